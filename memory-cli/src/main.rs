@@ -1,0 +1,3 @@
+//! The program `memory`.
+
+fn main() {}

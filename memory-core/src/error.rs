@@ -1,0 +1,142 @@
+//! Errors, named by what the caller can do about them.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A result with the library's [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong, by remedy. Texts are one clause and never hold payload or secrets; sources are in the chain.
+///
+/// `Clone`, because one failed group commit answers many callers.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Fix the call.
+    #[error("invalid call: {what}")]
+    Invalid {
+        /// What is wrong with it.
+        what: String,
+    },
+    /// Read again, then decide.
+    #[error("the stored state changed meanwhile")]
+    Conflict,
+    /// The id holds other content already; choose another id.
+    #[error("the id {id} is taken by other content")]
+    IdConflict {
+        /// The id.
+        id: String,
+    },
+    /// Open the handle again: its owner or session was erased meanwhile.
+    #[error("the owner or session was erased after this handle was opened")]
+    Fenced,
+    /// Use the embedder that made the stored vectors, or embed them again.
+    #[error("vectors of the space {found} do not belong to the space {expected}")]
+    SpaceMismatch {
+        /// The space of the store.
+        expected: String,
+        /// The space of the vectors given.
+        found: String,
+    },
+    /// Shorten the input or raise the budget.
+    #[error("{need} tokens do not fit into {budget}")]
+    OverBudget {
+        /// Tokens needed.
+        need: u64,
+        /// Tokens there are.
+        budget: u64,
+    },
+    /// Wait, then try again.
+    #[error("too many calls in flight")]
+    Overloaded,
+    /// Wait until the queue has drained.
+    #[error("the write-behind queue is full")]
+    QueueFull,
+    /// Choose another backend or setting.
+    #[error("{backend} cannot {what}")]
+    Unsupported {
+        /// The backend's name.
+        backend: &'static str,
+        /// What it cannot do.
+        what: String,
+    },
+    /// Restore from an export, or rebuild.
+    #[error("{backend} holds damaged data")]
+    Corrupt {
+        /// The backend's name.
+        backend: &'static str,
+        /// The cause.
+        #[source]
+        source: Cause,
+    },
+    /// The backend failed; [`Error::is_retryable`] tells whether trying again can help.
+    #[error("{backend} failed to {doing}")]
+    Backend {
+        /// The backend's name.
+        backend: &'static str,
+        /// What it was doing.
+        doing: &'static str,
+        /// Whether it may pass.
+        transience: Transience,
+        /// The cause.
+        #[source]
+        source: Cause,
+    },
+}
+
+/// Whether a fault may pass by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transience {
+    /// It may, perhaps after the time that the server named.
+    Transient {
+        /// The wait that the server asked for.
+        after: Option<Duration>,
+    },
+    /// It will not.
+    Permanent,
+}
+
+/// The source of an error, shared so that errors can be cloned.
+#[derive(Clone, Debug)]
+pub struct Cause(Arc<dyn StdError + Send + Sync>);
+
+impl Cause {
+    /// Wraps `source`.
+    pub fn new(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Self(Arc::from(source.into()))
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl StdError for Cause {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0.source()
+    }
+}
+
+impl Error {
+    /// Returns [`Error::Invalid`] with `what`.
+    pub fn invalid(what: impl Into<String>) -> Self {
+        Self::Invalid { what: what.into() }
+    }
+
+    /// Returns [`Error::Corrupt`] of `backend`.
+    pub fn corrupt(backend: &'static str, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Self::Corrupt { backend, source: Cause::new(source) }
+    }
+
+    /// Returns whether the same call can succeed later. Holds for writes too: every write may be repeated.
+    pub fn is_retryable(&self) -> bool {
+        matches!(
+            self,
+            Self::Overloaded | Self::QueueFull | Self::Backend { transience: Transience::Transient { .. }, .. }
+        )
+    }
+}

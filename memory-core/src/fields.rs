@@ -1,0 +1,143 @@
+//! The one view of messages, records and spans that filters see.
+
+use serde_json::{Map, Value};
+
+use crate::filter::{Field, Scalar};
+use crate::id::{Seq, SessionId, Unit};
+use crate::message::{Message, Role, StoredMessage, Trust};
+use crate::record::Record;
+use crate::time::Timestamp;
+
+/// What filters see of an item. Exhaustive: a new field breaks every adapter at compile time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fields {
+    /// What kind of item it is.
+    pub unit: Unit,
+    /// Its session.
+    pub session: Option<SessionId>,
+    /// A message's number.
+    pub seq: Option<Seq>,
+    /// A message's role.
+    pub role: Option<Role>,
+    /// A message's speaker.
+    pub speaker: Option<String>,
+    /// A record's kind.
+    pub kind: Option<String>,
+    /// Tags.
+    pub tags: Vec<String>,
+    /// How far it may be believed.
+    pub trust: Trust,
+    /// When it was said or made.
+    pub at: Timestamp,
+    /// From then on it is never returned.
+    pub expires_at: Option<Timestamp>,
+    /// The first moment at which it is true.
+    pub valid_from: Option<Timestamp>,
+    /// The first moment at which it is true no longer.
+    pub valid_to: Option<Timestamp>,
+    /// When another record took its place.
+    pub superseded_at: Option<Timestamp>,
+    /// The caller's own values.
+    pub metadata: Map<String, Value>,
+}
+
+impl Fields {
+    /// Returns what filters see of a message that is stored as `row`.
+    pub fn of_message(row: &StoredMessage, message: &Message) -> Self {
+        Self {
+            unit: Unit::Message,
+            session: Some(row.session.clone()),
+            seq: Some(row.seq),
+            role: Some(message.role),
+            speaker: message.speaker.clone(),
+            kind: None,
+            tags: Vec::new(),
+            trust: message.trust,
+            at: message.at,
+            expires_at: None,
+            valid_from: None,
+            valid_to: None,
+            superseded_at: None,
+            metadata: message.metadata.clone(),
+        }
+    }
+
+    /// Returns what filters see of a record. A pinned record does not expire.
+    pub fn of_record(record: &Record) -> Self {
+        Self {
+            unit: Unit::Record,
+            session: record.session.clone(),
+            seq: None,
+            role: None,
+            speaker: None,
+            kind: Some(record.kind.clone()),
+            tags: record.tags.clone(),
+            trust: record.trust,
+            at: record.created_at,
+            expires_at: if record.pinned { None } else { record.expires_at },
+            valid_from: record.valid_from,
+            valid_to: record.valid_to,
+            superseded_at: record.superseded.map(|superseded| superseded.at),
+            metadata: record.metadata.clone(),
+        }
+    }
+
+    /// Returns what filters see of a stretch of a session.
+    pub fn of_span(session: &SessionId, last: Seq, at: Timestamp) -> Self {
+        Self {
+            unit: Unit::Span,
+            session: Some(session.clone()),
+            seq: Some(last),
+            role: None,
+            speaker: None,
+            kind: None,
+            tags: Vec::new(),
+            trust: Trust::Untrusted,
+            at,
+            expires_at: None,
+            valid_from: None,
+            valid_to: None,
+            superseded_at: None,
+            metadata: Map::new(),
+        }
+    }
+
+    /// Returns the values of `field`: none where it is missing, several for a list.
+    ///
+    /// Metadata: booleans, whole numbers that fit `i64`, other numbers and texts; lists give their elements; `null`
+    /// and objects give nothing.
+    pub fn values(&self, field: &Field) -> Vec<Scalar> {
+        let text = |text: &str| Scalar::Text(text.to_owned());
+        let time = |time: Option<Timestamp>| time.map(|time| Scalar::Int(time.0)).into_iter().collect::<Vec<_>>();
+        match field {
+            Field::Unit => vec![text(self.unit.name())],
+            Field::Session => self.session.iter().map(|session| text(session.name())).collect(),
+            Field::Seq => self.seq.iter().filter_map(|seq| i64::try_from(seq.0).ok().map(Scalar::Int)).collect(),
+            Field::Role => self.role.iter().map(|role| text(role.name())).collect(),
+            Field::Speaker => self.speaker.iter().map(|speaker| text(speaker)).collect(),
+            Field::Kind => self.kind.iter().map(|kind| text(kind)).collect(),
+            Field::Tag => self.tags.iter().map(|tag| text(tag)).collect(),
+            Field::Trust => vec![Scalar::Int(self.trust as i64)],
+            Field::At => vec![Scalar::Int(self.at.0)],
+            Field::ExpiresAt => time(self.expires_at),
+            Field::ValidFrom => time(self.valid_from),
+            Field::ValidTo => time(self.valid_to),
+            Field::SupersededAt => time(self.superseded_at),
+            Field::Metadata(key) => self.metadata.get(key).map(scalars).unwrap_or_default(),
+        }
+    }
+}
+
+/// Returns the values that filters see in a metadata value.
+pub fn scalars(value: &Value) -> Vec<Scalar> {
+    match value {
+        Value::Bool(flag) => vec![Scalar::Bool(*flag)],
+        Value::Number(number) => {
+            let whole = number.as_i64().map(Scalar::Int);
+            whole.or_else(|| number.as_f64().map(Scalar::float)).into_iter().collect()
+        }
+        Value::String(text) => vec![Scalar::Text(text.clone())],
+        Value::Array(items) => items.iter().flat_map(scalars).collect(),
+        Value::Null | Value::Object(_) => Vec::new(),
+    }
+}

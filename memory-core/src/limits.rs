@@ -1,0 +1,139 @@
+//! How large things may be. Checked in core before any backend sees them.
+
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::filter::Filter;
+use crate::message::Message;
+use crate::record::Record;
+
+/// The largest inputs accepted. Larger ones are `Invalid`, and nothing of them is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Canonical bytes of one message. Default 4 MiB.
+    pub message_bytes: usize,
+    /// Messages of one append. Default 10,000.
+    pub messages: usize,
+    /// Bytes of one record's text. Default 1 MiB.
+    pub record_bytes: usize,
+    /// Records of one put. Default 10,000.
+    pub records: usize,
+    /// Nesting of metadata and of pieces. Default 32.
+    pub depth: usize,
+    /// Keys and elements of one metadata map, at all depths together. Default 4,096.
+    pub metadata_entries: usize,
+    /// Bytes of one metadata key. Default 512.
+    pub metadata_key_bytes: usize,
+    /// Clauses of one filter, values counted. Default 1,024.
+    pub filter_clauses: usize,
+    /// Nesting of one filter. Default 32.
+    pub filter_depth: usize,
+    /// Bytes of one query. Default 64 KiB.
+    pub query_bytes: usize,
+    /// Results of one search. Default 10,000.
+    pub results: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            message_bytes: 4 << 20,
+            messages: 10_000,
+            record_bytes: 1 << 20,
+            records: 10_000,
+            depth: 32,
+            metadata_entries: 4_096,
+            metadata_key_bytes: 512,
+            filter_clauses: 1_024,
+            filter_depth: 32,
+            query_bytes: 64 << 10,
+            results: 10_000,
+        }
+    }
+}
+
+impl Limits {
+    /// Returns `Ok` if the message keeps the limits.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if it does not.
+    pub fn check_message(&self, message: &Message) -> Result<()> {
+        self.check_map("metadata", &message.metadata)?;
+        self.check_map("members", &message.extra)?;
+        let bytes = message.encode().len();
+        if bytes > self.message_bytes {
+            return Err(Error::invalid(format!("the message has {bytes} bytes, more than {}", self.message_bytes)));
+        }
+        Ok(())
+    }
+
+    /// Returns `Ok` if the record keeps the limits, its text is not empty and its importance lies in 0 to 1.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if it does not.
+    pub fn check_record(&self, record: &Record) -> Result<()> {
+        let bytes = record.text.len();
+        if bytes == 0 || bytes > self.record_bytes {
+            return Err(Error::invalid(format!(
+                "a record's text must hold 1 to {} bytes, not {bytes}",
+                self.record_bytes
+            )));
+        }
+        if record.importance.is_some_and(|importance| !(0.0..=1.0).contains(&importance)) {
+            return Err(Error::invalid("the importance must lie between 0 and 1"));
+        }
+        if record.kind.is_empty() || record.kind.len() > 255 {
+            return Err(Error::invalid("a record's kind must hold 1 to 255 bytes"));
+        }
+        self.check_map("metadata", &record.metadata)
+    }
+
+    /// Returns `Ok` if a search may return `limit` results and the filter keeps the limits.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the limit is 0 or too large, or the filter too large.
+    pub fn check_search(&self, limit: usize, filter: &Filter) -> Result<()> {
+        if limit == 0 || limit > self.results {
+            return Err(Error::invalid(format!("a search returns 1 to {} results, not {limit}", self.results)));
+        }
+        filter.check(self)
+    }
+
+    fn check_map(&self, what: &str, map: &serde_json::Map<String, Value>) -> Result<()> {
+        let mut entries = 0;
+        for (key, value) in map {
+            self.check_key(what, key)?;
+            self.check_value(what, value, 1, &mut entries)?;
+        }
+        if entries > self.metadata_entries {
+            return Err(Error::invalid(format!("more than {} {what}", self.metadata_entries)));
+        }
+        Ok(())
+    }
+
+    fn check_key(&self, what: &str, key: &str) -> Result<()> {
+        if key.len() > self.metadata_key_bytes {
+            return Err(Error::invalid(format!(
+                "a key of the {what} is longer than {} bytes",
+                self.metadata_key_bytes
+            )));
+        }
+        Ok(())
+    }
+
+    fn check_value(&self, what: &str, value: &Value, depth: usize, entries: &mut usize) -> Result<()> {
+        *entries += 1;
+        if depth > self.depth || *entries > self.metadata_entries {
+            return Err(Error::invalid(format!("the {what} are nested too deep or too many")));
+        }
+        match value {
+            Value::Array(items) => items.iter().try_for_each(|item| self.check_value(what, item, depth + 1, entries)),
+            Value::Object(map) => map.iter().try_for_each(|(key, item)| {
+                self.check_key(what, key)?;
+                self.check_value(what, item, depth + 1, entries)
+            }),
+            _ => Ok(()),
+        }
+    }
+}

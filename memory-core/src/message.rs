@@ -1,0 +1,372 @@
+//! What is said in a conversation.
+
+mod openai;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::codec;
+use crate::error::Result;
+use crate::id::{Digest, ItemId, MessageId, Seq, SeqRange, SessionId};
+use crate::time::Timestamp;
+
+pub use openai::Defaults;
+
+/// Who speaks, as chat models count it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Instructions of the application.
+    System,
+    /// Instructions of the application, in the newer wording.
+    Developer,
+    /// A person.
+    User,
+    /// The model.
+    Assistant,
+    /// The result of a tool call.
+    Tool,
+    /// The result of a function call, in the older wording.
+    Function,
+}
+
+impl Role {
+    /// Returns the role's name in chat JSON and in filters.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Developer => "developer",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Tool => "tool",
+            Self::Function => "function",
+        }
+    }
+
+    /// Returns the role called `name`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::System, Self::Developer, Self::User, Self::Assistant, Self::Tool, Self::Function]
+            .into_iter()
+            .find(|role| role.name() == name)
+    }
+
+    /// Returns whether messages of this role are instructions, pinned at the head of a context.
+    pub fn is_instruction(self) -> bool {
+        matches!(self, Self::System | Self::Developer)
+    }
+
+    /// Returns whether messages of this role answer a call.
+    pub fn is_result(self) -> bool {
+        matches!(self, Self::Tool | Self::Function)
+    }
+}
+
+/// How far content may be believed, lowest first. Derived content takes the lowest trust of its sources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Trust {
+    /// From outside, unchecked.
+    Untrusted,
+    /// From a tool.
+    Tool,
+    /// From the model.
+    Assistant,
+    /// From the person.
+    User,
+    /// From the application.
+    System,
+}
+
+impl Trust {
+    /// Returns the trust that messages of `role` have unless the caller says otherwise.
+    pub fn of(role: Role) -> Self {
+        match role {
+            Role::System | Role::Developer => Self::System,
+            Role::User => Self::User,
+            Role::Assistant => Self::Assistant,
+            Role::Tool | Role::Function => Self::Tool,
+        }
+    }
+
+    /// Returns the level's name in filters and exports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Untrusted => "untrusted",
+            Self::Tool => "tool",
+            Self::Assistant => "assistant",
+            Self::User => "user",
+            Self::System => "system",
+        }
+    }
+}
+
+/// A piece of a message. Unknown members of a piece are kept in `extra`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum Block {
+    /// Words.
+    Text {
+        /// The words.
+        text: String,
+        /// Unknown members of the piece.
+        #[serde(default, skip_serializing_if = "Map::is_empty", serialize_with = "codec::sorted_map")]
+        extra: Map<String, Value>,
+    },
+    /// The model's declining to answer.
+    Refusal {
+        /// Its words.
+        text: String,
+    },
+    /// The model's reasoning, counted but neither searched nor shown.
+    Reasoning {
+        /// Its words.
+        text: String,
+        /// The member of the chat message that held it: `reasoning_content` or `reasoning`.
+        field: String,
+    },
+    /// A call of a tool by the model.
+    ToolCall {
+        /// The call's id, which the result names.
+        id: String,
+        /// The tool's name.
+        name: String,
+        /// The arguments as the model wrote them; usually, but not surely, JSON.
+        arguments: String,
+        /// Unknown members of the call.
+        #[serde(default, skip_serializing_if = "Map::is_empty", serialize_with = "codec::sorted_map")]
+        extra: Map<String, Value>,
+    },
+    /// What a tool answered.
+    ToolResult {
+        /// The id of the call it answers.
+        id: String,
+        /// The answer.
+        content: Vec<Block>,
+    },
+    /// An image, sound or file.
+    Media {
+        /// The piece as it came: `image_url`, `input_audio`, `file`.
+        #[serde(serialize_with = "codec::sorted_value")]
+        value: Value,
+    },
+    /// A piece of a kind that this library does not know, kept as it came.
+    Other {
+        /// Where in the chat message it stood.
+        slot: Slot,
+        /// The piece.
+        #[serde(serialize_with = "codec::sorted_value")]
+        value: Value,
+    },
+}
+
+impl Block {
+    /// Returns a block of words.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text { text: text.into(), extra: Map::new() }
+    }
+}
+
+/// The list of a chat message in which an unknown piece stood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Slot {
+    /// `content`.
+    Content,
+    /// `tool_calls`.
+    ToolCalls,
+}
+
+/// The shape that `content` had in chat JSON, so that it goes out as it came in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// A string; absent where there is no text.
+    #[default]
+    Plain,
+    /// A list of parts.
+    Parts,
+    /// `null`.
+    Null,
+}
+
+impl Form {
+    fn is_plain(&self) -> bool {
+        *self == Self::Plain
+    }
+}
+
+/// What the caller says. Immutable once stored: the same id with other content is an `IdConflict`.
+///
+/// Stores keep [`Message::encode`] and never look inside.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Message {
+    /// The caller's id, unique within the owner.
+    pub id: MessageId,
+    /// Who speaks.
+    pub role: Role,
+    /// The participant's name, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speaker: Option<String>,
+    /// The content, in order.
+    pub blocks: Vec<Block>,
+    /// The shape of the content in chat JSON.
+    #[serde(default, skip_serializing_if = "Form::is_plain")]
+    pub form: Form,
+    /// When it was said. Informs; the order is the store's number.
+    pub at: Timestamp,
+    /// How far it may be believed.
+    pub trust: Trust,
+    /// Where it comes from, in the caller's words, such as `import:chatgpt` or `tool:search`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+    /// What it was derived from; it falls with any of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<ItemId>,
+    /// The caller's own values, which filters see.
+    #[serde(default, skip_serializing_if = "Map::is_empty", serialize_with = "codec::sorted_map")]
+    pub metadata: Map<String, Value>,
+    /// Members of the chat message that this library does not know, kept as they came.
+    #[serde(default, skip_serializing_if = "Map::is_empty", serialize_with = "codec::sorted_map")]
+    pub extra: Map<String, Value>,
+}
+
+impl Message {
+    /// Returns a message of plain words with a fresh id and the usual trust of its role.
+    pub fn new(role: Role, text: impl Into<String>, at: Timestamp) -> Self {
+        Self::of_blocks(role, vec![Block::text(text)], at)
+    }
+
+    /// Returns a message of `blocks` with a fresh id and the usual trust of its role.
+    pub fn of_blocks(role: Role, blocks: Vec<Block>, at: Timestamp) -> Self {
+        Self {
+            id: MessageId::fresh(),
+            role,
+            speaker: None,
+            blocks,
+            form: Form::default(),
+            at,
+            trust: Trust::of(role),
+            origin: None,
+            sources: Vec::new(),
+            metadata: Map::new(),
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets the id.
+    #[must_use]
+    pub fn with_id(mut self, id: MessageId) -> Self {
+        self.id = id;
+        self
+    }
+
+    /// Sets the speaker's name.
+    #[must_use]
+    pub fn with_speaker(mut self, speaker: impl Into<String>) -> Self {
+        self.speaker = Some(speaker.into());
+        self
+    }
+
+    /// Sets one value of the metadata.
+    #[must_use]
+    pub fn with_metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.metadata.insert(key.into(), value.into());
+        self
+    }
+
+    /// Returns the words that search sees and people read: text, refusals, calls and results, a line each.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        append_text(&self.blocks, &mut out);
+        out
+    }
+
+    /// Returns the ids of the calls that this message makes.
+    pub fn calls(&self) -> impl Iterator<Item = &str> {
+        self.blocks.iter().filter_map(|block| match block {
+            Block::ToolCall { id, .. } => Some(id.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Returns the ids of the calls that this message answers.
+    pub fn results(&self) -> impl Iterator<Item = &str> {
+        self.blocks.iter().filter_map(|block| match block {
+            Block::ToolResult { id, .. } => Some(id.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Returns the canonical bytes that stores keep.
+    pub fn encode(&self) -> Vec<u8> {
+        codec::encode(self)
+    }
+
+    /// Reads canonical bytes back; `backend` is named in errors.
+    ///
+    /// # Errors
+    /// [`crate::Error::Corrupt`] for bytes that are no message, [`crate::Error::Unsupported`] for a newer version.
+    pub fn decode(backend: &'static str, bytes: &[u8]) -> Result<Self> {
+        codec::decode(backend, bytes)
+    }
+
+    /// Returns the digest of the content in its session, by which a repeated write is known from a conflicting one.
+    pub fn digest(&self, session: &SessionId) -> Digest {
+        Self::digest_of(session, &self.encode())
+    }
+
+    /// Returns the digest of a message whose canonical bytes are `encoded`.
+    pub fn digest_of(session: &SessionId, encoded: &[u8]) -> Digest {
+        Digest::of(&[session.key().as_bytes(), encoded])
+    }
+}
+
+fn append_text(blocks: &[Block], out: &mut String) {
+    let mut line = |parts: &[&str]| {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        out.extend(parts.iter().copied());
+    };
+    for block in blocks {
+        match block {
+            Block::Text { text, .. } | Block::Refusal { text } => line(&[text]),
+            Block::ToolCall { name, arguments, .. } => line(&[name, " ", arguments]),
+            Block::ToolResult { content, .. } => {
+                let mut inner = String::new();
+                append_text(content, &mut inner);
+                line(&[&inner]);
+            }
+            Block::Reasoning { .. } | Block::Media { .. } | Block::Other { .. } => {}
+        }
+    }
+}
+
+/// A message as a store holds it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredMessage {
+    /// The message's id, known even where its content is forgotten.
+    pub id: MessageId,
+    /// Its session.
+    pub session: SessionId,
+    /// Its number. A summary takes none of its own: it stands at the last number it covers.
+    pub seq: Seq,
+    /// Its size in tokens of the counter that the session's appends used; 0 once forgotten.
+    pub tokens: u64,
+    /// The stretch that this summary stands for; `None` for an ordinary message.
+    pub covers: Option<SeqRange>,
+    /// The summary that stands for this message in the window; `None` while it is active.
+    pub archived_by: Option<MessageId>,
+    /// The content; `None` once forgotten. The number stays taken, so that reads are gapless.
+    pub message: Option<Arc<Message>>,
+}
+
+impl StoredMessage {
+    /// Returns whether the message is in the window: neither archived nor forgotten.
+    pub fn is_active(&self) -> bool {
+        self.message.is_some() && self.archived_by.is_none()
+    }
+}

@@ -1,0 +1,13 @@
+//! Messages to and from the chat JSON of OpenAI's API.
+
+use crate::id::MessageId;
+use crate::time::Timestamp;
+
+/// What chat JSON does not say.
+#[derive(Clone, Copy, Debug)]
+pub struct Defaults {
+    /// The message's id.
+    pub id: MessageId,
+    /// When it was said.
+    pub at: Timestamp,
+}

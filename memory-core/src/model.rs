@@ -1,0 +1,77 @@
+//! What is done by models: embedding, summarising, counting tokens.
+
+use std::fmt::Debug;
+
+use async_trait::async_trait;
+
+use crate::error::Result;
+use crate::message::{Message, StoredMessage};
+use crate::vector::EmbeddingSpace;
+
+/// What a text is embedded for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Purpose {
+    /// To be sought with.
+    Query,
+    /// To be found.
+    Document,
+}
+
+/// Turns texts into vectors.
+#[async_trait]
+pub trait Embedder: Debug + Send + Sync + 'static {
+    /// Returns the space of its vectors.
+    fn space(&self) -> &EmbeddingSpace;
+
+    /// Returns one vector per text, in order, in one batch.
+    async fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>>;
+}
+
+/// What a summary is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SummaryPurpose {
+    /// To stand for the oldest part of a conversation.
+    Window,
+}
+
+/// What is to be summarised.
+#[derive(Clone, Debug)]
+pub struct SummaryRequest {
+    /// What the summary is for.
+    pub purpose: SummaryPurpose,
+    /// The messages, oldest first; earlier summaries among them.
+    pub messages: Vec<StoredMessage>,
+    /// The most tokens that the summary may have.
+    pub max_tokens: u64,
+    /// Texts that must survive word for word, such as numbers, ids and names.
+    pub keep: Vec<String>,
+}
+
+/// A summary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Its words.
+    pub text: String,
+    /// Who made it: `extractive`, or a model's name.
+    pub by: String,
+}
+
+/// Shortens a stretch of a conversation.
+#[async_trait]
+pub trait Summarizer: Debug + Send + Sync + 'static {
+    /// Returns a summary of `request`.
+    async fn summarize(&self, request: &SummaryRequest) -> Result<Summary>;
+}
+
+/// Counts tokens. Never panics, whatever the text.
+pub trait TokenCounter: Debug + Send + Sync + 'static {
+    /// Returns the counter's name, which is stored beside counts.
+    fn name(&self) -> &str;
+
+    /// Returns the tokens of a whole message: its words, calls, results, reasoning and media, and its overhead.
+    fn count(&self, message: &Message) -> u64;
+
+    /// Returns the tokens of bare text.
+    fn count_text(&self, text: &str) -> u64;
+}

@@ -1,0 +1,5 @@
+//! Ranking: pure functions of evidence.
+
+mod bm25;
+
+pub use bm25::{Bm25, bm25f};

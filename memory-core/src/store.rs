@@ -1,0 +1,72 @@
+//! What every store has in common.
+
+use std::fmt::Debug;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::scope::{Epoch, Scope};
+
+/// What survives what, weakest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Durability {
+    /// May vanish with the process or the machine.
+    Volatile,
+    /// Synced to the local journal, not yet in the primary.
+    Queued,
+    /// Durable in the primary.
+    Committed,
+}
+
+/// How a store answers when asked how it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Health {
+    /// The server's product name, as it reports it.
+    pub server: String,
+    /// The server's version, as it reports it.
+    pub version: String,
+    /// The strongest durability that its settings allow.
+    pub durability: Durability,
+}
+
+/// How thoroughly something was erased.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ErasureLevel {
+    /// No call returns it; bytes may remain in files until the server reuses them.
+    Logical,
+    /// No byte of it remains in the store's files.
+    Purged,
+}
+
+/// What an erasure did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Erased {
+    /// Items removed by this call.
+    pub removed: u64,
+    /// Items still there, counted after the removal; 0 means done.
+    pub remaining: u64,
+    /// How thoroughly.
+    pub level: ErasureLevel,
+}
+
+/// What all stores can do.
+#[async_trait]
+pub trait Store: Debug + Send + Sync + 'static {
+    /// Returns the backend's name, such as `sqlite`, for errors, receipts and metrics.
+    fn backend(&self) -> &'static str;
+
+    /// Returns the store's health.
+    ///
+    /// # Errors
+    /// Any, if the store cannot serve.
+    async fn ping(&self) -> Result<Health>;
+
+    /// Removes everything of `scope` written in an epoch before `below`, then counts what is left of it.
+    ///
+    /// From then on nothing with an older epoch is accepted for this owner: a late put changes nothing, a late append
+    /// is `Fenced`. May be repeated. No other owner is touched.
+    async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased>;
+}

@@ -1,0 +1,124 @@
+//! Time: microseconds since 1970 in UTC. Only a [`Clock`] reads it; everything else takes it as an argument.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// A moment: microseconds since 1970-01-01T00:00:00Z, negative before it.
+///
+/// Shown as RFC 3339 between the years -9999 and 9999, and as `@` and the microseconds outside; both parse.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Timestamp(pub i64);
+
+impl Timestamp {
+    /// Returns the moment `by` later.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if it lies after the last moment that can be told.
+    pub fn checked_add(self, by: Duration) -> Result<Self> {
+        let by = i64::try_from(by.as_micros()).ok();
+        by.and_then(|by| self.0.checked_add(by)).map(Self).ok_or_else(|| Error::invalid("the time is out of range"))
+    }
+
+    /// Returns the time from `earlier` to `self`, zero if `earlier` is later.
+    pub fn since(self, earlier: Self) -> Duration {
+        let micros = i128::from(self.0) - i128::from(earlier.0);
+        Duration::from_micros(u64::try_from(micros).unwrap_or(0))
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match jiff::Timestamp::from_microsecond(self.0) {
+            Ok(time) => time.fmt(f),
+            Err(_) => write!(f, "@{}", self.0),
+        }
+    }
+}
+
+impl FromStr for Timestamp {
+    type Err = Error;
+
+    /// Parses RFC 3339, a date (midnight UTC), a date and time without offset (UTC), or `@` and microseconds.
+    fn from_str(text: &str) -> Result<Self> {
+        let bad = || Error::invalid("not a time: write 2024-05-17 or 2024-05-17T18:30:00Z");
+        if let Some(micros) = text.strip_prefix('@') {
+            return micros.parse().map(Self).map_err(|_| bad());
+        }
+        if let Ok(time) = text.parse::<jiff::Timestamp>() {
+            return Ok(Self(time.as_microsecond()));
+        }
+        let time = text.parse::<jiff::civil::DateTime>().map_err(|_| bad())?;
+        let time = time.to_zoned(jiff::tz::TimeZone::UTC).map_err(|_| bad())?;
+        Ok(Self(time.timestamp().as_microsecond()))
+    }
+}
+
+/// Tells the time. Shared by everything that expires, so that all of it agrees.
+pub trait Clock: fmt::Debug + Send + Sync + 'static {
+    /// Returns the present moment.
+    fn now(&self) -> Timestamp;
+}
+
+/// The machine's clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the time")]
+    fn now(&self) -> Timestamp {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Timestamp(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+    }
+}
+
+/// Measures how long something takes, for receipts and statistics.
+#[derive(Clone, Copy, Debug)]
+pub struct Stopwatch(std::time::Instant);
+
+impl Stopwatch {
+    /// Starts measuring.
+    #[expect(clippy::disallowed_methods, reason = "the one place that measures time")]
+    pub fn start() -> Self {
+        Self(std::time::Instant::now())
+    }
+
+    /// Returns the time since the start.
+    pub fn elapsed(&self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_round_trip_over_the_whole_range() {
+        for micros in [0, 1, -1, 1_715_970_600_000_000, i64::MAX, i64::MIN, -210_866_803_200_000_000] {
+            let time = Timestamp(micros);
+            assert_eq!(time.to_string().parse::<Timestamp>().unwrap(), time);
+        }
+    }
+
+    #[test]
+    fn reads_dates_and_times_and_refuses_the_rest() {
+        let read = |text: &str| text.parse::<Timestamp>().map(|time| time.0);
+        assert_eq!(read("1970-01-02").unwrap(), 86_400_000_000);
+        assert_eq!(read("1970-01-01T00:00:01").unwrap(), 1_000_000);
+        assert_eq!(read("1970-01-01T01:00:00+01:00").unwrap(), 0);
+        assert!(["", "yesterday", "2024-13-01", "@", "@x", "999999-01-01"].iter().all(|text| read(text).is_err()));
+    }
+
+    #[test]
+    fn addition_that_overflows_is_an_error() {
+        assert!(Timestamp(1).checked_add(Duration::from_secs(u64::MAX)).is_err());
+        assert!(Timestamp(i64::MAX).checked_add(Duration::from_micros(1)).is_err());
+        assert_eq!(Timestamp(5).since(Timestamp(9)), Duration::ZERO);
+    }
+}

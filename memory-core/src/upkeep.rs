@@ -1,0 +1,139 @@
+//! What makes indexes follow truth: notes of what is still to be indexed, kept by the truth stores themselves.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::error::{Error, Result};
+use crate::id::{RecordId, Seq, SessionId};
+use crate::scope::{Epoch, Scope};
+use crate::store::Store;
+use crate::time::Timestamp;
+
+/// The name of an index that follows truth, such as `text/english-1` or `vector/…`: 1 to 255 printable ASCII bytes.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct IndexName(Arc<str>);
+
+impl IndexName {
+    /// Returns the index name `name`.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if `name` is empty, longer than 255 bytes or not printable ASCII.
+    pub fn new(name: &str) -> Result<Self> {
+        let is_legal = (1..=255).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic());
+        if is_legal { Ok(Self(name.into())) } else { Err(Error::invalid("not the name of an index")) }
+    }
+
+    /// Returns the name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for IndexName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "IndexName({})", self.0)
+    }
+}
+
+/// What a note is about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Target {
+    /// Messages of a session.
+    Messages(SessionId),
+    /// A record.
+    Record(RecordId),
+    /// The whole owner: an erasure that every index has still to carry out.
+    Owner,
+}
+
+/// Something that an index has not seen yet. One per index, owner and session, one per record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The owner.
+    pub scope: Scope,
+    /// What it is about.
+    pub target: Target,
+    /// The owner's epoch; index entries carry it.
+    pub epoch: Epoch,
+    /// The first message not indexed; for a record its version.
+    pub from: Seq,
+    /// The last message not indexed; for a record its version.
+    pub upto: Seq,
+    /// Rises when something behind `upto` changed, so that a settlement under way does not cover it.
+    pub stamp: u64,
+    /// How often it was tried in vain.
+    pub attempts: u32,
+    /// The session or record was deleted: wipe it from the index first, then fill.
+    pub gone: bool,
+}
+
+/// What became of a note.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Indexed up to and including this number (for a record: this version).
+    Done {
+        /// The last number indexed.
+        through: Seq,
+    },
+    /// Failed; to be tried again at `at`.
+    Retry {
+        /// When.
+        at: Timestamp,
+        /// Why, one clause without payload.
+        why: String,
+    },
+    /// Failed for good; it blocks nothing and is tried again only when its target changes.
+    Dead {
+        /// Why, one clause without payload.
+        why: String,
+    },
+}
+
+/// How far an index is behind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Notes to be done, now or later.
+    pub pending: u64,
+    /// Notes given up.
+    pub dead: u64,
+}
+
+/// The part of a truth store that makes indexes follow it: the one trait that crosses owners.
+///
+/// Only the upkeep task holds it; a scoped handle cannot reach it. Notes hold keys and ids, never text.
+#[async_trait]
+pub trait Upkeep: Store {
+    /// Makes every later write note itself for `index`, and notes everything stored already.
+    ///
+    /// An index that is enlisted already is left as it is.
+    async fn enlist(&self, index: &IndexName) -> Result<()>;
+
+    /// Drops `index` with its notes. Enlisting it again notes everything anew.
+    async fn retire(&self, index: &IndexName) -> Result<()>;
+
+    /// Returns up to `limit` notes of `index` that are due at `now`, those due longest first; dead ones never.
+    async fn pending(&self, index: &IndexName, now: Timestamp, limit: usize) -> Result<Vec<Note>>;
+
+    /// Records what became of notes. A settlement covers only what the note covered when it was read:
+    /// `Done` leaves what was appended since, and changes nothing if the stamp has risen.
+    async fn settle(&self, index: &IndexName, notes: &[(Note, Outcome)]) -> Result<()>;
+
+    /// Returns how far `index` is behind.
+    async fn backlog(&self, index: &IndexName) -> Result<Backlog>;
+
+    /// Deletes up to `limit` records that have expired at `now` and are neither pinned nor on hold, and notes them
+    /// gone. Returns how many. Expiry is checked again inside the deleting step.
+    async fn sweep(&self, now: Timestamp, limit: usize) -> Result<u64>;
+
+    /// Returns up to `limit` owners with data or tombstones after `after`, in the order of their keys.
+    async fn owners(&self, after: Option<&Scope>, limit: usize) -> Result<Vec<Scope>>;
+
+    /// Begins the erasure of an owner: raises the epoch, notes [`Target::Owner`] for every enlisted index, and
+    /// returns the new epoch. Durable before it returns; from then on old handles are `Fenced`.
+    async fn bury(&self, scope: &Scope) -> Result<Epoch>;
+
+    /// Returns the owner's epoch; zero for an unknown one.
+    async fn epoch(&self, scope: &Scope) -> Result<Epoch>;
+}
