@@ -176,11 +176,12 @@ pub struct Found {
 /// A change of the window.
 #[derive(Clone, Debug)]
 pub enum Compaction {
-    /// Archives the oldest active rows behind a summary.
+    /// Archives a stretch of active rows behind a summary.
     Fold {
-        /// The numbers that the summary covers.
+        /// The numbers that the summary covers: whole summaries, and not necessarily from the first message on, so that
+        /// instructions at the head of a session can stay in the window.
         span: SeqRange,
-        /// Exactly the active rows up to the end of `span`, oldest first: the compare half of compare-and-set.
+        /// Exactly the active rows that stand in `span`, oldest first: the compare half of compare-and-set.
         ids: Vec<MessageId>,
         /// The summary.
         summary: NewMessage,
@@ -247,7 +248,8 @@ pub trait ChatStore: Store {
     /// The same summary id and content again, and the unfolding of a summary that is gone, are success.
     ///
     /// # Errors
-    /// `Conflict` if `ids` are not exactly the oldest active rows, or a summary to be unfolded is archived itself;
+    /// `Conflict` if `ids` are not exactly the active rows in the span, if the span cuts a summary, or if a summary to be
+    /// unfolded is archived itself;
     /// `IdConflict` if the summary's id is taken.
     async fn compact(&self, scope: &Scope, session: &SessionId, change: &Compaction) -> Result<SessionState>;
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::filter::{Field, Scalar};
-use crate::id::{Seq, SessionId, Unit};
+use crate::id::{ItemId, Seq, SessionId, Unit};
 use crate::message::{Message, Role, StoredMessage, Trust};
 use crate::record::Record;
 use crate::time::Timestamp;
@@ -27,6 +27,8 @@ pub struct Fields {
     pub tags: Vec<String>,
     /// How far it may be believed.
     pub trust: Trust,
+    /// What it was derived from.
+    pub sources: Vec<ItemId>,
     /// When it was said or made.
     pub at: Timestamp,
     /// From then on it is never returned.
@@ -53,6 +55,7 @@ impl Fields {
             kind: None,
             tags: Vec::new(),
             trust: message.trust,
+            sources: message.sources.clone(),
             at: message.at,
             expires_at: None,
             valid_from: None,
@@ -73,6 +76,7 @@ impl Fields {
             kind: Some(record.kind.clone()),
             tags: record.tags.clone(),
             trust: record.trust,
+            sources: record.sources.clone(),
             at: record.created_at,
             expires_at: if record.pinned { None } else { record.expires_at },
             valid_from: record.valid_from,
@@ -93,6 +97,7 @@ impl Fields {
             kind: None,
             tags: Vec::new(),
             trust: Trust::Untrusted,
+            sources: Vec::new(),
             at,
             expires_at: None,
             valid_from: None,
@@ -118,6 +123,7 @@ impl Fields {
             Field::Kind => self.kind.iter().map(|kind| text(kind)).collect(),
             Field::Tag => self.tags.iter().map(|tag| text(tag)).collect(),
             Field::Trust => vec![Scalar::Int(self.trust as i64)],
+            Field::Source => self.sources.iter().map(|source| Scalar::Text(source.key())).collect(),
             Field::At => vec![Scalar::Int(self.at.0)],
             Field::ExpiresAt => time(self.expires_at),
             Field::ValidFrom => time(self.valid_from),

@@ -28,6 +28,8 @@ pub enum Field {
     Tag,
     /// The level of trust, 0 (untrusted) to 4 (system).
     Trust,
+    /// The key of an item that it was derived from ([`crate::ItemId::key`]).
+    Source,
     /// When it was said or made, in microseconds.
     At,
     /// When it expires, in microseconds.
