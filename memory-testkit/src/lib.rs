@@ -1,1 +1,28 @@
-//! The conformance kit.
+//! The conformance kit: every promise of the traits of memory-core as a named scenario.
+//!
+//! A backend runs all of them with a [`Suite`] as the whole of its `tests/conformance.rs`; `README.md` shows how.
+
+#![deny(dead_code)]
+
+#[macro_use]
+mod check;
+#[macro_use]
+mod scenario;
+mod bed;
+pub mod blackboard;
+pub mod cache;
+pub mod chat;
+pub mod doubles;
+mod environment;
+pub mod journal;
+pub mod records;
+mod suite;
+pub mod text;
+mod trial;
+pub mod vectors;
+
+pub use bed::{Bed, Boards, Caches, Chat, Journals, Open, Opener, Records, Setting, Subject, Texts, Vectors, opener};
+pub use check::{Failure, Scene, equal};
+pub use scenario::{Boxed, Needs, Scenario};
+pub use suite::{Presence, Suite};
+pub use trial::{Outcome, Verdict, run_table};

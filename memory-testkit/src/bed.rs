@@ -1,0 +1,173 @@
+//! What a scenario stands on: an open store, the way to open it again, an owner of its own, a clock.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use memory_core::blackboard::Blackboard;
+use memory_core::cache::Cache;
+use memory_core::chat::ChatStore;
+use memory_core::journal::Journal;
+use memory_core::record::RecordStore;
+use memory_core::store::{Durability, Health, Store};
+use memory_core::text::TextStore;
+use memory_core::vector::{EmbeddingSpace, VectorStore};
+use memory_core::{Clock, Result, Scope, Truth};
+use uuid::Uuid;
+
+use crate::doubles::ManualClock;
+use crate::scenario::Boxed;
+
+/// A conversation store with its upkeep.
+pub type Chat = Truth<dyn ChatStore>;
+/// A record store with its upkeep.
+pub type Records = Truth<dyn RecordStore>;
+/// A text store.
+pub type Texts = Arc<dyn TextStore>;
+/// A vector store.
+pub type Vectors = Arc<dyn VectorStore>;
+/// A cache.
+pub type Caches = Arc<dyn Cache>;
+/// A blackboard.
+pub type Boards = Arc<dyn Blackboard>;
+/// A journal.
+pub type Journals = Arc<dyn Journal>;
+
+/// What a backend is told when it is to be opened; it ignores what it does not need.
+///
+/// Opening twice with equal settings opens the same data: the second time is a restart or a second process. A store that
+/// lives in the process may return the same object again, from a map by `name`.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// The clock that everything which expires goes by.
+    pub clock: Arc<dyn Clock>,
+    /// A fresh name for the scenario's data: 33 ASCII letters and digits, the first a letter. For a file, a schema or a
+    /// collection, if the backend wants one each; tenants are fresh in any case.
+    pub name: String,
+    /// The space of a vector store.
+    pub space: EmbeddingSpace,
+    /// The analysis of a text store.
+    pub analysis: String,
+    /// The capacity of a blackboard, in entries, and of a journal, in messages.
+    pub capacity: usize,
+}
+
+impl Setting {
+    /// Returns a setting with a fresh name, dimension 8 and capacity 16.
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        let space =
+            EmbeddingSpace { model: "test".to_owned(), dimension: 8, normalised: false, recipe: "plain-1".to_owned() };
+        let name = format!("t{}", Uuid::now_v7().simple());
+        Self { clock, name, space, analysis: "test-1".to_owned(), capacity: 16 }
+    }
+}
+
+/// Opens a backend's store as a setting says.
+pub type Opener<S> = Arc<dyn Fn(Setting) -> Boxed<'static, Result<S>> + Send + Sync>;
+
+/// Returns the opener that `open` is.
+pub fn opener<S, F, R>(open: F) -> Opener<S>
+where
+    F: Fn(Setting) -> R + Send + Sync + 'static,
+    R: Future<Output = Result<S>> + Send + 'static,
+{
+    Arc::new(move |setting| Box::pin(open(setting)))
+}
+
+/// Opens the store under test again, over the same data.
+pub type Open<S> = Arc<dyn Fn() -> Boxed<'static, Result<S>> + Send + Sync>;
+
+/// A store that can be asked how it is.
+pub trait Subject: Clone + Send + Sync + 'static {
+    /// Returns the store's health.
+    fn health(&self) -> Boxed<'_, Result<Health>>;
+}
+
+impl<T: Store + ?Sized> Subject for Truth<T> {
+    fn health(&self) -> Boxed<'_, Result<Health>> {
+        Box::pin(async { self.store().ping().await })
+    }
+}
+
+macro_rules! subject {
+    ($($store:ident),*) => {$(
+        impl Subject for Arc<dyn $store> {
+            fn health(&self) -> Boxed<'_, Result<Health>> {
+                Box::pin(async { self.ping().await })
+            }
+        }
+    )*};
+}
+
+subject!(TextStore, VectorStore, Cache, Blackboard);
+
+impl Subject for Arc<dyn Journal> {
+    fn health(&self) -> Boxed<'_, Result<Health>> {
+        let durability = self.durability();
+        Box::pin(async move { Ok(Health { server: String::new(), version: String::new(), durability }) })
+    }
+}
+
+/// What a scenario is given.
+pub struct Bed<S> {
+    /// The store under test.
+    pub store: S,
+    /// Opens it again, over the same data.
+    pub open: Open<S>,
+    /// A tenant that nobody else uses.
+    pub tenant: String,
+    /// The clock that the store goes by.
+    pub clock: Arc<ManualClock>,
+    /// The durability that the store claims.
+    pub durability: Durability,
+    /// What chance begins with; printed if the scenario fails.
+    pub seed: u64,
+    /// How the store was opened.
+    pub setting: Setting,
+}
+
+impl<S: Subject> Bed<S> {
+    /// Opens a store on a fresh setting and asks how it is.
+    ///
+    /// # Errors
+    /// Any that opening and asking give.
+    pub async fn make(open: &Opener<S>, seed: u64) -> Result<(Self, Health)> {
+        let clock = Arc::new(ManualClock::default());
+        let setting = Setting::new(clock.clone());
+        let (again, like) = (open.clone(), setting.clone());
+        let open: Open<S> = Arc::new(move || again(like.clone()));
+        let store = open().await?;
+        let health = store.health().await?;
+        let tenant = Uuid::now_v7().to_string();
+        let bed = Self { store, open, tenant, clock, durability: health.durability, seed, setting };
+        Ok((bed, health))
+    }
+
+    /// Opens the store once more beside the first, as another process would.
+    ///
+    /// # Errors
+    /// Any that opening gives.
+    pub async fn reopen(&self) -> Result<S> {
+        (self.open)().await
+    }
+
+    /// Closes the store, then opens it again, as a restart does.
+    ///
+    /// # Errors
+    /// Any that opening gives.
+    pub async fn restart(self) -> Result<Self> {
+        let Self { store, open, tenant, clock, durability, seed, setting } = self;
+        drop(store);
+        let store = open().await?;
+        Ok(Self { store, open, tenant, clock, durability, seed, setting })
+    }
+}
+
+impl<S> Bed<S> {
+    /// Returns the scope of `subject` in the scenario's tenant.
+    ///
+    /// # Errors
+    /// `Invalid` if the name is.
+    pub fn scope(&self, subject: &str) -> Result<Scope> {
+        Scope::new(&self.tenant, subject)
+    }
+}

@@ -1,0 +1,59 @@
+//! Scenarios and their tables.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use crate::bed::Bed;
+use crate::check::Scene;
+
+/// A future on the heap.
+pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// What a scenario needs beyond an open store; without it the scenario is shown as ignored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing.
+    Nothing,
+    /// A store that keeps its data when it is closed and opened again: any durability but `Volatile`.
+    Durability,
+    /// The official server, not a substitute for it: run where the suite says `official()`.
+    Official,
+}
+
+/// One promise: a name that says it, and the function that tries it.
+pub struct Scenario<S> {
+    /// The function's name.
+    pub name: &'static str,
+    /// What it needs.
+    pub needs: Needs,
+    /// The function.
+    pub run: fn(Bed<S>) -> Boxed<'static, Scene>,
+}
+
+impl<S> Clone for Scenario<S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S> Copy for Scenario<S> {}
+
+/// Makes the table of a file's scenarios: each is a private `async fn(Bed<S>) -> Scene` and is named here once.
+///
+/// One that is not named is dead code, and a table that no group contains is too: both fail the build.
+///
+/// `scenarios!(TABLE: Chat = [one, another]);` or, for all of the table,
+/// `scenarios!(TABLE: Chat, Needs::Durability = [one, another]);`
+#[macro_export]
+macro_rules! scenarios {
+    ($table:ident: $store:ty = [$($name:ident),* $(,)?]) => {
+        $crate::scenarios!($table: $store, $crate::Needs::Nothing = [$($name),*]);
+    };
+    ($table:ident: $store:ty, $needs:path = [$($name:ident),* $(,)?]) => {
+        pub(super) const $table: &[$crate::Scenario<$store>] = &[$($crate::Scenario {
+            name: stringify!($name),
+            needs: $needs,
+            run: |bed| Box::pin($name(bed)),
+        }),*];
+    };
+}

@@ -1,0 +1,203 @@
+//! The tests of a backend as one list: the whole of its `tests/conformance.rs`.
+
+mod gaps;
+mod summary;
+
+use std::future::Future;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use memory_core::Result;
+use tokio::runtime::{Builder, Runtime};
+
+use crate::bed::{Boards, Caches, Chat, Journals, Opener, Records, Setting, Subject, Texts, Vectors, opener};
+use crate::scenario::{Boxed, Scenario};
+use crate::trial::{Played, Verdict, play};
+use crate::{blackboard, cache, chat, journal, records, text, vectors};
+use gaps::Gap;
+use summary::Summary;
+
+/// How long tasks may take to end after the last scenario.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Whether the server that a suite needs was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// It was.
+    Found,
+    /// It was not: the scenarios are ignored, or fail where the server is required.
+    Absent {
+        /// Why, one clause without secrets.
+        reason: String,
+        /// Whether that is a failure.
+        required: bool,
+    },
+}
+
+/// The scenarios of a backend.
+///
+/// ```no_run
+/// # use std::process::ExitCode;
+/// # use memory_core::{Error, Truth};
+/// use memory_testkit::{Chat, Setting, Suite};
+///
+/// async fn open(setting: Setting) -> memory_core::Result<Chat> {
+///     // Truth::chat(Arc::new(MyChat::open(&setting.name).await?))
+/// #   Err(Error::Overloaded)
+/// }
+///
+/// fn main() -> ExitCode {
+///     Suite::new("mine").chat(open).gap("chat::keeps_every_name", "names over 100 bytes are cut").run()
+/// }
+/// ```
+pub struct Suite {
+    name: &'static str,
+    plans: Vec<Plan>,
+    gaps: Vec<Gap>,
+    presence: Presence,
+    official: bool,
+}
+
+/// A scenario with the store it is to be played on.
+struct Plan {
+    name: String,
+    play: Box<dyn FnOnce(bool) -> Boxed<'static, Played> + Send>,
+}
+
+macro_rules! groups {
+    ($($(#[$doc:meta])* $group:ident: $store:ty = $module:ident;)*) => {$(
+        $(#[$doc])*
+        #[must_use]
+        pub fn $group<F, R>(self, open: F) -> Self
+        where
+            F: Fn(Setting) -> R + Send + Sync + 'static,
+            R: Future<Output = Result<$store>> + Send + 'static,
+        {
+            self.plan(stringify!($group), &$module::table(), &opener(open))
+        }
+    )*};
+}
+
+impl Suite {
+    /// Returns an empty suite of the backend called `name`.
+    pub fn new(name: &'static str) -> Self {
+        Self { name, plans: Vec::new(), gaps: Vec::new(), presence: Presence::Found, official: false }
+    }
+
+    groups! {
+        /// Adds the scenarios of conversation stores and their upkeep.
+        chat: Chat = chat;
+        /// Adds the scenarios of record stores and their upkeep.
+        records: Records = records;
+        /// Adds the scenarios of text stores.
+        text: Texts = text;
+        /// Adds the scenarios of vector stores.
+        vectors: Vectors = vectors;
+        /// Adds the scenarios of caches.
+        cache: Caches = cache;
+        /// Adds the scenarios of blackboards.
+        blackboard: Boards = blackboard;
+        /// Adds the scenarios of journals.
+        journal: Journals = journal;
+    }
+
+    /// Declares that the backend does not keep the promise `scenario`, such as `chat::keeps_every_name`, and why.
+    ///
+    /// The scenario must go on failing: one that passes, or that does not exist, fails the suite.
+    #[must_use]
+    pub fn gap(mut self, scenario: &'static str, reason: &'static str) -> Self {
+        self.gaps.push(Gap { scenario, reason });
+        self
+    }
+
+    /// Says whether the server was found; it is taken as found if nothing is said.
+    #[must_use]
+    pub fn present(mut self, presence: Presence) -> Self {
+        self.presence = presence;
+        self
+    }
+
+    /// Says that the server is the official one, so that the scenarios that need it are played.
+    #[must_use]
+    pub fn official(mut self) -> Self {
+        self.official = true;
+        self
+    }
+
+    /// Plays the scenarios that the arguments of the process ask for (those of `cargo test`), and tells the result.
+    ///
+    /// One runtime serves the whole process: pools and connection managers die with the runtime that made them.
+    pub fn run(self) -> ExitCode {
+        let arguments = Arguments::from_args();
+        let runtime = match Builder::new_multi_thread().worker_threads(4).enable_all().build() {
+            Ok(runtime) => runtime,
+            Err(error) => return summary::complain(&format!("no runtime: {error}")),
+        };
+        let summary = Arc::new(Summary::new(self.name));
+        let trials = self.trials(&runtime, &summary);
+        let conclusion = libtest_mimic::run(&arguments, trials);
+        if !arguments.list {
+            summary.tell(&conclusion);
+        }
+        runtime.shutdown_timeout(GRACE);
+        conclusion.exit_code()
+    }
+
+    fn plan<S: Subject>(mut self, group: &'static str, table: &[Scenario<S>], open: &Opener<S>) -> Self {
+        for scenario in table.iter().copied() {
+            let open = open.clone();
+            self.plans.push(Plan {
+                name: format!("{group}::{}", scenario.name),
+                play: Box::new(move |official| Box::pin(play(scenario, open, official))),
+            });
+        }
+        self
+    }
+
+    fn trials(self, runtime: &Runtime, summary: &Arc<Summary>) -> Vec<Trial> {
+        let Self { name: suite, plans, gaps, presence, official } = self;
+        let mut trials: Vec<Trial> = gaps
+            .iter()
+            .filter(|gap| plans.iter().all(|plan| plan.name != gap.scenario))
+            .map(|gap| {
+                let what = format!("there is no scenario {}", gap.scenario);
+                Trial::test(format!("{suite}::gap::{}", gap.scenario), || Err(Failed::from(what)))
+            })
+            .collect();
+        for Plan { name, play } in plans {
+            let gap = gaps.iter().find(|gap| gap.scenario == name).copied();
+            let (runtime, summary, presence) = (runtime.handle().clone(), summary.clone(), presence.clone());
+            trials.push(Trial::ignorable_test(format!("{suite}::{name}"), move || {
+                let verdict = match absence(presence) {
+                    Some(verdict) => verdict,
+                    None => {
+                        let (verdict, health) = runtime.block_on(play(official));
+                        summary.note(health);
+                        gaps::judge(gap.as_ref(), verdict, || summary.count_gap())
+                    }
+                };
+                told(verdict)
+            }));
+        }
+        trials
+    }
+}
+
+/// Returns the verdict on every scenario of a server that was not found.
+fn absence(presence: Presence) -> Option<Verdict> {
+    match presence {
+        Presence::Found => None,
+        Presence::Absent { reason, required: true } => Some(Verdict::Failed(format!("no server: {reason}"))),
+        Presence::Absent { reason, required: false } => Some(Verdict::Ignored(format!("no server: {reason}"))),
+    }
+}
+
+fn told(verdict: Verdict) -> std::result::Result<Completion, Failed> {
+    match verdict {
+        Verdict::Passed => Ok(Completion::Completed),
+        Verdict::Failed(why) => Err(Failed::from(why)),
+        Verdict::Ignored(why) => Ok(Completion::ignored_with(why)),
+    }
+}

@@ -1,0 +1,88 @@
+//! The last line of a run: which server was tested, and how it did.
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use libtest_mimic::Conclusion;
+use memory_core::store::Health;
+
+/// What a run has met.
+#[derive(Debug)]
+pub(super) struct Summary {
+    suite: &'static str,
+    servers: Mutex<BTreeSet<String>>,
+    gaps: AtomicU64,
+}
+
+impl Summary {
+    pub(super) fn new(suite: &'static str) -> Self {
+        Self { suite, servers: Mutex::default(), gaps: AtomicU64::new(0) }
+    }
+
+    /// Notes the server of a scenario.
+    pub(super) fn note(&self, health: Option<Health>) {
+        let Some(Health { server, version, durability }) = health else { return };
+        let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        let name = [server, version].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+        if !name.is_empty() {
+            servers.insert(format!("{name} ({durability:?})"));
+        }
+    }
+
+    pub(super) fn count_gap(&self) {
+        self.gaps.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Writes the line to the standard output.
+    pub(super) fn tell(&self, conclusion: &Conclusion) {
+        let line = self.line(conclusion);
+        // A closed output is no reason to fail the tests.
+        let _ = writeln!(std::io::stdout().lock(), "{line}\n");
+    }
+
+    fn line(&self, conclusion: &Conclusion) -> String {
+        let gaps = self.gaps.load(Ordering::SeqCst);
+        let servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        let servers = servers.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+        let servers = if servers.is_empty() { "no server".to_owned() } else { servers };
+        format!(
+            "{} on {servers}: {} passed, {} failed, {} ignored, {gaps} known gaps",
+            self.suite,
+            conclusion.num_passed.saturating_sub(gaps),
+            conclusion.num_failed,
+            conclusion.num_ignored,
+        )
+    }
+}
+
+/// Writes why nothing could be run to the standard error.
+pub(super) fn complain(what: &str) -> ExitCode {
+    // There is no other place to complain to.
+    let _ = writeln!(std::io::stderr().lock(), "{what}");
+    ExitCode::FAILURE
+}
+
+#[cfg(test)]
+mod tests {
+    use memory_core::store::Durability;
+
+    use super::*;
+
+    #[test]
+    fn names_each_server_once_and_counts_gaps_apart() {
+        let summary = Summary::new("redis");
+        let health =
+            Health { server: "redis".to_owned(), version: "7.4.1".to_owned(), durability: Durability::Committed };
+        summary.note(Some(health.clone()));
+        summary.note(Some(health));
+        summary.note(None);
+        summary.count_gap();
+        let conclusion =
+            Conclusion { num_filtered_out: 0, num_passed: 3, num_failed: 1, num_ignored: 2, num_measured: 0 };
+        let line = "redis on redis 7.4.1 (Committed): 2 passed, 1 failed, 2 ignored, 1 known gaps";
+        assert_eq!(summary.line(&conclusion), line);
+    }
+}
