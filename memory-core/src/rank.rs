@@ -2,4 +2,4 @@
 
 mod bm25;
 
-pub use bm25::{Bm25, bm25f};
+pub use bm25::{Bm25, TermWeights, bm25f};

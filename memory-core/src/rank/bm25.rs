@@ -17,29 +17,45 @@ impl Default for Bm25 {
     }
 }
 
+/// What the terms of a query weigh among the texts of one owner.
+///
+/// A store that looks at many candidates scores them with this one by one, and gets the numbers of [`bm25f`].
+#[derive(Clone, Debug)]
+pub struct TermWeights {
+    k1: f32,
+    b: f32,
+    mean: f32,
+    idf: Vec<f32>,
+}
+
+impl TermWeights {
+    /// Returns the weights in a partition of `documents` texts of `mean_length`, `containing` of which hold each term.
+    pub fn new(parameters: &Bm25, documents: u64, mean_length: f32, containing: &[u64]) -> Self {
+        let Bm25 { k1, b } = *parameters;
+        let idf = |containing: &u64| {
+            let containing = *containing as f32;
+            (1.0 + (documents as f32 - containing + 0.5) / (containing + 0.5)).ln()
+        };
+        let mean = if mean_length > 0.0 { mean_length } else { 1.0 };
+        Self { k1, b, mean, idf: containing.iter().map(idf).collect() }
+    }
+
+    /// Returns the score of a text from its length and its counts of each term; 0 or more.
+    pub fn score(&self, length: u32, own: &[u32], near: &[f32]) -> f32 {
+        let norm = self.k1 * (1.0 - self.b + self.b * length as f32 / self.mean);
+        let weigh = |(idf, (own, near)): (&f32, (&u32, &f32))| {
+            let frequency = *own as f32 + near;
+            idf * frequency * (self.k1 + 1.0) / (frequency + norm)
+        };
+        self.idf.iter().zip(own.iter().zip(near)).map(weigh).sum::<f32>()
+    }
+}
+
 /// Returns the score of each hit, in the order of `evidence.hits`; 0 or more.
 ///
 /// BM25 with Lucene's idf, `ln(1 + (n - df + 0.5) / (df + 0.5))`, over frequencies that are summed before saturation
 /// as in BM25F (Robertson, Zaragoza and Taylor 2004): `own + near`. Sums run in the order of the query's terms.
 pub fn bm25f(parameters: &Bm25, evidence: &TextHits) -> Vec<f32> {
-    let Bm25 { k1, b } = *parameters;
-    let documents = evidence.documents as f32;
-    let idf: Vec<f32> = evidence
-        .containing
-        .iter()
-        .map(|containing| {
-            let containing = *containing as f32;
-            (1.0 + (documents - containing + 0.5) / (containing + 0.5)).ln()
-        })
-        .collect();
-    let mean = if evidence.mean_length > 0.0 { evidence.mean_length } else { 1.0 };
-    let score = |length: u32, own: &[u32], near: &[f32]| {
-        let norm = k1 * (1.0 - b + b * length as f32 / mean);
-        let weigh = |(idf, (own, near)): (&f32, (&u32, &f32))| {
-            let frequency = *own as f32 + near;
-            idf * frequency * (k1 + 1.0) / (frequency + norm)
-        };
-        idf.iter().zip(own.iter().zip(near)).map(weigh).sum::<f32>()
-    };
-    evidence.hits.iter().map(|hit| score(hit.length, &hit.own, &hit.near)).collect()
+    let weights = TermWeights::new(parameters, evidence.documents, evidence.mean_length, &evidence.containing);
+    evidence.hits.iter().map(|hit| weights.score(hit.length, &hit.own, &hit.near)).collect()
 }
