@@ -1,7 +1,10 @@
 //! The one view of messages, records and spans that filters see.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::codec;
+use crate::error::Result;
 use crate::filter::{Field, Scalar};
 use crate::id::{ItemId, Seq, SessionId, Unit};
 use crate::message::{Message, Role, StoredMessage, Trust};
@@ -9,37 +12,49 @@ use crate::record::Record;
 use crate::time::Timestamp;
 
 /// What filters see of an item. Exhaustive: a new field breaks every adapter at compile time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fields {
     /// What kind of item it is.
     pub unit: Unit,
     /// Its session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
     /// A message's number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<Seq>,
     /// A message's role.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
     /// A message's speaker.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speaker: Option<String>,
     /// A record's kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// Tags.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     /// How far it may be believed.
     pub trust: Trust,
     /// What it was derived from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<ItemId>,
     /// When it was said or made.
     pub at: Timestamp,
     /// From then on it is never returned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
     /// The first moment at which it is true.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Timestamp>,
     /// The first moment at which it is true no longer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_to: Option<Timestamp>,
     /// When another record took its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_at: Option<Timestamp>,
     /// The caller's own values.
+    #[serde(default, skip_serializing_if = "Map::is_empty", serialize_with = "codec::sorted_map")]
     pub metadata: Map<String, Value>,
 }
 
@@ -107,6 +122,19 @@ impl Fields {
         }
     }
 
+    /// Returns the bytes in which an index keeps them, so that hits can carry them.
+    pub fn encode(&self) -> Vec<u8> {
+        codec::encode(self)
+    }
+
+    /// Reads bytes of [`Fields::encode`] back; `backend` is named in errors.
+    ///
+    /// # Errors
+    /// [`crate::Error::Corrupt`] for bytes that are no fields, [`crate::Error::Unsupported`] for a newer version.
+    pub fn decode(backend: &'static str, bytes: &[u8]) -> Result<Self> {
+        codec::decode(backend, bytes)
+    }
+
     /// Returns the values of `field`: none where it is missing, several for a list.
     ///
     /// Metadata: booleans, whole numbers that fit `i64`, other numbers and texts; lists give their elements; `null`
@@ -145,5 +173,36 @@ pub fn scalars(value: &Value) -> Vec<Scalar> {
         Value::String(text) => vec![Scalar::Text(text.clone())],
         Value::Array(items) => items.iter().flat_map(scalars).collect(),
         Value::Null | Value::Object(_) => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::id::{MessageId, RecordId};
+
+    #[test]
+    fn encoded_fields_are_read_back() {
+        let session = SessionId::new("a b").unwrap();
+        let mut full = Fields::of_span(&session, Seq(u64::MAX), Timestamp(i64::MIN));
+        assert_eq!(Fields::decode("test", &full.encode()).unwrap(), full);
+        full.role = Some(Role::Developer);
+        full.speaker = Some(String::new());
+        full.kind = Some("fact".to_owned());
+        full.tags = vec!["b".to_owned(), "a".to_owned(), "b".to_owned()];
+        full.sources =
+            vec![ItemId::Message(MessageId::fresh()), ItemId::Record(RecordId::fresh()), ItemId::Span(session, 7)];
+        full.expires_at = Some(Timestamp(i64::MAX));
+        full.metadata.insert("v".to_owned(), json!([1, 1.5, 33e-60, null, { "v": u64::MAX }]));
+        assert_eq!(Fields::decode("test", &full.encode()).unwrap(), full);
+    }
+
+    #[test]
+    fn bytes_that_are_no_fields_are_corrupt() {
+        for bytes in [&b""[..], b"{}", b"null", br#"{"v":1}"#] {
+            assert!(matches!(Fields::decode("test", bytes), Err(crate::Error::Corrupt { .. })));
+        }
     }
 }
