@@ -112,7 +112,8 @@ pub struct Page {
     pub edge: Edge,
     /// How many rows at the most; 0 asks for the state alone.
     ///
-    /// Rows that stand at one number are never split: a page in [`View::All`] may exceed the limit by them.
+    /// Rows that stand at one number are never split, neither by this nor by `tokens`: a page in [`View::All`] may exceed
+    /// both by them.
     pub limit: usize,
     /// Stop after the row that brings the sum of tokens above this, counted from the edge: one page serves any budget.
     pub tokens: Option<u64>,
@@ -208,7 +209,8 @@ pub struct Redacted {
 
 /// Holds the conversations of owners: truth for messages.
 ///
-/// Every write notes itself pending for each enlisted index ([`crate::Upkeep`]) in the same step.
+/// Every write notes itself pending for each enlisted index ([`crate::Upkeep`]) in the same step; `compact` alone, which
+/// changes no content, needs no note.
 /// Every method may be repeated after a lost answer, and may be dropped: the write then happens fully or not at all.
 /// Writers of one session, in any number of tasks and processes, are put in one order without gaps.
 #[async_trait]
@@ -216,7 +218,8 @@ pub trait ChatStore: Store {
     /// Appends all messages of the batch, or none, numbering the new ones in order without gaps.
     ///
     /// A message whose id is stored already with equal content is `Already`, one that was forgotten `Forgotten`;
-    /// neither is stored again. An empty batch stores nothing and makes no session.
+    /// neither is stored again. An id that occurs twice in a batch is as one appended twice. An empty batch stores nothing
+    /// and makes no session.
     ///
     /// # Errors
     /// `IdConflict` if an id is stored with other content or in another session; `Fenced` if the fence is not the
@@ -232,7 +235,8 @@ pub trait ChatStore: Store {
     /// `Conflict` if a number is taken by another message or would leave a gap; `IdConflict` as in `append`.
     async fn restore(&self, scope: &Scope, session: &SessionId, rows: &[StoredMessage]) -> Result<Appended>;
 
-    /// Returns the page, oldest first; no rows and a state of zeros if there is no such session.
+    /// Returns the page, oldest first; no rows and a state of zeros if there is no such session, but always with the fence
+    /// that an append now has to carry.
     ///
     /// Reads no more than the page: its cost does not depend on the length of the session.
     async fn read(&self, scope: &Scope, session: &SessionId, page: &Page) -> Result<Slice>;
@@ -248,16 +252,16 @@ pub trait ChatStore: Store {
     /// The same summary id and content again, and the unfolding of a summary that is gone, are success.
     ///
     /// # Errors
-    /// `Conflict` if `ids` are not exactly the active rows in the span, if the span cuts a summary, or if a summary to be
-    /// unfolded is archived itself;
+    /// `Conflict` if `ids` are not exactly the active rows in the span, if the span cuts a summary, leaves the session or
+    /// holds no active row, or if a summary to be unfolded is archived itself;
     /// `IdConflict` if the summary's id is taken.
     async fn compact(&self, scope: &Scope, session: &SessionId, change: &Compaction) -> Result<SessionState>;
 
     /// Forgets single messages: their content and the summaries that cover them are deleted, the originals of those
     /// summaries are active again, and numbers and ids stay taken.
     ///
-    /// Returns what was touched; absent, foreign and already forgotten ids are skipped. A summary's id removes the
-    /// summary. An empty list forgets nothing.
+    /// Returns what was touched, each once, in the order of `ids`; absent, foreign and already forgotten ids are skipped. A
+    /// summary's id removes the summary. An empty list forgets nothing.
     async fn redact(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Redacted>>;
 
     /// Deletes a session and returns how many messages it held; 0 if there is none.

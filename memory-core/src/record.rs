@@ -206,11 +206,11 @@ pub trait RecordStore: Store {
     /// An empty list deletes nothing.
     async fn delete(&self, scope: &Scope, ids: &[RecordId]) -> Result<u64>;
 
-    /// Stores rows as they are, with versions and access statistics (export, moves), and notes them pending.
+    /// Stores all rows, or none, as they are, with versions and access statistics (export, moves), and notes them pending.
     ///
     /// A row whose version is not above the stored one is skipped if its content is equal.
     ///
     /// # Errors
-    /// `Conflict` if the stored version is the same or newer and the content is other.
+    /// `Conflict` if the stored version is the same or newer and the content is other; a deletion counts as other content.
     async fn restore(&self, scope: &Scope, rows: &[StoredRecord]) -> Result<()>;
 }
