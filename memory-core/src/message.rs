@@ -119,6 +119,12 @@ pub enum Block {
     Refusal {
         /// Its words.
         text: String,
+        /// Whether it stood as a piece of `content`, not as a member of the chat message.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_piece: bool,
+        /// Unknown members of the piece.
+        #[serde(default, skip_serializing_if = "Map::is_empty", serialize_with = "codec::sorted_map")]
+        extra: Map<String, Value>,
     },
     /// The model's reasoning, counted but neither searched nor shown.
     Reasoning {
@@ -135,7 +141,7 @@ pub enum Block {
         name: String,
         /// The arguments as the model wrote them; usually, but not surely, JSON.
         arguments: String,
-        /// Unknown members of the call.
+        /// Unknown members of the call, among them its `type` unless that is `function`; `null` for a call without one.
         #[serde(default, skip_serializing_if = "Map::is_empty", serialize_with = "codec::sorted_map")]
         extra: Map<String, Value>,
     },
@@ -333,7 +339,7 @@ fn append_text(blocks: &[Block], out: &mut String) {
     };
     for block in blocks {
         match block {
-            Block::Text { text, .. } | Block::Refusal { text } => line(&[text]),
+            Block::Text { text, .. } | Block::Refusal { text, .. } => line(&[text]),
             Block::ToolCall { name, arguments, .. } => line(&[name, " ", arguments]),
             Block::ToolResult { content, .. } => {
                 let mut inner = String::new();

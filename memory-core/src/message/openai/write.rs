@@ -1,0 +1,122 @@
+//! To chat JSON.
+
+use serde_json::{Map, Value};
+
+use super::{CALLS, REASONING};
+use crate::message::{Block, Form, Message, Slot};
+
+/// What the blocks of a message give to the members of a chat message.
+#[derive(Default)]
+struct Parts<'a> {
+    content: Vec<&'a Block>,
+    calls: Vec<Value>,
+    refusal: Option<String>,
+    reasoning: [Option<String>; 2],
+    answers: Option<&'a str>,
+}
+
+pub(super) fn message(message: &Message) -> Value {
+    let mut parts = Parts::default();
+    parts.collect(&message.blocks, false);
+    let mut members = message.extra.clone();
+    let mut put = |name: &str, value: Value| _ = members.insert(name.to_owned(), value);
+    put("role", message.role.name().into());
+    if let Some(content) = content(&parts.content, message.form) {
+        put("content", content);
+    }
+    if !parts.calls.is_empty() {
+        put("tool_calls", parts.calls.into());
+    }
+    if let Some(id) = parts.answers {
+        put("tool_call_id", id.into());
+    }
+    if let Some(speaker) = &message.speaker {
+        put("name", speaker.as_str().into());
+    }
+    if let Some(refusal) = parts.refusal {
+        put("refusal", refusal.into());
+    }
+    for (name, text) in REASONING.into_iter().zip(parts.reasoning) {
+        if let Some(text) = text {
+            put(name, text.into());
+        }
+    }
+    Value::Object(members)
+}
+
+impl<'a> Parts<'a> {
+    fn collect(&mut self, blocks: &'a [Block], in_result: bool) {
+        for block in blocks {
+            match block {
+                Block::Refusal { text, is_piece: false, .. } if !in_result => append(&mut self.refusal, text),
+                Block::Reasoning { text, field } => {
+                    let [content, plain] = &mut self.reasoning;
+                    append(if field == "reasoning" { plain } else { content }, text);
+                }
+                Block::ToolCall { id, name, arguments, extra } => self.calls.push(call(id, name, arguments, extra)),
+                Block::Other { slot: Slot::ToolCalls, value } => self.calls.push(value.clone()),
+                Block::ToolResult { id, content } => {
+                    self.answers.get_or_insert(id);
+                    self.collect(content, true);
+                }
+                Block::Text { .. } | Block::Refusal { .. } | Block::Media { .. } | Block::Other { .. } => {
+                    self.content.push(block);
+                }
+            }
+        }
+    }
+}
+
+/// Puts several texts of one member on lines of their own: only messages made by hand have them.
+fn append(member: &mut Option<String>, text: &str) {
+    match member {
+        Some(before) => {
+            before.push('\n');
+            before.push_str(text);
+        }
+        None => *member = Some(text.to_owned()),
+    }
+}
+
+fn content(blocks: &[&Block], form: Form) -> Option<Value> {
+    match (form, blocks) {
+        (Form::Plain, []) => None,
+        (Form::Null, []) => Some(Value::Null),
+        (Form::Plain | Form::Null, [Block::Text { text, extra }]) if extra.is_empty() => Some(text.as_str().into()),
+        _ => Some(blocks.iter().map(|block| piece(block)).collect()),
+    }
+}
+
+fn piece(block: &Block) -> Value {
+    let (kind, text, extra) = match block {
+        Block::Text { text, extra } => ("text", text, extra),
+        Block::Refusal { text, extra, .. } => ("refusal", text, extra),
+        Block::Media { value } | Block::Other { value, .. } => return value.clone(),
+        // `collect` sends these elsewhere.
+        Block::Reasoning { .. } | Block::ToolCall { .. } | Block::ToolResult { .. } => return Value::Null,
+    };
+    let mut members = extra.clone();
+    members.insert("type".to_owned(), kind.into());
+    members.insert(kind.to_owned(), text.as_str().into());
+    Value::Object(members)
+}
+
+fn call(id: &str, name: &str, arguments: &str, extra: &Map<String, Value>) -> Value {
+    let mut members = extra.clone();
+    let (kind, words) = match members.remove("type") {
+        Some(Value::String(kind)) if kind == "custom" => CALLS[1],
+        _ => CALLS[0],
+    };
+    if extra.get("type") != Some(&Value::Null) {
+        members.insert("type".to_owned(), kind.into());
+    }
+    let mut inner = match members.remove(kind) {
+        Some(Value::Object(inner)) => inner,
+        _ => Map::new(),
+    };
+    inner.insert("name".to_owned(), name.into());
+    inner.insert(words.to_owned(), arguments.into());
+    members.insert("id".to_owned(), id.into());
+    members.insert(kind.to_owned(), Value::Object(inner));
+    Value::Object(members)
+}
