@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Every check of the project, in the order of what fails soonest. Uses what is on the machine and installs nothing;
+# .ci/run installs what is missing first.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export CARGO_TERM_COLOR="${CARGO_TERM_COLOR:-never}"
+
+step() { printf '\n== %s (%ss)\n' "$1" "$SECONDS"; }
+
+step "format"
+cargo fmt --all --check
+
+step "file length: at most 400 lines"
+long=$(git ls-files -co --exclude-standard '*.rs' | xargs wc -l | awk '$2 != "total" && $1 > 400 { print $2 ": " $1 }')
+if [ -n "$long" ]; then echo "$long"; exit 1; fi
+
+step "clippy"
+cargo clippy --workspace --all-targets --all-features -- -D warnings
+
+step "bans, licences, sources"
+if command -v cargo-deny > /dev/null; then
+  cargo deny --log-level error check bans licenses sources
+elif [ "${CI:-}" = true ]; then
+  echo "cargo-deny is not installed"; exit 1
+else
+  echo "skipped: cargo-deny is not installed (.ci/run installs it)"
+fi
+
+step "documentation"
+RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features --quiet
+
+step "tests and doc tests, layer rule among them"
+cargo test --workspace --all-features
+
+step "done"
