@@ -1,0 +1,116 @@
+//! The database file: one writing connection, a few reading ones.
+//!
+//! Every operation runs in a task of its own, so that a caller who goes away leaves nothing half done; and a connection
+//! is taken out for it and put back only after a clean end, so that none ever carries an open transaction to the next.
+
+mod open;
+mod readers;
+mod writer;
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use memory_core::error::Result;
+use memory_core::store::{Durability, ErasureLevel, Health};
+use sqlx::SqliteConnection;
+
+use crate::config::SqliteConfig;
+use crate::error::classify;
+
+/// The future of a piece of work on a connection.
+pub(crate) type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'c>>;
+
+/// An open database file. Cheap to clone; clones share their connections.
+///
+/// Several processes may have one file open: writers take turns, readers see whole transactions.
+#[derive(Clone)]
+pub struct Sqlite {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    config: SqliteConfig,
+    durability: Durability,
+    writer: writer::Writer,
+    readers: readers::Readers,
+}
+
+impl Sqlite {
+    /// Opens the file, creates or upgrades its tables, and reads back how durable its writes are.
+    ///
+    /// # Errors
+    /// `Unsupported` for a database of another application, one written by a newer version of this crate, or a
+    /// read-only file; `Corrupt` for a file that is no database; `Backend` if it cannot be opened.
+    pub async fn connect(config: SqliteConfig) -> Result<Self> {
+        let (connection, durability) = open::first(&config).await?;
+        let writer = writer::Writer::new(connection);
+        let readers = readers::Readers::new(config.readers);
+        Ok(Self { shared: Arc::new(Shared { config, durability, writer, readers }) })
+    }
+
+    /// Returns how durable a committed write is.
+    pub fn durability(&self) -> Durability {
+        self.shared.durability
+    }
+
+    /// Runs `work` as one transaction that no other writer interleaves, and returns its answer once it is durable.
+    ///
+    /// An error of `work` undoes all it did. Works that wait at the same time share one commit. Dropping the returned
+    /// future detaches the work; it still happens, fully or not at all.
+    pub(crate) async fn write<T, F>(&self, doing: &'static str, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T> + Send + 'static,
+    {
+        writer::write(&self.shared, doing, work).await
+    }
+
+    /// Runs `work` on a reading connection. Each statement sees the file as of its own begin: read in one statement
+    /// what has to fit together.
+    pub(crate) async fn read<T, F>(&self, doing: &'static str, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T> + Send + 'static,
+    {
+        readers::read(&self.shared, doing, false, work).await
+    }
+
+    /// Runs `work` on a reading connection, all its statements over one unchanging state of the file.
+    pub(crate) async fn snapshot<T, F>(&self, doing: &'static str, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T> + Send + 'static,
+    {
+        readers::read(&self.shared, doing, true, work).await
+    }
+
+    /// Moves the write-ahead log into the file and empties it, so that erased bytes are in neither.
+    ///
+    /// `Logical` if a reader of this or another process kept it from finishing.
+    pub(crate) async fn purge(&self) -> Result<ErasureLevel> {
+        writer::purge(&self.shared).await
+    }
+
+    /// Returns the health of the file.
+    pub(crate) async fn ping(&self) -> Result<Health> {
+        let doing = "answer";
+        let version = self.read(doing, move |connection| {
+            Box::pin(async move {
+                let version = sqlx::query_scalar("SELECT sqlite_version()").fetch_one(connection).await;
+                version.map_err(|source| classify(source, doing))
+            })
+        });
+        Ok(Health { server: "SQLite".to_owned(), version: version.await?, durability: self.durability() })
+    }
+}
+
+impl fmt::Debug for Sqlite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sqlite").field("path", &self.shared.config.path).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,200 @@
+//! Opening connections, and the tables of the file.
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use memory_core::error::{Cause, Error, Result, Transience};
+use memory_core::store::Durability;
+use memory_core::time::Stopwatch;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
+use sqlx::{ConnectOptions, SqliteConnection};
+use tokio::time::sleep;
+
+use crate::config::{SqliteConfig, Synchronous};
+use crate::error::{BACKEND, classify, is_busy};
+
+const OPEN: &str = "open the file";
+
+/// Marks our files, so that no other application's database is taken for one: the ASCII letters `LMem`.
+const APPLICATION: i64 = 0x4c4d_656d;
+
+/// The scripts that make the tables, oldest first; a file's `user_version` counts those it has seen.
+const MIGRATIONS: &[&str] = &[include_str!("../../migrations/0001_truth.sql")];
+
+/// Opens the first connection of a file: checks whose it is, brings its tables up to date, and returns it, ready for
+/// writing, with the durability that its settings give.
+pub(super) async fn first(config: &SqliteConfig) -> Result<(SqliteConnection, Durability)> {
+    let mut connection = connect(options(config, config.create)?).await?;
+    patiently(config.patience, &mut connection, |connection| Box::pin(migrate(connection))).await?;
+    let journal = patiently(config.patience, &mut connection, |connection| Box::pin(wal(connection))).await?;
+    let synchronous = scalar::<i64>(&mut connection, "PRAGMA synchronous").await?;
+    let is_durable = journal == "wal" && synchronous >= 2;
+    let durability = if is_durable { Durability::Committed } else { Durability::Volatile };
+    impatient(&mut connection).await?;
+    Ok((connection, durability))
+}
+
+/// Opens another connection for writing. It does not wait for locks: whoever uses it asks again.
+pub(super) async fn writer(config: &SqliteConfig) -> Result<SqliteConnection> {
+    let mut connection = connect(options(config, false)?).await?;
+    impatient(&mut connection).await?;
+    Ok(connection)
+}
+
+/// Opens a connection that can only read.
+pub(super) async fn reader(config: &SqliteConfig) -> Result<SqliteConnection> {
+    connect(options(config, false)?.pragma("query_only", "ON")).await
+}
+
+/// Repeats `attempt` while another connection holds the lock, for `patience` at the most.
+///
+/// SQLite's own waiting sleeps up to a tenth of a second between two looks, so that one busy process starves another.
+pub(super) async fn patiently<T, F>(patience: Duration, connection: &mut SqliteConnection, attempt: F) -> Attempt<T>
+where
+    F: for<'c> Fn(&'c mut SqliteConnection) -> Pin<Box<dyn Future<Output = Attempt<T>> + Send + 'c>>,
+{
+    let waiting = Stopwatch::start();
+    loop {
+        // Never cut short: a statement under way would go on without us.
+        match attempt(connection).await {
+            Err(Failure::Busy(_)) if waiting.elapsed() < patience => sleep(Duration::from_millis(1)).await,
+            outcome => return outcome,
+        }
+    }
+}
+
+/// The outcome of one attempt at something that needs a lock.
+pub(super) type Attempt<T> = std::result::Result<T, Failure>;
+
+/// Why an attempt failed.
+pub(super) enum Failure {
+    /// Another connection holds the lock.
+    Busy(Error),
+    /// Anything else.
+    Other(Error),
+}
+
+impl Failure {
+    /// Returns the failure for a driver's error met while `doing` something.
+    pub(super) fn of(source: sqlx::Error, doing: &'static str) -> Self {
+        let is_busy = is_busy(&source);
+        let error = classify(source, doing);
+        if is_busy { Self::Busy(error) } else { Self::Other(error) }
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Busy(error) | Failure::Other(error) => error,
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Other(error)
+    }
+}
+
+fn options(config: &SqliteConfig, create: bool) -> Result<SqliteConnectOptions> {
+    // Absolute, because SQLite reads a name that begins with `file:` as a URI.
+    let path = std::path::absolute(&config.path).map_err(|source| unopened(source.to_string()))?;
+    let synchronous = match config.synchronous {
+        Synchronous::Full => SqliteSynchronous::Full,
+        Synchronous::Normal => SqliteSynchronous::Normal,
+    };
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .create_if_missing(create)
+        .busy_timeout(config.patience)
+        .synchronous(synchronous)
+        .pragma("fullfsync", "ON")
+        .pragma("secure_delete", "ON")
+        // Pages set aside for an undo are content too: they stay out of temporary files.
+        .pragma("temp_store", "MEMORY")
+        .statement_cache_capacity(256)
+        .disable_statement_logging();
+    Ok(options)
+}
+
+async fn connect(options: SqliteConnectOptions) -> Result<SqliteConnection> {
+    options.connect().await.map_err(|source| match classify(source, OPEN) {
+        // A path that cannot be opened does not become right by waiting.
+        Error::Backend { source, .. } => unopened(source.to_string()),
+        other => other,
+    })
+}
+
+fn unopened(source: String) -> Error {
+    Error::Backend { backend: BACKEND, doing: OPEN, transience: Transience::Permanent, source: Cause::new(source) }
+}
+
+async fn impatient(connection: &mut SqliteConnection) -> Result<()> {
+    scalar::<i64>(connection, "PRAGMA busy_timeout = 0").await.map(|_| ())
+}
+
+async fn scalar<T>(connection: &mut SqliteConnection, sql: &'static str) -> Result<T>
+where
+    T: Send + Unpin + for<'r> sqlx::Decode<'r, sqlx::Sqlite> + sqlx::Type<sqlx::Sqlite>,
+{
+    sqlx::query_scalar(sql).fetch_one(connection).await.map_err(|source| classify(source, OPEN))
+}
+
+/// Switches the file to the write-ahead log and returns the journal mode it then has.
+async fn wal(connection: &mut SqliteConnection) -> Attempt<String> {
+    let mode = sqlx::query_scalar("PRAGMA journal_mode = WAL").fetch_one(connection).await;
+    mode.map_err(|source| Failure::of(source, OPEN))
+}
+
+async fn migrate(connection: &mut SqliteConnection) -> Attempt<()> {
+    // Looked at first without a lock: a foreign file is not touched at all.
+    run(connection, "BEGIN").await?;
+    let is_current = is_current(connection).await;
+    run(connection, "ROLLBACK").await?;
+    if is_current? {
+        return Ok(());
+    }
+    run(connection, "BEGIN IMMEDIATE").await?;
+    let outcome = upgrade(connection).await;
+    run(connection, if outcome.is_ok() { "COMMIT" } else { "ROLLBACK" }).await?;
+    outcome
+}
+
+async fn upgrade(connection: &mut SqliteConnection) -> Attempt<()> {
+    // Looked at again under the lock: another process may have been first.
+    if is_current(connection).await? {
+        return Ok(());
+    }
+    let seen = usize::try_from(scalar::<i64>(connection, "PRAGMA user_version").await?).unwrap_or(usize::MAX);
+    for script in MIGRATIONS.iter().skip(seen) {
+        run(connection, script).await?;
+    }
+    // The letters of `APPLICATION` as a number, because a pragma takes no bound value.
+    run(connection, "PRAGMA application_id = 1280140653").await
+}
+
+/// Returns whether the file is ours and needs no migration. Asked within a transaction, so that its parts fit together.
+async fn is_current(connection: &mut SqliteConnection) -> Attempt<bool> {
+    let application = scalar::<i64>(connection, "PRAGMA application_id").await?;
+    let objects = scalar::<i64>(connection, "SELECT count(*) FROM sqlite_schema").await?;
+    let seen = scalar::<i64>(connection, "PRAGMA user_version").await?;
+    let is_new = application == 0 && objects == 0 && seen == 0;
+    if !is_new && application != APPLICATION {
+        return Err(unsupported("use the database of another application").into());
+    }
+    let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+    if seen > known {
+        return Err(unsupported("read a file written by a newer version").into());
+    }
+    Ok(!is_new && seen == known)
+}
+
+fn unsupported(what: &str) -> Error {
+    Error::Unsupported { backend: BACKEND, what: what.to_owned() }
+}
+
+async fn run(connection: &mut SqliteConnection, script: &'static str) -> Attempt<()> {
+    let done = sqlx::raw_sql(script).execute(connection).await;
+    done.map(|_| ()).map_err(|source| Failure::of(source, "create its tables"))
+}

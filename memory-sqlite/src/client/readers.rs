@@ -1,0 +1,65 @@
+//! The connections that read.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use memory_core::error::{Error, Result};
+use sqlx::SqliteConnection;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use super::{Shared, Work, open};
+use crate::error::{classify, lost};
+
+/// Reading connections: as many at work as there are permits, the others idle.
+pub(super) struct Readers {
+    permits: Semaphore,
+    idle: Mutex<Vec<SqliteConnection>>,
+}
+
+impl Readers {
+    /// Returns readers of which `limit` may be at work.
+    pub(super) fn new(limit: usize) -> Self {
+        Self { permits: Semaphore::new(limit), idle: Mutex::default() }
+    }
+
+    fn idle(&self) -> Option<SqliteConnection> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    fn put_back(&self, connection: SqliteConnection) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+    }
+}
+
+/// Runs `work` on a reader, in a task of its own; over one state of the file if it is to be a snapshot.
+pub(super) async fn read<T, F>(shared: &Arc<Shared>, doing: &'static str, is_snapshot: bool, work: F) -> Result<T>
+where
+    T: Send + 'static,
+    F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T> + Send + 'static,
+{
+    let shared = Arc::clone(shared);
+    let task = tokio::spawn(async move {
+        let readers = &shared.readers;
+        let permit = timeout(shared.config.patience, readers.permits.acquire()).await;
+        let _permit = permit.map_err(|_| Error::Overloaded)?.map_err(|_| Error::Overloaded)?;
+        let mut connection = match readers.idle() {
+            Some(connection) => connection,
+            None => open::reader(&shared.config).await?,
+        };
+        if is_snapshot {
+            run(&mut connection, "BEGIN", doing).await?;
+        }
+        let answer = work(&mut connection).await?;
+        if is_snapshot {
+            run(&mut connection, "COMMIT", doing).await?;
+        }
+        // Only after a clean end: an error or a panic above has closed the connection instead.
+        readers.put_back(connection);
+        Ok(answer)
+    });
+    task.await.unwrap_or_else(|_| Err(lost(doing)))
+}
+
+async fn run(connection: &mut SqliteConnection, sql: &'static str, doing: &'static str) -> Result<()> {
+    sqlx::query(sql).execute(connection).await.map(|_| ()).map_err(|source| classify(source, doing))
+}

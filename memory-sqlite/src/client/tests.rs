@@ -1,0 +1,178 @@
+use memory_core::error::Error;
+use tempfile::TempDir;
+
+use super::*;
+use crate::config::Synchronous;
+
+fn place() -> (TempDir, SqliteConfig) {
+    let folder = tempfile::tempdir().unwrap();
+    let config = SqliteConfig::new(folder.path().join("memory.db"));
+    (folder, config)
+}
+
+/// Adds one row to the owners; an error afterwards if it is to fail.
+async fn insert(file: &Sqlite, key: &'static str, fails: bool) -> Result<()> {
+    let work = file.write("insert", move |connection| {
+        Box::pin(async move {
+            let insert = sqlx::query("INSERT INTO owner (key) VALUES (?)").bind(key).execute(connection).await;
+            insert.map_err(|source| classify(source, "insert"))?;
+            if fails { Err(Error::Conflict) } else { Ok(()) }
+        })
+    });
+    work.await
+}
+
+async fn owners(file: &Sqlite) -> Vec<String> {
+    let work = file.snapshot("count", |connection| {
+        Box::pin(async move {
+            let keys = sqlx::query_scalar("SELECT key FROM owner ORDER BY key").fetch_all(connection).await;
+            keys.map_err(|source| classify(source, "count"))
+        })
+    });
+    work.await.unwrap()
+}
+
+#[tokio::test]
+async fn durable_settings_are_committed_and_weaker_ones_volatile() {
+    let (_folder, config) = place();
+    let file = Sqlite::connect(config.clone()).await.unwrap();
+    assert_eq!(file.durability(), Durability::Committed);
+    let health = file.ping().await.unwrap();
+    assert_eq!((health.server.as_str(), health.durability), ("SQLite", Durability::Committed));
+    let file = Sqlite::connect(config.with_synchronous(Synchronous::Normal)).await.unwrap();
+    assert_eq!(file.durability(), Durability::Volatile);
+}
+
+#[tokio::test]
+async fn a_failed_work_is_undone_and_its_neighbours_stand() {
+    let (_folder, config) = place();
+    let file = Sqlite::connect(config).await.unwrap();
+    let (a, b, c, d) = tokio::join!(
+        insert(&file, "a", false),
+        insert(&file, "b", true),
+        insert(&file, "a", false), // breaks the uniqueness of the key
+        insert(&file, "c", false),
+    );
+    assert!(a.is_ok() && d.is_ok());
+    assert!(matches!(b, Err(Error::Conflict)));
+    assert!(matches!(c, Err(Error::Backend { .. })) && !c.unwrap_err().is_retryable());
+    assert_eq!(owners(&file).await, ["a", "c"]);
+}
+
+#[tokio::test]
+async fn a_write_goes_on_when_its_caller_goes_away() {
+    let (_folder, config) = place();
+    let file = Sqlite::connect(config).await.unwrap();
+    let mut dropped = Box::pin(insert(&file, "a", false));
+    let first_look =
+        std::future::poll_fn(|context| std::task::Poll::Ready(dropped.as_mut().poll(context).is_pending()));
+    assert!(first_look.await);
+    drop(dropped);
+    insert(&file, "b", false).await.unwrap();
+    assert_eq!(owners(&file).await, ["a", "b"]);
+}
+
+#[tokio::test]
+async fn a_panicking_work_leaves_no_open_transaction() {
+    let (_folder, config) = place();
+    let file = Sqlite::connect(config).await.unwrap();
+    let lost = file.write::<(), _>("panic", |_| Box::pin(async { panic!("on purpose") })).await;
+    assert!(matches!(lost, Err(Error::Backend { .. })));
+    insert(&file, "a", false).await.unwrap();
+    assert_eq!(owners(&file).await, ["a"]);
+}
+
+#[tokio::test]
+async fn a_lock_of_another_process_is_waited_for_and_then_a_passing_fault() {
+    let (_folder, config) = place();
+    let patience = std::time::Duration::from_millis(30);
+    let file = Sqlite::connect(config.clone().with_patience(patience)).await.unwrap();
+    let mut other = open::writer(&config).await.unwrap();
+    sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+    assert!(insert(&file, "a", false).await.unwrap_err().is_retryable());
+    sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
+    insert(&file, "a", false).await.unwrap();
+}
+
+#[tokio::test]
+async fn readers_cannot_write() {
+    let (_folder, config) = place();
+    let file = Sqlite::connect(config).await.unwrap();
+    let work = file.read("write", |connection| {
+        Box::pin(async move {
+            let insert = sqlx::query("INSERT INTO owner (key) VALUES ('a')").execute(connection).await;
+            insert.map(|_| ()).map_err(|source| classify(source, "write"))
+        })
+    });
+    assert!(matches!(work.await, Err(Error::Unsupported { .. })));
+}
+
+#[tokio::test]
+async fn refuses_files_that_are_not_its_own() {
+    let (folder, config) = place();
+    std::fs::write(folder.path().join("memory.db"), [7u8; 8192]).unwrap();
+    assert!(matches!(Sqlite::connect(config).await, Err(Error::Corrupt { .. })));
+
+    let (_folder, config) = place();
+    let mut foreign = open::writer(&config).await;
+    assert!(matches!(foreign, Err(Error::Backend { .. })), "a missing file is not made by a later connection");
+    Sqlite::connect(config.clone()).await.unwrap();
+    for (sql, what) in [
+        ("PRAGMA user_version = 1000", "read a file written by a newer version"),
+        ("PRAGMA application_id = 7", "use the database of another application"),
+    ] {
+        foreign = open::writer(&config).await;
+        sqlx::query(sql).execute(foreign.as_mut().unwrap()).await.unwrap();
+        let Err(Error::Unsupported { what: found, .. }) = Sqlite::connect(config.clone()).await else {
+            panic!("accepted: {what}");
+        };
+        assert_eq!(found, what);
+    }
+}
+
+#[tokio::test]
+async fn a_foreign_database_is_left_as_it_is() {
+    let (_folder, config) = place();
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&config.path).create_if_missing(true);
+    let mut other = sqlx::ConnectOptions::connect(&options).await.unwrap();
+    sqlx::query("CREATE TABLE theirs (x)").execute(&mut other).await.unwrap();
+    sqlx::Connection::close(other).await.unwrap();
+    let before = std::fs::read(&config.path).unwrap();
+    assert!(matches!(Sqlite::connect(config.clone()).await, Err(Error::Unsupported { .. })));
+    assert_eq!(std::fs::read(&config.path).unwrap(), before);
+}
+
+#[tokio::test]
+async fn a_path_that_cannot_be_opened_is_a_lasting_fault() {
+    let (folder, config) = place();
+    let nowhere = SqliteConfig::new(folder.path().join("missing").join("memory.db"));
+    for config in [nowhere, config.with_create(false), SqliteConfig::new(folder.path())] {
+        let error = Sqlite::connect(config).await.unwrap_err();
+        assert!(matches!(error, Error::Backend { .. }) && !error.is_retryable(), "{error:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_may_create_one_file_at_once() {
+    let (_folder, config) = place();
+    let files: Vec<_> = (0..8).map(|_| tokio::spawn(Sqlite::connect(config.clone()))).collect();
+    for file in files {
+        assert_eq!(file.await.unwrap().unwrap().durability(), Durability::Committed);
+    }
+}
+
+#[tokio::test]
+async fn the_log_is_emptied_unless_a_reader_is_in_the_midst_of_it() {
+    let (_folder, config) = place();
+    let file = Sqlite::connect(config.clone().with_patience(std::time::Duration::from_millis(20))).await.unwrap();
+    insert(&file, "a", false).await.unwrap();
+    let mut reader = open::reader(&config).await.unwrap();
+    sqlx::query("BEGIN").execute(&mut reader).await.unwrap();
+    let _seen: i64 = sqlx::query_scalar("SELECT count(*) FROM owner").fetch_one(&mut reader).await.unwrap();
+    insert(&file, "b", false).await.unwrap();
+    assert_eq!(file.purge().await.unwrap(), ErasureLevel::Logical);
+    sqlx::query("COMMIT").execute(&mut reader).await.unwrap();
+    assert_eq!(file.purge().await.unwrap(), ErasureLevel::Purged);
+    let log = config.path.with_extension("db-wal");
+    assert_eq!(std::fs::metadata(log).unwrap().len(), 0);
+}

@@ -1,0 +1,66 @@
+//! How a database file is opened.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How often SQLite waits for the disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Synchronous {
+    /// With each commit: an acknowledged write survives a loss of power.
+    #[default]
+    Full,
+    /// With each checkpoint: a loss of power may take the latest writes, so stores answer `Volatile`.
+    Normal,
+}
+
+/// Which file to open, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SqliteConfig {
+    pub(crate) path: PathBuf,
+    pub(crate) synchronous: Synchronous,
+    pub(crate) patience: Duration,
+    pub(crate) readers: usize,
+    pub(crate) create: bool,
+}
+
+impl SqliteConfig {
+    /// Returns the usual way to open the file at `path`: durable, created if it is missing.
+    pub fn new(path: impl AsRef<Path>) -> Self {
+        Self {
+            path: path.as_ref().to_owned(),
+            synchronous: Synchronous::Full,
+            patience: Duration::from_secs(5),
+            readers: 4,
+            create: true,
+        }
+    }
+
+    /// Sets how often SQLite waits for the disk. Default: with each commit.
+    #[must_use]
+    pub fn with_synchronous(mut self, synchronous: Synchronous) -> Self {
+        self.synchronous = synchronous;
+        self
+    }
+
+    /// Sets how long a call waits for a lock that another process or task holds. Default 5 seconds, at the most a day.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Duration) -> Self {
+        self.patience = patience.min(Duration::from_secs(86_400));
+        self
+    }
+
+    /// Sets how many reads may run at once, at least 1. Each takes a connection and a thread. Default 4.
+    #[must_use]
+    pub fn with_readers(mut self, readers: usize) -> Self {
+        self.readers = readers.clamp(1, 64);
+        self
+    }
+
+    /// Sets whether a missing file is created. Default true.
+    #[must_use]
+    pub fn with_create(mut self, create: bool) -> Self {
+        self.create = create;
+        self
+    }
+}
