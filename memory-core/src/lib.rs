@@ -1,5 +1,6 @@
 //! The contracts, reference stores, algorithms and engine of the memory layer. No driver, no HTTP.
 
+pub mod analysis;
 pub mod blackboard;
 pub mod cache;
 pub mod chat;
@@ -22,6 +23,7 @@ pub mod truth;
 pub mod upkeep;
 pub mod vector;
 
+pub use analysis::{Analysis, Language};
 pub use error::{Cause, Error, Result, Transience};
 pub use fields::Fields;
 pub use filter::{Field, Filter, Scalar};

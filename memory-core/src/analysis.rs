@@ -1,0 +1,197 @@
+//! Turns text into search terms: the one analysis that every text store is given.
+
+mod dense;
+mod fold;
+mod language;
+mod split;
+mod term;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
+
+use rust_stemmers::Stemmer;
+
+use crate::text::Term;
+
+use split::{Apostrophes, Casing, Piece, pieces};
+
+pub use language::Language;
+
+/// Rises whenever the same text gives other terms, or entries are made of them in another way: the index is then
+/// another one and is built anew.
+const RECIPE: u32 = 1;
+
+/// The longest word that is stemmed, in bytes. Longer ones are no words of any language.
+const MAX_STEMMED_BYTES: usize = 96;
+
+/// Turns text into [`Term`]s, for every backend in the same way. Cheap to clone.
+///
+/// - Compatibility forms are made one (NFKC), case is folded, and invisible characters are dropped.
+/// - Stop words are dropped from documents and queries, question words from queries.
+/// - Words are stemmed in the language of the analysis, if they are written in its script.
+/// - Letters of Latin and Greek script lose their marks, so that `cafe` finds `café`. Where the stemmer of the language
+///   knows such marks, a word that has some gives two terms: the stem of the bare word, and the bare stem of the word.
+/// - Scripts without spaces (Han, Kana, Hangul, Thai, Lao, Khmer, Myanmar) give pairs of neighbouring characters; a lone
+///   character stands alone. Documents also hold single Han and Hangul characters, so that a word of one is found.
+/// - What is joined by signs (`E-4471-B`, `snake_case`, `1.2.3`, paths, addresses) gives a term for the whole and the
+///   terms of its parts, as do words written as `camelCase` and those of letters and digits.
+///
+/// Takes time linear in the text, whatever the text.
+#[derive(Clone)]
+pub struct Analysis(Arc<Inner>);
+
+struct Inner {
+    name: String,
+    language: Option<Language>,
+    stop: HashSet<String>,
+    question: HashSet<String>,
+}
+
+impl Analysis {
+    /// Returns the analysis for English, the default.
+    pub fn english() -> Self {
+        Self::of(Language::English)
+    }
+
+    /// Returns the analysis for `language`.
+    pub fn of(language: Language) -> Self {
+        let folded = |words: &str| words.split_whitespace().map(fold::fold_owned).collect();
+        let words = words::of(language);
+        Self(Arc::new(Inner {
+            name: format!("{}-{RECIPE}", language.name()),
+            language: Some(language),
+            stop: folded(words.stop),
+            question: folded(words.question),
+        }))
+    }
+
+    /// Returns the analysis without a language: no stemming, and no word is dropped.
+    pub fn plain() -> Self {
+        let none = HashSet::new;
+        Self(Arc::new(Inner { name: format!("plain-{RECIPE}"), language: None, stop: none(), question: none() }))
+    }
+
+    /// Returns the name of the recipe, such as `english-1`: terms and entries of another name are another index.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Returns the language; none for [`Analysis::plain`].
+    pub fn language(&self) -> Option<Language> {
+        self.0.language
+    }
+
+    /// Returns the terms of a text to be found, with their counts: each term once, sorted.
+    pub fn document(&self, text: &str) -> Vec<(Term, u32)> {
+        // Words are counted before they are stemmed: each different word is stemmed once.
+        let mut words: HashMap<Box<str>, u32> = HashMap::new();
+        let mut wholes: HashMap<Box<str>, u32> = HashMap::new();
+        self.split(text, &mut |piece, text| match piece {
+            Piece::Word => count(&mut words, text),
+            Piece::Whole | Piece::Single => count(&mut wholes, text),
+        });
+
+        let mut terms: Vec<(String, u32)> = Vec::with_capacity(words.len() + wholes.len());
+        for (word, count) in &words {
+            if !self.0.stop.contains(&*fold::fold(word)) {
+                self.stem(word, &mut |stem| terms.push((term::encode(stem), *count)));
+            }
+        }
+        terms.extend(wholes.iter().map(|(whole, count)| (term::encode(&fold::fold(whole)), *count)));
+        terms.sort_unstable();
+        terms.dedup_by(|next, kept| {
+            let is_same = next.0 == kept.0;
+            if is_same {
+                kept.1 = kept.1.saturating_add(next.1);
+            }
+            is_same
+        });
+        terms.iter().filter_map(|(text, count)| Some((term::of(text)?, *count))).collect()
+    }
+
+    /// Returns the terms of a question, each once, in the order in which they first occur.
+    ///
+    /// A question of nothing but question words keeps them, and one of nothing but stop words keeps those.
+    pub fn query(&self, text: &str) -> Vec<Term> {
+        let mut pieces: Vec<(Piece, Box<str>)> = Vec::new();
+        self.split(text, &mut |piece, text| {
+            if piece != Piece::Single {
+                pieces.push((piece, text.into()));
+            }
+        });
+        let Inner { stop, question, .. } = &*self.0;
+        let is_kept: [&dyn Fn(&str) -> bool; 3] =
+            [&|word| !stop.contains(word) && !question.contains(word), &|word| !stop.contains(word), &|_| true];
+        is_kept.iter().map(|is_kept| self.terms(&pieces, is_kept)).find(|terms| !terms.is_empty()).unwrap_or_default()
+    }
+
+    fn terms(&self, pieces: &[(Piece, Box<str>)], is_kept: &dyn Fn(&str) -> bool) -> Vec<Term> {
+        let mut seen = HashSet::new();
+        let mut terms = Vec::new();
+        let mut add = |text: &str| {
+            let text = term::encode(text);
+            if let Some(term) = term::of(&text)
+                && seen.insert(text)
+            {
+                terms.push(term);
+            }
+        };
+        for (piece, text) in pieces {
+            let folded = fold::fold(text);
+            match piece {
+                Piece::Word if !is_kept(&folded) => {}
+                Piece::Word => self.stem(text, &mut add),
+                Piece::Whole | Piece::Single => add(&folded),
+            }
+        }
+        terms
+    }
+
+    fn split(&self, text: &str, sink: &mut dyn FnMut(Piece, &str)) {
+        let language = self.0.language;
+        let apostrophes = if language == Some(Language::English) { Apostrophes::English } else { Apostrophes::Split };
+        let casing = if language == Some(Language::Turkish) { Casing::Turkish } else { Casing::Common };
+        pieces(&fold::normalise(text), apostrophes, casing, sink);
+    }
+
+    /// Gives `sink` the stems of a lower-case word: one, or two where marks were lost before and after stemming.
+    fn stem(&self, word: &str, sink: &mut dyn FnMut(&str)) {
+        let bare = fold::fold(word);
+        let Some(language) = self.0.language else { return sink(&bare) };
+        let stemmer = Stemmer::create(language.algorithm());
+        let is_stemmed = |word: &str| word.len() <= MAX_STEMMED_BYTES && word.chars().all(|c| language.writes(c));
+        let stem_of_bare = if is_stemmed(&bare) { stemmer.stem(&bare) } else { (*bare).into() };
+        sink(&stem_of_bare);
+        if *bare != *word && language.has_marks() && is_stemmed(word) {
+            let stem = stemmer.stem(word);
+            let bare_stem = fold::fold(&stem);
+            if *bare_stem != *stem_of_bare {
+                sink(&bare_stem);
+            }
+        }
+    }
+}
+
+impl Default for Analysis {
+    fn default() -> Self {
+        Self::english()
+    }
+}
+
+impl fmt::Debug for Analysis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Analysis({})", self.name())
+    }
+}
+
+fn count(counts: &mut HashMap<Box<str>, u32>, text: &str) {
+    if let Some(count) = counts.get_mut(text) {
+        *count = count.saturating_add(1);
+    } else {
+        counts.insert(text.into(), 1);
+    }
+}

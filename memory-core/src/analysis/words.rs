@@ -1,0 +1,77 @@
+//! Words that carry no content, as data per language.
+
+use super::Language;
+
+/// The words of one language that are dropped, each list separated by blanks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Words {
+    /// Dropped from documents and queries.
+    pub(super) stop: &'static str,
+    /// Dropped from queries only: question words, auxiliaries, pronouns.
+    pub(super) question: &'static str,
+}
+
+/// Returns the words of `language`; none where no list has been made yet.
+pub(super) fn of(language: Language) -> Words {
+    match language {
+        Language::English => ENGLISH,
+        Language::German => GERMAN,
+        Language::French => FRENCH,
+        Language::Spanish => SPANISH,
+        Language::Italian => ITALIAN,
+        Language::Portuguese => PORTUGUESE,
+        Language::Dutch => DUTCH,
+        _ => Words::default(),
+    }
+}
+
+/// The stop words are Lucene's 33.
+const ENGLISH: Words = Words {
+    stop: "a an and are as at be but by for if in into is it no not of on or such that the their then there these they \
+           this to was will with",
+    question: "what when where who which how why did does do has have had would could should can many much her his he \
+               she i you we my your me",
+};
+
+const GERMAN: Words = Words {
+    stop: "aber als am an auch auf aus bei das dass dem den der des die ein eine einem einen einer eines er es für im \
+           in ist mit nach nicht noch nur oder sich sie sind so über um und vom von vor war wie wird zu zum zur",
+    question: "was wann wo wohin woher wer wen wem wessen welche welcher welches welchem welchen wieso warum weshalb \
+               hat habe haben hast hatte hatten kann können konnte soll sollte würde viel viele ihr ihre sein seine \
+               ich du wir mein meine dein deine mich mir dich dir unser unsere",
+};
+
+const FRENCH: Words = Words {
+    stop: "à au aux avec c ce ces cette d dans de des du elle en est et il ils j l la le les leur lui m mais n ne on \
+           ou par pas pour qu que qui s sa se ses son sont sur t un une y",
+    question: "quoi quand où comment pourquoi quel quelle quels quelles lequel laquelle combien a ai as avons avez ont \
+               avait était fait faire peut peux je tu nous vous mon ma mes ton ta tes notre votre moi toi",
+};
+
+const SPANISH: Words = Words {
+    stop: "a al como con de del el en es esta está están este lo la las le les los más me mi muy no o para pero por que se si sin \
+           son su sus un una uno y ya",
+    question: "qué cuál cuáles cuándo cuánto cuántos cuánta cuántas dónde adónde quién quiénes cómo ha han he hemos \
+               había hizo hace puede puedo yo tú él ella nosotros ustedes mis tu tus nuestro nuestra",
+};
+
+const ITALIAN: Words = Words {
+    stop: "a ad ai al alla alle c che come con d da dal dalla dei del della delle di e è ed gli i il in l la le lo ma \
+           nel nella non o per più s se si sono su sul sulla un una uno",
+    question: "cosa quando dove chi quale quali quanto quanti quanta quante perché ha ho hai hanno aveva fatto può \
+               puoi io tu lui lei noi voi mio mia miei mie tuo tua suo sua mi ti",
+};
+
+const PORTUGUESE: Words = Words {
+    stop: "a ao aos as à às com como da das de do dos e é em mais mas na nas no nos não o os ou para pela pelo por que \
+           se sem ser são sua um uma",
+    question: "quando onde quem qual quais quanto quantos quanta quantas porque porquê tem têm tinha fez faz pode posso \
+               eu tu ele ela nós você vocês meu minha teu tua seu me te",
+};
+
+const DUTCH: Words = Words {
+    stop: "aan als bij dat de den der die dit door een en er het in is maar met naar niet of om ook op over te tot uit \
+           van voor was wat zijn",
+    question: "wanneer waar wie welke welk hoe waarom heeft heb hebben had hadden kan kunnen kon zou veel ik jij je u \
+               hij zij ze wij we mijn jouw uw haar hem mij",
+};
