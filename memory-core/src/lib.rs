@@ -15,6 +15,7 @@ pub mod message;
 pub mod model;
 pub mod rank;
 pub mod record;
+pub mod reference;
 pub mod scope;
 pub mod store;
 pub mod text;

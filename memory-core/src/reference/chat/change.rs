@@ -1,0 +1,148 @@
+//! Changes of what was appended: folding, unfolding, forgetting.
+
+use super::owner::{Owner, Place, id_conflict, is_same};
+use super::session::{Position, Session};
+use crate::chat::{NewMessage, Redacted};
+use crate::error::{Error, Result};
+use crate::id::{MessageId, Seq, SeqRange, SessionId};
+use crate::message::StoredMessage;
+
+impl Owner {
+    /// Archives the active rows of a span behind a summary.
+    pub(super) fn fold(
+        &mut self,
+        session: &SessionId,
+        span: SeqRange,
+        ids: &[MessageId],
+        summary: &NewMessage,
+    ) -> Result<()> {
+        let id = summary.message.id;
+        if self.ids.contains_key(&id) {
+            let is_repeat = |row: &StoredMessage| row.covers.is_some() && is_same(row, session, &summary.message);
+            return if self.content(id).is_some_and(is_repeat) { Ok(()) } else { Err(id_conflict(id)) };
+        }
+        let kept = self.sessions.get_mut(session).ok_or(Error::Conflict)?;
+        let position = kept.fold(session, span, ids, summary)?;
+        self.ids.insert(id, Place { session: session.clone(), position });
+        Ok(())
+    }
+
+    /// Removes a summary and makes what it covered active again.
+    pub(super) fn unfold(&mut self, session: &SessionId, summary: MessageId) -> Result<()> {
+        let Some(place) = self.ids.get(&summary).filter(|place| place.session == *session) else { return Ok(()) };
+        let Some(kept) = self.sessions.get_mut(session) else { return Ok(()) };
+        let Some(row) = kept.summaries.get(&place.position) else { return Ok(()) };
+        if row.archived_by.is_some() {
+            return Err(Error::Conflict);
+        }
+        kept.dissolve(summary, place.position);
+        kept.revision += 1;
+        self.ids.remove(&summary);
+        Ok(())
+    }
+
+    /// Forgets a message or summary; returns what was touched and whether it was a message.
+    pub(super) fn redact(&mut self, id: MessageId) -> Option<(Redacted, bool)> {
+        let row = self.content(id)?;
+        let (session, seq, is_message) = (row.session.clone(), row.seq, row.covers.is_none());
+        let summaries = self.covering(row.archived_by);
+        let position = self.ids.get(&id)?.position;
+        let kept = self.sessions.get_mut(&session)?;
+        for summary in &summaries {
+            // One that a restore has not brought yet must not come any more, so its id is taken.
+            let fresh = || Place { session: session.clone(), position: kept.fresh_position(seq) };
+            let place = self.ids.entry(*summary).or_insert_with(fresh).position;
+            kept.dissolve(*summary, place);
+        }
+        if is_message {
+            kept.blank(position);
+        } else {
+            kept.dissolve(id, position);
+        }
+        kept.revision += 1;
+        Some((Redacted { id, session, seq, summaries }, is_message))
+    }
+
+    /// Returns the summary `by`, the one that covers it, and so on.
+    fn covering(&self, by: Option<MessageId>) -> Vec<MessageId> {
+        let mut chain = Vec::new();
+        let mut next = by;
+        // Restored marks may point in a circle.
+        while let Some(summary) = next.filter(|summary| !chain.contains(summary)) {
+            chain.push(summary);
+            next = self.content(summary).and_then(|row| row.archived_by);
+        }
+        chain
+    }
+}
+
+impl Session {
+    fn fold(
+        &mut self,
+        session: &SessionId,
+        span: SeqRange,
+        ids: &[MessageId],
+        summary: &NewMessage,
+    ) -> Result<Position> {
+        let folded = self.whole_rows_in(span).ok_or(Error::Conflict)?;
+        let found = folded.iter().filter_map(|position| self.get(*position)).map(|row| row.id);
+        if folded.is_empty() || !found.eq(ids.iter().copied()) {
+            return Err(Error::Conflict);
+        }
+        let NewMessage { message, tokens } = summary;
+        for position in &folded {
+            self.leave(*position);
+            if let Some(row) = self.get_mut(*position) {
+                row.archived_by = Some(message.id);
+            }
+        }
+        self.originals.insert(message.id, folded);
+        self.revision += 1;
+        Ok(self.push_summary(StoredMessage {
+            id: message.id,
+            session: session.clone(),
+            seq: span.last,
+            tokens: *tokens,
+            covers: Some(span),
+            archived_by: None,
+            message: Some(message.clone()),
+        }))
+    }
+
+    /// Returns the active rows that stand in `span`; none if it leaves the session or cuts an active summary.
+    fn whole_rows_in(&self, span: SeqRange) -> Option<Vec<Position>> {
+        let SeqRange { first, last } = span;
+        if first == Seq(0) || first > last || last > self.head() {
+            return None;
+        }
+        let inside = Position::of_message(first)..=Position::end_of(last);
+        let is_cut = |(position, row): (&Position, &StoredMessage)| {
+            let begins = row.covers.map_or(row.seq, |covers| covers.first);
+            row.is_active() && if position.seq > last { begins <= last } else { begins < first }
+        };
+        if self.summaries.range(*inside.start()..).any(is_cut) {
+            return None;
+        }
+        Some(self.active.range(inside).copied().collect())
+    }
+
+    /// Removes a summary; what it stands for is in the window again.
+    fn dissolve(&mut self, summary: MessageId, position: Position) {
+        self.leave(position);
+        self.summaries.remove(&position);
+        for original in self.originals.remove(&summary).unwrap_or_default() {
+            if let Some(row) = self.get_mut(original) {
+                row.archived_by = None;
+            }
+            self.enter(original);
+        }
+    }
+
+    /// Leaves an empty marker in place of a message.
+    fn blank(&mut self, position: Position) {
+        self.leave(position);
+        if let Some(row) = self.get_mut(position) {
+            (row.message, row.tokens) = (None, 0);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! All conversations of one owner.
+
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound;
+use std::sync::Arc;
+
+use super::session::{Position, Session};
+use crate::chat::{Append, Fence, NewMessage, Placement, SessionState};
+use crate::error::{Error, Result};
+use crate::id::{MessageId, SeqRange, SessionId};
+use crate::message::{Message, StoredMessage};
+use crate::scope::Epoch;
+
+/// Where an id was stored. It stays taken where nothing stands there any more: then it was forgotten.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) session: SessionId,
+    pub(super) position: Position,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Owner {
+    pub(super) epoch: Epoch,
+    pub(super) sessions: BTreeMap<SessionId, Session>,
+    pub(super) ids: HashMap<MessageId, Place>,
+    /// Items that fell with a burial and that no erasure has reported yet.
+    buried: usize,
+}
+
+impl Owner {
+    pub(super) fn session(&self, session: &SessionId) -> Option<&Session> {
+        self.sessions.get(session)
+    }
+
+    pub(super) fn state(&self, session: &SessionId) -> SessionState {
+        match self.sessions.get(session) {
+            Some(kept) => kept.state(session, self.epoch),
+            None => Session::default().state(session, self.epoch),
+        }
+    }
+
+    /// Returns the sessions that hold messages, after `after`, in order.
+    pub(super) fn filled(&self, after: Option<&SessionId>) -> impl Iterator<Item = &SessionId> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let sessions = self.sessions.range::<SessionId, _>((from, Bound::Unbounded));
+        sessions.filter(|(_, kept)| !kept.is_empty()).map(|(session, _)| session)
+    }
+
+    /// Returns whether there is data or a tombstone.
+    pub(super) fn is_known(&self) -> bool {
+        self.epoch > Epoch(0) || !self.sessions.is_empty()
+    }
+
+    /// Returns the message or summary with this id, unless it is forgotten or unknown.
+    pub(super) fn content(&self, id: MessageId) -> Option<&StoredMessage> {
+        let place = self.ids.get(&id)?;
+        self.sessions.get(&place.session)?.get(place.position).filter(|row| row.message.is_some())
+    }
+
+    /// Returns whether something with this id was stored and forgotten since.
+    pub(super) fn is_forgotten(&self, id: MessageId) -> bool {
+        self.ids.contains_key(&id) && self.content(id).is_none()
+    }
+
+    /// Returns `Ok` if the batch can be appended.
+    pub(super) fn check_append(&self, session: &SessionId, batch: &Append) -> Result<()> {
+        let Append { fence, messages } = batch;
+        let kept = Fence { epoch: self.epoch, generation: self.sessions.get(session).map_or(0, Session::generation) };
+        if fence.is_some_and(|fence| fence != kept) {
+            return Err(Error::Fenced);
+        }
+        let mut seen: HashMap<MessageId, &Message> = HashMap::with_capacity(messages.len());
+        for NewMessage { message, tokens: _ } in messages {
+            if let Some(stored) = self.content(message.id)
+                && !is_same(stored, session, message)
+            {
+                return Err(id_conflict(message.id));
+            }
+            if let Some(earlier) = seen.insert(message.id, message)
+                && earlier.encode() != message.encode()
+            {
+                return Err(id_conflict(message.id));
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends a batch that was checked; returns the numbers added too.
+    pub(super) fn append(
+        &mut self,
+        session: &SessionId,
+        messages: &[NewMessage],
+    ) -> (Vec<Placement>, Option<SeqRange>) {
+        let kept = self.sessions.entry(session.clone()).or_default();
+        let before = kept.head();
+        let mut placements = Vec::with_capacity(messages.len());
+        for NewMessage { message, tokens } in messages {
+            placements.push(match self.ids.entry(message.id) {
+                Entry::Occupied(known) => {
+                    let Place { session: at, position } = known.get();
+                    let is_there = at == session && kept.get(*position).is_some_and(|row| row.message.is_some());
+                    if is_there { Placement::Already(position.seq) } else { Placement::Forgotten }
+                }
+                Entry::Vacant(free) => {
+                    let position = kept.append(session, message, *tokens);
+                    free.insert(Place { session: session.clone(), position });
+                    Placement::Added(position.seq)
+                }
+            });
+        }
+        (placements, kept.since(before))
+    }
+
+    /// Empties a session and returns how many messages it held; none if there is nothing to delete.
+    pub(super) fn delete(&mut self, session: &SessionId) -> Option<u64> {
+        let kept = self.sessions.get_mut(session).filter(|kept| !kept.is_empty())?;
+        let removed = kept.empty();
+        self.ids.retain(|_, place| place.session != *session);
+        Some(removed)
+    }
+
+    /// Begins the erasure: whatever was stored is unreachable from now on.
+    pub(super) fn bury(&mut self) -> Epoch {
+        self.drop_all(Epoch(self.epoch.0.saturating_add(1)));
+        self.epoch
+    }
+
+    /// Ends the erasure of what was stored before `below`; returns how many items fell with it.
+    ///
+    /// Everything here was stored in the present epoch, because a new one begins with nothing.
+    pub(super) fn erase(&mut self, below: Epoch) -> usize {
+        if self.epoch < below {
+            self.drop_all(below);
+        }
+        std::mem::take(&mut self.buried)
+    }
+
+    fn drop_all(&mut self, epoch: Epoch) {
+        self.epoch = epoch;
+        self.buried += self.ids.len();
+        self.sessions = BTreeMap::new();
+        self.ids = HashMap::new();
+    }
+}
+
+/// Returns whether `stored` holds the content of `message`, said in `session`.
+pub(super) fn is_same(stored: &StoredMessage, session: &SessionId, message: &Arc<Message>) -> bool {
+    let is_same = |kept: &Arc<Message>| Arc::ptr_eq(kept, message) || kept.encode() == message.encode();
+    stored.session == *session && stored.message.as_ref().is_some_and(is_same)
+}
+
+pub(super) fn id_conflict(id: MessageId) -> Error {
+    Error::IdConflict { id: id.to_string() }
+}

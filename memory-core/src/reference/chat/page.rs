@@ -1,0 +1,73 @@
+//! Pages of a session. No row before the page's edge or after its last row is looked at.
+
+use std::iter;
+
+use super::session::{Position, Session, index_of};
+use crate::chat::{Edge, Page, View};
+use crate::fields::Fields;
+use crate::filter::Filter;
+use crate::id::{Seq, SeqRange};
+use crate::message::StoredMessage;
+
+type Rows<'a> = Box<dyn DoubleEndedIterator<Item = &'a StoredMessage> + 'a>;
+
+impl Session {
+    /// Returns the rows of the page, oldest first.
+    pub(super) fn page(&self, page: &Page) -> Vec<StoredMessage> {
+        let head = self.head();
+        let (first, last, is_backwards) = match page.edge {
+            Edge::Newest => (Seq(1), head, true),
+            Edge::Before(seq) => (Seq(1), Seq(seq.0.saturating_sub(1)).min(head), true),
+            Edge::After(seq) => (Seq(seq.0.saturating_add(1)), head, false),
+        };
+        if page.limit == 0 || first > last {
+            return Vec::new();
+        }
+        let rows = self.rows_of(page.view, SeqRange { first, last });
+        if !is_backwards {
+            return take(rows, page);
+        }
+        let mut taken = take(rows.rev(), page);
+        taken.reverse();
+        taken
+    }
+
+    fn rows_of(&self, view: View, SeqRange { first, last }: SeqRange) -> Rows<'_> {
+        let range = Position::of_message(first)..=Position::end_of(last);
+        if view == View::Active {
+            return Box::new(self.active.range(range).filter_map(|position| self.get(*position)));
+        }
+        let to = index_of(last).map_or(0, |index| index + 1);
+        let messages = index_of(first).and_then(|from| self.rows.get(from..to)).unwrap_or_default();
+        if view == View::Log {
+            return Box::new(messages.iter());
+        }
+        Box::new(messages.iter().flat_map(|row| {
+            let here = Position::of_message(row.seq)..=Position::end_of(row.seq);
+            iter::once(row).chain(self.summaries.range(here).map(|(_, summary)| summary))
+        }))
+    }
+}
+
+/// Returns the rows from the edge on up to the page's bounds; those at one number are never split.
+fn take<'a>(rows: impl Iterator<Item = &'a StoredMessage>, page: &Page) -> Vec<StoredMessage> {
+    let Page { edge: _, limit, tokens, view: _, filter } = page;
+    let mut taken: Vec<StoredMessage> = Vec::new();
+    let (mut sum, mut is_full) = (0u64, false);
+    for row in rows {
+        if is_full && taken.last().is_some_and(|last| last.seq != row.seq) {
+            break;
+        }
+        if filter.as_ref().is_some_and(|filter| !matches(filter, row)) {
+            continue;
+        }
+        sum = sum.saturating_add(row.tokens);
+        taken.push(row.clone());
+        is_full |= taken.len() >= *limit || tokens.is_some_and(|budget| sum > budget);
+    }
+    taken
+}
+
+fn matches(filter: &Filter, row: &StoredMessage) -> bool {
+    row.message.as_ref().is_some_and(|message| filter.matches(&Fields::of_message(row, message)))
+}

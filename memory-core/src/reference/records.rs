@@ -1,0 +1,168 @@
+//! Long-term memory.
+
+mod owner;
+#[cfg(test)]
+mod tests;
+mod upkeep;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use async_trait::async_trait;
+
+use super::notes::{Mark, Notes};
+use super::{BACKEND, Shared, erased, health};
+use crate::error::Result;
+use crate::filter::Filter;
+use crate::id::RecordId;
+use crate::record::{RecordBatch, RecordStore, StoredRecord};
+use crate::scope::{Epoch, Scope};
+use crate::store::{Erased, Health, Store};
+use crate::time::Timestamp;
+use crate::upkeep::Target;
+
+use owner::Owner;
+
+/// Records in this process: [`RecordStore`] and [`crate::upkeep::Upkeep`].
+#[derive(Debug, Default)]
+pub struct MemRecords {
+    state: Shared<State>,
+}
+
+#[derive(Default)]
+struct State {
+    owners: BTreeMap<Scope, Owner>,
+    notes: Notes,
+    /// What will expire, soonest first.
+    expiring: BTreeSet<(Timestamp, Scope, RecordId)>,
+}
+
+/// When a sweep may delete the record.
+fn expiry(row: &StoredRecord) -> Option<Timestamp> {
+    let record = &row.record;
+    if record.pinned || record.hold { None } else { record.expires_at }
+}
+
+impl State {
+    /// Stores rows of an owner, in place of what is there, and notes them.
+    fn store(&mut self, scope: &Scope, rows: Vec<StoredRecord>) {
+        if rows.is_empty() {
+            return;
+        }
+        let Self { owners, notes, expiring } = self;
+        let owner = owners.entry(scope.clone()).or_default();
+        for row in rows {
+            let (id, version) = (row.record.id, row.version);
+            if let Some(at) = expiry(&row) {
+                expiring.insert((at, scope.clone(), id));
+            }
+            let new = expiry(&row);
+            let old = owner.rows.insert(id, row).as_ref().and_then(expiry).filter(|old| Some(*old) != new);
+            if let Some(at) = old {
+                expiring.remove(&(at, scope.clone(), id));
+            }
+            owner.deleted.remove(&id);
+            notes.mark(scope, &Target::Record(id), owner.epoch, Mark::Versioned { version, gone: false });
+        }
+    }
+
+    /// Deletes a record, leaves its version behind and notes it gone; returns whether there was one.
+    fn delete(&mut self, scope: &Scope, id: RecordId) -> bool {
+        let Some(owner) = self.owners.get_mut(scope) else { return false };
+        let Some(row) = owner.rows.remove(&id) else { return false };
+        let version = row.version.saturating_add(1);
+        owner.deleted.insert(id, version);
+        if let Some(at) = expiry(&row) {
+            self.expiring.remove(&(at, scope.clone(), id));
+        }
+        self.notes.mark(scope, &Target::Record(id), owner.epoch, Mark::Versioned { version, gone: true });
+        true
+    }
+
+    /// Drops all that an owner stored before `epoch`, which is its epoch from now on.
+    fn drop_all(&mut self, scope: &Scope, epoch: Epoch) {
+        let owner = self.owners.entry(scope.clone()).or_default();
+        for (id, row) in owner.begin(epoch) {
+            if let Some(at) = expiry(&row) {
+                self.expiring.remove(&(at, scope.clone(), id));
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Store for MemRecords {
+    fn backend(&self) -> &'static str {
+        BACKEND
+    }
+
+    async fn ping(&self) -> Result<Health> {
+        Ok(health())
+    }
+
+    async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
+        let mut state = self.state.lock();
+        state.notes.forget(scope, below);
+        // Everything there was stored in the present epoch, because a new one begins with nothing.
+        if state.owners.get(scope).is_none_or(|owner| owner.epoch < below) {
+            state.drop_all(scope, below);
+        }
+        Ok(erased(state.owners.get_mut(scope).map_or(0, |owner| std::mem::take(&mut owner.buried))))
+    }
+}
+
+#[async_trait]
+impl RecordStore for MemRecords {
+    async fn put(&self, scope: &Scope, batch: &RecordBatch) -> Result<Vec<u64>> {
+        let mut state = self.state.lock();
+        let (versions, rows) = match state.owners.get(scope) {
+            Some(owner) => owner.plan_put(batch)?,
+            None => Owner::default().plan_put(batch)?,
+        };
+        state.store(scope, rows);
+        Ok(versions)
+    }
+
+    async fn get(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
+        let state = self.state.lock();
+        let Some(owner) = state.owners.get(scope) else { return Ok(Vec::new()) };
+        Ok(ids.iter().filter_map(|id| owner.rows.get(id).cloned()).collect())
+    }
+
+    async fn scan(
+        &self,
+        scope: &Scope,
+        filter: &Filter,
+        after: Option<RecordId>,
+        limit: usize,
+    ) -> Result<Vec<StoredRecord>> {
+        let state = self.state.lock();
+        let Some(owner) = state.owners.get(scope) else { return Ok(Vec::new()) };
+        Ok(owner.scan(filter, after).take(limit).cloned().collect())
+    }
+
+    async fn touch(&self, scope: &Scope, ids: &[RecordId], at: Timestamp) -> Result<()> {
+        let mut state = self.state.lock();
+        let Some(owner) = state.owners.get_mut(scope) else { return Ok(()) };
+        for id in ids {
+            let Some(row) = owner.rows.get_mut(id).filter(|row| row.accessed_at < Some(at)) else { continue };
+            row.accessed_at = Some(at);
+            row.access_count = row.access_count.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    async fn delete(&self, scope: &Scope, ids: &[RecordId]) -> Result<u64> {
+        let mut state = self.state.lock();
+        Ok(ids.iter().filter(|id| state.delete(scope, **id)).count() as u64)
+    }
+
+    async fn restore(&self, scope: &Scope, rows: &[StoredRecord]) -> Result<()> {
+        let mut state = self.state.lock();
+        let rows = match state.owners.get(scope) {
+            Some(owner) => owner.plan_restore(rows)?,
+            None => Owner::default().plan_restore(rows)?,
+        };
+        state.store(scope, rows);
+        Ok(())
+    }
+}

@@ -1,0 +1,109 @@
+//! All records of one owner.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Bound;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::fields::Fields;
+use crate::filter::Filter;
+use crate::id::RecordId;
+use crate::record::{Expect, Put, Record, RecordBatch, StoredRecord};
+use crate::scope::Epoch;
+
+#[derive(Debug, Default)]
+pub(super) struct Owner {
+    pub(super) epoch: Epoch,
+    pub(super) rows: BTreeMap<RecordId, StoredRecord>,
+    /// The versions that deletions have, so that none is given twice.
+    pub(super) deleted: HashMap<RecordId, u64>,
+    /// Records that fell with a burial and that no erasure has reported yet.
+    pub(super) buried: usize,
+}
+
+impl Owner {
+    /// Returns whether there is data or a tombstone.
+    pub(super) fn is_known(&self) -> bool {
+        self.epoch > Epoch(0) || !self.rows.is_empty() || !self.deleted.is_empty()
+    }
+
+    /// Returns the records after the id `after` that match, in order.
+    pub(super) fn scan<'a>(
+        &'a self,
+        filter: &'a Filter,
+        after: Option<RecordId>,
+    ) -> impl Iterator<Item = &'a StoredRecord> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let rows = self.rows.range((from, Bound::Unbounded)).map(|(_, row)| row);
+        rows.filter(|row| *filter == Filter::All || filter.matches(&Fields::of_record(&row.record)))
+    }
+
+    /// Returns the version of each record of the batch, and the rows that change.
+    pub(super) fn plan_put(&self, batch: &RecordBatch) -> Result<(Vec<u64>, Vec<StoredRecord>)> {
+        let RecordBatch { epoch, puts } = batch;
+        if epoch.is_some_and(|epoch| epoch != self.epoch) {
+            return Err(Error::Fenced);
+        }
+        let mut seen = HashSet::with_capacity(puts.len());
+        if !puts.iter().all(|put| seen.insert(put.record.id)) {
+            return Err(Error::invalid("a batch puts a record once"));
+        }
+        let (mut versions, mut rows) = (Vec::with_capacity(puts.len()), Vec::new());
+        for Put { record, expect } in puts {
+            let stored = self.rows.get(&record.id);
+            if let Some(same) = stored.filter(|row| is_same(&row.record, record)) {
+                versions.push(same.version);
+                continue;
+            }
+            match (expect, stored) {
+                (Expect::Anything, _) | (Expect::Absent, None) => {}
+                (Expect::Absent, Some(_)) => return Err(Error::IdConflict { id: record.id.to_string() }),
+                (Expect::Version(version), Some(row)) if row.version == *version => {}
+                (Expect::Version(_), _) => return Err(Error::Conflict),
+            }
+            let version = self.last_version(record.id).saturating_add(1);
+            versions.push(version);
+            rows.push(StoredRecord {
+                record: Arc::clone(record),
+                version,
+                accessed_at: stored.and_then(|row| row.accessed_at),
+                access_count: stored.map_or(0, |row| row.access_count),
+            });
+        }
+        Ok((versions, rows))
+    }
+
+    /// Returns the rows of a restore that are newer than what is there.
+    pub(super) fn plan_restore(&self, rows: &[StoredRecord]) -> Result<Vec<StoredRecord>> {
+        let mut plan: BTreeMap<RecordId, &StoredRecord> = BTreeMap::new();
+        for row in rows {
+            let id = row.record.id;
+            let stored = plan.get(&id).copied().or_else(|| self.rows.get(&id));
+            let last = stored.map_or_else(|| self.last_version(id), |stored| stored.version);
+            if row.version > last {
+                plan.insert(id, row);
+            } else if !stored.is_some_and(|stored| is_same(&stored.record, &row.record)) {
+                return Err(Error::Conflict);
+            }
+        }
+        Ok(plan.into_values().cloned().collect())
+    }
+
+    /// Begins `epoch` with nothing; returns what was there.
+    pub(super) fn begin(&mut self, epoch: Epoch) -> BTreeMap<RecordId, StoredRecord> {
+        self.epoch = epoch;
+        self.buried += self.rows.len();
+        self.deleted = HashMap::new();
+        std::mem::take(&mut self.rows)
+    }
+
+    /// Returns the highest version that the record ever had; 0 if it is new.
+    fn last_version(&self, id: RecordId) -> u64 {
+        let stored = self.rows.get(&id).map(|row| row.version);
+        stored.or_else(|| self.deleted.get(&id).copied()).unwrap_or(0)
+    }
+}
+
+fn is_same(stored: &Arc<Record>, record: &Arc<Record>) -> bool {
+    Arc::ptr_eq(stored, record) || stored.encode() == record.encode()
+}

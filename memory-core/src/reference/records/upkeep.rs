@@ -1,0 +1,75 @@
+//! The upkeep of records.
+
+use std::ops::Bound;
+
+use async_trait::async_trait;
+
+use super::{MemRecords, State};
+use crate::error::Result;
+use crate::id::RecordId;
+use crate::reference::notes::Mark;
+use crate::scope::{Epoch, Scope};
+use crate::time::Timestamp;
+use crate::upkeep::{Backlog, IndexName, Note, Outcome, Target, Upkeep};
+
+#[async_trait]
+impl Upkeep for MemRecords {
+    async fn enlist(&self, index: &IndexName) -> Result<()> {
+        let mut state = self.state.lock();
+        let State { owners, notes, expiring: _ } = &mut *state;
+        if !notes.enlist(index) {
+            return Ok(());
+        }
+        for (scope, owner) in owners {
+            for (id, row) in &owner.rows {
+                let mark = Mark::Versioned { version: row.version, gone: false };
+                notes.mark_for(index, scope, &Target::Record(*id), owner.epoch, mark);
+            }
+        }
+        Ok(())
+    }
+
+    async fn retire(&self, index: &IndexName) -> Result<()> {
+        self.state.lock().notes.retire(index);
+        Ok(())
+    }
+
+    async fn pending(&self, index: &IndexName, now: Timestamp, limit: usize) -> Result<Vec<Note>> {
+        Ok(self.state.lock().notes.pending(index, now, limit))
+    }
+
+    async fn settle(&self, index: &IndexName, notes: &[(Note, Outcome)]) -> Result<()> {
+        self.state.lock().notes.settle(index, notes);
+        Ok(())
+    }
+
+    async fn backlog(&self, index: &IndexName) -> Result<Backlog> {
+        Ok(self.state.lock().notes.backlog(index))
+    }
+
+    async fn sweep(&self, now: Timestamp, limit: usize) -> Result<u64> {
+        let mut state = self.state.lock();
+        let expired = state.expiring.iter().take_while(|(at, ..)| *at <= now).take(limit);
+        let expired: Vec<(Scope, RecordId)> = expired.map(|(_, scope, id)| (scope.clone(), *id)).collect();
+        Ok(expired.iter().filter(|(scope, id)| state.delete(scope, *id)).count() as u64)
+    }
+
+    async fn owners(&self, after: Option<&Scope>, limit: usize) -> Result<Vec<Scope>> {
+        let state = self.state.lock();
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let owners = state.owners.range::<Scope, _>((from, Bound::Unbounded));
+        Ok(owners.filter(|(_, owner)| owner.is_known()).take(limit).map(|(scope, _)| scope.clone()).collect())
+    }
+
+    async fn bury(&self, scope: &Scope) -> Result<Epoch> {
+        let mut state = self.state.lock();
+        let epoch = Epoch(state.owners.get(scope).map_or(0, |owner| owner.epoch.0).saturating_add(1));
+        state.drop_all(scope, epoch);
+        state.notes.bury(scope, epoch);
+        Ok(epoch)
+    }
+
+    async fn epoch(&self, scope: &Scope) -> Result<Epoch> {
+        Ok(self.state.lock().owners.get(scope).map(|owner| owner.epoch).unwrap_or_default())
+    }
+}
