@@ -14,6 +14,7 @@ pub mod cache;
 pub mod chat;
 pub mod doubles;
 mod environment;
+pub mod fixture;
 pub mod journal;
 pub mod records;
 mod suite;
