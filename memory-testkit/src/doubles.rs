@@ -1,5 +1,9 @@
 //! Stand-ins for clocks, models and stores, for scenarios and for tests of the engine.
 
 mod clock;
+mod models;
+mod taps;
 
 pub use clock::ManualClock;
+pub use models::{EmbedderMode, FakeEmbedder, StillSummarizer};
+pub use taps::{Counting, Faulty, Tap, Tapped, When};

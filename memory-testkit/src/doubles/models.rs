@@ -1,0 +1,139 @@
+//! Models that need none: what they say is known beforehand, and they fail on demand.
+
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+use memory_core::model::{Embedder, Purpose, Summarizer, Summary, SummaryRequest};
+use memory_core::vector::EmbeddingSpace;
+use memory_core::{Cause, Digest, Error, Result, Transience};
+
+fn fault(backend: &'static str, doing: &'static str) -> Error {
+    let transience = Transience::Transient { after: None };
+    Error::Backend { backend, doing, transience, source: Cause::new("a fault was ordered") }
+}
+
+/// How a [`FakeEmbedder`] answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EmbedderMode {
+    /// As it should.
+    #[default]
+    Well,
+    /// With an error that may pass.
+    Fails,
+    /// With a number that is none in every vector.
+    NotANumber,
+    /// With vectors of one dimension too many.
+    WrongDimension,
+    /// With vectors without length.
+    Zero,
+    /// With one vector too few.
+    TooFew,
+}
+
+/// An embedder that adds up a random direction per word: texts that share words are near, and the same text gives the
+/// same vector everywhere.
+#[derive(Debug)]
+pub struct FakeEmbedder {
+    space: EmbeddingSpace,
+    mode: Mutex<EmbedderMode>,
+}
+
+impl FakeEmbedder {
+    /// Returns an embedder of this dimension.
+    pub fn new(dimension: usize) -> Self {
+        let (model, recipe) = ("fake".to_owned(), "words-1".to_owned());
+        let space = EmbeddingSpace { model, dimension, normalised: false, recipe };
+        Self { space, mode: Mutex::default() }
+    }
+
+    /// Says how it answers from now on.
+    pub fn set(&self, mode: EmbedderMode) {
+        *self.mode.lock().unwrap_or_else(PoisonError::into_inner) = mode;
+    }
+
+    fn vector(&self, text: &str) -> Vec<f32> {
+        let mut vector = vec![0.0_f32; self.space.dimension];
+        // The empty text has a direction too.
+        for word in std::iter::once("").chain(text.split_whitespace()) {
+            let word = word.to_lowercase();
+            for (place, sum) in vector.iter_mut().enumerate() {
+                let digest = Digest::of(&[word.as_bytes(), &place.to_le_bytes()]);
+                let [first, second, ..] = digest.0;
+                *sum += f32::from(i16::from_le_bytes([first, second])) / 32_768.0;
+            }
+        }
+        vector
+    }
+}
+
+#[async_trait]
+impl Embedder for FakeEmbedder {
+    fn space(&self) -> &EmbeddingSpace {
+        &self.space
+    }
+
+    async fn embed(&self, texts: &[&str], _: Purpose) -> Result<Vec<Vec<f32>>> {
+        let mode = *self.mode.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut vectors: Vec<_> = texts.iter().map(|text| self.vector(text)).collect();
+        match mode {
+            EmbedderMode::Well => {}
+            EmbedderMode::Fails => return Err(fault("fake", "embed")),
+            EmbedderMode::NotANumber => vectors.iter_mut().flat_map(|v| v.first_mut()).for_each(|x| *x = f32::NAN),
+            EmbedderMode::WrongDimension => vectors.iter_mut().for_each(|vector| vector.push(1.0)),
+            EmbedderMode::Zero => vectors.iter_mut().for_each(|vector| vector.fill(0.0)),
+            EmbedderMode::TooFew => drop(vectors.pop()),
+        }
+        Ok(vectors)
+    }
+}
+
+/// A summariser that always says the same, or nothing but an error.
+#[derive(Debug, Default)]
+pub struct StillSummarizer {
+    words: Option<String>,
+}
+
+impl StillSummarizer {
+    /// Returns a summariser that says `words`, whatever it is given; it may be too long or empty.
+    pub fn saying(words: impl Into<String>) -> Self {
+        Self { words: Some(words.into()) }
+    }
+
+    /// Returns a summariser that fails.
+    pub fn failing() -> Self {
+        Self::default()
+    }
+}
+
+#[async_trait]
+impl Summarizer for StillSummarizer {
+    async fn summarize(&self, _: &SummaryRequest) -> Result<Summary> {
+        let Some(text) = self.words.clone() else { return Err(fault("still", "summarise")) };
+        Ok(Summary { text, by: "still".to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn embeds_alike_what_is_alike_and_fails_as_told() {
+        let embedder = FakeEmbedder::new(16);
+        let texts = ["green tea", "green tea pot", "winter night"];
+        let vectors = embedder.embed(&texts, Purpose::Document).await.unwrap();
+        assert_eq!(vectors, embedder.embed(&texts, Purpose::Query).await.unwrap());
+        assert!(vectors.iter().all(|vector| embedder.space().check_vector(vector).is_ok()));
+        let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+        assert!(dot(&vectors[0], &vectors[1]) > dot(&vectors[0], &vectors[2]));
+        embedder.set(EmbedderMode::Fails);
+        assert!(embedder.embed(&texts, Purpose::Document).await.is_err_and(|error| error.is_retryable()));
+        for mode in [EmbedderMode::NotANumber, EmbedderMode::WrongDimension, EmbedderMode::Zero] {
+            embedder.set(mode);
+            let vectors = embedder.embed(&texts, Purpose::Document).await.unwrap();
+            assert!(vectors.iter().all(|vector| embedder.space().check_vector(vector).is_err()), "{mode:?}");
+        }
+        embedder.set(EmbedderMode::TooFew);
+        assert_eq!(embedder.embed(&texts, Purpose::Document).await.unwrap().len(), 2);
+    }
+}

@@ -1,0 +1,63 @@
+//! Stores that are watched or disturbed from outside, whatever trait they implement.
+
+mod counting;
+mod faulty;
+mod indexes;
+mod others;
+mod truths;
+
+use std::fmt::Debug;
+use std::future::Future;
+use std::sync::Arc;
+
+use memory_core::Result;
+
+pub use counting::Counting;
+pub use faulty::{Faulty, When};
+
+/// What happens around every call of a [`Tapped`] store. Calls are named by their method.
+pub trait Tap: Debug + Send + Sync + 'static {
+    /// Is called before the store is; an error is the answer, and the store is not called.
+    ///
+    /// # Errors
+    /// Whatever the tap wants the caller to see.
+    fn enter(&self, call: &'static str) -> Result<()>;
+
+    /// Is called when the store has done the call, with the number of rows it returned; an error is the answer.
+    ///
+    /// # Errors
+    /// Whatever the tap wants the caller to see.
+    fn leave(&self, call: &'static str, rows: usize) -> Result<()>;
+}
+
+/// A store with a tap. Implements every trait that the store does, so it goes wherever the store goes:
+/// `Truth::chat(Arc::new(Tapped::new(store, tap)))`, or in a layer of a `dyn` store.
+#[derive(Debug)]
+pub struct Tapped<S: ?Sized> {
+    inner: Arc<S>,
+    tap: Arc<dyn Tap>,
+}
+
+impl<S: ?Sized> Tapped<S> {
+    /// Puts `tap` around `inner`.
+    pub fn new(inner: Arc<S>, tap: Arc<dyn Tap>) -> Self {
+        Self { inner, tap }
+    }
+
+    /// Makes a call: `rows` tells how many rows an answer has.
+    async fn run<T>(
+        &self,
+        call: &'static str,
+        answer: impl Future<Output = Result<T>> + Send,
+        rows: impl FnOnce(&T) -> usize + Send,
+    ) -> Result<T> {
+        self.tap.enter(call)?;
+        let answer = answer.await?;
+        self.tap.leave(call, rows(&answer))?;
+        Ok(answer)
+    }
+}
+
+fn none<T>(_: &T) -> usize {
+    0
+}

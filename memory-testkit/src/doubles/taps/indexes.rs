@@ -1,0 +1,54 @@
+//! Taps around search stores.
+
+use async_trait::async_trait;
+use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
+use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore};
+use memory_core::{Result, Scope};
+
+use super::{Tapped, none};
+
+#[async_trait]
+impl<S: TextStore + ?Sized> TextStore for Tapped<S> {
+    fn analysis(&self) -> &str {
+        self.inner.analysis()
+    }
+
+    async fn put(&self, scope: &Scope, entries: &[TextEntry], visibility: Visibility) -> Result<Vec<Rejected>> {
+        self.run("put", self.inner.put(scope, entries, visibility), none).await
+    }
+
+    async fn flush(&self) -> Result<()> {
+        self.run("flush", self.inner.flush(), none).await
+    }
+
+    async fn search(&self, scope: &Scope, query: &TextQuery) -> Result<TextHits> {
+        self.run("search", self.inner.search(scope, query), |found| found.hits.len()).await
+    }
+
+    async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
+        self.run("delete", self.inner.delete(scope, what), none).await
+    }
+}
+
+#[async_trait]
+impl<S: VectorStore + ?Sized> VectorStore for Tapped<S> {
+    fn space(&self) -> &EmbeddingSpace {
+        self.inner.space()
+    }
+
+    async fn put(&self, scope: &Scope, entries: &[VectorEntry], visibility: Visibility) -> Result<Vec<Rejected>> {
+        self.run("put", self.inner.put(scope, entries, visibility), none).await
+    }
+
+    async fn flush(&self) -> Result<()> {
+        self.run("flush", self.inner.flush(), none).await
+    }
+
+    async fn search(&self, scope: &Scope, query: &VectorQuery) -> Result<Vec<VectorHit>> {
+        self.run("search", self.inner.search(scope, query), Vec::len).await
+    }
+
+    async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
+        self.run("delete", self.inner.delete(scope, what), none).await
+    }
+}
