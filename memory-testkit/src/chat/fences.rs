@@ -1,0 +1,89 @@
+//! What fences promise: no old handle writes into what has been deleted or erased.
+
+use memory_core::chat::{Fence, Placement};
+use memory_core::{Epoch, Error, Seq};
+
+use super::talk::{Talk, new};
+use crate::check::{Scene, equal};
+use crate::{Bed, Chat};
+
+scenarios!(TABLE: Chat = [
+    a_read_gives_the_fence_that_an_append_needs,
+    refuses_the_fence_of_a_deleted_session,
+    refuses_the_fence_of_a_buried_owner,
+    refuses_a_fence_that_nobody_has_seen,
+    checks_nothing_without_a_fence,
+    a_deletion_fences_no_other_session,
+]);
+
+async fn a_read_gives_the_fence_that_an_append_needs(bed: Bed<Chat>) -> Scene {
+    let talk = Talk::plain(&bed)?;
+    for round in 1..=3 {
+        let fence = talk.state().await?.fence;
+        talk.append_with(Some(fence), &[new("one")]).await?;
+        equal(talk.append_with(Some(fence), &[new("two")]).await?.placements, [Placement::Added(Seq(2))])?;
+        equal(talk.state().await?.fence, fence)?;
+        match round {
+            1 => equal(talk.delete().await?, 2)?,
+            _ => {
+                let epoch = talk.chat.upkeep().bury(&talk.scope).await?;
+                talk.chat.store().erase(&talk.scope, epoch).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn refuses_the_fence_of_a_deleted_session(bed: Bed<Chat>) -> Scene {
+    let talk = Talk::plain(&bed)?;
+    let old = talk.append(&[new("one")]).await?.state.fence;
+    talk.delete().await?;
+    fails!(talk.append_with(Some(old), &[new("late")]).await, Error::Fenced);
+    equal(talk.log().await?, [""; 0])?;
+    talk.say(&["begun again"]).await?;
+    fails!(talk.append_with(Some(old), &[new("late")]).await, Error::Fenced);
+    equal(talk.log().await?, ["begun again"])
+}
+
+async fn refuses_the_fence_of_a_buried_owner(bed: Bed<Chat>) -> Scene {
+    let talk = Talk::plain(&bed)?;
+    let old = talk.append(&[new("one")]).await?.state.fence;
+    let unused = talk.beside("unused")?.state().await?.fence;
+    let epoch = talk.chat.upkeep().bury(&talk.scope).await?;
+    fails!(talk.append_with(Some(old), &[new("late")]).await, Error::Fenced);
+    fails!(talk.beside("unused")?.append_with(Some(unused), &[new("late")]).await, Error::Fenced);
+    talk.chat.store().erase(&talk.scope, epoch).await?;
+    fails!(talk.append_with(Some(old), &[new("late")]).await, Error::Fenced);
+    equal(talk.log().await?, [""; 0])
+}
+
+async fn refuses_a_fence_that_nobody_has_seen(bed: Bed<Chat>) -> Scene {
+    let talk = Talk::plain(&bed)?;
+    talk.say(&["one"]).await?;
+    let Fence { epoch, generation } = talk.state().await?.fence;
+    let strange = [Fence { epoch, generation: generation + 1 }, Fence { epoch: Epoch(epoch.0 + 1), generation }];
+    for fence in strange {
+        fails!(talk.append_with(Some(fence), &[new("two")]).await, Error::Fenced);
+    }
+    equal(talk.log().await?, ["one"])
+}
+
+async fn checks_nothing_without_a_fence(bed: Bed<Chat>) -> Scene {
+    let talk = Talk::plain(&bed)?;
+    talk.say(&["one"]).await?;
+    talk.delete().await?;
+    talk.append_with(None, &[new("two")]).await?;
+    let epoch = talk.chat.upkeep().bury(&talk.scope).await?;
+    talk.chat.store().erase(&talk.scope, epoch).await?;
+    talk.append_with(None, &[new("three")]).await?;
+    equal(talk.log().await?, ["three"])
+}
+
+async fn a_deletion_fences_no_other_session(bed: Bed<Chat>) -> Scene {
+    let (one, other) = (Talk::plain(&bed)?, Talk::new(&bed, "ada", "t")?);
+    one.say(&["one"]).await?;
+    let fence = other.append(&[new("other")]).await?.state.fence;
+    one.delete().await?;
+    other.append_with(Some(fence), &[new("goes on")]).await?;
+    equal(other.log().await?, ["other", "goes on"])
+}
