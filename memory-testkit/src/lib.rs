@@ -15,6 +15,7 @@ pub mod chat;
 pub mod doubles;
 mod environment;
 pub mod fixture;
+pub mod generate;
 pub mod journal;
 pub mod records;
 mod suite;
