@@ -23,6 +23,7 @@ pub mod time;
 pub mod truth;
 pub mod upkeep;
 pub mod vector;
+pub mod window;
 
 pub use analysis::{Analysis, Language};
 pub use error::{Cause, Error, Result, Transience};

@@ -1,0 +1,155 @@
+#![cfg(feature = "tiktoken")]
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::window::tokens::TiktokenCounter;
+
+const PROSE: &str = "When the rain stopped, nobody in the village of Harrow's End believed it at first. Mrs. Okonkwo, who \
+    had kept the post office since 1974, opened her window and listened. \"It's over,\" she said, half to herself; \
+    then she put the kettle on, because that is what one does. Her nephew — a tall, unreasonably cheerful boy named \
+    Tobias — asked whether the bridge would hold. \"It held in '53,\" she answered, \"and it'll hold now.\" \
+    Nevertheless, by a quarter past nine the council had closed the road, rerouted the No. 14 bus, and telephoned \
+    everyone within three miles. I'm not sure we'd have done it differently! Dr. Patel's estimate (£12,500, plus VAT) \
+    looked optimistic. Internationalisation, incidentally, was never on the agenda.\n\nThe next morning we walked to \
+    the quarry.\n- bread\n- two apples\n- a map, folded the wrong way\n";
+
+const GERMAN: &str = "Am nächsten Morgen gingen wir über die Brücke, obwohl die Straßenverkehrsordnung es verbot. \
+    Niemand hielt uns auf; der Bürgermeister schlief noch. Später, gegen halb zehn, läutete die Glocke dreimal.\n";
+
+const CJK: [&str; 4] = [
+    "今天天气很好，我们去公园散步吧。机器学习模型需要大量的数据，才能得到可靠的结果。\n",
+    "今朝は早く起きて、駅まで歩きました。カタカナとひらがなが混ざった文章です。\n",
+    "오늘은 날씨가 매우 좋습니다. 우리는 학교에 가서 친구를 만났습니다.\n",
+    "鬱龘齉爨麤籲钃鱻",
+];
+
+const EMOJI: [&str; 8] = ["😀", "👩‍👩‍👧‍👦", "🇩🇪", "👍🏽", "❤️", "🧑‍💻", "🎉", "🥲"];
+
+/// Fails if the estimate lies below one of the true counts.
+fn check(text: &str) {
+    let estimate = HeuristicCounter.count_text(text);
+    for counter in [TiktokenCounter::cl100k(), TiktokenCounter::o200k()] {
+        let count = counter.count_text(text);
+        assert!(estimate >= count, "{estimate} for {count} of {}: {text:?}", counter.name());
+    }
+    assert!(estimate <= text.len() as u64);
+}
+
+/// Checks a text whole, and every stretch of it that has one of these numbers of words.
+fn check_stretches(text: &str, words: &[usize]) {
+    check(text);
+    let parts: Vec<_> = text.split_inclusive(char::is_whitespace).collect();
+    for words in words {
+        parts.windows(*words).for_each(|window| check(&window.concat()));
+    }
+}
+
+#[test]
+fn s4_15_prose_is_never_under_estimated() {
+    check_stretches(PROSE, &[1, 3, 10, 40]);
+    check_stretches(GERMAN, &[1, 3, 10, 20]);
+}
+
+#[test]
+fn s4_15_prose_is_not_grossly_over_estimated() {
+    let (estimate, count) = (HeuristicCounter.count_text(PROSE), TiktokenCounter::cl100k().count_text(PROSE));
+    assert!(estimate < count * 5 / 2, "{estimate} for {count}");
+}
+
+#[test]
+fn s4_15_code_is_never_under_estimated() {
+    for code in [include_str!("../heuristic.rs"), include_str!("tests.rs"), include_str!("../../../message.rs")] {
+        check(code);
+        code.split_inclusive('\n').for_each(check);
+    }
+    check_stretches(
+        "SELECT a.id, b.name FROM accounts a JOIN users b ON a.uid = b.id WHERE a.ts >= 1700000000;\n",
+        &[1, 3, 9],
+    );
+    check_stretches(
+        "def getHTTPResponse(self, xmlParser=None):\n    return [x**2 for x in range(10) if x % 3 == 0]\n",
+        &[1, 3, 9],
+    );
+}
+
+#[test]
+fn s4_15_cjk_and_emoji_are_never_under_estimated() {
+    for text in CJK.into_iter().chain(EMOJI) {
+        check(text);
+        check(&text.repeat(50));
+        text.char_indices().for_each(|(at, _)| check(&text[at..]));
+    }
+}
+
+#[test]
+fn s4_15_blanks_are_never_under_estimated() {
+    for blank in [" ", "\t", "\n", "\r\n", " \n", "\u{a0}", "\u{3000}"] {
+        for count in [1, 2, 3, 5, 17, 100, 1_000, 70_000] {
+            check(&blank.repeat(count));
+            check(&format!("a{}b", blank.repeat(count)));
+            check(&format!("1{}2", blank.repeat(count)));
+        }
+    }
+    check(&" ".repeat(1_000_000));
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let word = || prop::sample::select(PROSE.split_whitespace().collect::<Vec<_>>());
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u16>().prop_map(Value::from),
+        (-1e3..1e3).prop_map(|number: f64| json!(number)),
+        vec(word(), 0..9).prop_map(|words| Value::from(words.join(" "))),
+    ];
+    let key = prop::sample::select(&["id", "user_name", "createdAt", "items", "x", "http_status", "isActive"][..]);
+    leaf.prop_recursive(4, 40, 6, move |inner| {
+        let members = vec((key.clone(), inner.clone()), 0..6);
+        let object =
+            members.prop_map(|members| members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect());
+        prop_oneof![vec(inner, 0..6).prop_map(Value::from), object]
+    })
+}
+
+fn base64(bytes: &[u8]) -> String {
+    let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let digit = |byte: &u8| char::from(*alphabet.iter().cycle().nth(usize::from(*byte)).unwrap());
+    bytes.iter().map(digit).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn s4_15_json_is_never_under_estimated(value in any_json()) {
+        check(&value.to_string());
+        check(&serde_json::to_string_pretty(&value).unwrap());
+    }
+
+    #[test]
+    fn s4_15_hex_is_never_under_estimated(bytes in vec(any::<u8>(), 16..600)) {
+        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        check(&hex);
+        check(&hex.to_uppercase());
+    }
+
+    #[test]
+    fn s4_15_base64_is_never_under_estimated(bytes in vec(any::<u8>(), 64..3_000)) {
+        check(&base64(&bytes));
+    }
+
+    #[test]
+    fn s4_15_digits_and_signs_are_never_under_estimated(digits in "[0-9 .,:-]{0,80}", signs in "[!-/:-@\\[-`{-~]{0,80}") {
+        check(&digits);
+        check(&signs);
+    }
+
+    #[test]
+    fn the_estimate_never_exceeds_the_bytes(text in ".{0,200}") {
+        prop_assert!(HeuristicCounter.count_text(&text) <= text.len() as u64);
+    }
+}

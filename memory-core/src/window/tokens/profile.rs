@@ -1,0 +1,120 @@
+//! What is known of models: how much they read, how much they write, how they count.
+
+use std::sync::Arc;
+
+use super::HeuristicCounter;
+use crate::model::TokenCounter;
+
+/// A way of counting that a profile names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CounterKind {
+    /// OpenAI's tokenizer since GPT-4o.
+    O200k,
+    /// OpenAI's tokenizer of GPT-4 and GPT-3.5.
+    Cl100k,
+    /// [`HeuristicCounter`].
+    Heuristic,
+}
+
+impl CounterKind {
+    /// Returns the counter; the heuristic one where this build has no tables (feature `tiktoken`).
+    pub fn counter(self) -> Arc<dyn TokenCounter> {
+        match self {
+            #[cfg(feature = "tiktoken")]
+            Self::O200k => Arc::new(super::TiktokenCounter::o200k()),
+            #[cfg(feature = "tiktoken")]
+            Self::Cl100k => Arc::new(super::TiktokenCounter::cl100k()),
+            _ => Arc::new(HeuristicCounter),
+        }
+    }
+}
+
+/// A model's sizes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelProfile {
+    /// The model's name.
+    pub name: String,
+    /// How many tokens it reads and writes together.
+    pub context: u64,
+    /// How many tokens it writes at the most.
+    pub output: u64,
+    /// How it counts.
+    pub counter: CounterKind,
+}
+
+/// Beginnings of names with context, output and counter, from the providers' model pages. The longest one decides.
+const KNOWN: [(&str, u64, u64, CounterKind); 15] = [
+    ("gpt-3.5-turbo", 16_385, 4_096, CounterKind::Cl100k),
+    ("gpt-4", 8_192, 8_192, CounterKind::Cl100k),
+    ("gpt-4-32k", 32_768, 32_768, CounterKind::Cl100k),
+    ("gpt-4-turbo", 128_000, 4_096, CounterKind::Cl100k),
+    ("gpt-4.1", 1_047_576, 32_768, CounterKind::O200k),
+    ("gpt-4o", 128_000, 16_384, CounterKind::O200k),
+    ("chatgpt-4o", 128_000, 16_384, CounterKind::O200k),
+    ("gpt-5", 400_000, 128_000, CounterKind::O200k),
+    ("o1", 200_000, 100_000, CounterKind::O200k),
+    ("o3", 200_000, 100_000, CounterKind::O200k),
+    ("o4-mini", 200_000, 100_000, CounterKind::O200k),
+    ("claude-3", 200_000, 4_096, CounterKind::Heuristic),
+    ("claude-", 200_000, 32_000, CounterKind::Heuristic),
+    ("gemini-1.5", 1_048_576, 8_192, CounterKind::Heuristic),
+    ("gemini-2.", 1_048_576, 8_192, CounterKind::Heuristic),
+];
+
+impl ModelProfile {
+    /// Returns the profile of the model called `name`, with or without its provider (`openai/gpt-4o`).
+    ///
+    /// None for a model that is not in the table: a local one reads as much as its server was told to.
+    pub fn of(name: &str) -> Option<Self> {
+        let short = name.rsplit('/').next().unwrap_or(name);
+        let short = short.strip_prefix("ft:").unwrap_or(short);
+        let matching = KNOWN.iter().filter(|(beginning, ..)| short.starts_with(beginning));
+        let (_, context, output, counter) = *matching.max_by_key(|(beginning, ..)| beginning.len())?;
+        Some(Self { name: name.to_owned(), context, output, counter })
+    }
+}
+
+/// How a token limit follows from a model's context.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct LimitRule {
+    /// The share of the context that a conversation may take, 0 to 1. Default 0.75.
+    pub share: f64,
+    /// The limit where no model is known. Default 3,000.
+    pub unknown: u64,
+}
+
+impl Default for LimitRule {
+    fn default() -> Self {
+        Self { share: 0.75, unknown: 3_000 }
+    }
+}
+
+impl LimitRule {
+    /// Sets the share of the context, held between 0 and 1.
+    #[must_use]
+    pub fn with_share(mut self, share: f64) -> Self {
+        self.share = share.clamp(0.0, 1.0);
+        self
+    }
+
+    /// Sets the limit where no model is known.
+    #[must_use]
+    pub fn with_unknown(mut self, tokens: u64) -> Self {
+        self.unknown = tokens;
+        self
+    }
+
+    /// Returns the limit for a model that keeps `reserved` tokens of its context for its answer, rounded down.
+    pub fn limit(&self, profile: Option<&ModelProfile>, reserved: u64) -> u64 {
+        let Some(profile) = profile else { return self.unknown };
+        let left = profile.context.saturating_sub(reserved);
+        (left as f64 * self.share).floor() as u64
+    }
+}
+
+/// Returns 0.75 × (context − `reserved`), rounded down; 3,000 where no model is known.
+pub fn token_limit(profile: Option<&ModelProfile>, reserved: u64) -> u64 {
+    LimitRule::default().limit(profile, reserved)
+}

@@ -1,0 +1,95 @@
+use serde_json::{Map, json};
+
+use super::*;
+use crate::id::MessageId;
+use crate::message::{Defaults, Role};
+use crate::model::TokenCounter;
+use crate::time::Timestamp;
+
+fn message(value: &Value) -> Message {
+    Message::from_openai(value, Defaults { id: MessageId::of_content(b""), at: Timestamp(0) }).unwrap()
+}
+
+/// Counts bytes, so that sums can be checked by eye.
+fn bytes(value: &Value) -> u64 {
+    count_message(&message(value), &|text| text.len() as u64)
+}
+
+#[test]
+fn every_part_of_a_message_is_counted() {
+    assert_eq!(bytes(&json!({ "role": "user" })), 3 + 4);
+    assert_eq!(bytes(&json!({ "role": "user", "content": "abcde" })), 3 + 4 + 5);
+    assert_eq!(bytes(&json!({ "role": "user", "content": "abcde", "name": "bo" })), 3 + 4 + 5 + 2 + 1);
+    assert_eq!(bytes(&json!({ "role": "assistant", "refusal": "no", "reasoning": "hmm" })), 3 + 9 + 2 + 3);
+    let call = json!({ "id": "c1", "type": "function", "function": { "name": "find", "arguments": "{\"a\":1}" } });
+    assert_eq!(bytes(&json!({ "role": "assistant", "tool_calls": [call] })), 3 + 9 + 3 + 2 + 4 + 7);
+    assert_eq!(bytes(&json!({ "role": "tool", "tool_call_id": "c1", "content": "42" })), 3 + 4 + 3 + 2 + 2);
+    let piece = json!({ "type": "x", "y": "zz" });
+    assert_eq!(bytes(&json!({ "role": "user", "content": [piece] })), 3 + 4 + piece.to_string().len() as u64);
+    let legacy = json!({ "name": "f", "arguments": "words" });
+    let counted = bytes(&json!({ "role": "assistant", "content": null, "function_call": legacy }));
+    assert_eq!(counted, 3 + 9 + 3 + legacy.to_string().len() as u64);
+}
+
+#[test]
+fn media_counts_flat_whatever_its_bytes() {
+    let image = |url: &str, detail: &str| {
+        bytes(
+            &json!({ "role": "user", "content": [{ "type": "image_url", "image_url": { "url": url, "detail": detail } }] }),
+        )
+    };
+    let data = format!("data:image/png;base64,{}", "A".repeat(1 << 20));
+    assert_eq!(image(&data, "high"), image("https://example.org/a.png", "high"));
+    assert_eq!(image(&data, "low"), 3 + 4 + 85);
+    assert_eq!(image(&data, "auto"), 3 + 4 + 1_445);
+    let file = json!({ "type": "file", "file": { "file_data": data } });
+    assert_eq!(bytes(&json!({ "role": "user", "content": [file] })), 3 + 4 + 4_500);
+}
+
+#[test]
+fn a_call_of_5000_words_counts_at_least_its_words() {
+    let arguments = format!("{{\"text\":\"{}\"}}", "word ".repeat(5_000));
+    let block = Block::ToolCall { id: "c".to_owned(), name: "write".to_owned(), arguments, extra: Map::new() };
+    let message = Message::of_blocks(Role::Assistant, vec![block], Timestamp(0));
+    assert!(HeuristicCounter.count(&message) >= 5_000);
+    #[cfg(feature = "tiktoken")]
+    assert!(TiktokenCounter::o200k().count(&message) >= 5_000);
+}
+
+#[test]
+fn s2_6_the_limit_is_three_quarters_of_what_the_answer_leaves() {
+    let gpt = ModelProfile::of("gpt-4o-mini").unwrap();
+    assert_eq!(token_limit(Some(&gpt), 0), 96_000);
+    assert_eq!(token_limit(Some(&gpt), 16_384), 83_712);
+    assert_eq!(token_limit(Some(&gpt), 16_385), 83_711);
+    assert_eq!(token_limit(Some(&gpt), u64::MAX), 0);
+    assert_eq!(token_limit(None, 500), 3_000);
+    assert_eq!(LimitRule::default().with_share(0.5).limit(Some(&gpt), 0), 64_000);
+}
+
+#[test]
+fn profiles_are_found_by_the_longest_beginning() {
+    let context = |name: &str| ModelProfile::of(name).map(|profile| profile.context);
+    assert_eq!(context("gpt-4"), Some(8_192));
+    assert_eq!(context("gpt-4-turbo-2024-04-09"), Some(128_000));
+    assert_eq!(context("openai/gpt-4.1-nano"), Some(1_047_576));
+    assert_eq!(context("ft:gpt-4o:acme::id"), Some(128_000));
+    assert_eq!(context("llama3.1:8b"), None);
+    assert_eq!(ModelProfile::of("claude-sonnet-4").unwrap().counter.counter().name(), "heuristic");
+}
+
+#[test]
+fn the_heuristic_formula_is_the_documented_one() {
+    let count = |text: &str| HeuristicCounter.count_text(text);
+    assert_eq!(count(""), 0);
+    assert_eq!(count("a"), 1);
+    // Two words of two tokens, a free blank, times 1.3, and one.
+    assert_eq!(count("hello world"), 7);
+    assert_eq!(count("1234567"), 7);
+    assert_eq!(count("abc 5"), 5);
+    assert_eq!(count("{}[]\n\n\n\n"), 8);
+    // Never more than the bytes.
+    assert_eq!(count("日本語"), 9);
+    assert_eq!(count("getHTTPResponse"), 8);
+    assert_eq!(count(&" ".repeat(1_000)), 83);
+}
