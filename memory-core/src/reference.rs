@@ -2,9 +2,12 @@
 //!
 //! Nothing survives the process. Each store is one lock around plain maps; share it in an `Arc`.
 
+mod best;
 mod chat;
 mod notes;
 mod records;
+mod text;
+mod vectors;
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,6 +16,8 @@ use crate::store::{Durability, Erased, ErasureLevel, Health};
 
 pub use chat::MemChat;
 pub use records::MemRecords;
+pub use text::MemText;
+pub use vectors::MemVectors;
 
 /// The name of these stores in errors, receipts and metrics.
 const BACKEND: &str = "reference";

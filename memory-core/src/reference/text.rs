@@ -1,0 +1,143 @@
+//! Search by words.
+
+mod postings;
+mod search;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, HashMap};
+
+use async_trait::async_trait;
+
+use super::{BACKEND, Shared, erased, health};
+use crate::error::{Error, Result};
+use crate::id::{ItemId, SessionId, Unit};
+use crate::scope::{Epoch, Scope};
+use crate::store::{Erased, Health, Store};
+use crate::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
+
+use postings::{Document, Postings};
+
+/// A text index in this process: lists of the documents that hold a term, per owner and unit.
+///
+/// A put or delete costs what its terms cost, however many documents there are.
+#[derive(Debug)]
+pub struct MemText {
+    analysis: String,
+    owners: Shared<HashMap<Scope, Partition>>,
+}
+
+/// What one owner has.
+#[derive(Debug, Default)]
+struct Partition {
+    /// What was written in an earlier epoch is erased.
+    below: Epoch,
+    units: BTreeMap<Unit, Postings>,
+}
+
+impl MemText {
+    /// Returns an empty index for the terms of `analysis`.
+    pub fn new(analysis: impl Into<String>) -> Self {
+        Self { analysis: analysis.into(), owners: Shared::default() }
+    }
+}
+
+impl Partition {
+    fn put(&mut self, entry: &TextEntry) -> Result<()> {
+        let TextEntry { item, version, own: _, near, fields: _ } = entry;
+        if version.epoch < self.below {
+            return Ok(());
+        }
+        if near.iter().any(|(_, count)| !count.is_finite() || *count < 0.0) {
+            return Err(Error::invalid("a neighbour's count is no number from 0 on"));
+        }
+        self.units.entry(item.unit()).or_default().put(entry);
+        Ok(())
+    }
+
+    fn delete(&mut self, item: &ItemId) {
+        if let Some(postings) = self.units.get_mut(&item.unit()) {
+            postings.delete(item);
+        }
+    }
+
+    fn delete_session(&mut self, session: &SessionId) {
+        for unit in [Unit::Message, Unit::Span] {
+            self.delete_where(unit, |document| document.fields.session.as_ref() == Some(session));
+        }
+    }
+
+    fn delete_where(&mut self, unit: Unit, is_meant: impl Fn(&Document) -> bool) -> usize {
+        let Some(postings) = self.units.get_mut(&unit) else { return 0 };
+        let meant: Vec<ItemId> =
+            postings.documents().filter(|document| is_meant(document)).map(|d| d.item.clone()).collect();
+        meant.iter().for_each(|item| postings.delete(item));
+        if postings.documents().next().is_none() {
+            self.units.remove(&unit);
+        }
+        meant.len()
+    }
+}
+
+#[async_trait]
+impl Store for MemText {
+    fn backend(&self) -> &'static str {
+        BACKEND
+    }
+
+    async fn ping(&self) -> Result<Health> {
+        Ok(health())
+    }
+
+    async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
+        let mut owners = self.owners.lock();
+        let partition = owners.entry(scope.clone()).or_default();
+        partition.below = partition.below.max(below);
+        let units = [Unit::Message, Unit::Record, Unit::Span];
+        let removed = units.map(|unit| partition.delete_where(unit, |document| document.version.epoch < below));
+        Ok(erased(removed.iter().sum()))
+    }
+}
+
+#[async_trait]
+impl TextStore for MemText {
+    fn analysis(&self) -> &str {
+        &self.analysis
+    }
+
+    /// Every put is findable on return.
+    async fn put(&self, scope: &Scope, entries: &[TextEntry], _visibility: Visibility) -> Result<Vec<Rejected>> {
+        let mut owners = self.owners.lock();
+        let partition = owners.entry(scope.clone()).or_default();
+        let refused = |entry: &TextEntry| {
+            let error = partition.put(entry).err()?;
+            Some(Rejected { item: entry.item.clone(), error })
+        };
+        Ok(entries.iter().filter_map(refused).collect())
+    }
+
+    async fn flush(&self) -> Result<()> {
+        Ok(())
+    }
+
+    async fn search(&self, scope: &Scope, query: &TextQuery) -> Result<TextHits> {
+        if query.limit == 0 {
+            return Err(Error::invalid("a search returns at least one hit"));
+        }
+        let owners = self.owners.lock();
+        match owners.get(scope).and_then(|partition| partition.units.get(&query.unit)) {
+            Some(postings) => Ok(postings.search(query)),
+            None => Ok(Postings::default().search(query)),
+        }
+    }
+
+    async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
+        let mut owners = self.owners.lock();
+        let Some(partition) = owners.get_mut(scope) else { return Ok(()) };
+        match what {
+            Deletion::Items(items) => items.iter().for_each(|item| partition.delete(item)),
+            Deletion::Session(session) => partition.delete_session(session),
+        }
+        Ok(())
+    }
+}
