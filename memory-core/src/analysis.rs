@@ -95,22 +95,17 @@ impl Analysis {
             Piece::Whole | Piece::Single => count(&mut wholes, text),
         });
 
-        let mut terms: Vec<(String, u32)> = Vec::with_capacity(words.len() + wholes.len());
+        let mut terms: Vec<(Term, u32)> = Vec::with_capacity(words.len() + wholes.len());
         for (word, count) in &words {
-            if !self.0.stop.contains(&*fold::fold(word)) {
-                self.stem(word, &mut |stem| terms.push((term::encode(stem), *count)));
+            let bare = fold::fold(word);
+            if !self.0.stop.contains(&*bare) {
+                self.stem(word, &bare, &mut |stem| terms.extend(term::of(stem).map(|term| (term, *count))));
             }
         }
-        terms.extend(wholes.iter().map(|(whole, count)| (term::encode(&fold::fold(whole)), *count)));
-        terms.sort_unstable();
-        terms.dedup_by(|next, kept| {
-            let is_same = next.0 == kept.0;
-            if is_same {
-                kept.1 = kept.1.saturating_add(next.1);
-            }
-            is_same
-        });
-        terms.iter().filter_map(|(text, count)| Some((term::of(text)?, *count))).collect()
+        for (whole, count) in &wholes {
+            terms.extend(term::of(&fold::fold(whole)).map(|term| (term, *count)));
+        }
+        merge(terms)
     }
 
     /// Returns the terms of a question, each once, in the order in which they first occur.
@@ -133,19 +128,14 @@ impl Analysis {
         let mut seen = HashSet::new();
         let mut terms = Vec::new();
         let mut add = |text: &str| {
-            let text = term::encode(text);
-            if let Some(term) = term::of(&text)
-                && seen.insert(text)
-            {
-                terms.push(term);
-            }
+            terms.extend(term::of(text).filter(|term| seen.insert(term.clone())));
         };
         for (piece, text) in pieces {
-            let folded = fold::fold(text);
+            let bare = fold::fold(text);
             match piece {
-                Piece::Word if !is_kept(&folded) => {}
-                Piece::Word => self.stem(text, &mut add),
-                Piece::Whole | Piece::Single => add(&folded),
+                Piece::Word if !is_kept(&bare) => {}
+                Piece::Word => self.stem(text, &bare, &mut add),
+                Piece::Whole | Piece::Single => add(&bare),
             }
         }
         terms
@@ -158,15 +148,14 @@ impl Analysis {
         pieces(&fold::normalise(text), apostrophes, casing, sink);
     }
 
-    /// Gives `sink` the stems of a lower-case word: one, or two where marks were lost before and after stemming.
-    fn stem(&self, word: &str, sink: &mut dyn FnMut(&str)) {
-        let bare = fold::fold(word);
-        let Some(language) = self.0.language else { return sink(&bare) };
+    /// Gives `sink` the stems of a lower-case word, `bare` without marks: one, or two where it has marks that matter.
+    fn stem(&self, word: &str, bare: &str, sink: &mut dyn FnMut(&str)) {
+        let Some(language) = self.0.language else { return sink(bare) };
         let stemmer = Stemmer::create(language.algorithm());
         let is_stemmed = |word: &str| word.len() <= MAX_STEMMED_BYTES && word.chars().all(|c| language.writes(c));
-        let stem_of_bare = if is_stemmed(&bare) { stemmer.stem(&bare) } else { (*bare).into() };
+        let stem_of_bare = if is_stemmed(bare) { stemmer.stem(bare) } else { bare.into() };
         sink(&stem_of_bare);
-        if *bare != *word && language.has_marks() && is_stemmed(word) {
+        if bare != word && language.has_marks() && is_stemmed(word) {
             let stem = stemmer.stem(word);
             let bare_stem = fold::fold(&stem);
             if *bare_stem != *stem_of_bare {
@@ -186,6 +175,19 @@ impl fmt::Debug for Analysis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Analysis({})", self.name())
     }
+}
+
+/// Sorts terms and adds up the counts of equal ones.
+fn merge(mut terms: Vec<(Term, u32)>) -> Vec<(Term, u32)> {
+    terms.sort_unstable();
+    terms.dedup_by(|next, kept| {
+        let is_same = next.0 == kept.0;
+        if is_same {
+            kept.1 = kept.1.saturating_add(next.1);
+        }
+        is_same
+    });
+    terms
 }
 
 fn count(counts: &mut HashMap<Box<str>, u32>, text: &str) {
