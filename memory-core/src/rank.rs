@@ -1,5 +1,17 @@
 //! Ranking: pure functions of evidence.
 
 mod bm25;
+mod fuse;
+mod importance;
+mod mmr;
+mod preset;
+mod recency;
+mod weigh;
 
 pub use bm25::{Bm25, TermWeights, bm25f};
+pub use fuse::{Candidate, Contribution, Fused, Leg, min_max, rrf, z_score};
+pub use importance::{Importance, importance};
+pub use mmr::mmr;
+pub use preset::{LegKind, Ranking, Recency, Weights};
+pub use recency::{Decay, recency_by_rank};
+pub use weigh::{RoleWeights, add_min_max};

@@ -1,0 +1,193 @@
+//! Makes one list of the answers of several stores.
+
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashSet};
+
+use crate::id::ItemId;
+use crate::time::Timestamp;
+
+/// How many of a leg's best candidates say what is usual in it.
+const SAMPLE: usize = 100;
+
+/// An item that a leg found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// The item.
+    pub item: ItemId,
+    /// When it was said or made.
+    pub at: Timestamp,
+    /// How well it matches, on the leg's own scale; larger is better. What is not finite counts as the leg's floor.
+    pub score: f32,
+    /// How much the item matters by itself; it decides between equal scores. 0 where nothing is known.
+    pub importance: f32,
+}
+
+/// What one search answered, in any order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Leg {
+    /// What it found. Of an item that is there twice the better score counts.
+    pub candidates: Vec<Candidate>,
+    /// The score of an item that it did not find: 0 for text, the lowest score returned for vectors.
+    pub floor: f32,
+    /// How many items it searched.
+    pub partition: u64,
+    /// How much it counts.
+    pub weight: f32,
+}
+
+/// What one leg contributed to a fused score.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Contribution {
+    /// The item's place in the leg, counted from 1; none if the leg did not find it.
+    pub rank: Option<usize>,
+    /// The item's score in the leg; none if the leg did not find it.
+    pub score: Option<f32>,
+    /// What was added to the fused score, weight included.
+    pub added: f32,
+}
+
+/// An item of the fused list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fused {
+    /// The item.
+    pub item: ItemId,
+    /// When it was said or made.
+    pub at: Timestamp,
+    /// How much it matters by itself.
+    pub importance: f32,
+    /// Its score: it orders this list and means nothing beyond it.
+    pub score: f32,
+    /// What each leg contributed, in the order of the legs.
+    pub legs: Vec<Contribution>,
+    /// What recency and importance added, where the ranking counts them.
+    pub bonus: f32,
+}
+
+/// Returns the items of all legs by the weighted sum of their standard scores: the default fusion.
+///
+/// Mean and deviation of a leg are those of its best 100 candidates, filled up with its floor to as many as there are
+/// items, but at most 100. A leg whose scores are all equal adds nothing; an item that a leg did not find has the
+/// standard score of its floor. Multiplying a leg's scores and floor by a positive number changes nothing.
+///
+/// Best first; equal scores by importance, then newer first, then by item.
+pub fn z_score(legs: &[Leg]) -> Vec<Fused> {
+    fuse(legs, |leg, ranked| {
+        let enough = usize::try_from(leg.partition).unwrap_or(SAMPLE).min(SAMPLE);
+        let found = ranked.iter().take(SAMPLE).map(|candidate| f64::from(candidate.score));
+        let missing = enough.saturating_sub(ranked.len());
+        let sample: Vec<f64> = found.chain(std::iter::repeat_n(f64::from(leg.floor), missing)).collect();
+        let (mean, deviation) = mean_and_deviation(&sample);
+        let (floor, weight) = (leg.floor, f64::from(leg.weight));
+        Box::new(move |found| {
+            let score = f64::from(found.map_or(floor, |(_, score)| score));
+            if deviation > 0.0 { weight * (score - mean) / deviation } else { 0.0 }
+        })
+    })
+}
+
+/// Returns the items of all legs by the weighted sum of `1 / (k + rank)`, ranks counted from 1 (Cormack, Clarke and
+/// Büttcher 2009): for legs that give ranks only. Ordered as by [`z_score`].
+#[doc(alias = "reciprocal_rank_fusion")]
+pub fn rrf(legs: &[Leg], k: f32) -> Vec<Fused> {
+    let k = f64::from(k.max(0.0));
+    fuse(legs, |leg, _| {
+        let weight = f64::from(leg.weight);
+        Box::new(move |found| found.map_or(0.0, |(rank, _)| weight / (k + rank as f64)))
+    })
+}
+
+/// Returns the items of all legs by the weighted sum of their scores, each leg stretched to 0 to 1.
+///
+/// 0 is the leg's lowest score, or its floor where it did not find everything; an item that it did not find has 0.
+/// Where all scores are equal, those found have 1. Ordered as by [`z_score`].
+pub fn min_max(legs: &[Leg]) -> Vec<Fused> {
+    fuse(legs, |leg, ranked| {
+        let scores = ranked.iter().map(|candidate| f64::from(candidate.score));
+        let found_all = usize::try_from(leg.partition).is_ok_and(|partition| partition <= ranked.len());
+        let highest = scores.clone().fold(f64::NEG_INFINITY, f64::max);
+        let lowest = scores.fold(if found_all { f64::INFINITY } else { f64::from(leg.floor) }, f64::min);
+        let weight = f64::from(leg.weight);
+        Box::new(move |found| match found {
+            None => 0.0,
+            Some(_) if highest <= lowest => weight,
+            Some((_, score)) => weight * (f64::from(score) - lowest) / (highest - lowest),
+        })
+    })
+}
+
+/// Returns the mean and the standard deviation; no deviation where all values are equal, whatever the rounding.
+fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
+    let Some(first) = values.first() else { return (0.0, 0.0) };
+    if values.iter().all(|value| value == first) {
+        return (*first, 0.0);
+    }
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count;
+    (mean, variance.sqrt())
+}
+
+/// What a leg adds for an item, given its rank and score if the leg found it.
+type Added = Box<dyn Fn(Option<(usize, f32)>) -> f64>;
+
+fn fuse(legs: &[Leg], rule: impl Fn(&Leg, &[Candidate]) -> Added) -> Vec<Fused> {
+    let mut items: BTreeMap<ItemId, Fused> = BTreeMap::new();
+    let mut rules = Vec::with_capacity(legs.len());
+    for (index, leg) in legs.iter().enumerate() {
+        let ranked = ranked(leg);
+        rules.push(rule(leg, &ranked));
+        for (place, candidate) in ranked.into_iter().enumerate() {
+            let Candidate { item, at, score, importance } = candidate;
+            let new = || Fused {
+                item: item.clone(),
+                at,
+                importance,
+                score: 0.0,
+                legs: vec![Contribution::default(); legs.len()],
+                bonus: 0.0,
+            };
+            let fused = items.entry(item.clone()).or_insert_with(new);
+            if let Some(contribution) = fused.legs.get_mut(index) {
+                *contribution = Contribution { rank: Some(place + 1), score: Some(score), added: 0.0 };
+            }
+        }
+    }
+    let mut fused: Vec<Fused> = items.into_values().collect();
+    for item in &mut fused {
+        let mut sum = 0.0;
+        for (contribution, added) in item.legs.iter_mut().zip(&rules) {
+            let added = added(contribution.rank.zip(contribution.score));
+            contribution.added = added as f32;
+            sum += added;
+        }
+        item.score = sum as f32;
+    }
+    sort(&mut fused);
+    fused
+}
+
+/// Sorts best first; equal scores by importance, then newer first, then by item.
+pub(super) fn sort(fused: &mut [Fused]) {
+    fused.sort_by(|a, b| order((a.score, a.importance, a.at, &a.item), (b.score, b.importance, b.at, &b.item)));
+}
+
+fn order(a: (f32, f32, Timestamp, &ItemId), b: (f32, f32, Timestamp, &ItemId)) -> Ordering {
+    let by_score = b.0.total_cmp(&a.0);
+    by_score.then_with(|| b.1.total_cmp(&a.1)).then_with(|| b.2.cmp(&a.2)).then_with(|| a.3.cmp(b.3))
+}
+
+/// Returns the leg's candidates best first, each item once, with finite scores only.
+fn ranked(leg: &Leg) -> Vec<Candidate> {
+    let mut ranked = leg.candidates.clone();
+    for candidate in &mut ranked {
+        // Both zeros become one, so that the total order sees them as equal.
+        candidate.score = if candidate.score.is_finite() { candidate.score + 0.0 } else { leg.floor };
+    }
+    ranked.sort_by(|a, b| order((a.score, a.importance, a.at, &a.item), (b.score, b.importance, b.at, &b.item)));
+    let mut seen = HashSet::new();
+    ranked.retain(|candidate| seen.insert(candidate.item.clone()));
+    ranked
+}

@@ -1,0 +1,152 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::id::MessageId;
+
+fn item(n: u8) -> ItemId {
+    ItemId::Message(MessageId::of_content(&[n]))
+}
+
+fn candidate(n: u8, score: f32) -> Candidate {
+    Candidate { item: item(n), at: Timestamp(i64::from(n)), score, importance: 0.0 }
+}
+
+fn leg(scores: &[(u8, f32)], floor: f32, partition: u64) -> Leg {
+    let candidates = scores.iter().map(|(n, score)| candidate(*n, *score)).collect();
+    Leg { candidates, floor, partition, weight: 1.0 }
+}
+
+fn order_of(fused: &[Fused]) -> Vec<ItemId> {
+    fused.iter().map(|fused| fused.item.clone()).collect()
+}
+
+fn items(numbers: &[u8]) -> Vec<ItemId> {
+    numbers.iter().map(|n| item(*n)).collect()
+}
+
+#[test]
+fn o11_rank_two_in_two_lists_beats_rank_one_in_one() {
+    let legs = [leg(&[(1, 9.0), (2, 8.0)], 0.0, 10), leg(&[(3, 0.9), (2, 0.8)], 0.1, 10)];
+    let fused = rrf(&legs, 10.0);
+    assert_eq!(fused[0].item, item(2));
+    assert_eq!(fused[0].score, 2.0 / 12.0);
+    assert_eq!(fused[1].score, 1.0 / 11.0);
+    assert_eq!(order_of(&fused), items(&[2, 3, 1]), "equal scores: newer first");
+    assert_eq!(fused[0].legs[1], Contribution { rank: Some(2), score: Some(0.8), added: 1.0 / 12.0 });
+    assert_eq!(fused[1].legs[0], Contribution::default());
+}
+
+#[test]
+fn o11_a_hit_by_words_alone_is_found() {
+    let legs = [leg(&[(1, 5.0)], 0.0, 100), leg(&[(2, 0.9), (3, 0.5)], 0.5, 100)];
+    for fused in [z_score(&legs), rrf(&legs, 10.0), min_max(&legs)] {
+        assert!(order_of(&fused).contains(&item(1)));
+        assert_eq!(fused.len(), 3);
+    }
+}
+
+#[test]
+fn standard_scores_are_those_of_the_padded_sample() {
+    // One hit among 100: mean s/100, deviation s·sqrt(99)/100, so its standard score is sqrt(99) whatever s is.
+    let fused = z_score(&[leg(&[(1, 7.0)], 0.0, 5_000)]);
+    assert!((fused[0].score - 99f32.sqrt()).abs() < 1e-4, "{}", fused[0].score);
+    // Two of two items: no padding.
+    let fused = z_score(&[leg(&[(1, 3.0), (2, 1.0)], 0.0, 2)]);
+    assert_eq!((fused[0].score, fused[1].score), (1.0, -1.0));
+    // What the other leg did not find has the standard score of that leg's floor.
+    let fused = z_score(&[leg(&[(1, 3.0)], 0.0, 4), leg(&[(2, 1.0)], 0.0, 4)]);
+    let low = -(1.0f32 / 3.0).sqrt();
+    assert!((fused[0].legs[0].added - low).abs() < 1e-6, "{:?}", fused[0].legs);
+}
+
+#[test]
+fn lists_of_one_or_of_none_and_equal_scores_break_nothing() {
+    let legs = [leg(&[(1, 0.3)], 0.3, 1), leg(&[], 0.0, 0), leg(&[(1, 0.1), (2, 0.1), (3, 0.1)], 0.1, 3)];
+    for fused in [z_score(&legs), rrf(&legs, 10.0), min_max(&legs)] {
+        assert_eq!(fused.len(), 3);
+        assert!(fused.iter().all(|fused| fused.score.is_finite()));
+    }
+    assert!(z_score(&legs).iter().all(|fused| fused.score == 0.0));
+    assert!(z_score(&[]).is_empty());
+    assert_eq!(min_max(&legs[..1])[0].score, 1.0);
+}
+
+#[test]
+fn equal_scores_are_ordered_by_importance_then_newer_then_item() {
+    let mut leg = leg(&[(1, 1.0), (2, 1.0), (3, 1.0)], 0.0, 3);
+    leg.candidates[0].importance = 0.9;
+    leg.candidates[1].at = Timestamp(3);
+    let mut same_time = items(&[2, 3]);
+    same_time.sort();
+    assert_eq!(order_of(&z_score(&[leg])), [items(&[1]), same_time].concat());
+}
+
+#[test]
+fn the_better_score_of_an_item_given_twice_counts_and_wrong_numbers_are_the_floor() {
+    let fused = rrf(&[leg(&[(1, 1.0), (2, 5.0), (1, 9.0), (3, f32::NAN), (4, f32::INFINITY)], 0.0, 9)], 10.0);
+    assert_eq!(order_of(&fused), items(&[1, 2, 4, 3]));
+    assert_eq!(fused[3].legs[0].score, Some(0.0));
+}
+
+fn legs() -> impl Strategy<Value = Vec<Leg>> {
+    let scores = prop::collection::btree_map(0u8..60, 0u16..1_000, 0..40);
+    let leg = (scores, 0u64..200, 1u8..5).prop_map(|(scores, partition, weight)| {
+        let scores: Vec<(u8, f32)> = scores.into_iter().map(|(n, score)| (n, f32::from(score) / 8.0)).collect();
+        Leg { weight: f32::from(weight) / 4.0, ..leg(&scores, 0.0, partition) }
+    });
+    prop::collection::vec(leg, 0..4)
+}
+
+type Fusion = fn(&[Leg]) -> Vec<Fused>;
+
+const FUSIONS: [Fusion; 3] = [z_score, min_max, |legs| rrf(legs, 10.0)];
+
+proptest! {
+    #[test]
+    fn every_item_of_every_leg_is_there_once_in_order(legs in legs()) {
+        let mut all: Vec<ItemId> = legs.iter().flat_map(|leg| &leg.candidates).map(|it| it.item.clone()).collect();
+        all.sort();
+        all.dedup();
+        for fusion in FUSIONS {
+            let fused = fusion(&legs);
+            prop_assert!(fused.is_sorted_by(|a, b| a.score >= b.score));
+            let mut found = order_of(&fused);
+            found.sort();
+            prop_assert_eq!(&found, &all);
+            for item in &fused {
+                let added: f32 = item.legs.iter().map(|leg| leg.added).sum();
+                prop_assert!((item.score - added).abs() <= 1e-3 * (1.0 + added.abs()));
+            }
+        }
+    }
+
+    #[test]
+    fn o11_rescaling_a_leg_changes_no_order(legs in legs(), scaled in 0usize..4, power in -6i32..7) {
+        let mut other = legs.clone();
+        if let Some(leg) = other.get_mut(scaled) {
+            leg.floor *= 2f32.powi(power);
+            leg.candidates.iter_mut().for_each(|candidate| candidate.score *= 2f32.powi(power));
+        }
+        for fusion in FUSIONS {
+            prop_assert_eq!(order_of(&fusion(&legs)), order_of(&fusion(&other)));
+        }
+    }
+
+    #[test]
+    fn the_order_of_what_comes_in_changes_nothing(legs in legs()) {
+        let mut other = legs.clone();
+        other.iter_mut().for_each(|leg| leg.candidates.reverse());
+        for fusion in FUSIONS {
+            prop_assert_eq!(fusion(&legs), fusion(&other));
+        }
+    }
+
+    #[test]
+    fn a_standard_score_of_the_best_hundred_stays_below_ten(legs in legs()) {
+        for fused in z_score(&legs) {
+            for (leg, contribution) in legs.iter().zip(&fused.legs) {
+                prop_assert!(contribution.added.abs() <= leg.weight * 9.951);
+            }
+        }
+    }
+}

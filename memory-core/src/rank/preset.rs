@@ -1,0 +1,218 @@
+//! The ways of ranking that can be chosen by name.
+
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use crate::id::ItemId;
+use crate::rank::fuse::{self, Fused, Leg, min_max, rrf, z_score};
+use crate::rank::recency::{Decay, recency_by_rank};
+use crate::time::Timestamp;
+
+/// Which search a leg comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LegKind {
+    /// By words.
+    Text,
+    /// By meaning; its scores are cosines.
+    Vector,
+}
+
+/// How much each leg counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weights {
+    /// The search by words.
+    pub text: f32,
+    /// The search by meaning.
+    pub vector: f32,
+}
+
+impl Weights {
+    fn of(&self, kind: LegKind) -> f32 {
+        match kind {
+            LegKind::Text => self.text,
+            LegKind::Vector => self.vector,
+        }
+    }
+}
+
+/// What newness is measured by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Recency {
+    /// The item's place among the candidates in time.
+    Rank,
+    /// The item's age.
+    Age(Decay),
+}
+
+/// How the answers of the legs become one order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Ranking {
+    /// The sum of standard scores, [`z_score`]: the default.
+    ZScore(Weights),
+    /// Reciprocal ranks, [`rrf`].
+    Rrf {
+        /// How little the first places stand out.
+        k: f32,
+        /// How much each leg counts.
+        weights: Weights,
+    },
+    /// Scores stretched to 0 to 1, [`min_max`].
+    MinMax(Weights),
+    /// The share `1 - recency_weight` for similarity and the rest for recency.
+    ///
+    /// Similarity is the cosine. Where nothing was sought by meaning, the scores by words stretched to 0 to 1 stand in.
+    Blend {
+        /// The share of recency, 0 to 1.
+        recency_weight: f32,
+        /// What newness is measured by.
+        recency: Recency,
+        /// Whether a negative cosine counts as 0.
+        clips: bool,
+        /// How many candidates are fetched at least.
+        candidates: usize,
+    },
+    /// [`min_max`] with recency and importance added.
+    Weighted {
+        /// How much each leg counts.
+        weights: Weights,
+        /// How much recency counts.
+        recency_weight: f32,
+        /// What newness is measured by.
+        recency: Recency,
+        /// How much importance counts.
+        importance_weight: f32,
+    },
+}
+
+impl Default for Ranking {
+    fn default() -> Self {
+        Self::z_score()
+    }
+}
+
+impl Ranking {
+    /// Returns the default: standard scores, text 1 and vector 0.8.
+    #[doc(alias = "zscore")]
+    pub fn z_score() -> Self {
+        Self::ZScore(Weights { text: 1.0, vector: 0.8 })
+    }
+
+    /// Returns reciprocal rank fusion with `k` = 10 and equal weights.
+    #[doc(alias = "reciprocal_rank_fusion")]
+    pub fn rrf() -> Self {
+        Self::Rrf { k: 10.0, weights: Weights { text: 1.0, vector: 1.0 } }
+    }
+
+    /// Returns the sum of stretched scores, text 0.4 and vector 0.6.
+    #[doc(alias = "minmax")]
+    pub fn min_max() -> Self {
+        Self::MinMax(Weights { text: 0.4, vector: 0.6 })
+    }
+
+    /// Returns `(1 - recency_weight) × max(0, cosine) + recency_weight × recency`, recency by rank, as MUXI ranks with
+    /// 0.3.
+    ///
+    /// Opt-in: measured, this sum costs much recall.
+    #[doc(alias = "recency_bias")]
+    pub fn muxi(recency_weight: f32) -> Self {
+        let recency_weight = clamp(recency_weight);
+        Self::Blend { recency_weight, recency: Recency::Rank, clips: true, candidates: 100 }
+    }
+
+    /// Returns `0.65 × similarity + 0.35 × e^(-age / 3600 s)` over 24 candidates, as Kari ranks.
+    #[doc(alias = "recency_alpha")]
+    pub fn kari() -> Self {
+        let recency = Recency::Age(Decay::KARI_RECALL);
+        Self::Blend { recency_weight: 0.35, recency, clips: false, candidates: 24 }
+    }
+
+    /// Returns the sum of stretched scores with a tenth each for recency and importance.
+    pub fn weighted() -> Self {
+        let weights = Weights { text: 0.4, vector: 0.6 };
+        let recency = Recency::Age(Decay::LONG_TERM);
+        Self::Weighted { weights, recency_weight: 0.1, recency, importance_weight: 0.1 }
+    }
+
+    /// Returns the share of recency that belongs to a weight of similarity, as the `recency_alpha` of other libraries is.
+    #[doc(alias = "recency_alpha")]
+    pub fn recency_weight_of_alpha(alpha: f32) -> f32 {
+        1.0 - clamp(alpha)
+    }
+
+    /// Returns how many candidates each leg should be asked for when `limit` results are wanted.
+    pub fn candidates(&self, limit: usize) -> usize {
+        match self {
+            Self::Blend { candidates, .. } if *candidates < 100 => limit.max(*candidates),
+            _ => limit.saturating_mul(10).max(100),
+        }
+    }
+
+    /// Returns the items of all legs, best first; equal scores by importance, then newer first, then by item.
+    ///
+    /// The weights of `legs` are multiplied with those of the ranking. Contributions are in the order of the legs.
+    pub fn rank(&self, legs: &[(LegKind, Leg)], now: Timestamp) -> Vec<Fused> {
+        match self {
+            Self::ZScore(weights) => z_score(&weighed(legs, weights)),
+            Self::Rrf { k, weights } => rrf(&weighed(legs, weights), *k),
+            Self::MinMax(weights) => min_max(&weighed(legs, weights)),
+            Self::Blend { recency_weight, recency, clips, .. } => {
+                let mut fused = by_similarity(legs, *clips, 1.0 - recency_weight);
+                add(&mut fused, *recency_weight, *recency, 0.0, now);
+                fused
+            }
+            Self::Weighted { weights, recency_weight, recency, importance_weight } => {
+                let mut fused = min_max(&weighed(legs, weights));
+                add(&mut fused, *recency_weight, *recency, *importance_weight, now);
+                fused
+            }
+        }
+    }
+}
+
+fn clamp(share: f32) -> f32 {
+    if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
+}
+
+fn weighed(legs: &[(LegKind, Leg)], weights: &Weights) -> Vec<Leg> {
+    legs.iter().map(|(kind, leg)| Leg { weight: leg.weight * weights.of(*kind), ..leg.clone() }).collect()
+}
+
+/// Returns all items, scored by their cosine, or by their words where there is no search by meaning.
+fn by_similarity(legs: &[(LegKind, Leg)], clips: bool, share: f32) -> Vec<Fused> {
+    let has_vectors = legs.iter().any(|(kind, _)| *kind == LegKind::Vector);
+    let weights = if has_vectors { Weights { text: 0.0, vector: 1.0 } } else { Weights { text: share, vector: 0.0 } };
+    let mut fused = min_max(&weighed(legs, &weights));
+    if has_vectors {
+        for item in &mut fused {
+            item.score = 0.0;
+            for ((kind, _), contribution) in legs.iter().zip(&mut item.legs) {
+                let cosine = contribution.score.filter(|_| *kind == LegKind::Vector).unwrap_or(0.0);
+                contribution.added = share * if clips { cosine.max(0.0) } else { cosine };
+                item.score += contribution.added;
+            }
+        }
+    }
+    fused
+}
+
+fn add(fused: &mut [Fused], recency_weight: f32, recency: Recency, importance_weight: f32, now: Timestamp) {
+    let mut by_time: Vec<(Timestamp, Reverse<ItemId>)> =
+        fused.iter().map(|item| (item.at, Reverse(item.item.clone()))).collect();
+    by_time.sort();
+    let places: BTreeMap<ItemId, usize> =
+        by_time.into_iter().enumerate().map(|(place, (_, item))| (item.0, place)).collect();
+    let length = fused.len();
+    for item in fused.iter_mut() {
+        let newness = match recency {
+            Recency::Age(decay) => decay.between(item.at, now),
+            Recency::Rank => recency_by_rank(places.get(&item.item).copied().unwrap_or(0), length),
+        };
+        item.bonus = recency_weight * newness + importance_weight * item.importance;
+        item.score += item.bonus;
+    }
+    fuse::sort(fused);
+}

@@ -1,0 +1,104 @@
+use super::*;
+use crate::id::MessageId;
+use crate::rank::Candidate;
+
+const HOUR: i64 = 3_600_000_000;
+
+fn item(n: u8) -> ItemId {
+    ItemId::Message(MessageId::of_content(&[n]))
+}
+
+/// Candidates as (number, hours of age before hour 100, score).
+fn leg(kind: LegKind, found: &[(u8, i64, f32)]) -> (LegKind, Leg) {
+    let candidate = |(n, age, score): &(u8, i64, f32)| Candidate {
+        item: item(*n),
+        at: Timestamp((100 - age) * HOUR),
+        score: *score,
+        importance: 0.0,
+    };
+    let candidates = found.iter().map(candidate).collect();
+    (kind, Leg { candidates, floor: 0.0, partition: 100, weight: 1.0 })
+}
+
+const NOW: Timestamp = Timestamp(100 * HOUR);
+
+fn scores(ranking: Ranking, legs: &[(LegKind, Leg)]) -> Vec<(ItemId, f32)> {
+    ranking.rank(legs, NOW).into_iter().map(|fused| (fused.item, fused.score)).collect()
+}
+
+#[test]
+fn s0_9_muxi_is_the_weighted_sum_of_cosine_and_recency() {
+    let legs = [leg(LegKind::Vector, &[(1, 9, 0.8), (2, 1, 0.3), (3, 5, -0.5)])];
+    let found = scores(Ranking::muxi(0.3), &legs);
+    let expected = [(1, 0.7 * 0.8 + 0.3 / 3.0), (2, 0.7 * 0.3 + 0.3), (3, 0.3 * 2.0 / 3.0)];
+    for ((found, score), (n, wanted)) in found.iter().zip(expected) {
+        assert_eq!(found, &item(n));
+        assert!((score - wanted).abs() < 1e-6, "{score} {wanted}");
+    }
+}
+
+#[test]
+fn c1_the_newest_and_closest_beats_the_oldest_and_farthest() {
+    let many: Vec<(u8, i64, f32)> = (0..100).map(|n| (n, i64::from(99 - n), if n == 99 { 0.8 } else { 0.3 })).collect();
+    let found = Ranking::muxi(0.3).rank(&[leg(LegKind::Vector, &many)], NOW);
+    assert_eq!(found[0].item, item(99));
+    assert!((found[0].score - 0.86).abs() < 1e-6);
+    assert_eq!(found[99].item, item(0));
+}
+
+#[test]
+fn s0_10_similarity_is_linear_and_never_below_zero() {
+    let score = |cosine: f32| scores(Ranking::muxi(0.0), &[leg(LegKind::Vector, &[(1, 0, cosine)])])[0].1;
+    assert_eq!([-1.0, -0.2, 0.0, 0.25, 0.5, 1.0].map(score), [0.0, 0.0, 0.0, 0.25, 0.5, 1.0]);
+}
+
+#[test]
+fn s3_13_kari_weighs_similarity_065_and_an_hour_of_age() {
+    let legs = [leg(LegKind::Vector, &[(1, 1, 0.9), (2, 0, 0.5)])];
+    let found = scores(Ranking::kari(), &legs);
+    assert!((found[0].1 - (0.65 * 0.9 + 0.35 * (-1f32).exp())).abs() < 1e-6);
+    assert!((found[1].1 - (0.65 * 0.5 + 0.35)).abs() < 1e-6);
+    assert_eq!(Ranking::kari().candidates(5), 24);
+    assert_eq!(Ranking::kari().candidates(50), 50);
+}
+
+#[test]
+fn c32_one_recency_weight_and_a_converter_for_the_other_wording() {
+    assert!((Ranking::recency_weight_of_alpha(0.65) - 0.35).abs() < 1e-6);
+    assert_eq!(Ranking::recency_weight_of_alpha(f32::NAN), 1.0);
+    assert_eq!(Ranking::muxi(7.0), Ranking::muxi(1.0));
+}
+
+#[test]
+fn without_vectors_words_stand_in_for_similarity() {
+    let legs = [leg(LegKind::Text, &[(1, 9, 8.0), (2, 1, 4.0)])];
+    let found = scores(Ranking::muxi(0.3), &legs);
+    assert_eq!(found[0].0, item(1));
+    assert!((found[0].1 - (0.7 + 0.15)).abs() < 1e-6);
+}
+
+#[test]
+fn words_alone_are_still_found_where_vectors_decide() {
+    let legs = [leg(LegKind::Text, &[(3, 1, 8.0)]), leg(LegKind::Vector, &[(1, 9, 0.8), (2, 1, 0.4)])];
+    for ranking in [Ranking::muxi(0.3), Ranking::kari(), Ranking::weighted(), Ranking::z_score(), Ranking::rrf()] {
+        assert_eq!(ranking.rank(&legs, NOW).len(), 3, "{ranking:?}");
+    }
+}
+
+#[test]
+fn the_default_ignores_age_except_between_equals() {
+    let legs = |age| [leg(LegKind::Text, &[(1, age, 3.0), (2, 0, 1.0)]), leg(LegKind::Vector, &[(1, age, 0.9)])];
+    assert_eq!(scores(Ranking::default(), &legs(0)), scores(Ranking::default(), &legs(90)));
+    assert_eq!(Ranking::default().candidates(5), 100);
+    assert_eq!(Ranking::default().candidates(50), 500);
+}
+
+#[test]
+fn weighted_counts_importance() {
+    let mut legs = [leg(LegKind::Vector, &[(1, 1, 0.8), (2, 1, 0.8)])];
+    legs[0].1.candidates[1].importance = 1.0;
+    let fused = Ranking::weighted().rank(&legs, NOW);
+    assert_eq!(fused[0].item, item(2));
+    assert!((fused[0].bonus - fused[1].bonus - 0.1).abs() < 1e-6);
+    assert!((fused[0].score - fused[0].legs[0].added - fused[0].bonus).abs() < 1e-6);
+}
