@@ -21,6 +21,8 @@ use split::{Apostrophes, Casing, Piece, pieces};
 
 pub use language::Language;
 
+pub(crate) use dense::is_dense;
+
 /// Rises whenever the same text gives other terms, or entries are made of them in another way: the index is then
 /// another one and is built anew.
 const RECIPE: u32 = 1;

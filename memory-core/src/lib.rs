@@ -9,6 +9,7 @@ pub mod error;
 pub mod fields;
 pub mod filter;
 pub mod id;
+pub mod index;
 pub mod journal;
 pub mod limits;
 pub mod message;

@@ -43,7 +43,7 @@ fn script(c: char) -> Option<Script> {
 }
 
 /// Returns whether `c` belongs to a script without spaces.
-pub(super) fn is_dense(c: char) -> bool {
+pub(crate) fn is_dense(c: char) -> bool {
     c > '\u{e00}' && script(c).is_some()
 }
 

@@ -1,0 +1,68 @@
+//! What is embedded: texts cut into pieces that a model can read whole.
+
+use crate::analysis::is_dense;
+use crate::message::Message;
+use crate::record::Record;
+
+/// How many words a piece holds unless something else is asked for: small models read 256 tokens, and an English word
+/// makes 1.3 on average.
+pub const PIECE_WORDS: usize = 180;
+
+/// The bytes of a run without blanks that count as one word. Longer ones are no words, but models read them in bits.
+const WORD_BYTES: usize = 32;
+
+/// Returns the texts to be embedded for a message: its text in pieces of at most `words` words, each behind the
+/// speaker's name. None for a message without words.
+pub fn message_pieces(message: &Message, words: usize) -> Vec<String> {
+    let text = message.text();
+    let Some(speaker) = &message.speaker else { return pieces(&text, words) };
+    let left = words.saturating_sub(units(speaker).count());
+    pieces(&text, left).into_iter().map(|piece| format!("{speaker}: {piece}")).collect()
+}
+
+/// Returns the texts to be embedded for a record: its text in pieces of at most `words` words.
+pub fn record_pieces(record: &Record, words: usize) -> Vec<String> {
+    pieces(&record.text, words)
+}
+
+/// Cuts `text` into pieces of at most `words` words, at least 1, that do not overlap. Nothing but blanks between pieces
+/// is lost.
+fn pieces(text: &str, words: usize) -> Vec<String> {
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    let mut end = 0;
+    let mut count = 0;
+    for unit in units(text) {
+        if count == words.max(1) {
+            pieces.extend(text.get(start..end).map(str::to_owned));
+            count = 0;
+        }
+        if count == 0 {
+            start = unit.start;
+        }
+        end = unit.end;
+        count += 1;
+    }
+    if count > 0 {
+        pieces.extend(text.get(start..end).map(str::to_owned));
+    }
+    pieces
+}
+
+/// Returns what counts as a word each: runs without blanks, 32 bytes of a longer one, a character of a dense script.
+fn units(text: &str) -> impl Iterator<Item = std::ops::Range<usize>> {
+    let mut rest = text.char_indices().peekable();
+    std::iter::from_fn(move || {
+        while rest.next_if(|(_, c)| c.is_whitespace()).is_some() {}
+        let (start, first) = rest.next()?;
+        let mut end = start + first.len_utf8();
+        if !is_dense(first) {
+            while let Some((at, c)) =
+                rest.next_if(|(at, c)| !c.is_whitespace() && !is_dense(*c) && at - start < WORD_BYTES)
+            {
+                end = at + c.len_utf8();
+            }
+        }
+        Some(start..end)
+    })
+}

@@ -1,0 +1,72 @@
+//! Entries of spans: bounded stretches of a session as one document each, which lend weight to their messages.
+
+use std::collections::BTreeMap;
+
+use crate::analysis::Analysis;
+use crate::chat::SessionState;
+use crate::fields::Fields;
+use crate::id::{ItemId, Seq, SeqRange, Version};
+use crate::index::{Changes, searched_text};
+use crate::message::StoredMessage;
+use crate::text::{Term, TextEntry};
+
+/// How many numbers a span covers.
+pub const SPAN_MESSAGES: u64 = 64;
+
+/// Returns the number of the span in which the message `seq` stands: messages 1 to 64 stand in span 0.
+pub fn span_of(seq: Seq) -> u32 {
+    u32::try_from(seq.0.saturating_sub(1) / SPAN_MESSAGES).unwrap_or(u32::MAX)
+}
+
+/// Returns the stretch of the session that the span `number` covers.
+pub fn span_range(number: u32) -> SeqRange {
+    let first = u64::from(number) * SPAN_MESSAGES + 1;
+    SeqRange { first: Seq(first), last: Seq(first + SPAN_MESSAGES - 1) }
+}
+
+/// Returns what a text index must do for the spans of one session that `range` touches.
+///
+/// `rows` holds the session's rows of these whole spans ([`span_range`]), as far as there are any; state and rows come
+/// from one read. A span's own terms are those of its messages, added up; it has no neighbours. A span of which nothing
+/// is left is deleted.
+///
+/// The version is 128 times the session's revision plus the place of the newest message in the span, 1 to 64: both only
+/// rise, and nothing else changes a span.
+pub fn span_entries(analysis: &Analysis, rows: &[StoredMessage], state: &SessionState, range: SeqRange) -> Changes {
+    let mut spans: BTreeMap<u32, Vec<&StoredMessage>> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.covers.is_none() && row.seq.0 > 0) {
+        let number = span_of(row.seq);
+        if (span_of(range.first)..=span_of(range.last)).contains(&number) {
+            spans.entry(number).or_default().push(row);
+        }
+    }
+    let mut changes = Changes::default();
+    for (number, rows) in spans {
+        match entry(analysis, state, number, &rows) {
+            Some(entry) => changes.puts.push(entry),
+            None => changes.deletions.push(ItemId::Span(state.session.clone(), number)),
+        }
+    }
+    changes
+}
+
+fn entry(analysis: &Analysis, state: &SessionState, number: u32, rows: &[&StoredMessage]) -> Option<TextEntry> {
+    let last = rows.iter().map(|row| row.seq).max()?;
+    let at = rows.iter().filter_map(|row| row.message.as_ref().map(|message| message.at)).max()?;
+    let mut own: BTreeMap<Term, u32> = BTreeMap::new();
+    for message in rows.iter().filter_map(|row| row.message.as_deref()) {
+        for (term, count) in analysis.document(&searched_text(message)) {
+            let sum = own.entry(term).or_default();
+            *sum = sum.saturating_add(count);
+        }
+    }
+    let place = last.0.saturating_sub(span_range(number).first.0).saturating_add(1);
+    let revision = state.revision.saturating_mul(2 * SPAN_MESSAGES).saturating_add(place);
+    Some(TextEntry {
+        item: ItemId::Span(state.session.clone(), number),
+        version: Version { epoch: state.fence.epoch, revision },
+        own: own.into_iter().collect(),
+        near: Vec::new(),
+        fields: Fields::of_span(&state.session, last, at),
+    })
+}
