@@ -3,7 +3,10 @@
 //! Nothing survives the process. Each store is one lock around plain maps; share it in an `Arc`.
 
 mod best;
+mod blackboard;
+mod cache;
 mod chat;
+mod journal;
 mod notes;
 mod records;
 mod text;
@@ -14,7 +17,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::store::{Durability, Erased, ErasureLevel, Health};
 
+pub use blackboard::MemBlackboard;
+pub use cache::MemCache;
 pub use chat::MemChat;
+pub use journal::MemJournal;
 pub use records::MemRecords;
 pub use text::MemText;
 pub use vectors::MemVectors;

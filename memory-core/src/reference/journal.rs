@@ -1,0 +1,140 @@
+//! The queue of write-behind.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use async_trait::async_trait;
+
+use super::Shared;
+use crate::chat::{Append, NewMessage};
+use crate::error::{Error, Result};
+use crate::id::SessionId;
+use crate::journal::{Journal, Queued, Rejection};
+use crate::scope::Scope;
+use crate::store::Durability;
+
+/// A journal in this process.
+#[derive(Debug)]
+pub struct MemJournal {
+    capacity: usize,
+    state: Shared<State>,
+}
+
+#[derive(Default)]
+struct State {
+    last: u64,
+    queued: BTreeMap<u64, Queued>,
+    /// The numbers queued for each owner, so that reading one costs nothing of the others.
+    owners: HashMap<Scope, BTreeSet<u64>>,
+    rejected: BTreeMap<u64, Rejection>,
+}
+
+impl MemJournal {
+    /// Returns an empty journal for up to `capacity` queued messages.
+    pub fn new(capacity: usize) -> Self {
+        Self { capacity, state: Shared::default() }
+    }
+
+    fn check_room(&self, state: &State, more: usize) -> Result<()> {
+        let is_room = state.queued.len().checked_add(more).is_some_and(|sum| sum <= self.capacity);
+        if is_room { Ok(()) } else { Err(Error::QueueFull) }
+    }
+}
+
+impl State {
+    fn push(&mut self, queued: Queued) {
+        self.last += 1;
+        self.owners.entry(queued.scope.clone()).or_default().insert(self.last);
+        self.queued.insert(self.last, Queued { number: self.last, ..queued });
+    }
+
+    fn remove(&mut self, number: u64) -> Option<Queued> {
+        let queued = self.queued.remove(&number)?;
+        if let Some(numbers) = self.owners.get_mut(&queued.scope) {
+            numbers.remove(&number);
+            if numbers.is_empty() {
+                self.owners.remove(&queued.scope);
+            }
+        }
+        Some(queued)
+    }
+
+    /// Returns what is queued in order, of one owner or of all.
+    fn queued<'a>(&'a self, scope: Option<&Scope>) -> Box<dyn Iterator<Item = &'a Queued> + 'a> {
+        let Some(scope) = scope else { return Box::new(self.queued.values()) };
+        let numbers = self.owners.get(scope).into_iter().flatten();
+        Box::new(numbers.filter_map(|number| self.queued.get(number)))
+    }
+}
+
+#[async_trait]
+impl Journal for MemJournal {
+    fn durability(&self) -> Durability {
+        Durability::Volatile
+    }
+
+    async fn push(&self, scope: &Scope, session: &SessionId, batch: &Append) -> Result<u64> {
+        let Append { fence, messages } = batch;
+        let mut state = self.state.lock();
+        self.check_room(&state, messages.len())?;
+        for NewMessage { message, tokens } in messages {
+            let new = NewMessage { message: message.clone(), tokens: *tokens };
+            state.push(Queued { number: 0, scope: scope.clone(), session: session.clone(), fence: *fence, new });
+        }
+        Ok(state.last)
+    }
+
+    async fn queued(&self, scope: Option<&Scope>, session: Option<&SessionId>, limit: usize) -> Result<Vec<Queued>> {
+        let state = self.state.lock();
+        let of_session = |queued: &&Queued| session.is_none_or(|session| *session == queued.session);
+        Ok(state.queued(scope).filter(of_session).take(limit).cloned().collect())
+    }
+
+    async fn acknowledge(&self, numbers: &[u64]) -> Result<()> {
+        let mut state = self.state.lock();
+        for number in numbers {
+            state.remove(*number);
+        }
+        Ok(())
+    }
+
+    async fn reject(&self, number: u64, why: &str) -> Result<()> {
+        let mut state = self.state.lock();
+        if let Some(queued) = state.remove(number) {
+            state.rejected.insert(number, Rejection { queued, why: why.to_owned() });
+        }
+        Ok(())
+    }
+
+    async fn rejected(&self, limit: usize) -> Result<Vec<Rejection>> {
+        Ok(self.state.lock().rejected.values().take(limit).cloned().collect())
+    }
+
+    async fn revive(&self, numbers: &[u64]) -> Result<()> {
+        let mut state = self.state.lock();
+        // In the order in which they once came, whatever the order of the call.
+        let numbers: BTreeSet<u64> =
+            numbers.iter().copied().filter(|number| state.rejected.contains_key(number)).collect();
+        self.check_room(&state, numbers.len())?;
+        for number in numbers {
+            if let Some(Rejection { queued, why: _ }) = state.rejected.remove(&number) {
+                state.push(queued);
+            }
+        }
+        Ok(())
+    }
+
+    async fn erase(&self, scope: &Scope, session: Option<&SessionId>) -> Result<u64> {
+        let mut state = self.state.lock();
+        let is_meant = |queued: &&Queued| session.is_none_or(|session| *session == queued.session);
+        let queued: Vec<u64> = state.queued(Some(scope)).filter(is_meant).map(|queued| queued.number).collect();
+        for number in &queued {
+            state.remove(*number);
+        }
+        let before = state.rejected.len();
+        state.rejected.retain(|_, Rejection { queued, .. }| queued.scope != *scope || !is_meant(&&*queued));
+        Ok((queued.len() + before - state.rejected.len()) as u64)
+    }
+}
