@@ -4,6 +4,8 @@
 mod client;
 mod config;
 mod error;
+#[expect(dead_code, reason = "the stores use it")]
+mod filter;
 
 pub use client::Sqlite;
 pub use config::{SqliteConfig, Synchronous};

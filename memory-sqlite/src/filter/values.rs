@@ -1,0 +1,81 @@
+//! The rows in which a table of values keeps the lists and metadata that filters see.
+
+use memory_core::fields::scalars;
+use memory_core::{Field, Fields, Scalar};
+use sqlx::encode::IsNull;
+use sqlx::error::BoxDynError;
+use sqlx::sqlite::{SqliteArgumentsBuffer, SqliteTypeInfo};
+use sqlx::{Encode, Sqlite, Type};
+
+/// The largest type tag.
+pub(super) const LAST_TYPE: i64 = 3;
+
+const METADATA: i64 = 0;
+const TAG: i64 = 1;
+const SOURCE: i64 = 2;
+
+/// One value of one field of an item: a row of a table of values.
+///
+/// The type stands beside the value because SQLite would compare 1 with 1.0.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ValueRow {
+    /// 0 for metadata, 1 for tags, 2 for sources.
+    pub(crate) field: i64,
+    /// The key of metadata; empty for the others.
+    pub(crate) key: String,
+    /// 0 for a truth value, 1 for a whole number, 2 for another number, 3 for a text.
+    pub(crate) kind: i64,
+    /// The value, to be [`Bound`].
+    pub(crate) value: Scalar,
+}
+
+/// Returns the rows of an item with these fields; a list may hold a value twice.
+pub(crate) fn value_rows(fields: &Fields) -> Vec<ValueRow> {
+    let row = |field, key: &str, value| ValueRow { field, key: key.to_owned(), kind: type_of(&value), value };
+    let tags = fields.tags.iter().map(|tag| row(TAG, "", Scalar::Text(tag.clone())));
+    let sources = fields.sources.iter().map(|source| row(SOURCE, "", Scalar::Text(source.key())));
+    let metadata = fields.metadata.iter();
+    let metadata =
+        metadata.flat_map(|(key, value)| scalars(value).into_iter().map(move |value| row(METADATA, key, value)));
+    tags.chain(sources).chain(metadata).collect()
+}
+
+/// A value as it is bound: as SQLite's own type, a truth value as 0 or 1.
+pub(crate) struct Bound<'s>(pub(crate) &'s Scalar);
+
+impl Encode<'_, Sqlite> for Bound<'_> {
+    fn encode_by_ref(&self, arguments: &mut SqliteArgumentsBuffer) -> Result<IsNull, BoxDynError> {
+        match self.0 {
+            Scalar::Bool(flag) => i64::from(*flag).encode(arguments),
+            Scalar::Int(number) => number.encode(arguments),
+            Scalar::Float(number) => number.encode(arguments),
+            Scalar::Text(text) => text.as_str().encode(arguments),
+        }
+    }
+}
+
+impl Type<Sqlite> for Bound<'_> {
+    fn type_info() -> SqliteTypeInfo {
+        // Asked for only where values are read; SQLite binds any type anywhere.
+        <i64 as Type<Sqlite>>::type_info()
+    }
+}
+
+/// Returns the field and key under which the values of `field` stand; none for a field with a column of its own.
+pub(super) fn key_of(field: &Field) -> Option<(i64, String)> {
+    match field {
+        Field::Tag => Some((TAG, String::new())),
+        Field::Source => Some((SOURCE, String::new())),
+        Field::Metadata(key) => Some((METADATA, key.clone())),
+        _ => None,
+    }
+}
+
+pub(super) fn type_of(value: &Scalar) -> i64 {
+    match value {
+        Scalar::Bool(_) => 0,
+        Scalar::Int(_) => 1,
+        Scalar::Float(_) => 2,
+        Scalar::Text(_) => LAST_TYPE,
+    }
+}
