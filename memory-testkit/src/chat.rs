@@ -1,15 +1,23 @@
 //! What conversation stores promise.
 
 mod append;
+mod content;
 mod delete;
+mod erase;
 mod fences;
 mod fold;
 mod get;
+mod histories;
+mod model;
 mod read;
 mod redact;
+mod repeats;
+mod restart;
 mod restore;
 mod sessions;
+mod storm;
 pub(crate) mod talk;
+mod together;
 
 use crate::{Chat, Scenario};
 
@@ -17,14 +25,22 @@ use crate::{Chat, Scenario};
 pub fn table() -> Vec<Scenario<Chat>> {
     [
         append::TABLE,
+        content::TABLE,
         delete::TABLE,
+        erase::TABLE,
         fences::TABLE,
         fold::TABLE,
         get::TABLE,
+        histories::TABLE,
         read::TABLE,
         redact::TABLE,
+        repeats::TABLE,
+        restart::BESIDE,
+        restart::TABLE,
         restore::TABLE,
         sessions::TABLE,
+        storm::TABLE,
+        together::TABLE,
     ]
     .concat()
 }

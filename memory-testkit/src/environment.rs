@@ -9,3 +9,8 @@ fn number(name: &str) -> Option<u64> {
 pub(crate) fn seed() -> Option<u64> {
     number("MEMORY_TEST_SEED")
 }
+
+/// Returns `MEMORY_TEST_STORM`: how many calls a cancel storm makes; 2,000 unless it says otherwise.
+pub(crate) fn storm() -> usize {
+    number("MEMORY_TEST_STORM").and_then(|calls| usize::try_from(calls).ok()).unwrap_or(2_000)
+}

@@ -1,0 +1,157 @@
+//! What stores promise for content and names: whatever they are given comes back byte for byte.
+
+use std::sync::Arc;
+
+use memory_core::chat::{NewMessage, Page, Placement, View};
+use memory_core::{Message, MessageId, SessionId, StoredMessage};
+use uuid::Uuid;
+
+use super::talk::{MANY, Talk, new, sized, texts};
+use crate::check::{Scene, equal};
+use crate::generate::{self, HOSTILE_NAMES, Random};
+use crate::{Bed, Chat, odd};
+
+scenarios!(TABLE: Chat = [
+    keeps_every_message_byte_for_byte,
+    knows_odd_messages_again,
+    keeps_odd_summaries_and_restored_rows,
+    keeps_every_name_of_a_session,
+    keeps_names_of_the_greatest_length,
+    keeps_every_name_of_an_owner,
+    keeps_every_id,
+    keeps_the_largest_token_counts,
+]);
+
+/// Checks that a row holds exactly this message.
+fn same(row: Option<&StoredMessage>, message: &Message) -> Scene {
+    let stored = row.and_then(|row| row.message.as_deref());
+    let bytes = stored.map(Message::encode);
+    let start = message.text().chars().take(40).collect::<String>();
+    check!(bytes.as_ref() == Some(&message.encode()), "the message that begins {start:?} came back as another");
+    check!(stored == Some(message), "the message that begins {start:?} came back as an unequal one");
+    Ok(())
+}
+
+async fn keeps_every_message_byte_for_byte(bed: Bed<Chat>) -> Scene {
+    let talk = Talk::plain(&bed)?;
+    let messages: Vec<_> = odd::messages().into_iter().map(Arc::new).collect();
+    for message in &messages {
+        talk.append(&[NewMessage { message: message.clone(), tokens: 1 }]).await?;
+    }
+    for view in [View::Active, View::Log, View::All] {
+        let rows = talk.rows(view).await?;
+        equal(rows.len(), messages.len())?;
+        for (row, message) in rows.iter().zip(&messages) {
+            same(Some(row), message)?;
+        }
+    }
+    for message in &messages {
+        same(talk.get(&[message.id]).await?.first(), message)?;
+    }
+    Ok(())
+}
+
+async fn knows_odd_messages_again(bed: Bed<Chat>) -> Scene {
+    let talk = Talk::plain(&bed)?;
+    let batch: Vec<_> =
+        odd::messages().into_iter().map(|message| NewMessage { message: message.into(), tokens: 1 }).collect();
+    talk.append(&batch).await?;
+    let again = talk.append(&batch).await?;
+    let all_known = again.placements.iter().all(|placement| matches!(placement, Placement::Already(_)));
+    check!(all_known, "a repeat was taken for something else: {:?}", again.placements);
+    equal(again.state.head.0, batch.len() as u64)
+}
+
+async fn keeps_odd_summaries_and_restored_rows(bed: Bed<Chat>) -> Scene {
+    let talk = Talk::plain(&bed)?;
+    let bob = Talk::new(&bed, "bob", "s")?;
+    let messages = odd::messages();
+    for (place, message) in messages.iter().enumerate() {
+        let seq = place as u64 + 1;
+        talk.say(&["original"]).await?;
+        let summary = NewMessage { message: Arc::new(message.clone()), tokens: 1 };
+        talk.compact(&talk.plan(seq, seq, &summary).await?).await?;
+    }
+    let rows = talk.rows(View::All).await?;
+    bob.chat.store().restore(&bob.scope, &bob.session, &rows).await?;
+    for talk in [talk, bob] {
+        for message in &messages {
+            same(talk.get(&[message.id]).await?.first(), message)?;
+        }
+    }
+    Ok(())
+}
+
+async fn keeps_every_name_of_a_session(bed: Bed<Chat>) -> Scene {
+    let talk = Talk::plain(&bed)?;
+    for name in HOSTILE_NAMES {
+        talk.beside(name)?.say(&[name]).await?;
+    }
+    for name in HOSTILE_NAMES {
+        let session = talk.beside(name)?;
+        let rows = session.rows(View::Log).await?;
+        equal(texts(&rows), [*name])?;
+        check!(rows.iter().all(|row| row.session.name() == *name), "{name:?} came back as another session");
+        let state = session.state().await?;
+        equal((state.session.name(), state.head.0), (*name, 1))?;
+        equal(session.window().await?, [*name])?;
+    }
+    let listed = talk.chat.store().sessions(&talk.scope, None, MANY).await?;
+    equal(listed.len(), HOSTILE_NAMES.len())
+}
+
+async fn keeps_names_of_the_greatest_length(bed: Bed<Chat>) -> Scene {
+    // Their encodings are three times as long.
+    for letter in ["a", "\0", "_"] {
+        let name = letter.repeat(255);
+        let session = SessionId::new(&name)?;
+        let talk = Talk { session, scope: bed.scope(&name)?, ..Talk::plain(&bed)? };
+        let shorter = talk.beside(&letter.repeat(254))?;
+        talk.say(&["long"]).await?;
+        shorter.say(&["shorter"]).await?;
+        equal(talk.log().await?, ["long"])?;
+        let states = talk.chat.store().sessions(&talk.scope, None, 10).await?;
+        let names: Vec<_> = states.iter().map(|state| state.session.name().len()).collect();
+        equal(names, [254, 255])?;
+    }
+    Ok(())
+}
+
+async fn keeps_every_name_of_an_owner(bed: Bed<Chat>) -> Scene {
+    let plain = Talk::plain(&bed)?;
+    let scopes = generate::owners(&mut Random::new(bed.seed), &bed.tenant, 60)?;
+    let talks: Vec<_> = scopes.into_iter().map(|scope| Talk { scope, ..plain.clone() }).collect();
+    // One id for all of them: it is unique within an owner only.
+    let id = MessageId::fresh();
+    for talk in &talks {
+        let message = (*new(talk.scope.key()).message).clone().with_id(id);
+        talk.append(&[NewMessage { message: message.into(), tokens: 1 }]).await?;
+    }
+    for talk in &talks {
+        equal(talk.log().await?, [talk.scope.key()])?;
+        equal(texts(&talk.get(&[id]).await?), [talk.scope.key()])?;
+    }
+    Ok(())
+}
+
+async fn keeps_every_id(bed: Bed<Chat>) -> Scene {
+    let talk = Talk::plain(&bed)?;
+    let ids = [Uuid::nil(), Uuid::max(), Uuid::from_u128(1), Uuid::from_u128(u128::MAX >> 1), Uuid::now_v7()];
+    for id in ids {
+        let message = (*new(&id.to_string()).message).clone().with_id(MessageId(id));
+        talk.append(&[NewMessage { message: message.into(), tokens: 1 }]).await?;
+    }
+    let rows = talk.get(&ids.map(MessageId)).await?;
+    equal(texts(&rows), ids.map(|id| id.to_string()))?;
+    equal(rows.iter().map(|row| row.id.0).collect::<Vec<_>>(), ids)
+}
+
+async fn keeps_the_largest_token_counts(bed: Bed<Chat>) -> Scene {
+    let talk = Talk::plain(&bed)?;
+    // The sum of a session must still fit 63 bits.
+    let large = u64::MAX >> 2;
+    talk.append(&[sized("a", 0), sized("b", large)]).await?;
+    equal(talk.state().await?.active_tokens, large)?;
+    equal(texts(&talk.read(&Page::newest(10).within(large - 1)).await?), ["b"])?;
+    equal(texts(&talk.read(&Page::newest(10).within(u64::MAX)).await?), ["a", "b"])
+}
