@@ -80,6 +80,17 @@ impl Postings {
         self.lists.get(*self.terms.get(term)?)?.as_ref()
     }
 
+    /// Returns the counts of a term in a document.
+    pub(super) fn counts_in(&self, slot: usize, term: &Term) -> (u32, f32) {
+        let posting = || {
+            let number = *self.terms.get(term)?;
+            let terms = &self.slots.get(slot)?.document.as_ref()?.terms;
+            let back = terms.binary_search_by_key(&number, |(number, _)| *number).ok()?;
+            self.lists.get(number)?.as_ref()?.postings.get(terms.get(back)?.1)
+        };
+        posting().map_or((0, 0.0), |posting| (posting.own, posting.near))
+    }
+
     /// Puts an entry, unless a newer one of its item is there.
     pub(super) fn put(&mut self, entry: &TextEntry) {
         let TextEntry { item, version, own: _, near: _, fields } = entry;

@@ -1,6 +1,6 @@
 //! The scan over an owner's vectors.
 
-use super::partition::Partition;
+use super::partition::{Holder, Partition};
 use crate::reference::best::{Best, Candidate};
 use crate::vector::{Similarity, VectorHit, VectorQuery, normalise};
 
@@ -11,8 +11,11 @@ const LANES: usize = 16;
 #[derive(Clone, Copy)]
 struct Nearest {
     similarity: f32,
-    piece: usize,
+    piece: u32,
 }
+
+/// Farther than anything: nothing was seen yet.
+const NOTHING: Nearest = Nearest { similarity: -2.0, piece: 0 };
 
 impl Partition {
     /// Returns the hits of a query that was checked, nearest first.
@@ -22,42 +25,38 @@ impl Partition {
         let nearest = self.nearest(&sought);
         let mut best = Best::new(*limit, filter);
         for (place, (entry, nearest)) in self.slots.iter().zip(&nearest).enumerate() {
-            let (Some(entry), Some(nearest)) = (entry, nearest) else { continue };
-            if floor.is_some_and(|floor| nearest.similarity < floor.value()) {
-                continue;
-            }
             let score = nearest.similarity;
+            let Some(entry) = entry.as_ref().filter(|_| floor.is_none_or(|floor| score >= floor.value())) else {
+                continue;
+            };
             best.offer(Candidate { score, item: &entry.item, fields: &entry.fields, place });
         }
         let hit = |candidate: Candidate<'_>| {
             let Candidate { score, item, fields, place } = candidate;
-            let piece = nearest.get(place).copied().flatten().map_or(0, |nearest| nearest.piece);
+            let piece = nearest.get(place).map_or(0, |nearest| nearest.piece);
             let vector = with_vectors.then(|| self.vector(place, piece, sought.len()));
-            let similarity = Similarity::new(score);
-            VectorHit { item: item.clone(), piece: piece as u32, similarity, fields: fields.clone(), vector }
+            VectorHit { item: item.clone(), piece, similarity: Similarity::new(score), fields: fields.clone(), vector }
         };
         best.into_sorted().map(hit).collect()
     }
 
     /// Returns the nearest piece of each slot; the first of pieces that are equally near.
-    fn nearest(&self, sought: &[f32]) -> Vec<Option<Nearest>> {
-        let mut nearest: Vec<Option<Nearest>> = vec![None; self.slots.len()];
+    fn nearest(&self, sought: &[f32]) -> Vec<Nearest> {
+        let mut nearest = vec![NOTHING; self.slots.len()];
         for (row, holder) in self.numbers.chunks_exact(sought.len().max(1)).zip(&self.holders) {
             // Adding zero makes -0.0 the same as 0.0, which tie.
             let similarity = Similarity::new(dot(sought, row)).value() + 0.0;
-            let piece = holder.piece;
-            let Some(kept) = nearest.get_mut(holder.slot) else { continue };
-            let is_nearer =
-                |kept: &Nearest| similarity > kept.similarity || (similarity == kept.similarity && piece < kept.piece);
-            if kept.as_ref().is_none_or(is_nearer) {
-                *kept = Some(Nearest { similarity, piece });
+            let Holder { slot, piece } = *holder;
+            let Some(kept) = nearest.get_mut(slot) else { continue };
+            if similarity > kept.similarity || (similarity == kept.similarity && piece < kept.piece) {
+                *kept = Nearest { similarity, piece };
             }
         }
         nearest
     }
 
-    fn vector(&self, slot: usize, piece: usize, dimension: usize) -> Vec<f32> {
-        let row = self.slots.get(slot).and_then(|entry| entry.as_ref()?.rows.get(piece).copied());
+    fn vector(&self, slot: usize, piece: u32, dimension: usize) -> Vec<f32> {
+        let row = self.slots.get(slot).and_then(|entry| entry.as_ref()?.rows.get(piece as usize).copied());
         let numbers = row.and_then(|row| self.numbers.get(row * dimension..(row + 1) * dimension));
         numbers.unwrap_or_default().to_vec()
     }

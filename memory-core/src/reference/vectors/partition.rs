@@ -20,7 +20,7 @@ pub(super) struct Entry {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Holder {
     pub(super) slot: usize,
-    pub(super) piece: usize,
+    pub(super) piece: u32,
 }
 
 #[derive(Debug, Default)]
@@ -31,7 +31,8 @@ pub(super) struct Partition {
     pub(super) numbers: Vec<f32>,
     /// One per row.
     pub(super) holders: Vec<Holder>,
-    pub(super) slots: Vec<Option<Entry>>,
+    /// Boxed, so that a scan that only asks which slots are taken reads little.
+    pub(super) slots: Vec<Option<Box<Entry>>>,
     free: Vec<usize>,
     items: HashMap<ItemId, usize>,
 }
@@ -40,19 +41,19 @@ impl Partition {
     /// Puts an entry that was checked, unless it was erased or a newer one of its item is there.
     pub(super) fn put(&mut self, entry: &VectorEntry) {
         let VectorEntry { item, version, pieces, fields } = entry;
-        let stored = self.items.get(item).and_then(|slot| self.slots.get(*slot)?.as_ref());
+        let stored = self.items.get(item).and_then(|slot| self.slots.get(*slot)?.as_deref());
         if version.epoch < self.below || stored.is_some_and(|stored| stored.version > *version) {
             return;
         }
         self.delete(item);
         let slot = self.free.pop().unwrap_or(self.slots.len());
         let mut rows = Vec::with_capacity(pieces.len());
-        for (piece, vector) in pieces.iter().filter_map(|piece| normalise(piece)).enumerate() {
+        for (piece, vector) in (0..).zip(pieces.iter().filter_map(|piece| normalise(piece))) {
             rows.push(self.holders.len());
             self.holders.push(Holder { slot, piece });
             self.numbers.extend_from_slice(&vector);
         }
-        let entry = Some(Entry { item: item.clone(), version: *version, fields: fields.clone(), rows });
+        let entry = Some(Box::new(Entry { item: item.clone(), version: *version, fields: fields.clone(), rows }));
         match self.slots.get_mut(slot) {
             Some(free) => *free = entry,
             None => self.slots.push(entry),
@@ -79,7 +80,7 @@ impl Partition {
         self.numbers.truncate(last * dimension);
         self.holders.swap_remove(row);
         let Some(Holder { slot, piece }) = self.holders.get(row).copied() else { return };
-        let moved = self.slots.get_mut(slot).and_then(|entry| entry.as_mut()?.rows.get_mut(piece));
+        let moved = self.slots.get_mut(slot).and_then(|entry| entry.as_mut()?.rows.get_mut(piece as usize));
         if let Some(moved) = moved {
             *moved = row;
         }

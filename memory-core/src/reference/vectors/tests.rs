@@ -65,7 +65,7 @@ fn check_rows(partition: &Partition, kept: &BTreeMap<ItemId, VectorEntry>) {
     for (slot, entry) in partition.slots.iter().enumerate() {
         for (piece, row) in entry.iter().flat_map(|entry| entry.rows.iter().enumerate()) {
             let holder = partition.holders[*row];
-            assert_eq!((holder.slot, holder.piece), (slot, piece));
+            assert_eq!((holder.slot, holder.piece as usize), (slot, piece));
         }
     }
 }
