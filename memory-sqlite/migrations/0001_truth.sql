@@ -1,11 +1,14 @@
--- Owners. Everything else begins with `owner`, the number of the owner here; rows are never deleted, so that the
--- epochs of erased owners stay known.
+-- Owners. Everything else begins with `owner`, the number of the owner here. An owner's burial gives it another number:
+-- what carries the old one is out of reach at once, and waits for its erasure. The row in use is the tombstone.
 CREATE TABLE owner (
     id INTEGER PRIMARY KEY,
-    key TEXT NOT NULL UNIQUE,              -- Scope::key
-    chat_epoch INTEGER NOT NULL DEFAULT 0,
-    record_epoch INTEGER NOT NULL DEFAULT 0
+    truth INTEGER NOT NULL,                -- 0 conversations, 1 records
+    key TEXT NOT NULL,                     -- Scope::key
+    epoch INTEGER NOT NULL,
+    buried INTEGER NOT NULL DEFAULT 0
 ) STRICT;
+CREATE UNIQUE INDEX owner_in_use ON owner (truth, key) WHERE buried = 0;
+CREATE INDEX owner_buried ON owner (truth, key) WHERE buried = 1;
 
 -- Sessions with their counters. A deleted session keeps its row for its generation and revision.
 CREATE TABLE session (
@@ -18,17 +21,17 @@ CREATE TABLE session (
     head INTEGER NOT NULL DEFAULT 0,
     active_messages INTEGER NOT NULL DEFAULT 0,
     active_tokens INTEGER NOT NULL DEFAULT 0,
-    last_at INTEGER NOT NULL DEFAULT 0,
+    last_at INTEGER,
     UNIQUE (owner, key)
 ) STRICT;
 
--- Messages and summaries. A forgotten message is a row without body.
+-- Messages and summaries. What is forgotten is a row without body, so that its number and id stay taken.
 CREATE TABLE message (
     item INTEGER PRIMARY KEY,
     owner INTEGER NOT NULL,
     session INTEGER NOT NULL,              -- session.id
     seq INTEGER NOT NULL,
-    layer INTEGER NOT NULL,                -- 0 for a message; a summary stands above what it covers
+    layer INTEGER NOT NULL,                -- 0 for a message; summaries stand above it, the newest on top
     id BLOB NOT NULL,
     digest BLOB NOT NULL,
     tokens INTEGER NOT NULL,
@@ -43,7 +46,8 @@ CREATE TABLE message (
 CREATE UNIQUE INDEX message_id ON message (owner, id);
 CREATE UNIQUE INDEX message_place ON message (owner, session, seq, layer);
 CREATE INDEX message_active ON message (owner, session, seq, layer) WHERE archived_by IS NULL AND body IS NOT NULL;
-CREATE INDEX message_summary ON message (owner, session, seq, layer) WHERE layer > 0;
+CREATE INDEX message_summary ON message (owner, session, seq, layer) WHERE layer > 0 AND body IS NOT NULL;
+CREATE INDEX message_archived ON message (owner, archived_by) WHERE archived_by IS NOT NULL;
 
 -- Records.
 CREATE TABLE record (
@@ -79,7 +83,7 @@ CREATE TABLE record_grave (
 -- What filters see of lists: metadata, tags and sources, a row for each value.
 CREATE TABLE value (
     owner INTEGER NOT NULL,
-    place INTEGER NOT NULL,                -- the table of the item: 0 message, 1 record, 2 text index, 3 vector index
+    place INTEGER NOT NULL,                -- the table of the item: 0 message, 1 record
     item INTEGER NOT NULL,                 -- the item's row there
     field INTEGER NOT NULL,                -- 0 metadata, 1 tag, 2 source
     key TEXT NOT NULL,                     -- the metadata's key; empty for the others
@@ -96,22 +100,30 @@ CREATE TABLE enlisted (
     UNIQUE (truth, name)
 ) STRICT;
 
--- What an index has not seen yet.
+-- Numbers notes: a stamp or place is never given twice.
+CREATE TABLE sequence (
+    last INTEGER NOT NULL
+) STRICT;
+INSERT INTO sequence (last) VALUES (0);
+
+-- What an index has not seen yet, of a session, of a record, or (with neither) of the whole owner.
 CREATE TABLE note (
     owner INTEGER NOT NULL,
     enlisted INTEGER NOT NULL,             -- enlisted.id
-    target ANY NOT NULL,                   -- session.id, a record's id, or 0 for the whole owner
+    session INTEGER NOT NULL DEFAULT 0,    -- session.id
+    record BLOB NOT NULL DEFAULT x'',      -- a record's id
     epoch INTEGER NOT NULL,
     "from" INTEGER NOT NULL,
     upto INTEGER NOT NULL,
-    stamp INTEGER NOT NULL DEFAULT 0,
+    stamp INTEGER NOT NULL,
     attempts INTEGER NOT NULL DEFAULT 0,
     due INTEGER NOT NULL,
+    place INTEGER NOT NULL,                -- the order of notes due alike
     dead INTEGER NOT NULL DEFAULT 0,
     gone INTEGER NOT NULL DEFAULT 0,
     why TEXT,
-    PRIMARY KEY (owner, enlisted, target)
+    PRIMARY KEY (owner, enlisted, session, record)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX note_due ON note (enlisted, dead, due);
+CREATE INDEX note_due ON note (enlisted, dead, due, place);
 
 PRAGMA user_version = 1;

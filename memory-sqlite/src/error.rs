@@ -1,6 +1,6 @@
 //! From driver errors to errors named by remedy.
 
-use memory_core::error::{Cause, Error, Transience};
+use memory_core::error::{Cause, Error, Result, Transience};
 use sqlx::Error as Driver;
 
 /// The backend's name in errors and receipts.
@@ -19,6 +19,18 @@ pub(crate) fn classify(source: Driver, doing: &'static str) -> Error {
         }
         Driver::ColumnDecode { .. } | Driver::Decode(_) => Error::corrupt(BACKEND, source),
         _ => failed(source, doing, Transience::Permanent),
+    }
+}
+
+/// Names what was being done when the driver failed.
+pub(crate) trait Doing<T> {
+    /// Returns the value, or the driver's error as one met while `doing` something.
+    fn doing(self, doing: &'static str) -> Result<T>;
+}
+
+impl<T> Doing<T> for std::result::Result<T, Driver> {
+    fn doing(self, doing: &'static str) -> Result<T> {
+        self.map_err(|source| classify(source, doing))
     }
 }
 

@@ -10,9 +10,7 @@ mod values;
 use memory_core::{Error, Field, Filter, Result, Scalar};
 use sqlx::{QueryBuilder, Sqlite};
 
-pub(crate) use values::Bound;
-#[expect(unused_imports, reason = "the stores use it")]
-pub(crate) use values::{ValueRow, value_rows};
+pub(crate) use values::{Bound, ValueRow, value_rows};
 
 use values::{key_of, type_of};
 

@@ -14,7 +14,10 @@ fn place() -> (TempDir, SqliteConfig) {
 async fn insert(file: &Sqlite, key: &'static str, fails: bool) -> Result<()> {
     let work = file.write("insert", move |connection| {
         Box::pin(async move {
-            let insert = sqlx::query("INSERT INTO owner (key) VALUES (?)").bind(key).execute(connection).await;
+            let insert = sqlx::query("INSERT INTO owner (truth, key, epoch) VALUES (0, ?, 0)")
+                .bind(key)
+                .execute(connection)
+                .await;
             insert.map_err(|source| classify(source, "insert"))?;
             if fails { Err(Error::Conflict) } else { Ok(()) }
         })
@@ -100,7 +103,8 @@ async fn readers_cannot_write() {
     let file = Sqlite::connect(config).await.unwrap();
     let work = file.read("write", |connection| {
         Box::pin(async move {
-            let insert = sqlx::query("INSERT INTO owner (key) VALUES ('a')").execute(connection).await;
+            let insert =
+                sqlx::query("INSERT INTO owner (truth, key, epoch) VALUES (0, 'a', 0)").execute(connection).await;
             insert.map(|_| ()).map_err(|source| classify(source, "write"))
         })
     });

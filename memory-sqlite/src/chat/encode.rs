@@ -1,0 +1,167 @@
+//! Messages as rows: encoded before the writer's turn, and inserted many at once.
+
+use memory_core::Fields;
+use memory_core::chat::NewMessage;
+use memory_core::error::Result;
+use memory_core::id::{MessageId, Seq, SessionId};
+use memory_core::message::{Message, StoredMessage};
+use sqlx::{QueryBuilder, SqliteConnection};
+
+use crate::error::Doing;
+use crate::filter::{Bound, ValueRow, value_rows};
+use crate::number::stored;
+use crate::owner::Owner;
+
+/// The most rows of one statement. Batches are split into powers of two, so that few statements have to be kept.
+const MOST_ROWS: usize = 64;
+
+/// A message or summary, ready to be stored.
+#[derive(Debug)]
+pub(super) struct Encoded {
+    pub(super) id: MessageId,
+    pub(super) tokens: i64,
+    pub(super) digest: Vec<u8>,
+    pub(super) content: Option<Content>,
+    values: Vec<ValueRow>,
+}
+
+/// What is forgotten first.
+#[derive(Debug)]
+pub(super) struct Content {
+    pub(super) at: i64,
+    role: &'static str,
+    speaker: Option<String>,
+    trust: i64,
+    body: Vec<u8>,
+}
+
+/// Where a row stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Position {
+    pub(super) seq: i64,
+    pub(super) layer: i64,
+    /// The first number that a summary covers.
+    pub(super) first: Option<i64>,
+    /// The summary that stands for it.
+    pub(super) archived_by: Option<MessageId>,
+}
+
+impl Position {
+    /// Returns the place of an active message.
+    pub(super) fn of_message(seq: i64) -> Self {
+        Self { seq, layer: 0, first: None, archived_by: None }
+    }
+}
+
+impl Encoded {
+    /// Encodes a message of `session`.
+    pub(super) fn new(session: &SessionId, new: &NewMessage) -> Result<Self> {
+        let NewMessage { message, tokens } = new;
+        let body = message.encode();
+        Ok(Self {
+            id: message.id,
+            tokens: stored(*tokens)?,
+            digest: Message::digest_of(session, &body).0.to_vec(),
+            values: values(session, message),
+            content: Some(Content {
+                at: message.at.0,
+                role: message.role.name(),
+                speaker: message.speaker.clone(),
+                trust: message.trust as i64,
+                body,
+            }),
+        })
+    }
+
+    /// Returns the marker that keeps an id taken.
+    pub(super) fn marker(id: MessageId) -> Self {
+        Self { id, tokens: 0, digest: Vec::new(), content: None, values: Vec::new() }
+    }
+}
+
+/// Returns the values by which filters find the message, beside its columns.
+fn values(session: &SessionId, message: &std::sync::Arc<Message>) -> Vec<ValueRow> {
+    if message.metadata.is_empty() && message.sources.is_empty() {
+        return Vec::new();
+    }
+    let row = StoredMessage {
+        id: message.id,
+        session: session.clone(),
+        seq: Seq(0),
+        tokens: 0,
+        covers: None,
+        archived_by: None,
+        message: None,
+    };
+    value_rows(&Fields::of_message(&row, message))
+}
+
+/// Inserts rows and returns how many; those whose ids are taken are left out.
+pub(super) async fn insert(
+    connection: &mut SqliteConnection,
+    owner: Owner,
+    session: i64,
+    rows: &[(Position, &Encoded)],
+    doing: &'static str,
+) -> Result<u64> {
+    let mut inserted = 0;
+    let mut rest = rows;
+    while !rest.is_empty() {
+        let count = rest.len().min(MOST_ROWS);
+        let count = if count.is_power_of_two() { count } else { count.next_power_of_two() / 2 };
+        let (some, others) = rest.split_at(count);
+        inserted += insert_some(connection, owner, session, some, doing).await?;
+        rest = others;
+    }
+    Ok(inserted)
+}
+
+async fn insert_some(
+    connection: &mut SqliteConnection,
+    owner: Owner,
+    session: i64,
+    rows: &[(Position, &Encoded)],
+    doing: &'static str,
+) -> Result<u64> {
+    let mut sql = QueryBuilder::new(
+        "INSERT INTO message (owner, session, seq, layer, id, digest, tokens, first, archived_by, role, speaker, trust, \
+         at, body) ",
+    );
+    sql.push_values(rows, |mut row, (position, encoded)| {
+        let Position { seq, layer, first, archived_by } = position;
+        let Encoded { id, tokens, digest, content, values: _ } = encoded;
+        row.push_bind(owner.id).push_bind(session).push_bind(*seq).push_bind(*layer);
+        row.push_bind(id.0.as_bytes().as_slice()).push_bind(digest.as_slice()).push_bind(*tokens).push_bind(*first);
+        row.push_bind(archived_by.map(|summary| summary.0.as_bytes().to_vec()));
+        let content = content.as_ref();
+        row.push_bind(content.map(|content| content.role));
+        row.push_bind(content.and_then(|content| content.speaker.as_deref()));
+        row.push_bind(content.map(|content| content.trust)).push_bind(content.map(|content| content.at));
+        row.push_bind(content.map(|content| content.body.as_slice()));
+    });
+    sql.push(" ON CONFLICT (owner, id) DO NOTHING");
+    Ok(sql.build().execute(connection).await.doing(doing)?.rows_affected())
+}
+
+/// Inserts the values of messages that were inserted.
+pub(super) async fn insert_values(
+    connection: &mut SqliteConnection,
+    owner: Owner,
+    messages: impl Iterator<Item = &Encoded>,
+    doing: &'static str,
+) -> Result<()> {
+    let values: Vec<_> = messages.flat_map(|message| message.values.iter().map(|value| (message.id, value))).collect();
+    for some in values.chunks(MOST_ROWS) {
+        let mut sql = QueryBuilder::new("INSERT INTO value (owner, place, item, field, key, type, value) VALUES ");
+        for (place, (id, value)) in some.iter().enumerate() {
+            let ValueRow { field, key, kind, value } = value;
+            sql.push(if place == 0 { "(" } else { ", (" }).push_bind(owner.id);
+            sql.push(", 0, (SELECT item FROM message WHERE owner = ").push_bind(owner.id);
+            sql.push(" AND id = ").push_bind(id.0.as_bytes().as_slice()).push("), ").push_bind(*field);
+            sql.push(", ").push_bind(key.as_str()).push(", ").push_bind(*kind).push(", ");
+            sql.push_bind(Bound(value)).push(")");
+        }
+        sql.build().execute(&mut *connection).await.doing(doing)?;
+    }
+    Ok(())
+}

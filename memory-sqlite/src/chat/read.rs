@@ -1,0 +1,141 @@
+//! Reading pages and single messages.
+
+use std::collections::HashMap;
+
+use futures_util::TryStreamExt;
+use memory_core::chat::{Edge, Found, Page, Slice, View};
+use memory_core::error::{Error, Result};
+use memory_core::id::{MessageId, SessionId};
+use memory_core::message::StoredMessage;
+use memory_core::scope::Scope;
+use sqlx::{QueryBuilder, Row, SqliteConnection};
+
+use super::session;
+use crate::client::Sqlite;
+use crate::error::{BACKEND, Doing};
+use crate::filter::{Place, push_filter};
+use crate::number::list;
+use crate::owner::{self, Truth};
+use crate::row;
+
+const READ: &str = "read messages";
+
+/// Reads a page of a session.
+pub(super) async fn page(file: &Sqlite, scope: &Scope, session: &SessionId, page: &Page) -> Result<Slice> {
+    let (scope, session, page) = (scope.clone(), session.clone(), page.clone());
+    let work = file.snapshot(READ, move |connection| {
+        Box::pin(async move {
+            let (owner, kept) = session::find(connection, &scope, &session, READ).await?;
+            let state = kept.state(&session, owner.map_or(0, |owner| owner.epoch))?;
+            let messages = match owner {
+                Some(owner) if page.limit > 0 && kept.head > 0 => {
+                    let sql = statement(owner.id, kept.id, &page)?;
+                    rows(connection, sql, &session, &page).await?
+                }
+                _ => Vec::new(),
+            };
+            Ok(Slice { state, messages, complete: true })
+        })
+    });
+    work.await
+}
+
+/// Returns the statement for the rows from the page's edge on. It ends where the reader stops asking.
+fn statement(owner: i64, session: i64, page: &Page) -> Result<QueryBuilder<sqlx::Sqlite>> {
+    let Page { edge, limit: _, tokens: _, view, filter } = page;
+    let mut sql = QueryBuilder::new(
+        "SELECT item.id, item.seq, item.tokens, item.first, item.archived_by, item.digest, item.body FROM message AS item ",
+    );
+    // The index is named, because without statistics SQLite may take the one over all rows for the window too.
+    sql.push(match view {
+        View::Active => "INDEXED BY message_active",
+        View::Log | View::All => "INDEXED BY message_place",
+    });
+    if filter.is_some() {
+        sql.push(" JOIN session ON session.id = item.session");
+    }
+    sql.push(" WHERE item.owner = ").push_bind(owner).push(" AND item.session = ").push_bind(session);
+    sql.push(match view {
+        View::Active => " AND item.archived_by IS NULL AND item.body IS NOT NULL",
+        View::Log => " AND item.layer = 0",
+        View::All => " AND (item.layer = 0 OR item.body IS NOT NULL)",
+    });
+    let bound = |seq: u64| i64::try_from(seq).unwrap_or(i64::MAX);
+    match edge {
+        Edge::Newest => {}
+        Edge::Before(seq) => drop(sql.push(" AND item.seq < ").push_bind(bound(seq.0))),
+        Edge::After(seq) => drop(sql.push(" AND item.seq > ").push_bind(bound(seq.0))),
+    }
+    if let Some(filter) = filter {
+        // Within a case, because SQLite drops all other conditions beside one that is always false, and the index with them.
+        sql.push(" AND item.body IS NOT NULL AND CASE WHEN ");
+        push_filter(&mut sql, Place::Messages, filter)?;
+        sql.push(" THEN 1 ELSE 0 END");
+    }
+    sql.push(match edge {
+        Edge::Newest | Edge::Before(_) => " ORDER BY item.seq DESC, item.layer DESC",
+        Edge::After(_) => " ORDER BY item.seq, item.layer",
+    });
+    Ok(sql)
+}
+
+/// Reads rows up to the page's bounds, and puts them in order; rows at one number are never split.
+async fn rows(
+    connection: &mut SqliteConnection,
+    mut sql: QueryBuilder<sqlx::Sqlite>,
+    session: &SessionId,
+    page: &Page,
+) -> Result<Vec<StoredMessage>> {
+    let mut found = sql.build().fetch(connection);
+    let mut messages: Vec<StoredMessage> = Vec::new();
+    let (mut tokens, mut is_full) = (0u64, false);
+    while let Some(row) = found.try_next().await.doing(READ)? {
+        let message = row::message(&row, session, READ)?;
+        if is_full && messages.last().is_some_and(|last| last.seq != message.seq) {
+            break;
+        }
+        tokens = tokens.saturating_add(message.tokens);
+        messages.push(message);
+        is_full |= messages.len() >= page.limit || page.tokens.is_some_and(|budget| tokens > budget);
+    }
+    if !matches!(page.edge, Edge::After(_)) {
+        messages.reverse();
+    }
+    Ok(messages)
+}
+
+/// Reads messages by id, in the order of `ids`.
+pub(super) async fn get(file: &Sqlite, scope: &Scope, ids: &[MessageId]) -> Result<Found> {
+    if ids.is_empty() {
+        return Ok(Found { messages: Vec::new(), complete: true });
+    }
+    let (scope, ids) = (scope.clone(), ids.to_vec());
+    let work = file.snapshot(READ, move |connection| {
+        Box::pin(async move {
+            let Some(owner) = owner::find(connection, Truth::Chat, &scope, READ).await? else { return Ok(Vec::new()) };
+            let found = by_id(connection, owner.id, &ids).await?;
+            Ok(ids.iter().filter_map(|id| found.get(id).cloned()).collect())
+        })
+    });
+    Ok(Found { messages: work.await?, complete: true })
+}
+
+async fn by_id(
+    connection: &mut SqliteConnection,
+    owner: i64,
+    ids: &[MessageId],
+) -> Result<HashMap<MessageId, StoredMessage>> {
+    let sql = "SELECT item.id, item.seq, item.tokens, item.first, item.archived_by, item.digest, item.body, session.key \
+         FROM message AS item JOIN session ON session.id = item.session \
+         WHERE item.owner = ? AND item.id IN (SELECT unhex(value) FROM json_each(?)) AND item.body IS NOT NULL";
+    let list = list(ids.iter().map(|id| id.0.as_bytes()));
+    let rows = sqlx::query(sql).bind(owner).bind(list).fetch_all(connection).await.doing(READ)?;
+    let mut found = HashMap::with_capacity(rows.len());
+    for row in &rows {
+        let key: &str = row.try_get(7).doing(READ)?;
+        let session = SessionId::from_key(key).map_err(|_| Error::corrupt(BACKEND, "no session has this key"))?;
+        let message = row::message(row, &session, READ)?;
+        found.insert(message.id, message);
+    }
+    Ok(found)
+}

@@ -1,0 +1,260 @@
+//! Notes of what indexes have not seen yet, kept in the transaction of the write that they are about.
+
+mod settle;
+
+use memory_core::error::{Error, Result};
+use memory_core::id::{RecordId, Seq, SessionId};
+use memory_core::scope::{Epoch, Scope};
+use memory_core::time::Timestamp;
+use memory_core::upkeep::{Backlog, IndexName, Note, Target};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+use crate::client::Sqlite;
+use crate::error::{BACKEND, Doing};
+use crate::number::{limit, loaded, push_hex, stored};
+use crate::owner::{self, Owner, Truth};
+
+pub(crate) use settle::settle;
+
+const MARK: &str = "note what is to be indexed";
+
+/// Before every moment: due since ever.
+const AT_ONCE: i64 = i64::MIN;
+
+/// What happened to a session, or to the whole owner.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Mark {
+    /// Messages were added behind all others.
+    Appended { from: i64, upto: i64 },
+    /// Messages that an index may hold already have changed.
+    Changed { from: i64, upto: i64 },
+    /// The session was deleted.
+    Emptied,
+    /// The owner's erasure has begun.
+    Buried,
+}
+
+impl Mark {
+    fn range(self) -> (i64, i64) {
+        match self {
+            Self::Appended { from, upto } | Self::Changed { from, upto } => (from, upto),
+            Self::Emptied => (1, 0),
+            Self::Buried => (0, 0),
+        }
+    }
+
+    /// Adds to what is noted and leaves its stamp; only a note that was given up begins anew.
+    const APPENDED: &str = "INSERT INTO note (owner, enlisted, session, epoch, \"from\", upto, gone, stamp, due, place) \
+         SELECT ?1, enlisted.id, ?2, ?3, ?4, ?5, ?6, sequence.last, ?7, sequence.last FROM enlisted, sequence \
+         WHERE enlisted.truth = 0 \
+         ON CONFLICT DO UPDATE SET epoch = excluded.epoch, \"from\" = min(\"from\", excluded.\"from\"), \
+         upto = max(upto, excluded.upto), attempts = iif(dead, 0, attempts), due = iif(dead, excluded.due, due), \
+         place = iif(dead, excluded.place, place), dead = 0";
+
+    /// Adds to what is noted, so that a settlement under way does not cover it.
+    const CHANGED: &str = "INSERT INTO note (owner, enlisted, session, epoch, \"from\", upto, gone, stamp, due, place) \
+         SELECT ?1, enlisted.id, ?2, ?3, ?4, ?5, ?6, sequence.last, ?7, sequence.last FROM enlisted, sequence \
+         WHERE enlisted.truth = 0 \
+         ON CONFLICT DO UPDATE SET epoch = excluded.epoch, \"from\" = min(\"from\", excluded.\"from\"), \
+         upto = max(upto, excluded.upto), stamp = excluded.stamp, attempts = 0, due = excluded.due, \
+         place = excluded.place, dead = 0";
+
+    /// Takes the place of what was noted.
+    const REPLACED: &str = "INSERT INTO note (owner, enlisted, session, epoch, \"from\", upto, gone, stamp, due, place) \
+         SELECT ?1, enlisted.id, ?2, ?3, ?4, ?5, ?6, sequence.last, ?7, sequence.last FROM enlisted, sequence \
+         WHERE enlisted.truth = ?8 \
+         ON CONFLICT DO UPDATE SET epoch = excluded.epoch, \"from\" = excluded.\"from\", upto = excluded.upto, \
+         gone = excluded.gone, stamp = excluded.stamp, attempts = 0, due = excluded.due, place = excluded.place, \
+         dead = 0";
+}
+
+/// Notes for every index what happened to a session, or with session 0 to the owner.
+pub(crate) async fn mark(
+    connection: &mut SqliteConnection,
+    truth: Truth,
+    owner: Owner,
+    session: i64,
+    mark: Mark,
+) -> Result<()> {
+    if !advance(connection, truth, 1).await? {
+        return Ok(());
+    }
+    let (from, upto) = mark.range();
+    let sql = match mark {
+        Mark::Appended { .. } => Mark::APPENDED,
+        Mark::Changed { .. } => Mark::CHANGED,
+        Mark::Emptied | Mark::Buried => Mark::REPLACED,
+    };
+    let is_gone = matches!(mark, Mark::Emptied);
+    let note = sqlx::query(sql).bind(owner.id).bind(session).bind(owner.epoch).bind(from).bind(upto);
+    let note = note.bind(is_gone).bind(AT_ONCE).bind(truth.number());
+    note.execute(connection).await.doing(MARK).map(|_| ())
+}
+
+/// Notes for every index the versions that records have now; `is_gone` if those are their deletions.
+pub(crate) async fn mark_records(
+    connection: &mut SqliteConnection,
+    owner: Owner,
+    versions: &[([u8; 16], i64)],
+    is_gone: bool,
+) -> Result<()> {
+    if versions.is_empty() || !advance(connection, Truth::Records, versions.len()).await? {
+        return Ok(());
+    }
+    let mut list = String::from("[");
+    for (place, (id, version)) in versions.iter().enumerate() {
+        list.push_str(if place == 0 { "[\"" } else { ",[\"" });
+        push_hex(&mut list, id);
+        list.push_str(&format!("\",{version}]"));
+    }
+    list.push(']');
+    let sql = "INSERT INTO note (owner, enlisted, record, epoch, \"from\", upto, gone, stamp, due, place) \
+         SELECT ?1, enlisted.id, unhex(item.value ->> 0), ?2, item.value ->> 1, item.value ->> 1, ?3, \
+         sequence.last - ?4 + 1 + item.key, ?5, sequence.last - ?4 + 1 + item.key \
+         FROM enlisted, sequence, json_each(?6) AS item WHERE enlisted.truth = 1 \
+         ON CONFLICT DO UPDATE SET epoch = excluded.epoch, \"from\" = excluded.\"from\", upto = excluded.upto, \
+         gone = excluded.gone, stamp = excluded.stamp, attempts = 0, due = excluded.due, place = excluded.place, \
+         dead = 0";
+    let note = sqlx::query(sql).bind(owner.id).bind(owner.epoch).bind(is_gone).bind(limit(versions.len()));
+    note.bind(AT_ONCE).bind(list).execute(connection).await.doing(MARK).map(|_| ())
+}
+
+/// Takes `count` numbers that were never given; returns false, and takes none, if no index follows the truth.
+async fn advance(connection: &mut SqliteConnection, truth: Truth, count: usize) -> Result<bool> {
+    let sql = "UPDATE sequence SET last = last + ? WHERE EXISTS (SELECT 1 FROM enlisted WHERE truth = ?)";
+    let advance = sqlx::query(sql).bind(limit(count)).bind(truth.number()).execute(connection).await.doing(MARK)?;
+    Ok(advance.rows_affected() > 0)
+}
+
+/// Begins to keep notes for `index`, and notes everything that is stored; nothing if it is known.
+pub(crate) async fn enlist(file: &Sqlite, truth: Truth, index: &IndexName) -> Result<()> {
+    let (index, doing) = (index.clone(), "enlist an index");
+    let work = file.write(doing, move |connection| {
+        Box::pin(async move {
+            let sql = "INSERT INTO enlisted (truth, name) VALUES (?, ?) ON CONFLICT DO NOTHING";
+            let insert = sqlx::query(sql).bind(truth.number()).bind(index.as_str());
+            let insert = insert.execute(&mut *connection).await.doing(doing)?;
+            if insert.rows_affected() == 0 {
+                return Ok(());
+            }
+            let enlisted = insert.last_insert_rowid();
+            let note = sqlx::query(stock(truth)).bind(enlisted).bind(AT_ONCE);
+            let noted = note.execute(&mut *connection).await.doing(doing)?.rows_affected();
+            let advance = sqlx::query("UPDATE sequence SET last = last + ?").bind(stored(noted)?);
+            advance.execute(connection).await.doing(doing).map(|_| ())
+        })
+    });
+    work.await
+}
+
+/// The statement that notes all that a truth holds, in the order of owners and of sessions or records.
+fn stock(truth: Truth) -> &'static str {
+    match truth {
+        Truth::Chat => {
+            "INSERT INTO note (owner, enlisted, session, epoch, \"from\", upto, stamp, due, place) \
+             SELECT owner.id, ?1, session.id, owner.epoch, 1, session.head, \
+             sequence.last + row_number() OVER (ORDER BY owner.key, session.key), ?2, \
+             sequence.last + row_number() OVER (ORDER BY owner.key, session.key) \
+             FROM owner JOIN session ON session.owner = owner.id, sequence \
+             WHERE owner.truth = 0 AND owner.buried = 0 AND session.head > 0"
+        }
+        Truth::Records => {
+            "INSERT INTO note (owner, enlisted, record, epoch, \"from\", upto, stamp, due, place) \
+             SELECT owner.id, ?1, record.id, owner.epoch, record.version, record.version, \
+             sequence.last + row_number() OVER (ORDER BY owner.key, record.id), ?2, \
+             sequence.last + row_number() OVER (ORDER BY owner.key, record.id) \
+             FROM owner JOIN record ON record.owner = owner.id, sequence \
+             WHERE owner.truth = 1 AND owner.buried = 0"
+        }
+    }
+}
+
+/// Drops `index` with its notes.
+pub(crate) async fn retire(file: &Sqlite, truth: Truth, index: &IndexName) -> Result<()> {
+    let (index, doing) = (index.clone(), "retire an index");
+    let work = file.write(doing, move |connection| {
+        Box::pin(async move {
+            let sql = "DELETE FROM enlisted WHERE truth = ? AND name = ? RETURNING id";
+            let dropped = sqlx::query_scalar::<_, i64>(sql).bind(truth.number()).bind(index.as_str());
+            let Some(enlisted) = dropped.fetch_optional(&mut *connection).await.doing(doing)? else { return Ok(()) };
+            let notes = sqlx::query("DELETE FROM note WHERE enlisted = ?").bind(enlisted);
+            notes.execute(connection).await.doing(doing).map(|_| ())
+        })
+    });
+    work.await
+}
+
+/// Returns up to `count` notes of `index` that are due at `now`, those due longest first.
+pub(crate) async fn pending(
+    file: &Sqlite,
+    truth: Truth,
+    index: &IndexName,
+    now: Timestamp,
+    count: usize,
+) -> Result<Vec<Note>> {
+    let (index, doing) = (index.clone(), "read notes");
+    let work = file.read(doing, move |connection| {
+        Box::pin(async move {
+            let sql = "SELECT owner.key, session.key, note.record, note.epoch, note.\"from\", note.upto, note.stamp, \
+                 note.attempts, note.gone FROM note JOIN owner ON owner.id = note.owner \
+                 LEFT JOIN session ON session.id = note.session \
+                 WHERE note.enlisted = (SELECT id FROM enlisted WHERE truth = ? AND name = ?) \
+                 AND note.dead = 0 AND note.due <= ? ORDER BY note.due, note.place LIMIT ?";
+            let notes = sqlx::query(sql).bind(truth.number()).bind(index.as_str()).bind(now.0).bind(limit(count));
+            notes.fetch_all(connection).await.doing(doing)?.iter().map(|row| note(row, doing)).collect()
+        })
+    });
+    work.await
+}
+
+fn note(row: &SqliteRow, doing: &'static str) -> Result<Note> {
+    let damaged = |_: Error| Error::corrupt(BACKEND, "a note names nothing that can be");
+    let scope: String = row.try_get(0).doing(doing)?;
+    let session: Option<String> = row.try_get(1).doing(doing)?;
+    let record: Vec<u8> = row.try_get(2).doing(doing)?;
+    let target = match session {
+        Some(key) => Target::Messages(SessionId::from_key(&key).map_err(damaged)?),
+        None if record.is_empty() => Target::Owner,
+        None => Target::Record(RecordId(crate::row::uuid(&record)?)),
+    };
+    let number = |column: usize| loaded(row.try_get(column).doing(doing)?);
+    Ok(Note {
+        scope: Scope::from_key(&scope).map_err(damaged)?,
+        target,
+        epoch: Epoch(number(3)?),
+        from: Seq(number(4)?),
+        upto: Seq(number(5)?),
+        stamp: number(6)?,
+        attempts: u32::try_from(number(7)?).unwrap_or(u32::MAX),
+        gone: row.try_get(8).doing(doing)?,
+    })
+}
+
+/// Returns how far `index` is behind.
+pub(crate) async fn backlog(file: &Sqlite, truth: Truth, index: &IndexName) -> Result<Backlog> {
+    let (index, doing) = (index.clone(), "count notes");
+    let work = file.read(doing, move |connection| {
+        Box::pin(async move {
+            let sql = "SELECT count(*) FILTER (WHERE dead = 0), count(*) FILTER (WHERE dead = 1) FROM note \
+                 WHERE enlisted = (SELECT id FROM enlisted WHERE truth = ? AND name = ?)";
+            let counts = sqlx::query_as::<_, (i64, i64)>(sql).bind(truth.number()).bind(index.as_str());
+            counts.fetch_one(connection).await.doing(doing)
+        })
+    });
+    let (pending, dead) = work.await?;
+    Ok(Backlog { pending: loaded(pending)?, dead: loaded(dead)? })
+}
+
+/// Raises the owner's epoch and notes the erasure for every index; its other notes are gone with its old number.
+pub(crate) async fn bury(file: &Sqlite, truth: Truth, scope: &Scope) -> Result<Epoch> {
+    let (scope, doing) = (scope.clone(), "begin an erasure");
+    let work = file.write(doing, move |connection| {
+        Box::pin(async move {
+            let owner = owner::bury(connection, truth, &scope, None, doing).await?;
+            mark(connection, truth, owner, 0, Mark::Buried).await?;
+            Ok(owner.epoch)
+        })
+    });
+    Ok(Epoch(loaded(work.await?)?))
+}

@@ -1,0 +1,45 @@
+//! Core's numbers as SQLite's, which are signed, and back.
+
+use memory_core::error::{Error, Result};
+
+use crate::error::BACKEND;
+
+/// Returns the number as SQLite keeps it.
+///
+/// # Errors
+/// `Invalid` above the largest signed number.
+pub(crate) fn stored(number: u64) -> Result<i64> {
+    i64::try_from(number).map_err(|_| Error::invalid("a number is too large to be stored"))
+}
+
+/// Returns a number that was stored.
+///
+/// # Errors
+/// `Corrupt` for a negative one.
+pub(crate) fn loaded(number: i64) -> Result<u64> {
+    u64::try_from(number).map_err(|_| Error::corrupt(BACKEND, "a count is negative"))
+}
+
+/// Returns how many rows a statement may return for a limit of a call.
+pub(crate) fn limit(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+/// Returns ids as a JSON list of hexadecimal texts, which one statement takes whatever their number.
+pub(crate) fn list<'a>(ids: impl IntoIterator<Item = &'a [u8; 16]>) -> String {
+    let mut text = String::from("[");
+    for (place, id) in ids.into_iter().enumerate() {
+        text.push_str(if place == 0 { "\"" } else { ",\"" });
+        push_hex(&mut text, id);
+        text.push('"');
+    }
+    text.push(']');
+    text
+}
+
+/// Adds the hexadecimal digits of an id.
+pub(crate) fn push_hex(text: &mut String, id: &[u8; 16]) {
+    const DIGITS: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
+    let digits = id.iter().flat_map(|byte| [usize::from(byte >> 4), usize::from(byte & 15)]);
+    text.extend(digits.filter_map(|digit| DIGITS.get(digit)));
+}

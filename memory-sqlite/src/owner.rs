@@ -1,0 +1,125 @@
+//! Owners as numbers, their epochs, their burial and their erasure.
+
+mod erase;
+
+use memory_core::error::{Error, Result};
+use memory_core::scope::{Epoch, Scope};
+use sqlx::{Row, SqliteConnection};
+
+use crate::client::Sqlite;
+use crate::error::{BACKEND, Doing};
+use crate::number::{limit, loaded, stored};
+
+pub(crate) use erase::erase;
+
+/// Which truth a row belongs to. An owner's conversations and records have an epoch each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Truth {
+    /// Conversations.
+    Chat,
+    /// Records.
+    Records,
+}
+
+impl Truth {
+    /// Returns the number by which tables tell the truths apart.
+    pub(crate) fn number(self) -> i64 {
+        match self {
+            Self::Chat => 0,
+            Self::Records => 1,
+        }
+    }
+}
+
+/// An owner's number and epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Owner {
+    pub(crate) id: i64,
+    pub(crate) epoch: i64,
+}
+
+/// Returns the owner, if it is known.
+pub(crate) async fn find(
+    connection: &mut SqliteConnection,
+    truth: Truth,
+    scope: &Scope,
+    doing: &'static str,
+) -> Result<Option<Owner>> {
+    let sql = "SELECT id, epoch FROM owner WHERE truth = ? AND key = ? AND buried = 0";
+    let owner = sqlx::query_as::<_, (i64, i64)>(sql).bind(truth.number()).bind(scope.key());
+    let owner = owner.fetch_optional(connection).await.doing(doing)?;
+    Ok(owner.map(|(id, epoch)| Owner { id, epoch }))
+}
+
+/// Returns the owner; makes it known if it is not.
+pub(crate) async fn obtain(
+    connection: &mut SqliteConnection,
+    truth: Truth,
+    scope: &Scope,
+    doing: &'static str,
+) -> Result<Owner> {
+    match find(connection, truth, scope, doing).await? {
+        Some(owner) => Ok(owner),
+        None => create(connection, truth, scope, 0, doing).await,
+    }
+}
+
+/// Makes an owner known that is not.
+pub(crate) async fn create(
+    connection: &mut SqliteConnection,
+    truth: Truth,
+    scope: &Scope,
+    epoch: i64,
+    doing: &'static str,
+) -> Result<Owner> {
+    let insert = sqlx::query("INSERT INTO owner (truth, key, epoch) VALUES (?, ?, ?)");
+    let insert = insert.bind(truth.number()).bind(scope.key()).bind(epoch).execute(connection).await.doing(doing)?;
+    Ok(Owner { id: insert.last_insert_rowid(), epoch })
+}
+
+/// Raises the owner's epoch to `epoch`, or by one, and returns the owner with its new number.
+///
+/// All that carries the old number is out of reach. Of its notes only those of the owner's own erasure go on.
+pub(crate) async fn bury(
+    connection: &mut SqliteConnection,
+    truth: Truth,
+    scope: &Scope,
+    epoch: Option<Epoch>,
+    doing: &'static str,
+) -> Result<Owner> {
+    let old = find(connection, truth, scope, doing).await?;
+    let next = old.map_or(0, |old| old.epoch).saturating_add(1);
+    let epoch = epoch.map_or(Ok(next), |epoch| stored(epoch.0))?;
+    let Some(old) = old else { return create(connection, truth, scope, epoch, doing).await };
+    let bury = sqlx::query("UPDATE owner SET buried = 1 WHERE id = ?").bind(old.id);
+    bury.execute(&mut *connection).await.doing(doing)?;
+    let new = create(connection, truth, scope, epoch, doing).await?;
+    let drop = sqlx::query("DELETE FROM note WHERE owner = ? AND (session <> 0 OR record <> x'')").bind(old.id);
+    drop.execute(&mut *connection).await.doing(doing)?;
+    let keep = sqlx::query("UPDATE note SET owner = ? WHERE owner = ?").bind(new.id).bind(old.id);
+    keep.execute(&mut *connection).await.doing(doing)?;
+    Ok(new)
+}
+
+/// Returns the owner's epoch; zero for an unknown one.
+pub(crate) async fn epoch(file: &Sqlite, truth: Truth, scope: &Scope) -> Result<Epoch> {
+    let (scope, doing) = (scope.clone(), "read an epoch");
+    let owner =
+        file.read(doing, move |connection| Box::pin(async move { find(connection, truth, &scope, doing).await }));
+    Ok(Epoch(owner.await?.map_or(Ok(0), |owner| loaded(owner.epoch))?))
+}
+
+/// Returns up to `count` owners after `after`, in the order of their keys.
+pub(crate) async fn owners(file: &Sqlite, truth: Truth, after: Option<&Scope>, count: usize) -> Result<Vec<Scope>> {
+    let (after, doing) = (after.cloned(), "list owners");
+    let work = file.read(doing, move |connection| {
+        Box::pin(async move {
+            let sql = "SELECT key FROM owner WHERE truth = ? AND buried = 0 AND key > ? ORDER BY key LIMIT ?";
+            let rows = sqlx::query(sql).bind(truth.number()).bind(after.as_ref().map_or("", Scope::key));
+            rows.bind(limit(count)).fetch_all(connection).await.doing(doing)
+        })
+    });
+    let rows = work.await?;
+    let scope = |key: String| Scope::from_key(&key).map_err(|_| Error::corrupt(BACKEND, "no owner has this key"));
+    rows.iter().map(|row| scope(row.try_get(0).doing(doing)?)).collect()
+}

@@ -1,0 +1,125 @@
+//! The erasure of what a burial has put out of reach.
+
+use memory_core::error::Result;
+use memory_core::scope::{Epoch, Scope};
+use memory_core::store::Erased;
+use sqlx::SqliteConnection;
+
+use super::{Truth, bury, find};
+use crate::client::Sqlite;
+use crate::error::Doing;
+use crate::number::{loaded, stored};
+
+const ERASE: &str = "erase an owner";
+
+/// How many rows one transaction deletes at the most, so that other writers have their turn in between.
+const STEP: u64 = 10_000;
+
+/// The statements that erase a truth's rows of one owner number.
+struct Plan {
+    /// Deletes some items.
+    items: &'static str,
+    /// Delete some of what hangs on them.
+    others: &'static [&'static str],
+    /// Counts items left.
+    count: &'static str,
+}
+
+impl Plan {
+    fn of(truth: Truth) -> Self {
+        match truth {
+            Truth::Chat => Self {
+                items: "DELETE FROM message WHERE item IN (SELECT item FROM message WHERE owner = ? LIMIT ?)",
+                others: &[
+                    "DELETE FROM value WHERE rowid IN (SELECT rowid FROM value WHERE owner = ? LIMIT ?)",
+                    "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE owner = ? LIMIT ?)",
+                ],
+                count: "SELECT count(*) FROM message WHERE owner = ?",
+            },
+            Truth::Records => Self {
+                items: "DELETE FROM record WHERE item IN (SELECT item FROM record WHERE owner = ? LIMIT ?)",
+                others: &[
+                    "DELETE FROM value WHERE rowid IN (SELECT rowid FROM value WHERE owner = ? LIMIT ?)",
+                    "DELETE FROM record_grave WHERE (owner, id) IN \
+                     (SELECT owner, id FROM record_grave WHERE owner = ? LIMIT ?)",
+                ],
+                count: "SELECT count(*) FROM record WHERE owner = ?",
+            },
+        }
+    }
+}
+
+/// Removes everything of `scope` written in an epoch before `below`, counts what is left, and empties the log.
+pub(crate) async fn erase(file: &Sqlite, truth: Truth, scope: &Scope, below: Epoch) -> Result<Erased> {
+    let owner = scope.clone();
+    let raise =
+        file.write(ERASE, move |connection| Box::pin(async move { raise(connection, truth, &owner, below).await }));
+    raise.await?;
+    let mut removed = 0;
+    loop {
+        let owner = scope.clone();
+        let step = file.write(ERASE, move |connection| Box::pin(async move { step(connection, truth, &owner).await }));
+        let Step { items, is_last } = step.await?;
+        removed += items;
+        if is_last {
+            break;
+        }
+    }
+    let owner = scope.clone();
+    let left =
+        file.read(ERASE, move |connection| Box::pin(async move { left(connection, truth, &owner).await })).await?;
+    Ok(Erased { removed, remaining: left, level: file.purge().await? })
+}
+
+/// Makes sure that the owner's epoch is not before `below`.
+async fn raise(connection: &mut SqliteConnection, truth: Truth, scope: &Scope, below: Epoch) -> Result<()> {
+    let epoch = find(connection, truth, scope, ERASE).await?.map_or(0, |owner| owner.epoch);
+    if epoch < stored(below.0)? {
+        bury(connection, truth, scope, Some(below), ERASE).await?;
+    }
+    Ok(())
+}
+
+struct Step {
+    items: u64,
+    is_last: bool,
+}
+
+/// Deletes some rows of what is buried; with the last of them the old number itself.
+async fn step(connection: &mut SqliteConnection, truth: Truth, scope: &Scope) -> Result<Step> {
+    let plan = Plan::of(truth);
+    let Some(owner) = buried(connection, truth, scope).await?.first().copied() else {
+        return Ok(Step { items: 0, is_last: true });
+    };
+    let items = delete(connection, plan.items, owner, STEP).await?;
+    let mut rest = STEP.saturating_sub(items);
+    for sql in plan.others {
+        rest = rest.saturating_sub(delete(connection, sql, owner, rest).await?);
+    }
+    if rest > 0 {
+        let forget = sqlx::query("DELETE FROM owner WHERE id = ?").bind(owner);
+        forget.execute(connection).await.doing(ERASE)?;
+    }
+    Ok(Step { items, is_last: false })
+}
+
+async fn delete(connection: &mut SqliteConnection, sql: &'static str, owner: i64, limit: u64) -> Result<u64> {
+    let delete = sqlx::query(sql).bind(owner).bind(stored(limit)?).execute(connection).await;
+    Ok(delete.doing(ERASE)?.rows_affected())
+}
+
+async fn left(connection: &mut SqliteConnection, truth: Truth, scope: &Scope) -> Result<u64> {
+    let mut left = 0;
+    for owner in buried(connection, truth, scope).await? {
+        let count = sqlx::query_scalar::<_, i64>(Plan::of(truth).count).bind(owner);
+        left += loaded(count.fetch_one(&mut *connection).await.doing(ERASE)?)?;
+    }
+    Ok(left)
+}
+
+/// Returns the numbers that the owner had before its burials.
+async fn buried(connection: &mut SqliteConnection, truth: Truth, scope: &Scope) -> Result<Vec<i64>> {
+    let sql = "SELECT id FROM owner WHERE truth = ? AND key = ? AND buried = 1 ORDER BY id";
+    let owners = sqlx::query_scalar(sql).bind(truth.number()).bind(scope.key());
+    owners.fetch_all(connection).await.doing(ERASE)
+}

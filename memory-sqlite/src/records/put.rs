@@ -1,0 +1,80 @@
+//! Putting.
+
+use std::collections::{HashMap, HashSet};
+
+use memory_core::error::{Error, Result};
+use memory_core::id::RecordId;
+use memory_core::record::{Expect, Put, RecordBatch};
+use memory_core::scope::Scope;
+
+use super::row::{Encoded, Known, Stored, known, store};
+use crate::client::Sqlite;
+use crate::notes::mark_records;
+use crate::number::{loaded, stored};
+use crate::owner::{self, Truth};
+
+const PUT: &str = "put records";
+
+/// Puts all records of a batch, and returns the version of each.
+pub(super) async fn put(file: &Sqlite, scope: &Scope, batch: &RecordBatch) -> Result<Vec<u64>> {
+    let RecordBatch { epoch, puts } = batch;
+    let epoch = epoch.map(|epoch| stored(epoch.0)).transpose()?;
+    let records: Vec<Encoded> = puts.iter().map(|Put { record, expect: _ }| Encoded::new(record)).collect();
+    let expected: Vec<Expect> = puts.iter().map(|Put { record: _, expect }| *expect).collect();
+    let scope = scope.clone();
+    let work = file.write(PUT, move |connection| {
+        Box::pin(async move {
+            let found = owner::find(connection, Truth::Records, &scope, PUT).await?;
+            if epoch.is_some_and(|epoch| epoch != found.map_or(0, |owner| owner.epoch)) {
+                return Err(Error::Fenced);
+            }
+            let mut seen = HashSet::with_capacity(records.len());
+            if !records.iter().all(|record| seen.insert(record.id)) {
+                return Err(Error::invalid("a batch puts a record once"));
+            }
+            if records.is_empty() {
+                return Ok(Vec::new());
+            }
+            let owner = match found {
+                Some(owner) => owner,
+                None => owner::create(connection, Truth::Records, &scope, 0, PUT).await?,
+            };
+            let known = known(connection, owner, &records, PUT).await?;
+            let versions = plan(&known, &records, &expected)?;
+            let mut changed = Vec::new();
+            for (record, version) in records.iter().zip(&versions) {
+                let there = known.get(&record.id);
+                if there.is_some_and(|there| there.row.is_some() && there.version == *version) {
+                    continue;
+                }
+                let put = Stored { record, version: *version, accessed: None };
+                store(connection, owner, there, &put, PUT).await?;
+                changed.push((*record.id.0.as_bytes(), *version));
+            }
+            mark_records(connection, owner, &changed, false).await?;
+            versions.into_iter().map(loaded).collect()
+        })
+    });
+    work.await
+}
+
+/// Returns the version that each record will have; the one it has if it changes nothing.
+fn plan(known: &HashMap<RecordId, Known>, records: &[Encoded], expected: &[Expect]) -> Result<Vec<i64>> {
+    let mut versions = Vec::with_capacity(records.len());
+    for (record, expect) in records.iter().zip(expected) {
+        let there = known.get(&record.id);
+        let row = there.and_then(|there| there.row.as_ref().map(|(_, digest)| (there.version, digest)));
+        if let Some((version, _)) = row.filter(|(_, digest)| **digest == record.digest) {
+            versions.push(version);
+            continue;
+        }
+        match (expect, row) {
+            (Expect::Anything, _) | (Expect::Absent, None) => {}
+            (Expect::Absent, Some(_)) => return Err(Error::IdConflict { id: record.id.to_string() }),
+            (Expect::Version(version), Some((there, _))) if i64::try_from(*version) == Ok(there) => {}
+            (Expect::Version(_), _) => return Err(Error::Conflict),
+        }
+        versions.push(there.map_or(0, |there| there.version).saturating_add(1));
+    }
+    Ok(versions)
+}
