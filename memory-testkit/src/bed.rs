@@ -40,8 +40,10 @@ pub type Journals = Arc<dyn Journal>;
 pub struct Setting {
     /// The clock that everything which expires goes by.
     pub clock: Arc<dyn Clock>,
-    /// A fresh name for the scenario's data: 33 ASCII letters and digits, the first a letter. For a file, a schema or a
-    /// collection, if the backend wants one each; tenants are fresh in any case.
+    /// A fresh name for the scenario's data: 33 ASCII letters and digits, the first a letter.
+    ///
+    /// Upkeep crosses owners, so truth stores need a file, a schema or a prefix of their own by this name. All others may
+    /// share one, for tenants are fresh in any case.
     pub name: String,
     /// The space of a vector store.
     pub space: EmbeddingSpace,

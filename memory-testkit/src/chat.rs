@@ -19,7 +19,7 @@ mod storm;
 pub(crate) mod talk;
 mod together;
 
-use crate::{Chat, Scenario};
+use crate::{Chat, Scenario, upkeep};
 
 /// Returns the scenarios of conversation stores and their upkeep.
 pub fn table() -> Vec<Scenario<Chat>> {
@@ -41,6 +41,7 @@ pub fn table() -> Vec<Scenario<Chat>> {
         sessions::TABLE,
         storm::TABLE,
         together::TABLE,
+        &upkeep::of_chat(),
     ]
     .concat()
 }

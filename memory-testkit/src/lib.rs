@@ -23,6 +23,7 @@ pub mod records;
 mod suite;
 pub mod text;
 mod trial;
+mod upkeep;
 pub mod vectors;
 
 pub use bed::{Bed, Boards, Caches, Chat, Journals, Open, Opener, Records, Setting, Subject, Texts, Vectors, opener};

@@ -1,8 +1,8 @@
 //! What record stores promise.
 
-use crate::{Records, Scenario};
+use crate::{Records, Scenario, upkeep};
 
 /// Returns the scenarios of record stores and their upkeep.
 pub fn table() -> Vec<Scenario<Records>> {
-    Vec::new()
+    upkeep::of_records()
 }

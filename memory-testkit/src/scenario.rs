@@ -42,12 +42,17 @@ impl<S> Copy for Scenario<S> {}
 ///
 /// One that is not named is dead code, and a table that no group contains is too: both fail the build.
 ///
-/// `scenarios!(TABLE: Chat = [one, another]);` or, for all of the table,
-/// `scenarios!(TABLE: Chat, Needs::Durability = [one, another]);`
+/// `scenarios!(TABLE: Chat = [one, another]);`, for scenarios that need something
+/// `scenarios!(TABLE: Chat, Needs::Durability = [one, another]);`, and for generic ones
+/// `scenarios!(CHAT: Chat, RECORDS: Records = [one, another]);`.
 #[macro_export]
 macro_rules! scenarios {
-    ($table:ident: $store:ty = [$($name:ident),* $(,)?]) => {
-        $crate::scenarios!($table: $store, $crate::Needs::Nothing = [$($name),*]);
+    ($table:ident: $store:ty = $names:tt) => {
+        $crate::scenarios!($table: $store, $crate::Needs::Nothing = $names);
+    };
+    ($table:ident: $store:ty, $other:ident: $another:ty = $names:tt) => {
+        $crate::scenarios!($table: $store = $names);
+        $crate::scenarios!($other: $another = $names);
     };
     ($table:ident: $store:ty, $needs:path = [$($name:ident),* $(,)?]) => {
         pub(super) const $table: &[$crate::Scenario<$store>] = &[$($crate::Scenario {

@@ -1,0 +1,19 @@
+//! What the upkeep of every truth store promises, whatever it holds.
+
+mod burial;
+mod keeper;
+mod notes;
+mod outcomes;
+mod owners;
+
+use crate::{Chat, Records, Scenario};
+
+/// Returns the scenarios of the upkeep of conversations that are not about messages.
+pub(crate) fn of_chat() -> Vec<Scenario<Chat>> {
+    [burial::CHAT, notes::CHAT, outcomes::CHAT, owners::CHAT].concat()
+}
+
+/// Returns the scenarios of the upkeep of records that are not about records.
+pub(crate) fn of_records() -> Vec<Scenario<Records>> {
+    [burial::RECORDS, notes::RECORDS, outcomes::RECORDS, owners::RECORDS].concat()
+}

@@ -1,0 +1,54 @@
+//! What the list of owners promises.
+
+use memory_core::Scope;
+
+use super::keeper::{Follower, Keeper};
+use crate::chat::talk::MANY;
+use crate::check::{Scene, equal};
+use crate::generate::{self, Random};
+use crate::{Bed, Chat, Records};
+
+scenarios!(CHAT: Chat, RECORDS: Records = [
+    lists_owners_in_the_order_of_their_keys,
+    lists_owners_with_a_tombstone_alone,
+    lists_no_owner_who_wrote_nothing,
+]);
+
+async fn lists_owners_in_the_order_of_their_keys<S: Keeper>(bed: Bed<S>) -> Scene {
+    let mut scopes = generate::owners(&mut Random::new(bed.seed), &bed.tenant, 40)?;
+    for scope in &scopes {
+        bed.store.write(scope, "a").await?;
+    }
+    scopes.sort_by(|one, other| one.key().cmp(other.key()));
+    equal(&bed.store.upkeep().owners(None, MANY).await?, &scopes)?;
+    let mut paged: Vec<Scope> = Vec::new();
+    loop {
+        let page = bed.store.upkeep().owners(paged.last(), 7).await?;
+        if page.is_empty() {
+            break;
+        }
+        check!(page.len() <= 7, "a page of {} owners where 7 were asked for", page.len());
+        paged.extend(page);
+    }
+    equal(&paged, &scopes)?;
+    equal(bed.store.upkeep().owners(None, 0).await?, [])
+}
+
+async fn lists_owners_with_a_tombstone_alone<S: Keeper>(bed: Bed<S>) -> Scene {
+    let follower = Follower::new(&bed)?;
+    follower.write(&["a"]).await?;
+    let epoch = follower.store.upkeep().bury(&follower.scope).await?;
+    follower.store.erase(&follower.scope, epoch).await?;
+    let bob = bed.scope("bob")?;
+    follower.store.upkeep().bury(&bob).await?;
+    equal(follower.store.upkeep().owners(None, 10).await?, [follower.scope, bob])
+}
+
+async fn lists_no_owner_who_wrote_nothing<S: Keeper>(bed: Bed<S>) -> Scene {
+    let follower = Follower::new(&bed)?;
+    follower.write(&["a"]).await?;
+    let bob = bed.scope("bob")?;
+    check!(!follower.store.holds(&bob, "a").await?, "the other owner has something");
+    equal(follower.store.upkeep().epoch(&bob).await?, memory_core::Epoch(0))?;
+    equal(follower.store.upkeep().owners(None, 10).await?, [follower.scope])
+}
