@@ -7,6 +7,9 @@
 
 mod values;
 
+#[cfg(test)]
+mod tests;
+
 use memory_core::{Error, Field, Filter, Result, Scalar};
 use sqlx::{QueryBuilder, Sqlite};
 

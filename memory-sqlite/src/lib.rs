@@ -4,16 +4,21 @@ mod chat;
 mod client;
 mod config;
 mod error;
-#[expect(dead_code, reason = "the indexes use it")]
 mod filter;
+mod index;
 mod notes;
 mod number;
 mod owner;
+mod posting;
 mod records;
 mod row;
+mod text;
 mod upkeep;
+mod vectors;
 
 pub use chat::SqliteChat;
 pub use client::Sqlite;
 pub use config::{SqliteConfig, Synchronous};
 pub use records::SqliteRecords;
+pub use text::SqliteText;
+pub use vectors::SqliteVectors;

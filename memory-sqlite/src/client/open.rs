@@ -19,7 +19,8 @@ const OPEN: &str = "open the file";
 const APPLICATION: i64 = 0x4c4d_656d;
 
 /// The scripts that make the tables, oldest first; a file's `user_version` counts those it has seen.
-const MIGRATIONS: &[&str] = &[include_str!("../../migrations/0001_truth.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("../../migrations/0001_truth.sql"), include_str!("../../migrations/0002_index.sql")];
 
 /// Opens the first connection of a file: checks whose it is, brings its tables up to date, and returns it, ready for
 /// writing, with the durability that its settings give.

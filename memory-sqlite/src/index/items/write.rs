@@ -1,0 +1,92 @@
+//! Writing the rows of items.
+
+use memory_core::{Fields, ItemId, Result, Timestamp, Version};
+use sqlx::SqliteConnection;
+
+use crate::error::Doing;
+use crate::filter::{Bound, ValueRow, value_rows};
+use crate::index::owner::whole;
+use crate::index::rows::{insert, json_numbers};
+
+const DOING: &str = "write the items";
+
+/// An item as it is to be stored.
+pub(crate) struct Row<'r> {
+    pub(crate) id: i64,
+    pub(crate) item: &'r ItemId,
+    pub(crate) version: Version,
+    pub(crate) digest: &'r [u8],
+    pub(crate) block: Option<i64>,
+    pub(crate) fields: &'r Fields,
+}
+
+/// Puts items, each once, in place of what is stored under their numbers.
+pub(crate) async fn put(connection: &mut SqliteConnection, owner: i64, rows: &[Row<'_>]) -> Result<()> {
+    clear_values(connection, owner, rows.iter().map(|row| row.id)).await?;
+    let head = "INSERT OR REPLACE INTO index_item (owner, id, item, epoch, revision, digest, block, unit, session, seq, \
+                role, speaker, kind, trust, at, expires_at, valid_from, valid_to, superseded_at, fields) ";
+    insert(connection, head, rows, |columns, row| {
+        let Row { id, item, version, digest, block, fields } = row;
+        let Fields { unit, session, seq, role, speaker, kind, tags: _, trust, sources: _, at, .. } = fields;
+        let Fields { expires_at, valid_from, valid_to, superseded_at, metadata: _, .. } = fields;
+        let time = |time: &Option<Timestamp>| time.map(|time| time.0);
+        columns.push_bind(owner).push_bind(*id).push_bind(item.key());
+        columns.push_bind(whole(version.epoch.0)).push_bind(whole(version.revision)).push_bind(digest.to_vec());
+        columns.push_bind(*block).push_bind(unit.name());
+        columns.push_bind(session.as_ref().map(|session| session.name().to_owned()));
+        columns.push_bind(seq.and_then(|seq| i64::try_from(seq.0).ok())).push_bind(role.map(|role| role.name()));
+        columns.push_bind(speaker.clone()).push_bind(kind.clone()).push_bind(*trust as i64).push_bind(at.0);
+        columns.push_bind(time(expires_at)).push_bind(time(valid_from));
+        columns.push_bind(time(valid_to)).push_bind(time(superseded_at)).push_bind(fields.encode());
+    })
+    .await?;
+    let values: Vec<(i64, ValueRow)> =
+        rows.iter().flat_map(|row| value_rows(row.fields).into_iter().map(|value| (row.id, value))).collect();
+    let head = "INSERT OR IGNORE INTO index_value (owner, item, field, key, type, value) ";
+    insert(connection, head, &values, |columns, (id, row)| {
+        let ValueRow { field, key, kind, value } = row;
+        columns.push_bind(owner).push_bind(*id).push_bind(*field).push_bind(key.clone()).push_bind(*kind);
+        columns.push_bind(Bound(value));
+    })
+    .await
+}
+
+/// Notes that items are now in `block`.
+pub(crate) async fn move_to(connection: &mut SqliteConnection, owner: i64, ids: &[i64], block: i64) -> Result<()> {
+    let sql = "UPDATE index_item SET block = ? WHERE owner = ? AND id IN (SELECT value FROM json_each(?))";
+    let ids = json_numbers(ids.iter().copied());
+    let moved = sqlx::query(sql).bind(block).bind(owner).bind(ids).execute(connection).await;
+    moved.map(|_| ()).doing(DOING)
+}
+
+/// Deletes items.
+pub(crate) async fn delete(connection: &mut SqliteConnection, owner: i64, ids: &[i64]) -> Result<()> {
+    clear_values(connection, owner, ids.iter().copied()).await?;
+    let sql = "DELETE FROM index_item WHERE owner = ? AND id IN (SELECT value FROM json_each(?))";
+    let deleted = sqlx::query(sql).bind(owner).bind(json_numbers(ids.iter().copied())).execute(connection).await;
+    deleted.map(|_| ()).doing(DOING)
+}
+
+/// Deletes all that an owner has in an index, except the row that remembers its epoch.
+pub(crate) async fn wipe(connection: &mut SqliteConnection, owner: i64) -> Result<()> {
+    let statements = [
+        "DELETE FROM index_item WHERE owner = ?",
+        "DELETE FROM index_value WHERE owner = ?",
+        "DELETE FROM text_statistics WHERE owner = ?",
+        "DELETE FROM text_tail WHERE owner = ?",
+        "DELETE FROM text_segment WHERE owner = ?",
+        "DELETE FROM text_posting WHERE owner = ?",
+        "DELETE FROM vector_block WHERE owner = ?",
+    ];
+    for sql in statements {
+        let done = sqlx::query(sql).bind(owner).execute(&mut *connection).await;
+        done.doing("erase the owner's index")?;
+    }
+    Ok(())
+}
+
+async fn clear_values(connection: &mut SqliteConnection, owner: i64, ids: impl Iterator<Item = i64>) -> Result<()> {
+    let sql = "DELETE FROM index_value WHERE owner = ? AND item IN (SELECT value FROM json_each(?))";
+    let cleared = sqlx::query(sql).bind(owner).bind(json_numbers(ids)).execute(connection).await;
+    cleared.map(|_| ()).doing(DOING)
+}

@@ -1,0 +1,74 @@
+//! An owner within one index.
+
+use memory_core::{Epoch, Result, Scope};
+use sqlx::SqliteConnection;
+
+use crate::error::Doing;
+
+/// The row of an owner in one index.
+#[derive(Debug)]
+pub(crate) struct Owner {
+    /// Opens the keys of everything that the owner has in this index.
+    pub(crate) id: i64,
+    /// Entries of an older epoch are dropped.
+    pub(crate) below: i64,
+    next: i64,
+}
+
+impl Owner {
+    /// Returns the owner's row in the index called `name`, if there is one.
+    pub(crate) async fn find(connection: &mut SqliteConnection, scope: &Scope, name: &str) -> Result<Option<Self>> {
+        let row = sqlx::query_as("SELECT id, below, next FROM index_owner WHERE scope = ? AND name = ?")
+            .bind(scope.key())
+            .bind(name)
+            .fetch_optional(connection)
+            .await
+            .doing("find the owner's index")?;
+        Ok(row.map(|(id, below, next)| Self { id, below, next }))
+    }
+
+    /// Returns the owner's row in the index called `name`; a new one if there was none.
+    pub(crate) async fn intern(connection: &mut SqliteConnection, scope: &Scope, name: &str) -> Result<Self> {
+        if let Some(owner) = Self::find(connection, scope, name).await? {
+            return Ok(owner);
+        }
+        let id =
+            sqlx::query_scalar("INSERT INTO index_owner (scope, name, below, next) VALUES (?, ?, 0, 1) RETURNING id")
+                .bind(scope.key())
+                .bind(name)
+                .fetch_one(connection)
+                .await
+                .doing("begin the owner's index")?;
+        Ok(Self { id, below: 0, next: 1 })
+    }
+
+    /// Returns a number that the owner has not used before.
+    pub(crate) fn number(&mut self) -> i64 {
+        let number = self.next;
+        self.next += 1;
+        number
+    }
+
+    /// Raises the epoch below which entries are dropped.
+    pub(crate) fn raise(&mut self, below: Epoch) {
+        self.below = self.below.max(whole(below.0));
+    }
+
+    /// Writes the row back.
+    pub(crate) async fn save(&self, connection: &mut SqliteConnection) -> Result<()> {
+        let Self { id, below, next } = self;
+        sqlx::query("UPDATE index_owner SET below = ?, next = ? WHERE id = ?")
+            .bind(below)
+            .bind(next)
+            .bind(id)
+            .execute(connection)
+            .await
+            .doing("write the owner's index")?;
+        Ok(())
+    }
+}
+
+/// Returns the number as SQLite holds it; one that no owner or record ever reaches as the largest there is.
+pub(crate) fn whole(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

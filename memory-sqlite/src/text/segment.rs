@@ -1,0 +1,240 @@
+//! Segments: up to 256 documents whose terms are folded into posting lists.
+//!
+//! A segment's lists stand side by side in the file, so that folding many documents writes few pages, and a search
+//! looks up each of its terms once per segment.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use memory_core::{Result, Unit};
+use sqlx::SqliteConnection;
+
+use super::shape::Shape;
+use super::tail::TailDocument;
+use crate::error::Doing;
+use crate::index::Owner;
+use crate::index::corrupt;
+use crate::index::rows::{insert, json_keys};
+use crate::posting::{
+    Damaged, Document, Posting, decode_documents, decode_postings, encode_documents, encode_postings, visit_terms,
+};
+
+const READ: &str = "read the posting lists";
+const WRITE: &str = "write the posting lists";
+
+/// A segment without its posting lists.
+#[derive(Debug)]
+pub(super) struct Segment {
+    pub(super) number: i64,
+    unit: Unit,
+    /// How many postings it has.
+    size: i64,
+    documents: BTreeMap<u32, Document>,
+}
+
+/// The lists of postings to be added or kept, by term.
+type Lists = HashMap<String, Vec<Posting>>;
+
+impl Segment {
+    /// Returns the segment numbered `number`.
+    pub(super) async fn open(connection: &mut SqliteConnection, owner: i64, unit: Unit, number: i64) -> Result<Self> {
+        let sql = "SELECT size, documents FROM text_segment WHERE owner = ? AND unit = ? AND segment = ?";
+        let row: Option<(i64, Vec<u8>)> = sqlx::query_as(sql)
+            .bind(owner)
+            .bind(unit.name())
+            .bind(number)
+            .fetch_optional(connection)
+            .await
+            .doing(READ)?;
+        let (size, documents) = row.ok_or_else(|| corrupt("a segment is missing"))?;
+        let documents = decode_documents(&documents).map_err(damaged)?;
+        let documents = documents.into_iter().map(|document| (document.slot, document)).collect();
+        Ok(Self { number, unit, size, documents })
+    }
+
+    /// Returns the segment with the most room; a new one if none has any.
+    pub(super) async fn with_room(
+        connection: &mut SqliteConnection,
+        owner: &mut Owner,
+        shape: Shape,
+        unit: Unit,
+    ) -> Result<Self> {
+        let sql = "SELECT segment FROM text_segment WHERE owner = ? AND unit = ? AND live < ? AND size < ? \
+                   ORDER BY live, segment LIMIT 1";
+        let roomy = sqlx::query_scalar(sql)
+            .bind(owner.id)
+            .bind(unit.name())
+            .bind(shape.documents as i64)
+            .bind(shape.postings)
+            .fetch_optional(&mut *connection)
+            .await
+            .doing(READ)?;
+        match roomy {
+            Some(number) => Self::open(connection, owner.id, unit, number).await,
+            None => Ok(Self { number: owner.number(), unit, size: 0, documents: BTreeMap::new() }),
+        }
+    }
+
+    /// Returns whether another document may be added.
+    fn has_room(&self, shape: Shape) -> bool {
+        self.documents.len() < shape.documents && self.size < shape.postings
+    }
+
+    /// Adds documents from the front of `documents` until the segment is full, and returns the rest.
+    pub(super) async fn fill<'d>(
+        &mut self,
+        connection: &mut SqliteConnection,
+        owner: i64,
+        shape: Shape,
+        documents: &'d [TailDocument],
+    ) -> Result<&'d [TailDocument]> {
+        let mut lists = Lists::new();
+        let free = (0..).filter(|slot| !self.documents.contains_key(slot)).take(shape.documents);
+        let mut free = free.collect::<Vec<u32>>().into_iter();
+        let mut rest = documents;
+        while let (true, Some((document, later))) = (self.has_room(shape), rest.split_first()) {
+            let Some(slot) = free.next() else { break };
+            let TailDocument { item, length, at, terms, .. } = document;
+            visit_terms(terms, |term, counts| {
+                self.size += 1;
+                push(&mut lists, term, Posting { slot, counts });
+            })
+            .map_err(damaged)?;
+            self.documents.insert(slot, Document { slot, item: *item, length: *length, at: *at });
+            rest = later;
+        }
+        self.merge(connection, owner, &mut lists).await?;
+        self.save(connection, owner, lists).await?;
+        Ok(rest)
+    }
+
+    /// Adds to `lists` what is stored under their terms.
+    async fn merge(&self, connection: &mut SqliteConnection, owner: i64, lists: &mut Lists) -> Result<()> {
+        let rows: Vec<(String, Vec<u8>)> = sqlx::query_as(
+            "SELECT list.term, list.postings FROM json_each(?) AS wanted CROSS JOIN text_posting AS list \
+             WHERE list.owner = ? AND list.segment = ? AND list.term = wanted.value",
+        )
+        .bind(json_keys(lists.keys().map(String::as_str)))
+        .bind(owner)
+        .bind(self.number)
+        .fetch_all(connection)
+        .await
+        .doing(READ)?;
+        for (term, stored) in rows {
+            let stored = decode_postings(&stored).map_err(damaged)?;
+            lists.entry(term).or_default().extend(stored);
+        }
+        Ok(())
+    }
+
+    /// Removes items and returns their documents. A segment without documents is deleted.
+    pub(super) async fn remove(
+        &mut self,
+        connection: &mut SqliteConnection,
+        owner: i64,
+        items: &HashSet<i64>,
+    ) -> Result<Vec<Document>> {
+        let removed: Vec<_> =
+            self.documents.values().filter(|document| items.contains(&document.item)).copied().collect();
+        if removed.len() < items.len() {
+            return Err(corrupt("a segment lacks a document"));
+        }
+        if removed.len() == self.documents.len() {
+            self.documents.clear();
+            self.drop(connection, owner).await?;
+            return Ok(removed);
+        }
+        for document in &removed {
+            self.documents.remove(&document.slot);
+        }
+        let lists = self.without(connection, owner, &removed).await?;
+        self.save(connection, owner, lists).await?;
+        Ok(removed)
+    }
+
+    /// Returns the lists that hold one of the documents, without them.
+    async fn without(&mut self, connection: &mut SqliteConnection, owner: i64, gone: &[Document]) -> Result<Lists> {
+        let rows: Vec<(String, Vec<u8>)> =
+            sqlx::query_as("SELECT term, postings FROM text_posting WHERE owner = ? AND segment = ?")
+                .bind(owner)
+                .bind(self.number)
+                .fetch_all(connection)
+                .await
+                .doing(READ)?;
+        let gone: HashSet<u32> = gone.iter().map(|document| document.slot).collect();
+        let mut lists = Lists::new();
+        for (term, stored) in rows {
+            let mut list = decode_postings(&stored).map_err(damaged)?;
+            let before = list.len();
+            list.retain(|posting| !gone.contains(&posting.slot));
+            if list.len() < before {
+                self.size -= (before - list.len()) as i64;
+                lists.insert(term, list);
+            }
+        }
+        Ok(lists)
+    }
+
+    /// Writes the documents and the lists; an empty list is deleted.
+    async fn save(&self, connection: &mut SqliteConnection, owner: i64, lists: Lists) -> Result<()> {
+        let (mut full, empty): (Vec<_>, Vec<_>) = lists.into_iter().partition(|(_, list)| !list.is_empty());
+        full.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        for (_, list) in &mut full {
+            list.sort_unstable_by_key(|posting| posting.slot);
+        }
+        let head = "INSERT OR REPLACE INTO text_posting (owner, segment, term, postings) ";
+        insert(connection, head, &full, |columns, (term, list)| {
+            columns.push_bind(owner).push_bind(self.number).push_bind(term.clone()).push_bind(encode_postings(list));
+        })
+        .await?;
+        sqlx::query(
+            "DELETE FROM text_posting WHERE owner = ? AND segment = ? AND term IN (SELECT value FROM json_each(?))",
+        )
+        .bind(owner)
+        .bind(self.number)
+        .bind(json_keys(empty.iter().map(|(term, _)| term.as_str())))
+        .execute(&mut *connection)
+        .await
+        .doing(WRITE)?;
+        let documents: Vec<_> = self.documents.values().copied().collect();
+        sqlx::query("INSERT OR REPLACE INTO text_segment (owner, unit, segment, live, size, documents) VALUES (?, ?, ?, ?, ?, ?)")
+            .bind(owner)
+            .bind(self.unit.name())
+            .bind(self.number)
+            .bind(documents.len() as i64)
+            .bind(self.size)
+            .bind(encode_documents(&documents))
+            .execute(connection)
+            .await
+            .doing(WRITE)?;
+        Ok(())
+    }
+
+    async fn drop(&self, connection: &mut SqliteConnection, owner: i64) -> Result<()> {
+        sqlx::query("DELETE FROM text_posting WHERE owner = ? AND segment = ?")
+            .bind(owner)
+            .bind(self.number)
+            .execute(&mut *connection)
+            .await
+            .doing(WRITE)?;
+        sqlx::query("DELETE FROM text_segment WHERE owner = ? AND unit = ? AND segment = ?")
+            .bind(owner)
+            .bind(self.unit.name())
+            .bind(self.number)
+            .execute(connection)
+            .await
+            .doing(WRITE)?;
+        Ok(())
+    }
+}
+
+fn push(lists: &mut Lists, term: &str, posting: Posting) {
+    match lists.get_mut(term) {
+        Some(list) => list.push(posting),
+        None => _ = lists.insert(term.to_owned(), vec![posting]),
+    }
+}
+
+/// Returns the error for bytes that are no posting list, document table or list of terms.
+pub(super) fn damaged(_: Damaged) -> memory_core::Error {
+    corrupt("a posting list is damaged")
+}

@@ -1,0 +1,158 @@
+//! The tail: the newest documents of a unit, each with its own terms, not yet folded into posting lists.
+//!
+//! A message is put twice, the second time when its successor arrives, and the last span of a session with every
+//! message: in the tail that costs one row each, where posting lists would cost a row for every term. A search reads the
+//! tail whole, so it is kept short.
+
+use std::collections::{BTreeMap, HashSet};
+
+use memory_core::{Result, Timestamp, Unit};
+use sqlx::SqliteConnection;
+
+use super::segment::Segment;
+use super::shape::Shape;
+use super::statistics::Totals;
+use crate::error::Doing;
+use crate::index::rows::{insert, json_numbers};
+use crate::index::{Owner, corrupt};
+
+/// Reads the documents of a tail.
+pub(super) const LOAD: &str = "SELECT item, stamp, length, at, terms FROM text_tail WHERE owner = ? AND unit = ?";
+
+const DOING: &str = "write the newest documents";
+
+/// A document with its terms.
+#[derive(Clone, Debug)]
+pub(super) struct TailDocument {
+    pub(super) item: i64,
+    /// The order of puts.
+    pub(super) stamp: i64,
+    pub(super) length: u32,
+    pub(super) at: Timestamp,
+    /// The terms, as [`crate::posting::encode_terms`] writes them.
+    pub(super) terms: Vec<u8>,
+}
+
+impl TailDocument {
+    fn bytes(&self) -> i64 {
+        self.terms.len() as i64
+    }
+}
+
+/// Which items were folded into which segment.
+pub(super) type Folded = BTreeMap<i64, Vec<i64>>;
+
+/// Adds documents that are in no tail and no segment; folds the oldest ones if the tail grows too long.
+pub(super) async fn add(
+    connection: &mut SqliteConnection,
+    owner: &mut Owner,
+    shape: Shape,
+    (unit, totals): (Unit, &mut Totals),
+    new: &[TailDocument],
+) -> Result<Folded> {
+    let bytes: i64 = new.iter().map(TailDocument::bytes).sum();
+    totals.documents += new.len() as i64;
+    totals.length += new.iter().map(|document| i64::from(document.length)).sum::<i64>();
+    if totals.tail_bytes + bytes <= shape.tail {
+        totals.tail_bytes += bytes;
+        store(connection, owner.id, unit, new).await?;
+        return Ok(Folded::new());
+    }
+    let stored = load(connection, owner.id, unit).await?;
+    let mut old: Vec<_> = stored.into_iter().chain(new.iter().cloned()).collect();
+    old.sort_unstable_by_key(|document| document.stamp);
+    let young = old.split_off(old.len() - newest(&old, shape.kept));
+    let folded = fold(connection, owner, shape, unit, &old).await?;
+    delete(connection, owner.id, unit, old.iter().map(|document| document.item)).await?;
+    let fresh: HashSet<i64> = new.iter().map(|document| document.item).collect();
+    totals.tail_bytes = young.iter().map(TailDocument::bytes).sum();
+    let young: Vec<_> = young.into_iter().filter(|document| fresh.contains(&document.item)).collect();
+    store(connection, owner.id, unit, &young).await?;
+    Ok(folded)
+}
+
+/// Returns how many documents at the end stay in the tail.
+fn newest(documents: &[TailDocument], kept: i64) -> usize {
+    let sums = documents.iter().rev().scan(0, |sum, document| {
+        *sum += document.bytes();
+        Some(*sum)
+    });
+    sums.take_while(|sum| *sum <= kept).count()
+}
+
+async fn fold(
+    connection: &mut SqliteConnection,
+    owner: &mut Owner,
+    shape: Shape,
+    unit: Unit,
+    documents: &[TailDocument],
+) -> Result<Folded> {
+    let mut folded = Folded::new();
+    let mut rest = documents;
+    while !rest.is_empty() {
+        let mut segment = Segment::with_room(connection, owner, shape, unit).await?;
+        let later = segment.fill(connection, owner.id, shape, rest).await?;
+        let taken = rest.len() - later.len();
+        if taken == 0 {
+            return Err(corrupt("a segment with room has none"));
+        }
+        let items = rest.iter().take(taken).map(|document| document.item);
+        folded.entry(segment.number).or_default().extend(items);
+        rest = later;
+    }
+    Ok(folded)
+}
+
+/// Returns the documents of the tail.
+pub(super) async fn load(connection: &mut SqliteConnection, owner: i64, unit: Unit) -> Result<Vec<TailDocument>> {
+    let rows: Vec<(i64, i64, u32, i64, Vec<u8>)> = sqlx::query_as(LOAD)
+        .bind(owner)
+        .bind(unit.name())
+        .fetch_all(connection)
+        .await
+        .doing("read the newest documents")?;
+    let document = |(item, stamp, length, at, terms)| TailDocument { item, stamp, length, at: Timestamp(at), terms };
+    Ok(rows.into_iter().map(document).collect())
+}
+
+/// Removes items and takes them out of the totals.
+pub(super) async fn remove(
+    connection: &mut SqliteConnection,
+    owner: i64,
+    unit: Unit,
+    items: &HashSet<i64>,
+    totals: &mut Totals,
+) -> Result<()> {
+    let documents = load(connection, owner, unit).await?;
+    let removed: Vec<_> = documents.iter().filter(|document| items.contains(&document.item)).collect();
+    if removed.len() < items.len() {
+        return Err(corrupt("the newest documents lack one"));
+    }
+    for document in &removed {
+        totals.documents -= 1;
+        totals.length -= i64::from(document.length);
+        totals.tail_bytes -= document.bytes();
+    }
+    delete(connection, owner, unit, items.iter().copied()).await
+}
+
+async fn store(connection: &mut SqliteConnection, owner: i64, unit: Unit, documents: &[TailDocument]) -> Result<()> {
+    let head = "INSERT INTO text_tail (owner, unit, item, stamp, length, at, terms) ";
+    insert(connection, head, documents, |columns, document| {
+        let TailDocument { item, stamp, length, at, terms } = document;
+        columns.push_bind(owner).push_bind(unit.name()).push_bind(*item).push_bind(*stamp);
+        columns.push_bind(*length).push_bind(at.0).push_bind(terms.clone());
+    })
+    .await
+}
+
+async fn delete(
+    connection: &mut SqliteConnection,
+    owner: i64,
+    unit: Unit,
+    items: impl Iterator<Item = i64>,
+) -> Result<()> {
+    let sql = "DELETE FROM text_tail WHERE owner = ? AND unit = ? AND item IN (SELECT value FROM json_each(?))";
+    let deleted = sqlx::query(sql).bind(owner).bind(unit.name()).bind(json_numbers(items)).execute(connection).await;
+    deleted.map(|_| ()).doing(DOING)
+}

@@ -1,0 +1,24 @@
+//! Every statement of a search looks things up by the owner.
+
+use super::*;
+
+#[tokio::test]
+async fn a_search_scans_no_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = open(&folder, SMALL).await;
+    for sql in [super::search::LISTS, super::search::SEGMENTS, super::tail::LOAD, super::statistics::LOAD] {
+        let plan = text.file.snapshot("explain", move |connection| {
+            Box::pin(async move {
+                let mut explain = sqlx::QueryBuilder::<sqlx::Sqlite>::new("EXPLAIN QUERY PLAN ");
+                explain.push(sql);
+                let rows: Vec<(i64, i64, i64, String)> = explain.build_query_as().fetch_all(connection).await.unwrap();
+                Ok(rows.into_iter().map(|row| row.3).collect::<Vec<_>>())
+            })
+        });
+        for step in plan.await.unwrap() {
+            let is_search = step.starts_with("SEARCH") && step.contains("owner=?");
+            let is_list = step.starts_with("SCAN wanted VIRTUAL TABLE");
+            assert!(is_search || is_list, "{step}");
+        }
+    }
+}

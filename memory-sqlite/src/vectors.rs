@@ -1,0 +1,113 @@
+//! The vector store over a database file.
+
+mod block;
+mod search;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use memory_core::store::{Erased, Health, Store};
+use memory_core::text::{Deletion, Rejected, Visibility};
+use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore};
+use memory_core::{Epoch, Error, Result, Scope};
+
+use crate::client::Sqlite;
+use crate::error::BACKEND;
+use crate::index::erased;
+
+/// A [`VectorStore`] in a SQLite file: exact, by a scan of the owner's own vectors.
+///
+/// Several spaces may share a file, each with rows of its own: another space finds nothing and destroys nothing.
+/// What is put is findable when the call returns.
+#[derive(Clone, Debug)]
+pub struct SqliteVectors {
+    file: Sqlite,
+    space: EmbeddingSpace,
+    /// The index's name in the tables.
+    name: Arc<str>,
+}
+
+impl SqliteVectors {
+    /// Returns the vector store of `space`.
+    pub fn new(file: &Sqlite, space: EmbeddingSpace) -> Self {
+        let name = format!("vector/{}", space.fingerprint()).into();
+        Self { file: file.clone(), space, name }
+    }
+}
+
+#[async_trait]
+impl Store for SqliteVectors {
+    fn backend(&self) -> &'static str {
+        BACKEND
+    }
+
+    async fn ping(&self) -> Result<Health> {
+        self.file.ping().await
+    }
+
+    async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
+        let (scope, name, dimension) = (scope.clone(), Arc::clone(&self.name), self.space.dimension);
+        let work = self.file.write("erase the owner's vectors", move |connection| {
+            Box::pin(async move { write::erase(connection, &scope, &name, dimension, below).await })
+        });
+        erased(&self.file, work.await?).await
+    }
+}
+
+#[async_trait]
+impl VectorStore for SqliteVectors {
+    fn space(&self) -> &EmbeddingSpace {
+        &self.space
+    }
+
+    async fn put(&self, scope: &Scope, entries: &[VectorEntry], _visibility: Visibility) -> Result<Vec<Rejected>> {
+        let (mut prepared, mut rejected) = (Vec::with_capacity(entries.len()), Vec::new());
+        for entry in entries {
+            match write::prepare(&self.space, entry) {
+                Ok(entry) => prepared.push(entry),
+                Err(error) => rejected.push(Rejected { item: entry.item.clone(), error }),
+            }
+        }
+        if !prepared.is_empty() {
+            let (scope, name, dimension) = (scope.clone(), Arc::clone(&self.name), self.space.dimension);
+            let work = self.file.write("put vectors", move |connection| {
+                Box::pin(async move { write::put(connection, &scope, &name, dimension, prepared).await })
+            });
+            work.await?;
+        }
+        Ok(rejected)
+    }
+
+    async fn flush(&self) -> Result<()> {
+        Ok(())
+    }
+
+    async fn search(&self, scope: &Scope, query: &VectorQuery) -> Result<Vec<VectorHit>> {
+        self.space.check(&query.space)?;
+        self.space.check_vector(&query.vector)?;
+        if query.limit == 0 {
+            return Err(Error::invalid("a search returns at least 1 result"));
+        }
+        let (scope, name, query) = (scope.clone(), Arc::clone(&self.name), query.clone());
+        let work = self.file.snapshot("search vectors", move |connection| {
+            Box::pin(async move { search::search(connection, &scope, &name, &query).await })
+        });
+        work.await
+    }
+
+    async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
+        if matches!(what, Deletion::Items(items) if items.is_empty()) {
+            return Ok(());
+        }
+        let (scope, name, dimension) = (scope.clone(), Arc::clone(&self.name), self.space.dimension);
+        let what = what.clone();
+        let work = self.file.write("delete vectors", move |connection| {
+            Box::pin(async move { write::delete(connection, &scope, &name, dimension, &what).await })
+        });
+        work.await
+    }
+}
