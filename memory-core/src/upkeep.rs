@@ -65,7 +65,8 @@ pub struct Note {
     pub stamp: u64,
     /// How often it was tried in vain.
     pub attempts: u32,
-    /// The session or record was deleted: wipe it from the index first, then fill.
+    /// The session or record was deleted: wipe it from the index first, then fill. A session that has no messages since
+    /// is noted from 1 up to 0: there is nothing to fill.
     pub gone: bool,
 }
 
@@ -114,6 +115,8 @@ pub trait Upkeep: Store {
     async fn retire(&self, index: &IndexName) -> Result<()>;
 
     /// Returns up to `limit` notes of `index` that are due at `now`, those due longest first; dead ones never.
+    ///
+    /// A note is due at once when it is made, revived or changed behind its end; an append alone leaves a retry waiting.
     async fn pending(&self, index: &IndexName, now: Timestamp, limit: usize) -> Result<Vec<Note>>;
 
     /// Records what became of notes. A settlement covers only what the note covered when it was read:
@@ -130,8 +133,9 @@ pub trait Upkeep: Store {
     /// Returns up to `limit` owners with data or tombstones after `after`, in the order of their keys.
     async fn owners(&self, after: Option<&Scope>, limit: usize) -> Result<Vec<Scope>>;
 
-    /// Begins the erasure of an owner: raises the epoch, notes [`Target::Owner`] for every enlisted index, and
-    /// returns the new epoch. Durable before it returns; from then on old handles are `Fenced`.
+    /// Begins the erasure of an owner: raises the epoch, notes [`Target::Owner`] for every enlisted index in place of the
+    /// owner's other notes, and returns the new epoch. Durable before it returns; from then on old handles are `Fenced`,
+    /// and no call returns what was stored before.
     async fn bury(&self, scope: &Scope) -> Result<Epoch>;
 
     /// Returns the owner's epoch; zero for an unknown one.
