@@ -75,8 +75,9 @@ pub fn equal<A: PartialEq<B> + fmt::Debug, B: fmt::Debug>(found: A, promised: B)
 #[macro_export]
 macro_rules! check {
     ($condition:expr, $($what:tt)+) => {
-        if !$condition {
-            return Err($crate::Failure::new(format!($($what)+)));
+        match $condition {
+            true => {}
+            false => return Err($crate::Failure::new(format!($($what)+))),
         }
     };
 }
