@@ -1,8 +1,17 @@
 //! What blackboards promise.
 
+mod entries;
+mod eviction;
+mod expiry;
+mod figures;
+mod hostile;
+mod owners;
+mod search;
+
 use crate::{Boards, Scenario};
 
 /// Returns the scenarios of blackboards.
 pub fn table() -> Vec<Scenario<Boards>> {
-    Vec::new()
+    [entries::TABLE, search::TABLE, expiry::TABLE, eviction::TABLE, figures::TABLE, owners::TABLE, hostile::TABLE]
+        .concat()
 }

@@ -1,8 +1,27 @@
 //! What journals promise.
 
+mod bound;
+mod build;
+mod erase;
+mod hostile;
+mod lasting;
+mod owners;
+mod queue;
+mod rejected;
+
 use crate::{Journals, Scenario};
 
 /// Returns the scenarios of journals.
 pub fn table() -> Vec<Scenario<Journals>> {
-    Vec::new()
+    [
+        queue::TABLE,
+        bound::TABLE,
+        rejected::TABLE,
+        owners::TABLE,
+        erase::TABLE,
+        hostile::TABLE,
+        lasting::TABLE,
+        lasting::DURABLE,
+    ]
+    .concat()
 }

@@ -8,10 +8,12 @@
 mod check;
 #[macro_use]
 mod scenario;
+mod bad_input;
 mod bed;
 pub mod blackboard;
 pub mod cache;
 pub mod chat;
+mod crowd;
 pub mod doubles;
 mod dropped;
 mod environment;

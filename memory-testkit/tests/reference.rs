@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use memory_core::reference::{MemChat, MemRecords};
+use memory_core::reference::{MemBlackboard, MemCache, MemChat, MemJournal, MemRecords, MemText, MemVectors};
 use memory_core::{Result, Truth};
-use memory_testkit::{Setting, Suite};
+use memory_testkit::{Boards, Caches, Journals, Setting, Suite, Texts, Vectors};
 
 /// Returns the opener of stores that live in the process: opened twice by one name, it is the same store.
 fn shared<S: Clone + Send>(make: impl Fn(Setting) -> S) -> impl Fn(Setting) -> std::future::Ready<Result<S>> {
@@ -22,5 +22,10 @@ fn main() -> ExitCode {
     Suite::new("reference")
         .chat(shared(|_| Truth::chat(Arc::<MemChat>::default())))
         .records(shared(|_| Truth::records(Arc::<MemRecords>::default())))
+        .text(shared(|setting| Arc::new(MemText::new(setting.analysis)) as Texts))
+        .vectors(shared(|setting| Arc::new(MemVectors::new(setting.space)) as Vectors))
+        .cache(shared(|setting| Arc::new(MemCache::new(setting.clock)) as Caches))
+        .blackboard(shared(|setting| Arc::new(MemBlackboard::new(setting.clock, setting.capacity)) as Boards))
+        .journal(shared(|setting| Arc::new(MemJournal::new(setting.capacity)) as Journals))
         .run()
 }

@@ -1,0 +1,92 @@
+//! Messages that the primary refused for good: kept apart, and revived at the end of the queue.
+
+use super::build::{ids, numbers, push, queued};
+use crate::{Bed, Journals, Scene, equal};
+
+scenarios!(TABLE: Journals = [
+    a_rejected_message_leaves_the_queue_and_keeps_its_reason,
+    rejecting_what_is_gone_changes_nothing,
+    a_revived_message_stands_at_the_end,
+    reviving_what_is_not_rejected_changes_nothing,
+    a_page_of_rejected_messages_is_no_longer_than_asked,
+    a_revived_message_can_be_rejected_again,
+]);
+
+async fn a_rejected_message_leaves_the_queue_and_keeps_its_reason(bed: Bed<Journals>) -> Scene {
+    let ada = bed.scope("ada")?;
+    push(&bed.store, &ada, 0..3).await?;
+    let before = queued(&bed.store).await?;
+    let middle = before.get(1).ok_or("nothing is queued")?;
+    bed.store.reject(middle.number, "the id is taken").await?;
+    equal(ids(&queued(&bed.store).await?), [0, 2])?;
+    let rejected = bed.store.rejected(9).await?;
+    equal(rejected.iter().map(|rejection| rejection.why.as_str()).collect::<Vec<_>>(), ["the id is taken"])?;
+    equal(rejected.first().map(|rejection| &rejection.queued), Some(middle))
+}
+
+async fn rejecting_what_is_gone_changes_nothing(bed: Bed<Journals>) -> Scene {
+    let ada = bed.scope("ada")?;
+    let number = push(&bed.store, &ada, [0]).await?;
+    push(&bed.store, &ada, [1]).await?;
+    for _ in 0..2 {
+        bed.store.reject(number, "no").await?;
+    }
+    equal(bed.store.rejected(9).await?.len(), 1)?;
+    equal(ids(&queued(&bed.store).await?), [1])
+}
+
+async fn a_revived_message_stands_at_the_end(bed: Bed<Journals>) -> Scene {
+    let ada = bed.scope("ada")?;
+    push(&bed.store, &ada, 0..4).await?;
+    let before = numbers(&queued(&bed.store).await?);
+    for number in before.iter().take(2) {
+        bed.store.reject(*number, "no").await?;
+    }
+    bed.store.revive(&before.iter().copied().take(1).collect::<Vec<_>>()).await?;
+    let after = queued(&bed.store).await?;
+    equal(ids(&after), [2, 3, 0])?;
+    let (last, highest) = (numbers(&after).last().copied(), before.last().copied());
+    check!(last > highest, "the revived message has the number {last:?} after {highest:?}");
+    let rejected = bed.store.rejected(9).await?;
+    equal(ids(&rejected.into_iter().map(|rejection| rejection.queued).collect::<Vec<_>>()), [1])
+}
+
+async fn reviving_what_is_not_rejected_changes_nothing(bed: Bed<Journals>) -> Scene {
+    let ada = bed.scope("ada")?;
+    push(&bed.store, &ada, 0..3).await?;
+    let all = numbers(&queued(&bed.store).await?);
+    bed.store.revive(&all).await?;
+    bed.store.revive(&[]).await?;
+    bed.store.revive(&[u64::MAX]).await?;
+    equal(ids(&queued(&bed.store).await?), [0, 1, 2])?;
+    equal(bed.store.rejected(9).await?.len(), 0)
+}
+
+async fn a_page_of_rejected_messages_is_no_longer_than_asked(bed: Bed<Journals>) -> Scene {
+    let ada = bed.scope("ada")?;
+    push(&bed.store, &ada, 0..5).await?;
+    for number in numbers(&queued(&bed.store).await?) {
+        bed.store.reject(number, "no").await?;
+    }
+    for limit in [0, 1, 4, 5, 6] {
+        equal(bed.store.rejected(limit).await?.len(), limit.min(5))?;
+    }
+    Ok(())
+}
+
+async fn a_revived_message_can_be_rejected_again(bed: Bed<Journals>) -> Scene {
+    let ada = bed.scope("ada")?;
+    push(&bed.store, &ada, [7]).await?;
+    for why in ["first", "second"] {
+        for number in numbers(&queued(&bed.store).await?) {
+            bed.store.reject(number, why).await?;
+        }
+        let rejected = bed.store.rejected(9).await?;
+        equal(rejected.iter().map(|rejection| rejection.why.as_str()).collect::<Vec<_>>(), [why])?;
+        let numbers: Vec<u64> = rejected.iter().map(|rejection| rejection.queued.number).collect();
+        bed.store.revive(&numbers).await?;
+        equal(ids(&queued(&bed.store).await?), [7])?;
+    }
+    bed.store.acknowledge(&numbers(&queued(&bed.store).await?)).await?;
+    equal(queued(&bed.store).await?.len(), 0)
+}
