@@ -209,8 +209,8 @@ pub struct Redacted {
 
 /// Holds the conversations of owners: truth for messages.
 ///
-/// Every write notes itself pending for each enlisted index ([`crate::Upkeep`]) in the same step; `compact` alone, which
-/// changes no content, needs no note.
+/// Every write notes itself pending for each enlisted index ([`crate::upkeep::Upkeep`]) in the same step; `compact`
+/// alone, which changes no content, needs no note.
 /// Every method may be repeated after a lost answer, and may be dropped: the write then happens fully or not at all.
 /// Writers of one session, in any number of tasks and processes, are put in one order without gaps.
 #[async_trait]

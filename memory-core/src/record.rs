@@ -168,7 +168,7 @@ pub struct RecordBatch {
 
 /// Holds the records of owners: truth for long-term memory.
 ///
-/// Every write notes itself pending for each enlisted index ([`crate::Upkeep`]) in the same step.
+/// Every write notes itself pending for each enlisted index ([`crate::upkeep::Upkeep`]) in the same step.
 /// Every method may be repeated after a lost answer, and may be dropped: the write then happens fully or not at all.
 #[async_trait]
 pub trait RecordStore: Store {
