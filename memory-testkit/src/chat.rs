@@ -9,6 +9,7 @@ mod fold;
 mod get;
 mod histories;
 mod model;
+mod notes;
 mod read;
 mod redact;
 mod repeats;
@@ -32,6 +33,8 @@ pub fn table() -> Vec<Scenario<Chat>> {
         fold::TABLE,
         get::TABLE,
         histories::TABLE,
+        notes::DURABLE,
+        notes::TABLE,
         read::TABLE,
         redact::TABLE,
         repeats::TABLE,

@@ -1,8 +1,40 @@
 //! What record stores promise.
 
+mod content;
+mod delete;
+mod erase;
+mod notes;
+mod put;
+mod repeats;
+mod restart;
+mod restore;
+mod scan;
+mod shelf;
+mod storm;
+mod sweep;
+mod together;
+mod touch;
+
 use crate::{Records, Scenario, upkeep};
 
 /// Returns the scenarios of record stores and their upkeep.
 pub fn table() -> Vec<Scenario<Records>> {
-    upkeep::of_records()
+    [
+        content::TABLE,
+        delete::TABLE,
+        erase::TABLE,
+        notes::TABLE,
+        put::TABLE,
+        repeats::TABLE,
+        restart::BESIDE,
+        restart::TABLE,
+        restore::TABLE,
+        scan::TABLE,
+        storm::TABLE,
+        sweep::TABLE,
+        together::TABLE,
+        touch::TABLE,
+        &upkeep::of_records(),
+    ]
+    .concat()
 }

@@ -1,0 +1,112 @@
+//! What restoring records promises: exports and moves come back as they were.
+
+use std::sync::Arc;
+
+use memory_core::{Error, StoredRecord};
+
+use super::shelf::{Shelf, fact, later, reworded, texts};
+use crate::chat::talk::only;
+use crate::check::{Scene, equal};
+use crate::{Bed, Records};
+
+scenarios!(TABLE: Records = [
+    restored_records_equal_the_exported_ones,
+    restoring_again_changes_nothing,
+    a_newer_row_replaces_an_older_one,
+    an_older_row_of_equal_content_is_skipped,
+    refuses_an_older_row_of_other_content,
+    refuses_a_row_that_was_deleted_since,
+    restores_all_rows_or_none,
+    versions_go_on_behind_restored_ones,
+]);
+
+/// Returns a row of this version.
+fn row(record: &memory_core::Record, version: u64, access_count: u64) -> StoredRecord {
+    let accessed_at = (access_count > 0).then(|| later(1));
+    StoredRecord { record: Arc::new(record.clone()), version, accessed_at, access_count }
+}
+
+async fn restored_records_equal_the_exported_ones(bed: Bed<Records>) -> Scene {
+    let (ada, bob) = (Shelf::plain(&bed)?, Shelf::new(&bed, "bob")?);
+    let records = [fact("one"), fact("two"), fact("three")];
+    ada.put(&records.iter().collect::<Vec<_>>()).await?;
+    for record in records.iter().take(2) {
+        ada.put(&[&reworded(record, "reworded")]).await?;
+        ada.touch(&[record.id], later(7)).await?;
+    }
+    let rows = ada.all().await?;
+    bob.restore(&rows).await?;
+    equal(bob.all().await?, rows.clone())?;
+    equal(ada.all().await?, rows)
+}
+
+async fn restoring_again_changes_nothing(bed: Bed<Records>) -> Scene {
+    let shelf = Shelf::plain(&bed)?;
+    let rows = [row(&fact("one"), 4, 2), row(&fact("two"), 1, 0)];
+    shelf.restore(&rows).await?;
+    let before = shelf.all().await?;
+    shelf.restore(&rows).await?;
+    shelf.restore(&[]).await?;
+    equal(shelf.all().await?, before)
+}
+
+async fn a_newer_row_replaces_an_older_one(bed: Bed<Records>) -> Scene {
+    let shelf = Shelf::plain(&bed)?;
+    let record = fact("tea");
+    shelf.put(&[&record]).await?;
+    shelf.restore(&[row(&reworded(&record, "green tea"), 7, 3)]).await?;
+    let found = only(shelf.all().await?)?;
+    equal(found, row(&reworded(&record, "green tea"), 7, 3))
+}
+
+async fn an_older_row_of_equal_content_is_skipped(bed: Bed<Records>) -> Scene {
+    let shelf = Shelf::plain(&bed)?;
+    let record = fact("tea");
+    shelf.restore(&[row(&record, 5, 2)]).await?;
+    for version in [1, 4, 5] {
+        shelf.restore(&[row(&record, version, 9)]).await?;
+    }
+    equal(only(shelf.all().await?)?, row(&record, 5, 2))
+}
+
+async fn refuses_an_older_row_of_other_content(bed: Bed<Records>) -> Scene {
+    let shelf = Shelf::plain(&bed)?;
+    let record = fact("tea");
+    shelf.restore(&[row(&record, 5, 0)]).await?;
+    for version in [1, 4, 5] {
+        fails!(shelf.restore(&[row(&reworded(&record, "coffee"), version, 0)]).await, Error::Conflict);
+    }
+    equal(texts(&shelf.all().await?), ["tea"])
+}
+
+async fn refuses_a_row_that_was_deleted_since(bed: Bed<Records>) -> Scene {
+    let shelf = Shelf::plain(&bed)?;
+    let record = fact("tea");
+    shelf.put(&[&record]).await?;
+    let exported = shelf.all().await?;
+    shelf.delete(&[record.id]).await?;
+    fails!(shelf.restore(&exported).await, Error::Conflict);
+    equal(shelf.all().await?, [])?;
+    shelf.restore(&[row(&record, 100, 0)]).await?;
+    equal(only(shelf.all().await?)?.version, 100)
+}
+
+async fn restores_all_rows_or_none(bed: Bed<Records>) -> Scene {
+    let shelf = Shelf::plain(&bed)?;
+    let record = fact("tea");
+    shelf.restore(&[row(&record, 5, 0)]).await?;
+    let rows = [row(&fact("new"), 1, 0), row(&reworded(&record, "coffee"), 4, 0), row(&fact("newer"), 1, 0)];
+    fails!(shelf.restore(&rows).await, Error::Conflict);
+    equal(texts(&shelf.all().await?), ["tea"])
+}
+
+async fn versions_go_on_behind_restored_ones(bed: Bed<Records>) -> Scene {
+    let shelf = Shelf::plain(&bed)?;
+    let record = fact("tea");
+    shelf.restore(&[row(&record, 5, 0)]).await?;
+    equal(shelf.put(&[&reworded(&record, "coffee")]).await?, [6])?;
+    shelf.delete(&[record.id]).await?;
+    let version = only(shelf.put(&[&record]).await?)?;
+    check!(version > 7, "version {version} follows the deletion of version 6");
+    Ok(())
+}

@@ -1,0 +1,92 @@
+//! Records of one owner under test: short ways to say what the scenarios say.
+
+use std::sync::Arc;
+
+use memory_core::record::{Expect, Put, Record, RecordBatch};
+use memory_core::{Epoch, Filter, RecordId, Result, Scope, StoredRecord, Timestamp};
+
+use crate::chat::talk::{MANY, NOON};
+use crate::{Bed, Records};
+
+/// The records of one owner.
+#[derive(Clone)]
+pub(super) struct Shelf {
+    pub(super) records: Records,
+    pub(super) scope: Scope,
+}
+
+/// Returns a fact.
+pub(super) fn fact(text: &str) -> Record {
+    Record::new("fact", text, NOON)
+}
+
+/// Returns a fact that expires so many seconds after noon.
+pub(super) fn brief(text: &str, seconds: i64) -> Record {
+    Record { expires_at: Some(later(seconds)), ..fact(text) }
+}
+
+/// Returns the moment so many seconds after noon.
+pub(super) fn later(seconds: i64) -> Timestamp {
+    Timestamp(NOON.0 + seconds * 1_000_000)
+}
+
+/// Returns the same record with other words.
+pub(super) fn reworded(record: &Record, text: &str) -> Record {
+    Record { text: text.to_owned(), ..record.clone() }
+}
+
+/// Returns the words of rows.
+pub(super) fn texts(rows: &[StoredRecord]) -> Vec<&str> {
+    rows.iter().map(|row| row.record.text.as_str()).collect()
+}
+
+/// Returns the ids of rows.
+pub(super) fn ids(rows: &[StoredRecord]) -> Vec<RecordId> {
+    rows.iter().map(|row| row.record.id).collect()
+}
+
+impl Shelf {
+    pub(super) fn new(bed: &Bed<Records>, subject: &str) -> Result<Self> {
+        Ok(Self { records: bed.store.clone(), scope: bed.scope(subject)? })
+    }
+
+    /// Returns the shelf of the owner `ada`.
+    pub(super) fn plain(bed: &Bed<Records>) -> Result<Self> {
+        Self::new(bed, "ada")
+    }
+
+    pub(super) async fn put_with(&self, epoch: Option<Epoch>, puts: &[(&Record, Expect)]) -> Result<Vec<u64>> {
+        let puts = puts.iter().map(|(record, expect)| Put { record: Arc::new((*record).clone()), expect: *expect });
+        self.records.store().put(&self.scope, &RecordBatch { epoch, puts: puts.collect() }).await
+    }
+
+    pub(super) async fn expecting(&self, record: &Record, expect: Expect) -> Result<Vec<u64>> {
+        self.put_with(None, &[(record, expect)]).await
+    }
+
+    /// Puts records whatever is there, and returns their versions.
+    pub(super) async fn put(&self, records: &[&Record]) -> Result<Vec<u64>> {
+        let puts: Vec<_> = records.iter().map(|record| (*record, Expect::Anything)).collect();
+        self.put_with(None, &puts).await
+    }
+
+    pub(super) async fn get(&self, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
+        self.records.store().get(&self.scope, ids).await
+    }
+
+    pub(super) async fn all(&self) -> Result<Vec<StoredRecord>> {
+        self.records.store().scan(&self.scope, &Filter::All, None, MANY).await
+    }
+
+    pub(super) async fn touch(&self, ids: &[RecordId], at: Timestamp) -> Result<()> {
+        self.records.store().touch(&self.scope, ids, at).await
+    }
+
+    pub(super) async fn delete(&self, ids: &[RecordId]) -> Result<u64> {
+        self.records.store().delete(&self.scope, ids).await
+    }
+
+    pub(super) async fn restore(&self, rows: &[StoredRecord]) -> Result<()> {
+        self.records.store().restore(&self.scope, rows).await
+    }
+}
