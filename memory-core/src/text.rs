@@ -84,9 +84,10 @@ pub struct TextEntry {
 }
 
 impl TextEntry {
-    /// Returns the item's length: the sum of its own counts.
+    /// Returns the item's length: the sum of its own counts and of its neighbours', the latter rounded.
     pub fn length(&self) -> u32 {
-        self.own.iter().fold(0u32, |sum, (_, count)| sum.saturating_add(*count))
+        let near: f32 = self.near.iter().map(|(_, count)| count).sum();
+        self.own.iter().fold(near.round() as u32, |sum, (_, count)| sum.saturating_add(*count))
     }
 }
 
