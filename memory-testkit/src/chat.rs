@@ -20,7 +20,7 @@ mod storm;
 pub(crate) mod talk;
 mod together;
 
-use crate::{Chat, Scenario, upkeep};
+use crate::{Chat, Scenario, filters, upkeep};
 
 /// Returns the scenarios of conversation stores and their upkeep.
 pub fn table() -> Vec<Scenario<Chat>> {
@@ -30,6 +30,7 @@ pub fn table() -> Vec<Scenario<Chat>> {
         delete::TABLE,
         erase::TABLE,
         fences::TABLE,
+        filters::CHAT,
         fold::TABLE,
         get::TABLE,
         histories::TABLE,

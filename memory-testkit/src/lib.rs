@@ -17,6 +17,7 @@ mod crowd;
 pub mod doubles;
 mod dropped;
 mod environment;
+mod filters;
 pub mod fixture;
 pub mod generate;
 pub mod journal;

@@ -15,7 +15,7 @@ mod sweep;
 mod together;
 mod touch;
 
-use crate::{Records, Scenario, upkeep};
+use crate::{Records, Scenario, filters, upkeep};
 
 /// Returns the scenarios of record stores and their upkeep.
 pub fn table() -> Vec<Scenario<Records>> {
@@ -23,6 +23,7 @@ pub fn table() -> Vec<Scenario<Records>> {
         content::TABLE,
         delete::TABLE,
         erase::TABLE,
+        filters::RECORDS,
         notes::TABLE,
         put::TABLE,
         repeats::TABLE,

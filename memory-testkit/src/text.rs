@@ -12,10 +12,11 @@ mod owners;
 mod put;
 mod search;
 
+pub(crate) use build::{entry as plain_entry, query as plain_query};
 pub(crate) use build::{message, plain_fields, record, revision, span, terms};
-pub(crate) use model::falls;
+pub(crate) use model::{TextModel, falls};
 
-use crate::{Scenario, Texts};
+use crate::{Scenario, Texts, filters};
 
 /// Returns the scenarios of text stores.
 pub fn table() -> Vec<Scenario<Texts>> {
@@ -30,6 +31,7 @@ pub fn table() -> Vec<Scenario<Texts>> {
         hostile::TABLE,
         lasting::TABLE,
         lasting::DURABLE,
+        filters::TEXT,
     ]
     .concat()
 }

@@ -12,7 +12,10 @@ mod put;
 mod rejected;
 mod search;
 
-use crate::{Scenario, Vectors};
+pub(crate) use build::{entry as plain_entry, query as plain_query};
+pub(crate) use model::VectorModel;
+
+use crate::{Scenario, Vectors, filters};
 
 /// Returns the scenarios of vector stores.
 pub fn table() -> Vec<Scenario<Vectors>> {
@@ -27,6 +30,7 @@ pub fn table() -> Vec<Scenario<Vectors>> {
         hostile::TABLE,
         lasting::TABLE,
         lasting::DURABLE,
+        filters::VECTORS,
     ]
     .concat()
 }

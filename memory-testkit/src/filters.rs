@@ -1,0 +1,72 @@
+//! One filter language, one answer: every store agrees with [`Filter::matches`](memory_core::Filter::matches), before
+//! any limit, on random filters over random fields.
+
+mod conversations;
+mod records;
+mod texts;
+mod vectors;
+
+use memory_core::{Filter, Message, Record, RecordId, Role, Timestamp};
+
+use crate::generate::{self, Random};
+use crate::{Chat, Records, Scenario, Texts, Vectors};
+
+pub(crate) const CHAT: &[Scenario<Chat>] = conversations::TABLE;
+pub(crate) const RECORDS: &[Scenario<Records>] = records::TABLE;
+pub(crate) const TEXT: &[Scenario<Texts>] = texts::TABLE;
+pub(crate) const VECTORS: &[Scenario<Vectors>] = vectors::TABLE;
+
+/// Items that the filters part.
+const ITEMS: usize = 150;
+
+/// Filters that are tried.
+const FILTERS: usize = 400;
+
+/// Returns random filters, the simplest ones among them.
+fn filters(random: &mut Random) -> Vec<Filter> {
+    let simple = [Filter::All, Filter::And(Vec::new()), Filter::Or(Vec::new()), Filter::All.negate()];
+    let drawn = (0..FILTERS).map(|number| generate::filter(random, number % 4));
+    simple.into_iter().chain(drawn).collect()
+}
+
+/// Returns a limit: one, some, or more than there are items.
+fn limit(random: &mut Random) -> usize {
+    match random.below(3) {
+        0 => 1,
+        1 => 1 + random.below(20),
+        _ => 2 * ITEMS,
+    }
+}
+
+/// Returns a record with random fields.
+fn record(random: &mut Random) -> Record {
+    let fields = generate::fields(random, memory_core::Unit::Record);
+    let superseded = fields.superseded_at.map(|at| memory_core::record::Superseded { by: RecordId(random.id()), at });
+    Record {
+        id: RecordId(random.id()),
+        tags: fields.tags,
+        session: fields.session,
+        trust: fields.trust,
+        sources: fields.sources,
+        pinned: random.chance(1, 4),
+        expires_at: fields.expires_at,
+        valid_from: fields.valid_from,
+        valid_to: fields.valid_to,
+        superseded,
+        metadata: fields.metadata,
+        ..Record::new(fields.kind.unwrap_or_else(|| "context".to_owned()), "text", fields.at)
+    }
+}
+
+/// Returns a message with random fields.
+fn message(random: &mut Random) -> Message {
+    let fields = generate::fields(random, memory_core::Unit::Message);
+    let role = fields.role.unwrap_or(Role::Developer);
+    Message {
+        speaker: fields.speaker,
+        trust: fields.trust,
+        sources: fields.sources,
+        metadata: fields.metadata,
+        ..Message::new(role, "text", Timestamp(fields.at.0)).with_id(memory_core::MessageId(random.id()))
+    }
+}
