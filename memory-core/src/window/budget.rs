@@ -1,0 +1,74 @@
+//! How much a context may hold, and what to do where that is not enough.
+
+use crate::error::{Error, Result};
+
+/// The tokens of a context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// All there are.
+    pub limit: u64,
+    /// Those spoken for: what stands in the context besides the conversation.
+    pub reserve: u64,
+}
+
+impl Budget {
+    /// Returns a budget of `limit` tokens, none of them reserved.
+    pub fn new(limit: u64) -> Self {
+        Self { limit, reserve: 0 }
+    }
+
+    /// Reserves `tokens` for what stands in the context besides the conversation.
+    #[doc(alias = "initial_token_count")]
+    #[must_use]
+    pub fn reserve(mut self, tokens: u64) -> Self {
+        self.reserve = tokens;
+        self
+    }
+
+    /// Returns the tokens left for the conversation.
+    ///
+    /// # Errors
+    /// [`Error::OverBudget`] if more is reserved than there is.
+    pub fn room(&self) -> Result<u64> {
+        let over = Error::OverBudget { need: self.reserve, budget: self.limit };
+        self.limit.checked_sub(self.reserve).ok_or(over)
+    }
+}
+
+/// What happens where not even the last turn fits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Oversize {
+    /// The call fails with [`Error::OverBudget`].
+    #[default]
+    Error,
+    /// Texts lose their middle, the largest message first, until the turn fits.
+    TruncateMiddle,
+    /// The turn is kept whole, above the budget.
+    Keep,
+}
+
+/// How rows are fitted into a budget.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FitOptions {
+    /// What happens where not even the last turn fits. Default [`Oversize::Error`].
+    pub oversize: Oversize,
+    /// Whether a call at the very end stays although results are missing yet. Default false: no model accepts it.
+    pub keep_unfinished: bool,
+}
+
+impl FitOptions {
+    /// Sets what happens where not even the last turn fits.
+    #[must_use]
+    pub fn with_oversize(mut self, oversize: Oversize) -> Self {
+        self.oversize = oversize;
+        self
+    }
+
+    /// Keeps a call at the very end although results are missing yet, for a caller who is about to add them.
+    #[must_use]
+    pub fn keeping_unfinished(mut self) -> Self {
+        self.keep_unfinished = true;
+        self
+    }
+}

@@ -1,0 +1,163 @@
+//! What of a conversation fits into a budget.
+
+#[cfg(test)]
+mod tests;
+
+use super::budget::{Budget, FitOptions, Oversize};
+use super::ledger::{Class, Cut, Ledger};
+use super::truncate::shrink;
+use crate::error::{Error, Result};
+use crate::id::MessageId;
+use crate::message::StoredMessage;
+use crate::model::TokenCounter;
+
+/// What of a conversation stands in a context.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fitted {
+    /// The rows: instructions, then summaries and messages, each oldest first. Truncated ones are copies for this
+    /// context only.
+    pub rows: Vec<StoredMessage>,
+    /// How many of them are instructions.
+    pub instructions: usize,
+    /// Their tokens.
+    pub tokens: u64,
+    /// How many active rows were left out.
+    pub dropped: usize,
+    /// What happened to the rest, and to whom.
+    pub events: Vec<FitEvent>,
+}
+
+/// Something that a context does not show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FitEvent {
+    /// Older rows were left out: they do not fit, or no person speaks before them.
+    Dropped {
+        /// How many.
+        rows: usize,
+    },
+    /// Rows were left out that no model accepts: results without their call, calls without their results.
+    Unpaired {
+        /// How many.
+        rows: usize,
+    },
+    /// Calls at the end were left out because results are missing yet.
+    Unfinished {
+        /// How many rows, results so far included.
+        rows: usize,
+    },
+    /// No person speaks: nothing but instructions and summaries can stand in a context.
+    NoStart,
+    /// The last turn does not fit, and was kept as it is.
+    Kept {
+        /// Tokens needed.
+        need: u64,
+        /// Tokens there are.
+        budget: u64,
+    },
+    /// A text lost its middle.
+    Truncated {
+        /// The message.
+        id: MessageId,
+        /// Its tokens before.
+        before: u64,
+        /// Its tokens now.
+        after: u64,
+    },
+}
+
+impl Fitted {
+    /// Returns the ids of the messages whose texts lost their middle.
+    pub fn truncated(&self) -> impl Iterator<Item = MessageId> {
+        self.events.iter().filter_map(|event| match event {
+            FitEvent::Truncated { id, .. } => Some(*id),
+            _ => None,
+        })
+    }
+}
+
+/// Returns the largest legal tail of `rows`, oldest first, that keeps the budget.
+///
+/// - All instructions stand at the head, in order, whatever was dropped around them.
+/// - Behind them the tail begins with a person's message, or with summaries before it. Never does a message of the
+///   model or of a tool stand before the first person's.
+/// - A message with calls stands there with the results of all its calls right behind it, or not at all; results
+///   without their call never do. Instructions between them are no hindrance, as they move to the head. Calls at the
+///   very end whose results are missing yet are left out, unless [`FitOptions::keep_unfinished`] says otherwise.
+/// - A larger budget never gives a shorter tail. Summaries are the oldest rows, so they are the first to go; who wants
+///   one before older messages takes it out of `rows` and reserves its tokens.
+/// - Counts are those stored with the rows; `counter` counts only what [`Oversize::TruncateMiddle`] cuts.
+///
+/// Reads each row once: meant for a page. [`fit_with`] reads only what it returns.
+///
+/// # Errors
+/// [`Error::OverBudget`] if more is reserved than there is, or if the instructions and the last turn do not fit and
+/// `options` do not say what to do.
+pub fn fit(
+    rows: &[StoredMessage],
+    budget: &Budget,
+    options: &FitOptions,
+    counter: &dyn TokenCounter,
+) -> Result<Fitted> {
+    fit_with(&Ledger::of(rows), rows, budget, options, counter)
+}
+
+/// Does as [`fit`] over rows whose ledger is at hand: finds the cut in O(log n) and reads only the rows it returns.
+///
+/// # Errors
+/// As [`fit`], and [`Error::Invalid`] if the ledger counts another number of rows.
+pub fn fit_with(
+    ledger: &Ledger,
+    rows: &[StoredMessage],
+    budget: &Budget,
+    options: &FitOptions,
+    counter: &dyn TokenCounter,
+) -> Result<Fitted> {
+    if ledger.len() != rows.len() {
+        return Err(Error::invalid(format!("the ledger counts {} rows, not {}", ledger.len(), rows.len())));
+    }
+    let cut = ledger.cut(budget, options)?;
+    let need = cut.tokens.saturating_add(budget.reserve);
+    if !cut.fits && options.oversize == Oversize::Error {
+        return Err(Error::OverBudget { need, budget: budget.limit });
+    }
+    let mut fitted = take(ledger, rows, &cut);
+    if cut.fits {
+        return Ok(fitted);
+    }
+    if options.oversize == Oversize::Keep {
+        fitted.events.push(FitEvent::Kept { need, budget: budget.limit });
+        return Ok(fitted);
+    }
+    let room = budget.room()?;
+    let turn = fitted.rows.get_mut(fitted.instructions..).unwrap_or_default();
+    let events = shrink(turn, cut.tokens - room, counter);
+    let events = events.ok_or(Error::OverBudget { need, budget: budget.limit })?;
+    fitted.tokens = fitted.rows.iter().map(|row| row.tokens).fold(0, u64::saturating_add);
+    fitted.events.extend(events);
+    Ok(fitted)
+}
+
+fn take(ledger: &Ledger, rows: &[StoredMessage], cut: &Cut) -> Fitted {
+    let is_shown = |index: &usize| ledger.class(*index) == Class::InOrder;
+    let tail = (cut.start..cut.end).filter(is_shown);
+    let shown = ledger.instructions().chain(cut.summaries.iter().copied()).chain(tail);
+    let rows: Vec<_> = shown.filter_map(|index| rows.get(index)).cloned().collect();
+    let unfinished = (cut.end..ledger.len()).filter(is_shown).count();
+    let dropped = ledger.active() - rows.len();
+    let older = dropped - unfinished - ledger.unpaired();
+    let mut events = Vec::new();
+    if older > 0 {
+        events.push(FitEvent::Dropped { rows: older });
+    }
+    if ledger.unpaired() > 0 {
+        events.push(FitEvent::Unpaired { rows: ledger.unpaired() });
+    }
+    if unfinished > 0 {
+        events.push(FitEvent::Unfinished { rows: unfinished });
+    }
+    if cut.start == cut.end && ledger.active() > rows.len() {
+        events.push(FitEvent::NoStart);
+    }
+    Fitted { instructions: ledger.instructions().len(), tokens: cut.tokens, dropped, rows, events }
+}

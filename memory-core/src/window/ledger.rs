@@ -1,0 +1,266 @@
+//! The token counts of a session's rows as running sums, with the places where a context may begin.
+
+use std::collections::VecDeque;
+
+use super::budget::{Budget, FitOptions};
+use super::pairing::{Place, answer};
+use crate::error::Result;
+use crate::message::StoredMessage;
+
+/// Knows of each row of a session, oldest first, its tokens and where it may stand in a context.
+///
+/// Kept beside the rows it answers where to cut without reading them: appending is O(1) amortised, cutting O(log n).
+/// Rows leave at the front only; after a fold the ledger is made anew.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    rows: VecDeque<Row>,
+    /// How many rows have left. Positions below count them too, so that they stay true.
+    left: usize,
+    starts: VecDeque<usize>,
+    summaries: VecDeque<usize>,
+    instructions: VecDeque<usize>,
+    instruction_tokens: u128,
+    active: usize,
+    unpaired: usize,
+    tokens: u128,
+    /// The running sum behind the last row.
+    sum: u128,
+    group: Option<Group>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    /// The tokens of all rows before it that may follow a start. Never wraps: 2^64 rows of 2^64 tokens fit.
+    before: u128,
+    tokens: u64,
+    class: Class,
+}
+
+/// What a context makes of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    /// It stands in its order.
+    InOrder,
+    /// It stands at the head.
+    Instruction,
+    /// It never appears: a result without its call, or a call without its results.
+    Unpaired,
+    /// It is no part of the window.
+    Absent,
+}
+
+/// A message with calls at the end of the rows, and its results so far.
+#[derive(Clone, Debug)]
+struct Group {
+    position: usize,
+    waiting: Vec<Option<String>>,
+}
+
+/// Where to cut: what of the rows stands in a context, instructions aside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// Rows before `start` that stand there too: the summaries of what was folded.
+    pub summaries: Vec<usize>,
+    /// The first row of the tail; `end` if there is none.
+    pub start: usize,
+    /// The row behind the tail: later ones are calls whose results are missing.
+    pub end: usize,
+    /// The tokens of all that, instructions included.
+    pub tokens: u64,
+    /// Whether they keep the budget. If not, the tail is the last turn.
+    pub fits: bool,
+}
+
+impl Ledger {
+    /// Returns the ledger of `rows`, oldest first.
+    pub fn of(rows: &[StoredMessage]) -> Self {
+        let mut ledger = Self::default();
+        rows.iter().for_each(|row| ledger.push(row));
+        ledger
+    }
+
+    /// Appends a row.
+    pub fn push(&mut self, row: &StoredMessage) {
+        let position = self.end();
+        let place = Place::of(row);
+        if !matches!(place, Place::Absent | Place::Instruction | Place::Result(_) | Place::Tangled) {
+            self.close_group();
+        }
+        let class = match place {
+            Place::Absent => Class::Absent,
+            Place::Tangled => Class::Unpaired,
+            Place::Result(results) => self.class_of_results(&results),
+            Place::Instruction => {
+                self.instructions.push_back(position);
+                self.instruction_tokens += u128::from(row.tokens);
+                Class::Instruction
+            }
+            Place::Summary => {
+                self.summaries.push_back(position);
+                Class::InOrder
+            }
+            Place::Start => {
+                self.starts.push_back(position);
+                Class::InOrder
+            }
+            Place::Reply => Class::InOrder,
+            Place::Call(calls) => {
+                let waiting = calls.into_iter().map(|id| id.map(str::to_owned)).collect();
+                self.group = Some(Group { position, waiting });
+                Class::InOrder
+            }
+        };
+        let row = Row { before: self.sum, tokens: row.tokens, class };
+        self.sum += row.counted();
+        self.active += usize::from(class != Class::Absent);
+        self.unpaired += usize::from(class == Class::Unpaired);
+        self.tokens += row.active();
+        self.rows.push_back(row);
+    }
+
+    fn class_of_results(&mut self, results: &[Option<&str>]) -> Class {
+        let Some(group) = &mut self.group else { return Class::Unpaired };
+        let mut waiting = group.waiting.clone();
+        if !results.iter().all(|result| answer(&mut waiting, *result)) {
+            return Class::Unpaired;
+        }
+        group.waiting = waiting;
+        Class::InOrder
+    }
+
+    /// Takes a call whose results did not follow out of every context, with those that did.
+    fn close_group(&mut self) {
+        let Some(group) = self.group.take().filter(|group| !group.waiting.is_empty()) else { return };
+        let mut sum = self.before(group.position);
+        for row in self.rows.range_mut(group.position - self.left..) {
+            if row.class == Class::InOrder {
+                row.class = Class::Unpaired;
+                self.unpaired += 1;
+            }
+            row.before = sum;
+            sum += row.counted();
+        }
+        self.sum = sum;
+    }
+
+    /// Removes the oldest `count` rows.
+    pub fn drop_front(&mut self, count: usize) {
+        for row in self.rows.drain(..count.min(self.rows.len())) {
+            self.left += 1;
+            self.active -= usize::from(row.class != Class::Absent);
+            self.unpaired -= usize::from(row.class == Class::Unpaired);
+            self.tokens -= row.active();
+            if row.class == Class::Instruction {
+                self.instruction_tokens -= u128::from(row.tokens);
+            }
+        }
+        for positions in [&mut self.starts, &mut self.summaries, &mut self.instructions] {
+            let gone = positions.partition_point(|position| *position < self.left);
+            positions.drain(..gone);
+        }
+        self.group = self.group.take().filter(|group| group.position >= self.left);
+    }
+
+    /// Returns how many rows it counts.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Returns whether it counts no rows.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Returns the tokens of all active rows.
+    pub fn tokens(&self) -> u64 {
+        clip(self.tokens)
+    }
+
+    /// Returns where to cut so that the largest legal tail keeps the budget.
+    ///
+    /// # Errors
+    /// [`crate::Error::OverBudget`] if more is reserved than there is.
+    pub fn cut(&self, budget: &Budget, options: &FitOptions) -> Result<Cut> {
+        let room = u128::from(budget.room()?);
+        let end = match &self.group {
+            Some(group) if !group.waiting.is_empty() && !options.keep_unfinished => group.position,
+            _ => self.end(),
+        };
+        let cost = |start: usize| self.instruction_tokens + (self.before(end) - self.before(start));
+        let newest = self.starts.back().copied().unwrap_or(end);
+        if cost(newest) > room {
+            return Ok(self.cut_at(newest, end, Vec::new(), cost(newest), false));
+        }
+        let index = self.starts.partition_point(|start| cost(*start) > room);
+        let start = self.starts.get(index).copied().unwrap_or(end);
+        let behind = index.checked_sub(1).and_then(|before| self.starts.get(before)).copied().unwrap_or(0);
+        let mut tokens = cost(start);
+        let mut kept = Vec::new();
+        let upto = self.summaries.partition_point(|position| *position < start);
+        for position in self.summaries.range(..upto).rev().take_while(|position| **position >= behind) {
+            let more = tokens + self.row(*position).map_or(0, Row::counted);
+            if more > room {
+                break;
+            }
+            tokens = more;
+            kept.push(*position);
+        }
+        kept.reverse();
+        Ok(self.cut_at(start, end, kept, tokens, true))
+    }
+
+    fn cut_at(&self, start: usize, end: usize, mut summaries: Vec<usize>, tokens: u128, fits: bool) -> Cut {
+        summaries.iter_mut().for_each(|position| *position -= self.left);
+        Cut { summaries, start: start - self.left, end: end - self.left, tokens: clip(tokens), fits }
+    }
+
+    /// Returns the indices of the instructions.
+    pub(super) fn instructions(&self) -> impl ExactSizeIterator<Item = usize> {
+        self.instructions.iter().map(|position| position - self.left)
+    }
+
+    /// Returns the indices of the rows that a context may begin with, summaries aside.
+    pub(super) fn starts(&self) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator {
+        self.starts.iter().map(|position| position - self.left)
+    }
+
+    /// Returns how many rows are active.
+    pub(super) fn active(&self) -> usize {
+        self.active
+    }
+
+    /// Returns how many active rows no context can hold.
+    pub(super) fn unpaired(&self) -> usize {
+        self.unpaired
+    }
+
+    pub(super) fn class(&self, index: usize) -> Class {
+        self.rows.get(index).map_or(Class::Absent, |row| row.class)
+    }
+
+    fn end(&self) -> usize {
+        self.left + self.rows.len()
+    }
+
+    fn row(&self, position: usize) -> Option<&Row> {
+        self.rows.get(position - self.left)
+    }
+
+    fn before(&self, position: usize) -> u128 {
+        self.row(position).map_or(self.sum, |row| row.before)
+    }
+}
+
+impl Row {
+    fn counted(&self) -> u128 {
+        if self.class == Class::InOrder { u128::from(self.tokens) } else { 0 }
+    }
+
+    fn active(&self) -> u128 {
+        if self.class == Class::Absent { 0 } else { u128::from(self.tokens) }
+    }
+}
+
+fn clip(tokens: u128) -> u64 {
+    u64::try_from(tokens).unwrap_or(u64::MAX)
+}

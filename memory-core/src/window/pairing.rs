@@ -1,0 +1,83 @@
+//! Which calls and results a message holds, and so where it may stand in a context.
+
+use serde_json::Value;
+
+use crate::message::{Block, Message, Role, Slot, StoredMessage};
+
+/// An id that a call and its result share; none in dialects that number nothing (`function_call`, Ollama).
+pub(super) type CallId<'a> = Option<&'a str>;
+
+/// Where a row may stand in a context.
+#[derive(Debug, PartialEq)]
+pub(super) enum Place<'a> {
+    /// Nowhere: it is forgotten or archived.
+    Absent,
+    /// At the head, always.
+    Instruction,
+    /// Anywhere, first too.
+    Summary,
+    /// Anywhere, first too: a person speaks.
+    Start,
+    /// Anywhere but first.
+    Reply,
+    /// Anywhere but first, and only with the results of these calls right behind it.
+    Call(Vec<CallId<'a>>),
+    /// Only right behind the message with these calls, or behind other results of it.
+    Result(Vec<CallId<'a>>),
+    /// Nowhere: it answers one message and calls for another.
+    Tangled,
+}
+
+impl<'a> Place<'a> {
+    pub(super) fn of(row: &'a StoredMessage) -> Self {
+        let Some(message) = row.message.as_deref().filter(|_| row.is_active()) else { return Self::Absent };
+        if row.covers.is_some() {
+            return Self::Summary;
+        }
+        if message.role.is_instruction() {
+            return Self::Instruction;
+        }
+        let mut calls = calls(message);
+        let mut results = results(message);
+        // A message may answer itself: some providers run tools on their side.
+        results.retain(|result| !answer(&mut calls, *result));
+        match (calls.is_empty(), results.is_empty()) {
+            (true, true) if message.role == Role::User => Self::Start,
+            (true, true) => Self::Reply,
+            (false, true) => Self::Call(calls),
+            (true, false) => Self::Result(results),
+            (false, false) => Self::Tangled,
+        }
+    }
+}
+
+/// Removes the call that `result` answers and returns whether there is one. A result without id answers the first call.
+pub(super) fn answer<T: AsRef<str>>(calls: &mut Vec<Option<T>>, result: CallId<'_>) -> bool {
+    let is_answered = |call: &Option<T>| result.is_none() || call.as_ref().map(T::as_ref) == result;
+    let found = calls.iter().position(is_answered);
+    if let Some(index) = found {
+        calls.remove(index);
+    }
+    found.is_some()
+}
+
+fn calls(message: &Message) -> Vec<CallId<'_>> {
+    let mut calls: Vec<_> = message.blocks.iter().filter_map(call_id).collect();
+    if message.extra.get("function_call").is_some_and(Value::is_object) {
+        calls.push(None);
+    }
+    calls
+}
+
+fn call_id(block: &Block) -> Option<CallId<'_>> {
+    match block {
+        Block::ToolCall { id, .. } => Some(Some(id)),
+        Block::Other { slot: Slot::ToolCalls, value } => Some(value.get("id").and_then(Value::as_str)),
+        _ => None,
+    }
+}
+
+fn results(message: &Message) -> Vec<CallId<'_>> {
+    let results: Vec<_> = message.results().map(Some).collect();
+    if results.is_empty() && message.role.is_result() { vec![None] } else { results }
+}

@@ -1,0 +1,106 @@
+//! Cutting the middle out of texts that are too long for a context.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use super::fit::FitEvent;
+use crate::message::{Block, Message, StoredMessage};
+use crate::model::TokenCounter;
+
+/// How often the length of one text is guessed: each guess halves what may be cut too much.
+const GUESSES: usize = 14;
+
+/// Cuts texts of the turn, the largest message first, until it has `over` tokens less; none if that cannot be done.
+pub(super) fn shrink(turn: &mut [StoredMessage], over: u64, counter: &dyn TokenCounter) -> Option<Vec<FitEvent>> {
+    let mut over = over;
+    let mut events = Vec::new();
+    let mut order: Vec<_> = turn.iter_mut().collect();
+    order.sort_by_key(|row| Reverse(row.tokens));
+    for row in order {
+        if over == 0 {
+            break;
+        }
+        let before = row.tokens;
+        let Some(message) = &row.message else { continue };
+        let (message, after) = shorten(message, before, before.saturating_sub(over), counter);
+        if after < before {
+            row.message = Some(Arc::new(message));
+            row.tokens = after;
+            over = over.saturating_sub(before - after);
+            events.push(FitEvent::Truncated { id: row.id, before, after });
+        }
+    }
+    (over == 0).then_some(events)
+}
+
+/// Returns the message with its texts cut, the longest first, until it counts at most `goal`, and what it counts.
+fn shorten(message: &Message, tokens: u64, goal: u64, counter: &dyn TokenCounter) -> (Message, u64) {
+    let mut best = (message.clone(), tokens);
+    let mut lengths: Vec<_> = texts(&mut best.0.blocks).iter().map(|text| text.len()).enumerate().collect();
+    lengths.sort_by_key(|(_, length)| Reverse(*length));
+    for (index, _) in lengths {
+        if best.1 <= goal {
+            break;
+        }
+        if let Some(shorter) = shorten_text(&best.0, index, best.1, goal, counter) {
+            best = shorter;
+        }
+    }
+    best
+}
+
+/// Cuts one text: as little as `goal` allows, or all of it; none if that saves nothing.
+fn shorten_text(
+    message: &Message,
+    index: usize,
+    tokens: u64,
+    goal: u64,
+    counter: &dyn TokenCounter,
+) -> Option<(Message, u64)> {
+    let mut copy = message.clone();
+    let text = texts(&mut copy.blocks).get(index).map(|text| (**text).clone())?;
+    let try_keeping = |kept: usize| {
+        let mut copy = message.clone();
+        if let Some(place) = texts(&mut copy.blocks).get_mut(index) {
+            **place = without_middle(&text, kept);
+        }
+        let tokens = counter.count(&copy);
+        (copy, tokens)
+    };
+    let mut best = try_keeping(0);
+    let (mut low, mut high) = (0, text.len());
+    for _ in 0..GUESSES {
+        let middle = low + (high - low) / 2;
+        if best.1 > goal || middle == low {
+            break;
+        }
+        let attempt = try_keeping(middle);
+        if attempt.1 <= goal {
+            (best, low) = (attempt, middle);
+        } else {
+            high = middle;
+        }
+    }
+    (best.1 < tokens).then_some(best)
+}
+
+/// Returns the first and the last half of `kept` bytes with a mark between them that says how much is missing.
+fn without_middle(text: &str, kept: usize) -> String {
+    let head = text.get(..text.floor_char_boundary(kept.div_ceil(2))).unwrap_or_default();
+    let tail = text.get(text.ceil_char_boundary(text.len() - kept / 2)..).unwrap_or_default();
+    let missing = text.chars().count() - head.chars().count() - tail.chars().count();
+    format!("{head}[… {missing} characters cut …]{tail}")
+}
+
+/// Returns the texts of the blocks and of the results among them. Arguments of calls are no texts: cut JSON is none.
+fn texts(blocks: &mut [Block]) -> Vec<&mut String> {
+    let mut found = Vec::new();
+    for block in blocks {
+        match block {
+            Block::Text { text, .. } => found.push(text),
+            Block::ToolResult { content, .. } => found.extend(texts(content)),
+            _ => {}
+        }
+    }
+    found
+}
