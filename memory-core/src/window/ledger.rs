@@ -219,11 +219,6 @@ impl Ledger {
         self.instructions.iter().map(|position| position - self.left)
     }
 
-    /// Returns the indices of the rows that a context may begin with, summaries aside.
-    pub(super) fn starts(&self) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator {
-        self.starts.iter().map(|position| position - self.left)
-    }
-
     /// Returns how many rows are active.
     pub(super) fn active(&self) -> usize {
         self.active

@@ -49,7 +49,7 @@ fn shorten(message: &Message, tokens: u64, goal: u64, counter: &dyn TokenCounter
     best
 }
 
-/// Cuts one text: as little as `goal` allows, or all of it; none if that saves nothing.
+/// Cuts one text of a message; none if that saves nothing.
 fn shorten_text(
     message: &Message,
     index: usize,
@@ -59,13 +59,24 @@ fn shorten_text(
 ) -> Option<(Message, u64)> {
     let mut copy = message.clone();
     let text = texts(&mut copy.blocks).get(index).map(|text| (**text).clone())?;
-    let try_keeping = |kept: usize| {
-        let mut copy = message.clone();
+    let mut replace = |text: &str| {
         if let Some(place) = texts(&mut copy.blocks).get_mut(index) {
-            **place = without_middle(&text, kept);
+            text.clone_into(place);
         }
-        let tokens = counter.count(&copy);
-        (copy, tokens)
+        counter.count(&copy)
+    };
+    let (shorter, _) = cut_middle(&text, goal, &mut replace);
+    let left = replace(&shorter);
+    (left < tokens).then_some((copy, left))
+}
+
+/// Returns `text` without as much of its middle as brings `count` to `goal`, and that count; without all of it if
+/// nothing does.
+pub(super) fn cut_middle(text: &str, goal: u64, count: &mut dyn FnMut(&str) -> u64) -> (String, u64) {
+    let mut try_keeping = |kept: usize| {
+        let shorter = without_middle(text, kept);
+        let tokens = count(&shorter);
+        (shorter, tokens)
     };
     let mut best = try_keeping(0);
     let (mut low, mut high) = (0, text.len());
@@ -81,7 +92,7 @@ fn shorten_text(
             high = middle;
         }
     }
-    (best.1 < tokens).then_some(best)
+    best
 }
 
 /// Returns the first and the last half of `kept` bytes with a mark between them that says how much is missing.

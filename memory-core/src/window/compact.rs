@@ -1,0 +1,325 @@
+//! What of a conversation to fold into a summary, and when.
+
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+use super::pairing::Place;
+use crate::chat::{Compaction, NewMessage};
+use crate::id::{MessageId, SeqRange};
+use crate::message::StoredMessage;
+use crate::model::{SummaryPurpose, SummaryRequest};
+
+/// The fewest tokens worth a summary.
+const LEAST_TOKENS: u64 = 48;
+
+/// How full a window is: 1 is full. The larger of its share of tokens and its share of messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct Pressure(pub f64);
+
+impl Pressure {
+    /// Returns the pressure of a window of `tokens` and `messages`; a limit that is none presses nothing.
+    pub fn of(tokens: u64, limit: Option<u64>, messages: u64, summarize_after: Option<u64>) -> Self {
+        let share = |part: u64, whole: Option<u64>| match whole {
+            None => 0.0,
+            Some(0) if part > 0 => f64::INFINITY,
+            Some(whole) => part as f64 / whole.max(1) as f64,
+        };
+        Self(share(tokens, limit).max(share(messages, summarize_after)))
+    }
+}
+
+/// When to fold, and how much.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct FoldPolicy {
+    /// The token limit of the window; `None` never folds because of tokens.
+    pub limit: Option<u64>,
+    /// The share of the limit at which folding begins. Default 0.80.
+    pub high: f64,
+    /// The share of the limit down to which it goes, so that it does not begin again at once. Default 0.50.
+    pub low: f64,
+    /// The number of messages, summaries and instructions aside, above which the oldest are folded; `None` never folds
+    /// because of their number. Default 50.
+    pub summarize_after: Option<u64>,
+    /// How many of the newest turns stay as they were said. Default 4.
+    pub keep_turns: usize,
+    /// The number of summaries above which the oldest become one. Default 500.
+    pub max_summaries: usize,
+    /// How many become one. Default 10.
+    pub merge: usize,
+    /// The most tokens of one summary. Default 512.
+    pub summary_tokens: u64,
+}
+
+impl FoldPolicy {
+    /// Returns the default policy for a window of `limit` tokens; `None` never folds because of tokens.
+    pub fn new(limit: Option<u64>) -> Self {
+        Self {
+            limit,
+            high: 0.80,
+            low: 0.50,
+            summarize_after: Some(50),
+            keep_turns: 4,
+            max_summaries: 500,
+            merge: 10,
+            summary_tokens: 512,
+        }
+    }
+
+    /// Sets the shares of the limit at which folding begins and down to which it goes, held in 0 to 1 and in order.
+    #[must_use]
+    pub fn with_shares(mut self, high: f64, low: f64) -> Self {
+        self.high = high.clamp(0.0, 1.0);
+        self.low = low.clamp(0.0, self.high);
+        self
+    }
+
+    /// Sets the number of messages above which the oldest are folded; `None` for never.
+    #[doc(alias = "size")]
+    #[must_use]
+    pub fn with_summarize_after(mut self, messages: Option<u64>) -> Self {
+        self.summarize_after = messages;
+        self
+    }
+
+    /// Sets how many of the newest turns stay as they were said.
+    #[must_use]
+    pub fn with_keep_turns(mut self, turns: usize) -> Self {
+        self.keep_turns = turns;
+        self
+    }
+
+    /// Sets the number of summaries above which the oldest `merge`, at least two, become one.
+    #[must_use]
+    pub fn with_max_summaries(mut self, summaries: usize, merge: usize) -> Self {
+        self.max_summaries = summaries;
+        self.merge = merge.max(2);
+        self
+    }
+
+    /// Sets the most tokens of one summary.
+    #[must_use]
+    pub fn with_summary_tokens(mut self, tokens: u64) -> Self {
+        self.summary_tokens = tokens;
+        self
+    }
+
+    /// Returns the pressure on a window of `tokens` and `messages`.
+    ///
+    /// Leave summaries out of `messages`: they are bounded by [`FoldPolicy::max_summaries`].
+    pub fn pressure(&self, tokens: u64, messages: u64) -> Pressure {
+        Pressure::of(tokens, self.limit, messages, self.summarize_after)
+    }
+
+    /// Returns how many messages a fold takes because of their number: 20 % of those allowed, at least 10.
+    fn batch(&self) -> usize {
+        let fifth = self.summarize_after.unwrap_or(0) / 5;
+        usize::try_from(fifth).unwrap_or(usize::MAX).max(10)
+    }
+
+    /// Returns the most tokens of a summary of `tokens`: a quarter, and always fewer than it stands for.
+    fn bound(&self, tokens: u64) -> u64 {
+        (tokens / 4).clamp(32, self.summary_tokens.max(32)).min(tokens.saturating_sub(1))
+    }
+}
+
+/// Why rows are folded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FoldReason {
+    /// There are too many tokens.
+    Tokens,
+    /// There are too many messages.
+    Messages,
+    /// There are too many summaries, or nothing but summaries is left to fold.
+    Summaries,
+}
+
+/// What to fold: the compare half of [`Compaction::Fold`], and what its summary is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoldPlan {
+    /// Why.
+    pub reason: FoldReason,
+    /// The numbers that the summary will cover.
+    pub span: SeqRange,
+    /// The rows to be folded, oldest first.
+    pub rows: Vec<StoredMessage>,
+    /// Their tokens.
+    pub tokens: u64,
+    /// The most tokens that the summary may have.
+    pub max_tokens: u64,
+}
+
+impl FoldPlan {
+    /// Returns the ids of the rows, as the store compares them.
+    pub fn ids(&self) -> Vec<MessageId> {
+        self.rows.iter().map(|row| row.id).collect()
+    }
+
+    /// Returns what to ask a summariser, which has to keep the texts `keep` word for word.
+    pub fn request(&self, keep: Vec<String>) -> SummaryRequest {
+        let messages = self.rows.clone();
+        SummaryRequest { purpose: SummaryPurpose::Window, messages, max_tokens: self.max_tokens, keep }
+    }
+
+    /// Returns the change that puts `summary` in the place of the rows.
+    pub fn fold(&self, summary: NewMessage) -> Compaction {
+        Compaction::Fold { span: self.span, ids: self.ids(), summary }
+    }
+}
+
+/// Returns what to fold next of the active rows of a session, oldest first; none if the window is not too full.
+///
+/// - Too many summaries: the oldest [`FoldPolicy::merge`] of them.
+/// - Tokens at [`FoldPolicy::high`] of the limit: the oldest messages, until what is left with the summary keeps
+///   [`FoldPolicy::low`]; where no message may be folded, the oldest summaries.
+/// - More messages than [`FoldPolicy::summarize_after`]: the oldest 20 % of that number, at least 10.
+///
+/// A fold takes whole turns, never the newest [`FoldPolicy::keep_turns`], so what is left begins with a person's
+/// message and no call is parted from its results. It takes no instructions and stops before them. Where whole turns
+/// allow less than wanted it takes what they allow, and the call may be repeated after the fold.
+pub fn plan_fold(rows: &[StoredMessage], policy: &FoldPolicy) -> Option<FoldPlan> {
+    let window = Window::of(rows);
+    if window.summaries() > policy.max_summaries {
+        return window.merge(policy);
+    }
+    let tokens = window.tokens;
+    if policy.limit.is_some_and(|limit| tokens > 0 && tokens as f64 >= policy.high * limit as f64) {
+        let goal = (policy.low * policy.limit.unwrap_or(0) as f64).floor() as u64;
+        let keeps_goal = |folded: u64, _: usize| {
+            let left = tokens.saturating_sub(folded).saturating_add(policy.bound(folded));
+            left <= goal
+        };
+        let plan = window.fold(policy, FoldReason::Tokens, keeps_goal);
+        return plan.or_else(|| window.merge(policy));
+    }
+    if policy.summarize_after.is_some_and(|most| window.messages() as u64 > most) {
+        return window.fold(policy, FoldReason::Messages, |_, count| count >= policy.batch());
+    }
+    None
+}
+
+/// What a row is to a fold.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Instruction,
+    Summary,
+    Start,
+    Other,
+}
+
+/// The active rows with their kinds.
+struct Window<'a> {
+    rows: Vec<(&'a StoredMessage, Kind)>,
+    tokens: u64,
+}
+
+impl<'a> Window<'a> {
+    fn of(rows: &'a [StoredMessage]) -> Self {
+        let kind = |row: &'a StoredMessage| match Place::of(row) {
+            Place::Absent => None,
+            Place::Instruction => Some((row, Kind::Instruction)),
+            Place::Summary => Some((row, Kind::Summary)),
+            Place::Start => Some((row, Kind::Start)),
+            Place::Reply | Place::Call(_) | Place::Result(_) | Place::Tangled => Some((row, Kind::Other)),
+        };
+        let rows: Vec<_> = rows.iter().filter_map(kind).collect();
+        let tokens = rows.iter().map(|(row, _)| row.tokens).fold(0, u64::saturating_add);
+        Self { rows, tokens }
+    }
+
+    fn count(&self, kinds: &[Kind]) -> usize {
+        self.rows.iter().filter(|(_, kind)| kinds.contains(kind)).count()
+    }
+
+    fn summaries(&self) -> usize {
+        self.count(&[Kind::Summary])
+    }
+
+    fn messages(&self) -> usize {
+        self.count(&[Kind::Start, Kind::Other])
+    }
+
+    /// Returns the fold of the oldest messages that is `enough`, or else of as many as may be folded.
+    fn fold(&self, policy: &FoldPolicy, reason: FoldReason, enough: impl Fn(u64, usize) -> bool) -> Option<FoldPlan> {
+        let segments = self.segments(&[Kind::Start, Kind::Other]);
+        let keep_from = self.keep_from(policy.keep_turns)?;
+        segments.into_iter().find_map(|segment| {
+            let first = self.beginning(&segment)?;
+            let ends = self.ends(first, segment.end, keep_from);
+            let is_enough = |end: &usize| {
+                let tokens = self.cost(first..*end);
+                tokens >= LEAST_TOKENS && enough(tokens, end - first)
+            };
+            let end = ends.iter().find(|end| is_enough(end)).or(ends.last())?;
+            self.plan(policy, reason, first..*end)
+        })
+    }
+
+    /// Returns the fold of the oldest summaries that stand side by side.
+    fn merge(&self, policy: &FoldPolicy) -> Option<FoldPlan> {
+        let segments = self.segments(&[Kind::Summary]);
+        let pairs = segments.into_iter().filter(|segment| segment.len() > 1);
+        let mut folds = pairs.map(|segment| segment.start..segment.end.min(segment.start + policy.merge.max(2)));
+        folds.find_map(|fold| self.plan(policy, FoldReason::Summaries, fold))
+    }
+
+    /// Returns the stretches of rows of these kinds that stand side by side.
+    fn segments(&self, kinds: &[Kind]) -> Vec<Range<usize>> {
+        let mut segments: Vec<Range<usize>> = Vec::new();
+        for (index, (_, kind)) in self.rows.iter().enumerate() {
+            if !kinds.contains(kind) {
+                continue;
+            }
+            match segments.last_mut() {
+                Some(segment) if segment.end == index => segment.end += 1,
+                _ => segments.push(index..index + 1),
+            }
+        }
+        segments
+    }
+
+    /// Returns where the newest `turns` turns begin, at least one; none if there are fewer.
+    fn keep_from(&self, turns: usize) -> Option<usize> {
+        let starts = self.rows.iter().enumerate().filter(|(_, (_, kind))| *kind == Kind::Start);
+        starts.map(|(index, _)| index).nth_back(turns.max(1) - 1)
+    }
+
+    /// Returns where a fold of the segment may begin: with its first row, unless that goes on with a turn whose beginning
+    /// lies before the segment, because instructions came between; then with its first turn.
+    fn beginning(&self, segment: &Range<usize>) -> Option<usize> {
+        let is_message = |(_, kind): &(_, Kind)| matches!(kind, Kind::Start | Kind::Other);
+        let goes_on = self.rows.iter().take(segment.start).any(is_message);
+        segment.clone().find(|index| !goes_on || self.is_start(*index))
+    }
+
+    /// Returns where a fold from `first` may end, in order: where a turn begins, in the segment or right behind it.
+    fn ends(&self, first: usize, segment_end: usize, keep_from: usize) -> Vec<usize> {
+        let inside = (first + 1..segment_end).filter(|index| self.is_start(*index) && *index <= keep_from);
+        let behind = self.rows.iter().enumerate().skip(segment_end);
+        let next = behind.map(|(index, (_, kind))| (index, *kind)).find(|(_, kind)| *kind != Kind::Instruction);
+        let at_end = next.is_some_and(|(index, kind)| kind == Kind::Start && index <= keep_from);
+        inside.chain(at_end.then_some(segment_end)).collect()
+    }
+
+    fn is_start(&self, index: usize) -> bool {
+        self.rows.get(index).is_some_and(|(_, kind)| *kind == Kind::Start)
+    }
+
+    fn cost(&self, range: Range<usize>) -> u64 {
+        let rows = self.rows.get(range).unwrap_or_default();
+        rows.iter().map(|(row, _)| row.tokens).fold(0, u64::saturating_add)
+    }
+
+    /// Returns the plan for these rows; none if a summary could hardly be shorter.
+    fn plan(&self, policy: &FoldPolicy, reason: FoldReason, range: Range<usize>) -> Option<FoldPlan> {
+        let tokens = self.cost(range.clone());
+        let rows: Vec<_> = self.rows.get(range)?.iter().map(|(row, _)| (*row).clone()).collect();
+        let (oldest, newest) = (rows.first()?, rows.last()?);
+        let span = SeqRange { first: oldest.covers.map_or(oldest.seq, |covers| covers.first), last: newest.seq };
+        let plan = FoldPlan { reason, span, rows, tokens, max_tokens: policy.bound(tokens) };
+        (tokens >= LEAST_TOKENS).then_some(plan)
+    }
+}

@@ -1,0 +1,199 @@
+//! Summaries without a model, and what any summary has to keep to.
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::HeuristicCounter;
+use crate::error::{Error, Result};
+use crate::message::{Role, StoredMessage};
+use crate::model::{Summarizer, Summary, SummaryRequest, TokenCounter};
+
+/// What such summaries are said to be by.
+const BY: &str = "extractive";
+
+/// The most characters of a sentence that are kept.
+const SENTENCE: usize = 200;
+
+/// The most where space is short.
+const SHORT_SENTENCE: usize = 80;
+
+/// The most bytes that one token can stand for: a run of blanks.
+const BYTES_PER_TOKEN: u64 = 256;
+
+/// Summarises by taking the first and the last sentence of each message, without any model.
+///
+/// Where that is too long it takes the first sentence only, shorter, and leaves messages out, the oldest first: those
+/// of tools, then of the model, then of persons. Texts that must survive are added where the sentences lack them. The
+/// same request gives the same summary.
+#[derive(Clone, Debug)]
+pub struct ExtractiveSummarizer {
+    counter: Arc<dyn TokenCounter>,
+}
+
+impl ExtractiveSummarizer {
+    /// Returns a summariser that keeps bounds by `counter`.
+    pub fn new(counter: Arc<dyn TokenCounter>) -> Self {
+        Self { counter }
+    }
+
+    /// Returns the summary of `request`.
+    ///
+    /// # Errors
+    /// [`Error::OverBudget`] if the texts that must survive, or the shortest line, exceed the request's bound.
+    pub fn extract(&self, request: &SummaryRequest) -> Result<Summary> {
+        let lines = |most, ends| request.messages.iter().flat_map(move |row| lines_of(row, most, ends)).collect();
+        let long: Vec<_> = lines(SENTENCE, 2);
+        let text = compose(&long, 0, &request.keep);
+        if self.counter.count_text(&text) <= request.max_tokens {
+            return Ok(Summary { text, by: BY.to_owned() });
+        }
+        let short: Vec<_> = lines(SHORT_SENTENCE, 1);
+        self.shorten(&short, request)
+    }
+
+    /// Leaves out as few lines as the bound demands.
+    fn shorten(&self, lines: &[Line], request: &SummaryRequest) -> Result<Summary> {
+        let size = |omitted: usize| self.counter.count_text(&compose(lines, omitted, &request.keep));
+        let (mut low, mut high) = (0, lines.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if size(middle) <= request.max_tokens {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        let text = compose(lines, low, &request.keep);
+        let need = if text.is_empty() { size(low.saturating_sub(1)) } else { size(low) };
+        if need > request.max_tokens {
+            return Err(Error::OverBudget { need, budget: request.max_tokens });
+        }
+        Ok(Summary { text, by: BY.to_owned() })
+    }
+}
+
+impl Default for ExtractiveSummarizer {
+    fn default() -> Self {
+        Self::new(Arc::new(HeuristicCounter))
+    }
+}
+
+#[async_trait]
+impl Summarizer for ExtractiveSummarizer {
+    async fn summarize(&self, request: &SummaryRequest) -> Result<Summary> {
+        self.extract(request)
+    }
+}
+
+/// A line of a summary, and how late it is left out: a higher rank stays longer.
+struct Line {
+    text: String,
+    rank: u8,
+}
+
+/// Returns what a summary says of a message: a line with the speaker and sentences, or each line of an earlier summary.
+fn lines_of(row: &StoredMessage, most: usize, ends: usize) -> Vec<Line> {
+    let Some(message) = &row.message else { return Vec::new() };
+    let text = message.text();
+    if row.covers.is_some() {
+        let lines = text.lines().filter(|line| !line.trim().is_empty());
+        return lines.map(|line| Line { text: clip(line, most), rank: 3 }).collect();
+    }
+    let sentences: Vec<_> = sentences(&text).collect();
+    let chosen = match (sentences.first(), sentences.last()) {
+        (Some(first), Some(last)) if ends > 1 && sentences.len() > 1 => {
+            let gap = if sentences.len() > 2 { " … " } else { " " };
+            format!("{}{gap}{}", clip(first, most), clip(last, most))
+        }
+        (Some(first), _) => clip(first, most),
+        _ => return Vec::new(),
+    };
+    let rank = match message.role {
+        Role::Tool | Role::Function => 0,
+        Role::Assistant => 1,
+        Role::User | Role::System | Role::Developer => 2,
+    };
+    let speaker = message.speaker.as_deref().unwrap_or(message.role.name());
+    vec![Line { text: format!("{speaker}: {chosen}"), rank }]
+}
+
+/// Returns the lines but for the `omitted` least wanted ones, and the texts to be kept that they lack.
+fn compose(lines: &[Line], omitted: usize, keep: &[String]) -> String {
+    let mut order: Vec<_> = (0..lines.len()).collect();
+    order.sort_by_key(|index| lines.get(*index).map(|line| line.rank));
+    let mut shown = order.split_off(omitted.min(order.len()));
+    shown.sort_unstable();
+    let mut text: Vec<_> = shown.iter().filter_map(|index| lines.get(*index)).map(|line| line.text.as_str()).collect();
+    if lines.is_empty() {
+        text.push("(messages without words)");
+    }
+    let body = text.join("\n");
+    let missing: Vec<_> = keep.iter().filter(|keep| !body.contains(keep.as_str())).map(String::as_str).collect();
+    match (body.is_empty(), missing.is_empty()) {
+        (_, true) => body,
+        (true, false) => missing.join("; "),
+        (false, false) => format!("{body}\n{}", missing.join("; ")),
+    }
+}
+
+/// Returns the sentences: they end with a line, with a full stop before a blank, or with a full stop of Chinese and
+/// Japanese.
+fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().flat_map(sentences_of_line).filter(|sentence| !sentence.is_empty())
+}
+
+fn sentences_of_line(line: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = line;
+    let mut characters = line.char_indices().peekable();
+    while let Some((at, character)) = characters.next() {
+        let is_before_blank = characters.peek().is_none_or(|(_, next)| next.is_whitespace());
+        let ends =
+            matches!(character, '。' | '！' | '？') || (matches!(character, '.' | '!' | '?' | '…') && is_before_blank);
+        if ends {
+            let end = at + character.len_utf8() - (line.len() - rest.len());
+            let (sentence, after) = rest.split_at(end);
+            found.push(sentence.trim());
+            rest = after;
+        }
+    }
+    found.push(rest.trim());
+    found
+}
+
+fn clip(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default().trim_end()),
+        None => text.to_owned(),
+    }
+}
+
+/// Returns the tokens of a summary that may stand for `request`'s messages: not empty, within its bound, shorter than
+/// what it stands for, and with every text that must survive.
+///
+/// # Errors
+/// [`Error::OverBudget`] if it exceeds the bound; [`Error::Invalid`] if it breaks another rule.
+pub fn validate_summary(text: &str, request: &SummaryRequest, counter: &dyn TokenCounter) -> Result<u64> {
+    if text.trim().is_empty() {
+        return Err(Error::invalid("the summary is empty"));
+    }
+    // A summary of megabytes is refused without counting it.
+    let least = text.len() as u64 / BYTES_PER_TOKEN;
+    let tokens = if least > request.max_tokens { least } else { counter.count_text(text) };
+    if tokens > request.max_tokens {
+        return Err(Error::OverBudget { need: tokens, budget: request.max_tokens });
+    }
+    let replaced = request.messages.iter().map(|row| row.tokens).fold(0, u64::saturating_add);
+    if tokens >= replaced {
+        return Err(Error::invalid(format!("the summary has {tokens} tokens, no fewer than what it stands for")));
+    }
+    let missing = request.keep.iter().filter(|keep| !text.contains(keep.as_str())).count();
+    if missing > 0 {
+        return Err(Error::invalid(format!("the summary lacks {missing} texts that must survive")));
+    }
+    Ok(tokens)
+}
