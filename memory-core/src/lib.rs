@@ -5,6 +5,7 @@ pub mod blackboard;
 pub mod cache;
 pub mod chat;
 mod codec;
+pub mod engine;
 pub mod error;
 pub mod fields;
 pub mod filter;

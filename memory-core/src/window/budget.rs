@@ -72,3 +72,9 @@ impl FitOptions {
         self
     }
 }
+
+impl From<u64> for Budget {
+    fn from(limit: u64) -> Self {
+        Self::new(limit)
+    }
+}

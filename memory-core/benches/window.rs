@@ -1,0 +1,69 @@
+//! The window: reading the tail of a session in memory and fitting it into 3,000 tokens, at growing lengths.
+//!
+//! Goal: at most 5 µs at 100,000 messages, and flat from 100 to 100,000.
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use memory_core::chat::{Append, ChatStore, NewMessage, Page};
+use memory_core::engine::{ContextRequest, Memory, WindowConfig};
+use memory_core::reference::{MemChat, MemRecords};
+use memory_core::window::{Budget, FitOptions, HeuristicCounter, fit};
+use memory_core::{Message, Role, Scope, SessionId, StoredMessage, Timestamp, Truth};
+use tokio::runtime::Runtime;
+
+const LIMIT: u64 = 3_000;
+/// Tokens of a message: the mean of ordinary chat.
+const TOKENS: u64 = 63;
+
+fn messages(count: usize) -> Vec<NewMessage> {
+    let roles = [Role::User, Role::Assistant];
+    let message = |n: usize| {
+        let role = if n % 2 == 0 { roles[0] } else { roles[1] };
+        let at = Timestamp(i64::try_from(n).unwrap_or(0));
+        NewMessage { message: Arc::new(Message::new(role, format!("message {n}"), at)), tokens: TOKENS }
+    };
+    (0..count).map(message).collect()
+}
+
+fn window(criterion: &mut Criterion) {
+    let runtime = Runtime::new().unwrap_or_else(|error| panic!("{error}"));
+    let mut group = criterion.benchmark_group("window");
+    for count in [100, 1_000, 10_000, 100_000] {
+        let chat = Arc::new(MemChat::default());
+        let (scope, session) = (Scope::new("acme", "ada"), SessionId::new("talk"));
+        let (Ok(scope), Ok(session)) = (scope, session) else { return };
+        let batch = Append { fence: None, messages: messages(count) };
+        let appended = runtime.block_on(chat.append(&scope, &session, &batch));
+        assert!(appended.is_ok());
+        let page = Page::newest(20_000).within(LIMIT);
+        let budget = Budget::new(LIMIT);
+        let options = FitOptions::default();
+        group.bench_function(BenchmarkId::new("read and fit", count), |bencher| {
+            bencher.iter(|| {
+                let slice = runtime.block_on(chat.read(&scope, &session, &page));
+                let rows: Vec<StoredMessage> = slice.map(|slice| slice.messages).unwrap_or_default();
+                black_box(fit(&rows, &budget, &options, &HeuristicCounter))
+            });
+        });
+        let slice = runtime.block_on(chat.read(&scope, &session, &page));
+        let rows = slice.map(|slice| slice.messages).unwrap_or_default();
+        group.bench_function(BenchmarkId::new("fit", count), |bencher| {
+            bencher.iter(|| black_box(fit(&rows, &budget, &options, &HeuristicCounter)));
+        });
+        let records = Truth::records(Arc::new(MemRecords::default()));
+        let builder = Memory::builder(Truth::chat(chat.clone()), records);
+        let memory = runtime.block_on(builder.window(WindowConfig::default().with_summaries(false)).build());
+        let Ok(memory) = memory else { return };
+        let talk = memory.of(&scope).session(&session);
+        let request = ContextRequest::new("", LIMIT);
+        group.bench_function(BenchmarkId::new("context without query", count), |bencher| {
+            bencher.iter(|| black_box(runtime.block_on(talk.assemble(&request))));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, window);
+criterion_main!(benches);

@@ -1,0 +1,39 @@
+//! The engine: owners' handles, the two paths (write, recall), and the upkeep that makes indexes follow truth.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | what is stored when a message is appended | `session.rs` |
+//! | what a context holds and why | `context.rs` (the calls), `assemble.rs` (the rule), `render.rs` (how it looks) |
+//! | how hits are found, fused and checked | `search.rs` (the calls), `rank.rs` (the rule) |
+//! | how a record is stored, reinforced or superseded | `remember.rs` |
+//! | how anything is forgotten | `forget.rs` |
+//! | how indexes follow truth | `upkeep.rs`, `project.rs`; summaries of long windows in `summarise.rs` |
+
+mod assemble;
+mod builder;
+mod context;
+mod forget;
+mod memory;
+mod project;
+mod rank;
+mod receipt;
+mod remember;
+mod render;
+mod scoped;
+mod search;
+mod session;
+mod upkeep;
+
+pub use assemble::{Context, Part, PartKind};
+pub use builder::{MemoryBuilder, WindowConfig};
+pub use context::ContextRequest;
+pub use forget::{Forget, ForgetReceipt, StoreErasure};
+pub use memory::{IndexStatus, Memory, Status, StoreStatus};
+pub use receipt::{
+    AppendReceipt, ContextReceipt, Degraded, History, Included, LeftOut, Reason, SearchReceipt, Signals, Stage, Tokens,
+};
+pub use remember::{Remember, RememberReceipt, Remembered};
+pub use scoped::Scoped;
+pub use search::{Content, Found, Hit, Search};
+pub use session::Session;
+pub use upkeep::{UpkeepReport, UpkeepTask};

@@ -1,0 +1,287 @@
+//! What a context holds: the rule by which a budget is shared out, as functions of values.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::chat::{SessionState, Slice};
+use crate::error::{Error, Result};
+use crate::id::{ItemId, MessageId, RecordId, Seq};
+use crate::message::{Message, Role, StoredMessage};
+use crate::model::TokenCounter;
+use crate::time::Timestamp;
+use crate::window::{Budget, FitOptions, Oversize, fit};
+
+use super::receipt::{ContextReceipt, History, Included, LeftOut, Reason, SearchReceipt, Tokens};
+use super::render;
+use super::search::{Hit, as_record};
+
+/// The part of a context that a message stands in, in the order of the context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PartKind {
+    /// Instructions at the head of the session.
+    Instruction,
+    /// A summary of older messages.
+    Summary,
+    /// A message word for word.
+    History,
+    /// The block of recalled items.
+    Recalled,
+    /// What the person says now.
+    Query,
+}
+
+/// One message of a context.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// Where it stands.
+    pub kind: PartKind,
+    /// The message as it is to be sent.
+    pub message: Arc<Message>,
+    /// Its tokens.
+    pub tokens: u64,
+}
+
+/// What to send to a model, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Context {
+    /// The messages.
+    pub parts: Vec<Part>,
+    /// What went in, what was left out and why.
+    pub receipt: ContextReceipt,
+}
+
+impl Context {
+    /// Returns the messages in order.
+    pub fn messages(&self) -> impl Iterator<Item = &Message> {
+        self.parts.iter().map(|part| part.message.as_ref())
+    }
+
+    /// Returns the messages as OpenAI chat JSON.
+    pub fn to_openai(&self) -> Vec<Value> {
+        self.messages().map(Message::to_openai).collect()
+    }
+
+    /// Returns the tokens of all parts together.
+    pub fn tokens(&self) -> u64 {
+        self.receipt.tokens.total
+    }
+}
+
+/// The room there is, with the query that has to go in.
+#[derive(Debug)]
+pub(super) struct Room {
+    /// Tokens of the whole context, the reserve taken off.
+    limit: u64,
+    reserved: u64,
+    query: Option<Part>,
+}
+
+impl Room {
+    pub(super) fn new(budget: &Budget, query: Option<Message>, counter: &dyn TokenCounter) -> Result<Self> {
+        let limit = budget.room()?;
+        let query = query.map(|message| {
+            let tokens = counter.count(&message);
+            Part { kind: PartKind::Query, message: Arc::new(message), tokens }
+        });
+        let room = Self { limit, reserved: budget.reserve, query };
+        if room.query_tokens() > limit {
+            return Err(Error::OverBudget { need: room.query_tokens(), budget: limit });
+        }
+        Ok(room)
+    }
+
+    /// What the window and the recalled items may take together.
+    pub(super) fn left(&self) -> u64 {
+        self.limit.saturating_sub(self.query_tokens())
+    }
+
+    /// Leaves the query out if it is the newest message of the window already.
+    pub(super) fn drop_query_if_said(&mut self, window: &Window) {
+        let newest = window.rows.last().and_then(|row| row.message.as_ref());
+        let said = |query: &Part| newest.is_some_and(|m| m.role == Role::User && m.text() == query.message.text());
+        self.query = self.query.take().filter(|query| !said(query));
+    }
+
+    fn query_tokens(&self) -> u64 {
+        self.query.as_ref().map_or(0, |query| query.tokens)
+    }
+}
+
+/// The part of a session that was read: instructions at its head, and its tail.
+#[derive(Debug)]
+pub(super) struct Window {
+    pub(super) rows: Vec<StoredMessage>,
+    state: SessionState,
+    complete: bool,
+}
+
+impl Window {
+    pub(super) fn new(head: Slice, tail: Slice) -> Self {
+        let first = tail.messages.first().map_or(Seq(u64::MAX), |row| row.seq);
+        let is_instruction = |row: &StoredMessage| row.message.as_ref().is_some_and(|m| m.role.is_instruction());
+        let pinned = head.messages.into_iter().take_while(|row| is_instruction(row) && row.seq < first);
+        let rows = pinned.chain(tail.messages).collect();
+        Self { rows, state: tail.state, complete: head.complete && tail.complete }
+    }
+
+    /// Returns the largest legal part of the window within `budget` tokens.
+    pub(super) fn fit(&self, budget: u64, oversize: Oversize, counter: &dyn TokenCounter) -> Result<Fitted> {
+        let options = FitOptions::default().with_oversize(oversize);
+        let fitted = fit(&self.rows, &Budget::new(budget), &options, counter)?;
+        Ok(Fitted { tokens: fitted.tokens, truncated: fitted.truncated().count() as u64, rows: fitted.rows })
+    }
+
+    /// As [`Window::fit`] within `left - share`, but within all of `left` if the last turn needs it.
+    pub(super) fn fit_beside(
+        &self,
+        left: u64,
+        share: u64,
+        oversize: Oversize,
+        counter: &dyn TokenCounter,
+    ) -> Result<Fitted> {
+        if share > 0
+            && let Ok(fitted) = self.fit(left - share, Oversize::Error, counter)
+        {
+            return Ok(fitted);
+        }
+        self.fit(left, oversize, counter)
+    }
+}
+
+/// What of a window goes into a context.
+#[derive(Debug)]
+pub(super) struct Fitted {
+    pub(super) rows: Vec<StoredMessage>,
+    pub(super) tokens: u64,
+    truncated: u64,
+}
+
+impl Fitted {
+    pub(super) fn ids(&self) -> HashSet<MessageId> {
+        self.rows.iter().map(|row| row.id).collect()
+    }
+}
+
+/// The block of recalled items and its size.
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    hits: Vec<Hit>,
+    message: Option<Message>,
+    pub(super) tokens: u64,
+}
+
+impl Block {
+    /// Takes hits, best first, as long as the whole block keeps `share` tokens; the others are left out.
+    pub(super) fn fill(
+        hits: Vec<Hit>,
+        share: u64,
+        counter: &dyn TokenCounter,
+        now: Timestamp,
+        receipt: &mut SearchReceipt,
+    ) -> Self {
+        let mut block = Self::default();
+        for hit in hits {
+            let (item, signals) = (hit.item.clone(), hit.signals);
+            block.hits.push(hit);
+            let message = render::recalled(block.hits.iter().map(|hit| &hit.content), now);
+            let tokens = counter.count(&message);
+            if tokens > share {
+                block.hits.pop();
+                receipt.left_out.push(LeftOut::new(&item, Reason::NoRoom, signals));
+                continue;
+            }
+            (block.message, block.tokens) = (Some(message), tokens);
+        }
+        block
+    }
+
+    /// Returns the records in the block.
+    pub(super) fn records(&self) -> Vec<RecordId> {
+        self.hits.iter().filter_map(|hit| as_record(&hit.item)).collect()
+    }
+
+    /// Takes out what stands in the window.
+    pub(super) fn without(
+        self,
+        window: &HashSet<MessageId>,
+        counter: &dyn TokenCounter,
+        now: Timestamp,
+        receipt: &mut SearchReceipt,
+    ) -> Self {
+        let is_shown = |hit: &Hit| matches!(&hit.item, ItemId::Message(id) if window.contains(id));
+        let (shown, rest): (Vec<Hit>, Vec<Hit>) = self.hits.iter().cloned().partition(is_shown);
+        if shown.is_empty() {
+            return self;
+        }
+        receipt.left_out.extend(shown.iter().map(|hit| LeftOut::new(&hit.item, Reason::InWindow, hit.signals)));
+        Self::fill(rest, u64::MAX, counter, now, receipt)
+    }
+}
+
+/// Puts the parts of a context in order and writes its receipt.
+pub(super) fn assemble(
+    window: &Window,
+    fitted: Fitted,
+    block: Block,
+    room: Room,
+    counter: &dyn TokenCounter,
+    search: SearchReceipt,
+) -> Context {
+    let mut parts = Vec::with_capacity(fitted.rows.len() + 2);
+    let mut included = Vec::with_capacity(fitted.rows.len() + block.hits.len());
+    let mut tokens = Tokens { limit: room.limit, reserved: room.reserved, ..Tokens::default() };
+    let mut history = History {
+        window_messages: window.state.active_messages,
+        window_tokens: window.state.active_tokens,
+        kept_messages: fitted.rows.len() as u64,
+        kept_tokens: fitted.tokens,
+        truncated: fitted.truncated,
+        ..History::default()
+    };
+    for row in fitted.rows {
+        let Some(part) = part(&row) else { continue };
+        let share = match part.kind {
+            PartKind::Instruction => &mut tokens.instructions,
+            PartKind::Summary => &mut tokens.summaries,
+            _ => &mut tokens.history,
+        };
+        *share += part.tokens;
+        if part.kind != PartKind::Instruction {
+            history.first = history.first.or(Some(row.covers.map_or(row.seq, |covers| covers.first)));
+            history.last = Some(row.seq);
+        }
+        let item = ItemId::Message(row.id).key();
+        included.push(Included { item, part: part.kind, tokens: part.tokens, signals: None });
+        parts.push(part);
+    }
+    if let Some(message) = block.message {
+        tokens.recalled = block.tokens;
+        included.extend(block.hits.iter().map(|hit| {
+            let (item, signals) = (hit.item.key(), Some(hit.signals));
+            Included { item, part: PartKind::Recalled, tokens: 0, signals }
+        }));
+        parts.push(Part { kind: PartKind::Recalled, message: Arc::new(message), tokens: block.tokens });
+    }
+    if let Some(query) = room.query {
+        tokens.query = query.tokens;
+        parts.push(query);
+    }
+    tokens.total = parts.iter().map(|part| part.tokens).sum();
+    let (counter, complete) = (counter.name().to_owned(), window.complete);
+    let receipt = ContextReceipt { tokens, counter, history, included, search, complete, took_micros: 0 };
+    Context { parts, receipt }
+}
+
+fn part(row: &StoredMessage) -> Option<Part> {
+    let message = row.message.as_ref()?;
+    if let Some(covers) = row.covers {
+        let message = Arc::new(render::summary(message, covers));
+        return Some(Part { kind: PartKind::Summary, message, tokens: row.tokens });
+    }
+    let kind = if message.role.is_instruction() { PartKind::Instruction } else { PartKind::History };
+    Some(Part { kind, message: Arc::clone(message), tokens: row.tokens })
+}

@@ -1,0 +1,158 @@
+//! `session.context`: the messages to send to a model, within a budget, and the receipt that explains them.
+
+use std::collections::HashSet;
+
+use crate::chat::{Page, View};
+use crate::error::Result;
+use crate::filter::Filter;
+use crate::id::{MessageId, Seq};
+use crate::message::{Message, Role, StoredMessage};
+use crate::time::Stopwatch;
+use crate::window::{Budget, Oversize};
+
+use super::assemble::{Block, Context, Room, Window, assemble};
+use super::rank::Candidate;
+use super::receipt::{LeftOut, Reason, SearchReceipt};
+use super::search::{Hit, Search, as_message};
+use super::session::Session;
+
+/// Rows read at the head of a session, where instructions stand.
+const HEAD: usize = 8;
+/// Rows of the tail that are read at the most; the budget usually stops the page long before.
+const TAIL: usize = 20_000;
+
+/// What a context is asked for.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ContextRequest {
+    /// What the person says now; empty for none. It stands last, and what is recalled answers it.
+    pub query: String,
+    /// How many tokens there are.
+    pub budget: Budget,
+    /// How many items are recalled at the most; 0 for a bare token window. Default 5.
+    pub recall: usize,
+    /// The most tokens that recalled items may have, beside the rule that they take a third at most. Default 4,000.
+    pub recall_tokens: u64,
+    /// Which items may be recalled, beside being current. Default all.
+    pub filter: Filter,
+    /// What happens if the last turn alone does not fit. Default an error.
+    pub oversize: Oversize,
+}
+
+impl ContextRequest {
+    /// Asks for a context of `query` within `budget`.
+    pub fn new(query: impl Into<String>, budget: impl Into<Budget>) -> Self {
+        Self {
+            query: query.into(),
+            budget: budget.into(),
+            recall: 5,
+            recall_tokens: 4_000,
+            filter: Filter::All,
+            oversize: Oversize::default(),
+        }
+    }
+
+    /// Sets how many items are recalled at the most; 0 for a bare token window.
+    #[must_use]
+    pub fn recall(mut self, items: usize) -> Self {
+        self.recall = items;
+        self
+    }
+
+    /// Sets which items may be recalled.
+    #[must_use]
+    pub fn matching(mut self, filter: Filter) -> Self {
+        self.filter = filter;
+        self
+    }
+
+    /// Sets what happens if the last turn alone does not fit.
+    #[must_use]
+    pub fn oversize(mut self, oversize: Oversize) -> Self {
+        self.oversize = oversize;
+        self
+    }
+
+    fn search(&self) -> Search {
+        Search::new(self.query.clone()).limit(self.recall.max(1)).matching(self.filter.clone())
+    }
+}
+
+impl Session {
+    /// Returns what to send to a model: instructions, summaries, the newest messages that fit, recalled items, and the
+    /// query, within `budget` tokens.
+    ///
+    /// The same as [`Session::assemble`] with the defaults of [`ContextRequest`].
+    #[doc(alias = "get")]
+    #[doc(alias = "get_context")]
+    pub async fn context(&self, query: &str, budget: impl Into<Budget>) -> Result<Context> {
+        self.assemble(&ContextRequest::new(query, budget)).await
+    }
+
+    /// Returns what to send to a model, and the receipt that explains it.
+    ///
+    /// Under a short budget, instructions and query come first, then the last turn, then recalled items (a third at
+    /// most), and history takes the rest. The window is the largest tail that does not begin with an answer and keeps
+    /// calls with their results. Recalled items are one block of data before the query, never instructions; what is in
+    /// the window already is not repeated there. Reads one page, whatever the length of the session.
+    ///
+    /// # Errors
+    /// `OverBudget` if instructions, query and the last turn do not fit and the request's policy is to fail;
+    /// `Invalid` beyond the limits; else what reading the conversation fails with. A failing index or embedder is no
+    /// error: it is named in the receipt.
+    pub async fn assemble(&self, request: &ContextRequest) -> Result<Context> {
+        let watch = Stopwatch::start();
+        let inner = self.scoped().inner();
+        let counter = inner.counter.as_ref();
+        let now = inner.clock.now();
+        let search = request.search();
+        let recalls = request.recall > 0 && !request.query.trim().is_empty();
+        if recalls {
+            inner.check(&search)?;
+        }
+        let filter = search.effective(now);
+        let query = (!request.query.is_empty()).then(|| Message::new(Role::User, request.query.as_str(), now));
+        let mut room = Room::new(&request.budget, query, counter)?;
+
+        let legs =
+            async { if recalls { Some(inner.legs(self.scoped().scope(), &search, &filter).await) } else { None } };
+        let (head, tail) = (Page::after(Seq(0), HEAD, View::Active), Page::newest(TAIL).within(request.budget.limit));
+        let (head, tail, legs) = tokio::join!(self.read(&head), self.read(&tail), legs);
+        let window = Window::new(head?, tail?);
+        room.drop_query_if_said(&window);
+
+        let left = room.left();
+        let share = if recalls { request.recall_tokens.min(left / 3) } else { 0 };
+        let first = window.fit_beside(left, share, request.oversize, counter)?;
+        let shown = first.ids();
+        let fresh: Vec<&StoredMessage> = window.rows.iter().filter(|row| !shown.contains(&row.id)).collect();
+        let mut receipt = SearchReceipt::default();
+        let candidates = legs.map(|legs| receipt.rank(&search, legs, &fresh, inner)).unwrap_or_default();
+        let hits = self.pick(&candidates, request.recall, &filter, &shown, &mut receipt).await;
+        let share = share.min(left.saturating_sub(first.tokens));
+        let block = Block::fill(hits, share, counter, now, &mut receipt);
+        // What recalled items did not use goes back to the history.
+        let fitted = window.fit(left.saturating_sub(block.tokens), request.oversize, counter)?;
+        let block = block.without(&fitted.ids(), counter, now, &mut receipt);
+        self.scoped().note_access(block.records());
+        let mut context = assemble(&window, fitted, block, room, counter, receipt);
+        context.receipt.took_micros = u64::try_from(watch.elapsed().as_micros()).unwrap_or(u64::MAX);
+        Ok(context)
+    }
+
+    /// Takes the best `count` candidates that are not in the window and that truth confirms.
+    async fn pick(
+        &self,
+        candidates: &[Candidate],
+        count: usize,
+        filter: &Filter,
+        window: &HashSet<MessageId>,
+        receipt: &mut SearchReceipt,
+    ) -> Vec<Hit> {
+        let in_window = |candidate: &&Candidate| as_message(&candidate.item).is_some_and(|id| window.contains(&id));
+        let (shown, rest): (Vec<&Candidate>, Vec<&Candidate>) = candidates.iter().partition(in_window);
+        let shown = shown.into_iter().take(count);
+        receipt.left_out.extend(shown.map(|c| LeftOut::new(&c.item, Reason::InWindow, c.signals)));
+        self.scoped().take(&rest, count, filter, receipt).await
+    }
+}

@@ -1,0 +1,169 @@
+//! The handle of a whole memory. It has no data methods: data belongs to owners.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use futures_util::future::join_all;
+use tokio::sync::Notify;
+
+use crate::analysis::Analysis;
+use crate::chat::ChatStore;
+use crate::error::Result;
+use crate::id::{RecordId, SessionId};
+use crate::limits::Limits;
+use crate::model::{Embedder, TokenCounter};
+use crate::record::RecordStore;
+use crate::scope::Scope;
+use crate::store::{Health, Store};
+use crate::text::TextStore;
+use crate::time::{Clock, Timestamp};
+use crate::truth::Truth;
+use crate::upkeep::{Backlog, IndexName};
+use crate::vector::VectorStore;
+
+use super::builder::{MemoryBuilder, WindowConfig};
+use super::scoped::Scoped;
+
+/// A memory: stores, indexes and the rules between them. Cheap to clone; `Send + Sync`.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    pub(super) inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+pub(super) struct Inner {
+    pub(super) chat: Truth<dyn ChatStore>,
+    pub(super) records: Truth<dyn RecordStore>,
+    pub(super) text: Option<TextIndex>,
+    pub(super) vectors: Option<VectorIndex>,
+    pub(super) analysis: Analysis,
+    pub(super) counter: Arc<dyn TokenCounter>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) limits: Limits,
+    pub(super) window: WindowConfig,
+    pub(super) touch: bool,
+    /// Wakes the upkeep task after a write.
+    pub(super) changed: Notify,
+    /// Held by the one upkeep pass of this process.
+    pub(super) tending: tokio::sync::Mutex<()>,
+    /// Records that were returned and when, to be written down by upkeep.
+    pub(super) accessed: Mutex<Vec<(Scope, Vec<RecordId>, Timestamp)>>,
+    /// Sessions whose window was too full after an append: a hint, renewed by the next append if it is lost.
+    pub(super) full: Mutex<BTreeSet<(Scope, SessionId)>>,
+}
+
+#[derive(Debug)]
+pub(super) struct TextIndex {
+    pub(super) name: IndexName,
+    pub(super) store: Arc<dyn TextStore>,
+}
+
+#[derive(Debug)]
+pub(super) struct VectorIndex {
+    pub(super) name: IndexName,
+    pub(super) store: Arc<dyn VectorStore>,
+    pub(super) embedder: Arc<dyn Embedder>,
+}
+
+/// How a store is.
+#[derive(Clone, Debug)]
+pub struct StoreStatus {
+    /// What it is used for: `chat`, `records`, `text` or `vectors`.
+    pub part: &'static str,
+    /// The backend's name.
+    pub backend: &'static str,
+    /// Its health, or why it has none.
+    pub health: Result<Health>,
+}
+
+/// How far an index is.
+#[derive(Clone, Debug)]
+pub struct IndexStatus {
+    /// The index.
+    pub name: IndexName,
+    /// What it is behind.
+    pub backlog: Result<Backlog>,
+}
+
+/// How a memory is.
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// Its stores.
+    pub stores: Vec<StoreStatus>,
+    /// Its indexes.
+    pub indexes: Vec<IndexStatus>,
+}
+
+impl Memory {
+    /// Begins a memory over the stores that hold its truth.
+    pub fn builder(chat: Truth<dyn ChatStore>, records: Truth<dyn RecordStore>) -> MemoryBuilder {
+        MemoryBuilder::new(chat, records)
+    }
+
+    pub(super) fn from_inner(inner: Inner) -> Self {
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Returns the handle of one owner: the only way to data.
+    ///
+    /// A call without an owner does not compile:
+    /// ```compile_fail
+    /// # fn f(memory: memory_core::engine::Memory) {
+    /// memory.of();
+    /// # }
+    /// ```
+    /// and the memory itself has no data methods:
+    /// ```compile_fail
+    /// # async fn f(memory: memory_core::engine::Memory) {
+    /// memory.search(memory_core::engine::Search::new("who else is there")).await;
+    /// # }
+    /// ```
+    #[doc(alias = "MemoryManager")]
+    pub fn of(&self, scope: &Scope) -> Scoped {
+        Scoped::new(self.clone(), scope.clone())
+    }
+
+    /// Returns the present moment by the memory's clock, for new messages.
+    pub fn now(&self) -> Timestamp {
+        self.inner.clock.now()
+    }
+
+    /// Returns how the stores and indexes are, asked together.
+    pub async fn status(&self) -> Status {
+        let stores = join_all(self.inner.stores().into_iter().map(|(part, store)| async move {
+            StoreStatus { part, backend: store.backend(), health: store.ping().await }
+        }));
+        let indexes = join_all(self.inner.index_names().into_iter().map(|name| async move {
+            let backlog = self.inner.backlog(&name).await;
+            IndexStatus { name, backlog }
+        }));
+        let (stores, indexes) = tokio::join!(stores, indexes);
+        Status { stores, indexes }
+    }
+}
+
+impl Inner {
+    pub(super) fn stores(&self) -> Vec<(&'static str, Arc<dyn Store>)> {
+        let mut stores: Vec<(&'static str, Arc<dyn Store>)> =
+            vec![("chat", self.chat.store().clone()), ("records", self.records.store().clone())];
+        stores.extend(self.indexes());
+        stores
+    }
+
+    pub(super) fn indexes(&self) -> Vec<(&'static str, Arc<dyn Store>)> {
+        let text = self.text.iter().map(|index| ("text", index.store.clone() as Arc<dyn Store>));
+        let vectors = self.vectors.iter().map(|index| ("vectors", index.store.clone() as Arc<dyn Store>));
+        text.chain(vectors).collect()
+    }
+
+    pub(super) fn index_names(&self) -> Vec<IndexName> {
+        let text = self.text.iter().map(|index| index.name.clone());
+        text.chain(self.vectors.iter().map(|index| index.name.clone())).collect()
+    }
+
+    async fn backlog(&self, index: &IndexName) -> Result<Backlog> {
+        let (chat, records) =
+            tokio::try_join!(self.chat.upkeep().backlog(index), self.records.upkeep().backlog(index))?;
+        Ok(Backlog { pending: chat.pending + records.pending, dead: chat.dead + records.dead })
+    }
+}

@@ -1,0 +1,199 @@
+//! Receipts: what was done, what was left out and why. Plain data that can be printed, stored and compared.
+
+use serde::Serialize;
+
+use crate::chat::Placement;
+use crate::error::Error;
+use crate::id::{ItemId, Seq};
+use crate::store::Durability;
+
+/// A part of the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Stage {
+    /// Embedding the query or the documents.
+    Embed,
+    /// Search by words.
+    Text,
+    /// Search by meaning.
+    Vector,
+    /// Reading conversations.
+    Chat,
+    /// Reading records.
+    Records,
+    /// Noting which records were returned.
+    Touch,
+    /// Deleting ids from an index whose content is gone.
+    Clean,
+    /// Summarising the oldest part of a window.
+    Summary,
+}
+
+/// A stage that did not do its part; the rest still answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Degraded {
+    /// The stage.
+    pub stage: Stage,
+    /// Why, one clause without payload.
+    pub why: String,
+}
+
+impl Degraded {
+    pub(super) fn new(stage: Stage, error: &Error) -> Self {
+        Self { stage, why: error.to_string() }
+    }
+}
+
+/// What became of an append.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AppendReceipt {
+    /// One per message, in order.
+    pub placements: Vec<Placement>,
+    /// The number of the newest message of the session.
+    pub head: Seq,
+    /// Tokens of the messages given.
+    pub tokens: u64,
+    /// How safe they are.
+    pub durability: Durability,
+    /// How full the window is: above 0.8 upkeep will summarise its oldest part.
+    pub pressure: f32,
+}
+
+/// How an item came to its place in a result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Signals {
+    /// The fused score, which orders one result and means nothing beyond it.
+    pub score: f32,
+    /// Its lexical score, if it shares words with the query.
+    pub text: Option<f32>,
+    /// Its place by words, from 1.
+    pub text_rank: Option<usize>,
+    /// Its cosine, if it is near in meaning.
+    pub cosine: Option<f32>,
+    /// Its place by meaning, from 1.
+    pub vector_rank: Option<usize>,
+}
+
+/// Why a candidate is not in the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Reason {
+    /// It is in the window already.
+    InWindow,
+    /// There was no room for it in the budget.
+    NoRoom,
+    /// Better candidates filled the places.
+    BelowLimit,
+    /// Its content is gone, or no longer matches; its id was deleted from the index.
+    Gone,
+}
+
+/// Something that went into a context.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Included {
+    /// Its key: [`ItemId::key`].
+    pub item: String,
+    /// The part of the context it stands in.
+    pub part: super::PartKind,
+    /// Its tokens; those of recalled items are counted with their block.
+    pub tokens: u64,
+    /// How it was found, if it was recalled.
+    pub signals: Option<Signals>,
+}
+
+/// A candidate that did not go in.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LeftOut {
+    /// Its key: [`ItemId::key`].
+    pub item: String,
+    /// Why.
+    pub reason: Reason,
+    /// How it was found.
+    pub signals: Signals,
+}
+
+impl LeftOut {
+    pub(super) fn new(item: &ItemId, reason: Reason, signals: Signals) -> Self {
+        Self { item: item.key(), reason, signals }
+    }
+}
+
+/// What a search did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct SearchReceipt {
+    /// The terms sought.
+    pub terms: Vec<String>,
+    /// Items with words of the query among which the best were chosen.
+    pub text_candidates: usize,
+    /// Items near in meaning among which the best were chosen.
+    pub vector_candidates: usize,
+    /// The next best candidates, up to as many as there are hits, and every one that was gone.
+    pub left_out: Vec<LeftOut>,
+    /// Ids found in an index whose content was gone or no longer matched; 0 in a healthy system.
+    pub dropped_at_hydration: usize,
+    /// Stages that did not do their part.
+    pub degraded: Vec<Degraded>,
+    /// How long it took, in microseconds.
+    pub took_micros: u64,
+}
+
+/// Tokens of a context by part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Tokens {
+    /// The limit that the context keeps.
+    pub limit: u64,
+    /// Kept free for what the caller adds.
+    pub reserved: u64,
+    /// Instructions at the head.
+    pub instructions: u64,
+    /// Summaries.
+    pub summaries: u64,
+    /// Messages word for word.
+    pub history: u64,
+    /// The block of recalled items.
+    pub recalled: u64,
+    /// The query.
+    pub query: u64,
+    /// All parts together.
+    pub total: u64,
+}
+
+/// How much of the window went in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct History {
+    /// Messages and summaries in the window of the session.
+    pub window_messages: u64,
+    /// Their tokens.
+    pub window_tokens: u64,
+    /// Messages and summaries that went in, instructions included.
+    pub kept_messages: u64,
+    /// Their tokens as stored.
+    pub kept_tokens: u64,
+    /// The first number that went in, instructions apart.
+    pub first: Option<Seq>,
+    /// The last number that went in.
+    pub last: Option<Seq>,
+    /// Messages whose middle was cut to fit.
+    pub truncated: u64,
+}
+
+/// What went into a context, what was left out and why.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ContextReceipt {
+    /// Tokens by part.
+    pub tokens: Tokens,
+    /// The counter that counted them.
+    pub counter: String,
+    /// How much of the window went in.
+    pub history: History,
+    /// What went in, in order.
+    pub included: Vec<Included>,
+    /// What happened to the rest of the candidates, and how the search went.
+    pub search: SearchReceipt,
+    /// False where the session was read without its primary.
+    pub complete: bool,
+    /// How long it took, in microseconds.
+    pub took_micros: u64,
+}

@@ -1,0 +1,266 @@
+//! Long-term memory: storing, reinforcing and superseding records.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::id::{ItemId, RecordId, SessionId};
+use crate::message::Trust;
+use crate::record::{Expect, Put, Record, RecordBatch, StoredRecord, Superseded};
+use crate::time::Timestamp;
+
+use super::scoped::Scoped;
+
+/// Something to be remembered. Everything but kind and text has a default.
+#[derive(Clone, Debug)]
+pub struct Remember {
+    id: Option<RecordId>,
+    ttl: Option<Duration>,
+    record: Record,
+}
+
+impl Remember {
+    /// Remembers `text` as a record of `kind`.
+    pub fn new(kind: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { id: None, ttl: None, record: Record::new(kind, text, Timestamp(0)) }
+    }
+
+    /// Remembers a fact.
+    pub fn fact(text: impl Into<String>) -> Self {
+        Self::new("fact", text)
+    }
+
+    /// Remembers a preference.
+    pub fn preference(text: impl Into<String>) -> Self {
+        Self::new("preference", text)
+    }
+
+    /// Sets the id. Without one it is made from the content, so that the same fact told twice is one record.
+    #[must_use]
+    pub fn with_id(mut self, id: RecordId) -> Self {
+        self.id = Some(id);
+        self
+    }
+
+    /// Sets how long it is remembered. Default for ever.
+    #[must_use]
+    pub fn with_ttl(mut self, ttl: Duration) -> Self {
+        self.ttl = Some(ttl);
+        self
+    }
+
+    /// Sets its importance, 0 to 1.
+    #[must_use]
+    pub fn with_importance(mut self, importance: f32) -> Self {
+        self.record.importance = Some(importance);
+        self
+    }
+
+    /// Adds a tag.
+    #[must_use]
+    pub fn with_tag(mut self, tag: impl Into<String>) -> Self {
+        self.record.tags.push(tag.into());
+        self
+    }
+
+    /// Sets the session it comes from.
+    #[must_use]
+    pub fn with_session(mut self, session: SessionId) -> Self {
+        self.record.session = Some(session);
+        self
+    }
+
+    /// Adds an item that it was derived from; it is forgotten with it.
+    #[must_use]
+    pub fn with_source(mut self, source: ItemId) -> Self {
+        self.record.sources.push(source);
+        self
+    }
+
+    /// Sets how far it may be believed. Default as far as the user.
+    #[must_use]
+    pub fn with_trust(mut self, trust: Trust) -> Self {
+        self.record.trust = trust;
+        self
+    }
+
+    /// Sets who or what wrote it.
+    #[must_use]
+    pub fn with_origin(mut self, origin: impl Into<String>) -> Self {
+        self.record.origin = Some(origin.into());
+        self
+    }
+
+    /// Sets from when until when it is true.
+    #[must_use]
+    pub fn valid(mut self, from: Option<Timestamp>, to: Option<Timestamp>) -> Self {
+        (self.record.valid_from, self.record.valid_to) = (from, to);
+        self
+    }
+
+    /// Makes it never expire and never be evicted.
+    #[must_use]
+    pub fn pinned(mut self) -> Self {
+        self.record.pinned = true;
+        self
+    }
+
+    /// Sets one value of the metadata.
+    #[must_use]
+    pub fn with_metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.record.metadata.insert(key.into(), value.into());
+        self
+    }
+}
+
+/// What became of something to be remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Remembered {
+    /// It is a new record.
+    Stored,
+    /// It was known: the record that says the same counts as accessed, and lives on as long as either asked for.
+    Reinforced,
+}
+
+/// The answer to a remember.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct RememberReceipt {
+    /// The record that holds it.
+    pub id: RecordId,
+    /// Whether it is new.
+    pub outcome: Remembered,
+    /// The record's version.
+    pub version: u64,
+}
+
+impl Scoped {
+    /// Stores a record, unless one says the same: then that one is reinforced.
+    ///
+    /// Two texts of one kind say the same if they hold the same words, whatever their case, order, punctuation,
+    /// plurals and articles; another number, name or negation makes another fact. Never a loss: the receipt says which
+    /// record holds it. Safe to repeat, and among any number of tasks one record results.
+    ///
+    /// # Errors
+    /// `Invalid` beyond the limits, `IdConflict` if a given id holds other content, `Fenced` after an erasure.
+    #[doc(alias = "ingest")]
+    #[doc(alias = "add")]
+    pub async fn remember(&self, remember: Remember) -> Result<RememberReceipt> {
+        let record = self.prepare(&remember)?;
+        let conflict = match self.put(&record, Expect::Absent).await {
+            Ok(version) => return Ok(RememberReceipt { id: record.id, outcome: Remembered::Stored, version }),
+            Err(conflict @ Error::IdConflict { .. }) => conflict,
+            Err(other) => return Err(other),
+        };
+        let Some(stored) = self.get(&[record.id]).await?.pop() else { return Err(Error::Conflict) };
+        if remember.id.is_some() && (stored.record.text != record.text || stored.record.kind != record.kind) {
+            return Err(conflict);
+        }
+        if remember.id.is_none() && self.is_retired(&stored) {
+            return self.remember_again(record, stored.version).await;
+        }
+        self.reinforce(&stored, &record).await
+    }
+
+    /// Stores `remember` and retires the record `old` in one step: from now on only the new one is current.
+    ///
+    /// # Errors
+    /// `Invalid` if there is no such record or it is retired already, `Conflict` if it changed meanwhile.
+    pub async fn supersede(&self, old: RecordId, remember: Remember) -> Result<RememberReceipt> {
+        let mut new = self.prepare(&remember)?;
+        if remember.id.is_none() {
+            new.id = RecordId::of_content(&[old.0.as_bytes().as_slice(), new.id.0.as_bytes()].concat());
+        }
+        let stored = self.get(&[old]).await?.pop().ok_or_else(|| Error::invalid("there is no such record"))?;
+        match stored.record.superseded {
+            Some(superseded) if superseded.by == new.id => {
+                let version = self.get(&[new.id]).await?.first().map_or(1, |stored| stored.version);
+                return Ok(RememberReceipt { id: new.id, outcome: Remembered::Reinforced, version });
+            }
+            Some(_) => return Err(Error::invalid("the record was superseded already")),
+            None => {}
+        }
+        let mut retired = (*stored.record).clone();
+        retired.superseded = Some(Superseded { by: new.id, at: self.inner().clock.now() });
+        let puts = vec![
+            Put { record: Arc::new(retired), expect: Expect::Version(stored.version) },
+            Put { record: Arc::new(new.clone()), expect: Expect::Absent },
+        ];
+        let batch = RecordBatch { epoch: Some(self.epoch().await?), puts };
+        let versions = self.inner().records.store().put(self.scope(), &batch).await?;
+        self.inner().changed.notify_one();
+        let version = versions.get(1).copied().unwrap_or(1);
+        Ok(RememberReceipt { id: new.id, outcome: Remembered::Stored, version })
+    }
+
+    fn prepare(&self, remember: &Remember) -> Result<Record> {
+        let inner = self.inner();
+        let mut record = remember.record.clone();
+        record.created_at = inner.clock.now();
+        record.id = remember.id.unwrap_or_else(|| fingerprint(&inner.analysis, &record.kind, &record.text));
+        if let Some(ttl) = remember.ttl {
+            if ttl.is_zero() {
+                return Err(Error::invalid("a time to live must be longer than zero"));
+            }
+            record.expires_at = Some(record.created_at.checked_add(ttl)?);
+        }
+        inner.limits.check_record(&record)?;
+        Ok(record)
+    }
+
+    fn is_retired(&self, stored: &StoredRecord) -> bool {
+        let now = self.inner().clock.now();
+        let ended = |at: Option<Timestamp>| at.is_some_and(|at| at <= now);
+        let record = &stored.record;
+        record.superseded.is_some() || ended(record.valid_to) || (ended(record.expires_at) && !record.pinned)
+    }
+
+    /// A fact that was retired is told again: it becomes a record of its own, the same one in every repeat.
+    async fn remember_again(&self, mut record: Record, version: u64) -> Result<RememberReceipt> {
+        record.id = RecordId::of_content(&[record.id.0.as_bytes().as_slice(), &version.to_le_bytes()].concat());
+        match self.put(&record, Expect::Absent).await {
+            Ok(version) => Ok(RememberReceipt { id: record.id, outcome: Remembered::Stored, version }),
+            Err(Error::IdConflict { .. }) => {
+                let stored = self.get(&[record.id]).await?.pop().ok_or(Error::Conflict)?;
+                self.reinforce(&stored, &record).await
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    /// Adds to the stored record what the new one asks for beyond it: a longer life, tags, sources, an importance.
+    async fn reinforce(&self, stored: &StoredRecord, new: &Record) -> Result<RememberReceipt> {
+        let mut record = (*stored.record).clone();
+        record.expires_at = record.expires_at.zip(new.expires_at).map(|(old, new)| old.max(new));
+        record.importance = new.importance.or(record.importance);
+        record.pinned |= new.pinned;
+        let tags = new.tags.iter().filter(|tag| !stored.record.tags.contains(tag));
+        record.tags.extend(tags.cloned());
+        let mut version = stored.version;
+        if record != *stored.record {
+            self.inner().limits.check_record(&record)?;
+            version = self.put(&record, Expect::Version(version)).await?;
+        }
+        self.note_access(vec![record.id]);
+        Ok(RememberReceipt { id: record.id, outcome: Remembered::Reinforced, version })
+    }
+
+    async fn put(&self, record: &Record, expect: Expect) -> Result<u64> {
+        let inner = self.inner();
+        let puts = vec![Put { record: Arc::new(record.clone()), expect }];
+        let batch = RecordBatch { epoch: Some(self.epoch().await?), puts };
+        let versions = inner.records.store().put(self.scope(), &batch).await?;
+        inner.changed.notify_one();
+        versions.first().copied().ok_or(Error::Conflict)
+    }
+}
+
+/// Returns the id that belongs to what a record says.
+fn fingerprint(analysis: &crate::Analysis, kind: &str, text: &str) -> RecordId {
+    let terms = analysis.document(text);
+    let terms = terms.iter().map(|(term, count)| format!("{} {count}", term.as_str()));
+    RecordId::of_content(format!("{kind}\n{}", terms.collect::<Vec<_>>().join("\n")).as_bytes())
+}

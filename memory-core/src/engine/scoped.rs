@@ -1,0 +1,110 @@
+//! The handle of one owner.
+
+use std::sync::{Arc, PoisonError};
+
+use tokio::sync::OnceCell;
+
+use crate::chat::SessionState;
+use crate::error::Result;
+use crate::filter::Filter;
+use crate::id::{MessageId, RecordId, SessionId};
+use crate::message::StoredMessage;
+use crate::record::StoredRecord;
+use crate::scope::{Epoch, Scope};
+
+use super::memory::{Inner, Memory};
+use super::session::Session;
+
+/// Accesses that wait for upkeep at the most; later ones are not counted.
+const ACCESSES: usize = 10_000;
+
+/// One owner's memory. Cheap to clone; every call it makes names its owner.
+#[derive(Clone, Debug)]
+pub struct Scoped {
+    memory: Memory,
+    scope: Scope,
+    epoch: Arc<OnceCell<Epoch>>,
+}
+
+impl Scoped {
+    pub(super) fn new(memory: Memory, scope: Scope) -> Self {
+        Self { memory, scope, epoch: Arc::default() }
+    }
+
+    /// Returns the owner.
+    pub fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
+    /// Returns the memory that this is a part of.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    pub(super) fn inner(&self) -> &Inner {
+        &self.memory.inner
+    }
+
+    /// Returns the handle of a session. No call is made; a session begins with its first message.
+    #[doc(alias = "BufferMemory")]
+    #[doc(alias = "ChatMemoryBuffer")]
+    #[doc(alias = "ChatSummaryMemoryBuffer")]
+    pub fn session(&self, id: &SessionId) -> Session {
+        Session::new(self.clone(), id.clone())
+    }
+
+    /// Returns up to `limit` sessions after the session `after`, in the order of their ids.
+    pub async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<SessionState>> {
+        self.inner().chat.store().sessions(&self.scope, after, limit).await
+    }
+
+    /// Returns the records with these ids, in order; absent ids are skipped.
+    pub async fn get(&self, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
+        self.inner().records.store().get(&self.scope, ids).await
+    }
+
+    /// Returns up to `limit` records after the id `after` that match `filter`, in the order of their ids.
+    ///
+    /// Expired and superseded records are among them unless the filter says otherwise: [`Filter::current`].
+    pub async fn records(&self, filter: &Filter, after: Option<RecordId>, limit: usize) -> Result<Vec<StoredRecord>> {
+        filter.check(&self.inner().limits)?;
+        self.inner().records.store().scan(&self.scope, filter, after, limit).await
+    }
+
+    /// Stores records as they were exported, with versions and access statistics.
+    ///
+    /// # Errors
+    /// `Conflict` if a record is stored in the same or a newer version with other content.
+    pub async fn restore(&self, rows: &[StoredRecord]) -> Result<()> {
+        for row in rows {
+            self.inner().limits.check_record(&row.record)?;
+        }
+        self.inner().records.store().restore(&self.scope, rows).await?;
+        self.inner().changed.notify_one();
+        Ok(())
+    }
+
+    /// Returns the messages with these ids, in order; absent and forgotten ids are skipped.
+    pub async fn messages(&self, ids: &[MessageId]) -> Result<Vec<StoredMessage>> {
+        Ok(self.inner().chat.store().get(&self.scope, ids).await?.messages)
+    }
+
+    /// Notes records as accessed now. A hint: it is written down by upkeep, and lost if the process ends before.
+    pub(super) fn note_access(&self, records: Vec<RecordId>) {
+        let inner = self.inner();
+        if records.is_empty() || !inner.touch {
+            return;
+        }
+        let now = inner.clock.now();
+        let mut accessed = inner.accessed.lock().unwrap_or_else(PoisonError::into_inner);
+        if accessed.len() < ACCESSES {
+            accessed.push((self.scope.clone(), records, now));
+        }
+    }
+
+    /// The epoch that this handle saw first; writes of records carry it.
+    pub(super) async fn epoch(&self) -> Result<Epoch> {
+        let read = || self.inner().records.upkeep().epoch(&self.scope);
+        self.epoch.get_or_try_init(read).await.copied()
+    }
+}

@@ -1,0 +1,409 @@
+//! Search: one question to every index at once, one fused answer, checked against truth.
+
+use std::collections::HashMap;
+use std::future::Future;
+
+use crate::error::{Error, Result};
+use crate::fields::Fields;
+use crate::filter::{Field, Filter, Scalar};
+use crate::id::{ItemId, MessageId, RecordId, Unit};
+use crate::message::{StoredMessage, Trust};
+use crate::model::Purpose;
+use crate::rank::Ranking;
+use crate::record::StoredRecord;
+use crate::scope::Scope;
+use crate::text::{Deletion, Term, TextHits, TextQuery};
+use crate::time::{Stopwatch, Timestamp};
+use crate::vector::{EmbeddingSpace, VectorHit, VectorQuery};
+
+use super::memory::Inner;
+use super::rank::Candidate;
+use super::receipt::{Degraded, LeftOut, Reason, SearchReceipt, Signals, Stage};
+use super::scoped::Scoped;
+
+/// Fewest candidates that each index is asked for.
+const POOL: usize = 100;
+
+/// A question. Everything but the words has a default.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Search {
+    /// What is sought, in a person's words. No word has any meaning as syntax.
+    pub words: String,
+    /// How many hits at the most. Default 10.
+    pub limit: usize,
+    /// Which items may be found, beside being current. Default all.
+    pub filter: Filter,
+    /// Kinds of items to search. Default messages and records.
+    pub units: Vec<Unit>,
+    /// Finds what was current at this moment instead of now.
+    pub as_of: Option<Timestamp>,
+    /// A vector to search with instead of embedding the words.
+    pub vector: Option<(EmbeddingSpace, Vec<f32>)>,
+    /// How legs are fused. Default z-scores.
+    pub ranking: Ranking,
+}
+
+impl Search {
+    /// Asks for `words`.
+    pub fn new(words: impl Into<String>) -> Self {
+        Self {
+            words: words.into(),
+            limit: 10,
+            filter: Filter::All,
+            units: vec![Unit::Message, Unit::Record],
+            as_of: None,
+            vector: None,
+            ranking: Ranking::default(),
+        }
+    }
+
+    /// Sets how many hits there may be, 1 to the limit of results.
+    #[must_use]
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// Adds a condition.
+    #[must_use]
+    pub fn matching(mut self, filter: Filter) -> Self {
+        self.filter = self.filter.and(filter);
+        self
+    }
+
+    /// Keeps only what may be believed at least so far.
+    #[must_use]
+    pub fn min_trust(self, trust: Trust) -> Self {
+        self.matching(Filter::range(Field::Trust, Some(Scalar::Int(trust as i64)), None))
+    }
+
+    /// Searches only this kind of item.
+    #[must_use]
+    pub fn only(mut self, unit: Unit) -> Self {
+        self.units = vec![unit];
+        self
+    }
+
+    /// Finds what was current at `at`.
+    #[must_use]
+    pub fn as_of(mut self, at: Timestamp) -> Self {
+        self.as_of = Some(at);
+        self
+    }
+
+    /// Searches with a vector of the given space instead of embedding the words.
+    #[must_use]
+    pub fn vector(mut self, space: EmbeddingSpace, vector: Vec<f32>) -> Self {
+        self.vector = Some((space, vector));
+        self
+    }
+
+    /// Sets how legs are fused.
+    #[must_use]
+    pub fn ranking(mut self, ranking: Ranking) -> Self {
+        self.ranking = ranking;
+        self
+    }
+
+    /// The filter that is pushed down to every index, and checked again against truth.
+    pub(super) fn effective(&self, now: Timestamp) -> Filter {
+        let current = self.as_of.map_or_else(|| Filter::current(now), |at| Filter::as_of(at, now));
+        current.and(self.filter.clone())
+    }
+
+    fn searches(&self, unit: Unit) -> bool {
+        self.units.contains(&unit)
+    }
+}
+
+/// What an item says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content {
+    /// A message.
+    Message(StoredMessage),
+    /// A record.
+    Record(StoredRecord),
+}
+
+impl Content {
+    /// Returns what filters see; none for a message that was forgotten.
+    pub fn fields(&self) -> Option<Fields> {
+        match self {
+            Self::Message(row) => row.message.as_ref().map(|message| Fields::of_message(row, message)),
+            Self::Record(stored) => Some(Fields::of_record(&stored.record)),
+        }
+    }
+
+    /// Returns the words.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Message(row) => row.message.as_ref().map(|message| message.text()).unwrap_or_default(),
+            Self::Record(stored) => stored.record.text.clone(),
+        }
+    }
+}
+
+/// Something found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    /// What it is.
+    pub item: ItemId,
+    /// What it says.
+    pub content: Content,
+    /// How it was found.
+    pub signals: Signals,
+}
+
+/// The answer to a search.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The hits, best first.
+    pub hits: Vec<Hit>,
+    /// How they were found.
+    pub receipt: SearchReceipt,
+}
+
+/// What the indexes answered, before fusion.
+#[derive(Debug, Default)]
+pub(super) struct Legs {
+    pub(super) terms: Vec<Term>,
+    pub(super) text: TextHits,
+    pub(super) vector: Vec<VectorHit>,
+    pub(super) degraded: Vec<Degraded>,
+}
+
+/// Candidates checked against truth.
+#[derive(Debug, Default)]
+pub(super) struct Hydrated {
+    pub(super) found: HashMap<ItemId, Content>,
+    pub(super) gone: Vec<ItemId>,
+    pub(super) degraded: Vec<Degraded>,
+}
+
+impl Scoped {
+    /// Finds messages and records by their words and meaning, best first.
+    ///
+    /// Expired, superseded and forgotten items are never found. Exactly `limit` hits where so many match. An index or
+    /// embedder that fails is named in the receipt, and the others answer.
+    ///
+    /// # Errors
+    /// `Invalid` for a question without words and vector, or beyond the limits.
+    pub async fn search(&self, search: &Search) -> Result<Found> {
+        let watch = Stopwatch::start();
+        let inner = self.inner();
+        inner.check(search)?;
+        let filter = search.effective(inner.clock.now());
+        let legs = inner.legs(self.scope(), search, &filter).await;
+        let mut receipt = SearchReceipt::default();
+        let candidates = receipt.rank(search, legs, &[], inner);
+        let candidates: Vec<&Candidate> = candidates.iter().collect();
+        let hits = self.take(&candidates, search.limit, &filter, &mut receipt).await;
+        receipt.took_micros = u64::try_from(watch.elapsed().as_micros()).unwrap_or(u64::MAX);
+        Ok(Found { hits, receipt })
+    }
+
+    /// Searches, and notes the records found as accessed; upkeep writes that down.
+    #[doc(alias = "query")]
+    pub async fn recall(&self, search: &Search) -> Result<Found> {
+        let found = self.search(search).await?;
+        self.note_access(found.hits.iter().filter_map(|hit| as_record(&hit.item)).collect());
+        Ok(found)
+    }
+
+    /// Takes the best `limit` candidates that truth confirms, reading on where some are gone.
+    pub(super) async fn take(
+        &self,
+        candidates: &[&Candidate],
+        limit: usize,
+        filter: &Filter,
+        receipt: &mut SearchReceipt,
+    ) -> Vec<Hit> {
+        let mut hits = Vec::new();
+        let mut gone = Vec::new();
+        let mut rest = candidates.iter().copied();
+        while hits.len() < limit {
+            let batch: Vec<&Candidate> = rest.by_ref().take(limit - hits.len()).collect();
+            if batch.is_empty() {
+                break;
+            }
+            let items = batch.iter().map(|candidate| &candidate.item);
+            let mut hydrated = self.inner().hydrate(self.scope(), items, filter).await;
+            receipt.degraded.append(&mut hydrated.degraded);
+            for Candidate { item, signals, .. } in batch {
+                if let Some(content) = hydrated.found.remove(item) {
+                    hits.push(Hit { item: item.clone(), content, signals: *signals });
+                } else if hydrated.gone.contains(item) {
+                    receipt.left_out.push(LeftOut::new(item, Reason::Gone, *signals));
+                }
+            }
+            gone.append(&mut hydrated.gone);
+        }
+        receipt.dropped_at_hydration += gone.len();
+        receipt.degraded.extend(self.inner().clean(self.scope(), gone).await);
+        receipt.left_out.extend(rest.take(limit).map(|c| LeftOut::new(&c.item, Reason::BelowLimit, c.signals)));
+        hits
+    }
+}
+
+impl Inner {
+    pub(super) fn check(&self, search: &Search) -> Result<()> {
+        if search.words.trim().is_empty() && search.vector.is_none() {
+            return Err(Error::invalid("there is nothing to search for"));
+        }
+        if search.words.len() > self.limits.query_bytes {
+            return Err(Error::invalid(format!("a query holds at most {} bytes", self.limits.query_bytes)));
+        }
+        self.limits.check_search(search.limit, &search.filter)
+    }
+
+    /// Asks every index at once. One that fails is noted; the others answer.
+    pub(super) async fn legs(&self, scope: &Scope, search: &Search, filter: &Filter) -> Legs {
+        let terms = self.analysis.query(&search.words);
+        let limit = POOL.max(search.limit.saturating_mul(10)).min(self.limits.results.max(POOL));
+        let of_unit = |unit| self.text_leg(scope, search, filter, &terms, unit, limit);
+        let (messages, records, vector) =
+            tokio::join!(of_unit(Unit::Message), of_unit(Unit::Record), self.vector_leg(scope, search, filter, limit));
+        let mut degraded = Vec::new();
+        let messages = messages.unwrap_or_else(|error| note(&mut degraded, Stage::Text, &error));
+        let records = records.unwrap_or_else(|error| note(&mut degraded, Stage::Text, &error));
+        let vector = vector.unwrap_or_else(|(stage, error)| note(&mut degraded, stage, &error));
+        degraded.dedup();
+        Legs { text: pool(terms.len(), messages, records), terms, vector, degraded }
+    }
+
+    fn text_leg(
+        &self,
+        scope: &Scope,
+        search: &Search,
+        filter: &Filter,
+        terms: &[Term],
+        unit: Unit,
+        limit: usize,
+    ) -> impl Future<Output = Result<TextHits>> {
+        let index = self.text.as_ref().filter(|_| search.searches(unit) && !terms.is_empty());
+        let query = index.map(|_| TextQuery { terms: terms.to_vec(), unit, filter: filter.clone(), limit });
+        async move {
+            let (Some(index), Some(query)) = (index, query) else { return Ok(TextHits::default()) };
+            index.store.search(scope, &query).await
+        }
+    }
+
+    async fn vector_leg(
+        &self,
+        scope: &Scope,
+        search: &Search,
+        filter: &Filter,
+        limit: usize,
+    ) -> std::result::Result<Vec<VectorHit>, (Stage, Error)> {
+        let Some(index) = &self.vectors else { return Ok(Vec::new()) };
+        let (space, vector) = match &search.vector {
+            Some((space, vector)) => (space.clone(), vector.clone()),
+            None => {
+                let embedded = index.embedder.embed(&[&search.words], Purpose::Query).await;
+                let mut vectors = embedded.map_err(|error| (Stage::Embed, error))?;
+                let missing = || (Stage::Embed, Error::invalid("the embedder gave no vector"));
+                (index.embedder.space().clone(), vectors.pop().ok_or_else(missing)?)
+            }
+        };
+        let units = search.units.iter().map(|unit| Scalar::from(unit.name())).collect();
+        let filter = filter.clone().and(Filter::In(Field::Unit, units));
+        let query = VectorQuery { space, vector, filter, limit, floor: None, with_vectors: false };
+        index.store.search(scope, &query).await.map_err(|error| (Stage::Vector, error))
+    }
+
+    /// Reads candidates from truth and checks them against the filter again: the second lock.
+    pub(super) async fn hydrate(
+        &self,
+        scope: &Scope,
+        items: impl Iterator<Item = &ItemId> + Clone,
+        filter: &Filter,
+    ) -> Hydrated {
+        let messages: Vec<MessageId> = items.clone().filter_map(as_message).collect();
+        let records: Vec<RecordId> = items.clone().filter_map(as_record).collect();
+        let read_messages = async {
+            if messages.is_empty() {
+                return Ok(Vec::new());
+            }
+            self.chat.store().get(scope, &messages).await.map(|found| found.messages)
+        };
+        let read_records = async {
+            if records.is_empty() {
+                return Ok(Vec::new());
+            }
+            self.records.store().get(scope, &records).await
+        };
+        let (rows, stored) = tokio::join!(read_messages, read_records);
+        let mut out = Hydrated::default();
+        let failed = (rows.is_err(), stored.is_err());
+        let rows = rows.unwrap_or_else(|error| note(&mut out.degraded, Stage::Chat, &error));
+        let stored = stored.unwrap_or_else(|error| note(&mut out.degraded, Stage::Records, &error));
+        let rows = rows.into_iter().map(|row| (ItemId::Message(row.id), Content::Message(row)));
+        let stored = stored.into_iter().map(|stored| (ItemId::Record(stored.record.id), Content::Record(stored)));
+        let current = |(_, content): &(ItemId, Content)| content.fields().is_some_and(|fields| filter.matches(&fields));
+        out.found = rows.chain(stored).filter(current).collect();
+        let unread = |item: &ItemId| match item.unit() {
+            Unit::Message => failed.0,
+            Unit::Record => failed.1,
+            Unit::Span => true,
+        };
+        let gone = items.filter(|item| !out.found.contains_key(*item) && !unread(item));
+        out.gone = gone.cloned().collect();
+        out
+    }
+
+    /// Deletes ids from the indexes whose content is gone.
+    pub(super) async fn clean(&self, scope: &Scope, gone: Vec<ItemId>) -> Vec<Degraded> {
+        if gone.is_empty() {
+            return Vec::new();
+        }
+        tracing::warn!(items = gone.len(), "indexes named items that truth does not hold");
+        let errors = self.delete_everywhere(scope, &Deletion::Items(gone)).await;
+        errors.into_iter().map(|(_, error)| Degraded::new(Stage::Clean, &error)).collect()
+    }
+
+    /// Deletes from every index at once and returns the failures.
+    pub(super) async fn delete_everywhere(&self, scope: &Scope, what: &Deletion) -> Vec<(&'static str, Error)> {
+        let text = async {
+            let Some(index) = &self.text else { return Ok(()) };
+            index.store.delete(scope, what).await
+        };
+        let vectors = async {
+            let Some(index) = &self.vectors else { return Ok(()) };
+            index.store.delete(scope, what).await
+        };
+        let (text, vectors) = tokio::join!(text, vectors);
+        let named = [("text", text), ("vectors", vectors)];
+        named.into_iter().filter_map(|(part, result)| Some((part, result.err()?))).collect()
+    }
+}
+
+fn note<T: Default>(degraded: &mut Vec<Degraded>, stage: Stage, error: &Error) -> T {
+    degraded.push(Degraded::new(stage, error));
+    T::default()
+}
+
+/// Messages and records are one collection to whoever asks: their statistics are added up.
+fn pool(terms: usize, first: TextHits, second: TextHits) -> TextHits {
+    let documents = first.documents + second.documents;
+    let words = |hits: &TextHits| f64::from(hits.mean_length) * hits.documents as f64;
+    let mean = (words(&first) + words(&second)) / documents.max(1) as f64;
+    let count = |hits: &TextHits, term: usize| hits.containing.get(term).copied().unwrap_or(0);
+    let containing = (0..terms).map(|term| count(&first, term) + count(&second, term)).collect();
+    let hits = first.hits.into_iter().chain(second.hits).collect();
+    TextHits { documents, mean_length: mean as f32, containing, hits }
+}
+
+pub(super) fn as_message(item: &ItemId) -> Option<MessageId> {
+    match item {
+        ItemId::Message(id) => Some(*id),
+        _ => None,
+    }
+}
+
+pub(super) fn as_record(item: &ItemId) -> Option<RecordId> {
+    match item {
+        ItemId::Record(id) => Some(*id),
+        _ => None,
+    }
+}

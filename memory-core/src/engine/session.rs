@@ -1,0 +1,127 @@
+//! A conversation of one owner: appending and reading.
+
+use std::sync::{Arc, PoisonError};
+
+use tokio::sync::OnceCell;
+
+use crate::chat::{Append, Fence, NewMessage, Page, SessionState, Slice};
+use crate::error::{Error, Result};
+use crate::id::SessionId;
+use crate::message::{Message, StoredMessage};
+
+use super::receipt::AppendReceipt;
+use super::scoped::Scoped;
+
+/// From this pressure on the oldest part of a window is summarised.
+const FULL: f32 = 0.8;
+
+/// A conversation. Cheap to clone; opened without a call.
+#[derive(Clone, Debug)]
+pub struct Session {
+    scoped: Scoped,
+    id: SessionId,
+    fence: Arc<OnceCell<Fence>>,
+}
+
+impl Session {
+    pub(super) fn new(scoped: Scoped, id: SessionId) -> Self {
+        Self { scoped, id, fence: Arc::default() }
+    }
+
+    /// Returns the session's id.
+    pub fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    /// Returns the owner's handle.
+    pub fn scoped(&self) -> &Scoped {
+        &self.scoped
+    }
+
+    /// Appends messages, all or none, oldest first, and returns where they stand and how safe they are.
+    ///
+    /// Tokens are counted here, once. A message whose id is stored already with equal content is left as it is, so a
+    /// call may be repeated after a lost answer if the ids are kept. Indexes follow with the next upkeep.
+    ///
+    /// # Errors
+    /// `Invalid` for a message beyond the limits, `IdConflict` for an id that holds other content, `Fenced` if the
+    /// session or its owner was erased since this handle was first used: open another one.
+    #[doc(alias = "put")]
+    #[doc(alias = "add_message")]
+    #[doc(alias = "add_to_agent")]
+    pub async fn append(&self, messages: Vec<Message>) -> Result<AppendReceipt> {
+        let inner = self.scoped.inner();
+        if messages.len() > inner.limits.messages {
+            return Err(Error::invalid(format!("an append holds at most {} messages", inner.limits.messages)));
+        }
+        let messages = messages.into_iter().map(|message| self.measure(message)).collect::<Result<Vec<_>>>()?;
+        let tokens = messages.iter().map(|new| new.tokens).sum();
+        let batch = Append { fence: Some(self.fence().await?), messages };
+        let appended = inner.chat.store().append(self.scoped.scope(), &self.id, &batch).await?;
+        let pressure = self.pressure(&appended.state);
+        if pressure >= FULL && inner.window.summaries {
+            let mut full = inner.full.lock().unwrap_or_else(PoisonError::into_inner);
+            full.insert((self.scoped.scope().clone(), self.id.clone()));
+        }
+        inner.changed.notify_one();
+        Ok(AppendReceipt {
+            placements: appended.placements,
+            head: appended.state.head,
+            tokens,
+            durability: appended.durability,
+            pressure,
+        })
+    }
+
+    /// Returns a page of the session, oldest first.
+    #[doc(alias = "get_all")]
+    #[doc(alias = "get_messages")]
+    pub async fn read(&self, page: &Page) -> Result<Slice> {
+        let inner = self.scoped.inner();
+        if let Some(filter) = &page.filter {
+            filter.check(&inner.limits)?;
+        }
+        inner.chat.store().read(self.scoped.scope(), &self.id, page).await
+    }
+
+    /// Returns the session's counters.
+    pub async fn state(&self) -> Result<SessionState> {
+        Ok(self.read(&Page::newest(0)).await?.state)
+    }
+
+    /// Stores rows as they were exported, with their numbers, archive marks and summaries.
+    ///
+    /// # Errors
+    /// `Conflict` if a number is taken by another message or would leave a gap.
+    pub async fn restore(&self, rows: &[StoredMessage]) -> Result<AppendReceipt> {
+        let inner = self.scoped.inner();
+        rows.iter().filter_map(|row| row.message.as_ref()).try_for_each(|m| inner.limits.check_message(m))?;
+        let restored = inner.chat.store().restore(self.scoped.scope(), &self.id, rows).await?;
+        inner.changed.notify_one();
+        Ok(AppendReceipt {
+            placements: restored.placements,
+            head: restored.state.head,
+            tokens: rows.iter().map(|row| row.tokens).sum(),
+            durability: restored.durability,
+            pressure: self.pressure(&restored.state),
+        })
+    }
+
+    fn measure(&self, message: Message) -> Result<NewMessage> {
+        let inner = self.scoped.inner();
+        inner.limits.check_message(&message)?;
+        Ok(NewMessage { tokens: inner.counter.count(&message), message: Arc::new(message) })
+    }
+
+    fn pressure(&self, state: &SessionState) -> f32 {
+        let window = &self.scoped.inner().window;
+        let share = |part: u64, whole: u64| part as f32 / whole.max(1) as f32;
+        let messages = window.summarize_after.map_or(0.0, |most| share(state.active_messages, most));
+        share(state.active_tokens, window.limit).max(messages)
+    }
+
+    async fn fence(&self) -> Result<Fence> {
+        let read = || async { Ok(self.state().await?.fence) };
+        self.fence.get_or_try_init(read).await.copied()
+    }
+}

@@ -1,0 +1,133 @@
+//! Long-term memory.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use memory_core::engine::{Remember, Remembered, Search};
+use memory_core::{Error, Filter, RecordId};
+
+use crate::bench::{Bench, day};
+
+async fn texts(bench: &Bench, words: &str) -> Vec<String> {
+    let found = bench.owner("ada").search(&Search::new(words)).await.unwrap();
+    found.hits.iter().map(|hit| hit.content.text()).collect()
+}
+
+#[tokio::test]
+async fn the_same_fact_told_twice_is_one_record() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    let first = ada.remember(Remember::fact("Ada has two cats.")).await.unwrap();
+    let again = ada.remember(Remember::fact("ada has TWO cats")).await.unwrap();
+    let other = ada.remember(Remember::fact("Ada has three cats.")).await.unwrap();
+    assert_eq!(
+        (first.outcome, again.outcome, other.outcome),
+        (Remembered::Stored, Remembered::Reinforced, Remembered::Stored)
+    );
+    assert_eq!((first.id, first.version), (again.id, again.version));
+    assert_ne!(first.id, other.id);
+    assert_eq!(ada.records(&Filter::All, None, 10).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn tasks_that_tell_the_same_fact_together_make_one_record() {
+    let bench = Bench::new().await;
+    let ada = Arc::new(bench.owner("ada"));
+    let tasks = (0..32).map(|_| {
+        let (ada, clock) = (Arc::clone(&ada), Arc::clone(&bench.clock));
+        tokio::spawn(async move {
+            clock.advance(Duration::from_micros(1));
+            ada.remember(Remember::fact("Ada has two cats.")).await.unwrap().outcome
+        })
+    });
+    let mut stored = 0;
+    for task in tasks.collect::<Vec<_>>() {
+        stored += usize::from(task.await.unwrap() == Remembered::Stored);
+    }
+    assert_eq!(stored, 1);
+    assert_eq!(ada.records(&Filter::All, None, 10).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_given_id_holds_one_content() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    let id = RecordId::fresh();
+    let stored = ada.remember(Remember::fact("Ada has two cats.").with_id(id)).await.unwrap();
+    bench.clock.advance(Duration::from_secs(5));
+    let repeated = ada.remember(Remember::fact("Ada has two cats.").with_id(id)).await.unwrap();
+    assert_eq!((repeated.outcome, repeated.version), (Remembered::Reinforced, stored.version));
+    let other = ada.remember(Remember::fact("Ada has a dog.").with_id(id)).await;
+    assert!(matches!(other, Err(Error::IdConflict { .. })));
+}
+
+#[tokio::test]
+async fn a_reinforced_fact_lives_as_long_as_either_asked_for() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    let hour = Duration::from_secs(3_600);
+    let first = ada.remember(Remember::fact("The code is 4711.").with_ttl(hour)).await.unwrap();
+    bench.clock.advance(hour / 2);
+    ada.remember(Remember::fact("The code is 4711.").with_ttl(hour).with_tag("door")).await.unwrap();
+    let stored = ada.get(&[first.id]).await.unwrap().remove(0);
+    assert_eq!(stored.record.tags, ["door"]);
+    assert_eq!(stored.record.expires_at, Some(bench.memory.now().checked_add(hour).unwrap()));
+    ada.remember(Remember::fact("The code is 4711.")).await.unwrap();
+    assert_eq!(ada.get(&[first.id]).await.unwrap()[0].record.expires_at, None);
+}
+
+#[tokio::test]
+async fn what_has_expired_is_never_found_and_then_deleted() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    let record = Remember::fact("The door code is 4711.").with_ttl(Duration::from_secs(60));
+    ada.remember(record.clone()).await.unwrap();
+    bench.tend().await;
+    assert_eq!(texts(&bench, "door code").await, ["The door code is 4711."]);
+    bench.clock.advance(Duration::from_secs(60));
+    assert_eq!(texts(&bench, "door code").await, [""; 0]);
+    assert_eq!(bench.memory.upkeep_once().await.unwrap().expired, 1);
+    assert_eq!(ada.records(&Filter::All, None, 10).await.unwrap().len(), 0);
+    // Told again it is a new record.
+    assert_eq!(ada.remember(record).await.unwrap().outcome, Remembered::Stored);
+}
+
+#[tokio::test]
+async fn a_superseded_fact_is_found_only_as_of_its_time() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    let rome = ada.remember(Remember::fact("Ada lives in Rome")).await.unwrap();
+    let then = bench.memory.now();
+    bench.clock.set(day("2025-06-01"));
+    let oslo = ada.supersede(rome.id, Remember::fact("Ada lives in Oslo")).await.unwrap();
+    let repeated = ada.supersede(rome.id, Remember::fact("Ada lives in Oslo")).await.unwrap();
+    assert_eq!((oslo.id, repeated.outcome), (repeated.id, Remembered::Reinforced));
+    assert!(matches!(ada.supersede(rome.id, Remember::fact("Ada lives in Bern")).await, Err(Error::Invalid { .. })));
+    bench.tend().await;
+    assert_eq!(texts(&bench, "where Ada lives").await, ["Ada lives in Oslo"]);
+    let past = ada.search(&Search::new("where Ada lives").as_of(then)).await.unwrap();
+    assert_eq!(past.hits.iter().map(|hit| hit.content.text()).collect::<Vec<_>>(), ["Ada lives in Rome"]);
+    // She moves back.
+    let again = ada.remember(Remember::fact("Ada lives in Rome")).await.unwrap();
+    assert_eq!(again.outcome, Remembered::Stored);
+    assert_ne!(again.id, rome.id);
+}
+
+#[tokio::test]
+async fn what_breaks_the_limits_is_refused() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    let bad = [
+        Remember::fact(""),
+        Remember::fact("x".repeat((1 << 20) + 1)),
+        Remember::fact("x").with_importance(1.5),
+        Remember::fact("x").with_importance(f32::NAN),
+        Remember::fact("x").with_ttl(Duration::ZERO),
+        Remember::fact("x").with_ttl(Duration::from_secs(u64::MAX)),
+        Remember::new("", "x"),
+    ];
+    for remember in bad {
+        assert!(matches!(ada.remember(remember).await, Err(Error::Invalid { .. })));
+    }
+    assert_eq!(ada.records(&Filter::All, None, 10).await.unwrap().len(), 0);
+}

@@ -1,0 +1,117 @@
+//! Indexes follow truth, whatever fails.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use memory_core::engine::{Remember, Search};
+use memory_testkit::doubles::{EmbedderMode, Faulty, When};
+
+use crate::bench::{Bench, Taps, session};
+
+async fn is_found_by_words(bench: &Bench, words: &str) -> bool {
+    let found = bench.owner("ada").search(&Search::new(words)).await.unwrap();
+    found.hits.iter().any(|hit| hit.signals.text.is_some())
+}
+
+#[tokio::test]
+async fn a_fault_at_any_call_of_an_index_only_delays() {
+    for when in [When::Before, When::LostAnswer] {
+        for nth in 1..40 {
+            let faulty = Arc::new(Faulty::at(nth, when));
+            let taps = Taps { text: faulty.clone(), ..Taps::default() };
+            let bench = Bench::with(taps, |builder| builder).await;
+            let talk = bench.session("ada");
+            talk.append(bench.chatter(3)).await.unwrap();
+            bench.memory.upkeep_once().await.unwrap();
+            talk.append(vec![bench.user("My rose is called Aurora.")]).await.unwrap();
+            bench.owner("ada").remember(Remember::fact("Boreas is a tulip")).await.unwrap();
+            bench.memory.upkeep_once().await.unwrap();
+            bench.clock.advance(Duration::from_secs(10));
+            bench.memory.upkeep_once().await.unwrap();
+            if !faulty.has_failed() {
+                assert!(nth > 4, "the index is called");
+                return;
+            }
+            assert!(is_found_by_words(&bench, "Aurora").await && is_found_by_words(&bench, "Boreas").await, "{nth}");
+            let status = bench.memory.status().await;
+            assert!(status.indexes.iter().all(|index| index.backlog.clone().unwrap().pending == 0), "{nth}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_broken_embedder_holds_up_no_other_index() {
+    let bench = Bench::new().await;
+    let talk = bench.session("ada");
+    talk.append(vec![bench.user("My rose is called Aurora.")]).await.unwrap();
+    for mode in [EmbedderMode::Fails, EmbedderMode::TooFew] {
+        bench.embedder.set(mode);
+        let report = bench.memory.upkeep_once().await.unwrap();
+        assert!(report.retried > 0, "{report:?}");
+        assert!(is_found_by_words(&bench, "Aurora").await);
+        bench.clock.advance(Duration::from_secs(5));
+    }
+    bench.embedder.set(EmbedderMode::Well);
+    bench.tend().await;
+    let found = bench.owner("ada").search(&Search::new("My rose is called Aurora.")).await.unwrap();
+    assert!(found.hits[0].signals.cosine.is_some());
+}
+
+#[tokio::test]
+async fn vectors_that_an_index_refuses_are_reported_and_hide_no_other() {
+    for mode in [EmbedderMode::NotANumber, EmbedderMode::WrongDimension, EmbedderMode::Zero] {
+        let bench = Bench::new().await;
+        bench.session("ada").append(vec![bench.user("My rose is called Aurora.")]).await.unwrap();
+        bench.embedder.set(mode);
+        let report = bench.memory.upkeep_once().await.unwrap();
+        assert_eq!((report.rejected, report.failures.len()), (1, 1), "{mode:?}: {report:?}");
+        bench.embedder.set(EmbedderMode::Well);
+        assert!(is_found_by_words(&bench, "Aurora").await);
+    }
+}
+
+#[tokio::test]
+async fn long_sessions_and_many_records_are_indexed_in_batches() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    let talk = ada.session(&session("talk"));
+    talk.append(bench.chatter(700)).await.unwrap();
+    for n in 0..150 {
+        ada.remember(Remember::fact(format!("Plant {n} came in the year {}", 1800 + n))).await.unwrap();
+    }
+    let report = bench.memory.upkeep_once().await.unwrap();
+    // Two indexes; the last message of each batch is put again with the next.
+    assert!(report.indexed >= 2 * (1_400 + 150), "{report:?}");
+    for words in ["plant 0 balcony", "plant 699 water", "1949"] {
+        assert!(is_found_by_words(&bench, words).await, "{words}");
+    }
+    assert_eq!(bench.memory.upkeep_once().await.unwrap().indexed, 0);
+}
+
+#[tokio::test]
+async fn a_message_is_found_by_the_words_of_the_one_that_follows() {
+    let bench = Bench::new().await;
+    let talk = bench.session("ada");
+    talk.append(vec![bench.user("Which colour shall it be?")]).await.unwrap();
+    bench.tend().await;
+    talk.append(vec![bench.user("Vermilion")]).await.unwrap();
+    bench.tend().await;
+    let found = bench.owner("ada").search(&Search::new("vermilion")).await.unwrap();
+    let by_words: Vec<String> =
+        found.hits.iter().filter(|hit| hit.signals.text.is_some()).map(|hit| hit.content.text()).collect();
+    assert_eq!(by_words, ["Vermilion", "Which colour shall it be?"]);
+}
+
+#[tokio::test]
+async fn the_task_indexes_after_a_write_and_stops() {
+    let bench = Bench::new().await;
+    let task = bench.memory.upkeep();
+    bench.session("ada").append(vec![bench.user("My rose is called Aurora.")]).await.unwrap();
+    let found = tokio::time::timeout(Duration::from_secs(20), async {
+        while !is_found_by_words(&bench, "Aurora").await {
+            tokio::task::yield_now().await;
+        }
+    });
+    assert!(found.await.is_ok());
+    task.stop().await;
+}
