@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use memory_core::analysis::Analysis;
+use memory_core::chat::ChatStore;
 use memory_core::engine::MemoryBuilder;
 use memory_core::model::Embedder;
+use memory_core::record::RecordStore;
 use memory_core::reference::{MemChat, MemRecords, MemText, MemVectors};
 use memory_core::{Error, Result, Truth};
 
@@ -53,7 +55,7 @@ async fn open_stores(url: &str, embedder: Option<Arc<dyn Embedder>>) -> Result<M
 fn in_process(analysis: &Analysis, embedder: Option<Arc<dyn Embedder>>) -> MemoryBuilder {
     let chat = Truth::chat(Arc::new(MemChat::default()));
     let records = Truth::records(Arc::new(MemRecords::default()));
-    let builder = MemoryBuilder::new(chat, records).text(Arc::new(MemText::new(analysis.name())));
+    let builder = begin(chat, records).text(Arc::new(MemText::new(analysis.name())));
     match embedder {
         Some(embedder) => builder.vectors(Arc::new(MemVectors::new(embedder.space().clone())), embedder),
         None => builder,
@@ -67,10 +69,10 @@ async fn sqlite(path: &str, analysis: &Analysis, embedder: Option<Arc<dyn Embedd
     let sqlite = Sqlite::connect(SqliteConfig::new(path)).await?;
     let chat = Truth::chat(Arc::new(SqliteChat::new(&sqlite)));
     let records = Truth::records(Arc::new(SqliteRecords::new(&sqlite)));
-    let builder = MemoryBuilder::new(chat, records).text(Arc::new(SqliteText::new(&sqlite, analysis.name())));
+    let builder = begin(chat, records).text(Arc::new(SqliteText::new(&sqlite, analysis.name())));
     match embedder {
         Some(embedder) => {
-            let vectors = SqliteVectors::open(&sqlite, embedder.space().clone()).await?;
+            let vectors = SqliteVectors::new(&sqlite, embedder.space().clone());
             Ok(builder.vectors(Arc::new(vectors), embedder))
         }
         None => Ok(builder),
@@ -80,4 +82,12 @@ async fn sqlite(path: &str, analysis: &Analysis, embedder: Option<Arc<dyn Embedd
 #[cfg(not(feature = "sqlite"))]
 async fn sqlite(_path: &str, _analysis: &Analysis, _embedder: Option<Arc<dyn Embedder>>) -> Result<MemoryBuilder> {
     Err(Error::Unsupported { backend: "memory", what: "open an SQLite file: the feature sqlite is off".into() })
+}
+
+/// Begins a memory that counts exactly, where exact counts are built in.
+fn begin(chat: Truth<dyn ChatStore>, records: Truth<dyn RecordStore>) -> MemoryBuilder {
+    let builder = MemoryBuilder::new(chat, records);
+    #[cfg(feature = "tiktoken")]
+    let builder = builder.counter(Arc::new(memory_core::window::TiktokenCounter::o200k()));
+    builder
 }
