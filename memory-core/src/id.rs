@@ -57,13 +57,17 @@ macro_rules! uuid_id {
 uuid_id!(MessageId, "message");
 uuid_id!(RecordId, "record");
 
-/// The name of a conversation of one owner: 1 to 255 bytes of any text.
+/// The name of a conversation of one owner: 1 to 255 bytes of any text. Cheap to clone.
 ///
 /// Ordered by [`SessionId::key`], the order in which every store lists sessions.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct SessionId {
-    key: Arc<str>,
-    name: Arc<str>,
+pub struct SessionId(Arc<Names>);
+
+/// The encoded name stands first: it decides the order.
+#[derive(PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Names {
+    key: Box<str>,
+    name: Box<str>,
 }
 
 impl SessionId {
@@ -73,20 +77,17 @@ impl SessionId {
     /// [`Error::Invalid`] if `name` is empty or longer than 255 bytes.
     pub fn new(name: &str) -> Result<Self> {
         check_name(name, "the session's name")?;
-        let key = encode(name);
-        let name: Arc<str> = name.into();
-        let key = if *key == *name { name.clone() } else { key.into() };
-        Ok(Self { key, name })
+        Ok(Self(Arc::new(Names { key: encode(name).into(), name: name.into() })))
     }
 
     /// Returns the session's name as it was given.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.0.name
     }
 
     /// Returns the encoded name: injective, ASCII letters, digits, `-` and `_`.
     pub fn key(&self) -> &str {
-        &self.key
+        &self.0.key
     }
 
     /// Returns the session that [`SessionId::key`] gave `key` for.
@@ -101,13 +102,13 @@ impl SessionId {
 
 impl fmt::Debug for SessionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "SessionId({})", self.key)
+        write!(f, "SessionId({})", self.key())
     }
 }
 
 impl Serialize for SessionId {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.name)
+        serializer.serialize_str(self.name())
     }
 }
 
