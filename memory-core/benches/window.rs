@@ -18,9 +18,8 @@ const LIMIT: u64 = 3_000;
 const TOKENS: u64 = 63;
 
 fn messages(count: usize) -> Vec<NewMessage> {
-    let roles = [Role::User, Role::Assistant];
     let message = |n: usize| {
-        let role = if n % 2 == 0 { roles[0] } else { roles[1] };
+        let role = if n.is_multiple_of(2) { Role::User } else { Role::Assistant };
         let at = Timestamp(i64::try_from(n).unwrap_or(0));
         NewMessage { message: Arc::new(Message::new(role, format!("message {n}"), at)), tokens: TOKENS }
     };
@@ -28,7 +27,7 @@ fn messages(count: usize) -> Vec<NewMessage> {
 }
 
 fn window(criterion: &mut Criterion) {
-    let runtime = Runtime::new().unwrap_or_else(|error| panic!("{error}"));
+    let Ok(runtime) = Runtime::new() else { return };
     let mut group = criterion.benchmark_group("window");
     for count in [100, 1_000, 10_000, 100_000] {
         let chat = Arc::new(MemChat::default());
