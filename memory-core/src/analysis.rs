@@ -22,6 +22,7 @@ use split::{Apostrophes, Casing, Piece, pieces};
 pub use language::Language;
 
 pub(crate) use dense::is_dense;
+pub(crate) use fold::normalise;
 
 /// Rises whenever the same text gives other terms, or entries are made of them in another way: the index is then
 /// another one and is built anew.
@@ -51,6 +52,8 @@ struct Inner {
     language: Option<Language>,
     stop: HashSet<String>,
     question: HashSet<String>,
+    filler: HashSet<String>,
+    negation: HashSet<String>,
 }
 
 impl Analysis {
@@ -61,20 +64,24 @@ impl Analysis {
 
     /// Returns the analysis for `language`.
     pub fn of(language: Language) -> Self {
-        let folded = |words: &str| words.split_whitespace().map(fold::fold_owned).collect();
-        let words = words::of(language);
-        Self(Arc::new(Inner {
-            name: format!("{}-{RECIPE}", language.name()),
-            language: Some(language),
-            stop: folded(words.stop),
-            question: folded(words.question),
-        }))
+        Self::with(language.name(), Some(language), words::of(language))
     }
 
     /// Returns the analysis without a language: no stemming, and no word is dropped.
     pub fn plain() -> Self {
-        let none = HashSet::new;
-        Self(Arc::new(Inner { name: format!("plain-{RECIPE}"), language: None, stop: none(), question: none() }))
+        Self::with("plain", None, words::Words::default())
+    }
+
+    fn with(name: &str, language: Option<Language>, words: words::Words) -> Self {
+        let folded = |words: &str| words.split_whitespace().map(fold::fold_owned).collect();
+        Self(Arc::new(Inner {
+            name: format!("{name}-{RECIPE}"),
+            language,
+            stop: folded(words.stop),
+            question: folded(words.question),
+            filler: folded(words.filler),
+            negation: folded(words.negation),
+        }))
     }
 
     /// Returns the name of the recipe, such as `english-1`: terms and entries of another name are another index.
@@ -146,8 +153,33 @@ impl Analysis {
     fn split(&self, text: &str, sink: &mut dyn FnMut(Piece, &str)) {
         let language = self.0.language;
         let apostrophes = if language == Some(Language::English) { Apostrophes::English } else { Apostrophes::Split };
-        let casing = if language == Some(Language::Turkish) { Casing::Turkish } else { Casing::Common };
-        pieces(&fold::normalise(text), apostrophes, casing, sink);
+        pieces(&fold::normalise(text), apostrophes, self.casing(), sink);
+    }
+
+    /// Gives `sink` the words and names of a text in the order of the text, without regard to case and undivided by it.
+    pub(crate) fn words(&self, text: &str, sink: &mut dyn FnMut(&str)) {
+        let text = fold::normalise(text);
+        let mut lower = String::with_capacity(text.len());
+        split::lower(&text, self.casing(), &mut lower);
+        pieces(&lower, Apostrophes::Split, self.casing(), &mut |piece, word| {
+            if piece != Piece::Single {
+                sink(word);
+            }
+        });
+    }
+
+    /// Returns whether a statement is the same with and without `word`.
+    pub(crate) fn is_filler(&self, word: &str) -> bool {
+        self.0.filler.contains(&*fold::fold(word))
+    }
+
+    /// Returns whether `word` turns a statement into its opposite.
+    pub(crate) fn is_negation(&self, word: &str) -> bool {
+        self.0.negation.contains(&*fold::fold(word))
+    }
+
+    fn casing(&self) -> Casing {
+        if self.0.language == Some(Language::Turkish) { Casing::Turkish } else { Casing::Common }
     }
 
     /// Gives `sink` the stems of a lower-case word, `bare` without marks: one, or two where it has marks that matter.

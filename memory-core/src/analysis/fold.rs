@@ -7,7 +7,7 @@ use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 
 /// Returns `text` in NFKC without invisible characters, with one kind of apostrophe and one kind of hyphen.
-pub(super) fn normalise(text: &str) -> Cow<'_, str> {
+pub(crate) fn normalise(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
     }

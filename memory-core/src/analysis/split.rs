@@ -233,7 +233,8 @@ impl Splitter<'_> {
     }
 }
 
-fn lower(text: &str, casing: Casing, out: &mut String) {
+/// Writes `text` in lower case behind `out`.
+pub(super) fn lower(text: &str, casing: Casing, out: &mut String) {
     for c in text.chars() {
         match c {
             'I' if casing == Casing::Turkish => out.push('ı'),

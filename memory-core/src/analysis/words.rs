@@ -9,6 +9,10 @@ pub(super) struct Words {
     pub(super) stop: &'static str,
     /// Dropped from queries only: question words, auxiliaries, pronouns.
     pub(super) question: &'static str,
+    /// Articles and such: with or without them a statement is the same.
+    pub(super) filler: &'static str,
+    /// Words that turn a statement into its opposite.
+    pub(super) negation: &'static str,
 }
 
 /// Returns the words of `language`; none where no list has been made yet.
@@ -31,6 +35,8 @@ const ENGLISH: Words = Words {
            this to was will with",
     question: "what when where who which how why did does do has have had would could should can many much her his he \
                she i you we my your me",
+    filler: "a an the is are am be and of in on at to for as that this it s",
+    negation: "no not never none nobody nothing neither nor without cannot hardly t",
 };
 
 const GERMAN: Words = Words {
@@ -39,6 +45,8 @@ const GERMAN: Words = Words {
     question: "was wann wo wohin woher wer wen wem wessen welche welcher welches welchem welchen wieso warum weshalb \
                hat habe haben hast hatte hatten kann können konnte soll sollte würde viel viele ihr ihre sein seine \
                ich du wir mein meine dein deine mich mir dich dir unser unsere",
+    filler: "der die das den dem des ein eine einen einem einer eines ist sind und",
+    negation: "nicht nie niemals kein keine keinen keinem keiner keines ohne niemand nichts weder",
 };
 
 const FRENCH: Words = Words {
@@ -46,6 +54,8 @@ const FRENCH: Words = Words {
            ou par pas pour qu que qui s sa se ses son sont sur t un une y",
     question: "quoi quand où comment pourquoi quel quelle quels quelles lequel laquelle combien a ai as avons avez ont \
                avait était fait faire peut peux je tu nous vous mon ma mes ton ta tes notre votre moi toi",
+    filler: "le la les l un une des du de d est sont et",
+    negation: "ne n pas jamais sans aucun aucune rien personne ni",
 };
 
 const SPANISH: Words = Words {
@@ -53,6 +63,8 @@ const SPANISH: Words = Words {
            son su sus un una uno y ya",
     question: "qué cuál cuáles cuándo cuánto cuántos cuánta cuántas dónde adónde quién quiénes cómo ha han he hemos \
                había hizo hace puede puedo yo tú él ella nosotros ustedes mis tu tus nuestro nuestra",
+    filler: "el la los las un una unos unas de es son y",
+    negation: "no nunca jamás sin nadie nada ningún ninguna ni",
 };
 
 const ITALIAN: Words = Words {
@@ -60,6 +72,8 @@ const ITALIAN: Words = Words {
            nel nella non o per più s se si sono su sul sulla un una uno",
     question: "cosa quando dove chi quale quali quanto quanti quanta quante perché ha ho hai hanno aveva fatto può \
                puoi io tu lui lei noi voi mio mia miei mie tuo tua suo sua mi ti",
+    filler: "il lo la i gli le l un uno una di è sono e",
+    negation: "non mai senza nessuno nessuna niente nulla né",
 };
 
 const PORTUGUESE: Words = Words {
@@ -67,6 +81,8 @@ const PORTUGUESE: Words = Words {
            se sem ser são sua um uma",
     question: "quando onde quem qual quais quanto quantos quanta quantas porque porquê tem têm tinha fez faz pode posso \
                eu tu ele ela nós você vocês meu minha teu tua seu me te",
+    filler: "o a os as um uma uns umas de é são e",
+    negation: "não nunca jamais sem ninguém nada nenhum nenhuma nem",
 };
 
 const DUTCH: Words = Words {
@@ -74,4 +90,6 @@ const DUTCH: Words = Words {
            van voor was wat zijn",
     question: "wanneer waar wie welke welk hoe waarom heeft heb hebben had hadden kan kunnen kon zou veel ik jij je u \
                hij zij ze wij we mijn jouw uw haar hem mij",
+    filler: "de het een is zijn en",
+    negation: "niet nooit geen zonder niemand niets noch",
 };

@@ -1,0 +1,11 @@
+//! Tells news from repetitions, so that one fact is kept once.
+
+mod fingerprint;
+mod gate;
+#[cfg(test)]
+mod tests;
+mod tokens;
+
+pub use fingerprint::fingerprint;
+pub use gate::{Gate, Nearest, Reason, Repeat, Verdict, novelty};
+pub use tokens::differ_in_particulars;
