@@ -1,1 +1,100 @@
 //! The text form of filters: `role = user and at >= 2024-01-01 and tag in (a, b)`.
+//!
+//! Conditions compare a field with a value by `=`, `!=`, `<`, `<=`, `>` or `>=`, look for it in a list, `tag in (a, b)`,
+//! or in a stretch, `seq in [10, 20)`, or ask for its presence, `exists(speaker)`. They are joined by `not`, `and` and
+//! `or`, which bind in this order, and by parentheses; `all` is everything.
+//!
+//! Fields are `unit session seq role speaker kind tag trust source at expires_at valid_from valid_to superseded_at`, and
+//! `meta.key` or `meta."any key"`. A value is a word or a `"quoted \" text"`. Times are RFC 3339 or a date, trust is a
+//! level by name; values of the metadata are `true`, `false`, whole numbers, other numbers and texts, by their looks. A
+//! value of another type than its field has is written `int(5)`, `float(1.5)`, `bool(true)` or `text(5)`.
+//!
+//! The tree has no node for some texts: an `and` or `or` of fewer than two is `and()`, `or(role = user)`; `x <= 5` is
+//! `x < 6`, and what has no next value, as `speaker <= b`, is `speaker < b or speaker = b`.
+
+mod lexer;
+mod parser;
+mod printer;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{Field, Filter};
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+
+/// The fields but for the metadata, by name.
+const FIELDS: [(&str, Field); 14] = [
+    ("unit", Field::Unit),
+    ("session", Field::Session),
+    ("seq", Field::Seq),
+    ("role", Field::Role),
+    ("speaker", Field::Speaker),
+    ("kind", Field::Kind),
+    ("tag", Field::Tag),
+    ("trust", Field::Trust),
+    ("source", Field::Source),
+    ("at", Field::At),
+    ("expires_at", Field::ExpiresAt),
+    ("valid_from", Field::ValidFrom),
+    ("valid_to", Field::ValidTo),
+    ("superseded_at", Field::SupersededAt),
+];
+
+/// What stands before the key of a value of the metadata.
+const METADATA: &str = "meta.";
+
+/// What values a field has, and so how they are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Number,
+    Trust,
+    Time,
+    Any,
+}
+
+impl Kind {
+    fn of(field: &Field) -> Self {
+        match field {
+            Field::Unit | Field::Session | Field::Role | Field::Speaker | Field::Kind | Field::Tag | Field::Source => {
+                Self::Text
+            }
+            Field::Seq => Self::Number,
+            Field::Trust => Self::Trust,
+            Field::At | Field::ExpiresAt | Field::ValidFrom | Field::ValidTo | Field::SupersededAt => Self::Time,
+            Field::Metadata(_) => Self::Any,
+        }
+    }
+}
+
+impl Filter {
+    /// Parses the text form, within `limits`: `role = user and at >= 2024-01-01 and tag in (a, b)`.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a text that is no filter, naming the place and what was expected there, or that exceeds the
+    /// limits.
+    pub fn parse(text: &str, limits: &Limits) -> Result<Self> {
+        let filter = parser::parse(text, limits)?;
+        filter.check(limits)?;
+        Ok(filter)
+    }
+}
+
+impl FromStr for Filter {
+    type Err = Error;
+
+    /// Parses the text form within the default limits; see [`Filter::parse`].
+    fn from_str(text: &str) -> Result<Self> {
+        Self::parse(text, &Limits::default())
+    }
+}
+
+/// Writes the text form, which parses to the same filter.
+impl fmt::Display for Filter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        printer::filter(self, f)
+    }
+}
