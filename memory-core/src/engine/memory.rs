@@ -107,13 +107,13 @@ impl Memory {
     /// Returns the handle of one owner: the only way to data.
     ///
     /// A call without an owner does not compile:
-    /// ```compile_fail
+    /// ```compile_fail,E0061
     /// # fn f(memory: memory_core::engine::Memory) {
     /// memory.of();
     /// # }
     /// ```
     /// and the memory itself has no data methods:
-    /// ```compile_fail
+    /// ```compile_fail,E0599
     /// # async fn f(memory: memory_core::engine::Memory) {
     /// memory.search(memory_core::engine::Search::new("who else is there")).await;
     /// # }
