@@ -22,6 +22,7 @@ mod render;
 mod scoped;
 mod search;
 mod session;
+mod summarise;
 mod upkeep;
 
 pub use assemble::{Context, Part, PartKind};

@@ -1,14 +1,23 @@
 //! The engine over the in-process stores: both paths, their receipts, and their faults.
 
+#[cfg(test)]
 #[path = "engine/bench.rs"]
 mod bench;
+#[cfg(test)]
 #[path = "engine/context.rs"]
 mod context;
+#[cfg(test)]
 #[path = "engine/forget.rs"]
 mod forget;
+#[cfg(test)]
 #[path = "engine/remember.rs"]
 mod remember;
+#[cfg(test)]
 #[path = "engine/search.rs"]
 mod search;
+#[cfg(test)]
+#[path = "engine/summaries.rs"]
+mod summaries;
+#[cfg(test)]
 #[path = "engine/upkeep.rs"]
 mod upkeep;

@@ -7,14 +7,14 @@ use crate::analysis::Analysis;
 use crate::chat::ChatStore;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::model::{Embedder, TokenCounter};
+use crate::model::{Embedder, Summarizer, TokenCounter};
 use crate::record::RecordStore;
 use crate::text::TextStore;
 use crate::time::{Clock, SystemClock};
 use crate::truth::Truth;
 use crate::upkeep::IndexName;
 use crate::vector::VectorStore;
-use crate::window::HeuristicCounter;
+use crate::window::{ExtractiveSummarizer, HeuristicCounter};
 
 use super::memory::{Inner, Memory, TextIndex, VectorIndex};
 
@@ -68,6 +68,7 @@ pub struct MemoryBuilder {
     vectors: Option<(Arc<dyn VectorStore>, Arc<dyn Embedder>)>,
     analysis: Analysis,
     counter: Arc<dyn TokenCounter>,
+    summarizer: Option<Arc<dyn Summarizer>>,
     clock: Arc<dyn Clock>,
     limits: Limits,
     window: WindowConfig,
@@ -84,6 +85,7 @@ impl MemoryBuilder {
             vectors: None,
             analysis: Analysis::english(),
             counter: Arc::new(HeuristicCounter),
+            summarizer: None,
             clock: Arc::new(SystemClock),
             limits: Limits::default(),
             window: WindowConfig::default(),
@@ -116,6 +118,13 @@ impl MemoryBuilder {
     #[must_use]
     pub fn counter(mut self, counter: Arc<dyn TokenCounter>) -> Self {
         self.counter = counter;
+        self
+    }
+
+    /// Sets who summarises. Default [`ExtractiveSummarizer`], which needs no model and stands in where another fails.
+    #[must_use]
+    pub fn summarizer(mut self, summarizer: Arc<dyn Summarizer>) -> Self {
+        self.summarizer = Some(summarizer);
         self
     }
 
@@ -160,12 +169,15 @@ impl MemoryBuilder {
             self.chat.upkeep().enlist(index).await?;
             self.records.upkeep().enlist(index).await?;
         }
+        let extractive = || Arc::new(ExtractiveSummarizer::new(Arc::clone(&self.counter))) as Arc<dyn Summarizer>;
+        let summarizer = self.summarizer.unwrap_or_else(extractive);
         Ok(Memory::from_inner(Inner {
             chat: self.chat,
             records: self.records,
             text,
             vectors,
             analysis: self.analysis,
+            summarizer,
             counter: self.counter,
             clock: self.clock,
             limits: self.limits,

@@ -11,7 +11,7 @@ use crate::chat::ChatStore;
 use crate::error::Result;
 use crate::id::{RecordId, SessionId};
 use crate::limits::Limits;
-use crate::model::{Embedder, TokenCounter};
+use crate::model::{Embedder, Summarizer, TokenCounter};
 use crate::record::RecordStore;
 use crate::scope::Scope;
 use crate::store::{Health, Store};
@@ -38,6 +38,7 @@ pub(super) struct Inner {
     pub(super) vectors: Option<VectorIndex>,
     pub(super) analysis: Analysis,
     pub(super) counter: Arc<dyn TokenCounter>,
+    pub(super) summarizer: Arc<dyn Summarizer>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) limits: Limits,
     pub(super) window: WindowConfig,

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::id::{ItemId, RecordId, SessionId};
 use crate::message::Trust;
+use crate::novelty::fingerprint;
 use crate::record::{Expect, Put, Record, RecordBatch, StoredRecord, Superseded};
 use crate::time::Timestamp;
 
@@ -141,7 +142,7 @@ impl Scoped {
     /// Stores a record, unless one says the same: then that one is reinforced.
     ///
     /// Two texts of one kind say the same if they hold the same words, whatever their case, order, punctuation,
-    /// plurals and articles; another number, name or negation makes another fact. Never a loss: the receipt says which
+    /// plurals and articles; another number, name or negation makes another fact, and so do names that change places. Never a loss: the receipt says which
     /// record holds it. Safe to repeat, and among any number of tasks one record results.
     ///
     /// # Errors
@@ -160,7 +161,11 @@ impl Scoped {
             return Err(conflict);
         }
         if remember.id.is_none() && self.is_retired(&stored) {
-            return self.remember_again(record, stored.version).await;
+            return self.remember_again(record, &stored.version.to_le_bytes()).await;
+        }
+        if remember.id.is_none() && names_change_places(&stored.record.text, &record.text) {
+            let order = names(&record.text).join(" ");
+            return self.remember_again(record, order.as_bytes()).await;
         }
         self.reinforce(&stored, &record).await
     }
@@ -218,9 +223,10 @@ impl Scoped {
         record.superseded.is_some() || ended(record.valid_to) || (ended(record.expires_at) && !record.pinned)
     }
 
-    /// A fact that was retired is told again: it becomes a record of its own, the same one in every repeat.
-    async fn remember_again(&self, mut record: Record, version: u64) -> Result<RememberReceipt> {
-        record.id = RecordId::of_content(&[record.id.0.as_bytes().as_slice(), &version.to_le_bytes()].concat());
+    /// The content's own id is taken by a record that does not say it (any more): it becomes a record of its own, the
+    /// same one in every repeat.
+    async fn remember_again(&self, mut record: Record, distinction: &[u8]) -> Result<RememberReceipt> {
+        record.id = RecordId::of_content(&[record.id.0.as_bytes().as_slice(), distinction].concat());
         match self.put(&record, Expect::Absent).await {
             Ok(version) => Ok(RememberReceipt { id: record.id, outcome: Remembered::Stored, version }),
             Err(Error::IdConflict { .. }) => {
@@ -258,9 +264,18 @@ impl Scoped {
     }
 }
 
-/// Returns the id that belongs to what a record says.
-fn fingerprint(analysis: &crate::Analysis, kind: &str, text: &str) -> RecordId {
-    let terms = analysis.document(text);
-    let terms = terms.iter().map(|(term, count)| format!("{} {count}", term.as_str()));
-    RecordId::of_content(format!("{kind}\n{}", terms.collect::<Vec<_>>().join("\n")).as_bytes())
+/// Returns whether the same names stand in both texts, but in another order: `Anna owes Bob`, `Bob owes Anna`.
+fn names_change_places(one: &str, other: &str) -> bool {
+    let (one, other) = (names(one), names(other));
+    let sorted = |mut names: Vec<String>| {
+        names.sort_unstable();
+        names
+    };
+    one != other && sorted(one) == sorted(other)
+}
+
+/// Returns the words with a capital letter, in order.
+fn names(text: &str) -> Vec<String> {
+    let words = text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+    words.filter(|word| word.chars().any(char::is_uppercase)).map(str::to_lowercase).collect()
 }

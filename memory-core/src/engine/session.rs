@@ -4,9 +4,9 @@ use std::sync::{Arc, PoisonError};
 
 use tokio::sync::OnceCell;
 
-use crate::chat::{Append, Fence, NewMessage, Page, SessionState, Slice};
+use crate::chat::{Append, Compaction, Fence, NewMessage, Page, SessionState, Slice};
 use crate::error::{Error, Result};
-use crate::id::SessionId;
+use crate::id::{MessageId, SessionId};
 use crate::message::{Message, StoredMessage};
 
 use super::receipt::AppendReceipt;
@@ -105,6 +105,15 @@ impl Session {
             durability: restored.durability,
             pressure: self.pressure(&restored.state),
         })
+    }
+
+    /// Removes a summary and makes the messages that it stands for active again.
+    ///
+    /// # Errors
+    /// `Conflict` if the summary is archived itself, behind another one: undo that first.
+    pub async fn unfold(&self, summary: MessageId) -> Result<SessionState> {
+        let change = Compaction::Unfold { summary };
+        self.scoped.inner().chat.store().compact(self.scoped.scope(), &self.id, &change).await
     }
 
     fn measure(&self, message: Message) -> Result<NewMessage> {

@@ -46,7 +46,7 @@ pub struct UpkeepReport {
 }
 
 impl UpkeepReport {
-    fn fail(&mut self, error: &Error) {
+    pub(super) fn fail(&mut self, error: &Error) {
         let why = error.to_string();
         if !self.failures.contains(&why) {
             self.failures.push(why);
@@ -119,6 +119,7 @@ impl Memory {
             }
         }
         inner.write_accesses(&mut report).await;
+        inner.summarise_full(&mut report).await;
         Ok(report)
     }
 }

@@ -30,6 +30,20 @@ async fn the_same_fact_told_twice_is_one_record() {
 }
 
 #[tokio::test]
+async fn names_that_change_places_make_another_fact() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    for _ in 0..2 {
+        ada.remember(Remember::fact("Anna owes Bob ten francs.")).await.unwrap();
+        ada.remember(Remember::fact("Bob owes Anna ten francs.")).await.unwrap();
+    }
+    let mut texts: Vec<String> =
+        ada.records(&Filter::All, None, 10).await.unwrap().iter().map(|r| r.record.text.clone()).collect();
+    texts.sort();
+    assert_eq!(texts, ["Anna owes Bob ten francs.", "Bob owes Anna ten francs."]);
+}
+
+#[tokio::test]
 async fn tasks_that_tell_the_same_fact_together_make_one_record() {
     let bench = Bench::new().await;
     let ada = Arc::new(bench.owner("ada"));

@@ -1,0 +1,95 @@
+//! Windows that grow too full.
+
+use std::sync::Arc;
+
+use memory_core::chat::{Page, View};
+use memory_core::engine::{PartKind, Search, Session, WindowConfig};
+use memory_core::model::Summarizer;
+use memory_core::{Role, Seq};
+use memory_testkit::doubles::StillSummarizer;
+
+use crate::bench::{Bench, Taps};
+
+async fn full(summarizer: Option<Arc<dyn Summarizer>>) -> (Bench, Session) {
+    let bench = Bench::with(Taps::default(), |builder| {
+        let builder = builder.window(WindowConfig::default().with_limit(1_500));
+        match summarizer {
+            Some(summarizer) => builder.summarizer(summarizer),
+            None => builder,
+        }
+    })
+    .await;
+    let talk = bench.session("ada");
+    talk.append(vec![bench.say(Role::System, "You are a gardener."), bench.user("My rose is called Aurora.")])
+        .await
+        .unwrap();
+    talk.append(vec![bench.say(Role::Assistant, "A fine name.")]).await.unwrap();
+    talk.append(bench.chatter(50)).await.unwrap();
+    (bench, talk)
+}
+
+async fn log(talk: &Session) -> Vec<String> {
+    let page = Page::after(Seq(0), 1_000, View::Log);
+    let rows = talk.read(&page).await.unwrap().messages;
+    rows.iter().map(|row| row.message.as_ref().unwrap().text()).collect()
+}
+
+#[tokio::test]
+async fn c21_a_full_window_is_folded_down_to_half_and_nothing_is_lost() {
+    let (bench, talk) = full(None).await;
+    let before = log(&talk).await;
+    assert!(talk.state().await.unwrap().active_tokens > 1_500);
+    let report = bench.memory.upkeep_once().await.unwrap();
+    assert!(report.summarised > 0 && report.failures.is_empty(), "{report:?}");
+    let state = talk.state().await.unwrap();
+    assert!(state.active_tokens <= 750, "{}", state.active_tokens);
+    assert_eq!(log(&talk).await, before);
+    let context = talk.context("Good morning", 1_500).await.unwrap();
+    let kinds: Vec<PartKind> = context.parts.iter().map(|part| part.kind).collect();
+    assert_eq!(kinds[..2], [PartKind::Instruction, PartKind::Summary]);
+    assert!(context.parts[1].message.role == Role::User && context.parts[1].message.text().starts_with("<summary of="));
+    // What was archived is found as before.
+    let found = bench.owner("ada").search(&Search::new("Aurora")).await.unwrap();
+    assert_eq!(found.hits[0].content.text(), "My rose is called Aurora.");
+    assert_eq!(bench.memory.upkeep_once().await.unwrap().summarised, 0, "hysteresis");
+}
+
+#[tokio::test]
+async fn o5_a_fold_can_be_undone() {
+    let (bench, talk) = full(None).await;
+    let before = talk.read(&Page::newest(1_000)).await.unwrap().messages;
+    bench.memory.upkeep_once().await.unwrap();
+    for _ in 0..10 {
+        let rows = talk.read(&Page::newest(1_000)).await.unwrap().messages;
+        let Some(summary) = rows.iter().find(|row| row.covers.is_some()) else { break };
+        talk.unfold(summary.id).await.unwrap();
+    }
+    assert_eq!(talk.read(&Page::newest(1_000)).await.unwrap().messages, before);
+}
+
+#[tokio::test]
+async fn a_summariser_that_fails_or_babbles_is_replaced_by_an_extract() {
+    let bad = ["", " \n ", &"babble ".repeat(10_000)];
+    let bad = bad.into_iter().map(StillSummarizer::saying).chain([StillSummarizer::failing()]);
+    for summarizer in bad {
+        let (bench, talk) = full(Some(Arc::new(summarizer))).await;
+        let before = log(&talk).await;
+        let report = bench.memory.upkeep_once().await.unwrap();
+        assert_eq!(report.failures.len(), 1, "{report:?}");
+        assert_eq!(log(&talk).await, before);
+        let rows = talk.read(&Page::newest(1_000)).await.unwrap().messages;
+        let summary = rows.iter().find(|row| row.covers.is_some()).unwrap();
+        assert_eq!(summary.message.as_ref().unwrap().origin.as_deref(), Some("summary:extractive"));
+    }
+}
+
+#[tokio::test]
+async fn forgetting_a_message_takes_the_summary_that_covers_it() {
+    let (bench, talk) = full(None).await;
+    bench.memory.upkeep_once().await.unwrap();
+    let rows = talk.read(&Page::after(Seq(1), 1, View::Log)).await.unwrap().messages;
+    let receipt = bench.owner("ada").forget(&memory_core::engine::Forget::Messages(vec![rows[0].id])).await.unwrap();
+    assert!(receipt.derived >= 1 && receipt.complete);
+    let rows = talk.read(&Page::newest(1_000)).await.unwrap().messages;
+    assert!(rows.iter().all(|row| !row.message.as_ref().unwrap().text().contains("Aurora")));
+}
