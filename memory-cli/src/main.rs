@@ -1,3 +1,78 @@
-//! The program `memory`.
+//! The program `memory`: conversations in, contexts with receipts out.
 
-fn main() {}
+mod cli;
+mod command;
+mod config;
+mod duration;
+mod export;
+mod failure;
+mod import;
+mod output;
+mod upkeep;
+mod words;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::parser::ValueSource;
+use clap::{CommandFactory, FromArgMatches};
+
+use crate::cli::Cli;
+use crate::failure::Failure;
+use crate::output::{Output, say};
+
+/// How every line begins that says why a command failed.
+const ERROR: &str = "error: ";
+
+fn main() -> ExitCode {
+    match parse(std::env::args_os()) {
+        Ok((cli, names_database)) => run(cli, names_database),
+        Err(error) => explain(&error),
+    }
+}
+
+fn parse(args: impl Iterator<Item = OsString>) -> Result<(Cli, bool), clap::Error> {
+    let matches = Cli::command().try_get_matches_from(args)?;
+    let names_database = matches.value_source("db") == Some(ValueSource::CommandLine);
+    Ok((Cli::from_arg_matches(&matches)?, names_database))
+}
+
+fn run(cli: Cli, names_database: bool) -> ExitCode {
+    let mut output = Output::stdout(cli.global.json);
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(&Failure::Inner(format!("the program cannot start: {error}"))),
+    };
+    match runtime.block_on(command::run(cli, names_database, &mut output)) {
+        Ok(outcome) => outcome.code(),
+        Err(failure) => fail(&failure),
+    }
+}
+
+fn fail(failure: &Failure) -> ExitCode {
+    if failure.is_closed_output() {
+        return ExitCode::SUCCESS;
+    }
+    say(&format!("{ERROR}{}", failure.line()));
+    ExitCode::from(failure.code())
+}
+
+/// Shows help and version on stdout; says in one line what is wrong with a command line.
+fn explain(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        // Whoever closed the pipe has read enough.
+        let _ = write!(std::io::stdout(), "{}", error.render());
+        return ExitCode::SUCCESS;
+    }
+    let text = error.render().to_string();
+    if !text.starts_with(ERROR) {
+        // Called without a command: the help is the answer.
+        say(text.trim_end());
+        return ExitCode::from(2);
+    }
+    let paragraphs = text.split("\n\n").take_while(|part| !part.starts_with("Usage:") && !part.starts_with("For more"));
+    let words = paragraphs.map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));
+    say(&format!("{} (--help explains)", words.collect::<Vec<_>>().join("; ")));
+    ExitCode::from(2)
+}

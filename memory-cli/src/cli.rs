@@ -1,0 +1,190 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use memory::{MessageId, RecordId, Timestamp, Unit};
+
+use crate::import::{Format, Style};
+
+/// Memory for LLM agents: conversations in, contexts with receipts out.
+#[derive(Debug, Parser)]
+#[command(
+    name = "memory",
+    version,
+    arg_required_else_help = true,
+    after_help = "Begin with `memory demo`. Exit codes: 0 done, 1 the database failed, 2 wrong call or input, \
+                  3 done in part, 4 over the budget, 130 stopped."
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every command takes, before or after its name.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Global {
+    /// The database: sqlite:PATH, or a path [default: a file in your data folder, shown by `memory stats`]
+    #[arg(long, global = true, value_name = "URL", env = "MEMORY_URL", hide_env_values = true)]
+    pub(crate) db: Option<String>,
+    /// The tenant whose memory this is
+    #[arg(long, global = true, value_name = "NAME", env = "MEMORY_TENANT", hide_env_values = true)]
+    pub(crate) tenant: Option<String>,
+    /// The person or agent within the tenant whose memory this is
+    #[arg(long, global = true, value_name = "NAME", env = "MEMORY_SUBJECT", hide_env_values = true)]
+    pub(crate) subject: Option<String>,
+    /// The conversation [default: chat_history]
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) session: Option<String>,
+    /// Writes JSON instead of text
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Shows all of it on a sample conversation: no argument, no network, a few seconds
+    Demo,
+    /// Reads conversations from a file; a second import of the same file adds nothing
+    Import(Import),
+    /// Shows what a model would be sent, within a budget of tokens, and why
+    Context(Context),
+    /// Finds messages and records
+    Search(Search),
+    /// Stores a fact, preference or other record
+    Remember(Remember),
+    /// Forgets messages, records, a conversation or everything, for good
+    Forget(Forget),
+    /// Lists the conversations
+    Sessions,
+    /// Shows the database, what it holds of you, and how far its indexes are
+    Stats,
+    /// Writes everything of the owner as JSON lines, which `import` reads
+    Export,
+    /// Takes a conversation line by line and shows the context of each
+    Chat(Chat),
+}
+
+/// `memory import`.
+#[derive(Args, Debug)]
+pub(crate) struct Import {
+    /// The file; - reads from stdin
+    #[arg(value_name = "FILE")]
+    pub(crate) file: String,
+    /// The format [default: told by the content]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
+    /// How progress is shown on stderr
+    #[arg(long, value_enum, default_value_t = Style::Auto)]
+    pub(crate) progress: Style,
+}
+
+/// What bounds a context.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Bounds {
+    /// Tokens that the context may have [default: 3000, or three quarters of what the model reads]
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) budget: Option<u64>,
+    /// The model that the context is for; gives the default budget
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// Tokens of the budget to be kept free
+    #[arg(long, value_name = "TOKENS", default_value_t = 0)]
+    pub(crate) reserve: u64,
+    /// How many items are recalled at the most
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) recall: usize,
+}
+
+/// `memory context`.
+#[derive(Args, Debug)]
+pub(crate) struct Context {
+    /// What the person says now
+    pub(crate) query: Option<String>,
+    #[command(flatten)]
+    pub(crate) bounds: Bounds,
+}
+
+/// `memory search`.
+#[derive(Args, Debug)]
+pub(crate) struct Search {
+    /// The words to be found
+    pub(crate) query: String,
+    /// How many hits at the most
+    #[arg(short = 'k', long, value_name = "N", default_value_t = 10)]
+    pub(crate) limit: usize,
+    /// A condition, such as: role = user and at >= 2024-01-01 and tag in (a, b)
+    #[arg(long, value_name = "EXPRESSION")]
+    pub(crate) filter: Option<String>,
+    /// Shows how each hit was found
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Searches only messages or only records
+    #[arg(long, value_enum)]
+    pub(crate) kind: Option<Kind>,
+    /// Finds what was current at this time
+    #[arg(long, value_name = "TIME")]
+    pub(crate) as_of: Option<Timestamp>,
+}
+
+/// What is searched.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Kind {
+    /// Messages
+    Message,
+    /// Records
+    Record,
+}
+
+impl From<Kind> for Unit {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Message => Self::Message,
+            Kind::Record => Self::Record,
+        }
+    }
+}
+
+/// `memory remember`.
+#[derive(Args, Debug)]
+pub(crate) struct Remember {
+    /// What is to be remembered
+    pub(crate) text: String,
+    /// Its kind: fact, preference, context or any other word
+    #[arg(long, value_name = "WORD", default_value = "fact")]
+    pub(crate) kind: String,
+    /// How long it is remembered: 30m, 12h, 7d, 4w [default: for ever]
+    #[arg(long, value_name = "TIME", value_parser = crate::duration::parse)]
+    pub(crate) ttl: Option<std::time::Duration>,
+    /// Its importance, 0 to 1
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) importance: Option<f32>,
+    /// A tag; may be given several times
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(crate) tags: Vec<String>,
+    /// Its id [default: made from the content]
+    #[arg(long, value_name = "UUID")]
+    pub(crate) id: Option<RecordId>,
+}
+
+/// `memory forget`.
+#[derive(Args, Debug)]
+pub(crate) struct Forget {
+    /// A message or record; may be given several times
+    #[arg(long = "id", value_name = "UUID")]
+    pub(crate) ids: Vec<MessageId>,
+    /// Everything of the owner
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Does not ask before everything is forgotten
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+/// `memory chat`.
+#[derive(Args, Debug)]
+pub(crate) struct Chat {
+    #[command(flatten)]
+    pub(crate) bounds: Bounds,
+}

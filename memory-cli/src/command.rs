@@ -1,0 +1,92 @@
+//! The commands, one file each, and what they have in common.
+
+mod chat;
+mod context;
+mod demo;
+mod export;
+mod forget;
+mod import;
+mod remember;
+mod search;
+mod sessions;
+mod stats;
+
+use memory::{Memory, Scope, Scoped, SessionId};
+
+use crate::cli::{Cli, Command, Global};
+use crate::config::{Database, SESSION, owner};
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+
+/// What a command was called with.
+#[derive(Debug)]
+pub(crate) struct Call {
+    global: Global,
+    /// The database was named on the command line, not by the environment.
+    names_database: bool,
+}
+
+impl Call {
+    /// Returns the owner.
+    pub(crate) fn owner(&self) -> Result<Scope, Failure> {
+        owner(self.global.tenant.as_deref(), self.global.subject.as_deref())
+    }
+
+    /// Returns the owner if there is one.
+    pub(crate) fn owner_if_named(&self) -> Result<Option<Scope>, Failure> {
+        match (&self.global.tenant, &self.global.subject) {
+            (None, None) => Ok(None),
+            _ => self.owner().map(Some),
+        }
+    }
+
+    /// Returns the database.
+    pub(crate) fn database(&self) -> Result<Database, Failure> {
+        match &self.global.db {
+            Some(url) => Database::at(url),
+            None => Database::in_data_folder("memory.sqlite"),
+        }
+    }
+
+    /// Opens the memory of the owner. Who is meant is asked first, so that a wrong call makes no file.
+    pub(crate) async fn open(&self) -> Result<(Memory, Scoped), Failure> {
+        let owner = self.owner()?;
+        let memory = self.database()?.open().await?;
+        let scoped = memory.of(&owner);
+        Ok((memory, scoped))
+    }
+
+    /// Returns the session's name.
+    pub(crate) fn session_name(&self) -> &str {
+        self.global.session.as_deref().unwrap_or(SESSION)
+    }
+
+    /// Returns the session.
+    pub(crate) fn session(&self) -> Result<SessionId, Failure> {
+        Ok(SessionId::new(self.session_name())?)
+    }
+
+    /// Returns the session if the caller named one.
+    pub(crate) fn named_session(&self) -> Result<Option<SessionId>, Failure> {
+        Ok(self.global.session.as_deref().map(SessionId::new).transpose()?)
+    }
+}
+
+/// Runs what the command line asks for.
+pub(crate) async fn run(cli: Cli, names_database: bool, output: &mut Output) -> Result<Outcome, Failure> {
+    let call = Call { global: cli.global, names_database };
+    let outcome = match &cli.command {
+        Command::Demo => demo::run(&call, output).await,
+        Command::Import(args) => import::run(&call, args, output).await,
+        Command::Context(args) => context::run(&call, args, output).await,
+        Command::Search(args) => search::run(&call, args, output).await,
+        Command::Remember(args) => remember::run(&call, args, output).await,
+        Command::Forget(args) => forget::run(&call, args, output).await,
+        Command::Sessions => sessions::run(&call, output).await,
+        Command::Stats => stats::run(&call, output).await,
+        Command::Export => export::run(&call, output).await,
+        Command::Chat(args) => chat::run(&call, args, output).await,
+    };
+    output.flush()?;
+    outcome
+}

@@ -1,0 +1,149 @@
+//! `memory chat`: a conversation line by line, with the context that each line would be sent in.
+
+use std::io::{IsTerminal, stdin};
+
+use memory::engine::Forget as What;
+use memory::{Memory, Message, MessageId, Remember, Role, Scoped, Search, Session};
+use serde_json::{Value, json};
+
+use super::{Call, context, forget, search};
+use crate::cli::{Bounds, Chat};
+use crate::failure::{Failure, Outcome};
+use crate::output::{Output, say};
+use crate::{upkeep, words};
+
+const HELP: &str = "A line is stored as what you say, and the context that a model would get is shown. \
+Answering comes with the providers; until then /assistant stores an answer.
+/assistant TEXT   stores an answer of the model
+/context [QUERY]  shows a context without storing anything
+/search WORDS     finds messages and records
+/remember TEXT    stores a fact
+/forget UUID      forgets a message or record
+/purge            forgets this conversation
+/help, /quit";
+
+/// What the commands of a chat work on.
+struct Room<'a> {
+    memory: &'a Memory,
+    scoped: &'a Scoped,
+    session: Session,
+    bounds: &'a Bounds,
+    output: &'a mut Output,
+}
+
+/// Takes lines until the end of stdin, or `/quit`.
+pub(crate) async fn run(call: &Call, args: &Chat, output: &mut Output) -> Result<Outcome, Failure> {
+    let session = call.session()?;
+    let (memory, scoped) = call.open().await?;
+    let is_terminal = stdin().is_terminal();
+    if is_terminal {
+        say(HELP);
+    }
+    let bounds = &args.bounds;
+    let mut room = Room { memory: &memory, scoped: &scoped, session: scoped.session(&session), bounds, output };
+    let mut line = String::new();
+    loop {
+        if is_terminal {
+            say("> ");
+        }
+        line.clear();
+        if stdin().read_line(&mut line)? == 0 || line.trim() == "/quit" {
+            return Ok(Outcome::Done);
+        }
+        match room.turn(line.trim()).await {
+            Ok(()) => {}
+            // A line that cannot be taken ends nothing; a database that fails, or an output that nobody reads, does.
+            Err(failure) if matches!(failure.code(), 2 | 4) => say(&format!("error: {}", failure.line())),
+            Err(failure) => return Err(failure),
+        }
+        room.output.flush()?;
+        upkeep::after(&memory).await;
+    }
+}
+
+impl Room<'_> {
+    async fn turn(&mut self, line: &str) -> Result<(), Failure> {
+        let (command, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let rest = rest.trim();
+        match command {
+            "" => Ok(()),
+            "/help" => {
+                say(HELP);
+                Ok(())
+            }
+            "/assistant" => self.append(Role::Assistant, rest).await,
+            "/context" => self.context(rest).await,
+            "/search" => self.search(rest).await,
+            "/remember" => self.remember(rest).await,
+            "/forget" => self.forget(rest).await,
+            "/purge" => self.purge().await,
+            _ if command.starts_with('/') => Err(Failure::Usage(format!("{command} is no command: try /help"))),
+            _ => {
+                self.append(Role::User, line).await?;
+                self.context(line).await
+            }
+        }
+    }
+
+    async fn append(&mut self, role: Role, text: &str) -> Result<(), Failure> {
+        if text.is_empty() {
+            return Err(Failure::Usage("there is nothing to store".to_owned()));
+        }
+        let message = Message::new(role, text, self.memory.now());
+        let id = message.id;
+        let receipt = self.session.append(vec![message]).await?;
+        self.tell(&json!({ "event": "stored", "role": role, "id": id, "seq": receipt.head }), Vec::new)
+    }
+
+    async fn context(&mut self, query: &str) -> Result<(), Failure> {
+        let context = context::assemble(&self.session, query, self.bounds).await?;
+        let mut value = context::as_json(&context);
+        if let Value::Object(members) = &mut value {
+            members.insert("event".to_owned(), json!("context"));
+        }
+        if self.output.is_json() {
+            return Ok(self.output.json(&value)?);
+        }
+        context::in_words(&context, self.output)
+    }
+
+    async fn search(&mut self, query: &str) -> Result<(), Failure> {
+        let found = self.scoped.recall(&Search::new(query)).await?;
+        if self.output.is_json() {
+            let hits: Vec<Value> = found.hits.iter().map(words::hit_json).collect();
+            return Ok(self.output.json(&json!({ "event": "found", "hits": hits }))?);
+        }
+        search::in_words(&found, true, self.output)
+    }
+
+    async fn remember(&mut self, text: &str) -> Result<(), Failure> {
+        let remember = Remember::fact(text).with_origin("cli").with_session(self.session.id().clone());
+        let receipt = self.scoped.remember(remember).await?;
+        let words = || vec![format!("remembered: {}", receipt.id)];
+        self.tell(&json!({ "event": "remembered", "receipt": receipt }), words)
+    }
+
+    async fn forget(&mut self, id: &str) -> Result<(), Failure> {
+        let id: MessageId = id.parse().map_err(|_| Failure::Usage("/forget takes the id of one item".to_owned()))?;
+        let receipt = forget::forget_ids(self.scoped, &[id]).await?;
+        forget::write(&receipt, self.output)
+    }
+
+    async fn purge(&mut self) -> Result<(), Failure> {
+        let id = self.session.id().clone();
+        let receipt = self.scoped.forget(&What::Session(id.clone())).await?;
+        // The old handle belongs to the conversation that is gone.
+        self.session = self.scoped.session(&id);
+        forget::write(&receipt, self.output)
+    }
+
+    fn tell(&mut self, value: &Value, words: impl FnOnce() -> Vec<String>) -> Result<(), Failure> {
+        if self.output.is_json() {
+            return Ok(self.output.json(value)?);
+        }
+        for line in words() {
+            self.output.line(&line)?;
+        }
+        Ok(())
+    }
+}

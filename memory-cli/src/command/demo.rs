@@ -1,0 +1,200 @@
+//! `memory demo`: the whole of it on a sample conversation.
+
+use std::io::Cursor;
+
+use memory::engine::Hit;
+use memory::{Content, Memory, Scope, Scoped, Search, SessionId};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::sync::mpsc::channel;
+
+use super::{Call, context};
+use crate::config::Database;
+use crate::failure::{Failure, Outcome};
+use crate::import::{self, Format, Importer, Reading, Sink, Source};
+use crate::output::{Output, brief};
+use crate::{upkeep, words};
+
+const SAMPLE: &str = include_str!("../demo/sample.jsonl");
+const QUESTIONS: &str = include_str!("../demo/questions.json");
+const TENANT: &str = "demo";
+const SUBJECT: &str = "ines";
+/// Questions that are asked.
+const ASKED: usize = 6;
+/// Hits that are shown of each.
+const HITS: usize = 3;
+
+/// What is asked of the sample.
+#[derive(Debug, Deserialize)]
+struct Questions {
+    recall: Vec<Question>,
+    context: Vec<Situation>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct Question {
+    question: String,
+    answer: String,
+    /// The messages that hold the answer, as `session#number`.
+    evidence: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Situation {
+    session: String,
+    query: String,
+    budget: u64,
+}
+
+/// Shows it.
+pub(crate) async fn run(call: &Call, output: &mut Output) -> Result<Outcome, Failure> {
+    let database = match &call.global.db {
+        Some(url) if call.names_database => Database::at(url)?,
+        _ => Database::in_data_folder("demo.sqlite")?,
+    };
+    let questions: Questions = serde_json::from_str(QUESTIONS)
+        .map_err(|error| Failure::Inner(format!("the questions are damaged: {error}")))?;
+    let memory = database.open().await?;
+    let scoped = memory.of(&Scope::new(TENANT, SUBJECT)?);
+    let loaded = load(&memory, &scoped).await?;
+    let asked = ask(&scoped, &questions, output).await?;
+    let contexts = show(&scoped, &questions, output).await?;
+    let next = next(&database);
+    if output.is_json() {
+        output.json(&json!({
+            "url": database.url, "file": database.file, "tenant": TENANT, "subject": SUBJECT,
+            "added": loaded.0, "already": loaded.1, "questions": asked, "contexts": contexts, "next": next,
+        }))?;
+    } else {
+        say_next(&database, &next, output)?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// Loads the sample, and returns how many messages were added and how many were there.
+async fn load(memory: &Memory, scoped: &Scoped) -> Result<(u64, u64), Failure> {
+    let (sender, mut items) = channel(1 << 10);
+    let source = Source {
+        format: Some(Format::Openai),
+        session: "sample".to_owned(),
+        stem: "sample".to_owned(),
+        now: memory.now(),
+        reading: Reading::default(),
+    };
+    let reader = std::thread::spawn(move || import::read(Cursor::new(SAMPLE), &source, &Sink::new(sender)));
+    let mut importer = Importer::new(scoped.clone());
+    while let Some(item) = items.recv().await {
+        if importer.take(item) {
+            importer.write().await?;
+        }
+    }
+    importer.write().await?;
+    let tally = importer.into_tally();
+    if !matches!(reader.join(), Ok(Ok(()))) || tally.rejected > 0 {
+        return Err(Failure::Inner("the sample is damaged".to_owned()));
+    }
+    upkeep::after(memory).await;
+    Ok((tally.added, tally.already))
+}
+
+/// Asks the questions, and shows what is found.
+async fn ask(scoped: &Scoped, questions: &Questions, output: &mut Output) -> Result<Vec<Value>, Failure> {
+    let messages = SAMPLE.lines().count();
+    if !output.is_json() {
+        let heading = "Ines has talked with her assistant for eight months";
+        output.line(&format!("{heading}: {messages} messages. What does the memory find?"))?;
+    }
+    let mut asked = Vec::new();
+    for question in questions.recall.iter().take(ASKED) {
+        let found = scoped.search(&Search::new(&question.question).limit(HITS)).await?;
+        let holds = |hit: &Hit| place(hit).is_some_and(|place| question.evidence.contains(&place));
+        if output.is_json() {
+            let hits: Vec<Value> = found.hits.iter().map(words::hit_json).collect();
+            let answered = found.hits.iter().position(holds).map(|index| index + 1);
+            asked.push(json!({ "question": question, "hits": hits, "answered_at": answered }));
+            continue;
+        }
+        output.line(&format!("\n? {}", question.question))?;
+        for (place, hit) in (1..).zip(&found.hits) {
+            let mark = if holds(hit) { "  <- holds the answer" } else { "" };
+            let text = brief(&hit.content.text(), 160);
+            output.line(&format!("  {place}. {}{mark}\n     {text}", words::origin(&hit.content)))?;
+        }
+    }
+    Ok(asked)
+}
+
+/// Returns where a message stands, as `session#number`.
+fn place(hit: &Hit) -> Option<String> {
+    match &hit.content {
+        Content::Message(row) => Some(format!("{}#{}", row.session.name(), row.seq.0)),
+        Content::Record(_) => None,
+    }
+}
+
+/// Shows what a model would be sent in each situation, and why.
+async fn show(scoped: &Scoped, questions: &Questions, output: &mut Output) -> Result<Vec<Value>, Failure> {
+    let mut contexts = Vec::new();
+    for Situation { session, query, budget } in &questions.context {
+        let found = scoped.session(&SessionId::new(session)?).context(query, *budget).await?;
+        if output.is_json() {
+            let mut value = context::as_json(&found);
+            if let Value::Object(members) = &mut value {
+                members.insert("session".to_owned(), json!(session));
+                members.insert("query".to_owned(), json!(query));
+                members.insert("budget".to_owned(), json!(budget));
+            }
+            contexts.push(value);
+            continue;
+        }
+        output.line(&format!("\n== What a model is sent in {session} for {budget} tokens"))?;
+        context::in_words(&found, output)?;
+    }
+    Ok(contexts)
+}
+
+/// Returns three commands that go on from here.
+fn next(database: &Database) -> Vec<String> {
+    let program = std::env::current_exe().ok().and_then(|path| path.to_str().map(quote));
+    let program = program.unwrap_or_else(|| "memory".to_owned());
+    let owner = format!("--db {} --tenant {TENANT} --subject {SUBJECT}", quote(&database.url));
+    [
+        "search 'what did the vet say about chocolate' -k 3 --explain",
+        "context --session autumn-list 'Is the cake safe for me?' --budget 900",
+        "sessions",
+    ]
+    .map(|command| format!("{program} {owner} {command}"))
+    .to_vec()
+}
+
+fn say_next(database: &Database, next: &[String], output: &mut Output) -> Result<(), Failure> {
+    match &database.file {
+        Some(file) => output.line(&format!("\nAll of it is in one file: {}\nTry next:", file.display()))?,
+        None => output.line("\nNothing of it was kept: the database was in this process. Try next:")?,
+    }
+    for command in next {
+        output.line(&format!("  {command}"))?;
+    }
+    Ok(())
+}
+
+/// Quotes a word for the shell, if it needs that.
+fn quote(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-:+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_for_the_shell() {
+        assert_eq!(quote("/a/b-c.d"), "/a/b-c.d");
+        assert_eq!(quote("a b'c"), "'a b'\\''c'");
+        assert_eq!(quote(""), "''");
+    }
+}

@@ -1,0 +1,129 @@
+//! `memory stats`: the database, what it holds of the owner, how far its indexes are.
+
+use memory::engine::Status;
+use memory::{Filter, Memory, RecordId, Scope, Scoped};
+use serde_json::{Value, json};
+
+use super::{Call, sessions};
+use crate::config::{Database, size};
+use crate::failure::{Failure, Outcome, chain};
+use crate::output::Output;
+use crate::upkeep;
+
+const PAGE: usize = 1_000;
+
+/// What an owner has.
+#[derive(Debug)]
+struct Owned {
+    sessions: usize,
+    messages: u64,
+    window_tokens: u64,
+    records: usize,
+}
+
+/// Shows the statistics. Without an owner, those of the database alone.
+pub(crate) async fn run(call: &Call, output: &mut Output) -> Result<Outcome, Failure> {
+    let (owner, database) = (call.owner_if_named()?, call.database()?);
+    let memory = database.open().await?;
+    let owned = match &owner {
+        Some(owner) => Some(count(&memory.of(owner)).await?),
+        None => None,
+    };
+    let status = memory.status().await;
+    if output.is_json() {
+        output.json(&as_json(&database, &status, owner.as_ref(), owned.as_ref()))?;
+    } else {
+        in_words(&database, &status, owner.as_ref(), owned.as_ref(), output)?;
+    }
+    output.flush()?;
+    let is_healthy = status.stores.iter().all(|store| store.health.is_ok());
+    finish(&memory, is_healthy).await
+}
+
+async fn finish(memory: &Memory, is_healthy: bool) -> Result<Outcome, Failure> {
+    if !is_healthy {
+        return Err(Failure::Inner("a store does not answer".to_owned()));
+    }
+    upkeep::after(memory).await;
+    Ok(Outcome::Done)
+}
+
+async fn count(scoped: &Scoped) -> Result<Owned, Failure> {
+    let sessions = sessions::all(scoped).await?;
+    let (mut records, mut after): (usize, Option<RecordId>) = (0, None);
+    loop {
+        let page = scoped.records(&Filter::All, after, PAGE).await?;
+        let Some(last) = page.last() else { break };
+        after = Some(last.record.id);
+        records += page.len();
+    }
+    Ok(Owned {
+        sessions: sessions.len(),
+        messages: sessions.iter().map(|state| state.head.0).sum(),
+        window_tokens: sessions.iter().map(|state| state.active_tokens).sum(),
+        records,
+    })
+}
+
+fn as_json(database: &Database, status: &Status, owner: Option<&Scope>, owned: Option<&Owned>) -> Value {
+    let stores = status.stores.iter().map(|store| match &store.health {
+        Ok(health) => json!({
+            "part": store.part, "backend": store.backend, "server": health.server, "version": health.version,
+            "durability": health.durability,
+        }),
+        Err(error) => json!({ "part": store.part, "backend": store.backend, "error": chain(error) }),
+    });
+    let indexes = status.indexes.iter().map(|index| match &index.backlog {
+        Ok(backlog) => json!({ "index": index.name.as_str(), "pending": backlog.pending, "dead": backlog.dead }),
+        Err(error) => json!({ "index": index.name.as_str(), "error": chain(error) }),
+    });
+    let owner = owner.zip(owned).map(|(owner, owned)| {
+        json!({
+            "tenant": owner.tenant(), "subject": owner.subject(), "sessions": owned.sessions,
+            "messages": owned.messages, "window_tokens": owned.window_tokens, "records": owned.records,
+        })
+    });
+    json!({
+        "url": database.url, "file": database.file, "bytes": database.file.as_deref().map(size),
+        "stores": stores.collect::<Vec<Value>>(), "indexes": indexes.collect::<Vec<Value>>(), "owner": owner,
+    })
+}
+
+fn in_words(
+    database: &Database,
+    status: &Status,
+    owner: Option<&Scope>,
+    owned: Option<&Owned>,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    match &database.file {
+        Some(file) => output.line(&format!("file       {} ({} bytes)", file.display(), size(file)))?,
+        None => output.line("database   in this process, gone when it ends")?,
+    }
+    for store in &status.stores {
+        let health = match &store.health {
+            Ok(health) => {
+                let durability = format!("{:?}", health.durability).to_lowercase();
+                format!("{} {}, writes are {durability}", health.server, health.version)
+            }
+            Err(error) => format!("does not answer: {}", chain(error)),
+        };
+        output.line(&format!("{:<10} {health}", store.part))?;
+    }
+    for index in &status.indexes {
+        let backlog = match &index.backlog {
+            Ok(backlog) => format!("{} notes to be indexed, {} given up", backlog.pending, backlog.dead),
+            Err(error) => chain(error),
+        };
+        output.line(&format!("index      {}: {backlog}", index.name.as_str()))?;
+    }
+    let Some((owner, owned)) = owner.zip(owned) else {
+        output.line("owner      none named: --tenant NAME --subject NAME")?;
+        return Ok(());
+    };
+    output.line(&format!("owner      {} of {}", owner.subject(), owner.tenant()))?;
+    let Owned { sessions, messages, window_tokens, records } = owned;
+    output.line(&format!("           {sessions} sessions, {messages} messages, {records} records"))?;
+    output.line(&format!("           {window_tokens} tokens in the windows of the sessions"))?;
+    Ok(())
+}

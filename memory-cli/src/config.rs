@@ -1,0 +1,115 @@
+//! Which database is opened, and where it lies.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use memory::model::TokenCounter;
+use memory::{Memory, Scope};
+
+use crate::failure::Failure;
+
+/// The session of a command that names none.
+pub(crate) const SESSION: &str = "chat_history";
+
+/// A database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Database {
+    /// Its URL.
+    pub(crate) url: String,
+    /// Its file, if it is one.
+    pub(crate) file: Option<PathBuf>,
+}
+
+impl Database {
+    /// Returns the database that `url` names.
+    pub(crate) fn at(url: &str) -> Result<Self, Failure> {
+        // A letter before a colon is a drive.
+        let kind = url.split_once(':').filter(|(kind, _)| kind.len() > 1 && !kind.contains(['/', '\\', '.']));
+        let path = match kind {
+            Some(("memory", "")) => return Ok(Self { url: url.to_owned(), file: None }),
+            Some(("sqlite", path)) => path.strip_prefix("//").unwrap_or(path),
+            Some((kind, _)) => {
+                return Err(Failure::Usage(format!("{kind} is no kind of database: write --db sqlite:PATH")));
+            }
+            None => url,
+        };
+        if path.is_empty() {
+            return Err(Failure::Usage("the database has no path: write --db sqlite:PATH".to_owned()));
+        }
+        Ok(Self { url: format!("sqlite:{path}"), file: Some(PathBuf::from(path)) })
+    }
+
+    /// Returns the database `name` in the platform's data folder, which is made if it is missing.
+    pub(crate) fn in_data_folder(name: &str) -> Result<Self, Failure> {
+        let folder = data_folder()
+            .ok_or_else(|| Failure::Usage("there is no home folder: say where with --db sqlite:PATH".to_owned()))?;
+        std::fs::create_dir_all(&folder)
+            .map_err(|error| Failure::Usage(format!("the folder {} cannot be made: {error}", folder.display())))?;
+        let file = folder.join(name);
+        let path = file.to_str().ok_or_else(|| {
+            Failure::Usage("the path of the data folder is not UTF-8: say where with --db sqlite:PATH".to_owned())
+        })?;
+        Ok(Self { url: format!("sqlite:{path}"), file: Some(file) })
+    }
+
+    /// Opens it.
+    pub(crate) async fn open(&self) -> Result<Memory, Failure> {
+        Ok(memory::open(&self.url).await?.counter(counter()).build().await?)
+    }
+}
+
+/// Returns the counter of every command, so that stored counts and those of a context agree.
+pub(crate) fn counter() -> Arc<dyn TokenCounter> {
+    #[cfg(feature = "tiktoken")]
+    let counter = memory::window::CounterKind::O200k;
+    #[cfg(not(feature = "tiktoken"))]
+    let counter = memory::window::CounterKind::Heuristic;
+    counter.counter()
+}
+
+/// Returns the owner that is named, or how to name it.
+pub(crate) fn owner(tenant: Option<&str>, subject: Option<&str>) -> Result<Scope, Failure> {
+    let (Some(tenant), Some(subject)) = (tenant, subject) else {
+        let how = "say whose memory this is: --tenant NAME --subject NAME, or set MEMORY_TENANT and MEMORY_SUBJECT";
+        return Err(Failure::Usage(how.to_owned()));
+    };
+    Ok(Scope::new(tenant, subject)?)
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is configuration: where the platform keeps data")]
+fn data_folder() -> Option<PathBuf> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    if cfg!(windows) {
+        return Some(absolute("APPDATA")?.join("memory"));
+    }
+    if cfg!(target_os = "macos") {
+        return Some(absolute("HOME")?.join("Library/Application Support/memory"));
+    }
+    let data = absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")));
+    Some(data?.join("memory"))
+}
+
+/// Returns the size of a database's file and of the log beside it, in bytes.
+pub(crate) fn size(file: &Path) -> u64 {
+    let mut log = file.as_os_str().to_owned();
+    log.push("-wal");
+    [file.as_os_str(), log.as_os_str()].iter().filter_map(|path| Some(std::fs::metadata(path).ok()?.len())).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_and_paths_name_files() {
+        let file = |url: &str| Database::at(url).unwrap().file.map(|file| file.to_str().unwrap().to_owned());
+        assert_eq!(file("a/b.sqlite").as_deref(), Some("a/b.sqlite"));
+        assert_eq!(file("./a:b").as_deref(), Some("./a:b"));
+        assert_eq!(file("sqlite:/a").as_deref(), Some("/a"));
+        assert_eq!(file("sqlite:///a").as_deref(), Some("/a"));
+        assert_eq!(file("memory:"), None);
+        for url in ["", "sqlite:", "postgres://x", "memory:x"] {
+            assert_eq!(Database::at(url).unwrap_err().code(), 2, "{url}");
+        }
+    }
+}

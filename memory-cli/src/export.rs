@@ -1,0 +1,184 @@
+//! The export: versioned JSON lines that hold everything of one owner. Written here, read by `import/export.rs`.
+//!
+//! The first line is a [`Header`]; then come the rows of each session in order, then the records, and last the [`End`],
+//! by which a cut file is known.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use memory::chat::{Page, View};
+use memory::{
+    Filter, Message, MessageId, Record, RecordId, Scoped, Seq, SeqRange, SessionId, StoredMessage, StoredRecord,
+    Timestamp,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// The version of the format that this program writes, and the newest that it reads.
+pub(crate) const VERSION: u64 = 1;
+/// Rows and records that are read together.
+const PAGE: usize = 500;
+/// Tokens after which a page of rows ends: long messages are not held in memory by the hundred.
+const PAGE_TOKENS: u64 = 500_000;
+const SESSIONS: usize = 500;
+
+/// The first line. Owner and time are for people: an import takes the owner from its caller.
+#[derive(Debug, Serialize)]
+pub(crate) struct Header {
+    /// The version of the format.
+    pub(crate) memory_export: u64,
+    tenant: String,
+    subject: String,
+    at: String,
+}
+
+/// A line with a row of a session.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct RowLine<'a> {
+    row: Row<'a>,
+}
+
+/// A line with a record.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct RecordLine<'a> {
+    record: RecordRow<'a>,
+}
+
+/// The last line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct End {
+    /// How many rows there are.
+    pub(crate) rows: u64,
+    /// How many records there are.
+    pub(crate) records: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct EndLine {
+    end: End,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Row<'a> {
+    session: SessionId,
+    seq: Seq,
+    id: MessageId,
+    tokens: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    covers: Option<SeqRange>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    archived_by: Option<MessageId>,
+    /// None once forgotten.
+    message: Option<Cow<'a, Message>>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct RecordRow<'a> {
+    version: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    accessed_at: Option<Timestamp>,
+    access_count: u64,
+    record: Cow<'a, Record>,
+}
+
+impl<'a> RowLine<'a> {
+    fn new(stored: &'a StoredMessage) -> Self {
+        let StoredMessage { id, session, seq, tokens, covers, archived_by, message } = stored;
+        Self {
+            row: Row {
+                session: session.clone(),
+                seq: *seq,
+                id: *id,
+                tokens: *tokens,
+                covers: *covers,
+                archived_by: *archived_by,
+                message: message.as_deref().map(Cow::Borrowed),
+            },
+        }
+    }
+
+    /// Returns the row as a store holds it.
+    pub(crate) fn into_stored(self) -> StoredMessage {
+        let Row { session, seq, id, tokens, covers, archived_by, message } = self.row;
+        let message = message.map(|message| Arc::new(message.into_owned()));
+        StoredMessage { id, session, seq, tokens, covers, archived_by, message }
+    }
+}
+
+impl<'a> RecordLine<'a> {
+    fn new(stored: &'a StoredRecord) -> Self {
+        let StoredRecord { record, version, accessed_at, access_count } = stored;
+        let (version, accessed_at, access_count) = (*version, *accessed_at, *access_count);
+        Self { record: RecordRow { version, accessed_at, access_count, record: Cow::Borrowed(record.as_ref()) } }
+    }
+
+    /// Returns the record as a store holds it.
+    pub(crate) fn into_stored(self) -> StoredRecord {
+        let RecordRow { version, accessed_at, access_count, record } = self.record;
+        StoredRecord { record: Arc::new(record.into_owned()), version, accessed_at, access_count }
+    }
+}
+
+/// Writes everything of the owner, a page at a time; only one session if it is given.
+pub(crate) async fn write(scoped: &Scoped, only: Option<&SessionId>, output: &mut Output) -> Result<End, Failure> {
+    let mut end = End::default();
+    let scope = scoped.scope();
+    let at = scoped.memory().now().to_string();
+    output.json(&Header { memory_export: VERSION, tenant: scope.tenant(), subject: scope.subject(), at })?;
+    if let Some(session) = only {
+        end.rows += write_session(scoped, session, output).await?;
+    } else {
+        end.rows += write_sessions(scoped, output).await?;
+        end.records += write_records(scoped, output).await?;
+    }
+    output.json(&EndLine { end })?;
+    Ok(end)
+}
+
+async fn write_sessions(scoped: &Scoped, output: &mut Output) -> Result<u64, Failure> {
+    let mut rows = 0;
+    let mut after: Option<SessionId> = None;
+    loop {
+        let sessions = scoped.sessions(after.as_ref(), SESSIONS).await?;
+        for state in &sessions {
+            rows += write_session(scoped, &state.session, output).await?;
+        }
+        match sessions.into_iter().next_back() {
+            Some(last) => after = Some(last.session),
+            None => return Ok(rows),
+        }
+    }
+}
+
+async fn write_session(scoped: &Scoped, session: &SessionId, output: &mut Output) -> Result<u64, Failure> {
+    let session = scoped.session(session);
+    let (mut rows, mut after) = (0, Seq(0));
+    loop {
+        let page = session.read(&Page::after(after, PAGE, View::All).within(PAGE_TOKENS)).await?;
+        for row in &page.messages {
+            output.json(&RowLine::new(row))?;
+        }
+        rows += page.messages.len() as u64;
+        match page.messages.last() {
+            Some(last) => after = last.seq,
+            None => return Ok(rows),
+        }
+    }
+}
+
+async fn write_records(scoped: &Scoped, output: &mut Output) -> Result<u64, Failure> {
+    let (mut records, mut after): (u64, Option<RecordId>) = (0, None);
+    loop {
+        let page = scoped.records(&Filter::All, after, PAGE).await?;
+        for stored in &page {
+            output.json(&RecordLine::new(stored))?;
+        }
+        records += page.len() as u64;
+        match page.last() {
+            Some(last) => after = Some(last.record.id),
+            None => return Ok(records),
+        }
+    }
+}

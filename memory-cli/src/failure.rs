@@ -1,0 +1,131 @@
+//! How a command ends: its exit code, and the one line that says what went wrong.
+
+use std::error::Error as _;
+use std::fmt::Write as _;
+use std::io;
+use std::process::ExitCode;
+
+/// How a command that did not fail ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// All was done.
+    Done,
+    /// Some was done; the output says what was not.
+    Partial,
+    /// The person stopped it; what is done stays.
+    Interrupted,
+}
+
+/// Why a command failed.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The command line or the input is wrong: one clause that says how to put it right.
+    Usage(String),
+    /// The memory refused or failed.
+    Memory(memory::Error),
+    /// The output cannot be written.
+    Output(io::Error),
+    /// Something of this program broke.
+    Inner(String),
+}
+
+impl From<memory::Error> for Failure {
+    fn from(error: memory::Error) -> Self {
+        Self::Memory(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+impl Outcome {
+    /// Returns the exit code.
+    pub(crate) fn code(self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::Done => 0,
+            Self::Partial => 3,
+            Self::Interrupted => 130,
+        })
+    }
+}
+
+impl Failure {
+    /// Returns whether it only says that nobody reads the output any more.
+    pub(crate) fn is_closed_output(&self) -> bool {
+        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// Returns the exit code.
+    pub(crate) fn code(&self) -> u8 {
+        match self {
+            Self::Usage(_) => 2,
+            Self::Memory(memory::Error::Invalid { .. } | memory::Error::IdConflict { .. }) => 2,
+            Self::Memory(memory::Error::OverBudget { .. }) => 4,
+            Self::Memory(_) | Self::Output(_) | Self::Inner(_) => 1,
+        }
+    }
+
+    /// Returns what went wrong with all its causes, as one line.
+    pub(crate) fn line(&self) -> String {
+        match self {
+            Self::Usage(what) | Self::Inner(what) => one_line(what),
+            Self::Memory(memory::Error::Invalid { what }) => one_line(what),
+            Self::Memory(error) => chain(error),
+            Self::Output(error) => format!("the output cannot be written: {error}"),
+        }
+    }
+}
+
+/// Returns an error with its causes, as one line.
+pub(crate) fn chain(error: &memory::Error) -> String {
+    let mut line = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let text = cause.to_string();
+        // Some drivers repeat their cause in their own text.
+        if !line.ends_with(&text) {
+            let _ = write!(line, ": {text}");
+        }
+        source = cause.source();
+    }
+    one_line(&line)
+}
+
+fn one_line(text: &str) -> String {
+    text.split(['\n', '\r']).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use memory::error::{Cause, Transience};
+
+    use super::*;
+
+    #[test]
+    fn the_remedy_decides_the_exit_code() {
+        let backend = memory::Error::Backend {
+            backend: "sqlite",
+            doing: "append messages",
+            transience: Transience::Permanent,
+            source: Cause::new("disk\nfull"),
+        };
+        let table = [
+            (Failure::Usage("say it".to_owned()), 2, "say it"),
+            (Failure::Memory(memory::Error::invalid("no words")), 2, "no words"),
+            (
+                Failure::Memory(memory::Error::IdConflict { id: "7".to_owned() }),
+                2,
+                "the id 7 is taken by other content",
+            ),
+            (Failure::Memory(memory::Error::OverBudget { need: 9, budget: 3 }), 4, "9 tokens do not fit into 3"),
+            (Failure::Memory(backend), 1, "sqlite failed to append messages: disk; full"),
+            (Failure::Memory(memory::Error::corrupt("sqlite", "bad page")), 1, "sqlite holds damaged data: bad page"),
+        ];
+        for (failure, code, line) in table {
+            assert_eq!((failure.code(), failure.line().as_str()), (code, line));
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Writing what was read: batches that are durable before the next is read, bad items set apart, the good ones kept.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
+
+use memory::chat::Placement;
+use memory::error::{Cause, Transience};
+use memory::{
+    Block, Error, Message, MessageId, RecordId, Result, Scoped, Session, SessionId, StoredMessage, StoredRecord,
+    Timestamp,
+};
+use serde::Serialize;
+use tokio::task::{JoinError, JoinSet};
+
+use super::item::{Item, fingerprint, refusal};
+
+/// Items of one batch at the most.
+const ITEMS: usize = 256;
+/// Bytes of text after which a batch is written.
+const BYTES: usize = 4 << 20;
+/// Rejections and notes that are told one by one.
+const TOLD: usize = 1_000;
+
+/// Something that could not be taken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Rejection {
+    /// The line of the file that it ends on.
+    pub(crate) line: u64,
+    /// Why, one clause.
+    pub(crate) why: String,
+}
+
+/// What became of what was read.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    /// Stored now.
+    pub(crate) added: u64,
+    /// Stored before.
+    pub(crate) already: u64,
+    /// Stored before and forgotten since: not stored again.
+    pub(crate) forgotten: u64,
+    /// Not taken.
+    pub(crate) rejected: u64,
+    /// The first of those not taken.
+    pub(crate) rejections: Vec<Rejection>,
+    /// What else is to be said.
+    pub(crate) notes: Vec<String>,
+    sessions: HashSet<u64>,
+}
+
+impl Tally {
+    /// Returns how many sessions the items belong to.
+    pub(crate) fn sessions(&self) -> usize {
+        self.sessions.len()
+    }
+
+    /// Returns how many items are durable.
+    pub(crate) fn committed(&self) -> u64 {
+        self.added + self.already + self.forgotten
+    }
+
+    fn reject(&mut self, line: u64, why: String) {
+        self.rejected += 1;
+        if self.rejections.len() < TOLD {
+            self.rejections.push(Rejection { line, why });
+        }
+    }
+
+    fn add(&mut self, written: Written) {
+        for fate in written.fates {
+            match fate {
+                Fate::Added => self.added += 1,
+                Fate::Already => self.already += 1,
+                Fate::Forgotten => self.forgotten += 1,
+            }
+        }
+        written.rejections.into_iter().for_each(|rejection| self.reject(rejection.line, rejection.why));
+    }
+}
+
+/// Takes items and writes them in batches for one owner.
+#[derive(Debug)]
+pub(crate) struct Importer {
+    scoped: Scoped,
+    waiting: Waiting,
+    tally: Tally,
+}
+
+/// The batch under way. Sessions are written together and share commits; within one the order of the file is kept.
+#[derive(Debug, Default)]
+struct Waiting {
+    messages: BTreeMap<SessionId, Vec<(u64, Said)>>,
+    rows: BTreeMap<SessionId, Vec<(u64, StoredMessage)>>,
+    records: Vec<(u64, StoredRecord)>,
+    items: usize,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct Said {
+    message: Message,
+    time_is_inferred: bool,
+}
+
+impl Importer {
+    /// Returns the importer for the owner of `scoped`.
+    pub(crate) fn new(scoped: Scoped) -> Self {
+        Self { scoped, waiting: Waiting::default(), tally: Tally::default() }
+    }
+
+    /// Returns what became of the items so far.
+    pub(crate) fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// Ends the import and returns what became of all items.
+    pub(crate) fn into_tally(mut self) -> Tally {
+        self.tally.rejections.sort_by_key(|rejection| rejection.line);
+        self.tally
+    }
+
+    /// Takes an item. Returns whether the batch is full and has to be written.
+    pub(crate) fn take(&mut self, item: Item) -> bool {
+        let waiting = &mut self.waiting;
+        match item {
+            Item::Message { line, session, message, time_is_inferred } => match SessionId::new(&session) {
+                Ok(session) => {
+                    self.tally.sessions.insert(fingerprint(session.key()));
+                    waiting.count(weight(&message.blocks));
+                    let said = Said { message: *message, time_is_inferred };
+                    waiting.messages.entry(session).or_default().push((line, said));
+                }
+                Err(error) => self.tally.reject(line, refusal(&error)),
+            },
+            Item::Row { line, row } => {
+                self.tally.sessions.insert(fingerprint(row.session.key()));
+                waiting.count(row.message.as_ref().map_or(0, |message| weight(&message.blocks)));
+                waiting.rows.entry(row.session.clone()).or_default().push((line, *row));
+            }
+            Item::Record { line, record } => {
+                waiting.count(record.record.text.len());
+                waiting.records.push((line, *record));
+            }
+            Item::Rejected { line, why } => self.tally.reject(line, why),
+            Item::Note(text) => {
+                if self.tally.notes.len() < TOLD {
+                    self.tally.notes.push(text);
+                }
+            }
+        }
+        waiting.items >= ITEMS || waiting.bytes >= BYTES
+    }
+
+    /// Returns whether items wait to be written.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.waiting.items > 0
+    }
+
+    /// Writes the batch. When this returns it is durable; items that were refused are in the tally.
+    ///
+    /// # Errors
+    /// What the database fails with; then nothing of the batch counts as written, and the same import goes on from there.
+    pub(crate) async fn write(&mut self) -> Result<()> {
+        let Waiting { messages, rows, records, .. } = std::mem::take(&mut self.waiting);
+        let mut batches = JoinSet::new();
+        for (session, said) in messages {
+            batches.spawn(write_messages(self.scoped.session(&session), said));
+        }
+        for (session, rows) in rows {
+            let (lines, rows) = rows.into_iter().unzip();
+            batches.spawn(write(lines, Pieces::Rows(self.scoped.session(&session), rows)));
+        }
+        if !records.is_empty() {
+            let (lines, records) = records.into_iter().unzip();
+            batches.spawn(write(lines, Pieces::Records(self.scoped.clone(), records)));
+        }
+        let mut failed = None;
+        while let Some(written) = batches.join_next().await {
+            match written {
+                Ok(Ok(written)) => self.tally.add(written),
+                Ok(Err(error)) => failed = Some(error),
+                Err(broken) => failed = Some(broke_down(broken)),
+            }
+        }
+        failed.map_or(Ok(()), Err)
+    }
+}
+
+impl Waiting {
+    fn count(&mut self, bytes: usize) {
+        self.items += 1;
+        self.bytes += bytes;
+    }
+}
+
+/// Items to be written together, all or none.
+#[derive(Debug)]
+enum Pieces {
+    Messages(Session, Vec<Message>),
+    Rows(Session, Vec<StoredMessage>),
+    Records(Scoped, Vec<StoredRecord>),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Fate {
+    Added,
+    Already,
+    Forgotten,
+}
+
+#[derive(Debug, Default)]
+struct Written {
+    fates: Vec<Fate>,
+    rejections: Vec<Rejection>,
+}
+
+impl Pieces {
+    async fn store(&self, range: Range<usize>) -> Result<Vec<Fate>> {
+        let placements = match self {
+            Self::Messages(session, all) => {
+                session.append(all.get(range).unwrap_or_default().to_vec()).await?.placements
+            }
+            Self::Rows(session, all) => session.restore(all.get(range).unwrap_or_default()).await?.placements,
+            Self::Records(scoped, all) => return restore_records(scoped, all.get(range).unwrap_or_default()).await,
+        };
+        Ok(placements.into_iter().map(Fate::of).collect())
+    }
+}
+
+impl Fate {
+    fn of(placement: Placement) -> Self {
+        match placement {
+            Placement::Added(_) | Placement::Queued => Self::Added,
+            Placement::Already(_) => Self::Already,
+            Placement::Forgotten => Self::Forgotten,
+        }
+    }
+}
+
+async fn restore_records(scoped: &Scoped, rows: &[StoredRecord]) -> Result<Vec<Fate>> {
+    let ids: Vec<RecordId> = rows.iter().map(|row| row.record.id).collect();
+    let stored = scoped.get(&ids).await?;
+    let stored: HashMap<RecordId, u64> = stored.iter().map(|row| (row.record.id, row.version)).collect();
+    scoped.restore(rows).await?;
+    let is_there = |row: &StoredRecord| stored.get(&row.record.id).is_some_and(|version| *version >= row.version);
+    Ok(rows.iter().map(|row| if is_there(row) { Fate::Already } else { Fate::Added }).collect())
+}
+
+async fn write_messages(session: Session, said: Vec<(u64, Said)>) -> Result<Written> {
+    let inferred = said.iter().filter(|(_, said)| said.time_is_inferred).map(|(_, said)| said.message.id);
+    let known = known_times(session.scoped(), inferred.collect()).await?;
+    let mut lines = Vec::with_capacity(said.len());
+    let mut messages = Vec::with_capacity(said.len());
+    for (line, Said { mut message, time_is_inferred }) in said {
+        if time_is_inferred && let Some(at) = known.get(&message.id) {
+            message.at = *at;
+        }
+        lines.push(line);
+        messages.push(message);
+    }
+    write(lines, Pieces::Messages(session, messages)).await
+}
+
+/// Returns the times under which messages are stored, so that one without a time of its own keeps its first.
+async fn known_times(scoped: &Scoped, ids: Vec<MessageId>) -> Result<HashMap<MessageId, Timestamp>> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let stored = scoped.messages(&ids).await?;
+    Ok(stored.iter().filter_map(|row| Some((row.id, row.message.as_ref()?.at))).collect())
+}
+
+/// Writes all pieces; if they are refused, one by one, so that only the bad ones are left out.
+async fn write(lines: Vec<u64>, pieces: Pieces) -> Result<Written> {
+    let mut written = Written::default();
+    match pieces.store(0..lines.len()).await {
+        Ok(fates) => {
+            written.fates = fates;
+            return Ok(written);
+        }
+        Err(error) if !is_refusal(&error) => return Err(error),
+        Err(_) => {}
+    }
+    for (index, line) in lines.into_iter().enumerate() {
+        match pieces.store(index..index + 1).await {
+            Ok(mut fates) => written.fates.append(&mut fates),
+            Err(error) if is_refusal(&error) => written.rejections.push(Rejection { line, why: refusal(&error) }),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(written)
+}
+
+fn broke_down(source: JoinError) -> Error {
+    let source = Cause::new(source);
+    Error::Backend { backend: "memory", doing: "write a batch", transience: Transience::Permanent, source }
+}
+
+/// Whether an error is about one item, not about the database.
+fn is_refusal(error: &Error) -> bool {
+    matches!(error, Error::Invalid { .. } | Error::IdConflict { .. } | Error::Conflict)
+}
+
+/// Returns about how many bytes of text there are.
+fn weight(blocks: &[Block]) -> usize {
+    blocks
+        .iter()
+        .map(|block| match block {
+            Block::Text { text, .. } | Block::Refusal { text, .. } | Block::Reasoning { text, .. } => text.len(),
+            Block::ToolCall { arguments, .. } => arguments.len(),
+            Block::ToolResult { content, .. } => weight(content),
+            // Whole images may stand in a message; the exact size is not worth writing them out for.
+            _ => 64 << 10,
+        })
+        .sum()
+}

@@ -1,0 +1,39 @@
+//! Upkeep after each command: indexes follow what was stored.
+
+use memory::{Memory, UpkeepReport};
+
+use crate::failure::chain;
+use crate::output::say;
+
+/// Does what is due. What fails is a warning: it stays noted, and the next command tries again.
+pub(crate) async fn after(memory: &Memory) {
+    match memory.upkeep_once().await {
+        Ok(report) => tell(&report),
+        Err(error) => say(&format!("warning: upkeep failed and will be tried again: {}", chain(&error))),
+    }
+}
+
+fn tell(report: &UpkeepReport) {
+    for failure in &report.failures {
+        say(&format!("warning: upkeep: {failure}"));
+    }
+    if report.dead > 0 {
+        say(&format!("warning: {} notes of upkeep were given up; `memory stats` shows them", report.dead));
+    }
+}
+
+/// Returns how many notes the indexes have not followed yet; 0 if that cannot be told.
+pub(crate) async fn pending(memory: &Memory) -> u64 {
+    let status = memory.status().await;
+    let notes = status.indexes.iter().filter_map(|index| index.backlog.as_ref().ok());
+    notes.map(|backlog| backlog.pending).max().unwrap_or(0)
+}
+
+/// Warns if a search would miss what is not indexed yet, and returns how much that is.
+pub(crate) async fn warn_if_behind(memory: &Memory) -> u64 {
+    let pending = pending(memory).await;
+    if pending > 0 {
+        say(&format!("warning: {pending} notes are not indexed yet, so some things may not be found"));
+    }
+    pending
+}

@@ -1,0 +1,200 @@
+//! Results in words: hits, contexts, receipts.
+
+use memory::engine::{Content, Context, ContextReceipt, Degraded, Hit, LeftOut, PartKind, Reason, SearchReceipt};
+use memory::{ItemId, Message, Timestamp};
+use serde_json::{Value, json};
+
+use crate::output::brief;
+
+/// Characters of a hit's text that are shown.
+const SHOWN: usize = 300;
+
+/// Returns a hit as lines for people: who said it, where and when, then the beginning of the text.
+pub(crate) fn hit(place: usize, hit: &Hit, explain: bool) -> String {
+    let text = brief(&hit.content.text(), SHOWN);
+    let mut lines = format!("{place}. {}\n   {text}", origin(&hit.content));
+    if explain {
+        let signals = &hit.signals;
+        let leg = |name: &str, value: Option<f32>, rank: Option<usize>| match (value, rank) {
+            (Some(value), Some(rank)) => format!("{name} {value:.3} (place {rank})"),
+            _ => format!("{name} none"),
+        };
+        let words = leg("words", signals.text, signals.text_rank);
+        let meaning = leg("meaning", signals.cosine, signals.vector_rank);
+        lines.push_str(&format!("\n   score {:.3}: {words}, {meaning}; id {}", signals.score, id(&hit.item)));
+    }
+    lines
+}
+
+/// Returns who said something, where and when.
+pub(crate) fn origin(content: &Content) -> String {
+    match content {
+        Content::Message(row) => {
+            let Some(message) = &row.message else { return "forgotten".to_owned() };
+            let place = format!("{} #{}", row.session.name(), row.seq.0);
+            format!("{}  {place}  {}", minute(message.at), speaker(message))
+        }
+        Content::Record(stored) => {
+            let record = &stored.record;
+            let tags = if record.tags.is_empty() { String::new() } else { format!(" [{}]", record.tags.join(", ")) };
+            format!("{}  {}{tags}", minute(record.created_at), record.kind)
+        }
+    }
+}
+
+/// Returns a hit as JSON.
+pub(crate) fn hit_json(hit: &Hit) -> Value {
+    let mut value = match &hit.content {
+        Content::Message(row) => {
+            let message = row.message.as_deref();
+            json!({
+                "unit": "message", "session": row.session.name(), "seq": row.seq,
+                "role": message.map(|message| message.role), "speaker": message.and_then(|m| m.speaker.as_deref()),
+                "at": message.map(|message| message.at.to_string()), "trust": message.map(|message| message.trust),
+            })
+        }
+        Content::Record(stored) => {
+            let record = &stored.record;
+            json!({
+                "unit": "record", "kind": record.kind, "tags": record.tags, "at": record.created_at.to_string(),
+                "session": record.session, "trust": record.trust, "version": stored.version,
+            })
+        }
+    };
+    if let Value::Object(members) = &mut value {
+        members.insert("id".to_owned(), json!(id(&hit.item)));
+        members.insert("text".to_owned(), json!(hit.content.text()));
+        members.insert("signals".to_owned(), json!(hit.signals));
+    }
+    value
+}
+
+/// Returns the id by which `memory forget` knows an item.
+fn id(item: &ItemId) -> String {
+    match item {
+        ItemId::Message(id) => id.to_string(),
+        ItemId::Record(id) => id.to_string(),
+        ItemId::Span(..) => item.key(),
+    }
+}
+
+/// Returns the messages of a context as lines for people.
+pub(crate) fn context(context: &Context) -> Vec<String> {
+    let lines = context.parts.iter().map(|part| {
+        let what = match part.kind {
+            PartKind::Summary => ", summary",
+            PartKind::Recalled => ", recalled",
+            PartKind::Query => ", query",
+            _ => "",
+        };
+        format!("[{}{what}] {}", speaker(&part.message), said(&part.message))
+    });
+    lines.collect()
+}
+
+/// Returns what a message says, calls included.
+fn said(message: &Message) -> String {
+    let text = message.text();
+    if text.is_empty() { message.to_openai().to_string() } else { text }
+}
+
+fn speaker(message: &Message) -> String {
+    match &message.speaker {
+        Some(name) => format!("{name} ({})", message.role.name()),
+        None => message.role.name().to_owned(),
+    }
+}
+
+/// Returns a receipt as lines for people: tokens by part, what is in, what is not and why.
+pub(crate) fn receipt(receipt: &ContextReceipt) -> Vec<String> {
+    let tokens = &receipt.tokens;
+    let parts = [
+        ("instructions", tokens.instructions),
+        ("summaries", tokens.summaries),
+        ("history", tokens.history),
+        ("recalled", tokens.recalled),
+        ("query", tokens.query),
+        ("kept free", tokens.reserved),
+    ];
+    let parts = parts.iter().filter(|(_, tokens)| *tokens > 0).map(|(name, tokens)| format!("{name} {tokens}"));
+    let parts = parts.collect::<Vec<_>>().join(", ");
+    let all = tokens.limit + tokens.reserved;
+    let mut lines = vec![format!("tokens    {} of {all} by {}: {parts}", tokens.total, receipt.counter)];
+    lines.push(format!("window    {}", window(receipt)));
+    let recalled = receipt.included.iter().filter(|included| included.part == PartKind::Recalled).count();
+    let terms = receipt.search.terms.join(" ");
+    if !terms.is_empty() {
+        lines.push(format!("recalled  {recalled} items, sought by: {terms}"));
+    }
+    if let Some(left_out) = left_out(&receipt.search.left_out) {
+        lines.push(format!("left out  {left_out}"));
+    }
+    lines.extend(troubles(&receipt.search));
+    if !receipt.complete {
+        lines.push("degraded  the conversation was read without its primary store".to_owned());
+    }
+    lines.push(format!("took      {}", millis(receipt.took_micros)));
+    lines
+}
+
+fn window(receipt: &ContextReceipt) -> String {
+    let history = &receipt.history;
+    let mut text = format!("{} of {} messages", history.kept_messages, history.window_messages);
+    if let (Some(first), Some(last)) = (history.first, history.last) {
+        text.push_str(&format!(" (numbers {} to {})", first.0, last.0));
+    }
+    let rest = history.window_messages.saturating_sub(history.kept_messages);
+    if rest > 0 {
+        text.push_str(&format!("; {rest} older ones did not fit"));
+    }
+    if history.truncated > 0 {
+        text.push_str(&format!("; {} lost their middle to fit", history.truncated));
+    }
+    text
+}
+
+fn left_out(left_out: &[LeftOut]) -> Option<String> {
+    let reasons = [
+        (Reason::InWindow, "in the window already"),
+        (Reason::NoRoom, "for want of room"),
+        (Reason::BelowLimit, "less like the query"),
+        (Reason::Gone, "gone meanwhile"),
+    ];
+    let count = |reason| left_out.iter().filter(|item| item.reason == reason).count();
+    let counts = reasons.map(|(reason, why)| (count(reason), why));
+    let told = counts.iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}"));
+    let told = told.collect::<Vec<_>>().join(", ");
+    (!told.is_empty()).then_some(told)
+}
+
+/// Returns what went wrong in a search as lines for people.
+pub(crate) fn troubles(receipt: &SearchReceipt) -> Vec<String> {
+    let stage = |degraded: &Degraded| json!(degraded.stage).as_str().unwrap_or_default().to_owned();
+    receipt.degraded.iter().map(|degraded| format!("degraded  {}: {}", stage(degraded), degraded.why)).collect()
+}
+
+/// Returns a time to the minute.
+pub(crate) fn minute(at: Timestamp) -> String {
+    let text = at.to_string();
+    match (text.get(..10), text.get(11..16)) {
+        (Some(day), Some(minute)) if !text.starts_with(['@', '-', '+']) => format!("{day} {minute}"),
+        _ => text,
+    }
+}
+
+/// Returns a time span in milliseconds.
+pub(crate) fn millis(micros: u64) -> String {
+    format!("{:.1} ms", micros as f64 / 1_000.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_told_to_the_minute() {
+        let at = |text: &str| minute(text.parse().unwrap());
+        assert_eq!(at("2025-05-03T08:14:31Z"), "2025-05-03 08:14");
+        assert_eq!(at("@9223372036854775807"), "@9223372036854775807");
+    }
+}
