@@ -9,6 +9,7 @@ use crate::generate::{self, Random};
 use crate::{Bed, Chat};
 
 scenarios!(TABLE: Chat = [
+    a_buried_owner_reads_as_empty,
     an_erased_owner_is_gone,
     an_erasure_may_be_repeated,
     an_erasure_leaves_all_other_owners_as_they_are,
@@ -25,6 +26,21 @@ async fn erase(talk: &Talk) -> Result<u64, crate::Failure> {
     let erased = talk.chat.store().erase(&talk.scope, epoch).await?;
     equal(erased.remaining, 0)?;
     Ok(erased.removed)
+}
+
+async fn a_buried_owner_reads_as_empty(bed: Bed<Chat>) -> Scene {
+    let talk = Talk::plain(&bed)?;
+    let messages = talk.say(&["one", "two", "three"]).await?;
+    let summary = talk.fold(1, 2, "summary").await?;
+    talk.chat.upkeep().bury(&talk.scope).await?;
+    for view in [View::Active, View::Log, View::All] {
+        equal(talk.rows(view).await?, [])?;
+    }
+    equal(talk.get(&ids(&messages)).await?, [])?;
+    equal(talk.get(&[summary.message.id]).await?, [])?;
+    equal(talk.chat.store().sessions(&talk.scope, None, MANY).await?, [])?;
+    equal(talk.chat.store().redact(&talk.scope, &ids(&messages)).await?, [])?;
+    equal(talk.delete().await?, 0)
 }
 
 async fn an_erased_owner_is_gone(bed: Bed<Chat>) -> Scene {

@@ -1,9 +1,10 @@
 //! What notes promise for messages: appends move them on, changes behind them raise their stamp.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use futures_util::future::join_all;
-use memory_core::chat::View;
+use memory_core::chat::{NewMessage, View};
 use memory_core::upkeep::{IndexName, Note, Outcome, Target};
 use memory_core::{Clock as _, Error, Seq, Timestamp};
 
@@ -16,7 +17,10 @@ scenarios!(TABLE: Chat = [
     a_settlement_in_the_middle_leaves_the_rest,
     a_redaction_is_not_covered_by_a_settlement_under_way,
     a_redaction_of_what_is_indexed_is_noted,
+    an_append_alone_leaves_a_retry_waiting,
+    a_redaction_makes_a_retry_due_at_once,
     a_deleted_session_is_gone_until_it_is_settled,
+    a_deleted_session_is_noted_from_one_up_to_zero,
     the_settlement_of_a_deletion_leaves_what_was_begun_since,
     a_restore_notes_its_rows,
     a_failed_append_notes_nothing,
@@ -92,6 +96,45 @@ async fn a_redaction_of_what_is_indexed_is_noted(bed: Bed<Chat>) -> Scene {
     check!(note.from <= Seq(2) && note.upto >= Seq(2), "the note covers {:?} to {:?}", note.from, note.upto);
     check!(note.upto <= Seq(3), "the note goes beyond the session, to {:?}", note.upto);
     Ok(())
+}
+
+/// Appends three messages and asks for another try of their note in a minute.
+async fn retried(bed: &Bed<Chat>, index: &IndexName) -> Result<(Talk, Vec<NewMessage>), Failure> {
+    let talk = Talk::plain(bed)?;
+    let messages = talk.say(&["one", "two", "three"]).await?;
+    let note = only(due(bed, index).await?)?;
+    let at = bed.clock.now().checked_add(Duration::from_secs(60))?;
+    bed.store.upkeep().settle(index, &[(note, Outcome::Retry { at, why: "busy".to_owned() })]).await?;
+    equal(due(bed, index).await?, [])?;
+    Ok((talk, messages))
+}
+
+async fn an_append_alone_leaves_a_retry_waiting(bed: Bed<Chat>) -> Scene {
+    let index = enlist(&bed).await?;
+    let (talk, _) = retried(&bed, &index).await?;
+    talk.say(&["four"]).await?;
+    equal(due(&bed, &index).await?, [])?;
+    bed.clock.advance(Duration::from_secs(60));
+    let note = only(due(&bed, &index).await?)?;
+    equal((note.from, note.upto, note.attempts), (Seq(1), Seq(4), 1))
+}
+
+async fn a_redaction_makes_a_retry_due_at_once(bed: Bed<Chat>) -> Scene {
+    let index = enlist(&bed).await?;
+    let (talk, messages) = retried(&bed, &index).await?;
+    talk.chat.store().redact(&talk.scope, &ids(&messages).into_iter().take(1).collect::<Vec<_>>()).await?;
+    let note = only(due(&bed, &index).await?)?;
+    equal((note.from, note.upto), (Seq(1), Seq(3)))
+}
+
+async fn a_deleted_session_is_noted_from_one_up_to_zero(bed: Bed<Chat>) -> Scene {
+    let (index, talk) = (enlist(&bed).await?, Talk::plain(&bed)?);
+    talk.say(&["one", "two"]).await?;
+    talk.delete().await?;
+    let note = only(due(&bed, &index).await?)?;
+    equal((note.from, note.upto, note.gone), (Seq(1), Seq(0), true))?;
+    done(&bed, &index, &note, 0).await?;
+    equal(due(&bed, &index).await?, [])
 }
 
 async fn a_deleted_session_is_gone_until_it_is_settled(bed: Bed<Chat>) -> Scene {
@@ -170,6 +213,7 @@ async fn index_all(
         if is_over && notes.is_empty() {
             return Ok(seen);
         }
+        tokio::task::yield_now().await;
         for note in &notes {
             // At most three at a time, so that notes are settled in the middle too.
             let through = note.upto.0.min(note.from.0 + 2);
@@ -193,6 +237,7 @@ async fn an_indexer_beside_writers_misses_nothing(bed: Bed<Chat>) -> Scene {
         tokio::spawn(async move {
             for round in 0..25 {
                 talk.append(&[new(&format!("{writer} {round}")), new("and more")]).await?;
+                tokio::task::yield_now().await;
             }
             Ok::<_, Error>(())
         })

@@ -51,6 +51,7 @@ async fn write(talk: Talk, name: String, count: usize) -> Result<Vec<u64>, Failu
                 other => return Err(Failure::new(format!("a new message is {other:?}"))),
             }
         }
+        tokio::task::yield_now().await;
     }
     Ok(numbers)
 }
@@ -108,6 +109,7 @@ async fn fold_again_and_again(talk: &Talk) -> Scene {
         let head = rows.last().map_or(0, |row| row.seq.0);
         let summary = new(&format!("summary {round}"));
         let change = talk.plan(1, head.saturating_sub(1), &summary).await?;
+        tokio::task::yield_now().await;
         match talk.compact(&change).await {
             Ok(_) if round % 3 == 0 => drop(talk.unfold(&summary).await?),
             Ok(_) | Err(Error::Conflict) => {}

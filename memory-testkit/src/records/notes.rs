@@ -12,6 +12,7 @@ use crate::{Bed, Records};
 scenarios!(TABLE: Records = [
     a_note_carries_the_version,
     a_settlement_of_an_older_version_leaves_the_newer,
+    a_change_makes_a_retry_due_at_once,
     a_touch_notes_nothing,
     a_deletion_is_noted_above_every_version,
     a_record_put_after_its_deletion_is_not_gone,
@@ -60,6 +61,18 @@ async fn a_settlement_of_an_older_version_leaves_the_newer(bed: Bed<Records>) ->
     let note = only(due(&bed, &index).await?)?;
     shelf.put(&[&reworded(&record, "green tea")]).await?;
     done(&bed, &index, &note).await?;
+    equal(about(&only(due(&bed, &index).await?)?), (Some(record.id), Seq(2), false))
+}
+
+async fn a_change_makes_a_retry_due_at_once(bed: Bed<Records>) -> Scene {
+    let (index, shelf) = enlist(&bed).await?;
+    let record = fact("tea");
+    shelf.put(&[&record]).await?;
+    let note = only(due(&bed, &index).await?)?;
+    let outcome = Outcome::Retry { at: memory_core::Timestamp(i64::MAX), why: "busy".to_owned() };
+    bed.store.upkeep().settle(&index, &[(note, outcome)]).await?;
+    equal(due(&bed, &index).await?, [])?;
+    shelf.put(&[&reworded(&record, "green tea")]).await?;
     equal(about(&only(due(&bed, &index).await?)?), (Some(record.id), Seq(2), false))
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memory_core::upkeep::{Target, Upkeep as _};
+use memory_core::upkeep::{Backlog, Target, Upkeep as _};
 use memory_core::{Epoch, Error};
 
 use super::keeper::{Follower, Keeper};
@@ -15,6 +15,8 @@ scenarios!(CHAT: Chat, RECORDS: Records = [
     a_burial_raises_the_epoch_by_one,
     a_burial_notes_the_owner_for_every_index,
     a_burial_of_an_unknown_owner_is_noted_too,
+    a_burial_takes_the_place_of_all_notes_of_its_owner,
+    a_burial_hides_at_once_what_was_stored_before,
     the_note_of_a_burial_survives_the_erasure,
     an_erasure_leaves_no_note_but_that_of_the_burial,
     a_settlement_does_not_cover_a_later_burial,
@@ -59,6 +61,28 @@ async fn a_burial_of_an_unknown_owner_is_noted_too<S: Keeper>(bed: Bed<S>) -> Sc
     let epoch = follower.store.upkeep().bury(&follower.scope).await?;
     let note = only(follower.due(0).await?)?;
     equal((note.target, note.epoch), (Target::Owner, epoch))
+}
+
+async fn a_burial_takes_the_place_of_all_notes_of_its_owner<S: Keeper>(bed: Bed<S>) -> Scene {
+    let follower = Follower::enlisted(&bed).await?;
+    follower.write(&["a", "b", "c"]).await?;
+    follower.give_up(&follower.note("b").await?).await?;
+    follower.retry(&follower.note("c").await?, 60).await?;
+    follower.store.upkeep().bury(&follower.scope).await?;
+    equal(only(follower.due(60).await?)?.target, Target::Owner)?;
+    equal(follower.store.upkeep().backlog(&follower.index).await?, Backlog { pending: 1, dead: 0 })
+}
+
+async fn a_burial_hides_at_once_what_was_stored_before<S: Keeper>(bed: Bed<S>) -> Scene {
+    let follower = Follower::enlisted(&bed).await?;
+    follower.write(&["a"]).await?;
+    let epoch = follower.store.upkeep().bury(&follower.scope).await?;
+    check!(!follower.store.holds(&follower.scope, "a").await?, "what was stored before is still returned");
+    follower.write(&["b"]).await?;
+    check!(follower.store.holds(&follower.scope, "b").await?, "what is stored since is not returned");
+    equal(follower.store.erase(&follower.scope, epoch).await?.remaining, 0)?;
+    check!(follower.store.holds(&follower.scope, "b").await?, "what was stored since is erased");
+    Ok(())
 }
 
 async fn the_note_of_a_burial_survives_the_erasure<S: Keeper>(bed: Bed<S>) -> Scene {

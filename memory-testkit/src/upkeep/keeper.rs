@@ -9,7 +9,7 @@ use memory_core::upkeep::{IndexName, Note, Outcome, Target, Upkeep};
 use memory_core::{Clock as _, Epoch, RecordId, Result, Scope, SessionId};
 
 use crate::chat::talk::{MANY, NOON, new};
-use crate::check::{Failure, Scene};
+use crate::check::Failure;
 use crate::doubles::ManualClock;
 use crate::{Bed, Boxed, Chat, Records, Subject};
 
@@ -158,27 +158,27 @@ impl<S: Keeper> Follower<S> {
         Ok(self.due(0).await?.into_iter().map(|note| note.target).collect())
     }
 
-    pub(super) async fn settle(&self, note: &Note, outcome: Outcome) -> Scene {
-        Ok(self.store.upkeep().settle(&self.index, &[(note.clone(), outcome)]).await?)
+    pub(super) async fn settle(&self, note: &Note, outcome: Outcome) -> Result<()> {
+        self.store.upkeep().settle(&self.index, &[(note.clone(), outcome)]).await
     }
 
     /// Settles a note as far as it goes.
-    pub(super) async fn done(&self, note: &Note) -> Scene {
+    pub(super) async fn done(&self, note: &Note) -> Result<()> {
         self.settle(note, Outcome::Done { through: note.upto }).await
     }
 
     /// Asks for another try in so many seconds.
-    pub(super) async fn retry(&self, note: &Note, seconds: i64) -> Scene {
+    pub(super) async fn retry(&self, note: &Note, seconds: i64) -> Result<()> {
         let at = memory_core::Timestamp(self.clock.now().0 + seconds * 1_000_000);
         self.settle(note, Outcome::Retry { at, why: "the embedder is down".to_owned() }).await
     }
 
-    pub(super) async fn give_up(&self, note: &Note) -> Scene {
+    pub(super) async fn give_up(&self, note: &Note) -> Result<()> {
         self.settle(note, Outcome::Dead { why: "the text is too long".to_owned() }).await
     }
 
     /// Settles everything that is due now.
-    pub(super) async fn all_done(&self) -> Scene {
+    pub(super) async fn all_done(&self) -> Result<()> {
         for note in self.due(0).await? {
             self.done(&note).await?;
         }

@@ -11,6 +11,9 @@ use crate::check::{Scene, equal};
 use crate::doubles::{Faulty, Tapped, When};
 use crate::{Bed, Chat, Records};
 
+/// A number that no note reaches.
+const BEYOND: Seq = Seq(u64::MAX >> 1);
+
 scenarios!(CHAT: Chat, RECORDS: Records = [
     a_note_done_is_gone,
     a_settlement_leaves_what_was_written_since,
@@ -18,6 +21,7 @@ scenarios!(CHAT: Chat, RECORDS: Records = [
     a_settlement_does_not_cover_a_removal,
     a_late_settlement_touches_no_later_note,
     a_retry_waits_until_it_is_due,
+    a_removal_makes_a_retry_due_at_once,
     counts_every_attempt,
     those_due_longest_come_first,
     a_dead_note_is_not_pending,
@@ -60,7 +64,7 @@ async fn a_settlement_covers_no_more_than_its_note<S: Keeper>(bed: Bed<S>) -> Sc
     follower.write(&["a"]).await?;
     let note = follower.note("a").await?;
     follower.write(&["a", "a"]).await?;
-    follower.settle(&note, Outcome::Done { through: Seq(u64::MAX) }).await?;
+    follower.settle(&note, Outcome::Done { through: BEYOND }).await?;
     equal(follower.note("a").await?.upto, Seq(3))
 }
 
@@ -72,7 +76,7 @@ async fn a_settlement_does_not_cover_a_removal<S: Keeper>(bed: Bed<S>) -> Scene 
     follower.done(&note).await?;
     check!(follower.note("a").await?.gone, "the removal is not noted any more");
     // The note of the removal is another one, although the first covers as much.
-    follower.settle(&note, Outcome::Done { through: Seq(u64::MAX) }).await?;
+    follower.settle(&note, Outcome::Done { through: BEYOND }).await?;
     check!(follower.note("a").await?.gone, "the removal is not noted any more");
     Ok(())
 }
@@ -103,6 +107,15 @@ async fn a_retry_waits_until_it_is_due<S: Keeper>(bed: Bed<S>) -> Scene {
     let again = only(follower.due(60).await?)?;
     equal((again.attempts, again.from, again.upto), (1, note.from, note.upto))?;
     equal(again.target, note.target)
+}
+
+async fn a_removal_makes_a_retry_due_at_once<S: Keeper>(bed: Bed<S>) -> Scene {
+    let follower = Follower::enlisted(&bed).await?;
+    follower.write(&["a"]).await?;
+    follower.retry(&follower.note("a").await?, 60).await?;
+    follower.store.remove(&follower.scope, "a").await?;
+    check!(follower.note("a").await?.gone, "the removal is not noted");
+    Ok(())
 }
 
 async fn counts_every_attempt<S: Keeper>(bed: Bed<S>) -> Scene {

@@ -1,0 +1,5 @@
+//! Broken conversation stores.
+
+mod changes;
+mod pages;
+mod writes;

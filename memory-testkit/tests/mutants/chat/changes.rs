@@ -1,0 +1,168 @@
+//! Broken changes of what was appended.
+
+use async_trait::async_trait;
+use memory_core::chat::{Appended, ChatStore as _, Compaction, Page, Redacted, SessionState, View};
+use memory_core::reference::MemChat;
+use memory_core::{MessageId, Result, Scope, Seq, SessionId, StoredMessage};
+
+use crate::chat_stores::{Break, caught};
+
+/// Folds whatever is active, whatever the caller has seen.
+#[derive(Clone, Debug)]
+struct ComparesNothing;
+
+#[async_trait]
+impl Break for ComparesNothing {
+    async fn compact(
+        &self,
+        inner: &MemChat,
+        scope: &Scope,
+        session: &SessionId,
+        change: &Compaction,
+    ) -> Result<SessionState> {
+        let Compaction::Fold { span, summary, .. } = change else {
+            return inner.compact(scope, session, change).await;
+        };
+        let rows = inner.read(scope, session, &Page::after(Seq(0), usize::MAX, View::Active)).await?.messages;
+        let ids = rows.iter().filter(|row| span.contains(row.seq)).map(|row| row.id).collect();
+        inner.compact(scope, session, &Compaction::Fold { span: *span, ids, summary: summary.clone() }).await
+    }
+}
+
+#[tokio::test]
+async fn a_fold_that_compares_nothing_is_caught() {
+    caught(ComparesNothing, &["refuses_a_fold_of_other_rows_than_are_active"]).await;
+}
+
+/// Loses the first original of a summary that is unfolded.
+#[derive(Clone, Debug)]
+struct LosesAnOriginal;
+
+#[async_trait]
+impl Break for LosesAnOriginal {
+    async fn compact(
+        &self,
+        inner: &MemChat,
+        scope: &Scope,
+        session: &SessionId,
+        change: &Compaction,
+    ) -> Result<SessionState> {
+        let all = inner.read(scope, session, &Page::after(Seq(0), usize::MAX, View::All)).await?.messages;
+        let state = inner.compact(scope, session, change).await?;
+        let Compaction::Unfold { summary } = change else { return Ok(state) };
+        let lost = all.iter().find(|row| row.archived_by == Some(*summary)).map(|row| row.id);
+        inner.redact(scope, lost.as_slice()).await?;
+        Ok(state)
+    }
+}
+
+#[tokio::test]
+async fn an_unfold_that_loses_an_original_is_caught() {
+    caught(LosesAnOriginal, &["an_unfold_makes_the_originals_active_again"]).await;
+}
+
+/// Says that no summary fell with a message.
+#[derive(Clone, Debug)]
+struct HidesFallenSummaries;
+
+#[async_trait]
+impl Break for HidesFallenSummaries {
+    async fn redact(&self, inner: &MemChat, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Redacted>> {
+        let mut touched = inner.redact(scope, ids).await?;
+        touched.iter_mut().for_each(|touched| touched.summaries.clear());
+        Ok(touched)
+    }
+}
+
+#[tokio::test]
+async fn a_redaction_that_hides_fallen_summaries_is_caught() {
+    caught(HidesFallenSummaries, &["a_summary_falls_with_a_message_it_covers"]).await;
+}
+
+/// Keeps the summaries of a message that is forgotten, and with them what they say of it.
+#[derive(Clone, Debug)]
+struct KeepsSummaries;
+
+#[async_trait]
+impl Break for KeepsSummaries {
+    async fn redact(&self, inner: &MemChat, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Redacted>> {
+        let rows = inner.get(scope, ids).await?.messages;
+        let free: Vec<_> = rows.iter().filter(|row| row.archived_by.is_none()).map(|row| row.id).collect();
+        inner.redact(scope, &free).await
+    }
+}
+
+#[tokio::test]
+async fn a_redaction_that_spares_archived_messages_is_caught() {
+    caught(KeepsSummaries, &["a_summary_falls_with_a_message_it_covers", "all_summaries_around_a_message_fall"]).await;
+}
+
+/// Frees the ids of messages that are forgotten, by deleting their session and writing it anew.
+#[derive(Clone, Debug)]
+struct FreesForgottenIds;
+
+#[async_trait]
+impl Break for FreesForgottenIds {
+    async fn redact(&self, inner: &MemChat, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Redacted>> {
+        let touched = inner.redact(scope, ids).await?;
+        for session in touched.iter().map(|touched| &touched.session) {
+            let mut rows = inner.read(scope, session, &Page::after(Seq(0), usize::MAX, View::All)).await?.messages;
+            for row in rows.iter_mut().filter(|row| row.message.is_none()) {
+                row.id = MessageId::fresh();
+            }
+            inner.delete(scope, session).await?;
+            inner.restore(scope, session, &rows).await?;
+        }
+        Ok(touched)
+    }
+}
+
+#[tokio::test]
+async fn a_redaction_that_frees_ids_is_caught() {
+    caught(FreesForgottenIds, &["ids_and_numbers_of_forgotten_messages_stay_taken"]).await;
+}
+
+/// Restores every row as active.
+#[derive(Clone, Debug)]
+struct LosesMarks;
+
+#[async_trait]
+impl Break for LosesMarks {
+    async fn restore(
+        &self,
+        inner: &MemChat,
+        scope: &Scope,
+        session: &SessionId,
+        rows: &[StoredMessage],
+    ) -> Result<Appended> {
+        let mut rows = rows.to_vec();
+        rows.iter_mut().for_each(|row| row.archived_by = None);
+        inner.restore(scope, session, &rows).await
+    }
+}
+
+#[tokio::test]
+async fn a_restore_that_loses_marks_is_caught() {
+    caught(LosesMarks, &["a_restored_session_equals_the_exported_one", "moves_any_history_to_another_owner"]).await;
+}
+
+/// Deletes every session whose name begins with this one's.
+#[derive(Clone, Debug)]
+struct DeletesByPrefix;
+
+#[async_trait]
+impl Break for DeletesByPrefix {
+    async fn delete(&self, inner: &MemChat, scope: &Scope, session: &SessionId) -> Result<u64> {
+        for state in inner.sessions(scope, None, usize::MAX).await? {
+            if state.session != *session && state.session.name().starts_with(session.name()) {
+                inner.delete(scope, &state.session).await?;
+            }
+        }
+        inner.delete(scope, session).await
+    }
+}
+
+#[tokio::test]
+async fn a_deletion_by_prefix_is_caught() {
+    caught(DeletesByPrefix, &["a_deletion_touches_no_other_session_and_owner"]).await;
+}

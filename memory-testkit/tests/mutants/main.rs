@@ -1,0 +1,8 @@
+//! The kit is itself tested: each store here breaks one promise, and the scenario of that promise catches it.
+
+mod chat;
+mod chat_stores;
+mod frame;
+mod records;
+mod records_stores;
+mod upkeep;
