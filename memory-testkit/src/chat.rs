@@ -8,7 +8,7 @@ mod fences;
 mod fold;
 mod get;
 mod histories;
-mod model;
+pub(crate) mod model;
 mod notes;
 mod read;
 mod redact;

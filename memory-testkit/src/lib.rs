@@ -20,6 +20,7 @@ mod environment;
 mod filters;
 pub mod fixture;
 pub mod generate;
+pub mod isolation;
 pub mod journal;
 mod odd;
 pub mod records;

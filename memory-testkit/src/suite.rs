@@ -13,6 +13,7 @@ use memory_core::Result;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::bed::{Boards, Caches, Chat, Journals, Opener, Records, Setting, Subject, Texts, Vectors, opener};
+use crate::isolation::{self, Openers};
 use crate::scenario::{Boxed, Scenario};
 use crate::trial::{Played, Verdict, play};
 use crate::{blackboard, cache, chat, journal, records, text, vectors};
@@ -55,6 +56,7 @@ pub enum Presence {
 pub struct Suite {
     name: &'static str,
     plans: Vec<Plan>,
+    given: Openers,
     gaps: Vec<Gap>,
     presence: Presence,
     official: bool,
@@ -75,7 +77,10 @@ macro_rules! groups {
             F: Fn(Setting) -> R + Send + Sync + 'static,
             R: Future<Output = Result<$store>> + Send + 'static,
         {
-            self.plan(stringify!($group), &$module::table(), &opener(open))
+            let open = opener(open);
+            let mut suite = self.plan(stringify!($group), &$module::table(), &open);
+            suite.given.$group = Some(open);
+            suite
         }
     )*};
 }
@@ -83,7 +88,14 @@ macro_rules! groups {
 impl Suite {
     /// Returns an empty suite of the backend called `name`.
     pub fn new(name: &'static str) -> Self {
-        Self { name, plans: Vec::new(), gaps: Vec::new(), presence: Presence::Found, official: false }
+        Self {
+            name,
+            plans: Vec::new(),
+            given: Openers::default(),
+            gaps: Vec::new(),
+            presence: Presence::Found,
+            official: false,
+        }
     }
 
     groups! {
@@ -156,8 +168,14 @@ impl Suite {
         self
     }
 
+    /// Adds the scenarios of isolation over all stores that were given.
+    fn with_isolation(self) -> Self {
+        let (table, open) = (isolation::table(&self.given), self.given.all());
+        self.plan("isolation", &table, &open)
+    }
+
     fn trials(self, runtime: &Runtime, summary: &Arc<Summary>) -> Vec<Trial> {
-        let Self { name: suite, plans, gaps, presence, official } = self;
+        let Self { name: suite, plans, gaps, presence, official, given: _ } = self.with_isolation();
         let mut trials: Vec<Trial> = gaps
             .iter()
             .filter(|gap| plans.iter().all(|plan| plan.name != gap.scenario))

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use memory_core::rank::{Bm25, bm25f};
 use memory_core::text::{Deletion, Term, TextEntry, TextHit, TextHits, TextQuery};
-use memory_core::{Fields, ItemId, SessionId};
+use memory_core::{Epoch, Fields, ItemId, SessionId};
 
 use crate::{Scene, equal};
 
@@ -12,6 +12,7 @@ use crate::{Scene, equal};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TextModel {
     entries: BTreeMap<ItemId, TextEntry>,
+    below: Epoch,
 }
 
 impl TextModel {
@@ -25,7 +26,7 @@ impl TextModel {
     pub(crate) fn put(&mut self, entries: &[TextEntry]) {
         for entry in entries {
             let newer = self.entries.get(&entry.item).is_some_and(|stored| stored.version > entry.version);
-            if !newer {
+            if !newer && entry.version.epoch >= self.below {
                 self.entries.insert(entry.item.clone(), entry.clone());
             }
         }
@@ -33,6 +34,11 @@ impl TextModel {
 
     pub(crate) fn delete(&mut self, what: &Deletion) {
         self.entries.retain(|item, entry| !falls(what, item, &entry.fields));
+    }
+
+    pub(crate) fn erase(&mut self, below: Epoch) {
+        self.below = self.below.max(below);
+        self.entries.retain(|_, entry| entry.version.epoch >= below);
     }
 
     /// Returns an item of the owner for each number; none if there are no items.

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use memory_core::ItemId;
 use memory_core::text::Deletion;
 use memory_core::vector::{VectorEntry, VectorHit, VectorQuery};
+use memory_core::{Epoch, ItemId};
 
 use crate::text::falls;
 use crate::{Failure, Scene, equal};
@@ -16,6 +16,7 @@ pub(crate) const TOLERANCE: f64 = 1e-5;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct VectorModel {
     entries: BTreeMap<ItemId, VectorEntry>,
+    below: Epoch,
 }
 
 impl VectorModel {
@@ -29,7 +30,7 @@ impl VectorModel {
     pub(crate) fn put(&mut self, entries: &[VectorEntry]) {
         for entry in entries {
             let newer = self.entries.get(&entry.item).is_some_and(|stored| stored.version > entry.version);
-            if !newer {
+            if !newer && entry.version.epoch >= self.below {
                 self.entries.insert(entry.item.clone(), entry.clone());
             }
         }
@@ -37,6 +38,11 @@ impl VectorModel {
 
     pub(crate) fn delete(&mut self, what: &Deletion) {
         self.entries.retain(|item, entry| !falls(what, item, &entry.fields));
+    }
+
+    pub(crate) fn erase(&mut self, below: Epoch) {
+        self.below = self.below.max(below);
+        self.entries.retain(|_, entry| entry.version.epoch >= below);
     }
 
     /// Returns `Ok` if `hits` answer `query`: as many as there must be, each as near as it says, none nearer left
