@@ -29,7 +29,8 @@ pub(super) async fn page(file: &Sqlite, scope: &Scope, session: &SessionId, page
             let state = kept.state(&session, owner.map_or(0, |owner| owner.epoch))?;
             let messages = match owner {
                 Some(owner) if page.limit > 0 && kept.head > 0 => {
-                    let sql = statement(owner.id, kept.id, &page)?;
+                    let mut sql = QueryBuilder::default();
+                    push_page(&mut sql, owner.id, kept.id, &page)?;
                     rows(connection, sql, &session, &page).await?
                 }
                 _ => Vec::new(),
@@ -40,10 +41,10 @@ pub(super) async fn page(file: &Sqlite, scope: &Scope, session: &SessionId, page
     work.await
 }
 
-/// Returns the statement for the rows from the page's edge on. It ends where the reader stops asking.
-fn statement(owner: i64, session: i64, page: &Page) -> Result<QueryBuilder<sqlx::Sqlite>> {
+/// Adds the statement for the rows from the page's edge on. It ends where the reader stops asking.
+fn push_page(sql: &mut QueryBuilder<sqlx::Sqlite>, owner: i64, session: i64, page: &Page) -> Result<()> {
     let Page { edge, limit: _, tokens: _, view, filter } = page;
-    let mut sql = QueryBuilder::new(
+    sql.push(
         "SELECT item.id, item.seq, item.tokens, item.first, item.archived_by, item.digest, item.body FROM message AS item ",
     );
     // The index is named, because without statistics SQLite may take the one over all rows for the window too.
@@ -69,14 +70,14 @@ fn statement(owner: i64, session: i64, page: &Page) -> Result<QueryBuilder<sqlx:
     if let Some(filter) = filter {
         // Within a case, because SQLite drops all other conditions beside one that is always false, and the index with them.
         sql.push(" AND item.body IS NOT NULL AND CASE WHEN ");
-        push_filter(&mut sql, Place::Messages, filter)?;
+        push_filter(sql, Place::Messages, filter)?;
         sql.push(" THEN 1 ELSE 0 END");
     }
     sql.push(match edge {
         Edge::Newest | Edge::Before(_) => " ORDER BY item.seq DESC, item.layer DESC",
         Edge::After(_) => " ORDER BY item.seq, item.layer",
     });
-    Ok(sql)
+    Ok(())
 }
 
 /// Reads rows up to the page's bounds, and puts them in order; rows at one number are never split.
@@ -139,3 +140,6 @@ async fn by_id(
     }
     Ok(found)
 }
+
+#[cfg(test)]
+mod tests;

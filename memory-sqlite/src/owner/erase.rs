@@ -40,8 +40,8 @@ impl Plan {
                 items: "DELETE FROM record WHERE item IN (SELECT item FROM record WHERE owner = ? LIMIT ?)",
                 others: &[
                     "DELETE FROM value WHERE rowid IN (SELECT rowid FROM value WHERE owner = ? LIMIT ?)",
-                    "DELETE FROM record_grave WHERE (owner, id) IN \
-                     (SELECT owner, id FROM record_grave WHERE owner = ? LIMIT ?)",
+                    "DELETE FROM record_grave WHERE owner = ?1 \
+                     AND id IN (SELECT id FROM record_grave WHERE owner = ?1 LIMIT ?2)",
                 ],
                 count: "SELECT count(*) FROM record WHERE owner = ?",
             },

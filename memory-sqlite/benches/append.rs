@@ -1,0 +1,172 @@
+//! How much of the speed of bare statements an append through the trait keeps.
+//!
+//! A appends through [`ChatStore`], with notes for two indexes; B writes the same rows, encoded beforehand, with bare
+//! statements of the driver. They take turns, in files side by side.
+//!
+//! `cargo bench -p memory-sqlite --bench append -- [ROUNDS] [BATCHES] [BATCH] [FOLDER]`
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use memory_core::chat::{Append, ChatStore, NewMessage};
+use memory_core::time::Stopwatch;
+use memory_core::upkeep::{IndexName, Upkeep};
+use memory_core::{Message, Role, Scope, SessionId, Timestamp};
+use memory_sqlite::{Sqlite, SqliteChat, SqliteConfig};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
+use sqlx::{ConnectOptions, QueryBuilder, SqliteConnection};
+use tokio::runtime::Runtime;
+
+type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+
+/// How much is measured.
+struct Plan {
+    rounds: usize,
+    batches: usize,
+    batch: usize,
+    folder: PathBuf,
+}
+
+fn main() -> ExitCode {
+    match Runtime::new().map_err(Into::into).and_then(|runtime| runtime.block_on(compare())) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // There is no other place to complain to.
+            let _ = writeln!(std::io::stderr(), "{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn plan() -> Plan {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let number = |place: usize, usual| arguments.get(place).and_then(|text| text.parse().ok()).unwrap_or(usual);
+    let folder = arguments.get(3).map_or_else(std::env::temp_dir, PathBuf::from);
+    Plan { rounds: number(0, 9), batches: number(1, 100), batch: number(2, 100), folder }
+}
+
+async fn compare() -> Outcome<()> {
+    let plan = plan();
+    let folder = tempfile::tempdir_in(&plan.folder)?;
+    let scope = Scope::new("tenant", "subject")?;
+    let session = SessionId::new("session")?;
+    let chat = through_trait(&folder.path().join("a.db")).await?;
+    // The same tables, owner, session, indexes and notes for the bare statements.
+    let other = through_trait(&folder.path().join("b.db")).await?;
+    for chat in [&chat, &other] {
+        chat.append(&scope, &session, &Append { fence: None, messages: messages(1) }).await?;
+    }
+    let mut bare = bare(&folder.path().join("b.db")).await?;
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    for _ in 0..plan.rounds {
+        let work: Vec<_> = (0..plan.batches).map(|_| Append { fence: None, messages: messages(plan.batch) }).collect();
+        let watch = Stopwatch::start();
+        for batch in &work {
+            chat.append(&scope, &session, batch).await?;
+        }
+        a.push(watch.elapsed().as_secs_f64());
+        let work: Vec<_> = (0..plan.batches).map(|_| rows(&session, &messages(plan.batch))).collect();
+        let watch = Stopwatch::start();
+        for rows in &work {
+            write(&mut bare, rows).await?;
+        }
+        b.push(watch.elapsed().as_secs_f64());
+    }
+    let count = |file: &'static str| (file, folder.path().join(file));
+    for (name, path) in [count("a.db"), count("b.db")] {
+        let mut connection = self::bare(&path).await?;
+        let stored: i64 = sqlx::query_scalar("SELECT count(*) FROM message").fetch_one(&mut connection).await?;
+        if stored != i64::try_from(1 + plan.rounds * plan.batches * plan.batch)? {
+            return Err(format!("{name} holds {stored} messages").into());
+        }
+    }
+    report(&plan, &mut a, &mut b)
+}
+
+fn report(plan: &Plan, a: &mut [f64], b: &mut [f64]) -> Outcome<()> {
+    let total = (plan.batches * plan.batch) as f64;
+    let (a, b) = (total / median(a), total / median(b));
+    let Plan { rounds, batches, batch, folder } = plan;
+    writeln!(
+        std::io::stdout(),
+        "append, {rounds} rounds of {batches} batches of {batch} in {}: through the trait {a:.0} messages/s, bare \
+         statements {b:.0} messages/s, ratio of medians {:.2}",
+        folder.display(),
+        a / b,
+    )?;
+    Ok(())
+}
+
+fn median(times: &mut [f64]) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// Messages of about 280 bytes, the mean of the chat corpora.
+fn messages(count: usize) -> Vec<NewMessage> {
+    let text = "I moved to the new flat last week, and the cat has already found the warmest place of all, which is \
+         the keyboard of the machine on which I am writing this very message to you. ";
+    let message = |_| Arc::new(Message::new(Role::User, text.repeat(2), Timestamp(1_700_000_000_000_000)));
+    (0..count).map(message).map(|message| NewMessage { message, tokens: 70 }).collect()
+}
+
+async fn through_trait(path: &Path) -> Outcome<SqliteChat> {
+    let chat = SqliteChat::new(&Sqlite::connect(SqliteConfig::new(path)).await?);
+    for index in ["text/english-1", "vector/test-8"] {
+        chat.enlist(&IndexName::new(index)?).await?;
+    }
+    Ok(chat)
+}
+
+async fn bare(path: &Path) -> Outcome<SqliteConnection> {
+    let options = SqliteConnectOptions::new().filename(path).synchronous(SqliteSynchronous::Full);
+    let options = options.pragma("secure_delete", "ON").pragma("temp_store", "MEMORY").disable_statement_logging();
+    Ok(options.connect().await?)
+}
+
+/// A row as the bare statements write it.
+struct Row {
+    id: Vec<u8>,
+    digest: Vec<u8>,
+    body: Vec<u8>,
+}
+
+fn rows(session: &SessionId, messages: &[NewMessage]) -> Vec<Row> {
+    let row = |new: &NewMessage| {
+        let body = new.message.encode();
+        let digest = Message::digest_of(session, &body).0.to_vec();
+        Row { id: new.message.id.0.as_bytes().to_vec(), digest, body }
+    };
+    messages.iter().map(row).collect()
+}
+
+/// Writes the rows of a batch: messages, the session's counters and its notes.
+async fn write(connection: &mut SqliteConnection, rows: &[Row]) -> Outcome<()> {
+    sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await?;
+    let sql = "SELECT owner, id, head FROM session WHERE id = 1";
+    let (owner, session, head): (i64, i64, i64) = sqlx::query_as(sql).fetch_one(&mut *connection).await?;
+    let mut seq = head;
+    for some in rows.chunks(50) {
+        let mut sql = QueryBuilder::new(
+            "INSERT INTO message (owner, session, seq, layer, id, digest, tokens, first, archived_by, role, speaker, \
+             trust, at, body) ",
+        );
+        sql.push_values(some, |mut row, Row { id, digest, body }| {
+            seq += 1;
+            row.push_bind(owner).push_bind(session).push_bind(seq).push_bind(0_i64).push_bind(id.as_slice());
+            row.push_bind(digest.as_slice()).push_bind(70_i64).push_bind(None::<i64>).push_bind(None::<&[u8]>);
+            row.push_bind("user").push_bind(None::<&str>).push_bind(3_i64).push_bind(1_700_000_000_000_000_i64);
+            row.push_bind(body.as_slice());
+        });
+        sql.build().execute(&mut *connection).await?;
+    }
+    let counters = "UPDATE session SET head = ?, active_messages = ?, active_tokens = ?, last_at = ? WHERE id = ?";
+    let update = sqlx::query(counters).bind(seq).bind(seq).bind(seq * 70).bind(1_700_000_000_000_000_i64).bind(session);
+    update.execute(&mut *connection).await?;
+    let notes = sqlx::query("UPDATE note SET upto = ? WHERE owner = ? AND session = ?").bind(seq);
+    notes.bind(owner).bind(session).execute(&mut *connection).await?;
+    sqlx::query("COMMIT").execute(&mut *connection).await?;
+    Ok(())
+}
