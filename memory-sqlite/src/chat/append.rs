@@ -34,8 +34,8 @@ pub(super) async fn append(file: &Sqlite, scope: &Scope, session: &SessionId, ba
     let (scope, session, durability) = (scope.clone(), session.clone(), file.durability());
     let work = file.write(APPEND, move |connection| {
         Box::pin(async move {
-            let (owner, kept) = session::find(connection, &scope, &session, APPEND).await?;
-            let epoch = owner.map_or(0, |owner| owner.epoch);
+            let found = session::find(connection, &scope, &session, APPEND).await?;
+            let (kept, epoch) = (found.session, found.epoch());
             let now = Fence { epoch: Epoch(loaded(epoch)?), generation: loaded(kept.generation)? };
             if batch.fence.is_some_and(|fence| fence != now) {
                 return Err(Error::Fenced);
@@ -44,7 +44,7 @@ pub(super) async fn append(file: &Sqlite, scope: &Scope, session: &SessionId, ba
                 let state = kept.state(&session, epoch)?;
                 return Ok(Appended { placements: Vec::new(), state, durability });
             }
-            let owner = match owner {
+            let owner = match found.owner {
                 Some(owner) => owner,
                 None => owner::create(connection, Truth::Chat, &scope, 0, APPEND).await?,
             };
@@ -52,7 +52,8 @@ pub(super) async fn append(file: &Sqlite, scope: &Scope, session: &SessionId, ba
                 0 => session::create(connection, owner, &session, APPEND).await?,
                 _ => kept,
             };
-            let unique = store(connection, owner, &mut kept, &batch.messages).await?;
+            let mut target = Target { owner, session: &mut kept, followers: found.followers };
+            let unique = store(connection, &mut target, &batch.messages).await?;
             let placements = batch.places.iter().map(|(message, is_repeated)| {
                 match unique.get(*message).copied().unwrap_or(Placement::Forgotten) {
                     Placement::Added(seq) if *is_repeated => Placement::Already(seq),
@@ -90,19 +91,26 @@ fn encode(session: &SessionId, batch: &Append) -> Result<Batch> {
     Ok(Batch { fence: *fence, messages: encoded, places })
 }
 
+/// Where messages are appended.
+struct Target<'a> {
+    owner: Owner,
+    session: &'a mut Session,
+    followers: Option<u64>,
+}
+
 /// Stores those of the messages that are new, behind all others, and returns what became of each.
 async fn store(
     connection: &mut SqliteConnection,
-    owner: Owner,
-    session: &mut Session,
+    target: &mut Target<'_>,
     messages: &[Encoded],
 ) -> Result<Vec<Placement>> {
+    let (owner, session) = (target.owner, *target.session);
     // Most batches are wholly new: they are numbered and inserted without looking first.
     let rows = numbered(session.head, messages.iter());
     let inserted = insert(connection, owner, session.id, &rows, APPEND).await?;
     if inserted == rows.len() as u64 {
         let placed = rows.iter().map(|(position, _)| Ok(Placement::Added(Seq(loaded(position.seq)?)))).collect();
-        added(connection, owner, session, &rows).await?;
+        added(connection, target, &rows).await?;
         return placed;
     }
     // Some were there: their places are undone, and the others close up.
@@ -121,7 +129,7 @@ async fn store(
         });
     }
     insert(connection, owner, session.id, &rows, APPEND).await?;
-    added(connection, owner, session, &rows).await?;
+    added(connection, target, &rows).await?;
     Ok(placements)
 }
 
@@ -132,10 +140,10 @@ fn numbered<'a>(head: i64, messages: impl Iterator<Item = &'a Encoded>) -> Vec<(
 /// Counts and notes the messages that were added.
 async fn added(
     connection: &mut SqliteConnection,
-    owner: Owner,
-    session: &mut Session,
+    target: &mut Target<'_>,
     rows: &[(Position, &Encoded)],
 ) -> Result<()> {
+    let Target { owner, session, followers } = target;
     let Some((last, _)) = rows.last() else { return Ok(()) };
     let from = session.head.saturating_add(1);
     session.head = last.seq;
@@ -144,10 +152,24 @@ async fn added(
         session.active_tokens = session.active_tokens.saturating_add(message.tokens);
         session.last_at = session.last_at.max(message.content.as_ref().map(|content| content.at));
     }
-    insert_values(connection, owner, rows.iter().map(|(_, message)| *message), APPEND).await?;
-    session::save(connection, session, APPEND).await?;
-    mark(connection, Truth::Chat, owner, session.id, Mark::Appended { from, upto: last.seq }).await
+    insert_values(connection, *owner, rows.iter().map(|(_, message)| *message), APPEND).await?;
+    let Session { id, generation: _, revision: _, head, active_messages, active_tokens, last_at } = **session;
+    let save = sqlx::query(SAVE).bind(id).bind(head).bind(active_messages).bind(active_tokens).bind(last_at);
+    let save = save.bind(owner.id).bind(owner.epoch).bind(from).execute(&mut *connection).await.doing(APPEND)?;
+    let moved = save.rows_affected().saturating_sub(1);
+    if *followers == Some(moved) {
+        return Ok(());
+    }
+    mark(connection, Truth::Chat, *owner, id, Mark::Appended { from, upto: head }).await
 }
+
+/// Saves a session's counters and moves its notes, in one turn of the connection.
+///
+/// As a rule each index has a note of a session that is appended to, and it was not given up.
+const SAVE: &str = "UPDATE session SET head = ?2, active_messages = ?3, active_tokens = ?4, last_at = ?5 WHERE id = ?1; \
+     UPDATE note SET epoch = ?7, \"from\" = min(\"from\", ?8), upto = max(upto, ?2) \
+     WHERE owner = ?6 AND enlisted IN (SELECT id FROM enlisted WHERE truth = 0) AND session = ?1 AND record = x'' \
+     AND dead = 0";
 
 /// What stands under an id.
 pub(super) struct Known {

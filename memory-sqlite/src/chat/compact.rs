@@ -37,8 +37,9 @@ pub(super) async fn compact(
     let (scope, session) = (scope.clone(), session.clone());
     let work = file.write(COMPACT, move |connection| {
         Box::pin(async move {
-            let (owner, mut kept) = session::find(connection, &scope, &session, COMPACT).await?;
-            match (owner, &change) {
+            let found = session::find(connection, &scope, &session, COMPACT).await?;
+            let mut kept = found.session;
+            match (found.owner, &change) {
                 (Some(owner), Change::Fold { span, ids, summary }) => {
                     fold(connection, owner, &mut kept, *span, ids, summary).await?;
                 }
@@ -46,7 +47,7 @@ pub(super) async fn compact(
                 (None, Change::Fold { .. }) => return Err(Error::Conflict),
                 (None, Change::Unfold { .. }) => {}
             }
-            kept.state(&session, owner.map_or(0, |owner| owner.epoch))
+            kept.state(&session, found.epoch())
         })
     });
     work.await

@@ -51,6 +51,10 @@ impl Position {
     pub(super) fn of_message(seq: i64) -> Self {
         Self { seq, layer: 0, first: None, archived_by: None }
     }
+
+    fn is_plain(&self) -> bool {
+        self.layer == 0 && self.first.is_none() && self.archived_by.is_none()
+    }
 }
 
 impl Encoded {
@@ -123,21 +127,28 @@ async fn insert_some(
     rows: &[(Position, &Encoded)],
     doing: &'static str,
 ) -> Result<u64> {
+    // Most rows are active messages, for which there is less to be bound.
+    let is_plain = rows.iter().all(|(position, _)| position.is_plain());
     let mut sql = QueryBuilder::new(
-        "INSERT INTO message (owner, session, seq, layer, id, digest, tokens, first, archived_by, role, speaker, trust, \
-         at, body) ",
+        "INSERT INTO message (owner, session, seq, id, digest, tokens, role, speaker, trust, at, body",
     );
+    sql.push(if is_plain { ", layer) " } else { ", layer, first, archived_by) " });
     sql.push_values(rows, |mut row, (position, encoded)| {
         let Position { seq, layer, first, archived_by } = position;
         let Encoded { id, tokens, digest, content, values: _ } = encoded;
-        row.push_bind(owner.id).push_bind(session).push_bind(*seq).push_bind(*layer);
-        row.push_bind(id.0.as_bytes().as_slice()).push_bind(digest.as_slice()).push_bind(*tokens).push_bind(*first);
-        row.push_bind(archived_by.map(|summary| summary.0.as_bytes().to_vec()));
+        row.push_bind(owner.id).push_bind(session).push_bind(*seq);
+        row.push_bind(id.0.as_bytes().as_slice()).push_bind(digest.as_slice()).push_bind(*tokens);
         let content = content.as_ref();
         row.push_bind(content.map(|content| content.role));
         row.push_bind(content.and_then(|content| content.speaker.as_deref()));
         row.push_bind(content.map(|content| content.trust)).push_bind(content.map(|content| content.at));
         row.push_bind(content.map(|content| content.body.as_slice()));
+        if is_plain {
+            row.push("0");
+            return;
+        }
+        row.push_bind(*layer).push_bind(*first);
+        row.push_bind(archived_by.map(|summary| summary.0.as_bytes().to_vec()));
     });
     sql.push(" ON CONFLICT (owner, id) DO NOTHING");
     Ok(sql.build().execute(connection).await.doing(doing)?.rows_affected())

@@ -25,9 +25,10 @@ pub(super) async fn page(file: &Sqlite, scope: &Scope, session: &SessionId, page
     let (scope, session, page) = (scope.clone(), session.clone(), page.clone());
     let work = file.snapshot(READ, move |connection| {
         Box::pin(async move {
-            let (owner, kept) = session::find(connection, &scope, &session, READ).await?;
-            let state = kept.state(&session, owner.map_or(0, |owner| owner.epoch))?;
-            let messages = match owner {
+            let found = session::find(connection, &scope, &session, READ).await?;
+            let kept = found.session;
+            let state = kept.state(&session, found.epoch())?;
+            let messages = match found.owner {
                 Some(owner) if page.limit > 0 && kept.head > 0 => {
                     let mut sql = QueryBuilder::default();
                     push_page(&mut sql, owner.id, kept.id, &page)?;

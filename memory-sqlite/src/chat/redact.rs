@@ -45,8 +45,8 @@ pub(super) async fn redact(file: &Sqlite, scope: &Scope, ids: &[MessageId]) -> R
                 let place = match sessions.iter().position(|(name, _)| *name == standing.session) {
                     Some(place) => place,
                     None => {
-                        let (_, session) = session::find(connection, &scope, &standing.session, REDACT).await?;
-                        sessions.push((standing.session.clone(), session));
+                        let found = session::find(connection, &scope, &standing.session, REDACT).await?;
+                        sessions.push((standing.session.clone(), found.session));
                         sessions.len() - 1
                     }
                 };

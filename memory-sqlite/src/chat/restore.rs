@@ -60,12 +60,12 @@ pub(super) async fn restore(
     let (scope, session, durability) = (scope.clone(), session.clone(), file.durability());
     let work = file.write(RESTORE, move |connection| {
         Box::pin(async move {
-            let (owner, kept) = session::find(connection, &scope, &session, RESTORE).await?;
-            let epoch = owner.map_or(0, |owner| owner.epoch);
+            let found = session::find(connection, &scope, &session, RESTORE).await?;
+            let (kept, epoch) = (found.session, found.epoch());
             if rows.is_empty() {
                 return Ok(Appended { placements: Vec::new(), state: kept.state(&session, epoch)?, durability });
             }
-            let owner = match owner {
+            let owner = match found.owner {
                 Some(owner) => owner,
                 None => owner::create(connection, Truth::Chat, &scope, 0, RESTORE).await?,
             };

@@ -57,21 +57,38 @@ impl Session {
     }
 }
 
-/// Returns the owner and the session, as far as they are known.
+/// An owner and a session, as far as they are known.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Found {
+    pub(super) owner: Option<Owner>,
+    pub(super) session: Session,
+    /// How many indexes follow the conversations; not known with an unknown owner.
+    pub(super) followers: Option<u64>,
+}
+
+impl Found {
+    /// Returns the epoch of the owner.
+    pub(super) fn epoch(&self) -> i64 {
+        self.owner.map_or(0, |owner| owner.epoch)
+    }
+}
+
+/// Looks up an owner and a session.
 pub(super) async fn find(
     connection: &mut SqliteConnection,
     scope: &Scope,
     session: &SessionId,
     doing: &'static str,
-) -> Result<(Option<Owner>, Session)> {
-    let sql = "SELECT owner.id, owner.epoch, session.id, session.generation, session.revision, session.head, \
+) -> Result<Found> {
+    let sql = "SELECT owner.id, owner.epoch, (SELECT count(*) FROM enlisted WHERE truth = 0), session.id, session.generation, session.revision, session.head, \
          session.active_messages, session.active_tokens, session.last_at \
          FROM owner LEFT JOIN session ON session.owner = owner.id AND session.key = ?2 \
          WHERE owner.truth = 0 AND owner.key = ?1 AND owner.buried = 0";
     let row = sqlx::query(sql).bind(scope.key()).bind(session.key()).fetch_optional(connection).await.doing(doing)?;
-    let Some(row) = row else { return Ok((None, Session::default())) };
+    let Some(row) = row else { return Ok(Found::default()) };
     let owner = Owner { id: row.try_get(0).doing(doing)?, epoch: row.try_get(1).doing(doing)? };
-    Ok((Some(owner), Session::of_row(&row, 2, doing)?))
+    let followers = Some(loaded(row.try_get(2).doing(doing)?)?);
+    Ok(Found { owner: Some(owner), session: Session::of_row(&row, 3, doing)?, followers })
 }
 
 /// Makes a row for a session that has none, and returns it.
@@ -145,7 +162,7 @@ pub(super) async fn delete(file: &Sqlite, scope: &Scope, session: &SessionId) ->
     let (scope, session, doing) = (scope.clone(), session.clone(), "delete a session");
     let work = file.write(doing, move |connection| {
         Box::pin(async move {
-            let (owner, kept) = find(connection, &scope, &session, doing).await?;
+            let Found { owner, session: kept, .. } = find(connection, &scope, &session, doing).await?;
             // A session without messages was deleted before: nothing is left to be done, also for its old handles.
             let Some(owner) = owner.filter(|_| kept.head > 0) else { return Ok(0) };
             let values = sqlx::query(

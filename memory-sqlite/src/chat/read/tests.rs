@@ -82,7 +82,7 @@ async fn a_page_costs_the_same_behind_a_hundred_thousand_archived_rows() {
     for page in pages() {
         let (_, of_short) = steps(&short, &scope, &session_id, &page).await;
         let (rows, of_long) = steps(&long, &scope, &session_id, &page).await;
-        assert!(of_long > 0, "the steps are not counted");
+        assert!(of_long > 0 || rows == 0, "the steps are not counted");
         assert!(of_long <= of_short + 60, "{page:?}: {of_short} and {of_long} hundred steps for {rows} rows");
     }
 }
