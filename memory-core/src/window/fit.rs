@@ -93,6 +93,7 @@ impl Fitted {
 /// # Errors
 /// [`Error::OverBudget`] if more is reserved than there is, or if the instructions and the last turn do not fit and
 /// `options` do not say what to do.
+#[doc(alias = "fit_to_window")]
 pub fn fit(
     rows: &[StoredMessage],
     budget: &Budget,
@@ -141,8 +142,10 @@ pub fn fit_with(
 fn take(ledger: &Ledger, rows: &[StoredMessage], cut: &Cut) -> Fitted {
     let is_shown = |index: &usize| ledger.class(*index) == Class::InOrder;
     let tail = (cut.start..cut.end).filter(is_shown);
-    let shown = ledger.instructions().chain(cut.summaries.iter().copied()).chain(tail);
-    let rows: Vec<_> = shown.filter_map(|index| rows.get(index)).cloned().collect();
+    let head = ledger.instructions().chain(cut.summaries.iter().copied());
+    let mut shown = Vec::with_capacity(head.size_hint().0 + cut.end - cut.start);
+    shown.extend(head.chain(tail).filter_map(|index| rows.get(index)).cloned());
+    let rows = shown;
     let unfinished = (cut.end..ledger.len()).filter(is_shown).count();
     let dropped = ledger.active() - rows.len();
     let older = dropped - unfinished - ledger.unpaired();

@@ -74,7 +74,8 @@ pub struct Cut {
 impl Ledger {
     /// Returns the ledger of `rows`, oldest first.
     pub fn of(rows: &[StoredMessage]) -> Self {
-        let mut ledger = Self::default();
+        let (places, turns) = (VecDeque::with_capacity(rows.len()), VecDeque::with_capacity(rows.len() / 2));
+        let mut ledger = Self { rows: places, starts: turns, ..Self::default() };
         rows.iter().for_each(|row| ledger.push(row));
         ledger
     }

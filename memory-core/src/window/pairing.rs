@@ -37,6 +37,9 @@ impl<'a> Place<'a> {
         if message.role.is_instruction() {
             return Self::Instruction;
         }
+        if has_only_words(message) {
+            return if message.role == Role::User { Self::Start } else { Self::Reply };
+        }
         let mut calls = calls(message);
         let mut results = results(message);
         // A message may answer itself: some providers run tools on their side.
@@ -49,6 +52,12 @@ impl<'a> Place<'a> {
             (false, false) => Self::Tangled,
         }
     }
+}
+
+/// Returns whether the message surely neither calls nor answers, as most do: then nothing needs collecting.
+fn has_only_words(message: &Message) -> bool {
+    let is_words = |block: &Block| matches!(block, Block::Text { .. } | Block::Media { .. } | Block::Reasoning { .. });
+    !message.role.is_result() && message.extra.is_empty() && message.blocks.iter().all(is_words)
 }
 
 /// Removes the call that `result` answers and returns whether there is one. A result without id answers the first call.
