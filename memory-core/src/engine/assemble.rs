@@ -12,7 +12,7 @@ use crate::id::{ItemId, MessageId, RecordId, Seq};
 use crate::message::{Message, Role, StoredMessage};
 use crate::model::TokenCounter;
 use crate::time::Timestamp;
-use crate::window::{Budget, FitOptions, Oversize, fit};
+use crate::window::{Budget, FitOptions, Ledger, Oversize, fit_with};
 
 use super::receipt::{ContextReceipt, History, Included, LeftOut, Reason, SearchReceipt, Tokens};
 use super::render;
@@ -115,6 +115,7 @@ impl Room {
 #[derive(Debug)]
 pub(super) struct Window {
     pub(super) rows: Vec<StoredMessage>,
+    ledger: Ledger,
     state: SessionState,
     complete: bool,
 }
@@ -124,14 +125,14 @@ impl Window {
         let first = tail.messages.first().map_or(Seq(u64::MAX), |row| row.seq);
         let is_instruction = |row: &StoredMessage| row.message.as_ref().is_some_and(|m| m.role.is_instruction());
         let pinned = head.messages.into_iter().take_while(|row| is_instruction(row) && row.seq < first);
-        let rows = pinned.chain(tail.messages).collect();
-        Self { rows, state: tail.state, complete: head.complete && tail.complete }
+        let rows: Vec<StoredMessage> = pinned.chain(tail.messages).collect();
+        Self { ledger: Ledger::of(&rows), rows, state: tail.state, complete: head.complete && tail.complete }
     }
 
     /// Returns the largest legal part of the window within `budget` tokens.
     pub(super) fn fit(&self, budget: u64, oversize: Oversize, counter: &dyn TokenCounter) -> Result<Fitted> {
         let options = FitOptions::default().with_oversize(oversize);
-        let fitted = fit(&self.rows, &Budget::new(budget), &options, counter)?;
+        let fitted = fit_with(&self.ledger, &self.rows, &Budget::new(budget), &options, counter)?;
         Ok(Fitted { tokens: fitted.tokens, truncated: fitted.truncated().count() as u64, rows: fitted.rows })
     }
 

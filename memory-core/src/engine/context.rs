@@ -132,7 +132,11 @@ impl Session {
         let share = share.min(left.saturating_sub(first.tokens));
         let block = Block::fill(hits, share, counter, now, &mut receipt);
         // What recalled items did not use goes back to the history.
-        let fitted = window.fit(left.saturating_sub(block.tokens), request.oversize, counter)?;
+        let fitted = if share == 0 {
+            first
+        } else {
+            window.fit(left.saturating_sub(block.tokens), request.oversize, counter)?
+        };
         let block = block.without(&fitted.ids(), counter, now, &mut receipt);
         self.scoped().note_access(block.records());
         let mut context = assemble(&window, fitted, block, room, counter, receipt);
