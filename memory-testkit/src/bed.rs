@@ -125,6 +125,7 @@ pub struct Bed<S> {
     pub seed: u64,
     /// How the store was opened.
     pub setting: Setting,
+    opener: Opener<S>,
 }
 
 impl<S: Subject> Bed<S> {
@@ -135,12 +136,27 @@ impl<S: Subject> Bed<S> {
     pub async fn make(open: &Opener<S>, seed: u64) -> Result<(Self, Health)> {
         let clock = Arc::new(ManualClock::default());
         let setting = Setting::new(clock.clone());
-        let (again, like) = (open.clone(), setting.clone());
+        Self::on(setting, clock, open.clone(), seed).await
+    }
+
+    /// Makes a bed of its own beside this one, on a fresh setting that `change` has adjusted.
+    ///
+    /// # Errors
+    /// Any that opening and asking give.
+    pub async fn another(&self, change: impl FnOnce(&mut Setting)) -> Result<Self> {
+        let mut setting = Setting::new(self.clock.clone());
+        change(&mut setting);
+        let (bed, _) = Self::on(setting, self.clock.clone(), self.opener.clone(), self.seed).await?;
+        Ok(bed)
+    }
+
+    async fn on(setting: Setting, clock: Arc<ManualClock>, opener: Opener<S>, seed: u64) -> Result<(Self, Health)> {
+        let (again, like) = (opener.clone(), setting.clone());
         let open: Open<S> = Arc::new(move || again(like.clone()));
         let store = open().await?;
         let health = store.health().await?;
         let tenant = Uuid::now_v7().to_string();
-        let bed = Self { store, open, tenant, clock, durability: health.durability, seed, setting };
+        let bed = Self { store, open, tenant, clock, durability: health.durability, seed, setting, opener };
         Ok((bed, health))
     }
 
@@ -157,10 +173,10 @@ impl<S: Subject> Bed<S> {
     /// # Errors
     /// Any that opening gives.
     pub async fn restart(self) -> Result<Self> {
-        let Self { store, open, tenant, clock, durability, seed, setting } = self;
+        let Self { store, open, tenant, clock, durability, seed, setting, opener } = self;
         drop(store);
         let store = open().await?;
-        Ok(Self { store, open, tenant, clock, durability, seed, setting })
+        Ok(Self { store, open, tenant, clock, durability, seed, setting, opener })
     }
 }
 
