@@ -22,6 +22,7 @@ pub mod fixture;
 pub mod generate;
 pub mod isolation;
 pub mod journal;
+pub mod measure;
 mod odd;
 pub mod records;
 mod suite;
