@@ -2,6 +2,15 @@
 //!
 //! Two people and an assistant over 15 sessions, with long answers, tool calls and three languages. Ids are made from
 //! the place of a message, so that they are the same in every run.
+//!
+//! What its questions find is frozen beside it: `fixtures/ranks.json` in a text store, `fixtures/figures.json` through
+//! the engine. Both are written by `cargo run -p memory-testkit --example freeze_ranks`, never by hand; a change of them
+//! is a change of ranking.
+
+mod entries;
+mod figures;
+mod ranks;
+mod recall;
 
 use std::collections::HashMap;
 
@@ -9,6 +18,11 @@ use memory_core::message::Defaults;
 use memory_core::{Error, Message, MessageId, Result, SessionId, Timestamp};
 use serde::Deserialize;
 use serde_json::{Map, Value};
+
+pub use entries::OTHERS;
+pub use figures::Table;
+pub use ranks::Ranks;
+pub use recall::{memory, tend};
 
 const TEXT: &str = include_str!("../fixtures/conversation.json");
 

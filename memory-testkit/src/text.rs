@@ -4,6 +4,7 @@ mod build;
 mod delete;
 mod erase;
 mod evidence;
+mod fixture;
 mod hostile;
 mod lasting;
 mod model;
@@ -31,6 +32,7 @@ pub fn table() -> Vec<Scenario<Texts>> {
         hostile::TABLE,
         lasting::TABLE,
         lasting::DURABLE,
+        fixture::TABLE,
         filters::TEXT,
     ]
     .concat()

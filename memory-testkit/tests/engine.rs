@@ -7,6 +7,9 @@ mod bench;
 #[path = "engine/context.rs"]
 mod context;
 #[cfg(test)]
+#[path = "engine/fixture.rs"]
+mod fixture;
+#[cfg(test)]
 #[path = "engine/forget.rs"]
 mod forget;
 #[cfg(test)]

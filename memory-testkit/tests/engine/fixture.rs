@@ -1,0 +1,51 @@
+//! The frozen fixture through the engine, by words alone.
+
+use std::sync::Arc;
+
+use memory_core::analysis::Analysis;
+use memory_core::reference::MemChat;
+use memory_core::upkeep::IndexName;
+use memory_core::{Result, Truth};
+use memory_testkit::Chat;
+use memory_testkit::fixture::{Fixture, Ranks, Table, memory, tend};
+
+fn chat() -> Chat {
+    Truth::chat(Arc::new(MemChat::default()))
+}
+
+async fn run(fixture: &Fixture) -> Result<Ranks> {
+    let memory = memory(chat()).await?;
+    let owner = fixture.append(&memory).await?;
+    fixture.ask(&owner).await
+}
+
+#[tokio::test]
+async fn reaches_the_frozen_figures_beside_fifty_other_owners() {
+    let fixture = Fixture::load().unwrap();
+    let table = Table::of(&run(&fixture).await.unwrap(), &fixture).unwrap();
+    let differences = table.differences(&Table::frozen().unwrap());
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+#[tokio::test]
+async fn two_runs_give_the_same_bytes() {
+    let fixture = Fixture::load().unwrap();
+    let (first, second) = (run(&fixture).await.unwrap(), run(&fixture).await.unwrap());
+    assert_eq!(format!("{first:?}"), format!("{second:?}"));
+}
+
+#[tokio::test]
+async fn every_question_is_answered_the_same_after_a_rebuild() {
+    let fixture = Fixture::load().unwrap();
+    let chat = chat();
+    let before = memory(chat.clone()).await.unwrap();
+    let owner = fixture.append(&before).await.unwrap();
+    let answers = fixture.ask(&owner).await.unwrap();
+    let index = IndexName::new(&format!("text/{}", Analysis::english().name())).unwrap();
+    chat.upkeep().retire(&index).await.unwrap();
+    let after = memory(chat).await.unwrap();
+    let rebuilt = after.of(owner.scope());
+    assert!(fixture.ask(&rebuilt).await.unwrap().is_silent(), "the new index is empty");
+    tend(&after).await.unwrap();
+    assert_eq!(fixture.ask(&rebuilt).await.unwrap(), answers);
+}
