@@ -1,14 +1,17 @@
 -- Search indexes: ids, terms and vectors, never text. All of it can be thrown away and built again.
 
--- An owner within one index, such as `text/english-1`. Its number opens every key below.
+-- An owner within one index, such as `text/english-1`. Its number opens every key below. An erasure gives the owner
+-- another number: what carries the old one is out of reach at once, and is deleted in steps.
 CREATE TABLE index_owner (
     id INTEGER PRIMARY KEY,
     scope TEXT NOT NULL,
     name TEXT NOT NULL,
     below INTEGER NOT NULL, -- entries of an older epoch are dropped
     next INTEGER NOT NULL, -- the next number for an item, a block or a stamp
-    UNIQUE (scope, name)
+    buried INTEGER NOT NULL
 ) STRICT;
+CREATE UNIQUE INDEX index_owner_in_use ON index_owner (scope, name) WHERE buried = 0;
+CREATE INDEX index_owner_buried ON index_owner (scope, name) WHERE buried = 1;
 
 -- What is indexed, with the fixed fields that filters see.
 CREATE TABLE index_item (

@@ -122,16 +122,18 @@ pub(crate) fn encode_terms<'t>(terms: impl Iterator<Item = (&'t str, Counts)>) -
     out
 }
 
-/// Reads the terms of one document and gives each to `visit`, in ascending order.
+/// Reads the terms of one document and gives the bytes of each to `visit`, in ascending order.
 ///
 /// # Errors
-/// `Damaged` for bytes that are none; what was visited before is as good as nothing.
-pub(crate) fn visit_terms<'b>(bytes: &'b [u8], mut visit: impl FnMut(&'b str, Counts)) -> Result<(), Damaged> {
+/// `Damaged` for bytes that are none, or if `visit` says so; what was visited before is as good as nothing.
+pub(crate) fn visit_terms<'b>(
+    bytes: &'b [u8],
+    mut visit: impl FnMut(&'b [u8], Counts) -> Result<(), Damaged>,
+) -> Result<(), Damaged> {
     let mut reader = Reader::new(bytes);
     while !reader.is_empty() {
         let (length, counts) = take_counts(&mut reader)?;
-        let term = reader.bytes(usize::try_from(length).map_err(|_| Damaged)?)?;
-        visit(std::str::from_utf8(term).map_err(|_| Damaged)?, counts);
+        visit(reader.bytes(usize::try_from(length).map_err(|_| Damaged)?)?, counts)?;
     }
     Ok(())
 }

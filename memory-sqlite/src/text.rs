@@ -20,7 +20,7 @@ use memory_core::{Epoch, Error, Result, Scope};
 
 use crate::client::Sqlite;
 use crate::error::BACKEND;
-use crate::index::erased;
+use crate::index::erase;
 
 use shape::Shape;
 
@@ -60,11 +60,12 @@ impl Store for SqliteText {
     }
 
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
-        let (scope, name) = (scope.clone(), Arc::clone(&self.name));
+        let (owner, name) = (scope.clone(), Arc::clone(&self.name));
         let work = self.file.write("erase the owner's texts", move |connection| {
-            Box::pin(async move { write::erase(connection, &scope, &name, below).await })
+            Box::pin(async move { write::erase(connection, &owner, &name, below).await })
         });
-        erased(&self.file, work.await?).await
+        let removed = work.await?;
+        erase::finish(&self.file, scope, &self.name, below, removed).await
     }
 }
 

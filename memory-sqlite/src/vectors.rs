@@ -17,7 +17,7 @@ use memory_core::{Epoch, Error, Result, Scope};
 
 use crate::client::Sqlite;
 use crate::error::BACKEND;
-use crate::index::erased;
+use crate::index::erase;
 
 /// A [`VectorStore`] in a SQLite file: exact, by a scan of the owner's own vectors.
 ///
@@ -50,11 +50,12 @@ impl Store for SqliteVectors {
     }
 
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
-        let (scope, name, dimension) = (scope.clone(), Arc::clone(&self.name), self.space.dimension);
+        let (owner, name, dimension) = (scope.clone(), Arc::clone(&self.name), self.space.dimension);
         let work = self.file.write("erase the owner's vectors", move |connection| {
-            Box::pin(async move { write::erase(connection, &scope, &name, dimension, below).await })
+            Box::pin(async move { write::erase(connection, &owner, &name, dimension, below).await })
         });
-        erased(&self.file, work.await?).await
+        let removed = work.await?;
+        erase::finish(&self.file, scope, &self.name, below, removed).await
     }
 }
 

@@ -16,7 +16,7 @@ use super::owner::{Owner, whole};
 use super::rows::json_keys;
 use crate::error::Doing;
 
-pub(crate) use write::{Row, delete, move_to, put, wipe};
+pub(crate) use write::{Row, delete, move_to, put};
 
 /// An entry to be put; `C` is what is searched.
 #[derive(Clone, Debug)]

@@ -18,7 +18,7 @@ pub(crate) struct Owner {
 impl Owner {
     /// Returns the owner's row in the index called `name`, if there is one.
     pub(crate) async fn find(connection: &mut SqliteConnection, scope: &Scope, name: &str) -> Result<Option<Self>> {
-        let row = sqlx::query_as("SELECT id, below, next FROM index_owner WHERE scope = ? AND name = ?")
+        let row = sqlx::query_as("SELECT id, below, next FROM index_owner WHERE scope = ? AND name = ? AND buried = 0")
             .bind(scope.key())
             .bind(name)
             .fetch_optional(connection)
@@ -29,17 +29,30 @@ impl Owner {
 
     /// Returns the owner's row in the index called `name`; a new one if there was none.
     pub(crate) async fn intern(connection: &mut SqliteConnection, scope: &Scope, name: &str) -> Result<Self> {
-        if let Some(owner) = Self::find(connection, scope, name).await? {
-            return Ok(owner);
+        match Self::find(connection, scope, name).await? {
+            Some(owner) => Ok(owner),
+            None => Self::create(connection, scope, name, 0).await,
         }
-        let id =
-            sqlx::query_scalar("INSERT INTO index_owner (scope, name, below, next) VALUES (?, ?, 0, 1) RETURNING id")
-                .bind(scope.key())
-                .bind(name)
-                .fetch_one(connection)
-                .await
-                .doing("begin the owner's index")?;
-        Ok(Self { id, below: 0, next: 1 })
+    }
+
+    async fn create(connection: &mut SqliteConnection, scope: &Scope, name: &str, below: i64) -> Result<Self> {
+        let sql = "INSERT INTO index_owner (scope, name, below, next, buried) VALUES (?, ?, ?, 1, 0) RETURNING id";
+        let id = sqlx::query_scalar(sql)
+            .bind(scope.key())
+            .bind(name)
+            .bind(below)
+            .fetch_one(connection)
+            .await
+            .doing("begin the owner's index")?;
+        Ok(Self { id, below, next: 1 })
+    }
+
+    /// Puts all that the owner has in the index called `name` out of reach.
+    pub(crate) async fn bury(self, connection: &mut SqliteConnection, scope: &Scope, name: &str) -> Result<()> {
+        let Self { id, below, next: _ } = self;
+        let bury = sqlx::query("UPDATE index_owner SET buried = 1 WHERE id = ?").bind(id);
+        bury.execute(&mut *connection).await.doing("bury the owner's index")?;
+        Self::create(connection, scope, name, below).await.map(|_| ())
     }
 
     /// Returns a number that the owner has not used before.

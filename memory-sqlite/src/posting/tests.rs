@@ -27,7 +27,10 @@ fn documents() -> impl Strategy<Value = Vec<Document>> {
 
 fn read_terms(bytes: &[u8]) -> Result<Vec<(String, Counts)>, Damaged> {
     let mut terms = Vec::new();
-    visit_terms(bytes, |term, counts| terms.push((term.to_owned(), counts)))?;
+    visit_terms(bytes, |term, counts| {
+        terms.push((String::from_utf8(term.to_owned()).map_err(|_| Damaged)?, counts));
+        Ok(())
+    })?;
     Ok(terms)
 }
 

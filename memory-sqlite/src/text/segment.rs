@@ -35,6 +35,11 @@ pub(super) struct Segment {
 type Lists = HashMap<String, Vec<Posting>>;
 
 impl Segment {
+    /// Returns a new segment.
+    pub(super) fn new(owner: &mut Owner, unit: Unit) -> Self {
+        Self { number: owner.number(), unit, size: 0, documents: BTreeMap::new() }
+    }
+
     /// Returns the segment numbered `number`.
     pub(super) async fn open(connection: &mut SqliteConnection, owner: i64, unit: Unit, number: i64) -> Result<Self> {
         let sql = "SELECT size, documents FROM text_segment WHERE owner = ? AND unit = ? AND segment = ?";
@@ -70,7 +75,7 @@ impl Segment {
             .doing(READ)?;
         match roomy {
             Some(number) => Self::open(connection, owner.id, unit, number).await,
-            None => Ok(Self { number: owner.number(), unit, size: 0, documents: BTreeMap::new() }),
+            None => Ok(Self::new(owner, unit)),
         }
     }
 
@@ -96,7 +101,7 @@ impl Segment {
             let TailDocument { item, length, at, terms, .. } = document;
             visit_terms(terms, |term, counts| {
                 self.size += 1;
-                push(&mut lists, term, Posting { slot, counts });
+                push(&mut lists, term, Posting { slot, counts })
             })
             .map_err(damaged)?;
             self.documents.insert(slot, Document { slot, item: *item, length: *length, at: *at });
@@ -227,11 +232,13 @@ impl Segment {
     }
 }
 
-fn push(lists: &mut Lists, term: &str, posting: Posting) {
+fn push(lists: &mut Lists, term: &[u8], posting: Posting) -> std::result::Result<(), Damaged> {
+    let term = std::str::from_utf8(term).map_err(|_| Damaged)?;
     match lists.get_mut(term) {
         Some(list) => list.push(posting),
         None => _ = lists.insert(term.to_owned(), vec![posting]),
     }
+    Ok(())
 }
 
 /// Returns the error for bytes that are no posting list, document table or list of terms.

@@ -90,7 +90,11 @@ async fn fold(
     let mut folded = Folded::new();
     let mut rest = documents;
     while !rest.is_empty() {
-        let mut segment = Segment::with_room(connection, owner, shape, unit).await?;
+        // Enough for a whole segment makes a new one, which spares reading another's lists.
+        let mut segment = match rest.len() < shape.documents {
+            true => Segment::with_room(connection, owner, shape, unit).await?,
+            false => Segment::new(owner, unit),
+        };
         let later = segment.fill(connection, owner.id, shape, rest).await?;
         let taken = rest.len() - later.len();
         if taken == 0 {

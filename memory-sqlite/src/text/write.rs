@@ -12,7 +12,7 @@ use super::shape::Shape;
 use super::statistics::{self, Statistics};
 use super::tail::{self, TailDocument};
 use crate::index::items::{self, Accepted, Before, Place, Row};
-use crate::index::{Incoming, Owner};
+use crate::index::{Incoming, Owner, erase};
 
 /// Puts entries of an owner into the index called `name`.
 pub(super) async fn put(
@@ -119,25 +119,12 @@ pub(super) async fn delete(
     delete_places(connection, owner.id, places).await
 }
 
-/// Deletes everything of epochs before `below`, and returns how much that was and how much of it is left.
-pub(super) async fn erase(
-    connection: &mut SqliteConnection,
-    scope: &Scope,
-    name: &str,
-    below: Epoch,
-) -> Result<(u64, u64)> {
-    let mut owner = Owner::intern(connection, scope, name).await?;
-    owner.raise(below);
-    owner.save(connection).await?;
-    let places = items::older(connection, owner.id, below).await?;
+/// Begins the erasure of everything of epochs before `below`, and returns how much it has deleted.
+pub(super) async fn erase(connection: &mut SqliteConnection, scope: &Scope, name: &str, below: Epoch) -> Result<u64> {
+    let (owner, places) = erase::begin(connection, scope, name, below).await?;
     let removed = places.len() as u64;
-    if removed == items::count(connection, owner.id).await? {
-        items::wipe(connection, owner.id).await?;
-    } else {
-        delete_places(connection, owner.id, places).await?;
-    }
-    let remaining = items::older(connection, owner.id, below).await?.len() as u64;
-    Ok((removed, remaining))
+    delete_places(connection, owner, places).await?;
+    Ok(removed)
 }
 
 async fn delete_places(connection: &mut SqliteConnection, owner: i64, places: Vec<Place>) -> Result<()> {

@@ -9,7 +9,7 @@ use sqlx::SqliteConnection;
 
 use super::block::{Block, Pieces};
 use crate::index::items::{self, Accepted, Before, Place, Row};
-use crate::index::{Incoming, Owner, corrupt};
+use crate::index::{Incoming, Owner, corrupt, erase};
 
 /// The vectors of an item at unit length, one after the other, little-endian.
 pub(super) type Vectors = Vec<u8>;
@@ -134,26 +134,17 @@ pub(super) async fn delete(
     delete_places(connection, owner.id, dimension, &places).await
 }
 
-/// Deletes everything of epochs before `below`, and returns how much that was and how much of it is left.
+/// Begins the erasure of everything of epochs before `below`, and returns how much it has deleted.
 pub(super) async fn erase(
     connection: &mut SqliteConnection,
     scope: &Scope,
     name: &str,
     dimension: usize,
     below: Epoch,
-) -> Result<(u64, u64)> {
-    let mut owner = Owner::intern(connection, scope, name).await?;
-    owner.raise(below);
-    owner.save(connection).await?;
-    let places = items::older(connection, owner.id, below).await?;
-    let removed = places.len() as u64;
-    if removed == items::count(connection, owner.id).await? {
-        items::wipe(connection, owner.id).await?;
-    } else {
-        delete_places(connection, owner.id, dimension, &places).await?;
-    }
-    let remaining = items::older(connection, owner.id, below).await?.len() as u64;
-    Ok((removed, remaining))
+) -> Result<u64> {
+    let (owner, places) = erase::begin(connection, scope, name, below).await?;
+    delete_places(connection, owner, dimension, &places).await?;
+    Ok(places.len() as u64)
 }
 
 async fn delete_places(

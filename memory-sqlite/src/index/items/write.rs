@@ -67,24 +67,6 @@ pub(crate) async fn delete(connection: &mut SqliteConnection, owner: i64, ids: &
     deleted.map(|_| ()).doing(DOING)
 }
 
-/// Deletes all that an owner has in an index, except the row that remembers its epoch.
-pub(crate) async fn wipe(connection: &mut SqliteConnection, owner: i64) -> Result<()> {
-    let statements = [
-        "DELETE FROM index_item WHERE owner = ?",
-        "DELETE FROM index_value WHERE owner = ?",
-        "DELETE FROM text_statistics WHERE owner = ?",
-        "DELETE FROM text_tail WHERE owner = ?",
-        "DELETE FROM text_segment WHERE owner = ?",
-        "DELETE FROM text_posting WHERE owner = ?",
-        "DELETE FROM vector_block WHERE owner = ?",
-    ];
-    for sql in statements {
-        let done = sqlx::query(sql).bind(owner).execute(&mut *connection).await;
-        done.doing("erase the owner's index")?;
-    }
-    Ok(())
-}
-
 async fn clear_values(connection: &mut SqliteConnection, owner: i64, ids: impl Iterator<Item = i64>) -> Result<()> {
     let sql = "DELETE FROM index_value WHERE owner = ? AND item IN (SELECT value FROM json_each(?))";
     let cleared = sqlx::query(sql).bind(owner).bind(json_numbers(ids)).execute(connection).await;

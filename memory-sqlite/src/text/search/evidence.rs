@@ -93,15 +93,16 @@ impl Evidence {
         let mut wanted = query.sorted.as_slice();
         visit_terms(&document.terms, |term, counts| {
             while let Some(((next, place), rest)) = wanted.split_first() {
-                if *next > term {
+                if next.as_bytes() > term {
                     break;
                 }
                 wanted = rest;
-                if *next == term {
+                if next.as_bytes() == term {
                     self.count(*place, counts);
                     self.matches.push(Match { term: *place, counts });
                 }
             }
+            Ok(())
         })?;
         let to = self.matches.len();
         if to > from {

@@ -1,0 +1,103 @@
+//! The erasure of what an owner has in an index.
+
+use memory_core::store::{Erased, ErasureLevel};
+use memory_core::{Epoch, Result, Scope};
+use sqlx::SqliteConnection;
+
+use super::items::{self, Place};
+use super::owner::Owner;
+use crate::client::Sqlite;
+use crate::error::Doing;
+
+const ERASE: &str = "erase the owner's index";
+
+/// How many rows one transaction deletes at the most, so that other writers have their turn in between.
+const STEP: i64 = 10_000;
+
+/// Delete some rows of an owner; items first, so that they are counted while anything is left.
+const STATEMENTS: [&str; 7] = [
+    "DELETE FROM index_item WHERE owner = ?1 AND id IN (SELECT id FROM index_item WHERE owner = ?1 LIMIT ?2)",
+    "DELETE FROM index_value WHERE owner = ?1 AND (item, field, key, type, value) IN \
+     (SELECT item, field, key, type, value FROM index_value WHERE owner = ?1 LIMIT ?2)",
+    "DELETE FROM text_statistics WHERE owner = ?1 AND unit IN (SELECT unit FROM text_statistics WHERE owner = ?1 LIMIT ?2)",
+    "DELETE FROM text_tail WHERE owner = ?1 AND (unit, item) IN \
+     (SELECT unit, item FROM text_tail WHERE owner = ?1 LIMIT ?2)",
+    "DELETE FROM text_segment WHERE owner = ?1 AND (unit, segment) IN \
+     (SELECT unit, segment FROM text_segment WHERE owner = ?1 LIMIT ?2)",
+    "DELETE FROM text_posting WHERE owner = ?1 AND (segment, term) IN \
+     (SELECT segment, term FROM text_posting WHERE owner = ?1 LIMIT ?2)",
+    "DELETE FROM vector_block WHERE owner = ?1 AND block IN (SELECT block FROM vector_block WHERE owner = ?1 LIMIT ?2)",
+];
+
+/// Notes that everything of epochs before `below` is erased, and puts it out of reach if there is nothing else.
+///
+/// Returns where the items to be deleted one by one are, if there are newer ones beside them.
+pub(crate) async fn begin(
+    connection: &mut SqliteConnection,
+    scope: &Scope,
+    name: &str,
+    below: Epoch,
+) -> Result<(i64, Vec<Place>)> {
+    let mut owner = Owner::intern(connection, scope, name).await?;
+    owner.raise(below);
+    owner.save(connection).await?;
+    let (id, older) = (owner.id, items::older(connection, owner.id, below).await?);
+    if older.is_empty() || (older.len() as u64) < items::count(connection, id).await? {
+        return Ok((id, older));
+    }
+    owner.bury(connection, scope, name).await?;
+    Ok((id, Vec::new()))
+}
+
+/// Deletes what is buried, counts what is left, and empties the log.
+pub(crate) async fn finish(file: &Sqlite, scope: &Scope, name: &str, below: Epoch, removed: u64) -> Result<Erased> {
+    let mut removed = removed;
+    loop {
+        let (scope, name) = (scope.clone(), name.to_owned());
+        let step = file.write(ERASE, move |connection| Box::pin(async move { step(connection, &scope, &name).await }));
+        match step.await? {
+            Some(items) => removed += items,
+            None => break,
+        }
+    }
+    let (scope, name) = (scope.clone(), name.to_owned());
+    let left =
+        file.snapshot(ERASE, move |connection| Box::pin(async move { left(connection, &scope, &name, below).await }));
+    let remaining = left.await?;
+    let level = if remaining == 0 { file.purge().await? } else { ErasureLevel::Logical };
+    Ok(Erased { removed, remaining, level })
+}
+
+/// Deletes some rows of what is buried, with the last of them the old number itself; returns how many of them were
+/// items, and none if nothing was buried.
+async fn step(connection: &mut SqliteConnection, scope: &Scope, name: &str) -> Result<Option<u64>> {
+    let Some(owner) = buried(connection, scope, name).await?.first().copied() else { return Ok(None) };
+    let (mut rest, mut items) = (STEP, None);
+    for sql in STATEMENTS {
+        let deleted = sqlx::query(sql).bind(owner).bind(rest).execute(&mut *connection).await.doing(ERASE)?;
+        items.get_or_insert(deleted.rows_affected());
+        rest -= i64::try_from(deleted.rows_affected()).unwrap_or(rest);
+    }
+    if rest > 0 {
+        let forget = sqlx::query("DELETE FROM index_owner WHERE id = ?").bind(owner).execute(connection).await;
+        forget.doing(ERASE)?;
+    }
+    Ok(items)
+}
+
+async fn left(connection: &mut SqliteConnection, scope: &Scope, name: &str, below: Epoch) -> Result<u64> {
+    let mut left = 0;
+    for owner in buried(connection, scope, name).await? {
+        left += items::count(connection, owner).await?;
+    }
+    if let Some(owner) = Owner::find(connection, scope, name).await? {
+        left += items::older(connection, owner.id, below).await?.len() as u64;
+    }
+    Ok(left)
+}
+
+/// Returns the numbers that the owner had before its burials.
+async fn buried(connection: &mut SqliteConnection, scope: &Scope, name: &str) -> Result<Vec<i64>> {
+    let sql = "SELECT id FROM index_owner WHERE scope = ? AND name = ? AND buried = 1 ORDER BY id";
+    sqlx::query_scalar(sql).bind(scope.key()).bind(name).fetch_all(connection).await.doing(ERASE)
+}
