@@ -80,7 +80,7 @@ async fn an_erasure_takes_more_steps_than_one_and_leaves_no_row() {
     let folder = tempfile::tempdir().unwrap();
     let text = open(&folder, Shape::default()).await;
     let many = |id: u64| {
-        let own: Vec<_> = (0..12).map(|word| (format!("w{}", (id * 7 + word * 131) % 4_000), 1)).collect();
+        let own: Vec<_> = (0..30).map(|word| (format!("w{}", (id * 37 + word * 1_311) % 40_000), 1)).collect();
         message(id, 0, &own.iter().map(|(word, count)| (word.as_str(), *count)).collect::<Vec<_>>(), &[])
     };
     let entries: Vec<_> = (0..3_000).map(many).collect();
