@@ -264,7 +264,7 @@ pub trait ChatStore: Store {
     /// summary's id removes the summary. An empty list forgets nothing.
     async fn redact(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Redacted>>;
 
-    /// Deletes a session and returns how many messages it held; 0 if there is none.
+    /// Deletes a session and returns how many messages it held, forgotten ones and summaries not counted; 0 if there is none.
     ///
     /// Its name may be used again: numbers restart, the generation and the revision go on, so that old handles are
     /// `Fenced`. Its ids are free again.
