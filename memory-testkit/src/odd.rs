@@ -93,6 +93,8 @@ pub(crate) fn messages() -> Vec<Message> {
         messages.push(Message { trust, ..Message::new(Role::User, "trusted", at) });
     }
     messages.push(full(at));
+    // As large as the limits allow, but for its own overhead.
+    messages.push(Message::new(Role::User, "x".repeat((4 << 20) - 1_024), at));
     messages
 }
 

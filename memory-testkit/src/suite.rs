@@ -2,13 +2,15 @@
 
 mod gaps;
 mod summary;
+#[cfg(test)]
+mod tests;
 
 use std::future::Future;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use libtest_mimic::{Arguments, Completion, Conclusion, Failed, Trial};
 use memory_core::Result;
 use tokio::runtime::{Builder, Runtime};
 
@@ -143,18 +145,23 @@ impl Suite {
     /// One runtime serves the whole process: pools and connection managers die with the runtime that made them.
     pub fn run(self) -> ExitCode {
         let arguments = Arguments::from_args();
-        let runtime = match Builder::new_multi_thread().worker_threads(4).enable_all().build() {
-            Ok(runtime) => runtime,
+        let (conclusion, summary) = match self.conclude(&arguments) {
+            Ok(concluded) => concluded,
             Err(error) => return summary::complain(&format!("no runtime: {error}")),
         };
-        let summary = Arc::new(Summary::new(self.name));
-        let trials = self.trials(&runtime, &summary);
-        let conclusion = libtest_mimic::run(&arguments, trials);
         if !arguments.list {
             summary.tell(&conclusion);
         }
-        runtime.shutdown_timeout(GRACE);
         conclusion.exit_code()
+    }
+
+    fn conclude(self, arguments: &Arguments) -> std::io::Result<(Conclusion, Arc<Summary>)> {
+        let runtime = Builder::new_multi_thread().worker_threads(4).enable_all().build()?;
+        let summary = Arc::new(Summary::new(self.name));
+        let trials = self.trials(&runtime, &summary);
+        let conclusion = libtest_mimic::run(arguments, trials);
+        runtime.shutdown_timeout(GRACE);
+        Ok((conclusion, summary))
     }
 
     fn plan<S: Subject>(mut self, group: &'static str, table: &[Scenario<S>], open: &Opener<S>) -> Self {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use memory_core::chat::{NewMessage, Placement, View};
-use memory_core::{Error, Message, Role, Seq, Timestamp};
+use memory_core::{Error, Limits, Message, Role, Seq, Timestamp};
 
 use super::talk::{NOON, Talk, contradicting, ids, new, numbers, texts};
 use crate::check::{Scene, equal};
@@ -25,6 +25,7 @@ scenarios!(TABLE: Chat = [
     orders_by_number_and_not_by_time,
     keeps_the_latest_time_of_any_message,
     keeps_a_thousand_messages_of_one_moment_in_order,
+    takes_the_largest_batches,
 ]);
 
 async fn numbers_messages_in_order_without_gaps(bed: Bed<Chat>) -> Scene {
@@ -175,4 +176,22 @@ async fn keeps_a_thousand_messages_of_one_moment_in_order(bed: Bed<Chat>) -> Sce
     }
     equal(talk.log().await?, words)?;
     talk.in_order().await
+}
+
+async fn takes_the_largest_batches(bed: Bed<Chat>) -> Scene {
+    let talk = Talk::plain(&bed)?;
+    let batch: Vec<_> = (0..Limits::default().messages).map(|number| new(&number.to_string())).collect();
+    let placements = talk.append(&batch).await?.placements;
+    equal(placements.last(), Some(&Placement::Added(Seq(batch.len() as u64))))?;
+    check!(
+        talk.append(&batch).await?.placements.iter().all(|place| matches!(place, Placement::Already(_))),
+        "not known"
+    );
+    equal(talk.get(&ids(&batch)).await?.len(), batch.len())?;
+    talk.fold(1, batch.len() as u64, "summary").await?;
+    equal(talk.window().await?, ["summary"])?;
+    equal(talk.chat.store().redact(&talk.scope, &ids(&batch)).await?.len(), batch.len())?;
+    equal(talk.window().await?, [""; 0])?;
+    talk.delete().await?;
+    equal(talk.rows(View::All).await?, [])
 }

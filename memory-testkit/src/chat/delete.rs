@@ -31,7 +31,9 @@ async fn a_deleted_session_is_gone(bed: Bed<Chat>) -> Scene {
 
 async fn tells_how_many_messages_it_held(bed: Bed<Chat>) -> Scene {
     let talk = Talk::plain(&bed)?;
-    talk.say(&["one", "two", "three"]).await?;
+    let messages = talk.say(&["one", "two", "three", "four"]).await?;
+    talk.chat.store().redact(&talk.scope, &ids(&messages).into_iter().take(1).collect::<Vec<_>>()).await?;
+    talk.fold(2, 3, "summary").await?;
     equal(talk.delete().await?, 3)?;
     equal(talk.delete().await?, 0)
 }

@@ -14,6 +14,7 @@ use crate::{Bed, Chat};
 scenarios!(TABLE: Chat = [
     reads_any_history_as_the_model_does,
     moves_any_history_to_another_owner,
+    filters_as_the_definition_does,
 ]);
 
 const HISTORIES: usize = 12;
@@ -35,7 +36,8 @@ async fn reads_any_history_as_the_model_does(bed: Bed<Chat>) -> Scene {
         for _ in 0..STEPS {
             run.step().await?;
             for _ in 0..3 {
-                run.compare_page().await?;
+                let page = run.draw_page();
+                run.compare(&page).await?;
             }
         }
         run.compare_all().await?;
@@ -63,6 +65,23 @@ async fn moves_any_history_to_another_owner(bed: Bed<Chat>) -> Scene {
             run.step().await?;
         }
         equal(run.talk.rows(View::All).await?, run.model.rows(View::All))?;
+    }
+    Ok(())
+}
+
+async fn filters_as_the_definition_does(bed: Bed<Chat>) -> Scene {
+    let mut run = Run::new(Talk::plain(&bed)?, &mut Random::new(bed.seed));
+    for _ in 0..30 {
+        run.append().await?;
+    }
+    for _ in 0..5 {
+        run.fold().await?;
+        run.redact().await?;
+    }
+    for _ in 0..250 {
+        let filter = Some(generate::filter(&mut run.random, 3));
+        let page = Page { filter, ..run.draw_page() };
+        run.compare(&page).await?;
     }
     Ok(())
 }
@@ -215,10 +234,9 @@ impl Run {
         }
     }
 
-    async fn compare_page(&mut self) -> Scene {
-        let page = self.draw_page();
-        let found = self.talk.read(&page).await?;
-        let promised = self.model.page(&page);
+    async fn compare(&self, page: &Page) -> Scene {
+        let found = self.talk.read(page).await?;
+        let promised = self.model.page(page);
         if found == promised {
             return Ok(());
         }

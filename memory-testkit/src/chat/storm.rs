@@ -1,9 +1,9 @@
 //! The cancel storm: calls are dropped at random moments, and what they wrote is there fully or not at all.
 
 use futures_util::future::join_all;
-use memory_core::chat::{Append, NewMessage, Page, Placement};
+use memory_core::chat::{Append, NewMessage, Page, Placement, View};
 
-use super::talk::{Talk, new, texts};
+use super::talk::{Talk, ids, new, texts};
 use crate::check::{Failure, Scene, equal};
 use crate::dropped::give_up;
 use crate::environment;
@@ -13,6 +13,8 @@ use crate::{Bed, Chat};
 scenarios!(TABLE: Chat = [
     dropped_calls_write_fully_or_not_at_all,
     a_dropped_fold_happens_fully_or_not_at_all,
+    a_dropped_redaction_happens_fully_or_not_at_all,
+    a_dropped_restore_happens_fully_or_not_at_all,
 ]);
 
 const TASKS: usize = 8;
@@ -107,6 +109,48 @@ async fn a_dropped_fold_happens_fully_or_not_at_all(bed: Bed<Chat>) -> Scene {
         talk.unfold(&summary).await?;
         equal(talk.window().await?, ["one", "two", "three", "four"])?;
         talk.in_order().await?;
+    }
+    Ok(())
+}
+
+async fn a_dropped_redaction_happens_fully_or_not_at_all(bed: Bed<Chat>) -> Scene {
+    let mut random = Random::new(bed.seed);
+    for round in 0..environment::storm() / 50 {
+        let talk = Talk::new(&bed, "ada", &format!("session {round}"))?;
+        let messages = talk.say(&["one", "two", "three", "four"]).await?;
+        talk.fold(1, 2, "inner").await?;
+        talk.fold(1, 3, "outer").await?;
+        let forgotten: Vec<_> = ids(&messages).into_iter().step_by(3).collect();
+        drop(give_up(&mut random, talk.chat.store().redact(&talk.scope, &forgotten)).await);
+        // In one step: both messages are there with both summaries, or neither.
+        let window = talk.window().await?;
+        check!(window == ["outer", "four"] || window == ["two", "three"], "half a redaction: {window:?}");
+        talk.in_order().await?;
+        talk.chat.store().redact(&talk.scope, &forgotten).await?;
+        equal(talk.window().await?, ["two", "three"])?;
+        talk.in_order().await?;
+    }
+    Ok(())
+}
+
+async fn a_dropped_restore_happens_fully_or_not_at_all(bed: Bed<Chat>) -> Scene {
+    let mut random = Random::new(bed.seed);
+    let source = Talk::plain(&bed)?;
+    source.say(&["one", "two", "three", "four"]).await?;
+    source.fold(1, 2, "inner").await?;
+    source.fold(1, 3, "outer").await?;
+    let rows = source.rows(View::All).await?;
+    for round in 0..environment::storm() / 50 {
+        let talk = Talk::new(&bed, &format!("owner {round}"), "s")?;
+        drop(give_up(&mut random, talk.chat.store().restore(&talk.scope, &talk.session, &rows)).await);
+        let found = talk.rows(View::All).await?.len();
+        check!(found == 0 || found == rows.len(), "half a restore: {found} of {} rows", rows.len());
+        talk.chat.store().restore(&talk.scope, &talk.session, &rows).await?;
+        equal(talk.window().await?, ["outer", "four"])?;
+        talk.in_order().await?;
+        drop(give_up(&mut random, talk.delete()).await);
+        let found = talk.rows(View::All).await?.len();
+        check!(found == 0 || found == rows.len(), "half a deletion: {found} of {} rows", rows.len());
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! What puts and gets promise.
 
 use memory_core::record::{Expect, Superseded};
-use memory_core::{Epoch, Error, RecordId};
+use memory_core::{Epoch, Error, Limits, RecordId};
 
 use super::shelf::{Shelf, brief, fact, later, reworded, texts};
 use crate::chat::talk::only;
@@ -26,6 +26,7 @@ scenarios!(TABLE: Records = [
     skips_absent_and_foreign_ids_alike,
     takes_one_id_of_two_owners_for_two_records,
     a_put_keeps_access_statistics,
+    takes_the_largest_batches,
 ]);
 
 async fn the_first_version_is_one_and_every_change_is_one_more(bed: Bed<Records>) -> Scene {
@@ -229,4 +230,17 @@ async fn a_put_keeps_access_statistics(bed: Bed<Records>) -> Scene {
     shelf.put(&[&reworded(&record, "green tea")]).await?;
     let row = only(shelf.all().await?)?;
     equal((row.version, row.accessed_at, row.access_count), (2, Some(later(1)), 1))
+}
+
+async fn takes_the_largest_batches(bed: Bed<Records>) -> Scene {
+    let shelf = Shelf::plain(&bed)?;
+    let records: Vec<_> = (0..Limits::default().records).map(|number| fact(&number.to_string())).collect();
+    let (batch, ids): (Vec<_>, Vec<_>) = records.iter().map(|record| (record, record.id)).unzip();
+    equal(shelf.put(&batch).await?, vec![1; batch.len()])?;
+    equal(shelf.put(&batch).await?, vec![1; batch.len()])?;
+    equal(shelf.get(&ids).await?.len(), batch.len())?;
+    shelf.touch(&ids, later(1)).await?;
+    equal(shelf.all().await?.iter().map(|row| row.access_count).sum::<u64>(), batch.len() as u64)?;
+    equal(shelf.delete(&ids).await?, batch.len() as u64)?;
+    equal(shelf.all().await?, [])
 }

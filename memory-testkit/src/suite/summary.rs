@@ -43,7 +43,8 @@ impl Summary {
         let _ = writeln!(std::io::stdout().lock(), "{line}\n");
     }
 
-    fn line(&self, conclusion: &Conclusion) -> String {
+    /// Returns the line.
+    pub(super) fn line(&self, conclusion: &Conclusion) -> String {
         let gaps = self.gaps.load(Ordering::SeqCst);
         let servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
         let servers = servers.iter().map(String::as_str).collect::<Vec<_>>().join(", ");

@@ -1,4 +1,4 @@
-//! What the list of owners promises.
+//! What the list of owners promises, and what every store says of itself.
 
 use memory_core::Scope;
 
@@ -12,6 +12,7 @@ scenarios!(CHAT: Chat, RECORDS: Records = [
     lists_owners_in_the_order_of_their_keys,
     lists_owners_with_a_tombstone_alone,
     lists_no_owner_who_wrote_nothing,
+    names_its_backend_and_its_server,
 ]);
 
 async fn lists_owners_in_the_order_of_their_keys<S: Keeper>(bed: Bed<S>) -> Scene {
@@ -52,4 +53,13 @@ async fn lists_no_owner_who_wrote_nothing<S: Keeper>(bed: Bed<S>) -> Scene {
     check!(!follower.store.holds(&bob, "a").await?, "the other owner has something");
     equal(follower.store.upkeep().epoch(&bob).await?, memory_core::Epoch(0))?;
     equal(follower.store.upkeep().owners(None, 10).await?, [follower.scope])
+}
+
+async fn names_its_backend_and_its_server<S: Keeper>(bed: Bed<S>) -> Scene {
+    let upkeep = bed.store.upkeep();
+    check!(!upkeep.backend().is_empty(), "the backend has no name");
+    let health = upkeep.ping().await?;
+    check!(!health.server.is_empty() && !health.version.is_empty(), "found {health:?}");
+    equal(health.durability, bed.durability)?;
+    equal(bed.reopen().await?.upkeep().ping().await?, health)
 }
