@@ -6,7 +6,7 @@ use memory_core::chat::{Compaction, Edge, NewMessage, Page, View};
 use memory_core::{Error, Message, Role, Seq, SeqRange, StoredMessage, Timestamp};
 
 use super::model::Model;
-use super::talk::{NOON, Talk};
+use super::talk::{NOON, Talk, equal_rows};
 use crate::check::{Failure, Scene, equal};
 use crate::generate::{self, Random};
 use crate::{Bed, Chat};
@@ -59,12 +59,12 @@ async fn moves_any_history_to_another_owner(bed: Bed<Chat>) -> Scene {
             run.talk.chat.store().restore(&run.talk.scope, &run.talk.session, &part.concat()).await?;
         }
         // The latest time may have been that of a message forgotten since, and how often it changed stays behind.
-        equal(run.talk.rows(View::All).await?, run.model.rows(View::All))?;
+        equal_rows(&run.talk.rows(View::All).await?, &run.model.rows(View::All))?;
         run.talk.in_order().await?;
         for _ in 0..STEPS / 2 {
             run.step().await?;
         }
-        equal(run.talk.rows(View::All).await?, run.model.rows(View::All))?;
+        equal_rows(&run.talk.rows(View::All).await?, &run.model.rows(View::All))?;
     }
     Ok(())
 }
@@ -247,7 +247,7 @@ impl Run {
 
     async fn compare_all(&mut self) -> Scene {
         for view in [View::Active, View::Log, View::All] {
-            equal(self.talk.rows(view).await?, self.model.rows(view))?;
+            equal_rows(&self.talk.rows(view).await?, &self.model.rows(view))?;
         }
         let state = self.talk.state().await?;
         equal((state.head, state.active_messages, state.active_tokens, state.last_at), self.model.counters())?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use memory_core::chat::{Compaction, NewMessage, Placement, View};
 use memory_core::{Epoch, Error, Seq};
 
-use super::talk::{Talk, new};
+use super::talk::{Talk, equal_rows, new};
 use crate::check::{Scene, equal};
 use crate::doubles::{Faulty, Tapped, When};
 use crate::{Bed, Chat};
@@ -37,7 +37,7 @@ async fn pair(bed: &Bed<Chat>, method: &'static str) -> memory_core::Result<(Tal
 
 /// Checks that two sessions read alike.
 async fn alike(one: &Talk, other: &Talk) -> Scene {
-    equal(other.rows(View::All).await?, one.rows(View::All).await?)?;
+    equal_rows(&other.rows(View::All).await?, &one.rows(View::All).await?)?;
     equal(other.state().await?, one.state().await?)?;
     other.in_order().await
 }

@@ -147,9 +147,9 @@ impl Talk {
         let (state, all) = (slice.state, slice.messages);
         let log: Vec<_> = all.iter().filter(|row| row.covers.is_none()).cloned().collect();
         equal(numbers(&log), (1..=log.len() as u64).collect::<Vec<_>>())?;
-        equal(&self.rows(View::Log).await?, &log)?;
+        equal_rows(&self.rows(View::Log).await?, &log)?;
         let active: Vec<_> = all.iter().filter(|row| row.is_active()).cloned().collect();
-        equal(&self.rows(View::Active).await?, &active)?;
+        equal_rows(&self.rows(View::Active).await?, &active)?;
         let lost = all.iter().find(|row| !covered_rightly(row, &all));
         check!(lost.is_none(), "the mark of row {:?} leads to no summary that covers it", lost.map(|row| row.seq));
         equal(state.head, Seq(log.len() as u64))?;
@@ -163,6 +163,19 @@ fn covered_rightly(row: &StoredMessage, all: &[StoredMessage]) -> bool {
     let first = row.covers.map_or(row.seq, |covers| covers.first);
     let covers = |range: SeqRange| range.contains(first) && range.contains(row.seq);
     all.iter().any(|other| other.id == summary && other.covers.is_some_and(covers))
+}
+
+/// Checks that rows are the promised ones, and names the first that is not.
+#[track_caller]
+pub(crate) fn equal_rows(found: &[StoredMessage], promised: &[StoredMessage]) -> Scene {
+    let first = found.iter().zip(promised).find(|(found, promised)| found != promised);
+    if let Some((found, promised)) = first {
+        return Err(Failure::new(format!("found    {found:?}\n    promised {promised:?}")));
+    }
+    if found.len() != promised.len() {
+        return Err(Failure::new(format!("found {} rows, promised {}", found.len(), promised.len())));
+    }
+    Ok(())
 }
 
 /// Returns the only element, for answers that must have exactly one.
