@@ -111,11 +111,14 @@ impl Room {
     }
 }
 
-/// The part of a session that was read: instructions at its head, and its tail.
+/// The part of a session that was read: instructions at its head, its newest summary, and its tail.
 #[derive(Debug)]
 pub(super) struct Window {
+    /// All but the newest summary.
     pub(super) rows: Vec<StoredMessage>,
     ledger: Ledger,
+    /// It goes in before older messages do, although it stands for the oldest.
+    summary: Option<StoredMessage>,
     state: SessionState,
     complete: bool,
 }
@@ -124,16 +127,38 @@ impl Window {
     pub(super) fn new(head: Slice, tail: Slice) -> Self {
         let first = tail.messages.first().map_or(Seq(u64::MAX), |row| row.seq);
         let is_instruction = |row: &StoredMessage| row.message.as_ref().is_some_and(|m| m.role.is_instruction());
+        let mut summary = tail.messages.iter().rfind(|row| row.covers.is_some()).cloned();
+        // A summary at the head is the newest one if a message was seen behind it.
+        if summary.is_none() && head.messages.last().is_some_and(|row| row.covers.is_none()) {
+            summary = head.messages.iter().rfind(|row| row.covers.is_some()).cloned();
+        }
         let pinned = head.messages.into_iter().take_while(|row| is_instruction(row) && row.seq < first);
-        let rows: Vec<StoredMessage> = pinned.chain(tail.messages).collect();
-        Self { ledger: Ledger::of(&rows), rows, state: tail.state, complete: head.complete && tail.complete }
+        let mut rows: Vec<StoredMessage> = pinned.chain(tail.messages).collect();
+        rows.retain(|row| summary.as_ref().is_none_or(|summary| summary.id != row.id));
+        let complete = head.complete && tail.complete;
+        Self { ledger: Ledger::of(&rows), rows, summary, state: tail.state, complete }
     }
 
-    /// Returns the largest legal part of the window within `budget` tokens.
+    /// Returns the largest legal part of the window within `budget` tokens, the newest summary first if it takes
+    /// half at most and leaves room for the last turn.
     pub(super) fn fit(&self, budget: u64, oversize: Oversize, counter: &dyn TokenCounter) -> Result<Fitted> {
+        if let Some(summary) = self.summary.as_ref().filter(|summary| summary.tokens <= budget / 2)
+            && let Ok(mut fitted) = self.fit_rows(budget - summary.tokens, Oversize::Error, counter)
+        {
+            let is_before = |row: &StoredMessage| row.covers.is_some() && row.seq < summary.seq;
+            let older = fitted.rows.iter().skip(fitted.instructions).take_while(|row| is_before(row)).count();
+            fitted.tokens += summary.tokens;
+            fitted.rows.insert(fitted.instructions + older, summary.clone());
+            return Ok(fitted);
+        }
+        self.fit_rows(budget, oversize, counter)
+    }
+
+    fn fit_rows(&self, budget: u64, oversize: Oversize, counter: &dyn TokenCounter) -> Result<Fitted> {
         let options = FitOptions::default().with_oversize(oversize);
         let fitted = fit_with(&self.ledger, &self.rows, &Budget::new(budget), &options, counter)?;
-        Ok(Fitted { tokens: fitted.tokens, truncated: fitted.truncated().count() as u64, rows: fitted.rows })
+        let truncated = fitted.truncated().count() as u64;
+        Ok(Fitted { tokens: fitted.tokens, instructions: fitted.instructions, truncated, rows: fitted.rows })
     }
 
     /// As [`Window::fit`] within `left - share`, but within all of `left` if the last turn needs it.
@@ -158,6 +183,7 @@ impl Window {
 pub(super) struct Fitted {
     pub(super) rows: Vec<StoredMessage>,
     pub(super) tokens: u64,
+    instructions: usize,
     truncated: u64,
 }
 

@@ -55,6 +55,23 @@ async fn c21_a_full_window_is_folded_down_to_half_and_nothing_is_lost() {
 }
 
 #[tokio::test]
+async fn the_newest_summary_goes_in_before_older_messages() {
+    let (bench, talk) = full(None).await;
+    bench.memory.upkeep_once().await.unwrap();
+    let rows = talk.read(&Page::newest(1_000)).await.unwrap().messages;
+    let summary = rows.iter().rfind(|row| row.covers.is_some()).unwrap();
+    let budget = 3 * summary.tokens;
+    talk.append(bench.chatter(30)).await.unwrap();
+    let context = talk.context("", budget).await.unwrap();
+    let kinds: Vec<PartKind> = context.parts.iter().map(|part| part.kind).collect();
+    assert_eq!(kinds[..3], [PartKind::Instruction, PartKind::Summary, PartKind::History]);
+    assert!(context.tokens() <= budget);
+    // Where there is no room for it beside the last turn, the turn goes in.
+    let context = talk.context("", 120).await.unwrap();
+    assert!(context.parts.iter().all(|part| part.kind != PartKind::Summary));
+}
+
+#[tokio::test]
 async fn o5_a_fold_can_be_undone() {
     let (bench, talk) = full(None).await;
     let before = talk.read(&Page::newest(1_000)).await.unwrap().messages;
