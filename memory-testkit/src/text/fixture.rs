@@ -19,12 +19,12 @@ async fn english(bed: &Bed<Texts>) -> Result<(Bed<Texts>, Fixture, Analysis)> {
     Ok((bed, Fixture::load()?, analysis))
 }
 
-/// Puts the other owners `numbers`.
+/// Puts what the other owners `numbers` have said.
 async fn put_others(bed: &Bed<Texts>, fixture: &Fixture, analysis: &Analysis, numbers: Range<usize>) -> Scene {
     for number in numbers {
         fixture.put_other(&bed.store, &bed.scope(&format!("ada{number}"))?, analysis, number).await?;
     }
-    Ok(())
+    Ok(bed.store.flush().await?)
 }
 
 async fn ranks_the_fixture_as_frozen_beside_fifty_other_owners(bed: Bed<Texts>) -> Scene {
