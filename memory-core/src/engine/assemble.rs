@@ -14,9 +14,10 @@ use crate::model::TokenCounter;
 use crate::time::Timestamp;
 use crate::window::{Budget, FitOptions, Ledger, Oversize, fit_with};
 
+use super::hydrate::as_record;
 use super::receipt::{ContextReceipt, History, Included, LeftOut, Reason, SearchReceipt, Tokens};
 use super::render;
-use super::search::{Hit, as_record};
+use super::search::Hit;
 
 /// The part of a context that a message stands in, in the order of the context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -11,9 +11,10 @@ use crate::time::Stopwatch;
 use crate::window::{Budget, Oversize};
 
 use super::assemble::{Block, Context, Room, Window, assemble};
+use super::hydrate::as_message;
 use super::rank::Candidate;
 use super::receipt::{LeftOut, Reason, SearchReceipt};
-use super::search::{Hit, Search, as_message};
+use super::search::{Hit, Search};
 use super::session::Session;
 
 /// Rows read at the head of a session, where instructions stand.

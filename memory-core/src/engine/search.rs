@@ -1,21 +1,21 @@
 //! Search: one question to every index at once, one fused answer, checked against truth.
 
-use std::collections::HashMap;
 use std::future::Future;
 
 use crate::error::{Error, Result};
 use crate::fields::Fields;
 use crate::filter::{Field, Filter, Scalar};
-use crate::id::{ItemId, MessageId, RecordId, Unit};
+use crate::id::{ItemId, Unit};
 use crate::message::{StoredMessage, Trust};
 use crate::model::Purpose;
 use crate::rank::Ranking;
 use crate::record::StoredRecord;
 use crate::scope::Scope;
-use crate::text::{Deletion, Term, TextHits, TextQuery};
+use crate::text::{Term, TextHits, TextQuery};
 use crate::time::{Stopwatch, Timestamp};
 use crate::vector::{EmbeddingSpace, VectorHit, VectorQuery};
 
+use super::hydrate::{as_record, note};
 use super::memory::Inner;
 use super::rank::Candidate;
 use super::receipt::{Degraded, LeftOut, Reason, SearchReceipt, Signals, Stage};
@@ -173,14 +173,6 @@ pub(super) struct Legs {
     pub(super) degraded: Vec<Degraded>,
 }
 
-/// Candidates checked against truth.
-#[derive(Debug, Default)]
-pub(super) struct Hydrated {
-    pub(super) found: HashMap<ItemId, Content>,
-    pub(super) gone: Vec<ItemId>,
-    pub(super) degraded: Vec<Degraded>,
-}
-
 impl Scoped {
     /// Finds messages and records by their words and meaning, best first.
     ///
@@ -311,76 +303,6 @@ impl Inner {
         let query = VectorQuery { space, vector, filter, limit, floor: None, with_vectors: false };
         index.store.search(scope, &query).await.map_err(|error| (Stage::Vector, error))
     }
-
-    /// Reads candidates from truth and checks them against the filter again: the second lock.
-    pub(super) async fn hydrate(
-        &self,
-        scope: &Scope,
-        items: impl Iterator<Item = &ItemId> + Clone,
-        filter: &Filter,
-    ) -> Hydrated {
-        let messages: Vec<MessageId> = items.clone().filter_map(as_message).collect();
-        let records: Vec<RecordId> = items.clone().filter_map(as_record).collect();
-        let read_messages = async {
-            if messages.is_empty() {
-                return Ok(Vec::new());
-            }
-            self.chat.store().get(scope, &messages).await.map(|found| found.messages)
-        };
-        let read_records = async {
-            if records.is_empty() {
-                return Ok(Vec::new());
-            }
-            self.records.store().get(scope, &records).await
-        };
-        let (rows, stored) = tokio::join!(read_messages, read_records);
-        let mut out = Hydrated::default();
-        let failed = (rows.is_err(), stored.is_err());
-        let rows = rows.unwrap_or_else(|error| note(&mut out.degraded, Stage::Chat, &error));
-        let stored = stored.unwrap_or_else(|error| note(&mut out.degraded, Stage::Records, &error));
-        let rows = rows.into_iter().map(|row| (ItemId::Message(row.id), Content::Message(row)));
-        let stored = stored.into_iter().map(|stored| (ItemId::Record(stored.record.id), Content::Record(stored)));
-        let current = |(_, content): &(ItemId, Content)| content.fields().is_some_and(|fields| filter.matches(&fields));
-        out.found = rows.chain(stored).filter(current).collect();
-        let unread = |item: &ItemId| match item.unit() {
-            Unit::Message => failed.0,
-            Unit::Record => failed.1,
-            Unit::Span => true,
-        };
-        let gone = items.filter(|item| !out.found.contains_key(*item) && !unread(item));
-        out.gone = gone.cloned().collect();
-        out
-    }
-
-    /// Deletes ids from the indexes whose content is gone.
-    pub(super) async fn clean(&self, scope: &Scope, gone: Vec<ItemId>) -> Vec<Degraded> {
-        if gone.is_empty() {
-            return Vec::new();
-        }
-        tracing::warn!(items = gone.len(), "indexes named items that truth does not hold");
-        let errors = self.delete_everywhere(scope, &Deletion::Items(gone)).await;
-        errors.into_iter().map(|(_, error)| Degraded::new(Stage::Clean, &error)).collect()
-    }
-
-    /// Deletes from every index at once and returns the failures.
-    pub(super) async fn delete_everywhere(&self, scope: &Scope, what: &Deletion) -> Vec<(&'static str, Error)> {
-        let text = async {
-            let Some(index) = &self.text else { return Ok(()) };
-            index.store.delete(scope, what).await
-        };
-        let vectors = async {
-            let Some(index) = &self.vectors else { return Ok(()) };
-            index.store.delete(scope, what).await
-        };
-        let (text, vectors) = tokio::join!(text, vectors);
-        let named = [("text", text), ("vectors", vectors)];
-        named.into_iter().filter_map(|(part, result)| Some((part, result.err()?))).collect()
-    }
-}
-
-fn note<T: Default>(degraded: &mut Vec<Degraded>, stage: Stage, error: &Error) -> T {
-    degraded.push(Degraded::new(stage, error));
-    T::default()
 }
 
 /// Messages and records are one collection to whoever asks: their statistics are added up.
@@ -392,18 +314,4 @@ fn pool(terms: usize, first: TextHits, second: TextHits) -> TextHits {
     let containing = (0..terms).map(|term| count(&first, term) + count(&second, term)).collect();
     let hits = first.hits.into_iter().chain(second.hits).collect();
     TextHits { documents, mean_length: mean as f32, containing, hits }
-}
-
-pub(super) fn as_message(item: &ItemId) -> Option<MessageId> {
-    match item {
-        ItemId::Message(id) => Some(*id),
-        _ => None,
-    }
-}
-
-pub(super) fn as_record(item: &ItemId) -> Option<RecordId> {
-    match item {
-        ItemId::Record(id) => Some(*id),
-        _ => None,
-    }
 }
