@@ -4,6 +4,7 @@
 //! is taken out for it and put back only after a clean end, so that none ever carries an open transaction to the next.
 
 mod open;
+mod purge;
 mod readers;
 mod writer;
 
@@ -86,11 +87,20 @@ impl Sqlite {
         readers::read(&self.shared, doing, true, work).await
     }
 
-    /// Moves the write-ahead log into the file and empties it, so that erased bytes are in neither.
+    /// Rewrites the whole file, so that no byte of anything deleted or erased remains in it or beside it.
     ///
-    /// `Logical` if a reader of this or another process kept it from finishing.
-    pub(crate) async fn purge(&self) -> Result<ErasureLevel> {
-        writer::purge(&self.shared).await
+    /// `Logical` if a reader or writer of this or another process kept it from finishing. Takes as much room on the disk
+    /// again as the file, and other writers wait meanwhile.
+    ///
+    /// # Errors
+    /// `Backend` if the disk is full or fails.
+    pub async fn purge(&self) -> Result<ErasureLevel> {
+        purge::purge(&self.shared, u64::MAX).await
+    }
+
+    /// Does what [`Self::purge`] does if the file is small enough for it to be done with each erasure; `Logical` else.
+    pub(crate) async fn purge_if_small(&self) -> Result<ErasureLevel> {
+        purge::purge(&self.shared, self.shared.config.purge_below).await
     }
 
     /// Returns the health of the file.

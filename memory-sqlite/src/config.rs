@@ -22,6 +22,7 @@ pub struct SqliteConfig {
     pub(crate) patience: Duration,
     pub(crate) readers: usize,
     pub(crate) create: bool,
+    pub(crate) purge_below: u64,
 }
 
 impl SqliteConfig {
@@ -33,6 +34,7 @@ impl SqliteConfig {
             patience: Duration::from_secs(5),
             readers: 4,
             create: true,
+            purge_below: 64 << 20,
         }
     }
 
@@ -61,6 +63,16 @@ impl SqliteConfig {
     #[must_use]
     pub fn with_create(mut self, create: bool) -> Self {
         self.create = create;
+        self
+    }
+
+    /// Sets up to which size, in bytes, the file is rewritten with each erasure, so that the erasure is `Purged`.
+    /// Default 64 MiB, which takes about a second.
+    ///
+    /// In a larger file erasures are `Logical` until [`crate::Sqlite::purge`] is called.
+    #[must_use]
+    pub fn with_purge_below(mut self, bytes: u64) -> Self {
+        self.purge_below = bytes;
         self
     }
 }

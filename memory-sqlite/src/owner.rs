@@ -123,3 +123,6 @@ pub(crate) async fn owners(file: &Sqlite, truth: Truth, after: Option<&Scope>, c
     let scope = |key: String| Scope::from_key(&key).map_err(|_| Error::corrupt(BACKEND, "no owner has this key"));
     rows.iter().map(|row| scope(row.try_get(0).doing(doing)?)).collect()
 }
+
+#[cfg(test)]
+mod tests;

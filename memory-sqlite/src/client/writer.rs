@@ -4,9 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use memory_core::error::{Error, Result};
-use memory_core::store::ErasureLevel;
 use sqlx::SqliteConnection;
-use tokio::sync::{Mutex as Turn, oneshot};
+use tokio::sync::{Mutex as Turn, MutexGuard, oneshot};
 
 use super::open::{self, Failure, patiently};
 use super::{Shared, Work};
@@ -14,8 +13,6 @@ use crate::error::{classify, lost};
 
 /// How many works share one commit at the most.
 const GROUP: usize = 64;
-
-const EMPTY: &str = "empty the write-ahead log";
 
 /// The writing connection and the works that wait for it.
 pub(super) struct Writer {
@@ -27,6 +24,11 @@ impl Writer {
     /// Returns the writer over `connection`.
     pub(super) fn new(connection: SqliteConnection) -> Self {
         Self { waiting: Mutex::default(), turn: Turn::new(Some(connection)) }
+    }
+
+    /// Waits for the connection.
+    pub(super) async fn turn(&self) -> Held<'_> {
+        Held(self.turn.lock().await)
     }
 
     fn push(&self, job: Box<dyn Job>) {
@@ -54,60 +56,45 @@ where
     answer.await.unwrap_or_else(|_| Err(lost(doing)))
 }
 
-/// Empties the write-ahead log, for which no reader may be in the midst of it.
-pub(super) async fn purge(shared: &Arc<Shared>) -> Result<ErasureLevel> {
-    let shared = Arc::clone(shared);
-    let task = tokio::spawn(async move {
-        let mut turn = shared.writer.turn.lock().await;
-        let mut connection = take(&mut turn, &shared).await?;
-        let patience = shared.config.patience;
-        let emptied = patiently(patience, &mut connection, |connection| Box::pin(checkpoint(connection)));
-        let level = match emptied.await {
-            Ok(()) => ErasureLevel::Purged,
-            Err(Failure::Busy(_)) => ErasureLevel::Logical,
-            Err(Failure::Other(error)) => return Err(error),
-        };
-        *turn = Some(connection);
-        Ok(level)
-    });
-    task.await.unwrap_or_else(|_| Err(lost(EMPTY)))
-}
+/// The connection, held by one at a time.
+pub(super) struct Held<'a>(MutexGuard<'a, Option<SqliteConnection>>);
 
-async fn checkpoint(connection: &mut SqliteConnection) -> open::Attempt<()> {
-    let answer = sqlx::query_as::<_, (i64, i64, i64)>("PRAGMA wal_checkpoint(TRUNCATE)").fetch_one(connection).await;
-    let (is_blocked, ..) = answer.map_err(|source| Failure::of(source, EMPTY))?;
-    if is_blocked == 0 { Ok(()) } else { Err(Failure::Busy(Error::Overloaded)) }
-}
+impl Held<'_> {
+    /// Takes the connection out, so that it is closed unless it is put back; opens another if the last one was closed.
+    pub(super) async fn take(&mut self, shared: &Shared) -> Result<SqliteConnection> {
+        match self.0.take() {
+            Some(connection) => Ok(connection),
+            None => open::writer(&shared.config).await,
+        }
+    }
 
-/// Takes the connection out, so that it is closed unless it is put back; opens another if the last one was closed.
-async fn take(turn: &mut Option<SqliteConnection>, shared: &Shared) -> Result<SqliteConnection> {
-    match turn.take() {
-        Some(connection) => Ok(connection),
-        None => open::writer(&shared.config).await,
+    /// Puts the connection back after a clean end.
+    pub(super) fn put_back(&mut self, connection: SqliteConnection) {
+        *self.0 = Some(connection);
     }
 }
 
 /// Serves the works that wait, in one transaction.
 async fn serve(shared: &Shared, doing: &'static str) {
-    let mut turn = shared.writer.turn.lock().await;
+    let mut turn = shared.writer.turn().await;
     let group = shared.writer.next_group();
     if group.is_empty() {
         return;
     }
-    let mut connection = match take(&mut turn, shared).await {
+    let mut connection = match turn.take(shared).await {
         Ok(connection) => connection,
         Err(error) => return group.into_iter().for_each(|job| job.fail(error.clone())),
     };
     let begun = patiently(shared.config.patience, &mut connection, |connection| Box::pin(begin(connection, doing)));
     if let Err(failure) = begun.await {
         if let Failure::Busy(_) = failure {
-            *turn = Some(connection);
+            turn.put_back(connection);
         }
         let error = Error::from(failure);
         return group.into_iter().for_each(|job| job.fail(error.clone()));
     }
     if transact(&mut connection, group, doing).await {
-        *turn = Some(connection);
+        turn.put_back(connection);
     }
 }
 

@@ -64,7 +64,7 @@ pub(crate) async fn finish(file: &Sqlite, scope: &Scope, name: &str, below: Epoc
     let left =
         file.snapshot(ERASE, move |connection| Box::pin(async move { left(connection, &scope, &name, below).await }));
     let remaining = left.await?;
-    let level = if remaining == 0 { file.purge().await? } else { ErasureLevel::Logical };
+    let level = if remaining == 0 { file.purge_if_small().await? } else { ErasureLevel::Logical };
     Ok(Erased { removed, remaining, level })
 }
 

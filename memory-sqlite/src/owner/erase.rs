@@ -68,7 +68,7 @@ pub(crate) async fn erase(file: &Sqlite, truth: Truth, scope: &Scope, below: Epo
     let owner = scope.clone();
     let left =
         file.read(ERASE, move |connection| Box::pin(async move { left(connection, truth, &owner).await })).await?;
-    Ok(Erased { removed, remaining: left, level: file.purge().await? })
+    Ok(Erased { removed, remaining: left, level: file.purge_if_small().await? })
 }
 
 /// Makes sure that the owner's epoch is not before `below`.

@@ -1,0 +1,66 @@
+//! Rewriting the file, so that no byte of what was deleted remains.
+//!
+//! `secure_delete` clears the place of a deleted row, but not the copies that were left behind when rows moved from page
+//! to page. Only a new file is sure to hold nothing but what can be read.
+
+use std::sync::Arc;
+
+use memory_core::error::{Error, Result};
+use memory_core::store::ErasureLevel;
+use sqlx::SqliteConnection;
+
+use super::Shared;
+use super::open::{Attempt, Failure, patiently};
+use crate::error::{Doing, lost};
+use crate::number::loaded;
+
+const PURGE: &str = "rewrite the file";
+
+/// Rewrites the file and empties its log; `Logical` if another connection kept it from finishing, or if the file is
+/// larger than `most` bytes.
+pub(super) async fn purge(shared: &Arc<Shared>, most: u64) -> Result<ErasureLevel> {
+    let shared = Arc::clone(shared);
+    let task = tokio::spawn(async move {
+        let mut turn = shared.writer.turn().await;
+        let mut connection = turn.take(&shared).await?;
+        let level = match rewrite(&mut connection, &shared, most).await {
+            Ok(level) => level,
+            Err(Failure::Busy(_)) => ErasureLevel::Logical,
+            Err(Failure::Other(error)) => return Err(error),
+        };
+        turn.put_back(connection);
+        Ok(level)
+    });
+    task.await.unwrap_or_else(|_| Err(lost(PURGE)))
+}
+
+async fn rewrite(connection: &mut SqliteConnection, shared: &Shared, most: u64) -> Attempt<ErasureLevel> {
+    let patience = shared.config.patience;
+    let is_small = size(connection).await? <= most;
+    if is_small {
+        // The copy may be as large as the file. It holds only what can be read, so it may stand on the disk.
+        run(connection, "PRAGMA temp_store = FILE").await?;
+        let copied = patiently(patience, connection, |connection| Box::pin(run(connection, "VACUUM"))).await;
+        run(connection, "PRAGMA temp_store = MEMORY").await?;
+        copied?;
+    }
+    patiently(patience, connection, |connection| Box::pin(empty(connection))).await?;
+    Ok(if is_small { ErasureLevel::Purged } else { ErasureLevel::Logical })
+}
+
+async fn size(connection: &mut SqliteConnection) -> Result<u64> {
+    let sql = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
+    loaded(sqlx::query_scalar(sql).fetch_one(connection).await.doing(PURGE)?)
+}
+
+/// Moves the write-ahead log into the file and empties it, for which no reader may be in the midst of it.
+async fn empty(connection: &mut SqliteConnection) -> Attempt<()> {
+    let answer = sqlx::query_as::<_, (i64, i64, i64)>("PRAGMA wal_checkpoint(TRUNCATE)").fetch_one(connection).await;
+    let (is_blocked, ..) = answer.map_err(|source| Failure::of(source, PURGE))?;
+    if is_blocked == 0 { Ok(()) } else { Err(Failure::Busy(Error::Overloaded)) }
+}
+
+async fn run(connection: &mut SqliteConnection, sql: &'static str) -> Attempt<()> {
+    let done = sqlx::query(sql).execute(connection).await;
+    done.map(|_| ()).map_err(|source| Failure::of(source, PURGE))
+}
