@@ -1,5 +1,8 @@
 //! The best candidates that match a filter.
 
+#[cfg(test)]
+mod tests;
+
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap, HashSet};
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use memory_core::vector::{Similarity, VectorHit, VectorQuery, normalise};
 use memory_core::{Error, Result, Scope};
-use sqlx::SqliteConnection;
+use sqlx::{Row, SqliteConnection};
 
 use super::block::{Block, Pieces, visit};
 use crate::error::Doing;
@@ -13,6 +13,8 @@ use crate::index::{Candidate, Chosen, Owner, best};
 /// Reads the next blocks of an owner.
 pub(super) const SCAN: &str =
     "SELECT block, vectors FROM vector_block WHERE owner = ? AND block > ? ORDER BY block LIMIT 64";
+
+const DOING: &str = "scan the vectors";
 
 /// How many numbers are multiplied side by side.
 const LANES: usize = 16;
@@ -51,11 +53,12 @@ async fn scan(connection: &mut SqliteConnection, owner: i64, sought: &[f32]) -> 
     let mut candidates = Vec::new();
     let mut after = i64::MIN;
     loop {
-        let rows: Vec<(i64, Vec<u8>)> =
-            sqlx::query_as(SCAN).bind(owner).bind(after).fetch_all(&mut *connection).await.doing("scan the vectors")?;
-        let Some((last, _)) = rows.last() else { return Ok(candidates) };
-        after = *last;
-        for (_, vectors) in &rows {
+        let rows = sqlx::query(SCAN).bind(owner).bind(after).fetch_all(&mut *connection).await.doing(DOING)?;
+        let Some(last) = rows.last() else { return Ok(candidates) };
+        after = last.try_get(0).doing(DOING)?;
+        for row in &rows {
+            // Borrowed, because a copy of every vector would cost as much as comparing it.
+            let vectors: &[u8] = row.try_get(1).doing(DOING)?;
             visit(vectors, sought.len(), |pieces| candidates.extend(nearest(sought, pieces)))?;
         }
     }

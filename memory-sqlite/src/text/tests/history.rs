@@ -100,3 +100,39 @@ async fn every_history_gives_the_answers_of_the_reference() {
     }
     assert!(found > 20, "too little was folded: {found}");
 }
+
+#[tokio::test]
+async fn at_full_size_the_answers_are_those_of_the_reference() {
+    let (mut random, owner) = (Random::new(77), scope("a"));
+    let folder = tempfile::tempdir().unwrap();
+    let (sqlite, reference) = (open(&folder, Shape::default()).await, MemText::new("test-1"));
+    let words = |random: &mut Random, count: usize| {
+        let mut words: Vec<_> =
+            (0..count).map(|_| term(&format!("w{}", random.below(60) * random.below(60)))).collect();
+        words.sort();
+        words.dedup();
+        words
+    };
+    let mut entries = Vec::new();
+    for id in 0..1_500 {
+        let mut entry = message(id, id as i64 / 50, &[], &[]);
+        entry.own = words(&mut random, 40).into_iter().map(|word| (word, 1 + (id % 3) as u32)).collect();
+        entry.near = words(&mut random, 80).into_iter().map(|word| (word, 0.1 + random.unit() as f32)).collect();
+        entries.push(entry);
+    }
+    let (bulk, single) = entries.split_at(1_300);
+    for batch in bulk.chunks(256).chain(single.chunks(1)) {
+        sqlite.put(&owner, batch, Visibility::AfterFlush).await.unwrap();
+        reference.put(&owner, batch, Visibility::AfterFlush).await.unwrap();
+    }
+    let gone = Deletion::Items(entries.iter().step_by(7).map(|entry| entry.item.clone()).collect());
+    sqlite.delete(&owner, &gone).await.unwrap();
+    reference.delete(&owner, &gone).await.unwrap();
+    assert!(rows(&sqlite, "text_segment").await >= 5 && rows(&sqlite, "text_tail").await > 0);
+    for limit in [1, 10, 100, 2_000] {
+        for filter in [Filter::All, Filter::eq(memory_core::Field::At, 7_i64)] {
+            let query = TextQuery { terms: words(&mut random, 8), unit: Unit::Message, filter, limit };
+            assert_eq!(sqlite.search(&owner, &query).await.unwrap(), reference.search(&owner, &query).await.unwrap());
+        }
+    }
+}
