@@ -42,8 +42,8 @@ impl Sqlite {
     /// Opens the file, creates or upgrades its tables, and reads back how durable its writes are.
     ///
     /// # Errors
-    /// `Unsupported` for a database of another application, one written by a newer version of this crate, or a
-    /// read-only file; `Corrupt` for a file that is no database; `Backend` if it cannot be opened.
+    /// `Unsupported` for a database of another application, one written by a newer version of this crate, or a new
+    /// file that cannot be written; `Corrupt` for a file that is no database; `Backend` if it cannot be opened.
     pub async fn connect(config: SqliteConfig) -> Result<Self> {
         let (connection, durability) = open::first(&config).await?;
         let writer = writer::Writer::new(connection);
@@ -122,5 +122,7 @@ impl fmt::Debug for Sqlite {
     }
 }
 
+#[cfg(test)]
+mod faults;
 #[cfg(test)]
 mod tests;

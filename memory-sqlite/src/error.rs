@@ -64,6 +64,12 @@ pub(crate) fn lost(doing: &'static str) -> Error {
     Error::Backend { backend: BACKEND, doing, transience: TRANSIENT, source }
 }
 
+/// Returns the error for a work that was undone by a fault of another one in its transaction.
+pub(crate) fn undone(doing: &'static str) -> Error {
+    let source = Cause::new("the shared transaction was undone");
+    Error::Backend { backend: BACKEND, doing, transience: TRANSIENT, source }
+}
+
 // Primary result codes: https://www.sqlite.org/rescode.html
 const BUSY: i32 = 5;
 const LOCKED: i32 = 6;

@@ -1,4 +1,4 @@
-//! SQLite backend of the memory layer for LLM agents: truth and indexes in one file.
+#![doc = include_str!("../README.md")]
 
 mod chat;
 mod client;

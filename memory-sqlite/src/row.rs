@@ -29,14 +29,19 @@ pub(crate) fn message(row: &SqliteRow, session: &SessionId, doing: &'static str)
     let first: Option<i64> = row.try_get(3).doing(doing)?;
     let covers = first.map(loaded).transpose()?.map(|first| SeqRange { first: Seq(first), last: seq });
     let archived_by: Option<&[u8]> = row.try_get(4).doing(doing)?;
+    let id = MessageId(uuid(row.try_get(0).doing(doing)?)?);
+    let message = content(row, session, doing)?;
+    if message.as_ref().is_some_and(|message| message.id != id) {
+        return Err(Error::corrupt(BACKEND, "a row has another id than its message"));
+    }
     Ok(StoredMessage {
-        id: MessageId(uuid(row.try_get(0).doing(doing)?)?),
+        id,
         session: session.clone(),
         seq,
         tokens: loaded(row.try_get(2).doing(doing)?)?,
         covers,
         archived_by: archived_by.map(uuid).transpose()?.map(MessageId),
-        message: content(row, session, doing)?.map(Arc::new),
+        message: message.map(Arc::new),
     })
 }
 

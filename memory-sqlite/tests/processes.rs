@@ -1,10 +1,11 @@
-//! Two processes write one session of one file.
+//! Processes that write one file: two at once, and one that is killed.
 //!
-//! The processes are this program again: called with `append`, it is a writer.
+//! The processes are this program again: called with `append` or `tell`, it is a writer.
 
 use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -16,27 +17,33 @@ use tokio::runtime::Runtime;
 const PROCESSES: usize = 2;
 const TASKS: usize = 8;
 const MESSAGES: usize = 500;
+const LIVES: usize = 20;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().collect();
-    if let [_, role, path, process] = arguments.as_slice()
-        && role == "append"
-    {
-        return match write(Path::new(path), process) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(_) => ExitCode::FAILURE,
-        };
-    }
-    let trial = Trial::test("two_processes_write_one_session_without_gaps", || try_it().map_err(Failed::from));
-    libtest_mimic::run(&Arguments::from_args(), vec![trial]).exit_code()
+    let wrote = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [_, "append", path, process] => write(Path::new(path), process),
+        [_, "tell", path, life] => tell(Path::new(path), life),
+        _ => {
+            let trial = |name: &str, run: fn() -> Outcome<()>| Trial::test(name, move || run().map_err(Failed::from));
+            let trials = vec![
+                trial("two_processes_write_one_session_without_gaps", together),
+                trial("what_was_acknowledged_survives_kills", killed),
+            ];
+            return libtest_mimic::run(&Arguments::from_args(), trials).exit_code();
+        }
+    };
+    if wrote.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
+
+type Outcome<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn place() -> Result<(Scope, SessionId)> {
     Ok((Scope::new("tenant", "subject")?, SessionId::new("shared")?))
 }
 
 /// Appends the messages of one process, one at a time in each of its tasks.
-fn write(path: &Path, process: &str) -> std::result::Result<(), Box<dyn std::error::Error>> {
+fn write(path: &Path, process: &str) -> Outcome<()> {
     let runtime = Runtime::new()?;
     runtime.block_on(async {
         let chat = Arc::new(SqliteChat::new(&Sqlite::connect(SqliteConfig::new(path)).await?));
@@ -50,22 +57,50 @@ fn write(path: &Path, process: &str) -> std::result::Result<(), Box<dyn std::err
 }
 
 async fn write_some(chat: Arc<SqliteChat>, writer: String) -> Result<()> {
-    let (scope, session) = place()?;
     for number in 0..MESSAGES {
-        let message = Message::new(Role::User, format!("{writer} {number}"), Timestamp(0));
-        let new = NewMessage { message: Arc::new(message), tokens: 1 };
-        let batch = Append { fence: None, messages: vec![new] };
-        // The same message again, as any caller may after a fault that can pass.
-        let mut answer = chat.append(&scope, &session, &batch).await;
-        while answer.as_ref().is_err_and(Error::is_retryable) {
-            answer = chat.append(&scope, &session, &batch).await;
-        }
-        answer?;
+        append(&chat, format!("{writer} {number}")).await?;
     }
     Ok(())
 }
 
-fn try_it() -> std::result::Result<(), Box<dyn std::error::Error>> {
+async fn append(chat: &SqliteChat, text: String) -> Result<()> {
+    let (scope, session) = place()?;
+    let new = NewMessage { message: Arc::new(Message::new(Role::User, text, Timestamp(0))), tokens: 1 };
+    let batch = Append { fence: None, messages: vec![new] };
+    // The same message again, as any caller may after a fault that can pass.
+    let mut answer = chat.append(&scope, &session, &batch).await;
+    while answer.as_ref().is_err_and(Error::is_retryable) {
+        answer = chat.append(&scope, &session, &batch).await;
+    }
+    answer.map(|_| ())
+}
+
+/// Appends without end, and tells each message once it is acknowledged.
+fn tell(path: &Path, life: &str) -> Outcome<()> {
+    let runtime = Runtime::new()?;
+    runtime.block_on(async {
+        let chat = Arc::new(SqliteChat::new(&Sqlite::connect(SqliteConfig::new(path)).await?));
+        let tasks: Vec<_> =
+            (0..4).map(|task| tokio::spawn(tell_some(Arc::clone(&chat), format!("{life} {task}")))).collect();
+        for task in tasks {
+            task.await??;
+        }
+        Ok(())
+    })
+}
+
+async fn tell_some(chat: Arc<SqliteChat>, writer: String) -> Result<()> {
+    for number in 0.. {
+        let text = format!("{writer} {number}");
+        append(&chat, text.clone()).await?;
+        if writeln!(std::io::stdout().lock(), "{text}").is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn together() -> Outcome<()> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("memory.db");
     let program = std::env::current_exe()?;
@@ -79,8 +114,34 @@ fn try_it() -> std::result::Result<(), Box<dyn std::error::Error>> {
     check(&Runtime::new()?.block_on(read(&path))?)
 }
 
+fn killed() -> Outcome<()> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("memory.db");
+    let mut acknowledged = Vec::new();
+    for life in 0..LIVES {
+        let mut command = Command::new(std::env::current_exe()?);
+        let command = command.arg("tell").arg(&path).arg(life.to_string()).stdout(Stdio::piped());
+        let mut writer = command.spawn()?;
+        let mut told = BufReader::new(writer.stdout.take().ok_or("no output")?).lines();
+        // Killed at another point of its work each time.
+        for _ in 0..=(life * 7 % 23) {
+            acknowledged.push(told.next().ok_or("the writer ended by itself")??);
+        }
+        writer.kill()?;
+        writer.wait()?;
+        // What was told before the kill, but not yet read; the last line may be cut.
+        let rest: Vec<String> = told.map_while(std::io::Result::ok).collect();
+        acknowledged.extend(rest.into_iter().filter(|text| text.split(' ').count() == 3));
+        let stored: BTreeSet<String> = Runtime::new()?.block_on(read(&path))?.into_iter().collect();
+        if let Some(lost) = acknowledged.iter().find(|text| !stored.contains(*text)) {
+            return Err(format!("{lost} of {} acknowledged is lost after {life} kills", acknowledged.len()).into());
+        }
+    }
+    Ok(())
+}
+
 /// Returns all texts of the session by number.
-async fn read(path: &Path) -> std::result::Result<Vec<String>, Box<dyn std::error::Error>> {
+async fn read(path: &Path) -> Outcome<Vec<String>> {
     let (scope, session) = place()?;
     let chat = SqliteChat::new(&Sqlite::connect(SqliteConfig::new(path)).await?);
     let slice = chat.read(&scope, &session, &Page::after(Seq(0), usize::MAX, View::Log)).await?;
@@ -92,7 +153,7 @@ async fn read(path: &Path) -> std::result::Result<Vec<String>, Box<dyn std::erro
     Ok(messages.map(|message| message.text()).collect())
 }
 
-fn check(texts: &[String]) -> std::result::Result<(), Box<dyn std::error::Error>> {
+fn check(texts: &[String]) -> Outcome<()> {
     let expected = PROCESSES * TASKS * MESSAGES;
     let distinct: BTreeSet<&String> = texts.iter().collect();
     if (texts.len(), distinct.len()) != (expected, expected) {

@@ -9,7 +9,7 @@ use tokio::sync::{Mutex as Turn, MutexGuard, oneshot};
 
 use super::open::{self, Failure, patiently};
 use super::{Shared, Work};
-use crate::error::{classify, lost};
+use crate::error::{classify, lost, undone};
 
 /// How many works share one commit at the most.
 const GROUP: usize = 64;
@@ -135,25 +135,19 @@ async fn transact(connection: &mut SqliteConnection, group: Vec<Box<dyn Job>>, d
 
 /// Runs one of several works, so that its failure undoes nothing but itself.
 ///
-/// Some faults make SQLite undo the whole transaction; then the savepoint is gone too and the group fails.
+/// Some faults make SQLite undo the whole transaction; then the savepoint is gone too, and the group may try again.
 async fn nested(connection: &mut SqliteConnection, job: Box<dyn Job>, doing: &'static str) -> Result<Verdict> {
-    if let Err(error) = run(connection, "SAVEPOINT job", doing).await {
-        job.fail(error.clone());
-        return Err(error);
+    if run(connection, "SAVEPOINT job", doing).await.is_err() {
+        job.fail(undone(doing));
+        return Err(undone(doing));
     }
     let verdict = job.run(connection).await;
-    let undone = if verdict.is_kept { Ok(()) } else { run(connection, "ROLLBACK TO job", doing).await };
-    let ended = match undone {
-        Ok(()) => run(connection, "RELEASE job", doing).await,
-        Err(error) => Err(error),
-    };
-    match ended {
-        Ok(()) => Ok(verdict),
-        Err(error) => {
-            (verdict.tell)(Err(error.clone()));
-            Err(error)
-        }
+    let back = if verdict.is_kept { Ok(()) } else { run(connection, "ROLLBACK TO job", doing).await };
+    if back.is_ok() && run(connection, "RELEASE job", doing).await.is_ok() {
+        return Ok(verdict);
     }
+    (verdict.tell)(Err(undone(doing)));
+    Err(undone(doing))
 }
 
 async fn run(connection: &mut SqliteConnection, sql: &'static str, doing: &'static str) -> Result<()> {
