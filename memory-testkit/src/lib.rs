@@ -1,7 +1,4 @@
-//! The conformance kit: every promise of the traits of memory-core as a named scenario.
-//!
-//! A backend runs all of them with a [`Suite`] as the whole of its `tests/conformance.rs`; `README.md` shows how.
-
+#![doc = include_str!("../README.md")]
 #![deny(dead_code)]
 
 #[macro_use]

@@ -38,6 +38,12 @@ impl Model {
         Seq(self.rows(View::Log).len() as u64)
     }
 
+    /// Takes the session as moved to another place: what was forgotten has left no time behind.
+    pub(crate) fn moved(&mut self) {
+        let messages = self.rows.iter().filter(|row| row.covers.is_none()).filter_map(|row| row.message.as_ref());
+        self.last_at = messages.map(|message| message.at).max().unwrap_or_default();
+    }
+
     pub(crate) fn append(&mut self, new: &NewMessage) {
         let row = self.row(new, Seq(self.head().0 + 1), None);
         self.last_at = self.last_at.max(new.message.at);

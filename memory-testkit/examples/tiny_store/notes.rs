@@ -1,0 +1,105 @@
+//! Notes of what is still to be indexed, one per index and target.
+
+use std::collections::BTreeMap;
+
+use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Target};
+use memory_core::{Epoch, Scope, Seq, Timestamp};
+
+/// What happened to a target.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// Messages were added at the end.
+    Appended,
+    /// Something that an index may hold is different now.
+    Changed,
+    /// The session was deleted.
+    Gone,
+}
+
+/// A note, and when it is due; none once it was given up.
+#[derive(Debug)]
+pub(crate) struct Row {
+    note: Note,
+    due: Option<Timestamp>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    pub(crate) indexes: BTreeMap<IndexName, BTreeMap<(Scope, Target), Row>>,
+    /// The last stamp: never one twice, so that no late settlement fits a later note.
+    last: u64,
+}
+
+const AT_ONCE: Option<Timestamp> = Some(Timestamp(i64::MIN));
+
+impl Notes {
+    /// Notes a change for one index, or for all of them.
+    pub(crate) fn mark(
+        &mut self,
+        only: Option<&IndexName>,
+        (scope, target): (&Scope, &Target),
+        epoch: Epoch,
+        (from, upto): (Seq, Seq),
+        change: Change,
+    ) {
+        self.last += 1;
+        let (stamp, gone) = (self.last, change == Change::Gone);
+        for (_, rows) in self.indexes.iter_mut().filter(|(name, _)| only.is_none_or(|only| only == *name)) {
+            let fresh =
+                || Note { scope: scope.clone(), target: target.clone(), epoch, from, upto, stamp, attempts: 0, gone };
+            let row = rows.entry((scope.clone(), target.clone()));
+            let row = row.or_insert_with(|| Row { note: fresh(), due: AT_ONCE });
+            if change == Change::Gone {
+                row.note = fresh();
+            }
+            (row.note.from, row.note.upto) = (row.note.from.min(from), row.note.upto.max(upto));
+            row.note.epoch = epoch;
+            if change != Change::Appended {
+                row.note.stamp = stamp;
+            }
+            if change != Change::Appended || row.due.is_none() {
+                (row.note.attempts, row.due) = (0, AT_ONCE);
+            }
+        }
+    }
+
+    /// Drops an owner's notes from before `below`, but for that of the burial.
+    pub(crate) fn forget(&mut self, scope: &Scope, below: Epoch) {
+        for rows in self.indexes.values_mut() {
+            rows.retain(|(owner, target), row| owner != scope || *target == Target::Owner || row.note.epoch >= below);
+        }
+    }
+
+    pub(crate) fn pending(&self, index: &IndexName, now: Timestamp, limit: usize) -> Vec<Note> {
+        let rows = self.indexes.get(index).into_iter().flat_map(BTreeMap::values);
+        let mut due: Vec<_> = rows.filter(|row| row.due.is_some_and(|due| due <= now)).collect();
+        due.sort_by_key(|row| row.due);
+        due.into_iter().take(limit).map(|row| row.note.clone()).collect()
+    }
+
+    pub(crate) fn settle(&mut self, index: &IndexName, note: &Note, outcome: &Outcome) {
+        let Some(rows) = self.indexes.get_mut(index) else { return };
+        let key = (note.scope.clone(), note.target.clone());
+        let Some(row) = rows.get_mut(&key).filter(|row| row.note.stamp == note.stamp) else { return };
+        match outcome {
+            Outcome::Done { through } => {
+                let next = Seq(note.upto.min(*through).0 + 1);
+                row.note = Note { from: row.note.from.max(next), attempts: 0, gone: false, ..row.note.clone() };
+                row.due = AT_ONCE;
+                if row.note.from > row.note.upto {
+                    rows.remove(&key);
+                }
+            }
+            // Counted from the note, so that a repeat counts once.
+            Outcome::Retry { at, .. } => (row.note.attempts, row.due) = (note.attempts + 1, Some(*at)),
+            Outcome::Dead { .. } if row.note.upto == note.upto => row.due = None,
+            Outcome::Dead { .. } => {}
+        }
+    }
+
+    pub(crate) fn backlog(&self, index: &IndexName) -> Backlog {
+        let rows = || self.indexes.get(index).into_iter().flat_map(BTreeMap::values);
+        let dead = rows().filter(|row| row.due.is_none()).count() as u64;
+        Backlog { pending: rows().count() as u64 - dead, dead }
+    }
+}
