@@ -8,26 +8,23 @@ use tempfile::TempDir;
 use super::*;
 use crate::{SqliteChat, SqliteConfig};
 
-/// A session of `archived` archived messages and 60 active ones behind them.
-async fn session(archived: i64) -> (TempDir, Sqlite, Scope, SessionId) {
+/// A session of 200 archived messages, forgotten ones up to the number `head`, and 60 active messages behind them.
+async fn session(head: i64) -> (TempDir, Sqlite, Scope, SessionId) {
     let folder = tempfile::tempdir().unwrap();
     // One reader, so that its steps can be counted.
     let config = SqliteConfig::new(folder.path().join("memory.db")).with_readers(1);
     let file = Sqlite::connect(config).await.unwrap();
     let (scope, session) = (Scope::new("tenant", "subject").unwrap(), SessionId::new("session").unwrap());
-    append(&file, &scope, &session, 1).await;
+    append(&file, &scope, &session, 200).await;
     let fill = file.write("fill", move |connection| {
         Box::pin(async move {
-            // Copies of the first message, which is archived too.
-            let sql = "WITH RECURSIVE number (seq) AS (SELECT 2 UNION ALL SELECT seq + 1 FROM number WHERE seq < ?) \
-                 INSERT INTO message (owner, session, seq, layer, id, digest, tokens, archived_by, role, trust, at, body) \
-                 SELECT owner, session, number.seq, 0, randomblob(16), digest, tokens, zeroblob(16), role, trust, at, body \
-                 FROM message, number";
-            sqlx::query(sql).bind(archived).execute(&mut *connection).await.unwrap();
-            let archive = sqlx::query("UPDATE message SET archived_by = zeroblob(16) WHERE seq = 1");
+            let archive = sqlx::query("UPDATE message SET archived_by = zeroblob(16)");
             archive.execute(&mut *connection).await.unwrap();
-            let head = sqlx::query("UPDATE session SET head = ?").bind(archived);
-            head.execute(connection).await.unwrap();
+            let sql = "WITH RECURSIVE number (seq) AS (SELECT 201 UNION ALL SELECT seq + 1 FROM number WHERE seq < ?) \
+                 INSERT INTO message (owner, session, seq, layer, id, digest, tokens) \
+                 SELECT 1, 1, seq, 0, randomblob(16), x'', 0 FROM number";
+            sqlx::query(sql).bind(head).execute(&mut *connection).await.unwrap();
+            sqlx::query("UPDATE session SET head = ?").bind(head).execute(connection).await.unwrap();
             Ok(())
         })
     });
@@ -76,8 +73,8 @@ async fn steps(file: &Sqlite, scope: &Scope, session: &SessionId, page: &Page) -
 }
 
 #[tokio::test]
-async fn a_page_costs_the_same_behind_a_hundred_thousand_archived_rows() {
-    let (_short_folder, short, scope, session_id) = session(200).await;
+async fn a_page_costs_the_same_in_a_session_of_a_hundred_thousand_rows() {
+    let (_short_folder, short, scope, session_id) = session(300).await;
     let (_long_folder, long, ..) = session(100_000).await;
     for page in pages() {
         let (_, of_short) = steps(&short, &scope, &session_id, &page).await;
@@ -89,7 +86,7 @@ async fn a_page_costs_the_same_behind_a_hundred_thousand_archived_rows() {
 
 #[tokio::test]
 async fn pages_are_read_along_an_index() {
-    let (_folder, file, ..) = session(2).await;
+    let (_folder, file, ..) = session(300).await;
     for page in pages() {
         let plan = file.read("explain", move |connection| {
             Box::pin(async move {
@@ -107,10 +104,10 @@ async fn pages_are_read_along_an_index() {
 
 #[tokio::test]
 async fn a_changed_byte_is_damage_and_never_an_answer() {
-    let (_folder, file, scope, session) = session(2).await;
+    let (_folder, file, scope, session) = session(300).await;
     let change = file.write("damage", |connection| {
         Box::pin(async move {
-            let sql = "UPDATE message SET body = CAST(replace(body, 'words', 'swords') AS BLOB) WHERE seq = 5";
+            let sql = "UPDATE message SET body = CAST(replace(body, 'words', 'swords') AS BLOB) WHERE seq = 330";
             sqlx::query(sql).execute(connection).await.doing("damage").map(|_| ())
         })
     });
