@@ -1,6 +1,7 @@
-//! How much of the speed of bare statements an append through the trait keeps.
+//! How much of the speed of bare statements an append keeps, through the trait and through the engine.
 //!
-//! A appends through [`ChatStore`], with notes for two indexes; B writes the same rows, encoded beforehand, with bare
+//! A appends through [`ChatStore`], with notes for two indexes; the engine does so too, and checks limits and counts
+//! tokens before (by the estimate, which needs no tables); B writes the same rows, encoded beforehand, with bare
 //! statements of the driver. They take turns, in files side by side.
 //!
 //! `cargo bench -p memory-sqlite --bench append -- [ROUNDS] [BATCHES] [BATCH] [FOLDER]`
@@ -11,10 +12,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use memory_core::chat::{Append, ChatStore, NewMessage};
+use memory_core::engine::Memory;
 use memory_core::time::Stopwatch;
 use memory_core::upkeep::{IndexName, Upkeep};
-use memory_core::{Message, Role, Scope, SessionId, Timestamp};
-use memory_sqlite::{Sqlite, SqliteChat, SqliteConfig};
+use memory_core::{Analysis, Message, Role, Scope, SessionId, Timestamp, Truth};
+use memory_sqlite::{Sqlite, SqliteChat, SqliteConfig, SqliteRecords, SqliteText};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, QueryBuilder, SqliteConnection};
 use tokio::runtime::Runtime;
@@ -60,9 +62,17 @@ async fn compare() -> Outcome<()> {
     for chat in [&chat, &other] {
         chat.append(&scope, &session, &Append { fence: None, messages: messages(1) }).await?;
     }
+    let talk = through_engine(&folder.path().join("c.db")).await?.of(&scope).session(&session);
+    talk.append(plain(messages(1))).await?;
     let mut bare = bare(&folder.path().join("b.db")).await?;
-    let (mut a, mut b) = (Vec::new(), Vec::new());
+    let (mut a, mut b, mut c) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..plan.rounds {
+        let work: Vec<_> = (0..plan.batches).map(|_| plain(messages(plan.batch))).collect();
+        let watch = Watch::start();
+        for batch in work {
+            talk.append(batch).await?;
+        }
+        c.push(watch.stop());
         let work: Vec<_> = (0..plan.batches).map(|_| Append { fence: None, messages: messages(plan.batch) }).collect();
         let watch = Watch::start();
         for batch in &work {
@@ -77,14 +87,23 @@ async fn compare() -> Outcome<()> {
         b.push(watch.stop());
     }
     let count = |file: &'static str| (file, folder.path().join(file));
-    for (name, path) in [count("a.db"), count("b.db")] {
+    for (name, path) in [count("a.db"), count("b.db"), count("c.db")] {
         let mut connection = self::bare(&path).await?;
         let stored: i64 = sqlx::query_scalar("SELECT count(*) FROM message").fetch_one(&mut connection).await?;
         if stored != i64::try_from(1 + plan.rounds * plan.batches * plan.batch)? {
             return Err(format!("{name} holds {stored} messages").into());
         }
     }
-    report(&plan, &a, &b)
+    writeln!(
+        std::io::stdout(),
+        "append, {} rounds of {} batches of {} in {}",
+        plan.rounds,
+        plan.batches,
+        plan.batch,
+        plan.folder.display()
+    )?;
+    report(&plan, "trait", &a, &b)?;
+    report(&plan, "engine", &c, &b)
 }
 
 /// Measures the time that passes and the processor time of all threads, both in seconds.
@@ -113,20 +132,17 @@ fn worked() -> f64 {
     threads.filter_map(Result::ok).filter_map(of_thread).sum::<f64>() / 1e9
 }
 
-fn report(plan: &Plan, a: &[(f64, f64)], b: &[(f64, f64)]) -> Outcome<()> {
+fn report(plan: &Plan, name: &str, a: &[(f64, f64)], b: &[(f64, f64)]) -> Outcome<()> {
     let total = (plan.batches * plan.batch) as f64;
-    let Plan { rounds, batches, batch, folder } = plan;
     let mut out = std::io::stdout();
-    writeln!(out, "append, {rounds} rounds of {batches} batches of {batch} in {}", folder.display())?;
     let passed = |times: &[(f64, f64)]| median(times.iter().map(|(passed, _)| *passed));
     let worked = |times: &[(f64, f64)]| median(times.iter().map(|(_, worked)| *worked));
     for (what, a, b) in [("passed", passed(a), passed(b)), ("worked", worked(a), worked(b))] {
+        let (of_a, of_b) = (a / total * 1e6, b / total * 1e6);
+        let keeps = b / a;
         writeln!(
             out,
-            "  time {what}: through the trait {:.2} us a message, bare statements {:.2}; the trait keeps {:.2}",
-            a / total * 1e6,
-            b / total * 1e6,
-            b / a,
+            "  time {what}: through the {name} {of_a:.2} us a message, bare statements {of_b:.2}; keeps {keeps:.2}"
         )?;
     }
     Ok(())
@@ -152,6 +168,20 @@ async fn through_trait(path: &Path) -> Outcome<SqliteChat> {
         chat.enlist(&IndexName::new(index)?).await?;
     }
     Ok(chat)
+}
+
+async fn through_engine(path: &Path) -> Outcome<Memory> {
+    let file = Sqlite::connect(SqliteConfig::new(path)).await?;
+    let chat = Arc::new(SqliteChat::new(&file));
+    chat.enlist(&IndexName::new("vector/test-8")?).await?;
+    let records = Truth::records(Arc::new(SqliteRecords::new(&file)));
+    let text = SqliteText::new(&file, Analysis::english().name());
+    Ok(Memory::builder(Truth::chat(chat), records).text(Arc::new(text)).build().await?)
+}
+
+/// Returns the bare messages, which the engine counts itself.
+fn plain(messages: Vec<NewMessage>) -> Vec<Message> {
+    messages.into_iter().map(|new| Arc::unwrap_or_clone(new.message)).collect()
 }
 
 async fn bare(path: &Path) -> Outcome<SqliteConnection> {
