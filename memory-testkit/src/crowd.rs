@@ -3,16 +3,18 @@
 use std::future::Future;
 use std::time::Duration;
 
+use tokio::task::JoinSet;
+
 use crate::{Failure, Scene};
 
 /// How long a probe may go on.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Runs the tasks at once, each of its own in the runtime; passes if all do.
+/// Runs the tasks at once, each of its own in the runtime; passes if all do, and stops them when one fails.
 pub(crate) async fn together<T: Future<Output = Scene> + Send + 'static>(tasks: impl IntoIterator<Item = T>) -> Scene {
-    let tasks: Vec<_> = tasks.into_iter().map(tokio::spawn).collect();
-    for task in tasks {
-        task.await.map_err(|stopped| Failure::new(format!("a task stopped: {stopped}")))??;
+    let mut tasks: JoinSet<Scene> = tasks.into_iter().collect();
+    while let Some(ended) = tasks.join_next().await {
+        ended.map_err(|stopped| Failure::new(format!("a task stopped: {stopped}")))??;
     }
     Ok(())
 }

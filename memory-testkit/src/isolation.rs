@@ -43,8 +43,23 @@ pub struct Stores {
     pub journal: Option<Journals>,
 }
 
+/// Returns the scenarios of isolation, one for each kind of store and those of all stores together.
+pub fn table() -> Vec<Scenario<Stores>> {
+    [
+        messages::TABLE,
+        records::TABLE,
+        texts::TABLE,
+        vectors::TABLE,
+        caches::TABLE,
+        boards::TABLE,
+        journals::TABLE,
+        together::TABLE,
+    ]
+    .concat()
+}
+
 /// Returns the scenarios for the stores that are given.
-pub(crate) fn table(given: &Openers) -> Vec<Scenario<Stores>> {
+pub(crate) fn table_of(given: &Openers) -> Vec<Scenario<Stores>> {
     let Openers { chat, records, text, vectors, cache, blackboard, journal } = given;
     let groups = [
         (chat.is_some(), messages::TABLE),

@@ -177,7 +177,7 @@ impl Suite {
 
     /// Adds the scenarios of isolation over all stores that were given.
     fn with_isolation(self) -> Self {
-        let (table, open) = (isolation::table(&self.given), self.given.all());
+        let (table, open) = (isolation::table_of(&self.given), self.given.all());
         self.plan("isolation", &table, &open)
     }
 

@@ -47,13 +47,15 @@ impl Cast {
             .collect())
     }
 
-    /// Makes random calls on all stores.
+    /// Makes random calls on all stores, in turns with the other owners.
     pub(super) async fn play(&mut self, calls: usize) -> Scene {
         for _ in 0..calls {
             let place = self.random.below(self.actors.len());
             if let Some(actor) = self.actors.get_mut(place) {
                 actor.step(&mut self.random).await?;
             }
+            // A store in this process never waits: without this, one owner would have done before the next begins.
+            tokio::task::yield_now().await;
         }
         self.audit().await
     }

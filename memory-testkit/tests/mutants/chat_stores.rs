@@ -105,11 +105,12 @@ struct Mutant<B> {
 
 /// Checks that each of the scenarios `by` catches the break.
 pub(crate) async fn caught<B: Break + Clone>(broken: B, by: &[&str]) {
-    let make = move |_| -> Chat {
-        let (inner, broken) = (MemChat::default(), broken.clone());
-        Truth::chat(Arc::new(Mutant { inner, broken }))
-    };
-    frame::caught(&chat::table(), by, make).await;
+    frame::caught(&chat::table(), by, move |_| store(broken.clone())).await;
+}
+
+/// Returns a store with the break.
+pub(crate) fn store<B: Break>(broken: B) -> Chat {
+    Truth::chat(Arc::new(Mutant { inner: MemChat::default(), broken }))
 }
 
 #[async_trait]

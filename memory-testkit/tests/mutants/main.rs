@@ -5,4 +5,5 @@ mod chat_stores;
 mod frame;
 mod records;
 mod records_stores;
+mod search;
 mod upkeep;

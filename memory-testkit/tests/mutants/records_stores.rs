@@ -61,11 +61,12 @@ struct Mutant<B> {
 
 /// Checks that each of the scenarios `by` catches the break.
 pub(crate) async fn caught<B: Break + Clone>(broken: B, by: &[&str]) {
-    let make = move |_| -> Records {
-        let (inner, broken) = (MemRecords::default(), broken.clone());
-        Truth::records(Arc::new(Mutant { inner, broken }))
-    };
-    frame::caught(&records::table(), by, make).await;
+    frame::caught(&records::table(), by, move |_| store(broken.clone())).await;
+}
+
+/// Returns a store with the break.
+pub(crate) fn store<B: Break>(broken: B) -> Records {
+    Truth::records(Arc::new(Mutant { inner: MemRecords::default(), broken }))
 }
 
 #[async_trait]

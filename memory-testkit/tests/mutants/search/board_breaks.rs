@@ -1,0 +1,207 @@
+//! Broken blackboards.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use memory_core::blackboard::{Blackboard as _, BlackboardEntry, BlackboardStats, BoardHit, BoardQuery, Posted};
+use memory_core::reference::MemBlackboard;
+use memory_core::store::{Erased, Store as _};
+use memory_core::{Epoch, Result, Scope};
+
+use super::boards::{Break, caught};
+use super::{Shared, lock};
+
+/// Evicts the entry that was put first, used or not.
+#[derive(Clone, Debug, Default)]
+struct ForgetsUse {
+    keys: Shared<Vec<String>>,
+}
+
+impl ForgetsUse {
+    /// Uses all entries once more in the order in which they were put.
+    async fn level(&self, inner: &MemBlackboard, scope: &Scope) -> Result<()> {
+        let keys = lock(&self.keys).clone();
+        for key in keys {
+            inner.get(scope, &key).await?;
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Break for ForgetsUse {
+    async fn put(&self, inner: &MemBlackboard, scope: &Scope, entry: &BlackboardEntry) -> Result<Vec<String>> {
+        let is_new = !lock(&self.keys).contains(&entry.key);
+        let evicted = inner.put(scope, entry).await?;
+        if is_new {
+            lock(&self.keys).push(entry.key.clone());
+        }
+        self.level(inner, scope).await?;
+        Ok(evicted)
+    }
+
+    async fn get(&self, inner: &MemBlackboard, scope: &Scope, key: &str) -> Result<Option<Posted>> {
+        let found = inner.get(scope, key).await?;
+        self.level(inner, scope).await?;
+        Ok(found)
+    }
+
+    async fn search(
+        &self,
+        inner: &MemBlackboard,
+        scope: &Scope,
+        query: &BoardQuery,
+        limit: usize,
+    ) -> Result<Vec<BoardHit>> {
+        let found = inner.search(scope, query, limit).await?;
+        self.level(inner, scope).await?;
+        Ok(found)
+    }
+}
+
+#[tokio::test]
+async fn a_board_that_forgets_use_is_caught() {
+    for by in ["a_get_counts_as_use", "a_search_counts_as_use_of_what_it_returns", "a_put_counts_as_use"] {
+        caught(ForgetsUse::default(), &[by]).await;
+    }
+}
+
+/// Evicts by age before it looks at what has expired.
+#[derive(Clone, Debug, Default)]
+struct EvictsTheLive {
+    keys: Shared<Vec<String>>,
+}
+
+#[async_trait]
+impl Break for EvictsTheLive {
+    async fn put(&self, inner: &MemBlackboard, scope: &Scope, entry: &BlackboardEntry) -> Result<Vec<String>> {
+        let stats = inner.stats(scope).await?;
+        let is_new = !lock(&self.keys).contains(&entry.key);
+        let mut evicted = Vec::new();
+        if is_new && stats.live + stats.expired >= stats.capacity {
+            let oldest = lock(&self.keys).remove(0);
+            inner.delete(scope, &oldest).await?;
+            evicted.push(oldest);
+        }
+        if is_new {
+            lock(&self.keys).push(entry.key.clone());
+        }
+        evicted.extend(inner.put(scope, entry).await?);
+        Ok(evicted)
+    }
+}
+
+#[tokio::test]
+async fn a_board_that_evicts_live_entries_before_expired_ones_is_caught() {
+    caught(EvictsTheLive::default(), &["expired_entries_make_room_before_any_live_one"]).await;
+}
+
+/// Lets an entry live a moment too long.
+#[derive(Clone, Debug)]
+struct LivesTooLong;
+
+#[async_trait]
+impl Break for LivesTooLong {
+    async fn put(&self, inner: &MemBlackboard, scope: &Scope, entry: &BlackboardEntry) -> Result<Vec<String>> {
+        let ttl = entry.ttl.map(|ttl| ttl.saturating_add(Duration::from_micros(1)));
+        inner.put(scope, &BlackboardEntry { ttl, ..entry.clone() }).await
+    }
+}
+
+#[tokio::test]
+async fn a_life_that_is_off_by_one_is_caught() {
+    let by = [
+        "an_entry_expires_at_the_exact_moment",
+        "an_entry_put_is_got_back",
+        "entries_that_cannot_be_kept_are_invalid",
+        "a_sweep_deletes_what_has_expired_and_counts_it",
+    ];
+    caught(LivesTooLong, &by).await;
+}
+
+/// Makes room for an entry before it looks whether it can be kept.
+#[derive(Clone, Debug)]
+struct DeletesBeforeItChecks;
+
+#[async_trait]
+impl Break for DeletesBeforeItChecks {
+    async fn put(&self, inner: &MemBlackboard, scope: &Scope, entry: &BlackboardEntry) -> Result<Vec<String>> {
+        inner.delete(scope, &entry.key).await?;
+        inner.put(scope, entry).await
+    }
+}
+
+#[tokio::test]
+async fn an_invalid_put_that_deletes_the_old_entry_is_caught() {
+    caught(DeletesBeforeItChecks, &["an_invalid_put_leaves_the_old_entry"]).await;
+}
+
+/// Returns hits in any order, and more of them than asked for.
+#[derive(Clone, Debug)]
+struct ReversesHits;
+
+#[async_trait]
+impl Break for ReversesHits {
+    async fn search(
+        &self,
+        inner: &MemBlackboard,
+        scope: &Scope,
+        query: &BoardQuery,
+        limit: usize,
+    ) -> Result<Vec<BoardHit>> {
+        let mut found = inner.search(scope, query, limit).await?;
+        found.reverse();
+        Ok(found)
+    }
+}
+
+#[tokio::test]
+async fn hits_in_the_reverse_order_are_caught() {
+    let by = [
+        "entries_that_share_the_most_words_stand_first",
+        "the_nearest_entries_stand_first",
+        "ties_stand_by_key_where_the_limit_cuts",
+    ];
+    caught(ReversesHits, &by).await;
+}
+
+/// Counts a miss as an access, and looking at the figures as a use of everything.
+#[derive(Clone, Debug)]
+struct CountsWrongly;
+
+#[async_trait]
+impl Break for CountsWrongly {
+    async fn stats(&self, inner: &MemBlackboard, scope: &Scope) -> Result<BlackboardStats> {
+        let stats = inner.stats(scope).await?;
+        Ok(BlackboardStats { accesses: stats.accesses + stats.misses, ..stats })
+    }
+}
+
+#[tokio::test]
+async fn wrong_figures_are_caught() {
+    let by = ["figures_count_hits_misses_and_entries_returned", "an_expired_entry_is_a_miss"];
+    caught(CountsWrongly, &by).await;
+}
+
+/// Erases what there is each time it is asked.
+#[derive(Clone, Debug, Default)]
+struct ErasesAgain {
+    epoch: Shared<u64>,
+}
+
+#[async_trait]
+impl Break for ErasesAgain {
+    async fn erase(&self, inner: &MemBlackboard, scope: &Scope, _: Epoch) -> Result<Erased> {
+        let epoch = {
+            let mut epoch = lock(&self.epoch);
+            *epoch += 1;
+            Epoch(*epoch)
+        };
+        inner.erase(scope, epoch).await
+    }
+}
+
+#[tokio::test]
+async fn an_erasure_repeated_over_new_entries_is_caught() {
+    caught(ErasesAgain::default(), &["erasing_again_keeps_what_was_put_since"]).await;
+}

@@ -1,0 +1,160 @@
+//! Broken journals.
+
+use async_trait::async_trait;
+use memory_core::chat::Append;
+use memory_core::journal::{Journal as _, Queued};
+use memory_core::reference::MemJournal;
+use memory_core::{Error, Result, Scope, SessionId};
+
+use super::journals::{Break, caught};
+
+/// Gives the newest messages first.
+#[derive(Clone, Debug)]
+struct NewestFirst;
+
+#[async_trait]
+impl Break for NewestFirst {
+    async fn queued(
+        &self,
+        inner: &MemJournal,
+        scope: Option<&Scope>,
+        session: Option<&SessionId>,
+        limit: usize,
+    ) -> Result<Vec<Queued>> {
+        let mut found = inner.queued(scope, session, usize::MAX).await?;
+        found.reverse();
+        found.truncate(limit);
+        Ok(found)
+    }
+}
+
+#[tokio::test]
+async fn the_reverse_order_is_caught() {
+    let by = ["messages_stand_in_the_order_of_their_pushes", "a_page_holds_the_oldest_messages"];
+    caught(NewestFirst, &by).await;
+}
+
+/// Drops the oldest message where there is no room.
+#[derive(Clone, Debug)]
+struct DropsTheOldest;
+
+#[async_trait]
+impl Break for DropsTheOldest {
+    async fn push(&self, inner: &MemJournal, scope: &Scope, session: &SessionId, batch: &Append) -> Result<u64> {
+        loop {
+            let pushed = inner.push(scope, session, batch).await;
+            let oldest = inner.queued(None, None, 1).await?;
+            match (&pushed, oldest.first()) {
+                (Err(Error::QueueFull), Some(oldest)) => inner.acknowledge(&[oldest.number]).await?,
+                _ => return pushed,
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_journal_that_drops_messages_is_caught() {
+    let by = ["a_full_queue_refuses_and_drops_nothing", "a_batch_that_does_not_fit_is_refused_as_a_whole"];
+    caught(DropsTheOldest, &by).await;
+}
+
+/// Pushes a batch message by message, and stops where it fails or is dropped.
+#[derive(Clone, Debug)]
+struct PushesOneByOne;
+
+#[async_trait]
+impl Break for PushesOneByOne {
+    async fn push(&self, inner: &MemJournal, scope: &Scope, session: &SessionId, batch: &Append) -> Result<u64> {
+        let mut last = 0;
+        for new in &batch.messages {
+            last = inner.push(scope, session, &Append { fence: batch.fence, messages: vec![new.clone()] }).await?;
+            tokio::task::yield_now().await;
+        }
+        Ok(last)
+    }
+}
+
+#[tokio::test]
+async fn a_journal_that_pushes_one_by_one_is_caught() {
+    caught(PushesOneByOne, &["a_batch_that_does_not_fit_is_refused_as_a_whole"]).await;
+}
+
+/// Throws rejected messages away.
+#[derive(Clone, Debug)]
+struct LosesRejected;
+
+#[async_trait]
+impl Break for LosesRejected {
+    async fn reject(&self, inner: &MemJournal, number: u64, _: &str) -> Result<()> {
+        inner.acknowledge(&[number]).await
+    }
+}
+
+#[tokio::test]
+async fn a_journal_that_loses_rejected_messages_is_caught() {
+    let by = ["a_rejected_message_leaves_the_queue_and_keeps_its_reason", "a_revived_message_stands_at_the_end"];
+    caught(LosesRejected, &by).await;
+}
+
+/// Revives every rejected message, named or not.
+#[derive(Clone, Debug)]
+struct RevivesAll;
+
+#[async_trait]
+impl Break for RevivesAll {
+    async fn revive(&self, inner: &MemJournal, _: &[u64]) -> Result<()> {
+        let all: Vec<_> = inner.rejected(usize::MAX).await?.iter().map(|rejected| rejected.queued.number).collect();
+        inner.revive(&all).await
+    }
+}
+
+#[tokio::test]
+async fn a_journal_that_revives_all_is_caught() {
+    caught(RevivesAll, &["a_revived_message_stands_at_the_end"]).await;
+}
+
+/// Shows a page of all owners for a page of one.
+#[derive(Clone, Debug)]
+struct IgnoresOwners;
+
+#[async_trait]
+impl Break for IgnoresOwners {
+    async fn queued(
+        &self,
+        inner: &MemJournal,
+        _: Option<&Scope>,
+        session: Option<&SessionId>,
+        limit: usize,
+    ) -> Result<Vec<Queued>> {
+        let mut found = inner.queued(None, None, usize::MAX).await?;
+        found.retain(|queued| session.is_none_or(|session| queued.session == *session));
+        found.truncate(limit);
+        Ok(found)
+    }
+}
+
+#[tokio::test]
+async fn a_journal_that_ignores_owners_is_caught() {
+    let by = ["a_page_of_one_owner_holds_nothing_of_others", "a_page_of_one_session_holds_nothing_of_others"];
+    caught(IgnoresOwners, &by).await;
+}
+
+/// Leaves rejected messages behind, and takes a session for the whole owner.
+#[derive(Clone, Debug)]
+struct ErasesHalf;
+
+#[async_trait]
+impl Break for ErasesHalf {
+    async fn erase(&self, inner: &MemJournal, scope: &Scope, _: Option<&SessionId>) -> Result<u64> {
+        let queued = inner.queued(Some(scope), None, usize::MAX).await?;
+        let numbers: Vec<_> = queued.iter().map(|queued| queued.number).collect();
+        inner.acknowledge(&numbers).await?;
+        Ok(numbers.len() as u64)
+    }
+}
+
+#[tokio::test]
+async fn an_erasure_that_leaves_or_takes_too_much_is_caught() {
+    let by = ["erasing_an_owner_takes_queued_and_rejected_messages", "erasing_a_session_leaves_the_others"];
+    caught(ErasesHalf, &by).await;
+}
