@@ -20,6 +20,8 @@ use sqlx::SqliteConnection;
 use crate::config::SqliteConfig;
 use crate::error::classify;
 
+pub use open::SCHEMA_VERSION;
+
 /// The future of a piece of work on a connection.
 pub(crate) type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'c>>;
 

@@ -17,7 +17,7 @@ mod upkeep;
 mod vectors;
 
 pub use chat::SqliteChat;
-pub use client::Sqlite;
+pub use client::{SCHEMA_VERSION, Sqlite};
 pub use config::{SqliteConfig, Synchronous};
 pub use records::SqliteRecords;
 pub use text::SqliteText;

@@ -22,6 +22,9 @@ const APPLICATION: i64 = 0x4c4d_656d;
 const MIGRATIONS: &[&str] =
     &[include_str!("../../migrations/0001_truth.sql"), include_str!("../../migrations/0002_index.sql")];
 
+/// The version of the tables that this crate works with; an older file is brought up to it when it is opened.
+pub const SCHEMA_VERSION: usize = MIGRATIONS.len();
+
 /// Opens the first connection of a file: checks whose it is, brings its tables up to date, and returns it, ready for
 /// writing, with the durability that its settings give.
 pub(super) async fn first(config: &SqliteConfig) -> Result<(SqliteConnection, Durability)> {
