@@ -48,6 +48,15 @@ async fn finish(memory: &Memory, is_healthy: bool) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
+/// Returns the version of the tables: opening a file brings it up to the newest one.
+fn schema(database: &Database) -> Option<usize> {
+    #[cfg(feature = "sqlite")]
+    let version = memory::sqlite::SCHEMA_VERSION;
+    #[cfg(not(feature = "sqlite"))]
+    let version = 0;
+    database.file.as_ref().map(|_| version)
+}
+
 async fn count(scoped: &Scoped) -> Result<Owned, Failure> {
     let sessions = sessions::all(scoped).await?;
     let (mut records, mut after): (usize, Option<RecordId>) = (0, None);
@@ -85,6 +94,7 @@ fn as_json(database: &Database, status: &Status, owner: Option<&Scope>, owned: O
     });
     json!({
         "url": database.url, "file": database.file, "bytes": database.file.as_deref().map(size),
+        "schema": schema(database),
         "stores": stores.collect::<Vec<Value>>(), "indexes": indexes.collect::<Vec<Value>>(), "owner": owner,
     })
 }
@@ -97,7 +107,10 @@ fn in_words(
     output: &mut Output,
 ) -> Result<(), Failure> {
     match &database.file {
-        Some(file) => output.line(&format!("file       {} ({} bytes)", file.display(), size(file)))?,
+        Some(file) => {
+            let schema = schema(database).unwrap_or_default();
+            output.line(&format!("file       {} ({} bytes, schema {schema})", file.display(), size(file)))?;
+        }
         None => output.line("database   in this process, gone when it ends")?,
     }
     for store in &status.stores {

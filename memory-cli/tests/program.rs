@@ -1,0 +1,26 @@
+//! The program as people run it: the built binary, its output, its exit codes.
+
+#[cfg(test)]
+#[path = "program/commands.rs"]
+mod commands;
+#[cfg(test)]
+#[path = "program/demo.rs"]
+mod demo;
+#[cfg(test)]
+#[path = "program/errors.rs"]
+mod errors;
+#[cfg(test)]
+#[path = "program/forget.rs"]
+mod forget;
+#[cfg(test)]
+#[path = "program/formats.rs"]
+mod formats;
+#[cfg(test)]
+#[path = "program/kill.rs"]
+mod kill;
+#[cfg(test)]
+#[path = "program/round_trip.rs"]
+mod round_trip;
+#[cfg(test)]
+#[path = "program/support.rs"]
+mod support;

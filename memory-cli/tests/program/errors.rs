@@ -1,0 +1,174 @@
+//! What goes wrong is one line, with the exit code that the documentation names.
+
+use std::fs;
+
+use crate::support::{Bed, answer, conversations};
+
+#[test]
+fn a_command_without_an_owner_says_how_to_give_one() {
+    let bed = Bed::new();
+    for args in [&["search", "x"][..], &["context"], &["sessions"], &["export"], &["chat"], &["import", "-"]] {
+        let line = answer(bed.bare().args(args), b"");
+        let line = line.refused(2);
+        assert!(line.contains("--tenant NAME --subject NAME") && line.contains("MEMORY_TENANT"), "{args:?}: {line}");
+    }
+    assert!(answer(bed.bare().args(["--tenant", "a", "sessions"]), b"").refused(2).contains("MEMORY_SUBJECT"));
+    assert!(!bed.path("memory").exists(), "a wrong call makes no file");
+}
+
+#[test]
+fn a_wrong_command_line_is_told_in_one_line() {
+    let bed = Bed::new();
+    let table = [
+        (&["--jsn", "sessions"][..], "unexpected argument '--jsn'"),
+        (&["search"], "<QUERY>"),
+        (&["search", "x", "-k", "many"], "invalid value 'many'"),
+        (&["search", "x", "-k", "0"], "a search returns 1 to"),
+        (&["search", " "], "nothing to search for"),
+        (&["search", "x", "--filter", "role ="], "filter, character 7: expected a value"),
+        (&["search", "x", "--as-of", "someday"], "not a time"),
+        (&["remember", "x", "--ttl", "soon"], "7d"),
+        (&["remember", "x", "--ttl", "0s"], "longer than zero"),
+        (&["remember", "x", "--importance", "2"], "between 0 and 1"),
+        (&["remember", ""], "1 to"),
+        (&["forget"], "one of --id, --session and --all"),
+        (&["forget", "--all", "--session", "x"], "one of --id, --session and --all"),
+        (&["forget", "--id", "7"], "not the id of a message"),
+        (&["forget", "--all"], "say --yes"),
+        (&["context", "--session", ""], "the session's name"),
+        (&["fly"], "unrecognized subcommand 'fly'"),
+    ];
+    for (args, part) in table {
+        let answer = bed.run(args);
+        let line = answer.refused(2);
+        assert!(line.contains(part), "{args:?}: {line}");
+    }
+    let empty = answer(bed.bare().args(["--tenant", "", "--subject", "ada", "sessions"]), b"");
+    assert!(empty.refused(2).contains("the tenant must hold"));
+}
+
+#[test]
+fn a_database_of_another_kind_is_refused() {
+    let bed = Bed::new();
+    let owner = ["--tenant", "a", "--subject", "b", "sessions"];
+    for url in ["postgres://localhost/x", "redis:x"] {
+        let line = answer(bed.bare().args(["--db", url]).args(owner), b"");
+        assert!(line.refused(2).contains("no kind of database"));
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_imported_is_named() {
+    let bed = Bed::new();
+    assert!(bed.run(&["import", "nowhere.jsonl"]).refused(2).contains("nowhere.jsonl cannot be read"));
+    let folder = bed.path("");
+    assert!(bed.run(&["import", folder.to_str().unwrap()]).refused(2).contains("folder"));
+}
+
+#[test]
+fn a_file_that_is_no_database_is_left_as_it_is() {
+    let bed = Bed::new();
+    let text = "these are the minutes of the meeting\n".repeat(400);
+    fs::write(bed.database(), &text).unwrap();
+    for args in [&["sessions"][..], &["search", "x"], &["forget", "--all", "--yes"], &["stats"], &["import", "-"]] {
+        let answer = bed.run(args);
+        assert!(answer.refused(1).starts_with("sqlite holds damaged data"), "{args:?}: {}", answer.stderr);
+    }
+    assert_eq!(fs::read_to_string(bed.database()).unwrap(), text);
+}
+
+#[test]
+fn a_folder_in_the_place_of_the_database_or_no_folder_at_all_is_told() {
+    let bed = Bed::new();
+    fs::create_dir(bed.database()).unwrap();
+    assert!(bed.run(&["sessions"]).refused(1).contains("open the file"));
+    let missing = bed.path("none/of/these/memory.sqlite");
+    let owner = ["--tenant", "a", "--subject", "b", "sessions"];
+    let answer = answer(bed.bare().arg("--db").arg(missing).args(owner), b"");
+    assert!(answer.refused(1).contains("open the file"));
+}
+
+#[test]
+fn a_database_of_a_newer_version_or_another_application_is_refused_and_kept() {
+    let bed = Bed::new();
+    bed.import(&conversations());
+    bed.settle();
+    let whole = fs::read(bed.database()).unwrap();
+    // The file's own header: the version of its tables, and the application's number.
+    for (offset, part) in [(60, "newer version"), (68, "another application")] {
+        let mut changed = whole.clone();
+        changed[offset..offset + 4].copy_from_slice(&[0, 0, 0x77, 0x77]);
+        fs::write(bed.database(), &changed).unwrap();
+        assert!(bed.run(&["sessions"]).refused(1).contains(part));
+        assert!(fs::read(bed.database()).unwrap() == changed, "the file is as it was");
+    }
+    fs::write(bed.database(), &whole).unwrap();
+    assert_eq!(bed.json(&["sessions"])["sessions"].as_array().unwrap().len(), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_read_only_file_is_told_and_kept() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let bed = Bed::new();
+    bed.import(&conversations());
+    fs::set_permissions(bed.database(), fs::Permissions::from_mode(0o444)).unwrap();
+    // Whoever may write everywhere writes here too.
+    if fs::OpenOptions::new().append(true).open(bed.database()).is_ok() {
+        fs::set_permissions(bed.database(), fs::Permissions::from_mode(0o644)).unwrap();
+        return;
+    }
+    assert!(bed.run(&["remember", "x"]).refused(1).contains("read-only"));
+}
+
+#[test]
+fn a_damaged_database_is_told_without_a_backtrace() {
+    let bed = Bed::new();
+    bed.import(&conversations());
+    bed.settle();
+    let mut bytes = fs::read(bed.database()).unwrap();
+    let end = bytes.len();
+    bytes[4_096..end].fill(0x5a);
+    fs::write(bed.database(), bytes).unwrap();
+    let answer = bed.run(&["export"]);
+    assert_eq!(answer.code, 1, "{}", answer.stderr);
+    assert!(!answer.stderr.contains("panicked") && !answer.stderr.contains("backtrace"), "{}", answer.stderr);
+    assert!(answer.stderr.lines().last().unwrap().starts_with("error: "), "{}", answer.stderr);
+}
+
+#[test]
+fn a_context_that_cannot_be_kept_within_its_budget_is_an_exit_code_of_its_own() {
+    let bed = Bed::new();
+    bed.import(&conversations());
+    assert!(bed.run(&["context", "What is with my parcel?", "--budget", "3"]).refused(4).contains("do not fit into 3"));
+    assert_eq!(bed.run(&["context", "--budget", "10", "--reserve", "11"]).code, 4);
+}
+
+#[test]
+fn help_and_version_are_results() {
+    let bed = Bed::new();
+    for args in [&["--help"][..], &["help", "import"], &["--version"], &["search", "--help"]] {
+        let answer = answer(bed.bare().args(args), b"");
+        assert_eq!((answer.code, answer.stderr.as_str()), (0, ""), "{args:?}");
+        assert!(!answer.stdout.is_empty());
+    }
+    let nothing = answer(&mut bed.bare(), b"");
+    assert_eq!((nothing.code, nothing.stdout.as_str()), (2, ""));
+    assert!(nothing.stderr.contains("memory demo"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_who_goes_away_is_no_error() {
+    use std::process::Stdio;
+
+    let bed = Bed::new();
+    bed.import(&conversations());
+    let mut export = bed.command();
+    export.arg("export").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = export.spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap().as_str()), (Some(0), ""));
+}

@@ -1,0 +1,171 @@
+//! Importing each format: all of it, in order, and nothing twice.
+
+use serde_json::{Value, json};
+
+use crate::support::{Bed, conversations, said};
+
+/// Imports a file twice, and returns what the first import answered.
+fn twice(bed: &Bed, name: &str, content: &str, options: &[&str]) -> Value {
+    let file = bed.file(name, content);
+    let first = bed.json(&[&["import", &file], options].concat());
+    let second = bed.json(&[&["import", &file], options].concat());
+    assert_eq!(second["added"], 0, "{name}");
+    assert_eq!(second["already"], first["added"], "{name}");
+    first
+}
+
+fn texts(bed: &Bed, session: &str) -> Vec<String> {
+    let export = bed.run(&["export", "--session", session]).stdout;
+    let rows = export.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let texts = rows.filter_map(|line| line["row"]["message"]["blocks"][0]["text"].as_str().map(str::to_owned));
+    texts.collect()
+}
+
+#[test]
+fn chat_json_is_imported_once_with_and_without_times() {
+    let bed = Bed::new();
+    let answer = twice(&bed, "a.jsonl", &conversations(), &[]);
+    assert_eq!((&answer["added"], &answer["sessions"], &answer["rejected"]), (&json!(7), &json!(2), &json!(0)));
+    let timeless =
+        "{\"role\":\"user\",\"content\":\"no time, one\"}\n{\"role\":\"user\",\"content\":\"no time, two\"}\n";
+    assert_eq!(twice(&bed, "b.jsonl", timeless, &["--session", "timeless"])["added"], 2);
+    assert_eq!(texts(&bed, "timeless"), ["no time, one", "no time, two"]);
+    let longer = format!("{timeless}{{\"role\":\"user\",\"content\":\"three\"}}\n");
+    let file = bed.file("b.jsonl", longer);
+    let grown = bed.json(&["import", &file, "--session", "timeless"]);
+    assert_eq!((&grown["added"], &grown["already"]), (&json!(1), &json!(2)));
+    let lines =
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"q\"},{\"role\":\"assistant\",\"content\":\"a\"}]}\n".repeat(3);
+    let answer = twice(&bed, "c.jsonl", &lines, &[]);
+    assert_eq!((&answer["added"], &answer["sessions"]), (&json!(6), &json!(3)));
+    assert_eq!(texts(&bed, "c/2"), ["q", "a"]);
+}
+
+#[test]
+fn a_chatgpt_export_is_imported_once() {
+    let bed = Bed::new();
+    let node = |parent: Option<&str>, role: &str, text: &str, at: u32| {
+        json!({
+            "parent": parent, "children": [],
+            "message": {"author": {"role": role}, "create_time": at, "content": {"content_type": "text", "parts": [text]}}
+        })
+    };
+    let conversation = |id: &str| {
+        json!({
+            "title": "Bread", "create_time": 1_700_000_000, "conversation_id": id, "current_node": "b",
+            "mapping": {"a": node(None, "user", "How long does dough rest?", 1), "b": node(Some("a"), "assistant", "An hour.", 2)}
+        })
+    };
+    let file = json!([conversation("c-1"), conversation("c-2")]).to_string();
+    let answer = twice(&bed, "conversations.json", &file, &[]);
+    assert_eq!((&answer["added"], &answer["sessions"]), (&json!(4), &json!(2)));
+    assert_eq!(texts(&bed, "c-2"), ["How long does dough rest?", "An hour."]);
+}
+
+#[test]
+fn locomo_is_imported_once() {
+    let bed = Bed::new();
+    let turn = |speaker: &str, id: &str, text: &str| json!({"speaker": speaker, "dia_id": id, "text": text});
+    let conversation = json!({
+        "session_1_date_time": "1:56 pm on 8 May, 2023",
+        "session_1": [turn("Ana", "D1:1", "I bought a boat."), turn("Ben", "D1:2", "Does it float?")]
+    });
+    let file = json!([{"qa": [], "conversation": conversation, "sample_id": "conv-1"}]).to_string();
+    assert_eq!(twice(&bed, "locomo.json", &file, &[])["added"], 2);
+    let hit = &bed.json(&["search", "boat", "--filter", "meta.dia_id = \"D1:1\""])["hits"][0];
+    assert_eq!((&hit["session"], &hit["speaker"]), (&json!("conv-1/session_1"), &json!("Ana")));
+}
+
+#[test]
+fn longmemeval_is_imported_once_and_a_second_date_is_noted() {
+    let bed = Bed::new();
+    let question = |date: &str| {
+        json!({
+            "question_id": date, "haystack_dates": [date], "haystack_session_ids": ["s"],
+            "haystack_sessions": [[{"role": "user", "content": "I like tea."}, {"role": "assistant", "content": "Noted."}]]
+        })
+    };
+    let file = json!([question("2023/05/20 (Sat) 02:21"), question("2023/05/21 (Sun) 02:21")]).to_string();
+    let answer = twice(&bed, "longmemeval.json", &file, &[]);
+    assert_eq!((&answer["added"], answer["notes"].as_array().unwrap().len()), (&json!(2), 1));
+    assert_eq!(bed.json(&["search", "tea"])["hits"][0]["at"], "2023-05-20T02:21:00Z");
+}
+
+#[test]
+fn bad_lines_are_told_and_the_good_ones_are_kept() {
+    let bed = Bed::new();
+    let id = "\"id\":\"018f0000-0000-7000-8000-000000000001\"";
+    let lines = [
+        "{\"role\":\"user\",\"content\":\"one\"}".to_owned(),
+        "{\"role\":\"user\",\"cont".to_owned(),
+        format!("{{{id},\"role\":\"user\",\"content\":\"two\"}}"),
+        format!("{{{id},\"role\":\"user\",\"content\":\"not two\"}}"),
+        format!("{{\"role\":\"user\",\"content\":\"{}\"}}", "x".repeat(5 << 20)),
+        format!("{{\"role\":\"user\",\"content\":\"a\",\"session\":\"{}\"}}", "s".repeat(300)),
+        format!("{{\"role\":\"user\",\"content\":\"a\",\"metadata\":{{\"a\":{}1{}}}}}", "[".repeat(60), "]".repeat(60)),
+        "{\"role\":\"user\",\"content\":\"three\"}".to_owned(),
+    ];
+    let answer = bed.run_with(&["import", "-", "--json"], lines.join("\n").as_bytes());
+    assert_eq!(answer.code, 3, "{}", answer.stderr);
+    let value = answer.json();
+    assert_eq!((&value["added"], &value["rejected"]), (&json!(3), &json!(5)));
+    let rejected: Vec<u64> =
+        value["rejections"].as_array().unwrap().iter().map(|r| r["line"].as_u64().unwrap()).collect();
+    assert_eq!(rejected, [2, 4, 5, 6, 7]);
+    assert_eq!(texts(&bed, "chat_history"), ["one", "two", "three"]);
+    assert!(answer.stderr.contains("line 4: the id 018f0000-0000-7000-8000-000000000001 is taken by other content"));
+    assert!(!answer.stderr.contains("not two") && !answer.stderr.contains("xxx"));
+}
+
+#[test]
+fn files_that_hold_no_conversation_are_wrong_input() {
+    let bed = Bed::new();
+    for (text, part) in [
+        ("{}\n{}\n", "--format"),
+        ("[7, 8]", "--format"),
+        (&"[".repeat(1 << 20), "not JSON"),
+        ("\u{0}\u{1}", "not JSON"),
+    ] {
+        let answer = bed.run_with(&["import", "-"], text.as_bytes());
+        assert_eq!(answer.code, 2, "{}", answer.stderr);
+        assert!(answer.stderr.lines().last().unwrap().starts_with("error: nothing could be imported: line 1: "));
+        assert!(answer.stderr.contains(part), "{}", answer.stderr);
+    }
+    assert_eq!(bed.json(&["sessions"])["sessions"], json!([]));
+    let wrong = bed.run_with(&["import", "-", "--format", "locomo"], conversations().as_bytes());
+    assert_eq!(wrong.code, 2);
+    assert_eq!(bed.run_with(&["import", "-"], b"").code, 0);
+}
+
+#[test]
+fn a_cut_array_keeps_what_came_before_the_cut() {
+    let bed = Bed::new();
+    let answer =
+        bed.run_with(&["import", "-", "--json"], b"[{\"role\":\"user\",\"content\":\"kept\"},\n{\"role\":\"us");
+    assert_eq!((answer.code, &answer.json()["rejections"][0]["line"]), (3, &json!(2)));
+    assert_eq!(texts(&bed, "chat_history"), ["kept"]);
+}
+
+#[test]
+fn interleaved_sessions_keep_their_order_over_many_batches() {
+    let bed = Bed::new();
+    let line = |n: usize| said(&format!("s{}", n % 7), n, "user", &format!("message {n}"));
+    let answer = bed.import(&(0..1_000).map(line).collect::<String>());
+    assert_eq!((&answer["added"], &answer["sessions"]), (&json!(1_000), &json!(7)));
+    let expected: Vec<String> = (0..1_000).filter(|n| n % 7 == 3).map(|n| format!("message {n}")).collect();
+    assert_eq!(texts(&bed, "s3"), expected);
+}
+
+#[test]
+fn progress_lines_count_what_is_durable() {
+    let bed = Bed::new();
+    let lines: String = (0..600).map(|n| said("s", n, "user", "hello")).collect();
+    let answer = bed.run_with(&["import", "-", "--progress", "lines"], lines.as_bytes());
+    let counts: Vec<u64> =
+        answer.stderr.lines().filter_map(|line| line.strip_prefix("committed ")?.parse().ok()).collect();
+    assert!(counts.len() >= 3 && counts.is_sorted() && counts.last() == Some(&600), "{}", answer.stderr);
+    assert!(
+        answer.stderr.ends_with("indexing\n") && answer.stdout.starts_with("600 added, 0 already there, 0 rejected")
+    );
+    assert_eq!(bed.run_with(&["import", "-"], lines.as_bytes()).stderr, "");
+}
