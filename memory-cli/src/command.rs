@@ -50,8 +50,13 @@ impl Call {
 
     /// Opens the memory of the owner. Who is meant is asked first, so that a wrong call makes no file.
     pub(crate) async fn open(&self) -> Result<(Memory, Scoped), Failure> {
+        self.open_for(None).await
+    }
+
+    /// Opens the memory of the owner for a model that reads so many tokens: longer conversations are summarised.
+    pub(crate) async fn open_for(&self, tokens: Option<u64>) -> Result<(Memory, Scoped), Failure> {
         let owner = self.owner()?;
-        let memory = self.database()?.open().await?;
+        let memory = self.database()?.open(tokens).await?;
         let scoped = memory.of(&owner);
         Ok((memory, scoped))
     }

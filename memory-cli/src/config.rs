@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memory::model::TokenCounter;
-use memory::{Memory, Scope};
+use memory::{Memory, Scope, WindowConfig};
 
 use crate::failure::Failure;
 
@@ -53,8 +53,15 @@ impl Database {
     }
 
     /// Opens it.
-    pub(crate) async fn open(&self) -> Result<Memory, Failure> {
-        Ok(memory::open(&self.url).await?.counter(counter()).build().await?)
+    ///
+    /// Conversations are summarised only where it is known how much a model reads, which is `tokens`: an import does
+    /// not know, and a later context with a larger budget would miss the words that a summary stands for.
+    pub(crate) async fn open(&self, tokens: Option<u64>) -> Result<Memory, Failure> {
+        let window = match tokens {
+            Some(tokens) => WindowConfig::default().with_limit(tokens),
+            None => WindowConfig::default().with_summaries(false),
+        };
+        Ok(memory::open(&self.url).await?.counter(counter()).window(window).build().await?)
     }
 }
 

@@ -34,7 +34,7 @@ struct Room<'a> {
 /// Takes lines until the end of stdin, or `/quit`.
 pub(crate) async fn run(call: &Call, args: &Chat, output: &mut Output) -> Result<Outcome, Failure> {
     let session = call.session()?;
-    let (memory, scoped) = call.open().await?;
+    let (memory, scoped) = call.open_for(Some(context::limit(&args.bounds))).await?;
     let is_terminal = stdin().is_terminal();
     if is_terminal {
         say(HELP);

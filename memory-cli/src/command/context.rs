@@ -54,7 +54,8 @@ pub(crate) fn in_words(context: &Context, output: &mut Output) -> Result<(), Fai
     Ok(())
 }
 
-fn limit(bounds: &Bounds) -> u64 {
+/// Returns the budget that the command line asks for.
+pub(crate) fn limit(bounds: &Bounds) -> u64 {
     let profile = bounds.model.as_deref().map(|name| (name, ModelProfile::of(name)));
     if let (None, Some((name, None))) = (bounds.budget, &profile) {
         say(&format!("note: nothing is known of the model {name}, so the budget is that of an unknown one"));
