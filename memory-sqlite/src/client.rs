@@ -100,7 +100,7 @@ impl Sqlite {
         purge::purge(&self.shared, u64::MAX).await
     }
 
-    /// Does what [`Self::purge`] does if the file is small enough for it to be done with each erasure; `Logical` else.
+    /// Does what [`Self::purge`] does if the file holds little enough for it to be done with each erasure; `Logical` else.
     pub(crate) async fn purge_if_small(&self) -> Result<ErasureLevel> {
         purge::purge(&self.shared, self.shared.config.purge_below).await
     }

@@ -66,10 +66,10 @@ impl SqliteConfig {
         self
     }
 
-    /// Sets up to which size, in bytes, the file is rewritten with each erasure, so that the erasure is `Purged`.
+    /// Sets how many bytes of other data may have to be copied so that an erasure is `Purged`: the file is rewritten.
     /// Default 64 MiB, which takes about a second.
     ///
-    /// In a larger file erasures are `Logical` until [`crate::Sqlite::purge`] is called.
+    /// In a file that holds more, erasures are `Logical` until [`crate::Sqlite::purge`] is called.
     #[must_use]
     pub fn with_purge_below(mut self, bytes: u64) -> Self {
         self.purge_below = bytes;

@@ -16,8 +16,8 @@ use crate::number::loaded;
 
 const PURGE: &str = "rewrite the file";
 
-/// Rewrites the file and empties its log; `Logical` if another connection kept it from finishing, or if the file is
-/// larger than `most` bytes.
+/// Rewrites the file and empties its log; `Logical` if another connection kept it from finishing, or if more than `most`
+/// bytes would have to be copied.
 pub(super) async fn purge(shared: &Arc<Shared>, most: u64) -> Result<ErasureLevel> {
     let shared = Arc::clone(shared);
     let task = tokio::spawn(async move {
@@ -48,8 +48,10 @@ async fn rewrite(connection: &mut SqliteConnection, shared: &Shared, most: u64) 
     Ok(if is_small { ErasureLevel::Purged } else { ErasureLevel::Logical })
 }
 
+/// Returns how many bytes would be copied: what is free already costs nothing.
 async fn size(connection: &mut SqliteConnection) -> Result<u64> {
-    let sql = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
+    let sql = "SELECT (page_count - freelist_count) * page_size \
+         FROM pragma_page_count, pragma_freelist_count, pragma_page_size";
     loaded(sqlx::query_scalar(sql).fetch_one(connection).await.doing(PURGE)?)
 }
 
