@@ -9,11 +9,8 @@ use sqlx::{QueryBuilder, SqliteConnection};
 
 use crate::error::Doing;
 use crate::filter::{Bound, ValueRow, value_rows};
-use crate::number::stored;
+use crate::number::{runs, stored};
 use crate::owner::Owner;
-
-/// The most rows of one statement. Batches are split into powers of two, so that few statements have to be kept.
-const MOST_ROWS: usize = 64;
 
 /// A message or summary, ready to be stored.
 #[derive(Debug)]
@@ -109,13 +106,8 @@ pub(super) async fn insert(
     doing: &'static str,
 ) -> Result<u64> {
     let mut inserted = 0;
-    let mut rest = rows;
-    while !rest.is_empty() {
-        let count = rest.len().min(MOST_ROWS);
-        let count = if count.is_power_of_two() { count } else { count.next_power_of_two() / 2 };
-        let (some, others) = rest.split_at(count);
+    for some in runs(rows) {
         inserted += insert_some(connection, owner, session, some, doing).await?;
-        rest = others;
     }
     Ok(inserted)
 }
@@ -162,7 +154,7 @@ pub(super) async fn insert_values(
     doing: &'static str,
 ) -> Result<()> {
     let values: Vec<_> = messages.flat_map(|message| message.values.iter().map(|value| (message.id, value))).collect();
-    for some in values.chunks(MOST_ROWS) {
+    for some in runs(&values) {
         let mut sql = QueryBuilder::new("INSERT INTO value (owner, place, item, field, key, type, value) VALUES ");
         for (place, (id, value)) in some.iter().enumerate() {
             let ValueRow { field, key, kind, value } = value;

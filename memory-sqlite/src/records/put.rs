@@ -41,16 +41,14 @@ pub(super) async fn put(file: &Sqlite, scope: &Scope, batch: &RecordBatch) -> Re
             };
             let known = known(connection, owner, &records, PUT).await?;
             let versions = plan(&known, &records, &expected)?;
-            let mut changed = Vec::new();
-            for (record, version) in records.iter().zip(&versions) {
-                let there = known.get(&record.id);
-                if there.is_some_and(|there| there.row.is_some() && there.version == *version) {
-                    continue;
-                }
-                let put = Stored { record, version: *version, accessed: None };
-                store(connection, owner, there, &put, PUT).await?;
-                changed.push((*record.id.0.as_bytes(), *version));
-            }
+            let is_changed = |record: &Encoded, version: i64| {
+                known.get(&record.id).is_none_or(|there| there.row.is_none() || there.version != version)
+            };
+            let changed = records.iter().zip(&versions).filter(|(record, version)| is_changed(record, **version));
+            let changed = changed.map(|(record, version)| Stored { record, version: *version, accessed: None });
+            let changed: Vec<_> = changed.collect();
+            store(connection, owner, &known, &changed, PUT).await?;
+            let changed: Vec<_> = changed.iter().map(|put| (*put.record.id.0.as_bytes(), put.version)).collect();
             mark_records(connection, owner, &changed, false).await?;
             versions.into_iter().map(loaded).collect()
         })

@@ -55,13 +55,13 @@ pub(super) async fn restore(file: &Sqlite, scope: &Scope, rows: &[StoredRecord])
                     return Err(Error::Conflict);
                 }
             }
-            let mut changed = Vec::new();
-            for (id, (record, beside)) in plan {
+            let rows = plan.into_values().map(|(record, beside)| {
                 let Beside { version, accessed_at, access_count } = beside;
-                let row = Stored { record, version, accessed: Some((accessed_at, access_count)) };
-                store(connection, owner, known.get(&id), &row, RESTORE).await?;
-                changed.push((*id.0.as_bytes(), version));
-            }
+                Stored { record, version, accessed: Some((accessed_at, access_count)) }
+            });
+            let rows: Vec<_> = rows.collect();
+            store(connection, owner, &known, &rows, RESTORE).await?;
+            let changed: Vec<_> = rows.iter().map(|row| (*row.record.id.0.as_bytes(), row.version)).collect();
             mark_records(connection, owner, &changed, false).await
         })
     });

@@ -12,12 +12,9 @@ use sqlx::{QueryBuilder, Row, SqliteConnection};
 
 use crate::error::{BACKEND, Doing};
 use crate::filter::{Bound, ValueRow, value_rows};
-use crate::number::{list, loaded};
+use crate::number::{list, loaded, runs};
 use crate::owner::Owner;
 use crate::row::uuid;
-
-/// The most rows of one statement.
-const MOST_ROWS: usize = 64;
 
 /// A record, ready to be stored.
 #[derive(Debug)]
@@ -78,76 +75,130 @@ pub(super) struct Stored<'a> {
     pub(super) accessed: Option<(Option<i64>, i64)>,
 }
 
-/// Stores a record in place of what is there.
+/// Stores records in place of what is there.
 pub(super) async fn store(
     connection: &mut SqliteConnection,
     owner: Owner,
-    known: Option<&Known>,
-    stored: &Stored<'_>,
+    known: &HashMap<RecordId, Known>,
+    rows: &[Stored<'_>],
     doing: &'static str,
 ) -> Result<()> {
-    let Encoded { id, digest, body, fields, values, hold } = stored.record;
-    let Fields {
-        unit: _,
-        session,
-        seq: _,
-        role: _,
-        speaker: _,
-        kind,
-        tags: _,
-        trust,
-        sources: _,
-        at,
-        expires_at,
-        valid_from,
-        valid_to,
-        superseded_at,
-        metadata: _,
-    } = fields;
-    let micros = |time: &Option<Timestamp>| time.map(|time| time.0);
-    let sql = "INSERT INTO record (owner, id, version, digest, hold, kind, session, trust, at, expires_at, valid_from, \
-         valid_to, superseded_at, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) \
-         ON CONFLICT (owner, id) DO UPDATE SET version = ?3, digest = ?4, hold = ?5, kind = ?6, session = ?7, \
-         trust = ?8, at = ?9, expires_at = ?10, valid_from = ?11, valid_to = ?12, superseded_at = ?13, body = ?14 \
-         RETURNING item";
-    let upsert = sqlx::query_scalar(sql).bind(owner.id).bind(id.0.as_bytes().as_slice()).bind(stored.version);
-    let upsert = upsert.bind(digest.as_slice()).bind(*hold).bind(kind.as_deref().unwrap_or_default());
-    let upsert = upsert.bind(session.as_ref().map(|session| session.name())).bind(*trust as i64).bind(at.0);
-    let upsert = upsert.bind(micros(expires_at)).bind(micros(valid_from)).bind(micros(valid_to));
-    let upsert = upsert.bind(micros(superseded_at)).bind(body.as_slice());
-    let item: i64 = upsert.fetch_one(&mut *connection).await.doing(doing)?;
-    match known {
-        Some(Known { row: Some(_), .. }) => {
-            let old = sqlx::query("DELETE FROM value WHERE owner = ? AND place = 1 AND item = ?");
-            old.bind(owner.id).bind(item).execute(&mut *connection).await.doing(doing)?;
-        }
-        Some(Known { row: None, .. }) => {
-            let grave = sqlx::query("DELETE FROM record_grave WHERE owner = ? AND id = ?");
-            let grave = grave.bind(owner.id).bind(id.0.as_bytes().as_slice());
-            grave.execute(&mut *connection).await.doing(doing)?;
-        }
-        None => {}
+    let is_there = |row: &&Stored<'_>| known.get(&row.record.id).is_some_and(|known| known.row.is_some());
+    let (old, new): (Vec<_>, Vec<_>) = rows.iter().partition(is_there);
+    for some in runs(&new) {
+        insert(connection, owner, some, doing).await?;
     }
-    if let Some((at, count)) = stored.accessed {
-        let accessed = sqlx::query("UPDATE record SET accessed_at = ?, access_count = ? WHERE owner = ? AND item = ?");
-        let accessed = accessed.bind(at).bind(count).bind(owner.id).bind(item);
-        accessed.execute(&mut *connection).await.doing(doing)?;
+    let dead = new.iter().filter(|row| known.contains_key(&row.record.id)).map(|row| row.record.id.0.as_bytes());
+    let graves = "DELETE FROM record_grave WHERE owner = ? AND id IN (SELECT unhex(value) FROM json_each(?))";
+    let dead = list(dead);
+    if dead != "[]" {
+        sqlx::query(graves).bind(owner.id).bind(dead).execute(&mut *connection).await.doing(doing)?;
     }
-    insert_values(connection, owner, item, values, doing).await
+    for row in old {
+        replace(connection, owner, row, doing).await?;
+    }
+    insert_values(connection, owner, rows, doing).await
+}
+
+/// The columns that filters see, in the order of the table.
+struct Seen<'a> {
+    kind: &'a str,
+    session: Option<&'a str>,
+    trust: i64,
+    at: i64,
+    times: [Option<i64>; 4],
+}
+
+impl<'a> Seen<'a> {
+    fn of(fields: &'a Fields) -> Self {
+        let Fields {
+            unit: _,
+            session,
+            seq: _,
+            role: _,
+            speaker: _,
+            kind,
+            tags: _,
+            trust,
+            sources: _,
+            at,
+            expires_at,
+            valid_from,
+            valid_to,
+            superseded_at,
+            metadata: _,
+        } = fields;
+        let micros = |time: &Option<Timestamp>| time.map(|time| time.0);
+        Self {
+            kind: kind.as_deref().unwrap_or_default(),
+            session: session.as_ref().map(|session| session.name()),
+            trust: *trust as i64,
+            at: at.0,
+            times: [micros(expires_at), micros(valid_from), micros(valid_to), micros(superseded_at)],
+        }
+    }
+}
+
+async fn insert(
+    connection: &mut SqliteConnection,
+    owner: Owner,
+    rows: &[&Stored<'_>],
+    doing: &'static str,
+) -> Result<()> {
+    let mut sql = QueryBuilder::new(
+        "INSERT INTO record (owner, id, version, digest, hold, accessed_at, access_count, kind, session, trust, at, \
+         expires_at, valid_from, valid_to, superseded_at, body) ",
+    );
+    sql.push_values(rows, |mut row, Stored { record, version, accessed }| {
+        let Encoded { id, digest, body, fields, values: _, hold } = record;
+        let (accessed_at, access_count) = accessed.unwrap_or_default();
+        let Seen { kind, session, trust, at, times } = Seen::of(fields);
+        row.push_bind(owner.id).push_bind(id.0.as_bytes().as_slice()).push_bind(*version);
+        row.push_bind(digest.as_slice()).push_bind(*hold).push_bind(accessed_at).push_bind(access_count);
+        row.push_bind(kind).push_bind(session).push_bind(trust).push_bind(at);
+        for time in times {
+            row.push_bind(time);
+        }
+        row.push_bind(body.as_slice());
+    });
+    sql.build().execute(connection).await.doing(doing).map(|_| ())
+}
+
+async fn replace(connection: &mut SqliteConnection, owner: Owner, row: &Stored<'_>, doing: &'static str) -> Result<()> {
+    let Stored { record, version, accessed } = row;
+    let Encoded { id, digest, body, fields, values: _, hold } = record;
+    let Seen { kind, session, trust, at, times } = Seen::of(fields);
+    let sql = "UPDATE record SET version = ?3, digest = ?4, hold = ?5, kind = ?6, session = ?7, trust = ?8, at = ?9, \
+         expires_at = ?10, valid_from = ?11, valid_to = ?12, superseded_at = ?13, body = ?14, \
+         accessed_at = iif(?15, ?16, accessed_at), access_count = iif(?15, ?17, access_count) \
+         WHERE owner = ?1 AND id = ?2 RETURNING item";
+    let mut update = sqlx::query_scalar(sql).bind(owner.id).bind(id.0.as_bytes().as_slice()).bind(*version);
+    update = update.bind(digest.as_slice()).bind(*hold).bind(kind).bind(session).bind(trust).bind(at);
+    for time in times {
+        update = update.bind(time);
+    }
+    let (accessed_at, access_count) = accessed.unwrap_or_default();
+    let update = update.bind(body.as_slice()).bind(accessed.is_some()).bind(accessed_at).bind(access_count);
+    let item: i64 = update.fetch_one(&mut *connection).await.doing(doing)?;
+    let values = sqlx::query("DELETE FROM value WHERE owner = ? AND place = 1 AND item = ?").bind(owner.id).bind(item);
+    values.execute(connection).await.doing(doing).map(|_| ())
 }
 
 async fn insert_values(
     connection: &mut SqliteConnection,
     owner: Owner,
-    item: i64,
-    values: &[ValueRow],
+    rows: &[Stored<'_>],
     doing: &'static str,
 ) -> Result<()> {
-    for some in values.chunks(MOST_ROWS) {
+    let values = rows.iter().flat_map(|row| row.record.values.iter().map(|value| (row.record.id, value)));
+    for some in runs(&values.collect::<Vec<_>>()) {
         let mut sql = QueryBuilder::new("INSERT INTO value (owner, place, item, field, key, type, value) VALUES ");
-        for (place, ValueRow { field, key, kind, value }) in some.iter().enumerate() {
-            sql.push(if place == 0 { "(" } else { ", (" }).push_bind(owner.id).push(", 1, ").push_bind(item);
-            sql.push(", ").push_bind(*field).push(", ").push_bind(key.as_str()).push(", ").push_bind(*kind).push(", ");
+        for (place, (id, value)) in some.iter().enumerate() {
+            let ValueRow { field, key, kind, value } = value;
+            sql.push(if place == 0 { "(" } else { ", (" }).push_bind(owner.id);
+            sql.push(", 1, (SELECT item FROM record WHERE owner = ").push_bind(owner.id);
+            sql.push(" AND id = ").push_bind(id.0.as_bytes().as_slice()).push("), ").push_bind(*field);
+            sql.push(", ").push_bind(key.as_str()).push(", ").push_bind(*kind).push(", ");
             sql.push_bind(Bound(value)).push(")");
         }
         sql.build().execute(&mut *connection).await.doing(doing)?;
