@@ -1,7 +1,5 @@
 //! From core's entries to what is stored of them.
 
-use std::collections::BTreeMap;
-
 use memory_core::Error;
 use memory_core::text::{Rejected, TextEntry};
 
@@ -23,19 +21,25 @@ pub(super) struct Terms {
 /// The refusal, for a neighbours' count that is no count.
 pub(super) fn prepare(entry: &TextEntry) -> Result<Incoming<Terms>, Rejected> {
     let TextEntry { item, version, own, near, fields } = entry;
-    let mut terms: BTreeMap<&str, Counts> = BTreeMap::new();
-    for (term, count) in own {
-        let counts = terms.entry(term.as_str()).or_default();
-        counts.own = counts.own.saturating_add(*count);
-    }
-    for (term, count) in near {
-        terms.entry(term.as_str()).or_default().near += *count;
-    }
-    if near.iter().any(|(_, count)| *count < 0.0) || terms.values().any(|counts| !counts.near.is_finite()) {
+    let own = own.iter().map(|(term, count)| (term.as_str(), Counts { own: *count, near: 0.0 }));
+    let near = near.iter().map(|(term, count)| (term.as_str(), Counts { own: 0, near: *count }));
+    let mut terms: Vec<_> = own.chain(near).collect();
+    let is_count = |counts: &Counts| counts.near >= 0.0 && counts.near.is_finite();
+    let are_counts = terms.iter().all(|(_, counts)| is_count(counts));
+    terms.sort_by_key(|(term, _)| *term);
+    terms.dedup_by(|(next, more), (kept, counts)| {
+        let is_same = next == kept;
+        if is_same {
+            counts.own = counts.own.saturating_add(more.own);
+            counts.near += more.near;
+        }
+        is_same
+    });
+    if !are_counts || !terms.iter().all(|(_, counts)| is_count(counts)) {
         let error = Error::invalid("a neighbours' count must be a number of 0 or more");
         return Err(Rejected { item: item.clone(), error });
     }
-    terms.retain(|_, counts| counts.own > 0 || counts.near > 0.0);
+    terms.retain(|(_, counts)| counts.own > 0 || counts.near > 0.0);
     let (length, bytes) = (entry.length(), encode_terms(terms.into_iter()));
     // The time is in the digest because it stands beside the terms, for the order of ties.
     let digest = digest(&[&length.to_le_bytes(), &fields.at.0.to_le_bytes(), &bytes]);

@@ -3,6 +3,7 @@
 //! A segment's lists stand side by side in the file, so that folding many documents writes few pages, and a search
 //! looks up each of its terms once per segment.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use memory_core::{Result, Unit};
@@ -32,7 +33,7 @@ pub(super) struct Segment {
 }
 
 /// The lists of postings to be added or kept, by term.
-type Lists = HashMap<String, Vec<Posting>>;
+type Lists<'t> = HashMap<Cow<'t, str>, Vec<Posting>>;
 
 impl Segment {
     /// Returns a new segment.
@@ -92,7 +93,7 @@ impl Segment {
         shape: Shape,
         documents: &'d [TailDocument],
     ) -> Result<&'d [TailDocument]> {
-        let mut lists = Lists::new();
+        let (mut lists, is_new) = (Lists::new(), self.documents.is_empty());
         let free = (0..).filter(|slot| !self.documents.contains_key(slot)).take(shape.documents);
         let mut free = free.collect::<Vec<u32>>().into_iter();
         let mut rest = documents;
@@ -107,18 +108,20 @@ impl Segment {
             self.documents.insert(slot, Document { slot, item: *item, length: *length, at: *at });
             rest = later;
         }
-        self.merge(connection, owner, &mut lists).await?;
+        if !is_new {
+            self.merge(connection, owner, &mut lists).await?;
+        }
         self.save(connection, owner, lists).await?;
         Ok(rest)
     }
 
     /// Adds to `lists` what is stored under their terms.
-    async fn merge(&self, connection: &mut SqliteConnection, owner: i64, lists: &mut Lists) -> Result<()> {
+    async fn merge(&self, connection: &mut SqliteConnection, owner: i64, lists: &mut Lists<'_>) -> Result<()> {
         let rows: Vec<(String, Vec<u8>)> = sqlx::query_as(
             "SELECT list.term, list.postings FROM json_each(?) AS wanted CROSS JOIN text_posting AS list \
              WHERE list.owner = ? AND list.segment = ? AND list.term = wanted.value",
         )
-        .bind(json_keys(lists.keys().map(String::as_str)))
+        .bind(json_keys(lists.keys().map(Cow::as_ref)))
         .bind(owner)
         .bind(self.number)
         .fetch_all(connection)
@@ -126,7 +129,7 @@ impl Segment {
         .doing(READ)?;
         for (term, stored) in rows {
             let stored = decode_postings(&stored).map_err(damaged)?;
-            lists.entry(term).or_default().extend(stored);
+            lists.entry(Cow::Owned(term)).or_default().extend(stored);
         }
         Ok(())
     }
@@ -157,7 +160,12 @@ impl Segment {
     }
 
     /// Returns the lists that hold one of the documents, without them.
-    async fn without(&mut self, connection: &mut SqliteConnection, owner: i64, gone: &[Document]) -> Result<Lists> {
+    async fn without(
+        &mut self,
+        connection: &mut SqliteConnection,
+        owner: i64,
+        gone: &[Document],
+    ) -> Result<Lists<'static>> {
         let rows: Vec<(String, Vec<u8>)> =
             sqlx::query_as("SELECT term, postings FROM text_posting WHERE owner = ? AND segment = ?")
                 .bind(owner)
@@ -173,14 +181,14 @@ impl Segment {
             list.retain(|posting| !gone.contains(&posting.slot));
             if list.len() < before {
                 self.size -= (before - list.len()) as i64;
-                lists.insert(term, list);
+                lists.insert(Cow::Owned(term), list);
             }
         }
         Ok(lists)
     }
 
     /// Writes the documents and the lists; an empty list is deleted.
-    async fn save(&self, connection: &mut SqliteConnection, owner: i64, lists: Lists) -> Result<()> {
+    async fn save(&self, connection: &mut SqliteConnection, owner: i64, lists: Lists<'_>) -> Result<()> {
         let (mut full, empty): (Vec<_>, Vec<_>) = lists.into_iter().partition(|(_, list)| !list.is_empty());
         full.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         for (_, list) in &mut full {
@@ -188,7 +196,11 @@ impl Segment {
         }
         let head = "INSERT OR REPLACE INTO text_posting (owner, segment, term, postings) ";
         insert(connection, head, &full, |columns, (term, list)| {
-            columns.push_bind(owner).push_bind(self.number).push_bind(term.clone()).push_bind(encode_postings(list));
+            columns
+                .push_bind(owner)
+                .push_bind(self.number)
+                .push_bind(term.to_string())
+                .push_bind(encode_postings(list));
         })
         .await?;
         sqlx::query(
@@ -196,7 +208,7 @@ impl Segment {
         )
         .bind(owner)
         .bind(self.number)
-        .bind(json_keys(empty.iter().map(|(term, _)| term.as_str())))
+        .bind(json_keys(empty.iter().map(|(term, _)| term.as_ref())))
         .execute(&mut *connection)
         .await
         .doing(WRITE)?;
@@ -232,12 +244,9 @@ impl Segment {
     }
 }
 
-fn push(lists: &mut Lists, term: &[u8], posting: Posting) -> std::result::Result<(), Damaged> {
+fn push<'t>(lists: &mut Lists<'t>, term: &'t [u8], posting: Posting) -> std::result::Result<(), Damaged> {
     let term = std::str::from_utf8(term).map_err(|_| Damaged)?;
-    match lists.get_mut(term) {
-        Some(list) => list.push(posting),
-        None => _ = lists.insert(term.to_owned(), vec![posting]),
-    }
+    lists.entry(Cow::Borrowed(term)).or_default().push(posting);
     Ok(())
 }
 
