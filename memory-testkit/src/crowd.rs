@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 use crate::{Failure, Scene};
 
 /// How long a probe may go on.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Runs the tasks at once, each of its own in the runtime; passes if all do, and stops them when one fails.
 pub(crate) async fn together<T: Future<Output = Scene> + Send + 'static>(tasks: impl IntoIterator<Item = T>) -> Scene {

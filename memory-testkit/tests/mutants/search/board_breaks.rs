@@ -1,5 +1,6 @@
 //! Broken blackboards.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -117,6 +118,28 @@ async fn a_life_that_is_off_by_one_is_caught() {
         "a_sweep_deletes_what_has_expired_and_counts_it",
     ];
     caught(LivesTooLong, &by).await;
+}
+
+/// Reads answers from one connection in the order of the calls, those of dropped calls too.
+#[derive(Clone, Debug, Default)]
+struct LeavesAnswers {
+    answers: Shared<VecDeque<Option<Posted>>>,
+}
+
+#[async_trait]
+impl Break for LeavesAnswers {
+    async fn get(&self, inner: &MemBlackboard, scope: &Scope, key: &str) -> Result<Option<Posted>> {
+        let answer = inner.get(scope, key).await?;
+        lock(&self.answers).push_back(answer);
+        tokio::task::yield_now().await;
+        Ok(lock(&self.answers).pop_front().flatten())
+    }
+}
+
+#[tokio::test]
+async fn an_answer_left_to_the_next_call_is_caught() {
+    let by = ["calls_given_up_halfway_leave_no_answer_for_another_call"];
+    caught(LeavesAnswers::default(), &by).await;
 }
 
 /// Makes room for an entry before it looks whether it can be kept.

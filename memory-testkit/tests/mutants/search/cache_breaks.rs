@@ -1,5 +1,6 @@
 //! Broken caches.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -9,7 +10,7 @@ use memory_core::store::{Erased, Store as _};
 use memory_core::{Epoch, Result, Scope};
 
 use super::caches::{Break, caught};
-use super::joined;
+use super::{Shared, joined, lock};
 
 /// Lets a value live a moment too long, and takes a life of zero for the shortest one.
 #[derive(Clone, Debug)]
@@ -128,6 +129,28 @@ impl Break for DeletesByPattern {
 async fn deletions_by_pattern_are_caught() {
     let by = ["an_empty_deletion_deletes_nothing", "deletes_the_keys_named_and_no_others"];
     caught(DeletesByPattern, &by).await;
+}
+
+/// Reads answers from one connection in the order of the calls, those of dropped calls too.
+#[derive(Clone, Debug, Default)]
+struct LeavesAnswers {
+    answers: Shared<VecDeque<Option<Vec<u8>>>>,
+}
+
+#[async_trait]
+impl Break for LeavesAnswers {
+    async fn get(&self, inner: &MemCache, scope: &Scope, epoch: Epoch, key: &str) -> Result<Option<Vec<u8>>> {
+        let answer = inner.get(scope, epoch, key).await?;
+        lock(&self.answers).push_back(answer);
+        tokio::task::yield_now().await;
+        Ok(lock(&self.answers).pop_front().flatten())
+    }
+}
+
+#[tokio::test]
+async fn an_answer_left_to_the_next_call_is_caught() {
+    let by = ["calls_given_up_halfway_leave_no_answer_for_another_call"];
+    caught(LeavesAnswers::default(), &by).await;
 }
 
 /// Erases whatever there is, new or old.

@@ -41,6 +41,10 @@ pub(crate) trait Break: Debug + Send + Sync + 'static {
         values
     }
 
+    async fn get(&self, inner: &MemCache, scope: &Scope, epoch: Epoch, key: &str) -> Result<Option<Vec<u8>>> {
+        inner.get(scope, epoch, key).await
+    }
+
     async fn delete(&self, inner: &MemCache, scope: &Scope, epoch: Epoch, keys: &[&str]) -> Result<()> {
         inner.delete(scope, epoch, keys).await
     }
@@ -86,7 +90,7 @@ impl<B: Break> Store for Mutant<B> {
 impl<B: Break> Cache for Mutant<B> {
     async fn get(&self, scope: &Scope, epoch: Epoch, key: &str) -> Result<Option<Vec<u8>>> {
         let (scope, key) = self.broken.key(scope, key);
-        self.inner.get(&scope, self.broken.epoch(epoch), &key).await
+        self.broken.get(&self.inner, &scope, self.broken.epoch(epoch), &key).await
     }
 
     async fn put(&self, scope: &Scope, epoch: Epoch, key: &str, value: &[u8], ttl: Duration) -> Result<()> {

@@ -77,6 +77,7 @@ impl Break for PushesOneByOne {
 #[tokio::test]
 async fn a_journal_that_pushes_one_by_one_is_caught() {
     caught(PushesOneByOne, &["a_batch_that_does_not_fit_is_refused_as_a_whole"]).await;
+    caught(PushesOneByOne, &["pushes_given_up_halfway_happen_fully_or_not_at_all"]).await;
 }
 
 /// Throws rejected messages away.

@@ -43,6 +43,33 @@ async fn an_older_version_that_replaces_a_newer_one_is_caught() {
     caught(ReplacesAnyVersion, &by).await;
 }
 
+/// Puts a batch entry by entry, and stops where it is dropped.
+#[derive(Clone, Debug)]
+struct PutsOneByOne;
+
+#[async_trait]
+impl Break for PutsOneByOne {
+    async fn put(
+        &self,
+        inner: &MemText,
+        scope: &Scope,
+        entries: &[TextEntry],
+        visibility: Visibility,
+    ) -> Result<Vec<Rejected>> {
+        let mut rejected = Vec::new();
+        for entry in entries {
+            rejected.extend(inner.put(scope, std::slice::from_ref(entry), visibility).await?);
+            tokio::task::yield_now().await;
+        }
+        Ok(rejected)
+    }
+}
+
+#[tokio::test]
+async fn a_put_that_is_torn_apart_is_caught() {
+    caught(PutsOneByOne, &["calls_given_up_halfway_happen_fully_or_not_at_all"]).await;
+}
+
 /// Compares revisions across epochs.
 #[derive(Clone, Debug)]
 struct IgnoresEpochs;

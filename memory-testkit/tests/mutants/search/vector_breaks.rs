@@ -173,6 +173,33 @@ async fn pieces_that_take_places_are_caught() {
     caught(CountsPieces::default(), &by).await;
 }
 
+/// Puts a batch entry by entry, and stops where it is dropped.
+#[derive(Clone, Debug)]
+struct PutsOneByOne;
+
+#[async_trait]
+impl Break for PutsOneByOne {
+    async fn put(
+        &self,
+        inner: &MemVectors,
+        scope: &Scope,
+        entries: &[VectorEntry],
+        visibility: Visibility,
+    ) -> Result<Vec<Rejected>> {
+        let mut rejected = Vec::new();
+        for entry in entries {
+            rejected.extend(inner.put(scope, std::slice::from_ref(entry), visibility).await?);
+            tokio::task::yield_now().await;
+        }
+        Ok(rejected)
+    }
+}
+
+#[tokio::test]
+async fn a_put_that_is_torn_apart_is_caught() {
+    caught(PutsOneByOne, &["calls_given_up_halfway_happen_fully_or_not_at_all"]).await;
+}
+
 /// Refuses the whole put for one bad entry.
 #[derive(Clone, Debug)]
 struct RefusesTheWholePut;
