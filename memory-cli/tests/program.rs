@@ -6,6 +6,9 @@ mod commands;
 #[cfg(test)]
 #[path = "program/demo.rs"]
 mod demo;
+#[cfg(all(test, unix))]
+#[path = "program/disk.rs"]
+mod disk;
 #[cfg(test)]
 #[path = "program/errors.rs"]
 mod errors;
@@ -15,6 +18,9 @@ mod forget;
 #[cfg(test)]
 #[path = "program/formats.rs"]
 mod formats;
+#[cfg(all(test, unix))]
+#[path = "program/interrupt.rs"]
+mod interrupt;
 #[cfg(test)]
 #[path = "program/kill.rs"]
 mod kill;

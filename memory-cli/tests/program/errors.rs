@@ -106,22 +106,6 @@ fn a_database_of_a_newer_version_or_another_application_is_refused_and_kept() {
     assert_eq!(bed.json(&["sessions"])["sessions"].as_array().unwrap().len(), 2);
 }
 
-#[cfg(unix)]
-#[test]
-fn a_read_only_file_is_told_and_kept() {
-    use std::os::unix::fs::PermissionsExt;
-
-    let bed = Bed::new();
-    bed.import(&conversations());
-    fs::set_permissions(bed.database(), fs::Permissions::from_mode(0o444)).unwrap();
-    // Whoever may write everywhere writes here too.
-    if fs::OpenOptions::new().append(true).open(bed.database()).is_ok() {
-        fs::set_permissions(bed.database(), fs::Permissions::from_mode(0o644)).unwrap();
-        return;
-    }
-    assert!(bed.run(&["remember", "x"]).refused(1).contains("read-only"));
-}
-
 #[test]
 fn a_damaged_database_is_told_without_a_backtrace() {
     let bed = Bed::new();

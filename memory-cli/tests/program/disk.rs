@@ -1,0 +1,62 @@
+//! A disk that cannot be written to: the program says so in a line, and nothing stored is lost.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::support::{Bed, answer, conversations, said};
+
+/// Somebody who owns nothing.
+const NOBODY: u32 = 65_534;
+
+#[test]
+fn a_read_only_database_is_told_and_kept() {
+    let bed = Bed::new();
+    bed.import(&conversations());
+    bed.settle();
+    let before = fs::read(bed.database()).unwrap();
+    let folder = bed.path("");
+    // Whoever may write everywhere becomes somebody else, who needs a program that can be read.
+    let program = bed.path("memory-program");
+    fs::copy(env!("CARGO_BIN_EXE_memory"), &program).unwrap();
+    let mut command = Command::new(&program);
+    if fs::metadata(&folder).unwrap().uid() == 0 {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    fs::set_permissions(bed.database(), Permissions::from_mode(0o444)).unwrap();
+    fs::set_permissions(&folder, Permissions::from_mode(0o555)).unwrap();
+    command.env_clear().arg("--db").arg(bed.database()).args(["--tenant", "acme", "--subject", "ada", "remember", "x"]);
+    let refused = answer(&mut command, b"");
+    fs::set_permissions(&folder, Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(bed.database(), Permissions::from_mode(0o644)).unwrap();
+    let line = refused.refused(1);
+    assert!(line.starts_with("sqlite "), "{line}");
+    assert!(fs::read(bed.database()).unwrap() == before, "the file is as it was");
+    assert_eq!(bed.json(&["sessions"])["sessions"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_full_disk_ends_an_import_in_a_line_and_the_same_command_goes_on() {
+    let bed = Bed::new();
+    bed.import(&conversations());
+    let long = "words that fill the disk ".repeat(100);
+    let text: String = (0..2_500).map(|n| said("full", n, "user", &format!("{n} {long}"))).collect();
+    let file = bed.file("large.jsonl", &text);
+    // No file may grow beyond 2 MiB, as if the disk were full; the signal that comes with it is ignored.
+    let script = "trap '' XFSZ; ulimit -f 4096; exec \"$0\" \"$@\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).arg(env!("CARGO_BIN_EXE_memory")).arg("--db").arg(bed.database());
+    let stopped = answer(command.args(["--tenant", "acme", "--subject", "ada", "import", &file]), b"");
+    assert_eq!((stopped.code, stopped.stdout.as_str()), (1, ""), "{}", stopped.stderr);
+    let lines: Vec<&str> = stopped.stderr.lines().collect();
+    assert!(lines[0].ends_with("items are in; the same command goes on from there"), "{lines:?}");
+    assert!(lines.len() == 2 && lines[1].starts_with("error: sqlite failed to append messages: "), "{lines:?}");
+    let stored: u64 = lines[0].split(' ').next().unwrap().parse().unwrap();
+    let answer = bed.json(&["import", &file]);
+    let (added, already) = (answer["added"].as_u64().unwrap(), answer["already"].as_u64().unwrap());
+    assert!(already >= stored && added > 0 && added + already == 2_500, "{stored} {answer}");
+    assert_eq!(bed.json(&["stats"])["owner"]["messages"], json!(2_507));
+}
