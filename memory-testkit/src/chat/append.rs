@@ -136,7 +136,8 @@ async fn an_empty_batch_makes_no_session(bed: Bed<Chat>) -> Scene {
     let appended = talk.append(&[]).await?;
     equal(appended.placements, [])?;
     equal(appended.state.head, Seq(0))?;
-    equal(talk.chat.store().sessions(&talk.scope, None, 10).await?, [])
+    equal(talk.chat.store().sessions(&talk.scope, None, 10).await?, [])?;
+    equal(talk.chat.upkeep().owners(None, 10).await?, [])
 }
 
 async fn takes_one_id_of_two_owners_for_two_messages(bed: Bed<Chat>) -> Scene {

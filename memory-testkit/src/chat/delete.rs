@@ -82,7 +82,15 @@ async fn ids_of_a_deleted_session_are_free_again(bed: Bed<Chat>) -> Scene {
     let others: Vec<NewMessage> = messages.iter().chain([&summary]).map(contradicting).collect();
     let placements = talk.beside("t")?.append(&others).await?.placements;
     equal(placements, [Placement::Added(Seq(1)), Placement::Added(Seq(2)), Placement::Added(Seq(3))])?;
-    equal(talk.get(&ids(&others)).await?.len(), 3)
+    equal(talk.get(&ids(&others)).await?.len(), 3)?;
+    // As a summary they are free too.
+    let other = talk.beside("u")?;
+    let message = new("one");
+    other.append(std::slice::from_ref(&message)).await?;
+    other.delete().await?;
+    other.say(&["two", "three"]).await?;
+    other.compact(&other.plan(1, 2, &contradicting(&message)).await?).await?;
+    equal(other.window().await?, ["something else altogether"])
 }
 
 async fn summaries_and_markers_go_with_their_session(bed: Bed<Chat>) -> Scene {

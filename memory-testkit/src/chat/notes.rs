@@ -17,6 +17,8 @@ scenarios!(TABLE: Chat = [
     a_settlement_in_the_middle_leaves_the_rest,
     a_redaction_is_not_covered_by_a_settlement_under_way,
     a_redaction_of_what_is_indexed_is_noted,
+    a_redaction_of_the_last_message_is_noted_within_the_session,
+    a_redaction_behind_a_pending_note_widens_it,
     an_append_alone_leaves_a_retry_waiting,
     a_redaction_makes_a_retry_due_at_once,
     a_deleted_session_is_gone_until_it_is_settled,
@@ -96,6 +98,28 @@ async fn a_redaction_of_what_is_indexed_is_noted(bed: Bed<Chat>) -> Scene {
     check!(note.from <= Seq(2) && note.upto >= Seq(2), "the note covers {:?} to {:?}", note.from, note.upto);
     check!(note.upto <= Seq(3), "the note goes beyond the session, to {:?}", note.upto);
     Ok(())
+}
+
+async fn a_redaction_of_the_last_message_is_noted_within_the_session(bed: Bed<Chat>) -> Scene {
+    let (index, talk) = (enlist(&bed).await?, Talk::plain(&bed)?);
+    let messages = talk.say(&["one", "two", "three"]).await?;
+    let note = only(due(&bed, &index).await?)?;
+    done(&bed, &index, &note, 3).await?;
+    talk.chat.store().redact(&talk.scope, &ids(&messages).into_iter().skip(2).collect::<Vec<_>>()).await?;
+    let note = only(due(&bed, &index).await?)?;
+    check!(note.from <= Seq(3), "the note begins at {:?}", note.from);
+    equal(note.upto, Seq(3))
+}
+
+async fn a_redaction_behind_a_pending_note_widens_it(bed: Bed<Chat>) -> Scene {
+    let (index, talk) = (enlist(&bed).await?, Talk::plain(&bed)?);
+    let messages = talk.say(&["one", "two", "three", "four", "five", "six"]).await?;
+    let note = only(due(&bed, &index).await?)?;
+    done(&bed, &index, &note, 5).await?;
+    talk.chat.store().redact(&talk.scope, &ids(&messages).into_iter().skip(1).take(1).collect::<Vec<_>>()).await?;
+    let note = only(due(&bed, &index).await?)?;
+    check!(note.from <= Seq(2), "the note begins at {:?}, behind the change", note.from);
+    equal(note.upto, Seq(6))
 }
 
 /// Appends three messages and asks for another try of their note in a minute.

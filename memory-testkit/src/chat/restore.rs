@@ -18,6 +18,8 @@ scenarios!(TABLE: Chat = [
     refuses_a_gap,
     refuses_a_number_that_another_message_has,
     refuses_other_content_under_a_restored_id,
+    refuses_to_restore_an_id_of_another_session,
+    refuses_other_content_in_the_place_of_a_row,
     restores_all_rows_or_none,
 ]);
 
@@ -169,6 +171,26 @@ async fn refuses_other_content_under_a_restored_id(bed: Bed<Chat>) -> Scene {
     fails!(restore(&bob.beside("s")?, &talk.rows(View::All).await?).await, Error::IdConflict { .. });
     equal(bob.beside("s")?.log().await?, [""; 0])?;
     equal(bob.log().await?, ["something else altogether"])
+}
+
+async fn refuses_to_restore_an_id_of_another_session(bed: Bed<Chat>) -> Scene {
+    let talk = Talk::plain(&bed)?;
+    talk.say(&["one"]).await?;
+    let other = talk.beside("t")?;
+    fails!(restore(&other, &talk.rows(View::All).await?).await, Error::IdConflict { .. });
+    equal(other.rows(View::All).await?, [])?;
+    equal(talk.log().await?, ["one"])
+}
+
+async fn refuses_other_content_in_the_place_of_a_row(bed: Bed<Chat>) -> Scene {
+    let talk = Talk::plain(&bed)?;
+    let stored = talk.say(&["one", "two"]).await?;
+    let mut rows = talk.rows(View::All).await?;
+    for (row, other) in rows.iter_mut().zip(&stored).skip(1) {
+        row.message = Some(contradicting(other).message);
+    }
+    fails!(restore(&talk, &rows).await, Error::IdConflict { .. });
+    equal(talk.log().await?, ["one", "two"])
 }
 
 async fn restores_all_rows_or_none(bed: Bed<Chat>) -> Scene {

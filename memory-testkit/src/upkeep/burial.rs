@@ -18,6 +18,7 @@ scenarios!(CHAT: Chat, RECORDS: Records = [
     a_burial_takes_the_place_of_all_notes_of_its_owner,
     a_burial_hides_at_once_what_was_stored_before,
     the_note_of_a_burial_survives_the_erasure,
+    the_note_of_a_burial_survives_an_erasure_below_a_later_epoch,
     an_erasure_leaves_no_note_but_that_of_the_burial,
     a_settlement_does_not_cover_a_later_burial,
     notes_carry_the_epoch_of_their_owner,
@@ -98,6 +99,17 @@ async fn the_note_of_a_burial_survives_the_erasure<S: Keeper>(bed: Bed<S>) -> Sc
     equal((&again.target, again.attempts), (&Target::Owner, 1))?;
     follower.done(&again).await?;
     equal(follower.due(60).await?, [])
+}
+
+async fn the_note_of_a_burial_survives_an_erasure_below_a_later_epoch<S: Keeper>(bed: Bed<S>) -> Scene {
+    // The epochs of two truth stores may differ; both are erased below the higher one.
+    let follower = Follower::enlisted(&bed).await?;
+    follower.write(&["a"]).await?;
+    follower.store.upkeep().bury(&follower.scope).await?;
+    follower.store.erase(&follower.scope, Epoch(7)).await?;
+    equal(only(follower.due(0).await?)?.target, Target::Owner)?;
+    equal(follower.store.upkeep().epoch(&follower.scope).await?, Epoch(7))?;
+    equal(follower.store.upkeep().bury(&follower.scope).await?, Epoch(8))
 }
 
 async fn an_erasure_leaves_no_note_but_that_of_the_burial<S: Keeper>(bed: Bed<S>) -> Scene {
