@@ -1,11 +1,13 @@
 //! From truth to index entries: what a note asks for is read and turned into documents, then put owner by owner.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::chat::{Page, View};
 use crate::error::{Error, Result};
 use crate::id::{ItemId, Seq, SeqRange, SessionId};
 use crate::index::{Changes, PIECE_WORDS, message_entries, message_pieces, record_entry, record_pieces};
+use crate::message::Message;
 use crate::model::Purpose;
 use crate::scope::Scope;
 use crate::text::{Deletion, Rejected, TextEntry, Visibility};
@@ -49,7 +51,7 @@ impl Inner {
                 let upto = Seq(note.upto.0.min(note.from.0.saturating_add(SLICE - 1)));
                 // The message before the first new one has a successor now.
                 let from = Seq(note.from.0.saturating_sub(1).max(1));
-                let (forgotten, documents) = self.read_messages(&note.scope, session, from, upto).await?;
+                let (forgotten, documents) = self.read_messages(index, &note.scope, session, from, upto).await?;
                 let gone = note.gone.then(|| Deletion::Session(session.clone()));
                 Ok((upto, gone.into_iter().chain([forgotten]).collect(), documents))
             }
@@ -73,6 +75,7 @@ impl Inner {
     /// forgotten, and the documents of the others.
     async fn read_messages(
         &self,
+        index: &IndexName,
         scope: &Scope,
         session: &SessionId,
         from: Seq,
@@ -82,11 +85,12 @@ impl Inner {
         let rows = usize::try_from(upto.0 + 1 - before).unwrap_or(usize::MAX);
         let slice = self.chat.store().read(scope, session, &Page::after(Seq(before), rows, View::Log)).await?;
         let range = SeqRange { first: from, last: upto };
-        let mut pieces: HashMap<ItemId, Vec<String>> = slice
-            .messages
-            .iter()
-            .filter_map(|row| Some((ItemId::Message(row.id), message_pieces(row.message.as_ref()?, PIECE_WORDS))))
-            .collect();
+        // Texts are copied only for the index that embeds them.
+        let embeds = self.vectors.as_ref().is_some_and(|vectors| vectors.name == *index);
+        let embedded = slice.messages.iter().filter(|row| embeds && range.contains(row.seq));
+        let pieces = |message: &Arc<Message>| message_pieces(message, PIECE_WORDS);
+        let mut pieces: HashMap<ItemId, Vec<String>> =
+            embedded.filter_map(|row| Some((ItemId::Message(row.id), pieces(row.message.as_ref()?)))).collect();
         let Changes { puts, deletions } = message_entries(&self.analysis, &slice.messages, &slice.state, range);
         let documents = puts.into_iter().map(|entry| {
             let pieces = pieces.remove(&entry.item).unwrap_or_default();
@@ -128,7 +132,7 @@ impl Inner {
     /// Puts some messages of a session into every index again, findable on return.
     pub(super) async fn index_again(&self, scope: &Scope, session: &SessionId, from: Seq, upto: Seq) -> Result<()> {
         for index in self.index_names() {
-            let (forgotten, documents) = self.read_messages(scope, session, from, upto).await?;
+            let (forgotten, documents) = self.read_messages(&index, scope, session, from, upto).await?;
             self.delete_from(&index, scope, &forgotten).await?;
             self.put(&index, scope, documents).await?;
             self.flush(&index).await?;

@@ -8,7 +8,9 @@ use crate::chat::{Append, Compaction, Fence, NewMessage, Page, SessionState, Sli
 use crate::error::{Error, Result};
 use crate::id::{MessageId, SessionId};
 use crate::message::{Message, StoredMessage};
+use crate::window::Pressure;
 
+use super::builder::WindowConfig;
 use super::receipt::AppendReceipt;
 use super::scoped::Scoped;
 
@@ -123,10 +125,8 @@ impl Session {
     }
 
     fn pressure(&self, state: &SessionState) -> f32 {
-        let window = &self.scoped.inner().window;
-        let share = |part: u64, whole: u64| part as f32 / whole.max(1) as f32;
-        let messages = window.summarize_after.map_or(0.0, |most| share(state.active_messages, most));
-        share(state.active_tokens, window.limit).max(messages)
+        let WindowConfig { limit, summarize_after, .. } = self.scoped.inner().window;
+        Pressure::of(state.active_tokens, Some(limit), state.active_messages, summarize_after).0 as f32
     }
 
     async fn fence(&self) -> Result<Fence> {
