@@ -13,6 +13,7 @@ pub mod hashing;
 pub mod id;
 pub mod index;
 pub mod journal;
+pub mod layer;
 pub mod limits;
 pub mod message;
 pub mod model;

@@ -49,4 +49,10 @@ impl<S: ?Sized> Truth<S> {
     pub fn layered(self, wrap: impl FnOnce(Arc<S>) -> Arc<S>) -> Self {
         Self { store: wrap(self.store), upkeep: self.upkeep }
     }
+
+    /// Wraps the upkeep in a layer, as [`Truth::layered`] wraps the store.
+    #[must_use]
+    pub fn layered_upkeep(self, wrap: impl FnOnce(Arc<dyn Upkeep>) -> Arc<dyn Upkeep>) -> Self {
+        Self { store: self.store, upkeep: wrap(self.upkeep) }
+    }
 }

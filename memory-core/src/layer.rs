@@ -1,0 +1,10 @@
+//! Layers that stand between the engine and its stores: each implements the traits of what it wraps.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | deadlines, retries, the circuit breaker, how many calls at once | `guard.rs` and the pure parts beside it |
+//! | which store traits a guard implements, and how patient it is with each method | `guard/stores.rs` |
+
+pub mod guard;
+
+pub use guard::{Guard, GuardPolicy, Guarded, within};

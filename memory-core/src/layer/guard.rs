@@ -1,0 +1,270 @@
+//! A guard before a backend: deadline, then retries, then the time of one attempt, then how many calls at once.
+//!
+//! One [`Guard`] watches one backend; a [`Guarded`] store asks it before every call. Retries happen at one layer only: a
+//! guard inside another never retries. Hedging, a second read sent before the first has answered, is left out: it pays
+//! where one of many replicas is slow, and no backend here reads from replicas.
+
+mod breaker;
+mod budget;
+mod policy;
+mod stores;
+#[cfg(test)]
+mod tests;
+
+use std::future::Future;
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::{Instant, timeout_at};
+
+use crate::chat::ChatStore;
+use crate::error::{Cause, Error, Result, Transience};
+use crate::record::RecordStore;
+use crate::time::Clock;
+use crate::truth::Truth;
+
+use breaker::{Admission, Breaker, Outcome};
+use budget::{Budget, Dice};
+pub use policy::GuardPolicy;
+use policy::{Call, Patience};
+
+tokio::task_local! {
+    static CALLER: Caller;
+}
+
+/// What a guard is told by whoever called.
+#[derive(Clone, Copy, Debug, Default)]
+struct Caller {
+    /// When the caller loses interest.
+    until: Option<Instant>,
+    /// Whether an outer guard retries already.
+    is_guarded: bool,
+}
+
+impl Caller {
+    fn current() -> Self {
+        CALLER.try_with(|caller| *caller).unwrap_or_default()
+    }
+}
+
+/// Runs `call` so that every guard in it gives up after `limit`, or sooner where its own policy says so.
+///
+/// Limits nest: the shortest counts. They do not reach into tasks that the call spawns.
+pub async fn within<F: Future>(limit: Duration, call: F) -> F::Output {
+    let caller = Caller::current();
+    let until = Instant::now() + limit;
+    let until = caller.until.map_or(until, |outer| outer.min(until));
+    CALLER.scope(Caller { until: Some(until), ..caller }, call).await
+}
+
+/// Watches one backend: how it answered lately, and how many calls are under way.
+#[derive(Debug)]
+pub struct Guard {
+    backend: &'static str,
+    policy: GuardPolicy,
+    clock: Arc<dyn Clock>,
+    room: Semaphore,
+    waiting: AtomicUsize,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    breaker: Breaker,
+    budget: Budget,
+    dice: Dice,
+}
+
+/// A store behind a [`Guard`]. Implements every trait that the store does.
+#[derive(Debug)]
+pub struct Guarded<S: ?Sized> {
+    inner: Arc<S>,
+    guard: Arc<Guard>,
+}
+
+impl<S: ?Sized> Clone for Guarded<S> {
+    fn clone(&self) -> Self {
+        Self { inner: Arc::clone(&self.inner), guard: Arc::clone(&self.guard) }
+    }
+}
+
+impl<S: ?Sized> Guarded<S> {
+    /// Puts `guard` before `inner`. Stores of one server may share a guard.
+    pub fn new(inner: Arc<S>, guard: Arc<Guard>) -> Self {
+        Self { inner, guard }
+    }
+
+    /// Returns the guard.
+    pub fn guard(&self) -> &Arc<Guard> {
+        &self.guard
+    }
+}
+
+impl Guard {
+    /// Puts the guard before a truth store and its upkeep.
+    pub fn chat(self: &Arc<Self>, truth: Truth<dyn ChatStore>) -> Truth<dyn ChatStore> {
+        let store = |inner| Arc::new(Guarded::new(inner, Arc::clone(self))) as Arc<dyn ChatStore>;
+        truth.layered(store).layered_upkeep(|inner| Arc::new(Guarded::new(inner, Arc::clone(self))))
+    }
+
+    /// Puts the guard before a truth store and its upkeep.
+    pub fn records(self: &Arc<Self>, truth: Truth<dyn RecordStore>) -> Truth<dyn RecordStore> {
+        let store = |inner| Arc::new(Guarded::new(inner, Arc::clone(self))) as Arc<dyn RecordStore>;
+        truth.layered(store).layered_upkeep(|inner| Arc::new(Guarded::new(inner, Arc::clone(self))))
+    }
+}
+
+/// How one attempt ended.
+enum Attempt<T> {
+    /// The backend answered, or was too late.
+    Made(Result<T>),
+    /// The guard did not let the call through; trying again at once cannot help.
+    Refused(Error),
+}
+
+impl Guard {
+    /// Returns the guard of the backend called `backend`; its circuit breaker goes by `clock`.
+    pub fn new(backend: &'static str, policy: GuardPolicy, clock: Arc<dyn Clock>) -> Arc<Self> {
+        let room = Semaphore::new(policy.concurrency.clamp(1, Semaphore::MAX_PERMITS));
+        let state = State { breaker: Breaker::default(), budget: Budget::default(), dice: Dice::fresh() };
+        Arc::new(Self { backend, policy, clock, room, waiting: AtomicUsize::new(0), state: Mutex::new(state) })
+    }
+
+    /// Returns whether the circuit is open: the backend failed lately and calls are refused until a probe succeeds.
+    pub fn is_open(&self) -> bool {
+        self.state().breaker.refuses(self.clock.now()).is_some()
+    }
+
+    /// Makes a call, again where that may help and there is time. Dropping the future drops the attempt under way.
+    async fn call<T, F>(&self, call: Call, mut make: impl FnMut() -> F + Send) -> Result<T>
+    where
+        F: Future<Output = Result<T>> + Send,
+    {
+        let caller = Caller::current();
+        let limit = match call.patience {
+            Patience::Short => self.policy.deadline,
+            Patience::Long => self.policy.bulk_deadline,
+        };
+        let until = Instant::now() + limit;
+        let until = caller.until.map_or(until, |outer| outer.min(until));
+        let retries = if call.is_repeatable && !caller.is_guarded { self.policy.retries } else { 0 };
+        self.state().budget.deposit();
+        for retry in 0..=retries {
+            let now = Instant::now();
+            let share = until.saturating_duration_since(now) / (retries - retry + 1);
+            let error = match self.attempt(call.doing, now + share, &mut make).await {
+                Attempt::Refused(error) => return Err(error),
+                Attempt::Made(Err(error)) if error.is_retryable() && retry < retries => error,
+                Attempt::Made(answer) => return answer,
+            };
+            let Some(wait) = self.wait(retry, &error, until) else { return Err(error) };
+            tokio::time::sleep(wait).await;
+        }
+        Err(self.late(call.doing))
+    }
+
+    async fn attempt<T, F>(&self, doing: &'static str, until: Instant, make: &mut impl FnMut() -> F) -> Attempt<T>
+    where
+        F: Future<Output = Result<T>> + Send,
+    {
+        if let Some(after) = self.state().breaker.refuses(self.clock.now()) {
+            return Attempt::Refused(self.open(doing, after));
+        }
+        let Some(_permit) = self.enter(until).await else { return Attempt::Refused(Error::Overloaded) };
+        let admitted = self.state().breaker.admit(self.clock.now());
+        let mut ticket = match admitted {
+            Ok(admission) => Ticket { guard: self, admission, outcome: Outcome::Neither },
+            Err(after) => return Attempt::Refused(self.open(doing, after)),
+        };
+        let inside = Caller { until: Some(until), is_guarded: true };
+        let answer = timeout_at(until, CALLER.scope(inside, make())).await;
+        let answer = answer.unwrap_or_else(|_| Err(self.late(doing)));
+        ticket.outcome = outcome(&answer);
+        Attempt::Made(answer)
+    }
+
+    /// Waits for room among the calls under way; none if too many wait already, or none came free in time.
+    async fn enter(&self, until: Instant) -> Option<SemaphorePermit<'_>> {
+        if let Ok(permit) = self.room.try_acquire() {
+            return Some(permit);
+        }
+        let place = Place::take(&self.waiting);
+        if place.number >= self.policy.queue {
+            return None;
+        }
+        timeout_at(until, self.room.acquire()).await.ok()?.ok()
+    }
+
+    /// Returns how long to wait before the next attempt; none if there is no time or the budget of retries is spent.
+    fn wait(&self, retry: u32, error: &Error, until: Instant) -> Option<Duration> {
+        let asked = match error {
+            Error::Backend { transience: Transience::Transient { after: Some(after) }, .. } => *after,
+            _ => Duration::ZERO,
+        };
+        let mut state = self.state();
+        let wait = budget::backoff(retry, state.dice.roll()).max(asked);
+        let in_time = Instant::now() + wait < until;
+        (in_time && state.budget.withdraw()).then_some(wait)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn open(&self, doing: &'static str, after: Duration) -> Error {
+        self.fault(doing, Some(after), Cause::new("it failed lately, and is asked again only after a while"))
+    }
+
+    fn late(&self, doing: &'static str) -> Error {
+        self.fault(doing, None, Cause::new(io::Error::from(io::ErrorKind::TimedOut)))
+    }
+
+    fn fault(&self, doing: &'static str, after: Option<Duration>, source: Cause) -> Error {
+        Error::Backend { backend: self.backend, doing, transience: Transience::Transient { after }, source }
+    }
+}
+
+/// What an answer says about the backend.
+fn outcome<T>(answer: &Result<T>) -> Outcome {
+    match answer {
+        Ok(_) | Err(Error::Conflict | Error::IdConflict { .. } | Error::Fenced) => Outcome::Success,
+        Err(error) if error.is_retryable() => Outcome::Failure,
+        // The call was wrong, or refused before the backend saw it.
+        Err(_) => Outcome::Neither,
+    }
+}
+
+/// Tells the breaker how an admitted call ended, also if its future is dropped.
+struct Ticket<'a> {
+    guard: &'a Guard,
+    admission: Admission,
+    outcome: Outcome,
+}
+
+impl Drop for Ticket<'_> {
+    fn drop(&mut self) {
+        let now = self.guard.clock.now();
+        self.guard.state().breaker.record(now, self.admission, self.outcome);
+    }
+}
+
+/// A place among those who wait, given back when it is dropped.
+struct Place<'a> {
+    waiting: &'a AtomicUsize,
+    number: usize,
+}
+
+impl<'a> Place<'a> {
+    fn take(waiting: &'a AtomicUsize) -> Self {
+        Self { waiting, number: waiting.fetch_add(1, Ordering::Relaxed) }
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,104 @@
+//! How often retries are made, and how long they wait: a budget, and jitter from a source that is given.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::time::Duration;
+
+/// What one call adds to the budget, and what one retry takes: one retry in ten calls.
+const CALL: u32 = 1;
+const RETRY: u32 = 10;
+/// The most that is saved up: ten retries, which is also what a guard begins with.
+const FULL: u32 = 10 * RETRY;
+/// The shortest and the longest wait before a retry.
+const SHORTEST: Duration = Duration::from_millis(50);
+const LONGEST: Duration = Duration::from_secs(1);
+
+/// Retries saved up by calls, so that a failing backend is not asked three times as often.
+#[derive(Debug)]
+pub(super) struct Budget(u32);
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self(FULL)
+    }
+}
+
+impl Budget {
+    /// Counts a call.
+    pub(super) fn deposit(&mut self) {
+        self.0 = (self.0 + CALL).min(FULL);
+    }
+
+    /// Takes a retry out, if there is one.
+    pub(super) fn withdraw(&mut self) -> bool {
+        let left = self.0.checked_sub(RETRY);
+        self.0 = left.unwrap_or(self.0);
+        left.is_some()
+    }
+}
+
+/// Returns how long to wait before retry number `retry`, counted from 0: between 50 ms and a bound that grows fourfold
+/// from 200 ms up to 1 s, wherever in between `roll` falls.
+pub(super) fn backoff(retry: u32, roll: u64) -> Duration {
+    let bound = SHORTEST.saturating_mul(4_u32.saturating_pow(retry.saturating_add(1))).min(LONGEST);
+    let span = (bound - SHORTEST).as_micros() as u64;
+    SHORTEST + Duration::from_micros(roll % (span + 1))
+}
+
+/// Numbers that look random (SplitMix64), another sequence in every process.
+#[derive(Debug)]
+pub(super) struct Dice(u64);
+
+impl Dice {
+    /// Returns dice whose first number nobody knows.
+    pub(super) fn fresh() -> Self {
+        Self(RandomState::new().build_hasher().finish())
+    }
+
+    /// Returns the next number.
+    pub(super) fn roll(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn retries_stay_below_a_tenth_of_the_calls_and_the_ten_to_begin_with(steps in prop::collection::vec(any::<bool>(), 0..400)) {
+            let mut budget = Budget::default();
+            let (mut calls, mut retries) = (0, 0);
+            for is_call in steps {
+                if is_call {
+                    budget.deposit();
+                    calls += 1;
+                } else {
+                    retries += u32::from(budget.withdraw());
+                }
+                prop_assert!(retries * RETRY <= calls + FULL);
+            }
+        }
+
+        #[test]
+        fn waits_lie_between_50_ms_and_a_bound_of_at_most_a_second(retry in 0_u32..100, roll in any::<u64>()) {
+            let wait = backoff(retry, roll);
+            prop_assert!(wait >= SHORTEST && wait <= LONGEST);
+            prop_assert!(retry > 0 || wait <= Duration::from_millis(200));
+        }
+    }
+
+    #[test]
+    fn waits_spread_over_the_whole_span() {
+        let mut dice = Dice(7);
+        let waits: Vec<Duration> = (0..1_000).map(|_| backoff(5, dice.roll())).collect();
+        let below = waits.iter().filter(|wait| **wait < Duration::from_millis(525)).count();
+        assert!((400..600).contains(&below), "{below} of 1,000 in the lower half");
+    }
+}
