@@ -12,11 +12,12 @@ mod sessions;
 mod stats;
 
 use memory::{Memory, Scope, Scoped, SessionId};
+use tokio::sync::OnceCell;
 
 use crate::cli::{Cli, Command, Global};
 use crate::config::{Database, SESSION, owner};
-use crate::failure::{Failure, Outcome};
-use crate::output::Output;
+use crate::failure::{Failure, Outcome, chain};
+use crate::output::{Output, say};
 
 /// What a command was called with.
 #[derive(Debug)]
@@ -24,6 +25,8 @@ pub(crate) struct Call {
     global: Global,
     /// The database was named on the command line, not by the environment.
     names_database: bool,
+    /// What the command has opened, to be closed at its end however it ends.
+    opened: OnceCell<Memory>,
 }
 
 impl Call {
@@ -56,9 +59,22 @@ impl Call {
     /// Opens the memory of the owner for a model that reads so many tokens: longer conversations are summarised.
     pub(crate) async fn open_for(&self, tokens: Option<u64>) -> Result<(Memory, Scoped), Failure> {
         let owner = self.owner()?;
-        let memory = self.database()?.open(tokens).await?;
+        let memory = self.open_database(&self.database()?, tokens).await?;
         let scoped = memory.of(&owner);
         Ok((memory, scoped))
+    }
+
+    /// Opens a database, for a model that reads so many tokens if they are given.
+    pub(crate) async fn open_database(&self, database: &Database, tokens: Option<u64>) -> Result<Memory, Failure> {
+        self.opened.get_or_try_init(|| database.open(tokens)).await.cloned()
+    }
+
+    /// Closes what was opened, so that the database is one file again.
+    async fn close(&self) {
+        let Some(memory) = self.opened.get() else { return };
+        if let Err(error) = memory.close().await {
+            say(&format!("warning: the database was not closed: {}", chain(&error)));
+        }
     }
 
     /// Returns the session's name.
@@ -79,19 +95,34 @@ impl Call {
 
 /// Runs what the command line asks for.
 pub(crate) async fn run(cli: Cli, names_database: bool, output: &mut Output) -> Result<Outcome, Failure> {
-    let call = Call { global: cli.global, names_database };
-    let outcome = match &cli.command {
-        Command::Demo => demo::run(&call, output).await,
-        Command::Import(args) => import::run(&call, args, output).await,
-        Command::Context(args) => context::run(&call, args, output).await,
-        Command::Search(args) => search::run(&call, args, output).await,
-        Command::Remember(args) => remember::run(&call, args, output).await,
-        Command::Forget(args) => forget::run(&call, args, output).await,
-        Command::Sessions => sessions::run(&call, output).await,
-        Command::Stats => stats::run(&call, output).await,
-        Command::Export => export::run(&call, output).await,
-        Command::Chat(args) => chat::run(&call, args, output).await,
+    let call = Call { global: cli.global, names_database, opened: OnceCell::new() };
+    let outcome = if matches!(cli.command, Command::Import(_) | Command::Chat(_)) {
+        // They have their own way of being stopped.
+        dispatch(&cli.command, &call, output).await
+    } else {
+        tokio::select! {
+            // The command first: a question on the terminal, asked before anything is awaited, is stopped as usual.
+            biased;
+            outcome = dispatch(&cli.command, &call, output) => outcome,
+            _ = tokio::signal::ctrl_c() => Ok(Outcome::Interrupted),
+        }
     };
+    call.close().await;
     output.flush()?;
     outcome
+}
+
+async fn dispatch(command: &Command, call: &Call, output: &mut Output) -> Result<Outcome, Failure> {
+    match command {
+        Command::Demo => demo::run(call, output).await,
+        Command::Import(args) => import::run(call, args, output).await,
+        Command::Context(args) => context::run(call, args, output).await,
+        Command::Search(args) => search::run(call, args, output).await,
+        Command::Remember(args) => remember::run(call, args, output).await,
+        Command::Forget(args) => forget::run(call, args, output).await,
+        Command::Sessions => sessions::run(call, output).await,
+        Command::Stats => stats::run(call, output).await,
+        Command::Export => export::run(call, output).await,
+        Command::Chat(args) => chat::run(call, args, output).await,
+    }
 }

@@ -64,6 +64,15 @@ pub trait Store: Debug + Send + Sync + 'static {
     /// Any, if the store cannot serve.
     async fn ping(&self) -> Result<Health>;
 
+    /// Closes the connections of this store, of its clones, and of stores that share its client, after the calls under
+    /// way have ended. A store opened apart goes on.
+    ///
+    /// What was acknowledged stays. Later calls open connections again, or fail. May be repeated.
+    ///
+    /// # Errors
+    /// Any, if something could not be closed; what was acknowledged is safe all the same.
+    async fn close(&self) -> Result<()>;
+
     /// Removes everything of `scope` written in an epoch before `below`, then counts what is left of it.
     ///
     /// From then on nothing with an older epoch is accepted for this owner: a late put changes nothing, a late append

@@ -43,6 +43,10 @@ impl Store for SqliteChat {
         self.file.ping().await
     }
 
+    async fn close(&self) -> Result<()> {
+        self.file.close().await
+    }
+
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
         owner::erase(&self.file, Truth::Chat, scope, below).await
     }

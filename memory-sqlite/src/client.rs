@@ -3,6 +3,7 @@
 //! Every operation runs in a task of its own, so that a caller who goes away leaves nothing half done; and a connection
 //! is taken out for it and put back only after a clean end, so that none ever carries an open transaction to the next.
 
+mod close;
 mod open;
 mod purge;
 mod readers;
@@ -51,6 +52,15 @@ impl Sqlite {
         let writer = writer::Writer::new(connection);
         let readers = readers::Readers::new(config.readers);
         Ok(Self { shared: Arc::new(Shared { config, durability, writer, readers }) })
+    }
+
+    /// Closes all connections once the calls under way have ended, so that the last process to do so leaves neither a log
+    /// nor an index of it beside the file. May be repeated; a later call opens a connection again.
+    ///
+    /// # Errors
+    /// `Backend` if the log could not be moved into the file. Nothing is lost then: who opens the file next does it.
+    pub async fn close(&self) -> Result<()> {
+        close::close(&self.shared).await
     }
 
     /// Returns how durable a committed write is.

@@ -44,6 +44,10 @@ impl Store for SqliteRecords {
         self.file.ping().await
     }
 
+    async fn close(&self) -> Result<()> {
+        self.file.close().await
+    }
+
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
         owner::erase(&self.file, Truth::Records, scope, below).await
     }

@@ -59,6 +59,10 @@ impl Store for SqliteText {
         self.file.ping().await
     }
 
+    async fn close(&self) -> Result<()> {
+        self.file.close().await
+    }
+
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
         let (owner, name) = (scope.clone(), Arc::clone(&self.name));
         let work = self.file.write("erase the owner's texts", move |connection| {

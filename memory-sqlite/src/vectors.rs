@@ -49,6 +49,10 @@ impl Store for SqliteVectors {
         self.file.ping().await
     }
 
+    async fn close(&self) -> Result<()> {
+        self.file.close().await
+    }
+
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
         let (owner, name, dimension) = (scope.clone(), Arc::clone(&self.name), self.space.dimension);
         let work = self.file.write("erase the owner's vectors", move |connection| {

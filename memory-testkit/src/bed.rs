@@ -78,15 +78,22 @@ where
 /// Opens the store under test again, over the same data.
 pub type Open<S> = Arc<dyn Fn() -> Boxed<'static, Result<S>> + Send + Sync>;
 
-/// A store that can be asked how it is.
+/// A store that can be asked how it is, and closed.
 pub trait Subject: Clone + Send + Sync + 'static {
     /// Returns the store's health.
     fn health(&self) -> Boxed<'_, Result<Health>>;
+
+    /// Closes the store.
+    fn close(&self) -> Boxed<'_, Result<()>>;
 }
 
 impl<T: Store + ?Sized> Subject for Truth<T> {
     fn health(&self) -> Boxed<'_, Result<Health>> {
         Box::pin(async { self.store().ping().await })
+    }
+
+    fn close(&self) -> Boxed<'_, Result<()>> {
+        Box::pin(async { self.store().close().await })
     }
 }
 
@@ -95,6 +102,10 @@ macro_rules! subject {
         impl Subject for Arc<dyn $store> {
             fn health(&self) -> Boxed<'_, Result<Health>> {
                 Box::pin(async { self.ping().await })
+            }
+
+            fn close(&self) -> Boxed<'_, Result<()>> {
+                Box::pin(async { Store::close(self.as_ref()).await })
             }
         }
     )*};
@@ -106,6 +117,10 @@ impl Subject for Arc<dyn Journal> {
     fn health(&self) -> Boxed<'_, Result<Health>> {
         let durability = self.durability();
         Box::pin(async move { Ok(Health { server: String::new(), version: String::new(), durability }) })
+    }
+
+    fn close(&self) -> Boxed<'_, Result<()>> {
+        Box::pin(async { Ok(()) })
     }
 }
 

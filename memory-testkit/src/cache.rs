@@ -9,12 +9,12 @@ mod values;
 
 use std::time::Duration;
 
-use crate::{Caches, Scenario};
+use crate::{Caches, Scenario, closing};
 
 /// Long enough for any scenario that does not wait.
 const HOUR: Duration = Duration::from_secs(3_600);
 
 /// Returns the scenarios of caches.
 pub fn table() -> Vec<Scenario<Caches>> {
-    [values::TABLE, lists::TABLE, expiry::TABLE, epochs::TABLE, owners::TABLE, hostile::TABLE].concat()
+    [values::TABLE, lists::TABLE, expiry::TABLE, epochs::TABLE, owners::TABLE, hostile::TABLE, closing::CACHE].concat()
 }

@@ -20,12 +20,14 @@ mod storm;
 pub(crate) mod talk;
 mod together;
 
-use crate::{Chat, Scenario, filters, upkeep};
+use crate::{Chat, Scenario, closing, filters, upkeep};
 
 /// Returns the scenarios of conversation stores and their upkeep.
 pub fn table() -> Vec<Scenario<Chat>> {
     [
         append::TABLE,
+        closing::CHAT,
+        closing::TALK,
         content::TABLE,
         delete::TABLE,
         erase::TABLE,

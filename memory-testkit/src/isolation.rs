@@ -113,4 +113,18 @@ impl Subject for Stores {
         let asked = asked.or_else(|| journal.as_ref().map(Subject::health));
         asked.unwrap_or_else(|| Box::pin(async { Err(memory_core::Error::invalid("no store is given")) }))
     }
+
+    fn close(&self) -> Boxed<'_, memory_core::Result<()>> {
+        let Self { chat, records, text, vectors, cache, blackboard, journal } = self;
+        let truth = [chat.as_ref().map(Subject::close), records.as_ref().map(Subject::close)];
+        let indexes = [text.as_ref().map(Subject::close), vectors.as_ref().map(Subject::close)];
+        let rest = [cache.as_ref().map(Subject::close), blackboard.as_ref().map(Subject::close)];
+        let all = [truth, indexes, rest, [journal.as_ref().map(Subject::close), None]];
+        Box::pin(async move {
+            for closing in all.into_iter().flatten().flatten() {
+                closing.await?;
+            }
+            Ok(())
+        })
+    }
 }

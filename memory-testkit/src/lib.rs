@@ -10,6 +10,7 @@ mod bed;
 pub mod blackboard;
 pub mod cache;
 pub mod chat;
+mod closing;
 mod crowd;
 pub mod doubles;
 mod dropped;

@@ -15,11 +15,12 @@ mod sweep;
 mod together;
 mod touch;
 
-use crate::{Records, Scenario, filters, upkeep};
+use crate::{Records, Scenario, closing, filters, upkeep};
 
 /// Returns the scenarios of record stores and their upkeep.
 pub fn table() -> Vec<Scenario<Records>> {
     [
+        closing::RECORDS,
         content::TABLE,
         delete::TABLE,
         erase::TABLE,

@@ -17,7 +17,7 @@ pub(crate) use build::{entry as plain_entry, query as plain_query};
 pub(crate) use build::{message, plain_fields, record, revision, span, terms};
 pub(crate) use model::{TextModel, falls};
 
-use crate::{Scenario, Texts, filters};
+use crate::{Scenario, Texts, closing, filters};
 
 /// Returns the scenarios of text stores.
 pub fn table() -> Vec<Scenario<Texts>> {
@@ -34,6 +34,7 @@ pub fn table() -> Vec<Scenario<Texts>> {
         lasting::DURABLE,
         fixture::TABLE,
         filters::TEXT,
+        closing::TEXT,
     ]
     .concat()
 }

@@ -117,6 +117,10 @@ mod tests {
             let (server, version) = (String::from("test"), String::from("1"));
             Box::pin(async { Ok(Health { server, version, durability: Durability::Volatile }) })
         }
+
+        fn close(&self) -> Boxed<'_, memory_core::Result<()>> {
+            Box::pin(async { Ok(()) })
+        }
     }
 
     async fn passes(bed: Bed<Volatile>) -> Scene {

@@ -15,7 +15,7 @@ mod search;
 pub(crate) use build::{entry as plain_entry, query as plain_query};
 pub(crate) use model::VectorModel;
 
-use crate::{Scenario, Vectors, filters};
+use crate::{Scenario, Vectors, closing, filters};
 
 /// Returns the scenarios of vector stores.
 pub fn table() -> Vec<Scenario<Vectors>> {
@@ -31,6 +31,7 @@ pub fn table() -> Vec<Scenario<Vectors>> {
         lasting::TABLE,
         lasting::DURABLE,
         filters::VECTORS,
+        closing::VECTORS,
     ]
     .concat()
 }

@@ -1,10 +1,11 @@
 //! `memory chat`: a conversation line by line, with the context that each line would be sent in.
 
-use std::io::{IsTerminal, stdin};
+use std::io::{self, IsTerminal, stdin};
 
 use memory::engine::Forget as What;
 use memory::{Memory, Message, MessageId, Remember, Role, Scoped, Search, Session};
 use serde_json::{Value, json};
+use tokio::sync::mpsc::{Receiver, channel};
 
 use super::{Call, context, forget, search};
 use crate::cli::{Bounds, Chat};
@@ -41,13 +42,19 @@ pub(crate) async fn run(call: &Call, args: &Chat, output: &mut Output) -> Result
     }
     let bounds = &args.bounds;
     let mut room = Room { memory: &memory, scoped: &scoped, session: scoped.session(&session), bounds, output };
-    let mut line = String::new();
+    let mut lines = lines()?;
+    let mut stop = std::pin::pin!(tokio::signal::ctrl_c());
     loop {
         if is_terminal {
             say("> ");
         }
-        line.clear();
-        if stdin().read_line(&mut line)? == 0 || line.trim() == "/quit" {
+        let line = tokio::select! {
+            line = lines.recv() => line,
+            _ = &mut stop => return Ok(Outcome::Interrupted),
+        };
+        let Some(line) = line else { return Ok(Outcome::Done) };
+        let line = line.map_err(|error| Failure::Usage(format!("the line cannot be read: {error}")))?;
+        if line.trim() == "/quit" {
             return Ok(Outcome::Done);
         }
         match room.turn(line.trim()).await {
@@ -59,6 +66,22 @@ pub(crate) async fn run(call: &Call, args: &Chat, output: &mut Output) -> Result
         room.output.flush()?;
         upkeep::after(&memory).await;
     }
+}
+
+/// Reads lines in a thread of its own, because reading blocks: who waits for a line can be stopped.
+fn lines() -> Result<Receiver<io::Result<String>>, Failure> {
+    let (sender, lines) = channel(1);
+    let work = move || {
+        for line in stdin().lines() {
+            let is_last = line.is_err();
+            if sender.blocking_send(line).is_err() || is_last {
+                return;
+            }
+        }
+    };
+    let reader = std::thread::Builder::new().name("reader".to_owned()).spawn(work);
+    reader.map_err(|error| Failure::Inner(format!("no thread can be started: {error}")))?;
+    Ok(lines)
 }
 
 impl Room<'_> {

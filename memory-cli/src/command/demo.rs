@@ -54,7 +54,7 @@ pub(crate) async fn run(call: &Call, output: &mut Output) -> Result<Outcome, Fai
     };
     let questions: Questions = serde_json::from_str(QUESTIONS)
         .map_err(|error| Failure::Inner(format!("the questions are damaged: {error}")))?;
-    let memory = database.open(None).await?;
+    let memory = call.open_database(&database, None).await?;
     let scoped = memory.of(&Scope::new(TENANT, SUBJECT)?);
     let loaded = load(&memory, &scoped).await?;
     let asked = ask(&scoped, &questions, output).await?;

@@ -24,7 +24,7 @@ struct Owned {
 /// Shows the statistics. Without an owner, those of the database alone.
 pub(crate) async fn run(call: &Call, output: &mut Output) -> Result<Outcome, Failure> {
     let (owner, database) = (call.owner_if_named()?, call.database()?);
-    let memory = database.open(None).await?;
+    let memory = call.open_database(&database, None).await?;
     let owned = match &owner {
         Some(owner) => Some(count(&memory.of(owner)).await?),
         None => None,

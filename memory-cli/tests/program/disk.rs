@@ -16,7 +16,7 @@ const NOBODY: u32 = 65_534;
 fn a_read_only_database_is_told_and_kept() {
     let bed = Bed::new();
     bed.import(&conversations());
-    bed.settle();
+    bed.is_one_file();
     let before = fs::read(bed.database()).unwrap();
     let folder = bed.path("");
     // Whoever may write everywhere becomes somebody else, who needs a program that can be read.

@@ -92,7 +92,7 @@ fn a_folder_in_the_place_of_the_database_or_no_folder_at_all_is_told() {
 fn a_database_of_a_newer_version_or_another_application_is_refused_and_kept() {
     let bed = Bed::new();
     bed.import(&conversations());
-    bed.settle();
+    bed.is_one_file();
     let whole = fs::read(bed.database()).unwrap();
     // The file's own header: the version of its tables, and the application's number.
     for (offset, part) in [(60, "newer version"), (68, "another application")] {
@@ -110,7 +110,7 @@ fn a_database_of_a_newer_version_or_another_application_is_refused_and_kept() {
 fn a_damaged_database_is_told_without_a_backtrace() {
     let bed = Bed::new();
     bed.import(&conversations());
-    bed.settle();
+    bed.is_one_file();
     let mut bytes = fs::read(bed.database()).unwrap();
     let end = bytes.len();
     bytes[4_096..end].fill(0x5a);
@@ -142,6 +142,32 @@ fn help_and_version_are_results() {
     assert!(nothing.stderr.contains("memory demo"));
 }
 
+#[test]
+fn every_command_leaves_one_file_however_it_ends() {
+    let bed = Bed::new();
+    let file = bed.file("conversation.jsonl", conversations());
+    let table = [
+        (&["import", &file][..], 0),
+        (&["search", "parcel"], 0),
+        (&["context", "parcel"], 0),
+        (&["remember", "one"], 0),
+        (&["sessions"], 0),
+        (&["stats"], 0),
+        (&["export"], 0),
+        (&["chat"], 0),
+        (&["context", "parcel", "--budget", "3"], 4),
+        (&["import", "nowhere.jsonl"], 2),
+        (&["remember", ""], 2),
+        (&["forget", "--session", "garden"], 0),
+        (&["forget", "--all", "--yes"], 0),
+    ];
+    for (args, code) in table {
+        let answer = bed.run_with(args, b"a line\n");
+        assert_eq!(answer.code, code, "{args:?}: {}", answer.stderr);
+        bed.is_one_file();
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_reader_who_goes_away_is_no_error() {
@@ -155,4 +181,5 @@ fn a_reader_who_goes_away_is_no_error() {
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap().as_str()), (Some(0), ""));
+    bed.is_one_file();
 }

@@ -1,4 +1,4 @@
-//! Ctrl-C stops an import between two batches, and the same command goes on.
+//! Ctrl-C stops an import between two batches, and a chat between two lines.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, Stdio};
@@ -34,6 +34,28 @@ fn an_import_that_is_stopped_says_what_is_stored_and_the_same_command_goes_on() 
     line.clear();
     told.read_to_string(&mut line).unwrap();
     assert!(line.contains("the same command goes on from there"), "{line}");
+    bed.is_one_file();
     let again = bed.import(&lines);
     assert_eq!((&again["added"], &again["already"], &again["interrupted"]), (&json!(0), &json!(300), &json!(false)));
+}
+
+#[test]
+fn a_chat_that_is_stopped_has_kept_its_lines() {
+    let bed = Bed::new();
+    let mut chat = bed.command();
+    chat.args(["--json", "chat"]);
+    let mut child = chat.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"My name is Charlie.\n").unwrap();
+    let mut events = BufReader::new(child.stdout.take().unwrap());
+    let mut event = String::new();
+    while !event.contains("\"event\":\"context\"") {
+        event.clear();
+        assert!(events.read_line(&mut event).unwrap() > 0, "the chat ended by itself");
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    drop(input);
+    bed.is_one_file();
+    assert_eq!(bed.json(&["sessions"])["sessions"][0]["messages"], 1);
 }

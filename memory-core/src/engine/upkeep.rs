@@ -137,7 +137,7 @@ impl Inner {
     }
 
     /// Writes down which records were returned since the last pass.
-    async fn write_accesses(&self, report: &mut UpkeepReport) {
+    pub(super) async fn write_accesses(&self, report: &mut UpkeepReport) {
         let accessed = std::mem::take(&mut *self.accessed.lock().unwrap_or_else(PoisonError::into_inner));
         for (scope, records, at) in accessed {
             if let Err(error) = self.records.store().touch(&scope, &records, at).await {

@@ -50,6 +50,10 @@ impl Store for MemBlackboard {
         Ok(health())
     }
 
+    async fn close(&self) -> Result<()> {
+        Ok(())
+    }
+
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
         let mut owners = self.owners.lock();
         Ok(erased(owners.entry(scope.clone()).or_default().erase(below)))

@@ -120,6 +120,10 @@ impl Store for MemCache {
         Ok(health())
     }
 
+    async fn close(&self) -> Result<()> {
+        Ok(())
+    }
+
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
         let mut state = self.state.lock();
         let partition = state.owners.entry(scope.clone()).or_default();

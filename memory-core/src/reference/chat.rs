@@ -71,6 +71,10 @@ impl Store for MemChat {
         Ok(health())
     }
 
+    async fn close(&self) -> Result<()> {
+        Ok(())
+    }
+
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
         let mut state = self.state.lock();
         state.notes.forget(scope, below);

@@ -99,6 +99,10 @@ impl Store for MemRecords {
         Ok(health())
     }
 
+    async fn close(&self) -> Result<()> {
+        Ok(())
+    }
+
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
         let mut state = self.state.lock();
         state.notes.forget(scope, below);

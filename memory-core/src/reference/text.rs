@@ -89,6 +89,10 @@ impl Store for MemText {
         Ok(health())
     }
 
+    async fn close(&self) -> Result<()> {
+        Ok(())
+    }
+
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
         let mut owners = self.owners.lock();
         let partition = owners.entry(scope.clone()).or_default();

@@ -49,6 +49,10 @@ impl Store for MemVectors {
         Ok(health())
     }
 
+    async fn close(&self) -> Result<()> {
+        Ok(())
+    }
+
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
         let mut owners = self.owners.lock();
         Ok(erased(owners.entry(scope.clone()).or_default().erase(below)))

@@ -12,6 +12,7 @@ use crate::error::{classify, lost};
 
 /// Reading connections: as many at work as there are permits, the others idle.
 pub(super) struct Readers {
+    limit: u32,
     permits: Semaphore,
     idle: Mutex<Vec<SqliteConnection>>,
 }
@@ -19,7 +20,13 @@ pub(super) struct Readers {
 impl Readers {
     /// Returns readers of which `limit` may be at work.
     pub(super) fn new(limit: usize) -> Self {
-        Self { permits: Semaphore::new(limit), idle: Mutex::default() }
+        Self { limit: u32::try_from(limit).unwrap_or(u32::MAX), permits: Semaphore::new(limit), idle: Mutex::default() }
+    }
+
+    /// Waits until no reader is at work, and takes all of them out.
+    pub(super) async fn take_all(&self) -> Vec<SqliteConnection> {
+        let _none_at_work = self.permits.acquire_many(self.limit).await;
+        std::mem::take(&mut *self.idle.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn idle(&self) -> Option<SqliteConnection> {

@@ -180,3 +180,34 @@ async fn the_log_is_emptied_unless_a_reader_is_in_the_midst_of_it() {
     let log = config.path.with_extension("db-wal");
     assert_eq!(std::fs::metadata(log).unwrap().len(), 0);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_last_to_close_leaves_one_file() {
+    let (folder, config) = place();
+    let files = || {
+        let names = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
+        names.sort_unstable();
+        names
+    };
+    let file = Sqlite::connect(config.clone()).await.unwrap();
+    let apart = Sqlite::connect(config).await.unwrap();
+    let writes = (0..20).map(|number| {
+        let file = file.clone();
+        let key: &'static str = Box::leak(format!("owner {number:02}").into_boxed_str());
+        tokio::spawn(async move { insert(&file, key, false).await })
+    });
+    for write in writes.collect::<Vec<_>>() {
+        write.await.unwrap().unwrap();
+    }
+    assert_eq!(owners(&file).await.len(), 20);
+    assert_eq!(owners(&apart).await.len(), 20);
+    file.close().await.unwrap();
+    file.close().await.unwrap();
+    assert!(files().len() > 1, "a second opening is at work: {:?}", files());
+    apart.close().await.unwrap();
+    assert_eq!(files(), ["memory.db"]);
+    assert_eq!(owners(&file).await.len(), 20, "a call after the closing opens the file again");
+    file.close().await.unwrap();
+    assert_eq!(files(), ["memory.db"]);
+}

@@ -35,6 +35,10 @@ impl Writer {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push_back(job);
     }
 
+    fn is_idle(&self) -> bool {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
     fn next_group(&self) -> Vec<Box<dyn Job>> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let count = waiting.len().min(GROUP);
@@ -71,6 +75,18 @@ impl Held<'_> {
     /// Puts the connection back after a clean end.
     pub(super) fn put_back(&mut self, connection: SqliteConnection) {
         *self.0 = Some(connection);
+    }
+}
+
+/// Takes the connection out, if there is one, once the works that wait are done.
+pub(super) async fn take_idle(shared: &Shared, doing: &'static str) -> Option<SqliteConnection> {
+    loop {
+        let mut turn = shared.writer.turn().await;
+        if shared.writer.is_idle() {
+            return turn.0.take();
+        }
+        drop(turn);
+        serve(shared, doing).await;
     }
 }
 

@@ -13,6 +13,10 @@ impl Subject for Plain {
         let (server, version) = ("plain".to_owned(), "1".to_owned());
         Box::pin(async { Ok(Health { server, version, durability: Durability::Volatile }) })
     }
+
+    fn close(&self) -> Boxed<'_, Result<()>> {
+        Box::pin(async { Ok(()) })
+    }
 }
 
 async fn kept(_: Bed<Plain>) -> Scene {

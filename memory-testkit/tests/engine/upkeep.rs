@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memory_core::engine::{Remember, Search};
-use memory_testkit::doubles::{EmbedderMode, Faulty, When};
+use memory_testkit::doubles::{Counting, EmbedderMode, Faulty, When};
 
 use crate::bench::{Bench, Taps, session};
 
@@ -114,4 +114,27 @@ async fn the_task_indexes_after_a_write_and_stops() {
     });
     assert!(found.await.is_ok());
     task.stop().await;
+}
+
+#[tokio::test]
+async fn closing_writes_down_accesses_and_closes_every_store() {
+    let counting = Arc::new(Counting::default());
+    let taps = Taps { text: counting.clone(), vectors: counting.clone(), ..Taps::default() };
+    let bench = Bench::with(taps, |builder| builder).await;
+    let ada = bench.owner("ada");
+    let id = ada.remember(Remember::fact("Boreas is a tulip")).await.unwrap().id;
+    bench.tend().await;
+    ada.recall(&Search::new("Boreas")).await.unwrap();
+    bench.memory.close().await.unwrap();
+    assert_eq!((counting.calls("close"), bench.chat.calls("close")), (2, 1));
+    assert_eq!(ada.get(&[id]).await.unwrap()[0].access_count, 1);
+    bench.memory.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_store_that_does_not_close_keeps_no_other_open() {
+    let broken = Arc::new(Faulty::at(1, When::Before).of("close").lasting());
+    let bench = Bench::with(Taps { text: broken, ..Taps::default() }, |builder| builder).await;
+    assert!(bench.memory.close().await.is_err());
+    assert_eq!(bench.chat.calls("close"), 1);
 }

@@ -79,6 +79,10 @@ impl<B: Break> Store for Mutant<B> {
         self.inner.ping().await
     }
 
+    async fn close(&self) -> Result<()> {
+        self.inner.close().await
+    }
+
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
         self.inner.erase(scope, below).await
     }

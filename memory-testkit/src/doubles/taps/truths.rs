@@ -21,6 +21,10 @@ impl<S: Store + ?Sized> Store for Tapped<S> {
         self.run("ping", self.inner.ping(), none).await
     }
 
+    async fn close(&self) -> Result<()> {
+        self.run("close", self.inner.close(), none).await
+    }
+
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
         self.run("erase", self.inner.erase(scope, below), none).await
     }

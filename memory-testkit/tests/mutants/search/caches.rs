@@ -81,6 +81,10 @@ impl<B: Break> Store for Mutant<B> {
         self.inner.ping().await
     }
 
+    async fn close(&self) -> Result<()> {
+        self.inner.close().await
+    }
+
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
         self.broken.erase(&self.inner, scope, below).await
     }

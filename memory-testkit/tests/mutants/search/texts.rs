@@ -74,6 +74,10 @@ impl<B: Break> Store for Mutant<B> {
         self.inner.ping().await
     }
 
+    async fn close(&self) -> Result<()> {
+        self.inner.close().await
+    }
+
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
         self.broken.erase(&self.inner, &self.broken.scope(scope), below).await
     }
