@@ -44,6 +44,11 @@ guarded! {
         fn backend(&self) -> &'static str {
             self.inner.backend()
         }
+
+        /// Closes a store that does not answer too, so the breaker is not asked.
+        async fn close(&self) -> Result<()> {
+            self.inner.close().await
+        }
     } calls {
         quick "answer a ping" ping() -> Health;
         bulk "erase an owner" erase(scope: &Scope, below: Epoch) -> Erased;
