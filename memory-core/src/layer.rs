@@ -4,7 +4,10 @@
 //! |---|---|
 //! | deadlines, retries, the circuit breaker, how many calls at once | `guard.rs` and the pure parts beside it |
 //! | which store traits a guard implements, and how patient it is with each method | `guard/stores.rs` |
+//! | what is cached, and why it is never stale | `cached.rs`; the protocol in `cached/shelf.rs` |
 
+pub mod cached;
 pub mod guard;
 
+pub use cached::{CacheLayer, CachePolicy};
 pub use guard::{Guard, GuardPolicy, Guarded, within};

@@ -4,6 +4,9 @@
 #[path = "engine/bench.rs"]
 mod bench;
 #[cfg(test)]
+#[path = "engine/cache.rs"]
+mod cache;
+#[cfg(test)]
 #[path = "engine/context.rs"]
 mod context;
 #[cfg(test)]
@@ -12,6 +15,9 @@ mod fixture;
 #[cfg(test)]
 #[path = "engine/forget.rs"]
 mod forget;
+#[cfg(test)]
+#[path = "engine/gate.rs"]
+mod gate;
 #[cfg(test)]
 #[path = "engine/remember.rs"]
 mod remember;
@@ -24,3 +30,6 @@ mod summaries;
 #[cfg(test)]
 #[path = "engine/upkeep.rs"]
 mod upkeep;
+#[cfg(test)]
+#[path = "engine/waves.rs"]
+mod waves;

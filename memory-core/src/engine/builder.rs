@@ -2,10 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use crate::analysis::Analysis;
+use crate::cache::Cache;
 use crate::chat::ChatStore;
 use crate::error::{Error, Result};
+use crate::layer::{CacheLayer, CachePolicy, Guard, GuardPolicy, Guarded};
 use crate::limits::Limits;
 use crate::model::{Embedder, Summarizer, TokenCounter};
 use crate::record::RecordStore;
@@ -17,6 +20,9 @@ use crate::vector::VectorStore;
 use crate::window::{ExtractiveSummarizer, HeuristicCounter};
 
 use super::memory::{Inner, Memory, TextIndex, VectorIndex};
+
+/// How long a search waits for an index, if nothing else is said.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// When and how the oldest part of a window is summarised.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,6 +72,9 @@ pub struct MemoryBuilder {
     records: Truth<dyn RecordStore>,
     text: Option<Arc<dyn TextStore>>,
     vectors: Option<(Arc<dyn VectorStore>, Arc<dyn Embedder>)>,
+    cache: Option<(Arc<dyn Cache>, CachePolicy)>,
+    guard: Option<GuardPolicy>,
+    patience: Duration,
     analysis: Analysis,
     counter: Arc<dyn TokenCounter>,
     summarizer: Option<Arc<dyn Summarizer>>,
@@ -83,6 +92,9 @@ impl MemoryBuilder {
             records,
             text: None,
             vectors: None,
+            cache: None,
+            guard: None,
+            patience: PATIENCE,
             analysis: Analysis::english(),
             counter: Arc::new(HeuristicCounter),
             summarizer: None,
@@ -104,6 +116,40 @@ impl MemoryBuilder {
     #[must_use]
     pub fn vectors(mut self, store: Arc<dyn VectorStore>, embedder: Arc<dyn Embedder>) -> Self {
         self.vectors = Some((store, embedder));
+        self
+    }
+
+    /// Puts a cache before truth: content found by a search, and vectors of queries, are kept there for a while.
+    ///
+    /// Nothing stale is served ([`crate::layer::cached`] says how), as long as every process that writes has the cache.
+    /// A cache that fails is named in receipts, while truth answers: it has a guard of its own
+    /// ([`GuardPolicy::cache`]), so that it costs half a second once.
+    #[must_use]
+    pub fn cache(self, cache: Arc<dyn Cache>) -> Self {
+        self.cache_with(cache, CachePolicy::default())
+    }
+
+    /// Puts a cache before truth, as [`MemoryBuilder::cache`] does, with other times to live.
+    #[must_use]
+    pub fn cache_with(mut self, cache: Arc<dyn Cache>, policy: CachePolicy) -> Self {
+        self.cache = Some((cache, policy));
+        self
+    }
+
+    /// Puts a guard before each store: deadlines, few retries, a circuit breaker, a bound on calls at once.
+    ///
+    /// Each store gets one of its own, a truth store together with its upkeep. Default none, which is right for stores
+    /// in this process or on its disk.
+    #[must_use]
+    pub fn guard(mut self, policy: GuardPolicy) -> Self {
+        self.guard = Some(policy);
+        self
+    }
+
+    /// Sets how long a search waits for an index, embedding included, before it answers without it. Default 10 s.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
         self
     }
 
@@ -162,6 +208,36 @@ impl MemoryBuilder {
     /// `Invalid` if the text store holds terms of another analysis, `SpaceMismatch` if the embedder and the vector
     /// store differ.
     pub async fn build(self) -> Result<Memory> {
+        let (this, cache) = self.layered();
+        this.finish(cache).await
+    }
+
+    /// Puts the layers before the stores: guards next to them, the cache before those.
+    fn layered(mut self) -> (Self, Option<Arc<CacheLayer>>) {
+        if let Some(policy) = self.guard.take() {
+            let guard = |backend| Guard::new(backend, policy.clone(), Arc::clone(&self.clock));
+            self.chat = guard(self.chat.store().backend()).chat(self.chat);
+            self.records = guard(self.records.store().backend()).records(self.records);
+            self.text = self.text.map(|store| {
+                let guard = guard(store.backend());
+                Arc::new(Guarded::new(store, guard)) as Arc<dyn TextStore>
+            });
+            self.vectors = self.vectors.map(|(store, embedder)| {
+                let guard = guard(store.backend());
+                (Arc::new(Guarded::new(store, guard)) as Arc<dyn VectorStore>, embedder)
+            });
+        }
+        let cache = self.cache.take().map(|(cache, policy)| {
+            let guard = Guard::new(cache.backend(), GuardPolicy::cache(), Arc::clone(&self.clock));
+            CacheLayer::new(Arc::new(Guarded::new(cache, guard)), policy)
+        });
+        if let Some(cache) = &cache {
+            (self.chat, self.records) = (cache.chat(self.chat), cache.records(self.records));
+        }
+        (self, cache)
+    }
+
+    async fn finish(self, cache: Option<Arc<CacheLayer>>) -> Result<Memory> {
         let text = self.text.map(|store| text_index(store, &self.analysis)).transpose()?;
         let vectors = self.vectors.map(|(store, embedder)| vector_index(store, embedder)).transpose()?;
         let indexes = text.iter().map(|index| &index.name).chain(vectors.iter().map(|index| &index.name));
@@ -176,6 +252,8 @@ impl MemoryBuilder {
             records: self.records,
             text,
             vectors,
+            cache,
+            patience: self.patience,
             analysis: self.analysis,
             summarizer,
             counter: self.counter,

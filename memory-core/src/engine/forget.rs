@@ -7,6 +7,7 @@ use crate::chat::{Page, View};
 use crate::error::{Error, Result};
 use crate::filter::{Field, Filter, Scalar};
 use crate::id::{ItemId, MessageId, RecordId, Seq, SessionId};
+use crate::layer::cached::noting;
 use crate::scope::Epoch;
 use crate::store::{Erased, ErasureLevel};
 use crate::text::Deletion;
@@ -59,7 +60,8 @@ pub struct ForgetReceipt {
     /// What each store did, if everything was forgotten; else the indexes that failed.
     pub stores: Vec<StoreErasure>,
     /// Whether every store confirmed that nothing is left. If not, upkeep goes on with it; nothing can be recalled
-    /// either way, because truth holds it no more.
+    /// either way, because truth holds it no more. A cache that did not answer is not asked again before what it holds
+    /// has expired; other processes that reach it may see that until then.
     pub complete: bool,
 }
 
@@ -72,12 +74,16 @@ impl Scoped {
     #[doc(alias = "purge")]
     #[doc(alias = "delete_all")]
     pub async fn forget(&self, what: &Forget) -> Result<ForgetReceipt> {
-        let receipt = match what {
-            Forget::Messages(ids) => self.forget_messages(ids).await,
-            Forget::Records(ids) => self.forget_records(ids).await,
-            Forget::Session(session) => self.forget_session(session).await,
-            Forget::Everything => self.forget_everything().await,
-        }?;
+        let forgotten = async {
+            match what {
+                Forget::Messages(ids) => self.forget_messages(ids).await,
+                Forget::Records(ids) => self.forget_records(ids).await,
+                Forget::Session(session) => self.forget_session(session).await,
+                Forget::Everything => self.forget_everything().await,
+            }
+        };
+        let (receipt, uncached) = noting(forgotten).await;
+        let receipt = receipt?.without_cache(uncached);
         self.inner().changed.notify_one();
         Ok(receipt)
     }
@@ -196,6 +202,17 @@ fn erasure(part: &'static str, backend: &'static str, answer: Result<Erased>) ->
             let why = Some(error.to_string());
             StoreErasure { part, backend, removed: 0, remaining: None, level: None, why }
         }
+    }
+}
+
+impl ForgetReceipt {
+    /// Names what a cache could not take back. This process does not ask it until that has expired.
+    fn without_cache(mut self, errors: Vec<Error>) -> Self {
+        let is_named = self.stores.iter().any(|store| store.part == "cache" && store.why.is_some());
+        let errors: Vec<Error> = if is_named { Vec::new() } else { errors };
+        self.complete &= errors.is_empty();
+        self.stores.extend(errors.into_iter().map(|error| erasure("cache", "cache", Err(error))));
+        self
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::error::Error;
 use crate::filter::Filter;
 use crate::id::{ItemId, MessageId, RecordId, Unit};
+use crate::layer::cached::noting;
 use crate::scope::Scope;
 use crate::text::Deletion;
 
@@ -42,8 +43,10 @@ impl Inner {
             }
             self.records.store().get(scope, &records).await
         };
-        let (rows, stored) = tokio::join!(read_messages, read_records);
+        let read = async { tokio::join!(read_messages, read_records) };
+        let ((rows, stored), uncached) = noting(read).await;
         let mut out = Hydrated::default();
+        out.degraded.extend(uncached.iter().map(|error| Degraded::new(Stage::Cache, error)));
         let failed = (rows.is_err(), stored.is_err());
         let rows = rows.unwrap_or_else(|error| note(&mut out.degraded, Stage::Chat, &error));
         let stored = stored.unwrap_or_else(|error| note(&mut out.degraded, Stage::Records, &error));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use tokio::sync::Notify;
@@ -10,6 +11,7 @@ use crate::analysis::Analysis;
 use crate::chat::ChatStore;
 use crate::error::Result;
 use crate::id::{RecordId, SessionId};
+use crate::layer::CacheLayer;
 use crate::limits::Limits;
 use crate::model::{Embedder, Summarizer, TokenCounter};
 use crate::record::RecordStore;
@@ -37,6 +39,9 @@ pub(super) struct Inner {
     pub(super) records: Truth<dyn RecordStore>,
     pub(super) text: Option<TextIndex>,
     pub(super) vectors: Option<VectorIndex>,
+    pub(super) cache: Option<Arc<CacheLayer>>,
+    /// How long a search waits for an index.
+    pub(super) patience: Duration,
     pub(super) analysis: Analysis,
     pub(super) counter: Arc<dyn TokenCounter>,
     pub(super) summarizer: Arc<dyn Summarizer>,
@@ -70,7 +75,7 @@ pub(super) struct VectorIndex {
 /// How a store is.
 #[derive(Clone, Debug)]
 pub struct StoreStatus {
-    /// What it is used for: `chat`, `records`, `text` or `vectors`.
+    /// What it is used for: `chat`, `records`, `text`, `vectors` or `cache`.
     pub part: &'static str,
     /// The backend's name.
     pub backend: &'static str,
@@ -167,14 +172,10 @@ impl Inner {
     pub(super) fn stores(&self) -> Vec<(&'static str, Arc<dyn Store>)> {
         let mut stores: Vec<(&'static str, Arc<dyn Store>)> =
             vec![("chat", self.chat.store().clone()), ("records", self.records.store().clone())];
-        stores.extend(self.indexes());
+        stores.extend(self.text.iter().map(|index| ("text", index.store.clone() as Arc<dyn Store>)));
+        stores.extend(self.vectors.iter().map(|index| ("vectors", index.store.clone() as Arc<dyn Store>)));
+        stores.extend(self.cache.iter().map(|layer| ("cache", layer.cache().clone() as Arc<dyn Store>)));
         stores
-    }
-
-    pub(super) fn indexes(&self) -> Vec<(&'static str, Arc<dyn Store>)> {
-        let text = self.text.iter().map(|index| ("text", index.store.clone() as Arc<dyn Store>));
-        let vectors = self.vectors.iter().map(|index| ("vectors", index.store.clone() as Arc<dyn Store>));
-        text.chain(vectors).collect()
     }
 
     pub(super) fn index_names(&self) -> Vec<IndexName> {

@@ -28,6 +28,8 @@ pub enum Stage {
     Clean,
     /// Summarising the oldest part of a window.
     Summary,
+    /// Asking the cache; truth answered instead.
+    Cache,
 }
 
 /// A stage that did not do its part; the rest still answered.

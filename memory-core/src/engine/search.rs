@@ -2,12 +2,13 @@
 
 use std::future::Future;
 
-use crate::error::{Error, Result};
+use crate::error::{Cause, Error, Result, Transience};
 use crate::fields::Fields;
 use crate::filter::{Field, Filter, Scalar};
 use crate::id::{ItemId, Unit};
+use crate::layer::cached::{embed, noting};
+use crate::layer::within;
 use crate::message::{StoredMessage, Trust};
-use crate::model::Purpose;
 use crate::rank::Ranking;
 use crate::record::StoredRecord;
 use crate::scope::Scope;
@@ -16,7 +17,7 @@ use crate::time::{Stopwatch, Timestamp};
 use crate::vector::{EmbeddingSpace, VectorHit, VectorQuery};
 
 use super::hydrate::{as_record, note};
-use super::memory::Inner;
+use super::memory::{Inner, VectorIndex};
 use super::rank::Candidate;
 use super::receipt::{Degraded, LeftOut, Reason, SearchReceipt, Signals, Stage};
 use super::scoped::Scoped;
@@ -254,9 +255,10 @@ impl Inner {
         let terms = self.analysis.query(&search.words);
         let limit = POOL.max(search.limit.saturating_mul(10)).min(self.limits.results.max(POOL));
         let of_unit = |unit| self.text_leg(scope, search, filter, &terms, unit, limit);
-        let (messages, records, vector) =
-            tokio::join!(of_unit(Unit::Message), of_unit(Unit::Record), self.vector_leg(scope, search, filter, limit));
-        let mut degraded = Vec::new();
+        let vector = noting(self.vector_leg(scope, search, filter, limit));
+        let (messages, records, (vector, uncached)) =
+            tokio::join!(of_unit(Unit::Message), of_unit(Unit::Record), vector);
+        let mut degraded: Vec<Degraded> = uncached.iter().map(|error| Degraded::new(Stage::Cache, error)).collect();
         let messages = messages.unwrap_or_else(|error| note(&mut degraded, Stage::Text, &error));
         let records = records.unwrap_or_else(|error| note(&mut degraded, Stage::Text, &error));
         let vector = vector.unwrap_or_else(|(stage, error)| note(&mut degraded, stage, &error));
@@ -277,7 +279,7 @@ impl Inner {
         let query = index.map(|_| TextQuery { terms: terms.to_vec(), unit, filter: filter.clone(), limit });
         async move {
             let (Some(index), Some(query)) = (index, query) else { return Ok(TextHits::default()) };
-            index.store.search(scope, &query).await
+            self.in_time("search words", index.store.search(scope, &query)).await
         }
     }
 
@@ -292,16 +294,34 @@ impl Inner {
         let (space, vector) = match &search.vector {
             Some((space, vector)) => (space.clone(), vector.clone()),
             None => {
-                let embedded = index.embedder.embed(&[&search.words], Purpose::Query).await;
-                let mut vectors = embedded.map_err(|error| (Stage::Embed, error))?;
-                let missing = || (Stage::Embed, Error::invalid("the embedder gave no vector"));
-                (index.embedder.space().clone(), vectors.pop().ok_or_else(missing)?)
+                let embedded = self.in_time("embed", self.embed_query(scope, index, &search.words)).await;
+                (index.embedder.space().clone(), embedded.map_err(|error| (Stage::Embed, error))?)
             }
         };
         let units = search.units.iter().map(|unit| Scalar::from(unit.name())).collect();
         let filter = filter.clone().and(Filter::In(Field::Unit, units));
         let query = VectorQuery { space, vector, filter, limit, floor: None, with_vectors: false };
-        index.store.search(scope, &query).await.map_err(|error| (Stage::Vector, error))
+        let hits = self.in_time("search vectors", index.store.search(scope, &query)).await;
+        hits.map_err(|error| (Stage::Vector, error))
+    }
+
+    async fn embed_query(&self, scope: &Scope, index: &VectorIndex, words: &str) -> Result<Vec<f32>> {
+        let embedder = index.embedder.as_ref();
+        match &self.cache {
+            Some(cache) => cache.embed_query(scope, embedder, words).await,
+            None => embed(embedder, words).await,
+        }
+    }
+
+    /// Gives up a read that takes longer than a search waits; guards in it know.
+    async fn in_time<T>(&self, doing: &'static str, read: impl Future<Output = Result<T>>) -> Result<T> {
+        let late = |_| Error::Backend {
+            backend: "search",
+            doing,
+            transience: Transience::Transient { after: None },
+            source: Cause::new(std::io::Error::from(std::io::ErrorKind::TimedOut)),
+        };
+        tokio::time::timeout(self.patience, within(self.patience, read)).await.map_err(late)?
     }
 }
 

@@ -9,6 +9,7 @@ mod truths;
 use std::fmt::Debug;
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use memory_core::Result;
 
@@ -36,12 +37,20 @@ pub trait Tap: Debug + Send + Sync + 'static {
 pub struct Tapped<S: ?Sized> {
     inner: Arc<S>,
     tap: Arc<dyn Tap>,
+    delay: Duration,
 }
 
 impl<S: ?Sized> Tapped<S> {
     /// Puts `tap` around `inner`.
     pub fn new(inner: Arc<S>, tap: Arc<dyn Tap>) -> Self {
-        Self { inner, tap }
+        Self { inner, tap, delay: Duration::ZERO }
+    }
+
+    /// Makes every call take this long before anything else happens.
+    #[must_use]
+    pub fn slow(mut self, delay: Duration) -> Self {
+        self.delay = delay;
+        self
     }
 
     /// Makes a call: `rows` tells how many rows an answer has.
@@ -51,6 +60,9 @@ impl<S: ?Sized> Tapped<S> {
         answer: impl Future<Output = Result<T>> + Send,
         rows: impl FnOnce(&T) -> usize + Send,
     ) -> Result<T> {
+        if !self.delay.is_zero() {
+            tokio::time::sleep(self.delay).await;
+        }
         self.tap.enter(call)?;
         let answer = answer.await?;
         self.tap.leave(call, rows(&answer))?;

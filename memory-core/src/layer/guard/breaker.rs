@@ -4,8 +4,6 @@ use std::time::Duration;
 
 use crate::time::Timestamp;
 
-/// Failures in a row that open the circuit.
-const IN_A_ROW: u32 = 5;
 /// Answers that are looked back on; half of them failed opens the circuit too.
 const RECENT: u32 = 20;
 /// How long the first probe waits; doubled after each probe that fails.
@@ -37,9 +35,11 @@ enum State {
     Probing,
 }
 
-/// Opens after 5 failures in a row or 10 among the last 20 answers, then lets one probe through after 1 s, 2 s, … 30 s.
+/// Opens after some failures in a row, usually 5, or 10 among the last 20 answers, then lets one probe through after 1 s, 2 s, … 30 s.
 #[derive(Debug)]
 pub(super) struct Breaker {
+    /// Failures in a row that open the circuit.
+    most: u32,
     state: State,
     /// Rises with each change of state, so that an answer to an older state changes nothing.
     generation: u64,
@@ -50,13 +50,12 @@ pub(super) struct Breaker {
     wait: Duration,
 }
 
-impl Default for Breaker {
-    fn default() -> Self {
-        Self { state: State::Closed, generation: 0, recent: 0, answers: 0, in_a_row: 0, wait: FIRST_WAIT }
-    }
-}
-
 impl Breaker {
+    /// Returns a closed circuit that `most` failures in a row open.
+    pub(super) fn new(most: u32) -> Self {
+        Self { most, state: State::Closed, generation: 0, recent: 0, answers: 0, in_a_row: 0, wait: FIRST_WAIT }
+    }
+
     /// Returns why a call would be refused now: how long until it is worth asking again.
     pub(super) fn refuses(&self, now: Timestamp) -> Option<Duration> {
         match self.state {
@@ -95,7 +94,9 @@ impl Breaker {
                     self.change(State::Open { since: now });
                 }
             }
-            (State::Probing, Outcome::Success) => *self = Self { generation: self.generation + 1, ..Self::default() },
+            (State::Probing, Outcome::Success) => {
+                *self = Self { generation: self.generation + 1, ..Self::new(self.most) };
+            }
             (State::Probing, Outcome::Failure) => {
                 self.wait = (self.wait * 2).min(LONGEST_WAIT);
                 self.change(State::Open { since: now });
@@ -116,7 +117,7 @@ impl Breaker {
     }
 
     fn is_tripped(&self) -> bool {
-        self.in_a_row >= IN_A_ROW || (self.answers == RECENT && self.recent.count_ones() * 2 >= RECENT)
+        self.in_a_row >= self.most || (self.answers == RECENT && self.recent.count_ones() * 2 >= RECENT)
     }
 
     fn change(&mut self, state: State) {

@@ -16,6 +16,11 @@ pub struct GuardPolicy {
     ///
     /// Over many calls, at most one retry in ten calls is made.
     pub retries: u32,
+    /// Failures in a row that open the circuit. Default 5.
+    ///
+    /// Half of the last 20 answers failed opens it too. While it is open, calls are refused at once, but for one probe
+    /// after 1 s, then 2 s, up to 30 s.
+    pub failures: u32,
     /// How many calls are under way at once. Default 32.
     pub concurrency: usize,
     /// How many more may wait for that; beyond it a call is `Overloaded` at once. Default 256.
@@ -28,6 +33,7 @@ impl Default for GuardPolicy {
             deadline: Duration::from_secs(6),
             bulk_deadline: Duration::from_secs(60),
             retries: 2,
+            failures: 5,
             concurrency: 32,
             queue: 256,
         }
@@ -35,10 +41,11 @@ impl Default for GuardPolicy {
 }
 
 impl GuardPolicy {
-    /// Returns the policy for a cache: half a second and no retry, because the primary answers too.
+    /// Returns the policy for a cache, where the primary answers too: half a second, no retry, and the first failure
+    /// opens the circuit.
     pub fn cache() -> Self {
         let deadline = Duration::from_millis(500);
-        Self { deadline, bulk_deadline: Duration::from_secs(10), retries: 0, ..Self::default() }
+        Self { deadline, bulk_deadline: Duration::from_secs(10), retries: 0, failures: 1, ..Self::default() }
     }
 
     /// Sets how long an ordinary call may take.
@@ -59,6 +66,13 @@ impl GuardPolicy {
     #[must_use]
     pub fn with_retries(mut self, retries: u32) -> Self {
         self.retries = retries;
+        self
+    }
+
+    /// Sets how many failures in a row open the circuit.
+    #[must_use]
+    pub fn with_failures(mut self, failures: u32) -> Self {
+        self.failures = failures;
         self
     }
 

@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 const SECOND: i64 = 1_000_000;
+const IN_A_ROW: u32 = 5;
 
 fn at(micros: i64) -> Timestamp {
     Timestamp(micros)
@@ -16,7 +17,7 @@ fn call(breaker: &mut Breaker, now: Timestamp, outcome: Outcome) -> bool {
 }
 
 fn open_at(now: Timestamp) -> Breaker {
-    let mut breaker = Breaker::default();
+    let mut breaker = Breaker::new(IN_A_ROW);
     (0..IN_A_ROW).for_each(|_| assert!(call(&mut breaker, now, Outcome::Failure)));
     assert!(breaker.refuses(now).is_some());
     breaker
@@ -24,7 +25,7 @@ fn open_at(now: Timestamp) -> Breaker {
 
 #[test]
 fn opens_after_five_failures_in_a_row_and_not_after_four() {
-    let mut breaker = Breaker::default();
+    let mut breaker = Breaker::new(IN_A_ROW);
     for _ in 0..3 {
         (0..4).for_each(|_| assert!(call(&mut breaker, at(0), Outcome::Failure)));
         assert!(call(&mut breaker, at(0), Outcome::Success), "four failures and a success keep it closed");
@@ -36,7 +37,7 @@ fn opens_after_five_failures_in_a_row_and_not_after_four() {
 
 #[test]
 fn opens_when_half_of_the_last_twenty_failed() {
-    let mut breaker = Breaker::default();
+    let mut breaker = Breaker::new(IN_A_ROW);
     for n in 0..19 {
         assert!(call(&mut breaker, at(0), if n % 2 == 0 { Outcome::Failure } else { Outcome::Success }));
     }
@@ -90,7 +91,7 @@ proptest! {
     fn never_stays_open_for_ever_and_never_opens_without_five_failures(
         steps in prop::collection::vec((0_i64..40 * SECOND, outcome()), 1..200),
     ) {
-        let mut breaker = Breaker::default();
+        let mut breaker = Breaker::new(IN_A_ROW);
         let (mut now, mut failures, mut was_open) = (0, 0, false);
         for (passed, outcome) in steps {
             now += passed;
@@ -107,7 +108,7 @@ proptest! {
 
     #[test]
     fn successes_alone_keep_it_closed(count in 0_usize..100, at_micros in any::<i64>()) {
-        let mut breaker = Breaker::default();
+        let mut breaker = Breaker::new(IN_A_ROW);
         for _ in 0..count {
             prop_assert!(call(&mut breaker, at(at_micros), Outcome::Success));
         }

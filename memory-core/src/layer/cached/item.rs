@@ -1,0 +1,116 @@
+//! Messages and records as a cache keeps them.
+
+use std::borrow::Cow;
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{ItemId, MessageId, RecordId, Seq, SeqRange, SessionId};
+use crate::message::{Message, StoredMessage};
+use crate::record::{Record, StoredRecord};
+use crate::time::Timestamp;
+
+/// Something that is read by id.
+pub(super) trait Item: Clone + Debug + Send + Sync + 'static {
+    type Id: Copy + Eq + Hash + Send + Sync;
+
+    /// The key of the owner's stamp for items of this kind.
+    const STAMP: &'static str;
+
+    fn id(&self) -> Self::Id;
+
+    fn key(id: Self::Id) -> String;
+
+    /// Returns the bytes to be kept; none for an item that must not be.
+    fn encode(&self) -> Option<Vec<u8>>;
+
+    /// Returns the item; none for bytes that are none.
+    fn decode(bytes: &[u8]) -> Option<Self>;
+}
+
+#[derive(Serialize, Deserialize)]
+struct MessageRow<'a> {
+    id: MessageId,
+    session: SessionId,
+    seq: Seq,
+    tokens: u64,
+    covers: Option<SeqRange>,
+    archived_by: Option<MessageId>,
+    message: Cow<'a, Message>,
+}
+
+impl Item for StoredMessage {
+    type Id = MessageId;
+
+    const STAMP: &'static str = "stamp/m";
+
+    fn id(&self) -> MessageId {
+        self.id
+    }
+
+    fn key(id: MessageId) -> String {
+        ItemId::Message(id).key()
+    }
+
+    fn encode(&self) -> Option<Vec<u8>> {
+        let Self { id, session, seq, tokens, covers, archived_by, message } = self;
+        let row = MessageRow {
+            id: *id,
+            session: session.clone(),
+            seq: *seq,
+            tokens: *tokens,
+            covers: *covers,
+            archived_by: *archived_by,
+            message: Cow::Borrowed(message.as_deref()?),
+        };
+        serde_json::to_vec(&row).ok()
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let row: MessageRow<'_> = serde_json::from_slice(bytes).ok()?;
+        let MessageRow { id, session, seq, tokens, covers, archived_by, message } = row;
+        let message = Some(Arc::new(message.into_owned()));
+        Some(Self { id, session, seq, tokens, covers, archived_by, message })
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct RecordRow<'a> {
+    version: u64,
+    accessed_at: Option<Timestamp>,
+    access_count: u64,
+    record: Cow<'a, Record>,
+}
+
+impl Item for StoredRecord {
+    type Id = RecordId;
+
+    const STAMP: &'static str = "stamp/r";
+
+    fn id(&self) -> RecordId {
+        self.record.id
+    }
+
+    fn key(id: RecordId) -> String {
+        ItemId::Record(id).key()
+    }
+
+    fn encode(&self) -> Option<Vec<u8>> {
+        let Self { record, version, accessed_at, access_count } = self;
+        // The sweep deletes what has expired without telling whose it was.
+        if record.expires_at.is_some() && !record.pinned && !record.hold {
+            return None;
+        }
+        let record = Cow::Borrowed(record.as_ref());
+        let row = RecordRow { version: *version, accessed_at: *accessed_at, access_count: *access_count, record };
+        serde_json::to_vec(&row).ok()
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let row: RecordRow<'_> = serde_json::from_slice(bytes).ok()?;
+        let RecordRow { version, accessed_at, access_count, record } = row;
+        Some(Self { record: Arc::new(record.into_owned()), version, accessed_at, access_count })
+    }
+}

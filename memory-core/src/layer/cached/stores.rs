@@ -1,0 +1,131 @@
+//! Truth stores behind a cache: reads by id look there first, changes take back what it holds.
+//!
+//! Appends change no item that can have been cached, so they go straight to truth.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::chat::{Append, Appended, ChatStore, Compaction, Found, Page, Redacted, SessionState, Slice};
+use crate::error::Result;
+use crate::filter::Filter;
+use crate::id::{MessageId, RecordId, SessionId};
+use crate::message::StoredMessage;
+use crate::record::{RecordBatch, RecordStore, StoredRecord};
+use crate::scope::{Epoch, Scope};
+use crate::store::{Erased, Health, Store};
+use crate::time::Timestamp;
+
+use super::item::Item;
+use super::shelf::Shelf;
+
+/// A truth store whose items of one kind are cached.
+#[derive(Debug)]
+pub(super) struct Cached<S: ?Sized, I: Item> {
+    inner: Arc<S>,
+    shelf: Shelf<I>,
+}
+
+impl<S: ?Sized, I: Item> Cached<S, I> {
+    pub(super) fn new(inner: Arc<S>, shelf: Shelf<I>) -> Self {
+        Self { inner, shelf }
+    }
+}
+
+#[async_trait]
+impl<S: Store + ?Sized, I: Item> Store for Cached<S, I> {
+    fn backend(&self) -> &'static str {
+        self.inner.backend()
+    }
+
+    async fn ping(&self) -> Result<Health> {
+        self.inner.ping().await
+    }
+
+    async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
+        self.shelf.change(scope, self.inner.erase(scope, below)).await
+    }
+
+    async fn close(&self) -> Result<()> {
+        self.inner.close().await
+    }
+}
+
+#[async_trait]
+impl ChatStore for Cached<dyn ChatStore, StoredMessage> {
+    async fn append(&self, scope: &Scope, session: &SessionId, batch: &Append) -> Result<Appended> {
+        self.inner.append(scope, session, batch).await
+    }
+
+    async fn restore(&self, scope: &Scope, session: &SessionId, rows: &[StoredMessage]) -> Result<Appended> {
+        self.shelf.change(scope, self.inner.restore(scope, session, rows)).await
+    }
+
+    async fn read(&self, scope: &Scope, session: &SessionId, page: &Page) -> Result<Slice> {
+        self.inner.read(scope, session, page).await
+    }
+
+    async fn get(&self, scope: &Scope, ids: &[MessageId]) -> Result<Found> {
+        let looked = self.shelf.look(scope, ids).await;
+        let mut found = Found { messages: Vec::new(), complete: true };
+        if !looked.missing.is_empty() {
+            found = self.inner.get(scope, &looked.missing).await?;
+        }
+        found.messages = self.shelf.keep(scope, ids, looked, found.messages).await;
+        Ok(found)
+    }
+
+    async fn sessions(&self, scope: &Scope, after: Option<&SessionId>, limit: usize) -> Result<Vec<SessionState>> {
+        self.inner.sessions(scope, after, limit).await
+    }
+
+    async fn compact(&self, scope: &Scope, session: &SessionId, change: &Compaction) -> Result<SessionState> {
+        self.shelf.change(scope, self.inner.compact(scope, session, change)).await
+    }
+
+    async fn redact(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Redacted>> {
+        self.shelf.change(scope, self.inner.redact(scope, ids)).await
+    }
+
+    async fn delete(&self, scope: &Scope, session: &SessionId) -> Result<u64> {
+        self.shelf.change(scope, self.inner.delete(scope, session)).await
+    }
+}
+
+#[async_trait]
+impl RecordStore for Cached<dyn RecordStore, StoredRecord> {
+    async fn put(&self, scope: &Scope, batch: &RecordBatch) -> Result<Vec<u64>> {
+        self.shelf.change(scope, self.inner.put(scope, batch)).await
+    }
+
+    async fn get(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
+        let looked = self.shelf.look(scope, ids).await;
+        let mut read = Vec::new();
+        if !looked.missing.is_empty() {
+            read = self.inner.get(scope, &looked.missing).await?;
+        }
+        Ok(self.shelf.keep(scope, ids, looked, read).await)
+    }
+
+    async fn scan(
+        &self,
+        scope: &Scope,
+        filter: &Filter,
+        after: Option<RecordId>,
+        limit: usize,
+    ) -> Result<Vec<StoredRecord>> {
+        self.inner.scan(scope, filter, after, limit).await
+    }
+
+    async fn touch(&self, scope: &Scope, ids: &[RecordId], at: Timestamp) -> Result<()> {
+        self.shelf.change(scope, self.inner.touch(scope, ids, at)).await
+    }
+
+    async fn delete(&self, scope: &Scope, ids: &[RecordId]) -> Result<u64> {
+        self.shelf.change(scope, self.inner.delete(scope, ids)).await
+    }
+
+    async fn restore(&self, scope: &Scope, rows: &[StoredRecord]) -> Result<()> {
+        self.shelf.change(scope, self.inner.restore(scope, rows)).await
+    }
+}

@@ -1,0 +1,78 @@
+//! How often a context waits for stores: time stands still but for the waits, so waits one after another add up.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use memory_core::analysis::Analysis;
+use memory_core::engine::{Memory, Remember, Session};
+use memory_core::layer::GuardPolicy;
+use memory_core::model::Embedder;
+use memory_core::reference::{MemCache, MemChat, MemRecords, MemText, MemVectors};
+use memory_core::{Message, Role, Scope, Truth};
+use memory_testkit::doubles::{Counting, FakeEmbedder, ManualClock, Tapped};
+use tokio::time::Instant;
+
+use crate::bench::session;
+
+/// How long each call of a store takes.
+const CALL: Duration = Duration::from_millis(20);
+
+fn slow<S: ?Sized>(store: Arc<S>) -> Tapped<S> {
+    Tapped::new(store, Arc::new(Counting::default())).slow(CALL)
+}
+
+/// Opens a memory over slow stores, with a cache if asked for, and a session whose beginning is worth recalling.
+async fn open(has_cache: bool) -> (Memory, Session) {
+    let (clock, embedder) = (Arc::new(ManualClock::default()), Arc::new(FakeEmbedder::new(16)));
+    let chat = Truth::chat(Arc::new(MemChat::default())).layered(|store| Arc::new(slow(store)));
+    let chat = chat.layered_upkeep(|upkeep| Arc::new(slow(upkeep)));
+    let records = Truth::records(Arc::new(MemRecords::default())).layered(|store| Arc::new(slow(store)));
+    let records = records.layered_upkeep(|upkeep| Arc::new(slow(upkeep)));
+    let vectors = slow(Arc::new(MemVectors::new(embedder.space().clone())));
+    let mut builder = Memory::builder(chat, records)
+        .text(Arc::new(slow(Arc::new(MemText::new(Analysis::english().name())))))
+        .vectors(Arc::new(vectors), embedder)
+        .guard(GuardPolicy::default())
+        .clock(clock.clone());
+    if has_cache {
+        builder = builder.cache(Arc::new(slow(Arc::new(MemCache::new(clock)))));
+    }
+    let memory = builder.build().await.unwrap();
+    let ada = memory.of(&Scope::new("acme", "ada").unwrap());
+    let talk = ada.session(&session("talk"));
+    let say = |text: String| Message::new(Role::User, text, memory.now());
+    let mut messages = vec![say("My parcel E-4471-B never arrived.".to_owned())];
+    messages.extend((0..300).map(|n| say(format!("Please water plant number {n} on the balcony."))));
+    talk.append(messages).await.unwrap();
+    ada.remember(Remember::fact("Parcels go to the neighbour")).await.unwrap();
+    memory.upkeep_once().await.unwrap();
+    (memory, talk)
+}
+
+/// Asks for a context, checks that it recalled, and returns how many calls it waited for one after another.
+async fn waits(talk: &Session) -> f64 {
+    let start = Instant::now();
+    let context = talk.context("Where is my parcel?", 1_000).await.unwrap();
+    let waited = start.elapsed();
+    assert!(context.receipt.tokens.recalled > 0 && context.receipt.history.kept_messages > 0);
+    assert_eq!(context.receipt.search.degraded, []);
+    waited.as_secs_f64() / CALL.as_secs_f64()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_context_waits_twice_for_stores_after_the_query_is_embedded() {
+    let (_memory, talk) = open(false).await;
+    for _ in 0..3 {
+        let waits = waits(&talk).await;
+        assert!((2.0..2.5).contains(&waits), "{waits} waits");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cache_adds_no_wait_for_what_it_holds() {
+    let (_memory, talk) = open(true).await;
+    waits(&talk).await;
+    // One wait for the cached vector of the query, one for the indexes and the tail, one for the cached content.
+    let waits = waits(&talk).await;
+    assert!((3.0..3.5).contains(&waits), "{waits} waits");
+}
