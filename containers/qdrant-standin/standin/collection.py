@@ -64,6 +64,7 @@ class Collection:
         self.path, self.create = path, create
         self.indexes = {index.field_name: index for index in indexes}
         self.operation, self.lock, self.shard = 0, threading.Lock(), None
+        self.changing = threading.RLock()  # held while what meta.json holds is changed
         # Writes are applied one by one, in the order in which they came.
         self.worker = concurrent.futures.ThreadPoolExecutor(1)
 
@@ -85,8 +86,27 @@ class Collection:
         return collection
 
     def save(self):
-        meta = {"create": encoded(self.create), "indexes": [encoded(index) for index in self.indexes.values()]}
-        write_json(os.path.join(self.path, "meta.json"), meta)
+        with self.changing:
+            meta = {"create": encoded(self.create), "indexes": [encoded(index) for index in self.indexes.values()]}
+            write_json(os.path.join(self.path, "meta.json"), meta)
+
+    def add_index(self, request):
+        with self.changing:
+            self.indexes[request.field_name] = request
+            self.save()
+
+    def remove_index(self, name):
+        with self.changing:
+            self.indexes.pop(name, None)
+            self.save()
+
+    def change(self, request):
+        with self.changing:
+            for key, value in request.metadata.items():
+                self.create.metadata[key].CopyFrom(value)
+            if request.HasField("strict_mode_config"):
+                self.create.strict_mode_config.MergeFrom(request.strict_mode_config)
+            self.save()
 
     def close(self):
         self.worker.shutdown()

@@ -75,12 +75,7 @@ class Collections(service.CollectionsServicer):
 
     @rpc
     def Update(self, request):
-        collection = self.store.get(request.collection_name)
-        for key, value in request.metadata.items():
-            collection.create.metadata[key].CopyFrom(value)
-        if request.HasField("strict_mode_config"):
-            collection.create.strict_mode_config.MergeFrom(request.strict_mode_config)
-        collection.save()
+        self.store.get(request.collection_name).change(request)
         return proto.CollectionOperationResponse(result=True)
 
     @rpc

@@ -79,15 +79,13 @@ class Points(service.PointsServicer):
             raise unknown("field index without field_type")
         kind = getattr(edge.PayloadSchemaType, FIELD_TYPES[request.field_type])
         answer = collection.write(request.wait, edge.UpdateOperation.create_field_index(request.field_name, kind))
-        collection.indexes[request.field_name] = request
-        collection.save()
+        collection.add_index(request)
         return answer
 
     @rpc
     def DeleteFieldIndex(self, request):
         collection = self.at(request)
-        collection.indexes.pop(request.field_name, None)
-        collection.save()
+        collection.remove_index(request.field_name)
         return collection.write(request.wait, edge.UpdateOperation.delete_field_index(request.field_name))
 
     # ---- reads

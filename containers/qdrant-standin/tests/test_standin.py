@@ -3,6 +3,7 @@
 `PYTHONPATH=site python3 -m unittest` in the folder above, with the packages of requirements.txt in `site` or installed.
 """
 
+import concurrent.futures
 import tempfile
 import unittest
 import uuid
@@ -122,6 +123,15 @@ class StandIn(unittest.TestCase):
         self.assertEqual(self.found(proto.Filter(must=[is_at_most("version", 5)])), [(ONE, 1.0)])
         info = self.collections.Get(proto.GetCollectionInfoRequest(collection_name="c")).result
         self.assertEqual(list(info.payload_schema), ["version"])
+
+    def test_one_index_made_by_many_at_once_is_made(self):
+        def make(_):
+            kind = proto.FieldType.FieldTypeKeyword
+            request = proto.CreateFieldIndexCollection(collection_name="c", field_name="owner", field_type=kind, wait=True)
+            return self.points.CreateFieldIndex(request).result.status
+
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            self.assertEqual(set(pool.map(make, range(64))), {COMPLETED})
 
     def test_headers_ask_for_faults(self):
         one, two = point(ONE, [[1.0, 0.0]]), point(TWO, [[0.0, 1.0]])
