@@ -51,6 +51,8 @@ pub struct Setting {
     pub analysis: String,
     /// The capacity of a blackboard, in entries, and of a journal, in messages.
     pub capacity: usize,
+    /// The URL of the server that the suite found; empty if it needs none.
+    pub url: String,
 }
 
 impl Setting {
@@ -59,7 +61,7 @@ impl Setting {
         let space =
             EmbeddingSpace { model: "test".to_owned(), dimension: 8, normalised: false, recipe: "plain-1".to_owned() };
         let name = format!("t{}", Uuid::now_v7().simple());
-        Self { clock, name, space, analysis: "test-1".to_owned(), capacity: 16 }
+        Self { clock, name, space, analysis: "test-1".to_owned(), capacity: 16, url: String::new() }
     }
 }
 

@@ -1,8 +1,12 @@
 //! What the environment says to a run: the one place that reads it.
 
 #[expect(clippy::disallowed_methods, reason = "the configuration of the kit")]
+fn text(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
 fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok()?.parse().ok()
+    text(name)?.parse().ok()
 }
 
 /// Returns `MEMORY_TEST_SEED`: what chance begins with in every scenario, instead of a number from its name.
@@ -18,4 +22,38 @@ pub(crate) fn cases() -> Option<usize> {
 /// Returns `MEMORY_TEST_STORM`: how many calls a cancel storm makes; 2,000 unless it says otherwise.
 pub(crate) fn storm() -> usize {
     number("MEMORY_TEST_STORM").and_then(|calls| usize::try_from(calls).ok()).unwrap_or(2_000)
+}
+
+/// What is said about the server of one backend.
+#[cfg(feature = "containers")]
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wishes {
+    /// `MEMORY_TEST_X_URL`: a server that runs already.
+    pub(crate) url: Option<String>,
+    /// `MEMORY_TEST_X_IMAGE`: what to start instead of the official image.
+    pub(crate) image: Option<String>,
+    /// `MEMORY_REQUIRE`: the backends, or `all`, whose missing server is a failure.
+    pub(crate) require: String,
+    /// `CI=true`: only containers will do.
+    pub(crate) containers_only: bool,
+    /// `MEMORY_TEST_REUSE=1`: the container stays for the next process.
+    pub(crate) reuse: bool,
+    /// `MEMORY_TEST_RUN`: the run that containers belong to, so that it can remove what is left.
+    pub(crate) run: Option<String>,
+}
+
+#[cfg(feature = "containers")]
+impl Wishes {
+    /// Returns what the environment says about `backend`.
+    pub(crate) fn about(backend: &str) -> Self {
+        let variable = |what: &str| text(&format!("MEMORY_TEST_{}_{what}", backend.to_uppercase()));
+        Self {
+            url: variable("URL"),
+            image: variable("IMAGE"),
+            require: text("MEMORY_REQUIRE").unwrap_or_default(),
+            containers_only: text("CI").as_deref() == Some("true"),
+            reuse: text("MEMORY_TEST_REUSE").as_deref() == Some("1"),
+            run: text("MEMORY_TEST_RUN"),
+        }
+    }
 }

@@ -16,8 +16,6 @@ pub enum Needs {
     Nothing,
     /// A store that keeps its data when it is closed and opened again: any durability but `Volatile`.
     Durability,
-    /// The official server, not a substitute for it: run where the suite says `official()`.
-    Official,
 }
 
 /// One promise: a name that says it, and the function that tries it.

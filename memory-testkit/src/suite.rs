@@ -1,18 +1,22 @@
 //! The tests of a backend as one list: the whole of its `tests/conformance.rs`.
 
 mod gaps;
+mod official;
+#[cfg(feature = "containers")]
+mod own;
+mod stage;
 mod summary;
 #[cfg(test)]
 mod tests;
 
 use std::future::Future;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use libtest_mimic::{Arguments, Completion, Conclusion, Failed, Trial};
 use memory_core::Result;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle};
 
 use crate::bed::{Boards, Caches, Chat, Journals, Opener, Records, Setting, Subject, Texts, Vectors, opener};
 use crate::isolation::{self, Openers};
@@ -20,6 +24,8 @@ use crate::scenario::{Boxed, Scenario};
 use crate::trial::{Played, Verdict, play};
 use crate::{blackboard, cache, chat, journal, records, text, vectors};
 use gaps::Gap;
+pub use official::{OFFICIAL_ONLY, OfficialOnly};
+use stage::{Need, Stage};
 use summary::Summary;
 
 /// How long tasks may take to end after the last scenario.
@@ -60,14 +66,19 @@ pub struct Suite {
     plans: Vec<Plan>,
     given: Openers,
     gaps: Vec<Gap>,
-    presence: Presence,
-    official: bool,
+    official_only: &'static [OfficialOnly],
+    stage: Stage,
+    url: Arc<OnceLock<String>>,
 }
 
-/// A scenario with the store it is to be played on.
+/// Plays a test once what it needs is there.
+type Play = Box<dyn FnOnce(&Stage) -> Boxed<'static, Played> + Send>;
+
+/// A scenario with the store it is to be played on, or a test of the backend's own.
 struct Plan {
     name: String,
-    play: Box<dyn FnOnce(bool) -> Boxed<'static, Played> + Send>,
+    need: Need,
+    play: Play,
 }
 
 macro_rules! groups {
@@ -79,7 +90,7 @@ macro_rules! groups {
             F: Fn(Setting) -> R + Send + Sync + 'static,
             R: Future<Output = Result<$store>> + Send + 'static,
         {
-            let open = opener(open);
+            let open = self.on_server(opener(open));
             let mut suite = self.plan(stringify!($group), &$module::table(), &open);
             suite.given.$group = Some(open);
             suite
@@ -95,8 +106,9 @@ impl Suite {
             plans: Vec::new(),
             given: Openers::default(),
             gaps: Vec::new(),
-            presence: Presence::Found,
-            official: false,
+            official_only: OFFICIAL_ONLY,
+            stage: Stage::default(),
+            url: Arc::default(),
         }
     }
 
@@ -129,14 +141,7 @@ impl Suite {
     /// Says whether the server was found; it is taken as found if nothing is said.
     #[must_use]
     pub fn present(mut self, presence: Presence) -> Self {
-        self.presence = presence;
-        self
-    }
-
-    /// Says that the server is the official one, so that the scenarios that need it are played.
-    #[must_use]
-    pub fn official(mut self) -> Self {
-        self.official = true;
+        self.stage.presence = presence;
         self
     }
 
@@ -158,8 +163,10 @@ impl Suite {
     fn conclude(self, arguments: &Arguments) -> std::io::Result<(Conclusion, Arc<Summary>)> {
         let runtime = Builder::new_multi_thread().worker_threads(4).enable_all().build()?;
         let summary = Arc::new(Summary::new(self.name));
-        let trials = self.trials(&runtime, &summary);
+        let stage = self.stage.clone();
+        let trials = self.trials(runtime.handle(), &summary);
         let conclusion = libtest_mimic::run(arguments, trials);
+        summary.used(runtime.block_on(stage.close()));
         runtime.shutdown_timeout(GRACE);
         Ok((conclusion, summary))
     }
@@ -169,10 +176,20 @@ impl Suite {
             let open = open.clone();
             self.plans.push(Plan {
                 name: format!("{group}::{}", scenario.name),
-                play: Box::new(move |official| Box::pin(play(scenario, open, official))),
+                need: Need::Server,
+                play: Box::new(move |_| Box::pin(play(scenario, open))),
             });
         }
         self
+    }
+
+    /// Returns an opener that is told the URL of the server, which is known only when the first scenario is played.
+    fn on_server<S: 'static>(&self, open: Opener<S>) -> Opener<S> {
+        let url = self.url.clone();
+        Arc::new(move |setting| {
+            let url = url.get().cloned().unwrap_or_default();
+            open(Setting { url, ..setting })
+        })
     }
 
     /// Adds the scenarios of isolation over all stores that were given.
@@ -181,42 +198,46 @@ impl Suite {
         self.plan("isolation", &table, &open)
     }
 
-    fn trials(self, runtime: &Runtime, summary: &Arc<Summary>) -> Vec<Trial> {
-        let Self { name: suite, plans, gaps, presence, official, given: _ } = self.with_isolation();
-        let mut trials: Vec<Trial> = gaps
-            .iter()
-            .filter(|gap| plans.iter().all(|plan| plan.name != gap.scenario))
-            .map(|gap| {
-                let what = format!("there is no scenario {}", gap.scenario);
-                Trial::test(format!("{suite}::gap::{}", gap.scenario), || Err(Failed::from(what)))
-            })
-            .collect();
-        for Plan { name, play } in plans {
+    fn trials(self, runtime: &Handle, summary: &Arc<Summary>) -> Vec<Trial> {
+        let Self { name: suite, plans, gaps, official_only, stage, url, given: _ } = self.with_isolation();
+        let mut trials = unknown(suite, &plans, &gaps, official_only);
+        for Plan { name, need, play } in plans {
             let gap = gaps.iter().find(|gap| gap.scenario == name).copied();
-            let (runtime, summary, presence) = (runtime.handle().clone(), summary.clone(), presence.clone());
+            let only = official::reason(official_only, suite, &name);
+            let (runtime, summary, stage, url) = (runtime.clone(), summary.clone(), stage.clone(), url.clone());
             trials.push(Trial::ignorable_test(format!("{suite}::{name}"), move || {
-                let verdict = match absence(presence) {
-                    Some(verdict) => verdict,
-                    None => {
-                        let (verdict, health) = runtime.block_on(play(official));
-                        summary.note(health);
-                        gaps::judge(gap.as_ref(), verdict, || summary.count_gap())
+                runtime.block_on(async {
+                    if let Some(verdict) = stage.lacks(need, &url).await {
+                        return told(verdict);
                     }
-                };
-                told(verdict)
+                    if let Some(reason) = only.filter(|_| !stage.official()) {
+                        summary.count_official_only();
+                        return told(Verdict::Ignored(format!("official server only: {reason}")));
+                    }
+                    let (verdict, health) = play(&stage).await;
+                    summary.note(health);
+                    told(gaps::judge(gap.as_ref(), verdict, || summary.count_gap()))
+                })
             }));
         }
         trials
     }
 }
 
-/// Returns the verdict on every scenario of a server that was not found.
-fn absence(presence: Presence) -> Option<Verdict> {
-    match presence {
-        Presence::Found => None,
-        Presence::Absent { reason, required: true } => Some(Verdict::Failed(format!("no server: {reason}"))),
-        Presence::Absent { reason, required: false } => Some(Verdict::Ignored(format!("no server: {reason}"))),
-    }
+/// Returns a failure for every gap and every line of the table of official servers that is no scenario.
+fn unknown(suite: &'static str, plans: &[Plan], gaps: &[Gap], official_only: &[OfficialOnly]) -> Vec<Trial> {
+    let group = |name: &str| name.split("::").next().unwrap_or_default().to_owned();
+    let planned = |scenario: &str| plans.iter().any(|plan| group(&plan.name) == group(scenario));
+    let only = official_only.iter().filter(|only| only.suite == suite && planned(only.scenario));
+    gaps.iter()
+        .map(|gap| gap.scenario)
+        .chain(only.map(|only| only.scenario))
+        .filter(|scenario| plans.iter().all(|plan| plan.name != *scenario))
+        .map(|scenario| {
+            let what = format!("there is no scenario {scenario}");
+            Trial::test(format!("{suite}::gap::{scenario}"), || Err(Failed::from(what)))
+        })
+        .collect()
 }
 
 fn told(verdict: Verdict) -> std::result::Result<Completion, Failed> {

@@ -1,5 +1,6 @@
 //! Plays scenarios, one at a time or a table of them.
 
+use std::future::Future;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -9,11 +10,17 @@ use memory_core::store::{Durability, Health};
 
 use crate::bed::{Bed, Opener, Subject};
 use crate::check::Failure;
+#[cfg(feature = "containers")]
+use crate::check::Scene;
 use crate::environment;
 use crate::scenario::{Needs, Scenario};
 
 /// The longest that a scenario may take.
 pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(60);
+
+/// The longest that a test of a backend's own may take, which starts and kills servers.
+#[cfg(feature = "containers")]
+const OWN_TIME_LIMIT: Duration = Duration::from_secs(600);
 
 /// How many scenarios of a table are played together by [`run_table`].
 const AT_ONCE: usize = 8;
@@ -50,46 +57,58 @@ pub async fn run_table<S: Subject>(suite: &str, table: &[Scenario<S>], only: &[&
         let open = open.clone();
         async move {
             let name = format!("{suite}::{}", scenario.name);
-            Outcome { name, verdict: play(scenario, open, false).await.0 }
+            Outcome { name, verdict: play(scenario, open).await.0 }
         }
     });
     stream::iter(played).buffered(AT_ONCE).collect().await
 }
 
 /// Plays one scenario in a task of its own, so that a panic or a hang fails it and nothing else.
-pub(crate) async fn play<S: Subject>(scenario: Scenario<S>, open: Opener<S>, official: bool) -> Played {
+pub(crate) async fn play<S: Subject>(scenario: Scenario<S>, open: Opener<S>) -> Played {
     let seed = environment::seed().unwrap_or_else(|| seed_of(scenario.name));
-    let mut task = tokio::spawn(attempt(scenario, open, official, seed));
-    let why = match tokio::time::timeout(TIME_LIMIT, &mut task).await {
-        Ok(Ok(Ok(ended))) => return ended,
-        Ok(Ok(Err(failure))) => failure.to_string(),
-        Ok(Err(stopped)) => format!("the scenario panicked: {stopped}"),
-        Err(_) => {
-            task.abort();
-            format!("not done after {} s", TIME_LIMIT.as_secs())
-        }
-    };
-    (Verdict::Failed(format!("{why}\n    MEMORY_TEST_SEED={seed} repeats it")), None)
+    match guard(attempt(scenario, open, seed), TIME_LIMIT).await {
+        Ok(ended) => ended,
+        Err(why) => (Verdict::Failed(format!("{why}\n    MEMORY_TEST_SEED={seed} repeats it")), None),
+    }
 }
 
-async fn attempt<S: Subject>(
-    scenario: Scenario<S>,
-    open: Opener<S>,
-    official: bool,
-    seed: u64,
-) -> Result<Played, Failure> {
+/// Plays a test of a backend's own in the same way.
+#[cfg(feature = "containers")]
+pub(crate) async fn play_own(test: impl Future<Output = Scene> + Send + 'static) -> Played {
+    match guard(test, OWN_TIME_LIMIT).await {
+        Ok(()) => (Verdict::Passed, None),
+        Err(why) => (Verdict::Failed(why), None),
+    }
+}
+
+async fn guard<T: Send + 'static>(
+    test: impl Future<Output = Result<T, Failure>> + Send + 'static,
+    limit: Duration,
+) -> Result<T, String> {
+    let mut task = tokio::spawn(test);
+    match tokio::time::timeout(limit, &mut task).await {
+        Ok(Ok(Ok(ended))) => Ok(ended),
+        Ok(Ok(Err(failure))) => Err(failure.to_string()),
+        Ok(Err(stopped)) => Err(format!("the scenario panicked: {stopped}")),
+        Err(_) => {
+            task.abort();
+            Err(format!("not done after {} s", limit.as_secs()))
+        }
+    }
+}
+
+async fn attempt<S: Subject>(scenario: Scenario<S>, open: Opener<S>, seed: u64) -> Result<Played, Failure> {
     let (bed, health) = Bed::make(&open, seed).await?;
-    if let Some(reason) = missing(scenario.needs, bed.durability, official) {
+    if let Some(reason) = missing(scenario.needs, bed.durability) {
         return Ok((Verdict::Ignored(reason.to_owned()), Some(health)));
     }
     (scenario.run)(bed).await?;
     Ok((Verdict::Passed, Some(health)))
 }
 
-fn missing(needs: Needs, durability: Durability, official: bool) -> Option<&'static str> {
+fn missing(needs: Needs, durability: Durability) -> Option<&'static str> {
     match needs {
         Needs::Durability if durability == Durability::Volatile => Some("the store is volatile"),
-        Needs::Official if !official => Some("official server only"),
         _ => None,
     }
 }

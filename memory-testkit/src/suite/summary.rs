@@ -14,12 +14,20 @@ use memory_core::store::Health;
 pub(super) struct Summary {
     suite: &'static str,
     servers: Mutex<BTreeSet<String>>,
+    used: Mutex<Vec<String>>,
     gaps: AtomicU64,
+    official_only: AtomicU64,
 }
 
 impl Summary {
     pub(super) fn new(suite: &'static str) -> Self {
-        Self { suite, servers: Mutex::default(), gaps: AtomicU64::new(0) }
+        Self {
+            suite,
+            servers: Mutex::default(),
+            used: Mutex::default(),
+            gaps: AtomicU64::new(0),
+            official_only: AtomicU64::new(0),
+        }
     }
 
     /// Notes the server of a scenario.
@@ -36,6 +44,15 @@ impl Summary {
         self.gaps.fetch_add(1, Ordering::SeqCst);
     }
 
+    pub(super) fn count_official_only(&self) {
+        self.official_only.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Takes note of where the servers came from.
+    pub(super) fn used(&self, origins: Vec<String>) {
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = origins;
+    }
+
     /// Writes the line to the standard output.
     pub(super) fn tell(&self, conclusion: &Conclusion) {
         let line = self.line(conclusion);
@@ -45,16 +62,19 @@ impl Summary {
 
     /// Returns the line.
     pub(super) fn line(&self, conclusion: &Conclusion) -> String {
-        let gaps = self.gaps.load(Ordering::SeqCst);
+        let count = |counter: &AtomicU64| counter.load(Ordering::SeqCst);
+        let (gaps, official_only) = (count(&self.gaps), count(&self.official_only));
         let servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
         let servers = servers.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
         let servers = if servers.is_empty() { "no server".to_owned() } else { servers };
+        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner).join("; ");
+        let used = if used.is_empty() { used } else { format!(" [{used}]") };
         format!(
-            "{} on {servers}: {} passed, {} failed, {} ignored, {gaps} known gaps",
+            "{} on {servers}{used}: {} passed, {} failed, {} ignored, {official_only} official-only, {gaps} known gaps",
             self.suite,
             conclusion.num_passed.saturating_sub(gaps),
             conclusion.num_failed,
-            conclusion.num_ignored,
+            conclusion.num_ignored.saturating_sub(official_only),
         )
     }
 }
@@ -81,9 +101,12 @@ mod tests {
         summary.note(Some(health));
         summary.note(None);
         summary.count_gap();
+        summary.count_official_only();
         let conclusion =
             Conclusion { num_filtered_out: 0, num_passed: 3, num_failed: 1, num_ignored: 2, num_measured: 0 };
-        let line = "redis on redis 7.4.1 (Committed): 2 passed, 1 failed, 2 ignored, 1 known gaps";
-        assert_eq!(summary.line(&conclusion), line);
+        let rest = "2 passed, 1 failed, 1 ignored, 1 official-only, 1 known gaps";
+        assert_eq!(summary.line(&conclusion), format!("redis on redis 7.4.1 (Committed): {rest}"));
+        summary.used(vec!["redis 7.4.1, url".to_owned()]);
+        assert_eq!(summary.line(&conclusion), format!("redis on redis 7.4.1 (Committed) [redis 7.4.1, url]: {rest}"));
     }
 }

@@ -1,0 +1,87 @@
+//! A server of a test's own: with other settings, or to be killed.
+
+use std::net::{Ipv4Addr, TcpListener};
+
+use super::container::Order;
+use super::missing::Missing;
+use super::ready::Probe;
+use super::server::Server;
+use super::service::Service;
+use crate::environment::Wishes;
+
+/// A server that one test configures, starts and owns.
+///
+/// Its data lies on disk, it acknowledges what it has synced, and it keeps its port over restarts.
+#[derive(Clone)]
+pub struct OwnServer {
+    service: Service,
+    image: String,
+    probe: Probe,
+    wishes: Wishes,
+    settings: Vec<(String, String)>,
+    environment: Vec<(String, String)>,
+    tmpfs: Vec<(String, String)>,
+    command: Option<Vec<String>>,
+}
+
+impl OwnServer {
+    pub(super) fn new(service: Service, image: String, probe: Probe, wishes: Wishes) -> Self {
+        let [settings, environment, tmpfs] = [(); 3].map(|()| Vec::new());
+        Self { service, image, probe, wishes, settings, environment, tmpfs, command: None }
+    }
+
+    /// Returns the image that will be started.
+    pub fn image(&self) -> &str {
+        &self.image
+    }
+
+    /// Sets what the server calls `key`: `--key value` for Redis, `-c key=value` for Postgres, `-Ekey=value` for
+    /// Elasticsearch, an environment variable for Qdrant.
+    #[must_use]
+    pub fn with_setting(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.settings.push((key.into(), value.into()));
+        self
+    }
+
+    /// Sets an environment variable.
+    #[must_use]
+    pub fn with_env(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.environment.push((key.into(), value.into()));
+        self
+    }
+
+    /// Mounts a file system in memory, such as `/data` with `size=2m`. It is empty after a restart.
+    #[must_use]
+    pub fn with_tmpfs(mut self, path: impl Into<String>, options: impl Into<String>) -> Self {
+        self.tmpfs.push((path.into(), options.into()));
+        self
+    }
+
+    /// Replaces the command, settings and all.
+    #[must_use]
+    pub fn with_command(mut self, command: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.command = Some(command.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Starts it in a container and waits until it answers.
+    ///
+    /// # Errors
+    /// `Broken` if it does not start or answer, with the end of its log.
+    pub async fn start(self) -> Result<Server, Missing> {
+        let Self { service, image, probe, wishes, settings, environment, tmpfs, command } = self;
+        let mut order = service.order(image, &wishes, &settings);
+        order.environment.extend(environment);
+        if let Some(command) = command {
+            order.command = command;
+        }
+        let order = Order { host_port: Some(free_port().map_err(Missing::Broken)?), tmpfs, ..order };
+        Server::start(&service, order, probe).await.map_err(Missing::Broken)
+    }
+}
+
+/// Returns a port that nobody listens on: one that the engine chooses would be another after a restart.
+fn free_port() -> Result<u16, String> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| error.to_string())?;
+    Ok(listener.local_addr().map_err(|error| error.to_string())?.port())
+}
