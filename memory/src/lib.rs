@@ -1,9 +1,16 @@
 #![doc = include_str!("../README.md")]
 
+mod backend;
+mod no_records;
 mod open;
+mod settings;
+mod stores;
 
+pub use backend::{Backend, without_secrets};
 pub use memory_core::engine::*;
 pub use memory_core::*;
 #[cfg(feature = "sqlite")]
 pub use memory_sqlite as sqlite;
 pub use open::{open, open_with};
+pub use settings::Settings;
+pub use stores::Stores;

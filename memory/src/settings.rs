@@ -1,0 +1,187 @@
+//! Which stores a memory is made of, as values; [`Settings::open`] does the I/O.
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::sync::Arc;
+
+use memory_core::analysis::Analysis;
+use memory_core::engine::MemoryBuilder;
+use memory_core::model::Embedder;
+use memory_core::{Error, Result};
+
+use crate::backend::{Backend, Opened, Wanted, open, without_secrets};
+use crate::stores::Stores;
+
+/// The variables that [`Settings::from_env`] reads.
+const TRUTH: &str = "MEMORY_URL";
+const TEXT: &str = "MEMORY_TEXT_URL";
+const VECTORS: &str = "MEMORY_VECTORS_URL";
+const CACHE: &str = "MEMORY_CACHE_URL";
+
+/// Where each part of a memory lives.
+///
+/// ```no_run
+/// # async fn example(embedder: std::sync::Arc<dyn memory::model::Embedder>) -> memory::Result<()> {
+/// let memory = memory::Settings::new("postgres://app@db/memory") // the truth
+///     .with_vectors("qdrant://vectors:6334")
+///     .with_text("elastic+https://search:9200")
+///     .with_cache("redis://cache")
+///     .with_embedder(embedder)
+///     .open()
+///     .await?
+///     .build()
+///     .await?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// | part | URLs |
+/// |---|---|
+/// | truth | `sqlite:PATH` or a path, `memory:`, `postgres://…`, `redis://…` (conversations alone) |
+/// | text | `sqlite:…`, `memory:`, `postgres://…`, `elastic://HOST:PORT`, or `elastic:` for what `ELASTIC_*` name |
+/// | vectors | the same, and `qdrant://HOST:PORT`, or `qdrant:` for what `QDRANT_*` name |
+/// | cache | `memory:`, `redis://…` |
+///
+/// `elastic+https://`, `elastic+http://`, `qdrant+https://`, `qdrant+http://` and `rediss://` say whether the way is
+/// encrypted; without it, it is to every machine but this one (`redis://` is not). Text and vectors are kept beside the
+/// truth where nothing else is said and the truth's backend can. Servers get a guard each ([`memory_core::layer`]).
+#[derive(Clone)]
+pub struct Settings {
+    truth: String,
+    text: Option<String>,
+    vectors: Option<String>,
+    /// Said by the environment: counts only where there is an embedder.
+    vectors_if_embedded: Option<String>,
+    cache: Option<String>,
+    embedder: Option<Arc<dyn Embedder>>,
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { truth, text, vectors, vectors_if_embedded, cache, embedder } = self;
+        let shown = |url: &Option<String>| url.as_deref().map(without_secrets);
+        f.debug_struct("Settings")
+            .field("truth", &without_secrets(truth))
+            .field("text", &shown(text))
+            .field("vectors", &shown(vectors))
+            .field("vectors_if_embedded", &shown(vectors_if_embedded))
+            .field("cache", &shown(cache))
+            .field("embedder", embedder)
+            .finish()
+    }
+}
+
+impl Settings {
+    /// Keeps the truth, and everything else that it can, at `url`.
+    pub fn new(url: impl Into<String>) -> Self {
+        Self { truth: url.into(), text: None, vectors: None, vectors_if_embedded: None, cache: None, embedder: None }
+    }
+
+    /// Reads the environment.
+    ///
+    /// | variable | meaning |
+    /// |---|---|
+    /// | `MEMORY_URL` | where the truth is; required |
+    /// | `MEMORY_TEXT_URL` | where the index of words is |
+    /// | `MEMORY_VECTORS_URL` | where the index of meaning is, if there is an embedder |
+    /// | `MEMORY_CACHE_URL` | where the cache is |
+    ///
+    /// The backends' own variables (`ELASTIC_*`, `QDRANT_*`) count where a URL is `elastic:` or `qdrant:`.
+    ///
+    /// # Errors
+    /// `Invalid` without `MEMORY_URL`.
+    pub fn from_env() -> Result<Self> {
+        let truth = variable(TRUTH).ok_or_else(|| Error::invalid(format!("{TRUTH} is not set")))?;
+        Ok(Self::new(truth).or_env())
+    }
+
+    /// Takes from the environment where text, vectors and cache are, as far as nothing was said of them.
+    #[must_use]
+    pub fn or_env(self) -> Self {
+        self.or_values(variable)
+    }
+
+    fn or_values(mut self, value: impl Fn(&str) -> Option<String>) -> Self {
+        self.text = self.text.or_else(|| value(TEXT));
+        self.vectors_if_embedded = value(VECTORS);
+        self.cache = self.cache.or_else(|| value(CACHE));
+        self
+    }
+
+    /// Sets where the index of words is.
+    #[must_use]
+    pub fn with_text(mut self, url: impl Into<String>) -> Self {
+        self.text = Some(url.into());
+        self
+    }
+
+    /// Sets where the index of meaning is. Needs an embedder.
+    #[must_use]
+    pub fn with_vectors(mut self, url: impl Into<String>) -> Self {
+        self.vectors = Some(url.into());
+        self
+    }
+
+    /// Sets where the cache is. Default none.
+    #[must_use]
+    pub fn with_cache(mut self, url: impl Into<String>) -> Self {
+        self.cache = Some(url.into());
+        self
+    }
+
+    /// Adds search by meaning through `embedder`.
+    #[must_use]
+    pub fn with_embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
+        self.embedder = Some(embedder);
+        self
+    }
+
+    /// Opens the stores and returns a memory over them, ready to be adjusted and built.
+    ///
+    /// # Errors
+    /// As [`crate::open`]; `Unsupported` where a backend cannot hold a part; `Invalid` for vectors without an embedder.
+    pub async fn open(self) -> Result<MemoryBuilder> {
+        Ok(self.connect().await?.builder())
+    }
+
+    /// Opens the stores, without a memory over them.
+    ///
+    /// # Errors
+    /// As [`Settings::open`].
+    pub async fn connect(self) -> Result<Stores> {
+        let truth = Backend::of(&self.truth)?;
+        if self.vectors.is_some() && self.embedder.is_none() {
+            return Err(Error::invalid("search by meaning needs an embedder"));
+        }
+        let analysis = Analysis::english();
+        let beside = |can: bool| can.then(|| self.truth.clone());
+        let text = self.text.clone().or_else(|| beside(truth.holds_text()));
+        let vectors = self.vectors.clone().or_else(|| self.vectors_if_embedded.clone());
+        let vectors = vectors.filter(|_| self.embedder.is_some()).or_else(|| beside(truth.holds_vectors()));
+        let space = self.embedder.as_ref().map(|embedder| embedder.space().clone());
+        let mut opened: Vec<(String, Opened)> = Vec::new();
+        for url in [Some(&self.truth), text.as_ref(), vectors.as_ref(), self.cache.as_ref()].into_iter().flatten() {
+            if opened.iter().any(|(other, _)| other == url) {
+                continue;
+            }
+            let here = |part: &Option<String>| part.as_ref() == Some(url);
+            let wanted = Wanted {
+                truth: *url == self.truth,
+                analysis: here(&text).then_some(&analysis),
+                space: space.as_ref().filter(|_| here(&vectors)),
+                cache: here(&self.cache),
+            };
+            if wanted.is_anything() {
+                opened.push((url.clone(), open(url, &wanted).await?));
+            }
+        }
+        Stores::gather(opened.into_iter().map(|(_, opened)| opened), self.embedder)
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is configuration")]
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.trim().is_empty())
+}

@@ -1,0 +1,42 @@
+use super::*;
+
+fn values(name: &str) -> Option<String> {
+    let table = [(TEXT, "elastic:"), (CACHE, "redis://:secret@h")];
+    table.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
+}
+
+#[test]
+fn the_environment_fills_what_was_not_said() {
+    let settings = Settings::new("memory:").with_cache("memory:").or_values(values);
+    assert_eq!(settings.text.as_deref(), Some("elastic:"));
+    assert_eq!(settings.cache.as_deref(), Some("memory:"));
+    assert_eq!(settings.vectors, None);
+}
+
+#[test]
+fn settings_do_not_show_secrets() {
+    let settings = Settings::new("postgres://ada:hidden@h/d").or_values(values);
+    let shown = format!("{settings:?}");
+    assert!(!shown.contains("hidden") && !shown.contains("secret"), "{shown}");
+}
+
+#[tokio::test]
+async fn parts_may_live_in_places_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("truth.sqlite");
+    let settings = Settings::new(path.to_str().unwrap()).with_text("memory:").with_cache("memory:");
+    let stores = settings.connect().await.unwrap();
+    assert_eq!(stores.chat.store().backend(), "sqlite");
+    assert_eq!(stores.text.as_ref().unwrap().backend(), "reference");
+    assert!(stores.cache.is_some() && stores.vectors.is_none());
+    let memory = stores.builder().build().await.unwrap();
+    let status = memory.status().await;
+    assert_eq!(status.stores.iter().map(|store| store.part).collect::<Vec<_>>(), ["chat", "records", "text", "cache"]);
+    memory.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn vectors_without_an_embedder_are_refused() {
+    let error = Settings::new("memory:").with_vectors("memory:").connect().await.unwrap_err();
+    assert!(matches!(error, Error::Invalid { .. }));
+}
