@@ -24,7 +24,7 @@ pub(crate) struct Cli {
 /// What every command takes, before or after its name.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Global {
-    /// The database: sqlite:PATH, or a path [default: a file in your data folder, shown by `memory stats`]
+    /// The database: sqlite:PATH, a path, postgres://… or redis://… [default: a file in your data folder, shown by `memory stats`]
     #[arg(long, global = true, value_name = "URL", env = "MEMORY_URL", hide_env_values = true)]
     pub(crate) db: Option<String>,
     /// The tenant whose memory this is
@@ -62,6 +62,8 @@ pub(crate) enum Command {
     Stats,
     /// Writes everything of the owner as JSON lines, which `import` reads
     Export,
+    /// Copies an owner, or all of them, into another database, with checksums; safe to run again
+    Move(Move),
     /// Takes a conversation line by line and shows the context of each
     Chat(Chat),
 }
@@ -180,6 +182,26 @@ pub(crate) struct Forget {
     /// Does not ask before everything is forgotten
     #[arg(long)]
     pub(crate) yes: bool,
+}
+
+/// `memory move`.
+#[derive(Args, Debug)]
+pub(crate) struct Move {
+    /// The database to copy from, which stays as it is
+    #[arg(long, value_name = "URL")]
+    pub(crate) from: String,
+    /// The database to copy to
+    #[arg(long, value_name = "URL")]
+    pub(crate) to: String,
+    /// Copies every owner [default: the one that --tenant and --subject name]
+    #[arg(long)]
+    pub(crate) all_owners: bool,
+    /// Leaves records behind: for a database that holds conversations alone
+    #[arg(long)]
+    pub(crate) conversations: bool,
+    /// How progress is shown on stderr
+    #[arg(long, value_enum, default_value_t = Style::Auto)]
+    pub(crate) progress: Style,
 }
 
 /// `memory chat`.

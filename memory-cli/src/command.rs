@@ -6,6 +6,7 @@ mod demo;
 mod export;
 mod forget;
 mod import;
+mod moving;
 mod remember;
 mod search;
 mod sessions;
@@ -69,6 +70,11 @@ impl Call {
         self.opened.get_or_try_init(|| database.open(tokens)).await.cloned()
     }
 
+    /// Keeps a memory that was opened otherwise, to be closed at the end.
+    pub(crate) async fn hold(&self, memory: Memory) -> Memory {
+        self.opened.get_or_init(|| async { memory }).await.clone()
+    }
+
     /// Closes what was opened, so that the database is one file again.
     async fn close(&self) {
         let Some(memory) = self.opened.get() else { return };
@@ -123,6 +129,7 @@ async fn dispatch(command: &Command, call: &Call, output: &mut Output) -> Result
         Command::Sessions => sessions::run(call, output).await,
         Command::Stats => stats::run(call, output).await,
         Command::Export => export::run(call, output).await,
+        Command::Move(args) => moving::run(call, args, output).await,
         Command::Chat(args) => chat::run(call, args, output).await,
     }
 }

@@ -1,10 +1,11 @@
 //! Which database is opened, and where it lies.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memory::model::TokenCounter;
-use memory::{Memory, Scope, WindowConfig};
+use memory::{Backend, Memory, Scope, Settings, Stores, WindowConfig, without_secrets};
 
 use crate::failure::Failure;
 
@@ -12,30 +13,43 @@ use crate::failure::Failure;
 pub(crate) const SESSION: &str = "chat_history";
 
 /// A database.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Database {
-    /// Its URL.
-    pub(crate) url: String,
+    /// Its URL, which may hold a password: see [`Database::shown`].
+    url: String,
     /// Its file, if it is one.
     pub(crate) file: Option<PathBuf>,
 }
 
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Database").field(&self.shown()).finish()
+    }
+}
+
 impl Database {
+    /// Returns its URL as people may see it: without passwords and keys.
+    pub(crate) fn shown(&self) -> String {
+        without_secrets(&self.url)
+    }
+
     /// Returns the database that `url` names.
     pub(crate) fn at(url: &str) -> Result<Self, Failure> {
-        // A letter before a colon is a drive.
-        let kind = url.split_once(':').filter(|(kind, _)| kind.len() > 1 && !kind.contains(['/', '\\', '.']));
-        let path = match kind {
-            Some(("memory", "")) => return Ok(Self { url: url.to_owned(), file: None }),
-            Some(("sqlite", path)) => path.strip_prefix("//").unwrap_or(path),
-            Some((kind, _)) => {
-                return Err(Failure::Usage(format!("{kind} is no kind of database: write --db sqlite:PATH")));
-            }
-            None => url,
-        };
-        if path.is_empty() {
-            return Err(Failure::Usage("the database has no path: write --db sqlite:PATH".to_owned()));
+        let kind = Backend::of(url).map_err(|error| match error {
+            memory::Error::Invalid { what } => Failure::Usage(what),
+            _ => Failure::Usage("no kind of database: write --db sqlite:PATH, postgres://…, redis://…".to_owned()),
+        })?;
+        if !kind.holds_truth() {
+            return Err(Failure::Usage(format!("{} holds indexes, not conversations", kind.name())));
         }
+        if !kind.is_built_in() {
+            let name = kind.name();
+            return Err(Failure::Usage(format!("{name} is not built in: build with --features {name}")));
+        }
+        if kind != Backend::Sqlite {
+            return Ok(Self { url: url.to_owned(), file: None });
+        }
+        let path = url.strip_prefix("sqlite:").map_or(url, |path| path.strip_prefix("//").unwrap_or(path));
         Ok(Self { url: format!("sqlite:{path}"), file: Some(PathBuf::from(path)) })
     }
 
@@ -57,11 +71,21 @@ impl Database {
     /// Conversations are summarised only where it is known how much a model reads, which is `tokens`: an import does
     /// not know, and a later context with a larger budget would miss the words that a summary stands for.
     pub(crate) async fn open(&self, tokens: Option<u64>) -> Result<Memory, Failure> {
+        Self::build(self.connect().await?, tokens).await
+    }
+
+    /// Opens its stores, with text and cache where the environment says.
+    pub(crate) async fn connect(&self) -> Result<Stores, Failure> {
+        Ok(Settings::new(&self.url).or_env().connect().await?)
+    }
+
+    /// Puts a memory over stores.
+    pub(crate) async fn build(stores: Stores, tokens: Option<u64>) -> Result<Memory, Failure> {
         let window = match tokens {
             Some(tokens) => WindowConfig::default().with_limit(tokens),
             None => WindowConfig::default().with_summaries(false),
         };
-        Ok(memory::open(&self.url).await?.counter(counter()).window(window).build().await?)
+        Ok(stores.builder().counter(counter()).window(window).build().await?)
     }
 }
 
@@ -115,7 +139,7 @@ mod tests {
         assert_eq!(file("sqlite:/a").as_deref(), Some("/a"));
         assert_eq!(file("sqlite:///a").as_deref(), Some("/a"));
         assert_eq!(file("memory:"), None);
-        for url in ["", "sqlite:", "postgres://x", "memory:x"] {
+        for url in ["", "sqlite:", "mysql://x", "memory:x", "qdrant://x"] {
             assert_eq!(Database::at(url).unwrap_err().code(), 2, "{url}");
         }
     }

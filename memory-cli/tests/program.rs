@@ -25,6 +25,9 @@ mod interrupt;
 #[path = "program/kill.rs"]
 mod kill;
 #[cfg(test)]
+#[path = "program/moving.rs"]
+mod moving;
+#[cfg(test)]
 #[path = "program/round_trip.rs"]
 mod round_trip;
 #[cfg(test)]

@@ -62,7 +62,7 @@ pub(crate) async fn run(call: &Call, output: &mut Output) -> Result<Outcome, Fai
     let next = next(&database);
     if output.is_json() {
         output.json(&json!({
-            "url": database.url, "file": database.file, "tenant": TENANT, "subject": SUBJECT,
+            "url": database.shown(), "file": database.file, "tenant": TENANT, "subject": SUBJECT,
             "added": loaded.0, "already": loaded.1, "questions": asked, "contexts": contexts, "next": next,
         }))?;
     } else {
@@ -157,7 +157,7 @@ async fn show(scoped: &Scoped, questions: &Questions, output: &mut Output) -> Re
 fn next(database: &Database) -> Vec<String> {
     let program = std::env::current_exe().ok().and_then(|path| path.to_str().map(quote));
     let program = program.unwrap_or_else(|| "memory".to_owned());
-    let owner = format!("--db {} --tenant {TENANT} --subject {SUBJECT}", quote(&database.url));
+    let owner = format!("--db {} --tenant {TENANT} --subject {SUBJECT}", quote(&database.shown()));
     [
         "search 'what did the vet say about chocolate' -k 3 --explain",
         "context --session autumn-list 'Is the cake safe for me?' --budget 900",

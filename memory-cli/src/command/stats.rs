@@ -93,7 +93,7 @@ fn as_json(database: &Database, status: &Status, owner: Option<&Scope>, owned: O
         })
     });
     json!({
-        "url": database.url, "file": database.file, "bytes": database.file.as_deref().map(size),
+        "url": database.shown(), "file": database.file, "bytes": database.file.as_deref().map(size),
         "schema": schema(database),
         "stores": stores.collect::<Vec<Value>>(), "indexes": indexes.collect::<Vec<Value>>(), "owner": owner,
     })
@@ -111,7 +111,8 @@ fn in_words(
             let schema = schema(database).unwrap_or_default();
             output.line(&format!("file       {} ({} bytes, schema {schema})", file.display(), size(file)))?;
         }
-        None => output.line("database   in this process, gone when it ends")?,
+        None if database.shown() == "memory:" => output.line("database   in this process, gone when it ends")?,
+        None => output.line(&format!("database   {}", database.shown()))?,
     }
     for store in &status.stores {
         let health = match &store.health {

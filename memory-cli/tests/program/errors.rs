@@ -51,7 +51,7 @@ fn a_wrong_command_line_is_told_in_one_line() {
 fn a_database_of_another_kind_is_refused() {
     let bed = Bed::new();
     let owner = ["--tenant", "a", "--subject", "b", "sessions"];
-    for url in ["postgres://localhost/x", "redis:x"] {
+    for url in ["mysql://localhost/x", "mongodb:x"] {
         let line = answer(bed.bare().args(["--db", url]).args(owner), b"");
         assert!(line.refused(2).contains("no kind of database"));
     }

@@ -1,0 +1,107 @@
+//! What a move did, owner by owner and in all.
+
+use memory::Scope;
+use serde_json::json;
+
+use super::sum::Sum;
+use crate::config::Database;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// What became of one owner.
+#[derive(Debug, Default)]
+pub(super) struct Moved {
+    pub(super) sessions: u64,
+    /// Rows of conversations, summaries and forgotten ones counted.
+    pub(super) rows: Sum,
+    pub(super) records: Sum,
+    /// Records that were left behind on purpose.
+    pub(super) left: u64,
+    /// What is not as it should be, a clause each.
+    pub(super) problems: Vec<String>,
+}
+
+impl Moved {
+    /// Writes a line about the owner.
+    pub(super) fn tell(&self, owner: &Scope, output: &mut Output) -> Result<(), Failure> {
+        let Self { sessions, rows, records, left, problems } = self;
+        let (tenant, subject) = (owner.tenant(), owner.subject());
+        if output.is_json() {
+            output.json(&json!({ "owner": {
+                "tenant": tenant, "subject": subject, "sessions": sessions, "rows": rows.count,
+                "rows_sha256": rows.hex(), "records": records.count, "records_sha256": records.hex(),
+                "records_left": left, "problems": problems,
+            }}))?;
+            return Ok(());
+        }
+        let left = if *left > 0 { format!(", {left} records left behind") } else { String::new() };
+        let state = if problems.is_empty() { "verified" } else { "NOT the same in both" };
+        let what = format!("{sessions} sessions, {} rows, {} records{left}", rows.count, records.count);
+        output.line(&format!("{subject} of {tenant}: {what}, {state}"))?;
+        Ok(())
+    }
+}
+
+/// What became of all owners.
+#[derive(Debug)]
+pub(super) struct Total {
+    from: String,
+    to: String,
+    has_records: bool,
+    owners: u64,
+    differing: u64,
+    moved: Moved,
+    /// Notes that the target's indexes have still to follow.
+    pub(super) pending: u64,
+}
+
+impl Total {
+    pub(super) fn new(from: &Database, to: &Database, has_records: bool) -> Self {
+        let (from, to) = (from.shown(), to.shown());
+        Self { from, to, has_records, owners: 0, differing: 0, moved: Moved::default(), pending: 0 }
+    }
+
+    pub(super) fn add(&mut self, moved: &Moved) {
+        self.owners += 1;
+        self.differing += u64::from(!moved.problems.is_empty());
+        self.moved.sessions += moved.sessions;
+        self.moved.rows.add_sum(&moved.rows);
+        self.moved.records.add_sum(&moved.records);
+        self.moved.left += moved.left;
+    }
+
+    /// Returns whether the target now holds and finds everything that was to be moved.
+    pub(super) fn is_whole(&self) -> bool {
+        self.differing == 0 && self.pending == 0
+    }
+
+    pub(super) fn tell(&self, output: &mut Output) -> Result<(), Failure> {
+        let Self { from, to, has_records, owners, differing, moved, pending } = self;
+        if output.is_json() {
+            output.json(&json!({ "moved": {
+                "from": from, "to": to, "owners": owners, "differing": differing, "sessions": moved.sessions,
+                "rows": moved.rows.count, "rows_sha256": moved.rows.hex(), "has_records": has_records,
+                "records": moved.records.count, "records_sha256": moved.records.hex(), "records_left": moved.left,
+                "pending": pending,
+            }}))?;
+            return Ok(());
+        }
+        output.line(&format!("from       {from}"))?;
+        output.line(&format!("to         {to}"))?;
+        output.line(&format!("owners     {owners}, {differing} of them not the same in both"))?;
+        output.line(&format!(
+            "sessions   {}, {} rows, sha256 {}",
+            moved.sessions,
+            moved.rows.count,
+            moved.rows.hex()
+        ))?;
+        if *has_records {
+            output.line(&format!("records    {}, sha256 {}", moved.records.count, moved.records.hex()))?;
+        } else {
+            output.line(&format!("records    conversations alone were copied, {} records left behind", moved.left))?;
+        }
+        output.line(&format!("indexes    {pending} notes to be followed"))?;
+        output.line("The source is as it was: `memory forget --all` on it, once the copy serves.")?;
+        Ok(())
+    }
+}
