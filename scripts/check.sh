@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Every check of the project, in the order of what fails soonest. Uses what is on the machine and installs nothing;
-# .ci/run installs what is missing first.
+# .ci/run installs what is missing first. Tests that need a server which is not there are shown as ignored:
+# scripts/services.sh run scripts/check.sh brings the servers.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TERM_COLOR="${CARGO_TERM_COLOR:-never}"
@@ -28,6 +29,16 @@ fi
 
 step "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features --quiet
+
+step "servers of the tests"
+for name in REDIS POSTGRES QDRANT ELASTIC; do
+  url="MEMORY_TEST_${name}_URL" image="MEMORY_TEST_${name}_IMAGE"
+  # A URL may hold a password.
+  if [ -n "${!url:-}" ]; then echo "$name: url"
+  elif [ -n "${!image:-}" ]; then echo "$name: container ${!image}"
+  else echo "$name: container of the official image, if there is an engine that has it or can fetch it"; fi
+done
+echo "required: ${MEMORY_REQUIRE:-none, what is missing is ignored}"
 
 step "tests and doc tests, layer rule among them"
 cargo test --workspace --all-features

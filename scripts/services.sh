@@ -30,6 +30,7 @@ prepare() {
     PATH="$PATH:/usr/sbin:/sbin" command -v "$command" > /dev/null || missing+=("$package")
   done < <(needs)
   python3 -m pip --version > /dev/null 2>&1 || missing+=(python3-pip)
+  docker info > /dev/null 2>&1 || PATH="$PATH:/usr/sbin:/sbin" command -v dockerd > /dev/null || missing+=(docker.io)
   if [ "${#missing[@]}" -gt 0 ]; then
     [ "$install" = yes ] || fail "missing: ${missing[*]} (--install installs them)"
     tell "installing ${missing[*]}"

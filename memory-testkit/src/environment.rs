@@ -1,5 +1,8 @@
 //! What the environment says to a run: the one place that reads it.
 
+#[cfg(feature = "containers")]
+use std::time::Duration;
+
 #[expect(clippy::disallowed_methods, reason = "the configuration of the kit")]
 fn text(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
@@ -22,6 +25,19 @@ pub(crate) fn cases() -> Option<usize> {
 /// Returns `MEMORY_TEST_STORM`: how many calls a cancel storm makes; 2,000 unless it says otherwise.
 pub(crate) fn storm() -> usize {
     number("MEMORY_TEST_STORM").and_then(|calls| usize::try_from(calls).ok()).unwrap_or(2_000)
+}
+
+/// Returns `MEMORY_TEST_ROUNDS`: how often a test repeats what it does to a server, such as a kill; `usual` times unless it
+/// says otherwise.
+pub fn rounds(usual: usize) -> usize {
+    number("MEMORY_TEST_ROUNDS").and_then(|rounds| usize::try_from(rounds).ok()).unwrap_or(usual)
+}
+
+/// Returns `MEMORY_TEST_LIMIT`: the longest that a test of a backend's own may take, in seconds; 600 unless it says
+/// otherwise.
+#[cfg(feature = "containers")]
+pub(crate) fn limit() -> Duration {
+    Duration::from_secs(number("MEMORY_TEST_LIMIT").unwrap_or(600))
 }
 
 /// What is said about the server of one backend.

@@ -34,6 +34,7 @@ pub mod vectors;
 
 pub use bed::{Bed, Boards, Caches, Chat, Journals, Open, Opener, Records, Setting, Subject, Texts, Vectors, opener};
 pub use check::{Failure, Scene, equal};
+pub use environment::rounds;
 pub use scenario::{Boxed, Needs, Scenario};
 pub use suite::{OFFICIAL_ONLY, OfficialOnly, Presence, Suite};
 pub use trial::{Outcome, Verdict, run_table};

@@ -18,10 +18,6 @@ use crate::scenario::{Needs, Scenario};
 /// The longest that a scenario may take.
 pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// The longest that a test of a backend's own may take, which starts and kills servers.
-#[cfg(feature = "containers")]
-const OWN_TIME_LIMIT: Duration = Duration::from_secs(600);
-
 /// How many scenarios of a table are played together by [`run_table`].
 const AT_ONCE: usize = 8;
 
@@ -72,10 +68,10 @@ pub(crate) async fn play<S: Subject>(scenario: Scenario<S>, open: Opener<S>) -> 
     }
 }
 
-/// Plays a test of a backend's own in the same way.
+/// Plays a test of a backend's own in the same way; it may start and kill servers, which takes its time.
 #[cfg(feature = "containers")]
 pub(crate) async fn play_own(test: impl Future<Output = Scene> + Send + 'static) -> Played {
-    match guard(test, OWN_TIME_LIMIT).await {
+    match guard(test, environment::limit()).await {
         Ok(()) => (Verdict::Passed, None),
         Err(why) => (Verdict::Failed(why), None),
     }
