@@ -46,10 +46,11 @@ pub(crate) struct Bound<'s>(pub(crate) &'s Scalar);
 impl Encode<'_, Sqlite> for Bound<'_> {
     fn encode_by_ref(&self, arguments: &mut SqliteArgumentsBuffer) -> Result<IsNull, BoxDynError> {
         match self.0 {
-            Scalar::Bool(flag) => i64::from(*flag).encode(arguments),
-            Scalar::Int(number) => number.encode(arguments),
-            Scalar::Float(number) => number.encode(arguments),
-            Scalar::Text(text) => text.as_str().encode(arguments),
+            // Named, because another database may be built in beside this one.
+            Scalar::Bool(flag) => Encode::<Sqlite>::encode(i64::from(*flag), arguments),
+            Scalar::Int(number) => Encode::<Sqlite>::encode_by_ref(number, arguments),
+            Scalar::Float(number) => Encode::<Sqlite>::encode_by_ref(number, arguments),
+            Scalar::Text(text) => Encode::<Sqlite>::encode(text.as_str(), arguments),
         }
     }
 }
