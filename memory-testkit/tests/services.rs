@@ -21,6 +21,11 @@ async fn say(url: &str, command: &str) -> std::io::Result<String> {
 
 async fn probe(url: String) -> Result<String> {
     let failed = |what: String| Error::corrupt("redis", what);
+    // A server that still reads its data answers INFO, but nothing else.
+    let ready = say(&url, "PING").await.map_err(|error| failed(error.to_string()))?;
+    if !ready.starts_with("+PONG") {
+        return Err(failed(ready));
+    }
     let told = say(&url, "INFO server").await.map_err(|error| failed(error.to_string()))?;
     let version = told.lines().find_map(|line| line.strip_prefix("redis_version:"));
     version.map(str::to_owned).ok_or_else(|| failed("no version".to_owned()))

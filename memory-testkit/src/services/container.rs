@@ -29,7 +29,7 @@ const RUN_LABEL: &str = "org.memory-testkit.run";
 const ENGINE: Duration = Duration::from_secs(5);
 
 /// How often a container of a fixed name is tried while another process makes it, and how long between two tries.
-const TRIES: u32 = 40;
+const TRIES: u32 = 100;
 const BETWEEN: Duration = Duration::from_millis(50);
 
 /// What to start.
@@ -57,6 +57,7 @@ pub(super) struct Container {
     engine: Docker,
     port: u16,
     host_port: Option<u16>,
+    reused: bool,
 }
 
 impl Container {
@@ -84,15 +85,23 @@ impl Container {
     pub(super) async fn start(order: &Order) -> Result<Self, String> {
         let engine = docker_client_instance().await.map_err(|error| error.to_string())?;
         let inner = started(order).await.map_err(|error| format!("could not start {}: {error}", order.image))?;
-        Ok(Self { inner, engine, port: order.port, host_port: order.host_port })
+        let (port, host_port, reused) = (order.port, order.host_port, order.reuse.is_some());
+        Ok(Self { inner, engine, port, host_port, reused })
     }
 
     /// Returns the port of this machine that leads to the server.
     pub(super) async fn host_port(&self) -> Result<u16, String> {
-        match self.host_port {
-            Some(port) => Ok(port),
-            None => self.inner.get_host_port_ipv4(self.port.tcp()).await.map_err(|error| error.to_string()),
+        if let Some(port) = self.host_port {
+            return Ok(port);
         }
+        // One that another process has made may not have been started yet.
+        for _ in 1..if self.reused { TRIES } else { 1 } {
+            if let Ok(port) = self.inner.get_host_port_ipv4(self.port.tcp()).await {
+                return Ok(port);
+            }
+            sleep(BETWEEN).await;
+        }
+        self.inner.get_host_port_ipv4(self.port.tcp()).await.map_err(|error| error.to_string())
     }
 
     /// Returns the address of the container in the engine's network, which other containers reach.
@@ -160,13 +169,15 @@ impl Container {
     }
 }
 
-/// Starts a container; one of a fixed name is tried again while another process makes it.
+/// Starts a container; one of a fixed name is tried again while another process makes or removes it.
 async fn started(order: &Order) -> Result<ContainerAsync<GenericImage>, TestcontainersError> {
-    for _ in 1..TRIES {
+    for _ in 1..if order.reuse.is_some() { TRIES } else { 1 } {
         match request(order).start().await {
-            Err(TestcontainersError::Client(ClientError::CreateContainer(
-                EngineError::DockerResponseServerError { status_code: 409, .. },
-            ))) => sleep(BETWEEN).await,
+            Err(TestcontainersError::Client(
+                ClientError::CreateContainer(error) | ClientError::StartContainer(error),
+            )) if matches!(error, EngineError::DockerResponseServerError { status_code: 404 | 409, .. }) => {
+                sleep(BETWEEN).await;
+            }
             ended => return ended,
         }
     }

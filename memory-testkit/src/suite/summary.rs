@@ -66,11 +66,15 @@ impl Summary {
         let (gaps, official_only) = (count(&self.gaps), count(&self.official_only));
         let servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
         let servers = servers.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-        let servers = if servers.is_empty() { "no server".to_owned() } else { servers };
         let used = self.used.lock().unwrap_or_else(PoisonError::into_inner).join("; ");
-        let used = if used.is_empty() { used } else { format!(" [{used}]") };
+        let met = match (servers.is_empty(), used.is_empty()) {
+            (true, true) => "on no server".to_owned(),
+            (true, false) => format!("on [{used}]"),
+            (false, true) => format!("on {servers}"),
+            (false, false) => format!("on {servers} [{used}]"),
+        };
         format!(
-            "{} on {servers}{used}: {} passed, {} failed, {} ignored, {official_only} official-only, {gaps} known gaps",
+            "{} {met}: {} passed, {} failed, {} ignored, {official_only} official-only, {gaps} known gaps",
             self.suite,
             conclusion.num_passed.saturating_sub(gaps),
             conclusion.num_failed,

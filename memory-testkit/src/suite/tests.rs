@@ -74,6 +74,27 @@ fn a_line_of_the_official_table_that_is_no_scenario_fails() {
     assert_eq!(played(Suite { official_only: OTHER, ..suite() }).1, 1);
 }
 
+#[cfg(feature = "containers")]
+#[test]
+fn what_only_the_official_server_can_do_is_ignored_on_a_stand_in_and_counted_apart() {
+    use crate::environment::Wishes;
+    use crate::services::{Servers, Service, probe};
+
+    const TABLE: &[OfficialOnly] = &[OfficialOnly { suite: "plain", scenario: "group::broken", reason: "no index" }];
+    let on = |version: &'static str| {
+        let wishes = Wishes { url: Some("redis://there".to_owned()), ..Wishes::default() };
+        let ask = probe(move |_| async move { Ok(version.to_owned()) });
+        let mut suite = Suite { official_only: TABLE, ..suite() };
+        suite.stage.servers = Servers::default().with_wishes(Service::redis(), ask, wishes);
+        played(suite.test("own::url", |servers| async move { crate::equal(servers.url("redis")?, "redis://there") }))
+    };
+    let (passed, failed, ignored, line) = on("1-standin");
+    assert_eq!((passed, failed, ignored), (2, 0, 1));
+    let counts = "[redis 1-standin, url, stand-in]: 2 passed, 0 failed, 0 ignored, 1 official-only, 0 known gaps";
+    assert!(line.ends_with(counts), "{line}");
+    assert_eq!(on("1.0").1, 1);
+}
+
 #[test]
 fn without_its_server_a_suite_is_ignored_or_fails() {
     let absent = |required| Presence::Absent { reason: "nobody listens".to_owned(), required };
