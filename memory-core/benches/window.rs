@@ -8,20 +8,22 @@ use std::sync::Arc;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use memory_core::chat::{Append, ChatStore, NewMessage, Page};
 use memory_core::engine::{ContextRequest, Memory, WindowConfig};
+use memory_core::model::TokenCounter;
 use memory_core::reference::{MemChat, MemRecords};
 use memory_core::window::{Budget, FitOptions, HeuristicCounter, fit};
 use memory_core::{Message, Role, Scope, SessionId, StoredMessage, Timestamp, Truth};
 use tokio::runtime::Runtime;
 
 const LIMIT: u64 = 3_000;
-/// Tokens of a message: the mean of ordinary chat.
-const TOKENS: u64 = 63;
+/// Makes a message of about 63 tokens, the mean of ordinary chat.
+const WORDS: &str = "with the words that people say to one another when they have time enough to say them in full";
 
 fn messages(count: usize) -> Vec<NewMessage> {
     let message = |n: usize| {
         let role = if n.is_multiple_of(2) { Role::User } else { Role::Assistant };
         let at = Timestamp(i64::try_from(n).unwrap_or(0));
-        NewMessage { message: Arc::new(Message::new(role, format!("message {n}"), at)), tokens: TOKENS }
+        let message = Message::new(role, format!("message {n} {WORDS}"), at);
+        NewMessage { tokens: HeuristicCounter.count(&message), message: Arc::new(message) }
     };
     (0..count).map(message).collect()
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::filter::Filter;
-use crate::message::Message;
+use crate::message::{Block, Message};
 use crate::record::Record;
 
 /// The largest inputs accepted. Larger ones are `Invalid`, and nothing of them is stored.
@@ -19,6 +19,8 @@ pub struct Limits {
     pub record_bytes: usize,
     /// Records of one put. Default 10,000.
     pub records: usize,
+    /// Tags of one record. Default 1,024.
+    pub tags: usize,
     /// Nesting of metadata and of pieces. Default 32.
     pub depth: usize,
     /// Keys and elements of one metadata map, at all depths together. Default 4,096.
@@ -42,6 +44,7 @@ impl Default for Limits {
             messages: 10_000,
             record_bytes: 1 << 20,
             records: 10_000,
+            tags: 1_024,
             depth: 32,
             metadata_entries: 4_096,
             metadata_key_bytes: 512,
@@ -61,6 +64,7 @@ impl Limits {
     pub fn check_message(&self, message: &Message) -> Result<()> {
         self.check_map("metadata", &message.metadata)?;
         self.check_map("members", &message.extra)?;
+        self.check_blocks(&message.blocks, 1)?;
         let bytes = message.encode().len();
         if bytes > self.message_bytes {
             return Err(Error::invalid(format!("the message has {bytes} bytes, more than {}", self.message_bytes)));
@@ -68,7 +72,7 @@ impl Limits {
         Ok(())
     }
 
-    /// Returns `Ok` if the record keeps the limits, its text is not empty and its importance lies in 0 to 1.
+    /// Returns `Ok` if the record keeps the limits, its text and tags are not blank and its importance lies in 0 to 1.
     ///
     /// # Errors
     /// [`Error::Invalid`] if it does not.
@@ -79,6 +83,12 @@ impl Limits {
                 "a record's text must hold 1 to {} bytes, not {bytes}",
                 self.record_bytes
             )));
+        }
+        if record.text.trim().is_empty() {
+            return Err(Error::invalid("a record's text must hold more than blanks"));
+        }
+        if record.tags.len() > self.tags || record.tags.iter().any(|tag| tag.trim().is_empty() || tag.len() > 255) {
+            return Err(Error::invalid(format!("a record has up to {} tags of 1 to 255 bytes each", self.tags)));
         }
         if record.importance.is_some_and(|importance| !(0.0..=1.0).contains(&importance)) {
             return Err(Error::invalid("the importance must lie between 0 and 1"));
@@ -98,6 +108,32 @@ impl Limits {
             return Err(Error::invalid(format!("a search returns 1 to {} results, not {limit}", self.results)));
         }
         filter.check(self)
+    }
+
+    /// Deeper pieces could be written and never read back.
+    fn check_blocks(&self, blocks: &[Block], depth: usize) -> Result<()> {
+        if depth > self.depth {
+            return Err(Error::invalid("the pieces are nested too deep"));
+        }
+        blocks.iter().try_for_each(|block| match block {
+            Block::Text { extra, .. } | Block::Refusal { extra, .. } | Block::ToolCall { extra, .. } => {
+                self.check_map("members", extra)
+            }
+            Block::ToolResult { content, .. } => self.check_blocks(content, depth + 1),
+            Block::Media { value } | Block::Other { value, .. } => self.check_depth(value, depth),
+            Block::Reasoning { .. } => Ok(()),
+        })
+    }
+
+    fn check_depth(&self, value: &Value, depth: usize) -> Result<()> {
+        if depth > self.depth {
+            return Err(Error::invalid("the pieces are nested too deep"));
+        }
+        match value {
+            Value::Array(items) => items.iter().try_for_each(|item| self.check_depth(item, depth + 1)),
+            Value::Object(map) => map.values().try_for_each(|item| self.check_depth(item, depth + 1)),
+            _ => Ok(()),
+        }
     }
 
     fn check_map(&self, what: &str, map: &serde_json::Map<String, Value>) -> Result<()> {
@@ -135,5 +171,57 @@ impl Limits {
             }),
             _ => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::{Role, Slot};
+    use crate::time::Timestamp;
+
+    fn nested(depth: usize) -> Value {
+        (1..depth).fold(Value::Null, |inner, _| Value::Array(vec![inner]))
+    }
+
+    fn holding(block: Block) -> Message {
+        Message::of_blocks(Role::Tool, vec![block], Timestamp(0))
+    }
+
+    #[test]
+    fn pieces_that_could_not_be_read_back_are_refused() {
+        let limits = Limits::default();
+        let results = |depth: usize| {
+            (1..depth).fold(Block::text("x"), |inner, _| Block::ToolResult { id: "c".to_owned(), content: vec![inner] })
+        };
+        let kinds: [&dyn Fn(usize) -> Block; 3] = [
+            &|depth| Block::Media { value: nested(depth) },
+            &|depth| Block::Other { slot: Slot::Content, value: nested(depth) },
+            &results,
+        ];
+        for kind in kinds {
+            let whole = holding(kind(limits.depth));
+            assert!(limits.check_message(&whole).is_ok());
+            assert_eq!(Message::decode("test", &whole.encode()).unwrap(), whole);
+            for depth in [limits.depth + 1, 200] {
+                assert!(matches!(limits.check_message(&holding(kind(depth))), Err(Error::Invalid { .. })), "{depth}");
+            }
+        }
+    }
+
+    #[test]
+    fn blank_records_and_tags_are_refused() {
+        let limits = Limits::default();
+        let record = |text: &str, tags: &[&str]| {
+            let mut record = Record::new("fact", text, Timestamp(0));
+            record.tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
+            record
+        };
+        assert!(limits.check_record(&record("x", &["a", "b"])).is_ok());
+        let long = "x".repeat(256);
+        for bad in [record(" \n", &[]), record("x", &[""]), record("x", &[" "]), record("x", &[&long])] {
+            assert!(matches!(limits.check_record(&bad), Err(Error::Invalid { .. })), "{bad:?}");
+        }
+        assert!(limits.check_record(&record("x", &["t"; 1_025])).is_err());
     }
 }

@@ -228,7 +228,8 @@ pub struct Message {
     /// Where it comes from, in the caller's words, such as `import:chatgpt` or `tool:search`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// What it was derived from; it falls with any of them.
+    /// What it was derived from, which filters see. Records and summaries fall with their sources; a message was said, and
+    /// stays until it is forgotten itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<ItemId>,
     /// The caller's own values, which filters see.

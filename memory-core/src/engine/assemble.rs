@@ -19,6 +19,13 @@ use super::receipt::{ContextReceipt, History, Included, LeftOut, Reason, SearchR
 use super::render;
 use super::search::Hit;
 
+/// The most tokens of a message that is counted only to know whose counts are stored.
+const SAMPLE: u64 = 1_000;
+/// The fewest tokens that a recalled item takes with what is said about it.
+const LEAST: u64 = 8;
+/// The most bytes of words that one token stands for; only runs of blanks have more.
+const BYTES: u64 = 64;
+
 /// The part of a context that a message stands in, in the order of the context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -122,10 +129,15 @@ pub(super) struct Window {
     summary: Option<StoredMessage>,
     state: SessionState,
     complete: bool,
+    recounted: bool,
 }
 
 impl Window {
-    pub(super) fn new(head: Slice, tail: Slice) -> Self {
+    pub(super) fn new(mut head: Slice, mut tail: Slice, counter: &dyn TokenCounter) -> Self {
+        let recounted = is_of_another_counter(&tail.messages, counter);
+        if recounted {
+            head.messages.iter_mut().chain(&mut tail.messages).for_each(|row| row.tokens = count(row, counter));
+        }
         let first = tail.messages.first().map_or(Seq(u64::MAX), |row| row.seq);
         let is_instruction = |row: &StoredMessage| row.message.as_ref().is_some_and(|m| m.role.is_instruction());
         let mut summary = tail.messages.iter().rfind(|row| row.covers.is_some()).cloned();
@@ -137,7 +149,7 @@ impl Window {
         let mut rows: Vec<StoredMessage> = pinned.chain(tail.messages).collect();
         rows.retain(|row| summary.as_ref().is_none_or(|summary| summary.id != row.id));
         let complete = head.complete && tail.complete;
-        Self { ledger: Ledger::of(&rows), rows, summary, state: tail.state, complete }
+        Self { ledger: Ledger::of(&rows), rows, summary, state: tail.state, complete, recounted }
     }
 
     /// Returns the largest legal part of the window within `budget` tokens, the newest summary first if it takes
@@ -179,6 +191,21 @@ impl Window {
     }
 }
 
+/// Returns whether stored counts are not those of `counter`, as two of the rows tell: the newest, and the largest that is
+/// not too large to be counted for that alone.
+fn is_of_another_counter(rows: &[StoredMessage], counter: &dyn TokenCounter) -> bool {
+    let is_small = |row: &&StoredMessage| row.tokens <= SAMPLE && row.message.is_some();
+    let newest = rows.iter().rev().find(is_small);
+    let largest = rows.iter().filter(is_small).max_by_key(|row| row.tokens);
+    newest.into_iter().chain(largest).any(|row| row.tokens != count(row, counter))
+}
+
+/// Returns the tokens of a row as it stands in a context.
+fn count(row: &StoredMessage, counter: &dyn TokenCounter) -> u64 {
+    let Some(message) = &row.message else { return 0 };
+    row.covers.map_or_else(|| counter.count(message), |covers| counter.count(&render::summary(message, covers)))
+}
+
 /// What of a window goes into a context.
 #[derive(Debug)]
 pub(super) struct Fitted {
@@ -214,17 +241,29 @@ impl Block {
         let mut block = Self::default();
         for hit in hits {
             let (item, signals) = (hit.item.clone(), hit.signals);
-            block.hits.push(hit);
-            let message = render::recalled(block.hits.iter().map(|hit| &hit.content), now);
-            let tokens = counter.count(&message);
-            if tokens > share {
-                block.hits.pop();
+            if !block.takes(hit, share, counter, now) {
                 receipt.left_out.push(LeftOut::new(&item, Reason::NoRoom, signals));
-                continue;
             }
-            (block.message, block.tokens) = (Some(message), tokens);
         }
         block
+    }
+
+    /// Takes a hit if the whole block keeps `share` tokens with it.
+    fn takes(&mut self, hit: Hit, share: u64, counter: &dyn TokenCounter, now: Timestamp) -> bool {
+        let left = share.saturating_sub(self.tokens);
+        // The block is counted anew with each hit, so what surely does not fit is told without that.
+        if left < LEAST || left < u64::MAX / BYTES && hit.content.text().len() as u64 > left * BYTES {
+            return false;
+        }
+        self.hits.push(hit);
+        let message = render::recalled(self.hits.iter().map(|hit| &hit.content), now);
+        let tokens = counter.count(&message);
+        if tokens > share {
+            self.hits.pop();
+            return false;
+        }
+        (self.message, self.tokens) = (Some(message), tokens);
+        true
     }
 
     /// Returns the records in the block.
@@ -300,7 +339,8 @@ pub(super) fn assemble(
     }
     tokens.total = parts.iter().map(|part| part.tokens).sum();
     let (counter, complete) = (counter.name().to_owned(), window.complete);
-    let receipt = ContextReceipt { tokens, counter, history, included, search, complete, took_micros: 0 };
+    let recounted = window.recounted;
+    let receipt = ContextReceipt { tokens, counter, recounted, history, included, search, complete, took_micros: 0 };
     Context { parts, receipt }
 }
 

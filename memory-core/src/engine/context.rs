@@ -26,7 +26,8 @@ const TAIL: usize = 20_000;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ContextRequest {
-    /// What the person says now; empty for none. It stands last, and what is recalled answers it.
+    /// What the person says now; empty for none. It stands last, and what is recalled answers it, or the first 64 KiB of it
+    /// ([`crate::Limits::query_bytes`]).
     pub query: String,
     /// How many tokens there are.
     pub budget: Budget,
@@ -74,8 +75,9 @@ impl ContextRequest {
         self
     }
 
-    fn search(&self) -> Search {
-        Search::new(self.query.clone()).limit(self.recall.max(1)).matching(self.filter.clone())
+    fn search(&self, bytes: usize) -> Search {
+        let words = self.query.get(..self.query.floor_char_boundary(bytes)).unwrap_or_default();
+        Search::new(words).limit(self.recall.max(1)).matching(self.filter.clone())
     }
 }
 
@@ -106,8 +108,8 @@ impl Session {
         let inner = self.scoped().inner();
         let counter = inner.counter.as_ref();
         let now = inner.clock.now();
-        let search = request.search();
-        let recalls = request.recall > 0 && !request.query.trim().is_empty();
+        let search = request.search(inner.limits.query_bytes);
+        let recalls = request.recall > 0 && !search.words.trim().is_empty();
         if recalls {
             inner.check(&search)?;
         }
@@ -119,7 +121,7 @@ impl Session {
             async { if recalls { Some(inner.legs(self.scoped().scope(), &search, &filter).await) } else { None } };
         let (head, tail) = (Page::after(Seq(0), HEAD, View::Active), Page::newest(TAIL).within(request.budget.limit));
         let (head, tail, legs) = tokio::join!(self.read(&head), self.read(&tail), legs);
-        let window = Window::new(head?, tail?);
+        let window = Window::new(head?, tail?, counter);
         room.drop_query_if_said(&window);
 
         let left = room.left();

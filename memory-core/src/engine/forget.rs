@@ -3,10 +3,10 @@
 use futures_util::future::join_all;
 use serde::Serialize;
 
-use crate::chat::{Page, View};
+use crate::chat::{Page, Redacted, View};
 use crate::error::{Error, Result};
 use crate::filter::{Field, Filter, Scalar};
-use crate::id::{ItemId, MessageId, RecordId, Seq, SessionId};
+use crate::id::{ItemId, MessageId, RecordId, Seq, SeqRange, SessionId};
 use crate::layer::cached::noting;
 use crate::scope::Epoch;
 use crate::store::{Erased, ErasureLevel};
@@ -17,6 +17,9 @@ use super::scoped::Scoped;
 
 /// How many ids are handled together.
 const BATCH: usize = 256;
+
+/// Messages of a session that are indexed again together.
+const STRETCH: u64 = 256;
 
 /// What is to be forgotten.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,10 +103,9 @@ impl Scoped {
         receipt.derived += derived.len() as u64;
         items.extend(derived.into_iter().map(ItemId::Record));
         receipt.failures = inner.delete_everywhere(self.scope(), &Deletion::Items(items)).await;
-        for redacted in &redacted {
-            // The neighbours' entries hold words of the forgotten message.
-            let around = (redacted.seq.0.saturating_sub(1).max(1), redacted.seq.0 + 1);
-            let again = inner.index_again(self.scope(), &redacted.session, Seq(around.0), Seq(around.1)).await;
+        // The neighbours' entries hold words of the forgotten messages.
+        for (session, SeqRange { first, last }) in neighbourhoods(&redacted) {
+            let again = inner.index_again(self.scope(), &session, first, last).await;
             receipt.failures.extend(again.err().map(|error| ("neighbours", error)));
         }
         Ok(receipt.finish())
@@ -126,7 +128,8 @@ impl Scoped {
         let mut derived = Vec::new();
         let mut after = Seq(0);
         loop {
-            let page = Page::after(after, BATCH, View::Log);
+            // Summaries too: records may have been derived from them.
+            let page = Page::after(after, BATCH, View::All);
             let rows = inner.chat.store().read(self.scope(), session, &page).await?.messages;
             let Some(last) = rows.last() else { break };
             after = last.seq;
@@ -187,6 +190,23 @@ impl Inner {
         done.extend(join_all(indexes.into_iter().map(erase)).await);
         done
     }
+}
+
+/// Returns the messages beside the forgotten ones, as stretches of sessions that do not overlap and are read whole.
+fn neighbourhoods(redacted: &[Redacted]) -> Vec<(SessionId, SeqRange)> {
+    let mut places: Vec<(&SessionId, u64)> = redacted.iter().map(|one| (&one.session, one.seq.0)).collect();
+    places.sort_unstable();
+    let mut found: Vec<(SessionId, SeqRange)> = Vec::new();
+    for (session, seq) in places {
+        let (first, last) = (Seq(seq.saturating_sub(1).max(1)), Seq(seq.saturating_add(1)));
+        match found.last_mut() {
+            Some((same, range)) if same == session && first <= range.last && last.0 - range.first.0 < STRETCH => {
+                range.last = range.last.max(last);
+            }
+            _ => found.push((session.clone(), SeqRange { first, last })),
+        }
+    }
+    found
 }
 
 fn is_truth(part: &str) -> bool {

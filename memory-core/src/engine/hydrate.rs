@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::id::{ItemId, MessageId, RecordId, Unit};
 use crate::layer::cached::noting;
@@ -17,7 +17,11 @@ use super::search::Content;
 #[derive(Debug, Default)]
 pub(super) struct Hydrated {
     pub(super) found: HashMap<ItemId, Content>,
-    pub(super) gone: Vec<ItemId>,
+    /// Those that truth does not hold at all. What it holds and the filter refuses is none of them: the index is behind,
+    /// and a note will bring it up to date.
+    pub(super) absent: Vec<ItemId>,
+    /// The kinds of items that could not be read.
+    pub(super) unread: Vec<Unit>,
     pub(super) degraded: Vec<Degraded>,
 }
 
@@ -47,31 +51,45 @@ impl Inner {
         let ((rows, stored), uncached) = noting(read).await;
         let mut out = Hydrated::default();
         out.degraded.extend(uncached.iter().map(|error| Degraded::new(Stage::Cache, error)));
-        let failed = (rows.is_err(), stored.is_err());
+        out.unread.extend(rows.is_err().then_some(Unit::Message));
+        out.unread.extend(stored.is_err().then_some(Unit::Record));
         let rows = rows.unwrap_or_else(|error| note(&mut out.degraded, Stage::Chat, &error));
         let stored = stored.unwrap_or_else(|error| note(&mut out.degraded, Stage::Records, &error));
         let rows = rows.into_iter().map(|row| (ItemId::Message(row.id), Content::Message(row)));
         let stored = stored.into_iter().map(|stored| (ItemId::Record(stored.record.id), Content::Record(stored)));
-        let current = |(_, content): &(ItemId, Content)| content.fields().is_some_and(|fields| filter.matches(&fields));
-        out.found = rows.chain(stored).filter(current).collect();
-        let unread = |item: &ItemId| match item.unit() {
-            Unit::Message => failed.0,
-            Unit::Record => failed.1,
-            Unit::Span => true,
-        };
-        let gone = items.filter(|item| !out.found.contains_key(*item) && !unread(item));
-        out.gone = gone.cloned().collect();
+        out.found = rows.chain(stored).collect();
+        let is_absent = |item: &&ItemId| !out.found.contains_key(*item) && !out.unread.contains(&item.unit());
+        out.absent = items.filter(is_absent).cloned().collect();
+        out.found.retain(|_, content| content.fields().is_some_and(|fields| filter.matches(&fields)));
         out
     }
 
-    /// Deletes ids from the indexes whose content is gone.
-    pub(super) async fn clean(&self, scope: &Scope, gone: Vec<ItemId>) -> Vec<Degraded> {
-        if gone.is_empty() {
+    /// Deletes ids from the indexes that truth does not hold.
+    ///
+    /// What is stored under such an id meanwhile, and indexed already, would be lost with it: so truth is asked again
+    /// afterwards, and what it holds now is put back.
+    pub(super) async fn clean(&self, scope: &Scope, absent: Vec<ItemId>) -> Vec<Degraded> {
+        if absent.is_empty() {
             return Vec::new();
         }
-        tracing::warn!(items = gone.len(), "indexes named items that truth does not hold");
-        let errors = self.delete_everywhere(scope, &Deletion::Items(gone)).await;
-        errors.into_iter().map(|(_, error)| Degraded::new(Stage::Clean, &error)).collect()
+        tracing::warn!(items = absent.len(), "indexes named items that truth does not hold");
+        let errors = self.delete_everywhere(scope, &Deletion::Items(absent.clone())).await;
+        let mut degraded: Vec<Degraded> =
+            errors.into_iter().map(|(_, error)| Degraded::new(Stage::Clean, &error)).collect();
+        let mut now = self.hydrate(scope, absent.iter(), &Filter::All).await;
+        degraded.append(&mut now.degraded);
+        for content in now.found.into_values() {
+            let again = self.index_content(scope, &content).await;
+            degraded.extend(again.err().map(|error| Degraded::new(Stage::Clean, &error)));
+        }
+        degraded
+    }
+
+    async fn index_content(&self, scope: &Scope, content: &Content) -> Result<()> {
+        match content {
+            Content::Message(row) => self.index_again(scope, &row.session, row.seq, row.seq).await,
+            Content::Record(stored) => self.index_record_again(scope, stored).await,
+        }
     }
 
     /// Deletes from every index at once and returns the failures.

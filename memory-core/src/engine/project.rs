@@ -9,7 +9,8 @@ use crate::id::{ItemId, Seq, SeqRange, SessionId};
 use crate::index::{Changes, PIECE_WORDS, message_entries, message_pieces, record_entry, record_pieces};
 use crate::message::Message;
 use crate::model::Purpose;
-use crate::scope::Scope;
+use crate::record::StoredRecord;
+use crate::scope::{Epoch, Scope};
 use crate::text::{Deletion, Rejected, TextEntry, Visibility};
 use crate::upkeep::{IndexName, Note, Target};
 use crate::vector::VectorEntry;
@@ -60,9 +61,7 @@ impl Inner {
                 let Some(stored) = stored else {
                     return Ok((note.upto, vec![Deletion::Items(vec![ItemId::Record(*id)])], Vec::new()));
                 };
-                let entry = record_entry(&self.analysis, &stored, note.epoch);
-                let document = Document { entry, pieces: record_pieces(&stored.record, PIECE_WORDS) };
-                Ok((note.upto, Vec::new(), vec![document]))
+                Ok((note.upto, Vec::new(), vec![self.document_of(&stored, note.epoch)]))
             }
             Target::Owner => {
                 self.go_on_erasing(index, note).await?;
@@ -125,8 +124,9 @@ impl Inner {
         let Some(vectors) = self.vectors.as_ref().filter(|vectors| vectors.name == *index) else {
             return Ok(Vec::new());
         };
-        let entries = embed(vectors, documents).await?;
-        vectors.store.put(scope, &entries, Visibility::AfterFlush).await
+        let (entries, mut rejected) = embed_all(vectors, documents).await?;
+        rejected.extend(vectors.store.put(scope, &entries, Visibility::AfterFlush).await?);
+        Ok(rejected)
     }
 
     /// Puts some messages of a session into every index again, findable on return.
@@ -138,6 +138,21 @@ impl Inner {
             self.flush(&index).await?;
         }
         Ok(())
+    }
+
+    /// Puts a record into every index again, findable on return.
+    pub(super) async fn index_record_again(&self, scope: &Scope, stored: &StoredRecord) -> Result<()> {
+        let epoch = self.records.upkeep().epoch(scope).await?;
+        for index in self.index_names() {
+            self.put(&index, scope, vec![self.document_of(stored, epoch)]).await?;
+            self.flush(&index).await?;
+        }
+        Ok(())
+    }
+
+    fn document_of(&self, stored: &StoredRecord, epoch: Epoch) -> Document {
+        let entry = record_entry(&self.analysis, stored, epoch);
+        Document { entry, pieces: record_pieces(&stored.record, PIECE_WORDS) }
     }
 
     /// Makes everything put into an index findable.
@@ -184,8 +199,30 @@ impl Inner {
     }
 }
 
-/// Embeds the pieces of all documents in one batch. Documents without words have no entry.
-async fn embed(index: &VectorIndex, documents: Vec<Document>) -> Result<Vec<VectorEntry>> {
+/// Embeds all documents in one batch. If the embedder refuses that for good, it gets them one by one, and those that it
+/// refuses are set apart; if it refuses every one, the fault is its own.
+async fn embed_all(index: &VectorIndex, documents: Vec<Document>) -> Result<(Vec<VectorEntry>, Vec<Rejected>)> {
+    let error = match embed(index, &documents).await {
+        Ok(entries) => return Ok((entries, Vec::new())),
+        Err(error) if error.is_retryable() => return Err(error),
+        Err(error) => error,
+    };
+    let (mut entries, mut rejected) = (Vec::new(), Vec::new());
+    for document in documents.chunks(1) {
+        match embed(index, document).await {
+            Ok(mut entry) => entries.append(&mut entry),
+            Err(error) if error.is_retryable() => return Err(error),
+            Err(error) => {
+                let items = document.iter().map(|document| document.entry.item.clone());
+                rejected.extend(items.map(|item| Rejected { item, error: error.clone() }));
+            }
+        }
+    }
+    if entries.is_empty() { Err(error) } else { Ok((entries, rejected)) }
+}
+
+/// Embeds the pieces of the documents in one batch. Documents without words have no entry.
+async fn embed(index: &VectorIndex, documents: &[Document]) -> Result<Vec<VectorEntry>> {
     let texts: Vec<&str> = documents.iter().flat_map(|document| document.pieces.iter().map(String::as_str)).collect();
     let count = texts.len();
     let vectors = if count == 0 { Vec::new() } else { index.embedder.embed(&texts, Purpose::Document).await? };
@@ -193,9 +230,9 @@ async fn embed(index: &VectorIndex, documents: Vec<Document>) -> Result<Vec<Vect
         return Err(Error::invalid("the embedder gave another number of vectors than texts"));
     }
     let mut vectors = vectors.into_iter();
-    let entries = documents.into_iter().filter_map(|Document { entry, pieces }| {
+    let entries = documents.iter().filter_map(|Document { entry, pieces }| {
         let pieces: Vec<Vec<f32>> = vectors.by_ref().take(pieces.len()).collect();
-        let TextEntry { item, version, fields, .. } = entry;
+        let TextEntry { item, version, fields, .. } = entry.clone();
         (!pieces.is_empty()).then_some(VectorEntry { item, version, pieces, fields })
     });
     Ok(entries.collect())

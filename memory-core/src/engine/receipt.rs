@@ -88,7 +88,7 @@ pub enum Reason {
     NoRoom,
     /// Better candidates filled the places.
     BelowLimit,
-    /// Its content is gone, or no longer matches; its id was deleted from the index.
+    /// Its content is gone, and its id was deleted from the index; or it no longer matches, and the index follows.
     Gone,
 }
 
@@ -188,6 +188,8 @@ pub struct ContextReceipt {
     pub tokens: Tokens,
     /// The counter that counted them.
     pub counter: String,
+    /// Whether another counter's counts were stored, so that what was read was counted again.
+    pub recounted: bool,
     /// How much of the window went in.
     pub history: History,
     /// What went in, in order.

@@ -15,6 +15,9 @@ use crate::time::Timestamp;
 
 use super::scoped::Scoped;
 
+/// How often one fact may be told again after it was retired.
+const RETIRED: usize = 10_000;
+
 /// Something to be remembered. Everything but kind and text has a default.
 #[derive(Clone, Debug)]
 pub struct Remember {
@@ -226,18 +229,26 @@ impl Scoped {
     /// The content's own id is taken by a record that does not say it (any more): it becomes a record of its own, the
     /// same one in every repeat.
     async fn remember_again(&self, mut record: Record, distinction: &[u8]) -> Result<RememberReceipt> {
-        record.id = RecordId::of_content(&[record.id.0.as_bytes().as_slice(), distinction].concat());
-        match self.put(&record, Expect::Absent).await {
-            Ok(version) => Ok(RememberReceipt { id: record.id, outcome: Remembered::Stored, version }),
-            Err(Error::IdConflict { .. }) => {
-                let stored = self.get(&[record.id]).await?.pop().ok_or(Error::Conflict)?;
-                self.reinforce(&stored, &record).await
+        let mut distinction = distinction.to_vec();
+        for _ in 0..RETIRED {
+            record.id = RecordId::of_content(&[record.id.0.as_bytes().as_slice(), &distinction].concat());
+            match self.put(&record, Expect::Absent).await {
+                Ok(version) => return Ok(RememberReceipt { id: record.id, outcome: Remembered::Stored, version }),
+                Err(Error::IdConflict { .. }) => {}
+                Err(other) => return Err(other),
             }
-            Err(other) => Err(other),
+            let stored = self.get(&[record.id]).await?.pop().ok_or(Error::Conflict)?;
+            if !self.is_retired(&stored) {
+                return self.reinforce(&stored, &record).await;
+            }
+            // That one was told, and retired, since: the next is found from it in the same way.
+            distinction = stored.version.to_le_bytes().to_vec();
         }
+        Err(Error::Conflict)
     }
 
-    /// Adds to the stored record what the new one asks for beyond it: a longer life, tags, sources, an importance.
+    /// Adds to the stored record what the new one asks for beyond it: a longer life, an importance, tags, and metadata
+    /// under new keys. Its sources stay: it falls with those that it was made from.
     async fn reinforce(&self, stored: &StoredRecord, new: &Record) -> Result<RememberReceipt> {
         let mut record = (*stored.record).clone();
         record.expires_at = record.expires_at.zip(new.expires_at).map(|(old, new)| old.max(new));
@@ -245,6 +256,8 @@ impl Scoped {
         record.pinned |= new.pinned;
         let tags = new.tags.iter().filter(|tag| !stored.record.tags.contains(tag));
         record.tags.extend(tags.cloned());
+        let metadata = new.metadata.iter().filter(|(key, _)| !stored.record.metadata.contains_key(*key));
+        record.metadata.extend(metadata.map(|(key, value)| (key.clone(), value.clone())));
         let mut version = stored.version;
         if record != *stored.record {
             self.inner().limits.check_record(&record)?;

@@ -213,10 +213,13 @@ impl Scoped {
         receipt: &mut SearchReceipt,
     ) -> Vec<Hit> {
         let mut hits = Vec::new();
-        let mut gone = Vec::new();
+        let mut absent = Vec::new();
+        let mut unread = Vec::new();
         let mut rest = candidates.iter().copied();
         while hits.len() < limit {
-            let batch: Vec<&Candidate> = rest.by_ref().take(limit - hits.len()).collect();
+            // A store that failed once is not asked again for each of the next best.
+            let is_asked = |candidate: &&Candidate| !unread.contains(&candidate.item.unit());
+            let batch: Vec<&Candidate> = rest.by_ref().filter(is_asked).take(limit - hits.len()).collect();
             if batch.is_empty() {
                 break;
             }
@@ -226,14 +229,15 @@ impl Scoped {
             for Candidate { item, signals, .. } in batch {
                 if let Some(content) = hydrated.found.remove(item) {
                     hits.push(Hit { item: item.clone(), content, signals: *signals });
-                } else if hydrated.gone.contains(item) {
+                } else if !hydrated.unread.contains(&item.unit()) {
+                    receipt.dropped_at_hydration += 1;
                     receipt.left_out.push(LeftOut::new(item, Reason::Gone, *signals));
                 }
             }
-            gone.append(&mut hydrated.gone);
+            absent.append(&mut hydrated.absent);
+            unread.append(&mut hydrated.unread);
         }
-        receipt.dropped_at_hydration += gone.len();
-        receipt.degraded.extend(self.inner().clean(self.scope(), gone).await);
+        receipt.degraded.extend(self.inner().clean(self.scope(), absent).await);
         receipt.left_out.extend(rest.take(limit).map(|c| LeftOut::new(&c.item, Reason::BelowLimit, c.signals)));
         hits
     }
@@ -290,7 +294,11 @@ impl Inner {
         filter: &Filter,
         limit: usize,
     ) -> std::result::Result<Vec<VectorHit>, (Stage, Error)> {
-        let Some(index) = &self.vectors else { return Ok(Vec::new()) };
+        let Some(index) = &self.vectors else {
+            let what = "search by a vector: it has no index of vectors".to_owned();
+            let error = Error::Unsupported { backend: "memory", what };
+            return if search.vector.is_some() { Err((Stage::Vector, error)) } else { Ok(Vec::new()) };
+        };
         let (space, vector) = match &search.vector {
             Some((space, vector)) => (space.clone(), vector.clone()),
             None => {

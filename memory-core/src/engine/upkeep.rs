@@ -169,21 +169,23 @@ impl Inner {
     /// Carries out as many notes as fit into one batch; the others stay pending.
     async fn batch(&self, index: &IndexName, notes: Vec<Note>, report: &mut UpkeepReport) -> Vec<(Note, Outcome)> {
         let mut outcomes = Vec::with_capacity(notes.len());
-        let mut works: BTreeMap<Scope, Vec<Work>> = BTreeMap::new();
+        // Notes of one owner go together; one that has failed goes alone, so that it takes no other with it again.
+        let mut works: BTreeMap<(Scope, usize), Vec<Work>> = BTreeMap::new();
         let mut documents = 0;
-        for note in notes {
+        for (place, note) in (1..).zip(notes) {
             if documents >= DOCUMENTS {
                 break;
             }
             match self.prepare(index, note).await {
                 Ok(work) => {
                     documents += work.documents.len();
-                    works.entry(work.note.scope.clone()).or_default().push(work);
+                    let alone = if work.note.attempts > 0 { place } else { 0 };
+                    works.entry((work.note.scope.clone(), alone)).or_default().push(work);
                 }
                 Err((note, error)) => outcomes.push(self.failed(note, &error, report)),
             }
         }
-        for (scope, mut works) in works {
+        for ((scope, _), mut works) in works {
             let count: usize = works.iter().map(|work| work.documents.len()).sum();
             let done = self.carry_out(index, &scope, &mut works).await;
             if let Ok(rejected) = &done {

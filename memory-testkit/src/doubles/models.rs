@@ -28,6 +28,8 @@ pub enum EmbedderMode {
     Zero,
     /// With one vector too few.
     TooFew,
+    /// With an error that does not pass, if a text of the batch holds this word.
+    Refuses(&'static str),
 }
 
 /// An embedder that adds up a random direction per word: texts that share words are near, and the same text gives the
@@ -82,6 +84,10 @@ impl Embedder for FakeEmbedder {
             EmbedderMode::WrongDimension => vectors.iter_mut().for_each(|vector| vector.push(1.0)),
             EmbedderMode::Zero => vectors.iter_mut().for_each(|vector| vector.fill(0.0)),
             EmbedderMode::TooFew => drop(vectors.pop()),
+            EmbedderMode::Refuses(word) if texts.iter().any(|text| text.contains(word)) => {
+                return Err(Error::invalid("a text is refused"));
+            }
+            EmbedderMode::Refuses(_) => {}
         }
         Ok(vectors)
     }

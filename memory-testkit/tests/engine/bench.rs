@@ -7,6 +7,7 @@ use memory_core::analysis::Analysis;
 use memory_core::engine::{Memory, MemoryBuilder, Scoped, Session, WindowConfig};
 use memory_core::model::Embedder;
 use memory_core::reference::{MemChat, MemRecords, MemText, MemVectors};
+use memory_core::vector::EmbeddingSpace;
 use memory_core::{Message, Role, Scope, SessionId, Timestamp, Truth};
 use memory_testkit::doubles::{Counting, FakeEmbedder, ManualClock, Tap, Tapped};
 
@@ -15,18 +16,22 @@ pub(crate) struct Bench {
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) embedder: Arc<FakeEmbedder>,
     pub(crate) chat: Arc<Counting>,
+    /// The conversations themselves, for a second memory over them.
+    pub(crate) truth: Arc<MemChat>,
 }
 
 /// What stands between the engine and its stores.
 pub(crate) struct Taps {
     pub(crate) chat: Arc<Counting>,
+    pub(crate) chat_faults: Arc<dyn Tap>,
     pub(crate) text: Arc<dyn Tap>,
     pub(crate) vectors: Arc<dyn Tap>,
 }
 
 impl Default for Taps {
     fn default() -> Self {
-        Self { chat: Arc::default(), text: Arc::new(Counting::default()), vectors: Arc::new(Counting::default()) }
+        let none = || Arc::new(Counting::default());
+        Self { chat: none(), chat_faults: none(), text: none(), vectors: none() }
     }
 }
 
@@ -38,8 +43,10 @@ impl Bench {
     pub(crate) async fn with(taps: Taps, adjust: impl FnOnce(MemoryBuilder) -> MemoryBuilder) -> Self {
         let clock = Arc::new(ManualClock::at("2025-03-01".parse().unwrap()));
         let embedder = Arc::new(FakeEmbedder::new(32));
-        let tap = Arc::clone(&taps.chat);
-        let chat = Truth::chat(Arc::new(MemChat::default())).layered(|store| Arc::new(Tapped::new(store, tap)));
+        let (tap, faults) = (Arc::clone(&taps.chat), taps.chat_faults);
+        let truth = Arc::new(MemChat::default());
+        let chat = Truth::chat(Arc::clone(&truth)).layered(|store| Arc::new(Tapped::new(store, faults)));
+        let chat = chat.layered(|store| Arc::new(Tapped::new(store, tap)));
         let records = Truth::records(Arc::new(MemRecords::default()));
         let text = Arc::new(MemText::new(Analysis::english().name()));
         let vectors = Arc::new(MemVectors::new(embedder.space().clone()));
@@ -49,7 +56,7 @@ impl Bench {
             .window(WindowConfig::default().with_summaries(false))
             .clock(clock.clone());
         let memory = adjust(builder).build().await.unwrap();
-        Self { memory, clock, embedder, chat: taps.chat }
+        Self { memory, clock, embedder, chat: taps.chat, truth }
     }
 
     pub(crate) fn owner(&self, subject: &str) -> Scoped {
@@ -77,6 +84,10 @@ impl Bench {
             [asked, self.say(Role::Assistant, &format!("Plant {n} has had its water."))]
         };
         (0..turns).flat_map(turn).collect()
+    }
+
+    pub(crate) fn embedder_space(&self) -> EmbeddingSpace {
+        self.embedder.space().clone()
     }
 
     pub(crate) async fn tend(&self) {

@@ -1,7 +1,12 @@
 //! What a context holds.
 
-use memory_core::engine::{ContextRequest, PartKind, Reason, Remember};
-use memory_core::{Error, Message, Role};
+use std::sync::Arc;
+
+use memory_core::engine::{ContextRequest, Memory, PartKind, Reason, Remember};
+use memory_core::model::TokenCounter;
+use memory_core::reference::MemRecords;
+use memory_core::window::HeuristicCounter;
+use memory_core::{Error, Message, Role, Truth};
 use memory_testkit::doubles::EmbedderMode;
 
 use crate::bench::{Bench, session};
@@ -162,4 +167,66 @@ async fn a_context_is_the_same_in_every_run() {
     let second = talk.context("Which plant needs water?", 600).await.unwrap();
     let texts = |context: &memory_core::engine::Context| context.messages().map(Message::to_openai).collect::<Vec<_>>();
     assert_eq!(texts(&first), texts(&second));
+}
+
+#[tokio::test]
+async fn a_query_of_any_length_is_answered() {
+    let bench = Bench::new().await;
+    let talk = bench.session("ada");
+    talk.append(vec![bench.user("My rose is called Aurora.")]).await.unwrap();
+    talk.append(bench.chatter(60)).await.unwrap();
+    bench.tend().await;
+    let query = format!("What is the name of my rose? ä{}", "ä ".repeat(60_000));
+    let context = talk.context(&query, 1_000_000).await.unwrap();
+    assert_eq!(context.messages().last().unwrap().text(), query);
+    assert!(context.receipt.search.terms.contains(&"rose".to_owned()));
+}
+
+/// Counts three times as much as the usual counter.
+#[derive(Debug)]
+struct Triple;
+
+impl TokenCounter for Triple {
+    fn name(&self) -> &str {
+        "triple"
+    }
+
+    fn count(&self, message: &Message) -> u64 {
+        3 * HeuristicCounter.count(message)
+    }
+
+    fn count_text(&self, text: &str) -> u64 {
+        3 * HeuristicCounter.count_text(text)
+    }
+}
+
+#[tokio::test]
+async fn c5_a_context_keeps_its_budget_by_its_own_counter_whoever_counted_before() {
+    let bench = Bench::new().await;
+    bench.session("ada").append(bench.chatter(100)).await.unwrap();
+    let usual = bench.session("ada").context("", 900).await.unwrap();
+    assert!(!usual.receipt.recounted);
+    let records = Truth::records(Arc::new(MemRecords::default()));
+    let builder = Memory::builder(Truth::chat(bench.truth.clone()), records).counter(Arc::new(Triple));
+    let other = builder.build().await.unwrap();
+    let context = other.of(bench.owner("ada").scope()).session(&session("talk")).context("", 900).await.unwrap();
+    let counted: u64 = context.messages().map(|message| Triple.count(message)).sum();
+    assert!(context.receipt.recounted && counted <= 900, "{counted} tokens");
+    assert_eq!(context.tokens(), counted);
+}
+
+#[tokio::test]
+async fn many_recalled_items_fill_their_share_and_the_rest_is_told() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    for n in 0..120 {
+        ada.remember(Remember::fact(format!("Rose {n} is red {}", "x".repeat(n)))).await.unwrap();
+    }
+    bench.tend().await;
+    let request = ContextRequest::new("Which rose is red?", 3_000).recall(120);
+    let context = ada.session(&session("talk")).assemble(&request).await.unwrap();
+    let recalled = context.receipt.included.iter().filter(|part| part.part == PartKind::Recalled).count();
+    let no_room = context.receipt.search.left_out.iter().filter(|left| left.reason == Reason::NoRoom).count();
+    assert!(recalled > 3 && recalled + no_room == 120, "{recalled} and {no_room}");
+    assert!(context.receipt.tokens.recalled <= 1_000);
 }

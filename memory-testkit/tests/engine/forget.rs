@@ -121,3 +121,25 @@ async fn forgetting_nothing_forgets_nothing() {
     }
     assert_eq!(count(&ada, "Aurora").await, 1);
 }
+
+#[tokio::test]
+async fn many_messages_are_forgotten_with_few_reads_and_leave_no_word_behind() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    let talk = ada.session(&session("talk"));
+    let letter = |n: u32| char::from_digit(10 + n, 36).unwrap();
+    let name = |n: u32| format!("zq{}{}x", letter(n / 26), letter(n % 26));
+    let said: Vec<_> = (0..300).map(|n| bench.user(&format!("{} grows", name(n)))).collect();
+    let ids: Vec<_> = said.iter().skip(10).take(250).map(|message| message.id).collect();
+    talk.append(said).await.unwrap();
+    bench.tend().await;
+    bench.chat.reset();
+    let receipt = ada.forget(&Forget::Messages(ids)).await.unwrap();
+    assert_eq!((receipt.removed, receipt.complete), (250, true));
+    assert!(bench.chat.calls("read") <= 4, "{} reads", bench.chat.calls("read"));
+    for n in [10, 11, 130, 258, 259, 9, 260] {
+        let found = ada.search(&Search::new(name(n))).await.unwrap();
+        let is_found = found.hits.iter().any(|hit| hit.signals.text.is_some());
+        assert_eq!(is_found, !(10..260).contains(&n), "{n}");
+    }
+}

@@ -145,3 +145,35 @@ async fn what_breaks_the_limits_is_refused() {
     }
     assert_eq!(ada.records(&Filter::All, None, 10).await.unwrap().len(), 0);
 }
+
+#[tokio::test]
+async fn a_fact_that_was_retired_twice_can_be_told_again() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    let rome = || Remember::fact("Ada lives in Rome");
+    let mut ids = Vec::new();
+    for city in ["Oslo", "Bern", "Kiel"] {
+        let stored = ada.remember(rome()).await.unwrap();
+        assert_eq!(stored.outcome, Remembered::Stored, "before {city}");
+        ids.push(stored.id);
+        bench.clock.advance(Duration::from_secs(60));
+        ada.supersede(stored.id, Remember::fact(format!("Ada lives in {city}"))).await.unwrap();
+        bench.clock.advance(Duration::from_secs(60));
+    }
+    let last = ada.remember(rome()).await.unwrap();
+    assert!(last.outcome == Remembered::Stored && !ids.contains(&last.id));
+    assert_eq!(ada.remember(rome()).await.unwrap().id, last.id, "and the current one is reinforced");
+    bench.tend().await;
+    assert!(texts(&bench, "Rome").await.contains(&"Ada lives in Rome".to_owned()));
+}
+
+#[tokio::test]
+async fn what_is_told_again_adds_its_metadata_and_changes_none() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    let fact = || Remember::fact("The key is under the mat.");
+    let id = ada.remember(fact().with_metadata("door", "front")).await.unwrap().id;
+    ada.remember(fact().with_metadata("door", "back").with_metadata("lock", 2)).await.unwrap();
+    let stored = ada.get(&[id]).await.unwrap().remove(0);
+    assert_eq!((&stored.record.metadata["door"], &stored.record.metadata["lock"]), (&"front".into(), &2.into()));
+}

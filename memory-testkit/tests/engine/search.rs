@@ -1,12 +1,18 @@
 //! Search: one answer of all indexes.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use memory_core::engine::{Reason, Remember, Search, Stage};
-use memory_core::reference::MemText;
+use futures_util::FutureExt as _;
+use memory_core::chat::{Append, ChatStore, NewMessage};
+use memory_core::engine::{Memory, Reason, Remember, Search, Stage};
+use memory_core::reference::{MemChat, MemRecords, MemText};
 use memory_core::text::{TextEntry, TextStore, Visibility};
-use memory_core::{Analysis, Epoch, Error, Field, Fields, Filter, ItemId, MessageId, Role, Seq, Trust, Unit, Version};
-use memory_testkit::doubles::{Faulty, When};
+use memory_core::{
+    Analysis, Epoch, Error, Field, Fields, Filter, ItemId, Message, MessageId, Result, Role, Scope, Seq, Timestamp,
+    Trust, Truth, Unit, Version,
+};
+use memory_testkit::doubles::{Counting, Faulty, Tap, Tapped, When};
 
 use crate::bench::{Bench, Taps, session};
 
@@ -126,4 +132,102 @@ async fn a_question_without_words_or_beyond_the_limits_is_invalid() {
     for words in ["\") OR 1=1 --", "*:*", "%", "' UNION SELECT", "return redis.call('FLUSHALL')"] {
         assert_eq!(ada.search(&Search::new(words)).await.unwrap().hits.len(), 0);
     }
+}
+
+#[tokio::test]
+async fn a_truth_store_that_fails_is_not_asked_for_every_candidate() {
+    let chat_faults = Arc::new(Faulty::at(1, When::Before).of("get").lasting());
+    let bench = Bench::with(Taps { chat_faults, ..Taps::default() }, |builder| builder).await;
+    bench.session("ada").append((0..90).map(|n| bench.user(&format!("rose {n}"))).collect()).await.unwrap();
+    bench.owner("ada").remember(Remember::fact("a rose is a rose")).await.unwrap();
+    bench.tend().await;
+    let found = bench.owner("ada").search(&Search::new("rose").limit(2)).await.unwrap();
+    assert_eq!(
+        found.hits.iter().map(|hit| hit.item.unit()).collect::<Vec<_>>(),
+        [Unit::Record],
+        "records still answer"
+    );
+    let stages: Vec<Stage> = found.receipt.degraded.iter().map(|degraded| degraded.stage).collect();
+    assert_eq!((stages, bench.chat.calls("get")), (vec![Stage::Chat], 1));
+    assert_eq!(found.receipt.dropped_at_hydration, 0, "what could not be read is not gone");
+}
+
+#[tokio::test]
+async fn a_vector_without_an_index_of_vectors_is_told() {
+    let chat = Truth::chat(Arc::new(MemChat::default()));
+    let records = Truth::records(Arc::new(MemRecords::default()));
+    let text = Arc::new(MemText::new(Analysis::english().name()));
+    let memory = Memory::builder(chat, records).text(text).build().await.unwrap();
+    let ada = memory.of(&Scope::new("acme", "ada").unwrap());
+    let space = Bench::new().await.embedder_space();
+    let found = ada.search(&Search::new("rose").vector(space, vec![1.0; 32])).await.unwrap();
+    assert_eq!(found.receipt.degraded[0].stage, Stage::Vector);
+    assert!(ada.search(&Search::new("rose")).await.unwrap().receipt.degraded.is_empty());
+}
+
+#[tokio::test]
+async fn what_an_index_holds_of_an_older_version_is_left_to_its_note() {
+    let counting = Arc::new(Counting::default());
+    let bench = Bench::with(Taps { text: counting.clone(), ..Taps::default() }, |builder| builder).await;
+    let ada = bench.owner("ada");
+    let rome = ada.remember(Remember::fact("Ada lives in Rome")).await.unwrap();
+    bench.tend().await;
+    ada.supersede(rome.id, Remember::fact("Ada lives in Oslo")).await.unwrap();
+    let found = ada.search(&Search::new("Rome")).await.unwrap();
+    assert_eq!((found.hits.len(), found.receipt.dropped_at_hydration), (0, 1));
+    assert_eq!(counting.calls("delete"), 0, "a deletion here could take an entry that upkeep has just put");
+}
+
+/// Stores and indexes a message at the moment when the index is told to delete its id.
+#[derive(Debug)]
+struct Late {
+    chat: Arc<MemChat>,
+    text: Arc<MemText>,
+    message: Message,
+    is_done: AtomicBool,
+}
+
+fn aurora(message: &Message, revision: u64) -> TextEntry {
+    TextEntry {
+        item: ItemId::Message(message.id),
+        version: Version { epoch: Epoch(0), revision },
+        own: Analysis::english().document("Aurora"),
+        near: vec![],
+        fields: Fields::of_span(&session("talk"), Seq(1), message.at),
+    }
+}
+
+impl Tap for Late {
+    fn enter(&self, call: &'static str) -> Result<()> {
+        if call == "delete" && !self.is_done.swap(true, Ordering::SeqCst) {
+            let scope = Scope::new("acme", "ada").unwrap();
+            let new = NewMessage { message: Arc::new(self.message.clone()), tokens: 5 };
+            let batch = Append { fence: None, messages: vec![new] };
+            self.chat.append(&scope, &session("talk"), &batch).now_or_never().unwrap().unwrap();
+            let entries = [aurora(&self.message, 1)];
+            self.text.put(&scope, &entries, Visibility::OnReturn).now_or_never().unwrap().unwrap();
+        }
+        Ok(())
+    }
+
+    fn leave(&self, _: &'static str, _: usize) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn an_item_that_is_stored_while_its_old_id_is_cleaned_is_still_found() {
+    let message = Message::new(Role::User, "My rose is called Aurora.", Timestamp(0));
+    let (chat, text) = (Arc::new(MemChat::default()), Arc::new(MemText::new(Analysis::english().name())));
+    let late =
+        Late { chat: chat.clone(), text: text.clone(), message: message.clone(), is_done: AtomicBool::new(false) };
+    let tapped = Arc::new(Tapped::new(text.clone(), Arc::new(late)));
+    let records = Truth::records(Arc::new(MemRecords::default()));
+    let memory = Memory::builder(Truth::chat(chat), records).text(tapped).build().await.unwrap();
+    let ada = memory.of(&Scope::new("acme", "ada").unwrap());
+    text.put(ada.scope(), &[aurora(&message, 0)], Visibility::OnReturn).await.unwrap();
+    let first = ada.search(&Search::new("Aurora")).await.unwrap();
+    assert_eq!((first.hits.len(), first.receipt.dropped_at_hydration), (0, 1));
+    let second = ada.search(&Search::new("Aurora")).await.unwrap();
+    assert_eq!(second.hits.len(), 1, "its entry was deleted with the old one");
 }

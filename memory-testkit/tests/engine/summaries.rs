@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use memory_core::chat::{Page, View};
-use memory_core::engine::{PartKind, Search, Session, WindowConfig};
+use memory_core::engine::{Forget, PartKind, Remember, Search, Session, WindowConfig};
 use memory_core::model::Summarizer;
-use memory_core::{Role, Seq};
+use memory_core::{Filter, ItemId, Role, Seq};
 use memory_testkit::doubles::StillSummarizer;
 
 use crate::bench::{Bench, Taps};
@@ -109,4 +109,17 @@ async fn forgetting_a_message_takes_the_summary_that_covers_it() {
     assert!(receipt.derived >= 1 && receipt.complete);
     let rows = talk.read(&Page::newest(1_000)).await.unwrap().messages;
     assert!(rows.iter().all(|row| !row.message.as_ref().unwrap().text().contains("Aurora")));
+}
+
+#[tokio::test]
+async fn a_record_that_was_made_from_a_summary_falls_with_the_session() {
+    let (bench, talk) = full(None).await;
+    bench.memory.upkeep_once().await.unwrap();
+    let rows = talk.read(&Page::after(Seq(0), 1_000, View::All)).await.unwrap().messages;
+    let summary = rows.iter().find(|row| row.covers.is_some()).unwrap().id;
+    let ada = bench.owner("ada");
+    ada.remember(Remember::fact("Ada has a balcony").with_source(ItemId::Message(summary))).await.unwrap();
+    let receipt = ada.forget(&Forget::Session(talk.id().clone())).await.unwrap();
+    assert_eq!(receipt.derived, 1, "{receipt:?}");
+    assert_eq!(ada.records(&Filter::All, None, 10).await.unwrap().len(), 0);
 }

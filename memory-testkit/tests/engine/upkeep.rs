@@ -1,10 +1,12 @@
 //! Indexes follow truth, whatever fails.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use memory_core::engine::{Remember, Search};
-use memory_testkit::doubles::{Counting, EmbedderMode, Faulty, When};
+use memory_core::{Error, Result};
+use memory_testkit::doubles::{Counting, EmbedderMode, Faulty, Tap, When};
 
 use crate::bench::{Bench, Taps, session};
 
@@ -137,4 +139,48 @@ async fn a_store_that_does_not_close_keeps_no_other_open() {
     let bench = Bench::with(Taps { text: broken, ..Taps::default() }, |builder| builder).await;
     assert!(bench.memory.close().await.is_err());
     assert_eq!(bench.chat.calls("close"), 1);
+}
+
+#[tokio::test]
+async fn a_text_that_the_embedder_refuses_keeps_no_other_from_being_indexed() {
+    let bench = Bench::new().await;
+    bench.embedder.set(EmbedderMode::Refuses("poison"));
+    let talk = bench.session("ada");
+    talk.append(vec![bench.user("My rose is called Aurora."), bench.user("poison"), bench.user("Boreas is a tulip")])
+        .await
+        .unwrap();
+    let report = bench.memory.upkeep_once().await.unwrap();
+    assert_eq!((report.rejected, report.retried, report.dead), (1, 0, 0), "{report:?}");
+    let found = bench.owner("ada").search(&Search::new("Aurora Boreas")).await.unwrap();
+    let near = found.hits.iter().filter(|hit| hit.signals.cosine.is_some()).count();
+    assert_eq!(near, 2, "{:?}", found.hits);
+}
+
+/// Fails the first put.
+#[derive(Debug, Default)]
+struct FirstPut(AtomicU64);
+
+impl Tap for FirstPut {
+    fn enter(&self, call: &'static str) -> Result<()> {
+        let is_first = call == "put" && self.0.fetch_add(1, Ordering::SeqCst) == 0;
+        if is_first { Err(Error::invalid("one of the entries is refused")) } else { Ok(()) }
+    }
+
+    fn leave(&self, _: &'static str, _: usize) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn notes_that_failed_together_are_tried_again_each_alone() {
+    let puts = Arc::new(FirstPut::default());
+    let bench = Bench::with(Taps { text: puts.clone(), ..Taps::default() }, |builder| builder).await;
+    for name in ["one", "two", "three"] {
+        let talk = bench.owner("ada").session(&session(name));
+        talk.append(vec![bench.user(&format!("the flower of {name}"))]).await.unwrap();
+    }
+    assert_eq!(bench.memory.upkeep_once().await.unwrap().retried, 3);
+    bench.clock.advance(Duration::from_secs(5));
+    bench.tend().await;
+    assert_eq!(puts.0.load(Ordering::SeqCst), 1 + 3);
 }

@@ -157,7 +157,10 @@ impl<'a> Parser<'a> {
             },
             _ => None,
         };
-        let field = field.ok_or_else(|| self.expected("a field such as role, at or meta.key"))?;
+        let field = field.ok_or_else(|| {
+            let names: Vec<_> = FIELDS.iter().map(|(name, _)| *name).collect();
+            self.expected(&format!("one of the fields {} or meta.KEY", names.join(", ")))
+        })?;
         self.advance()?;
         Ok(field)
     }

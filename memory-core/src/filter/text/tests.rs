@@ -85,11 +85,19 @@ fn keys_may_be_any_text() {
 #[test]
 fn errors_name_the_place_and_what_was_expected() {
     let cases = [
-        ("", "character 1: expected a field such as role, at or meta.key, found the end"),
+        (
+            "",
+            "character 1: expected one of the fields unit, session, seq, role, speaker, kind, tag, trust, source, at, expires_at, valid_from, \
+             valid_to, superseded_at or meta.KEY, found the end",
+        ),
         ("role", "character 5: expected an operator or in, found the end"),
         ("role = ", "character 8: expected a value, found the end"),
         ("role = user user", "character 13: expected and, or, or the end, found a word"),
-        ("rôle = user", "character 1: expected a field such as role, at or meta.key, found a word"),
+        (
+            "rôle = user",
+            "character 1: expected one of the fields unit, session, seq, role, speaker, kind, tag, trust, source, at, expires_at, valid_from, \
+             valid_to, superseded_at or meta.KEY, found a word",
+        ),
         ("speaker = é and role = )", "character 24: expected a value, found a closing parenthesis"),
         ("(role = user", "character 13: expected a closing parenthesis, found the end"),
         ("tag in a", "character 8: expected a list in parentheses or a stretch such as [1, 5), found a word"),
@@ -126,7 +134,7 @@ fn size_and_depth_are_bounded_while_parsing() {
     let long = |text: &str| refusal(&format!("kind = a{}", text.repeat(200_000)));
     assert!(long(" or kind = a").contains("too large"));
     assert!(refusal(&format!("kind in ({})", "a,".repeat(500_000))).contains("too large"));
-    assert!(refusal(&"a".repeat(1_000_000)).contains("expected a field"));
+    assert!(refusal(&"a".repeat(1_000_000)).contains("expected one of the fields"));
     let stretch = Filter::range(Field::Seq, Some(Scalar::Int(1)), Some(Scalar::Int(2)));
     let many = Filter::Or(vec![stretch.negate(); 511]);
     assert_eq!(parse(&many.to_string()), many);
