@@ -86,16 +86,16 @@ pub(crate) struct Import {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Bounds {
     /// Tokens that the context may have [default: 3000, or three quarters of what the model reads]
-    #[arg(long, value_name = "TOKENS")]
+    #[arg(long, value_name = "TOKENS", allow_negative_numbers = true)]
     pub(crate) budget: Option<u64>,
     /// The model that the context is for; gives the default budget
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
     /// Tokens of the budget to be kept free
-    #[arg(long, value_name = "TOKENS", default_value_t = 0)]
+    #[arg(long, value_name = "TOKENS", default_value_t = 0, allow_negative_numbers = true)]
     pub(crate) reserve: u64,
     /// How many items are recalled at the most
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true)]
     pub(crate) recall: usize,
 }
 
@@ -114,7 +114,7 @@ pub(crate) struct Search {
     /// The words to be found
     pub(crate) query: String,
     /// How many hits at the most
-    #[arg(short = 'k', long, value_name = "N", default_value_t = 10)]
+    #[arg(short = 'k', long, value_name = "N", default_value_t = 10, allow_negative_numbers = true)]
     pub(crate) limit: usize,
     /// A condition, such as: role = user and at >= 2024-01-01 and tag in (a, b)
     #[arg(long, value_name = "EXPRESSION")]
@@ -160,7 +160,7 @@ pub(crate) struct Remember {
     #[arg(long, value_name = "TIME", value_parser = crate::duration::parse)]
     pub(crate) ttl: Option<std::time::Duration>,
     /// Its importance, 0 to 1
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(crate) importance: Option<f32>,
     /// A tag; may be given several times
     #[arg(long = "tag", value_name = "TAG")]

@@ -130,6 +130,9 @@ pub(crate) fn receipt(receipt: &ContextReceipt) -> Vec<String> {
         lines.push(format!("left out  {left_out}"));
     }
     lines.extend(troubles(&receipt.search));
+    if receipt.recounted {
+        lines.push("recounted the stored counts were another counter's".to_owned());
+    }
     if !receipt.complete {
         lines.push("degraded  the conversation was read without its primary store".to_owned());
     }

@@ -1,6 +1,6 @@
 //! `memory chat`: a conversation line by line, with the context that each line would be sent in.
 
-use std::io::{self, IsTerminal, stdin};
+use std::io::{self, BufRead, IsTerminal, stdin};
 
 use memory::engine::Forget as What;
 use memory::{Memory, Message, MessageId, Remember, Role, Scoped, Search, Session};
@@ -54,6 +54,10 @@ pub(crate) async fn run(call: &Call, args: &Chat, output: &mut Output) -> Result
         };
         let Some(line) = line else { return Ok(Outcome::Done) };
         let line = line.map_err(|error| Failure::Usage(format!("the line cannot be read: {error}")))?;
+        let Ok(line) = String::from_utf8(line) else {
+            say("error: the line is not UTF-8");
+            continue;
+        };
         if line.trim() == "/quit" {
             return Ok(Outcome::Done);
         }
@@ -69,10 +73,10 @@ pub(crate) async fn run(call: &Call, args: &Chat, output: &mut Output) -> Result
 }
 
 /// Reads lines in a thread of its own, because reading blocks: who waits for a line can be stopped.
-fn lines() -> Result<Receiver<io::Result<String>>, Failure> {
+fn lines() -> Result<Receiver<io::Result<Vec<u8>>>, Failure> {
     let (sender, lines) = channel(1);
     let work = move || {
-        for line in stdin().lines() {
+        for line in stdin().lock().split(b'\n') {
             let is_last = line.is_err();
             if sender.blocking_send(line).is_err() || is_last {
                 return;

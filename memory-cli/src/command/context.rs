@@ -17,6 +17,9 @@ pub(crate) async fn run(call: &Call, args: &cli::Context, output: &mut Output) -
     let (memory, scoped) = call.open().await?;
     let pending = upkeep::warn_if_behind(&memory).await;
     let context = assemble(&scoped.session(&session), args.query.as_deref().unwrap_or_default(), &args.bounds).await?;
+    if call.named_session()?.is_some() && context.receipt.history.window_messages == 0 {
+        say(&format!("note: the session {} holds no messages", session.name()));
+    }
     if output.is_json() {
         let mut value = as_json(&context);
         if let Value::Object(members) = &mut value {

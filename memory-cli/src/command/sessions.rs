@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::Call;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
-use crate::upkeep;
+use crate::{upkeep, words};
 
 const PAGE: usize = 1_000;
 
@@ -19,11 +19,11 @@ pub(crate) async fn run(call: &Call, output: &mut Output) -> Result<Outcome, Fai
         let list: Vec<Value> = sessions.iter().map(row).collect();
         output.json(&json!({ "sessions": list }))?;
     } else {
-        output.line(&format!("{:>8}  {:>8}  {:<20}  session", "messages", "tokens", "last"))?;
+        output.line(&format!("{:>8}  {:>8}  {:<16}  session", "messages", "tokens", "last"))?;
         for state in &sessions {
-            let last = state.last_at.to_string();
+            let last = words::minute(state.last_at);
             let (head, tokens) = (state.head.0, state.active_tokens);
-            output.line(&format!("{head:>8}  {tokens:>8}  {last:<20.20}  {}", state.session.name()))?;
+            output.line(&format!("{head:>8}  {tokens:>8}  {last:<16}  {}", state.session.name()))?;
         }
         output.line(&format!("{} sessions", sessions.len()))?;
     }

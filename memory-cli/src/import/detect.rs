@@ -43,6 +43,9 @@ pub(crate) struct Source {
 /// Reads all of `input` into `sink`. Blocks; stops when the other side does.
 pub(crate) fn read(input: impl Read, source: &Source, sink: &Sink) -> Result<(), Stopped> {
     let mut input = BufReader::with_capacity(1 << 16, input);
+    if let Some(what) = input.fill_buf().ok().and_then(foreign) {
+        return sink.reject(1, what);
+    }
     let first = match first_byte(&mut input, &source.reading.meter) {
         Ok(Some(first)) => first,
         Ok(None) => return Ok(()),
@@ -55,6 +58,21 @@ pub(crate) fn read(input: impl Read, source: &Source, sink: &Sink) -> Result<(),
         each_line(input, source, sink, &mut reader)?;
     }
     reader.finish(sink)
+}
+
+/// Returns what to do with a file that is known by its first bytes and cannot be read as it is.
+fn foreign(head: &[u8]) -> Option<&'static str> {
+    const KNOWN: [(&[u8], &str); 8] = [
+        (b"PK\x03\x04", "a ZIP archive: unpack it and import the file in it, of a ChatGPT export conversations.json"),
+        (&[0x1f, 0x8b], "compressed by gzip: unpack it first, as with gunzip -c FILE | memory import -"),
+        (&[0xfd, b'7', b'z', b'X', b'Z'], "compressed by xz: unpack it first, as with xz -dc FILE | memory import -"),
+        (&[0x28, 0xb5, 0x2f, 0xfd], "compressed by zstd: unpack it first, as with zstd -dc FILE | memory import -"),
+        (b"BZh", "compressed by bzip2: unpack it first, as with bunzip2 -c FILE | memory import -"),
+        (&[0xff, 0xfe], "text in UTF-16: save it as UTF-8 first"),
+        (&[0xfe, 0xff], "text in UTF-16: save it as UTF-8 first"),
+        (b"SQLite format 3\0", "an SQLite database: open it with --db, or import what export writes from it"),
+    ];
+    KNOWN.iter().find(|(mark, _)| head.starts_with(mark)).map(|(_, what)| *what)
 }
 
 fn each_line(mut input: impl BufRead, source: &Source, sink: &Sink, reader: &mut Reader<'_>) -> Result<(), Stopped> {

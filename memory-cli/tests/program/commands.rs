@@ -52,7 +52,7 @@ fn sessions_are_listed_with_their_sizes() {
     assert_eq!(garden["last_at"], "2025-03-02T10:04:00Z");
     assert_eq!(members(garden), ["last_at", "messages", "session", "window_messages", "window_tokens"]);
     let words = bed.run(&["sessions"]).stdout;
-    assert!(words.contains("garden") && words.ends_with("2 sessions\n"), "{words}");
+    assert!(words.contains("2025-03-02 10:04  garden\n") && words.ends_with("2 sessions\n"), "{words}");
 }
 
 #[test]
@@ -105,6 +105,8 @@ fn a_context_is_chat_json_with_a_receipt_and_keeps_its_budget() {
     assert!(tokens["total"].as_u64().unwrap() <= 400);
     assert_eq!(members(&context), ["messages", "pending", "receipt"]);
     assert_eq!(bed.json(&["context"])["receipt"]["tokens"]["limit"], 3_000);
+    let unknown = bed.run(&["context", "--session", "gardn"]);
+    assert_eq!((unknown.code, unknown.stderr.as_str()), (0, "note: the session gardn holds no messages\n"));
     let gpt = bed.json(&["context", "--model", "gpt-4o"]);
     assert_eq!(gpt["receipt"]["tokens"]["limit"], 96_000);
     let unknown = bed.run(&["context", "--model", "of-my-own", "--json"]);
@@ -176,6 +178,18 @@ fn a_chat_keeps_its_lines_and_shows_their_contexts() {
     assert!(events[7]["hits"][0]["text"].as_str().unwrap().contains("boat"));
     assert_eq!(answer.stderr, "error: /nonsense is no command: try /help\nerror: there is nothing to store\n");
     assert_eq!(bed.json(&["sessions"])["sessions"][0]["messages"], 3);
+}
+
+#[test]
+fn a_line_of_a_chat_that_cannot_be_taken_ends_nothing() {
+    let bed = Bed::new();
+    let long = "word ".repeat(40_000);
+    let lines = [b"\xff\xfe\n".as_slice(), long.as_bytes(), b"\nMy name is Charlie.\n"].concat();
+    let answer = bed.run_with(&["chat", "--json", "--budget", "100000"], &lines);
+    assert_eq!((answer.code, answer.stderr.as_str()), (0, "error: the line is not UTF-8\n"));
+    let context: Value = serde_json::from_str(answer.stdout.lines().nth(1).unwrap()).unwrap();
+    assert_eq!(context["messages"][0]["content"].as_str().unwrap().trim(), long.trim(), "a long line has its context");
+    assert_eq!(bed.json(&["sessions"])["sessions"][0]["messages"], 2);
 }
 
 #[test]

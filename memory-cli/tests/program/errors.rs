@@ -24,13 +24,19 @@ fn a_wrong_command_line_is_told_in_one_line() {
         (&["search"], "<QUERY>"),
         (&["search", "x", "-k", "many"], "invalid value 'many'"),
         (&["search", "x", "-k", "0"], "a search returns 1 to"),
+        (&["search", "x", "-k", "-1"], "invalid value '-1'"),
+        (&["context", "x", "--budget", "-5"], "invalid value '-5'"),
         (&["search", " "], "nothing to search for"),
         (&["search", "x", "--filter", "role ="], "filter, character 7: expected a value"),
+        (&["search", "x", "--filter", "rle = user"], "unit, session, seq, role"),
         (&["search", "x", "--as-of", "someday"], "not a time"),
         (&["remember", "x", "--ttl", "soon"], "7d"),
         (&["remember", "x", "--ttl", "0s"], "longer than zero"),
         (&["remember", "x", "--importance", "2"], "between 0 and 1"),
+        (&["remember", "x", "--importance", "-1"], "between 0 and 1"),
         (&["remember", ""], "1 to"),
+        (&["remember", " "], "more than blanks"),
+        (&["remember", "x", "--tag", ""], "tags of 1 to 255 bytes"),
         (&["forget"], "one of --id, --session and --all"),
         (&["forget", "--all", "--session", "x"], "one of --id, --session and --all"),
         (&["forget", "--id", "7"], "not the id of a message"),
@@ -81,11 +87,11 @@ fn a_file_that_is_no_database_is_left_as_it_is() {
 fn a_folder_in_the_place_of_the_database_or_no_folder_at_all_is_told() {
     let bed = Bed::new();
     fs::create_dir(bed.database()).unwrap();
-    assert!(bed.run(&["sessions"]).refused(1).contains("open the file"));
+    assert!(bed.run(&["sessions"]).refused(1).contains("open the file: it is a folder"));
     let missing = bed.path("none/of/these/memory.sqlite");
     let owner = ["--tenant", "a", "--subject", "b", "sessions"];
     let answer = answer(bed.bare().arg("--db").arg(missing).args(owner), b"");
-    assert!(answer.refused(1).contains("open the file"));
+    assert!(answer.refused(1).contains("open the file: its folder does not exist"));
 }
 
 #[test]

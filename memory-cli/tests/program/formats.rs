@@ -138,6 +138,23 @@ fn files_that_hold_no_conversation_are_wrong_input() {
 }
 
 #[test]
+fn files_that_must_be_unpacked_or_converted_first_are_told_by_what_they_are() {
+    let bed = Bed::new();
+    for (head, part) in [
+        (b"PK\x03\x04\x14\x00".as_slice(), "a ZIP archive: unpack it"),
+        (b"\x1f\x8b\x08\x00", "compressed by gzip"),
+        (b"\xfd7zXZ\x00", "compressed by xz"),
+        (b"\xff\xfe{\x00", "text in UTF-16"),
+        (b"SQLite format 3\0", "an SQLite database"),
+    ] {
+        let file = bed.file("input", [head, &[b'\n', 0xff].repeat(500)].concat());
+        let answer = bed.run(&["import", &file]);
+        assert_eq!((answer.code, answer.stderr.lines().count()), (2, 2), "{}", answer.stderr);
+        assert!(answer.stderr.contains(part), "{}", answer.stderr);
+    }
+}
+
+#[test]
 fn a_cut_array_keeps_what_came_before_the_cut() {
     let bed = Bed::new();
     let answer =

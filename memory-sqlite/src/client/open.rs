@@ -28,6 +28,7 @@ pub const SCHEMA_VERSION: usize = MIGRATIONS.len();
 /// Opens the first connection of a file: checks whose it is, brings its tables up to date, and returns it, ready for
 /// writing, with the durability that its settings give.
 pub(super) async fn first(config: &SqliteConfig) -> Result<(SqliteConnection, Durability)> {
+    check_place(config)?;
     let mut connection = connect(options(config, config.create)?).await?;
     patiently(config.patience, &mut connection, |connection| Box::pin(migrate(connection))).await?;
     let journal = patiently(config.patience, &mut connection, |connection| Box::pin(wal(connection))).await?;
@@ -98,6 +99,19 @@ impl From<Failure> for Error {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Self::Other(error)
+    }
+}
+
+/// Says what is wrong with a path that SQLite can only call one that cannot be opened, or waits for.
+fn check_place(config: &SqliteConfig) -> Result<()> {
+    let path = std::path::absolute(&config.path).map_err(|source| unopened(source.to_string()))?;
+    match std::fs::metadata(&path) {
+        Ok(found) if found.is_dir() => Err(unopened("it is a folder".to_owned())),
+        Ok(found) if !found.is_file() => Err(unopened("it is no ordinary file".to_owned())),
+        Err(_) if path.parent().is_some_and(|folder| !folder.is_dir()) => {
+            Err(unopened("its folder does not exist".to_owned()))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -150,9 +150,18 @@ async fn a_foreign_database_is_left_as_it_is() {
 async fn a_path_that_cannot_be_opened_is_a_lasting_fault() {
     let (folder, config) = place();
     let nowhere = SqliteConfig::new(folder.path().join("missing").join("memory.db"));
-    for config in [nowhere, config.with_create(false), SqliteConfig::new(folder.path())] {
+    let table = [
+        (nowhere, "its folder does not exist"),
+        (config.with_create(false), "unable to open database file"),
+        (SqliteConfig::new(folder.path()), "it is a folder"),
+        #[cfg(unix)]
+        (SqliteConfig::new("/dev/null"), "it is no ordinary file"),
+    ];
+    for (config, why) in table {
         let error = Sqlite::connect(config).await.unwrap_err();
-        assert!(matches!(error, Error::Backend { .. }) && !error.is_retryable(), "{error:?}");
+        assert!(!error.is_retryable(), "{error:?}");
+        let Error::Backend { source, .. } = error else { panic!("another kind of error: {error:?}") };
+        assert!(source.to_string().ends_with(why), "{source}");
     }
 }
 
