@@ -1,0 +1,100 @@
+//! Entries as bytes: `number at expiry `, which scripts read, then value, terms and vector, each with its length.
+
+use std::collections::HashSet;
+
+use memory_core::blackboard::Posted;
+use memory_core::error::Result;
+use memory_core::text::Term;
+use memory_core::time::Timestamp;
+use memory_core::vector::Similarity;
+
+use crate::error::damaged;
+
+/// An entry that was read.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) key: String,
+    /// Tells it from every other entry that the board had.
+    pub(super) number: u64,
+    at: Timestamp,
+    expires_at: Option<Timestamp>,
+    value: String,
+    terms: HashSet<Term>,
+    /// Its vector at unit length.
+    direction: Option<Vec<f32>>,
+}
+
+/// Returns the content of an entry.
+pub(super) fn encode(value: &str, terms: &[Term], direction: Option<&[f32]>) -> Vec<u8> {
+    let terms = terms.iter().map(Term::as_str).collect::<Vec<_>>().join(" ");
+    let vector: Vec<u8> = direction.unwrap_or_default().iter().flat_map(|x| x.to_le_bytes()).collect();
+    let mut bytes = Vec::with_capacity(value.len() + terms.len() + vector.len() + 24);
+    for part in [value.as_bytes(), terms.as_bytes(), &vector] {
+        bytes.extend((part.len() as u64).to_le_bytes());
+        bytes.extend(part);
+    }
+    bytes
+}
+
+impl Entry {
+    /// Reads an entry.
+    pub(super) fn decode(key: String, bytes: &[u8]) -> Result<Self> {
+        let odd = || damaged("an entry has another shape");
+        let mut parts = bytes.splitn(4, |byte| *byte == b' ');
+        let mut part = || parts.next().ok_or_else(odd);
+        let (number, at, expiry, mut rest) = (text(part()?)?, text(part()?)?, text(part()?)?, part()?);
+        let micros = |text: &str| text.parse().map(Timestamp).map_err(|_| odd());
+        let value = text(take(&mut rest)?)?.to_owned();
+        let terms = text(take(&mut rest)?)?.split(' ').filter(|term| !term.is_empty()).map(Term::new);
+        let terms = terms.collect::<Result<_>>().map_err(|_| odd())?;
+        let vector: Vec<f32> = take(&mut rest)?
+            .chunks_exact(4)
+            .filter_map(|bytes| bytes.try_into().ok().map(f32::from_le_bytes))
+            .collect();
+        Ok(Self {
+            key,
+            number: number.parse().map_err(|_| odd())?,
+            at: micros(at)?,
+            // A life that is too long for a number never ends.
+            expires_at: if expiry == "-" { None } else { Some(micros(expiry).unwrap_or(Timestamp(i64::MAX))) },
+            value,
+            terms,
+            direction: (!vector.is_empty()).then_some(vector),
+        })
+    }
+
+    /// Returns the entry as the board gives it.
+    pub(super) fn posted(self, access_count: u64, now: Timestamp) -> Posted {
+        let Self { key, number: _, at, expires_at, value, terms: _, direction: _ } = self;
+        Posted { key, value, at, expires_at, access_count, last_accessed: Some(now) }
+    }
+
+    /// Returns the share of the terms that it holds; none if it holds none.
+    pub(super) fn shares(&self, terms: &[Term]) -> Option<Similarity> {
+        let sought: HashSet<&Term> = terms.iter().collect();
+        let shared = sought.iter().filter(|term| self.terms.contains(**term)).count();
+        (shared > 0).then(|| Similarity::new(shared as f32 / sought.len() as f32))
+    }
+
+    /// Returns how near its vector is; none if it has none of this dimension.
+    pub(super) fn near(&self, sought: &[f32]) -> Option<Similarity> {
+        let direction = self.direction.as_ref().filter(|direction| direction.len() == sought.len())?;
+        let cosine: f32 = direction.iter().zip(sought).map(|(a, b)| a * b).sum();
+        // Adding zero makes -0.0 the same as 0.0, which tie.
+        Some(Similarity::new(cosine + 0.0))
+    }
+}
+
+/// Takes a part off the front.
+fn take<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8]> {
+    let odd = || damaged("an entry is cut off");
+    let (length, behind) = rest.split_first_chunk::<8>().ok_or_else(odd)?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| odd())?;
+    let (part, behind) = behind.split_at_checked(length).ok_or_else(odd)?;
+    *rest = behind;
+    Ok(part)
+}
+
+fn text(bytes: &[u8]) -> Result<&str> {
+    std::str::from_utf8(bytes).map_err(|_| damaged("a text is none"))
+}

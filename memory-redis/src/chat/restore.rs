@@ -1,0 +1,56 @@
+//! Rows stored as they are: the script checks everything before it stores anything.
+
+use memory_core::chat::{Appended, NewMessage};
+use memory_core::error::{Error, Result};
+use memory_core::id::SessionId;
+use memory_core::message::StoredMessage;
+use memory_core::scope::Scope;
+
+use super::session;
+use crate::client::{Call, Redis, detached};
+use crate::row::Row;
+use crate::script;
+
+const RESTORE: &str = "restore messages";
+
+/// Restores rows of a session.
+pub(super) async fn restore(
+    redis: &Redis,
+    scope: &Scope,
+    session: &SessionId,
+    rows: &[StoredMessage],
+) -> Result<Appended> {
+    let mut call = Call::change(&script::RESTORE, redis.keys().owner(scope)).arg(session.key());
+    for row in rows {
+        let [head, bytes] = encode(session, row)?;
+        call = call.arg(head).arg(bytes);
+    }
+    let (redis, scope, session) = (redis.clone(), scope.clone(), session.clone());
+    let durability = redis.durability();
+    let work = async move {
+        let mut reply = redis.change(&scope, call, RESTORE).await?;
+        let state = session::state(reply.list()?, &session)?;
+        let placements = reply.list()?.texts()?.iter().map(|placed| session::placement(placed)).collect::<Result<_>>()?;
+        Ok(Appended { placements, state, durability })
+    };
+    detached(RESTORE, work).await
+}
+
+/// Returns where a row stands and what stands for it, and the row.
+fn encode(session: &SessionId, row: &StoredMessage) -> Result<[Vec<u8>; 2]> {
+    let StoredMessage { id, session: _, seq, tokens, covers, archived_by, message } = row;
+    let first = covers.map(|covers| covers.first);
+    let encoded = match message {
+        Some(message) => Row::new(session, &NewMessage { message: message.clone(), tokens: *tokens }, first)?,
+        None => Row::marker(*id),
+    };
+    if encoded.id != *id {
+        return Err(Error::invalid("a row has another id than its message"));
+    }
+    let head = match covers {
+        Some(covers) => format!("{} {} {} ", seq.0, covers.first.0, covers.last.0),
+        None => format!("{} - - ", seq.0),
+    };
+    let mark = archived_by.as_ref().map(|id| id.0.as_bytes().as_slice()).unwrap_or_default();
+    Ok([[head.as_bytes(), mark].concat(), encoded.bytes])
+}

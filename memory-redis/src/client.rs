@@ -1,0 +1,276 @@
+//! The shared client: one connection that heals itself, or those to a cluster.
+
+mod server;
+mod wire;
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use memory_core::error::{Error, Result};
+use memory_core::id::MessageId;
+use memory_core::scope::Scope;
+use memory_core::store::{Durability, ErasureLevel, Health};
+use memory_core::time::Timestamp;
+use redis::aio::ConnectionManager;
+use redis::{Cmd, Value, cmd};
+use uuid::Uuid;
+
+use crate::config::RedisConfig;
+use crate::error::{BACKEND, classify, contended, damaged, is_unknown_script, lost};
+use crate::keys::Keys;
+use crate::reply::Reply;
+use crate::script::{LIST, Script};
+
+use server::Server;
+use wire::Wire;
+
+/// How often a write is begun anew because others changed the owner's lists meanwhile.
+const MOST_TRIES: usize = 64;
+
+/// A connection to a server or cluster. Cheap to clone; clones share the connection, which heals itself.
+#[derive(Clone)]
+pub struct Redis {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    config: RedisConfig,
+    keys: Keys,
+    wire: Wire,
+    server: Server,
+    is_committed: AtomicBool,
+}
+
+impl Redis {
+    /// Connects, and reads from the server how durable its writes are.
+    ///
+    /// For `rediss://`, the ring provider of rustls is installed if the process has none.
+    ///
+    /// # Errors
+    /// `Invalid` for a wrong URL or prefix; `Backend` if the server cannot be reached or does not let us in.
+    pub async fn connect(config: RedisConfig) -> Result<Self> {
+        config.check()?;
+        let wire = Wire::connect(&config).await?;
+        Self::over(wire, config).await
+    }
+
+    /// Uses a connection that the application has already. Where to connect, and how, was said with `manager`; the rest of
+    /// `config` counts. Its response timeout bounds every call, unless that of `manager` is shorter.
+    ///
+    /// # Errors
+    /// `Invalid` for a wrong prefix; `Backend` if the server does not answer.
+    pub async fn from_manager(manager: ConnectionManager, config: RedisConfig) -> Result<Self> {
+        config.check()?;
+        Self::over(Wire::of_manager(manager), config).await
+    }
+
+    async fn over(wire: Wire, config: RedisConfig) -> Result<Self> {
+        let server = Server::ask(&wire, config.response_timeout).await?;
+        let (keys, is_committed) = (Keys::new(&config.prefix), AtomicBool::new(server.is_durable()));
+        Ok(Self { shared: Arc::new(Shared { config, keys, wire, server, is_committed }) })
+    }
+
+    /// Returns how durable an acknowledged write is, as the server's settings said when they were read last.
+    pub fn durability(&self) -> Durability {
+        if self.shared.is_committed.load(Ordering::Relaxed) { Durability::Committed } else { Durability::Volatile }
+    }
+
+    /// Lets the server rewrite its append-only file, so that no byte of anything deleted or erased remains in it.
+    ///
+    /// Takes as long as the server needs for all its data. `Purged` if the append-only file is all that the server
+    /// writes; `Logical` if it writes snapshots too or no file at all, and for a cluster, where nothing is rewritten.
+    ///
+    /// # Errors
+    /// `Backend` if the server refuses, or the file could not be written.
+    pub async fn purge(&self) -> Result<ErasureLevel> {
+        server::purge(&self.shared.wire, self.patience()).await
+    }
+
+    /// Reads the server's settings again, and returns its health.
+    pub(crate) async fn ping(&self) -> Result<Health> {
+        let server = Server::ask(&self.shared.wire, self.patience()).await?;
+        self.shared.is_committed.store(server.is_durable(), Ordering::Relaxed);
+        Ok(Health { durability: self.durability(), server: server.name, version: server.version })
+    }
+
+    pub(crate) async fn close(&self) -> Result<()> {
+        self.shared.wire.close().await;
+        Ok(())
+    }
+
+    /// Returns `Ok` if conversations may be kept here.
+    pub(crate) fn check_truth(&self) -> Result<()> {
+        let policy = self.shared.server.policy.as_deref().unwrap_or_default();
+        if policy.starts_with("allkeys") && !self.shared.config.allow_lossy {
+            let what = format!("keep conversations under maxmemory-policy {policy}, which evicts them");
+            return Err(Error::Unsupported { backend: BACKEND, what });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn keys(&self) -> &Keys {
+        &self.shared.keys
+    }
+
+    /// Returns the moment by the clock that was given; none where the server's counts.
+    pub(crate) fn now(&self) -> Option<Timestamp> {
+        self.shared.config.clock.as_ref().map(|clock| clock.now())
+    }
+
+    fn patience(&self) -> Duration {
+        self.shared.config.response_timeout
+    }
+
+    /// Sends one command.
+    pub(crate) async fn command(&self, command: &Cmd, doing: &'static str) -> Result<Value> {
+        self.shared.wire.send(command, self.patience()).await.map_err(|source| classify(source, doing))
+    }
+
+    /// Runs a script.
+    pub(crate) async fn run(&self, call: &Call, doing: &'static str) -> Result<Reply> {
+        let patience = self.patience().saturating_add(call.weight());
+        let answer = match self.shared.wire.send(&call.by_name(), patience).await {
+            // It was restarted, or is another one now. With its text it learns the script.
+            Err(error) if is_unknown_script(&error) => self.shared.wire.send(&call.by_text(), patience).await,
+            answer => answer,
+        };
+        refusal(Reply::open(answer.map_err(|source| classify(source, doing))?)?)
+    }
+
+    /// Runs a script that writes an owner's truth; its first two arguments are set here.
+    ///
+    /// The lists of owners lie in another slot than the owner. They are written first, so that they name an owner too many
+    /// rather than one too few; and the script writes only if they are.
+    pub(crate) async fn change(&self, scope: &Scope, mut call: Call, doing: &'static str) -> Result<Reply> {
+        for _ in 0..MOST_TRIES {
+            let mut reply = self.run(&call, doing).await?;
+            if reply.is_done() {
+                return Ok(reply);
+            }
+            let round = reply.text()?;
+            let indexes = self.list_owner(scope, doing).await?;
+            call.prepare(indexes, round);
+        }
+        Err(contended(doing))
+    }
+
+    /// Puts an owner on both lists, then returns the indexes that a new owner begins with.
+    async fn list_owner(&self, scope: &Scope, doing: &'static str) -> Result<String> {
+        let keys = self.keys();
+        self.command(cmd("ZADD").arg(keys.owners()).arg(0).arg(scope.key()), doing).await?;
+        self.run(&Call::new(&LIST, keys.noted()).arg(scope.key()), doing).await?;
+        let indexes = self.command(cmd("HGETALL").arg(keys.indexes()), doing).await?;
+        let mut entries: Vec<String> = pairs(indexes)?
+            .into_iter()
+            .map(|(name, state)| format!("{name}={}", state.split(' ').next().unwrap_or_default()))
+            .collect();
+        entries.sort_unstable();
+        Ok(entries.join(" "))
+    }
+}
+
+/// Returns the pairs of a hash, whichever protocol it came by.
+pub(crate) fn pairs(value: Value) -> Result<Vec<(String, String)>> {
+    redis::from_redis_value(value).map_err(|_| damaged("a hash is none"))
+}
+
+/// Runs `work` in a task of its own: whoever waits for it may go away, and it is done all the same.
+pub(crate) async fn detached<T: Send + 'static>(
+    doing: &'static str,
+    work: impl Future<Output = Result<T>> + Send + 'static,
+) -> Result<T> {
+    tokio::spawn(work).await.map_err(|_| lost(doing))?
+}
+
+/// Turns what a script refuses into its error; what it did, or wants to be prepared, is passed on.
+fn refusal(mut reply: Reply) -> Result<Reply> {
+    match reply.text()?.as_str() {
+        "ok" => Ok(reply.done()),
+        "prepare" => Ok(reply),
+        "fenced" => Err(Error::Fenced),
+        "conflict" => Err(Error::Conflict),
+        "taken" => {
+            let id = reply.bytes()?.and_then(|bytes| Uuid::from_slice(&bytes).ok());
+            let id = id.ok_or_else(|| damaged("an id has not 16 bytes"))?;
+            Err(Error::IdConflict { id: MessageId(id).to_string() })
+        }
+        "invalid" => Err(Error::invalid("a summary stands at the last number it covers")),
+        "overflow" => Err(Error::invalid("the tokens of the session are too many to be counted")),
+        _ => Err(damaged("a script answered with an unknown word")),
+    }
+}
+
+/// A call of a script: all its keys begin with one key.
+#[derive(Debug)]
+pub(crate) struct Call {
+    script: &'static Script,
+    key: String,
+    arguments: Vec<Vec<u8>>,
+}
+
+impl Call {
+    pub(crate) fn new(script: &'static Script, key: String) -> Self {
+        Self { script, key, arguments: Vec::new() }
+    }
+
+    /// Returns a call of a script that writes an owner's truth, for [`Redis::change`].
+    pub(crate) fn change(script: &'static Script, key: String) -> Self {
+        Self::new(script, key).arg("-").arg("-")
+    }
+
+    /// Adds an argument.
+    pub(crate) fn arg(mut self, argument: impl Into<Vec<u8>>) -> Self {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    /// Adds a number.
+    pub(crate) fn number(self, number: impl fmt::Display) -> Self {
+        self.arg(number.to_string())
+    }
+
+    /// Adds arguments.
+    pub(crate) fn args(mut self, arguments: impl IntoIterator<Item = Vec<u8>>) -> Self {
+        self.arguments.extend(arguments);
+        self
+    }
+
+    fn prepare(&mut self, indexes: String, round: String) {
+        for (argument, value) in self.arguments.iter_mut().zip([indexes, round]) {
+            *argument = value.into_bytes();
+        }
+    }
+
+    /// Returns how much longer than a small call this one may take: a second for 8 MiB or 10,000 arguments.
+    fn weight(&self) -> Duration {
+        let bytes = self.arguments.iter().map(Vec::len).sum::<usize>() as u64;
+        Duration::from_micros(bytes / 8 + 100 * self.arguments.len() as u64)
+    }
+
+    fn by_name(&self) -> Cmd {
+        self.command("EVALSHA", self.script.hash())
+    }
+
+    fn by_text(&self) -> Cmd {
+        self.command("EVAL", self.script.source)
+    }
+
+    fn command(&self, name: &str, script: &str) -> Cmd {
+        let bytes = self.arguments.iter().map(Vec::len).sum::<usize>() + script.len() + self.key.len() + 16;
+        let mut command = Cmd::with_capacity(self.arguments.len() + 4, bytes);
+        command.arg(name).arg(script).arg(1).arg(&self.key);
+        for argument in &self.arguments {
+            command.arg(argument.as_slice());
+        }
+        command
+    }
+}
+
+impl fmt::Debug for Redis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Redis").field("config", &self.shared.config).finish_non_exhaustive()
+    }
+}

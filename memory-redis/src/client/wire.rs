@@ -1,0 +1,227 @@
+//! What commands go over: one connection, or those to a cluster.
+
+use std::future::Future;
+use std::io;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use memory_core::error::Result;
+use redis::aio::{ConnectionManager, ConnectionManagerConfig};
+#[cfg(feature = "cluster")]
+use redis::{cluster::ClusterClient, cluster_async::ClusterConnection};
+use redis::{Client, Cmd, RedisResult, Value};
+
+use crate::config::RedisConfig;
+use crate::error::{classify, is_read_only};
+
+const CONNECT: &str = "connect";
+
+/// How often a connection is tried again, and the waits in between: a call during an outage fails soon.
+const RETRIES: usize = 2;
+const WAITS: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(50));
+
+/// How many calls without an answer, one after the other, make a connection one that leads nowhere.
+const MOST_SILENCES: u32 = 3;
+
+/// How long the driver itself waits for answers: longer than any call does.
+const DRIVER: Duration = Duration::from_secs(60);
+
+/// How often a closing store looks whether the calls under way have ended.
+const PAUSE: Duration = Duration::from_millis(1);
+
+pub(super) enum Wire {
+    Single(Box<Single>),
+    #[cfg(feature = "cluster")]
+    Cluster(Box<Cluster>),
+}
+
+pub(super) struct Single {
+    manager: RwLock<Arc<ConnectionManager>>,
+    silences: AtomicU32,
+    /// How to connect anew; none where the application brought the connection.
+    origin: Option<(Client, ConnectionManagerConfig)>,
+}
+
+#[cfg(feature = "cluster")]
+pub(super) struct Cluster {
+    client: ClusterClient,
+    /// None once it was closed, until the next call.
+    connection: RwLock<Option<Arc<ClusterConnection>>>,
+}
+
+impl Wire {
+    pub(super) async fn connect(config: &RedisConfig) -> Result<Self> {
+        #[cfg(feature = "tls")]
+        install_provider(config);
+        let wire = match config.is_cluster {
+            #[cfg(feature = "cluster")]
+            true => cluster(config).await,
+            _ => single(config).await,
+        };
+        wire.map_err(|source| classify(source, CONNECT))
+    }
+
+    pub(super) fn of_manager(manager: ConnectionManager) -> Self {
+        Self::Single(Box::new(Single::new(manager, None)))
+    }
+
+    /// Sends one command to the node that it belongs to, and waits so long for an answer.
+    pub(super) async fn send(&self, command: &Cmd, patience: Duration) -> RedisResult<Value> {
+        match self {
+            Self::Single(single) => single.send(command, patience).await,
+            #[cfg(feature = "cluster")]
+            Self::Cluster(cluster) => {
+                let answer = async {
+                    let connection = cluster.connection().await?;
+                    command.query_async(&mut (*connection).clone()).await
+                };
+                within(patience, answer).await
+            }
+        }
+    }
+
+    /// Sends one command to every node that takes writes, and returns all answers in one.
+    pub(super) async fn ask_all(&self, command: &Cmd, patience: Duration) -> RedisResult<Value> {
+        match self {
+            Self::Single(_) => self.send(command, patience).await,
+            #[cfg(feature = "cluster")]
+            Self::Cluster(cluster) => {
+                use redis::cluster_routing::{MultipleNodeRoutingInfo, RoutingInfo};
+                let all = RoutingInfo::MultiNode((MultipleNodeRoutingInfo::AllMasters, None));
+                let connection = cluster.connection().await?;
+                within(patience, (*connection).clone().route_command(command.clone(), all)).await
+            }
+        }
+    }
+
+    /// Closes the connections after the calls under way have ended; later calls open them again.
+    pub(super) async fn close(&self) {
+        match self {
+            Self::Single(single) => ended(single.renew()).await,
+            #[cfg(feature = "cluster")]
+            Self::Cluster(cluster) => {
+                let old = cluster.connection.write().unwrap_or_else(PoisonError::into_inner).take();
+                ended(old).await;
+            }
+        }
+    }
+
+    pub(super) fn is_cluster(&self) -> bool {
+        !matches!(self, Self::Single(_))
+    }
+}
+
+/// Waits until nobody else holds a connection.
+async fn ended<T>(connection: Option<Arc<T>>) {
+    while connection.as_ref().is_some_and(|connection| Arc::strong_count(connection) > 1) {
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// Waits for an answer no longer than `patience`, whatever it waits for: a connection, the server, the network.
+async fn within(patience: Duration, answer: impl Future<Output = RedisResult<Value>>) -> RedisResult<Value> {
+    let silence = |_| Err(io::Error::from(io::ErrorKind::TimedOut).into());
+    tokio::time::timeout(patience, answer).await.unwrap_or_else(silence)
+}
+
+impl Single {
+    fn new(manager: ConnectionManager, origin: Option<(Client, ConnectionManagerConfig)>) -> Self {
+        Self { manager: RwLock::new(Arc::new(manager)), silences: AtomicU32::new(0), origin }
+    }
+
+    async fn send(&self, command: &Cmd, patience: Duration) -> RedisResult<Value> {
+        let manager = self.manager();
+        let answer = within(patience, command.query_async(&mut (*manager).clone())).await;
+        match &answer {
+            Err(error) if is_read_only(error) => {
+                tracing::warn!("the Redis server takes no writes; connecting anew");
+                self.renew();
+            }
+            Err(error) if error.is_timeout() => {
+                // The other end may be gone without a word: then the connection would stay for minutes.
+                if self.silences.fetch_add(1, Ordering::Relaxed) >= MOST_SILENCES {
+                    self.silences.store(0, Ordering::Relaxed);
+                    tracing::warn!("the Redis server does not answer; connecting anew");
+                    self.renew();
+                }
+            }
+            _ => self.silences.store(0, Ordering::Relaxed),
+        }
+        answer
+    }
+
+    fn manager(&self) -> Arc<ConnectionManager> {
+        self.manager.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Lets the next command connect anew, to wherever the name leads by then; returns the old connection, unless it is
+    /// the application's.
+    fn renew(&self) -> Option<Arc<ConnectionManager>> {
+        let (client, options) = self.origin.as_ref()?;
+        let fresh = ConnectionManager::new_lazy_with_config(client.clone(), options.clone()).ok()?;
+        let mut manager = self.manager.write().unwrap_or_else(PoisonError::into_inner);
+        Some(std::mem::replace(&mut manager, Arc::new(fresh)))
+    }
+}
+
+#[cfg(feature = "cluster")]
+impl Cluster {
+    async fn connection(&self) -> RedisResult<Arc<ClusterConnection>> {
+        if let Some(connection) = &*self.connection.read().unwrap_or_else(PoisonError::into_inner) {
+            return Ok(Arc::clone(connection));
+        }
+        let fresh = Arc::new(self.client.get_async_connection().await?);
+        let mut place = self.connection.write().unwrap_or_else(PoisonError::into_inner);
+        Ok(Arc::clone(place.get_or_insert(fresh)))
+    }
+}
+
+async fn single(config: &RedisConfig) -> RedisResult<Wire> {
+    let url = config.urls.first().map(String::as_str).unwrap_or_default();
+    let client = match &config.root_certificate {
+        #[cfg(feature = "tls")]
+        Some(root) => {
+            let root_cert = Some(root.clone());
+            Client::build_with_tls(url, redis::TlsCertificates { client_tls: None, root_cert })?
+        }
+        _ => Client::open(url)?,
+    };
+    let options = ConnectionManagerConfig::new()
+        .set_response_timeout(Some(DRIVER))
+        .set_connection_timeout(Some(config.connect_timeout))
+        .set_number_of_retries(RETRIES)
+        .set_min_delay(WAITS.0)
+        .set_max_delay(WAITS.1);
+    let manager = ConnectionManager::new_with_config(client.clone(), options.clone()).await?;
+    Ok(Wire::Single(Box::new(Single::new(manager, Some((client, options))))))
+}
+
+#[cfg(feature = "cluster")]
+async fn cluster(config: &RedisConfig) -> RedisResult<Wire> {
+    let builder = ClusterClient::builder(config.urls.iter().map(String::as_str))
+        .response_timeout(DRIVER)
+        .connection_timeout(config.connect_timeout)
+        .retries(4)
+        .min_retry_wait(10)
+        .max_retry_wait(100);
+    #[cfg(feature = "tls")]
+    let builder = match &config.root_certificate {
+        Some(root) => builder.certs(redis::TlsCertificates { client_tls: None, root_cert: Some(root.clone()) }),
+        None => builder,
+    };
+    let client = builder.build()?;
+    let connection = Arc::new(client.get_async_connection().await?);
+    Ok(Wire::Cluster(Box::new(Cluster { client, connection: RwLock::new(Some(connection)) })))
+}
+
+/// Installs ring for a process that has chosen nothing: without a choice rustls panics at the first handshake wherever a
+/// second provider is compiled in.
+#[cfg(feature = "tls")]
+fn install_provider(config: &RedisConfig) {
+    let is_tls = config.urls.iter().any(|url| url.starts_with("rediss:"));
+    if is_tls && rustls::crypto::CryptoProvider::get_default().is_none() {
+        // Another thread may have been faster; then the process has one.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    }
+}

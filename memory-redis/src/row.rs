@@ -1,0 +1,148 @@
+//! Messages as rows: bytes that scripts move about and hardly look into.
+//!
+//! A row is the id (16 bytes), the digest (32 bytes), `tokens at first ` and the canonical body, where `at` is a time that
+//! sorts as text and `first` the first number that a summary covers, or `-`. Of what is forgotten the id alone is left.
+
+use std::sync::Arc;
+
+use memory_core::chat::NewMessage;
+use memory_core::error::{Error, Result};
+use memory_core::id::{MessageId, Seq, SeqRange, SessionId};
+use memory_core::message::{Message, StoredMessage};
+use uuid::Uuid;
+
+use crate::error::{BACKEND, damaged};
+use crate::keys::sortable;
+
+/// A message or summary, ready to be stored.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) id: MessageId,
+    pub(crate) digest: [u8; 32],
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Row {
+    /// Encodes a message of `session`; `first` is the first number that a summary covers.
+    ///
+    /// # Errors
+    /// `Invalid` for more tokens than a signed number can count.
+    pub(crate) fn new(session: &SessionId, new: &NewMessage, first: Option<Seq>) -> Result<Self> {
+        let NewMessage { message, tokens } = new;
+        if i64::try_from(*tokens).is_err() {
+            return Err(Error::invalid("a number is too large to be stored"));
+        }
+        let body = message.encode();
+        let digest = Message::digest_of(session, &body).0;
+        let first = first.map_or_else(|| "-".to_owned(), |first| first.0.to_string());
+        let head = format!("{tokens} {} {first} ", sortable(message.at));
+        let bytes = [message.id.0.as_bytes().as_slice(), &digest, head.as_bytes(), &body].concat();
+        Ok(Self { id: message.id, digest, bytes })
+    }
+
+    /// Returns the marker that keeps an id taken.
+    pub(crate) fn marker(id: MessageId) -> Self {
+        Self { id, digest: [0; 32], bytes: id.0.as_bytes().to_vec() }
+    }
+}
+
+/// Returns an id from its 16 bytes.
+pub(crate) fn id(bytes: &[u8]) -> Result<MessageId> {
+    Uuid::from_slice(bytes).map(MessageId).map_err(|_| damaged("an id has not 16 bytes"))
+}
+
+/// Returns the number in a place: `7`, or `7:0000000002` for a summary.
+pub(crate) fn seq(place: &str) -> Result<Seq> {
+    let number = place.split(':').next().unwrap_or_default();
+    number.parse().map(Seq).map_err(|_| damaged("a place has no number"))
+}
+
+/// Returns whether a summary stands at a place.
+pub(crate) fn is_summary(place: &str) -> bool {
+    place.contains(':')
+}
+
+/// Reads a row that stands at `place`; `mark` is the summary that stands for it.
+///
+/// # Errors
+/// `Corrupt` if the body does not match its digest.
+pub(crate) fn read(session: &SessionId, place: &str, row: &[u8], mark: Option<&[u8]>) -> Result<StoredMessage> {
+    let (id_bytes, rest) = row.split_at_checked(16).ok_or_else(|| damaged("a row is cut off"))?;
+    let (id, seq, archived_by) = (id(id_bytes)?, seq(place)?, mark.map(self::id).transpose()?);
+    let marker = StoredMessage {
+        id,
+        session: session.clone(),
+        seq,
+        tokens: 0,
+        covers: None,
+        archived_by,
+        message: None,
+    };
+    if rest.is_empty() {
+        return Ok(marker);
+    }
+    let (digest, rest) = rest.split_at_checked(32).ok_or_else(|| damaged("a row is cut off"))?;
+    let mut parts = rest.splitn(4, |byte| *byte == b' ');
+    let mut part = || parts.next().ok_or_else(|| damaged("a row is cut off"));
+    let (tokens, _at, first, body) = (part()?, part()?, part()?, part()?);
+    if Message::digest_of(session, body).0 != digest {
+        return Err(damaged("a message does not match its digest"));
+    }
+    let message = Message::decode(BACKEND, body)?;
+    if message.id != id {
+        return Err(damaged("a row has another id than its message"));
+    }
+    let covers = if is_summary(place) { Some(SeqRange { first: Seq(number(first)?), last: seq }) } else { None };
+    Ok(StoredMessage { tokens: number(tokens)?, covers, message: Some(Arc::new(message)), ..marker })
+}
+
+fn number(text: &[u8]) -> Result<u64> {
+    let text = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+    text.ok_or_else(|| damaged("a number is none"))
+}
+
+#[cfg(test)]
+mod tests {
+    use memory_core::{Role, Timestamp};
+
+    use super::*;
+
+    fn row(first: Option<Seq>) -> (SessionId, Row) {
+        let session = SessionId::new("s").unwrap();
+        let message = Arc::new(Message::new(Role::User, "two words", Timestamp(-5)));
+        let row = Row::new(&session, &NewMessage { message, tokens: 7 }, first).unwrap();
+        (session, row)
+    }
+
+    #[test]
+    fn rows_are_read_back() {
+        let (session, message) = row(None);
+        let read_back = read(&session, "12", &message.bytes, None).unwrap();
+        assert_eq!((read_back.id, read_back.seq, read_back.tokens), (message.id, Seq(12), 7));
+        assert_eq!((read_back.covers, read_back.archived_by), (None, None));
+        assert_eq!(read_back.message.unwrap().text(), "two words");
+        let (session, summary) = row(Some(Seq(3)));
+        let by = message.id.0.as_bytes();
+        let read_back = read(&session, "12:0000000001", &summary.bytes, Some(by)).unwrap();
+        assert_eq!(read_back.covers, Some(SeqRange { first: Seq(3), last: Seq(12) }));
+        assert_eq!(read_back.archived_by, Some(message.id));
+        let marker = read(&session, "4", &Row::marker(message.id).bytes, None).unwrap();
+        assert_eq!((marker.id, marker.tokens, marker.message), (message.id, 0, None));
+    }
+
+    #[test]
+    fn every_flipped_byte_and_every_cut_is_seen() {
+        let (session, message) = row(None);
+        // The time is for scripts alone, and is not read back.
+        let at = 16 + 32 + 2..16 + 32 + 22;
+        for place in (0..message.bytes.len()).filter(|place| !at.contains(place)) {
+            let mut damaged = message.bytes.clone();
+            damaged[place] ^= 1;
+            let found = read(&session, "1", &damaged, None);
+            let is_seen = matches!(found, Err(Error::Corrupt { .. })) || found.is_ok_and(|row| row.tokens == 6);
+            assert!(is_seen, "byte {place}");
+            let cut = read(&session, "1", &message.bytes[..place], None);
+            assert!(place == 16 || matches!(cut, Err(Error::Corrupt { .. })), "cut at {place}");
+        }
+    }
+}

@@ -1,0 +1,13 @@
+-- Deletes what a session holds, at once whatever its size: its rows belong to a generation that has passed, and
+-- `clear` takes them away. ARGV: two for `prepare`, session. Answers how many messages it held.
+local s = load_session(ARGV[3])
+if s.head == 0 then return { 'ok', '0' } end
+local unprepared = prepare()
+if unprepared then return unprepared end
+redis.call('RPUSH', base .. ':dead', s.generation .. ' ' .. s.name)
+redis.call('DEL', s.key)
+redis.call('HSET', s.key, 'gen', text(tonumber(s.generation) + 1), 'rev', text(s.revision + 1))
+redis.call('ZREM', base .. ':sessions', s.name)
+redis.call('SADD', base .. ':emptied', s.name)
+mark('s' .. s.name, 'replaced', 1, 0, '1')
+return { 'ok', text(s.held) }

@@ -1,0 +1,67 @@
+-- Notes of what indexes have not seen. For each index a hash from target to
+-- `epoch from upto stamp attempts gone due place`, and a queue of `place target` by due time; the dead have no place.
+local function note_keys(token)
+  return owner .. ':n:' .. token, owner .. ':q:' .. token
+end
+
+local function read_note(row)
+  local e, from, upto, stamp, attempts, gone, due, place =
+    string.match(row, '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+)$')
+  return { epoch = e, from = tonumber(from), upto = tonumber(upto), stamp = stamp, attempts = tonumber(attempts),
+    gone = gone, due = due, place = place }
+end
+
+local function write_note(token, target, note)
+  redis.call('HSET', owner .. ':n:' .. token, target, table.concat({ note.epoch, text(note.from), text(note.upto),
+    note.stamp, text(note.attempts), note.gone, note.due, note.place }, ' '))
+end
+
+-- Returns a number that this owner never had.
+local function next_stamp()
+  return text(redis.call('HINCRBY', owner, 'stamp', 1))
+end
+
+-- Puts a note into the queue, behind all that are due alike: at a time, or with `-inf` at once.
+local function queue_at(token, target, note, due)
+  local queue = owner .. ':q:' .. token
+  if note.due and note.due ~= 'dead' then
+    redis.call('ZREM', queue, note.place .. ' ' .. target)
+  end
+  local now = redis.call('TIME')
+  note.due, note.place = due, string.format('%012d%06d%012d', now[1], now[2], next_stamp())
+  if due ~= 'dead' then
+    redis.call('ZADD', queue, due, note.place .. ' ' .. target)
+  end
+end
+
+-- Notes for one index that messages were `appended`, or `changed` behind the end, or that the target was `replaced`.
+local function mark_for(token, target, kind, from, upto, gone)
+  local row = redis.call('HGET', owner .. ':n:' .. token, target)
+  if not row then
+    local note = { epoch = epoch, from = from, upto = upto, stamp = next_stamp(), attempts = 0, gone = gone }
+    queue_at(token, target, note, '-inf')
+    return write_note(token, target, note)
+  end
+  local note = read_note(row)
+  note.epoch = epoch
+  if kind == 'replaced' then
+    note.from, note.upto, note.gone = from, upto, gone
+  else
+    note.from, note.upto = math.min(note.from, from), math.max(note.upto, upto)
+  end
+  if kind ~= 'appended' then
+    note.stamp = next_stamp()
+  end
+  -- What failed is there no longer, so the wait after the failure is pointless. An append leaves it in place.
+  if kind ~= 'appended' or note.due == 'dead' then
+    note.attempts = 0
+    queue_at(token, target, note, '-inf')
+  end
+  write_note(token, target, note)
+end
+
+local function mark(target, kind, from, upto, gone)
+  for token in string.gmatch(indexes, '=(%S+)') do
+    mark_for(token, target, kind, from, upto, gone or '0')
+  end
+end

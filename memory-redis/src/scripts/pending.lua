@@ -1,0 +1,13 @@
+-- Returns notes that are due. ARGV: the index's token, the time, how many. Answers queue entries (`place target`), their
+-- notes, and whether the owner has any note for any index.
+local notes, queue = note_keys(ARGV[1])
+local entries = redis.call('ZRANGEBYSCORE', queue, '-inf', ARGV[2], 'LIMIT', 0, ARGV[3])
+local rows = {}
+for i, entry in ipairs(entries) do
+  rows[i] = redis.call('HGET', notes, string.match(entry, '^%S+ (.*)$'))
+end
+local has_any = '0'
+for token in string.gmatch(indexes or '', '=(%S+)') do
+  if redis.call('EXISTS', owner .. ':n:' .. token) == 1 then has_any = '1' end
+end
+return { 'ok', entries, rows, has_any }

@@ -1,0 +1,108 @@
+-- Sessions. Rows stand in a hash under their places: `7` is message 7, `7:0000000002` a summary that stands at 7.
+-- A row is its id (16 bytes), digest (32 bytes), `tokens at first ` and body; of what is forgotten the id alone is left.
+-- The id map of the epoch leads from an id to `generation place session`.
+local ids = base .. ':ids'
+
+-- Calls a command that takes any number of arguments in portions, because a call takes some thousands at the most.
+local function in_portions(command, key, list)
+  local answers, width = {}, 2000
+  if #list <= width then
+    return redis.call(command, key, unpack(list))
+  end
+  for first = 1, #list, width do
+    local part = redis.call(command, key, unpack(list, first, math.min(first + width - 1, #list)))
+    if type(part) == 'table' then
+      for _, answer in ipairs(part) do answers[#answers + 1] = answer end
+    end
+  end
+  return answers
+end
+
+-- The keys of a session's present generation: rows, archive marks, window, summaries, what summaries stand for.
+local function keys_of(session, generation)
+  local tail = ':' .. generation .. ':' .. session
+  return { rows = base .. ':r' .. tail, marks = base .. ':a' .. tail, window = base .. ':w' .. tail,
+    summaries = base .. ':y' .. tail, originals = base .. ':o' .. tail }
+end
+
+local function load_session(session)
+  local key = base .. ':s:' .. session
+  local row = redis.call('HMGET', key, 'gen', 'rev', 'head', 'count', 'tokens', 'at', 'rank', 'held')
+  local generation = row[1] or '0'
+  return { key = key, name = session, generation = generation, revision = tonumber(row[2] or 0),
+    head = tonumber(row[3] or 0), count = tonumber(row[4] or 0), tokens = row[5] or '0', at = row[6] or '',
+    rank = tonumber(row[7] or 0), held = tonumber(row[8] or 0), keys = keys_of(session, generation) }
+end
+
+local function save_session(s)
+  redis.call('HSET', s.key, 'gen', s.generation, 'rev', text(s.revision), 'head', text(s.head), 'count', text(s.count),
+    'at', s.at, 'rank', text(s.rank), 'held', text(s.held))
+end
+
+local function state_of(s)
+  return { epoch, s.generation, text(s.revision), text(s.head), text(s.count), s.tokens, s.at }
+end
+
+local function is_content(row)
+  return row and #row > 16
+end
+
+local function number_of(place)
+  return tonumber(string.match(place, '^%d+'))
+end
+
+local function is_summary(place)
+  return string.find(place, ':', 1, true) ~= nil
+end
+
+-- Returns where an entry of the id map leads; nil for one of a session that was deleted since, whose ids are free.
+local function follow(entry, s)
+  if not entry then return nil end
+  local generation, place, session = string.match(entry, '^(%S+) (%S+) (%S+)$')
+  local now = s and s.name == session and s.generation
+  now = now or redis.call('HGET', base .. ':s:' .. session, 'gen') or '0'
+  if now ~= generation then return nil end
+  return { place = place, session = session, generation = generation, keys = keys_of(session, generation) }
+end
+
+local function entry_of(s, place)
+  return s.generation .. ' ' .. place .. ' ' .. s.name
+end
+
+-- Tokens are added by the server, in 64 bits: Lua's numbers would round them. Returns whether the sum can be kept.
+local function add_tokens(s, tokens)
+  if tokens == '0' then return true end
+  local sum = redis.pcall('HINCRBY', s.key, 'tokens', tokens)
+  if type(sum) == 'table' then
+    if string.find(sum.err, 'overflow', 1, true) then return false end
+    -- The server refuses to write: let the error through as it is.
+    sum = redis.call('HINCRBY', s.key, 'tokens', tokens)
+  end
+  s.tokens = sum < 9007199254740992 and text(sum) or redis.call('HGET', s.key, 'tokens')
+  return true
+end
+
+local function tokens_of(row)
+  return string.match(row, '^%d+', 49)
+end
+
+-- Takes what stands at a place out of the window.
+local function leave(s, place, row)
+  if redis.call('ZREM', s.keys.window, place) == 0 then return end
+  s.count = s.count - 1
+  local tokens = tokens_of(row)
+  if tokens ~= '0' then add_tokens(s, '-' .. tokens) end
+end
+
+-- Puts what stands at a place into the window.
+local function enter(s, place, row)
+  if redis.call('ZADD', s.keys.window, text(number_of(place)), place) == 0 then return end
+  s.count = s.count + 1
+  add_tokens(s, tokens_of(row))
+end
+
+-- Returns a place at a number at which nothing ever stood.
+local function fresh_place(s, number)
+  s.rank = s.rank + 1
+  return string.format('%.0f:%010d', number, s.rank)
+end

@@ -1,0 +1,54 @@
+//! The upkeep of conversations. Notes lie with their owner, so that the script of a write makes them too; the place
+//! keeps a list of owners that have some.
+
+mod indexes;
+mod pending;
+
+use async_trait::async_trait;
+use memory_core::error::Result;
+use memory_core::scope::{Epoch, Scope};
+use memory_core::time::Timestamp;
+use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Upkeep};
+
+use crate::chat::RedisChat;
+use crate::owner;
+
+#[async_trait]
+impl Upkeep for RedisChat {
+    async fn enlist(&self, index: &IndexName) -> Result<()> {
+        indexes::enlist(&self.redis, index).await
+    }
+
+    async fn retire(&self, index: &IndexName) -> Result<()> {
+        indexes::retire(&self.redis, index).await
+    }
+
+    async fn pending(&self, index: &IndexName, now: Timestamp, limit: usize) -> Result<Vec<Note>> {
+        pending::pending(&self.redis, index, now, limit).await
+    }
+
+    async fn settle(&self, index: &IndexName, notes: &[(Note, Outcome)]) -> Result<()> {
+        pending::settle(&self.redis, index, notes).await
+    }
+
+    async fn backlog(&self, index: &IndexName) -> Result<Backlog> {
+        pending::backlog(&self.redis, index).await
+    }
+
+    /// Messages do not expire.
+    async fn sweep(&self, _now: Timestamp, _limit: usize) -> Result<u64> {
+        Ok(0)
+    }
+
+    async fn owners(&self, after: Option<&Scope>, limit: usize) -> Result<Vec<Scope>> {
+        owner::owners(&self.redis, after, limit).await
+    }
+
+    async fn bury(&self, scope: &Scope) -> Result<Epoch> {
+        owner::bury(&self.redis, scope).await
+    }
+
+    async fn epoch(&self, scope: &Scope) -> Result<Epoch> {
+        owner::epoch(&self.redis, scope).await
+    }
+}

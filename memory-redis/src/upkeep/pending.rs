@@ -1,0 +1,200 @@
+//! Notes: found over all owners that have some, and settled.
+
+use std::collections::BTreeMap;
+
+use futures_util::future::try_join_all;
+use memory_core::error::{Error, Result};
+use memory_core::id::{Seq, SessionId};
+use memory_core::scope::{Epoch, Scope};
+use memory_core::time::Timestamp;
+use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Target};
+use redis::cmd;
+
+use super::indexes::find;
+use crate::client::{Call, Redis, detached};
+use crate::error::damaged;
+use crate::reply::{Reply, number};
+use crate::script;
+
+const PENDING: &str = "read notes";
+const SETTLE: &str = "settle notes";
+const BACKLOG: &str = "count notes";
+
+/// How many owners are asked together.
+const PAGE: usize = 64;
+
+/// The microseconds are the first digits of a note's place.
+const MICROS: usize = 18;
+
+/// An owner that has notes, or had some, and when it was listed.
+struct Listed {
+    scope: Scope,
+    score: String,
+}
+
+/// When a note is due, and its place among those that are due alike. Due at once sorts first.
+type Due = (Option<i64>, String);
+
+/// Returns up to `limit` notes of `index` that are due at `now`, those due longest first.
+pub(super) async fn pending(redis: &Redis, index: &IndexName, now: Timestamp, limit: usize) -> Result<Vec<Note>> {
+    if limit == 0 {
+        return Ok(Vec::new());
+    }
+    let Some((token, _)) = find(redis, index).await? else { return Ok(Vec::new()) };
+    let mut found: Vec<(Due, Note)> = Vec::new();
+    let mut idle: Vec<Listed> = Vec::new();
+    let mut after = "-inf".to_owned();
+    loop {
+        let owners = listed(redis, &after).await?;
+        let Some(last) = owners.last() else { break };
+        after = format!("({}", last.score);
+        let begun = number(&last.score).unwrap_or(u64::MAX);
+        let asked = owners.iter().map(|owner| ask(redis, &owner.scope, &token, now, limit));
+        for (owner, (notes, has_any)) in owners.iter().zip(try_join_all(asked).await?) {
+            found.extend(notes);
+            if !has_any {
+                idle.push(Listed { scope: owner.scope.clone(), score: owner.score.clone() });
+            }
+        }
+        found.sort_by(|(one, _), (other, _)| one.cmp(other));
+        found.truncate(limit);
+        // An owner's notes are not older than its place on the list, so whoever comes later has none that is due longer.
+        let is_older = |((due, place), _): &(Due, Note)| {
+            due.is_none() && place.get(..MICROS).and_then(|micros| micros.parse().ok()).is_some_and(|at: u64| at < begun)
+        };
+        if found.len() >= limit && found.last().is_some_and(is_older) {
+            break;
+        }
+    }
+    for owner in idle {
+        unlist(redis, &owner).await?;
+    }
+    Ok(found.into_iter().map(|(_, note)| note).collect())
+}
+
+/// Returns some owners on the list, after a score.
+async fn listed(redis: &Redis, after: &str) -> Result<Vec<Listed>> {
+    let mut range = cmd("ZRANGEBYSCORE");
+    range.arg(redis.keys().noted()).arg(after).arg("+inf").arg("WITHSCORES").arg("LIMIT").arg(0).arg(PAGE);
+    let entries = Reply::open(redis.command(&range, PENDING).await?)?.texts()?;
+    let entry = |entry: &[String]| match entry {
+        [key, score] => {
+            Ok(Listed { scope: Scope::from_key(key).map_err(|_| damaged("no owner has this key"))?, score: score.clone() })
+        }
+        _ => Err(damaged("a list is cut off")),
+    };
+    entries.chunks(2).map(entry).collect()
+}
+
+/// Returns notes of an owner that are due, and whether it has any note at all.
+async fn ask(
+    redis: &Redis,
+    scope: &Scope,
+    token: &str,
+    now: Timestamp,
+    limit: usize,
+) -> Result<(Vec<(Due, Note)>, bool)> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let call = Call::new(&script::PENDING, redis.keys().owner(scope)).arg(token).number(now.0).number(limit);
+    let mut reply = redis.run(&call, PENDING).await?;
+    let (entries, rows) = (reply.list()?.texts()?, reply.list()?.texts()?);
+    let notes = entries.iter().zip(&rows).map(|(entry, row)| note(scope, entry, row)).collect::<Result<_>>()?;
+    Ok((notes, reply.number()? > 0))
+}
+
+/// Takes an owner without notes off the list, unless a writer is about to note something.
+async fn unlist(redis: &Redis, owner: &Listed) -> Result<()> {
+    let idle = Call::new(&script::IDLE, redis.keys().owner(&owner.scope));
+    if redis.run(&idle, PENDING).await?.number()? > 0 {
+        let call = Call::new(&script::UNLIST, redis.keys().noted());
+        redis.run(&call.arg(owner.scope.key()).arg(owner.score.as_str()), PENDING).await?;
+    }
+    Ok(())
+}
+
+fn note(scope: &Scope, entry: &str, row: &str) -> Result<(Due, Note)> {
+    let odd = || damaged("a note has another shape");
+    let (place, target) = entry.split_once(' ').ok_or_else(odd)?;
+    let mut parts = row.split(' ');
+    let mut part = || parts.next().ok_or_else(odd);
+    let note = Note {
+        scope: scope.clone(),
+        target: read_target(target)?,
+        epoch: Epoch(number(part()?)?),
+        from: Seq(number(part()?)?),
+        upto: Seq(number(part()?)?),
+        stamp: number(part()?)?,
+        attempts: u32::try_from(number(part()?)?).unwrap_or(u32::MAX),
+        gone: part()? == "1",
+    };
+    let due = match part()? {
+        "-inf" => None,
+        due => Some(due.parse().map_err(|_| odd())?),
+    };
+    Ok(((due, place.to_owned()), note))
+}
+
+fn read_target(text: &str) -> Result<Target> {
+    match text.split_at_checked(1) {
+        Some(("s", key)) => SessionId::from_key(key).map(Target::Messages).map_err(|_| damaged("no session has this key")),
+        Some(("o", "")) => Ok(Target::Owner),
+        _ => Err(damaged("a note names nothing that can be")),
+    }
+}
+
+fn target(target: &Target) -> Option<String> {
+    match target {
+        Target::Messages(session) => Some(format!("s{}", session.key())),
+        Target::Owner => Some("o".to_owned()),
+        Target::Record(_) => None,
+    }
+}
+
+/// Takes in what became of notes, as far as nothing happened to their targets since they were read.
+pub(super) async fn settle(redis: &Redis, index: &IndexName, notes: &[(Note, Outcome)]) -> Result<()> {
+    if notes.is_empty() {
+        return Ok(());
+    }
+    let (redis, index, notes) = (redis.clone(), index.clone(), notes.to_vec());
+    let work = async move {
+        let Some((token, _)) = find(&redis, &index).await? else { return Ok(()) };
+        let mut calls: BTreeMap<Scope, Call> = BTreeMap::new();
+        for (note, outcome) in &notes {
+            let Some(target) = target(&note.target) else { continue };
+            let call = calls.remove(&note.scope).unwrap_or_else(|| {
+                Call::new(&script::SETTLE, redis.keys().owner(&note.scope)).arg(token.as_str())
+            });
+            let call = call.arg(target).number(note.stamp).number(note.upto.0).number(note.attempts);
+            let call = match outcome {
+                Outcome::Done { through } => call.arg("done").number(through.0),
+                Outcome::Retry { at, why: _ } => call.arg("retry").number(at.0),
+                Outcome::Dead { why: _ } => call.arg("dead").arg("-"),
+            };
+            calls.insert(note.scope.clone(), call);
+        }
+        let calls = calls.values().map(|call| redis.run(call, SETTLE));
+        try_join_all(calls).await.map(drop)
+    };
+    detached(SETTLE, work).await
+}
+
+/// Returns how far `index` is behind.
+pub(super) async fn backlog(redis: &Redis, index: &IndexName) -> Result<Backlog> {
+    let Some((token, _)) = find(redis, index).await? else { return Ok(Backlog::default()) };
+    let mut backlog = Backlog::default();
+    let mut after = "-inf".to_owned();
+    loop {
+        let owners = listed(redis, &after).await?;
+        let Some(last) = owners.last() else { return Ok(backlog) };
+        after = format!("({}", last.score);
+        let counts = owners.iter().map(|owner| async {
+            let call = Call::new(&script::BACKLOG, redis.keys().owner(&owner.scope)).arg(token.as_str());
+            let mut reply = redis.run(&call, BACKLOG).await?;
+            Ok::<_, Error>((reply.number()?, reply.number()?))
+        });
+        for (queued, all) in try_join_all(counts).await? {
+            backlog.pending += queued;
+            backlog.dead += all.saturating_sub(queued);
+        }
+    }
+}

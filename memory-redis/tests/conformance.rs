@@ -1,0 +1,39 @@
+//! Every promise of the traits, tried on a Redis server.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use memory_core::{Result, Truth};
+use memory_redis::{Redis, RedisBlackboard, RedisCache, RedisChat, RedisConfig};
+use memory_testkit::{Boards, Caches, Chat, Presence, Setting, Suite};
+
+const URL: &str = "MEMORY_TEST_REDIS_URL";
+
+/// Opens the place of a setting. Opening it again is what a restart or a second process does.
+async fn open(setting: &Setting) -> Result<Redis> {
+    let url = std::env::var(URL).unwrap_or_default();
+    // A loaded machine may be slow; how soon calls end is not what is tried here.
+    let config = RedisConfig::new(url).with_timeout(Duration::from_secs(5));
+    Redis::connect(config.with_prefix(&setting.name).with_clock(setting.clock.clone())).await
+}
+
+async fn chat(setting: Setting) -> Result<Chat> {
+    Ok(Truth::chat(Arc::new(RedisChat::new(&open(&setting).await?)?)))
+}
+
+async fn cache(setting: Setting) -> Result<Caches> {
+    Ok(Arc::new(RedisCache::new(&open(&setting).await?)))
+}
+
+async fn blackboard(setting: Setting) -> Result<Boards> {
+    Ok(Arc::new(RedisBlackboard::new(&open(&setting).await?, setting.capacity)))
+}
+
+fn main() -> ExitCode {
+    let presence = match std::env::var(URL) {
+        Ok(_) => Presence::Found,
+        Err(_) => Presence::Absent { reason: format!("{URL} is unset"), required: false },
+    };
+    Suite::new("redis").present(presence).chat(chat).cache(cache).blackboard(blackboard).run()
+}
