@@ -149,9 +149,7 @@ impl Blackboard for RedisBlackboard {
             };
             found.extend(similarity.map(|similarity| (similarity, entry)));
         }
-        found.sort_by(|(one, a), (other, b)| {
-            other.value().total_cmp(&one.value()).then_with(|| a.key.cmp(&b.key))
-        });
+        found.sort_by(|(one, a), (other, b)| other.value().total_cmp(&one.value()).then_with(|| a.key.cmp(&b.key)));
         found.truncate(limit);
         if found.is_empty() { Ok(Vec::new()) } else { self.used(scope, found).await }
     }
@@ -185,4 +183,3 @@ fn direction_of(vector: &[f32]) -> Result<Vec<f32>> {
 fn time(text: &str) -> Result<Timestamp> {
     text.parse().map(Timestamp).map_err(|_| damaged("a time is no number"))
 }
-

@@ -70,7 +70,8 @@ impl RedisConfig {
             config = config.with_prefix(prefix);
         }
         if let Some(timeout) = read("REDIS_TIMEOUT_MS") {
-            let timeout = timeout.parse().map_err(|_| Error::invalid("REDIS_TIMEOUT_MS is a number of milliseconds"))?;
+            let timeout =
+                timeout.parse().map_err(|_| Error::invalid("REDIS_TIMEOUT_MS is a number of milliseconds"))?;
             config = config.with_timeout(Duration::from_millis(timeout));
         }
         Ok(Some(config))
@@ -146,16 +147,8 @@ fn place(url: &str) -> &str {
 
 impl fmt::Debug for RedisConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            urls,
-            is_cluster,
-            prefix,
-            response_timeout,
-            connect_timeout,
-            allow_lossy,
-            clock,
-            root_certificate,
-        } = self;
+        let Self { urls, is_cluster, prefix, response_timeout, connect_timeout, allow_lossy, clock, root_certificate } =
+            self;
         f.debug_struct("RedisConfig")
             .field("places", &urls.iter().map(|url| place(url)).collect::<Vec<_>>())
             .field("is_cluster", is_cluster)
@@ -175,9 +168,12 @@ mod tests {
 
     #[test]
     fn shows_no_password() {
-        for url in
-            ["redis://ada:hunter2@host:1/2", "rediss://:hunter2@host:1/2", "redis://host:1/2?password=hunter2", "redis://a:hunter2%40@host:1/2#x"]
-        {
+        for url in [
+            "redis://ada:hunter2@host:1/2",
+            "rediss://:hunter2@host:1/2",
+            "redis://host:1/2?password=hunter2",
+            "redis://a:hunter2%40@host:1/2#x",
+        ] {
             let shown = format!("{:?}", RedisConfig::new(url));
             assert!(!shown.contains("hunter2") && shown.contains("host:1/2"), "{shown}");
         }

@@ -41,8 +41,19 @@ fn of_code(source: RedisError, doing: &'static str) -> Error {
 
 /// What the server answers as long as it cannot, or another one has to be asked.
 const WAIT: [&str; 13] = [
-    "OOM", "MISCONF", "READONLY", "LOADING", "BUSY", "MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "NOSCRIPT",
-    "NOREPLICAS", "UNBLOCKED",
+    "OOM",
+    "MISCONF",
+    "READONLY",
+    "LOADING",
+    "BUSY",
+    "MOVED",
+    "ASK",
+    "TRYAGAIN",
+    "CLUSTERDOWN",
+    "MASTERDOWN",
+    "NOSCRIPT",
+    "NOREPLICAS",
+    "UNBLOCKED",
 ];
 
 /// A certificate that is not trusted will not be so by waiting.
@@ -50,7 +61,10 @@ fn is_refused_for_good(source: &RedisError) -> bool {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = std::error::Error::source(source);
     while let Some(error) = cause {
         let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
-        if matches!(kind, Some(io::ErrorKind::InvalidData | io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported)) {
+        if matches!(
+            kind,
+            Some(io::ErrorKind::InvalidData | io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported)
+        ) {
             return true;
         }
         cause = error.source();

@@ -69,15 +69,8 @@ pub(crate) fn is_summary(place: &str) -> bool {
 pub(crate) fn read(session: &SessionId, place: &str, row: &[u8], mark: Option<&[u8]>) -> Result<StoredMessage> {
     let (id_bytes, rest) = row.split_at_checked(16).ok_or_else(|| damaged("a row is cut off"))?;
     let (id, seq, archived_by) = (id(id_bytes)?, seq(place)?, mark.map(self::id).transpose()?);
-    let marker = StoredMessage {
-        id,
-        session: session.clone(),
-        seq,
-        tokens: 0,
-        covers: None,
-        archived_by,
-        message: None,
-    };
+    let marker =
+        StoredMessage { id, session: session.clone(), seq, tokens: 0, covers: None, archived_by, message: None };
     if rest.is_empty() {
         return Ok(marker);
     }

@@ -4,17 +4,16 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use memory_core::store::{Health, Store as _};
 use memory_core::{Result, Truth};
 use memory_redis::{Redis, RedisBlackboard, RedisCache, RedisChat, RedisConfig};
-use memory_testkit::{Boards, Caches, Chat, Presence, Setting, Suite};
-
-const URL: &str = "MEMORY_TEST_REDIS_URL";
+use memory_testkit::services::Service;
+use memory_testkit::{Boards, Caches, Chat, Setting, Suite};
 
 /// Opens the place of a setting. Opening it again is what a restart or a second process does.
 async fn open(setting: &Setting) -> Result<Redis> {
-    let url = std::env::var(URL).unwrap_or_default();
     // A loaded machine may be slow; how soon calls end is not what is tried here.
-    let config = RedisConfig::new(url).with_timeout(Duration::from_secs(5));
+    let config = RedisConfig::new(&setting.url).with_timeout(Duration::from_secs(5));
     Redis::connect(config.with_prefix(&setting.name).with_clock(setting.clock.clone())).await
 }
 
@@ -30,10 +29,10 @@ async fn blackboard(setting: Setting) -> Result<Boards> {
     Ok(Arc::new(RedisBlackboard::new(&open(&setting).await?, setting.capacity)))
 }
 
+async fn probe(url: String) -> Result<Health> {
+    RedisCache::new(&Redis::connect(RedisConfig::new(url)).await?).ping().await
+}
+
 fn main() -> ExitCode {
-    let presence = match std::env::var(URL) {
-        Ok(_) => Presence::Found,
-        Err(_) => Presence::Absent { reason: format!("{URL} is unset"), required: false },
-    };
-    Suite::new("redis").present(presence).chat(chat).cache(cache).blackboard(blackboard).run()
+    Suite::new("redis").service(Service::redis(), probe).chat(chat).cache(cache).blackboard(blackboard).run()
 }

@@ -30,7 +30,8 @@ pub(super) async fn restore(
     let work = async move {
         let mut reply = redis.change(&scope, call, RESTORE).await?;
         let state = session::state(reply.list()?, &session)?;
-        let placements = reply.list()?.texts()?.iter().map(|placed| session::placement(placed)).collect::<Result<_>>()?;
+        let placements =
+            reply.list()?.texts()?.iter().map(|placed| session::placement(placed)).collect::<Result<_>>()?;
         Ok(Appended { placements, state, durability })
     };
     detached(RESTORE, work).await

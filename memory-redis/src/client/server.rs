@@ -112,7 +112,8 @@ async fn has_one_file(wire: &Wire, patience: Duration) -> Result<bool> {
 /// Waits until no rewrite is under way or to come.
 async fn settled(wire: &Wire, patience: Duration) -> Result<()> {
     loop {
-        let info = wire.send(cmd("INFO").arg("persistence"), patience).await.map_err(|source| classify(source, PURGE))?;
+        let info =
+            wire.send(cmd("INFO").arg("persistence"), patience).await.map_err(|source| classify(source, PURGE))?;
         let info = texts(info).concat();
         let is = |name: &str, value: &str| info.lines().any(|line| value_of(line, name) == Some(value));
         if is("aof_rewrite_in_progress", "0") && is("aof_rewrite_scheduled", "0") {

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use memory_core::error::Result;
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
+use redis::{Client, Cmd, RedisResult, Value};
 #[cfg(feature = "cluster")]
 use redis::{cluster::ClusterClient, cluster_async::ClusterConnection};
-use redis::{Client, Cmd, RedisResult, Value};
 
 use crate::config::RedisConfig;
 use crate::error::{classify, is_read_only};

@@ -60,7 +60,8 @@ pub(super) async fn pending(redis: &Redis, index: &IndexName, now: Timestamp, li
         found.truncate(limit);
         // An owner's notes are not older than its place on the list, so whoever comes later has none that is due longer.
         let is_older = |((due, place), _): &(Due, Note)| {
-            due.is_none() && place.get(..MICROS).and_then(|micros| micros.parse().ok()).is_some_and(|at: u64| at < begun)
+            due.is_none()
+                && place.get(..MICROS).and_then(|micros| micros.parse().ok()).is_some_and(|at: u64| at < begun)
         };
         if found.len() >= limit && found.last().is_some_and(is_older) {
             break;
@@ -78,9 +79,10 @@ async fn listed(redis: &Redis, after: &str) -> Result<Vec<Listed>> {
     range.arg(redis.keys().noted()).arg(after).arg("+inf").arg("WITHSCORES").arg("LIMIT").arg(0).arg(PAGE);
     let entries = Reply::open(redis.command(&range, PENDING).await?)?.texts()?;
     let entry = |entry: &[String]| match entry {
-        [key, score] => {
-            Ok(Listed { scope: Scope::from_key(key).map_err(|_| damaged("no owner has this key"))?, score: score.clone() })
-        }
+        [key, score] => Ok(Listed {
+            scope: Scope::from_key(key).map_err(|_| damaged("no owner has this key"))?,
+            score: score.clone(),
+        }),
         _ => Err(damaged("a list is cut off")),
     };
     entries.chunks(2).map(entry).collect()
@@ -136,7 +138,9 @@ fn note(scope: &Scope, entry: &str, row: &str) -> Result<(Due, Note)> {
 
 fn read_target(text: &str) -> Result<Target> {
     match text.split_at_checked(1) {
-        Some(("s", key)) => SessionId::from_key(key).map(Target::Messages).map_err(|_| damaged("no session has this key")),
+        Some(("s", key)) => {
+            SessionId::from_key(key).map(Target::Messages).map_err(|_| damaged("no session has this key"))
+        }
         Some(("o", "")) => Ok(Target::Owner),
         _ => Err(damaged("a note names nothing that can be")),
     }
@@ -161,9 +165,9 @@ pub(super) async fn settle(redis: &Redis, index: &IndexName, notes: &[(Note, Out
         let mut calls: BTreeMap<Scope, Call> = BTreeMap::new();
         for (note, outcome) in &notes {
             let Some(target) = target(&note.target) else { continue };
-            let call = calls.remove(&note.scope).unwrap_or_else(|| {
-                Call::new(&script::SETTLE, redis.keys().owner(&note.scope)).arg(token.as_str())
-            });
+            let call = calls
+                .remove(&note.scope)
+                .unwrap_or_else(|| Call::new(&script::SETTLE, redis.keys().owner(&note.scope)).arg(token.as_str()));
             let call = call.arg(target).number(note.stamp).number(note.upto.0).number(note.attempts);
             let call = match outcome {
                 Outcome::Done { through } => call.arg("done").number(through.0),
