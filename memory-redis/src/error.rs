@@ -1,6 +1,8 @@
 //! From driver errors to errors named by remedy.
 
+use std::error::Error as StdError;
 use std::io;
+use std::sync::Arc;
 
 use memory_core::error::{Cause, Error, Transience};
 use redis::{ErrorKind, RedisError, ServerErrorKind};
@@ -58,9 +60,11 @@ const WAIT: [&str; 13] = [
 
 /// A certificate that is not trusted will not be so by waiting.
 fn is_refused_for_good(source: &RedisError) -> bool {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = std::error::Error::source(source);
+    let mut cause = StdError::source(source);
     while let Some(error) = cause {
-        let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
+        // The driver keeps its sources in an `Arc`, which is an error itself.
+        let inner = error.downcast_ref::<Arc<dyn StdError + Send + Sync>>().and_then(|inner| inner.downcast_ref());
+        let kind = inner.or(error.downcast_ref()).map(io::Error::kind);
         if matches!(
             kind,
             Some(io::ErrorKind::InvalidData | io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported)

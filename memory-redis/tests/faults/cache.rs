@@ -1,0 +1,111 @@
+//! Caches that forget: a miss or an error, never a wrong value.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use memory_core::cache::Cache;
+use memory_core::{Epoch, Scope};
+use memory_redis::{Redis, RedisCache, RedisConfig};
+use memory_testkit::generate::Random;
+use memory_testkit::services::Servers;
+use memory_testkit::{Failure, Scene, check, equal};
+
+use super::support::{reached, scope, tell};
+
+const HOUR: Duration = Duration::from_secs(3_600);
+const NOW: Epoch = Epoch(0);
+
+async fn cache(url: &str) -> memory_core::Result<RedisCache> {
+    Ok(RedisCache::new(&Redis::connect(RedisConfig::new(url)).await?))
+}
+
+/// The value that belongs to a key of an owner.
+fn value(scope: &Scope, key: u64) -> Vec<u8> {
+    format!("{} {key} {}", scope.key(), "x".repeat(1_000)).into_bytes()
+}
+
+pub(crate) async fn evicting(servers: Servers) -> Scene {
+    let own = servers.own("redis")?.with_setting("maxmemory", "8mb").with_setting("maxmemory-policy", "allkeys-lru");
+    let server = own.with_setting("appendonly", "no").start().await?;
+    let cache = cache(server.url()).await?;
+    let (even, odd) = (scope("a")?, scope("b")?);
+    let mut hits = 0;
+    for number in 0..20_000_u64 {
+        let owner = if number % 2 == 0 { &even } else { &odd };
+        cache.put(owner, NOW, &number.to_string(), &value(owner, number), HOUR).await?;
+        let back = number.saturating_sub(number % 97 * 2);
+        if let Some(found) = cache.get(owner, NOW, &back.to_string()).await? {
+            equal(found, value(owner, back))?;
+            hits += 1;
+        }
+    }
+    check!(hits > 1_000, "only {hits} hits");
+    check!(cache.get(&even, NOW, "0").await?.is_none(), "nothing was evicted");
+    server.remove().await?;
+    Ok(())
+}
+
+pub(crate) async fn flushed(servers: Servers) -> Scene {
+    let server = servers.own("redis")?.start().await?;
+    let cache = cache(server.url()).await?;
+    let ada = scope("ada")?;
+    for round in 0..5_u64 {
+        cache.put(&ada, NOW, "key", &value(&ada, round), HOUR).await?;
+        cache.push(&ada, NOW, "list", b"event", 9, HOUR).await?;
+        equal(cache.get(&ada, NOW, "key").await?, Some(value(&ada, round)))?;
+        tell(server.url(), "FLUSHALL").await?;
+        // The scripts are gone as well after a restart or by hand.
+        tell(server.url(), "SCRIPT FLUSH").await?;
+        equal(cache.get(&ada, NOW, "key").await?, None)?;
+        equal(cache.tail(&ada, NOW, "list", 9).await?.len(), 0)?;
+    }
+    server.remove().await?;
+    Ok(())
+}
+
+pub(crate) async fn killed(servers: Servers) -> Scene {
+    let mut server = servers.own("redis")?.with_setting("appendonly", "no").start().await?;
+    let cache = Arc::new(cache(server.url()).await?);
+    let is_over = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let readers = (0..8_u64).map(|task| {
+        let (cache, is_over) = (cache.clone(), is_over.clone());
+        tokio::spawn(async move {
+            let owner = scope(&format!("task {task}"))?;
+            let mut random = Random::new(task);
+            let (mut calls, mut hits) = (0_u64, 0_u64);
+            while !is_over.load(std::sync::atomic::Ordering::SeqCst) {
+                let key = random.below(50) as u64;
+                let answer = if random.chance(1, 2) {
+                    cache.put(&owner, NOW, &key.to_string(), &value(&owner, key), HOUR).await.map(|()| None)
+                } else {
+                    cache.get(&owner, NOW, &key.to_string()).await
+                };
+                match answer {
+                    Ok(Some(found)) => {
+                        equal(found, value(&owner, key))?;
+                        hits += 1;
+                    }
+                    Ok(None) => {}
+                    Err(error) => check!(error.is_retryable(), "final: {error}"),
+                }
+                calls += 1;
+            }
+            Ok::<_, Failure>((calls, hits))
+        })
+    });
+    let (readers, ada): (Vec<_>, _) = (readers.collect(), scope("ada")?);
+    for _ in 0..10 {
+        server.kill().await?;
+        server.restart().await?;
+        reached(|| cache.get(&ada, NOW, "key")).await?;
+    }
+    is_over.store(true, std::sync::atomic::Ordering::SeqCst);
+    let (mut calls, mut hits) = (0, 0);
+    for reader in readers {
+        let (called, hit) = reader.await.map_err(|error| Failure::new(error.to_string()))??;
+        (calls, hits) = (calls + called, hits + hit);
+    }
+    check!(calls > 1_000 && hits > 100, "only {calls} calls and {hits} hits");
+    server.remove().await?;
+    Ok(())
+}

@@ -1,0 +1,32 @@
+//! Servers that are killed, stopped, restarted, full or set up wrongly: what was acknowledged is there, once and in order.
+
+mod cache;
+mod kill;
+mod outage;
+mod purge;
+mod settings;
+mod support;
+
+use std::process::ExitCode;
+
+use memory_testkit::Suite;
+use memory_testkit::services::Service;
+
+fn main() -> ExitCode {
+    Suite::new("redis-faults")
+        .service(Service::redis(), support::probe)
+        .alone("kills_lose_duplicate_and_reorder_nothing_acknowledged", kill::kills)
+        .alone("answers_cut_off_at_any_byte_lead_to_each_message_once", kill::cut_answers)
+        .alone("a_restart_of_the_server_heals_the_connection", outage::restart)
+        .alone("a_stopped_server_delays_no_call_beyond_its_timeout", outage::stopped)
+        .alone("a_connection_that_leads_nowhere_is_made_anew", outage::silent)
+        .alone("servers_that_evict_messages_are_refused_as_truth", settings::evicting)
+        .alone("durability_is_what_the_server_is_set_up_for", settings::durability)
+        .alone("a_full_memory_refuses_messages_and_loses_none", settings::full)
+        .alone("a_full_disk_refuses_messages_and_loses_none", settings::full_disk)
+        .alone("a_cache_that_evicts_gives_misses_only", cache::evicting)
+        .alone("a_flushed_cache_gives_misses_only_and_goes_on", cache::flushed)
+        .alone("a_cache_that_is_killed_gives_errors_and_misses_only", cache::killed)
+        .alone("a_purge_leaves_no_byte_of_what_was_erased", purge::purge)
+        .run()
+}

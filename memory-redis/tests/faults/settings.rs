@@ -1,0 +1,102 @@
+//! Settings that decide what survives, and servers that are full.
+
+use memory_core::chat::{Append, ChatStore};
+use memory_core::store::{Durability, Store};
+use memory_core::{Error, SessionId};
+use memory_redis::{Redis, RedisCache, RedisChat, RedisConfig};
+use memory_testkit::services::{Server, Servers};
+use memory_testkit::{Failure, Scene, check, equal};
+
+use super::support::{chat, holds, message, persist, reached, scope, tell};
+
+pub(crate) async fn evicting(servers: Servers) -> Scene {
+    for policy in ["allkeys-lru", "allkeys-lfu", "allkeys-random"] {
+        let server = servers.own("redis")?.with_setting("maxmemory-policy", policy).start().await?;
+        let redis = Redis::connect(RedisConfig::new(server.url())).await?;
+        let refused = RedisChat::new(&redis).map(drop);
+        check!(matches!(refused, Err(Error::Unsupported { .. })), "{policy}: {refused:?}");
+        equal(RedisCache::new(&redis).ping().await?.durability, Durability::Volatile)?;
+        let allowed = Redis::connect(RedisConfig::new(server.url()).with_allow_lossy(true)).await?;
+        equal(RedisChat::new(&allowed)?.ping().await?.durability, Durability::Volatile)?;
+        server.remove().await?;
+    }
+    Ok(())
+}
+
+pub(crate) async fn durability(servers: Servers) -> Scene {
+    let table = [
+        ("appendfsync", "always", Durability::Committed),
+        ("appendfsync", "everysec", Durability::Volatile),
+        ("appendonly", "no", Durability::Volatile),
+        ("maxmemory-policy", "volatile-lru", Durability::Committed),
+        // As services that rent servers out do.
+        ("rename-command", "CONFIG NOTHING", Durability::Volatile),
+    ];
+    for (key, value, promised) in table {
+        let server = servers.own("redis")?.with_setting(key, value).start().await?;
+        let chat = chat(server.url()).await?;
+        equal((key, chat.ping().await?.durability), (key, promised))?;
+        let batch = Append { fence: None, messages: vec![message("one".to_owned())] };
+        let (scope, session) = (scope("settings")?, SessionId::new("s")?);
+        let appended = reached(|| chat.append(&scope, &session, &batch)).await?;
+        equal(appended.durability, promised)?;
+        server.remove().await?;
+    }
+    // What an operator changes later is seen with the next ping.
+    let server = servers.own("redis")?.start().await?;
+    let chat = chat(server.url()).await?;
+    tell(server.url(), "CONFIG SET appendfsync no").await?;
+    equal(chat.ping().await?.durability, Durability::Volatile)?;
+    server.remove().await?;
+    Ok(())
+}
+
+/// Appends long messages until the server refuses one; then lets `mend` make room, and goes on.
+async fn fill(server: &Server, chat: &RedisChat, words: usize, mend: &str) -> Scene {
+    let (scope, session) = (scope("full")?, SessionId::new("s")?);
+    let mut promised = Vec::new();
+    let refused = loop {
+        let new = message(format!("{} {}", promised.len(), "words ".repeat(words)));
+        let batch = Append { fence: None, messages: vec![new.clone()] };
+        match chat.append(&scope, &session, &batch).await {
+            Ok(_) => promised.push(new),
+            Err(error) => break (new, error),
+        }
+        check!(promised.len() < 100_000, "the server is never full");
+    };
+    let (last, error) = refused;
+    check!(error.is_retryable(), "a full server is final: {error}");
+    check!(!promised.is_empty(), "nothing was stored");
+    holds(chat, &scope, &session, &promised).await?;
+    tell(server.url(), mend).await?;
+    persist(chat, &scope, &session, std::slice::from_ref(&last)).await?;
+    promised.push(last);
+    holds(chat, &scope, &session, &promised).await
+}
+
+pub(crate) async fn full(servers: Servers) -> Scene {
+    let server = servers.own("redis")?.with_setting("maxmemory", "8mb").start().await?;
+    let chat = chat(server.url()).await?;
+    fill(&server, &chat, 500, "CONFIG SET maxmemory 0").await?;
+    server.remove().await?;
+    Ok(())
+}
+
+pub(crate) async fn full_disk(servers: Servers) -> Scene {
+    // With each write synced, a server that cannot write ends: what it acknowledged is on the disk.
+    let server = servers.own("redis")?.with_tmpfs("/data", "size=4m").start().await?;
+    let chat = chat(server.url()).await?;
+    let (scope, session) = (scope("disk")?, SessionId::new("s")?);
+    let mut acknowledged = 0;
+    let error = loop {
+        let new = message(format!("{acknowledged} {}", "words ".repeat(2_000)));
+        match chat.append(&scope, &session, &Append { fence: None, messages: vec![new] }).await {
+            Ok(_) => acknowledged += 1,
+            Err(error) => break error,
+        }
+        check!(acknowledged < 10_000, "the disk is never full");
+    };
+    check!(acknowledged > 0, "nothing was stored");
+    check!(error.is_retryable(), "a full disk is final: {error}");
+    server.remove().await.map_err(Failure::from)
+}

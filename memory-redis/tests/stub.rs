@@ -1,0 +1,154 @@
+//! Answers that a real server gives only in trouble: each has its remedy, the next call is served, and no error tells what
+//! was said.
+
+#[cfg(test)]
+mod stub {
+    use std::sync::Arc;
+
+    use memory_core::chat::{Append, Appended, ChatStore, NewMessage};
+    use memory_core::store::{Durability, Store};
+    use memory_core::{Error, Message, Result, Role, Scope, SessionId, Timestamp};
+    use memory_redis::{Redis, RedisChat, RedisConfig};
+    use memory_testkit::faults::{RedisStub, reply};
+
+    /// Something that no error may show.
+    const CANARY: &str = "canary4711";
+
+    /// What the script answers once it has appended a message.
+    fn appended() -> String {
+        let state = ["00000000000000000000", "0", "0", "1", "1", "1", ""].map(reply::bulk);
+        let none: [&str; 0] = [];
+        reply::array(&[reply::bulk("ok"), reply::array(&state), reply::array(&none)])
+    }
+
+    async fn open(stub: &RedisStub) -> Result<RedisChat> {
+        let url = stub.url().replace("redis://", &format!("redis://:{CANARY}@"));
+        RedisChat::new(&Redis::connect(RedisConfig::new(url)).await?)
+    }
+
+    async fn append(chat: &RedisChat) -> Result<Appended> {
+        let message = Arc::new(Message::new(Role::User, CANARY, Timestamp(0)));
+        let batch = Append { fence: None, messages: vec![NewMessage { message, tokens: 1 }] };
+        chat.append(&Scope::new("stub", "ada")?, &SessionId::new("s")?, &batch).await
+    }
+
+    fn shown(error: &Error) -> String {
+        let mut text = format!("{error} {error:?}");
+        let mut source = std::error::Error::source(error);
+        while let Some(cause) = source {
+            text.push_str(&format!("{cause} {cause:?}"));
+            source = cause.source();
+        }
+        text
+    }
+
+    #[tokio::test]
+    async fn a_server_in_trouble_is_asked_again() {
+        for trouble in [reply::OOM, reply::MISCONF, reply::READONLY, reply::LOADING, reply::BUSY, reply::MOVED] {
+            let stub = RedisStub::start().await.unwrap();
+            let chat = open(&stub).await.unwrap();
+            stub.once("EVALSHA", trouble);
+            stub.always("EVALSHA", appended());
+            let error = append(&chat).await.unwrap_err();
+            assert!(error.is_retryable(), "{trouble}: {error}");
+            assert!(!shown(&error).contains(CANARY), "{}", shown(&error));
+            assert_eq!(append(&chat).await.unwrap().state.head.0, 1, "{trouble}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_server_that_became_a_replica_is_looked_for_anew() {
+        let stub = RedisStub::start().await.unwrap();
+        let chat = open(&stub).await.unwrap();
+        let greetings = || stub.commands().iter().filter(|command| command[0] == "AUTH").count();
+        assert_eq!(greetings(), 1);
+        stub.once("EVALSHA", reply::READONLY);
+        stub.always("EVALSHA", appended());
+        append(&chat).await.unwrap_err();
+        append(&chat).await.unwrap();
+        assert_eq!(greetings(), 2);
+    }
+
+    #[tokio::test]
+    async fn a_cut_connection_is_made_anew() {
+        let stub = RedisStub::start().await.unwrap();
+        let chat = open(&stub).await.unwrap();
+        stub.once("EVALSHA", "");
+        stub.always("EVALSHA", appended());
+        let error = append(&chat).await.unwrap_err();
+        assert!(error.is_retryable(), "{error}");
+        append(&chat).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_script_that_the_server_forgot_is_sent_with_its_text() {
+        let stub = RedisStub::start().await.unwrap();
+        let chat = open(&stub).await.unwrap();
+        stub.once("EVALSHA", "-NOSCRIPT No matching script. Please use EVAL.\r\n");
+        stub.always("EVAL", appended());
+        append(&chat).await.unwrap();
+        let sent = stub.commands();
+        let text = sent.iter().find(|command| command[0] == "EVAL").map(|command| command[1].clone()).unwrap();
+        assert!(text.contains("-- Appends messages."));
+    }
+
+    #[tokio::test]
+    async fn what_waiting_does_not_mend_is_final() {
+        let final_answers = [
+            reply::NOAUTH,
+            "-WRONGPASS invalid username-password pair or user is disabled.\r\n",
+            "-NOPERM this user has no permissions to run the 'evalsha' command\r\n",
+            "-ERR unknown command 'EVALSHA'\r\n",
+        ];
+        for answer in final_answers {
+            let stub = RedisStub::start().await.unwrap();
+            let chat = open(&stub).await.unwrap();
+            stub.always("EVALSHA", answer);
+            let error = append(&chat).await.unwrap_err();
+            assert!(matches!(error, Error::Backend { .. }) && !error.is_retryable(), "{answer}: {error}");
+            assert!(!shown(&error).contains(CANARY), "{}", shown(&error));
+        }
+    }
+
+    #[tokio::test]
+    async fn odd_answers_are_damage_and_no_panic() {
+        let none: [&str; 0] = [];
+        let odd = [
+            reply::OK.to_owned(),
+            reply::NIL.to_owned(),
+            reply::integer(7),
+            reply::array(&none),
+            reply::array(&[reply::bulk("ok")]),
+            reply::array(&[reply::bulk("never")]),
+            reply::array(&[reply::bulk("ok"), reply::array(&[reply::bulk("x")])]),
+            reply::array(&[reply::bulk("taken"), reply::bulk("short")]),
+        ];
+        for answer in odd {
+            let stub = RedisStub::start().await.unwrap();
+            let chat = open(&stub).await.unwrap();
+            stub.always("EVALSHA", answer.clone());
+            let error = append(&chat).await.unwrap_err();
+            assert!(matches!(error, Error::Corrupt { .. }), "{answer}: {error}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_server_that_tells_no_settings_is_volatile() {
+        let stub = RedisStub::start().await.unwrap();
+        stub.always("CONFIG", "-ERR unknown command 'CONFIG'\r\n");
+        let chat = open(&stub).await.unwrap();
+        let health = chat.ping().await.unwrap();
+        assert_eq!((health.durability, health.version.as_str()), (Durability::Volatile, "8.0.2"));
+        assert!(!format!("{chat:?}").contains(CANARY));
+    }
+
+    #[tokio::test]
+    async fn nobody_there_is_told_within_the_timeouts() {
+        let refused = Redis::connect(RedisConfig::new("redis://127.0.0.1:1")).await.map(drop);
+        assert!(matches!(&refused, Err(error @ Error::Backend { .. }) if error.is_retryable()), "{refused:?}");
+        for url in ["", "http://127.0.0.1", "redis://"] {
+            let wrong = Redis::connect(RedisConfig::new(url)).await.map(drop);
+            assert!(wrong.is_err(), "{url}: {wrong:?}");
+        }
+    }
+}
