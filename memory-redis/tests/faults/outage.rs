@@ -41,9 +41,9 @@ pub(crate) async fn restart(servers: Servers) -> Scene {
         persist(&chat, &scope, &session, &batch).await?;
         promised.extend(batch);
         if round % 2 == 0 {
-            server.kill().await?
+            server.kill().await?;
         } else {
-            server.shut_down().await?
+            server.shut_down().await?;
         }
         calls_fail_in_time(&chat, &session).await?;
         server.restart().await?;
