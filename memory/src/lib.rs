@@ -9,6 +9,8 @@ mod stores;
 pub use backend::{Backend, without_secrets};
 pub use memory_core::engine::*;
 pub use memory_core::*;
+#[cfg(feature = "qdrant")]
+pub use memory_qdrant as qdrant;
 #[cfg(feature = "redis")]
 pub use memory_redis as redis;
 #[cfg(feature = "sqlite")]
