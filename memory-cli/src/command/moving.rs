@@ -4,6 +4,9 @@ mod copy;
 mod report;
 mod sum;
 
+use std::sync::Arc;
+
+use memory::layer::{CacheLayer, CachePolicy};
 use memory::{Memory, Scope, Stores};
 
 use super::Call;
@@ -34,12 +37,18 @@ pub(crate) async fn run(call: &Call, args: &Move, output: &mut Output) -> Result
         Some(owner) => vec![owner],
         None => owners(&source).await?,
     };
-    let target = to.connect().await?;
+    let mut target = to.connect().await?;
     let has_records = target.records.is_some() && !args.conversations;
     if !has_records && !args.conversations {
         refuse_records(&source, &to, &owners).await?;
     }
     let memory = call.hold(Database::build(target.clone(), None).await?).await;
+    if let Some(cache) = &target.cache {
+        // What a cache holds of the target is taken back by every change.
+        let layer = CacheLayer::new(Arc::clone(cache), CachePolicy::default());
+        target.chat = layer.chat(target.chat);
+        target.records = target.records.map(|records| layer.records(records));
+    }
     let progress = Progress::new(args.progress, None);
     let mut copy = Copy::new(&source, &target, has_records, &progress);
     let mut total = Total::new(&from, &to, has_records);
