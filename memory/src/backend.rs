@@ -1,11 +1,15 @@
 //! The backends by their URLs: what each can hold, and how it is opened.
 
 mod process;
-#[cfg(test)]
-mod tests;
-
+#[cfg(feature = "qdrant")]
+mod qdrant;
+#[cfg(feature = "redis")]
+mod redis;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(test)]
+mod tests;
+mod url;
 
 use std::sync::Arc;
 
@@ -16,6 +20,9 @@ use memory_core::record::RecordStore;
 use memory_core::text::TextStore;
 use memory_core::vector::{EmbeddingSpace, VectorStore};
 use memory_core::{Error, Result, Truth};
+
+pub use url::without_secrets;
+use url::{path, split};
 
 /// A kind of place where a memory can live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +80,10 @@ impl Backend {
         match self {
             Self::Process => true,
             Self::Sqlite => cfg!(feature = "sqlite"),
-            Self::Postgres | Self::Redis | Self::Qdrant | Self::Elastic => false,
+            Self::Postgres => false,
+            Self::Redis => cfg!(feature = "redis"),
+            Self::Qdrant => cfg!(feature = "qdrant"),
+            Self::Elastic => false,
         }
     }
 
@@ -89,12 +99,12 @@ impl Backend {
 
     /// Returns whether an index of words can be kept in it.
     pub fn holds_text(self) -> bool {
-        matches!(self, Self::Process | Self::Sqlite | Self::Postgres | Self::Elastic)
+        matches!(self, Self::Process | Self::Sqlite | Self::Elastic)
     }
 
     /// Returns whether an index of meaning can be kept in it.
     pub fn holds_vectors(self) -> bool {
-        matches!(self, Self::Process | Self::Sqlite | Self::Postgres | Self::Qdrant | Self::Elastic)
+        matches!(self, Self::Process | Self::Sqlite | Self::Qdrant | Self::Elastic)
     }
 
     /// Returns whether it can be a cache.
@@ -105,23 +115,6 @@ impl Backend {
     fn cannot(self, what: &str) -> Error {
         Error::Unsupported { backend: self.name(), what: what.to_owned() }
     }
-}
-
-/// Returns `url` as it may be shown: without passwords, keys and tokens.
-pub fn without_secrets(url: &str) -> String {
-    let Some((kind, rest)) = url.split_once("://") else { return url.to_owned() };
-    // The last @ ends what names the user: a password may hold others, and anything else.
-    let (login, place) = rest.rfind('@').map_or(("", rest), |at| rest.split_at(at));
-    let user = login.split_once(':').map_or(login, |(user, _)| user);
-    let (place, query) = place.split_once('?').map_or((place, None), |(place, query)| (place, Some(query)));
-    let mut shown = format!("{kind}://{user}{place}");
-    for (number, pair) in query.into_iter().flat_map(|query| query.split('&')).enumerate() {
-        shown.push(if number == 0 { '?' } else { '&' });
-        let name = pair.split_once('=').map_or(pair, |(name, _)| name);
-        let is_secret = ["pass", "key", "token", "secret"].iter().any(|part| name.to_lowercase().contains(part));
-        shown.push_str(if is_secret { name } else { pair });
-    }
-    shown
 }
 
 /// What is to be opened in one place.
@@ -167,18 +160,37 @@ pub(crate) async fn open(url: &str, wanted: &Wanted<'_>) -> Result<Opened> {
     if backend == Backend::Sqlite {
         return sqlite::open(path(split(url).map_or(url, |(_, rest)| rest))?, wanted).await;
     }
+    #[cfg(feature = "redis")]
+    if backend == Backend::Redis {
+        return redis::open(url, wanted).await.map(guarded);
+    }
+    #[cfg(feature = "qdrant")]
+    if backend == Backend::Qdrant {
+        return qdrant::open(url, wanted).await.map(guarded);
+    }
     Err(backend.cannot(&format!("be opened: the feature {} is off", backend.name())))
 }
 
-/// Splits a URL into its kind and the rest; none for a bare path.
-fn split(url: &str) -> Option<(&str, &str)> {
-    let (kind, rest) = url.split_once(':')?;
-    // A letter before a colon is a drive.
-    let is_kind = kind.len() > 1 && kind.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'+');
-    is_kind.then_some((kind, rest))
-}
+/// Puts a guard before each store of a server.
+#[cfg(any(feature = "redis", feature = "qdrant"))]
+fn guarded(opened: Opened) -> Opened {
+    use memory_core::SystemClock;
+    use memory_core::layer::{Guard, GuardPolicy, Guarded};
 
-fn path(rest: &str) -> Result<&str> {
-    let path = rest.strip_prefix("//").unwrap_or(rest);
-    if path.is_empty() { Err(Error::invalid("the database has no path: write sqlite:PATH")) } else { Ok(path) }
+    let guard = |backend| Guard::new(backend, GuardPolicy::default(), Arc::new(SystemClock));
+    let Opened { chat, records, text, vectors, cache } = opened;
+    Opened {
+        chat: chat.map(|chat| guard(chat.store().backend()).chat(chat)),
+        records: records.map(|records| guard(records.store().backend()).records(records)),
+        text: text.map(|store| {
+            let guard = guard(store.backend());
+            Arc::new(Guarded::new(store, guard)) as Arc<dyn TextStore>
+        }),
+        vectors: vectors.map(|store| {
+            let guard = guard(store.backend());
+            Arc::new(Guarded::new(store, guard)) as Arc<dyn VectorStore>
+        }),
+        // The builder gives a cache a guard of its own.
+        cache,
+    }
 }

@@ -14,7 +14,7 @@ use crate::settings::Settings;
 /// |---|---|---|
 /// | `sqlite:PATH`, or a bare path | one SQLite file, made if it is missing | `sqlite` |
 /// | `memory:` | in this process, gone when it ends | always there |
-/// | `postgres://USER@HOST/DATABASE` | conversations and records, and the indexes too | `postgres` |
+/// | `postgres://USER@HOST/DATABASE` | conversations and records; indexes where [`Settings`] say | `postgres` |
 /// | `redis://HOST` | conversations alone; nothing can be remembered beside them | `redis` |
 ///
 /// Search is by words. For search by meaning too, see [`open_with`]; to take each part from a place of its own, see

@@ -35,7 +35,10 @@ fn each_crate_depends_on_the_layers_below_it_only() {
     assert_eq!(ours("memory-redis").unwrap(), ["memory-core"]);
     assert_eq!(ours("memory-sqlite").unwrap(), ["memory-core"]);
     assert_eq!(ours("memory").unwrap(), ["memory-core", "memory-qdrant", "memory-redis", "memory-sqlite"]);
-    assert_eq!(ours("memory-cli").unwrap(), ["memory", "memory-core", "memory-sqlite"]);
+    assert_eq!(
+        ours("memory-cli").unwrap(),
+        ["memory", "memory-core", "memory-qdrant", "memory-redis", "memory-sqlite"]
+    );
 }
 
 #[test]

@@ -1,0 +1,108 @@
+//! What stands in a URL.
+
+use memory_core::{Error, Result};
+
+/// Splits a URL into its kind and the rest; none for a bare path.
+pub(super) fn split(url: &str) -> Option<(&str, &str)> {
+    let (kind, rest) = url.split_once(':')?;
+    // A letter before a colon is a drive.
+    let is_kind = kind.len() > 1 && kind.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'+');
+    is_kind.then_some((kind, rest))
+}
+
+/// Returns the path of a file from what follows the kind.
+pub(super) fn path(rest: &str) -> Result<&str> {
+    let path = rest.strip_prefix("//").unwrap_or(rest);
+    if path.is_empty() { Err(Error::invalid("the database has no path: write sqlite:PATH")) } else { Ok(path) }
+}
+
+/// Takes the value called `name` out of the query of a URL.
+#[cfg(any(test, feature = "redis", feature = "qdrant"))]
+pub(super) fn take(url: &str, name: &str) -> (String, Option<String>) {
+    let Some((place, query)) = url.rsplit_once('?') else { return (url.to_owned(), None) };
+    let (taken, rest): (Vec<&str>, Vec<&str>) =
+        query.split('&').partition(|pair| pair.split_once('=').is_some_and(|(key, _)| key == name));
+    let value = taken.last().and_then(|pair| pair.split_once('=')).map(|(_, value)| value.to_owned());
+    if rest.is_empty() { (place.to_owned(), value) } else { (format!("{place}?{}", rest.join("&")), value) }
+}
+
+/// Returns the address for HTTP; none for a URL without a place. The way is encrypted unless it says otherwise or ends on
+/// this machine.
+#[cfg(any(test, feature = "qdrant"))]
+pub(super) fn http(url: &str) -> Option<String> {
+    let (kind, rest) = split(url)?;
+    let place = rest.strip_prefix("//").unwrap_or(rest);
+    if place.is_empty() {
+        return None;
+    }
+    let host = place.rsplit_once('@').map_or(place, |(_, host)| host);
+    let is_here = ["localhost", "127.", "[::1]"].iter().any(|here| host.starts_with(here));
+    let way = match kind.split_once('+') {
+        Some((_, way)) => way,
+        None if is_here => "http",
+        None => "https",
+    };
+    Some(format!("{way}://{place}"))
+}
+
+/// Returns `url` as it may be shown: without passwords, keys and tokens.
+pub fn without_secrets(url: &str) -> String {
+    let Some((kind, rest)) = url.split_once("://") else { return url.to_owned() };
+    // The last @ ends what names the user: a password may hold others, and anything else.
+    let (login, place) = rest.rfind('@').map_or(("", rest), |at| rest.split_at(at));
+    let user = login.split_once(':').map_or(login, |(user, _)| user);
+    let (place, query) = place.split_once('?').map_or((place, None), |(place, query)| (place, Some(query)));
+    let mut shown = format!("{kind}://{user}{place}");
+    for (number, pair) in query.into_iter().flat_map(|query| query.split('&')).enumerate() {
+        shown.push(if number == 0 { '?' } else { '&' });
+        let name = pair.split_once('=').map_or(pair, |(name, _)| name);
+        let is_secret = ["pass", "key", "token", "secret"].iter().any(|part| name.to_lowercase().contains(part));
+        shown.push_str(if is_secret { name } else { pair });
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_not_shown() {
+        let table = [
+            ("postgres://ada:p@ss:w/r?d@h:5432/d", "postgres://ada@h:5432/d"),
+            ("postgres://ada:secret@h:5432/d", "postgres://ada@h:5432/d"),
+            ("postgres://ada:se@cret@h/d?sslmode=require", "postgres://ada@h/d?sslmode=require"),
+            ("postgres://h/d?user=ada&password=secret&x=1", "postgres://h/d?user=ada&password&x=1"),
+            ("redis://:secret@h/0", "redis://@h/0"),
+            ("qdrant://h?api_key=secret", "qdrant://h?api_key"),
+            ("a/b.sqlite", "a/b.sqlite"),
+        ];
+        for (url, shown) in table {
+            assert_eq!(without_secrets(url), shown);
+        }
+    }
+
+    #[test]
+    fn the_way_is_encrypted_unless_it_ends_here_or_says_otherwise() {
+        let table = [
+            ("qdrant:", None),
+            ("qdrant://vectors:6334", Some("https://vectors:6334")),
+            ("qdrant://localhost:6334", Some("http://localhost:6334")),
+            ("elastic://ada:x@127.0.0.1:9200", Some("http://ada:x@127.0.0.1:9200")),
+            ("elastic+http://search:9200", Some("http://search:9200")),
+            ("elastic+https://localhost", Some("https://localhost")),
+        ];
+        for (url, expected) in table {
+            assert_eq!(http(url).as_deref(), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn values_are_taken_out_of_the_query() {
+        let taken = |url| take(url, "schema");
+        assert_eq!(taken("postgres://h/d"), ("postgres://h/d".to_owned(), None));
+        assert_eq!(taken("postgres://h/d?schema=a"), ("postgres://h/d".to_owned(), Some("a".to_owned())));
+        let both = ("postgres://h/d?sslmode=require".to_owned(), Some("a".to_owned()));
+        assert_eq!(taken("postgres://h/d?schema=a&sslmode=require"), both);
+    }
+}
