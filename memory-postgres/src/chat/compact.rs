@@ -1,0 +1,155 @@
+//! Changes of the window.
+
+use memory_core::chat::{Compaction, SessionState};
+use memory_core::error::{Error, Result};
+use memory_core::id::{MessageId, SeqRange, SessionId};
+use memory_core::scope::Scope;
+use sqlx::postgres::PgConnection;
+use uuid::Uuid;
+
+use super::append::{id_conflict, known};
+use super::encode::{Encoded, Position, insert};
+use super::session::{self, Place, recount};
+use crate::client::{Call, Postgres};
+use crate::error::{Attempt, Doing};
+
+const COMPACT: &str = "change the window";
+
+/// A change of a session, with its summary encoded before the connection's turn.
+struct Change {
+    scope: Scope,
+    session: SessionId,
+    step: Step,
+}
+
+enum Step {
+    Fold { span: SeqRange, ids: Vec<MessageId>, summary: Encoded },
+    Unfold { summary: MessageId },
+}
+
+/// Changes the window of a session.
+pub(super) async fn compact(
+    server: &Postgres,
+    scope: &Scope,
+    session: &SessionId,
+    change: &Compaction,
+) -> Result<SessionState> {
+    let step = match change {
+        Compaction::Fold { span, ids, summary } => {
+            Step::Fold { span: *span, ids: ids.clone(), summary: Encoded::new(session, summary)? }
+        }
+        Compaction::Unfold { summary } => Step::Unfold { summary: *summary },
+    };
+    let count = if let Compaction::Fold { ids, .. } = change { ids.len() } else { usize::MAX };
+    let change = Change { scope: scope.clone(), session: session.clone(), step };
+    let compacted = server.run(Call::transaction(COMPACT).rows(count), change, |connection, change| {
+        Box::pin(async move {
+            let mut place = session::enter(connection, &change.scope, &change.session, COMPACT).await?;
+            match &change.step {
+                Step::Fold { .. } if !place.session.is_owned => return Err(Error::Conflict.into()),
+                Step::Fold { span, ids, summary } => fold(connection, &mut place, *span, ids, summary).await?,
+                Step::Unfold { summary } => unfold(connection, &mut place, *summary).await?,
+            }
+            Ok(place.session.state(&change.session)?)
+        })
+    });
+    compacted.await
+}
+
+async fn fold(
+    connection: &mut PgConnection,
+    place: &mut Place<'_>,
+    span: SeqRange,
+    ids: &[MessageId],
+    summary: &Encoded,
+) -> Attempt<()> {
+    let there = known(connection, place.scope, place.session.epoch, &[summary.id.0], COMPACT).await?;
+    if let Some(there) = there.get(&summary.id) {
+        let is_repeat = there.is_summary && !there.is_forgotten && there.digest == summary.digest;
+        return if is_repeat { Ok(()) } else { Err(id_conflict(summary.id).into()) };
+    }
+    let (Ok(first), Ok(last)) = (i64::try_from(span.first.0), i64::try_from(span.last.0)) else {
+        return Err(Error::Conflict.into());
+    };
+    if first == 0 || first > last || last > place.session.head || ids.is_empty() {
+        return Err(Error::Conflict.into());
+    }
+    let rows = window(connection, place, first, last).await?;
+    let is_cut = rows.iter().any(|(_, start)| start.is_some_and(|start| start < first));
+    if is_cut || !rows.iter().map(|(id, _)| *id).eq(ids.iter().map(|id| id.0)) {
+        return Err(Error::Conflict.into());
+    }
+    if is_covered(connection, place, last).await? {
+        return Err(Error::Conflict.into());
+    }
+    let archive = sqlx::query(
+        "UPDATE message SET archived_by = $1 WHERE scope = $2 AND epoch = $3 AND session = $4 AND seq BETWEEN $5 AND $6 \
+         AND archived_by IS NULL AND body IS NOT NULL",
+    );
+    let archive = archive.bind(summary.id.0).bind(place.scope.key()).bind(place.session.epoch).bind(place.name.key());
+    archive.bind(first).bind(last).execute(&mut *connection).await.doing(COMPACT)?;
+    let layer = next_layer(connection, place, last, COMPACT).await?;
+    let position = Position { seq: last, layer, first: Some(first), archived_by: None };
+    insert(connection, place, &[(position, summary)], COMPACT).await?;
+    place.session.revision += 1;
+    recount(connection, place, COMPACT).await
+}
+
+/// Returns the ids of the window's rows from one number to another, and the first numbers that summaries cover.
+async fn window(
+    connection: &mut PgConnection,
+    place: &Place<'_>,
+    first: i64,
+    last: i64,
+) -> Attempt<Vec<(Uuid, Option<i64>)>> {
+    let sql = "SELECT id, first FROM message WHERE scope = $1 AND epoch = $2 AND session = $3 AND seq BETWEEN $4 AND $5 \
+         AND archived_by IS NULL AND body IS NOT NULL ORDER BY seq, layer";
+    let rows = sqlx::query_as(sql).bind(place.scope.key()).bind(place.session.epoch).bind(place.name.key());
+    rows.bind(first).bind(last).fetch_all(connection).await.doing(COMPACT)
+}
+
+/// Returns whether an active summary behind `last` covers it too: then a span that ends there cuts that summary.
+async fn is_covered(connection: &mut PgConnection, place: &Place<'_>, last: i64) -> Attempt<bool> {
+    let sql = "SELECT EXISTS (SELECT FROM message WHERE scope = $1 AND epoch = $2 AND session = $3 AND seq > $4 \
+         AND layer > 0 AND body IS NOT NULL AND archived_by IS NULL AND first <= $4)";
+    let covered = sqlx::query_scalar(sql).bind(place.scope.key()).bind(place.session.epoch).bind(place.name.key());
+    covered.bind(last).fetch_one(connection).await.doing(COMPACT)
+}
+
+/// Returns the layer above all that stands at a number.
+pub(super) async fn next_layer(
+    connection: &mut PgConnection,
+    place: &Place<'_>,
+    seq: i64,
+    doing: &'static str,
+) -> Attempt<i64> {
+    let sql = "SELECT coalesce(max(layer), 0) + 1 FROM message \
+         WHERE scope = $1 AND epoch = $2 AND session = $3 AND seq = $4";
+    let layer = sqlx::query_scalar(sql).bind(place.scope.key()).bind(place.session.epoch).bind(place.name.key());
+    layer.bind(seq).fetch_one(connection).await.doing(doing)
+}
+
+async fn unfold(connection: &mut PgConnection, place: &mut Place<'_>, summary: MessageId) -> Attempt<()> {
+    let sql = "SELECT archived_by IS NOT NULL FROM message WHERE scope = $1 AND epoch = $2 AND id = $3 AND session = $4 \
+         AND layer > 0 AND body IS NOT NULL";
+    let found = sqlx::query_scalar(sql).bind(place.scope.key()).bind(place.session.epoch).bind(summary.0);
+    let found = found.bind(place.name.key()).fetch_optional(&mut *connection).await.doing(COMPACT)?;
+    match found {
+        None => return Ok(()),
+        Some(true) => return Err(Error::Conflict.into()),
+        Some(false) => {}
+    }
+    bring_back(connection, place, summary).await?;
+    let sql = "DELETE FROM message WHERE scope = $1 AND epoch = $2 AND id = $3";
+    let delete = sqlx::query(sql).bind(place.scope.key()).bind(place.session.epoch).bind(summary.0);
+    delete.execute(&mut *connection).await.doing(COMPACT)?;
+    place.session.revision += 1;
+    recount(connection, place, COMPACT).await
+}
+
+/// Puts what a summary stands for into the window again.
+async fn bring_back(connection: &mut PgConnection, place: &Place<'_>, summary: MessageId) -> Attempt<()> {
+    let sql = "UPDATE message SET archived_by = NULL WHERE scope = $1 AND epoch = $2 AND archived_by = $3";
+    let update = sqlx::query(sql).bind(place.scope.key()).bind(place.session.epoch).bind(summary.0);
+    update.execute(connection).await.doing(COMPACT).map(|_| ())
+}

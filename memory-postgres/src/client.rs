@@ -1,0 +1,126 @@
+//! The server: connections, and the pieces of work that run on them.
+//!
+//! Every piece of work runs in a task of its own, so that a caller who goes away leaves nothing half done. A connection
+//! goes back to the others only after a clean end; after a fault or a missed deadline it is closed. As a second guard,
+//! each connection that comes back is asked whether a transaction is open on it, and closed if one is.
+
+mod migrate;
+mod settings;
+mod work;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use memory_core::error::Result;
+use memory_core::store::{Durability, Health};
+use sqlx::postgres::{PgConnection, PgPool, PgPoolOptions};
+use sqlx::{Connection as _, Row as _};
+
+use crate::config::PostgresConfig;
+use crate::error::Doing;
+
+pub(crate) use work::{Call, Work};
+
+/// How long a connection may lie idle and still be used unasked.
+const FRESH: Duration = Duration::from_secs(1);
+
+/// An open database. Cheap to clone; clones share their connections.
+///
+/// Any number of processes may have one database open.
+#[derive(Clone)]
+pub struct Postgres {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    config: PostgresConfig,
+    pool: PgPool,
+    server: settings::Server,
+}
+
+impl Postgres {
+    /// Connects, creates or upgrades the tables, and reads how durable the server's writes are.
+    ///
+    /// # Errors
+    /// `Unsupported` for a server too old, a database whose encoding is not UTF-8, or tables of a newer version of this
+    /// crate; `Backend` if the server cannot be reached or refuses.
+    pub async fn connect(config: PostgresConfig) -> Result<Self> {
+        let server = work::first(&config).await?;
+        let pool = pool(&config);
+        Ok(Self { shared: Arc::new(Shared { config, pool, server }) })
+    }
+
+    /// Returns how durable a committed write is: `Committed` if the server's `fsync` and `full_page_writes` are on, for
+    /// every connection asks for `synchronous_commit`.
+    pub fn durability(&self) -> Durability {
+        self.shared.server.durability
+    }
+
+    /// Returns whether row-level security binds the role that is logged in. It does not bind superusers and roles with
+    /// `BYPASSRLS`: for these the owner's key in every statement is the only wall.
+    pub fn is_walled(&self) -> bool {
+        self.shared.server.is_walled
+    }
+
+    /// Closes all connections, of clones and of the stores over them too, after the calls under way have ended. Later
+    /// calls fail.
+    pub async fn close(&self) {
+        self.shared.pool.close().await;
+    }
+
+    /// Runs `work` on a connection and returns its answer.
+    ///
+    /// Dropping the returned future detaches the work; it still happens, fully or not at all.
+    pub(crate) async fn run<A, T, F>(&self, call: Call, input: A, work: F) -> Result<T>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+        F: for<'c> Fn(&'c mut PgConnection, &'c A) -> Work<'c, T> + Send + Sync + 'static,
+    {
+        work::run(&self.shared, call, input, work).await
+    }
+
+    /// Returns the health of the server.
+    pub(crate) async fn ping(&self) -> Result<Health> {
+        let doing = "answer";
+        let version = self.run(Call::statement(doing), (), move |connection, ()| {
+            Box::pin(async move {
+                sqlx::query_scalar::<_, String>("SHOW server_version").fetch_one(connection).await.doing(doing)
+            })
+        });
+        Ok(Health { server: "PostgreSQL".to_owned(), version: version.await?, durability: self.durability() })
+    }
+}
+
+impl fmt::Debug for Postgres {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Postgres").field("config", &self.shared.config).finish_non_exhaustive()
+    }
+}
+
+fn pool(config: &PostgresConfig) -> PgPool {
+    PgPoolOptions::new()
+        .max_connections(config.connections)
+        .acquire_timeout(config.patience())
+        // Asked below only after a rest: a question before every call would double the round trips.
+        .test_before_acquire(false)
+        .before_acquire(|connection, about| {
+            Box::pin(async move {
+                if about.idle_for > FRESH {
+                    connection.ping().await?;
+                }
+                Ok(true)
+            })
+        })
+        // Not `ROLLBACK`, of which the server would log a warning each time that nothing is to be undone. A transaction
+        // that failed answers with an error, which closes the connection too.
+        .after_release(|connection, _| {
+            Box::pin(async move {
+                // In the simple protocol, where a statement is one message: each message has a time of its own.
+                let outside = sqlx::raw_sql("SELECT now() = statement_timestamp()");
+                outside.fetch_one(connection).await?.try_get(0)
+            })
+        })
+        .connect_lazy_with(config.connect_options())
+}

@@ -1,0 +1,94 @@
+//! The tables' versions, in a table of their own within the schema.
+
+use memory_core::error::{Cause, Error, Result, Transience};
+use sqlx::SqlSafeStr as _;
+use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
+use sqlx::postgres::PgConnection;
+
+use crate::config::PostgresConfig;
+use crate::error::{BACKEND, Doing, classify};
+
+const DOING: &str = "migrate the tables";
+
+/// The table that tells which migrations were done.
+const TABLE: &str = "memory_migrations";
+
+/// Returns the migrations in order: 1 to 9 are the truth's, 10 and above those of the search stores.
+fn migrations() -> Vec<Migration> {
+    let plain = |version, name: &'static str, sql: &'static str| {
+        Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false)
+    };
+    vec![
+        plain(1, "truth", include_str!("../../migrations/0001_truth.sql")),
+        plain(2, "chat", include_str!("../../migrations/0002_chat.sql")),
+        plain(3, "records", include_str!("../../migrations/0003_records.sql")),
+        plain(4, "upkeep", include_str!("../../migrations/0004_upkeep.sql")),
+    ]
+}
+
+/// Creates the schema, and creates or upgrades the tables in it; checks only, where the role is not to migrate.
+pub(super) async fn migrate(connection: &mut PgConnection, config: &PostgresConfig) -> Result<()> {
+    let migrations = migrations();
+    let newest = migrations.iter().map(|migration| migration.version).max();
+    let there = version(connection, &config.schema).await?;
+    // Most processes find everything done, and need neither the lock nor the rights.
+    if there == newest {
+        return Ok(());
+    }
+    if !config.is_migrating {
+        return Err(unsupported("use tables of another version"));
+    }
+    if there.is_none() {
+        create_schema(connection, config).await?;
+    }
+    let settle = sqlx::raw_sql("SET statement_timeout = 0").execute(&mut *connection).await;
+    settle.doing(DOING).map_err(|failure| failure.error)?;
+    let mut migrator = Migrator::with_migrations(migrations);
+    migrator.dangerous_set_table_name(TABLE);
+    // Takes an advisory lock, so that of several processes one migrates and the others find it done.
+    migrator.run_direct(None, &mut *connection, false).await.map_err(of_migration)
+}
+
+/// Returns the newest migration that was done, if any.
+async fn version(connection: &mut PgConnection, schema: &str) -> Result<Option<i64>> {
+    // A table of the same name in another schema of the path is none of ours.
+    let sql = "SELECT EXISTS (SELECT 1 FROM pg_class WHERE relname = 'memory_migrations' \
+         AND relnamespace = to_regnamespace($1))";
+    let is_there = sqlx::query_scalar(sql).bind(schema).fetch_one(&mut *connection).await;
+    if !is_there.doing(DOING).map_err(|failure| failure.error)? {
+        return Ok(None);
+    }
+    let sql = "SELECT max(version) FROM memory_migrations WHERE success";
+    sqlx::query_scalar(sql).fetch_one(connection).await.doing(DOING).map_err(|failure| failure.error)
+}
+
+/// Creates the schema if it is missing. Its name travels as a setting, because statements are static.
+async fn create_schema(connection: &mut PgConnection, config: &PostgresConfig) -> Result<()> {
+    let name = sqlx::query("SELECT set_config('memory.schema', $1, false)").bind(&config.schema);
+    name.execute(&mut *connection).await.doing(DOING).map_err(|failure| failure.error)?;
+    let sql = "DO $$ BEGIN \
+         PERFORM pg_advisory_xact_lock(hashtextextended('memory.schema', 0)); \
+         IF to_regnamespace(current_setting('memory.schema')) IS NULL THEN \
+         EXECUTE format('CREATE SCHEMA %I', current_setting('memory.schema')); END IF; END $$";
+    sqlx::raw_sql(sql).execute(connection).await.doing(DOING).map(|_| ()).map_err(|failure| failure.error)
+}
+
+fn of_migration(error: MigrateError) -> Error {
+    match error {
+        MigrateError::Execute(source) | MigrateError::ExecuteMigration(source, _) => classify(&source, DOING).error,
+        MigrateError::VersionMissing(_) | MigrateError::VersionTooNew(..) => {
+            unsupported("read tables written by a newer version")
+        }
+        MigrateError::VersionMismatch(_) | MigrateError::Dirty(_) => {
+            Error::corrupt(BACKEND, "the tables are not those of their version")
+        }
+        _ => {
+            let source = Cause::new("the migration failed");
+            Error::Backend { backend: BACKEND, doing: DOING, transience: Transience::Permanent, source }
+        }
+    }
+}
+
+fn unsupported(what: &str) -> Error {
+    Error::Unsupported { backend: BACKEND, what: what.to_owned() }
+}

@@ -1,0 +1,197 @@
+//! Pieces of work: each in its task, in time, on a connection that is closed unless the work ended cleanly.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use memory_core::error::Result;
+use sqlx::pool::PoolConnection;
+use sqlx::postgres::{PgConnection, PgPool};
+use sqlx::{ConnectOptions as _, Connection as _, Postgres as Database};
+use tokio::time::timeout;
+
+use super::{Shared, migrate, settings};
+use crate::config::PostgresConfig;
+use crate::error::{Aftermath, Attempt, Doing, Failure, classify, late, lost};
+
+/// How long a call may take that writes thousands of rows.
+const BULK: Duration = Duration::from_secs(31);
+/// How long a call may take that reads or writes everything there is.
+const LONG: Duration = Duration::from_secs(3_600);
+/// How many rows are written within the usual time, on a busy server too.
+const FEW: usize = 500;
+/// How often a piece of work is tried that others were in the way of.
+const TRIES: usize = 3;
+
+/// The future of a piece of work on a connection.
+pub(crate) type Work<'c, T> = Pin<Box<dyn Future<Output = Attempt<T>> + Send + 'c>>;
+
+/// In which transaction a piece of work runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// None: the work is one statement, which is a transaction by itself.
+    Statement,
+    /// One that is committed.
+    Transaction,
+    /// One that reads a single unchanging state.
+    Snapshot,
+}
+
+/// How a piece of work is to be run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Call {
+    doing: &'static str,
+    mode: Mode,
+    time: Time,
+}
+
+/// How much time a piece of work has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Time {
+    Usual,
+    Bulk,
+    Long,
+}
+
+impl Call {
+    /// Returns the call of a work that is one statement.
+    pub(crate) fn statement(doing: &'static str) -> Self {
+        Self { doing, mode: Mode::Statement, time: Time::Usual }
+    }
+
+    /// Returns the call of a work whose statements are committed together.
+    pub(crate) fn transaction(doing: &'static str) -> Self {
+        Self { doing, mode: Mode::Transaction, time: Time::Usual }
+    }
+
+    /// Returns the call of a work whose statements read one state.
+    pub(crate) fn snapshot(doing: &'static str) -> Self {
+        Self { doing, mode: Mode::Snapshot, time: Time::Usual }
+    }
+
+    /// Gives a work all the time it needs.
+    pub(crate) fn long(self) -> Self {
+        Self { time: Time::Long, mode: Mode::Transaction, ..self }
+    }
+
+    /// Gives a work that writes this many rows the time that so many need.
+    pub(crate) fn rows(self, count: usize) -> Self {
+        if count <= FEW { self } else { Self { time: Time::Bulk, mode: Mode::Transaction, ..self } }
+    }
+
+    fn deadline(self, config: &PostgresConfig) -> Duration {
+        match self.time {
+            Time::Usual => config.deadline,
+            Time::Bulk => BULK.max(config.deadline),
+            Time::Long => LONG,
+        }
+    }
+}
+
+/// Runs `work` in a task of its own.
+pub(super) async fn run<A, T, F>(shared: &Arc<Shared>, call: Call, input: A, work: F) -> Result<T>
+where
+    A: Send + Sync + 'static,
+    T: Send + 'static,
+    F: for<'c> Fn(&'c mut PgConnection, &'c A) -> Work<'c, T> + Send + Sync + 'static,
+{
+    let (pool, deadline) = (shared.pool.clone(), call.deadline(&shared.config));
+    let task = tokio::spawn(async move {
+        let tries = tries(&pool, call, &input, &work);
+        timeout(deadline, tries).await.unwrap_or_else(|_| Err(late(call.doing)))
+    });
+    task.await.unwrap_or_else(|_| Err(lost(call.doing)))
+}
+
+async fn tries<A, T, F>(pool: &PgPool, call: Call, input: &A, work: &F) -> Result<T>
+where
+    F: for<'c> Fn(&'c mut PgConnection, &'c A) -> Work<'c, T>,
+{
+    let mut tried = 0;
+    loop {
+        let connection = pool.acquire().await.doing(call.doing).map_err(|failure| failure.error)?;
+        let mut borrowed = Borrowed(Some(connection));
+        tried += 1;
+        match borrowed.work(call, input, work).await {
+            Ok(answer) => return Ok(answer),
+            Err(Failure { aftermath: Aftermath::Repeat, .. }) if tried < TRIES => {}
+            Err(Failure { error, .. }) => return Err(error),
+        }
+    }
+}
+
+/// A connection on loan. Unless it is given back it is closed, without a farewell that a stopped server would not hear.
+struct Borrowed(Option<PoolConnection<Database>>);
+
+impl Borrowed {
+    async fn work<A, T, F>(&mut self, call: Call, input: &A, work: &F) -> Attempt<T>
+    where
+        F: for<'c> Fn(&'c mut PgConnection, &'c A) -> Work<'c, T>,
+    {
+        let Some(connection) = self.0.as_mut() else { return Err(lost(call.doing).into()) };
+        let outcome = transact(connection, call, input, work).await;
+        if outcome.as_ref().err().is_none_or(|failure| failure.aftermath != Aftermath::Close) {
+            // Back among the others.
+            self.0 = None;
+        }
+        outcome
+    }
+}
+
+impl Drop for Borrowed {
+    fn drop(&mut self) {
+        if let Some(connection) = self.0.take() {
+            tracing::debug!("a connection is closed after a fault");
+            drop(connection.detach());
+        }
+    }
+}
+
+async fn transact<A, T, F>(connection: &mut PgConnection, call: Call, input: &A, work: &F) -> Attempt<T>
+where
+    F: for<'c> Fn(&'c mut PgConnection, &'c A) -> Work<'c, T>,
+{
+    let begin = match call.mode {
+        Mode::Statement => return work(connection, input).await,
+        Mode::Transaction if call.time == Time::Long => "BEGIN; SET LOCAL statement_timeout = 0",
+        Mode::Transaction if call.time == Time::Bulk => "BEGIN; SET LOCAL statement_timeout = '30s'",
+        Mode::Transaction => "BEGIN",
+        Mode::Snapshot => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    };
+    control(connection, begin, call.doing).await?;
+    let outcome = work(connection, input).await;
+    let end = match &outcome {
+        Ok(_) => "COMMIT",
+        Err(failure) if failure.aftermath == Aftermath::Close => return outcome,
+        Err(_) => "ROLLBACK",
+    };
+    match control(connection, end, call.doing).await {
+        Ok(()) => outcome,
+        // A failed commit may have happened, and a failed rollback leaves the connection in doubt.
+        Err(failure) => Err(Failure { aftermath: worst(failure.aftermath), ..failure }),
+    }
+}
+
+fn worst(aftermath: Aftermath) -> Aftermath {
+    if aftermath == Aftermath::Repeat { aftermath } else { Aftermath::Close }
+}
+
+async fn control(connection: &mut PgConnection, sql: &'static str, doing: &'static str) -> Attempt<()> {
+    sqlx::raw_sql(sql).execute(connection).await.doing(doing).map(|_| ())
+}
+
+/// Makes the first connection: migrates the tables with it, and reads the server's settings.
+pub(super) async fn first(config: &PostgresConfig) -> Result<settings::Server> {
+    let doing = "connect";
+    let work = async {
+        let connect = config.connect_options();
+        let mut connection = connect.connect().await.map_err(|source| classify(&source, doing).error)?;
+        let server = settings::read(&mut connection).await.map_err(|failure| failure.error)?;
+        migrate::migrate(&mut connection, config).await?;
+        // A farewell that fails changes nothing.
+        drop(connection.close().await);
+        Ok(server)
+    };
+    timeout(LONG, work).await.unwrap_or_else(|_| Err(late(doing)))
+}

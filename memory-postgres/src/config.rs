@@ -1,0 +1,208 @@
+//! How a database is reached.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr as _;
+use std::time::Duration;
+
+use memory_core::error::{Error, Result};
+use sqlx::ConnectOptions as _;
+use sqlx::postgres::{PgConnectOptions, PgSslMode};
+
+/// How the server is known to be the right one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tls {
+    /// Encrypted, and the certificate is valid for the host's name: nobody in between reads or answers.
+    Verified,
+    /// Encrypted, with any certificate: whoever is in between can read everything.
+    Unverified,
+    /// In the clear.
+    Off,
+}
+
+/// Which database to open, and how.
+///
+/// Shown without password.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct PostgresConfig {
+    options: PgConnectOptions,
+    tls: Option<Tls>,
+    pub(crate) schema: String,
+    pub(crate) connections: u32,
+    pub(crate) is_migrating: bool,
+    pub(crate) deadline: Duration,
+}
+
+/// How long the server lets a transaction wait for its client.
+const IDLE: &str = "10s";
+/// How long a call may take.
+const DEADLINE: Duration = Duration::from_secs(3);
+
+impl PostgresConfig {
+    /// Returns the usual way to open the database at `url`, such as `postgres://user:password@host:5432/database`.
+    ///
+    /// What the URL leaves out is taken from the variables of libpq, such as `PGPASSWORD`.
+    ///
+    /// # Errors
+    /// `Invalid` if it is no such URL.
+    pub fn new(url: &str) -> Result<Self> {
+        // The driver's error may quote the URL, and with it the password.
+        let options =
+            PgConnectOptions::from_str(url).map_err(|_| Error::invalid("not the URL of a PostgreSQL database"))?;
+        let schema = "memory".to_owned();
+        Ok(Self { options, tls: None, schema, connections: 10, is_migrating: true, deadline: DEADLINE })
+    }
+
+    /// Sets the schema that holds the tables. Default `memory`.
+    ///
+    /// Processes that share data use one schema; different schemas share nothing.
+    ///
+    /// # Errors
+    /// `Invalid` unless it has 1 to 63 lower-case ASCII letters, digits and `_`, the first no digit, and does not begin
+    /// with `pg_`.
+    pub fn with_schema(mut self, schema: &str) -> Result<Self> {
+        let is_legal = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+        let starts = schema.bytes().next().is_some_and(|first| !first.is_ascii_digit()) && !schema.starts_with("pg_");
+        if schema.len() > 63 || !starts || !schema.bytes().all(is_legal) {
+            return Err(Error::invalid("not the name of a schema"));
+        }
+        schema.clone_into(&mut self.schema);
+        Ok(self)
+    }
+
+    /// Sets how many connections may be open at once, at least 1. Default 10.
+    #[must_use]
+    pub fn with_connections(mut self, connections: u32) -> Self {
+        self.connections = connections.max(1);
+        self
+    }
+
+    /// Sets how the server is known to be the right one. Default: [`Tls::Verified`], but [`Tls::Off`] on this machine.
+    #[must_use]
+    pub fn with_tls(mut self, tls: Tls) -> Self {
+        self.tls = Some(tls);
+        self
+    }
+
+    /// Sets whether tables are created and upgraded when the database is opened. Default true.
+    ///
+    /// Without it the role needs no rights but to read and write the tables; another role must have opened it before.
+    #[must_use]
+    pub fn with_migrations(mut self, is_migrating: bool) -> Self {
+        self.is_migrating = is_migrating;
+        self
+    }
+
+    /// Sets how long a call may take, at least 3 milliseconds, the wait for a connection included. Default 3 seconds.
+    ///
+    /// Two thirds of it are the most that a call waits for a connection, and that a statement may run on the server. Calls
+    /// that write many rows at once have half a minute, and those that touch everything there is have an hour.
+    #[must_use]
+    pub fn with_deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline.clamp(Duration::from_millis(3), Duration::from_secs(3_600));
+        self
+    }
+
+    /// Returns how long a call waits for a connection, and how long a statement may run.
+    pub(crate) fn patience(&self) -> Duration {
+        self.deadline * 2 / 3
+    }
+
+    fn is_local(&self) -> bool {
+        let host = self.options.get_host();
+        // An IPv6 address stands in brackets.
+        let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+        let is_loopback = |host: &str| host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+        self.options.get_socket().is_some() || host.starts_with('/') || host == "localhost" || is_loopback(host)
+    }
+
+    /// Returns how the server is known to be the right one.
+    fn tls(&self) -> Tls {
+        self.tls.unwrap_or(if self.is_local() { Tls::Off } else { Tls::Verified })
+    }
+
+    /// Returns the driver's options for a connection.
+    ///
+    /// Settings travel with the connection's start, so that no connection is ever without them.
+    pub(crate) fn connect_options(&self) -> PgConnectOptions {
+        let mode = match self.tls() {
+            Tls::Verified => PgSslMode::VerifyFull,
+            Tls::Unverified => PgSslMode::Require,
+            Tls::Off => PgSslMode::Disable,
+        };
+        let path = format!("{},public", self.schema);
+        let statement = format!("{}ms", self.patience().as_millis());
+        let settings = [
+            ("search_path", path.as_str()),
+            ("statement_timeout", statement.as_str()),
+            ("idle_in_transaction_session_timeout", IDLE),
+            ("default_transaction_isolation", "read committed"),
+            ("synchronous_commit", "on"),
+            ("client_min_messages", "error"),
+            ("jit", "off"),
+        ];
+        let options = self.options.clone().ssl_mode(mode).application_name("memory").options(settings);
+        options.disable_statement_logging()
+    }
+}
+
+impl fmt::Debug for PostgresConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { options, tls: _, schema, connections, is_migrating, deadline } = self;
+        f.debug_struct("PostgresConfig")
+            .field("host", &options.get_host())
+            .field("port", &options.get_port())
+            .field("database", &options.get_database())
+            .field("schema", schema)
+            .field("tls", &self.tls())
+            .field("connections", connections)
+            .field("is_migrating", is_migrating)
+            .field("deadline", deadline)
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(url: &str) -> PostgresConfig {
+        PostgresConfig::new(url).unwrap()
+    }
+
+    #[test]
+    fn shows_no_password() {
+        let shown = format!("{:?}", config("postgres://ada:canary@db.example.org/memory"));
+        assert!(!shown.contains("canary") && shown.contains("db.example.org"), "{shown}");
+        let error = format!("{:?}", PostgresConfig::new("postgres://ada:canary@[::/memory").unwrap_err());
+        assert!(!error.contains("canary"), "{error}");
+    }
+
+    #[test]
+    fn servers_elsewhere_have_to_prove_who_they_are() {
+        for (host, tls) in [
+            ("localhost", Tls::Off),
+            ("127.0.0.1", Tls::Off),
+            ("[::1]", Tls::Off),
+            ("%2Frun%2Fpostgresql", Tls::Off),
+            ("10.0.0.1", Tls::Verified),
+            ("localhost.example.org", Tls::Verified),
+        ] {
+            assert_eq!(config(&format!("postgres://{host}/memory")).tls(), tls, "{host}");
+        }
+        let plain = "postgres://db.example.org/memory?sslmode=disable";
+        assert_eq!(config(plain).tls(), Tls::Verified, "only `with_tls` weakens it");
+        assert_eq!(config(plain).with_tls(Tls::Off).tls(), Tls::Off);
+    }
+
+    #[test]
+    fn schemas_have_plain_names() {
+        for name in ["memory", "_a1", "t0"] {
+            assert_eq!(config("postgres://localhost/a").with_schema(name).unwrap().schema, name);
+        }
+        for name in ["", "1a", "A", "a-b", "a b", "a\"b", "a,b", "pg_x", "ä", &"x".repeat(64)] {
+            assert!(config("postgres://localhost/a").with_schema(name).is_err(), "{name}");
+        }
+    }
+}

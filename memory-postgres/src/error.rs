@@ -1,0 +1,137 @@
+//! From driver errors to errors named by remedy.
+//!
+//! A server's error may quote the row that it is about. What leaves this file carries its SQLSTATE and the name of the
+//! constraint, and nothing else of it.
+
+use std::fmt;
+
+use memory_core::error::{Cause, Error, Transience};
+use sqlx::Error as Driver;
+
+/// The backend's name in errors and receipts.
+pub(crate) const BACKEND: &str = "postgres";
+
+const TRANSIENT: Transience = Transience::Transient { after: None };
+
+/// What a failure means for the connection that it happened on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Aftermath {
+    /// The connection is good; what the transaction did is undone.
+    Undo,
+    /// The connection is good, and the same work may succeed at once: others were in its way.
+    Repeat,
+    /// The connection is not to be used again.
+    Close,
+}
+
+/// An error of a piece of work, and what it means for the connection.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) error: Error,
+    pub(crate) aftermath: Aftermath,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self { error, aftermath: Aftermath::Undo }
+    }
+}
+
+/// The result of a piece of work on a connection.
+pub(crate) type Attempt<T> = Result<T, Failure>;
+
+/// Names what was being done when the driver failed.
+pub(crate) trait Doing<T> {
+    /// Returns the value, or the driver's error as one met while `doing` something.
+    fn doing(self, doing: &'static str) -> Attempt<T>;
+}
+
+impl<T> Doing<T> for Result<T, Driver> {
+    fn doing(self, doing: &'static str) -> Attempt<T> {
+        self.map_err(|source| classify(&source, doing))
+    }
+}
+
+/// What may be told of a driver's error.
+#[derive(Debug, PartialEq, Eq)]
+struct Fault {
+    what: String,
+    constraint: Option<String>,
+}
+
+impl Fault {
+    fn plain(what: impl Into<String>) -> Self {
+        Self { what: what.into(), constraint: None }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)?;
+        self.constraint.iter().try_for_each(|constraint| write!(f, ", constraint {constraint}"))
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// Returns the failure for a driver's error met while `doing` something.
+pub(crate) fn classify(source: &Driver, doing: &'static str) -> Failure {
+    let lasting = |what: &str| failed(Fault::plain(what), doing, Transience::Permanent, Aftermath::Close);
+    let passing = |what: &str| failed(Fault::plain(what), doing, TRANSIENT, Aftermath::Close);
+    match source {
+        Driver::Database(database) => {
+            let code = database.code().unwrap_or_default();
+            let constraint = database.constraint().map(str::to_owned);
+            of_code(&code, Fault { what: format!("SQLSTATE {code}"), constraint }, doing)
+        }
+        Driver::Io(source) => passing(&source.kind().to_string()),
+        Driver::PoolTimedOut => passing("no connection became free in time"),
+        Driver::PoolClosed => passing("the connections are closed"),
+        Driver::WorkerCrashed | Driver::BeginFailed => passing("the connection is lost"),
+        Driver::Protocol(_) => passing("the server's answer was not understood"),
+        Driver::Tls(_) => lasting("no encrypted connection could be made"),
+        Driver::Configuration(_) => lasting("the settings of the connection are wrong"),
+        Driver::ColumnDecode { .. } | Driver::Decode(_) => {
+            let error = Error::corrupt(BACKEND, "a column does not hold what it should");
+            Failure { error, aftermath: Aftermath::Close }
+        }
+        _ => lasting("the driver failed"),
+    }
+}
+
+fn failed(fault: Fault, doing: &'static str, transience: Transience, aftermath: Aftermath) -> Failure {
+    let error = Error::Backend { backend: BACKEND, doing, transience, source: Cause::new(fault) };
+    Failure { error, aftermath }
+}
+
+/// Decides by the code: <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
+fn of_code(code: &str, fault: Fault, doing: &'static str) -> Failure {
+    let (transience, aftermath) = match (code, code.get(..2).unwrap_or_default()) {
+        // Serialisation and deadlock.
+        ("40001" | "40P01", _) => (TRANSIENT, Aftermath::Repeat),
+        // Damaged pages.
+        ("XX001" | "XX002", _) => {
+            return Failure { error: Error::corrupt(BACKEND, fault), aftermath: Aftermath::Close };
+        }
+        // Statement timeout, a lock that is held, a table in use.
+        ("57014" | "55P03" | "55006", _) => (TRANSIENT, Aftermath::Undo),
+        // Read-only: a server that has been demoted, or one that cannot write. Shutdown, starting, lost connections;
+        // no room, no memory, too many connections; the file system.
+        ("25006", _) | (_, "57" | "08" | "53" | "58") => (TRANSIENT, Aftermath::Close),
+        _ => (Transience::Permanent, Aftermath::Undo),
+    };
+    failed(fault, doing, transience, aftermath)
+}
+
+/// Returns the error for a call that took longer than it may.
+pub(crate) fn late(doing: &'static str) -> Error {
+    failed(Fault::plain("the deadline has passed"), doing, TRANSIENT, Aftermath::Close).error
+}
+
+/// Returns the error for a task that ended without an answer.
+pub(crate) fn lost(doing: &'static str) -> Error {
+    failed(Fault::plain("the task ended without an answer"), doing, TRANSIENT, Aftermath::Close).error
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,258 @@
+//! Compiles core's filters to SQL.
+//!
+//! A statement calls the filtered table `item`. Its fixed fields are columns, texts among them as bytes; the elements of
+//! its lists and metadata are the words of one array ([`words`]). SQL is put together from static pieces and every value
+//! is bound, so nothing that a caller wrote enters it. Bytes compare as core's texts do, and may hold NUL, which
+//! PostgreSQL's texts cannot. Every condition is true or false, never null.
+//!
+//! No index leads to a word: behind row-level security the server may use only operators that cannot leak what they
+//! compare, and those of arrays are not among them (measured on version 15). The owner's key narrows a search first.
+
+mod word;
+
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Ordering;
+
+use memory_core::error::{Error, Result};
+use memory_core::{Field, Filter, Scalar};
+use sqlx::{Postgres, QueryBuilder};
+
+pub(crate) use word::{literal, words};
+
+use crate::error::BACKEND;
+
+/// The most clauses and the deepest nesting that one statement can hold, with room to spare.
+const MAX_CLAUSES: usize = 4_096;
+const MAX_DEPTH: usize = 64;
+
+/// A table that can be filtered, and where it keeps its fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place<'a> {
+    /// `message AS item`, of the one session with this name.
+    Messages(&'a str),
+    /// `record AS item`.
+    Records,
+}
+
+/// Where a place keeps a field.
+enum Source<'a> {
+    /// A column of bytes.
+    Text(&'static str),
+    /// A column of whole numbers.
+    Whole(&'static str),
+    /// Words that begin like this.
+    Words(Vec<u8>),
+    /// Every item has this text.
+    Constant(&'a str),
+    /// No item has it.
+    Missing,
+}
+
+/// What a leaf asks of the values of a field: that one of them passes.
+enum Test<'a> {
+    Among(&'a [Scalar]),
+    Between(Option<&'a Scalar>, Option<&'a Scalar>),
+    Exists,
+}
+
+impl<'a> Place<'a> {
+    fn source(self, field: &Field) -> Source<'a> {
+        if let Some(beginning) = word::beginning(field) {
+            return Source::Words(beginning);
+        }
+        match self {
+            Self::Messages(session) => match field {
+                Field::Unit => Source::Constant("message"),
+                Field::Session => Source::Constant(session),
+                Field::Seq => Source::Whole("item.seq"),
+                Field::Role => Source::Text("item.role"),
+                Field::Speaker => Source::Text("item.speaker"),
+                Field::Trust => Source::Whole("item.trust"),
+                Field::At => Source::Whole("item.at"),
+                _ => Source::Missing,
+            },
+            Self::Records => match field {
+                Field::Unit => Source::Constant("record"),
+                Field::Session => Source::Text("item.session"),
+                Field::Kind => Source::Text("item.kind"),
+                Field::Trust => Source::Whole("item.trust"),
+                Field::At => Source::Whole("item.at"),
+                Field::ExpiresAt => Source::Whole("item.expires_at"),
+                Field::ValidFrom => Source::Whole("item.valid_from"),
+                Field::ValidTo => Source::Whole("item.valid_to"),
+                Field::SupersededAt => Source::Whole("item.superseded_at"),
+                _ => Source::Missing,
+            },
+        }
+    }
+}
+
+/// Adds the condition that the item at hand matches `filter`: true exactly where [`Filter::matches`] says so.
+///
+/// # Errors
+/// `Unsupported` for a node that this build does not know, `Invalid` for a filter too large for one statement.
+pub(crate) fn push_filter(sql: &mut QueryBuilder<Postgres>, place: Place<'_>, filter: &Filter) -> Result<()> {
+    Compiler { sql, place, clauses: 0 }.push(filter, 0)
+}
+
+struct Compiler<'q, 'p> {
+    sql: &'q mut QueryBuilder<Postgres>,
+    place: Place<'p>,
+    clauses: usize,
+}
+
+impl Compiler<'_, '_> {
+    fn push(&mut self, filter: &Filter, depth: usize) -> Result<()> {
+        self.count(1)?;
+        if depth > MAX_DEPTH {
+            return Err(too_large());
+        }
+        match filter {
+            Filter::All => self.fixed(true),
+            Filter::Eq(field, value) => self.leaf(field, &Test::Among(std::slice::from_ref(value)))?,
+            Filter::Ne(field, value) => {
+                self.sql.push("NOT ");
+                self.leaf(field, &Test::Among(std::slice::from_ref(value)))?;
+            }
+            Filter::In(field, values) => self.leaf(field, &Test::Among(values))?,
+            Filter::Range { field, from: None, until: None } => self.leaf(field, &Test::Exists)?,
+            Filter::Range { field, from, until } => {
+                self.leaf(field, &Test::Between(from.as_ref(), until.as_ref()))?;
+            }
+            Filter::Exists(field) => self.leaf(field, &Test::Exists)?,
+            Filter::And(list) if list.is_empty() => self.fixed(true),
+            Filter::And(list) => self.list(list, " AND ", depth)?,
+            Filter::Or(list) if list.is_empty() => self.fixed(false),
+            Filter::Or(list) => self.list(list, " OR ", depth)?,
+            Filter::Not(filter) => {
+                self.sql.push("NOT (");
+                self.push(filter, depth + 1)?;
+                self.sql.push(")");
+            }
+            _ => return Err(Error::Unsupported { backend: BACKEND, what: "compile this filter".to_owned() }),
+        }
+        Ok(())
+    }
+
+    fn list(&mut self, list: &[Filter], joint: &'static str, depth: usize) -> Result<()> {
+        for (place, filter) in list.iter().enumerate() {
+            self.sql.push(if place == 0 { "(" } else { joint });
+            self.push(filter, depth + 1)?;
+        }
+        self.sql.push(")");
+        Ok(())
+    }
+
+    fn leaf(&mut self, field: &Field, test: &Test<'_>) -> Result<()> {
+        if let Test::Among(values) = test {
+            self.count(values.len())?;
+        }
+        match self.place.source(field) {
+            Source::Text(column) => self.texts(column, test),
+            Source::Whole(column) => self.numbers(column, test),
+            Source::Words(beginning) => self.words(&beginning, test),
+            Source::Constant(text) => self.fixed(test.passes(&Scalar::from(text))),
+            Source::Missing => self.fixed(false),
+        }
+        Ok(())
+    }
+
+    /// A column of bytes, or null, which makes the condition false.
+    fn texts(&mut self, column: &'static str, test: &Test<'_>) {
+        let bytes = |value: &Scalar| match value {
+            Scalar::Text(text) => Some(text.clone().into_bytes()),
+            _ => None,
+        };
+        self.column(column, test, bytes, |sql, list| _ = sql.push_bind(list), |sql, one| _ = sql.push_bind(one));
+    }
+
+    /// A column of whole numbers, or null.
+    fn numbers(&mut self, column: &'static str, test: &Test<'_>) {
+        let number = |value: &Scalar| match value {
+            Scalar::Int(number) => Some(*number),
+            _ => None,
+        };
+        self.column(column, test, number, |sql, list| _ = sql.push_bind(list), |sql, one| _ = sql.push_bind(one));
+    }
+
+    fn column<T>(
+        &mut self,
+        column: &'static str,
+        test: &Test<'_>,
+        of_type: impl Fn(&Scalar) -> Option<T>,
+        bind_list: impl FnOnce(&mut QueryBuilder<Postgres>, Vec<T>),
+        bind_one: impl Fn(&mut QueryBuilder<Postgres>, T),
+    ) {
+        match test {
+            Test::Exists => {
+                self.sql.push("(").push(column).push(" IS NOT NULL)");
+            }
+            Test::Among(values) => {
+                self.sql.push("coalesce(").push(column).push(" = ANY (");
+                bind_list(self.sql, values.iter().filter_map(of_type).collect());
+                self.sql.push("), false)");
+            }
+            Test::Between(from, until) => {
+                self.sql.push("(").push(column).push(" IS NOT NULL");
+                for (end, sign) in [(from, " >= "), (until, " < ")] {
+                    let Some(end) = end else { continue };
+                    match of_type(end) {
+                        Some(end) => {
+                            self.sql.push(" AND ").push(column).push(sign);
+                            bind_one(self.sql, end);
+                        }
+                        // Types never compare across.
+                        None => _ = self.sql.push(" AND false"),
+                    }
+                }
+                self.sql.push(")");
+            }
+        }
+    }
+
+    /// Words of the array: one of them has to pass.
+    fn words(&mut self, beginning: &[u8], test: &Test<'_>) {
+        let (from, until) = match test {
+            Test::Among(values) => {
+                let words: Vec<_> = values.iter().filter_map(|value| word::word(beginning, value)).collect();
+                self.sql.push("coalesce(item.words && ").push_bind(words).push(", false)");
+                return;
+            }
+            Test::Exists => word::all(beginning),
+            Test::Between(from, until) => match word::between(beginning, *from, *until) {
+                Some(ends) => ends,
+                None => return self.fixed(false),
+            },
+        };
+        self.sql.push("EXISTS (SELECT FROM unnest(item.words) AS found (word) WHERE found.word >= ").push_bind(from);
+        self.sql.push(" AND found.word < ").push_bind(until).push(")");
+    }
+
+    fn fixed(&mut self, outcome: bool) {
+        self.sql.push(if outcome { "true" } else { "false" });
+    }
+
+    fn count(&mut self, clauses: usize) -> Result<()> {
+        self.clauses += clauses;
+        if self.clauses > MAX_CLAUSES { Err(too_large()) } else { Ok(()) }
+    }
+}
+
+impl Test<'_> {
+    fn passes(&self, found: &Scalar) -> bool {
+        match self {
+            Self::Exists => true,
+            Self::Among(values) => values.contains(found),
+            Self::Between(from, until) => {
+                from.is_none_or(|from| found.compare(from).is_some_and(Ordering::is_ge))
+                    && until.is_none_or(|until| found.compare(until).is_some_and(Ordering::is_lt))
+            }
+        }
+    }
+}
+
+fn too_large() -> Error {
+    Error::invalid("the filter is too large for one statement")
+}

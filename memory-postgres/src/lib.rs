@@ -1,0 +1,18 @@
+#![doc = include_str!("../README.md")]
+
+mod chat;
+mod client;
+mod config;
+mod error;
+mod filter;
+mod notes;
+mod number;
+mod owner;
+mod records;
+mod row;
+mod upkeep;
+
+pub use chat::PgChat;
+pub use client::Postgres;
+pub use config::{PostgresConfig, Tls};
+pub use records::PgRecords;

@@ -1,0 +1,174 @@
+//! Notes of what indexes have not seen yet. They are made by the functions that write, in the same transaction.
+
+use memory_core::error::{Error, Result};
+use memory_core::id::{RecordId, Seq, SessionId};
+use memory_core::scope::Epoch;
+use memory_core::time::Timestamp;
+use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Target};
+use sqlx::Row;
+use sqlx::postgres::PgRow;
+use uuid::Uuid;
+
+use crate::client::{Call, Postgres};
+use crate::error::{Attempt, BACKEND, Doing};
+use crate::number::{bound, limit, loaded, stored};
+use crate::owner::{Truth, scope_of};
+
+/// Begins to keep notes for `index`, and notes everything that is stored; nothing if it is known.
+pub(crate) async fn enlist(server: &Postgres, truth: Truth, index: &IndexName) -> Result<()> {
+    let doing = "enlist an index";
+    let enlisted = server.run(Call::transaction(doing).long(), index.clone(), move |connection, index| {
+        Box::pin(async move {
+            let enlist = sqlx::query("SELECT enlist_index($1, $2)").bind(truth.number()).bind(index.as_str());
+            enlist.execute(connection).await.doing(doing).map(|_| ())
+        })
+    });
+    enlisted.await
+}
+
+/// Drops `index` with its notes.
+pub(crate) async fn retire(server: &Postgres, truth: Truth, index: &IndexName) -> Result<()> {
+    let doing = "retire an index";
+    let retired = server.run(Call::transaction(doing).long(), index.clone(), move |connection, index| {
+        Box::pin(async move {
+            let retire = sqlx::query("SELECT retire_index($1, $2)").bind(truth.number()).bind(index.as_str());
+            retire.execute(connection).await.doing(doing).map(|_| ())
+        })
+    });
+    retired.await
+}
+
+/// Returns up to `count` notes of `index` that are due at `now`, those due longest first.
+pub(crate) async fn pending(
+    server: &Postgres,
+    truth: Truth,
+    index: &IndexName,
+    now: Timestamp,
+    count: usize,
+) -> Result<Vec<Note>> {
+    let doing = "read notes";
+    let notes = server.run(Call::statement(doing), index.clone(), move |connection, index| {
+        Box::pin(async move {
+            let sql = "SELECT scope, target, session, record, epoch, \"from\", upto, stamp, attempts, gone FROM note \
+                 WHERE enlisted = (SELECT id FROM enlisted WHERE truth = $1 AND name = $2) AND NOT dead AND due <= $3 \
+                 ORDER BY due, place LIMIT $4";
+            let notes = sqlx::query(sql).bind(truth.number()).bind(index.as_str()).bind(now.0).bind(limit(count));
+            notes.fetch_all(connection).await.doing(doing)?.iter().map(|row| note(row, doing)).collect()
+        })
+    });
+    notes.await
+}
+
+fn note(row: &PgRow, doing: &'static str) -> Attempt<Note> {
+    let session: &str = row.try_get(2).doing(doing)?;
+    let damaged = |_: Error| Error::corrupt(BACKEND, "a note names nothing that can be");
+    let target = match row.try_get::<i16, _>(1).doing(doing)? {
+        0 => Target::Owner,
+        1 => Target::Messages(SessionId::from_key(session).map_err(damaged)?),
+        _ => Target::Record(RecordId(row.try_get(3).doing(doing)?)),
+    };
+    let number = |column: usize| -> Attempt<u64> { Ok(loaded(row.try_get(column).doing(doing)?)?) };
+    Ok(Note {
+        scope: scope_of(row.try_get(0).doing(doing)?)?,
+        target,
+        epoch: Epoch(number(4)?),
+        from: Seq(number(5)?),
+        upto: Seq(number(6)?),
+        stamp: number(7)?,
+        attempts: u32::try_from(number(8)?).unwrap_or(u32::MAX),
+        gone: row.try_get(9).doing(doing)?,
+    })
+}
+
+/// What became of notes, an array for each column.
+#[derive(Default)]
+struct Settled {
+    index: String,
+    scopes: Vec<String>,
+    targets: Vec<i16>,
+    sessions: Vec<String>,
+    records: Vec<Uuid>,
+    stamps: Vec<i64>,
+    uptos: Vec<i64>,
+    attempts: Vec<i64>,
+    kinds: Vec<i16>,
+    numbers: Vec<i64>,
+    whys: Vec<Option<String>>,
+}
+
+impl Settled {
+    fn of(index: &IndexName, notes: &[(Note, Outcome)]) -> Result<Self> {
+        let mut settled = Self { index: index.as_str().to_owned(), ..Self::default() };
+        for (note, outcome) in notes {
+            settled.push(note, outcome)?;
+        }
+        Ok(settled)
+    }
+
+    fn push(&mut self, note: &Note, outcome: &Outcome) -> Result<()> {
+        let Note { scope, target, epoch: _, from: _, upto, stamp, attempts, gone: _ } = note;
+        let (target, session, record) = match target {
+            Target::Owner => (0, String::new(), Uuid::nil()),
+            Target::Messages(session) => (1, session.key().to_owned(), Uuid::nil()),
+            Target::Record(id) => (2, String::new(), id.0),
+        };
+        // Texts of the database cannot hold NUL.
+        let clause = |why: &str| Some(why.replace('\0', " "));
+        let (kind, number, why) = match outcome {
+            Outcome::Done { through } => (0, bound(through.0), None),
+            Outcome::Retry { at, why } => (1, at.0, clause(why)),
+            Outcome::Dead { why } => (2, 0, clause(why)),
+        };
+        self.scopes.push(scope.key().to_owned());
+        self.targets.push(target);
+        self.sessions.push(session);
+        self.records.push(record);
+        self.stamps.push(stored(*stamp)?);
+        self.uptos.push(stored(upto.0)?);
+        // Counted from the note, so that a settlement that is repeated counts once.
+        self.attempts.push(i64::from(attempts.saturating_add(1)));
+        self.kinds.push(kind);
+        self.numbers.push(number);
+        self.whys.push(why);
+        Ok(())
+    }
+}
+
+/// Takes in what became of notes, as far as nothing happened to their targets since they were read.
+pub(crate) async fn settle(
+    server: &Postgres,
+    truth: Truth,
+    index: &IndexName,
+    notes: &[(Note, Outcome)],
+) -> Result<()> {
+    if notes.is_empty() {
+        return Ok(());
+    }
+    let (settled, doing) = (Settled::of(index, notes)?, "settle notes");
+    let settled = server.run(Call::statement(doing).rows(notes.len()), settled, move |connection, settled| {
+        Box::pin(async move {
+            let sql = "SELECT settle_notes($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+            let call = sqlx::query(sql).bind(truth.number()).bind(&settled.index).bind(&settled.scopes);
+            let call = call.bind(&settled.targets).bind(&settled.sessions).bind(&settled.records);
+            let call = call.bind(&settled.stamps).bind(&settled.uptos).bind(&settled.attempts);
+            let call = call.bind(&settled.kinds).bind(&settled.numbers).bind(&settled.whys);
+            call.execute(connection).await.doing(doing).map(|_| ())
+        })
+    });
+    settled.await
+}
+
+/// Returns how far `index` is behind.
+pub(crate) async fn backlog(server: &Postgres, truth: Truth, index: &IndexName) -> Result<Backlog> {
+    let doing = "count notes";
+    let counts = server.run(Call::statement(doing), index.clone(), move |connection, index| {
+        Box::pin(async move {
+            let sql = "SELECT count(*) FILTER (WHERE NOT dead), count(*) FILTER (WHERE dead) FROM note \
+                 WHERE enlisted = (SELECT id FROM enlisted WHERE truth = $1 AND name = $2)";
+            let counts = sqlx::query_as::<_, (i64, i64)>(sql).bind(truth.number()).bind(index.as_str());
+            counts.fetch_one(connection).await.doing(doing)
+        })
+    });
+    let (pending, dead) = counts.await?;
+    Ok(Backlog { pending: loaded(pending)?, dead: loaded(dead)? })
+}

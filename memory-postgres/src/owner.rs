@@ -1,0 +1,131 @@
+//! Owners, their epochs, their burial and their erasure.
+
+use memory_core::error::{Error, Result};
+use memory_core::scope::{Epoch, Scope};
+use memory_core::store::{Erased, ErasureLevel};
+use sqlx::Row;
+use sqlx::postgres::PgConnection;
+
+use crate::client::{Call, Postgres};
+use crate::error::{Attempt, BACKEND, Doing};
+use crate::number::{bound, limit, loaded, stored};
+
+/// How many rows one transaction deletes at the most, so that it ends in time.
+const STEP: usize = 10_000;
+
+/// Which truth a row belongs to. An owner's conversations and records have an epoch each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Truth {
+    /// Conversations.
+    Chat,
+    /// Records.
+    Records,
+}
+
+impl Truth {
+    /// Returns the number by which tables tell the truths apart.
+    pub(crate) fn number(self) -> i16 {
+        match self {
+            Self::Chat => 0,
+            Self::Records => 1,
+        }
+    }
+}
+
+/// Keeps all other writers of an owner's data of a truth out until the transaction ends; returns the owner's epoch, none
+/// for an unknown owner.
+pub(crate) async fn enter(
+    connection: &mut PgConnection,
+    truth: Truth,
+    scope: &Scope,
+    doing: &'static str,
+) -> Attempt<Option<i64>> {
+    let enter = sqlx::query_scalar("SELECT enter_owner($1, $2)").bind(truth.number()).bind(scope.key());
+    enter.fetch_one(connection).await.doing(doing)
+}
+
+/// Returns the owner's epoch; zero for an unknown one.
+pub(crate) async fn epoch(server: &Postgres, truth: Truth, scope: &Scope) -> Result<Epoch> {
+    let doing = "read an epoch";
+    let epoch = server.run(Call::statement(doing), scope.clone(), move |connection, scope| {
+        Box::pin(async move {
+            let sql = "SELECT epoch FROM owner WHERE scope = $1 AND truth = $2";
+            let epoch = sqlx::query_scalar::<_, i64>(sql).bind(scope.key()).bind(truth.number());
+            epoch.fetch_optional(connection).await.doing(doing)
+        })
+    });
+    Ok(Epoch(epoch.await?.map_or(Ok(0), loaded)?))
+}
+
+/// Returns up to `count` owners after `after`, in the order of their keys.
+pub(crate) async fn owners(server: &Postgres, truth: Truth, after: Option<&Scope>, count: usize) -> Result<Vec<Scope>> {
+    let doing = "list owners";
+    let keys = server.run(Call::statement(doing), after.cloned(), move |connection, after| {
+        Box::pin(async move {
+            let sql = "SELECT scope FROM owner WHERE truth = $1 AND scope > $2 ORDER BY scope LIMIT $3";
+            let after = after.as_ref().map_or("", Scope::key);
+            let keys = sqlx::query_scalar::<_, String>(sql).bind(truth.number()).bind(after).bind(limit(count));
+            keys.fetch_all(connection).await.doing(doing)
+        })
+    });
+    keys.await?.iter().map(|key| scope_of(key)).collect()
+}
+
+/// Returns the owner with this key.
+///
+/// # Errors
+/// `Corrupt` if there can be none.
+pub(crate) fn scope_of(key: &str) -> Result<Scope> {
+    Scope::from_key(key).map_err(|_| Error::corrupt(BACKEND, "no owner has this key"))
+}
+
+/// Begins the erasure of an owner: raises the epoch, notes it for every index, and returns it.
+pub(crate) async fn bury(server: &Postgres, truth: Truth, scope: &Scope) -> Result<Epoch> {
+    Ok(Epoch(loaded(raise(server, truth, scope, None).await?)?))
+}
+
+/// Raises the owner's epoch by one, or to `below` if it is before.
+async fn raise(server: &Postgres, truth: Truth, scope: &Scope, below: Option<i64>) -> Result<i64> {
+    let doing = "begin an erasure";
+    let raise = server.run(Call::statement(doing), scope.clone(), move |connection, scope| {
+        Box::pin(async move {
+            let raise = sqlx::query_scalar("SELECT bury_owner($1, $2, $3)").bind(truth.number());
+            raise.bind(scope.key()).bind(below).fetch_one(connection).await.doing(doing)
+        })
+    });
+    raise.await
+}
+
+/// Removes everything of `scope` written in an epoch before `below`, and counts what is left.
+pub(crate) async fn erase(server: &Postgres, truth: Truth, scope: &Scope, below: Epoch) -> Result<Erased> {
+    let number = stored(below.0)?;
+    raise(server, truth, scope, Some(number)).await?;
+    let mut removed = 0;
+    loop {
+        let (items, is_more) = step(server, truth, scope, number).await?;
+        removed += loaded(items)?;
+        if !is_more {
+            break;
+        }
+    }
+    let doing = "count what is left";
+    let left = server.run(Call::statement(doing).long(), scope.clone(), move |connection, scope| {
+        Box::pin(async move {
+            let left = sqlx::query_scalar::<_, i64>("SELECT count_left($1, $2, $3)").bind(truth.number());
+            left.bind(scope.key()).bind(bound(below.0)).fetch_one(connection).await.doing(doing)
+        })
+    });
+    Ok(Erased { removed, remaining: loaded(left.await?)?, level: ErasureLevel::Logical })
+}
+
+async fn step(server: &Postgres, truth: Truth, scope: &Scope, below: i64) -> Result<(i64, bool)> {
+    let doing = "erase an owner";
+    let step = server.run(Call::statement(doing).rows(STEP), scope.clone(), move |connection, scope| {
+        Box::pin(async move {
+            let step = sqlx::query("SELECT items, is_more FROM erase_some($1, $2, $3, $4)").bind(truth.number());
+            let row = step.bind(scope.key()).bind(below).bind(limit(STEP)).fetch_one(connection).await.doing(doing)?;
+            Ok((row.try_get(0).doing(doing)?, row.try_get(1).doing(doing)?))
+        })
+    });
+    step.await
+}

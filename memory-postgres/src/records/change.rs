@@ -1,0 +1,74 @@
+//! Access statistics, deletion and expiry.
+
+use std::collections::BTreeMap;
+
+use memory_core::error::Result;
+use memory_core::id::RecordId;
+use memory_core::scope::Scope;
+use memory_core::time::Timestamp;
+use uuid::Uuid;
+
+use crate::client::{Call, Postgres};
+use crate::error::Doing;
+use crate::number::{limit, loaded};
+use crate::owner::scope_of;
+
+const DELETE: &str = "delete records";
+
+/// Notes that records were returned at `at`; once per record and moment, and only forwards in time.
+pub(super) async fn touch(server: &Postgres, scope: &Scope, ids: &[RecordId], at: Timestamp) -> Result<()> {
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let (ids, doing): (Vec<Uuid>, _) = (ids.iter().map(|id| id.0).collect(), "note accesses");
+    let touched =
+        server.run(Call::statement(doing).rows(ids.len()), (scope.clone(), ids), move |connection, (scope, ids)| {
+            Box::pin(async move {
+                let touch = sqlx::query("SELECT touch_records($1, $2, $3)").bind(scope.key()).bind(ids).bind(at.0);
+                touch.execute(connection).await.doing(doing).map(|_| ())
+            })
+        });
+    touched.await
+}
+
+/// Deletes records, and returns how many there were.
+pub(super) async fn delete(server: &Postgres, scope: &Scope, ids: &[RecordId]) -> Result<u64> {
+    if ids.is_empty() {
+        return Ok(0);
+    }
+    remove(server, scope, ids.iter().map(|id| id.0).collect(), None).await
+}
+
+/// Deletes up to `count` records that have expired at `now`, soonest first.
+///
+/// What is deleted is checked again in the deleting statement, so that a record put again meanwhile is not lost.
+pub(crate) async fn sweep(server: &Postgres, now: Timestamp, count: usize) -> Result<u64> {
+    let due = server.run(Call::statement(DELETE), (), move |connection, ()| {
+        Box::pin(async move {
+            let sql = "SELECT scope, record FROM due WHERE at <= $1 ORDER BY at, scope, record LIMIT $2";
+            let due = sqlx::query_as::<_, (String, Uuid)>(sql).bind(now.0).bind(limit(count));
+            due.fetch_all(connection).await.doing(DELETE)
+        })
+    });
+    let mut owners: BTreeMap<String, Vec<Uuid>> = BTreeMap::new();
+    for (scope, record) in due.await? {
+        owners.entry(scope).or_default().push(record);
+    }
+    let mut removed = 0;
+    for (scope, ids) in owners {
+        removed += remove(server, &scope_of(&scope)?, ids, Some(now)).await?;
+    }
+    Ok(removed)
+}
+
+/// Deletes records, those that have expired at `now` alone if it is given.
+async fn remove(server: &Postgres, scope: &Scope, ids: Vec<Uuid>, now: Option<Timestamp>) -> Result<u64> {
+    let removed =
+        server.run(Call::statement(DELETE).rows(ids.len()), (scope.clone(), ids), move |connection, (scope, ids)| {
+            Box::pin(async move {
+                let delete = sqlx::query_scalar::<_, i64>("SELECT delete_records($1, $2, $3)").bind(scope.key());
+                delete.bind(ids).bind(now.map(|now| now.0)).fetch_one(connection).await.doing(DELETE)
+            })
+        });
+    loaded(removed.await?)
+}

@@ -1,0 +1,78 @@
+//! Putting.
+
+use std::collections::{HashMap, HashSet};
+
+use memory_core::error::{Error, Result};
+use memory_core::id::RecordId;
+use memory_core::record::{Expect, Put, RecordBatch};
+use memory_core::scope::{Epoch, Scope};
+
+use super::row::{Encoded, Known, Stored, known, store};
+use crate::client::{Call, Postgres};
+use crate::number::loaded;
+use crate::owner::{self, Truth};
+
+const PUT: &str = "put records";
+
+/// Records, encoded before the connection's turn.
+struct Batch {
+    scope: Scope,
+    epoch: Option<Epoch>,
+    records: Vec<Encoded>,
+    expected: Vec<Expect>,
+}
+
+/// Puts all records of a batch, and returns the version of each.
+pub(super) async fn put(server: &Postgres, scope: &Scope, batch: &RecordBatch) -> Result<Vec<u64>> {
+    let RecordBatch { epoch, puts } = batch;
+    let records = puts.iter().map(|Put { record, expect: _ }| Encoded::new(record)).collect::<Result<_>>()?;
+    let expected = puts.iter().map(|Put { record: _, expect }| *expect).collect();
+    let batch = Batch { scope: scope.clone(), epoch: *epoch, records, expected };
+    let versions = server.run(Call::transaction(PUT).rows(batch.records.len()), batch, |connection, batch| {
+        Box::pin(async move {
+            let Batch { scope, epoch, records, expected } = batch;
+            let there = owner::enter(connection, Truth::Records, scope, PUT).await?.unwrap_or_default();
+            if epoch.is_some_and(|epoch| i64::try_from(epoch.0) != Ok(there)) {
+                return Err(Error::Fenced.into());
+            }
+            let mut seen = HashSet::with_capacity(records.len());
+            if !records.iter().all(|record| seen.insert(record.id)) {
+                return Err(Error::invalid("a batch puts a record once").into());
+            }
+            if records.is_empty() {
+                return Ok(Vec::new());
+            }
+            let known = known(connection, scope, there, records, PUT).await?;
+            let versions = plan(&known, records, expected)?;
+            let is_changed = |record: &Encoded, version: i64| {
+                known.get(&record.id).is_none_or(|there| there.digest.is_none() || there.version != version)
+            };
+            let changed = records.iter().zip(&versions).filter(|(record, version)| is_changed(record, **version));
+            let changed = changed.map(|(record, version)| Stored { record, version: *version, accessed: None });
+            store(connection, scope, there, &changed.collect::<Vec<_>>(), PUT).await?;
+            Ok(versions.into_iter().map(loaded).collect::<Result<_>>()?)
+        })
+    });
+    versions.await
+}
+
+/// Returns the version that each record will have; the one it has if it changes nothing.
+fn plan(known: &HashMap<RecordId, Known>, records: &[Encoded], expected: &[Expect]) -> Result<Vec<i64>> {
+    let mut versions = Vec::with_capacity(records.len());
+    for (record, expect) in records.iter().zip(expected) {
+        let there = known.get(&record.id);
+        let row = there.and_then(|there| there.digest.as_ref().map(|digest| (there.version, digest)));
+        if let Some((version, _)) = row.filter(|(_, digest)| **digest == record.digest) {
+            versions.push(version);
+            continue;
+        }
+        match (expect, row) {
+            (Expect::Anything, _) | (Expect::Absent, None) => {}
+            (Expect::Absent, Some(_)) => return Err(Error::IdConflict { id: record.id.to_string() }),
+            (Expect::Version(version), Some((there, _))) if i64::try_from(*version) == Ok(there) => {}
+            (Expect::Version(_), _) => return Err(Error::Conflict),
+        }
+        versions.push(there.map_or(0, |there| there.version).saturating_add(1));
+    }
+    Ok(versions)
+}

@@ -1,0 +1,125 @@
+//! Records as rows: encoded before the connection's turn, and stored in place of what is there.
+
+use std::collections::HashMap;
+
+use memory_core::Fields;
+use memory_core::error::{Error, Result};
+use memory_core::id::{Digest, RecordId};
+use memory_core::record::{Record, StoredRecord};
+use memory_core::scope::Scope;
+use memory_core::time::Timestamp;
+use sqlx::Row;
+use sqlx::postgres::{PgConnection, PgRow};
+use uuid::Uuid;
+
+use crate::error::{Attempt, BACKEND, Doing};
+use crate::filter::{literal, words};
+use crate::number::loaded;
+
+/// A record, ready to be stored.
+#[derive(Debug)]
+pub(super) struct Encoded {
+    pub(super) id: RecordId,
+    pub(super) digest: Vec<u8>,
+    body: String,
+    fields: Fields,
+    words: Option<String>,
+    hold: bool,
+}
+
+impl Encoded {
+    /// Encodes a record.
+    pub(super) fn new(record: &Record) -> Result<Self> {
+        let body = String::from_utf8(record.encode()).map_err(|_| Error::invalid("the record is no text"))?;
+        let fields = Fields::of_record(record);
+        let digest = Digest::of(&[body.as_bytes()]).0.to_vec();
+        Ok(Self { id: record.id, digest, body, words: literal(&words(&fields)), fields, hold: record.hold })
+    }
+}
+
+/// What stands under a record's id.
+#[derive(Debug)]
+pub(super) struct Known {
+    /// The highest version that it ever had.
+    pub(super) version: i64,
+    /// Its digest; none if it is deleted.
+    pub(super) digest: Option<Vec<u8>>,
+}
+
+/// Returns what stands under those of the records' ids that are or were taken.
+pub(super) async fn known(
+    connection: &mut PgConnection,
+    scope: &Scope,
+    epoch: i64,
+    records: &[Encoded],
+    doing: &'static str,
+) -> Attempt<HashMap<RecordId, Known>> {
+    let sql = "SELECT id, version, CASE WHEN body IS NOT NULL THEN digest END FROM record \
+         WHERE scope = $1 AND epoch = $2 AND id = ANY ($3)";
+    let ids: Vec<Uuid> = records.iter().map(|record| record.id.0).collect();
+    let rows = sqlx::query_as::<_, (Uuid, i64, Option<Vec<u8>>)>(sql).bind(scope.key()).bind(epoch).bind(ids);
+    let rows = rows.fetch_all(connection).await.doing(doing)?;
+    Ok(rows.into_iter().map(|(id, version, digest)| (RecordId(id), Known { version, digest })).collect())
+}
+
+/// A record with what stands beside it.
+pub(super) struct Stored<'a> {
+    pub(super) record: &'a Encoded,
+    pub(super) version: i64,
+    /// Statistics to be stored; `None` leaves those that are there.
+    pub(super) accessed: Option<(Option<i64>, i64)>,
+}
+
+/// Stores records in place of what is there, and notes them. Either all of them have statistics, or none.
+pub(super) async fn store(
+    connection: &mut PgConnection,
+    scope: &Scope,
+    epoch: i64,
+    rows: &[Stored<'_>],
+    doing: &'static str,
+) -> Attempt<()> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let sql =
+        "SELECT store_records($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)";
+    let is_restored = rows.iter().all(|row| row.accessed.is_some());
+    let accessed = |row: &Stored<'_>| row.accessed.unwrap_or_default();
+    let time = |get: fn(&Fields) -> Option<Timestamp>| column(rows, |row| get(&row.record.fields).map(|time| time.0));
+    let call = sqlx::query(sql).bind(scope.key()).bind(epoch).bind(is_restored);
+    let call = call.bind(column(rows, |row| row.record.id.0)).bind(column(rows, |row| row.version));
+    let call = call.bind(column(rows, |row| row.record.digest.as_slice()));
+    let call = call.bind(column(rows, |row| accessed(row).0)).bind(column(rows, |row| accessed(row).1));
+    let call = call.bind(column(rows, |row| row.record.hold));
+    let call = call.bind(column(rows, |row| row.record.fields.kind.as_ref().map(|kind| kind.as_bytes().to_vec())));
+    let session = |row: &Stored<'_>| row.record.fields.session.as_ref().map(|name| name.name().as_bytes().to_vec());
+    let call = call.bind(column(rows, session)).bind(column(rows, |row| row.record.fields.trust as i16));
+    let call = call.bind(column(rows, |row| row.record.fields.at.0)).bind(time(|fields| fields.expires_at));
+    let call = call.bind(time(|fields| fields.valid_from)).bind(time(|fields| fields.valid_to));
+    let call = call.bind(time(|fields| fields.superseded_at)).bind(column(rows, |row| row.record.words.clone()));
+    let call = call.bind(column(rows, |row| row.record.body.as_str()));
+    call.execute(connection).await.doing(doing).map(|_| ())
+}
+
+fn column<'r, 'a, T>(rows: &'r [Stored<'a>], get: impl Fn(&'r Stored<'a>) -> T) -> Vec<T> {
+    rows.iter().map(get).collect()
+}
+
+/// Returns a record from the columns `id, version, accessed_at, access_count, digest, body`.
+pub(super) fn record(row: &PgRow, doing: &'static str) -> Attempt<StoredRecord> {
+    let (digest, body): (&[u8], &str) = (row.try_get(4).doing(doing)?, row.try_get(5).doing(doing)?);
+    if Digest::of(&[body.as_bytes()]).0 != digest {
+        return Err(Error::corrupt(BACKEND, "a record does not match its digest").into());
+    }
+    let record = Record::decode(BACKEND, body.as_bytes())?;
+    if record.id.0 != row.try_get::<Uuid, _>(0).doing(doing)? {
+        return Err(Error::corrupt(BACKEND, "a row has another id than its record").into());
+    }
+    let accessed_at: Option<i64> = row.try_get(2).doing(doing)?;
+    Ok(StoredRecord {
+        record: record.into(),
+        version: loaded(row.try_get(1).doing(doing)?)?,
+        accessed_at: accessed_at.map(Timestamp),
+        access_count: loaded(row.try_get(3).doing(doing)?)?,
+    })
+}

@@ -1,0 +1,48 @@
+//! Rows of the message table as core's values.
+
+use std::sync::Arc;
+
+use memory_core::error::Error;
+use memory_core::id::{MessageId, Seq, SeqRange, SessionId};
+use memory_core::message::{Message, StoredMessage};
+use sqlx::Row;
+use sqlx::postgres::PgRow;
+use uuid::Uuid;
+
+use crate::error::{Attempt, BACKEND, Doing};
+use crate::number::loaded;
+
+/// Returns a message of `session` from the columns `id, seq, tokens, first, archived_by, digest, body`, the first of
+/// which is the column `start`.
+///
+/// # Errors
+/// `Corrupt` if the body does not match its digest.
+pub(crate) fn message(row: &PgRow, start: usize, session: &SessionId, doing: &'static str) -> Attempt<StoredMessage> {
+    let id = MessageId(row.try_get(start).doing(doing)?);
+    let seq = Seq(loaded(row.try_get(start + 1).doing(doing)?)?);
+    let first: Option<i64> = row.try_get(start + 3).doing(doing)?;
+    let covers = first.map(loaded).transpose()?.map(|first| SeqRange { first: Seq(first), last: seq });
+    let archived_by: Option<Uuid> = row.try_get(start + 4).doing(doing)?;
+    let message = content(row, start + 5, session, doing)?;
+    if message.as_ref().is_some_and(|message| message.id != id) {
+        return Err(Error::corrupt(BACKEND, "a row has another id than its message").into());
+    }
+    Ok(StoredMessage {
+        id,
+        session: session.clone(),
+        seq,
+        tokens: loaded(row.try_get(start + 2).doing(doing)?)?,
+        covers,
+        archived_by: archived_by.map(MessageId),
+        message: message.map(Arc::new),
+    })
+}
+
+fn content(row: &PgRow, start: usize, session: &SessionId, doing: &'static str) -> Attempt<Option<Message>> {
+    let digest: &[u8] = row.try_get(start).doing(doing)?;
+    let Some(body) = row.try_get::<Option<&str>, _>(start + 1).doing(doing)? else { return Ok(None) };
+    if Message::digest_of(session, body.as_bytes()).0 != digest {
+        return Err(Error::corrupt(BACKEND, "a message does not match its digest").into());
+    }
+    Ok(Some(Message::decode(BACKEND, body.as_bytes())?))
+}

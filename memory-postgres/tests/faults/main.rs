@@ -1,0 +1,33 @@
+//! What faults of a PostgreSQL server do to writers, and that the second wall stands.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod kills;
+mod states;
+mod storm;
+mod walls;
+mod writers;
+
+use std::process::ExitCode;
+
+use memory_testkit::Suite;
+use memory_testkit::services::Service;
+
+fn main() -> ExitCode {
+    Suite::new("faults")
+        .service(Service::postgres(), support::probe)
+        .test("a_query_that_forgets_its_where_sees_one_owner", walls::forgotten)
+        .test("nobody_writes_a_row_of_another_owner", walls::foreign)
+        .test("a_superuser_is_told_of_the_wall", walls::told)
+        .test("eight_may_create_one_schema_at_once", writers::create)
+        .test("two_pools_write_one_session_without_gaps", writers::together)
+        .alone("what_was_acknowledged_survives_kills", kills::killed)
+        .alone("calls_end_in_time_while_the_server_stands_still", kills::stopped)
+        .alone("no_transaction_is_left_open_by_dropped_calls", storm::dropped)
+        .alone("more_tasks_than_connections_wait_their_turn", writers::crowded)
+        .alone("what_others_were_in_the_way_of_is_tried_again", states::repeated)
+        .alone("deadlocks_are_not_seen", states::deadlocked)
+        .alone("faults_that_pass_are_told_as_such", states::passing)
+        .run()
+}
