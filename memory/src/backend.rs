@@ -1,5 +1,7 @@
 //! The backends by their URLs: what each can hold, and how it is opened.
 
+#[cfg(feature = "postgres")]
+mod postgres;
 mod process;
 #[cfg(feature = "qdrant")]
 mod qdrant;
@@ -80,7 +82,7 @@ impl Backend {
         match self {
             Self::Process => true,
             Self::Sqlite => cfg!(feature = "sqlite"),
-            Self::Postgres => false,
+            Self::Postgres => cfg!(feature = "postgres"),
             Self::Redis => cfg!(feature = "redis"),
             Self::Qdrant => cfg!(feature = "qdrant"),
             Self::Elastic => false,
@@ -160,6 +162,10 @@ pub(crate) async fn open(url: &str, wanted: &Wanted<'_>) -> Result<Opened> {
     if backend == Backend::Sqlite {
         return sqlite::open(path(split(url).map_or(url, |(_, rest)| rest))?, wanted).await;
     }
+    #[cfg(feature = "postgres")]
+    if backend == Backend::Postgres {
+        return postgres::open(url, wanted).await.map(guarded);
+    }
     #[cfg(feature = "redis")]
     if backend == Backend::Redis {
         return redis::open(url, wanted).await.map(guarded);
@@ -172,7 +178,7 @@ pub(crate) async fn open(url: &str, wanted: &Wanted<'_>) -> Result<Opened> {
 }
 
 /// Puts a guard before each store of a server.
-#[cfg(any(feature = "redis", feature = "qdrant"))]
+#[cfg(any(feature = "redis", feature = "postgres", feature = "qdrant"))]
 fn guarded(opened: Opened) -> Opened {
     use memory_core::SystemClock;
     use memory_core::layer::{Guard, GuardPolicy, Guarded};

@@ -17,7 +17,7 @@ pub(super) fn path(rest: &str) -> Result<&str> {
 }
 
 /// Takes the value called `name` out of the query of a URL.
-#[cfg(any(test, feature = "redis", feature = "qdrant"))]
+#[cfg(any(test, feature = "redis", feature = "postgres", feature = "qdrant"))]
 pub(super) fn take(url: &str, name: &str) -> (String, Option<String>) {
     let Some((place, query)) = url.rsplit_once('?') else { return (url.to_owned(), None) };
     let (taken, rest): (Vec<&str>, Vec<&str>) =
