@@ -9,6 +9,8 @@ mod stores;
 pub use backend::{Backend, without_secrets};
 pub use memory_core::engine::*;
 pub use memory_core::*;
+#[cfg(feature = "elastic")]
+pub use memory_elastic as elastic;
 #[cfg(feature = "postgres")]
 pub use memory_postgres as postgres;
 #[cfg(feature = "qdrant")]

@@ -3,8 +3,16 @@
 use std::error::Error;
 use std::process::Command;
 
-const OURS: [&str; 7] =
-    ["memory", "memory-cli", "memory-core", "memory-qdrant", "memory-redis", "memory-sqlite", "memory-testkit"];
+const OURS: [&str; 8] = [
+    "memory",
+    "memory-cli",
+    "memory-core",
+    "memory-elastic",
+    "memory-qdrant",
+    "memory-redis",
+    "memory-sqlite",
+    "memory-testkit",
+];
 
 /// Returns the names of the crates that `package` depends on in the built program or library, itself included.
 fn dependencies(package: &str) -> Result<Vec<String>, Box<dyn Error>> {
@@ -31,10 +39,12 @@ fn ours(package: &str) -> Result<Vec<String>, Box<dyn Error>> {
 fn each_crate_depends_on_the_layers_below_it_only() {
     assert_eq!(ours("memory-core").unwrap(), [""; 0]);
     assert_eq!(ours("memory-testkit").unwrap(), ["memory-core"]);
+    assert_eq!(ours("memory-elastic").unwrap(), ["memory-core"]);
     assert_eq!(ours("memory-qdrant").unwrap(), ["memory-core"]);
     assert_eq!(ours("memory-redis").unwrap(), ["memory-core"]);
     assert_eq!(ours("memory-sqlite").unwrap(), ["memory-core"]);
-    assert_eq!(ours("memory").unwrap(), ["memory-core", "memory-qdrant", "memory-redis", "memory-sqlite"]);
+    let backends = ["memory-core", "memory-elastic", "memory-qdrant", "memory-redis", "memory-sqlite"];
+    assert_eq!(ours("memory").unwrap(), backends);
     assert_eq!(
         ours("memory-cli").unwrap(),
         ["memory", "memory-core", "memory-qdrant", "memory-redis", "memory-sqlite"]

@@ -1,0 +1,182 @@
+//! The lines of a bulk request, and what the answer says of each.
+
+use memory_core::error::{Error, Result};
+use serde_json::{Value, json};
+
+use crate::error::{BACKEND, Fault, classify, kind_of};
+
+/// A write of one document.
+#[derive(Clone, Debug)]
+pub(crate) struct Operation {
+    pub(crate) id: String,
+    pub(crate) act: Act,
+}
+
+/// What is done to a document.
+#[derive(Clone, Debug)]
+pub(crate) enum Act {
+    /// Stored, unless one of a higher version is there.
+    Put {
+        version: i64,
+        source: String,
+    },
+    /// Stored in the place of one that is still as it was read.
+    Replace {
+        seq_no: i64,
+        primary_term: i64,
+        source: String,
+    },
+    /// Stored, if there is none.
+    Create {
+        source: String,
+    },
+    Delete,
+    /// Deleted, if it is still as it was read.
+    DeleteIf {
+        seq_no: i64,
+        primary_term: i64,
+    },
+}
+
+impl Operation {
+    pub(super) fn size(&self) -> usize {
+        match &self.act {
+            Act::Put { source, .. } | Act::Replace { source, .. } | Act::Create { source } => source.len() + 200,
+            Act::Delete | Act::DeleteIf { .. } => 200,
+        }
+    }
+
+    pub(super) fn write(&self, routing: &str, lines: &mut String) {
+        let id = &self.id;
+        let (head, source) = match &self.act {
+            Act::Put { version, source } => {
+                let version =
+                    json!({ "_id": id, "routing": routing, "version": version, "version_type": "external_gte" });
+                (json!({ "index": version }), Some(source))
+            }
+            Act::Replace { seq_no, primary_term, source } => {
+                let head =
+                    json!({ "_id": id, "routing": routing, "if_seq_no": seq_no, "if_primary_term": primary_term });
+                (json!({ "index": head }), Some(source))
+            }
+            Act::Create { source } => (json!({ "create": { "_id": id, "routing": routing } }), Some(source)),
+            Act::Delete => (json!({ "delete": { "_id": id, "routing": routing } }), None),
+            Act::DeleteIf { seq_no, primary_term } => {
+                let head =
+                    json!({ "_id": id, "routing": routing, "if_seq_no": seq_no, "if_primary_term": primary_term });
+                (json!({ "delete": head }), None)
+            }
+        };
+        lines.push_str(&head.to_string());
+        lines.push('\n');
+        if let Some(source) = source {
+            lines.push_str(source);
+            lines.push('\n');
+        }
+    }
+}
+
+/// Adds an update of nothing, whose answer shows the document.
+pub(super) fn write_guard(id: &str, routing: &str, lines: &mut String) {
+    lines.push_str(&json!({ "update": { "_id": id, "routing": routing, "_source": true } }).to_string());
+    lines.push_str("\n{\"doc\":{}}\n");
+}
+
+/// What became of an operation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    pub(crate) status: u16,
+    /// The name of the error, empty without one.
+    pub(crate) kind: String,
+    pub(crate) version: i64,
+    pub(crate) seq_no: i64,
+    pub(crate) primary_term: i64,
+}
+
+impl Outcome {
+    pub(super) fn too_large() -> Self {
+        Self { status: 413, ..Self::default() }
+    }
+
+    /// Returns whether the operation was carried out.
+    pub(crate) fn is_done(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    /// Returns whether a document was not as it had to be: another write came first.
+    pub(crate) fn is_conflict(&self) -> bool {
+        self.status == 409
+    }
+
+    /// Returns whether the document to be deleted was not there.
+    pub(crate) fn is_absent(&self) -> bool {
+        self.status == 404 && self.kind.is_empty()
+    }
+
+    /// Returns whether the server may carry it out if it is asked again.
+    pub(super) fn is_busy(&self) -> bool {
+        self.status == 429 || self.status >= 500
+    }
+
+    /// Returns whether the server refused this document for what it holds.
+    fn is_refused(&self) -> bool {
+        let is_about_the_index = self.kind.starts_with("index_") || self.kind.starts_with("cluster_");
+        self.status == 413 || self.status == 400 && !is_about_the_index
+    }
+
+    /// Returns the error of an operation that was not carried out: the inner one is about this document alone.
+    pub(crate) fn error(&self, doing: &'static str) -> Result<Error> {
+        if self.is_refused() {
+            let what = format!("{BACKEND} refused the entry: {}", self.fault());
+            return Ok(Error::invalid(what));
+        }
+        Err(classify(self.fault(), doing))
+    }
+
+    fn fault(&self) -> Fault {
+        Fault::Answer { status: self.status, kind: self.kind.clone(), after: None }
+    }
+}
+
+/// Reads the answer to a request of `count` operations, perhaps with a guard behind them; none for what the guard says
+/// if the server was too busy to say it.
+pub(super) fn read(
+    answer: &Value,
+    count: usize,
+    has_guard: bool,
+) -> std::result::Result<(Vec<Outcome>, Option<u64>), Fault> {
+    let items = answer.get("items").and_then(Value::as_array).ok_or(Fault::Cut)?;
+    if items.len() != count + usize::from(has_guard) {
+        return Err(Fault::Cut);
+    }
+    let outcomes = items.iter().take(count).map(outcome).collect::<Option<Vec<_>>>().ok_or(Fault::Cut)?;
+    let below = if has_guard { items.last().map(guarded).ok_or(Fault::Cut)?? } else { Some(0) };
+    Ok((outcomes, below))
+}
+
+fn outcome(item: &Value) -> Option<Outcome> {
+    let item = item.as_object()?.values().next()?;
+    let number = |name: &str| item.get(name).and_then(Value::as_i64).unwrap_or_default();
+    let status = u16::try_from(number("status")).ok().filter(|status| *status >= 100)?;
+    let kind = item.get("error").map(kind_of).unwrap_or_default();
+    // An error without a name must not pass for the absence of a document.
+    let kind = if item.get("error").is_some() && kind.is_empty() { "unnamed".to_owned() } else { kind };
+    let (version, seq_no, primary_term) = (number("_version"), number("_seq_no"), number("_primary_term"));
+    Some(Outcome { status, kind, version, seq_no, primary_term })
+}
+
+/// Returns the epoch that the guard says: 0 if there is no such document, none if the server was too busy.
+fn guarded(item: &Value) -> std::result::Result<Option<u64>, Fault> {
+    let outcome = outcome(item).ok_or(Fault::Cut)?;
+    if outcome.status == 404 && outcome.kind == "document_missing_exception" {
+        return Ok(Some(0));
+    }
+    // Somebody stores it at this moment: what he stores counts.
+    if outcome.is_busy() || outcome.is_conflict() {
+        return Ok(None);
+    }
+    if !outcome.is_done() {
+        return Err(outcome.fault());
+    }
+    item.pointer("/update/get/_source/below").and_then(Value::as_u64).map(Some).ok_or(Fault::Cut)
+}

@@ -1,0 +1,76 @@
+//! The settings `ELASTIC_*`.
+
+use memory_core::error::{Error, Result};
+
+use super::ElasticConfig;
+use crate::error::BACKEND;
+
+/// What the environment says about this backend.
+#[derive(Clone, Debug)]
+pub enum Configured {
+    /// `ELASTIC_HOST` is not set: the backend is not used.
+    Disabled,
+    /// It is to be used like this.
+    Enabled(Box<ElasticConfig>),
+}
+
+impl Configured {
+    /// Reads `ELASTIC_HOST`, `ELASTIC_PORT` (9200), `ELASTIC_USER`, `ELASTIC_PASSWORD` and `ELASTIC_INDEX`
+    /// (`kari_memory`).
+    ///
+    /// The host is a name or an address, or begins with `http://` or `https://`. Without that it is asked by `https`,
+    /// unless it is this machine.
+    ///
+    /// # Errors
+    /// `Invalid` for values that are none.
+    pub fn from_environment() -> Result<Self> {
+        #[expect(clippy::disallowed_methods, reason = "the configuration of this crate")]
+        Self::from_values(|name| std::env::var(name).ok())
+    }
+
+    /// Reads the same settings from `value`, which is asked by their names; an empty value is none.
+    ///
+    /// # Errors
+    /// As [`Self::from_environment`].
+    pub fn from_values(value: impl Fn(&str) -> Option<String>) -> Result<Self> {
+        let value = |name: &str| value(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
+        let Some(host) = value("ELASTIC_HOST") else { return Ok(Self::Disabled) };
+        let mut config = ElasticConfig::new(&address(&host, value("ELASTIC_PORT").as_deref())?)?;
+        if let Some(user) = value("ELASTIC_USER") {
+            config = config.with_user(user, value("ELASTIC_PASSWORD").unwrap_or_default());
+        }
+        if let Some(index) = value("ELASTIC_INDEX") {
+            config = config.with_prefix(&index)?;
+        }
+        Ok(Self::Enabled(Box::new(config)))
+    }
+
+    /// Returns the configuration.
+    ///
+    /// # Errors
+    /// `Unsupported`, which says why, if the backend is disabled.
+    pub fn enabled(self) -> Result<ElasticConfig> {
+        match self {
+            Self::Enabled(config) => Ok(*config),
+            Self::Disabled => {
+                Err(Error::Unsupported { backend: BACKEND, what: "be used: ELASTIC_HOST is not set".to_owned() })
+            }
+        }
+    }
+}
+
+fn address(host: &str, port: Option<&str>) -> Result<String> {
+    let port = port.map(|port| port.parse::<u16>().map_err(|_| Error::invalid("ELASTIC_PORT is no port")));
+    let port = port.transpose()?;
+    let has_scheme = host.contains("://");
+    let host = if has_scheme { host.to_owned() } else { format!("http://{host}") };
+    let config = ElasticConfig::new(&host)?;
+    let mut url = config.url.clone();
+    if port.is_some() || url.port().is_none() {
+        url.set_port(Some(port.unwrap_or(9_200))).map_err(|()| Error::invalid("ELASTIC_HOST is no host"))?;
+    }
+    if !has_scheme && !config.is_loopback() {
+        url.set_scheme("https").map_err(|()| Error::invalid("ELASTIC_HOST is no host"))?;
+    }
+    Ok(url.into())
+}

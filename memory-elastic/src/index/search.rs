@@ -1,0 +1,72 @@
+//! Reading an index: searches within one owner, and documents by id.
+
+use memory_core::error::Result;
+use serde_json::{Value, json};
+
+use super::Index;
+use crate::error::{Doing, Fault, garbled, kind_of};
+use crate::transport::Body;
+
+/// A document as it is stored now, findable or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stored {
+    pub(crate) seq_no: i64,
+    pub(crate) primary_term: i64,
+    /// The number of the field that was asked for.
+    pub(crate) number: i64,
+}
+
+/// What answers to searches hold.
+const SEARCH_PATH: &str = "hits.total.value,hits.hits._id,hits.hits._score,hits.hits._seq_no,\
+    hits.hits._primary_term,hits.hits._source,hits.hits.fields,hits.hits.sort,\
+    hits.hits.inner_hits.*.hits.hits._nested.offset,aggregations";
+
+impl Index {
+    /// Searches what is stored under `routing`. An answer without some shard is an error, never a part.
+    pub(crate) async fn search(&self, routing: &str, body: Value, doing: &'static str) -> Result<Value> {
+        let query = [("routing", routing), ("allow_partial_search_results", "false"), ("filter_path", SEARCH_PATH)];
+        let patience = self.elastic.config().patience;
+        self.elastic.post(&self.path("_search"), &query, Body::Json(body), patience).await.doing(doing)
+    }
+
+    /// Reads a number of some documents, in their order.
+    pub(crate) async fn look(
+        &self,
+        routing: &str,
+        ids: &[&str],
+        field: &str,
+        doing: &'static str,
+    ) -> Result<Vec<Option<Stored>>> {
+        let wanted: Vec<Value> =
+            ids.iter().map(|id| json!({ "_id": id, "routing": routing, "_source": [field] })).collect();
+        let (body, patience) = (Body::Json(json!({ "docs": wanted })), self.elastic.config().patience);
+        let answer = self.elastic.post(&self.path("_mget"), &[], body, patience).await.doing(doing)?;
+        let documents = answer.get("docs").and_then(Value::as_array).ok_or_else(|| garbled(doing))?;
+        if documents.len() != ids.len() {
+            return Err(garbled(doing));
+        }
+        documents.iter().map(|document| stored(document, field, doing)).collect()
+    }
+}
+
+fn stored(document: &Value, field: &str, doing: &'static str) -> Result<Option<Stored>> {
+    if let Some(error) = document.get("error") {
+        let kind = kind_of(error);
+        let status = match kind.as_str() {
+            "index_not_found_exception" => 404,
+            "index_closed_exception" => 400,
+            _ => 503,
+        };
+        return Err(Fault::Answer { status, kind, after: None }).doing(doing);
+    }
+    match document.get("found").and_then(Value::as_bool) {
+        Some(false) => return Ok(None),
+        Some(true) => {}
+        None => return Err(garbled(doing)),
+    }
+    let number = |name: &str| document.get(name).and_then(Value::as_i64);
+    let found = document.get("_source").and_then(|source| source.get(field)?.as_i64());
+    let stored = number("_seq_no").zip(number("_primary_term")).zip(found);
+    let ((seq_no, primary_term), number) = stored.ok_or_else(|| garbled(doing))?;
+    Ok(Some(Stored { seq_no, primary_term, number }))
+}

@@ -1,0 +1,122 @@
+//! Search by words.
+
+mod entry;
+mod hit;
+mod search;
+
+use async_trait::async_trait;
+use memory_core::error::{Error, Result};
+use memory_core::store::{Erased, Health, Store};
+use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
+use memory_core::{Digest, Epoch, Scope};
+use serde_json::{Map, Value, json};
+
+use crate::client::Elastic;
+use crate::error::BACKEND;
+use crate::index::{Index, Plan};
+use crate::{delete, put};
+
+/// A text index on a server. Cheap to clone.
+///
+/// The server finds what holds a word; core scores it, from counts and from statistics of this owner alone. A search
+/// reads the counts of everything that matches, so its time rises with the number of matches, and it is exact.
+#[derive(Clone, Debug)]
+pub struct ElasticText {
+    index: Index,
+    analysis: String,
+}
+
+impl ElasticText {
+    /// Opens the index of the terms of `analysis`, or makes it.
+    ///
+    /// # Errors
+    /// `Unsupported` for an index of this name that is another's, or that does not sync what it acknowledges; `Backend`
+    /// if the server does not answer.
+    pub async fn open(elastic: &Elastic, analysis: &str) -> Result<Self> {
+        let index = Index::open(elastic, &plan(&elastic.config().index, analysis)).await?;
+        Ok(Self { index, analysis: analysis.to_owned() })
+    }
+}
+
+/// Rises with each change of what documents hold: an older index is not read, but filled anew under another name.
+const FORMAT: &str = "text-1";
+
+fn plan(prefix: &str, analysis: &str) -> Plan {
+    let digest = Digest::of(&[FORMAT.as_bytes(), analysis.as_bytes()]);
+    let fingerprint: String = digest.0.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    // Terms are core's: the server only parts them at the blanks between them. An analyzer that is defined by this name
+    // is refused by servers without most modules, the one that is built in is not.
+    let terms = json!({ "type": "text", "analyzer": "whitespace", "index_options": "docs", "norms": false });
+    let fields = Map::from_iter([
+        ("own".to_owned(), terms.clone()),
+        ("near".to_owned(), terms),
+        ("counts".to_owned(), json!({ "type": "flattened", "index": false })),
+        ("length".to_owned(), json!({ "type": "long" })),
+    ]);
+    Plan {
+        alias: format!("{prefix}-text-{fingerprint}"),
+        recipe: format!("{FORMAT}/{analysis}"),
+        fields,
+        // All else is found by its index or read from its columns.
+        source: json!({ "includes": ["item", "body", "version", "below"] }),
+    }
+}
+
+#[async_trait]
+impl Store for ElasticText {
+    fn backend(&self) -> &'static str {
+        BACKEND
+    }
+
+    async fn ping(&self) -> Result<Health> {
+        self.index.ping().await
+    }
+
+    async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
+        delete::erase(&self.index, scope, below).await
+    }
+
+    async fn close(&self) -> Result<()> {
+        self.index.close().await
+    }
+}
+
+#[async_trait]
+impl TextStore for ElasticText {
+    fn analysis(&self) -> &str {
+        &self.analysis
+    }
+
+    async fn put(&self, scope: &Scope, entries: &[TextEntry], visibility: Visibility) -> Result<Vec<Rejected>> {
+        let (mut incoming, mut rejected) = (Vec::with_capacity(entries.len()), Vec::new());
+        for entry in entries {
+            match entry::document(scope, entry) {
+                Ok(entry) => incoming.push(entry),
+                Err(error) => rejected.push(Rejected { item: entry.item.clone(), error }),
+            }
+        }
+        rejected.extend(put::put(&self.index, scope, incoming, visibility).await?);
+        Ok(rejected)
+    }
+
+    async fn flush(&self) -> Result<()> {
+        self.index.flush().await
+    }
+
+    async fn search(&self, scope: &Scope, query: &TextQuery) -> Result<TextHits> {
+        if query.limit == 0 {
+            return Err(Error::invalid("a search returns at least one hit"));
+        }
+        let _call = self.index.elastic.enter().await?;
+        search::search(&self.index, scope, query).await
+    }
+
+    async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
+        delete::delete(&self.index, scope, what).await
+    }
+}
+
+/// Returns the name of the column with an item's counts of a term.
+fn column(term: &str) -> Value {
+    json!(format!("counts.{term}"))
+}

@@ -1,0 +1,195 @@
+//! The search: the server compares, the order of ties is made here.
+//!
+//! The server cuts its list of the nearest wherever it likes among equals. So a few more are asked for than wanted; if
+//! the last of them is as near as the last one wanted, there may be more such, and more are asked for. It lists 10,000 at
+//! the most: what is more is asked for in parts, over a number that spreads items evenly.
+
+use futures_util::future::try_join;
+use memory_core::Scope;
+use memory_core::error::Result;
+use memory_core::vector::{Similarity, VectorHit, VectorQuery, normalise};
+use serde_json::{Value, json};
+
+use super::hit::{Near, SEARCH, hits, near, whole};
+use crate::document::{SLOTS, of_owner};
+use crate::error::garbled;
+use crate::filter::compile;
+use crate::index::Index;
+
+/// The most items that the server lists.
+const MOST: usize = 10_000;
+
+/// How many items a part holds in the mean; few enough that none holds more than the server lists.
+const PART: u64 = 8_000;
+
+/// How many items are read with all that is asked for at once; of more, the nearest are read again.
+const WHOLE: usize = 1_000;
+
+/// How many items more than wanted are asked for at first.
+const MARGIN: usize = 16;
+
+struct Question<'a> {
+    index: &'a Index,
+    scope: &'a Scope,
+    query: &'a VectorQuery,
+    sought: Vec<f32>,
+    filter: Value,
+}
+
+/// What is known of an owner's items.
+struct Census {
+    items: u64,
+    /// The owner is erased below this epoch.
+    below: u64,
+    /// The oldest epoch of an item.
+    oldest: Option<u64>,
+}
+
+/// Returns the hits of a query that was checked.
+pub(super) async fn search(index: &Index, scope: &Scope, query: &VectorQuery) -> Result<Vec<VectorHit>> {
+    let Some(sought) = normalise(&query.vector) else { return Ok(Vec::new()) };
+    let question = Question { index, scope, query, sought, filter: compile(&query.filter)? };
+    let (census, mut nearest) = try_join(question.census(), question.nearest(0)).await?;
+    let mut since = 0;
+    // Something of an erased epoch, left by a process that ended between writing it and taking it back.
+    if census.oldest.is_some_and(|oldest| oldest < census.below) {
+        since = census.below;
+        nearest = question.nearest(since).await?;
+    }
+    let nearest = match nearest {
+        Some(nearest) => nearest,
+        None => question.in_parts(since, census.items).await?,
+    };
+    let whole: Option<Vec<VectorHit>> = nearest.iter().map(|near| near.whole.clone()).collect();
+    match whole {
+        Some(whole) => Ok(whole),
+        None => question.whole(nearest).await,
+    }
+}
+
+impl Question<'_> {
+    async fn ask(&self, body: Value) -> Result<Value> {
+        self.index.search(self.scope.key(), body, SEARCH).await
+    }
+
+    async fn census(&self) -> Result<Census> {
+        let body = json!({
+            "size": 0,
+            "track_total_hits": true,
+            "query": { "bool": { "filter": [of_owner(self.scope)] } },
+            "aggs": { "below": { "max": { "field": "below" } }, "oldest": { "min": { "field": "epoch" } } },
+        });
+        let answer = self.ask(body).await?;
+        let epoch = |path: &str| answer.pointer(path).and_then(Value::as_f64).map(|number| number as u64);
+        let items = answer.pointer("/hits/total/value").and_then(Value::as_u64).ok_or_else(|| garbled(SEARCH))?;
+        let below = epoch("/aggregations/below/value").unwrap_or_default();
+        Ok(Census { items, below, oldest: epoch("/aggregations/oldest/value") })
+    }
+
+    /// Returns the nearest items, in order and as many as wanted; none if the server cannot list enough of them.
+    async fn nearest(&self, since: u64) -> Result<Option<Vec<Near>>> {
+        let wanted = self.query.limit;
+        let mut count = wanted.saturating_add(MARGIN).min(MOST);
+        loop {
+            let found = self.list(since, count, None).await?;
+            let is_all = found.len() < count;
+            let last_wanted = wanted.checked_sub(1).and_then(|last| found.get(last));
+            let is_cut_among_equals = last_wanted.zip(found.last()).is_none_or(|(a, b)| a.similarity == b.similarity);
+            if is_all || !is_cut_among_equals || self.is_below_floor(found.last()) {
+                return Ok(Some(self.best(found)));
+            }
+            if count == MOST {
+                return Ok(None);
+            }
+            count = count.saturating_mul(8).min(MOST);
+        }
+    }
+
+    /// Returns the nearest items of an owner who has more than the server lists.
+    async fn in_parts(&self, since: u64, items: u64) -> Result<Vec<Near>> {
+        // At least two: the whole was too much.
+        let parts = u32::try_from(items / PART + 2).unwrap_or(SLOTS).min(SLOTS);
+        let bound = |part: u32| u64::from(part) * u64::from(SLOTS) / u64::from(parts);
+        let mut found = Vec::new();
+        for part in 0..parts {
+            found.extend(self.list(since, MOST, Some((bound(part), bound(part + 1)))).await?);
+        }
+        Ok(self.best(found))
+    }
+
+    fn best(&self, mut found: Vec<Near>) -> Vec<Near> {
+        found.retain(|near| !self.is_below_floor(Some(near)));
+        found.sort_by(Near::order);
+        found.truncate(self.query.limit);
+        found
+    }
+
+    fn is_below_floor(&self, near: Option<&Near>) -> bool {
+        let floor = self.query.floor.map(Similarity::value);
+        near.zip(floor).is_some_and(|(near, floor)| near.similarity.value() < floor)
+    }
+
+    /// Returns the nearest items of the slots given, nearest first.
+    async fn list(&self, since: u64, count: usize, slots: Option<(u64, u64)>) -> Result<Vec<Near>> {
+        let mut conditions = self.conditions(since);
+        if let Some((from, until)) = slots {
+            conditions.push(json!({ "range": { "slot": { "gte": from, "lt": until } } }));
+        }
+        let mut found = if count <= WHOLE {
+            self.read(count, &conditions).await?
+        } else {
+            let body = json!({
+                "size": count,
+                "knn": self.knn(count, &conditions, None),
+                "_source": false,
+                "docvalue_fields": ["item", "at"],
+            });
+            hits(&self.ask(body).await?).map(near).collect::<Result<Vec<_>>>()?
+        };
+        found.sort_by(Near::order);
+        Ok(found)
+    }
+
+    fn conditions(&self, since: u64) -> Vec<Value> {
+        vec![of_owner(self.scope), json!({ "range": { "epoch": { "gte": since } } }), self.filter.clone()]
+    }
+
+    fn knn(&self, count: usize, conditions: &[Value], inner: Option<Value>) -> Value {
+        let mut knn = json!({
+            "field": "pieces.v",
+            "query_vector": self.sought,
+            "k": count,
+            "num_candidates": count,
+            "filter": conditions,
+        });
+        if let (Some(inner), Some(knn)) = (inner, knn.as_object_mut()) {
+            knn.insert("inner_hits".to_owned(), inner);
+        }
+        knn
+    }
+
+    /// Returns the nearest items with all that is asked for, in no order that counts.
+    async fn read(&self, count: usize, conditions: &[Value]) -> Result<Vec<Near>> {
+        // Named outright: newer servers leave vectors out otherwise.
+        let source = if self.query.with_vectors { json!(["body", "pieces.v"]) } else { json!(["body"]) };
+        let body = json!({
+            "size": count,
+            "knn": self.knn(count, conditions, Some(json!({ "size": 1, "_source": false }))),
+            "_source": source,
+            "docvalue_fields": ["item", "at"],
+        });
+        hits(&self.ask(body).await?).map(|hit| whole(hit, self.query.with_vectors)).collect()
+    }
+
+    /// Reads items again, with their nearest piece and what filters see. Those that were deleted meanwhile are missing.
+    async fn whole(&self, nearest: Vec<Near>) -> Result<Vec<VectorHit>> {
+        let mut found = Vec::with_capacity(nearest.len());
+        for part in nearest.chunks(WHOLE) {
+            let keys: Vec<&str> = part.iter().map(|near| near.key.as_str()).collect();
+            let mut conditions = self.conditions(0);
+            conditions.push(json!({ "terms": { "item": keys } }));
+            found.extend(self.read(part.len(), &conditions).await?);
+        }
+        Ok(self.best(found).into_iter().filter_map(|near| near.whole).collect())
+    }
+}

@@ -1,0 +1,159 @@
+//! A server that fails on purpose: what is acknowledged is there, and what is not is said.
+
+#[cfg(test)]
+mod server;
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use memory_core::store::Store as _;
+    use memory_core::text::{Rejected, Term, TextEntry, TextStore as _, Visibility};
+    use memory_core::{Epoch, Error, Fields, ItemId, MessageId, Result, Scope, Seq, SessionId, Timestamp, Version};
+    use memory_elastic::{Elastic, ElasticConfig, ElasticText};
+    use memory_testkit::generate::Random;
+    use uuid::Uuid;
+
+    use crate::server::{self, Fault, Stub};
+
+    const SEED: u64 = 20;
+
+    type Check = fn(&Error) -> bool;
+
+    async fn open(stub: &Stub) -> ElasticText {
+        let config = ElasticConfig::new(&stub.url()).unwrap().with_bulk_patience(Duration::from_secs(20));
+        let elastic = Elastic::connect(config.with_patience(Duration::from_secs(20))).await.unwrap();
+        ElasticText::open(&elastic, "test").await.unwrap()
+    }
+
+    fn entry(number: u64, revision: u64, is_bad: bool) -> TextEntry {
+        let session = SessionId::new("s").unwrap();
+        let mut fields = Fields::of_span(&session, Seq(1), Timestamp(0));
+        fields.unit = memory_core::Unit::Message;
+        fields.tags = if is_bad { vec![server::REFUSED.to_owned()] } else { Vec::new() };
+        TextEntry {
+            item: ItemId::Message(MessageId(Uuid::from_u64_pair(0, number))),
+            version: Version { epoch: Epoch(0), revision },
+            own: vec![(Term::new("river").unwrap(), 1)],
+            near: Vec::new(),
+            fields,
+        }
+    }
+
+    /// Puts until the call succeeds, as upkeep does: every write may be repeated.
+    async fn put(text: &ElasticText, scope: &Scope, entries: &[TextEntry]) -> Vec<Rejected> {
+        for _ in 0..200 {
+            match text.put(scope, entries, Visibility::OnReturn).await {
+                Ok(rejected) => return rejected,
+                Err(error) => assert!(error.is_retryable(), "{error:?}"),
+            }
+        }
+        panic!("200 puts failed");
+    }
+
+    /// 40 tasks of 25 bulks each, five entries a bulk; one in 20 entries is refused for what it holds.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_thousand_bulks_with_random_faults_lose_nothing_and_store_nothing_twice() {
+        let stub = Stub::start(SEED, Fault::often()).await;
+        let text = Arc::new(open(&stub).await);
+        let mut tasks = tokio::task::JoinSet::new();
+        for task in 0..40u64 {
+            let text = Arc::clone(&text);
+            tasks.spawn(async move {
+                let (scope, mut random) = (Scope::new("stub", &format!("{task}")).unwrap(), Random::new(SEED ^ task));
+                let mut promised = std::collections::BTreeMap::new();
+                for bulk in 0..25u64 {
+                    let mut entries: Vec<TextEntry> = Vec::new();
+                    for number in 0..5u64 {
+                        let number = number + 5 * random.below(4) as u64;
+                        let late = if random.chance(1, 5) { 3 } else { 0 };
+                        entries.push(entry(number, bulk.saturating_sub(late), random.chance(1, 20)));
+                    }
+                    let rejected = put(&text, &scope, &entries).await;
+                    let bad: Vec<&TextEntry> = entries.iter().filter(|entry| !entry.fields.tags.is_empty()).collect();
+                    assert_eq!(rejected.len(), bad.len(), "seed {SEED}: each refused entry is told once");
+                    for entry in bad {
+                        assert!(rejected.iter().any(|rejected| rejected.item == entry.item));
+                    }
+                    for entry in entries.iter().filter(|entry| entry.fields.tags.is_empty()) {
+                        let newest = promised.entry(entry.item.key()).or_insert(0);
+                        *newest = entry.version.revision.max(*newest);
+                    }
+                }
+                (scope, promised)
+            });
+        }
+        let mut bulks = 0;
+        while let Some(ended) = tasks.join_next().await {
+            let (scope, promised) = ended.unwrap();
+            assert_eq!(stub.stored(&scope), promised, "seed {SEED}");
+            bulks += 25;
+        }
+        assert_eq!(bulks, 1_000);
+        let faults = stub.faults();
+        assert!(faults.len() >= 11 && faults.values().all(|count| *count > 10), "{faults:?}");
+    }
+
+    #[tokio::test]
+    async fn an_item_that_stays_busy_fails_the_call_and_can_be_put_later() {
+        let stub = Stub::start(SEED, Fault::never()).await;
+        let (text, scope) = (open(&stub).await, Scope::new("stub", "busy").unwrap());
+        stub.fail_with(Fault::always_busy());
+        let error = text.put(&scope, &[entry(1, 1, false)], Visibility::AfterFlush).await.unwrap_err();
+        assert!(error.is_retryable(), "{error:?}");
+        assert!(stub.stored(&scope).is_empty());
+        stub.fail_with(Fault::never());
+        assert!(text.put(&scope, &[entry(1, 1, false)], Visibility::AfterFlush).await.unwrap().is_empty());
+        assert_eq!(stub.stored(&scope).len(), 1);
+    }
+
+    #[tokio::test]
+    async fn each_odd_answer_is_a_typed_error() {
+        let stub = Stub::start(SEED, Fault::never()).await;
+        let (text, scope) = (open(&stub).await, Scope::new("stub", "odd").unwrap());
+        let table: [(u16, &str, &str, Check); 9] = [
+            (200, "cut", "{\"items\":[{\"index\":{\"status\":200}}", Error::is_retryable),
+            (200, "no json", "<html>canary</html>", Error::is_retryable),
+            (200, "too few items", "{\"errors\":false,\"items\":[]}", Error::is_retryable),
+            (413, "empty", "", |error| matches!(error, Error::Invalid { .. })),
+            (429, "empty", "", Error::is_retryable),
+            (503, "a plain text", "{\"error\":\"canary\",\"status\":503}", Error::is_retryable),
+            (
+                404,
+                "a missing index",
+                "{\"error\":{\"type\":\"index_not_found_exception\",\"reason\":\"canary\"}}",
+                |error| matches!(error, Error::Corrupt { .. }),
+            ),
+            (401, "no user", "{\"error\":{\"type\":\"security_exception\"}}", |error| !error.is_retryable()),
+            (307, "elsewhere", "", |error| !error.is_retryable()),
+        ];
+        for (status, what, body, is_right) in table {
+            stub.answer_bulks(status, body);
+            let found = text.put(&scope, &[entry(1, 1, false)], Visibility::OnReturn).await;
+            let error = match found {
+                Err(error) => error,
+                // A single entry that is too large is refused alone.
+                Ok(rejected) => rejected.into_iter().next().map(|rejected| rejected.error).unwrap(),
+            };
+            assert!(is_right(&error), "{what}: {error:?}");
+            assert!(!format!("{error} {error:?}").contains("canary"), "{what}");
+        }
+        stub.fail_with(Fault::never());
+        assert!(text.put(&scope, &[entry(1, 1, false)], Visibility::OnReturn).await.unwrap().is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_server_that_is_silent_or_gone_is_told_in_time() -> Result<()> {
+        let stub = Stub::start(SEED, Fault::never()).await;
+        let config = ElasticConfig::new(&stub.url())?.with_patience(Duration::from_millis(200));
+        let elastic = Elastic::connect(config.with_bulk_patience(Duration::from_millis(200))).await?;
+        let text = ElasticText::open(&elastic, "test").await?;
+        stub.be_silent();
+        let silent = tokio::time::timeout(Duration::from_secs(5), text.ping()).await;
+        assert!(silent.expect("an answer in time").unwrap_err().is_retryable());
+        drop(stub);
+        assert!(text.ping().await.unwrap_err().is_retryable());
+        Ok(())
+    }
+}

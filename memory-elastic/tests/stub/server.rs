@@ -1,0 +1,272 @@
+//! The server: a map of documents behind as much of the protocol as the text store speaks to put entries.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use memory_core::Scope;
+use memory_testkit::generate::Random;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+/// A tag of entries that the server refuses.
+pub(crate) const REFUSED: &str = "refused";
+
+/// What goes wrong how often, in percent.
+#[derive(Clone, Copy)]
+pub(crate) struct Fault {
+    item: usize,
+    request: usize,
+}
+
+impl Fault {
+    pub(crate) fn never() -> Self {
+        Self { item: 0, request: 0 }
+    }
+
+    pub(crate) fn often() -> Self {
+        Self { item: 25, request: 15 }
+    }
+
+    pub(crate) fn always_busy() -> Self {
+        Self { item: 100, request: 0 }
+    }
+}
+
+struct State {
+    random: Random,
+    fault: Fault,
+    fixed: Option<(u16, String)>,
+    is_silent: bool,
+    indexes: BTreeMap<String, Value>,
+    /// Version and source by id.
+    documents: BTreeMap<String, (i64, Value)>,
+    writes: i64,
+    faults: BTreeMap<String, usize>,
+}
+
+pub(crate) struct Stub {
+    port: u16,
+    state: Arc<Mutex<State>>,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Stub {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Stub {
+    pub(crate) async fn start(seed: u64, fault: Fault) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let state = State {
+            random: Random::new(seed),
+            fault,
+            fixed: None,
+            is_silent: false,
+            indexes: BTreeMap::new(),
+            documents: BTreeMap::new(),
+            writes: 0,
+            faults: BTreeMap::new(),
+        };
+        let state = Arc::new(Mutex::new(state));
+        let shared = Arc::clone(&state);
+        let task = tokio::spawn(async move {
+            let mut connections = tokio::task::JoinSet::new();
+            while let Ok((stream, _)) = listener.accept().await {
+                connections.spawn(talk(stream, Arc::clone(&shared)));
+            }
+        });
+        Self { port, state, task }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    pub(crate) fn fail_with(&self, fault: Fault) {
+        let mut state = self.state.lock().unwrap();
+        (state.fault, state.fixed) = (fault, None);
+    }
+
+    /// Answers every bulk like this from now on.
+    pub(crate) fn answer_bulks(&self, status: u16, body: &str) {
+        self.state.lock().unwrap().fixed = Some((status, body.to_owned()));
+    }
+
+    pub(crate) fn be_silent(&self) {
+        self.state.lock().unwrap().is_silent = true;
+    }
+
+    /// Returns the revision of each item of an owner.
+    pub(crate) fn stored(&self, scope: &Scope) -> BTreeMap<String, u64> {
+        let state = self.state.lock().unwrap();
+        let of_owner = state.documents.values().filter(|(_, source)| source["scope"] == scope.key());
+        let mut stored = BTreeMap::new();
+        for (_, source) in of_owner {
+            let twice = stored.insert(source["item"].as_str().unwrap().to_owned(), source["version"].as_u64().unwrap());
+            assert_eq!(twice, None, "an item is stored twice");
+        }
+        stored
+    }
+
+    pub(crate) fn faults(&self) -> BTreeMap<String, usize> {
+        self.state.lock().unwrap().faults.clone()
+    }
+}
+
+async fn talk(stream: TcpStream, state: Arc<Mutex<State>>) {
+    let mut stream = BufReader::new(stream);
+    while let Some((method, path, body)) = read(&mut stream).await {
+        let (status, answer, cut) = {
+            let mut state = state.lock().unwrap();
+            if state.is_silent {
+                break;
+            }
+            state.answer(&method, &path, &body)
+        };
+        let length = answer.len() + usize::from(cut) * 10;
+        let head = format!("HTTP/1.1 {status} Said\r\ncontent-length: {length}\r\n\r\n");
+        let sent = stream.write_all(format!("{head}{answer}").as_bytes()).await;
+        if sent.is_err() || cut {
+            return;
+        }
+    }
+    // Silent, but there.
+    std::future::pending::<()>().await;
+}
+
+async fn read(stream: &mut BufReader<TcpStream>) -> Option<(String, String, String)> {
+    let (mut line, mut length) = (String::new(), 0);
+    stream.read_line(&mut line).await.ok().filter(|bytes| *bytes > 0)?;
+    let mut words = line.split(' ').map(str::to_owned);
+    let (method, path) = (words.next()?, words.next()?);
+    loop {
+        let mut header = String::new();
+        stream.read_line(&mut header).await.ok()?;
+        match header.trim_end().to_lowercase().split_once(": ") {
+            Some(("content-length", value)) => length = value.parse().ok()?,
+            Some(_) => {}
+            None => break,
+        }
+    }
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).await.ok()?;
+    Some((method, path, String::from_utf8(body).ok()?))
+}
+
+impl State {
+    /// Returns the status, the body, and whether it breaks off.
+    fn answer(&mut self, method: &str, path: &str, body: &str) -> (u16, String, bool) {
+        let name = path.split('?').next().unwrap_or_default().trim_start_matches('/').to_owned();
+        if name == "_nodes/_local" {
+            return (200, json!({ "nodes": { "n": { "version": "9.0.0-stub" } } }).to_string(), false);
+        }
+        if name.starts_with("_cluster/health") {
+            return (200, json!({ "status": "green" }).to_string(), false);
+        }
+        match (method, name.rsplit_once('/').map(|(_, end)| end)) {
+            ("PUT", None) => self.create(&name, body),
+            ("GET", None) => self.describe(&name),
+            ("POST", Some("_mget")) => self.look(body),
+            ("POST", Some("_bulk")) => self.bulk(body),
+            _ => (405, String::new(), false),
+        }
+    }
+
+    fn create(&mut self, name: &str, body: &str) -> (u16, String, bool) {
+        self.indexes.insert(name.to_owned(), serde_json::from_str(body).unwrap());
+        (200, json!({ "acknowledged": true }).to_string(), false)
+    }
+
+    fn describe(&self, alias: &str) -> (u16, String, bool) {
+        let found = self.indexes.iter().find(|(_, definition)| definition["aliases"].get(alias).is_some());
+        match found {
+            Some((name, definition)) => {
+                (200, json!({ name: { "mappings": definition["mappings"] } }).to_string(), false)
+            }
+            None => (404, json!({ "error": { "type": "index_not_found_exception" } }).to_string(), false),
+        }
+    }
+
+    fn look(&self, body: &str) -> (u16, String, bool) {
+        let wanted: Value = serde_json::from_str(body).unwrap();
+        let document = |wanted: &Value| match self.documents.get(wanted["_id"].as_str().unwrap()) {
+            None => json!({ "found": false }),
+            Some((version, source)) => {
+                json!({ "found": true, "_seq_no": version, "_primary_term": 1, "_source": source })
+            }
+        };
+        let documents: Vec<Value> = wanted["docs"].as_array().unwrap().iter().map(document).collect();
+        (200, json!({ "docs": documents }).to_string(), false)
+    }
+
+    fn bulk(&mut self, body: &str) -> (u16, String, bool) {
+        if let Some((status, body)) = self.fixed.clone() {
+            return (status, body, false);
+        }
+        let is_lost = self.random.chance(self.fault.request, 100);
+        let kind = if is_lost { self.random.below(5) } else { 9 };
+        // One entry alone that is too large is refused for good.
+        let kind = if kind == 0 && body.lines().count() <= 4 { 1 } else { kind };
+        let fixed = [(413, ""), (429, ""), (503, "{\"error\":\"no shard\"}")];
+        if let Some((status, body)) = fixed.get(kind) {
+            self.note(&format!("request {status}"));
+            return (*status, (*body).to_owned(), false);
+        }
+        let mut lines = body.lines();
+        let mut items = Vec::new();
+        while let Some(head) = lines.next() {
+            let head: Value = serde_json::from_str(head).unwrap();
+            let (act, head) = head.as_object().unwrap().iter().next().unwrap();
+            let source =
+                if act == "delete" { Value::Null } else { serde_json::from_str(lines.next().unwrap()).unwrap() };
+            items.push(json!({ act: self.item(act, head, source) }));
+        }
+        let answer = json!({ "errors": true, "items": items }).to_string();
+        match kind {
+            // Carried out, but nobody hears of it.
+            3 => {
+                self.note("request cut");
+                (200, answer.chars().take(answer.len() / 2).collect(), true)
+            }
+            4 => {
+                self.note("request garbled");
+                (200, answer.chars().take(answer.len() / 2).collect(), false)
+            }
+            _ => (200, answer, false),
+        }
+    }
+
+    fn item(&mut self, act: &str, head: &Value, source: Value) -> Value {
+        if self.random.chance(self.fault.item, 100) {
+            let status = self.random.pick(&[429, 429, 500, 502, 503]);
+            self.note(&format!("item {status}"));
+            return json!({ "status": status, "error": { "type": "es_rejected_execution_exception" } });
+        }
+        if act == "update" {
+            return json!({ "status": 404, "error": { "type": "document_missing_exception" } });
+        }
+        let words = source["values"].as_array().cloned().unwrap_or_default();
+        if words.iter().any(|word| word.as_str().is_some_and(|word| word.ends_with(REFUSED))) {
+            self.note("item 400");
+            return json!({ "status": 400, "error": { "type": "document_parsing_exception", "reason": "canary" } });
+        }
+        let id = head["_id"].as_str().unwrap().to_owned();
+        let version = head["version"].as_i64().unwrap();
+        if self.documents.get(&id).is_some_and(|(stored, _)| *stored > version) {
+            self.note("item 409");
+            return json!({ "status": 409, "error": { "type": "version_conflict_engine_exception" } });
+        }
+        self.writes += 1;
+        self.documents.insert(id, (version, source));
+        json!({ "status": 200, "_version": version, "_seq_no": self.writes, "_primary_term": 1 })
+    }
+
+    fn note(&mut self, fault: &str) {
+        *self.faults.entry(fault.to_owned()).or_default() += 1;
+    }
+}
