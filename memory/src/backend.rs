@@ -1,5 +1,7 @@
 //! The backends by their URLs: what each can hold, and how it is opened.
 
+#[cfg(feature = "elastic")]
+mod elastic;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod process;
@@ -85,7 +87,7 @@ impl Backend {
             Self::Postgres => cfg!(feature = "postgres"),
             Self::Redis => cfg!(feature = "redis"),
             Self::Qdrant => cfg!(feature = "qdrant"),
-            Self::Elastic => false,
+            Self::Elastic => cfg!(feature = "elastic"),
         }
     }
 
@@ -174,11 +176,15 @@ pub(crate) async fn open(url: &str, wanted: &Wanted<'_>) -> Result<Opened> {
     if backend == Backend::Qdrant {
         return qdrant::open(url, wanted).await.map(guarded);
     }
+    #[cfg(feature = "elastic")]
+    if backend == Backend::Elastic {
+        return elastic::open(url, wanted).await.map(guarded);
+    }
     Err(backend.cannot(&format!("be opened: the feature {} is off", backend.name())))
 }
 
 /// Puts a guard before each store of a server.
-#[cfg(any(feature = "redis", feature = "postgres", feature = "qdrant"))]
+#[cfg(any(feature = "redis", feature = "postgres", feature = "qdrant", feature = "elastic"))]
 fn guarded(opened: Opened) -> Opened {
     use memory_core::SystemClock;
     use memory_core::layer::{Guard, GuardPolicy, Guarded};

@@ -17,7 +17,7 @@ pub(super) fn path(rest: &str) -> Result<&str> {
 }
 
 /// Takes the value called `name` out of the query of a URL.
-#[cfg(any(test, feature = "redis", feature = "postgres", feature = "qdrant"))]
+#[cfg(any(test, feature = "redis", feature = "postgres", feature = "qdrant", feature = "elastic"))]
 pub(super) fn take(url: &str, name: &str) -> (String, Option<String>) {
     let Some((place, query)) = url.rsplit_once('?') else { return (url.to_owned(), None) };
     let (taken, rest): (Vec<&str>, Vec<&str>) =
@@ -28,7 +28,7 @@ pub(super) fn take(url: &str, name: &str) -> (String, Option<String>) {
 
 /// Returns the address for HTTP; none for a URL without a place. The way is encrypted unless it says otherwise or ends on
 /// this machine.
-#[cfg(any(test, feature = "qdrant"))]
+#[cfg(any(test, feature = "qdrant", feature = "elastic"))]
 pub(super) fn http(url: &str) -> Option<String> {
     let (kind, rest) = split(url)?;
     let place = rest.strip_prefix("//").unwrap_or(rest);
