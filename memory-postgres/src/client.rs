@@ -4,6 +4,7 @@
 //! goes back to the others only after a clean end; after a fault or a missed deadline it is closed. As a second guard,
 //! each connection that comes back is asked whether a transaction is open on it, and closed if one is.
 
+mod apart;
 mod migrate;
 mod settings;
 mod work;
@@ -79,6 +80,19 @@ impl Postgres {
         F: for<'c> Fn(&'c mut PgConnection, &'c A) -> Work<'c, T> + Send + Sync + 'static,
     {
         work::run(&self.shared, call, input, work).await
+    }
+
+    /// Runs `work` on a connection of its own that is closed afterwards, outside any transaction and with all the time
+    /// it needs: for what the server does not do within a transaction.
+    ///
+    /// Dropping the returned future detaches the work.
+    pub(crate) async fn apart<A, T, F>(&self, doing: &'static str, input: A, work: F) -> Result<T>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut PgConnection, &'c A) -> Work<'c, T> + Send + 'static,
+    {
+        apart::run(&self.shared.config, doing, input, work).await
     }
 
     /// Returns the health of the server.

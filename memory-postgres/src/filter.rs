@@ -34,6 +34,8 @@ pub(crate) enum Place<'a> {
     Messages(&'a str),
     /// `record AS item`.
     Records,
+    /// A table of a search index `AS item`, which has a column for every field that has one anywhere.
+    Index,
 }
 
 /// Where a place keeps a field.
@@ -84,6 +86,11 @@ impl<'a> Place<'a> {
                 Field::ValidTo => Source::Whole("item.valid_to"),
                 Field::SupersededAt => Source::Whole("item.superseded_at"),
                 _ => Source::Missing,
+            },
+            Self::Index => match field {
+                Field::Unit => Source::Text("item.unit"),
+                Field::Seq | Field::Role | Field::Speaker => Self::Messages("").source(field),
+                _ => Self::Records.source(field),
             },
         }
     }

@@ -51,7 +51,7 @@ fn nothing_that_a_caller_wrote_enters_the_statement() {
     let mut random = Random::new(24);
     let mut sql = QueryBuilder::new("");
     for _ in 0..500 {
-        for place in [Place::Messages("x'; DROP TABLE x; --"), Place::Records] {
+        for place in [Place::Messages("x'; DROP TABLE x; --"), Place::Records, Place::Index] {
             push_filter(&mut sql, place, &generate::filter(&mut random, 3)).unwrap();
         }
     }

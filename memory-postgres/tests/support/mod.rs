@@ -14,12 +14,17 @@ const ROLE: &str = "DO $$ BEGIN \
      EXECUTE format('GRANT CREATE ON DATABASE %I TO memory_tester', current_database()); \
      EXCEPTION WHEN duplicate_object OR unique_violation OR internal_error THEN NULL; END $$";
 
+/// Adds pgvector, which only a superuser may where it is not marked as trusted.
+const EXTENSION: &str = "DO $$ BEGIN CREATE EXTENSION IF NOT EXISTS vector SCHEMA public; \
+     EXCEPTION WHEN duplicate_object OR unique_violation OR internal_error THEN NULL; END $$";
+
 /// Asks a server for its version, and makes the role on it.
 pub(crate) async fn probe(url: String) -> Result<String> {
     // Whatever it is: the server does not answer yet.
     let failed = |_: sqlx::Error| Error::Overloaded;
     let mut admin = admin(&url).await?;
     sqlx::raw_sql(ROLE).execute(&mut admin).await.map_err(failed)?;
+    sqlx::raw_sql(EXTENSION).execute(&mut admin).await.map_err(failed)?;
     let version = sqlx::query_scalar("SHOW server_version").fetch_one(&mut admin).await.map_err(failed)?;
     admin.close().await.map_err(failed)?;
     Ok(version)

@@ -1,0 +1,85 @@
+//! The columns that filters see, of many rows at once.
+
+use memory_core::Fields;
+use sqlx::{Postgres, QueryBuilder};
+
+use crate::filter::{literal, words};
+
+/// The names of the columns, in the order of [`Columns::push`].
+pub(crate) const NAMES: &str = "unit, session, seq, role, speaker, kind, trust, at, expires_at, valid_from, valid_to, \
+     superseded_at, words, fields";
+
+/// The columns as they are selected from what [`Columns::push`] has named.
+pub(crate) const SELECTED: &str = "new.unit, new.session, new.seq, new.role, new.speaker, new.kind, new.trust, new.at, \
+     new.expires_at, new.valid_from, new.valid_to, new.superseded_at, new.words::bytea[], new.fields";
+
+/// The columns of a row that could not be inserted.
+pub(crate) const EXCLUDED: &str = "excluded.unit, excluded.session, excluded.seq, excluded.role, excluded.speaker, \
+     excluded.kind, excluded.trust, excluded.at, excluded.expires_at, excluded.valid_from, excluded.valid_to, \
+     excluded.superseded_at, excluded.words, excluded.fields";
+
+/// A list for each column, a place in it for each row.
+#[derive(Debug, Default)]
+pub(crate) struct Columns {
+    unit: Vec<&'static [u8]>,
+    session: Vec<Option<Vec<u8>>>,
+    seq: Vec<Option<i64>>,
+    role: Vec<Option<&'static [u8]>>,
+    speaker: Vec<Option<Vec<u8>>>,
+    kind: Vec<Option<Vec<u8>>>,
+    trust: Vec<i64>,
+    at: Vec<i64>,
+    expires_at: Vec<Option<i64>>,
+    valid_from: Vec<Option<i64>>,
+    valid_to: Vec<Option<i64>>,
+    superseded_at: Vec<Option<i64>>,
+    words: Vec<String>,
+    fields: Vec<Vec<u8>>,
+}
+
+impl Columns {
+    /// Adds a row.
+    pub(crate) fn add(&mut self, fields: &Fields) {
+        let Fields {
+            unit,
+            session,
+            seq,
+            role,
+            speaker,
+            kind,
+            tags: _,
+            trust,
+            sources: _,
+            at,
+            expires_at,
+            valid_from,
+            valid_to,
+            superseded_at,
+            metadata: _,
+        } = fields;
+        let bytes = |text: &Option<String>| text.as_ref().map(|text| text.clone().into_bytes());
+        self.unit.push(unit.name().as_bytes());
+        self.session.push(session.as_ref().map(|session| session.name().as_bytes().to_vec()));
+        self.seq.push(seq.and_then(|seq| i64::try_from(seq.0).ok()));
+        self.role.push(role.map(|role| role.name().as_bytes()));
+        self.speaker.push(bytes(speaker));
+        self.kind.push(bytes(kind));
+        self.trust.push(*trust as i64);
+        self.at.push(at.0);
+        self.expires_at.push(expires_at.map(|time| time.0));
+        self.valid_from.push(valid_from.map(|time| time.0));
+        self.valid_to.push(valid_to.map(|time| time.0));
+        self.superseded_at.push(superseded_at.map(|time| time.0));
+        self.words.push(literal(&words(fields)).unwrap_or_else(|| "{}".to_owned()));
+        self.fields.push(fields.encode());
+    }
+
+    /// Binds the lists, with a comma before each but the first, as arguments of `unnest`.
+    pub(crate) fn push(self, sql: &mut QueryBuilder<Postgres>) {
+        sql.push_bind(self.unit).push(", ").push_bind(self.session).push(", ").push_bind(self.seq);
+        sql.push(", ").push_bind(self.role).push(", ").push_bind(self.speaker).push(", ").push_bind(self.kind);
+        sql.push(", ").push_bind(self.trust).push(", ").push_bind(self.at).push(", ").push_bind(self.expires_at);
+        sql.push(", ").push_bind(self.valid_from).push(", ").push_bind(self.valid_to);
+        sql.push(", ").push_bind(self.superseded_at).push(", ").push_bind(self.words).push(", ").push_bind(self.fields);
+    }
+}

@@ -1,0 +1,143 @@
+//! The text store over a database.
+
+mod entry;
+mod erase;
+mod evidence;
+mod items;
+mod posting;
+mod search;
+mod segment;
+mod select;
+mod shape;
+mod statistics;
+mod tail;
+mod write;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use memory_core::store::{Erased, Health, Store};
+use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
+use memory_core::{Epoch, Error, Result, Scope};
+
+use crate::client::{Call, Postgres};
+use crate::error::BACKEND;
+use crate::index::{corrupt, most};
+
+use shape::Shape;
+
+const SEARCH: &str = "search texts";
+
+/// A [`TextStore`] in a PostgreSQL database.
+///
+/// Each owner has posting lists of its own, so neither what a search costs nor what it finds depends on other owners.
+/// Several analyses may share a database. What is put is findable when the call returns.
+#[derive(Clone, Debug)]
+pub struct PgText {
+    database: Postgres,
+    analysis: Arc<str>,
+    /// The index's name in the tables.
+    name: Arc<str>,
+    shape: Shape,
+}
+
+impl PgText {
+    /// Returns the text store of the terms that `analysis` makes.
+    pub fn new(database: &Postgres, analysis: &str) -> Self {
+        let name = format!("text/{analysis}").into();
+        Self { database: database.clone(), analysis: analysis.into(), name, shape: Shape::default() }
+    }
+
+    /// Sets how many bytes of terms an owner's newest documents may take before all but the last quarter are folded into
+    /// posting lists, and how many documents share lists. Default 256 KiB and 512.
+    ///
+    /// A search reads the newest documents whole; one that is put again is rewritten cheaply while it is among them.
+    #[must_use]
+    pub fn with_folding(mut self, tail: u64, documents: usize) -> Self {
+        let tail = i64::try_from(tail).unwrap_or(i64::MAX);
+        self.shape = Shape { tail, kept: tail / 4, documents: documents.max(1), ..self.shape };
+        self
+    }
+}
+
+#[async_trait]
+impl Store for PgText {
+    fn backend(&self) -> &'static str {
+        BACKEND
+    }
+
+    async fn ping(&self) -> Result<Health> {
+        self.database.ping().await
+    }
+
+    async fn close(&self) -> Result<()> {
+        self.database.close().await;
+        Ok(())
+    }
+
+    async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
+        erase::erase(&self.database, &self.name, scope, below).await
+    }
+}
+
+#[async_trait]
+impl TextStore for PgText {
+    fn analysis(&self) -> &str {
+        &self.analysis
+    }
+
+    async fn put(&self, scope: &Scope, entries: &[TextEntry], _visibility: Visibility) -> Result<Vec<Rejected>> {
+        let (mut prepared, mut rejected) = (Vec::with_capacity(entries.len()), Vec::new());
+        for entry in entries {
+            match entry::prepare(entry) {
+                Ok(entry) => prepared.push(entry),
+                Err(refusal) => rejected.push(refusal),
+            }
+        }
+        if !prepared.is_empty() {
+            let call = Call::transaction("put texts").rows(prepared.len());
+            let input = (scope.clone(), Arc::clone(&self.name), self.shape, prepared);
+            let put = self.database.run(call, input, |connection, input| {
+                let (scope, name, shape, entries) = input;
+                Box::pin(write::put(connection, scope, name, *shape, entries))
+            });
+            put.await?;
+        }
+        Ok(rejected)
+    }
+
+    async fn flush(&self) -> Result<()> {
+        Ok(())
+    }
+
+    async fn search(&self, scope: &Scope, query: &TextQuery) -> Result<TextHits> {
+        if query.limit == 0 {
+            return Err(Error::invalid("a search returns at least 1 result"));
+        }
+        let input = Arc::new((scope.clone(), Arc::clone(&self.name), query.clone()));
+        // Without a transaction, which would take two more round trips; in one, if somebody writes in between.
+        for call in [Call::statement(SEARCH), Call::snapshot(SEARCH)] {
+            let search = self.database.run(call, Arc::clone(&input), |connection, input| {
+                let (scope, name, query) = input.as_ref();
+                Box::pin(search::search(connection, scope, name, query))
+            });
+            if let Some(hits) = search.await? {
+                return Ok(hits);
+            }
+        }
+        Err(corrupt("a state that does not change has changed"))
+    }
+
+    async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
+        let most = most(what);
+        if most == 0 {
+            return Ok(());
+        }
+        let call = Call::transaction("delete texts").rows(most);
+        let input = (scope.clone(), Arc::clone(&self.name), what.clone());
+        let delete = self
+            .database
+            .run(call, input, |connection, (scope, name, what)| Box::pin(write::delete(connection, scope, name, what)));
+        delete.await
+    }
+}

@@ -1,0 +1,98 @@
+//! The erasure of an owner's texts.
+
+use std::sync::Arc;
+
+use memory_core::store::{Erased, ErasureLevel};
+use memory_core::{Epoch, Result, Scope};
+use sqlx::postgres::PgConnection;
+
+use super::items;
+use super::write::delete_places;
+use crate::client::{Call, Postgres};
+use crate::error::{Attempt, Doing};
+use crate::index::owner::{buried, forget, whole};
+use crate::index::{Owner, show};
+
+const ERASE: &str = "erase the owner's texts";
+
+/// How many rows one transaction deletes at the most, so that none takes long.
+const STEP: i64 = 10_000;
+
+/// Delete some rows of an owner's number; items first, so that they are counted while anything is left.
+const STATEMENTS: [&str; 4] = [
+    "DELETE FROM text_item WHERE scope = $1 AND owner = $2 AND id IN \
+     (SELECT id FROM text_item WHERE scope = $1 AND owner = $2 LIMIT $3)",
+    "DELETE FROM text_tail WHERE scope = $1 AND owner = $2 AND (unit, item) IN \
+     (SELECT unit, item FROM text_tail WHERE scope = $1 AND owner = $2 LIMIT $3)",
+    "DELETE FROM text_segment WHERE scope = $1 AND owner = $2 AND (unit, segment) IN \
+     (SELECT unit, segment FROM text_segment WHERE scope = $1 AND owner = $2 LIMIT $3)",
+    "DELETE FROM text_posting WHERE scope = $1 AND owner = $2 AND (segment, term) IN \
+     (SELECT segment, term FROM text_posting WHERE scope = $1 AND owner = $2 LIMIT $3)",
+];
+
+/// Removes everything of epochs before `below`.
+pub(super) async fn erase(database: &Postgres, name: &Arc<str>, scope: &Scope, below: Epoch) -> Result<Erased> {
+    let input = || (scope.clone(), Arc::clone(name), below);
+    let begin = database.run(Call::transaction(ERASE).long(), input(), |connection, (scope, name, below)| {
+        Box::pin(begin(connection, scope, name, *below))
+    });
+    let mut removed = begin.await?;
+    loop {
+        let step = database.run(Call::transaction(ERASE).long(), input(), |connection, (scope, name, _)| {
+            Box::pin(step(connection, scope, name))
+        });
+        match step.await? {
+            Some(items) => removed += items,
+            None => break,
+        }
+    }
+    let left = database.run(Call::transaction(ERASE).long(), input(), |connection, (scope, name, below)| {
+        Box::pin(left(connection, scope, name, *below))
+    });
+    Ok(Erased { removed, remaining: left.await?, level: ErasureLevel::Logical })
+}
+
+/// Notes that everything of epochs before `below` is erased, and puts it out of reach if there is nothing else.
+///
+/// Returns how many items were deleted, one by one, because there are newer ones beside them.
+async fn begin(connection: &mut PgConnection, scope: &Scope, name: &str, below: Epoch) -> Attempt<u64> {
+    let mut owner = Owner::intern(connection, scope, name).await?;
+    owner.raise(below);
+    owner.save(connection).await?;
+    let older = items::older(connection, &owner, below).await?;
+    let count = older.len() as u64;
+    if count > 0 && count == items::count(connection, &owner).await? {
+        owner.bury(connection, name).await?;
+        return Ok(0);
+    }
+    delete_places(connection, &mut owner, &older).await?;
+    Ok(count)
+}
+
+/// Deletes some rows of what is buried, with the last of them the old number itself; returns how many of them were
+/// items, and none if nothing was buried.
+async fn step(connection: &mut PgConnection, scope: &Scope, name: &str) -> Attempt<Option<u64>> {
+    show(connection, scope).await?;
+    let Some(owner) = buried(connection, scope, name).await?.first().copied() else { return Ok(None) };
+    let (mut rest, mut items) = (STEP, None);
+    for sql in STATEMENTS {
+        let delete = sqlx::query(sql).bind(scope.key()).bind(owner).bind(rest).execute(&mut *connection);
+        let deleted = delete.await.doing(ERASE)?.rows_affected();
+        items.get_or_insert(deleted);
+        rest -= whole(deleted);
+    }
+    if rest > 0 {
+        forget(connection, scope, owner).await?;
+    }
+    Ok(items)
+}
+
+async fn left(connection: &mut PgConnection, scope: &Scope, name: &str, below: Epoch) -> Attempt<u64> {
+    show(connection, scope).await?;
+    let sql = "SELECT count(*) FROM index_owner AS owner \
+         JOIN text_item AS item ON item.scope = owner.scope AND item.owner = owner.id \
+         WHERE owner.scope = $1 AND owner.name = $2 AND (owner.buried OR item.epoch < $3)";
+    let left = sqlx::query_scalar(sql).bind(scope.key()).bind(name).bind(whole(below.0)).fetch_one(connection);
+    let left: i64 = left.await.doing(ERASE)?;
+    Ok(left.unsigned_abs())
+}

@@ -1,0 +1,186 @@
+//! The items of a text index: which version of what is stored where, with what filters see.
+
+use std::collections::HashMap;
+
+use memory_core::text::Deletion;
+use memory_core::{Epoch, ItemId, Unit};
+use sqlx::QueryBuilder;
+use sqlx::postgres::PgConnection;
+
+use super::entry::Terms;
+use crate::error::{Attempt, Doing};
+use crate::index::columns::{self, Columns};
+use crate::index::owner::whole;
+use crate::index::{Incoming, Owner, key, newest};
+
+const FIND: &str = "find the items";
+const WRITE: &str = "write the items";
+
+/// An entry that is to be stored.
+#[derive(Debug)]
+pub(super) struct Accepted<'e> {
+    /// The item's number.
+    pub(super) id: i64,
+    pub(super) entry: &'e Incoming<Terms>,
+    pub(super) before: Before,
+}
+
+/// What is stored of an item already, and in which segment; none while it is in the tail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Before {
+    /// Nothing.
+    Absent,
+    /// The same content.
+    Same(Option<i64>),
+    /// Other content.
+    Other(Option<i64>),
+}
+
+/// Where a stored item is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) id: i64,
+    pub(super) unit: Unit,
+    /// The segment; none while it is in the tail.
+    pub(super) segment: Option<i64>,
+}
+
+struct Stored {
+    id: i64,
+    version: (i64, i64),
+    digest: Vec<u8>,
+    segment: Option<i64>,
+}
+
+/// Returns the entries that replace what is stored: the newest of each item, unless an erasure or a newer one came
+/// before.
+pub(super) async fn accept<'e>(
+    connection: &mut PgConnection,
+    owner: &mut Owner,
+    entries: &'e [Incoming<Terms>],
+) -> Attempt<Vec<Accepted<'e>>> {
+    let below = owner.below;
+    let entries = newest(entries.iter().filter(|entry| whole(entry.version.epoch.0) >= below));
+    let keys: Vec<_> = entries.iter().map(|entry| key::encode(&entry.item)).collect();
+    let stored = stored(connection, owner, &keys).await?;
+    let mut accepted = Vec::with_capacity(entries.len());
+    for (key, entry) in keys.iter().zip(entries) {
+        let version = (whole(entry.version.epoch.0), whole(entry.version.revision));
+        let (id, before) = match stored.get(key) {
+            None => (owner.number(), Before::Absent),
+            Some(old) if old.version > version => continue,
+            Some(old) if old.digest == entry.content.digest => (old.id, Before::Same(old.segment)),
+            Some(old) => (old.id, Before::Other(old.segment)),
+        };
+        accepted.push(Accepted { id, entry, before });
+    }
+    Ok(accepted)
+}
+
+/// Key, number, epoch, revision, digest, segment.
+type StoredRow = (Vec<u8>, i64, i64, i64, Vec<u8>, Option<i64>);
+
+async fn stored(connection: &mut PgConnection, owner: &Owner, keys: &[Vec<u8>]) -> Attempt<HashMap<Vec<u8>, Stored>> {
+    let sql = "SELECT item, id, epoch, revision, digest, segment FROM text_item \
+         WHERE scope = $1 AND owner = $2 AND item = ANY ($3)";
+    let find = sqlx::query_as(sql).bind(owner.scope.key()).bind(owner.id).bind(keys);
+    let rows: Vec<StoredRow> = find.fetch_all(connection).await.doing(FIND)?;
+    let stored = rows.into_iter().map(|(item, id, epoch, revision, digest, segment)| {
+        (item, Stored { id, version: (epoch, revision), digest, segment })
+    });
+    Ok(stored.collect())
+}
+
+/// Puts items, each once, in place of what is stored under their numbers; `segments` tells where they are.
+pub(super) async fn put(
+    connection: &mut PgConnection,
+    owner: &Owner,
+    accepted: &[Accepted<'_>],
+    segments: &[Option<i64>],
+) -> Attempt<()> {
+    let (mut ids, mut items, mut epochs, mut revisions) = (vec![], vec![], vec![], vec![]);
+    let (mut digests, mut columns) = (vec![], Columns::default());
+    for Accepted { id, entry, before: _ } in accepted {
+        let Incoming { item, version, fields, content } = entry;
+        ids.push(*id);
+        items.push(key::encode(item));
+        epochs.push(whole(version.epoch.0));
+        revisions.push(whole(version.revision));
+        digests.push(content.digest.as_slice());
+        columns.add(fields);
+    }
+    let mut sql =
+        QueryBuilder::new("INSERT INTO text_item (scope, owner, id, item, epoch, revision, digest, segment, ");
+    sql.push(columns::NAMES).push(") SELECT ").push_bind(owner.scope.key()).push(", ").push_bind(owner.id);
+    sql.push(", new.id, new.item, new.epoch, new.revision, new.digest, new.segment, ").push(columns::SELECTED);
+    sql.push(" FROM unnest(").push_bind(ids).push(", ").push_bind(items).push(", ").push_bind(epochs);
+    sql.push(", ").push_bind(revisions).push(", ").push_bind(digests).push(", ").push_bind(segments).push(", ");
+    columns.push(&mut sql);
+    sql.push(") AS new (id, item, epoch, revision, digest, segment, ").push(columns::NAMES);
+    sql.push(") ON CONFLICT (scope, owner, id) DO UPDATE SET (epoch, revision, digest, segment, ");
+    sql.push(columns::NAMES).push(") = (excluded.epoch, excluded.revision, excluded.digest, excluded.segment, ");
+    sql.push(columns::EXCLUDED).push(")");
+    sql.build().execute(connection).await.doing(WRITE).map(|_| ())
+}
+
+/// Notes that items are now in a segment.
+pub(super) async fn move_to(connection: &mut PgConnection, owner: &Owner, ids: &[i64], segment: i64) -> Attempt<()> {
+    let sql = "UPDATE text_item SET segment = $3 WHERE scope = $1 AND owner = $2 AND id = ANY ($4)";
+    let moved = sqlx::query(sql).bind(owner.scope.key()).bind(owner.id).bind(segment).bind(ids);
+    moved.execute(connection).await.doing(WRITE).map(|_| ())
+}
+
+/// Deletes items.
+pub(super) async fn delete(connection: &mut PgConnection, owner: &Owner, ids: &[i64]) -> Attempt<()> {
+    let sql = "DELETE FROM text_item WHERE scope = $1 AND owner = $2 AND id = ANY ($3)";
+    let deleted = sqlx::query(sql).bind(owner.scope.key()).bind(owner.id).bind(ids);
+    deleted.execute(connection).await.doing(WRITE).map(|_| ())
+}
+
+/// Returns where the items of a deletion are: those listed, or the messages and spans of a session, for a record
+/// outlives the session in which it was made.
+pub(super) async fn to_delete(connection: &mut PgConnection, owner: &Owner, what: &Deletion) -> Attempt<Vec<Place>> {
+    let mut sql = select(owner);
+    match what {
+        Deletion::Items(items) => {
+            sql.push(" AND item = ANY (").push_bind(items.iter().map(key::encode).collect::<Vec<_>>()).push(")");
+        }
+        Deletion::Session(session) => {
+            let spans = key::spans(session);
+            sql.push(" AND (session = ").push_bind(session.name().as_bytes().to_vec());
+            sql.push(" AND item < ").push_bind(key::BEHIND_MESSAGES);
+            sql.push(" OR item >= ").push_bind(spans.start).push(" AND item < ").push_bind(spans.end).push(")");
+        }
+    }
+    places(connection, sql).await
+}
+
+/// Returns where the items of epochs before `below` are.
+pub(super) async fn older(connection: &mut PgConnection, owner: &Owner, below: Epoch) -> Attempt<Vec<Place>> {
+    let mut sql = select(owner);
+    sql.push(" AND epoch < ").push_bind(whole(below.0));
+    places(connection, sql).await
+}
+
+/// Returns how many items an owner's number has.
+pub(super) async fn count(connection: &mut PgConnection, owner: &Owner) -> Attempt<u64> {
+    let sql = "SELECT count(*) FROM text_item WHERE scope = $1 AND owner = $2";
+    let count = sqlx::query_scalar(sql).bind(owner.scope.key()).bind(owner.id).fetch_one(connection);
+    let count: i64 = count.await.doing("count the items")?;
+    Ok(count.unsigned_abs())
+}
+
+fn select(owner: &Owner) -> QueryBuilder<sqlx::Postgres> {
+    let mut sql = QueryBuilder::new("SELECT id, item, segment FROM text_item WHERE scope = ");
+    sql.push_bind(owner.scope.key().to_owned()).push(" AND owner = ").push_bind(owner.id);
+    sql
+}
+
+async fn places(connection: &mut PgConnection, mut sql: QueryBuilder<sqlx::Postgres>) -> Attempt<Vec<Place>> {
+    let rows: Vec<(i64, Vec<u8>, Option<i64>)> = sql.build_query_as().fetch_all(connection).await.doing(FIND)?;
+    let place = |(id, item, segment): (i64, Vec<u8>, Option<i64>)| {
+        let item: ItemId = key::decode(&item)?;
+        Ok(Place { id, unit: item.unit(), segment })
+    };
+    rows.into_iter().map(place).collect()
+}

@@ -1,0 +1,159 @@
+//! The bytes of posting lists, of segments' document tables and of single documents, and their checked reading.
+//!
+//! Numbers are varints of 7 bits a byte, low bits first; ascending numbers are kept as differences. Neighbours' counts
+//! are `f32`, little-endian, and only there where one is not 0.
+
+mod bytes;
+
+#[cfg(test)]
+mod tests;
+
+use memory_core::Timestamp;
+
+use bytes::{Reader, put_number, unzigzag, zigzag};
+
+/// Bytes that no writer of ours has made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Damaged;
+
+/// How often a term occurs in a document: in its own text, and in its neighbours' by core's weighing.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Counts {
+    pub(crate) own: u32,
+    pub(crate) near: f32,
+}
+
+/// One document of a term's posting list.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Posting {
+    /// The document's place in its segment.
+    pub(crate) slot: u32,
+    pub(crate) counts: Counts,
+}
+
+/// One document of a segment: what scoring and the order of ties need of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Document {
+    /// Its place in the segment.
+    pub(crate) slot: u32,
+    /// Its item's number.
+    pub(crate) item: i64,
+    pub(crate) length: u32,
+    pub(crate) at: Timestamp,
+}
+
+/// Returns the bytes of a posting list in ascending order of slots.
+pub(crate) fn encode_postings(postings: &[Posting]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(postings.len() * 4);
+    let mut next = 0;
+    for Posting { slot, counts } in postings {
+        put_counts(&mut out, u64::from(slot.wrapping_sub(next)), counts);
+        next = slot.wrapping_add(1);
+    }
+    out
+}
+
+/// Reads a posting list and gives each posting to `visit`, in ascending order of slots.
+///
+/// # Errors
+/// `Damaged` for bytes that are none; what was visited before is as good as nothing.
+pub(crate) fn visit_postings(bytes: &[u8], mut visit: impl FnMut(Posting)) -> Result<(), Damaged> {
+    let mut reader = Reader::new(bytes);
+    let mut next = 0_u32;
+    while !reader.is_empty() {
+        let (gap, counts) = take_counts(&mut reader)?;
+        let slot = u32::try_from(gap).ok().and_then(|gap| next.checked_add(gap)).ok_or(Damaged)?;
+        next = slot.checked_add(1).ok_or(Damaged)?;
+        visit(Posting { slot, counts });
+    }
+    Ok(())
+}
+
+/// Reads a posting list.
+///
+/// # Errors
+/// `Damaged` for bytes that are none.
+pub(crate) fn decode_postings(bytes: &[u8]) -> Result<Vec<Posting>, Damaged> {
+    let mut postings = Vec::new();
+    visit_postings(bytes, |posting| postings.push(posting))?;
+    Ok(postings)
+}
+
+/// Returns the bytes of a segment's documents in ascending order of slots.
+pub(crate) fn encode_documents(documents: &[Document]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(documents.len() * 12);
+    let (mut next, mut last_item, mut last_at) = (0, 0_i64, 0_i64);
+    for Document { slot, item, length, at } in documents {
+        put_number(&mut out, u64::from(slot.wrapping_sub(next)));
+        put_number(&mut out, zigzag(item.wrapping_sub(last_item)));
+        put_number(&mut out, u64::from(*length));
+        put_number(&mut out, zigzag(at.0.wrapping_sub(last_at)));
+        (next, last_item, last_at) = (slot.wrapping_add(1), *item, at.0);
+    }
+    out
+}
+
+/// Reads a segment's documents.
+///
+/// # Errors
+/// `Damaged` for bytes that are none.
+pub(crate) fn decode_documents(bytes: &[u8]) -> Result<Vec<Document>, Damaged> {
+    let mut reader = Reader::new(bytes);
+    let mut documents = Vec::with_capacity(bytes.len() / 6);
+    let (mut next, mut item, mut at) = (0_u32, 0_i64, 0_i64);
+    while !reader.is_empty() {
+        let slot = next.checked_add(reader.small()?).ok_or(Damaged)?;
+        item = item.wrapping_add(unzigzag(reader.number()?));
+        let length = reader.small()?;
+        at = at.wrapping_add(unzigzag(reader.number()?));
+        next = slot.checked_add(1).ok_or(Damaged)?;
+        documents.push(Document { slot, item, length, at: Timestamp(at) });
+    }
+    Ok(documents)
+}
+
+/// Returns the bytes of one document's terms in ascending order.
+pub(crate) fn encode_terms<'t>(terms: impl Iterator<Item = (&'t str, Counts)>) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (term, counts) in terms {
+        put_counts(&mut out, term.len() as u64, &counts);
+        out.extend_from_slice(term.as_bytes());
+    }
+    out
+}
+
+/// Reads the terms of one document and gives the bytes of each to `visit`, in ascending order.
+///
+/// # Errors
+/// `Damaged` for bytes that are none, or if `visit` says so; what was visited before is as good as nothing.
+pub(crate) fn visit_terms<'b>(
+    bytes: &'b [u8],
+    mut visit: impl FnMut(&'b [u8], Counts) -> Result<(), Damaged>,
+) -> Result<(), Damaged> {
+    let mut reader = Reader::new(bytes);
+    while !reader.is_empty() {
+        let (length, counts) = take_counts(&mut reader)?;
+        visit(reader.bytes(usize::try_from(length).map_err(|_| Damaged)?)?, counts)?;
+    }
+    Ok(())
+}
+
+/// A number whose low bit tells whether a neighbours' count follows, the own count, and perhaps the neighbours'.
+fn put_counts(out: &mut Vec<u8>, number: u64, counts: &Counts) {
+    let has_near = counts.near != 0.0;
+    put_number(out, number << 1 | u64::from(has_near));
+    put_number(out, u64::from(counts.own));
+    if has_near {
+        out.extend_from_slice(&counts.near.to_le_bytes());
+    }
+}
+
+fn take_counts(reader: &mut Reader<'_>) -> Result<(u64, Counts), Damaged> {
+    let number = reader.number()?;
+    let own = reader.small()?;
+    if number & 1 == 0 {
+        return if own > 0 { Ok((number >> 1, Counts { own, near: 0.0 })) } else { Err(Damaged) };
+    }
+    let near = f32::from_le_bytes(reader.array()?);
+    if near > 0.0 && near.is_finite() { Ok((number >> 1, Counts { own, near })) } else { Err(Damaged) }
+}

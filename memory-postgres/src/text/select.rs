@@ -1,0 +1,168 @@
+//! The best candidates that match a filter.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BinaryHeap, HashMap, HashSet};
+
+use memory_core::{Fields, Filter, ItemId, Scope, Timestamp};
+use sqlx::postgres::PgConnection;
+use sqlx::{Postgres, QueryBuilder, Row};
+
+use crate::error::{Attempt, BACKEND, Doing};
+use crate::filter::{Place, push_filter};
+use crate::index::{corrupt, key};
+
+/// An item that may be an answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate {
+    pub(super) score: f32,
+    pub(super) at: Timestamp,
+    /// The item's number.
+    pub(super) item: i64,
+    /// Where the caller keeps what else is known of it.
+    pub(super) place: usize,
+}
+
+/// An item that is an answer.
+#[derive(Clone, Debug)]
+pub(super) struct Chosen {
+    pub(super) candidate: Candidate,
+    pub(super) item: ItemId,
+    pub(super) fields: Fields,
+}
+
+/// Candidates are ordered by what is known without a look at the item; equal ones are told apart by the item.
+impl Ord for Candidate {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.score.total_cmp(&other.score).then(self.at.cmp(&other.at))
+    }
+}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Candidate {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Candidate {}
+
+/// An owner as a search has found it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct State<'s> {
+    pub(super) scope: &'s Scope,
+    pub(super) owner: i64,
+    /// Another number than before if anything was written meanwhile.
+    pub(super) next: i64,
+}
+
+/// Returns the `limit` best candidates that match: highest score first, ties by newer `at`, then by item; none if
+/// anything of the owner was written meanwhile, so that what is read here may not belong to the candidates.
+///
+/// Most filters let most items pass, so the best candidates are tried first. If too few of them match, the filter is
+/// resolved once, into the set of all items that do: so a selective filter costs one scan and never starves the answer.
+pub(super) async fn best(
+    connection: &mut PgConnection,
+    state: State<'_>,
+    filter: &Filter,
+    limit: usize,
+    candidates: Vec<Candidate>,
+) -> Attempt<Option<Vec<Chosen>>> {
+    let mut heap = BinaryHeap::from(candidates);
+    let spare = if *filter == Filter::All { 0 } else { limit.saturating_add(32) };
+    let first = take(&mut heap, limit.saturating_add(spare));
+    let Some(mut chosen) = matching(connection, state, filter, &first).await? else { return Ok(None) };
+    if chosen.len() < limit && !heap.is_empty() {
+        let Some(passing) = resolve(connection, state, filter).await? else { return Ok(None) };
+        heap.retain(|candidate| passing.contains(&candidate.item));
+        let rest = take(&mut heap, limit - chosen.len());
+        let Some(rest) = matching(connection, state, &Filter::All, &rest).await? else { return Ok(None) };
+        chosen.extend(rest);
+    }
+    chosen.truncate(limit);
+    Ok(Some(chosen))
+}
+
+/// Takes the `count` best candidates, and those that tie with the last of them.
+fn take(heap: &mut BinaryHeap<Candidate>, count: usize) -> Vec<Candidate> {
+    let mut taken: Vec<Candidate> = Vec::with_capacity(count.min(heap.len()));
+    while let Some(next) = heap.peek() {
+        if taken.len() >= count && taken.last() != Some(next) {
+            break;
+        }
+        taken.extend(heap.pop());
+    }
+    taken
+}
+
+/// Returns those of the candidates that match, in order.
+async fn matching(
+    connection: &mut PgConnection,
+    state: State<'_>,
+    filter: &Filter,
+    candidates: &[Candidate],
+) -> Attempt<Option<Vec<Chosen>>> {
+    let doing = "read the items";
+    if candidates.is_empty() {
+        return Ok(Some(Vec::new()));
+    }
+    let ids: Vec<_> = candidates.iter().map(|candidate| candidate.item).collect();
+    let mut sql = select(state, "item.id, item.item, item.fields");
+    sql.push(" AND item.id = ANY (").push_bind(ids).push(") AND ");
+    push_filter(&mut sql, Place::Index, filter)?;
+    sql.push(" OFFSET 0) AS item ON true");
+    let rows = sql.build().fetch_all(connection).await.doing(doing)?;
+    let Some(first) = rows.first() else { return Ok(None) };
+    if first.try_get::<i64, _>("next").doing(doing)? != state.next {
+        return Ok(None);
+    }
+    let mut found = HashMap::new();
+    for row in &rows {
+        if let Some(id) = row.try_get::<Option<i64>, _>("id").doing(doing)? {
+            found.insert(id, row);
+        }
+    }
+    let mut chosen = Vec::with_capacity(found.len());
+    for candidate in candidates {
+        let Some(row) = found.get(&candidate.item) else { continue };
+        let item = key::decode(row.try_get("item").doing(doing)?)?;
+        let fields = Fields::decode(BACKEND, row.try_get("fields").doing(doing)?)?;
+        chosen.push(Chosen { candidate: *candidate, item, fields });
+    }
+    if *filter == Filter::All && chosen.len() < candidates.len() {
+        return Err(corrupt("a search finds an item that is not there").into());
+    }
+    chosen.sort_by(|a, b| Reverse(a.candidate).cmp(&Reverse(b.candidate)).then_with(|| a.item.cmp(&b.item)));
+    Ok(Some(chosen))
+}
+
+/// Returns the numbers of all items that match.
+async fn resolve(connection: &mut PgConnection, state: State<'_>, filter: &Filter) -> Attempt<Option<HashSet<i64>>> {
+    let mut sql = select(state, "item.id");
+    sql.push(" AND ");
+    push_filter(&mut sql, Place::Index, filter)?;
+    sql.push(" OFFSET 0) AS item ON true");
+    let rows: Vec<(i64, Option<i64>)> = sql.build_query_as().fetch_all(connection).await.doing("filter the items")?;
+    let is_same = rows.first().is_some_and(|(next, _)| *next == state.next);
+    Ok(is_same.then(|| rows.into_iter().filter_map(|(_, id)| id).collect()))
+}
+
+/// Begins a statement that reads items of an owner, beside the owner's next number.
+///
+/// Names the owner for row-level security too. Limits and offsets keep the parts in this order: what stands behind them
+/// is never planned into the rest, and needs its answers.
+fn select(state: State<'_>, columns: &'static str) -> QueryBuilder<Postgres> {
+    let State { scope, owner, next: _ } = state;
+    let mut sql = QueryBuilder::new("WITH shown AS MATERIALIZED (SELECT set_config('memory.scope', ");
+    sql.push_bind(scope.key().to_owned())
+        .push(", true) AS scope) SELECT mine.next, item.* FROM shown CROSS JOIN LATERAL (");
+    sql.push("SELECT id, next FROM index_owner WHERE scope = shown.scope AND id = ").push_bind(owner);
+    sql.push(" AND NOT buried LIMIT 1) AS mine LEFT JOIN LATERAL (SELECT ").push(columns);
+    sql.push(" FROM text_item AS item WHERE item.scope = ").push_bind(scope.key().to_owned());
+    sql.push(" AND item.owner = mine.id");
+    sql
+}

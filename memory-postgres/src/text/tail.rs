@@ -1,0 +1,183 @@
+//! The tail: the newest documents of a unit, each with its own terms, not yet folded into posting lists.
+//!
+//! A message is put twice, the second time when its successor arrives, and the last span of a session with every
+//! message: in the tail that costs one row each, where posting lists would cost a row for every term. A search reads the
+//! tail whole, so it is kept short.
+
+use std::collections::{BTreeMap, HashSet};
+
+use memory_core::{Timestamp, Unit};
+use sqlx::postgres::PgConnection;
+
+use super::segment::Segment;
+use super::shape::Shape;
+use super::statistics::Totals;
+use crate::error::{Attempt, Doing};
+use crate::index::{Owner, corrupt};
+
+const DOING: &str = "write the newest documents";
+
+/// A document with its terms.
+#[derive(Clone, Debug)]
+pub(super) struct TailDocument {
+    pub(super) item: i64,
+    /// The order of puts.
+    pub(super) stamp: i64,
+    pub(super) length: u32,
+    pub(super) at: Timestamp,
+    /// The terms, as [`super::posting::encode_terms`] writes them.
+    pub(super) terms: Vec<u8>,
+}
+
+impl TailDocument {
+    fn bytes(&self) -> i64 {
+        self.terms.len() as i64
+    }
+}
+
+/// Which items were folded into which segment.
+pub(super) type Folded = BTreeMap<i64, Vec<i64>>;
+
+/// Adds documents that are in no tail and no segment; folds the oldest ones if the tail grows too long.
+pub(super) async fn add(
+    connection: &mut PgConnection,
+    owner: &mut Owner,
+    shape: Shape,
+    unit: Unit,
+    new: &[TailDocument],
+) -> Attempt<Folded> {
+    let mut totals = Totals::of(owner, unit);
+    let bytes: i64 = new.iter().map(TailDocument::bytes).sum();
+    totals.documents += new.len() as i64;
+    totals.length += new.iter().map(|document| i64::from(document.length)).sum::<i64>();
+    if totals.tail_bytes + bytes <= shape.tail {
+        totals.tail_bytes += bytes;
+        totals.set(owner, unit);
+        store(connection, owner, unit, new.iter()).await?;
+        return Ok(Folded::new());
+    }
+    let stored = load(connection, owner, unit).await?;
+    let mut old: Vec<_> = stored.into_iter().chain(new.iter().cloned()).collect();
+    old.sort_unstable_by_key(|document| document.stamp);
+    let young = old.split_off(old.len() - newest(&old, shape.kept));
+    let folded = fold(connection, owner, shape, unit, &old).await?;
+    delete(connection, owner, unit, old.iter().map(|document| document.item).collect()).await?;
+    let fresh: HashSet<i64> = new.iter().map(|document| document.item).collect();
+    totals.tail_bytes = young.iter().map(TailDocument::bytes).sum();
+    totals.set(owner, unit);
+    store(connection, owner, unit, young.iter().filter(|document| fresh.contains(&document.item))).await?;
+    Ok(folded)
+}
+
+/// Returns how many documents at the end stay in the tail.
+fn newest(documents: &[TailDocument], kept: i64) -> usize {
+    let sums = documents.iter().rev().scan(0, |sum, document| {
+        *sum += document.bytes();
+        Some(*sum)
+    });
+    sums.take_while(|sum| *sum <= kept).count()
+}
+
+async fn fold(
+    connection: &mut PgConnection,
+    owner: &mut Owner,
+    shape: Shape,
+    unit: Unit,
+    documents: &[TailDocument],
+) -> Attempt<Folded> {
+    let mut folded = Folded::new();
+    let mut rest = documents;
+    while !rest.is_empty() {
+        // Enough for a whole segment makes a new one, which spares reading another's lists.
+        let mut segment = match rest.len() < shape.documents {
+            true => Segment::with_room(connection, owner, shape, unit).await?,
+            false => Segment::new(owner, unit),
+        };
+        let later = segment.fill(connection, owner, shape, rest).await?;
+        let taken = rest.len() - later.len();
+        if taken == 0 {
+            return Err(corrupt("a segment with room has none").into());
+        }
+        let items = rest.iter().take(taken).map(|document| document.item);
+        folded.entry(segment.number).or_default().extend(items);
+        rest = later;
+    }
+    Ok(folded)
+}
+
+/// Returns the documents of the tail.
+async fn load(connection: &mut PgConnection, owner: &Owner, unit: Unit) -> Attempt<Vec<TailDocument>> {
+    let sql = "SELECT item, stamp, length, at, terms FROM text_tail WHERE scope = $1 AND owner = $2 AND unit = $3";
+    let rows: Vec<(i64, i64, i64, i64, Vec<u8>)> = sqlx::query_as(sql)
+        .bind(owner.scope.key())
+        .bind(owner.id)
+        .bind(unit.name().as_bytes())
+        .fetch_all(connection)
+        .await
+        .doing("read the newest documents")?;
+    let document = |(item, stamp, length, at, terms)| TailDocument {
+        item,
+        stamp,
+        length: u32::try_from(length).unwrap_or(u32::MAX),
+        at: Timestamp(at),
+        terms,
+    };
+    Ok(rows.into_iter().map(document).collect())
+}
+
+/// Removes items and takes them out of the totals.
+pub(super) async fn remove(
+    connection: &mut PgConnection,
+    owner: &mut Owner,
+    unit: Unit,
+    items: &HashSet<i64>,
+) -> Attempt<()> {
+    let sql = "DELETE FROM text_tail WHERE scope = $1 AND owner = $2 AND unit = $3 AND item = ANY ($4) \
+         RETURNING length, octet_length(terms)::int8";
+    let removed: Vec<(i64, i64)> = sqlx::query_as(sql)
+        .bind(owner.scope.key())
+        .bind(owner.id)
+        .bind(unit.name().as_bytes())
+        .bind(items.iter().copied().collect::<Vec<_>>())
+        .fetch_all(connection)
+        .await
+        .doing(DOING)?;
+    if removed.len() < items.len() {
+        return Err(corrupt("the newest documents lack one").into());
+    }
+    let mut totals = Totals::of(owner, unit);
+    for (length, bytes) in removed {
+        totals.documents -= 1;
+        totals.length -= length;
+        totals.tail_bytes -= bytes;
+    }
+    totals.set(owner, unit);
+    Ok(())
+}
+
+async fn store<'d>(
+    connection: &mut PgConnection,
+    owner: &Owner,
+    unit: Unit,
+    documents: impl Iterator<Item = &'d TailDocument>,
+) -> Attempt<()> {
+    let (mut items, mut stamps, mut lengths, mut times, mut terms) = (vec![], vec![], vec![], vec![], vec![]);
+    for TailDocument { item, stamp, length, at, terms: packed } in documents {
+        items.push(*item);
+        stamps.push(*stamp);
+        lengths.push(i64::from(*length));
+        times.push(at.0);
+        terms.push(packed.as_slice());
+    }
+    let sql = "INSERT INTO text_tail (scope, owner, unit, item, stamp, length, at, terms) \
+         SELECT $1, $2, $3, new.* FROM unnest($4, $5, $6, $7, $8) AS new (item, stamp, length, at, terms)";
+    let store = sqlx::query(sql).bind(owner.scope.key()).bind(owner.id).bind(unit.name().as_bytes());
+    let store = store.bind(items).bind(stamps).bind(lengths).bind(times).bind(terms);
+    store.execute(connection).await.doing(DOING).map(|_| ())
+}
+
+async fn delete(connection: &mut PgConnection, owner: &Owner, unit: Unit, items: Vec<i64>) -> Attempt<()> {
+    let sql = "DELETE FROM text_tail WHERE scope = $1 AND owner = $2 AND unit = $3 AND item = ANY ($4)";
+    let delete = sqlx::query(sql).bind(owner.scope.key()).bind(owner.id).bind(unit.name().as_bytes());
+    delete.bind(items).execute(connection).await.doing(DOING).map(|_| ())
+}

@@ -1,0 +1,185 @@
+//! The vector store over a database.
+
+mod approximate;
+mod erase;
+mod exact;
+mod hits;
+mod own_index;
+mod table;
+mod write;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use memory_core::store::{Erased, Health, Store};
+use memory_core::text::{Deletion, Rejected, Visibility};
+use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore};
+use memory_core::{Epoch, Error, Result, Scope};
+
+use crate::client::{Call, Postgres};
+use crate::error::BACKEND;
+use crate::index::{most, show};
+
+use hits::{Answer, Sought};
+use own_index::OwnIndexes;
+use table::Table;
+
+const SEARCH: &str = "search vectors";
+
+/// A [`VectorStore`] in a PostgreSQL database with the extension pgvector.
+///
+/// Several spaces may share a database, each with a table of its own: another space finds nothing and destroys nothing.
+/// What is put is findable when the call returns.
+///
+/// Up to a number of vectors of an owner (20,000 by default) a search compares them all, so it is exact. For an owner
+/// with more an index of its own is built in the background (HNSW over `halfvec`); from when it stands, a search takes
+/// candidates from there and compares these exactly. Where it finds fewer than were asked for, all are compared.
+#[derive(Clone, Debug)]
+pub struct PgVectors {
+    database: Postgres,
+    table: Arc<Table>,
+    exact_below: i64,
+    indexes: OwnIndexes,
+}
+
+impl PgVectors {
+    /// Returns the vector store of `space`, whose table is made if it is missing.
+    ///
+    /// # Errors
+    /// `Unsupported` if the database lacks pgvector and cannot be given it; `SpaceMismatch` if its table belongs to
+    /// another space; `Backend` if the server fails.
+    pub async fn open(database: &Postgres, space: EmbeddingSpace) -> Result<Self> {
+        let table = database.run(Call::transaction("open a space of vectors").long(), space, |connection, space| {
+            Box::pin(table::open(connection, space))
+        });
+        let table = Arc::new(table.await?);
+        let indexes = OwnIndexes::new(database, &table);
+        Ok(Self { database: database.clone(), table, exact_below: 20_000, indexes })
+    }
+
+    /// Sets up to how many vectors of an owner a search compares them all. Default 20,000.
+    #[must_use]
+    pub fn with_exact_below(mut self, vectors: u64) -> Self {
+        self.exact_below = i64::try_from(vectors).unwrap_or(i64::MAX);
+        self
+    }
+
+    /// Builds the owner's own index, which is otherwise done in the background, and returns whether it stands: an
+    /// owner without vectors, and a space of more numbers than an index takes, have none.
+    ///
+    /// # Errors
+    /// `Unsupported` if the role may not make indexes; `Backend` if the server fails.
+    pub async fn build_index(&self, scope: &Scope) -> Result<bool> {
+        let input = (scope.clone(), Arc::clone(&self.table));
+        let owner = self.database.run(Call::transaction("find the owner's vectors"), input, |connection, input| {
+            Box::pin(async move {
+                let (scope, table) = input;
+                show(connection, scope).await?;
+                crate::index::owner::number(connection, scope, &table.name).await
+            })
+        });
+        match owner.await? {
+            Some(owner) => self.indexes.build(owner).await,
+            None => Ok(false),
+        }
+    }
+}
+
+#[async_trait]
+impl Store for PgVectors {
+    fn backend(&self) -> &'static str {
+        BACKEND
+    }
+
+    async fn ping(&self) -> Result<Health> {
+        self.database.ping().await
+    }
+
+    async fn close(&self) -> Result<()> {
+        self.database.close().await;
+        Ok(())
+    }
+
+    async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
+        erase::erase(&self.database, &self.table, &self.indexes, scope, below).await
+    }
+}
+
+#[async_trait]
+impl VectorStore for PgVectors {
+    fn space(&self) -> &EmbeddingSpace {
+        &self.table.space
+    }
+
+    async fn put(&self, scope: &Scope, entries: &[VectorEntry], _visibility: Visibility) -> Result<Vec<Rejected>> {
+        let (mut prepared, mut rejected) = (Vec::with_capacity(entries.len()), Vec::new());
+        for entry in entries {
+            match write::prepare(&self.table.space, entry) {
+                Ok(entry) => prepared.push(entry),
+                Err(error) => rejected.push(Rejected { item: entry.item.clone(), error }),
+            }
+        }
+        if prepared.is_empty() {
+            return Ok(rejected);
+        }
+        let rows = prepared.iter().map(|entry| entry.content.len()).sum();
+        let call = Call::transaction("put vectors").rows(rows);
+        let input = (scope.clone(), Arc::clone(&self.table), prepared);
+        let put = self.database.run(call, input, |connection, input| {
+            let (scope, table, entries) = input;
+            Box::pin(write::put(connection, scope, table, entries))
+        });
+        let (owner, rows) = put.await?;
+        if rows > self.exact_below {
+            self.indexes.ensure(owner);
+        }
+        Ok(rejected)
+    }
+
+    async fn flush(&self) -> Result<()> {
+        Ok(())
+    }
+
+    async fn search(&self, scope: &Scope, query: &VectorQuery) -> Result<Vec<VectorHit>> {
+        self.table.space.check(&query.space)?;
+        self.table.space.check_vector(&query.vector)?;
+        if query.limit == 0 {
+            return Err(Error::invalid("a search returns at least 1 result"));
+        }
+        let input = Arc::new((scope.clone(), Arc::clone(&self.table), query.clone(), self.exact_below));
+        let first = self.database.run(Call::statement(SEARCH), Arc::clone(&input), |connection, input| {
+            Box::pin(async move {
+                let (scope, table, query, exact_below) = input.as_ref();
+                hits::first(connection, &Sought::new(scope, table, query)?, *exact_below).await
+            })
+        });
+        let Answer { hits, is_done, unindexed } = first.await?;
+        if let Some(owner) = unindexed {
+            self.indexes.ensure(owner);
+        }
+        if is_done {
+            return Ok(hits);
+        }
+        let further = self.database.run(Call::snapshot(SEARCH), input, |connection, input| {
+            Box::pin(async move {
+                let (scope, table, query, exact_below) = input.as_ref();
+                hits::further(connection, &Sought::new(scope, table, query)?, *exact_below).await
+            })
+        });
+        further.await
+    }
+
+    async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
+        let most = most(what);
+        if most == 0 {
+            return Ok(());
+        }
+        let call = Call::transaction("delete vectors").rows(most);
+        let input = (scope.clone(), Arc::clone(&self.table), what.clone());
+        let delete = self.database.run(call, input, |connection, input| {
+            let (scope, table, what) = input;
+            Box::pin(write::delete(connection, scope, table, what))
+        });
+        delete.await
+    }
+}

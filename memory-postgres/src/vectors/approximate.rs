@@ -1,0 +1,51 @@
+//! Candidates from an owner's own index, compared exactly.
+
+use sqlx::QueryBuilder;
+use sqlx::postgres::PgConnection;
+
+use super::exact::push_pieces;
+use super::hits::{Near, Sought, read};
+use crate::error::{Attempt, Doing};
+use crate::filter::{Place, push_filter};
+
+/// The most hits that are sought in an index: for more of them it would look at most of what there is.
+pub(super) const MOST_HITS: usize = 400;
+
+const DOING: &str = "search the index of vectors";
+
+/// The fewest and the most candidates that the index looks at in one go.
+const LEAST: usize = 200;
+const MOST: usize = 1_000;
+
+/// Until the transaction ends: the index goes on until enough candidates match the filter, or so many were seen that
+/// comparing all is cheaper; and it is not passed over because sorting all rows looks as cheap.
+const SETTINGS: &str = "SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true), \
+     set_config('hnsw.ef_search', $1, true), \
+     set_config('hnsw.max_scan_tuples', '5000', true), set_config('enable_seqscan', 'off', true), \
+     set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true)";
+
+/// Returns pieces that match the filter, nearest first; perhaps not all of the nearest, and perhaps too few.
+pub(super) async fn search(connection: &mut PgConnection, sought: &Sought<'_>, owner: i64) -> Attempt<Vec<Near>> {
+    let Sought { scope, table, query, vector } = sought;
+    // Twice as many, because of pieces of one item, and because half precision may turn near ones around.
+    let count = query.limit.saturating_mul(2).saturating_add(64);
+    let effort = count.saturating_mul(2).clamp(LEAST, MOST);
+    sqlx::query(SETTINGS).bind(effort.to_string()).execute(&mut *connection).await.doing(DOING)?;
+    let half = format!("halfvec({})", table.space.dimension);
+    let mut sql = QueryBuilder::new("WITH near AS MATERIALIZED (");
+    push_pieces(&mut sql, true);
+    sql.push(" item.at FROM ").push(&table.table).push(" AS item WHERE item.scope = ").push_bind(scope.key());
+    // Written out, for the planner has to see that the index is over these rows.
+    sql.push(" AND item.owner = ").push(owner).push(" AND ");
+    push_filter(&mut sql, Place::Index, &query.filter)?;
+    sql.push(" ORDER BY item.embedding::").push(&half).push(" <=> ").push_bind(vector).push("::").push(&half);
+    sql.push(" LIMIT ").push_bind(i64::try_from(count).unwrap_or(i64::MAX)).push(") ");
+    push_pieces(&mut sql, query.with_vectors);
+    sql.push(" greatest(-1, least(1, -(item.embedding <#> ")
+        .push_bind(vector)
+        .push("))) AS similarity FROM near AS item ");
+    sql.push("ORDER BY similarity DESC, item.at DESC, item.item, item.piece");
+    // Not kept prepared: each owner has its own, and few searches come here.
+    let rows = sql.build().persistent(false).fetch_all(connection).await.doing(DOING)?;
+    rows.iter().map(|row| read(row, query.with_vectors)).collect()
+}

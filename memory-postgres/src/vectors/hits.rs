@@ -1,0 +1,146 @@
+//! Searching the vectors of an owner: all of them, or candidates of its own index.
+
+use std::collections::HashSet;
+
+use memory_core::vector::{Similarity, VectorHit, VectorQuery, normalise};
+use memory_core::{Error, Fields, ItemId, Result, Scope};
+use pgvector::Vector;
+use sqlx::Row;
+use sqlx::postgres::{PgConnection, PgRow};
+
+use super::approximate;
+use super::exact::{self, Reach};
+use super::table::Table;
+use crate::error::{Attempt, BACKEND, Doing};
+use crate::index::{key, show};
+
+/// A piece near the vector sought.
+#[derive(Debug)]
+pub(super) struct Near {
+    item: ItemId,
+    piece: i64,
+    similarity: f32,
+    fields: Fields,
+    vector: Option<Vec<f32>>,
+}
+
+/// What a search asks of the server.
+pub(super) struct Sought<'q> {
+    pub(super) scope: &'q Scope,
+    pub(super) table: &'q Table,
+    pub(super) query: &'q VectorQuery,
+    /// The vector at unit length.
+    pub(super) vector: Vector,
+}
+
+/// Pieces, nearest first, and whether there may be more.
+pub(super) struct Nearest {
+    pub(super) pieces: Vec<Near>,
+    pub(super) is_all: bool,
+}
+
+/// What a search has found.
+pub(super) struct Answer {
+    pub(super) hits: Vec<VectorHit>,
+    /// Whether nothing more can be found.
+    pub(super) is_done: bool,
+    /// The owner's number, if its own index is missing.
+    pub(super) unindexed: Option<i64>,
+}
+
+impl<'q> Sought<'q> {
+    /// Returns what `query` asks.
+    ///
+    /// # Errors
+    /// `Invalid` for a vector without length.
+    pub(super) fn new(scope: &'q Scope, table: &'q Table, query: &'q VectorQuery) -> Result<Self> {
+        let vector = normalise(&query.vector).map(Vector::from);
+        let vector = vector.ok_or_else(|| Error::invalid("a vector without length has no direction"))?;
+        Ok(Self { scope, table, query, vector })
+    }
+
+    /// How many pieces are asked for at first: more than hits, because of several pieces of one item.
+    fn count(&self) -> usize {
+        self.query.limit.saturating_mul(2).saturating_add(16)
+    }
+}
+
+/// Compares all vectors of an owner that has few, in one statement: most searches are done with it.
+pub(super) async fn first(connection: &mut PgConnection, sought: &Sought<'_>, exact_below: i64) -> Attempt<Answer> {
+    let found = exact::search(connection, sought, Reach::Few(exact_below), sought.count()).await?;
+    let Some(owner) = found.owner else { return Ok(Answer { hits: Vec::new(), is_done: true, unindexed: None }) };
+    let is_unindexed = owner.is_many && !owner.is_indexed && sought.table.is_indexable;
+    let unindexed = is_unindexed.then_some(owner.id);
+    let Some(nearest) = found.nearest else { return Ok(Answer { hits: Vec::new(), is_done: false, unindexed }) };
+    let is_all = nearest.is_all;
+    let (hits, is_full) = distinct(sought.query, nearest.pieces);
+    Ok(Answer { hits, is_done: is_full || is_all, unindexed })
+}
+
+/// Asks the owner's own index if there is one and not too much is sought; compares all vectors if that is not enough, and more and more of them
+/// while pieces of the same items take the places.
+pub(super) async fn further(
+    connection: &mut PgConnection,
+    sought: &Sought<'_>,
+    exact_below: i64,
+) -> Attempt<Vec<VectorHit>> {
+    show(connection, sought.scope).await?;
+    let known = exact::search(connection, sought, Reach::Few(exact_below), 1).await?;
+    if let (Some(owner), None, true) = (known.owner, known.nearest, sought.query.limit <= approximate::MOST_HITS) {
+        let (hits, is_full) = distinct(sought.query, approximate::search(connection, sought, owner.id).await?);
+        if is_full {
+            return Ok(hits);
+        }
+    }
+    let mut count = sought.count();
+    loop {
+        count = count.saturating_mul(8);
+        let found = exact::search(connection, sought, Reach::All, count).await?;
+        let Some(nearest) = found.nearest else { return Ok(Vec::new()) };
+        let is_all = nearest.is_all;
+        let (hits, is_full) = distinct(sought.query, nearest.pieces);
+        if is_full || is_all {
+            return Ok(hits);
+        }
+    }
+}
+
+/// Returns the items by their nearest piece, and whether no more are sought.
+fn distinct(query: &VectorQuery, mut pieces: Vec<Near>) -> (Vec<VectorHit>, bool) {
+    pieces.sort_by(|a, b| {
+        let order = b.similarity.total_cmp(&a.similarity).then_with(|| b.fields.at.cmp(&a.fields.at));
+        order.then_with(|| a.item.cmp(&b.item)).then_with(|| a.piece.cmp(&b.piece))
+    });
+    let (mut seen, mut hits) = (HashSet::new(), Vec::new());
+    for Near { item, piece, similarity, fields, vector } in pieces {
+        if query.floor.is_some_and(|floor| similarity < floor.value()) {
+            return (hits, true);
+        }
+        if !seen.insert(item.clone()) {
+            continue;
+        }
+        let piece = u32::try_from(piece).unwrap_or(u32::MAX);
+        hits.push(VectorHit { item, piece, similarity: Similarity::new(similarity), fields, vector });
+        if hits.len() == query.limit {
+            return (hits, true);
+        }
+    }
+    (hits, false)
+}
+
+/// Reads the columns `item`, `piece`, `similarity`, `fields` and, if it was asked for, `embedding` of a row.
+pub(super) fn read(row: &PgRow, with_vector: bool) -> Attempt<Near> {
+    let doing = "read what is near";
+    let item: Vec<u8> = row.try_get("item").doing(doing)?;
+    let fields: Vec<u8> = row.try_get("fields").doing(doing)?;
+    let similarity: f64 = row.try_get("similarity").doing(doing)?;
+    let vector: Option<Vector> = if with_vector { Some(row.try_get("embedding").doing(doing)?) } else { None };
+    Ok(Near {
+        item: key::decode(&item)?,
+        piece: row.try_get("piece").doing(doing)?,
+        // The server sums in single precision; adding zero makes -0.0 the same as 0.0, which tie.
+        similarity: similarity as f32 + 0.0,
+        fields: Fields::decode(BACKEND, &fields)?,
+        vector: vector.map(Vec::from),
+    })
+}

@@ -1,0 +1,145 @@
+//! Putting and deleting the vectors of an owner.
+
+use memory_core::text::Deletion;
+use memory_core::vector::{EmbeddingSpace, VectorEntry, normalise};
+use memory_core::{Error, Result, Scope};
+use pgvector::Vector;
+use sqlx::QueryBuilder;
+use sqlx::postgres::PgConnection;
+
+use super::table::Table;
+use crate::error::{Attempt, Doing};
+use crate::index::columns::{self, Columns};
+use crate::index::owner::whole;
+use crate::index::{Incoming, Owner, key, newest};
+
+/// Where an owner's totals have the number of rows.
+const ROWS: usize = 0;
+
+const PUT: &str = "put vectors";
+
+/// Returns the entry with its vectors at unit length.
+///
+/// # Errors
+/// `Invalid` for an entry without pieces, or with one that the space does not take.
+pub(super) fn prepare(space: &EmbeddingSpace, entry: &VectorEntry) -> Result<Incoming<Vec<Vector>>> {
+    let VectorEntry { item, version, pieces, fields } = entry;
+    if pieces.is_empty() {
+        return Err(Error::invalid("an entry needs at least one vector"));
+    }
+    let mut content = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        space.check_vector(piece)?;
+        content.push(Vector::from(normalise(piece).unwrap_or_default()));
+    }
+    Ok(Incoming { item: item.clone(), version: *version, fields: fields.clone(), content })
+}
+
+/// Puts entries of an owner, and returns the owner's number with the rows that it now has.
+pub(super) async fn put(
+    connection: &mut PgConnection,
+    scope: &Scope,
+    table: &Table,
+    entries: &[Incoming<Vec<Vector>>],
+) -> Attempt<(i64, i64)> {
+    let mut owner = Owner::intern(connection, scope, &table.name).await?;
+    let below = owner.below;
+    let entries = newest(entries.iter().filter(|entry| whole(entry.version.epoch.0) >= below));
+    let rows = owner.total(ROWS);
+    if entries.is_empty() {
+        return Ok((owner.id, rows));
+    }
+    let deleted = delete_older(connection, &owner, table, &entries).await?;
+    let inserted = insert(connection, &owner, table, &entries).await?;
+    if inserted != deleted {
+        owner.set_total(ROWS, rows + inserted - deleted);
+        owner.save(connection).await?;
+    }
+    Ok((owner.id, owner.total(ROWS)))
+}
+
+/// Deletes what the entries replace: all pieces of their items that are not newer.
+async fn delete_older(
+    connection: &mut PgConnection,
+    owner: &Owner,
+    table: &Table,
+    entries: &[&Incoming<Vec<Vector>>],
+) -> Attempt<i64> {
+    let items: Vec<_> = entries.iter().map(|entry| key::encode(&entry.item)).collect();
+    let (epochs, revisions): (Vec<_>, Vec<_>) =
+        entries.iter().map(|entry| (whole(entry.version.epoch.0), whole(entry.version.revision))).unzip();
+    let mut sql = QueryBuilder::new("DELETE FROM ");
+    sql.push(&table.table).push(" AS old USING unnest(").push_bind(items).push(", ").push_bind(epochs).push(", ");
+    sql.push_bind(revisions).push(") AS new (item, epoch, revision) WHERE old.scope = ").push_bind(owner.scope.key());
+    sql.push(" AND old.owner = ").push_bind(owner.id).push(" AND old.item = new.item");
+    sql.push(" AND (old.epoch, old.revision) <= (new.epoch, new.revision)");
+    let deleted = sql.build().execute(connection).await.doing(PUT)?;
+    Ok(whole(deleted.rows_affected()))
+}
+
+/// Inserts the pieces of items of which nothing newer was left.
+async fn insert(
+    connection: &mut PgConnection,
+    owner: &Owner,
+    table: &Table,
+    entries: &[&Incoming<Vec<Vector>>],
+) -> Attempt<i64> {
+    let (mut items, mut pieces, mut epochs, mut revisions) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut embeddings, mut columns) = (Vec::new(), Columns::default());
+    for Incoming { item, version, fields, content } in entries.iter().copied() {
+        for (piece, embedding) in (0_i64..).zip(content) {
+            items.push(key::encode(item));
+            pieces.push(piece);
+            epochs.push(whole(version.epoch.0));
+            revisions.push(whole(version.revision));
+            embeddings.push(embedding.clone());
+            columns.add(fields);
+        }
+    }
+    let mut sql = QueryBuilder::new("INSERT INTO ");
+    sql.push(&table.table).push(" (scope, owner, item, piece, epoch, revision, embedding, ").push(columns::NAMES);
+    sql.push(") SELECT ").push_bind(owner.scope.key()).push(", ").push_bind(owner.id);
+    sql.push(", new.item, new.piece, new.epoch, new.revision, new.embedding, ").push(columns::SELECTED);
+    sql.push(" FROM unnest(").push_bind(items).push(", ").push_bind(pieces).push(", ").push_bind(epochs).push(", ");
+    sql.push_bind(revisions).push(", ").push_bind(embeddings).push(", ");
+    columns.push(&mut sql);
+    sql.push(") AS new (item, piece, epoch, revision, embedding, ").push(columns::NAMES);
+    sql.push(") WHERE NOT EXISTS (SELECT 1 FROM ").push(&table.table).push(" AS old WHERE old.scope = ");
+    sql.push_bind(owner.scope.key()).push(" AND old.owner = ").push_bind(owner.id).push(" AND old.item = new.item)");
+    let inserted = sql.build().execute(connection).await.doing(PUT)?;
+    Ok(whole(inserted.rows_affected()))
+}
+
+/// Deletes items of an owner, or the messages and spans of a session: a record outlives the session it was made in.
+pub(super) async fn delete(
+    connection: &mut PgConnection,
+    scope: &Scope,
+    table: &Table,
+    what: &Deletion,
+) -> Attempt<()> {
+    let Some(mut owner) = Owner::find(connection, scope, &table.name).await? else { return Ok(()) };
+    let mut sql = QueryBuilder::new("DELETE FROM ");
+    sql.push(&table.table).push(" AS item WHERE item.scope = ").push_bind(scope.key());
+    sql.push(" AND item.owner = ").push_bind(owner.id);
+    match what {
+        Deletion::Items(items) => {
+            let items: Vec<_> = items.iter().map(key::encode).collect();
+            sql.push(" AND item.item = ANY (").push_bind(items).push(")");
+        }
+        Deletion::Session(session) => {
+            let spans = key::spans(session);
+            sql.push(" AND (item.session = ").push_bind(session.name().as_bytes().to_vec());
+            sql.push(" AND item.item < ").push_bind(key::BEHIND_MESSAGES);
+            sql.push(" OR item.item >= ").push_bind(spans.start).push(" AND item.item < ").push_bind(spans.end);
+            sql.push(")");
+        }
+    }
+    let deleted = sql.build().execute(&mut *connection).await.doing("delete vectors")?;
+    remove_rows(&mut owner, whole(deleted.rows_affected()));
+    owner.save(connection).await
+}
+
+/// Takes rows out of the owner's total.
+pub(super) fn remove_rows(owner: &mut Owner, rows: i64) {
+    owner.set_total(ROWS, owner.total(ROWS) - rows);
+}
