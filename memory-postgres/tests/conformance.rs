@@ -1,14 +1,20 @@
 //! Every promise of the traits, tried on a PostgreSQL server as an ordinary role.
 
+#[path = "cases/large.rs"]
+mod large;
+#[path = "cases/segments.rs"]
+mod segments;
 mod support;
+#[path = "cases/walls.rs"]
+mod walls;
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use memory_core::{Result, Truth};
-use memory_postgres::{PgChat, PgRecords};
-use memory_testkit::services::Service;
-use memory_testkit::{Chat, Records, Setting, Suite};
+use memory_postgres::{PgChat, PgRecords, PgText, PgVectors, Postgres};
+use memory_testkit::services::{Servers, Service};
+use memory_testkit::{Chat, Failure, Records, Setting, Suite, Texts, Vectors};
 
 use support::open;
 
@@ -20,6 +26,39 @@ async fn records(setting: Setting) -> Result<Records> {
     Ok(Truth::records(Arc::new(PgRecords::new(&open(&setting.url, &setting.name).await?))))
 }
 
+/// Search stores share a schema: their scenarios have owners of their own.
+const SEARCH: &str = "search";
+
+async fn text(setting: Setting) -> Result<Texts> {
+    Ok(Arc::new(PgText::new(&open(&setting.url, SEARCH).await?, &setting.analysis)))
+}
+
+async fn vectors(setting: Setting) -> Result<Vectors> {
+    Ok(Arc::new(PgVectors::open(&open(&setting.url, SEARCH).await?, setting.space).await?))
+}
+
+async fn search(servers: &Servers) -> std::result::Result<Postgres, Failure> {
+    Ok(open(&servers.url("postgres")?, SEARCH).await?)
+}
+
 fn main() -> ExitCode {
-    Suite::new("postgres").service(Service::postgres(), support::probe).chat(chat).records(records).run()
+    Suite::new("postgres")
+        .service(Service::postgres(), support::probe)
+        .chat(chat)
+        .records(records)
+        .text(text)
+        .vectors(vectors)
+        .test("large::nearest_of_many", |servers| async move { large::nearest_of_many(search(&servers).await?).await })
+        .test(
+            "large::one_table_for_all",
+            |servers| async move { large::one_table_for_all(search(&servers).await?).await },
+        )
+        .test("segments::histories", |servers| async move {
+            segments::histories(search(&servers).await?, servers.url("postgres")?).await
+        })
+        .test("walls::forgotten_owners", |servers| async move {
+            let url = support::ordinary(&servers.url("postgres")?);
+            walls::forgotten_owners(search(&servers).await?, url).await
+        })
+        .run()
 }
