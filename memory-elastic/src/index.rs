@@ -20,6 +20,9 @@ const CREATION: Duration = Duration::from_secs(30);
 
 /// How often it is looked whether an index is there: another process may be making it.
 const LOOKS: usize = 5;
+/// How often a new shard is asked whether it answers, and how long after the last time.
+const SHARD_LOOKS: usize = 100;
+const SHARD_PAUSE: Duration = Duration::from_millis(50);
 
 /// What an index is to be.
 pub(crate) struct Plan {
@@ -69,7 +72,16 @@ impl Index {
         let query = [("wait_for_status", "yellow"), ("timeout", "20s"), ("filter_path", "status")];
         let (method, body) = (Method::Get, Body::Nothing);
         let request = crate::transport::Request { method, path: &path, query: &query, body, patience: CREATION };
-        self.elastic.call(request).await.doing(OPEN).map(|_| ())
+        self.elastic.call(request).await.doing(OPEN)?;
+        // A shard counts as started a moment before it answers.
+        let mut looks = 0;
+        loop {
+            match self.look("none", &["none"], "none", OPEN).await {
+                Err(error) if error.is_retryable() && looks < SHARD_LOOKS => looks += 1,
+                looked => return looked.map(|_| ()),
+            }
+            tokio::time::sleep(SHARD_PAUSE).await;
+        }
     }
 
     pub(crate) fn path(&self, end: &str) -> String {
