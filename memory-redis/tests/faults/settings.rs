@@ -29,8 +29,6 @@ pub(crate) async fn durability(servers: Servers) -> Scene {
         ("appendfsync", "everysec", Durability::Volatile),
         ("appendonly", "no", Durability::Volatile),
         ("maxmemory-policy", "volatile-lru", Durability::Committed),
-        // As services that rent servers out do.
-        ("rename-command", "CONFIG NOTHING", Durability::Volatile),
     ];
     for (key, value, promised) in table {
         let server = servers.own("redis")?.with_setting(key, value).start().await?;
@@ -42,6 +40,11 @@ pub(crate) async fn durability(servers: Servers) -> Scene {
         equal(appended.durability, promised)?;
         server.remove().await?;
     }
+    // Services that rent servers out forbid the command.
+    let server = servers.own("redis")?.start().await?;
+    tell(server.url(), "ACL SETUSER default -config").await?;
+    equal(chat(server.url()).await?.ping().await?.durability, Durability::Volatile)?;
+    server.remove().await?;
     // What an operator changes later is seen with the next ping.
     let server = servers.own("redis")?.start().await?;
     let chat = chat(server.url()).await?;
