@@ -35,6 +35,11 @@ async fn told(server: &Server, command: &str) -> std::result::Result<String, Fai
     say(server.url(), command).await.map_err(|error| Failure::new(error.to_string()))
 }
 
+/// Returns whether a server answers. The engine may accept a connection to one that is gone, and close it.
+async fn is_there(url: &str) -> bool {
+    say(url, "PING").await.is_ok_and(|answer| answer.starts_with("+PONG"))
+}
+
 async fn answers_with_a_version(servers: Servers) -> Scene {
     let version = probe(servers.url("redis")?).await?;
     check!(version.chars().next().is_some_and(char::is_numeric), "the version is {version}");
@@ -46,7 +51,7 @@ async fn keeps_data_and_port_over_a_kill(servers: Servers) -> Scene {
     let url = server.url().to_owned();
     equal(told(&server, "SET name ada").await?, "+OK\r\n")?;
     server.kill().await?;
-    check!(told(&server, "PING").await.is_err(), "a killed server answers");
+    check!(!is_there(&url).await, "a killed server answers");
     server.restart().await?;
     equal(server.url(), url.as_str())?;
     equal(told(&server, "GET name").await?, "$3\r\nada\r\n")?;
@@ -54,7 +59,7 @@ async fn keeps_data_and_port_over_a_kill(servers: Servers) -> Scene {
     server.restart().await?;
     equal(told(&server, "GET name").await?, "$3\r\nada\r\n")?;
     server.remove().await?;
-    check!(say(&url, "PING").await.is_err(), "a removed server answers");
+    check!(!is_there(&url).await, "a removed server answers");
     Ok(())
 }
 
@@ -70,7 +75,7 @@ async fn a_dropped_server_is_removed(servers: Servers) -> Scene {
     let server = servers.own("redis")?.start().await?;
     let url = server.url().to_owned();
     drop(server);
-    check!(say(&url, "PING").await.is_err(), "a dropped server answers");
+    check!(!is_there(&url).await, "a dropped server answers");
     Ok(())
 }
 
@@ -98,7 +103,7 @@ async fn a_small_file_system_fills_up(servers: Servers) -> Scene {
         answers.push_str(&told(&server, &format!("SET k{key} {value}")).await.unwrap_or_default());
     }
     check!(answers.starts_with("+OK"), "the first write failed: {answers}");
-    check!(answers.contains("MISCONF") || told(&server, "PING").await.is_err(), "the disk never filled: {answers}");
+    check!(answers.contains("MISCONF") || !is_there(server.url()).await, "the disk never filled: {answers}");
     Ok(())
 }
 
