@@ -15,6 +15,10 @@ step "file length: at most 400 lines"
 long=$(git ls-files -co --exclude-standard '*.rs' | xargs wc -l | awk '$2 != "total" && $1 > 400 { print $2 ": " $1 }')
 if [ -n "$long" ]; then echo "$long"; exit 1; fi
 
+step "length of the examples: under 80 lines, to be read at once"
+long=$(wc -l examples/*/src/main.rs | awk '$2 != "total" && $1 >= 80 { print $2 ": " $1 }')
+if [ -n "$long" ]; then echo "$long"; exit 1; fi
+
 step "clippy"
 cargo clippy --workspace --all-targets --all-features -- -D warnings
 
@@ -41,6 +45,18 @@ done
 echo "required: ${MEMORY_REQUIRE:-none, what is missing is ignored}"
 
 step "tests and doc tests, layer rule among them"
-cargo test --workspace --all-features
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+code=0
+cargo test --workspace --all-features --no-fail-fast 2>&1 | tee "$log" || code=$?
+
+# At the end, where it is seen: what ran against which server, and what failed, with its reason.
+step "summary"
+grep -E '^[a-z]+ on .*: [0-9]+ passed' "$log" || true
+awk '/^test result:/ { passed += $4; failed += $6; ignored += $8 }
+  END { print "in all: " passed " passed, " failed " failed, " ignored " ignored" }' "$log"
+awk '/^failures:$/ { shown = 1 } /^test result:/ { shown = 0 } shown || /^error/' "$log"
+
+[ "$code" = 0 ] || exit "$code"
 
 step "done"

@@ -3,6 +3,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use memory::{MessageId, RecordId, Timestamp, Unit};
 
+use crate::embedding::Embedding;
 use crate::import::{Format, Style};
 
 /// Memory for LLM agents: conversations in, contexts with receipts out.
@@ -36,6 +37,9 @@ pub(crate) struct Global {
     /// The conversation [default: chat_history]
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) session: Option<String>,
+    /// Who embeds, for search by meaning beside search by words [default: local, if it is built in]
+    #[arg(long, global = true, value_enum, value_name = "WHO", env = "MEMORY_EMBEDDER", hide_env_values = true)]
+    pub(crate) embedder: Option<Embedding>,
     /// Writes JSON instead of text
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -64,6 +68,8 @@ pub(crate) enum Command {
     Export,
     /// Copies an owner, or all of them, into another database, with checksums; safe to run again
     Move(Move),
+    /// Measures how well recall finds the evidence of questions, on sets that the field knows
+    Eval(Eval),
     /// Takes a conversation line by line and shows the context of each
     Chat(Chat),
 }
@@ -209,4 +215,20 @@ pub(crate) struct Move {
 pub(crate) struct Chat {
     #[command(flatten)]
     pub(crate) bounds: Bounds,
+}
+
+/// `memory eval`.
+#[derive(Args, Debug)]
+pub(crate) struct Eval {
+    /// The set
+    #[arg(value_enum)]
+    pub(crate) set: crate::eval::Kind,
+    /// Its file, JSON; - reads from stdin. None for the sample
+    pub(crate) path: Option<String>,
+    /// Vectors of its texts, a safetensors file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) vectors: Option<std::path::PathBuf>,
+    /// What is searched with [default: all that there is]
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub(crate) legs: Vec<crate::eval::Leg>,
 }

@@ -3,6 +3,7 @@
 mod chat;
 mod context;
 mod demo;
+mod eval;
 mod export;
 mod forget;
 mod import;
@@ -67,7 +68,8 @@ impl Call {
 
     /// Opens a database, for a model that reads so many tokens if they are given.
     pub(crate) async fn open_database(&self, database: &Database, tokens: Option<u64>) -> Result<Memory, Failure> {
-        self.opened.get_or_try_init(|| database.open(tokens)).await.cloned()
+        let open = || async { database.open(tokens, self.global.embedder).await };
+        self.opened.get_or_try_init(open).await.cloned()
     }
 
     /// Keeps a memory that was opened otherwise, to be closed at the end.
@@ -130,6 +132,7 @@ async fn dispatch(command: &Command, call: &Call, output: &mut Output) -> Result
         Command::Stats => stats::run(call, output).await,
         Command::Export => export::run(call, output).await,
         Command::Move(args) => moving::run(call, args, output).await,
+        Command::Eval(args) => eval::run(call, args, output).await,
         Command::Chat(args) => chat::run(call, args, output).await,
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use memory::model::TokenCounter;
 use memory::{Backend, Memory, Scope, Settings, Stores, WindowConfig, without_secrets};
 
+use crate::embedding::{self, Embedding};
 use crate::failure::Failure;
 
 /// The session of a command that names none.
@@ -31,6 +32,12 @@ impl Database {
     /// Returns its URL as people may see it: without passwords and keys.
     pub(crate) fn shown(&self) -> String {
         without_secrets(&self.url)
+    }
+
+    /// Returns whether both are one: their files may be named in two ways.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        let files = self.file.as_deref().zip(other.file.as_deref());
+        self == other || files.is_some_and(|(one, two)| same_file::is_same_file(one, two).unwrap_or(false))
     }
 
     /// Returns the database that `url` names.
@@ -66,17 +73,31 @@ impl Database {
         Ok(Self { url: format!("sqlite:{path}"), file: Some(file) })
     }
 
-    /// Opens it.
+    /// Opens it, with search by meaning where somebody embeds.
     ///
     /// Conversations are summarised only where it is known how much a model reads, which is `tokens`: an import does
     /// not know, and a later context with a larger budget would miss the words that a summary stands for.
-    pub(crate) async fn open(&self, tokens: Option<u64>) -> Result<Memory, Failure> {
-        Self::build(self.connect().await?, tokens).await
+    pub(crate) async fn open(&self, tokens: Option<u64>, wished: Option<Embedding>) -> Result<Memory, Failure> {
+        let mut settings = self.settings();
+        if let Some(embedder) = embedding::embedder(wished)? {
+            settings = settings.with_embedder(embedder);
+        }
+        let stores = settings.connect().await?;
+        if wished == Some(Embedding::Local) && stores.vectors.is_none() {
+            let what = "no place for vectors: this database holds none, so name one by MEMORY_VECTORS_URL";
+            return Err(Failure::Usage(what.to_owned()));
+        }
+        Self::build(stores, tokens).await
     }
 
-    /// Opens its stores, with text and cache where the environment says.
+    /// Returns its settings, with text and cache where the environment says.
+    pub(crate) fn settings(&self) -> Settings {
+        Settings::new(&self.url).or_env()
+    }
+
+    /// Opens its stores.
     pub(crate) async fn connect(&self) -> Result<Stores, Failure> {
-        Ok(Settings::new(&self.url).or_env().connect().await?)
+        Ok(self.settings().connect().await?)
     }
 
     /// Puts a memory over stores.

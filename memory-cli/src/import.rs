@@ -8,6 +8,7 @@ mod item;
 mod locomo;
 mod longmemeval;
 mod openai;
+mod patience;
 mod progress;
 mod stream;
 #[cfg(test)]
@@ -16,6 +17,7 @@ mod time;
 
 pub(crate) use batch::{Importer, Tally};
 pub(crate) use detect::{Format, Source, read};
-pub(crate) use item::{Item, Meter, Sink};
+pub(crate) use item::{Item, Meter, Sink, message_id};
 pub(crate) use progress::{Progress, Style};
 pub(crate) use stream::Reading;
+pub(crate) use time::of_longmemeval;

@@ -4,10 +4,13 @@ mod cli;
 mod command;
 mod config;
 mod duration;
+mod embedding;
+mod eval;
 mod export;
 mod failure;
 mod import;
 mod output;
+mod sample;
 mod upkeep;
 mod words;
 

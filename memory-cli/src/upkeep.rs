@@ -1,12 +1,31 @@
 //! Upkeep after each command: indexes follow what was stored.
 
+use std::time::Duration;
+
 use memory::{Memory, UpkeepReport};
 
 use crate::failure::chain;
 use crate::output::say;
 
-/// Does what is due. What fails is a warning: it stays noted, and the next command tries again.
+/// How long upkeep takes before it is explained.
+const QUIET: Duration = Duration::from_secs(2);
+
+/// Does what is due, and says so if it takes long, as the first embedding of a large database does. What fails is a
+/// warning: it stays noted, and the next command tries again.
 pub(crate) async fn after(memory: &Memory) {
+    let mut work = std::pin::pin!(quietly(memory));
+    tokio::select! {
+        biased;
+        () = &mut work => return,
+        () = tokio::time::sleep(QUIET) => {}
+    }
+    let pending = pending(memory).await;
+    say(&format!("note: {pending} notes are still to be indexed; stopping loses nothing, the next command goes on"));
+    work.await;
+}
+
+/// Does what is due, for a command that shows its progress itself.
+pub(crate) async fn quietly(memory: &Memory) {
     match memory.upkeep_once().await {
         Ok(report) => tell(&report),
         Err(error) => say(&format!("warning: upkeep failed and will be tried again: {}", chain(&error))),

@@ -10,8 +10,14 @@ mod demo;
 #[path = "program/disk.rs"]
 mod disk;
 #[cfg(test)]
+#[path = "program/embedding.rs"]
+mod embedding;
+#[cfg(test)]
 #[path = "program/errors.rs"]
 mod errors;
+#[cfg(test)]
+#[path = "program/eval.rs"]
+mod eval;
 #[cfg(test)]
 #[path = "program/forget.rs"]
 mod forget;

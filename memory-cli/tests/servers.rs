@@ -118,6 +118,25 @@ async fn o17_conversations_alone_go_to_redis_and_come_back_the_same(servers: Ser
     Ok(())
 }
 
+async fn all_commands_find_what_they_need_in_postgres_alone(servers: Servers) -> Scene {
+    let bed = Bed::new()?;
+    let postgres = bed.place(&servers.url("postgres")?, "schema");
+    bed.fill(&postgres)?;
+    let run = |args: &[&str]| bed.ok(&[&["--db", &*postgres], args].concat());
+    let found = run(&["search", "word78"])?;
+    check!(found.contains("word78 parcel"), "{found}");
+    // The oldest of a session is far outside of its window.
+    let context = run(&["context", "--session", "s0", "what of word3"])?;
+    check!(context.contains("word3 parcel") && context.contains("recalled"), "{context}");
+    let forgotten = run(&["forget", "--all", "--yes"])?;
+    check!(forgotten.contains("items forgotten"), "{forgotten}");
+    let found = run(&["search", "word78"])?;
+    check!(!found.contains("word78"), "{found}");
+    let stats = run(&["stats"])?;
+    check!(stats.contains("0 sessions, 0 messages, 0 records"), "{stats}");
+    Ok(())
+}
+
 fn main() -> ExitCode {
     Suite::new("memory-cli")
         .service(Service::postgres(), probe)
@@ -126,6 +145,7 @@ fn main() -> ExitCode {
             "o17_conversations_and_records_go_to_postgres_and_come_back_the_same",
             o17_conversations_and_records_go_to_postgres_and_come_back_the_same,
         )
+        .test("all_commands_find_what_they_need_in_postgres_alone", all_commands_find_what_they_need_in_postgres_alone)
         .test(
             "o17_conversations_alone_go_to_redis_and_come_back_the_same",
             o17_conversations_alone_go_to_redis_and_come_back_the_same,

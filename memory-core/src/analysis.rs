@@ -2,11 +2,14 @@
 
 mod dense;
 mod fold;
+mod irregular;
 mod language;
+mod persons;
 mod split;
 mod term;
 #[cfg(test)]
 mod tests;
+mod times;
 mod words;
 
 use std::collections::{HashMap, HashSet};
@@ -16,17 +19,19 @@ use std::sync::Arc;
 use rust_stemmers::Stemmer;
 
 use crate::text::Term;
+use crate::time::Timestamp;
 
 use split::{Apostrophes, Casing, Piece, pieces};
 
 pub use language::Language;
+pub use times::Period;
 
 pub(crate) use dense::is_dense;
 pub(crate) use fold::normalise;
 
 /// Rises whenever the same text gives other terms, or entries are made of them in another way: the index is then
 /// another one and is built anew.
-const RECIPE: u32 = 1;
+const RECIPE: u32 = 2;
 
 /// The longest word that is stemmed, in bytes. Longer ones are no words of any language.
 const MAX_STEMMED_BYTES: usize = 96;
@@ -35,11 +40,13 @@ const MAX_STEMMED_BYTES: usize = 96;
 ///
 /// - Compatibility forms are made one (NFKC), case is folded, and invisible characters are dropped.
 /// - Stop words are dropped from documents and queries, question words from queries.
-/// - Words are stemmed in the language of the analysis, if they are written in its script.
+/// - Words are stemmed in the language of the analysis, if they are written in its script; irregular forms that its table
+///   knows (`bought`, `children`) count as their base.
 /// - Letters of Latin and Greek script lose their marks, so that `cafe` finds `café`. Where the stemmer of the language
 ///   knows such marks, a word that has some gives two terms: the stem of the bare word, and the bare stem of the word.
 /// - Scripts without spaces (Han, Kana, Hangul, Thai, Lao, Khmer, Myanmar) give pairs of neighbouring characters; a lone
-///   character stands alone. Documents also hold single Han and Hangul characters, so that a word of one is found.
+///   character stands alone. Documents also hold single Han and Hangul characters, so that a word of one is found, and
+///   queries the Han characters that say something by themselves.
 /// - What is joined by signs (`E-4471-B`, `snake_case`, `1.2.3`, paths, addresses) gives a term for the whole and the
 ///   terms of its parts, as do words written as `camelCase` and those of letters and digits.
 ///
@@ -54,6 +61,11 @@ struct Inner {
     question: HashSet<String>,
     filler: HashSet<String>,
     negation: HashSet<String>,
+    first_person: HashSet<String>,
+    second_person: HashSet<String>,
+    model: HashSet<String>,
+    irregular: HashMap<&'static str, &'static str>,
+    months: Vec<&'static str>,
 }
 
 impl Analysis {
@@ -81,10 +93,15 @@ impl Analysis {
             question: folded(words.question),
             filler: folded(words.filler),
             negation: folded(words.negation),
+            first_person: folded(words.first_person),
+            second_person: folded(words.second_person),
+            model: folded(words.model),
+            irregular: irregular::table(words.irregular),
+            months: words.months.split_whitespace().collect(),
         }))
     }
 
-    /// Returns the name of the recipe, such as `english-1`: terms and entries of another name are another index.
+    /// Returns the name of the recipe, such as `english-2`: terms and entries of another name are another index.
     pub fn name(&self) -> &str {
         &self.0.name
     }
@@ -117,13 +134,22 @@ impl Analysis {
         merge(terms)
     }
 
+    /// Returns the terms of a date as it is written in words, such as `8 May 2023`, in UTC: each once, sorted.
+    ///
+    /// Day and year alone where the language's months are not known; nothing for years beyond the calendar's.
+    pub fn date(&self, at: Timestamp) -> Vec<(Term, u32)> {
+        let Some((year, month, day)) = at.date() else { return Vec::new() };
+        let month = self.0.months.get(usize::from(month).wrapping_sub(1)).copied().unwrap_or_default();
+        self.document(&format!("{day} {month} {year}"))
+    }
+
     /// Returns the terms of a question, each once, in the order in which they first occur.
     ///
     /// A question of nothing but question words keeps them, and one of nothing but stop words keeps those.
     pub fn query(&self, text: &str) -> Vec<Term> {
         let mut pieces: Vec<(Piece, Box<str>)> = Vec::new();
         self.split(text, &mut |piece, text| {
-            if piece != Piece::Single {
+            if piece != Piece::Single || dense::is_asked(text) {
                 pieces.push((piece, text.into()));
             }
         });
@@ -184,6 +210,7 @@ impl Analysis {
 
     /// Gives `sink` the stems of a lower-case word, `bare` without marks: one, or two where it has marks that matter.
     fn stem(&self, word: &str, bare: &str, sink: &mut dyn FnMut(&str)) {
+        let (word, bare) = self.0.irregular.get(bare).map_or((word, bare), |base| (*base, *base));
         let Some(language) = self.0.language else { return sink(bare) };
         let stemmer = Stemmer::create(language.algorithm());
         let is_stemmed = |word: &str| word.len() <= MAX_STEMMED_BYTES && word.chars().all(|c| language.writes(c));

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | what is stored when a message is appended | `session.rs` |
 //! | what a context holds and why | `context.rs` (the calls), `assemble.rs` (the rule), `render.rs` (how it looks) |
-//! | how hits are found, fused and checked | `search.rs` (the calls), `rank.rs` (the rule), `hydrate.rs` (truth) |
+//! | how hits are found, fused and checked | `search.rs` (the calls), `legs.rs` (the indexes), `rank.rs` (the rule), `hydrate.rs` (truth) |
 //! | how a record is stored, reinforced or superseded | `remember.rs` |
 //! | how anything is forgotten | `forget.rs` |
 //! | how indexes follow truth | `upkeep.rs`, `project.rs`; summaries of long windows in `summarise.rs` |
@@ -12,8 +12,11 @@
 mod assemble;
 mod builder;
 mod context;
+mod counted;
+mod embed;
 mod forget;
 mod hydrate;
+mod legs;
 mod memory;
 mod project;
 mod rank;

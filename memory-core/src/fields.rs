@@ -1,5 +1,7 @@
 //! The one view of messages, records and spans that filters see.
 
+use std::cmp::Ordering;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -140,39 +142,93 @@ impl Fields {
     /// Metadata: booleans, whole numbers that fit `i64`, other numbers and texts; lists give their elements; `null`
     /// and objects give nothing.
     pub fn values(&self, field: &Field) -> Vec<Scalar> {
-        let text = |text: &str| Scalar::Text(text.to_owned());
-        let time = |time: Option<Timestamp>| time.map(|time| Scalar::Int(time.0)).into_iter().collect::<Vec<_>>();
+        let mut values = Vec::new();
+        self.any(field, &mut |value| {
+            values.push(value.to_scalar());
+            false
+        });
+        values
+    }
+
+    /// Returns whether one of the values of `field` passes `test`. Copies nothing, because a filter may be asked about
+    /// every item of an owner.
+    pub(crate) fn any(&self, field: &Field, test: &mut dyn FnMut(Seen<'_>) -> bool) -> bool {
+        let mut time = |time: Option<Timestamp>| time.is_some_and(|time| test(Seen::Int(time.0)));
         match field {
-            Field::Unit => vec![text(self.unit.name())],
-            Field::Session => self.session.iter().map(|session| text(session.name())).collect(),
-            Field::Seq => self.seq.iter().filter_map(|seq| i64::try_from(seq.0).ok().map(Scalar::Int)).collect(),
-            Field::Role => self.role.iter().map(|role| text(role.name())).collect(),
-            Field::Speaker => self.speaker.iter().map(|speaker| text(speaker)).collect(),
-            Field::Kind => self.kind.iter().map(|kind| text(kind)).collect(),
-            Field::Tag => self.tags.iter().map(|tag| text(tag)).collect(),
-            Field::Trust => vec![Scalar::Int(self.trust as i64)],
-            Field::Source => self.sources.iter().map(|source| Scalar::Text(source.key())).collect(),
-            Field::At => vec![Scalar::Int(self.at.0)],
             Field::ExpiresAt => time(self.expires_at),
             Field::ValidFrom => time(self.valid_from),
             Field::ValidTo => time(self.valid_to),
             Field::SupersededAt => time(self.superseded_at),
-            Field::Metadata(key) => self.metadata.get(key).map(scalars).unwrap_or_default(),
+            Field::At => time(Some(self.at)),
+            Field::Unit => test(Seen::Text(self.unit.name())),
+            Field::Session => self.session.as_ref().is_some_and(|session| test(Seen::Text(session.name()))),
+            Field::Seq => {
+                self.seq.and_then(|seq| i64::try_from(seq.0).ok()).is_some_and(|number| test(Seen::Int(number)))
+            }
+            Field::Role => self.role.as_ref().is_some_and(|role| test(Seen::Text(role.name()))),
+            Field::Speaker => self.speaker.as_deref().is_some_and(|speaker| test(Seen::Text(speaker))),
+            Field::Kind => self.kind.as_deref().is_some_and(|kind| test(Seen::Text(kind))),
+            Field::Tag => self.tags.iter().any(|tag| test(Seen::Text(tag))),
+            Field::Trust => test(Seen::Int(self.trust as i64)),
+            Field::Source => self.sources.iter().any(|source| test(Seen::Text(&source.key()))),
+            Field::Metadata(key) => self.metadata.get(key).is_some_and(|value| any_scalar(value, test)),
+        }
+    }
+}
+
+/// A value that filters see, where it stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Seen<'a> {
+    Bool(bool),
+    Int(i64),
+    /// With -0.0 as 0.0, as in [`Scalar::float`].
+    Float(f64),
+    Text(&'a str),
+}
+
+impl Seen<'_> {
+    fn to_scalar(self) -> Scalar {
+        match self {
+            Self::Bool(flag) => Scalar::Bool(flag),
+            Self::Int(number) => Scalar::Int(number),
+            Self::Float(number) => Scalar::float(number),
+            Self::Text(text) => Scalar::Text(text.to_owned()),
+        }
+    }
+
+    /// Returns the order of two values of one type, as [`Scalar::compare`] does.
+    pub(crate) fn compare(self, other: &Scalar) -> Option<Ordering> {
+        match (self, other) {
+            (Self::Bool(a), Scalar::Bool(b)) => Some(a.cmp(b)),
+            (Self::Int(a), Scalar::Int(b)) => Some(a.cmp(b)),
+            (Self::Float(a), Scalar::Float(b)) => a.partial_cmp(b),
+            (Self::Text(a), Scalar::Text(b)) => Some(a.as_bytes().cmp(b.as_bytes())),
+            _ => None,
         }
     }
 }
 
 /// Returns the values that filters see in a metadata value.
 pub fn scalars(value: &Value) -> Vec<Scalar> {
+    let mut scalars = Vec::new();
+    any_scalar(value, &mut |value| {
+        scalars.push(value.to_scalar());
+        false
+    });
+    scalars
+}
+
+fn any_scalar(value: &Value, test: &mut dyn FnMut(Seen<'_>) -> bool) -> bool {
     match value {
-        Value::Bool(flag) => vec![Scalar::Bool(*flag)],
-        Value::Number(number) => {
-            let whole = number.as_i64().map(Scalar::Int);
-            whole.or_else(|| number.as_f64().map(Scalar::float)).into_iter().collect()
-        }
-        Value::String(text) => vec![Scalar::Text(text.clone())],
-        Value::Array(items) => items.iter().flat_map(scalars).collect(),
-        Value::Null | Value::Object(_) => Vec::new(),
+        Value::Bool(flag) => test(Seen::Bool(*flag)),
+        Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(whole), _) => test(Seen::Int(whole)),
+            (None, Some(float)) => test(Seen::Float(if float == 0.0 { 0.0 } else { float })),
+            (None, None) => false,
+        },
+        Value::String(text) => test(Seen::Text(text)),
+        Value::Array(items) => items.iter().any(|item| any_scalar(item, test)),
+        Value::Null | Value::Object(_) => false,
     }
 }
 

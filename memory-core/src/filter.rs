@@ -5,7 +5,7 @@ mod text;
 use std::cmp::Ordering;
 
 use crate::error::{Error, Result};
-use crate::fields::Fields;
+use crate::fields::{Fields, Seen};
 use crate::limits::Limits;
 use crate::time::Timestamp;
 
@@ -215,17 +215,17 @@ impl Filter {
 
     /// Returns whether an item with these fields matches. The definition that every backend has to agree with.
     pub fn matches(&self, fields: &Fields) -> bool {
-        let any = |field: &Field, test: &dyn Fn(&Scalar) -> bool| fields.values(field).iter().any(test);
+        let is = |found: Seen<'_>, value: &Scalar| found.compare(value) == Some(Ordering::Equal);
         match self {
             Self::All => true,
-            Self::Eq(field, value) => any(field, &|found| found == value),
-            Self::Ne(field, value) => !any(field, &|found| found == value),
-            Self::In(field, values) => any(field, &|found| values.contains(found)),
-            Self::Range { field, from, until } => any(field, &|found| {
+            Self::Eq(field, value) => fields.any(field, &mut |found| is(found, value)),
+            Self::Ne(field, value) => !fields.any(field, &mut |found| is(found, value)),
+            Self::In(field, values) => fields.any(field, &mut |found| values.iter().any(|value| is(found, value))),
+            Self::Range { field, from, until } => fields.any(field, &mut |found| {
                 let from = from.as_ref().is_none_or(|from| found.compare(from).is_some_and(Ordering::is_ge));
                 from && until.as_ref().is_none_or(|until| found.compare(until).is_some_and(Ordering::is_lt))
             }),
-            Self::Exists(field) => !fields.values(field).is_empty(),
+            Self::Exists(field) => fields.any(field, &mut |_| true),
             Self::And(list) => list.iter().all(|filter| filter.matches(fields)),
             Self::Or(list) => list.iter().any(|filter| filter.matches(fields)),
             Self::Not(filter) => !filter.matches(fields),

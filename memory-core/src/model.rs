@@ -18,12 +18,19 @@ pub enum Purpose {
 }
 
 /// Turns texts into vectors.
+///
+/// The same text has the same vector, alone and in a batch, in every instance and for however many tasks at once. A query
+/// of up to 64 KiB has one. A call that is dropped disturbs no other.
 #[async_trait]
 pub trait Embedder: Debug + Send + Sync + 'static {
     /// Returns the space of its vectors.
     fn space(&self) -> &EmbeddingSpace;
 
-    /// Returns one vector per text, in order, in one batch.
+    /// Returns one vector per text, in order, in one batch. Each fits the space; texts of like meaning lie near each
+    /// other.
+    ///
+    /// # Errors
+    /// `Invalid` for a text that cannot be embedded, such as a blank or a huge one; the error does not repeat it.
     async fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>>;
 }
 

@@ -9,9 +9,13 @@ mod recency;
 mod weigh;
 
 pub use bm25::{Bm25, TermWeights, bm25f};
+pub(crate) use fuse::SAMPLE;
 pub use fuse::{Candidate, Contribution, Fused, Leg, min_max, rrf, z_score};
 pub use importance::{Importance, importance};
 pub use mmr::mmr;
 pub use preset::{LegKind, Ranking, Recency, Weights};
 pub use recency::{Decay, recency_by_rank};
-pub use weigh::{RoleWeights, add_min_max};
+pub use weigh::{
+    NAMED_BONUS, NAMED_WEIGHT, NEIGHBOUR_COSINE_WEIGHT, RoleWeights, SPAN_WEIGHT, TIME_BONUS, TIME_WEIGHT, add_spans,
+    smooth,
+};

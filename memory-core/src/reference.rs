@@ -1,6 +1,6 @@
 //! Stores in this process: the executable contract of the traits, and what tests and small programs run on.
 //!
-//! Nothing survives the process. Each store is one lock around plain maps; share it in an `Arc`.
+//! Nothing survives the process. Each store is plain maps behind a lock, indexes have one per owner; share it in an `Arc`.
 
 mod best;
 mod blackboard;
@@ -8,6 +8,7 @@ mod cache;
 mod chat;
 mod journal;
 mod notes;
+mod owners;
 mod records;
 mod text;
 mod vectors;

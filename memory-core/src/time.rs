@@ -30,6 +30,18 @@ impl Timestamp {
         let micros = i128::from(self.0) - i128::from(earlier.0);
         Duration::from_micros(u64::try_from(micros).unwrap_or(0))
     }
+
+    /// Returns the day in UTC; none beyond the years -9999 and 9999.
+    pub(crate) fn day(self) -> Option<jiff::civil::Date> {
+        let time = jiff::Timestamp::from_microsecond(self.0).ok()?;
+        Some(jiff::tz::TimeZone::UTC.to_datetime(time).date())
+    }
+
+    /// Returns year, month and day in UTC; none beyond the years -9999 and 9999.
+    pub fn date(self) -> Option<(i16, u8, u8)> {
+        let date = self.day()?;
+        Some((date.year(), u8::try_from(date.month()).ok()?, u8::try_from(date.day()).ok()?))
+    }
 }
 
 impl fmt::Display for Timestamp {
@@ -86,6 +98,11 @@ impl Stopwatch {
     #[expect(clippy::disallowed_methods, reason = "the one place that measures time")]
     pub fn start() -> Self {
         Self(std::time::Instant::now())
+    }
+
+    /// Returns the whole microseconds since the start, as receipts tell them.
+    pub fn micros(&self) -> u64 {
+        u64::try_from(self.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 
     /// Returns the time since the start.

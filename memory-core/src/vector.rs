@@ -1,5 +1,16 @@
-//! Search by meaning: embedding spaces, and the store that holds vectors.
+//! Search by meaning: embedding spaces, the store that holds vectors, and the exact search in one owner's vectors.
 
+mod direction;
+mod dot;
+mod nearest;
+mod partition;
+mod products;
+mod quantised;
+mod registers;
+mod rows;
+mod scan;
+
+use std::cmp::{Ordering, Reverse};
 use std::fmt;
 
 use async_trait::async_trait;
@@ -12,6 +23,10 @@ use crate::id::{Digest, ItemId, Version};
 use crate::scope::Scope;
 use crate::store::Store;
 use crate::text::{Deletion, Rejected, Visibility};
+use crate::time::Timestamp;
+
+pub use direction::Direction;
+pub use partition::Partition;
 
 /// What makes vectors comparable. Vectors of different spaces are never mixed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -90,6 +105,13 @@ impl Similarity {
     pub fn value(self) -> f32 {
         self.0
     }
+}
+
+/// Returns the order of two hits, each of its similarity, its `at` and its item: the nearest first, ties by newer `at`, then
+/// by item.
+pub fn nearest_first(a: (Similarity, Timestamp, &ItemId), b: (Similarity, Timestamp, &ItemId)) -> Ordering {
+    let nearer = b.0.value().total_cmp(&a.0.value());
+    nearer.then_with(|| (Reverse(a.1), a.2).cmp(&(Reverse(b.1), b.2)))
 }
 
 /// One item of a vector index. A put replaces all pieces of the item unless the stored version is newer.

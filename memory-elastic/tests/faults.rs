@@ -3,6 +3,8 @@
 mod probe;
 #[path = "faults/server.rs"]
 mod server;
+#[path = "faults/upkeep.rs"]
+mod upkeep;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -175,6 +177,7 @@ fn main() -> ExitCode {
             "a_frozen_server_is_told_in_time_and_a_killed_one_keeps_what_it_acknowledged",
             a_frozen_server_is_told_in_time_and_a_killed_one_keeps_what_it_acknowledged,
         )
+        .alone("a_memory_goes_on_without_its_index_of_words_and_it_follows", upkeep::follows)
         .test("erasing_under_fire_leaves_nothing_behind", erasing_under_fire_leaves_nothing_behind)
         .test(
             "an_erasure_outlives_the_servers_memory_of_what_was_deleted",

@@ -2,10 +2,12 @@
 //!
 //! Every piece of work runs in a task of its own, so that a caller who goes away leaves nothing half done. A connection
 //! goes back to the others only after a clean end; after a fault or a missed deadline it is closed. As a second guard,
-//! each connection that comes back is asked whether a transaction is open on it, and closed if one is.
+//! each connection that comes back from a transaction or an error is asked whether a transaction is open on it, and closed
+//! if one is.
 
 mod apart;
 mod migrate;
+mod rest;
 mod settings;
 mod work;
 
@@ -21,6 +23,7 @@ use sqlx::{Connection as _, Row as _};
 use crate::config::PostgresConfig;
 use crate::error::Doing;
 
+use rest::Rest;
 pub(crate) use work::{Call, Work};
 
 /// How long a connection may lie idle and still be used unasked.
@@ -36,7 +39,7 @@ pub struct Postgres {
 
 struct Shared {
     config: PostgresConfig,
-    pool: PgPool,
+    rest: Arc<Rest>,
     server: settings::Server,
 }
 
@@ -48,8 +51,8 @@ impl Postgres {
     /// crate; `Backend` if the server cannot be reached or refuses.
     pub async fn connect(config: PostgresConfig) -> Result<Self> {
         let server = work::first(&config).await?;
-        let pool = pool(&config);
-        Ok(Self { shared: Arc::new(Shared { config, pool, server }) })
+        let rest = Arc::new(Rest::new(pool(&config), config.connections, config.patience()));
+        Ok(Self { shared: Arc::new(Shared { config, rest, server }) })
     }
 
     /// Returns how durable a committed write is: `Committed` if the server's `fsync` and `full_page_writes` are on, for
@@ -67,7 +70,7 @@ impl Postgres {
     /// Closes all connections, of clones and of the stores over them too, after the calls under way have ended. Later
     /// calls fail.
     pub async fn close(&self) {
-        self.shared.pool.close().await;
+        self.shared.rest.close().await;
     }
 
     /// Runs `work` on a connection and returns its answer.

@@ -82,7 +82,7 @@ pub(crate) fn classify(source: &Driver, doing: &'static str) -> Failure {
         Driver::Database(database) => {
             let code = database.code().unwrap_or_default();
             let constraint = database.constraint().map(str::to_owned);
-            of_code(&code, Fault { what: format!("SQLSTATE {code}"), constraint }, doing)
+            of_code(&code, Fault { what: format!("SQLSTATE {code}{}", in_words(&code)), constraint }, doing)
         }
         Driver::Io(source) => passing(&source.kind().to_string()),
         Driver::PoolTimedOut => passing("no connection became free in time"),
@@ -96,6 +96,16 @@ pub(crate) fn classify(source: &Driver, doing: &'static str) -> Failure {
             Failure { error, aftermath: Aftermath::Close }
         }
         _ => lasting("the driver failed"),
+    }
+}
+
+/// Says in words what is met by those who set up a database; the server's own words may hold what was stored.
+fn in_words(code: &str) -> &'static str {
+    match code {
+        "28000" | "28P01" => ", the login is refused",
+        "3D000" => ", there is no such database",
+        "42501" => ", the role lacks the right",
+        _ => "",
     }
 }
 

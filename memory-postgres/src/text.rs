@@ -2,9 +2,7 @@
 
 mod entry;
 mod erase;
-mod evidence;
 mod items;
-mod posting;
 mod search;
 mod segment;
 mod select;

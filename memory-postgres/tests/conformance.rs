@@ -48,6 +48,7 @@ fn main() -> ExitCode {
         .records(records)
         .text(text)
         .vectors(vectors)
+        .test("large::built_at_once", |servers| async move { large::built_at_once(search(&servers).await?).await })
         .test("large::nearest_of_many", |servers| async move { large::nearest_of_many(search(&servers).await?).await })
         .test(
             "large::one_table_for_all",

@@ -1,9 +1,9 @@
-//! How long putting and searching takes, beside the client alone making the same calls: the same points, the same
-//! conditions, the same two looks at the tombstone.
+//! How much of the speed of the client alone putting and searching keep: the client makes the same calls with the same
+//! points, the same conditions and the same two looks at the tombstone, and the two take turns.
 //!
-//! `MEMORY_TEST_QDRANT_URL=http://localhost:6334 cargo bench -p memory-qdrant --bench vectors`
+//! `MEMORY_TEST_QDRANT_URL=http://localhost:6334 cargo bench -p memory-qdrant --bench vectors -- [ROUNDS]`
 
-mod measure;
+use std::process::ExitCode;
 
 use ::qdrant_client::Qdrant as Driver;
 use ::qdrant_client::qdrant::{
@@ -11,46 +11,17 @@ use ::qdrant_client::qdrant::{
     QueryPoints, Range, ScrollPointsBuilder, SearchParams, UpsertPoints, Value, Vector, VectorInput, VectorsOutput,
     WriteOrdering, query, vector_input, vector_output, vectors_output::VectorsOptions,
 };
+use memory_core::Scope;
 use memory_core::text::Visibility;
-use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorQuery, VectorStore};
-use memory_core::{
-    Epoch, Fields, Filter as CoreFilter, ItemId, MessageId, Result, Role, Scope, Seq, SessionId, Timestamp, Unit,
-    Version,
-};
+use memory_core::vector::{VectorEntry, VectorQuery, VectorStore as _};
 use memory_qdrant::{Qdrant, QdrantConfig, QdrantVectors};
-use memory_testkit::generate::{Cluster, Random};
+use memory_testkit::bench::{Outcome, Turns, against, numbers, say, vectors};
 use uuid::Uuid;
 
-use measure::{Times, heading, say};
-
-const DIMENSION: usize = 384;
 const ITEMS: usize = 4_096;
 const CHUNK: usize = 256;
-const SEARCHES: usize = 200;
-const LIMIT: usize = 20;
-
-type Outcome<T> = std::result::Result<T, Box<dyn std::error::Error>>;
-
-fn space() -> EmbeddingSpace {
-    let (model, recipe) = ("bench".to_owned(), "1".to_owned());
-    EmbeddingSpace { model, dimension: DIMENSION, normalised: true, recipe }
-}
-
-fn entries(random: &mut Random, cluster: &Cluster) -> Result<Vec<VectorEntry>> {
-    let entry = |number: usize| {
-        let session = SessionId::new(&format!("session {}", number / 12))?;
-        let mut fields = Fields::of_span(&session, Seq(number as u64 % 12 + 1), Timestamp(number as i64 * 1_000_000));
-        fields.unit = Unit::Message;
-        fields.role = Some(if number.is_multiple_of(2) { Role::User } else { Role::Assistant });
-        Ok(VectorEntry {
-            item: ItemId::Message(MessageId::fresh()),
-            version: Version { epoch: Epoch(0), revision: 2 },
-            pieces: vec![cluster.draw(random)],
-            fields,
-        })
-    };
-    (0..ITEMS).map(entry).collect()
-}
+/// How many candidates the adapter asks for beyond those wanted.
+const MARGIN: u64 = 4;
 
 /// The client alone, over the collection that the adapter made.
 struct Bare {
@@ -89,7 +60,7 @@ impl Bare {
         let range = |key: &str, range: Range| Condition::range(key, range);
         let same = Filter::must([
             range("epoch", Range { gte: Some(0.0), lte: Some(0.0), ..Range::default() }),
-            range("revision", Range { lte: Some(2.0), ..Range::default() }),
+            range("revision", Range { lte: Some(0.0), ..Range::default() }),
         ]);
         let older = [range("epoch", Range { lt: Some(0.0), ..Range::default() }), same.into()];
         let request = UpsertPoints {
@@ -108,15 +79,15 @@ impl Bare {
         self.look().await
     }
 
-    async fn search(&self, sought: &[f32]) -> Outcome<usize> {
-        let one = MultiDenseVector { vectors: vec![DenseVector { data: sought.to_vec() }] };
+    async fn search(&self, sought: &VectorQuery) -> Outcome<usize> {
+        let one = MultiDenseVector { vectors: vec![DenseVector { data: sought.vector.clone() }] };
         let input = VectorInput { variant: Some(vector_input::Variant::MultiDense(one)) };
         let candidates = QueryPoints {
             collection_name: self.collection.clone(),
             query: Some(Query { variant: Some(query::Variant::Nearest(input)) }),
             filter: Some(Filter::must([Condition::matches("owner", self.scope.key().to_owned())])),
             params: Some(SearchParams { exact: Some(true), ..SearchParams::default() }),
-            limit: Some(LIMIT as u64 + 4),
+            limit: Some(sought.limit as u64 + MARGIN),
             with_payload: Some(vec!["owner", "item", "epoch", "pieces", "fields"].into()),
             ..QueryPoints::default()
         };
@@ -146,77 +117,64 @@ fn pieces(vectors: Option<VectorsOutput>) -> Vec<Vec<f32>> {
     }
 }
 
-async fn adapter_puts(store: &QdrantVectors, scope: &Scope, entries: &[VectorEntry]) -> Result<Times> {
-    let batches: Vec<_> = entries.chunks(CHUNK).collect();
-    let times = Times::of(batches.len(), async |number| {
-        let batch = batches.get(number).copied().unwrap_or_default();
-        store.put(scope, batch, Visibility::AfterFlush).await.map(|_| ())
-    });
-    times.await
+async fn puts(
+    store: &QdrantVectors,
+    bare: &Bare,
+    scope: &Scope,
+    entries: &[VectorEntry],
+    rounds: usize,
+) -> Outcome<()> {
+    let points = bare.points(scope).await?;
+    let mut turns = Turns::default();
+    for _ in 0..rounds {
+        let put = async |entries| Ok(store.put(scope, entries, Visibility::AfterFlush).await?);
+        turns.take("library", entries.chunks(CHUNK), put).await?;
+        let put = async |points: &[PointStruct]| bare.put(points).await;
+        turns.take("client alone, the same calls", points.chunks(CHUNK), put).await?;
+    }
+    turns.report(&format!("put of {CHUNK} vectors"));
+    Ok(())
 }
 
-async fn adapter_searches(store: &QdrantVectors, scope: &Scope, sought: &[Vec<f32>]) -> Result<Times> {
-    let query = |vector: &Vec<f32>| VectorQuery {
-        space: space(),
-        vector: vector.clone(),
-        filter: CoreFilter::All,
-        limit: LIMIT,
-        floor: None,
-        with_vectors: false,
-    };
-    let queries: Vec<_> = sought.iter().map(query).collect();
-    let times = Times::of(queries.len(), async |number| {
-        let Some(query) = queries.get(number) else { return Ok(()) };
-        store.search(scope, query).await.map(|_| ())
-    });
-    times.await
+async fn searches(
+    store: &QdrantVectors,
+    bare: &Bare,
+    scope: &Scope,
+    queries: &[VectorQuery],
+    rounds: usize,
+) -> Outcome<()> {
+    let mut turns = Turns::default();
+    for _ in 0..rounds {
+        let ask = async |query| vectors::whole(store.search(scope, query).await?.len(), query);
+        turns.take("library", queries, ask).await?;
+        let ask = async |query| vectors::whole(bare.search(query).await?, query);
+        turns.take("client alone, the same calls", queries, ask).await?;
+    }
+    turns.report(&format!("search of {ITEMS}"));
+    Ok(())
 }
 
-fn told<T>(answer: Outcome<T>) -> Result<T> {
-    answer.map_err(|error| memory_core::Error::corrupt("bench", error.to_string()))
-}
-
-async fn run(url: &str) -> Outcome<()> {
+async fn run(url: String) -> Outcome<()> {
+    let [rounds] = numbers([9]);
     let prefix = format!("bench-{}", Uuid::now_v7().simple());
-    let server = Qdrant::connect(QdrantConfig::new(url).with_prefix(prefix)).await?;
-    let store = QdrantVectors::open(&server, space()).await?;
-    let driver = Driver::from_url(url).skip_compatibility_check().build()?;
+    let server = Qdrant::connect(QdrantConfig::new(&url).with_prefix(prefix)).await?;
+    let store = QdrantVectors::open(&server, vectors::space("bench")).await?;
+    let driver = Driver::from_url(&url).skip_compatibility_check().build()?;
     let (ada, bob) = (Scope::new("bench", "ada")?, Scope::new("bench", "bob")?);
     let tombstone = PointId::from(Uuid::now_v7().to_string());
     let bare = Bare { driver, collection: store.collection().to_owned(), scope: bob, tombstone };
-    let mut random = Random::new(1);
-    let cluster = Cluster::new(&mut random, 50, DIMENSION);
-    let entries = entries(&mut random, &cluster)?;
-    let sought: Vec<_> = (0..SEARCHES).map(|_| cluster.draw(&mut random)).collect();
     let health = server.ping().await?;
-    say(&format!("{} {}; {ITEMS} items of {DIMENSION} numbers", health.server, health.version));
-    heading();
-    adapter_puts(&store, &ada, &entries).await?.report("warm-up: put 256 items");
-    let points = bare.points(&ada).await?;
-    let batches: Vec<_> = points.chunks(CHUNK).collect();
-    for turn in ["first", "again", "again"] {
-        let times = Times::of(batches.len(), async |number| {
-            told(bare.put(batches.get(number).copied().unwrap_or_default()).await)
-        });
-        times.await?.report(&format!("client: put 256 items, {turn}"));
-        adapter_puts(&store, &ada, &entries).await?.report(&format!("adapter: put 256 items, {turn}"));
-    }
-    for turn in ["first", "again", "again"] {
-        let times = Times::of(sought.len(), async |number| {
-            told(bare.search(sought.get(number).map_or(&[][..], Vec::as_slice)).await).map(|_| ())
-        });
-        times.await?.report(&format!("client: search, {turn}"));
-        adapter_searches(&store, &ada, &sought).await?.report(&format!("adapter: search, {turn}"));
-    }
+    let dimension = vectors::DIMENSION;
+    say(&format!("{} {}; {ITEMS} items of {dimension} numbers each, {rounds} rounds", health.server, health.version));
+    let entries = vectors::entries(1, ITEMS)?;
+    store.put(&ada, &entries, Visibility::AfterFlush).await?;
+    puts(&store, &bare, &ada, &entries, rounds).await?;
+    let queries: Vec<_> = vectors::queries().into_iter().map(|vector| vectors::query(&store, vector)).collect();
+    searches(&store, &bare, &ada, &queries, rounds).await?;
     bare.driver.delete_collection(store.collection()).await?;
     Ok(())
 }
 
-#[expect(clippy::disallowed_methods, reason = "the configuration of the bench")]
-fn main() -> Outcome<()> {
-    let Ok(url) = std::env::var("MEMORY_TEST_QDRANT_URL") else {
-        say("skipped: MEMORY_TEST_QDRANT_URL is not set");
-        return Ok(());
-    };
-    tokio::runtime::Runtime::new()?.block_on(run(&url))
+fn main() -> ExitCode {
+    against("qdrant", run)
 }

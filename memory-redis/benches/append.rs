@@ -1,25 +1,25 @@
 //! How much of the speed of the bare driver an append and a page keep.
 //!
-//! A goes through [`ChatStore`], with notes for two indexes. B sends the same commands with the same arguments, encoded
-//! beforehand, through the driver alone, and takes the answers as bytes. C, for comparison, are the shortest commands that
-//! keep a list at all: `RPUSH` of the bodies, `LRANGE` of the last 50. They take turns on one server, over a connection each.
+//! The library goes through [`ChatStore`], with notes for two indexes. The driver alone sends the same scripts with the same
+//! arguments, over a connection of its own, and the two take turns on one server. It encodes what it appends, and digests it;
+//! of a page it makes messages with their numbers and tokens, or owned texts of the rows, which leaves out what reading a
+//! body costs anybody. It checks nothing, and knows no timeouts but the driver's. Beside them, what the network and the
+//! server take alone: commands made beforehand, answers left as they are; and the shortest commands that keep a list at all.
 //!
-//! `REDIS_URL=redis://… cargo bench -p memory-redis --bench append -- [ROUNDS] [CALLS]`
+//! `MEMORY_TEST_REDIS_URL=redis://… cargo bench -p memory-redis --bench append -- [ROUNDS] [CALLS]`
 
-use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use memory_core::chat::{Append, ChatStore, NewMessage, Page};
 use memory_core::store::Store;
-use memory_core::time::Stopwatch;
 use memory_core::upkeep::{IndexName, Upkeep};
 use memory_core::{Epoch, Message, Role, Scope, SessionId, Timestamp};
 use memory_redis::redis::aio::ConnectionManager;
 use memory_redis::redis::{self, Client, Cmd, Value, cmd};
 use memory_redis::{Redis, RedisChat, RedisConfig};
-
-type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+use memory_testkit::bench::{Outcome, Turn, Turns, against, numbers, say};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The scripts of the crate, put together as it does.
 const APPEND: &str = concat!(
@@ -48,48 +48,48 @@ const LENGTH: usize = 10_000;
 
 fn main() -> ExitCode {
     // In a task, as servers do: the thread that only waits for the runtime is slow to be woken.
-    let run = |runtime: tokio::runtime::Runtime| runtime.block_on(async { tokio::spawn(compare()).await? });
-    match tokio::runtime::Runtime::new().map_err(Into::into).and_then(run) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            // There is no other place to complain to.
-            let _ = writeln!(std::io::stderr(), "{error}");
-            ExitCode::FAILURE
-        }
-    }
+    against("redis", async |url| tokio::spawn(compare(url)).await?)
 }
 
-/// One of the ways, over a connection of its own.
+/// The driver alone.
 struct Bare {
     connection: ConnectionManager,
     scope: Scope,
     session: SessionId,
+    /// What the server calls the scripts.
+    append: String,
+    read: String,
 }
 
-async fn compare() -> Outcome<()> {
-    let numbers: Vec<usize> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
-    let (rounds, calls) = (numbers.first().copied().unwrap_or(9), numbers.get(1).copied().unwrap_or(500));
-    let Some(config) = RedisConfig::from_env()? else { return Err("set REDIS_URL".into()) };
-    let chat = RedisChat::new(&Redis::connect(config.with_prefix(PREFIX)).await?)?;
+/// How much is measured.
+#[derive(Clone, Copy)]
+struct Plan {
+    rounds: usize,
+    calls: usize,
+}
+
+async fn compare(url: String) -> Outcome<()> {
+    let [rounds, calls] = numbers([51, 100]);
+    let chat = RedisChat::new(&Redis::connect(RedisConfig::new(&url).with_prefix(PREFIX)).await?)?;
     for index in ["text/english-1", "vector/test-8"] {
         chat.enlist(&IndexName::new(index)?).await?;
     }
     let run = Scope::new("bench", &Message::new(Role::User, "", Timestamp(0)).id.to_string())?;
     let session = SessionId::new("session")?;
-    let url = url();
     let connection = ConnectionManager::new(Client::open(url)?).await?;
-    let bare = Bare { connection, scope: Scope::new("bare", &run.subject())?, session: session.clone() };
+    let [append, read] = [APPEND, READ].map(|script| redis::Script::new(script).get_hash().to_owned());
+    let bare = Bare { connection, scope: Scope::new("bare", &run.subject())?, session: session.clone(), append, read };
     for scope in [&run, &bare.scope] {
         for _ in 0..LENGTH / 100 {
             chat.append(scope, &session, &Append { fence: None, messages: messages(100) }).await?;
         }
     }
     let health = chat.ping().await?;
-    writeln!(std::io::stdout(), "{} {} ({:?}), {rounds} rounds", health.server, health.version, health.durability)?;
+    say(&format!("{} {} ({:?}), {rounds} rounds of {calls} calls", health.server, health.version, health.durability));
     for batch in [1, 100] {
-        appends(&chat, &bare, &run, batch, rounds, calls / batch.min(10)).await?;
+        appends(&chat, &bare, &run, batch, Plan { rounds, calls: calls.div_ceil(batch.min(10)) }).await?;
     }
-    pages(&chat, &bare, &run, rounds, calls).await?;
+    pages(&chat, &bare, &run, Plan { rounds, calls }).await?;
     for scope in [&run, &bare.scope] {
         let epoch = chat.bury(scope).await?;
         chat.erase(scope, Epoch(epoch.0)).await?;
@@ -102,52 +102,125 @@ fn list(bare: &Bare) -> String {
     format!("{PREFIX}:{{{}}}:list", bare.scope.key())
 }
 
-async fn appends(
-    chat: &RedisChat,
-    bare: &Bare,
-    scope: &Scope,
-    batch: usize,
-    rounds: usize,
-    calls: usize,
-) -> Outcome<()> {
-    let (mut a, mut b, mut c) = (Vec::new(), Vec::new(), Vec::new());
+async fn appends(chat: &RedisChat, bare: &Bare, scope: &Scope, batch: usize, plan: Plan) -> Outcome<()> {
+    let Plan { rounds, calls } = plan;
+    let mut turns = Turns::default();
     for _ in 0..rounds {
         let work: Vec<_> = (0..calls).map(|_| Append { fence: None, messages: messages(batch) }).collect();
-        let watch = Stopwatch::start();
+        let turn = Turn::start();
         for batch in &work {
             chat.append(scope, &bare.session, batch).await?;
         }
-        a.push(watch.elapsed().as_secs_f64());
-        let work: Vec<Cmd> = (0..calls).map(|_| append(bare, &messages(batch))).collect();
-        b.push(send(bare, &work).await?);
-        let push = |_| cmd("RPUSH").arg(list(bare)).arg(bodies(&messages(batch))).clone();
-        c.push(send(bare, &(0..calls).map(push).collect::<Vec<_>>()).await?);
-    }
-    report(&format!("append of {batch}"), "RPUSH", calls, [a, b, c])
-}
-
-async fn pages(chat: &RedisChat, bare: &Bare, scope: &Scope, rounds: usize, calls: usize) -> Outcome<()> {
-    let (mut a, mut b, mut c) = (Vec::new(), Vec::new(), Vec::new());
-    for _ in 0..rounds {
-        let watch = Stopwatch::start();
-        for _ in 0..calls {
-            let found = chat.read(scope, &bare.session, &Page::newest(PAGE)).await?.messages.len();
-            if found != PAGE {
-                return Err(format!("a page of {found} rows").into());
-            }
+        turns.end("library", turn, calls);
+        let work: Vec<_> = (0..calls).map(|_| messages(batch)).collect();
+        let turn = Turn::start();
+        for messages in &work {
+            one(bare, &append(bare, messages)).await?;
         }
-        a.push(watch.elapsed().as_secs_f64());
-        b.push(send(bare, &vec![read(bare); calls]).await?);
-        let range = cmd("LRANGE").arg(list(bare)).arg(-(PAGE as i64)).arg(-1).clone();
-        c.push(send(bare, &vec![range; calls]).await?);
+        turns.end("driver alone, the same script", turn, calls);
+        let work: Vec<Cmd> = (0..calls).map(|_| append(bare, &messages(batch))).collect();
+        let turn = Turn::start();
+        send(bare, &work).await?;
+        turns.end("commands made beforehand", turn, calls);
+        let push = |_| cmd("RPUSH").arg(list(bare)).arg(bodies(&messages(batch))).clone();
+        let work: Vec<Cmd> = (0..calls).map(push).collect();
+        let turn = Turn::start();
+        send(bare, &work).await?;
+        turns.end("RPUSH of the bodies", turn, calls);
     }
-    report(&format!("last {PAGE} of more than {LENGTH}"), "LRANGE", calls, [a, b, c])
+    turns.report(&format!("append of {batch}"));
+    Ok(())
 }
 
-/// Sends commands one after the other, and returns the seconds it took.
-async fn send(bare: &Bare, commands: &[Cmd]) -> Outcome<f64> {
+async fn pages(chat: &RedisChat, bare: &Bare, scope: &Scope, plan: Plan) -> Outcome<()> {
+    let Plan { rounds, calls } = plan;
+    let mut turns = Turns::default();
+    let range = cmd("LRANGE").arg(list(bare)).arg(-(PAGE as i64)).arg(-1).clone();
+    for _ in 0..rounds {
+        let turn = Turn::start();
+        for _ in 0..calls {
+            whole(chat.read(scope, &bare.session, &Page::newest(PAGE)).await?.messages.len())?;
+        }
+        turns.end("library", turn, calls);
+        let turn = Turn::start();
+        for _ in 0..calls {
+            whole(decoded(one(bare, &read(bare)).await?)?.len())?;
+        }
+        turns.end("driver alone, the same script, messages", turn, calls);
+        let turn = Turn::start();
+        for _ in 0..calls {
+            whole(texts(one(bare, &read(bare)).await?)?.len())?;
+        }
+        turns.end("driver alone, the same script, texts", turn, calls);
+        let turn = Turn::start();
+        send(bare, &vec![read(bare); calls]).await?;
+        turns.end("answers left as they are", turn, calls);
+        let turn = Turn::start();
+        send(bare, &vec![range.clone(); calls]).await?;
+        turns.end("LRANGE of the bodies", turn, calls);
+    }
+    turns.report(&format!("last {PAGE} of more than {LENGTH}"));
+    Ok(())
+}
+
+fn whole(rows: usize) -> Outcome<()> {
+    if rows == PAGE { Ok(()) } else { Err(format!("a page of {rows} rows").into()) }
+}
+
+/// Returns the places and rows of an answer.
+fn rows(answer: Value) -> Outcome<Vec<(Vec<u8>, Vec<u8>)>> {
+    let Value::Array(parts) = answer else { return Err("an answer without parts".into()) };
+    let mut parts = parts.into_iter().skip(3);
+    let (Some(Value::Array(places)), Some(Value::Array(rows))) = (parts.next(), parts.next()) else {
+        return Err("an answer without rows".into());
+    };
+    let both = places.into_iter().zip(rows).map(|both| match both {
+        (Value::BulkString(place), Value::BulkString(row)) => Ok((place, row)),
+        _ => Err("no text".into()),
+    });
+    both.collect()
+}
+
+/// Returns tokens and body of a row: the body stands behind 48 bytes and three words, the first of which are the tokens,
+/// and before a checksum of 8 bytes.
+fn parts(row: &[u8]) -> Outcome<(&str, &[u8])> {
+    let inner = row.get(48..row.len().saturating_sub(8)).ok_or("a row cut off")?;
+    let mut words = inner.splitn(4, |byte| *byte == b' ');
+    let (tokens, body) = words.next().zip(words.nth(2)).ok_or("a row cut off")?;
+    Ok((std::str::from_utf8(tokens)?, body))
+}
+
+/// Returns the messages of an answer with their numbers and tokens.
+fn decoded(answer: Value) -> Outcome<Vec<(u64, u64, Arc<Message>)>> {
+    let message = |(place, row): &(Vec<u8>, Vec<u8>)| {
+        let (tokens, body) = parts(row)?;
+        let message = Arc::new(Message::decode("bench", body)?);
+        Ok((std::str::from_utf8(place)?.parse()?, tokens.parse()?, message))
+    };
+    let mut messages = rows(answer)?.iter().map(message).collect::<Outcome<Vec<_>>>()?;
+    messages.reverse();
+    Ok(messages)
+}
+
+/// Returns the bodies of an answer as texts, with their numbers and tokens.
+fn texts(answer: Value) -> Outcome<Vec<(u64, u64, String)>> {
+    let text = |(place, row): &(Vec<u8>, Vec<u8>)| {
+        let (tokens, body) = parts(row)?;
+        let body = std::str::from_utf8(body)?.to_owned();
+        Ok((std::str::from_utf8(place)?.parse()?, tokens.parse()?, body))
+    };
+    let mut texts = rows(answer)?.iter().map(text).collect::<Outcome<Vec<_>>>()?;
+    texts.reverse();
+    Ok(texts)
+}
+
+async fn one(bare: &Bare, command: &Cmd) -> Outcome<Value> {
+    Ok(command.query_async(&mut bare.connection.clone()).await?)
+}
+
+/// Sends commands one after the other.
+async fn send(bare: &Bare, commands: &[Cmd]) -> Outcome<()> {
     let mut connection = bare.connection.clone();
-    let watch = Stopwatch::start();
     for command in commands {
         let answer: Value = command.query_async(&mut connection).await?;
         if let Value::Array(values) = &answer
@@ -156,19 +229,7 @@ async fn send(bare: &Bare, commands: &[Cmd]) -> Outcome<f64> {
             return Err("the owner is not listed".into());
         }
     }
-    Ok(watch.elapsed().as_secs_f64())
-}
-
-fn report(what: &str, shortest: &str, calls: usize, [a, b, c]: [Vec<f64>; 3]) -> Outcome<()> {
-    let [a, b, c] = [a, b, c].map(|seconds| median(seconds) / calls as f64 * 1e6);
-    let mut out = std::io::stdout();
-    writeln!(out, "{what}: {a:.0} us a call, bare {b:.0}; keeps {:.2}; {shortest} {c:.0}", b / a)?;
     Ok(())
-}
-
-fn median(mut seconds: Vec<f64>) -> f64 {
-    seconds.sort_by(f64::total_cmp);
-    seconds.get(seconds.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// Messages of about 280 bytes, the mean of the chat corpora.
@@ -185,32 +246,29 @@ fn bodies(messages: &[NewMessage]) -> Vec<Vec<u8>> {
 
 fn call(bare: &Bare, script: &str) -> Cmd {
     let mut command = cmd("EVALSHA");
-    command.arg(redis::Script::new(script).get_hash()).arg(1).arg(format!("{PREFIX}:{{{}}}", bare.scope.key()));
+    command.arg(script).arg(1).arg(format!("{PREFIX}:{{{}}}", bare.scope.key()));
     command
 }
 
 fn append(bare: &Bare, messages: &[NewMessage]) -> Cmd {
-    let mut command = call(bare, APPEND);
+    let mut command = call(bare, &bare.append);
     let at = format!("{:020}", 1_700_000_000_000_000_u64 ^ (1 << 63));
     command.arg("-").arg("-").arg(bare.session.key()).arg("-").arg("-").arg(70 * messages.len()).arg(&at);
     for new in messages {
         let body = new.message.encode();
         let digest = Message::digest_of(&bare.session, &body).0;
         let head = format!("{} {at} - ", new.tokens);
-        command.arg([new.message.id.0.as_bytes().as_slice(), &digest, head.as_bytes(), &body].concat());
+        let mut row = [new.message.id.0.as_bytes().as_slice(), &digest, head.as_bytes(), &body].concat();
+        row.extend((xxh3_64(&row) ^ xxh3_64(bare.session.key().as_bytes())).to_le_bytes());
+        command.arg(row);
     }
     command
 }
 
 fn read(bare: &Bare) -> Cmd {
-    let mut command = call(bare, READ);
+    let mut command = call(bare, &bare.read);
     let largest = 1_u64 << 53;
     command.arg(bare.session.key()).arg("active").arg("before").arg(largest).arg(PAGE).arg("-").arg(largest);
     command.arg(4 << 20);
     command
-}
-
-#[expect(clippy::disallowed_methods, reason = "a bench is configured by the environment")]
-fn url() -> String {
-    std::env::var("REDIS_URL").unwrap_or_default()
 }

@@ -1,7 +1,11 @@
 //! Messages as rows: bytes that scripts move about and hardly look into.
 //!
-//! A row is the id (16 bytes), the digest (32 bytes), `tokens at first ` and the canonical body, where `at` is a time that
-//! sorts as text and `first` the first number that a summary covers, or `-`. Of what is forgotten the id alone is left.
+//! A row is the id (16 bytes), the digest (32 bytes), `tokens at first `, the canonical body, and a checksum of all of it and
+//! of the session (8 bytes), where `at` is a time that sorts as text and `first` the first number that a summary covers, or
+//! `-`. Of what is forgotten the id alone is left.
+//!
+//! The digest decides whether two writes are the same, so nobody may be able to make two texts with one digest. The checksum
+//! is compared with every read: it has to tell damage, which has no intent, and costs next to nothing.
 
 use std::sync::Arc;
 
@@ -10,6 +14,7 @@ use memory_core::error::{Error, Result};
 use memory_core::id::{MessageId, Seq, SeqRange, SessionId};
 use memory_core::message::{Message, StoredMessage};
 use uuid::Uuid;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{BACKEND, damaged};
 use crate::keys::sortable;
@@ -36,7 +41,11 @@ impl Row {
         let digest = Message::digest_of(session, &body).0;
         let first = first.map_or_else(|| "-".to_owned(), |first| first.0.to_string());
         let head = format!("{tokens} {} {first} ", sortable(message.at));
-        let bytes = [message.id.0.as_bytes().as_slice(), &digest, head.as_bytes(), &body].concat();
+        let mut bytes = Vec::with_capacity(16 + digest.len() + head.len() + body.len() + 8);
+        for part in [message.id.0.as_bytes().as_slice(), &digest, head.as_bytes(), &body] {
+            bytes.extend_from_slice(part);
+        }
+        bytes.extend(checksum(session, &bytes));
         Ok(Self { id: message.id, digest, bytes })
     }
 
@@ -62,25 +71,31 @@ pub(crate) fn is_summary(place: &str) -> bool {
     place.contains(':')
 }
 
+/// Returns the checksum of a row of `session` that holds `bytes`.
+fn checksum(session: &SessionId, bytes: &[u8]) -> [u8; 8] {
+    (xxh3_64(bytes) ^ xxh3_64(session.key().as_bytes())).to_le_bytes()
+}
+
 /// Reads a row that stands at `place`; `mark` is the summary that stands for it.
 ///
 /// # Errors
-/// `Corrupt` if the body does not match its digest.
+/// `Corrupt` if the row does not match its checksum.
 pub(crate) fn read(session: &SessionId, place: &str, row: &[u8], mark: Option<&[u8]>) -> Result<StoredMessage> {
-    let (id_bytes, rest) = row.split_at_checked(16).ok_or_else(|| damaged("a row is cut off"))?;
+    let cut_off = || damaged("a row is cut off");
+    let (id_bytes, rest) = row.split_at_checked(16).ok_or_else(cut_off)?;
     let (id, seq, archived_by) = (id(id_bytes)?, seq(place)?, mark.map(self::id).transpose()?);
     let marker =
         StoredMessage { id, session: session.clone(), seq, tokens: 0, covers: None, archived_by, message: None };
     if rest.is_empty() {
         return Ok(marker);
     }
-    let (digest, rest) = rest.split_at_checked(32).ok_or_else(|| damaged("a row is cut off"))?;
-    let mut parts = rest.splitn(4, |byte| *byte == b' ');
-    let mut part = || parts.next().ok_or_else(|| damaged("a row is cut off"));
-    let (tokens, _at, first, body) = (part()?, part()?, part()?, part()?);
-    if Message::digest_of(session, body).0 != digest {
-        return Err(damaged("a message does not match its digest"));
+    let (sound, check) = row.split_last_chunk::<8>().ok_or_else(cut_off)?;
+    if checksum(session, sound) != *check {
+        return Err(damaged("a message does not match its checksum"));
     }
+    let mut parts = sound.get(48..).ok_or_else(cut_off)?.splitn(4, |byte| *byte == b' ');
+    let mut part = || parts.next().ok_or_else(cut_off);
+    let (tokens, _at, first, body) = (part()?, part()?, part()?, part()?);
     let message = Message::decode(BACKEND, body)?;
     if message.id != id {
         return Err(damaged("a row has another id than its message"));
@@ -124,19 +139,24 @@ mod tests {
     }
 
     #[test]
-    fn every_flipped_byte_of_what_was_said_and_every_cut_is_seen() {
+    fn every_flipped_byte_and_every_cut_is_seen() {
         let (session, message) = row(None);
-        // The body begins with a brace; id and digest may hold one too.
-        let behind = message.bytes[48..].iter().position(|byte| *byte == b'{').unwrap();
-        let head = 48..48 + behind;
         for place in 0..message.bytes.len() {
             let cut = read(&session, "1", &message.bytes[..place], None);
             assert!(place == 16 || matches!(cut, Err(Error::Corrupt { .. })), "cut at {place}");
-            let mut damaged = message.bytes.clone();
-            damaged[place] ^= 1;
-            let found = read(&session, "1", &damaged, None);
-            // Tokens and time are not part of what was said.
-            assert!(head.contains(&place) || matches!(found, Err(Error::Corrupt { .. })), "byte {place}");
+            for bit in 0..8 {
+                let mut damaged = message.bytes.clone();
+                damaged[place] ^= 1 << bit;
+                let found = read(&session, "1", &damaged, None);
+                assert!(matches!(found, Err(Error::Corrupt { .. })), "bit {bit} of byte {place}");
+            }
         }
+    }
+
+    #[test]
+    fn a_row_of_another_session_is_seen() {
+        let (_, message) = row(None);
+        let other = SessionId::new("t").unwrap();
+        assert!(matches!(read(&other, "1", &message.bytes, None), Err(Error::Corrupt { .. })));
     }
 }

@@ -1,99 +1,65 @@
-//! How long putting and searching vectors takes, one owner of 10,000 and one of 100 beside it.
+//! How long putting and searching vectors takes: one owner of 100,000, with owners of 1,000 and 100 beside it;
+//! and ten owners of 10,000.
 //!
 //! `cargo bench -p memory-sqlite --bench vectors`
 
-mod measure;
-
+use memory_core::Scope;
 use memory_core::text::Visibility;
-use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorQuery, VectorStore};
-use memory_core::{
-    Epoch, Field, Fields, Filter, ItemId, MessageId, Result, Role, Scope, Seq, SessionId, Timestamp, Unit, Version,
-};
+use memory_core::vector::VectorStore as _;
 use memory_sqlite::{Sqlite, SqliteConfig, SqliteVectors};
-use memory_testkit::generate::{Cluster, Random};
+use memory_testkit::bench::{Times, heading, say, vectors};
 
-use measure::{Times, heading, say};
+const SIZES: [usize; 3] = [100_000, 1_000, 100];
 
-const DIMENSION: usize = 384;
-
-fn entries(random: &mut Random, cluster: &Cluster, count: usize) -> Result<Vec<VectorEntry>> {
-    let entry = |number: usize| {
-        let session = SessionId::new(&format!("session {}", number / 12))?;
-        let mut fields = Fields::of_span(&session, Seq(number as u64 % 12 + 1), Timestamp(number as i64 * 1_000_000));
-        fields.unit = Unit::Message;
-        fields.role = Some(if number.is_multiple_of(2) { Role::User } else { Role::Assistant });
-        Ok(VectorEntry {
-            item: ItemId::Message(MessageId::fresh()),
-            version: Version { epoch: Epoch(0), revision: 0 },
-            pieces: vec![cluster.draw(random)],
-            fields,
-        })
-    };
-    (0..count).map(entry).collect()
-}
-
-async fn fill(vectors: &SqliteVectors, scope: &Scope, entries: &[VectorEntry]) -> Result<Times> {
-    let batches: Vec<_> = entries.chunks(256).collect();
-    Times::of(batches.len(), async |number| {
-        let batch = batches.get(number).copied().unwrap_or_default();
-        vectors.put(scope, batch, Visibility::AfterFlush).await.map(|_| ())
-    })
-    .await
-}
-
-async fn search(vectors: &SqliteVectors, random: &mut Random, cluster: &Cluster, owner: &str) -> Result<()> {
-    let scope = Scope::new("bench", owner)?;
-    let filters = [
-        ("all", Filter::All),
-        ("what is current", Filter::current(Timestamp(0))),
-        ("half of the messages", Filter::eq(Field::Role, "user")),
-        ("one session", Filter::eq(Field::Session, "session 4")),
-    ];
-    for (name, filter) in filters {
-        let queries: Vec<_> = (0..100)
-            .map(|_| VectorQuery {
-                space: vectors.space().clone(),
-                vector: cluster.draw(random),
-                filter: filter.clone(),
-                limit: 100,
-                floor: None,
-                with_vectors: false,
-            })
-            .collect();
-        let times = Times::of(queries.len(), async |number| {
-            let Some(query) = queries.get(number) else { return Ok(()) };
-            vectors.search(&scope, query).await.map(|_| ())
-        });
-        times.await?.report(&format!("search {owner}, {name}"));
-    }
-    Ok(())
-}
-
-async fn run() -> std::result::Result<(), Box<dyn std::error::Error>> {
+async fn run() -> Result<(), Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("memory.db");
-    let space =
-        EmbeddingSpace { model: "bench".to_owned(), dimension: DIMENSION, normalised: true, recipe: "1".to_owned() };
-    let vectors = SqliteVectors::new(&Sqlite::connect(SqliteConfig::new(&path)).await?, space);
-    let mut random = Random::new(1);
-    let cluster = Cluster::new(&mut random, 50, DIMENSION);
+    let store = SqliteVectors::new(&Sqlite::connect(SqliteConfig::new(&path)).await?, vectors::space("bench"));
     heading();
-    let (large, small) = (Scope::new("bench", "10,000")?, Scope::new("bench", "100")?);
-    fill(&vectors, &large, &entries(&mut random, &cluster, 10_000)?).await?.report("put 256 vectors");
-    fill(&vectors, &small, &entries(&mut random, &cluster, 100)?).await?.report("put 100 vectors");
-    let single = entries(&mut random, &cluster, 200)?;
-    let times = Times::of(single.len(), async |number| {
-        let one = single.get(number..=number).unwrap_or_default();
-        vectors.put(&small, one, Visibility::OnReturn).await?;
-        vectors.delete(&small, &memory_core::text::Deletion::Items(one.iter().map(|e| e.item.clone()).collect())).await
+    for size in SIZES {
+        vectors::fill(&store, size).await?;
+    }
+    vectors::churn(&store, 100).await?;
+    say(&format!("{} numbers each; the file has {} bytes", vectors::DIMENSION, std::fs::metadata(&path)?.len()));
+    for size in SIZES {
+        vectors::search(&store, size).await?;
+    }
+    let (large, new) = (vectors::owner(SIZES[0])?, vectors::entries(5, 50)?);
+    let query = vectors::query(&store, vectors::queries().swap_remove(0));
+    let times = Times::of(new.len(), async |number| {
+        store.put(&large, new.get(number..=number).unwrap_or_default(), Visibility::OnReturn).await?;
+        store.search(&large, &query).await.map(|_| ())
     });
-    times.await?.report("put a vector and delete it");
-    say(&format!("{DIMENSION} numbers each; the file has {} bytes", std::fs::metadata(&path)?.len()));
-    search(&vectors, &mut random, &cluster, "10,000").await?;
-    search(&vectors, &mut random, &cluster, "100").await?;
+    times.await?.report("put a vector and search, 100,000");
+    several(&folder.path().join("several.db")).await?;
+    let nothing = SqliteConfig::new(&path).with_vectors_held(0);
+    let unheld = SqliteVectors::new(&Sqlite::connect(nothing).await?, vectors::space("bench"));
+    let times = Times::of(5, async |_| unheld.search(&large, &query).await.map(|_| ()));
+    times.await?.report("search 100,000, nothing held");
     Ok(())
 }
 
-fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+/// Asks ten owners of 10,000 in turn.
+async fn several(path: &std::path::Path) -> Result<(), Box<dyn std::error::Error>> {
+    let store = SqliteVectors::new(&Sqlite::connect(SqliteConfig::new(path)).await?, vectors::space("bench"));
+    let owners = (0..10).map(|n| Scope::new("bench", &format!("one of ten: {n}"))).collect::<Result<Vec<_>, _>>()?;
+    for (seed, owner) in (10..).zip(&owners) {
+        for entries in vectors::entries(seed, 10_000)?.chunks(1_000) {
+            store.put(owner, entries, Visibility::AfterFlush).await?;
+        }
+    }
+    let query = vectors::query(&store, vectors::queries().swap_remove(0));
+    for owner in &owners {
+        store.search(owner, &query).await?;
+    }
+    let times = Times::of(200, async |number| {
+        let Some(owner) = owners.get(number % owners.len()) else { return Ok(()) };
+        store.search(owner, &query).await.map(|_| ())
+    });
+    times.await?.report("search one of ten of 10,000, each in turn");
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     tokio::runtime::Runtime::new()?.block_on(run())
 }

@@ -8,6 +8,7 @@ CREATE TABLE index_owner (
     name TEXT NOT NULL,
     below INTEGER NOT NULL, -- entries of an older epoch are dropped
     next INTEGER NOT NULL, -- the next number for an item, a block or a stamp
+    changed INTEGER NOT NULL, -- counts the changes of what it has
     buried INTEGER NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX index_owner_in_use ON index_owner (scope, name) WHERE buried = 0;
@@ -34,7 +35,7 @@ CREATE TABLE index_item (
     valid_from INTEGER,
     valid_to INTEGER,
     superseded_at INTEGER,
-    fields BLOB NOT NULL,
+    fields BLOB NOT NULL, -- empty in a vector index, which has them in its blocks
     PRIMARY KEY (owner, id)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX index_item_by_item ON index_item (owner, item);
@@ -73,16 +74,18 @@ CREATE TABLE text_tail (
     PRIMARY KEY (owner, unit, item)
 ) STRICT, WITHOUT ROWID;
 
--- Up to 256 documents whose terms are folded into posting lists.
+-- Up to 1,024 documents whose terms are folded into posting lists.
 CREATE TABLE text_segment (
     owner INTEGER NOT NULL,
     unit TEXT NOT NULL,
     segment INTEGER NOT NULL,
     live INTEGER NOT NULL, -- how many documents
     size INTEGER NOT NULL, -- how many postings
+    changed INTEGER NOT NULL, -- with which of the owner's changes it was written
     documents BLOB NOT NULL,
     PRIMARY KEY (owner, unit, segment)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX text_segment_by_change ON text_segment (owner, unit, changed);
 
 -- The documents of a segment that hold a term.
 CREATE TABLE text_posting (
@@ -93,14 +96,16 @@ CREATE TABLE text_posting (
     PRIMARY KEY (owner, segment, term)
 ) STRICT, WITHOUT ROWID;
 
--- The vectors of several items side by side, so that a search reads few rows.
+-- Several items side by side with their fields and vectors, so that a search reads few rows.
 CREATE TABLE vector_block (
     owner INTEGER NOT NULL,
     block INTEGER NOT NULL,
     bytes INTEGER NOT NULL,
+    changed INTEGER NOT NULL, -- with which of the owner's changes it was written
     vectors BLOB NOT NULL,
     PRIMARY KEY (owner, block)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX vector_block_by_room ON vector_block (owner, bytes);
+CREATE INDEX vector_block_by_change ON vector_block (owner, changed);
 
 PRAGMA user_version = 2;

@@ -20,6 +20,7 @@ use sqlx::SqliteConnection;
 
 use crate::config::SqliteConfig;
 use crate::error::classify;
+use crate::{text, vectors};
 
 pub use open::SCHEMA_VERSION;
 
@@ -39,6 +40,8 @@ struct Shared {
     durability: Durability,
     writer: writer::Writer,
     readers: readers::Readers,
+    texts: text::Cache,
+    vectors: vectors::Cache,
 }
 
 impl Sqlite {
@@ -51,7 +54,9 @@ impl Sqlite {
         let (connection, durability) = open::first(&config).await?;
         let writer = writer::Writer::new(connection);
         let readers = readers::Readers::new(config.readers);
-        Ok(Self { shared: Arc::new(Shared { config, durability, writer, readers }) })
+        let texts = text::Cache::new(config.texts_held);
+        let vectors = vectors::Cache::new(config.vectors_held);
+        Ok(Self { shared: Arc::new(Shared { config, durability, writer, readers, texts, vectors }) })
     }
 
     /// Closes all connections once the calls under way have ended, so that the last process to do so leaves neither a log
@@ -60,12 +65,24 @@ impl Sqlite {
     /// # Errors
     /// `Backend` if the log could not be moved into the file. Nothing is lost then: who opens the file next does it.
     pub async fn close(&self) -> Result<()> {
+        self.shared.texts.clear();
+        self.shared.vectors.clear();
         close::close(&self.shared).await
     }
 
     /// Returns how durable a committed write is.
     pub fn durability(&self) -> Durability {
         self.shared.durability
+    }
+
+    /// Returns what is held of texts in memory.
+    pub(crate) fn texts(&self) -> &text::Cache {
+        &self.shared.texts
+    }
+
+    /// Returns what is held of vectors in memory.
+    pub(crate) fn vectors(&self) -> &vectors::Cache {
+        &self.shared.vectors
     }
 
     /// Runs `work` as one transaction that no other writer interleaves, and returns its answer once it is durable.

@@ -23,6 +23,8 @@ pub struct SqliteConfig {
     pub(crate) readers: usize,
     pub(crate) create: bool,
     pub(crate) purge_below: u64,
+    pub(crate) texts_held: usize,
+    pub(crate) vectors_held: usize,
 }
 
 impl SqliteConfig {
@@ -35,6 +37,8 @@ impl SqliteConfig {
             readers: 4,
             create: true,
             purge_below: 64 << 20,
+            texts_held: 128 << 20,
+            vectors_held: 320 << 20,
         }
     }
 
@@ -73,6 +77,22 @@ impl SqliteConfig {
     #[must_use]
     pub fn with_purge_below(mut self, bytes: u64) -> Self {
         self.purge_below = bytes;
+        self
+    }
+
+    /// Sets how many bytes of posting lists and of items found by them may be held in memory, of the owners searched last.
+    /// Default 128 MiB. With none, every search reads what it needs from the file.
+    #[must_use]
+    pub fn with_texts_held(mut self, bytes: usize) -> Self {
+        self.texts_held = bytes;
+        self
+    }
+
+    /// Sets how many bytes of vectors may be held in memory, of the owners searched last. Default 320 MiB, which is about
+    /// 120,000 vectors of 384 numbers. An owner with more is read from the file with each search.
+    #[must_use]
+    pub fn with_vectors_held(mut self, bytes: usize) -> Self {
+        self.vectors_held = bytes;
         self
     }
 }

@@ -1,6 +1,7 @@
 //! What text and vector indexes have in common: owners, items with the fields that filters see, and the choice of the
 //! best candidates that match.
 
+pub(crate) mod cache;
 pub(crate) mod erase;
 pub(crate) mod items;
 pub(crate) mod owner;
@@ -13,7 +14,7 @@ use crate::error::BACKEND;
 
 pub(crate) use items::Incoming;
 pub(crate) use owner::Owner;
-pub(crate) use select::{Candidate, Chosen, best};
+pub(crate) use select::{Choice, Chosen, Shelf, best};
 
 /// Returns the error for an index whose tables do not fit together.
 pub(crate) fn corrupt(what: &'static str) -> Error {

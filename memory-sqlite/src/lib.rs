@@ -9,7 +9,6 @@ mod index;
 mod notes;
 mod number;
 mod owner;
-mod posting;
 mod records;
 mod row;
 mod text;

@@ -1,6 +1,7 @@
 //! The text store over a database file.
 
 mod entry;
+mod held;
 mod search;
 mod segment;
 mod shape;
@@ -16,18 +17,29 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
-use memory_core::{Epoch, Error, Result, Scope};
+use memory_core::{Epoch, Error, Result, Scope, Unit};
 
 use crate::client::Sqlite;
-use crate::error::BACKEND;
-use crate::index::erase;
+use crate::error::{BACKEND, lost};
+use crate::index::{cache, erase};
 
 use shape::Shape;
+
+/// An owner's items of one unit in one index of words.
+type Key = (Scope, Arc<str>, Unit);
+
+/// What is held of owners whose words were searched of late.
+pub(crate) type Cache = cache::Cache<Key, held::Held>;
 
 /// A [`TextStore`] in a SQLite file.
 ///
 /// Each owner has posting lists of its own, so neither what a search costs nor what it finds depends on other owners.
-/// Several analyses may share a file. What is put is findable when the call returns.
+/// Several analyses may share a file. What is put is findable when the call returns, in every process that has the file
+/// open.
+///
+/// The posting lists of terms that were sought of late are held in memory, up to [`crate::SqliteConfig::with_texts_held`].
+/// Each search asks the file whether they are of its present state and reads what has changed. What this process deletes
+/// or erases leaves the memory before the call returns; what another one does, with the next search of that owner.
 #[derive(Clone, Debug)]
 pub struct SqliteText {
     file: Sqlite,
@@ -47,6 +59,39 @@ impl SqliteText {
             shape: Shape::default(),
         }
     }
+
+    fn key(&self, scope: &Scope, unit: Unit) -> Key {
+        (scope.clone(), Arc::clone(&self.name), unit)
+    }
+
+    /// Lets go of what is held of an owner.
+    fn let_go(&self, scope: &Scope) {
+        for unit in [Unit::Message, Unit::Record, Unit::Span] {
+            self.file.texts().remove(&self.key(scope, unit));
+        }
+    }
+
+    /// Deletes from the file, then from memory.
+    async fn forget(&self, scope: &Scope, what: &Deletion) -> Result<()> {
+        let (owner, name, what) = (scope.clone(), Arc::clone(&self.name), what.clone());
+        let work = self.file.write("delete texts", move |connection| {
+            Box::pin(async move { write::delete(connection, &owner, &name, &what).await })
+        });
+        let forgotten = work.await;
+        self.let_go(scope);
+        forgotten
+    }
+
+    /// Erases from the file and from memory.
+    async fn erase_all(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
+        let (owner, name) = (scope.clone(), Arc::clone(&self.name));
+        let work = self.file.write("erase the owner's texts", move |connection| {
+            Box::pin(async move { write::erase(connection, &owner, &name, below).await })
+        });
+        let removed = work.await;
+        self.let_go(scope);
+        erase::finish(&self.file, scope, &self.name, below, removed?).await
+    }
 }
 
 #[async_trait]
@@ -64,12 +109,10 @@ impl Store for SqliteText {
     }
 
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
-        let (owner, name) = (scope.clone(), Arc::clone(&self.name));
-        let work = self.file.write("erase the owner's texts", move |connection| {
-            Box::pin(async move { write::erase(connection, &owner, &name, below).await })
-        });
-        let removed = work.await?;
-        erase::finish(&self.file, scope, &self.name, below, removed).await
+        // In a task of its own: a caller who goes away leaves nothing in memory that is gone from the file.
+        let (texts, scope) = (self.clone(), scope.clone());
+        let task = tokio::spawn(async move { texts.erase_all(&scope, below).await });
+        task.await.unwrap_or_else(|_| Err(lost("erase the owner's texts")))
     }
 }
 
@@ -105,21 +148,15 @@ impl TextStore for SqliteText {
         if query.limit == 0 {
             return Err(Error::invalid("a search returns at least 1 result"));
         }
-        let (scope, name, query) = (scope.clone(), Arc::clone(&self.name), query.clone());
-        let work = self.file.snapshot("search texts", move |connection| {
-            Box::pin(async move { search::search(connection, &scope, &name, &query).await })
-        });
-        work.await
+        search::search(&self.file, &self.key(scope, query.unit), query).await
     }
 
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
         if matches!(what, Deletion::Items(items) if items.is_empty()) {
             return Ok(());
         }
-        let (scope, name, what) = (scope.clone(), Arc::clone(&self.name), what.clone());
-        let work = self.file.write("delete texts", move |connection| {
-            Box::pin(async move { write::delete(connection, &scope, &name, &what).await })
-        });
-        work.await
+        let (texts, scope, what) = (self.clone(), scope.clone(), what.clone());
+        let task = tokio::spawn(async move { texts.forget(&scope, &what).await });
+        task.await.unwrap_or_else(|_| Err(lost("delete texts")))
     }
 }

@@ -1,6 +1,7 @@
 //! The vector store over a database file.
 
 mod block;
+mod held;
 mod search;
 mod write;
 
@@ -16,13 +17,23 @@ use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, V
 use memory_core::{Epoch, Error, Result, Scope};
 
 use crate::client::Sqlite;
-use crate::error::BACKEND;
-use crate::index::erase;
+use crate::error::{BACKEND, lost};
+use crate::index::{cache, erase};
+
+/// An owner in one index of vectors.
+pub(crate) type Key = (Scope, Arc<str>);
+
+/// The vectors of owners that were searched of late.
+pub(crate) type Cache = cache::Cache<Key, held::Held>;
 
 /// A [`VectorStore`] in a SQLite file: exact, by a scan of the owner's own vectors.
 ///
 /// Several spaces may share a file, each with rows of its own: another space finds nothing and destroys nothing.
-/// What is put is findable when the call returns.
+/// What is put is findable when the call returns, in every process that has the file open.
+///
+/// The vectors of owners searched of late are held in memory, up to [`crate::SqliteConfig::with_vectors_held`]. Each
+/// search asks the file whether they are of its present state and reads what has changed. What this process deletes or
+/// erases leaves the memory before the call returns; what another one does, with the next search of that owner.
 #[derive(Clone, Debug)]
 pub struct SqliteVectors {
     file: Sqlite,
@@ -36,6 +47,32 @@ impl SqliteVectors {
     pub fn new(file: &Sqlite, space: EmbeddingSpace) -> Self {
         let name = format!("vector/{}", space.fingerprint()).into();
         Self { file: file.clone(), space, name }
+    }
+
+    /// Deletes from the file, then from memory.
+    async fn forget(&self, scope: &Scope, what: &Deletion) -> Result<()> {
+        let (owner, name, dimension, what) =
+            (scope.clone(), Arc::clone(&self.name), self.space.dimension, what.clone());
+        let work = self.file.write("delete vectors", move |connection| {
+            Box::pin(async move { write::delete(connection, &owner, &name, dimension, &what).await })
+        });
+        work.await?;
+        let key = (scope.clone(), Arc::clone(&self.name));
+        if search::let_go(&self.file, &key, dimension).await.is_err() {
+            self.file.vectors().remove(&key);
+        }
+        Ok(())
+    }
+
+    /// Erases from the file and from memory.
+    async fn erase_all(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
+        let (owner, name, dimension) = (scope.clone(), Arc::clone(&self.name), self.space.dimension);
+        let work = self.file.write("erase the owner's vectors", move |connection| {
+            Box::pin(async move { write::erase(connection, &owner, &name, dimension, below).await })
+        });
+        let removed = work.await?;
+        self.file.vectors().remove(&(scope.clone(), Arc::clone(&self.name)));
+        erase::finish(&self.file, scope, &self.name, below, removed).await
     }
 }
 
@@ -54,12 +91,10 @@ impl Store for SqliteVectors {
     }
 
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
-        let (owner, name, dimension) = (scope.clone(), Arc::clone(&self.name), self.space.dimension);
-        let work = self.file.write("erase the owner's vectors", move |connection| {
-            Box::pin(async move { write::erase(connection, &owner, &name, dimension, below).await })
-        });
-        let removed = work.await?;
-        erase::finish(&self.file, scope, &self.name, below, removed).await
+        // In a task of its own: a caller who goes away leaves nothing in memory that is gone from the file.
+        let (vectors, scope) = (self.clone(), scope.clone());
+        let task = tokio::spawn(async move { vectors.erase_all(&scope, below).await });
+        task.await.unwrap_or_else(|_| Err(lost("erase the owner's vectors")))
     }
 }
 
@@ -97,22 +132,15 @@ impl VectorStore for SqliteVectors {
         if query.limit == 0 {
             return Err(Error::invalid("a search returns at least 1 result"));
         }
-        let (scope, name, query) = (scope.clone(), Arc::clone(&self.name), query.clone());
-        let work = self.file.snapshot("search vectors", move |connection| {
-            Box::pin(async move { search::search(connection, &scope, &name, &query).await })
-        });
-        work.await
+        search::search(&self.file, &(scope.clone(), Arc::clone(&self.name)), query).await
     }
 
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
         if matches!(what, Deletion::Items(items) if items.is_empty()) {
             return Ok(());
         }
-        let (scope, name, dimension) = (scope.clone(), Arc::clone(&self.name), self.space.dimension);
-        let what = what.clone();
-        let work = self.file.write("delete vectors", move |connection| {
-            Box::pin(async move { write::delete(connection, &scope, &name, dimension, &what).await })
-        });
-        work.await
+        let (vectors, scope, what) = (self.clone(), scope.clone(), what.clone());
+        let task = tokio::spawn(async move { vectors.forget(&scope, &what).await });
+        task.await.unwrap_or_else(|_| Err(lost("delete vectors")))
     }
 }

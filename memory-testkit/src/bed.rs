@@ -7,6 +7,7 @@ use memory_core::blackboard::Blackboard;
 use memory_core::cache::Cache;
 use memory_core::chat::ChatStore;
 use memory_core::journal::Journal;
+use memory_core::model::Embedder;
 use memory_core::record::RecordStore;
 use memory_core::store::{Durability, Health, Store};
 use memory_core::text::TextStore;
@@ -31,6 +32,8 @@ pub type Caches = Arc<dyn Cache>;
 pub type Boards = Arc<dyn Blackboard>;
 /// A journal.
 pub type Journals = Arc<dyn Journal>;
+/// An embedder.
+pub type Embedders = Arc<dyn Embedder>;
 
 /// What a backend is told when it is to be opened; it ignores what it does not need.
 ///
@@ -119,6 +122,17 @@ impl Subject for Arc<dyn Journal> {
     fn health(&self) -> Boxed<'_, Result<Health>> {
         let durability = self.durability();
         Box::pin(async move { Ok(Health { server: String::new(), version: String::new(), durability }) })
+    }
+
+    fn close(&self) -> Boxed<'_, Result<()>> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
+impl Subject for Arc<dyn Embedder> {
+    fn health(&self) -> Boxed<'_, Result<Health>> {
+        let EmbeddingSpace { model, recipe, .. } = self.space().clone();
+        Box::pin(async move { Ok(Health { server: model, version: recipe, durability: Durability::Volatile }) })
     }
 
     fn close(&self) -> Boxed<'_, Result<()>> {

@@ -3,11 +3,16 @@
 use std::error::Error as _;
 use std::fmt;
 use std::panic::Location;
+use std::time::Duration;
 
 use memory_core::Error;
 
 /// What a scenario returns.
 pub type Scene = Result<(), Failure>;
+
+/// What a machine that has other things to do may add to the time of a call. A test says with it that a call ends; how soon
+/// it ends is measured in benches.
+pub const SLACK: Duration = Duration::from_secs(5);
 
 /// Why a scenario failed, and the line of the scenario that says so.
 #[derive(Clone, Debug)]

@@ -1,6 +1,5 @@
 //! What the environment says to a run: the one place that reads it.
 
-#[cfg(feature = "containers")]
 use std::time::Duration;
 
 #[expect(clippy::disallowed_methods, reason = "the configuration of the kit")]
@@ -22,9 +21,9 @@ pub(crate) fn cases() -> Option<usize> {
     number("MEMORY_TEST_CASES").and_then(|cases| usize::try_from(cases).ok())
 }
 
-/// Returns `MEMORY_TEST_STORM`: how many calls a cancel storm makes; 2,000 unless it says otherwise.
-pub(crate) fn storm() -> usize {
-    number("MEMORY_TEST_STORM").and_then(|calls| usize::try_from(calls).ok()).unwrap_or(2_000)
+/// Returns `MEMORY_TEST_STORM`: how many calls a cancel storm makes; `usual` unless it says otherwise.
+pub(crate) fn storm(usual: usize) -> usize {
+    number("MEMORY_TEST_STORM").and_then(|calls| usize::try_from(calls).ok()).unwrap_or(usual)
 }
 
 /// Returns `MEMORY_TEST_ROUNDS`: how often a test repeats what it does to a server, such as a kill; `usual` times unless it
@@ -33,11 +32,19 @@ pub fn rounds(usual: usize) -> usize {
     number("MEMORY_TEST_ROUNDS").and_then(|rounds| usize::try_from(rounds).ok()).unwrap_or(usual)
 }
 
-/// Returns `MEMORY_TEST_LIMIT`: the longest that a test of a backend's own may take, in seconds; 600 unless it says
-/// otherwise.
-#[cfg(feature = "containers")]
-pub(crate) fn limit() -> Duration {
-    Duration::from_secs(number("MEMORY_TEST_LIMIT").unwrap_or(600))
+/// Returns `MEMORY_TEST_LIMIT`: the longest that a test may take, in seconds; `usual` unless it says otherwise.
+pub(crate) fn limit(usual: Duration) -> Duration {
+    number("MEMORY_TEST_LIMIT").map_or(usual, Duration::from_secs)
+}
+
+/// Returns the name of the variable that says `what` about the server of `backend`.
+pub(crate) fn variable(backend: &str, what: &str) -> String {
+    format!("MEMORY_TEST_{}_{what}", backend.to_uppercase())
+}
+
+/// Returns `MEMORY_TEST_X_URL`: a server of `backend` that runs already.
+pub(crate) fn url(backend: &str) -> Option<String> {
+    text(&variable(backend, "URL"))
 }
 
 /// What is said about the server of one backend.
@@ -62,10 +69,9 @@ pub(crate) struct Wishes {
 impl Wishes {
     /// Returns what the environment says about `backend`.
     pub(crate) fn about(backend: &str) -> Self {
-        let variable = |what: &str| text(&format!("MEMORY_TEST_{}_{what}", backend.to_uppercase()));
         Self {
-            url: variable("URL"),
-            image: variable("IMAGE"),
+            url: url(backend),
+            image: text(&variable(backend, "IMAGE")),
             require: text("MEMORY_REQUIRE").unwrap_or_default(),
             containers_only: text("CI").as_deref() == Some("true"),
             reuse: text("MEMORY_TEST_REUSE").as_deref() == Some("1"),

@@ -1,15 +1,18 @@
 //! One filter language, one answer: every store agrees with [`Filter::matches`](memory_core::Filter::matches), before
-//! any limit, on random filters over random fields.
+//! any limit, on random filters over random fields; search stores beside a thousand other owners.
 
 mod conversations;
 mod records;
 mod texts;
 mod vectors;
 
-use memory_core::{Filter, Message, Record, RecordId, Role, Timestamp};
+use std::future::Future;
 
+use memory_core::{Filter, Message, Record, RecordId, Result, Role, Scope, Timestamp};
+
+use crate::crowd::together;
 use crate::generate::{self, Random};
-use crate::{Chat, Records, Scenario, Texts, Vectors};
+use crate::{Bed, Chat, Records, Scenario, Scene, Subject, Texts, Vectors};
 
 pub(crate) const CHAT: &[Scenario<Chat>] = conversations::TABLE;
 pub(crate) const RECORDS: &[Scenario<Records>] = records::TABLE;
@@ -21,11 +24,32 @@ const ITEMS: usize = 150;
 
 /// Filters that are tried.
 const FILTERS: usize = 400;
+/// Filters that are tried beside other owners.
+const FILTERS_BESIDE: usize = 50;
 
-/// Returns random filters, the simplest ones among them.
-fn filters(random: &mut Random) -> Vec<Filter> {
+/// Owners beside the one who asks, each with some that match.
+const OTHERS: usize = 1_000;
+/// How many of them put at once.
+const AT_ONCE: usize = 16;
+
+/// Returns a thousand owners beside the one who asks.
+fn others<S: Subject>(bed: &Bed<S>) -> Result<Vec<Scope>> {
+    (0..OTHERS).map(|number| bed.scope(&format!("ada{number}"))).collect()
+}
+
+/// Lets `put` put something of each owner, for a share of them at a time; the shares are numbered from 1.
+async fn put_others<T>(owners: Vec<Scope>, put: impl Fn(u64, Vec<Scope>) -> T) -> Scene
+where
+    T: Future<Output = Scene> + Send + 'static,
+{
+    let shares = owners.chunks(owners.len().div_ceil(AT_ONCE));
+    together((1..).zip(shares).map(|(number, share)| put(number, share.to_vec()))).await
+}
+
+/// Returns random filters, the simplest ones among them, and as many others as asked for.
+fn filters(random: &mut Random, count: usize) -> Vec<Filter> {
     let simple = [Filter::All, Filter::And(Vec::new()), Filter::Or(Vec::new()), Filter::All.negate()];
-    let drawn = (0..FILTERS).map(|number| generate::filter(random, number % 4));
+    let drawn = (0..count).map(|number| generate::filter(random, number % 4));
     simple.into_iter().chain(drawn).collect()
 }
 

@@ -7,6 +7,7 @@ mod check;
 mod scenario;
 mod bad_input;
 mod bed;
+pub mod bench;
 pub mod blackboard;
 pub mod cache;
 pub mod chat;
@@ -14,6 +15,7 @@ mod closing;
 mod crowd;
 pub mod doubles;
 mod dropped;
+pub mod embedder;
 mod environment;
 pub mod faults;
 mod filters;
@@ -23,6 +25,7 @@ pub mod isolation;
 pub mod journal;
 pub mod measure;
 mod odd;
+mod program;
 pub mod records;
 #[cfg(feature = "containers")]
 pub mod services;
@@ -32,9 +35,12 @@ mod trial;
 mod upkeep;
 pub mod vectors;
 
-pub use bed::{Bed, Boards, Caches, Chat, Journals, Open, Opener, Records, Setting, Subject, Texts, Vectors, opener};
-pub use check::{Failure, Scene, equal};
+pub use bed::{
+    Bed, Boards, Caches, Chat, Embedders, Journals, Open, Opener, Records, Setting, Subject, Texts, Vectors, opener,
+};
+pub use check::{Failure, SLACK, Scene, equal};
 pub use environment::rounds;
+pub use program::printed;
 pub use scenario::{Boxed, Needs, Scenario};
 pub use suite::{OFFICIAL_ONLY, OfficialOnly, Presence, Suite};
 pub use trial::{Outcome, Verdict, run_table};

@@ -6,6 +6,7 @@
 
 mod answer;
 mod container;
+mod follow;
 mod missing;
 mod own;
 mod ready;
@@ -14,8 +15,9 @@ mod service;
 mod shared;
 
 pub use answer::{Answer, Kind};
+pub use follow::{Index, index_follows};
 pub use missing::Missing;
-pub use own::OwnServer;
+pub use own::{OwnServer, free_port};
 pub use server::Server;
 pub use service::Service;
 pub use shared::Servers;

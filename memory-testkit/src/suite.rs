@@ -18,11 +18,13 @@ use libtest_mimic::{Arguments, Completion, Conclusion, Failed, Trial};
 use memory_core::Result;
 use tokio::runtime::{Builder, Handle};
 
-use crate::bed::{Boards, Caches, Chat, Journals, Opener, Records, Setting, Subject, Texts, Vectors, opener};
+use crate::bed::{
+    Boards, Caches, Chat, Embedders, Journals, Opener, Records, Setting, Subject, Texts, Vectors, opener,
+};
 use crate::isolation::{self, Openers};
 use crate::scenario::{Boxed, Scenario};
 use crate::trial::{Played, Verdict, play};
-use crate::{blackboard, cache, chat, journal, records, text, vectors};
+use crate::{blackboard, cache, chat, embedder, journal, records, text, vectors};
 use gaps::Gap;
 pub use official::{OFFICIAL_ONLY, OfficialOnly};
 use stage::{Need, Stage};
@@ -127,6 +129,17 @@ impl Suite {
         blackboard: Boards = blackboard;
         /// Adds the scenarios of journals.
         journal: Journals = journal;
+    }
+
+    /// Adds the scenarios of embedders. They hold nothing of any owner, so isolation has nothing to try on them.
+    #[must_use]
+    pub fn embedder<F, R>(self, open: F) -> Self
+    where
+        F: Fn(Setting) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Embedders>> + Send + 'static,
+    {
+        let open = self.on_server(opener(open));
+        self.plan("embedder", &embedder::table(), &open)
     }
 
     /// Declares that the backend does not keep the promise `scenario`, such as `chat::keeps_every_name`, and why.

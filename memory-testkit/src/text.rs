@@ -6,6 +6,7 @@ mod erase;
 mod evidence;
 mod fixture;
 mod hostile;
+mod languages;
 mod lasting;
 mod model;
 mod order;
@@ -33,6 +34,7 @@ pub fn table() -> Vec<Scenario<Texts>> {
         lasting::TABLE,
         lasting::DURABLE,
         fixture::TABLE,
+        languages::TABLE,
         filters::TEXT,
         closing::TEXT,
     ]

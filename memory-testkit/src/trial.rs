@@ -15,8 +15,13 @@ use crate::check::Scene;
 use crate::environment;
 use crate::scenario::{Needs, Scenario};
 
-/// The longest that a scenario may take.
-pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(60);
+/// The longest that a scenario may take, unless the environment says otherwise: it ends those that hang, on a machine that
+/// has other things to do too.
+const SCENARIO: Duration = Duration::from_secs(300);
+
+/// The longest that a test of a backend's own may take.
+#[cfg(feature = "containers")]
+const OWN: Duration = Duration::from_secs(1_200);
 
 /// How many scenarios of a table are played together by [`run_table`].
 const AT_ONCE: usize = 8;
@@ -62,7 +67,7 @@ pub async fn run_table<S: Subject>(suite: &str, table: &[Scenario<S>], only: &[&
 /// Plays one scenario in a task of its own, so that a panic or a hang fails it and nothing else.
 pub(crate) async fn play<S: Subject>(scenario: Scenario<S>, open: Opener<S>) -> Played {
     let seed = environment::seed().unwrap_or_else(|| seed_of(scenario.name));
-    match guard(attempt(scenario, open, seed), TIME_LIMIT).await {
+    match guard(attempt(scenario, open, seed), environment::limit(SCENARIO)).await {
         Ok(ended) => ended,
         Err(why) => (Verdict::Failed(format!("{why}\n    MEMORY_TEST_SEED={seed} repeats it")), None),
     }
@@ -71,7 +76,7 @@ pub(crate) async fn play<S: Subject>(scenario: Scenario<S>, open: Opener<S>) -> 
 /// Plays a test of a backend's own in the same way; it may start and kill servers, which takes its time.
 #[cfg(feature = "containers")]
 pub(crate) async fn play_own(test: impl Future<Output = Scene> + Send + 'static) -> Played {
-    match guard(test, environment::limit()).await {
+    match guard(test, environment::limit(OWN)).await {
         Ok(()) => (Verdict::Passed, None),
         Err(why) => (Verdict::Failed(why), None),
     }

@@ -10,6 +10,9 @@ mod cache;
 #[path = "engine/context.rs"]
 mod context;
 #[cfg(test)]
+#[path = "engine/embedding.rs"]
+mod embedding;
+#[cfg(test)]
 #[path = "engine/fixture.rs"]
 mod fixture;
 #[cfg(test)]
@@ -19,6 +22,9 @@ mod forget;
 #[path = "engine/gate.rs"]
 mod gate;
 #[cfg(test)]
+#[path = "engine/persons.rs"]
+mod persons;
+#[cfg(test)]
 #[path = "engine/remember.rs"]
 mod remember;
 #[cfg(test)]
@@ -27,6 +33,9 @@ mod search;
 #[cfg(test)]
 #[path = "engine/summaries.rs"]
 mod summaries;
+#[cfg(test)]
+#[path = "engine/times.rs"]
+mod times;
 #[cfg(test)]
 #[path = "engine/upkeep.rs"]
 mod upkeep;

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use memory_core::hashing::HashEmbedder;
 use memory_core::reference::{MemBlackboard, MemCache, MemChat, MemJournal, MemRecords, MemText, MemVectors};
 use memory_core::{Result, Truth};
-use memory_testkit::{Boards, Caches, Journals, Setting, Suite, Texts, Vectors};
+use memory_testkit::{Boards, Caches, Embedders, Journals, Setting, Suite, Texts, Vectors};
 
 /// Returns the opener of stores that live in the process: opened twice by one name, it is the same store.
 fn shared<S: Clone + Send>(make: impl Fn(Setting) -> S) -> impl Fn(Setting) -> std::future::Ready<Result<S>> {
@@ -27,5 +28,6 @@ fn main() -> ExitCode {
         .cache(shared(|setting| Arc::new(MemCache::new(setting.clock)) as Caches))
         .blackboard(shared(|setting| Arc::new(MemBlackboard::new(setting.clock, setting.capacity)) as Boards))
         .journal(shared(|setting| Arc::new(MemJournal::new(setting.capacity)) as Journals))
+        .embedder(shared(|_| Arc::new(HashEmbedder::new(384)) as Embedders))
         .run()
 }

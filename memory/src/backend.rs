@@ -38,7 +38,7 @@ pub enum Backend {
     Sqlite,
     /// A Postgres server: `postgres://…`.
     Postgres,
-    /// A Redis server or cluster: `redis://…`, `rediss://…`.
+    /// A Redis server: `redis://…`, `rediss://…`; or a cluster: `redis+cluster://…`, `rediss+cluster://…`.
     Redis,
     /// A Qdrant server: `qdrant://…`.
     Qdrant,
@@ -57,7 +57,7 @@ impl Backend {
             "memory" if rest.is_empty() => Ok(Self::Process),
             "sqlite" => path(rest).map(|_| Self::Sqlite),
             "postgres" | "postgresql" => Ok(Self::Postgres),
-            "redis" | "rediss" => Ok(Self::Redis),
+            "redis" | "rediss" | "redis+cluster" | "rediss+cluster" => Ok(Self::Redis),
             "qdrant" | "qdrant+http" | "qdrant+https" => Ok(Self::Qdrant),
             "elastic" | "elastic+http" | "elastic+https" => Ok(Self::Elastic),
             _ => Err(Error::Unsupported {
@@ -103,12 +103,12 @@ impl Backend {
 
     /// Returns whether an index of words can be kept in it.
     pub fn holds_text(self) -> bool {
-        matches!(self, Self::Process | Self::Sqlite | Self::Elastic)
+        matches!(self, Self::Process | Self::Sqlite | Self::Postgres | Self::Elastic)
     }
 
     /// Returns whether an index of meaning can be kept in it.
     pub fn holds_vectors(self) -> bool {
-        matches!(self, Self::Process | Self::Sqlite | Self::Qdrant | Self::Elastic)
+        matches!(self, Self::Process | Self::Sqlite | Self::Postgres | Self::Qdrant | Self::Elastic)
     }
 
     /// Returns whether it can be a cache.

@@ -11,6 +11,8 @@ pub use memory_core::engine::*;
 pub use memory_core::*;
 #[cfg(feature = "elastic")]
 pub use memory_elastic as elastic;
+#[cfg(feature = "local")]
+pub use memory_models as models;
 #[cfg(feature = "postgres")]
 pub use memory_postgres as postgres;
 #[cfg(feature = "qdrant")]

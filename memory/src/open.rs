@@ -14,8 +14,9 @@ use crate::settings::Settings;
 /// |---|---|---|
 /// | `sqlite:PATH`, or a bare path | one SQLite file, made if it is missing | `sqlite` |
 /// | `memory:` | in this process, gone when it ends | always there |
-/// | `postgres://USER@HOST/DATABASE` | conversations and records; indexes where [`Settings`] say | `postgres` |
+/// | `postgres://USER@HOST/DATABASE` | conversations, records, and the indexes too | `postgres` |
 /// | `redis://HOST` | conversations alone; nothing can be remembered beside them | `redis` |
+/// | `redis+cluster://HOST:PORT,HOST:PORT` | the same in a Redis Cluster, named by some of its nodes | `redis-cluster` |
 ///
 /// Search is by words. For search by meaning too, see [`open_with`]; to take each part from a place of its own, see
 /// [`Settings`].
@@ -28,6 +29,8 @@ pub async fn open(url: &str) -> Result<MemoryBuilder> {
 }
 
 /// Opens the stores that `url` names as [`open`] does, with search by meaning through `embedder`.
+///
+/// Without a model of your own: `LocalEmbedder` of the feature `local`, which needs no network.
 ///
 /// Vectors of another embedder in the same place are left alone: this one gets its own, filled by upkeep.
 ///

@@ -40,16 +40,17 @@ const CACHE: &str = "MEMORY_CACHE_URL";
 /// | part | URLs |
 /// |---|---|
 /// | truth | `sqlite:PATH` or a path, `memory:`, `postgres://…`, `redis://…` (conversations alone) |
-/// | text | `sqlite:…`, `memory:`, `elastic://HOST:PORT`, or `elastic:` for what `ELASTIC_*` name |
+/// | text | `sqlite:…`, `memory:`, `postgres://…`, `elastic://HOST:PORT`, or `elastic:` for what `ELASTIC_*` name |
 /// | vectors | the same, and `qdrant://HOST:PORT`, or `qdrant:` for what `QDRANT_*` name |
 /// | cache | `memory:`, `redis://…` |
 ///
-/// `?prefix=NAME` behind a URL of Redis, Qdrant or Elasticsearch, and `?schema=NAME` behind one of Postgres, keeps several
-/// memories apart on one server.
+/// `redis+cluster://HOST:PORT,HOST:PORT` is a Redis Cluster, named by some of its nodes. `?prefix=NAME` behind a URL of
+/// Redis, Qdrant or Elasticsearch, and `?schema=NAME` behind one of Postgres, keeps several memories apart on one server.
 ///
-/// `elastic+https://`, `elastic+http://`, `qdrant+https://`, `qdrant+http://` and `rediss://` say whether the way is
-/// encrypted; without it, it is to every machine but this one (`redis://` is not). Text and vectors are kept beside the
-/// truth where nothing else is said and the truth's backend can. Servers get a guard each ([`memory_core::layer`]).
+/// `elastic+https://`, `elastic+http://`, `qdrant+https://`, `qdrant+http://`, `rediss://` and `rediss+cluster://` say
+/// whether the way is encrypted; without it, it is to every machine but this one (`redis://` is not). Text and vectors are
+/// kept beside the truth where nothing else is said and the truth's backend can. Servers get a guard each
+/// ([`memory_core::layer`]).
 #[derive(Clone)]
 pub struct Settings {
     truth: String,

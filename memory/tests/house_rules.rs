@@ -3,31 +3,44 @@
 use std::error::Error;
 use std::process::Command;
 
-const OURS: [&str; 9] = [
+const OURS: [&str; 10] = [
     "memory",
     "memory-cli",
     "memory-core",
     "memory-elastic",
+    "memory-models",
     "memory-postgres",
     "memory-qdrant",
     "memory-redis",
     "memory-sqlite",
     "memory-testkit",
 ];
-/// The backends, which depend on memory-core alone.
-const BACKENDS: [&str; 5] = ["memory-elastic", "memory-postgres", "memory-qdrant", "memory-redis", "memory-sqlite"];
+/// The adapters, which depend on memory-core alone.
+const ADAPTERS: [&str; 6] =
+    ["memory-elastic", "memory-models", "memory-postgres", "memory-qdrant", "memory-redis", "memory-sqlite"];
 
-/// Returns the names of the crates that `package` depends on in the built program or library, itself included.
+/// Returns the names of the crates that `package` depends on in the built program or library, itself included, with all
+/// features.
 fn dependencies(package: &str) -> Result<Vec<String>, Box<dyn Error>> {
+    tree(package, &["--all-features", "--format", "{p}"])
+}
+
+/// Returns the first word of each line of the tree of `package`.
+fn tree(package: &str, arguments: &[&str]) -> Result<Vec<String>, Box<dyn Error>> {
+    let lines = lines(package, arguments)?;
+    Ok(lines.iter().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect())
+}
+
+/// Returns the lines of the tree of `package`.
+fn lines(package: &str, arguments: &[&str]) -> Result<Vec<String>, Box<dyn Error>> {
     let cargo = option_env!("CARGO").unwrap_or("cargo");
     let output = Command::new(cargo)
-        .args(["tree", "--package", package, "--edges", "normal,build", "--prefix", "none", "--format", "{p}"])
-        .args(["--all-features", "--offline"])
+        .args(["tree", "--package", package, "--edges", "normal,build", "--prefix", "none", "--offline"])
+        .args(arguments)
         .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
         .output()?;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let tree = String::from_utf8(output.stdout)?;
-    Ok(tree.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect())
+    Ok(String::from_utf8(output.stdout)?.lines().map(str::to_owned).collect())
 }
 
 fn ours(package: &str) -> Result<Vec<String>, Box<dyn Error>> {
@@ -42,10 +55,10 @@ fn ours(package: &str) -> Result<Vec<String>, Box<dyn Error>> {
 fn each_crate_depends_on_the_layers_below_it_only() {
     assert_eq!(ours("memory-core").unwrap(), [""; 0]);
     assert_eq!(ours("memory-testkit").unwrap(), ["memory-core"]);
-    for backend in BACKENDS {
-        assert_eq!(ours(backend).unwrap(), ["memory-core"], "{backend}");
+    for adapter in ADAPTERS {
+        assert_eq!(ours(adapter).unwrap(), ["memory-core"], "{adapter}");
     }
-    let facade: Vec<&str> = ["memory-core"].into_iter().chain(BACKENDS).collect();
+    let facade: Vec<&str> = ["memory-core"].into_iter().chain(ADAPTERS).collect();
     assert_eq!(ours("memory").unwrap(), facade);
     let program: Vec<&str> = ["memory"].into_iter().chain(facade).collect();
     assert_eq!(ours("memory-cli").unwrap(), program);
@@ -57,4 +70,32 @@ fn memory_core_knows_no_driver_and_no_http() {
     let found: Vec<String> =
         dependencies("memory-core").unwrap().into_iter().filter(|name| banned.contains(&&**name)).collect();
     assert_eq!(found, [""; 0]);
+}
+
+#[test]
+fn full_brings_every_backend_and_the_default_none_but_sqlite() {
+    let all: Vec<&str> = ADAPTERS.into_iter().filter(|name| *name != "memory-models").collect();
+    let backends = |package: &str, arguments: &[&str]| {
+        let mut found = tree(package, &[arguments, &["--format", "{p}"]].concat()).unwrap();
+        found.retain(|name| all.contains(&&**name));
+        found.sort();
+        found.dedup();
+        found
+    };
+    for package in ["memory", "memory-cli"] {
+        assert_eq!(backends(package, &["--no-default-features", "--features", "full"]), all, "{package}");
+        assert_eq!(backends(package, &[]), ["memory-sqlite"], "{package}");
+        assert_eq!(backends(package, &["--no-default-features"]), [""; 0], "{package}");
+    }
+}
+
+#[test]
+fn full_brings_redis_cluster_and_tls() {
+    for package in ["memory", "memory-cli"] {
+        let arguments = ["--no-default-features", "--features", "full", "--format", "{p}|{f}|"];
+        // A line such as `memory-redis v0.1.0 (PATH)|cluster,tls|`.
+        let lines = lines(package, &arguments).unwrap();
+        let redis = lines.iter().find(|line| line.starts_with("memory-redis ")).unwrap();
+        assert!(redis.ends_with("|cluster,tls|"), "{package}: {redis}");
+    }
 }

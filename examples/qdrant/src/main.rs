@@ -1,6 +1,6 @@
 //! Conversations in one SQLite file, search by meaning in a Qdrant server.
 //!
-//! `QDRANT_URL=http://localhost:6334 cargo run -p qdrant-example -- memory.sqlite "green tea"`
+//! `QDRANT_URL=http://localhost:6334 cargo run -p example-qdrant -- memory.sqlite "green tea"`
 
 use std::io::Write;
 use std::sync::Arc;

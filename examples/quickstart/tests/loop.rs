@@ -30,9 +30,3 @@ fn s0_21_a_name_that_was_told_is_in_the_next_context_also_after_a_restart() {
     let second = agent::say(&file, "and now?\n");
     assert!(second.contains("my name is Charlie"), "{second}");
 }
-
-#[test]
-fn the_example_is_short_enough_to_be_read_at_once() {
-    let source = include_str!("../src/main.rs");
-    assert!(source.lines().count() < 80);
-}

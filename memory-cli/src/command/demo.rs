@@ -4,7 +4,6 @@ use std::io::Cursor;
 
 use memory::engine::Hit;
 use memory::{Content, Memory, Scope, Scoped, Search, SessionId};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::channel;
 
@@ -13,10 +12,9 @@ use crate::config::Database;
 use crate::failure::{Failure, Outcome};
 use crate::import::{self, Format, Importer, Reading, Sink, Source};
 use crate::output::{Output, brief};
+use crate::sample::{self, Questions, Situation};
 use crate::{upkeep, words};
 
-const SAMPLE: &str = include_str!("../demo/sample.jsonl");
-const QUESTIONS: &str = include_str!("../demo/questions.json");
 const TENANT: &str = "demo";
 const SUBJECT: &str = "ines";
 /// Questions that are asked.
@@ -24,36 +22,13 @@ const ASKED: usize = 6;
 /// Hits that are shown of each.
 const HITS: usize = 3;
 
-/// What is asked of the sample.
-#[derive(Debug, Deserialize)]
-struct Questions {
-    recall: Vec<Question>,
-    context: Vec<Situation>,
-}
-
-#[derive(Debug, Deserialize, Serialize)]
-struct Question {
-    question: String,
-    answer: String,
-    /// The messages that hold the answer, as `session#number`.
-    evidence: Vec<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Situation {
-    session: String,
-    query: String,
-    budget: u64,
-}
-
 /// Shows it.
 pub(crate) async fn run(call: &Call, output: &mut Output) -> Result<Outcome, Failure> {
     let database = match &call.global.db {
         Some(url) if call.names_database => Database::at(url)?,
         _ => Database::in_data_folder("demo.sqlite")?,
     };
-    let questions: Questions = serde_json::from_str(QUESTIONS)
-        .map_err(|error| Failure::Inner(format!("the questions are damaged: {error}")))?;
+    let questions = sample::questions()?;
     let memory = call.open_database(&database, None).await?;
     let scoped = memory.of(&Scope::new(TENANT, SUBJECT)?);
     let loaded = load(&memory, &scoped).await?;
@@ -81,7 +56,7 @@ async fn load(memory: &Memory, scoped: &Scoped) -> Result<(u64, u64), Failure> {
         now: memory.now(),
         reading: Reading::default(),
     };
-    let reader = std::thread::spawn(move || import::read(Cursor::new(SAMPLE), &source, &Sink::new(sender)));
+    let reader = std::thread::spawn(move || import::read(Cursor::new(sample::MESSAGES), &source, &Sink::new(sender)));
     let mut importer = Importer::new(scoped.clone());
     while let Some(item) = items.recv().await {
         if importer.take(item) {
@@ -99,7 +74,7 @@ async fn load(memory: &Memory, scoped: &Scoped) -> Result<(u64, u64), Failure> {
 
 /// Asks the questions, and shows what is found.
 async fn ask(scoped: &Scoped, questions: &Questions, output: &mut Output) -> Result<Vec<Value>, Failure> {
-    let messages = SAMPLE.lines().count();
+    let messages = sample::MESSAGES.lines().count();
     if !output.is_json() {
         let heading = "Ines has talked with her assistant for eight months";
         output.line(&format!("{heading}: {messages} messages. What does the memory find?"))?;

@@ -82,7 +82,12 @@ async fn copy(
             () = tokio::time::sleep(PATIENCE), if importer.is_waiting() => (true, false),
         };
         if is_due {
-            importer.write().await?;
+            // A write that waits for a database is not waited for; what it has written is found again.
+            tokio::select! {
+                biased;
+                written = importer.write() => written?,
+                _ = &mut stop => return Ok(true),
+            }
             progress.committed(importer.tally().committed(), meter.bytes());
         }
         if is_last {
@@ -94,7 +99,7 @@ async fn copy(
 /// Lets the indexes follow. Returns whether the person stopped it.
 async fn index(memory: &Memory, progress: &Progress) -> bool {
     progress.begin_indexing();
-    let follow = upkeep::after(memory);
+    let follow = upkeep::quietly(memory);
     let watch = async {
         loop {
             tokio::time::sleep(TICK).await;
@@ -146,6 +151,9 @@ fn outcome(tally: &Tally, interrupted: bool) -> Result<Outcome, Failure> {
         return Ok(Outcome::Interrupted);
     }
     match tally.rejections.first() {
+        None if tally.committed() == 0 => {
+            Err(Failure::Usage("nothing could be imported: there is no message in it".to_owned()))
+        }
         None => Ok(Outcome::Done),
         Some(first) if tally.committed() == 0 => {
             Err(Failure::Usage(format!("nothing could be imported: line {}: {}", first.line, first.why)))

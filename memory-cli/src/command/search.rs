@@ -61,6 +61,12 @@ pub(crate) fn in_words(found: &Found, explain: bool, output: &mut Output) -> Res
         let (by_words, by_meaning) = (receipt.text_candidates, receipt.vector_candidates);
         let took = words::millis(receipt.took_micros);
         output.line(&format!("sought     {}", receipt.terms.join(" ")))?;
+        if let Some(speaker) = &receipt.speaker {
+            output.line(&format!("said by    {speaker}"))?;
+        }
+        if !receipt.times.is_empty() {
+            output.line(&format!("said in    {}", receipt.times.join(", ")))?;
+        }
         output.line(&format!("candidates {by_words} by words, {by_meaning} by meaning; took {took}"))?;
         if receipt.dropped_at_hydration > 0 {
             output.line(&format!("dropped    {} whose content is gone", receipt.dropped_at_hydration))?;

@@ -13,6 +13,7 @@ use serde::Serialize;
 use tokio::task::{JoinError, JoinSet};
 
 use super::item::{Item, fingerprint, refusal};
+use super::patience::patiently;
 
 /// Items of one batch at the most.
 const ITEMS: usize = 256;
@@ -216,6 +217,10 @@ struct Written {
 
 impl Pieces {
     async fn store(&self, range: Range<usize>) -> Result<Vec<Fate>> {
+        patiently(|| self.store_once(range.clone())).await
+    }
+
+    async fn store_once(&self, range: Range<usize>) -> Result<Vec<Fate>> {
         let placements = match self {
             Self::Messages(session, all) => {
                 session.append(all.get(range).unwrap_or_default().to_vec()).await?.placements
@@ -266,7 +271,7 @@ async fn known_times(scoped: &Scoped, ids: Vec<MessageId>) -> Result<HashMap<Mes
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let stored = scoped.messages(&ids).await?;
+    let stored = patiently(|| scoped.messages(&ids)).await?;
     Ok(stored.iter().filter_map(|row| Some((row.id, row.message.as_ref()?.at))).collect())
 }
 

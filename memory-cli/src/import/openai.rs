@@ -85,9 +85,13 @@ fn message(line: u64, session: &str, index: u64, mut object: Map<String, Value>,
     if own.is_some() {
         object.remove("id");
     }
+    let told = TIMES.into_iter().find(|member| object.get(*member).is_some_and(|value| !value.is_null()));
     let said = TIMES.iter().find_map(|member| Some((*member, time::of_value(object.get(*member)?)?)));
     if let Some((member, _)) = said {
         object.remove(member);
+    }
+    if let (Some(member), None) = (told, said) {
+        return Item::Rejected { line, why: format!("the member {member} is no time: write 2024-05-17T18:30:00Z") };
     }
     let metadata = match object.get("metadata") {
         Some(Value::Object(_)) => object.remove("metadata"),

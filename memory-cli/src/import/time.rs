@@ -6,8 +6,11 @@ use memory::Timestamp;
 use serde_json::Value;
 
 const MICROS: f64 = 1_000_000.0;
+/// Numbers beyond these are no seconds but thousandths or millionths of them: as seconds they would lie after the year 5000.
+const MILLIS_FROM: f64 = 1e11;
+const MICROS_FROM: f64 = 1e14;
 
-/// Reads RFC 3339, or seconds since 1970, whole or not, as a number or a text.
+/// Reads RFC 3339, or the time since 1970 in seconds, whole or not, milliseconds or microseconds, as a number or a text.
 pub(super) fn of_value(value: &Value) -> Option<Timestamp> {
     match value {
         Value::Number(number) => of_seconds(number.as_f64()?),
@@ -17,7 +20,12 @@ pub(super) fn of_value(value: &Value) -> Option<Timestamp> {
 }
 
 fn of_seconds(seconds: f64) -> Option<Timestamp> {
-    let micros = (seconds * MICROS).round();
+    let unit = match seconds.abs() {
+        size if size >= MICROS_FROM => 1.0,
+        size if size >= MILLIS_FROM => 1_000.0,
+        _ => MICROS,
+    };
+    let micros = (seconds * unit).round();
     (micros.abs() < 9e18).then_some(Timestamp(micros as i64))
 }
 
@@ -27,7 +35,7 @@ pub(super) fn turn(start: Timestamp, index: u64) -> Timestamp {
 }
 
 /// Reads `2023/05/20 (Sat) 02:21`, as LongMemEval writes it.
-pub(super) fn of_longmemeval(text: &str) -> Option<Timestamp> {
+pub(crate) fn of_longmemeval(text: &str) -> Option<Timestamp> {
     let mut parts = text.split_whitespace();
     let date = parts.next()?.replace('/', "-");
     let clock = parts.find(|part| part.contains(':')).unwrap_or("00:00");
@@ -53,6 +61,15 @@ pub(super) fn of_locomo(text: &str) -> Option<Timestamp> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_is_seconds_milliseconds_or_microseconds_by_its_size() {
+        let at = of_value(&serde_json::json!("2024-05-01T10:00:03Z"));
+        for number in ["1714557603", "1714557603.0", "1714557603000", "1714557603000000"] {
+            assert_eq!(of_value(&serde_json::from_str(number).unwrap()), at, "{number}");
+            assert_eq!(of_value(&Value::from(number)), at, "{number}");
+        }
+    }
 
     #[test]
     fn reads_the_times_of_other_programs() {

@@ -143,7 +143,7 @@ fn help_and_version_are_results() {
         assert_eq!((answer.code, answer.stderr.as_str()), (0, ""), "{args:?}");
         assert!(!answer.stdout.is_empty());
     }
-    let nothing = answer(&mut bed.bare(), b"");
+    let nothing = answer(bed.bare().env_remove("MEMORY_EMBEDDER"), b"");
     assert_eq!((nothing.code, nothing.stdout.as_str()), (2, ""));
     assert!(nothing.stderr.contains("memory demo"));
 }

@@ -134,7 +134,6 @@ fn files_that_hold_no_conversation_are_wrong_input() {
     assert_eq!(bed.json(&["sessions"])["sessions"], json!([]));
     let wrong = bed.run_with(&["import", "-", "--format", "locomo"], conversations().as_bytes());
     assert_eq!(wrong.code, 2);
-    assert_eq!(bed.run_with(&["import", "-"], b"").code, 0);
 }
 
 #[test]
@@ -185,4 +184,29 @@ fn progress_lines_count_what_is_durable() {
         answer.stderr.ends_with("indexing\n") && answer.stdout.starts_with("600 added, 0 already there, 0 rejected")
     );
     assert_eq!(bed.run_with(&["import", "-"], lines.as_bytes()).stderr, "");
+}
+
+#[test]
+fn a_time_that_cannot_be_read_is_told_with_its_line_and_not_guessed() {
+    let bed = Bed::new();
+    let said =
+        |at: &str| format!("{{\"role\":\"user\",\"content\":\"said at {}\",\"at\":{at}}}\n", at.replace('"', ""));
+    let times = ["\"yesterday\"", "1714557603000", "\"2024-05-01T10:00:03Z\"", "null"];
+    let file = bed.file("times.jsonl", times.map(said).concat());
+    let import = bed.run(&["--json", "import", &file]);
+    assert_eq!(import.code, 3, "{}", import.stderr);
+    let report = import.json();
+    assert_eq!((&report["added"], &report["rejected"]), (&json!(3), &json!(1)));
+    assert_eq!(report["rejections"][0]["line"], 1);
+    assert!(report["rejections"][0]["why"].as_str().unwrap().contains("at is no time"), "{report}");
+}
+
+#[test]
+fn an_import_of_nothing_is_an_error() {
+    let bed = Bed::new();
+    let file = bed.file("empty.jsonl", "");
+    for answer in [bed.run(&["import", &file]), bed.run_with(&["import", "-"], b"")] {
+        assert_eq!(answer.code, 2);
+        assert!(answer.stderr.contains("there is no message in it"), "{}", answer.stderr);
+    }
 }

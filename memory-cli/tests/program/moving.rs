@@ -199,6 +199,15 @@ fn a_wrong_move_is_refused_before_anything_is_made() {
 }
 
 #[test]
+fn one_file_under_two_names_is_not_moved_onto_itself() {
+    let bed = filled();
+    let second = bed.path("second.sqlite");
+    std::fs::hard_link(bed.database(), &second).unwrap();
+    let refused = move_to(&bed, &second, &["--all-owners"]);
+    assert!(refused.refused(2).contains("the same database"));
+}
+
+#[test]
 fn a_password_is_never_shown() {
     let bed = Bed::new();
     let url = "mysql://ada:hidden-pass@h/d";

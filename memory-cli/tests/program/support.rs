@@ -46,11 +46,12 @@ impl Bed {
         path.to_str().unwrap().to_owned()
     }
 
-    /// The program with a data folder of its own and nothing else in its environment.
+    /// The program with a data folder of its own and nothing else in its environment, the same in every build: words alone.
     pub(crate) fn bare(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_memory"));
         command.env_clear().env("XDG_DATA_HOME", self.folder.path()).env("HOME", self.folder.path());
         command.env("APPDATA", self.folder.path()).env("RUST_BACKTRACE", "1").current_dir(self.folder.path());
+        command.env("MEMORY_EMBEDDER", "none");
         command
     }
 

@@ -17,7 +17,7 @@ pub(super) enum Piece {
     Word,
     /// Something to be taken as it is: an identifier in lower case, or a pair of a dense script.
     Whole,
-    /// A character within a pair that may be a word by itself: for documents only.
+    /// A character within a pair that may be a word by itself: for documents, and some for queries.
     Single,
 }
 

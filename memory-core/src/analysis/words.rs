@@ -7,12 +7,22 @@ use super::Language;
 pub(super) struct Words {
     /// Dropped from documents and queries.
     pub(super) stop: &'static str,
-    /// Dropped from queries only: question words, auxiliaries, pronouns.
+    /// Dropped from queries only: question words, auxiliaries, pronouns, and what places in time as seen from the question.
     pub(super) question: &'static str,
     /// Articles and such: with or without them a statement is the same.
     pub(super) filler: &'static str,
     /// Words that turn a statement into its opposite.
     pub(super) negation: &'static str,
+    /// Pronouns of whoever speaks.
+    pub(super) first_person: &'static str,
+    /// Pronouns of whoever is spoken to.
+    pub(super) second_person: &'static str,
+    /// What the model is called in a conversation.
+    pub(super) model: &'static str,
+    /// Irregular forms by their base: see [`super::irregular`].
+    pub(super) irregular: &'static str,
+    /// The names of the months, January first.
+    pub(super) months: &'static str,
 }
 
 /// Returns the words of `language`; none where no list has been made yet.
@@ -34,9 +44,14 @@ const ENGLISH: Words = Words {
     stop: "a an and are as at be but by for if in into is it no not of on or such that the their then there these they \
            this to was will with",
     question: "what when where who which how why did does do has have had would could should can many much her his he \
-               she i you we my your me",
+               she i you we my your me ago past recent recently lately passed",
     filler: "a an the is are am be and of in on at to for as that this it s",
     negation: "no not never none nobody nothing neither nor without cannot hardly t",
+    first_person: "i me my mine myself we us our ours ourselves",
+    second_person: "you your yours yourself yourselves",
+    model: "assistant chatbot bot",
+    irregular: super::irregular::ENGLISH,
+    months: "january february march april may june july august september october november december",
 };
 
 const GERMAN: Words = Words {
@@ -47,6 +62,11 @@ const GERMAN: Words = Words {
                ich du wir mein meine dein deine mich mir dich dir unser unsere",
     filler: "der die das den dem des ein eine einen einem einer eines ist sind und",
     negation: "nicht nie niemals kein keine keinen keinem keiner keines ohne niemand nichts weder",
+    first_person: "ich mich mir mein meine meinen meinem meiner meines wir uns unser unsere unseren unserem unserer",
+    second_person: "du dich dir dein deine deinen deinem deiner deines euch euer eure",
+    model: "assistent assistenten assistentin chatbot bot",
+    irregular: "",
+    months: "januar februar märz april mai juni juli august september oktober november dezember",
 };
 
 const FRENCH: Words = Words {
@@ -56,6 +76,11 @@ const FRENCH: Words = Words {
                avait était fait faire peut peux je tu nous vous mon ma mes ton ta tes notre votre moi toi",
     filler: "le la les l un une des du de d est sont et",
     negation: "ne n pas jamais sans aucun aucune rien personne ni",
+    first_person: "je j me m moi mon ma mes nous notre nos",
+    second_person: "tu te t toi ton ta tes vous votre vos",
+    model: "assistant assistante chatbot",
+    irregular: "",
+    months: "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
 };
 
 const SPANISH: Words = Words {
@@ -65,6 +90,11 @@ const SPANISH: Words = Words {
                había hizo hace puede puedo yo tú él ella nosotros ustedes mis tu tus nuestro nuestra",
     filler: "el la los las un una unos unas de es son y",
     negation: "no nunca jamás sin nadie nada ningún ninguna ni",
+    first_person: "yo me mí mi mis mío mía míos mías nosotros nosotras nos nuestro nuestra nuestros nuestras",
+    second_person: "tú te ti tu tus tuyo tuya usted ustedes vosotros vosotras",
+    model: "asistente chatbot",
+    irregular: "",
+    months: "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
 };
 
 const ITALIAN: Words = Words {
@@ -74,6 +104,11 @@ const ITALIAN: Words = Words {
                puoi io tu lui lei noi voi mio mia miei mie tuo tua suo sua mi ti",
     filler: "il lo la i gli le l un uno una di è sono e",
     negation: "non mai senza nessuno nessuna niente nulla né",
+    first_person: "io me mi mio mia miei mie noi nostro nostra nostri nostre",
+    second_person: "tu te ti tuo tua tuoi tue voi vostro vostra",
+    model: "assistente chatbot",
+    irregular: "",
+    months: "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
 };
 
 const PORTUGUESE: Words = Words {
@@ -83,6 +118,11 @@ const PORTUGUESE: Words = Words {
                eu tu ele ela nós você vocês meu minha teu tua seu me te",
     filler: "o a os as um uma uns umas de é são e",
     negation: "não nunca jamais sem ninguém nada nenhum nenhuma nem",
+    first_person: "eu me mim meu minha meus minhas nós nosso nossa nossos nossas",
+    second_person: "tu te ti teu tua teus tuas você vocês",
+    model: "assistente chatbot",
+    irregular: "",
+    months: "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
 };
 
 const DUTCH: Words = Words {
@@ -92,4 +132,9 @@ const DUTCH: Words = Words {
                hij zij ze wij we mijn jouw uw haar hem mij",
     filler: "de het een is zijn en",
     negation: "niet nooit geen zonder niemand niets noch",
+    first_person: "ik me mij mijn wij we ons onze",
+    second_person: "jij je jou jouw u uw jullie",
+    model: "assistent chatbot bot",
+    irregular: "",
+    months: "januari februari maart april mei juni juli augustus september oktober november december",
 };

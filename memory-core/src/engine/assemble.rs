@@ -14,6 +14,7 @@ use crate::model::TokenCounter;
 use crate::time::Timestamp;
 use crate::window::{Budget, FitOptions, Ledger, Oversize, fit_with};
 
+use super::counted::Counted;
 use super::hydrate::as_record;
 use super::receipt::{ContextReceipt, History, Included, LeftOut, Reason, SearchReceipt, Tokens};
 use super::render;
@@ -133,8 +134,8 @@ pub(super) struct Window {
 }
 
 impl Window {
-    pub(super) fn new(mut head: Slice, mut tail: Slice, counter: &dyn TokenCounter) -> Self {
-        let recounted = is_of_another_counter(&tail.messages, counter);
+    pub(super) fn new(mut head: Slice, mut tail: Slice, counter: &dyn TokenCounter, counted: &Counted) -> Self {
+        let recounted = is_of_another_counter(&tail.messages, counter, counted);
         if recounted {
             head.messages.iter_mut().chain(&mut tail.messages).for_each(|row| row.tokens = count(row, counter));
         }
@@ -192,12 +193,12 @@ impl Window {
 }
 
 /// Returns whether stored counts are not those of `counter`, as two of the rows tell: the newest, and the largest that is
-/// not too large to be counted for that alone.
-fn is_of_another_counter(rows: &[StoredMessage], counter: &dyn TokenCounter) -> bool {
+/// not too large to be counted for that alone. Those that were counted lately are not counted again.
+fn is_of_another_counter(rows: &[StoredMessage], counter: &dyn TokenCounter, counted: &Counted) -> bool {
     let is_small = |row: &&StoredMessage| row.tokens <= SAMPLE && row.message.is_some();
     let newest = rows.iter().rev().find(is_small);
     let largest = rows.iter().filter(is_small).max_by_key(|row| row.tokens);
-    newest.into_iter().chain(largest).any(|row| row.tokens != count(row, counter))
+    newest.into_iter().chain(largest).any(|row| !counted.confirms(row.id, row.tokens, || count(row, counter)))
 }
 
 /// Returns the tokens of a row as it stands in a context.
@@ -225,6 +226,8 @@ impl Fitted {
 #[derive(Debug, Default)]
 pub(super) struct Block {
     hits: Vec<Hit>,
+    /// How many tokens each hit has added.
+    shares: Vec<u64>,
     message: Option<Message>,
     pub(super) tokens: u64,
 }
@@ -262,6 +265,7 @@ impl Block {
             self.hits.pop();
             return false;
         }
+        self.shares.push(tokens.saturating_sub(self.tokens));
         (self.message, self.tokens) = (Some(message), tokens);
         true
     }
@@ -327,9 +331,9 @@ pub(super) fn assemble(
     }
     if let Some(message) = block.message {
         tokens.recalled = block.tokens;
-        included.extend(block.hits.iter().map(|hit| {
+        included.extend(block.hits.iter().zip(block.shares).map(|(hit, tokens)| {
             let (item, signals) = (hit.item.key(), Some(hit.signals));
-            Included { item, part: PartKind::Recalled, tokens: 0, signals }
+            Included { item, part: PartKind::Recalled, tokens, signals }
         }));
         parts.push(Part { kind: PartKind::Recalled, message: Arc::new(message), tokens: block.tokens });
     }

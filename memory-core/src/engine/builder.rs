@@ -8,6 +8,7 @@ use crate::analysis::Analysis;
 use crate::cache::Cache;
 use crate::chat::ChatStore;
 use crate::error::{Error, Result};
+use crate::filter::Filter;
 use crate::layer::{CacheLayer, CachePolicy, Guard, GuardPolicy, Guarded};
 use crate::limits::Limits;
 use crate::model::{Embedder, Summarizer, TokenCounter};
@@ -19,8 +20,12 @@ use crate::upkeep::IndexName;
 use crate::vector::VectorStore;
 use crate::window::{ExtractiveSummarizer, HeuristicCounter};
 
+use super::counted::Counted;
+use super::embed::KeptVectors;
 use super::memory::{Inner, Memory, TextIndex, VectorIndex};
 
+/// How many vectors are kept, if nothing else is said.
+const KEPT_VECTORS: usize = 1_000;
 /// How long a search waits for an index, if nothing else is said.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -75,6 +80,7 @@ pub struct MemoryBuilder {
     cache: Option<(Arc<dyn Cache>, CachePolicy)>,
     guard: Option<GuardPolicy>,
     patience: Duration,
+    embedded: Filter,
     analysis: Analysis,
     counter: Arc<dyn TokenCounter>,
     summarizer: Option<Arc<dyn Summarizer>>,
@@ -82,6 +88,7 @@ pub struct MemoryBuilder {
     limits: Limits,
     window: WindowConfig,
     touch: bool,
+    kept_vectors: usize,
 }
 
 impl MemoryBuilder {
@@ -95,6 +102,7 @@ impl MemoryBuilder {
             cache: None,
             guard: None,
             patience: PATIENCE,
+            embedded: Filter::All,
             analysis: Analysis::english(),
             counter: Arc::new(HeuristicCounter),
             summarizer: None,
@@ -102,6 +110,7 @@ impl MemoryBuilder {
             limits: Limits::default(),
             window: WindowConfig::default(),
             touch: true,
+            kept_vectors: KEPT_VECTORS,
         }
     }
 
@@ -150,6 +159,14 @@ impl MemoryBuilder {
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
+        self
+    }
+
+    /// Sets which messages and records are embedded, where not all are worth it. Default all; the others are found by
+    /// their words.
+    #[must_use]
+    pub fn embedded(mut self, what: Filter) -> Self {
+        self.embedded = what;
         self
     }
 
@@ -202,6 +219,16 @@ impl MemoryBuilder {
         self
     }
 
+    /// Sets how many vectors of texts embedded lately are kept in this process, so that they are not embedded again;
+    /// 0 for none. Default 1,000.
+    ///
+    /// Each is kept for its owner alone, and dropped when anything of that owner is forgotten.
+    #[must_use]
+    pub fn kept_vectors(mut self, count: usize) -> Self {
+        self.kept_vectors = count;
+        self
+    }
+
     /// Checks that the parts fit together and enlists the indexes with the truth stores.
     ///
     /// # Errors
@@ -239,7 +266,7 @@ impl MemoryBuilder {
 
     async fn finish(self, cache: Option<Arc<CacheLayer>>) -> Result<Memory> {
         let text = self.text.map(|store| text_index(store, &self.analysis)).transpose()?;
-        let vectors = self.vectors.map(|(store, embedder)| vector_index(store, embedder)).transpose()?;
+        let vectors = self.vectors.map(|(store, embedder)| vector_index(store, embedder, self.embedded)).transpose()?;
         let indexes = text.iter().map(|index| &index.name).chain(vectors.iter().map(|index| &index.name));
         for index in indexes {
             self.chat.upkeep().enlist(index).await?;
@@ -265,6 +292,8 @@ impl MemoryBuilder {
             tending: tokio::sync::Mutex::new(()),
             accessed: Mutex::default(),
             full: Mutex::new(BTreeSet::new()),
+            kept: KeptVectors::new(self.kept_vectors),
+            counted: Counted::default(),
         }))
     }
 }
@@ -278,8 +307,8 @@ fn text_index(store: Arc<dyn TextStore>, analysis: &Analysis) -> Result<TextInde
     Ok(TextIndex { name, store })
 }
 
-fn vector_index(store: Arc<dyn VectorStore>, embedder: Arc<dyn Embedder>) -> Result<VectorIndex> {
+fn vector_index(store: Arc<dyn VectorStore>, embedder: Arc<dyn Embedder>, embedded: Filter) -> Result<VectorIndex> {
     store.space().check(embedder.space())?;
     let name = IndexName::new(&format!("vector/{}", store.space().fingerprint()))?;
-    Ok(VectorIndex { name, store, embedder })
+    Ok(VectorIndex { name, store, embedder, embedded })
 }

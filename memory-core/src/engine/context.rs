@@ -121,7 +121,7 @@ impl Session {
             async { if recalls { Some(inner.legs(self.scoped().scope(), &search, &filter).await) } else { None } };
         let (head, tail) = (Page::after(Seq(0), HEAD, View::Active), Page::newest(TAIL).within(request.budget.limit));
         let (head, tail, legs) = tokio::join!(self.read(&head), self.read(&tail), legs);
-        let window = Window::new(head?, tail?, counter);
+        let window = Window::new(head?, tail?, counter, &inner.counted);
         room.drop_query_if_said(&window);
 
         let left = room.left();
@@ -132,6 +132,7 @@ impl Session {
         let mut receipt = SearchReceipt::default();
         let candidates = legs.map(|legs| receipt.rank(&search, legs, &fresh, inner)).unwrap_or_default();
         let hits = self.pick(&candidates, request.recall, &filter, &shown, &mut receipt).await;
+        receipt.took_micros = watch.micros();
         let share = share.min(left.saturating_sub(first.tokens));
         let block = Block::fill(hits, share, counter, now, &mut receipt);
         // What recalled items did not use goes back to the history.
@@ -143,7 +144,7 @@ impl Session {
         let block = block.without(&fitted.ids(), counter, now, &mut receipt);
         self.scoped().note_access(block.records());
         let mut context = assemble(&window, fitted, block, room, counter, receipt);
-        context.receipt.took_micros = u64::try_from(watch.elapsed().as_micros()).unwrap_or(u64::MAX);
+        context.receipt.took_micros = watch.micros();
         Ok(context)
     }
 

@@ -7,6 +7,7 @@ use crate::chat::{Page, Redacted, View};
 use crate::error::{Error, Result};
 use crate::filter::{Field, Filter, Scalar};
 use crate::id::{ItemId, MessageId, RecordId, Seq, SeqRange, SessionId};
+use crate::index::NEIGHBOURS;
 use crate::layer::cached::noting;
 use crate::scope::Epoch;
 use crate::store::{Erased, ErasureLevel};
@@ -28,7 +29,7 @@ pub enum Forget {
     Messages(Vec<MessageId>),
     /// Records.
     Records(Vec<RecordId>),
-    /// A conversation.
+    /// A conversation, with the records that belong to it.
     Session(SessionId),
     /// Everything of the owner.
     Everything,
@@ -86,6 +87,7 @@ impl Scoped {
             }
         };
         let (receipt, uncached) = noting(forgotten).await;
+        self.inner().kept.forget(self.scope());
         let receipt = receipt?.without_cache(uncached);
         self.inner().changed.notify_one();
         Ok(receipt)
@@ -137,7 +139,9 @@ impl Scoped {
             derived.extend(self.delete_derived(&items).await?);
         }
         receipt.derived = derived.len() as u64;
-        receipt.removed = inner.chat.store().delete(self.scope(), session).await?;
+        let of_session = self.delete_records_of(session).await?;
+        receipt.removed = inner.chat.store().delete(self.scope(), session).await? + of_session.len() as u64;
+        derived.extend(of_session);
         receipt.failures = inner.delete_everywhere(self.scope(), &Deletion::Session(session.clone())).await;
         let derived = derived.into_iter().map(ItemId::Record).collect();
         receipt.failures.extend(inner.delete_everywhere(self.scope(), &Deletion::Items(derived)).await);
@@ -159,22 +163,36 @@ impl Scoped {
         })
     }
 
+    /// Deletes the records that belong to a session, and those derived from them, and returns their ids.
+    async fn delete_records_of(&self, session: &SessionId) -> Result<Vec<RecordId>> {
+        let mut ids = self.delete_matching(&Filter::eq(Field::Session, session.name())).await?;
+        let items: Vec<ItemId> = ids.iter().copied().map(ItemId::Record).collect();
+        ids.extend(self.delete_derived(&items).await?);
+        Ok(ids)
+    }
+
     /// Deletes records derived from `items`, and those derived from them, and returns their ids.
     async fn delete_derived(&self, items: &[ItemId]) -> Result<Vec<RecordId>> {
-        let store = self.inner().records.store();
         let mut deleted = Vec::new();
         let mut sources: Vec<String> = items.iter().map(ItemId::key).collect();
         while !sources.is_empty() {
             let rest = sources.split_off(sources.len().min(BATCH));
             let filter = Filter::In(Field::Source, sources.into_iter().map(Scalar::Text).collect());
             sources = rest;
-            let found = store.scan(self.scope(), &filter, None, usize::MAX).await?;
-            let ids: Vec<RecordId> = found.iter().map(|stored| stored.record.id).collect();
-            store.delete(self.scope(), &ids).await?;
+            let ids = self.delete_matching(&filter).await?;
             sources.extend(ids.iter().map(|id| ItemId::Record(*id).key()));
             deleted.extend(ids);
         }
         Ok(deleted)
+    }
+
+    /// Deletes the records that match, and returns their ids.
+    async fn delete_matching(&self, filter: &Filter) -> Result<Vec<RecordId>> {
+        let store = self.inner().records.store();
+        let found = store.scan(self.scope(), filter, None, usize::MAX).await?;
+        let ids: Vec<RecordId> = found.iter().map(|stored| stored.record.id).collect();
+        store.delete(self.scope(), &ids).await?;
+        Ok(ids)
     }
 }
 
@@ -198,7 +216,7 @@ fn neighbourhoods(redacted: &[Redacted]) -> Vec<(SessionId, SeqRange)> {
     places.sort_unstable();
     let mut found: Vec<(SessionId, SeqRange)> = Vec::new();
     for (session, seq) in places {
-        let (first, last) = (Seq(seq.saturating_sub(1).max(1)), Seq(seq.saturating_add(1)));
+        let (first, last) = (Seq(seq.saturating_sub(NEIGHBOURS).max(1)), Seq(seq.saturating_add(NEIGHBOURS)));
         match found.last_mut() {
             Some((same, range)) if same == session && first <= range.last && last.0 - range.first.0 < STRETCH => {
                 range.last = range.last.max(last);

@@ -10,6 +10,7 @@ use tokio::sync::Notify;
 use crate::analysis::Analysis;
 use crate::chat::ChatStore;
 use crate::error::Result;
+use crate::filter::Filter;
 use crate::id::{RecordId, SessionId};
 use crate::layer::CacheLayer;
 use crate::limits::Limits;
@@ -24,6 +25,8 @@ use crate::upkeep::{Backlog, IndexName};
 use crate::vector::VectorStore;
 
 use super::builder::{MemoryBuilder, WindowConfig};
+use super::counted::Counted;
+use super::embed::KeptVectors;
 use super::scoped::Scoped;
 use super::upkeep::UpkeepReport;
 
@@ -57,6 +60,10 @@ pub(super) struct Inner {
     pub(super) accessed: Mutex<Vec<(Scope, Vec<RecordId>, Timestamp)>>,
     /// Sessions whose window was too full after an append: a hint, renewed by the next append if it is lost.
     pub(super) full: Mutex<BTreeSet<(Scope, SessionId)>>,
+    /// Vectors made lately.
+    pub(super) kept: KeptVectors,
+    /// Messages counted lately.
+    pub(super) counted: Counted,
 }
 
 #[derive(Debug)]
@@ -70,6 +77,8 @@ pub(super) struct VectorIndex {
     pub(super) name: IndexName,
     pub(super) store: Arc<dyn VectorStore>,
     pub(super) embedder: Arc<dyn Embedder>,
+    /// What is embedded.
+    pub(super) embedded: Filter,
 }
 
 /// How a store is.

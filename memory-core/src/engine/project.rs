@@ -5,8 +5,12 @@ use std::sync::Arc;
 
 use crate::chat::{Page, View};
 use crate::error::{Error, Result};
+use crate::fields::Fields;
 use crate::id::{ItemId, Seq, SeqRange, SessionId};
-use crate::index::{Changes, PIECE_WORDS, message_entries, message_pieces, record_entry, record_pieces};
+use crate::index::{
+    NEIGHBOURS, PIECE_WORDS, message_entries, message_pieces, record_entry, record_pieces, session_entries, span_of,
+    span_range,
+};
 use crate::message::Message;
 use crate::model::Purpose;
 use crate::record::StoredRecord;
@@ -50,8 +54,9 @@ impl Inner {
         match &note.target {
             Target::Messages(session) => {
                 let upto = Seq(note.upto.0.min(note.from.0.saturating_add(SLICE - 1)));
-                // The message before the first new one has a successor now.
-                let from = Seq(note.from.0.saturating_sub(1).max(1));
+                // The messages before the first new one have another successor, whose words they borrow.
+                let borrowing = if self.embeds(index) { 0 } else { NEIGHBOURS };
+                let from = Seq(note.from.0.saturating_sub(borrowing).max(1));
                 let (forgotten, documents) = self.read_messages(index, &note.scope, session, from, upto).await?;
                 let gone = note.gone.then(|| Deletion::Session(session.clone()));
                 Ok((upto, gone.into_iter().chain([forgotten]).collect(), documents))
@@ -61,7 +66,7 @@ impl Inner {
                 let Some(stored) = stored else {
                     return Ok((note.upto, vec![Deletion::Items(vec![ItemId::Record(*id)])], Vec::new()));
                 };
-                Ok((note.upto, Vec::new(), vec![self.document_of(&stored, note.epoch)]))
+                Ok((note.upto, Vec::new(), vec![self.document_of(index, &stored, note.epoch)]))
             }
             Target::Owner => {
                 self.go_on_erasing(index, note).await?;
@@ -70,8 +75,8 @@ impl Inner {
         }
     }
 
-    /// Reads the messages `from..=upto` with those around them, whose words they borrow. Returns which of them are
-    /// forgotten, and the documents of the others.
+    /// Reads the messages `from..=upto`, those around them whose words they borrow, and for search by words the whole
+    /// spans they stand in. Returns what is forgotten of them, and the documents of the rest.
     async fn read_messages(
         &self,
         index: &IndexName,
@@ -80,22 +85,25 @@ impl Inner {
         from: Seq,
         upto: Seq,
     ) -> Result<(Deletion, Vec<Document>)> {
-        let before = from.0.saturating_sub(2);
-        let rows = usize::try_from(upto.0 + 1 - before).unwrap_or(usize::MAX);
-        let slice = self.chat.store().read(scope, session, &Page::after(Seq(before), rows, View::Log)).await?;
+        let embeds = self.embeds(index);
         let range = SeqRange { first: from, last: upto };
-        // Texts are copied only for the index that embeds them.
-        let embeds = self.vectors.as_ref().is_some_and(|vectors| vectors.name == *index);
-        let embedded = slice.messages.iter().filter(|row| embeds && range.contains(row.seq));
-        let pieces = |message: &Arc<Message>| message_pieces(message, PIECE_WORDS);
-        let mut pieces: HashMap<ItemId, Vec<String>> =
-            embedded.filter_map(|row| Some((ItemId::Message(row.id), pieces(row.message.as_ref()?)))).collect();
-        let Changes { puts, deletions } = message_entries(&self.analysis, &slice.messages, &slice.state, range);
-        let documents = puts.into_iter().map(|entry| {
-            let pieces = pieces.remove(&entry.item).unwrap_or_default();
+        let needed = if embeds { range } else { around(range) };
+        // None of a session that is gone: its note ends before its first message.
+        let rows = usize::try_from((needed.last.0 + 1).saturating_sub(needed.first.0)).unwrap_or(usize::MAX);
+        let page = Page::after(Seq(needed.first.0 - 1), rows, View::Log);
+        let slice = self.chat.store().read(scope, session, &page).await?;
+        // Spans are made only for search by words, and texts are copied only for search by meaning.
+        let entries = if embeds { message_entries } else { session_entries };
+        let changes = entries(&self.analysis, &slice.messages, &slice.state, range);
+        let rows = slice.messages.iter().filter(|row| embeds && range.contains(row.seq));
+        let messages: HashMap<ItemId, &Arc<Message>> =
+            rows.filter_map(|row| Some((ItemId::Message(row.id), row.message.as_ref()?))).collect();
+        let documents = changes.puts.into_iter().map(|entry| {
+            let message = messages.get(&entry.item).filter(|_| self.is_embedded(&entry.fields));
+            let pieces = message.map(|message| message_pieces(message, PIECE_WORDS)).unwrap_or_default();
             Document { entry, pieces }
         });
-        Ok((Deletion::Items(deletions), documents.collect()))
+        Ok((Deletion::Items(changes.deletions), documents.collect()))
     }
 
     /// Puts documents of one owner into one index: deletions first, then all entries in one batch. Findable after
@@ -124,35 +132,44 @@ impl Inner {
         let Some(vectors) = self.vectors.as_ref().filter(|vectors| vectors.name == *index) else {
             return Ok(Vec::new());
         };
-        let (entries, mut rejected) = embed_all(vectors, documents).await?;
+        let (entries, mut rejected) = self.embed_all(scope, vectors, documents).await?;
         rejected.extend(vectors.store.put(scope, &entries, Visibility::AfterFlush).await?);
         Ok(rejected)
     }
 
-    /// Puts some messages of a session into every index again, findable on return.
+    /// Puts some messages of a session, whose neighbours have changed, into the text index again, findable on return.
     pub(super) async fn index_again(&self, scope: &Scope, session: &SessionId, from: Seq, upto: Seq) -> Result<()> {
-        for index in self.index_names() {
-            let (forgotten, documents) = self.read_messages(&index, scope, session, from, upto).await?;
-            self.delete_from(&index, scope, &forgotten).await?;
-            self.put(&index, scope, documents).await?;
-            self.flush(&index).await?;
-        }
-        Ok(())
+        let Some(index) = self.text.as_ref().map(|text| text.name.clone()) else { return Ok(()) };
+        let (forgotten, documents) = self.read_messages(&index, scope, session, from, upto).await?;
+        self.delete_from(&index, scope, &forgotten).await?;
+        self.put(&index, scope, documents).await?;
+        self.flush(&index).await
+    }
+
+    fn is_embedded(&self, fields: &Fields) -> bool {
+        self.vectors.as_ref().is_some_and(|vectors| vectors.embedded.matches(fields))
+    }
+
+    /// Returns whether the index holds vectors, which no neighbour changes.
+    fn embeds(&self, index: &IndexName) -> bool {
+        self.vectors.as_ref().is_some_and(|vectors| vectors.name == *index)
     }
 
     /// Puts a record into every index again, findable on return.
     pub(super) async fn index_record_again(&self, scope: &Scope, stored: &StoredRecord) -> Result<()> {
         let epoch = self.records.upkeep().epoch(scope).await?;
         for index in self.index_names() {
-            self.put(&index, scope, vec![self.document_of(stored, epoch)]).await?;
+            self.put(&index, scope, vec![self.document_of(&index, stored, epoch)]).await?;
             self.flush(&index).await?;
         }
         Ok(())
     }
 
-    fn document_of(&self, stored: &StoredRecord, epoch: Epoch) -> Document {
+    fn document_of(&self, index: &IndexName, stored: &StoredRecord, epoch: Epoch) -> Document {
         let entry = record_entry(&self.analysis, stored, epoch);
-        Document { entry, pieces: record_pieces(&stored.record, PIECE_WORDS) }
+        let is_embedded = self.embeds(index) && self.is_embedded(&entry.fields);
+        let pieces = if is_embedded { record_pieces(&stored.record, PIECE_WORDS) } else { Vec::new() };
+        Document { entry, pieces }
     }
 
     /// Makes everything put into an index findable.
@@ -168,6 +185,7 @@ impl Inner {
 
     /// Goes on with an erasure that was cut short: truth first, then this index.
     async fn go_on_erasing(&self, index: &IndexName, note: &Note) -> Result<()> {
+        self.kept.forget(&note.scope);
         let mut stores = self.stores();
         let this = |part: &str| match part {
             "text" => self.text.as_ref().is_some_and(|text| text.name == *index),
@@ -193,47 +211,63 @@ impl Inner {
             text.store.delete(scope, what).await?;
         }
         if let Some(vectors) = self.vectors.as_ref().filter(|vectors| vectors.name == *index) {
+            self.kept.forget(scope);
             vectors.store.delete(scope, what).await?;
         }
         Ok(())
     }
 }
 
-/// Embeds all documents in one batch. If the embedder refuses that for good, it gets them one by one, and those that it
-/// refuses are set apart; if it refuses every one, the fault is its own.
-async fn embed_all(index: &VectorIndex, documents: Vec<Document>) -> Result<(Vec<VectorEntry>, Vec<Rejected>)> {
-    let error = match embed(index, &documents).await {
-        Ok(entries) => return Ok((entries, Vec::new())),
-        Err(error) if error.is_retryable() => return Err(error),
-        Err(error) => error,
-    };
-    let (mut entries, mut rejected) = (Vec::new(), Vec::new());
-    for document in documents.chunks(1) {
-        match embed(index, document).await {
-            Ok(mut entry) => entries.append(&mut entry),
-            Err(error) if error.is_retryable() => return Err(error),
-            Err(error) => {
-                let items = document.iter().map(|document| document.entry.item.clone());
-                rejected.extend(items.map(|item| Rejected { item, error: error.clone() }));
-            }
-        }
-    }
-    if entries.is_empty() { Err(error) } else { Ok((entries, rejected)) }
+/// Returns the stretch of a session that decides the entries of the messages in `range`: their spans, and neighbours.
+fn around(range: SeqRange) -> SeqRange {
+    let spans = (span_range(span_of(range.first)).first, span_range(span_of(range.last)).last);
+    let first = spans.0.0.min(range.first.0.saturating_sub(NEIGHBOURS)).max(1);
+    SeqRange { first: Seq(first), last: Seq(spans.1.0.max(range.last.0.saturating_add(NEIGHBOURS))) }
 }
 
-/// Embeds the pieces of the documents in one batch. Documents without words have no entry.
-async fn embed(index: &VectorIndex, documents: &[Document]) -> Result<Vec<VectorEntry>> {
-    let texts: Vec<&str> = documents.iter().flat_map(|document| document.pieces.iter().map(String::as_str)).collect();
-    let count = texts.len();
-    let vectors = if count == 0 { Vec::new() } else { index.embedder.embed(&texts, Purpose::Document).await? };
-    if vectors.len() != count {
-        return Err(Error::invalid("the embedder gave another number of vectors than texts"));
+impl Inner {
+    /// Embeds all documents in one batch. If the embedder refuses that for good, it gets them one by one, and those that it
+    /// refuses are set apart; if it refuses every one, the fault is its own.
+    async fn embed_all(
+        &self,
+        scope: &Scope,
+        index: &VectorIndex,
+        documents: Vec<Document>,
+    ) -> Result<(Vec<VectorEntry>, Vec<Rejected>)> {
+        let error = match self.embed_documents(scope, index, &documents).await {
+            Ok(entries) => return Ok((entries, Vec::new())),
+            Err(error) if error.is_retryable() => return Err(error),
+            Err(error) => error,
+        };
+        let (mut entries, mut rejected) = (Vec::new(), Vec::new());
+        for document in documents.chunks(1) {
+            match self.embed_documents(scope, index, document).await {
+                Ok(mut entry) => entries.append(&mut entry),
+                Err(error) if error.is_retryable() => return Err(error),
+                Err(error) => {
+                    let items = document.iter().map(|document| document.entry.item.clone());
+                    rejected.extend(items.map(|item| Rejected { item, error: error.clone() }));
+                }
+            }
+        }
+        if entries.is_empty() { Err(error) } else { Ok((entries, rejected)) }
     }
-    let mut vectors = vectors.into_iter();
-    let entries = documents.iter().filter_map(|Document { entry, pieces }| {
-        let pieces: Vec<Vec<f32>> = vectors.by_ref().take(pieces.len()).collect();
-        let TextEntry { item, version, fields, .. } = entry.clone();
-        (!pieces.is_empty()).then_some(VectorEntry { item, version, pieces, fields })
-    });
-    Ok(entries.collect())
+
+    /// Embeds the pieces of the documents in one batch. Documents without words have no entry.
+    async fn embed_documents(
+        &self,
+        scope: &Scope,
+        index: &VectorIndex,
+        documents: &[Document],
+    ) -> Result<Vec<VectorEntry>> {
+        let texts: Vec<&str> =
+            documents.iter().flat_map(|document| document.pieces.iter().map(String::as_str)).collect();
+        let mut vectors = self.embed(scope, index, &texts, Purpose::Document).await?.into_iter();
+        let entries = documents.iter().filter_map(|Document { entry, pieces }| {
+            let pieces: Vec<Vec<f32>> = vectors.by_ref().take(pieces.len()).collect();
+            let TextEntry { item, version, fields, .. } = entry.clone();
+            (!pieces.is_empty()).then_some(VectorEntry { item, version, pieces, fields })
+        });
+        Ok(entries.collect())
+    }
 }

@@ -127,6 +127,10 @@ impl LeftOut {
 pub struct SearchReceipt {
     /// The terms sought.
     pub terms: Vec<String>,
+    /// The participant whom the question names: what they said counts more.
+    pub speaker: Option<String>,
+    /// The times that the question is about, as [`crate::analysis::Period`] writes them: what was said then counts more.
+    pub times: Vec<String>,
     /// Items with words of the query among which the best were chosen.
     pub text_candidates: usize,
     /// Items near in meaning among which the best were chosen.

@@ -1,29 +1,20 @@
 //! Search: one question to every index at once, one fused answer, checked against truth.
 
-use std::future::Future;
-
-use crate::error::{Cause, Error, Result, Transience};
+use crate::error::{Error, Result};
 use crate::fields::Fields;
 use crate::filter::{Field, Filter, Scalar};
 use crate::id::{ItemId, Unit};
-use crate::layer::cached::{embed, noting};
-use crate::layer::within;
 use crate::message::{StoredMessage, Trust};
 use crate::rank::Ranking;
 use crate::record::StoredRecord;
-use crate::scope::Scope;
-use crate::text::{Term, TextHits, TextQuery};
 use crate::time::{Stopwatch, Timestamp};
-use crate::vector::{EmbeddingSpace, VectorHit, VectorQuery};
+use crate::vector::EmbeddingSpace;
 
-use super::hydrate::{as_record, note};
-use super::memory::{Inner, VectorIndex};
+use super::hydrate::as_record;
+use super::memory::Inner;
 use super::rank::Candidate;
-use super::receipt::{Degraded, LeftOut, Reason, SearchReceipt, Signals, Stage};
+use super::receipt::{LeftOut, Reason, SearchReceipt, Signals};
 use super::scoped::Scoped;
-
-/// Fewest candidates that each index is asked for.
-const POOL: usize = 100;
 
 /// A question. Everything but the words has a default.
 #[derive(Clone, Debug)]
@@ -39,6 +30,8 @@ pub struct Search {
     pub units: Vec<Unit>,
     /// Finds what was current at this moment instead of now.
     pub as_of: Option<Timestamp>,
+    /// When it is asked: from there "last week" is counted. Default [`Search::as_of`], else now.
+    pub asked_at: Option<Timestamp>,
     /// A vector to search with instead of embedding the words.
     pub vector: Option<(EmbeddingSpace, Vec<f32>)>,
     /// How legs are fused. Default z-scores.
@@ -54,6 +47,7 @@ impl Search {
             filter: Filter::All,
             units: vec![Unit::Message, Unit::Record],
             as_of: None,
+            asked_at: None,
             vector: None,
             ranking: Ranking::default(),
         }
@@ -93,6 +87,13 @@ impl Search {
         self
     }
 
+    /// Sets when it is asked: from there "last week" is counted. Hides nothing, unlike [`Search::as_of`].
+    #[must_use]
+    pub fn asked_at(mut self, at: Timestamp) -> Self {
+        self.asked_at = Some(at);
+        self
+    }
+
     /// Searches with a vector of the given space instead of embedding the words.
     #[must_use]
     pub fn vector(mut self, space: EmbeddingSpace, vector: Vec<f32>) -> Self {
@@ -113,7 +114,7 @@ impl Search {
         current.and(self.filter.clone())
     }
 
-    fn searches(&self, unit: Unit) -> bool {
+    pub(super) fn searches(&self, unit: Unit) -> bool {
         self.units.contains(&unit)
     }
 }
@@ -165,15 +166,6 @@ pub struct Found {
     pub receipt: SearchReceipt,
 }
 
-/// What the indexes answered, before fusion.
-#[derive(Debug, Default)]
-pub(super) struct Legs {
-    pub(super) terms: Vec<Term>,
-    pub(super) text: TextHits,
-    pub(super) vector: Vec<VectorHit>,
-    pub(super) degraded: Vec<Degraded>,
-}
-
 impl Scoped {
     /// Finds messages and records by their words and meaning, best first.
     ///
@@ -192,7 +184,7 @@ impl Scoped {
         let candidates = receipt.rank(search, legs, &[], inner);
         let candidates: Vec<&Candidate> = candidates.iter().collect();
         let hits = self.take(&candidates, search.limit, &filter, &mut receipt).await;
-        receipt.took_micros = u64::try_from(watch.elapsed().as_micros()).unwrap_or(u64::MAX);
+        receipt.took_micros = watch.micros();
         Ok(Found { hits, receipt })
     }
 
@@ -253,93 +245,4 @@ impl Inner {
         }
         self.limits.check_search(search.limit, &search.filter)
     }
-
-    /// Asks every index at once. One that fails is noted; the others answer.
-    pub(super) async fn legs(&self, scope: &Scope, search: &Search, filter: &Filter) -> Legs {
-        let terms = self.analysis.query(&search.words);
-        let limit = POOL.max(search.limit.saturating_mul(10)).min(self.limits.results.max(POOL));
-        let of_unit = |unit| self.text_leg(scope, search, filter, &terms, unit, limit);
-        let vector = noting(self.vector_leg(scope, search, filter, limit));
-        let (messages, records, (vector, uncached)) =
-            tokio::join!(of_unit(Unit::Message), of_unit(Unit::Record), vector);
-        let mut degraded: Vec<Degraded> = uncached.iter().map(|error| Degraded::new(Stage::Cache, error)).collect();
-        let messages = messages.unwrap_or_else(|error| note(&mut degraded, Stage::Text, &error));
-        let records = records.unwrap_or_else(|error| note(&mut degraded, Stage::Text, &error));
-        let vector = vector.unwrap_or_else(|(stage, error)| note(&mut degraded, stage, &error));
-        degraded.dedup();
-        Legs { text: pool(terms.len(), messages, records), terms, vector, degraded }
-    }
-
-    fn text_leg(
-        &self,
-        scope: &Scope,
-        search: &Search,
-        filter: &Filter,
-        terms: &[Term],
-        unit: Unit,
-        limit: usize,
-    ) -> impl Future<Output = Result<TextHits>> {
-        let index = self.text.as_ref().filter(|_| search.searches(unit) && !terms.is_empty());
-        let query = index.map(|_| TextQuery { terms: terms.to_vec(), unit, filter: filter.clone(), limit });
-        async move {
-            let (Some(index), Some(query)) = (index, query) else { return Ok(TextHits::default()) };
-            self.in_time("search words", index.store.search(scope, &query)).await
-        }
-    }
-
-    async fn vector_leg(
-        &self,
-        scope: &Scope,
-        search: &Search,
-        filter: &Filter,
-        limit: usize,
-    ) -> std::result::Result<Vec<VectorHit>, (Stage, Error)> {
-        let Some(index) = &self.vectors else {
-            let what = "search by a vector: it has no index of vectors".to_owned();
-            let error = Error::Unsupported { backend: "memory", what };
-            return if search.vector.is_some() { Err((Stage::Vector, error)) } else { Ok(Vec::new()) };
-        };
-        let (space, vector) = match &search.vector {
-            Some((space, vector)) => (space.clone(), vector.clone()),
-            None => {
-                let embedded = self.in_time("embed", self.embed_query(scope, index, &search.words)).await;
-                (index.embedder.space().clone(), embedded.map_err(|error| (Stage::Embed, error))?)
-            }
-        };
-        let units = search.units.iter().map(|unit| Scalar::from(unit.name())).collect();
-        let filter = filter.clone().and(Filter::In(Field::Unit, units));
-        let query = VectorQuery { space, vector, filter, limit, floor: None, with_vectors: false };
-        let hits = self.in_time("search vectors", index.store.search(scope, &query)).await;
-        hits.map_err(|error| (Stage::Vector, error))
-    }
-
-    async fn embed_query(&self, scope: &Scope, index: &VectorIndex, words: &str) -> Result<Vec<f32>> {
-        let embedder = index.embedder.as_ref();
-        match &self.cache {
-            Some(cache) => cache.embed_query(scope, embedder, words).await,
-            None => embed(embedder, words).await,
-        }
-    }
-
-    /// Gives up a read that takes longer than a search waits; guards in it know.
-    async fn in_time<T>(&self, doing: &'static str, read: impl Future<Output = Result<T>>) -> Result<T> {
-        let late = |_| Error::Backend {
-            backend: "search",
-            doing,
-            transience: Transience::Transient { after: None },
-            source: Cause::new(std::io::Error::from(std::io::ErrorKind::TimedOut)),
-        };
-        tokio::time::timeout(self.patience, within(self.patience, read)).await.map_err(late)?
-    }
-}
-
-/// Messages and records are one collection to whoever asks: their statistics are added up.
-fn pool(terms: usize, first: TextHits, second: TextHits) -> TextHits {
-    let documents = first.documents + second.documents;
-    let words = |hits: &TextHits| f64::from(hits.mean_length) * hits.documents as f64;
-    let mean = (words(&first) + words(&second)) / documents.max(1) as f64;
-    let count = |hits: &TextHits, term: usize| hits.containing.get(term).copied().unwrap_or(0);
-    let containing = (0..terms).map(|term| count(&first, term) + count(&second, term)).collect();
-    let hits = first.hits.into_iter().chain(second.hits).collect();
-    TextHits { documents, mean_length: mean as f32, containing, hits }
 }

@@ -121,7 +121,9 @@ impl Session {
     fn measure(&self, message: Message) -> Result<NewMessage> {
         let inner = self.scoped.inner();
         inner.limits.check_message(&message)?;
-        Ok(NewMessage { tokens: inner.counter.count(&message), message: Arc::new(message) })
+        let tokens = inner.counter.count(&message);
+        inner.counted.note(message.id, tokens);
+        Ok(NewMessage { tokens, message: Arc::new(message) })
     }
 
     fn pressure(&self, state: &SessionState) -> f32 {

@@ -10,31 +10,48 @@ use crate::index::{Changes, searched_text};
 use crate::message::{Message, StoredMessage};
 use crate::text::{Term, TextEntry};
 
-/// How much a neighbour's term counts beside an own one.
-const NEIGHBOUR_WEIGHT: f32 = 0.4;
+/// How much the terms of the messages one and two places away count beside own ones.
+const NEIGHBOUR_WEIGHTS: [f32; 2] = [0.4, 0.15];
+
+/// How many messages on each side lend their terms: so many before a new message are put again.
+pub const NEIGHBOURS: u64 = NEIGHBOUR_WEIGHTS.len() as u64;
 
 /// Messages of more terms than this lend less and take less: what is long speaks for itself, and would drown others.
 const DAMPED_ABOVE: f32 = 30.0;
 
 /// Returns what a text index must do for the messages of one session that stand in `range`.
 ///
-/// `rows` holds the session's rows in the range and, where there are any, the one before and the one after it; state and
+/// `rows` holds the session's rows in the range and, where there are any, the two before and the two after it; state and
 /// rows come from one read. Summaries are no messages of their own and are left out; a forgotten message is deleted from
 /// the index and lends nothing.
 ///
-/// A message's own terms are those of [`searched_text`]; near it are the terms of the messages with the numbers just
-/// before and after it: `count × 0.4 × min(1, 30 / terms of this) × min(1, 30 / terms of the neighbour)`, added up.
+/// A message's own terms are those of [`own_terms`]; near it are the words of the messages with the numbers one and two
+/// places before and after it: `count × w × min(1, 30 / terms of this) × min(1, 30 / terms of the neighbour)`, added up,
+/// where `w` is 0.4 at one place and 0.15 at two. Dates are not lent.
 ///
-/// The version is twice the session's revision, plus one if `rows` hold its successor: so an entry made before the
-/// successor arrived never replaces the one made after.
+/// The version is three times the session's revision, plus how many of its two successors `rows` hold: so an entry made
+/// before a successor arrived never replaces the one made after.
 pub fn message_entries(analysis: &Analysis, rows: &[StoredMessage], state: &SessionState, range: SeqRange) -> Changes {
-    let near_range =
-        SeqRange { first: Seq(range.first.0.saturating_sub(1)), last: Seq(range.last.0.saturating_add(1)) };
-    let ordinary = rows.iter().filter(|row| row.covers.is_none() && near_range.contains(row.seq));
-    let analysed: BTreeMap<Seq, Analysed<'_>> = ordinary.map(|row| (row.seq, Analysed::new(analysis, row))).collect();
+    let near_range = SeqRange {
+        first: Seq(range.first.0.saturating_sub(NEIGHBOURS)),
+        last: Seq(range.last.0.saturating_add(NEIGHBOURS)),
+    };
+    entries(&analyse(analysis, rows.iter().filter(|row| near_range.contains(row.seq))), state, range)
+}
 
+/// Analyses messages. Summaries are left out.
+pub(super) fn analyse<'a>(
+    analysis: &Analysis,
+    rows: impl Iterator<Item = &'a StoredMessage>,
+) -> BTreeMap<Seq, Analysed<'a>> {
+    let ordinary = rows.filter(|row| row.covers.is_none());
+    ordinary.map(|row| (row.seq, Analysed::new(analysis, row))).collect()
+}
+
+/// Returns the changes of [`message_entries`].
+pub(super) fn entries(analysed: &BTreeMap<Seq, Analysed<'_>>, state: &SessionState, range: SeqRange) -> Changes {
     let mut changes = Changes::default();
-    for (seq, this) in &analysed {
+    for (seq, this) in analysed {
         if !range.contains(*seq) {
             continue;
         }
@@ -43,24 +60,51 @@ pub fn message_entries(analysis: &Analysis, rows: &[StoredMessage], state: &Sess
             changes.deletions.push(item);
             continue;
         };
-        let before = seq.0.checked_sub(1).and_then(|seq| analysed.get(&Seq(seq)));
-        let after = seq.0.checked_add(1).and_then(|seq| analysed.get(&Seq(seq)));
-        let revision = state.revision.saturating_mul(2).saturating_add(u64::from(after.is_some()));
+        let before = |place| analysed.get(&Seq(seq.0.checked_sub(place)?));
+        let after = |place| analysed.get(&Seq(seq.0.checked_add(place)?));
+        let successors = (1..=NEIGHBOURS).filter(|place| after(*place).is_some()).count() as u64;
+        let neighbours = (1..).zip(NEIGHBOUR_WEIGHTS).flat_map(|(place, weight)| {
+            [before(place), after(place)].into_iter().flatten().map(move |neighbour| (neighbour, weight))
+        });
+        let revision = state.revision.saturating_mul(1 + NEIGHBOURS).saturating_add(successors);
         changes.puts.push(TextEntry {
             item,
             version: Version { epoch: state.fence.epoch, revision },
-            own: this.terms.clone(),
-            near: near(this, before, after),
+            near: near(this, neighbours),
+            own: this.own.clone(),
             fields: Fields::of_message(this.row, message),
         });
     }
     changes
 }
 
-struct Analysed<'a> {
-    row: &'a StoredMessage,
-    message: Option<&'a Message>,
-    terms: Vec<(Term, u32)>,
+/// Returns the own terms of a message: those of [`searched_text`], and those of its date in words.
+pub fn own_terms(analysis: &Analysis, message: &Message) -> Vec<(Term, u32)> {
+    with_date(analysis, &analysis.document(&searched_text(message)), message)
+}
+
+/// Adds the terms of the date. A message without words stays without terms: nothing but its date is said.
+fn with_date(analysis: &Analysis, words: &[(Term, u32)], message: &Message) -> Vec<(Term, u32)> {
+    if words.is_empty() {
+        return Vec::new();
+    }
+    let mut terms: BTreeMap<Term, u32> = words.iter().cloned().collect();
+    for (term, count) in analysis.date(message.at) {
+        let sum = terms.entry(term).or_default();
+        *sum = sum.saturating_add(count);
+    }
+    terms.into_iter().collect()
+}
+
+/// A message with its terms.
+pub(super) struct Analysed<'a> {
+    pub(super) row: &'a StoredMessage,
+    /// None if it was forgotten.
+    pub(super) message: Option<&'a Message>,
+    /// Its own terms, as [`own_terms`] returns them.
+    pub(super) own: Vec<(Term, u32)>,
+    /// The terms of its words alone.
+    words: Vec<(Term, u32)>,
     /// How much the message's terms count where they are lent, and neighbours' terms with it.
     damping: f32,
 }
@@ -68,19 +112,20 @@ struct Analysed<'a> {
 impl<'a> Analysed<'a> {
     fn new(analysis: &Analysis, row: &'a StoredMessage) -> Self {
         let message = row.message.as_deref();
-        let terms = message.map(|message| analysis.document(&searched_text(message))).unwrap_or_default();
-        let length = terms.iter().fold(0u32, |sum, (_, count)| sum.saturating_add(*count));
+        let words = message.map(|message| analysis.document(&searched_text(message))).unwrap_or_default();
+        let own = message.map(|message| with_date(analysis, &words, message)).unwrap_or_default();
+        let length = words.iter().fold(0u32, |sum, (_, count)| sum.saturating_add(*count));
         let damping = if length == 0 { 1.0 } else { (DAMPED_ABOVE / length as f32).min(1.0) };
-        Self { row, message, terms, damping }
+        Self { row, message, own, words, damping }
     }
 }
 
 /// Returns the terms of the neighbours with their damped counts, each term once, sorted.
-fn near(this: &Analysed<'_>, before: Option<&Analysed<'_>>, after: Option<&Analysed<'_>>) -> Vec<(Term, f32)> {
+fn near<'a>(this: &Analysed<'_>, neighbours: impl Iterator<Item = (&'a Analysed<'a>, f32)>) -> Vec<(Term, f32)> {
     let mut near: BTreeMap<&Term, f32> = BTreeMap::new();
-    for neighbour in before.into_iter().chain(after) {
-        let weight = NEIGHBOUR_WEIGHT * this.damping * neighbour.damping;
-        for (term, count) in &neighbour.terms {
+    for (neighbour, weight) in neighbours {
+        let weight = weight * this.damping * neighbour.damping;
+        for (term, count) in &neighbour.words {
             *near.entry(term).or_default() += *count as f32 * weight;
         }
     }

@@ -6,9 +6,11 @@ use crate::analysis::Analysis;
 use crate::chat::SessionState;
 use crate::fields::Fields;
 use crate::id::{ItemId, Seq, SeqRange, Version};
-use crate::index::{Changes, searched_text};
+use crate::index::Changes;
 use crate::message::StoredMessage;
 use crate::text::{Term, TextEntry};
+
+use super::message::{Analysed, analyse};
 
 /// How many numbers a span covers.
 pub const SPAN_MESSAGES: u64 = 64;
@@ -33,16 +35,22 @@ pub fn span_range(number: u32) -> SeqRange {
 /// The version is 128 times the session's revision plus the place of the newest message in the span, 1 to 64: both only
 /// rise, and nothing else changes a span.
 pub fn span_entries(analysis: &Analysis, rows: &[StoredMessage], state: &SessionState, range: SeqRange) -> Changes {
-    let mut spans: BTreeMap<u32, Vec<&StoredMessage>> = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.covers.is_none() && row.seq.0 > 0) {
-        let number = span_of(row.seq);
-        if (span_of(range.first)..=span_of(range.last)).contains(&number) {
-            spans.entry(number).or_default().push(row);
-        }
+    entries(&analyse(analysis, rows.iter().filter(|row| touches(range, row.seq))), state, range)
+}
+
+fn touches(range: SeqRange, seq: Seq) -> bool {
+    seq.0 > 0 && (span_of(range.first)..=span_of(range.last)).contains(&span_of(seq))
+}
+
+/// Returns the changes of [`span_entries`].
+pub(super) fn entries(analysed: &BTreeMap<Seq, Analysed<'_>>, state: &SessionState, range: SeqRange) -> Changes {
+    let mut spans: BTreeMap<u32, Vec<&Analysed<'_>>> = BTreeMap::new();
+    for (seq, message) in analysed.iter().filter(|(seq, _)| touches(range, **seq)) {
+        spans.entry(span_of(*seq)).or_default().push(message);
     }
     let mut changes = Changes::default();
-    for (number, rows) in spans {
-        match entry(analysis, state, number, &rows) {
+    for (number, messages) in spans {
+        match entry(state, number, &messages) {
             Some(entry) => changes.puts.push(entry),
             None => changes.deletions.push(ItemId::Span(state.session.clone(), number)),
         }
@@ -50,22 +58,20 @@ pub fn span_entries(analysis: &Analysis, rows: &[StoredMessage], state: &Session
     changes
 }
 
-fn entry(analysis: &Analysis, state: &SessionState, number: u32, rows: &[&StoredMessage]) -> Option<TextEntry> {
-    let last = rows.iter().map(|row| row.seq).max()?;
-    let at = rows.iter().filter_map(|row| row.message.as_ref().map(|message| message.at)).max()?;
-    let mut own: BTreeMap<Term, u32> = BTreeMap::new();
-    for message in rows.iter().filter_map(|row| row.message.as_deref()) {
-        for (term, count) in analysis.document(&searched_text(message)) {
-            let sum = own.entry(term).or_default();
-            *sum = sum.saturating_add(count);
-        }
+fn entry(state: &SessionState, number: u32, messages: &[&Analysed<'_>]) -> Option<TextEntry> {
+    let last = messages.iter().map(|message| message.row.seq).max()?;
+    let at = messages.iter().filter_map(|message| Some(message.message?.at)).max()?;
+    let mut own: BTreeMap<&Term, u32> = BTreeMap::new();
+    for (term, count) in messages.iter().flat_map(|message| &message.own) {
+        let sum = own.entry(term).or_default();
+        *sum = sum.saturating_add(*count);
     }
     let place = last.0.saturating_sub(span_range(number).first.0).saturating_add(1);
     let revision = state.revision.saturating_mul(2 * SPAN_MESSAGES).saturating_add(place);
     Some(TextEntry {
         item: ItemId::Span(state.session.clone(), number),
         version: Version { epoch: state.fence.epoch, revision },
-        own: own.into_iter().collect(),
+        own: own.into_iter().map(|(term, count)| (term.clone(), count)).collect(),
         near: Vec::new(),
         fields: Fields::of_span(&state.session, last, at),
     })

@@ -45,14 +45,18 @@ fn near(entry: &TextEntry) -> Vec<(&str, f32)> {
     entry.near.iter().map(|(term, count)| (term.as_str(), *count)).collect()
 }
 
+fn own(entry: &TextEntry) -> Vec<&str> {
+    entry.own.iter().map(|(term, _)| term.as_str()).collect()
+}
+
 #[test]
 fn entries_carry_own_terms_and_those_of_both_neighbours() {
     let rows = rows(&["red red", "green", "blue red"]);
     let changes = message_entries(&Analysis::english(), &rows, &state(5, 3), range(1, 3));
-    assert_eq!(near(&changes.puts[0]), [("green", 0.4)]);
+    assert_eq!(near(&changes.puts[0]), [("blue", 0.15), ("green", 0.4), ("red", 0.15)]);
     assert_eq!(near(&changes.puts[1]), [("blue", 0.4), ("red", 0.8 + 0.4)]);
-    assert_eq!(near(&changes.puts[2]), [("green", 0.4)]);
-    assert_eq!(changes.puts[1].own.len(), 1);
+    assert_eq!(near(&changes.puts[2]), [("green", 0.4), ("red", 0.3)]);
+    assert_eq!(own(&changes.puts[1]), ["1", "1970", "green", "januari"]);
     assert_eq!(changes.puts[1].fields.seq, Some(Seq(2)));
     assert_eq!(changes.puts[1].version.epoch, Epoch(3));
     assert!(changes.deletions.is_empty());
@@ -60,17 +64,17 @@ fn entries_carry_own_terms_and_those_of_both_neighbours() {
 
 #[test]
 fn only_the_range_is_written_and_its_edges_are_seen() {
-    let rows = rows(&["one", "two", "three", "four", "five"]);
-    let all = message_entries(&Analysis::english(), &rows, &state(0, 5), range(1, 5));
-    let some = message_entries(&Analysis::english(), &rows[1..], &state(0, 5), range(3, 4));
-    assert_eq!(some.puts, all.puts[2..4]);
+    let rows = rows(&["one", "two", "three", "four", "five", "six"]);
+    let all = message_entries(&Analysis::english(), &rows, &state(0, 6), range(1, 6));
+    let some = message_entries(&Analysis::english(), &rows[1..], &state(0, 6), range(4, 5));
+    assert_eq!(some.puts, all.puts[3..5]);
 }
 
 #[test]
 fn neighbours_of_long_messages_are_damped() {
     let long = "word ".repeat(60);
     let changes = message_entries(&Analysis::english(), &rows(&["short", &long, &long]), &state(0, 3), range(1, 3));
-    assert_eq!(near(&changes.puts[0]), [("word", 60.0 * 0.4 * 0.5)]);
+    assert_eq!(near(&changes.puts[0]), [("word", 60.0 * (0.4 * 0.5) + 60.0 * (0.15 * 0.5))]);
     assert_eq!(near(&changes.puts[1]), [("short", 0.4 * 0.5), ("word", 60.0 * 0.4 * 0.25)]);
 }
 
@@ -83,19 +87,22 @@ fn forgotten_messages_are_deleted_and_lend_nothing_and_summaries_are_no_messages
     let changes = message_entries(&Analysis::english(), &rows, &state(1, 3), range(1, 3));
     assert_eq!(changes.deletions, [ItemId::Message(rows[1].id)]);
     assert_eq!(changes.puts.len(), 2);
-    assert!(changes.puts.iter().all(|entry| entry.near.is_empty() && entry.own.len() == 1));
+    assert_eq!(near(&changes.puts[0]), [("blue", 0.15)]);
+    assert_eq!(near(&changes.puts[1]), [("red", 0.15)]);
+    assert!(changes.puts.iter().all(|entry| entry.own.len() == 4));
 }
 
 #[test]
-fn versions_rise_with_the_successor_and_with_the_revision() {
-    let rows = rows(&["red", "green"]);
+fn versions_rise_with_each_successor_and_with_the_revision() {
+    let rows = rows(&["red", "green", "blue"]);
     let version = |rows: &[StoredMessage], revision| {
         let changes = message_entries(&Analysis::english(), rows, &state(revision, rows.len()), range(1, 1));
         changes.puts[0].version
     };
-    assert!(version(&rows[..1], 4) < version(&rows, 4));
+    assert!(version(&rows[..1], 4) < version(&rows[..2], 4));
+    assert!(version(&rows[..2], 4) < version(&rows, 4));
     assert!(version(&rows, 4) < version(&rows[..1], 5));
-    assert_eq!(version(&rows, 4).revision, 9);
+    assert_eq!(version(&rows, 4).revision, 14);
 }
 
 #[test]
@@ -110,7 +117,7 @@ fn spans_are_of_sixty_four_messages_and_rewritten_with_rising_versions() {
         all.iter().map(|entry| entry.item.clone()).collect::<Vec<_>>(),
         [ItemId::Span(session(), 0), ItemId::Span(session(), 1)]
     );
-    assert_eq!(all.iter().map(TextEntry::length).collect::<Vec<_>>(), [128, 12]);
+    assert_eq!(all.iter().map(TextEntry::length).collect::<Vec<_>>(), [128 + 3 * 64, 12 + 3 * 6]);
     assert!(all.iter().all(|entry| entry.near.is_empty()));
     assert_eq!(all[1].fields.at, Timestamp(70));
     let versions: Vec<_> = (65..=70).map(|count| spans(count, 0)[1].version).chain([spans(65, 1)[1].version]).collect();
@@ -184,5 +191,20 @@ proptest! {
             paged.extend(message_entries(&english, &rows, &state, range(edge[0] + 1, edge[1])).puts);
         }
         prop_assert_eq!(paged, whole);
+    }
+}
+
+#[test]
+fn the_entries_of_a_session_are_those_of_its_messages_and_of_its_spans() {
+    let texts: Vec<String> = (0..150).map(|number| format!("word{number} tea")).collect();
+    let mut rows = rows(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+    rows[70].message = None;
+    let (analysis, state) = (Analysis::english(), state(2, rows.len()));
+    for range in [range(1, 150), range(60, 72), range(65, 65), range(149, 150)] {
+        let together = session_entries(&analysis, &rows, &state, range);
+        let messages = message_entries(&analysis, &rows, &state, range);
+        let spans = span_entries(&analysis, &rows, &state, range);
+        assert_eq!(together.puts, [messages.puts, spans.puts].concat());
+        assert_eq!(together.deletions, [messages.deletions, spans.deletions].concat());
     }
 }

@@ -11,13 +11,14 @@
 //!   an owner without a cache, not a stale one.
 //!
 //! So a put, a forget or an erasure that has returned is seen by every later read, whoever filled the cache and when.
-//! Evicted entries and an emptied cache are misses: a missing stamp is replaced by a new one. Where the cache does not
-//! answer a write, this process does without it until everything in it has expired; another process that still reaches
-//! the cache may see the old content for that long ([`CachePolicy::ttl`], one minute), and so may all if the cache
-//! itself falls back to an older copy.
+//! Evicted entries and an emptied cache are misses: a missing stamp is replaced by a new one. Where the cache did not take
+//! the new stamp after a write, this process takes nothing of that owner until it has put one, however late the cache
+//! carries out what it was sent before. Another process that still reaches the cache may see the old content until it
+//! has expired there ([`CachePolicy::ttl`], one minute), and so may all if the cache itself falls back to an older copy.
 //!
 //! What a cache does not answer comes from truth. The receipts name it.
 
+mod doubts;
 mod item;
 mod notes;
 mod query;
@@ -25,25 +26,23 @@ mod shelf;
 mod stores;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-
-use tokio::time::Instant;
 
 use crate::cache::Cache;
 use crate::chat::ChatStore;
-use crate::error::Error;
 use crate::message::StoredMessage;
 use crate::record::{RecordStore, StoredRecord};
 use crate::scope::{Epoch, Scope};
 use crate::truth::Truth;
 
+use doubts::Doubts;
 pub(crate) use notes::noting;
 pub(crate) use query::embed;
 use shelf::Shelf;
 use stores::Cached;
 
-/// Owners whose epoch is remembered at the most.
+/// Owners that something is remembered of at the most.
 const OWNERS: usize = 10_000;
 
 /// What is cached, and for how long.
@@ -87,14 +86,14 @@ pub struct CacheLayer {
     policy: CachePolicy,
     /// The epochs that truth told last: a guess, checked against truth whenever it matters.
     epochs: Mutex<HashMap<Scope, Epoch>>,
-    /// Until when the cache may hold what a write could not take back, and why it could not.
-    doubt: Mutex<Option<(Instant, Error)>>,
+    /// The owners of whom the cache may hold what a write could not take back.
+    doubts: Mutex<Doubts>,
 }
 
 impl CacheLayer {
     /// Returns the layer over `cache`.
     pub fn new(cache: Arc<dyn Cache>, policy: CachePolicy) -> Arc<Self> {
-        Arc::new(Self { cache, policy, epochs: Mutex::default(), doubt: Mutex::default() })
+        Arc::new(Self { cache, policy, epochs: Mutex::default(), doubts: Mutex::default() })
     }
 
     /// Puts the cache before a conversation store.
@@ -129,20 +128,7 @@ impl CacheLayer {
         epochs.insert(scope.clone(), epoch);
     }
 
-    /// Returns why the cache is not to be asked; none if it may be.
-    fn doubt(&self) -> Option<Error> {
-        let mut doubt = self.doubt.lock().unwrap_or_else(PoisonError::into_inner);
-        let (until, error) = doubt.as_ref()?;
-        if *until <= Instant::now() {
-            *doubt = None;
-            return None;
-        }
-        Some(error.clone())
-    }
-
-    /// A write could not take back what the cache holds: it is not asked before that has expired.
-    fn doubt_from_now(&self, error: Error) {
-        let until = Instant::now() + self.policy.ttl;
-        *self.doubt.lock().unwrap_or_else(PoisonError::into_inner) = Some((until, error));
+    fn doubts(&self) -> MutexGuard<'_, Doubts> {
+        self.doubts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

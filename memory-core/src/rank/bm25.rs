@@ -21,33 +21,50 @@ impl Default for Bm25 {
 ///
 /// A store that looks at many candidates scores them with this one by one, and gets the numbers of [`bm25f`].
 #[derive(Clone, Debug)]
-pub struct TermWeights {
+pub struct TermWeights(Vec<TermWeight>);
+
+/// What one term weighs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TermWeight {
     k1: f32,
-    b: f32,
-    mean: f32,
-    idf: Vec<f32>,
+    /// What a text of length 0 has below the fraction, and what each of its words adds.
+    least: f32,
+    slope: f32,
+    idf: f32,
+}
+
+impl TermWeight {
+    /// Returns what is added to the score of a text that holds the term so often, in itself and in its neighbours.
+    #[inline(always)]
+    pub(crate) fn score(&self, length: u32, own: u32, near: f32) -> f32 {
+        let frequency = own as f32 + near;
+        let norm = self.least + self.slope * length as f32;
+        self.idf * frequency * (self.k1 + 1.0) / (frequency + norm)
+    }
 }
 
 impl TermWeights {
     /// Returns the weights in a partition of `documents` texts of `mean_length`, `containing` of which hold each term.
     pub fn new(parameters: &Bm25, documents: u64, mean_length: f32, containing: &[u64]) -> Self {
         let Bm25 { k1, b } = *parameters;
-        let idf = |containing: &u64| {
-            let containing = *containing as f32;
-            (1.0 + (documents as f32 - containing + 0.5) / (containing + 0.5)).ln()
-        };
         let mean = if mean_length > 0.0 { mean_length } else { 1.0 };
-        Self { k1, b, mean, idf: containing.iter().map(idf).collect() }
+        let weight = |containing: &u64| {
+            let containing = *containing as f32;
+            let idf = (1.0 + (documents as f32 - containing + 0.5) / (containing + 0.5)).ln();
+            TermWeight { k1, least: k1 * (1.0 - b), slope: k1 * b / mean, idf }
+        };
+        Self(containing.iter().map(weight).collect())
+    }
+
+    /// Returns the weight of each term.
+    pub(crate) fn each(&self) -> &[TermWeight] {
+        &self.0
     }
 
     /// Returns the score of a text from its length and its counts of each term; 0 or more.
     pub fn score(&self, length: u32, own: &[u32], near: &[f32]) -> f32 {
-        let norm = self.k1 * (1.0 - self.b + self.b * length as f32 / self.mean);
-        let weigh = |(idf, (own, near)): (&f32, (&u32, &f32))| {
-            let frequency = *own as f32 + near;
-            idf * frequency * (self.k1 + 1.0) / (frequency + norm)
-        };
-        self.idf.iter().zip(own.iter().zip(near)).map(weigh).sum::<f32>()
+        let counts = own.iter().zip(near);
+        self.0.iter().zip(counts).map(|(weight, (own, near))| weight.score(length, *own, *near)).sum::<f32>()
     }
 }
 

@@ -95,10 +95,10 @@ impl Default for Ranking {
 }
 
 impl Ranking {
-    /// Returns the default: standard scores, text 1 and vector 0.8.
+    /// Returns the default: standard scores, text 1 and vector 0.7.
     #[doc(alias = "zscore")]
     pub fn z_score() -> Self {
-        Self::ZScore(Weights { text: 1.0, vector: 0.8 })
+        Self::ZScore(Weights { text: 1.0, vector: 0.7 })
     }
 
     /// Returns reciprocal rank fusion with `k` = 10 and equal weights.
@@ -143,6 +143,23 @@ impl Ranking {
         1.0 - clamp(alpha)
     }
 
+    /// Returns whether the legs are weighed by speakers and neighbours before this ranking; not where it is a formula over
+    /// bare cosines.
+    pub fn weighs_context(&self) -> bool {
+        !matches!(self, Self::Blend { .. })
+    }
+
+    /// Returns whether the answers of this leg count.
+    pub fn counts(&self, kind: LegKind) -> bool {
+        match self {
+            Self::ZScore(weights)
+            | Self::Rrf { weights, .. }
+            | Self::MinMax(weights)
+            | Self::Weighted { weights, .. } => weights.of(kind) != 0.0,
+            Self::Blend { .. } => true,
+        }
+    }
+
     /// Returns how many candidates each leg should be asked for when `limit` results are wanted.
     pub fn candidates(&self, limit: usize) -> usize {
         match self {
@@ -156,16 +173,16 @@ impl Ranking {
     /// The weights of `legs` are multiplied with those of the ranking. Contributions are in the order of the legs.
     pub fn rank(&self, legs: &[(LegKind, Leg)], now: Timestamp) -> Vec<Fused> {
         match self {
-            Self::ZScore(weights) => z_score(&weighed(legs, weights)),
-            Self::Rrf { k, weights } => rrf(&weighed(legs, weights), *k),
-            Self::MinMax(weights) => min_max(&weighed(legs, weights)),
+            Self::ZScore(weights) => z_score(&heard(legs, weights)),
+            Self::Rrf { k, weights } => rrf(&heard(legs, weights), *k),
+            Self::MinMax(weights) => min_max(&heard(legs, weights)),
             Self::Blend { recency_weight, recency, clips, .. } => {
                 let mut fused = by_similarity(legs, *clips, 1.0 - recency_weight);
                 add(&mut fused, *recency_weight, *recency, 0.0, now);
                 fused
             }
             Self::Weighted { weights, recency_weight, recency, importance_weight } => {
-                let mut fused = min_max(&weighed(legs, weights));
+                let mut fused = min_max(&heard(legs, weights));
                 add(&mut fused, *recency_weight, *recency, *importance_weight, now);
                 fused
             }
@@ -177,8 +194,16 @@ fn clamp(share: f32) -> f32 {
     if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
 }
 
+/// Multiplies the weights.
 fn weighed(legs: &[(LegKind, Leg)], weights: &Weights) -> Vec<Leg> {
     legs.iter().map(|(kind, leg)| Leg { weight: leg.weight * weights.of(*kind), ..leg.clone() }).collect()
+}
+
+/// Multiplies the weights. A leg of weight 0 has no say in what is found either.
+fn heard(legs: &[(LegKind, Leg)], weights: &Weights) -> Vec<Leg> {
+    let mut legs = weighed(legs, weights);
+    legs.iter_mut().filter(|leg| leg.weight == 0.0).for_each(|leg| leg.candidates.clear());
+    legs
 }
 
 /// Returns all items, scored by their cosine, or by their words where there is no search by meaning.

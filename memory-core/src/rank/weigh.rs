@@ -1,22 +1,45 @@
-//! What changes the scores of the lexical leg before fusion.
+//! What changes the scores of a leg before fusion: who speaks, and what stands around.
 
+use std::collections::HashMap;
+
+use crate::fields::Fields;
+use crate::id::{Seq, SessionId, Unit};
 use crate::message::Role;
+
+/// How much more what the participant said counts whom the question names, by words.
+pub const NAMED_WEIGHT: f32 = 1.3;
+
+/// What is added to the cosine of what the participant said whom the question names.
+pub const NAMED_BONUS: f32 = 0.1;
+
+/// How much more what was said at a time counts that the question counts back to, by words. A date in words is found as words
+/// are.
+pub const TIME_WEIGHT: f32 = 1.3;
+
+/// What is added to the cosine of what was said at a time that the question is about.
+pub const TIME_BONUS: f32 = 0.1;
+
+/// How much the stretch of conversation around a message counts beside the message, by words.
+pub const SPAN_WEIGHT: f32 = 0.2;
+
+/// How much the cosine of each of the two messages beside a message counts beside its own.
+pub const NEIGHBOUR_COSINE_WEIGHT: f32 = 0.3;
 
 /// How much what each role says counts in the lexical leg.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RoleWeights {
-    /// Of persons. Default 1.3: what they say of themselves is what is asked for later.
+    /// Of persons, and of records. Default 1.5: what they say of themselves is what is asked for later.
     pub user: f32,
     /// Of the model. Default 1.
     pub assistant: f32,
-    /// Of everything else, records included. Default 1.
+    /// Of everything else. Default 1.
     pub other: f32,
 }
 
 impl Default for RoleWeights {
     fn default() -> Self {
-        Self { user: 1.3, assistant: 1.0, other: 1.0 }
+        Self { user: 1.5, assistant: 1.0, other: 1.0 }
     }
 }
 
@@ -26,51 +49,93 @@ impl RoleWeights {
         Self { user: 1.0, assistant: 1.0, other: 1.0 }
     }
 
-    /// Returns the factor for the score of an item whose role is `role`.
-    pub fn of(&self, role: Option<Role>) -> f32 {
-        match role {
-            Some(Role::User) => self.user,
-            Some(Role::Assistant) => self.assistant,
+    /// Returns the weights for a question to the model about what it said itself.
+    pub fn of_the_asked() -> Self {
+        Self { user: 1.0, assistant: 1.3, other: 1.0 }
+    }
+
+    /// Returns the factor for the score of an item.
+    pub fn of(&self, fields: &Fields) -> f32 {
+        match (fields.unit, fields.role) {
+            (Unit::Record, _) | (_, Some(Role::User)) => self.user,
+            (_, Some(Role::Assistant)) => self.assistant,
             _ => self.other,
         }
     }
 }
 
-/// Returns `scores` stretched to 0 to 1, each with `weight` times its value in `more`, stretched to 0 to 1 as well.
-///
-/// For lending messages the weight of the stretch of conversation that they stand in. Where all values of a list are
-/// equal they count as 0; a value that `more` lacks counts as 0 too.
-pub fn add_min_max(scores: &[f32], more: &[f32], weight: f32) -> Vec<f32> {
-    let more = stretch(more).into_iter().chain(std::iter::repeat(0.0));
-    stretch(scores).into_iter().zip(more).map(|(score, more)| score + weight * more).collect()
+/// Returns `scores` with the weight of the stretches of conversation they stand in: `score + weight × best score × span /
+/// best span`. A score without a span, or below 0, stays as it is.
+pub fn add_spans(scores: &[f32], spans: &[Option<f32>], best_span: f32, weight: f32) -> Vec<f32> {
+    let best = scores.iter().copied().fold(0.0, f32::max);
+    let unit = if best_span > 0.0 { weight * best / best_span } else { 0.0 };
+    let spans = spans.iter().map(|span| span.unwrap_or(0.0)).chain(std::iter::repeat(0.0));
+    scores.iter().zip(spans).map(|(score, span)| if *score > 0.0 { score + unit * span } else { *score }).collect()
 }
 
-fn stretch(values: &[f32]) -> Vec<f32> {
-    let lowest = values.iter().copied().fold(f32::INFINITY, f32::min);
-    let highest = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let width = highest - lowest;
-    let is_wide = width.is_finite() && width > 0.0;
-    values.iter().map(|value| if is_wide && value.is_finite() { (value - lowest) / width } else { 0.0 }).collect()
+/// Among how many of the best cosines a neighbour is looked for: always as many, so that asking for more hits does not
+/// change the order of the first.
+const NEIGHBOURHOOD: usize = 200;
+
+/// Returns cosines, which stand best first, with those of the messages beside them: `(own + w × before + w × after) /
+/// (1 + 2w)`.
+///
+/// What answers a question often stands beside what resembles it. `places` says where each message stands; what has no
+/// place, and a neighbour that is not among the best 200, counts as standing beside the lowest of these.
+pub fn smooth(places: &[Option<(&SessionId, Seq)>], cosines: &[f32], weight: f32) -> Vec<f32> {
+    let best = cosines.iter().copied().take(NEIGHBOURHOOD);
+    let lowest = best.clone().fold(f32::INFINITY, f32::min);
+    let known: HashMap<(&SessionId, Seq), f32> =
+        places.iter().zip(best).filter_map(|(place, cosine)| Some(((*place)?, cosine))).collect();
+    let beside = |place: Option<(&SessionId, Seq)>, seq: Option<u64>| {
+        let cosine = place.zip(seq).and_then(|((session, _), seq)| known.get(&(session, Seq(seq))).copied());
+        cosine.unwrap_or(lowest)
+    };
+    let smoothed = places.iter().zip(cosines).map(|(place, cosine)| {
+        let seq = place.map(|(_, seq)| seq.0);
+        let before = beside(*place, seq.and_then(|seq| seq.checked_sub(1)));
+        let after = beside(*place, seq.and_then(|seq| seq.checked_add(1)));
+        (cosine + weight * (before + after)) / (1.0 + 2.0 * weight)
+    });
+    smoothed.collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::Timestamp;
 
     #[test]
-    fn persons_weigh_more_than_the_model_and_nobody_is_dropped() {
+    fn roles_and_records_weigh_as_they_are_set() {
+        let mut fields = Fields::of_span(&SessionId::new("s").unwrap(), Seq(1), Timestamp(0));
         let weights = RoleWeights::default();
-        assert_eq!(weights.of(Some(Role::User)), 1.3);
-        for role in [None, Some(Role::Assistant), Some(Role::Tool), Some(Role::System)] {
-            assert_eq!(weights.of(role), 1.0);
-            assert_eq!(RoleWeights::equal().of(role), RoleWeights::equal().of(Some(Role::User)));
-        }
+        assert_eq!(weights.of(&fields), 1.0);
+        fields.role = Some(Role::User);
+        assert_eq!((weights.of(&fields), RoleWeights::of_the_asked().of(&fields)), (1.5, 1.0));
+        fields.role = Some(Role::Assistant);
+        assert_eq!((weights.of(&fields), RoleWeights::of_the_asked().of(&fields)), (1.0, 1.3));
+        fields.role = None;
+        fields.unit = Unit::Record;
+        assert_eq!((weights.of(&fields), RoleWeights::equal().of(&fields)), (1.5, 1.0));
     }
 
     #[test]
-    fn sessions_lend_their_weight() {
-        assert_eq!(add_min_max(&[2.0, 4.0, 3.0], &[1.0, 1.0, 3.0], 0.2), [0.0, 1.0, 0.5 + 0.2]);
-        assert_eq!(add_min_max(&[2.0, 2.0], &[], 0.2), [0.0, 0.0]);
-        assert_eq!(add_min_max(&[], &[1.0], 0.2), [0.0f32; 0]);
+    fn spans_lend_weight_in_the_scale_of_the_scores() {
+        assert_eq!(add_spans(&[10.0, 5.0, 0.0], &[None, Some(3.0), Some(3.0)], 6.0, 0.2), [10.0, 6.0, 0.0]);
+        assert_eq!(add_spans(&[10.0, 5.0], &[None, None], 0.0, 0.2), [10.0, 5.0]);
+        assert_eq!(add_spans(&[], &[], 1.0, 0.2), [0.0; 0]);
+    }
+
+    #[test]
+    fn neighbours_in_one_session_lend_their_cosines() {
+        let (one, two) = (SessionId::new("one").unwrap(), SessionId::new("two").unwrap());
+        let places = [Some((&one, Seq(1))), Some((&one, Seq(2))), Some((&two, Seq(3))), None];
+        let smoothed = smooth(&places, &[0.5, 0.25, 1.0, 0.0], 0.5);
+        assert_eq!(smoothed, [(0.5 + 0.125) / 2.0, (0.25 + 0.25) / 2.0, 0.5, 0.0]);
+        assert_eq!(smooth(&places[..1], &[0.5], 0.5), [0.5]);
+        let many: Vec<_> = (1..=400).map(|seq| Some((&one, Seq(seq * 2)))).collect();
+        let falling: Vec<f32> = (0..400).map(|place| 1.0 - place as f32 / 512.0).collect();
+        assert_eq!(smooth(&many, &falling, 0.5)[..200], smooth(&many[..200], &falling[..200], 0.5));
+        assert_eq!(smooth(&[], &[], 0.5), [0.0; 0]);
     }
 }

@@ -5,11 +5,12 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 
-use super::{BACKEND, Shared, erased, health};
+use super::owners::Owners;
+use super::{BACKEND, erased, health};
 use crate::error::{Error, Result};
 use crate::id::{ItemId, SessionId, Unit};
 use crate::scope::{Epoch, Scope};
@@ -20,11 +21,12 @@ use postings::{Document, Postings};
 
 /// A text index in this process: lists of the documents that hold a term, per owner and unit.
 ///
-/// A put or delete costs what its terms cost, however many documents there are.
+/// A put or delete costs what its terms cost, however many documents there are. Owners do not wait for one another, and
+/// the searches of one owner run side by side.
 #[derive(Debug)]
 pub struct MemText {
     analysis: String,
-    owners: Shared<HashMap<Scope, Partition>>,
+    owners: Owners<Partition>,
 }
 
 /// What one owner has.
@@ -38,7 +40,7 @@ struct Partition {
 impl MemText {
     /// Returns an empty index for the terms of `analysis`.
     pub fn new(analysis: impl Into<String>) -> Self {
-        Self { analysis: analysis.into(), owners: Shared::default() }
+        Self { analysis: analysis.into(), owners: Owners::new() }
     }
 }
 
@@ -94,8 +96,8 @@ impl Store for MemText {
     }
 
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
-        let mut owners = self.owners.lock();
-        let partition = owners.entry(scope.clone()).or_default();
+        let owned = self.owners.get_or_insert_with(scope, Partition::default);
+        let mut partition = owned.write();
         partition.below = partition.below.max(below);
         let units = [Unit::Message, Unit::Record, Unit::Span];
         let removed = units.map(|unit| partition.delete_where(unit, |document| document.version.epoch < below));
@@ -111,8 +113,8 @@ impl TextStore for MemText {
 
     /// Every put is findable on return.
     async fn put(&self, scope: &Scope, entries: &[TextEntry], _visibility: Visibility) -> Result<Vec<Rejected>> {
-        let mut owners = self.owners.lock();
-        let partition = owners.entry(scope.clone()).or_default();
+        let owned = self.owners.get_or_insert_with(scope, Partition::default);
+        let mut partition = owned.write();
         let refused = |entry: &TextEntry| {
             let error = partition.put(entry).err()?;
             Some(Rejected { item: entry.item.clone(), error })
@@ -128,16 +130,17 @@ impl TextStore for MemText {
         if query.limit == 0 {
             return Err(Error::invalid("a search returns at least one hit"));
         }
-        let owners = self.owners.lock();
-        match owners.get(scope).and_then(|partition| partition.units.get(&query.unit)) {
+        let owned = self.owners.get(scope);
+        let partition = owned.as_ref().map(|owned| owned.read());
+        match partition.as_ref().and_then(|partition| partition.units.get(&query.unit)) {
             Some(postings) => Ok(postings.search(query)),
             None => Ok(Postings::default().search(query)),
         }
     }
 
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
-        let mut owners = self.owners.lock();
-        let Some(partition) = owners.get_mut(scope) else { return Ok(()) };
+        let Some(owned) = self.owners.get(scope) else { return Ok(()) };
+        let mut partition = owned.write();
         match what {
             Deletion::Items(items) => items.iter().for_each(|item| partition.delete(item)),
             Deletion::Session(session) => partition.delete_session(session),

@@ -47,6 +47,9 @@ pub struct FoldPolicy {
     pub keep_turns: usize,
     /// The number of summaries above which the oldest become one. Default 500.
     pub max_summaries: usize,
+    /// The share of the limit above which the tokens of summaries make a full window's oldest summaries one, before further
+    /// messages are folded: else they would leave less and less room for what was said. Default 0.25.
+    pub summary_share: f64,
     /// How many become one. Default 10.
     pub merge: usize,
     /// The most tokens of one summary. Default 512.
@@ -63,6 +66,7 @@ impl FoldPolicy {
             summarize_after: Some(50),
             keep_turns: 4,
             max_summaries: 500,
+            summary_share: 0.25,
             merge: 10,
             summary_tokens: 512,
         }
@@ -173,8 +177,9 @@ impl FoldPlan {
 /// Returns what to fold next of the active rows of a session, oldest first; none if the window is not too full.
 ///
 /// - Too many summaries: the oldest [`FoldPolicy::merge`] of them.
-/// - Tokens at [`FoldPolicy::high`] of the limit: the oldest messages, until what is left with the summary keeps
-///   [`FoldPolicy::low`]; where no message may be folded, the oldest summaries.
+/// - Tokens at [`FoldPolicy::high`] of the limit: where summaries have more than their [`FoldPolicy::summary_share`], the oldest
+///   of them; else the oldest messages, until what is left with the summary keeps [`FoldPolicy::low`]; where no message may
+///   be folded, the oldest summaries.
 /// - More messages than [`FoldPolicy::summarize_after`]: the oldest 20 % of that number, at least 10.
 ///
 /// A fold takes whole turns, never the newest [`FoldPolicy::keep_turns`], so what is left begins with a person's
@@ -187,6 +192,12 @@ pub fn plan_fold(rows: &[StoredMessage], policy: &FoldPolicy) -> Option<FoldPlan
     }
     let tokens = window.tokens;
     if policy.limit.is_some_and(|limit| tokens > 0 && tokens as f64 >= policy.high * limit as f64) {
+        let share = policy.summary_share * policy.limit.unwrap_or(0) as f64;
+        if window.summary_tokens() as f64 > share
+            && let Some(plan) = window.merge(policy)
+        {
+            return Some(plan);
+        }
         let goal = (policy.low * policy.limit.unwrap_or(0) as f64).floor() as u64;
         let keeps_goal = |folded: u64, _: usize| {
             let left = tokens.saturating_sub(folded).saturating_add(policy.bound(folded));
@@ -236,6 +247,11 @@ impl<'a> Window<'a> {
 
     fn summaries(&self) -> usize {
         self.count(&[Kind::Summary])
+    }
+
+    fn summary_tokens(&self) -> u64 {
+        let summaries = self.rows.iter().filter(|(_, kind)| *kind == Kind::Summary);
+        summaries.map(|(row, _)| row.tokens).fold(0, u64::saturating_add)
     }
 
     fn messages(&self) -> usize {

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use memory_core::error::{Error, Result};
-use memory_core::vector::{Similarity, VectorHit};
+use memory_core::vector::{Similarity, VectorHit, nearest_first};
 use memory_core::{Fields, ItemId, Timestamp};
 use serde_json::Value;
 
@@ -23,10 +23,9 @@ pub(super) struct Near {
 }
 
 impl Near {
-    /// Nearest first, ties by newer `at`, then by item.
+    /// Returns the order of hits.
     pub(super) fn order(&self, other: &Self) -> Ordering {
-        let nearer = other.similarity.value().total_cmp(&self.similarity.value());
-        nearer.then_with(|| other.at.cmp(&self.at)).then_with(|| self.item.cmp(&other.item))
+        nearest_first((self.similarity, self.at, &self.item), (other.similarity, other.at, &other.item))
     }
 }
 

@@ -65,13 +65,16 @@ async fn version(connection: &mut PgConnection, schema: &str) -> Result<Option<i
 }
 
 /// Creates the schema if it is missing. Its name travels as a setting, because statements are static.
+///
+/// Of two that create it at once the second waits for the first and is told that it is there, which is what it wants. A
+/// lock would not spare it that: what a connection remembers of the catalog may be older than the lock it waited for.
 async fn create_schema(connection: &mut PgConnection, config: &PostgresConfig) -> Result<()> {
     let name = sqlx::query("SELECT set_config('memory.schema', $1, false)").bind(&config.schema);
     name.execute(&mut *connection).await.doing(DOING).map_err(|failure| failure.error)?;
     let sql = "DO $$ BEGIN \
-         PERFORM pg_advisory_xact_lock(hashtextextended('memory.schema', 0)); \
          IF to_regnamespace(current_setting('memory.schema')) IS NULL THEN \
-         EXECUTE format('CREATE SCHEMA %I', current_setting('memory.schema')); END IF; END $$";
+         EXECUTE format('CREATE SCHEMA %I', current_setting('memory.schema')); END IF; \
+         EXCEPTION WHEN duplicate_schema OR unique_violation THEN NULL; END $$";
     sqlx::raw_sql(sql).execute(connection).await.doing(DOING).map(|_| ()).map_err(|failure| failure.error)
 }
 

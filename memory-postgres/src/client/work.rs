@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memory_core::error::Result;
-use sqlx::pool::PoolConnection;
-use sqlx::postgres::{PgConnection, PgPool};
-use sqlx::{ConnectOptions as _, Connection as _, Postgres as Database};
+use sqlx::postgres::PgConnection;
+use sqlx::{ConnectOptions as _, Connection as _};
 use tokio::time::timeout;
 
+use super::rest::Rest;
 use super::{Shared, migrate, settings};
 use crate::config::PostgresConfig;
 use crate::error::{Aftermath, Attempt, Doing, Failure, classify, late, lost};
@@ -96,54 +96,39 @@ where
     T: Send + 'static,
     F: for<'c> Fn(&'c mut PgConnection, &'c A) -> Work<'c, T> + Send + Sync + 'static,
 {
-    let (pool, deadline) = (shared.pool.clone(), call.deadline(&shared.config));
+    let (rest, deadline) = (Arc::clone(&shared.rest), call.deadline(&shared.config));
     let task = tokio::spawn(async move {
-        let tries = tries(&pool, call, &input, &work);
+        let tries = tries(&rest, call, &input, &work);
         timeout(deadline, tries).await.unwrap_or_else(|_| Err(late(call.doing)))
     });
     task.await.unwrap_or_else(|_| Err(lost(call.doing)))
 }
 
-async fn tries<A, T, F>(pool: &PgPool, call: Call, input: &A, work: &F) -> Result<T>
+async fn tries<A, T, F>(rest: &Arc<Rest>, call: Call, input: &A, work: &F) -> Result<T>
 where
     F: for<'c> Fn(&'c mut PgConnection, &'c A) -> Work<'c, T>,
 {
     let mut tried = 0;
     loop {
-        let connection = pool.acquire().await.doing(call.doing).map_err(|failure| failure.error)?;
-        let mut borrowed = Borrowed(Some(connection));
+        let mut lent = rest.lend().await.doing(call.doing).map_err(|failure| failure.error)?;
         tried += 1;
-        match borrowed.work(call, input, work).await {
-            Ok(answer) => return Ok(answer),
-            Err(Failure { aftermath: Aftermath::Repeat, .. }) if tried < TRIES => {}
-            Err(Failure { error, .. }) => return Err(error),
-        }
-    }
-}
-
-/// A connection on loan. Unless it is given back it is closed, without a farewell that a stopped server would not hear.
-struct Borrowed(Option<PoolConnection<Database>>);
-
-impl Borrowed {
-    async fn work<A, T, F>(&mut self, call: Call, input: &A, work: &F) -> Attempt<T>
-    where
-        F: for<'c> Fn(&'c mut PgConnection, &'c A) -> Work<'c, T>,
-    {
-        let Some(connection) = self.0.as_mut() else { return Err(lost(call.doing).into()) };
-        let outcome = transact(connection, call, input, work).await;
-        if outcome.as_ref().err().is_none_or(|failure| failure.aftermath != Aftermath::Close) {
-            // Back among the others.
-            self.0 = None;
-        }
-        outcome
-    }
-}
-
-impl Drop for Borrowed {
-    fn drop(&mut self) {
-        if let Some(connection) = self.0.take() {
-            tracing::debug!("a connection is closed after a fault");
-            drop(connection.detach());
+        let connection = lent.connection().doing(call.doing).map_err(|failure| failure.error)?;
+        match transact(connection, call, input, work).await {
+            Ok(answer) => {
+                match call.mode {
+                    Mode::Statement => lent.keep(),
+                    Mode::Transaction | Mode::Snapshot => lent.give_back(),
+                }
+                return Ok(answer);
+            }
+            // Dropped, it is closed.
+            Err(Failure { error, aftermath: Aftermath::Close }) => return Err(error),
+            Err(Failure { error, aftermath }) => {
+                lent.give_back();
+                if aftermath != Aftermath::Repeat || tried >= TRIES {
+                    return Err(error);
+                }
+            }
         }
     }
 }

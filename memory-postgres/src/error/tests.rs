@@ -127,3 +127,10 @@ fn tells_code_and_constraint_and_nothing_else() {
         assert!(!format!("{error:?} {error}").contains("canary"));
     }
 }
+
+#[test]
+fn what_is_met_at_the_first_connection_is_told_in_words() {
+    assert_eq!(in_words("3D000"), ", there is no such database");
+    assert_eq!(in_words("28P01"), ", the login is refused");
+    assert_eq!(in_words("23505"), "");
+}

@@ -3,18 +3,16 @@
 //! One statement reads the owner's statistics, the posting lists of the query's terms, and the documents that they speak
 //! of; core's weights rank them here. A second one reads what the best of them are, and filters.
 
-use memory_core::rank::{Bm25, TermWeights};
+use memory_core::posting::{Document, Evidence, Query, decode_documents, visit_postings};
+use memory_core::rank::Bm25;
 use memory_core::text::{TextHit, TextHits, TextQuery};
 use memory_core::{Scope, Timestamp};
 use sqlx::Row;
 use sqlx::postgres::{PgConnection, PgRow};
 
-use super::evidence::{Evidence, Query};
-use super::posting::{decode_documents, visit_postings};
 use super::segment::damaged;
-use super::select::{Candidate, Chosen, State, best};
+use super::select::{Chosen, State, best};
 use super::statistics::places;
-use super::tail::TailDocument;
 use crate::error::{Attempt, Doing};
 
 const DOING: &str = "search the posting lists";
@@ -68,17 +66,13 @@ pub(super) async fn search(
     let evidence = weigh(&Query::new(terms), terms.len(), rows)?;
     let mean_length = if documents == 0 { 0.0 } else { (length as f64 / documents as f64) as f32 };
     let containing = evidence.containing().to_vec();
-    let weights = TermWeights::new(&Bm25::default(), documents, mean_length, &containing);
-    let candidates = evidence.candidates(&weights);
+    let candidates = evidence.candidates(&Bm25::default(), documents, mean_length);
     let Some(chosen) = best(connection, state, filter, *limit, candidates).await? else { return Ok(None) };
-    let hits = chosen.into_iter().map(|chosen| hit(&evidence, chosen)).collect();
+    let counts = evidence.counts(chosen.iter().map(|chosen| chosen.candidate.place));
+    let hit =
+        |(Chosen { candidate: _, item, fields }, (own, near, length))| TextHit { item, own, near, length, fields };
+    let hits = chosen.into_iter().zip(counts).map(hit).collect();
     Ok(Some(TextHits { documents, mean_length, containing, hits }))
-}
-
-fn hit(evidence: &Evidence, chosen: Chosen) -> TextHit {
-    let Chosen { candidate: Candidate { place, .. }, item, fields } = chosen;
-    let (own, near, length) = evidence.counts(place);
-    TextHit { item, own, near, length, fields }
 }
 
 /// Takes in the rows of [`READ`] behind the first.
@@ -93,9 +87,8 @@ fn weigh(query: &Query<'_>, terms: usize, rows: &[PgRow]) -> Attempt<Evidence> {
         match kind {
             1 => {
                 let length = u32::try_from(second).unwrap_or(u32::MAX);
-                let document =
-                    TailDocument { item: first, stamp: 0, length, at: Timestamp(third), terms: bytes.to_vec() };
-                evidence.read_tail(query, &document).map_err(damaged)?;
+                let document = Document { slot: 0, item: first, length, at: Timestamp(third) };
+                evidence.read_tail(query, document, bytes).map_err(damaged)?;
             }
             2 => lists.push((first, u32::try_from(second - 1).unwrap_or(u32::MAX), bytes)),
             _ => {

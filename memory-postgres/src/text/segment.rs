@@ -6,13 +6,13 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use memory_core::Unit;
+use memory_core::posting::{
+    Damaged, Document, Posting, TailDocument, decode_documents, decode_postings, encode_documents, encode_postings,
+    visit_terms,
+};
 use sqlx::postgres::PgConnection;
 
-use super::posting::{
-    Damaged, Document, Posting, decode_documents, decode_postings, encode_documents, encode_postings, visit_terms,
-};
 use super::shape::Shape;
-use super::tail::TailDocument;
 use crate::error::{Attempt, Doing};
 use crate::index::{Owner, corrupt};
 

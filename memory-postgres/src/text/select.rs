@@ -1,26 +1,16 @@
 //! The best candidates that match a filter.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
-use memory_core::{Fields, Filter, ItemId, Scope, Timestamp};
+use memory_core::posting::{Candidate, take_best};
+use memory_core::{Fields, Filter, ItemId, Scope};
 use sqlx::postgres::PgConnection;
 use sqlx::{Postgres, QueryBuilder, Row};
 
 use crate::error::{Attempt, BACKEND, Doing};
 use crate::filter::{Place, push_filter};
 use crate::index::{corrupt, key};
-
-/// An item that may be an answer.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate {
-    pub(super) score: f32,
-    pub(super) at: Timestamp,
-    /// The item's number.
-    pub(super) item: i64,
-    /// Where the caller keeps what else is known of it.
-    pub(super) place: usize,
-}
 
 /// An item that is an answer.
 #[derive(Clone, Debug)]
@@ -29,27 +19,6 @@ pub(super) struct Chosen {
     pub(super) item: ItemId,
     pub(super) fields: Fields,
 }
-
-/// Candidates are ordered by what is known without a look at the item; equal ones are told apart by the item.
-impl Ord for Candidate {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.score.total_cmp(&other.score).then(self.at.cmp(&other.at))
-    }
-}
-
-impl PartialOrd for Candidate {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Candidate {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Candidate {}
 
 /// An owner as a search has found it.
 #[derive(Clone, Copy, Debug)]
@@ -74,29 +43,17 @@ pub(super) async fn best(
 ) -> Attempt<Option<Vec<Chosen>>> {
     let mut heap = BinaryHeap::from(candidates);
     let spare = if *filter == Filter::All { 0 } else { limit.saturating_add(32) };
-    let first = take(&mut heap, limit.saturating_add(spare));
+    let first = take_best(&mut heap, limit.saturating_add(spare));
     let Some(mut chosen) = matching(connection, state, filter, &first).await? else { return Ok(None) };
     if chosen.len() < limit && !heap.is_empty() {
         let Some(passing) = resolve(connection, state, filter).await? else { return Ok(None) };
         heap.retain(|candidate| passing.contains(&candidate.item));
-        let rest = take(&mut heap, limit - chosen.len());
+        let rest = take_best(&mut heap, limit - chosen.len());
         let Some(rest) = matching(connection, state, &Filter::All, &rest).await? else { return Ok(None) };
         chosen.extend(rest);
     }
     chosen.truncate(limit);
     Ok(Some(chosen))
-}
-
-/// Takes the `count` best candidates, and those that tie with the last of them.
-fn take(heap: &mut BinaryHeap<Candidate>, count: usize) -> Vec<Candidate> {
-    let mut taken: Vec<Candidate> = Vec::with_capacity(count.min(heap.len()));
-    while let Some(next) = heap.peek() {
-        if taken.len() >= count && taken.last() != Some(next) {
-            break;
-        }
-        taken.extend(heap.pop());
-    }
-    taken
 }
 
 /// Returns those of the candidates that match, in order.

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use memory_core::posting::{TailDocument, newest};
 use memory_core::{Timestamp, Unit};
 use sqlx::postgres::PgConnection;
 
@@ -16,24 +17,6 @@ use crate::error::{Attempt, Doing};
 use crate::index::{Owner, corrupt};
 
 const DOING: &str = "write the newest documents";
-
-/// A document with its terms.
-#[derive(Clone, Debug)]
-pub(super) struct TailDocument {
-    pub(super) item: i64,
-    /// The order of puts.
-    pub(super) stamp: i64,
-    pub(super) length: u32,
-    pub(super) at: Timestamp,
-    /// The terms, as [`super::posting::encode_terms`] writes them.
-    pub(super) terms: Vec<u8>,
-}
-
-impl TailDocument {
-    fn bytes(&self) -> i64 {
-        self.terms.len() as i64
-    }
-}
 
 /// Which items were folded into which segment.
 pub(super) type Folded = BTreeMap<i64, Vec<i64>>;
@@ -67,15 +50,6 @@ pub(super) async fn add(
     totals.set(owner, unit);
     store(connection, owner, unit, young.iter().filter(|document| fresh.contains(&document.item))).await?;
     Ok(folded)
-}
-
-/// Returns how many documents at the end stay in the tail.
-fn newest(documents: &[TailDocument], kept: i64) -> usize {
-    let sums = documents.iter().rev().scan(0, |sum, document| {
-        *sum += document.bytes();
-        Some(*sum)
-    });
-    sums.take_while(|sum| *sum <= kept).count()
 }
 
 async fn fold(

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use memory_core::posting::TailDocument;
 use memory_core::text::Deletion;
 use memory_core::{Scope, Unit};
 use sqlx::postgres::PgConnection;
@@ -11,7 +12,7 @@ use super::items::{self, Accepted, Before, Place};
 use super::segment::Segment;
 use super::shape::Shape;
 use super::statistics::Totals;
-use super::tail::{self, TailDocument};
+use super::tail;
 use crate::error::Attempt;
 use crate::index::{Incoming, Owner};
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use memory_core::{Error, Result};
 use sqlx::QueryBuilder;
@@ -12,6 +13,8 @@ use crate::client::Postgres;
 use crate::error::{Attempt, BACKEND, Doing};
 
 const DOING: &str = "build an index of vectors";
+/// How long to wait before asking again whose turn it is.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// Builds and drops the owners' own indexes of one space. Cheap to clone; clones share what is being built.
 #[derive(Clone, Debug)]
@@ -64,8 +67,7 @@ impl OwnIndexes {
 /// Neither blocks writers nor readers. Of several processes one builds.
 async fn build(connection: &mut PgConnection, table: &Table, owner: i64) -> Attempt<bool> {
     let name = table.index_of(owner);
-    let lock = "SELECT pg_advisory_lock(hashtextextended(current_schema() || '.' || $1, 0))";
-    sqlx::query(lock).bind(&name).execute(&mut *connection).await.doing(DOING)?;
+    take_turn(connection, table).await?;
     match state(connection, &name).await? {
         Some(true) => return Ok(true),
         // Left by a build that was interrupted.
@@ -85,12 +87,28 @@ async fn build(connection: &mut PgConnection, table: &Table, owner: i64) -> Atte
     Ok(state(connection, &name).await? == Some(true))
 }
 
+/// Waits until no other index of the table is built or dropped, until the end of the connection.
+///
+/// The lock is asked for again and again: one statement that waits for it would hold a snapshot, and a build that is under
+/// way waits for those who hold one, which the server calls a deadlock.
+async fn take_turn(connection: &mut PgConnection, table: &Table) -> Attempt<()> {
+    let lock = "SELECT pg_try_advisory_lock(hashtextextended(current_schema() || '.' || $1, 0))";
+    loop {
+        let taken = sqlx::query_scalar(lock).bind(&table.table).fetch_one(&mut *connection);
+        if taken.await.doing(DOING)? {
+            return Ok(());
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
 async fn discard(connection: &mut PgConnection, table: &Table, owner: i64) -> Attempt<()> {
     let name = table.index_of(owner);
-    match state(connection, &name).await? {
-        Some(_) => drop_index(connection, &name).await,
-        None => Ok(()),
+    if state(connection, &name).await?.is_none() {
+        return Ok(());
     }
+    take_turn(connection, table).await?;
+    drop_index(connection, &name).await
 }
 
 async fn drop_index(connection: &mut PgConnection, name: &str) -> Attempt<()> {

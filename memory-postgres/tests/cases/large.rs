@@ -175,3 +175,25 @@ pub(crate) async fn one_table_for_all(database: Postgres) -> Scene {
     let erased = pair.tested.erase(&few, Epoch(1)).await?;
     equal((erased.removed, erased.remaining), (40, 0))
 }
+
+/// Owners whose indexes are built and dropped at once, by the background and by hand, are in nobody's way.
+pub(crate) async fn built_at_once(database: Postgres) -> Scene {
+    let mut pair = Pair::open(&database, 13).await?;
+    pair.tested = pair.tested.with_exact_below(0);
+    let mut tasks = tokio::task::JoinSet::new();
+    for number in 0..6 {
+        let owner = pair.scope(&format!("owner{number}"))?;
+        // The put begins a build in the background already.
+        pair.put(&owner, 20).await?;
+        let tested = pair.tested.clone();
+        tasks.spawn(async move {
+            let is_built = tested.build_index(&owner).await?;
+            let erased = tested.erase(&owner, Epoch(1)).await?;
+            Ok::<_, memory_core::Error>((is_built, erased.removed, erased.remaining))
+        });
+    }
+    while let Some(built) = tasks.join_next().await {
+        equal(built.map_err(|stopped| memory_testkit::Failure::new(stopped.to_string()))??, (true, 20, 0))?;
+    }
+    Ok(())
+}

@@ -9,7 +9,7 @@ use memory_core::store::{Durability, Store as _};
 use memory_core::time::Stopwatch;
 use memory_postgres::{PgChat, Postgres, PostgresConfig};
 use memory_testkit::services::Servers;
-use memory_testkit::{Failure, Scene, equal};
+use memory_testkit::{Failure, SLACK, Scene, equal, rounds};
 use tokio::time::sleep;
 
 use super::writers::{Talk, in_order, new};
@@ -35,7 +35,7 @@ pub(crate) async fn killed(servers: Servers) -> Scene {
     let writers: Vec<_> = (0..WRITERS)
         .map(|writer| tokio::spawn(write(chat.clone(), Arc::clone(&talk), Arc::clone(&told), writer)))
         .collect();
-    for kill in 0..KILLS {
+    for kill in 0..rounds(KILLS) {
         // Killed at another point of its work each time.
         let enough = told.acknowledged.load(Ordering::SeqCst) + 10 + kill * 7 % 23;
         while told.acknowledged.load(Ordering::SeqCst) < enough {
@@ -72,7 +72,7 @@ pub(crate) async fn stopped(servers: Servers) -> Scene {
     let config = config(server.url(), "stopped")?.with_connections(4).with_deadline(deadline);
     let (talk, chat) = (Arc::new(Talk::new()?), PgChat::new(&Postgres::connect(config).await?));
     let mut count = 0;
-    for _ in 0..PAUSES {
+    for _ in 0..rounds(PAUSES) {
         let mut unknown = Vec::new();
         server.stop().await?;
         for task in 0..8 {
@@ -91,7 +91,7 @@ pub(crate) async fn stopped(servers: Servers) -> Scene {
             if !answer.is_err_and(|error| error.is_retryable()) {
                 return Err("a server that stands still answered".into());
             }
-            if passed > deadline + Duration::from_secs(1) {
+            if passed > deadline + SLACK {
                 return Err(format!("a call took {passed:?}").into());
             }
             messages.push(message);

@@ -4,6 +4,7 @@
 mod support;
 
 mod kills;
+mod starting;
 mod states;
 mod storm;
 mod walls;
@@ -29,5 +30,7 @@ fn main() -> ExitCode {
         .alone("what_others_were_in_the_way_of_is_tried_again", states::repeated)
         .alone("deadlocks_are_not_seen", states::deadlocked)
         .alone("faults_that_pass_are_told_as_such", states::passing)
+        .alone("a_server_that_starts_is_told_as_such_and_waited_for", starting::starting)
+        .alone("a_server_that_shuts_down_is_told_as_such_and_tried_again", starting::shutting_down)
         .run()
 }

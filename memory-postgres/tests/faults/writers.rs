@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use memory_core::chat::{Append, ChatStore, NewMessage, Page, Placement, View};
 use memory_core::error::Result as Answer;
+use memory_core::vector::EmbeddingSpace;
 use memory_core::{Error, Message, Role, Scope, Seq, SessionId, Timestamp};
-use memory_postgres::PgChat;
+use memory_postgres::{PgChat, PgVectors};
 use memory_testkit::services::Servers;
 use memory_testkit::{Failure, Scene, equal};
 use uuid::Uuid;
@@ -25,14 +26,14 @@ impl Talk {
     }
 
     /// Appends `text` once.
-    pub(crate) async fn append(&self, chat: &PgChat, new: &NewMessage) -> Answer<Placement> {
+    pub(crate) async fn append(&self, chat: &dyn ChatStore, new: &NewMessage) -> Answer<Placement> {
         let batch = Append { fence: None, messages: vec![new.clone()] };
         let appended = chat.append(&self.scope, &self.session, &batch).await?;
         appended.placements.first().copied().ok_or(Error::Conflict)
     }
 
     /// Appends a message until it is acknowledged, as any caller may after a fault that can pass.
-    pub(crate) async fn insist(&self, chat: &PgChat, new: &NewMessage) -> Answer<Placement> {
+    pub(crate) async fn insist(&self, chat: &dyn ChatStore, new: &NewMessage) -> Answer<Placement> {
         loop {
             match self.append(chat, new).await {
                 Err(error) if error.is_retryable() => tokio::time::sleep(Duration::from_millis(20)).await,
@@ -66,11 +67,25 @@ pub(crate) fn in_order(texts: &[String], writer: &str, count: usize) -> Scene {
 const TASKS: usize = 8;
 const MESSAGES: usize = 100;
 
+/// How often eight meet at a new schema; only some of the meetings are at the same moment.
+const SCHEMAS: usize = 8;
+
 pub(crate) async fn create(servers: Servers) -> Scene {
+    for _ in 0..SCHEMAS {
+        create_one(&servers).await?;
+    }
+    Ok(())
+}
+
+async fn create_one(servers: &Servers) -> Scene {
     let (url, schema) = (servers.url("postgres")?, format!("t{}", Uuid::now_v7().simple()));
+    let space = EmbeddingSpace { model: schema.clone(), dimension: 4, normalised: false, recipe: "1".to_owned() };
     let opening = |_| {
-        let (url, schema) = (url.clone(), schema.clone());
-        tokio::spawn(async move { open(&url, &schema).await })
+        let (url, schema, space) = (url.clone(), schema.clone(), space.clone());
+        tokio::spawn(async move {
+            let server = open(&url, &schema).await?;
+            PgVectors::open(&server, space).await.map(|_| server)
+        })
     };
     let opening: Vec<_> = (0..8).map(opening).collect();
     let talk = Talk::new()?;

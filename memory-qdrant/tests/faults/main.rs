@@ -5,6 +5,7 @@ mod erasures;
 mod headers;
 mod kills;
 mod neighbours;
+mod upkeep;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         .alone("nothing_acknowledged_is_missing_after_kills", kills::acknowledged)
         .alone("a_frozen_server_costs_no_more_than_the_time_limit", kills::frozen)
         .alone("another_key_is_refused_for_good_and_shown_nowhere", kills::key)
+        .alone("a_memory_goes_on_without_its_vectors_and_they_follow", upkeep::follows)
         .run()
 }
 

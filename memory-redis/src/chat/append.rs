@@ -10,7 +10,7 @@ use memory_core::scope::Scope;
 use memory_core::time::Timestamp;
 
 use super::session;
-use crate::client::{Call, Redis, detached};
+use crate::client::{Call, Redis};
 use crate::error::damaged;
 use crate::keys::{padded, sortable};
 use crate::reply::Reply;
@@ -39,20 +39,16 @@ pub(super) async fn append(redis: &Redis, scope: &Scope, session: &SessionId, ba
         None => call.arg("-").arg("-"),
     };
     call = call.number(tokens).arg(sortable(latest)).args(rows.into_iter().map(|row| row.bytes));
-    let (redis, scope, session) = (redis.clone(), scope.clone(), session.clone());
-    let durability = redis.durability();
-    let work = async move {
-        let mut reply = redis.change(&scope, call, APPEND).await?;
-        let state = session::state(reply.list()?, &session)?;
-        let placed = if reply.len() > 0 { Some(reply.list()?) } else { None };
-        let unique = placements(placed, state.head, places.iter().filter(|(_, is_repeated)| !is_repeated).count())?;
-        let placements = places.iter().map(|(place, is_repeated)| match unique.get(*place).copied() {
-            Some(Placement::Added(seq)) if *is_repeated => Ok(Placement::Already(seq)),
-            placement => placement.ok_or_else(|| damaged("an answer names too few messages")),
-        });
-        Ok(Appended { placements: placements.collect::<Result<_>>()?, state, durability })
-    };
-    detached(APPEND, work).await
+    // In the caller's task: the script is the only step that writes messages, so whoever goes away leaves all or nothing.
+    let mut reply = redis.change(scope, call, APPEND).await?;
+    let state = session::state(reply.list()?, session)?;
+    let placed = if reply.len() > 0 { Some(reply.list()?) } else { None };
+    let unique = placements(placed, state.head, places.iter().filter(|(_, is_repeated)| !is_repeated).count())?;
+    let placements = places.iter().map(|(place, is_repeated)| match unique.get(*place).copied() {
+        Some(Placement::Added(seq)) if *is_repeated => Ok(Placement::Already(seq)),
+        placement => placement.ok_or_else(|| damaged("an answer names too few messages")),
+    });
+    Ok(Appended { placements: placements.collect::<Result<_>>()?, state, durability: redis.durability() })
 }
 
 /// Returns what became of each of `count` messages; an answer that names none says that all are new.

@@ -24,7 +24,8 @@ const WAITS: (Duration, Duration) = (Duration::from_millis(10), Duration::from_m
 /// How many calls without an answer, one after the other, make a connection one that leads nowhere.
 const MOST_SILENCES: u32 = 3;
 
-/// How long the driver itself waits for answers: longer than any call does.
+/// How long the driver of a cluster itself waits for answers: longer than any call does.
+#[cfg(feature = "cluster")]
 const DRIVER: Duration = Duration::from_secs(60);
 
 /// How often a closing store looks whether the calls under way have ended.
@@ -188,7 +189,8 @@ async fn single(config: &RedisConfig) -> RedisResult<Wire> {
         _ => Client::open(url)?,
     };
     let options = ConnectionManagerConfig::new()
-        .set_response_timeout(Some(DRIVER))
+        // Every call is bounded by `within`; a second timer in each of them would wake the runtime's clock once more.
+        .set_response_timeout(None)
         .set_connection_timeout(Some(config.connect_timeout))
         .set_number_of_retries(RETRIES)
         .set_min_delay(WAITS.0)

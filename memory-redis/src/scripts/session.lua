@@ -1,5 +1,6 @@
 -- Sessions. Rows stand in a hash under their places: `7` is message 7, `7:0000000002` a summary that stands at 7.
--- A row is its id (16 bytes), digest (32 bytes), `tokens at first ` and body; of what is forgotten the id alone is left.
+-- A row is its id (16 bytes), digest (32 bytes), `tokens at first `, body and checksum (8 bytes); of what is forgotten the
+-- id alone is left.
 -- The id map of the epoch leads from an id to `generation place session`.
 local ids = base .. ':ids'
 

@@ -10,19 +10,14 @@ use memory_redis::{Redis, RedisChat, RedisConfig};
 use memory_testkit::faults::Proxy;
 use memory_testkit::generate::Random;
 use memory_testkit::services::Servers;
-use memory_testkit::{Failure, Scene, check, equal};
+use memory_testkit::{Failure, Scene, check, equal, rounds};
 
 use super::support::{chat, holds, log, message, moment, persist, scope};
 
 const WRITERS: usize = 4;
 
-/// How often the server is killed; `MEMORY_TEST_KILLS` sets another number.
-const KILLS: u64 = 100;
-
-#[expect(clippy::disallowed_methods, reason = "the slow tier sets the number")]
-fn times() -> u64 {
-    std::env::var("MEMORY_TEST_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(KILLS)
-}
+/// How often the server is killed.
+const KILLS: usize = 100;
 
 /// What one writer was told is stored.
 struct Written {
@@ -63,7 +58,7 @@ pub(crate) async fn kills(servers: Servers) -> Scene {
     equal(chat.ping().await?.durability, Durability::Committed)?;
     let load = Arc::new(Load { chat, is_over: AtomicBool::new(false), acknowledged: AtomicU64::new(0) });
     let writers: Vec<_> = (0..WRITERS).map(|number| tokio::spawn(write(load.clone(), number))).collect();
-    for kill in 0..times() {
+    for kill in 0..rounds(KILLS) as u64 {
         // In the middle of the load: some writes later than the last time.
         let before = load.acknowledged.load(Ordering::SeqCst);
         while load.acknowledged.load(Ordering::SeqCst) < before + 5 + kill % 7 {

@@ -1,6 +1,7 @@
 //! Servers that are killed, stopped, restarted, full or set up wrongly: what was acknowledged is there, once and in order.
 
 mod cache;
+mod cached;
 mod kill;
 mod outage;
 mod purge;
@@ -27,6 +28,8 @@ fn main() -> ExitCode {
         .alone("a_cache_that_evicts_gives_misses_only", cache::evicting)
         .alone("a_flushed_cache_gives_misses_only_and_goes_on", cache::flushed)
         .alone("a_cache_that_is_killed_gives_errors_and_misses_only", cache::killed)
+        .alone("a_killed_cache_before_truth_fails_no_read_and_serves_nothing_stale", cached::killed)
+        .alone("a_stopped_cache_before_truth_delays_no_call_for_long_and_serves_nothing_stale", cached::stopped)
         .alone("a_purge_leaves_no_byte_of_what_was_erased", purge::purge)
         .run()
 }

@@ -8,12 +8,12 @@ use memory_core::{Error, SessionId};
 use memory_redis::{Redis, RedisChat, RedisConfig};
 use memory_testkit::faults::Proxy;
 use memory_testkit::services::Servers;
-use memory_testkit::{Failure, Scene, check};
+use memory_testkit::{Failure, SLACK, Scene, check};
 
 use super::support::{chat, holds, message, persist, reached, scope};
 
-/// How long a call may take: its timeout, and what a loaded machine needs to notice.
-const LONGEST: Duration = Duration::from_millis(500 + 400);
+/// How long a call may take: its timeout, and what the machine adds.
+const LONGEST: Duration = Duration::from_millis(500).saturating_add(SLACK);
 
 /// Makes calls while the server is away: each fails, in time, with an error that says to try again.
 async fn calls_fail_in_time(chat: &RedisChat, session: &SessionId) -> Scene {

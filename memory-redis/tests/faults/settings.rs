@@ -1,5 +1,7 @@
 //! Settings that decide what survives, and servers that are full.
 
+use std::time::Duration;
+
 use memory_core::chat::{Append, ChatStore};
 use memory_core::store::{Durability, Store};
 use memory_core::{Error, SessionId};
@@ -79,7 +81,9 @@ async fn fill(server: &Server, chat: &RedisChat, words: usize, mend: &str) -> Sc
 
 pub(crate) async fn full(servers: Servers) -> Scene {
     let server = servers.own("redis")?.with_setting("maxmemory", "8mb").start().await?;
-    let chat = chat(server.url()).await?;
+    // On a loaded machine an answer that is late is no refusal.
+    let config = RedisConfig::new(server.url()).with_timeout(Duration::from_secs(10));
+    let chat = RedisChat::new(&Redis::connect(config).await?)?;
     fill(&server, &chat, 500, "CONFIG SET maxmemory 0").await?;
     server.remove().await?;
     Ok(())

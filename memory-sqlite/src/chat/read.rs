@@ -8,6 +8,7 @@ use memory_core::error::{Error, Result};
 use memory_core::id::{MessageId, SessionId};
 use memory_core::message::StoredMessage;
 use memory_core::scope::Scope;
+use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row, SqliteConnection};
 
 use super::session;
@@ -15,10 +16,16 @@ use crate::client::Sqlite;
 use crate::error::{BACKEND, Doing};
 use crate::filter::{Place, push_filter};
 use crate::number::list;
-use crate::owner::{self, Truth};
+use crate::owner::Truth;
 use crate::row;
 
 const READ: &str = "read messages";
+
+/// Reads messages of an owner by id.
+const GET: &str = "SELECT item.id, item.seq, item.tokens, item.first, item.archived_by, item.digest, item.body, session.key \
+     FROM owner CROSS JOIN json_each(?3) AS wanted CROSS JOIN message AS item CROSS JOIN session \
+     WHERE owner.truth = ?1 AND owner.key = ?2 AND owner.buried = 0 \
+     AND item.owner = owner.id AND item.id = unhex(wanted.value) AND item.body IS NOT NULL AND session.id = item.session";
 
 /// Reads a page of a session.
 pub(super) async fn page(file: &Sqlite, scope: &Scope, session: &SessionId, page: &Page) -> Result<Slice> {
@@ -111,29 +118,21 @@ pub(super) async fn get(file: &Sqlite, scope: &Scope, ids: &[MessageId]) -> Resu
     if ids.is_empty() {
         return Ok(Found { messages: Vec::new(), complete: true });
     }
-    let (scope, ids) = (scope.clone(), ids.to_vec());
-    let work = file.snapshot(READ, move |connection| {
+    let (scope, wanted) = (scope.clone(), list(ids.iter().map(|id| id.0.as_bytes())));
+    // One statement is a transaction of its own.
+    let work = file.read(READ, move |connection| {
         Box::pin(async move {
-            let Some(owner) = owner::find(connection, Truth::Chat, &scope, READ).await? else { return Ok(Vec::new()) };
-            let found = by_id(connection, owner.id, &ids).await?;
-            Ok(ids.iter().filter_map(|id| found.get(id).cloned()).collect())
+            let read = sqlx::query(GET).bind(Truth::Chat.number()).bind(scope.key()).bind(wanted);
+            by_id(&read.fetch_all(connection).await.doing(READ)?)
         })
     });
-    Ok(Found { messages: work.await?, complete: true })
+    let found = work.await?;
+    Ok(Found { messages: ids.iter().filter_map(|id| found.get(id).cloned()).collect(), complete: true })
 }
 
-async fn by_id(
-    connection: &mut SqliteConnection,
-    owner: i64,
-    ids: &[MessageId],
-) -> Result<HashMap<MessageId, StoredMessage>> {
-    let sql = "SELECT item.id, item.seq, item.tokens, item.first, item.archived_by, item.digest, item.body, session.key \
-         FROM message AS item JOIN session ON session.id = item.session \
-         WHERE item.owner = ? AND item.id IN (SELECT unhex(value) FROM json_each(?)) AND item.body IS NOT NULL";
-    let list = list(ids.iter().map(|id| id.0.as_bytes()));
-    let rows = sqlx::query(sql).bind(owner).bind(list).fetch_all(connection).await.doing(READ)?;
+fn by_id(rows: &[SqliteRow]) -> Result<HashMap<MessageId, StoredMessage>> {
     let mut found = HashMap::with_capacity(rows.len());
-    for row in &rows {
+    for row in rows {
         let key: &str = row.try_get(7).doing(READ)?;
         let session = SessionId::from_key(key).map_err(|_| Error::corrupt(BACKEND, "no session has this key"))?;
         let message = row::message(row, &session, READ)?;

@@ -13,18 +13,21 @@ pub(crate) struct Owner {
     /// Entries of an older epoch are dropped.
     pub(crate) below: i64,
     next: i64,
+    /// Counts the changes of what it has: what is held of that in memory is good as long as this is the same.
+    pub(crate) changed: i64,
 }
 
 impl Owner {
     /// Returns the owner's row in the index called `name`, if there is one.
     pub(crate) async fn find(connection: &mut SqliteConnection, scope: &Scope, name: &str) -> Result<Option<Self>> {
-        let row = sqlx::query_as("SELECT id, below, next FROM index_owner WHERE scope = ? AND name = ? AND buried = 0")
+        let sql = "SELECT id, below, next, changed FROM index_owner WHERE scope = ? AND name = ? AND buried = 0";
+        let row = sqlx::query_as(sql)
             .bind(scope.key())
             .bind(name)
             .fetch_optional(connection)
             .await
             .doing("find the owner's index")?;
-        Ok(row.map(|(id, below, next)| Self { id, below, next }))
+        Ok(row.map(|(id, below, next, changed)| Self { id, below, next, changed }))
     }
 
     /// Returns the owner's row in the index called `name`; a new one if there was none.
@@ -36,7 +39,7 @@ impl Owner {
     }
 
     async fn create(connection: &mut SqliteConnection, scope: &Scope, name: &str, below: i64) -> Result<Self> {
-        let sql = "INSERT INTO index_owner (scope, name, below, next, buried) VALUES (?, ?, ?, 1, 0) RETURNING id";
+        let sql = "INSERT INTO index_owner (scope, name, below, next, changed, buried) VALUES (?, ?, ?, 1, 0, 0) RETURNING id";
         let id = sqlx::query_scalar(sql)
             .bind(scope.key())
             .bind(name)
@@ -44,12 +47,12 @@ impl Owner {
             .fetch_one(connection)
             .await
             .doing("begin the owner's index")?;
-        Ok(Self { id, below, next: 1 })
+        Ok(Self { id, below, next: 1, changed: 0 })
     }
 
     /// Puts all that the owner has in the index called `name` out of reach.
     pub(crate) async fn bury(self, connection: &mut SqliteConnection, scope: &Scope, name: &str) -> Result<()> {
-        let Self { id, below, next: _ } = self;
+        let Self { id, below, next: _, changed: _ } = self;
         let bury = sqlx::query("UPDATE index_owner SET buried = 1 WHERE id = ?").bind(id);
         bury.execute(&mut *connection).await.doing("bury the owner's index")?;
         Self::create(connection, scope, name, below).await.map(|_| ())
@@ -62,6 +65,11 @@ impl Owner {
         number
     }
 
+    /// Begins a change of what it has.
+    pub(crate) fn change(&mut self) {
+        self.changed += 1;
+    }
+
     /// Raises the epoch below which entries are dropped.
     pub(crate) fn raise(&mut self, below: Epoch) {
         self.below = self.below.max(whole(below.0));
@@ -69,10 +77,11 @@ impl Owner {
 
     /// Writes the row back.
     pub(crate) async fn save(&self, connection: &mut SqliteConnection) -> Result<()> {
-        let Self { id, below, next } = self;
-        sqlx::query("UPDATE index_owner SET below = ?, next = ? WHERE id = ?")
+        let Self { id, below, next, changed } = self;
+        sqlx::query("UPDATE index_owner SET below = ?, next = ?, changed = ? WHERE id = ?")
             .bind(below)
             .bind(next)
+            .bind(changed)
             .bind(id)
             .execute(connection)
             .await

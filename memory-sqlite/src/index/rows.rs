@@ -2,8 +2,10 @@
 
 use memory_core::Result;
 use sqlx::query_builder::Separated;
-use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{FromRow, QueryBuilder, Row as _, Sqlite, SqliteConnection};
 
+use super::corrupt;
 use crate::error::Doing;
 
 /// The most rows of one statement; a power of two.
@@ -29,6 +31,33 @@ pub(crate) async fn insert<T: Sync>(
     Ok(())
 }
 
+/// Many rows of two words and some bytes, which a statement has packed into one row.
+///
+/// SQLite works on a thread of its own: to hand row after row over takes longer than to read them. The words stand with the
+/// length of the bytes in one text, with spaces between them; the bytes follow one another. Both are null without rows.
+pub(crate) struct Packed(Option<String>, Option<Vec<u8>>);
+
+impl FromRow<'_, SqliteRow> for Packed {
+    fn from_row(row: &SqliteRow) -> sqlx::Result<Self> {
+        Ok(Self(row.try_get(0)?, row.try_get(1)?))
+    }
+}
+
+impl Packed {
+    pub(crate) fn rows(&self) -> Result<Vec<(&str, &str, &[u8])>> {
+        let (Self(Some(words), Some(bytes)), mut rows) = (self, Vec::new()) else { return Ok(Vec::new()) };
+        let (mut words, mut rest) = (words.split(' '), bytes.as_slice());
+        while let Some(first) = words.next() {
+            let (second, length) = (words.next(), words.next().and_then(|length| length.parse().ok()));
+            let split = second.zip(length).and_then(|(second, length)| Some((second, rest.split_at_checked(length)?)));
+            let (second, (taken, left)) = split.ok_or_else(|| corrupt("packed rows are of another length"))?;
+            rows.push((first, second, taken));
+            rest = left;
+        }
+        Ok(rows)
+    }
+}
+
 /// Returns the list as JSON, for `json_each`.
 pub(crate) fn json_numbers(numbers: impl IntoIterator<Item = i64>) -> String {
     json(numbers, |number, out| out.push_str(&number.to_string()))
@@ -44,6 +73,15 @@ pub(crate) fn json_keys<'k>(keys: impl IntoIterator<Item = &'k str>) -> String {
     })
 }
 
+/// Returns terms, each with a number, as a JSON object, for `json_each`.
+pub(crate) fn json_members<'k>(members: impl IntoIterator<Item = (&'k str, i64)>) -> String {
+    let mut out = json(members, |(key, number), out| out.push_str(&format!("\"{key}\":{number}")));
+    out.replace_range(..1, "{");
+    out.pop();
+    out.push('}');
+    out
+}
+
 fn json<T>(list: impl IntoIterator<Item = T>, push: impl Fn(T, &mut String)) -> String {
     let mut out = String::from("[");
     for (place, element) in list.into_iter().enumerate() {
@@ -54,4 +92,41 @@ fn json<T>(list: impl IntoIterator<Item = T>, push: impl Fn(T, &mut String)) -> 
     }
     out.push(']');
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use sqlx::Connection as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn bytes_of_every_kind_are_unpacked_as_they_were_packed() {
+        let mut connection = SqliteConnection::connect("sqlite::memory:").await.unwrap();
+        let create = "CREATE TABLE row (number INTEGER PRIMARY KEY, bytes BLOB NOT NULL)";
+        sqlx::query(create).execute(&mut connection).await.unwrap();
+        let pack = "SELECT group_concat('w' || number || ' ' || number || ' ' || length(bytes), ' '), \
+             CAST(group_concat(CAST(bytes AS TEXT), '') AS BLOB) FROM row";
+        let nothing: Packed = sqlx::query_as(pack).fetch_one(&mut connection).await.unwrap();
+        assert_eq!(nothing.rows().unwrap(), []);
+        let all: Vec<u8> = (0..=255).rev().cycle().take(2_000).collect();
+        let rows = [&b""[..], &[0], &all, b"\xff\x00 \xc3", b"", "\u{fdd0}".as_bytes()];
+        for (number, bytes) in (0_i64..).zip(rows) {
+            let insert = sqlx::query("INSERT INTO row VALUES (?, ?)").bind(number).bind(bytes);
+            insert.execute(&mut connection).await.unwrap();
+        }
+        let packed: Packed = sqlx::query_as(pack).fetch_one(&mut connection).await.unwrap();
+        let expected: Vec<_> = (0..).zip(rows).map(|(number, bytes)| (format!("w{number}"), number, bytes)).collect();
+        let found = packed.rows().unwrap();
+        let found: Vec<(String, i32, &[u8])> =
+            found.iter().map(|(word, number, bytes)| (word.to_string(), number.parse().unwrap(), *bytes)).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn what_was_packed_and_cut_is_damage() {
+        for (words, bytes) in [("a 1 3", &b"ab"[..]), ("a 1", b"ab"), ("a 1 x", b"ab"), ("a 1 1 b", b"ab")] {
+            assert!(Packed(Some(words.to_owned()), Some(bytes.to_vec())).rows().is_err(), "{words}");
+        }
+    }
 }

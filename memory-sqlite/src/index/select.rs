@@ -3,142 +3,171 @@
 #[cfg(test)]
 mod tests;
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::sync::{Arc, PoisonError, RwLock};
 
-use memory_core::{Fields, Filter, ItemId, Result, Timestamp};
+use memory_core::posting::{Candidate, take_best};
+use memory_core::{Fields, Filter, ItemId, Result};
 use sqlx::{QueryBuilder, SqliteConnection};
 
 use super::corrupt;
 use super::items::read_key;
-use super::rows::json_numbers;
+use super::rows::{Packed, json_numbers};
 use crate::error::{BACKEND, Doing};
 use crate::filter::{Place, push_filter};
 
-/// An item that may be an answer.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Candidate {
-    pub(crate) score: f32,
-    pub(crate) at: Timestamp,
-    /// The item's number.
-    pub(crate) item: i64,
-    /// Where the caller keeps what else is known of it.
-    pub(crate) place: usize,
+/// Reads items by number, packed into one row.
+const ITEMS: &str = "SELECT group_concat(item.id || ' ' || item.item || ' ' || length(item.fields), ' '), \
+     CAST(group_concat(CAST(item.fields AS TEXT), '') AS BLOB) FROM json_each(?) AS wanted CROSS JOIN index_item AS item \
+     WHERE item.owner = ? AND item.id = wanted.value";
+
+/// A filter that lets fewer than one in so many candidates pass is resolved: reading an item costs about as much as asking
+/// the filter of so many in the file.
+const SELECTIVE: usize = 8;
+
+/// An item with what filters see of it.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Item {
+    pub(crate) item: ItemId,
+    pub(crate) fields: Fields,
 }
 
 /// An item that is an answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Chosen {
     pub(crate) candidate: Candidate,
-    pub(crate) item: ItemId,
-    pub(crate) fields: Fields,
-    /// The block that holds it.
-    pub(crate) block: Option<i64>,
+    pub(crate) item: Arc<Item>,
 }
 
-/// Candidates are ordered by what is known without a look at the item; equal ones are told apart by the item.
-impl Ord for Candidate {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.score.total_cmp(&other.score).then(self.at.cmp(&other.at))
+/// What can be told of the best candidates without the file.
+#[derive(Debug)]
+pub(crate) enum Choice {
+    /// These they are.
+    Chosen(Vec<Chosen>),
+    /// The items with these numbers have to be read first.
+    Lacks(Vec<i64>),
+    /// The filter lets few items pass: which, the file can tell.
+    Selective,
+}
+
+/// Items that were read, by number: all of one owner, as of one state of the file.
+#[derive(Debug, Default)]
+pub(crate) struct Shelf {
+    items: RwLock<Shelved>,
+}
+
+#[derive(Debug, Default)]
+struct Shelved {
+    items: HashMap<i64, Arc<Item>>,
+    bytes: usize,
+}
+
+impl Shelf {
+    /// Returns about how many bytes it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.items.read().unwrap_or_else(PoisonError::into_inner).bytes
+    }
+
+    /// Lets go of everything.
+    pub(crate) fn clear(&self) {
+        *self.items.write().unwrap_or_else(PoisonError::into_inner) = Shelved::default();
+    }
+
+    /// Returns the `limit` best candidates that match: highest score first, ties by newer `at`, then by item.
+    ///
+    /// Most filters let most items pass, so the best candidates are tried first, and the next ones as long as a good part
+    /// of them match.
+    pub(crate) fn choose(&self, filter: &Filter, limit: usize, candidates: Vec<Candidate>) -> Choice {
+        let mut heap = BinaryHeap::from(candidates);
+        let is_all = *filter == Filter::All;
+        let mut next = if is_all { limit } else { limit.saturating_add(limit / 8).saturating_add(8) };
+        let (mut chosen, mut tried) = (Vec::new(), 0);
+        loop {
+            let batch = take_best(&mut heap, next);
+            tried += batch.len();
+            match self.matching(filter, &batch) {
+                Ok(matching) => chosen.extend(matching),
+                Err(lacking) => return Choice::Lacks(lacking),
+            }
+            if chosen.len() >= limit || heap.is_empty() {
+                chosen.truncate(limit);
+                return Choice::Chosen(chosen);
+            }
+            if chosen.len() < tried / SELECTIVE {
+                return Choice::Selective;
+            }
+            // As many as should do, by the share that has matched so far.
+            let missing = (limit - chosen.len()).saturating_mul(tried) / chosen.len().max(1);
+            next = missing.saturating_add(32);
+        }
+    }
+
+    /// Returns those of the candidates that match, in order; the numbers of those that were not read, if there are any.
+    fn matching(&self, filter: &Filter, candidates: &[Candidate]) -> std::result::Result<Vec<Chosen>, Vec<i64>> {
+        let shelved = self.items.read().unwrap_or_else(PoisonError::into_inner);
+        let (mut chosen, mut lacking) = (Vec::new(), Vec::new());
+        for candidate in candidates {
+            match shelved.items.get(&candidate.item) {
+                Some(item) if filter.matches(&item.fields) => {
+                    chosen.push(Chosen { candidate: *candidate, item: Arc::clone(item) });
+                }
+                Some(_) => {}
+                None => lacking.push(candidate.item),
+            }
+        }
+        if !lacking.is_empty() {
+            return Err(lacking);
+        }
+        let order = |a: &Chosen, b: &Chosen| Reverse(a.candidate).cmp(&Reverse(b.candidate));
+        chosen.sort_by(|a, b| order(a, b).then_with(|| a.item.item.cmp(&b.item.item)));
+        Ok(chosen)
+    }
+
+    /// Reads items.
+    async fn read(&self, connection: &mut SqliteConnection, owner: i64, ids: &[i64]) -> Result<()> {
+        let read = sqlx::query_as(ITEMS).bind(json_numbers(ids.iter().copied())).bind(owner);
+        let packed: Packed = read.fetch_one(connection).await.doing("read the items")?;
+        let rows = packed.rows()?;
+        if rows.len() < ids.len() {
+            return Err(corrupt("a search finds an item that is not there"));
+        }
+        let mut shelved = self.items.write().unwrap_or_else(PoisonError::into_inner);
+        for (id, key, fields) in rows {
+            // Its texts stand in allocations of their own, so that they take more than their bytes.
+            shelved.bytes += size_of::<Item>() + 2 * (key.len() + fields.len());
+            let item = Item { item: read_key(key)?, fields: Fields::decode(BACKEND, fields)? };
+            let id = id.parse().map_err(|_| corrupt("an item without a number"))?;
+            shelved.items.insert(id, Arc::new(item));
+        }
+        Ok(())
     }
 }
 
-impl PartialOrd for Candidate {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Candidate {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Candidate {}
-
-/// Returns the `limit` best candidates that match: highest score first, ties by newer `at`, then by item.
+/// Returns the `limit` best candidates that match, in the order of [`Shelf::choose`]; what `shelf` lacks is read.
 ///
-/// Most filters let most items pass, so the best candidates are tried first. If too few of them match, the filter is
-/// resolved once, into the set of all items that do: so a selective filter costs one scan and never starves the answer.
+/// If too few of the best match, the filter is resolved once, into the set of all items that do: so a selective filter
+/// costs one scan and never starves the answer.
 pub(crate) async fn best(
     connection: &mut SqliteConnection,
     owner: i64,
+    shelf: &Shelf,
     filter: &Filter,
     limit: usize,
     candidates: Vec<Candidate>,
 ) -> Result<Vec<Chosen>> {
-    let mut heap = BinaryHeap::from(candidates);
-    if *filter == Filter::All {
-        return all(connection, owner, limit, &mut heap).await;
-    }
-    let first = take(&mut heap, limit.saturating_mul(2).saturating_add(32));
-    let mut chosen = matching(connection, owner, filter, &first).await?;
-    if chosen.len() < limit && !heap.is_empty() {
-        let passing = resolve(connection, owner, filter).await?;
-        heap.retain(|candidate| passing.contains(&candidate.item));
-        let missing = limit - chosen.len();
-        chosen.extend(all(connection, owner, missing, &mut heap).await?);
-    }
-    chosen.truncate(limit);
-    Ok(chosen)
-}
-
-async fn all(
-    connection: &mut SqliteConnection,
-    owner: i64,
-    limit: usize,
-    heap: &mut BinaryHeap<Candidate>,
-) -> Result<Vec<Chosen>> {
-    let taken = take(heap, limit);
-    let mut chosen = matching(connection, owner, &Filter::All, &taken).await?;
-    if chosen.len() < taken.len() {
-        return Err(corrupt("a search finds an item that is not there"));
-    }
-    chosen.truncate(limit);
-    Ok(chosen)
-}
-
-/// Takes the `count` best candidates, and those that tie with the last of them.
-fn take(heap: &mut BinaryHeap<Candidate>, count: usize) -> Vec<Candidate> {
-    let mut taken: Vec<Candidate> = Vec::with_capacity(count.min(heap.len()));
-    while let Some(next) = heap.peek() {
-        if taken.len() >= count && taken.last() != Some(next) {
-            break;
-        }
-        taken.extend(heap.pop());
-    }
-    taken
-}
-
-/// Returns those of the candidates that match, in order.
-async fn matching(
-    connection: &mut SqliteConnection,
-    owner: i64,
-    filter: &Filter,
-    candidates: &[Candidate],
-) -> Result<Vec<Chosen>> {
-    if candidates.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut sql = QueryBuilder::new("SELECT item.id, item.item, item.fields, item.block FROM json_each(");
-    sql.push_bind(json_numbers(candidates.iter().map(|candidate| candidate.item)));
-    sql.push(") AS wanted CROSS JOIN index_item AS item WHERE item.owner = ").push_bind(owner);
-    sql.push(" AND item.id = wanted.value AND ");
-    push_filter(&mut sql, Place::Index, filter)?;
-    let rows: Vec<(i64, String, Vec<u8>, Option<i64>)> =
-        sql.build_query_as().fetch_all(connection).await.doing("read the items")?;
-    let mut rows: HashMap<_, _> =
-        rows.into_iter().map(|(id, item, fields, block)| (id, (item, fields, block))).collect();
-    let mut chosen = Vec::with_capacity(rows.len());
-    for candidate in candidates {
-        if let Some((item, fields, block)) = rows.remove(&candidate.item) {
-            let (item, fields) = (read_key(&item)?, Fields::decode(BACKEND, &fields)?);
-            chosen.push(Chosen { candidate: *candidate, item, fields, block });
+    let (mut filter, mut candidates) = (filter, candidates);
+    loop {
+        match shelf.choose(filter, limit, candidates.clone()) {
+            Choice::Chosen(chosen) => return Ok(chosen),
+            Choice::Lacks(ids) => shelf.read(connection, owner, &ids).await?,
+            Choice::Selective => {
+                let passing = resolve(connection, owner, filter).await?;
+                candidates.retain(|candidate| passing.contains(&candidate.item));
+                filter = &Filter::All;
+            }
         }
     }
-    chosen.sort_by(|a, b| Reverse(a.candidate).cmp(&Reverse(b.candidate)).then_with(|| a.item.cmp(&b.item)));
-    Ok(chosen)
 }
 
 /// Returns the numbers of all items that match.

@@ -1,102 +1,153 @@
-//! Searching a text index.
+//! Searching a text index: in memory, where what is held is of the state of the file; else what is lacking is read before.
 
-mod evidence;
-
-use memory_core::rank::{Bm25, TermWeights};
+use memory_core::Result;
+use memory_core::posting::{Candidate, Evidence, Query};
+use memory_core::rank::Bm25;
 use memory_core::text::{TextHit, TextHits, TextQuery};
-use memory_core::{Result, Scope, Unit};
 use sqlx::SqliteConnection;
 
-use super::segment::damaged;
-use super::statistics;
-use super::tail;
+use super::held::{Held, ListRow, SegmentRow};
+use super::statistics::{self, Totals};
+use super::{Key, tail};
+use crate::client::Sqlite;
 use crate::error::Doing;
-use crate::index::rows::json_keys;
-use crate::index::{Candidate, Chosen, Owner, best};
-use crate::posting::{decode_documents, visit_postings};
+use crate::index::cache::Stamp;
+use crate::index::rows::{Packed, json_members};
+use crate::index::{Choice, Chosen, Owner, best, corrupt};
 
-use evidence::{Evidence, Query};
+/// Reads the segments of an owner and unit, and the documents of those written since a change.
+pub(super) const SEGMENTS: &str = "SELECT segment, changed, CASE WHEN changed > ? THEN documents END FROM text_segment \
+     WHERE owner = ? AND unit = ? ORDER BY segment";
 
-/// Reads the documents of each segment.
-pub(super) const SEGMENTS: &str =
-    "SELECT segment, documents FROM text_segment WHERE owner = ? AND unit = ? ORDER BY segment";
+/// Reads the posting lists of terms, of each those in segments written since a change, packed into one row.
+pub(super) const LISTS: &str = "SELECT group_concat(wanted.key || ' ' || segment.segment || ' ' || length(list.postings), ' '), \
+     CAST(group_concat(CAST(list.postings AS TEXT), '') AS BLOB) FROM json_each(?) AS wanted \
+     CROSS JOIN text_segment AS segment INDEXED BY text_segment_by_change CROSS JOIN text_posting AS list \
+     WHERE segment.owner = ? AND segment.unit = ? AND segment.changed > wanted.value \
+     AND list.owner = segment.owner AND list.segment = segment.segment AND list.term = wanted.key";
 
-/// Reads the posting lists of a query's terms: the segment, the term's place in the query, the list.
-pub(super) const LISTS: &str = "SELECT segment.segment, wanted.key, list.postings \
-     FROM text_segment AS segment CROSS JOIN json_each(?) AS wanted CROSS JOIN text_posting AS list \
-     WHERE segment.owner = ? AND segment.unit = ? \
-     AND list.owner = segment.owner AND list.segment = segment.segment AND list.term = wanted.value \
-     ORDER BY segment.segment";
+const SEARCH: &str = "search the posting lists";
 
-const DOING: &str = "search the posting lists";
-
-/// Returns the evidence for a query of one owner.
-pub(super) async fn search(
-    connection: &mut SqliteConnection,
-    scope: &Scope,
-    name: &str,
-    query: &TextQuery,
-) -> Result<TextHits> {
-    let TextQuery { terms, unit, filter, limit } = query;
-    let Some(owner) = Owner::find(connection, scope, name).await? else {
-        return Ok(TextHits { containing: vec![0; terms.len()], ..TextHits::default() });
-    };
-    let totals = statistics::load(connection, owner.id).await?.get(unit).copied().unwrap_or_default();
-    let query = Query::new(terms);
-    let mut evidence = Evidence::new(terms.len());
-    read_segments(connection, owner.id, *unit, &query, &mut evidence).await?;
-    for document in tail::load(connection, owner.id, *unit).await? {
-        evidence.read_tail(&query, &document).map_err(damaged)?;
-    }
-    let documents = u64::try_from(totals.documents).unwrap_or(0);
-    let mean_length = if documents == 0 { 0.0 } else { (totals.length as f64 / documents as f64) as f32 };
-    let containing = evidence.containing().to_vec();
-    let weights = TermWeights::new(&Bm25::default(), documents, mean_length, &containing);
-    let candidates = evidence.candidates(&weights);
-    let chosen = best(connection, owner.id, filter, *limit, candidates).await?;
-    let hits = chosen.into_iter().map(|chosen| hit(&evidence, chosen)).collect();
-    Ok(TextHits { documents, mean_length, containing, hits })
-}
-
-fn hit(evidence: &Evidence, chosen: Chosen) -> TextHit {
-    let Chosen { candidate: Candidate { place, .. }, item, fields, block: _ } = chosen;
-    let (own, near, length) = evidence.counts(place);
-    TextHit { item, own, near, length, fields }
-}
-
-async fn read_segments(
-    connection: &mut SqliteConnection,
-    owner: i64,
-    unit: Unit,
-    query: &Query<'_>,
-    evidence: &mut Evidence,
-) -> Result<()> {
-    let lists = read_lists(connection, owner, unit, query).await?;
-    let mut lists = lists.iter().peekable();
-    let rows: Vec<(i64, Vec<u8>)> =
-        sqlx::query_as(SEGMENTS).bind(owner).bind(unit.name()).fetch_all(connection).await.doing(DOING)?;
-    for (segment, documents) in rows {
-        let documents = decode_documents(&documents).map_err(damaged)?;
-        while let Some((_, term, list)) = lists.next_if(|(of, ..)| *of == segment) {
-            visit_postings(list, |posting| evidence.note(*term, posting)).map_err(damaged)?;
+/// Returns the evidence for a query.
+pub(super) async fn search(file: &Sqlite, key: &Key, query: &TextQuery) -> Result<TextHits> {
+    let (scope, name, _) = key;
+    let held = file.texts().get_or_begin(key, Held::default);
+    if !held.is_blank() {
+        let Some(wanted) = Stamp::now(file, SEARCH, scope, name).await? else { return Ok(nothing(query)) };
+        if let Some(hits) = find(&held, wanted, query)? {
+            return Ok(hits);
         }
-        evidence.end_segment(&documents).map_err(damaged)?;
     }
-    Ok(())
+    let turn = held.turn().await;
+    let (cache, key, query) = (file.clone(), key.clone(), query.clone());
+    let work = file.snapshot(SEARCH, move |connection| {
+        Box::pin(async move {
+            let _turn = turn;
+            let cache = cache.texts();
+            let found = read(connection, &key, &held, &query).await;
+            if !cache.has_room(&held) {
+                // Not down to the bound, so that not every search has to.
+                held.shed(cache.bound() / 4 * 3);
+            }
+            match &found {
+                Ok(Some(_)) => cache.weigh(&key, &held),
+                Ok(None) | Err(_) => cache.remove(&key),
+            }
+            Ok(found?.unwrap_or_else(|| nothing(&query)))
+        })
+    });
+    work.await
 }
 
-/// Returns the posting lists of the query's terms: the segment, the term's place in the query, the list.
-async fn read_lists(
+/// Returns the hits, if what is held tells them.
+fn find(held: &Held, wanted: Stamp, query: &TextQuery) -> Result<Option<TextHits>> {
+    let TextQuery { terms, unit: _, filter, limit } = query;
+    let Some((totals, evidence)) = held.evidence(wanted, &Query::new(terms))? else { return Ok(None) };
+    Ok(match held.shelf.choose(filter, *limit, candidates(&evidence, totals)) {
+        Choice::Chosen(chosen) => Some(hits(totals, &evidence, chosen)),
+        Choice::Lacks(_) | Choice::Selective => None,
+    })
+}
+
+/// Returns the hits as of the state of the file that `connection` sees; none for an owner who has nothing. What is lacking
+/// is read.
+async fn read(
     connection: &mut SqliteConnection,
-    owner: i64,
-    unit: Unit,
+    key: &Key,
+    held: &Held,
+    query: &TextQuery,
+) -> Result<Option<TextHits>> {
+    let (scope, name, _) = key;
+    let TextQuery { terms, unit: _, filter, limit } = query;
+    let Some(owner) = Owner::find(connection, scope, name).await? else { return Ok(None) };
+    let sought = Query::new(terms);
+    renew(connection, &owner, key, held).await?;
+    complete(connection, &owner, key, held, &sought).await?;
+    let evidence = held.evidence(Stamp::of(&owner), &sought)?;
+    let (totals, evidence) = evidence.ok_or_else(|| corrupt("a posting list is missing"))?;
+    let candidates = candidates(&evidence, totals);
+    let chosen = best(connection, owner.id, &held.shelf, filter, *limit, candidates).await?;
+    Ok(Some(hits(totals, &evidence, chosen)))
+}
+
+/// Brings what is held to the present state of the file.
+async fn renew(connection: &mut SqliteConnection, owner: &Owner, (_, _, unit): &Key, held: &Held) -> Result<()> {
+    let stamp = Stamp::of(owner);
+    let Some(since) = held.since(stamp) else { return Ok(()) };
+    let totals = statistics::load(connection, owner.id).await?.get(unit).copied().unwrap_or_default();
+    let read = sqlx::query_as(SEGMENTS).bind(since).bind(owner.id).bind(unit.name());
+    let segments: Vec<SegmentRow> = read.fetch_all(&mut *connection).await.doing(SEARCH)?;
+    let tail = tail::load(connection, owner.id, *unit).await?;
+    held.renew(stamp, totals, segments, tail)
+}
+
+/// Reads what is lacking of the lists of a query.
+async fn complete(
+    connection: &mut SqliteConnection,
+    owner: &Owner,
+    (_, _, unit): &Key,
+    held: &Held,
     query: &Query<'_>,
-) -> Result<Vec<(i64, u32, Vec<u8>)>> {
-    sqlx::query_as(LISTS)
-        .bind(json_keys(query.terms()))
-        .bind(owner)
-        .bind(unit.name())
-        .fetch_all(connection)
-        .await
-        .doing(DOING)
+) -> Result<()> {
+    let lacking = held.lacking(query);
+    let newest = held.newest_segment();
+    let asked: Vec<_> = lacking.iter().filter(|(_, since)| *since < newest).collect();
+    let mut rows: Vec<ListRow> = Vec::new();
+    if !asked.is_empty() {
+        let wanted = json_members(asked.iter().map(|(term, since)| (term.as_str(), *since)));
+        let read = sqlx::query_as(LISTS).bind(wanted).bind(owner.id).bind(unit.name());
+        let packed: Packed = read.fetch_one(connection).await.doing(SEARCH)?;
+        let row = |(term, segment, postings): (&str, &str, &[u8])| {
+            let segment = segment.parse().map_err(|_| corrupt("a segment without a number"))?;
+            Ok((term.to_owned(), segment, postings.to_owned()))
+        };
+        rows = packed.rows()?.into_iter().map(row).collect::<Result<_>>()?;
+    }
+    if lacking.is_empty() { Ok(()) } else { held.add(lacking, query, rows) }
+}
+
+fn candidates(evidence: &Evidence, totals: Totals) -> Vec<Candidate> {
+    evidence.candidates(&Bm25::default(), totals.count(), totals.mean_length())
+}
+
+fn hits(totals: Totals, evidence: &Evidence, chosen: Vec<Chosen>) -> TextHits {
+    let counts = evidence.counts(chosen.iter().map(|chosen| chosen.candidate.place));
+    let hit = |(Chosen { candidate: _, item }, (own, near, length)): (Chosen, _)| TextHit {
+        item: item.item.clone(),
+        own,
+        near,
+        length,
+        fields: item.fields.clone(),
+    };
+    TextHits {
+        documents: totals.count(),
+        mean_length: totals.mean_length(),
+        containing: evidence.containing().to_vec(),
+        hits: chosen.into_iter().zip(counts).map(hit).collect(),
+    }
+}
+
+/// The evidence of an owner who has nothing.
+fn nothing(query: &TextQuery) -> TextHits {
+    TextHits { containing: vec![0; query.terms.len()], ..TextHits::default() }
 }

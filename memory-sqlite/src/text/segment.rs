@@ -1,4 +1,4 @@
-//! Segments: up to 256 documents whose terms are folded into posting lists.
+//! Segments: up to 1,024 documents whose terms are folded into posting lists.
 //!
 //! A segment's lists stand side by side in the file, so that folding many documents writes few pages, and a search
 //! looks up each of its terms once per segment.
@@ -6,18 +6,18 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use memory_core::posting::{
+    Damaged, Document, Posting, TailDocument, decode_documents, decode_postings, encode_documents, encode_postings,
+    visit_terms,
+};
 use memory_core::{Result, Unit};
 use sqlx::SqliteConnection;
 
 use super::shape::Shape;
-use super::tail::TailDocument;
 use crate::error::Doing;
 use crate::index::Owner;
 use crate::index::corrupt;
 use crate::index::rows::{insert, json_keys};
-use crate::posting::{
-    Damaged, Document, Posting, decode_documents, decode_postings, encode_documents, encode_postings, visit_terms,
-};
 
 const READ: &str = "read the posting lists";
 const WRITE: &str = "write the posting lists";
@@ -89,7 +89,7 @@ impl Segment {
     pub(super) async fn fill<'d>(
         &mut self,
         connection: &mut SqliteConnection,
-        owner: i64,
+        owner: &Owner,
         shape: Shape,
         documents: &'d [TailDocument],
     ) -> Result<&'d [TailDocument]> {
@@ -109,7 +109,7 @@ impl Segment {
             rest = later;
         }
         if !is_new {
-            self.merge(connection, owner, &mut lists).await?;
+            self.merge(connection, owner.id, &mut lists).await?;
         }
         self.save(connection, owner, lists).await?;
         Ok(rest)
@@ -138,7 +138,7 @@ impl Segment {
     pub(super) async fn remove(
         &mut self,
         connection: &mut SqliteConnection,
-        owner: i64,
+        owner: &Owner,
         items: &HashSet<i64>,
     ) -> Result<Vec<Document>> {
         let removed: Vec<_> =
@@ -148,13 +148,13 @@ impl Segment {
         }
         if removed.len() == self.documents.len() {
             self.documents.clear();
-            self.drop(connection, owner).await?;
+            self.drop(connection, owner.id).await?;
             return Ok(removed);
         }
         for document in &removed {
             self.documents.remove(&document.slot);
         }
-        let lists = self.without(connection, owner, &removed).await?;
+        let lists = self.without(connection, owner.id, &removed).await?;
         self.save(connection, owner, lists).await?;
         Ok(removed)
     }
@@ -187,8 +187,8 @@ impl Segment {
         Ok(lists)
     }
 
-    /// Writes the documents and the lists; an empty list is deleted.
-    async fn save(&self, connection: &mut SqliteConnection, owner: i64, lists: Lists<'_>) -> Result<()> {
+    /// Writes the documents and the lists as part of the owner's present change; an empty list is deleted.
+    async fn save(&self, connection: &mut SqliteConnection, owner: &Owner, lists: Lists<'_>) -> Result<()> {
         let (mut full, empty): (Vec<_>, Vec<_>) = lists.into_iter().partition(|(_, list)| !list.is_empty());
         full.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         for (_, list) in &mut full {
@@ -197,7 +197,7 @@ impl Segment {
         let head = "INSERT OR REPLACE INTO text_posting (owner, segment, term, postings) ";
         insert(connection, head, &full, |columns, (term, list)| {
             columns
-                .push_bind(owner)
+                .push_bind(owner.id)
                 .push_bind(self.number)
                 .push_bind(term.to_string())
                 .push_bind(encode_postings(list));
@@ -206,19 +206,22 @@ impl Segment {
         sqlx::query(
             "DELETE FROM text_posting WHERE owner = ? AND segment = ? AND term IN (SELECT value FROM json_each(?))",
         )
-        .bind(owner)
+        .bind(owner.id)
         .bind(self.number)
         .bind(json_keys(empty.iter().map(|(term, _)| term.as_ref())))
         .execute(&mut *connection)
         .await
         .doing(WRITE)?;
         let documents: Vec<_> = self.documents.values().copied().collect();
-        sqlx::query("INSERT OR REPLACE INTO text_segment (owner, unit, segment, live, size, documents) VALUES (?, ?, ?, ?, ?, ?)")
-            .bind(owner)
+        let sql = "INSERT OR REPLACE INTO text_segment (owner, unit, segment, live, size, changed, documents) \
+                   VALUES (?, ?, ?, ?, ?, ?, ?)";
+        sqlx::query(sql)
+            .bind(owner.id)
             .bind(self.unit.name())
             .bind(self.number)
             .bind(documents.len() as i64)
             .bind(self.size)
+            .bind(owner.changed)
             .bind(encode_documents(&documents))
             .execute(connection)
             .await

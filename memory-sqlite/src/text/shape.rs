@@ -7,7 +7,8 @@ pub(super) struct Shape {
     pub(super) tail: i64,
     /// Bytes that stay in the tail when it is folded: the newest documents, which are the ones put again soon.
     pub(super) kept: i64,
-    /// The most documents of a segment.
+    /// The most documents of a segment: in fewer and larger segments a search looks up fewer lists, and a fold or a deletion
+    /// writes longer ones.
     pub(super) documents: usize,
     /// A segment with so many postings takes no more documents, so that long documents make no huge segments.
     pub(super) postings: i64,
@@ -15,6 +16,6 @@ pub(super) struct Shape {
 
 impl Default for Shape {
     fn default() -> Self {
-        Self { tail: 256 << 10, kept: 64 << 10, documents: 256, postings: 200_000 }
+        Self { tail: 256 << 10, kept: 64 << 10, documents: 1_024, postings: 200_000 }
     }
 }

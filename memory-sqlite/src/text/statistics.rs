@@ -21,6 +21,19 @@ pub(super) struct Totals {
     pub(super) tail_bytes: i64,
 }
 
+impl Totals {
+    /// Returns how many documents there are.
+    pub(super) fn count(&self) -> u64 {
+        u64::try_from(self.documents).unwrap_or(0)
+    }
+
+    /// Returns their mean length; 0 without any.
+    pub(super) fn mean_length(&self) -> f32 {
+        let documents = self.count();
+        if documents == 0 { 0.0 } else { (self.length as f64 / documents as f64) as f32 }
+    }
+}
+
 /// The totals of each unit.
 pub(super) type Statistics = BTreeMap<Unit, Totals>;
 

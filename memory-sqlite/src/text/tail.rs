@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use memory_core::posting::{TailDocument, newest};
 use memory_core::{Result, Timestamp, Unit};
 use sqlx::SqliteConnection;
 
@@ -20,24 +21,6 @@ use crate::index::{Owner, corrupt};
 pub(super) const LOAD: &str = "SELECT item, stamp, length, at, terms FROM text_tail WHERE owner = ? AND unit = ?";
 
 const DOING: &str = "write the newest documents";
-
-/// A document with its terms.
-#[derive(Clone, Debug)]
-pub(super) struct TailDocument {
-    pub(super) item: i64,
-    /// The order of puts.
-    pub(super) stamp: i64,
-    pub(super) length: u32,
-    pub(super) at: Timestamp,
-    /// The terms, as [`crate::posting::encode_terms`] writes them.
-    pub(super) terms: Vec<u8>,
-}
-
-impl TailDocument {
-    fn bytes(&self) -> i64 {
-        self.terms.len() as i64
-    }
-}
 
 /// Which items were folded into which segment.
 pub(super) type Folded = BTreeMap<i64, Vec<i64>>;
@@ -71,15 +54,6 @@ pub(super) async fn add(
     Ok(folded)
 }
 
-/// Returns how many documents at the end stay in the tail.
-fn newest(documents: &[TailDocument], kept: i64) -> usize {
-    let sums = documents.iter().rev().scan(0, |sum, document| {
-        *sum += document.bytes();
-        Some(*sum)
-    });
-    sums.take_while(|sum| *sum <= kept).count()
-}
-
 async fn fold(
     connection: &mut SqliteConnection,
     owner: &mut Owner,
@@ -95,7 +69,7 @@ async fn fold(
             true => Segment::with_room(connection, owner, shape, unit).await?,
             false => Segment::new(owner, unit),
         };
-        let later = segment.fill(connection, owner.id, shape, rest).await?;
+        let later = segment.fill(connection, owner, shape, rest).await?;
         let taken = rest.len() - later.len();
         if taken == 0 {
             return Err(corrupt("a segment with room has none"));

@@ -8,6 +8,7 @@ use super::*;
 use crate::config::{SqliteConfig, Synchronous};
 
 mod erase;
+mod held;
 mod history;
 mod plan;
 
@@ -15,8 +16,13 @@ mod plan;
 const SMALL: Shape = Shape { tail: 600, kept: 150, documents: 8, postings: 60 };
 
 async fn open(folder: &TempDir, shape: Shape) -> SqliteText {
+    open_holding(folder, shape, 1 << 20).await
+}
+
+/// Opens the file with room for so many bytes of texts in memory.
+async fn open_holding(folder: &TempDir, shape: Shape, bytes: usize) -> SqliteText {
     let config = SqliteConfig::new(folder.path().join("memory.db")).with_synchronous(Synchronous::Normal);
-    let file = Sqlite::connect(config).await.unwrap();
+    let file = Sqlite::connect(config.with_texts_held(bytes)).await.unwrap();
     SqliteText { shape, ..SqliteText::new(&file, "test-1") }
 }
 

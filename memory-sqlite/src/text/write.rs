@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use memory_core::posting::TailDocument;
 use memory_core::text::Deletion;
 use memory_core::{Epoch, Result, Scope, Unit};
 use sqlx::SqliteConnection;
@@ -10,7 +11,7 @@ use super::entry::Terms;
 use super::segment::Segment;
 use super::shape::Shape;
 use super::statistics::{self, Statistics};
-use super::tail::{self, TailDocument};
+use super::tail;
 use crate::index::items::{self, Accepted, Before, Place, Row};
 use crate::index::{Incoming, Owner, erase};
 
@@ -27,12 +28,13 @@ pub(super) async fn put(
     if accepted.is_empty() {
         return Ok(());
     }
+    owner.change();
     let mut statistics = statistics::load(connection, owner.id).await?;
     let replaced = accepted.iter().filter_map(|accepted| match accepted.before {
         Before::Other(block) => Some(Place { id: accepted.id, unit: accepted.entry.item.unit(), block }),
         Before::Absent | Before::Same(_) => None,
     });
-    remove(connection, owner.id, &mut statistics, replaced).await?;
+    remove(connection, &owner, &mut statistics, replaced).await?;
     let blocks = add(connection, &mut owner, shape, &mut statistics, &accepted).await?;
     let rows: Vec<_> = accepted.iter().map(|accepted| row(accepted, &blocks)).collect();
     items::put(connection, owner.id, &rows).await?;
@@ -78,13 +80,13 @@ fn row<'r>(accepted: &'r Accepted<Terms>, blocks: &HashMap<i64, i64>) -> Row<'r>
         Before::Absent | Before::Other(_) => moved,
     };
     let Incoming { item, version, fields, digest, content: _ } = entry;
-    Row { id: *id, item, version: *version, digest, block, fields }
+    Row { id: *id, item, version: *version, digest, block, fields, is_filtered: true }
 }
 
 /// Takes documents out of the tail and their segments, and out of the statistics.
 async fn remove(
     connection: &mut SqliteConnection,
-    owner: i64,
+    owner: &Owner,
     statistics: &mut Statistics,
     places: impl Iterator<Item = Place>,
 ) -> Result<()> {
@@ -95,10 +97,10 @@ async fn remove(
     for ((unit, block), items) in items {
         let totals = statistics.entry(unit).or_default();
         let Some(block) = block else {
-            tail::remove(connection, owner, unit, &items, totals).await?;
+            tail::remove(connection, owner.id, unit, &items, totals).await?;
             continue;
         };
-        let mut segment = Segment::open(connection, owner, unit, block).await?;
+        let mut segment = Segment::open(connection, owner.id, unit, block).await?;
         for document in segment.remove(connection, owner, &items).await? {
             totals.documents -= 1;
             totals.length -= i64::from(document.length);
@@ -116,24 +118,28 @@ pub(super) async fn delete(
 ) -> Result<()> {
     let Some(owner) = Owner::find(connection, scope, name).await? else { return Ok(()) };
     let places = items::to_delete(connection, owner.id, what).await?;
-    delete_places(connection, owner.id, places).await
+    delete_places(connection, owner, places).await
 }
 
 /// Begins the erasure of everything of epochs before `below`, and returns how much it has deleted.
 pub(super) async fn erase(connection: &mut SqliteConnection, scope: &Scope, name: &str, below: Epoch) -> Result<u64> {
-    let (owner, places) = erase::begin(connection, scope, name, below).await?;
+    let (_, places) = erase::begin(connection, scope, name, below).await?;
     let removed = places.len() as u64;
-    delete_places(connection, owner, places).await?;
+    if let Some(owner) = Owner::find(connection, scope, name).await? {
+        delete_places(connection, owner, places).await?;
+    }
     Ok(removed)
 }
 
-async fn delete_places(connection: &mut SqliteConnection, owner: i64, places: Vec<Place>) -> Result<()> {
+async fn delete_places(connection: &mut SqliteConnection, mut owner: Owner, places: Vec<Place>) -> Result<()> {
     if places.is_empty() {
         return Ok(());
     }
-    let mut statistics = statistics::load(connection, owner).await?;
+    owner.change();
+    let mut statistics = statistics::load(connection, owner.id).await?;
     let ids: Vec<_> = places.iter().map(|place| place.id).collect();
-    remove(connection, owner, &mut statistics, places.into_iter()).await?;
-    statistics::save(connection, owner, &statistics).await?;
-    items::delete(connection, owner, &ids).await
+    remove(connection, &owner, &mut statistics, places.into_iter()).await?;
+    statistics::save(connection, owner.id, &statistics).await?;
+    items::delete(connection, owner.id, &ids).await?;
+    owner.save(connection).await
 }

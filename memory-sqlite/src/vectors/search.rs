@@ -1,114 +1,192 @@
-//! Searching a vector index: a scan of the owner's blocks.
+//! Searching a vector index: in memory, where what is held is of the state of the file; else what has changed since is
+//! read before.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashSet;
+use std::sync::Arc;
 
-use memory_core::vector::{Similarity, VectorHit, VectorQuery, normalise};
-use memory_core::{Error, Result, Scope};
+use memory_core::vector::{Direction, Partition, Similarity, VectorHit, VectorQuery, nearest_first};
+use memory_core::{Epoch, Result, Version};
 use sqlx::{Row, SqliteConnection};
 
-use super::block::{Block, Pieces, visit};
+use super::block::visit;
+use super::held::Held;
+use super::{Cache, Key};
+use crate::client::Sqlite;
 use crate::error::Doing;
-use crate::index::{Candidate, Chosen, Owner, best};
+use crate::index::Owner;
+use crate::index::cache::Stamp;
 
-/// Reads the next blocks of an owner.
-pub(super) const SCAN: &str =
-    "SELECT block, vectors FROM vector_block WHERE owner = ? AND block > ? ORDER BY block LIMIT 64";
+/// Counts the owner's blocks, and their bytes.
+pub(super) const COUNT: &str = "SELECT count(*), sum(bytes) FROM vector_block WHERE owner = ?";
 
-const DOING: &str = "scan the vectors";
+/// Lists the blocks written since a change.
+pub(super) const CHANGED: &str = "SELECT block FROM vector_block WHERE owner = ? AND changed > ?";
 
-/// How many numbers are multiplied side by side.
-const LANES: usize = 16;
+/// Reads the next of the blocks written since a change.
+pub(super) const READ: &str = "SELECT block, changed, vectors FROM vector_block \
+     WHERE owner = ? AND (changed, block) > (?, ?) ORDER BY changed, block LIMIT 64";
 
-/// Returns the hits of a query of one owner.
-pub(super) async fn search(
+const SEARCH: &str = "search vectors";
+
+/// Returns the hits of a query that was checked.
+pub(super) async fn search(file: &Sqlite, key: &Key, query: &VectorQuery) -> Result<Vec<VectorHit>> {
+    let Some(wanted) = Stamp::now(file, SEARCH, &key.0, &key.1).await? else { return Ok(Vec::new()) };
+    let held = file.vectors().get_or_begin(key, || Held::new(query.space.dimension));
+    if let Some(hits) = held.search(wanted, query).await? {
+        return Ok(hits);
+    }
+    let turn = held.turn().await;
+    // Another task may have read meanwhile what this one was about to.
+    if let Some(hits) = held.search(wanted, query).await? {
+        return Ok(hits);
+    }
+    let (cache, key, query) = (file.clone(), key.clone(), query.clone());
+    let work = file.snapshot(SEARCH, move |connection| {
+        Box::pin(async move {
+            match follow(connection, cache.vectors(), &key, &held, query.space.dimension).await? {
+                Fresh::Nothing => Ok(Vec::new()),
+                Fresh::Held(stamp) => Ok(held.search(stamp, &query).await?.unwrap_or_default()),
+                Fresh::TooLarge(owner) => {
+                    // Nothing is read into memory, so others need not wait.
+                    drop(turn);
+                    pass(connection, owner, &query).await
+                }
+            }
+        })
+    });
+    work.await
+}
+
+/// Brings what is held of an owner up to the state of the file, if anything is: what was deleted leaves the memory.
+pub(super) async fn let_go(file: &Sqlite, key: &Key, dimension: usize) -> Result<()> {
+    let Some(held) = file.vectors().get(key) else { return Ok(()) };
+    let turn = held.turn().await;
+    let (cache, key) = (file.clone(), key.clone());
+    let work = file.snapshot("follow a deletion", move |connection| {
+        Box::pin(async move {
+            let _turn = turn;
+            follow(connection, cache.vectors(), &key, &held, dimension).await.map(|_| ())
+        })
+    });
+    work.await
+}
+
+/// Brings what is held up to the state of the file; nothing is held of what fails or is too large.
+async fn follow(
     connection: &mut SqliteConnection,
-    scope: &Scope,
-    name: &str,
-    query: &VectorQuery,
-) -> Result<Vec<VectorHit>> {
-    let VectorQuery { space, vector, filter, limit, floor, with_vectors } = query;
-    let Some(owner) = Owner::find(connection, scope, name).await? else { return Ok(Vec::new()) };
-    let sought = normalise(vector).ok_or_else(|| Error::invalid("a vector without length has no direction"))?;
-    let mut candidates = scan(connection, owner.id, &sought).await?;
-    if let Some(floor) = floor {
-        candidates.retain(|candidate| candidate.score >= floor.value());
+    cache: &Cache,
+    key: &Key,
+    held: &Arc<Held>,
+    dimension: usize,
+) -> Result<Fresh> {
+    let fresh = refresh(connection, key, dimension, held, cache.bound()).await;
+    match fresh {
+        Ok(Fresh::Held(_)) => cache.weigh(key, held),
+        Ok(Fresh::Nothing | Fresh::TooLarge(_)) | Err(_) => cache.remove(key),
     }
-    let chosen = best(connection, owner.id, filter, *limit, candidates).await?;
-    let mut vectors = match with_vectors {
-        true => read_pieces(connection, owner.id, space.dimension, &chosen).await?,
-        false => HashMap::new(),
-    };
-    let hits = chosen.into_iter().map(|chosen| hit(chosen, &mut vectors));
-    Ok(hits.collect())
+    fresh
 }
 
-fn hit(chosen: Chosen, vectors: &mut HashMap<i64, Vec<f32>>) -> VectorHit {
-    let Chosen { candidate: Candidate { score, item: id, place, .. }, item, fields, block: _ } = chosen;
-    let piece = u32::try_from(place).unwrap_or(u32::MAX);
-    VectorHit { item, piece, similarity: Similarity::new(score), fields, vector: vectors.remove(&id) }
+/// What there is after a refresh.
+enum Fresh {
+    /// The owner has no vectors.
+    Nothing,
+    /// What is held is of this state.
+    Held(Stamp),
+    /// More than may be held.
+    TooLarge(i64),
 }
 
-/// Returns every item of an owner with the similarity and the number of its nearest piece.
-async fn scan(connection: &mut SqliteConnection, owner: i64, sought: &[f32]) -> Result<Vec<Candidate>> {
-    let mut candidates = Vec::new();
-    let mut after = i64::MIN;
-    loop {
-        let rows = sqlx::query(SCAN).bind(owner).bind(after).fetch_all(&mut *connection).await.doing(DOING)?;
-        let Some(last) = rows.last() else { return Ok(candidates) };
-        after = last.try_get(0).doing(DOING)?;
-        for row in &rows {
-            // Borrowed, because a copy of every vector would cost as much as comparing it.
-            let vectors: &[u8] = row.try_get(1).doing(DOING)?;
-            visit(vectors, sought.len(), |pieces| candidates.extend(nearest(sought, pieces)))?;
-        }
+/// Reads what has changed since the state that is held.
+async fn refresh(
+    connection: &mut SqliteConnection,
+    (scope, name): &Key,
+    dimension: usize,
+    held: &Held,
+    bound: usize,
+) -> Result<Fresh> {
+    let Some(owner) = Owner::find(connection, scope, name).await? else { return Ok(Fresh::Nothing) };
+    let (count, bytes): (i64, Option<i64>) =
+        sqlx::query_as(COUNT).bind(owner.id).fetch_one(&mut *connection).await.doing(SEARCH)?;
+    // In memory half as much again at the most, with vectors of usual dimensions.
+    if bytes.unwrap_or(0).saturating_mul(3) / 2 > i64::try_from(bound).unwrap_or(i64::MAX) {
+        return Ok(Fresh::TooLarge(owner.id));
     }
-}
-
-/// Returns the item by its nearest piece, of equally near ones the first.
-fn nearest(sought: &[f32], pieces: Pieces<'_>) -> Option<Candidate> {
-    let Pieces { item, at, vectors } = pieces;
-    // Adding zero makes -0.0 the same as 0.0, which tie.
-    let similarity = |piece| Similarity::new(dot(sought, piece)).value() + 0.0;
-    let similarities = vectors.chunks_exact(sought.len() * 4).map(similarity);
-    let candidates = similarities.enumerate().map(|(place, score)| Candidate { score, at, item, place });
-    candidates.reduce(|best, next| if next.score > best.score { next } else { best })
-}
-
-/// Returns the sum of the products: always in the same order, in lanes that the compiler can keep side by side.
-fn dot(sought: &[f32], piece: &[u8]) -> f32 {
-    let (numbers, _) = piece.as_chunks::<4>();
-    let (wide, narrow) = sought.as_chunks::<LANES>();
-    let (wide_piece, narrow_piece) = numbers.as_chunks::<LANES>();
-    let mut lanes = [0.0_f32; LANES];
-    for (a, b) in wide.iter().zip(wide_piece) {
-        for (lane, (a, b)) in lanes.iter_mut().zip(a.iter().zip(b)) {
-            *lane += a * f32::from_le_bytes(*b);
-        }
+    let stamp = Stamp::of(&owner);
+    let base = held.begin(stamp, dimension);
+    let changed: Vec<i64> =
+        sqlx::query_scalar(CHANGED).bind(owner.id).bind(base).fetch_all(&mut *connection).await.doing(SEARCH)?;
+    held.remove(&changed);
+    if held.blocks() + changed.len() != usize::try_from(count).unwrap_or(usize::MAX) {
+        let all: HashSet<i64> = sqlx::query_scalar(CHANGED)
+            .bind(owner.id)
+            .bind(-1)
+            .fetch_all(&mut *connection)
+            .await
+            .doing(SEARCH)?
+            .into_iter()
+            .collect();
+        held.retain(&all);
     }
-    let rest: f32 = narrow.iter().zip(narrow_piece).map(|(a, b)| a * f32::from_le_bytes(*b)).sum();
-    lanes.iter().sum::<f32>() + rest
+    read(connection, owner.id, base, |block, bytes| held.add(block, bytes, dimension)).await?;
+    held.end(stamp);
+    Ok(Fresh::Held(stamp))
 }
 
-/// Returns the nearest piece of each hit, by the item's number.
-async fn read_pieces(
+/// Gives every block written since the change `base` to `visit`.
+async fn read(
     connection: &mut SqliteConnection,
     owner: i64,
-    dimension: usize,
-    chosen: &[Chosen],
-) -> Result<HashMap<i64, Vec<f32>>> {
-    let places: HashMap<i64, usize> =
-        chosen.iter().map(|chosen| (chosen.candidate.item, chosen.candidate.place)).collect();
-    let blocks: BTreeSet<i64> = chosen.iter().filter_map(|chosen| chosen.block).collect();
-    let mut vectors = HashMap::new();
-    for number in blocks {
-        let block = Block::open(connection, owner, dimension, number).await?;
-        block.visit(|Pieces { item, vectors: pieces, .. }| {
-            let piece = places.get(&item).and_then(|place| pieces.chunks_exact(dimension * 4).nth(*place));
-            if let Some(piece) = piece {
-                let (numbers, _) = piece.as_chunks::<4>();
-                vectors.insert(item, numbers.iter().map(|number| f32::from_le_bytes(*number)).collect());
-            }
-        })?;
+    base: i64,
+    mut visit: impl FnMut(i64, &[u8]) -> Result<()>,
+) -> Result<()> {
+    let mut after = (base, i64::MAX);
+    loop {
+        let rows = sqlx::query(READ).bind(owner).bind(after.0).bind(after.1).fetch_all(&mut *connection).await;
+        let rows = rows.doing(SEARCH)?;
+        for row in &rows {
+            let (block, changed) = (row.try_get(0).doing(SEARCH)?, row.try_get(1).doing(SEARCH)?);
+            // Borrowed, because a copy of every vector would cost as much as comparing it.
+            visit(block, row.try_get(2).doing(SEARCH)?)?;
+            after = (changed, block);
+        }
+        if rows.is_empty() {
+            return Ok(());
+        }
     }
-    Ok(vectors)
+}
+
+/// Searches block after block, without holding more than one at a time. What is farther than enough others is not decoded.
+async fn pass(connection: &mut SqliteConnection, owner: i64, query: &VectorQuery) -> Result<Vec<VectorHit>> {
+    let VectorQuery { space, vector, filter: _, limit, floor, with_vectors: _ } = query;
+    let Some(direction) = Direction::of(vector) else { return Ok(Vec::new()) };
+    let mut least = floor.map_or(-1.0, Similarity::value);
+    let mut best: Vec<VectorHit> = Vec::new();
+    read(connection, owner, -1, |_, bytes| {
+        let mut partition = Partition::new(space.dimension);
+        visit(bytes, space.dimension, |stored| {
+            let numbers = stored.numbers();
+            let mut pieces = numbers.chunks_exact(space.dimension.max(1));
+            if pieces.any(|piece| direction.similarity(piece).value() >= least) {
+                let (item, fields) = stored.decode()?;
+                partition.put(item, Version { epoch: Epoch(0), revision: 0 }, fields, &numbers);
+            }
+            Ok(())
+        })?;
+        best.extend(partition.search(query));
+        if best.len() > limit.saturating_mul(2) {
+            cut(&mut best, *limit);
+            least = best.last().map_or(least, |last| last.similarity.value());
+        }
+        Ok(())
+    })
+    .await?;
+    cut(&mut best, *limit);
+    Ok(best)
+}
+
+/// Keeps the nearest, nearest first, ties by newer `at`, then by item.
+fn cut(hits: &mut Vec<VectorHit>, limit: usize) {
+    hits.sort_by(|a, b| nearest_first((a.similarity, a.fields.at, &a.item), (b.similarity, b.fields.at, &b.item)));
+    hits.truncate(limit);
 }

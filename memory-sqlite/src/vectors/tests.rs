@@ -7,6 +7,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::config::{SqliteConfig, Synchronous};
 
+mod held;
 mod history;
 
 fn space(dimension: usize) -> EmbeddingSpace {
@@ -16,6 +17,12 @@ fn space(dimension: usize) -> EmbeddingSpace {
 async fn open(folder: &TempDir, dimension: usize) -> SqliteVectors {
     let config = SqliteConfig::new(folder.path().join("memory.db")).with_synchronous(Synchronous::Normal);
     SqliteVectors::new(&Sqlite::connect(config).await.unwrap(), space(dimension))
+}
+
+/// Opens the file with room for so many bytes of vectors in memory.
+async fn open_holding(folder: &TempDir, dimension: usize, bytes: usize) -> SqliteVectors {
+    let config = SqliteConfig::new(folder.path().join("memory.db")).with_synchronous(Synchronous::Normal);
+    SqliteVectors::new(&Sqlite::connect(config.with_vectors_held(bytes)).await.unwrap(), space(dimension))
 }
 
 fn scope(subject: &str) -> Scope {
@@ -115,8 +122,9 @@ async fn damaged_rows_are_corrupt() {
         "UPDATE vector_block SET vectors = x'00'",
         "UPDATE vector_block SET vectors = substr(vectors, 1, length(vectors) - 1)",
         "UPDATE vector_block SET vectors = CAST(vectors || x'0000000000000000' AS BLOB)",
-        "UPDATE index_item SET fields = x'5b5d'",
-        "DELETE FROM index_item",
+        // The first letter of the item's key, and of its fields.
+        "UPDATE vector_block SET vectors = CAST(substr(vectors, 1, 20) || x'2e' || substr(vectors, 22) AS BLOB)",
+        "UPDATE vector_block SET vectors = CAST(replace(vectors, x'7b', x'5b') AS BLOB)",
     ] {
         let folder = tempfile::tempdir().unwrap();
         let (vectors, owner) = (open(&folder, 2).await, scope("a"));
@@ -134,18 +142,25 @@ async fn damaged_rows_are_corrupt() {
 }
 
 #[tokio::test]
-async fn a_search_looks_up_the_owners_blocks_by_their_key() {
+async fn a_search_looks_up_the_owners_blocks_by_an_index() {
     let folder = tempfile::tempdir().unwrap();
     let vectors = open(&folder, 2).await;
-    let plan = vectors.file.snapshot("explain", |connection| {
-        Box::pin(async move {
-            let mut explain = sqlx::QueryBuilder::<sqlx::Sqlite>::new("EXPLAIN QUERY PLAN ");
-            let rows: Vec<(i64, i64, i64, String)> =
-                explain.push(search::SCAN).build_query_as().fetch_all(connection).await.unwrap();
-            Ok(rows.into_iter().map(|row| row.3).collect::<Vec<_>>())
-        })
-    });
-    assert_eq!(plan.await.unwrap(), ["SEARCH vector_block USING PRIMARY KEY (owner=? AND block>?)"]);
+    let by_change = "SEARCH vector_block USING INDEX vector_block_by_change (owner=? AND (changed,block)>(?,?))";
+    for (sql, plan) in [
+        (search::COUNT, "SEARCH vector_block USING COVERING INDEX vector_block_by_room (owner=?)"),
+        (search::CHANGED, "SEARCH vector_block USING COVERING INDEX vector_block_by_change (owner=? AND changed>?)"),
+        (search::READ, by_change),
+    ] {
+        let explained = vectors.file.snapshot("explain", move |connection| {
+            Box::pin(async move {
+                let mut explain = sqlx::QueryBuilder::<sqlx::Sqlite>::new("EXPLAIN QUERY PLAN ");
+                let rows: Vec<(i64, i64, i64, String)> =
+                    explain.push(sql).build_query_as().fetch_all(connection).await.unwrap();
+                Ok(rows.into_iter().map(|row| row.3).collect::<Vec<_>>())
+            })
+        });
+        assert_eq!(explained.await.unwrap(), [plan], "{sql}");
+    }
 }
 
 #[tokio::test]

@@ -7,30 +7,36 @@ use memory_core::vector::{EmbeddingSpace, VectorEntry, normalise};
 use memory_core::{Epoch, Error, Result, Scope};
 use sqlx::SqliteConnection;
 
-use super::block::{Block, Pieces};
+use super::block::{Block, Stored};
 use crate::index::items::{self, Accepted, Before, Place, Row};
 use crate::index::{Incoming, Owner, corrupt, erase};
 
-/// The vectors of an item at unit length, one after the other, little-endian.
-pub(super) type Vectors = Vec<u8>;
+/// What a block keeps of an item.
+#[derive(Clone, Debug)]
+pub(super) struct Content {
+    /// As [`memory_core::Fields::encode`] writes them.
+    fields: Vec<u8>,
+    /// The vectors at unit length, one after the other, little-endian.
+    vectors: Vec<u8>,
+}
 
 /// Returns the entry in the form in which it is stored.
 ///
 /// # Errors
 /// `Invalid` for an entry without pieces, or with one that the space does not take.
-pub(super) fn prepare(space: &EmbeddingSpace, entry: &VectorEntry) -> Result<Incoming<Vectors>> {
+pub(super) fn prepare(space: &EmbeddingSpace, entry: &VectorEntry) -> Result<Incoming<Content>> {
     let VectorEntry { item, version, pieces, fields } = entry;
     if pieces.is_empty() {
         return Err(Error::invalid("an entry needs at least one vector"));
     }
-    let mut content = Vec::with_capacity(pieces.len() * space.dimension * 4);
+    let mut vectors = Vec::with_capacity(pieces.len() * space.dimension * 4);
     for piece in pieces {
         space.check_vector(piece)?;
         let unit = normalise(piece).unwrap_or_default();
-        content.extend(unit.iter().flat_map(|number| number.to_le_bytes()));
+        vectors.extend(unit.iter().flat_map(|number| number.to_le_bytes()));
     }
-    // The time is in the digest because it stands beside the vectors, for the order of ties.
-    let digest = items::digest(&[&fields.at.0.to_le_bytes(), &content]);
+    let content = Content { fields: fields.encode(), vectors };
+    let digest = items::digest(&[&content.fields, &content.vectors]);
     Ok(Incoming { item: item.clone(), version: *version, fields: fields.clone(), digest, content })
 }
 
@@ -40,18 +46,21 @@ pub(super) async fn put(
     scope: &Scope,
     name: &str,
     dimension: usize,
-    entries: Vec<Incoming<Vectors>>,
+    entries: Vec<Incoming<Content>>,
 ) -> Result<()> {
     let mut owner = Owner::intern(connection, scope, name).await?;
     let accepted = items::accept(connection, &mut owner, entries).await?;
     if accepted.is_empty() {
         return Ok(());
     }
+    if accepted.iter().any(|accepted| !matches!(accepted.before, Before::Same(_))) {
+        owner.change();
+    }
     let replaced = accepted.iter().filter_map(|accepted| match accepted.before {
         Before::Other(block) => Some((accepted.id, block)),
         Before::Absent | Before::Same(_) => None,
     });
-    remove(connection, owner.id, dimension, replaced).await?;
+    remove(connection, &owner, dimension, replaced).await?;
     let blocks = add(connection, &mut owner, dimension, &accepted).await?;
     let rows: Vec<_> = accepted.iter().map(|accepted| row(accepted, &blocks)).collect();
     items::put(connection, owner.id, &rows).await?;
@@ -63,7 +72,7 @@ async fn add(
     connection: &mut SqliteConnection,
     owner: &mut Owner,
     dimension: usize,
-    accepted: &[Accepted<Vectors>],
+    accepted: &[Accepted<Content>],
 ) -> Result<HashMap<i64, i64>> {
     let mut blocks = HashMap::new();
     let mut open: Option<Block> = None;
@@ -75,34 +84,35 @@ async fn add(
             Some(block) => block,
             None => Block::with_room(connection, owner, dimension).await?,
         };
-        block.push(Pieces { item: *id, at: entry.fields.at, vectors: &entry.content });
+        let Content { fields, vectors } = &entry.content;
+        block.push(Stored { item: *id, key: entry.item.key().as_bytes(), fields, vectors });
         blocks.insert(*id, block.number);
         if block.has_room() {
             open = Some(block);
         } else {
-            block.save(connection, owner.id).await?;
+            block.save(connection, owner).await?;
         }
     }
     if let Some(block) = open {
-        block.save(connection, owner.id).await?;
+        block.save(connection, owner).await?;
     }
     Ok(blocks)
 }
 
-fn row<'r>(accepted: &'r Accepted<Vectors>, blocks: &HashMap<i64, i64>) -> Row<'r> {
+fn row<'r>(accepted: &'r Accepted<Content>, blocks: &HashMap<i64, i64>) -> Row<'r> {
     let Accepted { id, entry, before } = accepted;
     let block = match before {
         Before::Same(block) => *block,
         Before::Absent | Before::Other(_) => blocks.get(id).copied(),
     };
     let Incoming { item, version, fields, digest, content: _ } = entry;
-    Row { id: *id, item, version: *version, digest, block, fields }
+    Row { id: *id, item, version: *version, digest, block, fields, is_filtered: false }
 }
 
 /// Takes items out of their blocks.
 async fn remove(
     connection: &mut SqliteConnection,
-    owner: i64,
+    owner: &Owner,
     dimension: usize,
     places: impl Iterator<Item = (i64, Option<i64>)>,
 ) -> Result<()> {
@@ -112,7 +122,7 @@ async fn remove(
         items.entry(block).or_default().insert(id);
     }
     for (number, items) in items {
-        let mut block = Block::open(connection, owner, dimension, number).await?;
+        let mut block = Block::open(connection, owner.id, dimension, number).await?;
         if block.retain(|item| !items.contains(&item))? < items.len() {
             return Err(corrupt("a block lacks an item"));
         }
@@ -131,7 +141,7 @@ pub(super) async fn delete(
 ) -> Result<()> {
     let Some(owner) = Owner::find(connection, scope, name).await? else { return Ok(()) };
     let places = items::to_delete(connection, owner.id, what).await?;
-    delete_places(connection, owner.id, dimension, &places).await
+    delete_places(connection, owner, dimension, &places).await
 }
 
 /// Begins the erasure of everything of epochs before `below`, and returns how much it has deleted.
@@ -142,18 +152,25 @@ pub(super) async fn erase(
     dimension: usize,
     below: Epoch,
 ) -> Result<u64> {
-    let (owner, places) = erase::begin(connection, scope, name, below).await?;
-    delete_places(connection, owner, dimension, &places).await?;
+    let (_, places) = erase::begin(connection, scope, name, below).await?;
+    if let Some(owner) = Owner::find(connection, scope, name).await? {
+        delete_places(connection, owner, dimension, &places).await?;
+    }
     Ok(places.len() as u64)
 }
 
 async fn delete_places(
     connection: &mut SqliteConnection,
-    owner: i64,
+    mut owner: Owner,
     dimension: usize,
     places: &[Place],
 ) -> Result<()> {
-    remove(connection, owner, dimension, places.iter().map(|place| (place.id, place.block))).await?;
+    if places.is_empty() {
+        return Ok(());
+    }
+    owner.change();
+    remove(connection, &owner, dimension, places.iter().map(|place| (place.id, place.block))).await?;
     let ids: Vec<_> = places.iter().map(|place| place.id).collect();
-    items::delete(connection, owner, &ids).await
+    items::delete(connection, owner.id, &ids).await?;
+    owner.save(connection).await
 }

@@ -80,7 +80,7 @@ async fn calls_given_up_halfway_leave_no_answer_for_another_call(bed: Bed<Caches
         let (store, mut random) = (bed.store.clone(), Random::new(bed.seed ^ number as u64));
         async move {
             let keys: Vec<String> = (0..5).map(|key| format!("key{key}")).collect();
-            for _ in 0..environment::storm() / TASKS {
+            for _ in 0..environment::storm(20_000) / TASKS {
                 let key = random.pick(&keys);
                 let value = format!("{number} {key}");
                 if random.chance(1, 4) {

@@ -28,7 +28,7 @@ struct Tried {
 }
 
 async fn dropped_calls_write_fully_or_not_at_all(bed: Bed<Chat>) -> Scene {
-    let calls = environment::storm() / TASKS;
+    let calls = environment::storm(2_000) / TASKS;
     let mut tasks = Vec::new();
     for number in 0..TASKS {
         let own = Talk::new(&bed, &format!("owner {number}"), "own")?;
@@ -92,7 +92,7 @@ async fn settle(talk: &Talk, batches: &[Vec<NewMessage>]) -> Scene {
 
 async fn a_dropped_fold_happens_fully_or_not_at_all(bed: Bed<Chat>) -> Scene {
     let mut random = Random::new(bed.seed);
-    for round in 0..environment::storm() / 50 {
+    for round in 0..environment::storm(2_000) / 50 {
         // A call given up may go on, so each kind of change has a session of its own.
         let talk = Talk::new(&bed, "ada", &format!("folded {round}"))?;
         talk.say(&["one", "two", "three", "four"]).await?;
@@ -115,7 +115,7 @@ async fn a_dropped_fold_happens_fully_or_not_at_all(bed: Bed<Chat>) -> Scene {
 
 async fn a_dropped_redaction_happens_fully_or_not_at_all(bed: Bed<Chat>) -> Scene {
     let mut random = Random::new(bed.seed);
-    for round in 0..environment::storm() / 50 {
+    for round in 0..environment::storm(2_000) / 50 {
         let talk = Talk::new(&bed, "ada", &format!("session {round}"))?;
         let messages = talk.say(&["one", "two", "three", "four"]).await?;
         talk.fold(1, 2, "inner").await?;
@@ -139,7 +139,7 @@ async fn a_dropped_restore_happens_fully_or_not_at_all(bed: Bed<Chat>) -> Scene 
     source.fold(1, 2, "inner").await?;
     source.fold(1, 3, "outer").await?;
     let rows = source.rows(View::All).await?;
-    for round in 0..environment::storm() / 50 {
+    for round in 0..environment::storm(2_000) / 50 {
         let talk = Talk::new(&bed, &format!("owner {round}"), "s")?;
         drop(give_up(&mut random, talk.chat.store().restore(&talk.scope, &talk.session, &rows)).await);
         let found = talk.rows(View::All).await?.len();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use memory_core::chat::{Append, Edge, NewMessage, Page, View};
 use memory_core::{Fields, Filter, Seq, SessionId, StoredMessage};
 
-use super::{ITEMS, filters, limit, message};
+use super::{FILTERS, ITEMS, filters, limit, message};
 use crate::generate::Random;
 use crate::{Bed, Chat, Scene, equal};
 
@@ -18,7 +18,7 @@ async fn random_filters_give_the_answer_of_brute_force(bed: Bed<Chat>) -> Scene 
     store.append(&ada, &session, &Append { fence: None, messages }).await?;
     let rows = store.read(&ada, &session, &Page::after(Seq(0), ITEMS, View::Log)).await?.messages;
     equal(rows.len(), ITEMS)?;
-    for filter in filters(&mut random) {
+    for filter in filters(&mut random, FILTERS) {
         let seq = Seq(1 + random.below(ITEMS) as u64);
         let (edge, limit) = (random.below(3), limit(&mut random));
         let edge = [Edge::After(seq), Edge::Before(seq)].get(edge).copied().unwrap_or(Edge::Newest);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use memory_core::record::{Expect, Put, RecordBatch};
 use memory_core::{Fields, Record};
 
-use super::{ITEMS, filters, limit, record};
+use super::{FILTERS, ITEMS, filters, limit, record};
 use crate::generate::Random;
 use crate::{Bed, Records, Scene};
 
@@ -18,7 +18,7 @@ async fn random_filters_give_the_answer_of_brute_force(bed: Bed<Records>) -> Sce
     let puts = records.iter().map(|record| Put { record: record.clone(), expect: Expect::Absent }).collect();
     store.put(&ada, &RecordBatch { epoch: None, puts }).await?;
     records.sort_by_key(|record| record.id);
-    for filter in filters(&mut random) {
+    for filter in filters(&mut random, FILTERS) {
         let start = random.below(2 * ITEMS);
         let (after, limit) = (records.get(start).map(|record| record.id), limit(&mut random));
         let matching = records.iter().filter(|record| after.is_none_or(|after| record.id > after));

@@ -1,30 +1,61 @@
 //! Filters pushed down by text stores.
 
-use memory_core::Unit;
 use memory_core::text::{TextEntry, TextQuery, Visibility};
+use memory_core::{Result, Scope, Unit};
 
-use super::{ITEMS, filters, limit};
+use super::{FILTERS, FILTERS_BESIDE, ITEMS, filters, limit, others, put_others};
 use crate::generate::{self, Random};
 use crate::text::{TextModel, plain_entry, plain_query};
 use crate::{Bed, Failure, Scene, Texts, equal};
 
-scenarios!(TABLE: Texts = [random_filters_give_the_answer_of_brute_force]);
+scenarios!(TABLE: Texts = [
+    random_filters_give_the_answer_of_brute_force,
+    a_thousand_other_owners_change_no_answer_to_random_filters,
+]);
 
-async fn random_filters_give_the_answer_of_brute_force(bed: Bed<Texts>) -> Scene {
-    let ada = bed.scope("ada")?;
-    let mut random = Random::new(bed.seed);
-    let units = [Unit::Message, Unit::Record, Unit::Span];
+const UNITS: [Unit; 3] = [Unit::Message, Unit::Record, Unit::Span];
+
+/// Returns entries of each unit with random fields.
+fn entries(random: &mut Random, each: usize) -> Result<Vec<TextEntry>> {
     let mut entries = Vec::new();
-    for unit in units {
-        for _ in 0..ITEMS {
-            let entry = plain_entry(generate::item(&mut random, unit), &["river"])?;
-            entries.push(TextEntry { fields: generate::fields(&mut random, unit), ..entry });
+    for unit in UNITS {
+        for _ in 0..each {
+            let entry = plain_entry(generate::item(random, unit), &["river"])?;
+            entries.push(TextEntry { fields: generate::fields(random, unit), ..entry });
         }
     }
+    Ok(entries)
+}
+
+/// Puts an entry of each unit for other owners.
+async fn put_some(store: Texts, owners: Vec<Scope>, seed: u64) -> Scene {
+    let mut random = Random::new(seed);
+    for owner in owners {
+        store.put(&owner, &entries(&mut random, 1)?, Visibility::AfterFlush).await?;
+    }
+    Ok(())
+}
+
+async fn random_filters_give_the_answer_of_brute_force(bed: Bed<Texts>) -> Scene {
+    as_brute_force(&bed, FILTERS).await
+}
+
+async fn a_thousand_other_owners_change_no_answer_to_random_filters(bed: Bed<Texts>) -> Scene {
+    let put = |number, owners| put_some(bed.store.clone(), owners, bed.seed.wrapping_add(number));
+    put_others(others(&bed)?, put).await?;
+    bed.store.flush().await?;
+    as_brute_force(&bed, FILTERS_BESIDE).await
+}
+
+/// Asks with random filters for what one owner has.
+async fn as_brute_force(bed: &Bed<Texts>, count: usize) -> Scene {
+    let ada = bed.scope("ada")?;
+    let mut random = Random::new(bed.seed);
+    let entries = entries(&mut random, ITEMS)?;
     equal(bed.store.put(&ada, &entries, Visibility::OnReturn).await?.len(), 0)?;
     let model = TextModel::of(&entries);
-    for filter in filters(&mut random) {
-        for unit in units {
+    for filter in filters(&mut random, count) {
+        for unit in UNITS {
             let filter = filter.clone();
             let query = TextQuery { unit, filter, limit: limit(&mut random), ..plain_query(&["river"])? };
             let found = bed.store.search(&ada, &query).await?;

@@ -15,7 +15,7 @@ scenarios!(TABLE: Records = [dropped_puts_happen_fully_or_not_at_all]);
 const TASKS: usize = 8;
 
 async fn dropped_puts_happen_fully_or_not_at_all(bed: Bed<Records>) -> Scene {
-    let calls = environment::storm() / TASKS;
+    let calls = environment::storm(2_000) / TASKS;
     let mut tasks = Vec::new();
     for number in 0..TASKS {
         let shelf = Shelf::new(&bed, &format!("owner {number}"))?;

@@ -28,7 +28,8 @@ const RUN_LABEL: &str = "org.memory-testkit.run";
 /// The longest that the engine may take to say that it is there.
 const ENGINE: Duration = Duration::from_secs(5);
 
-/// How often a container of a fixed name is tried while another process makes it, and how long between two tries.
+/// How often is tried what the engine refuses at times (a container of a fixed name while another process makes it), and
+/// how long between two tries.
 const TRIES: u32 = 100;
 const BETWEEN: Duration = Duration::from_millis(50);
 
@@ -45,6 +46,8 @@ pub(super) struct Order {
     pub(super) command: Vec<String>,
     /// Paths of file systems in memory, with their options.
     pub(super) tmpfs: Vec<(String, String)>,
+    /// Whether it is in the network of this machine, where it takes the port itself.
+    pub(super) is_on_host: bool,
     /// The name of a container that processes share and that stays.
     pub(super) reuse: Option<String>,
     /// The run that it belongs to.
@@ -153,8 +156,15 @@ impl Container {
         started.map_err(|error| error.to_string())
     }
 
-    /// Freezes all of its processes.
+    /// Freezes all of its processes. Tried again, because on a busy machine the engine gives up on processes that it does
+    /// not find frozen at once (opencontainers/runc #4388).
     pub(super) async fn freeze(&self) -> Result<(), String> {
+        for _ in 1..TRIES {
+            if self.inner.pause().await.is_ok() {
+                return Ok(());
+            }
+            sleep(BETWEEN).await;
+        }
         self.inner.pause().await.map_err(|error| error.to_string())
     }
 
@@ -192,14 +202,18 @@ fn generic(image: &str) -> GenericImage {
 }
 
 fn request(order: &Order) -> ContainerRequest<GenericImage> {
-    let Order { image, port, host_port, environment, command, tmpfs, reuse, run } = order.clone();
+    let Order { image, port, host_port, environment, command, tmpfs, is_on_host, reuse, run } = order.clone();
     let bind = move |host: &mut HostConfig| {
         let here = PortBinding {
             host_ip: Some("127.0.0.1".to_owned()),
             host_port: Some(host_port.map(|port| port.to_string()).unwrap_or_default()),
         };
         host.publish_all_ports = Some(false);
-        host.port_bindings = Some(HashMap::from([(format!("{port}/tcp"), Some(vec![here]))]));
+        if is_on_host {
+            host.network_mode = Some("host".to_owned());
+        } else {
+            host.port_bindings = Some(HashMap::from([(format!("{port}/tcp"), Some(vec![here]))]));
+        }
         host.tmpfs = Some(tmpfs.iter().cloned().collect());
     };
     let mut request = generic(&image)

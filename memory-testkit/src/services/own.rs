@@ -22,12 +22,14 @@ pub struct OwnServer {
     environment: Vec<(String, String)>,
     tmpfs: Vec<(String, String)>,
     command: Option<Vec<String>>,
+    /// The port of this machine that the server takes itself.
+    taken: Option<u16>,
 }
 
 impl OwnServer {
     pub(super) fn new(service: Service, image: String, probe: Probe, wishes: Wishes) -> Self {
         let [settings, environment, tmpfs] = [(); 3].map(|()| Vec::new());
-        Self { service, image, probe, wishes, settings, environment, tmpfs, command: None }
+        Self { service, image, probe, wishes, settings, environment, tmpfs, command: None, taken: None }
     }
 
     /// Returns the image that will be started.
@@ -64,24 +66,36 @@ impl OwnServer {
         self
     }
 
+    /// Leaves it in the network of this machine, where servers reach each other over loopback. Its settings must make it
+    /// listen on `port`, and nowhere but on loopback.
+    #[must_use]
+    pub fn with_host_network(mut self, port: u16) -> Self {
+        self.taken = Some(port);
+        self
+    }
+
     /// Starts it in a container and waits until it answers.
     ///
     /// # Errors
     /// `Broken` if it does not start or answer, with the end of its log.
     pub async fn start(self) -> Result<Server, Missing> {
-        let Self { service, image, probe, wishes, settings, environment, tmpfs, command } = self;
+        let Self { service, image, probe, wishes, settings, environment, tmpfs, command, taken } = self;
         let mut order = service.order(image, &wishes, &settings);
         order.environment.extend(environment);
         if let Some(command) = command {
             order.command = command;
         }
-        let order = Order { host_port: Some(free_port().map_err(Missing::Broken)?), tmpfs, ..order };
+        let port = taken.map_or_else(free_port, Ok).map_err(Missing::Broken)?;
+        let order = Order { host_port: Some(port), is_on_host: taken.is_some(), tmpfs, ..order };
         Server::start(&service, order, probe).await.map_err(Missing::Broken)
     }
 }
 
-/// Returns a port that nobody listens on: one that the engine chooses would be another after a restart.
-fn free_port() -> Result<u16, String> {
+/// Returns a port of loopback that nobody listens on: one that the engine chooses would be another after a restart.
+///
+/// # Errors
+/// Why there is none.
+pub fn free_port() -> Result<u16, String> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| error.to_string())?;
     Ok(listener.local_addr().map_err(|error| error.to_string())?.port())
 }

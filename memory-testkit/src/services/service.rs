@@ -192,8 +192,18 @@ impl Service {
                 Manner::Environment => environment.push((key, value)),
             }
         }
-        let run = wishes.run.clone();
-        Order { image, port: self.port, host_port: None, environment, command, tmpfs: Vec::new(), reuse: None, run }
+        let (tmpfs, run) = (Vec::new(), wishes.run.clone());
+        Order {
+            image,
+            port: self.port,
+            host_port: None,
+            environment,
+            command,
+            tmpfs,
+            is_on_host: false,
+            reuse: None,
+            run,
+        }
     }
 
     /// Returns the name of the container that processes share: another image is another container.

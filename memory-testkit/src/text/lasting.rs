@@ -55,7 +55,7 @@ async fn calls_given_up_halfway_happen_fully_or_not_at_all(bed: Bed<Texts>) -> S
 /// owner's word is the revision.
 async fn storm(store: Texts, owner: Scope, word: String, mut random: Random) -> Scene {
     let query = query(&[&word, "river"])?;
-    for call in 1..=environment::storm() / TASKS {
+    for call in 1..=environment::storm(2_000) / TASKS {
         if random.chance(1, 5) {
             let mut entries = Vec::new();
             for number in 0..3 {

@@ -57,7 +57,7 @@ async fn calls_given_up_halfway_happen_fully_or_not_at_all(bed: Bed<Vectors>) ->
 /// item's fields is its revision.
 async fn storm(store: Vectors, owner: Scope, tag: String, mut random: Random) -> Scene {
     let query = query(&store, toward(0, 0.0));
-    for call in 1..=environment::storm() / TASKS {
+    for call in 1..=environment::storm(2_000) / TASKS {
         if random.chance(1, 5) {
             let revision = |number: u64| {
                 let pieces = (0..1 + call % 3).map(|piece| toward(piece, 0.5)).collect();

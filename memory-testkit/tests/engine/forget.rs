@@ -44,6 +44,26 @@ async fn a_forgotten_message_leaves_no_word_behind() {
 }
 
 #[tokio::test]
+async fn the_records_of_a_session_fall_with_it_and_no_others() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    ada.session(&session("talk")).append(vec![bench.user("My rose is called Aurora.")]).await.unwrap();
+    let of_talk = Remember::fact("Aurora stands by the gate").with_session(session("talk"));
+    let record = ada.remember(of_talk).await.unwrap();
+    let further = Remember::fact("The gate has a flower").with_source(ItemId::Record(record.id));
+    ada.remember(further).await.unwrap();
+    let of_other = Remember::fact("Boreas stands by the pond").with_session(session("other"));
+    let other = ada.remember(of_other).await.unwrap();
+    bench.tend().await;
+    let receipt = ada.forget(&Forget::Session(session("talk"))).await.unwrap();
+    assert_eq!((receipt.removed, receipt.complete), (3, true));
+    let left: Vec<_> = ada.records(&Filter::All, None, 10).await.unwrap().iter().map(|row| row.record.id).collect();
+    assert_eq!(left, [other.id]);
+    let found = ada.search(&Search::new("Aurora gate flower")).await.unwrap();
+    assert!(found.hits.iter().all(|hit| hit.signals.text.is_none()), "{:?}", found.hits);
+}
+
+#[tokio::test]
 async fn a_forgotten_session_can_begin_again_and_old_handles_are_fenced() {
     let bench = Bench::new().await;
     let ada = bench.owner("ada");

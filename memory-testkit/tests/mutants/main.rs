@@ -2,6 +2,7 @@
 
 mod chat;
 mod chat_stores;
+mod embedders;
 mod frame;
 mod records;
 mod records_stores;

@@ -1,9 +1,9 @@
-//! A Postgres server: the truth.
+//! A Postgres server: everything but a cache.
 
 use std::sync::Arc;
 
 use memory_core::{Result, Truth};
-use memory_postgres::{PgChat, PgRecords, Postgres, PostgresConfig};
+use memory_postgres::{PgChat, PgRecords, PgText, PgVectors, Postgres, PostgresConfig};
 
 use super::{Opened, Wanted, url};
 
@@ -18,6 +18,12 @@ pub(super) async fn open(url: &str, wanted: &Wanted<'_>) -> Result<Opened> {
     if wanted.truth {
         opened.chat = Some(Truth::chat(Arc::new(PgChat::new(&server))));
         opened.records = Some(Truth::records(Arc::new(PgRecords::new(&server))));
+    }
+    if let Some(analysis) = wanted.analysis {
+        opened.text = Some(Arc::new(PgText::new(&server, analysis.name())));
+    }
+    if let Some(space) = wanted.space {
+        opened.vectors = Some(Arc::new(PgVectors::open(&server, space.clone()).await?));
     }
     Ok(opened)
 }

@@ -1,4 +1,4 @@
-//! A Redis server: conversations, and a cache.
+//! A Redis server or cluster: conversations, and a cache.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::{Opened, Wanted, url};
 
 pub(super) async fn open(url: &str, wanted: &Wanted<'_>) -> Result<Opened> {
     let (url, prefix) = url::take(url, "prefix");
-    let mut config = RedisConfig::new(url);
+    let mut config = configured(url)?;
     if let Some(prefix) = prefix {
         config = config.with_prefix(prefix);
     }
@@ -22,4 +22,22 @@ pub(super) async fn open(url: &str, wanted: &Wanted<'_>) -> Result<Opened> {
         opened.cache = Some(Arc::new(RedisCache::new(&redis)));
     }
     Ok(opened)
+}
+
+/// Returns how to connect to the server, or to the nodes of a cluster.
+#[cfg(feature = "redis-cluster")]
+fn configured(url: String) -> Result<RedisConfig> {
+    Ok(url::nodes(&url).map_or_else(|| RedisConfig::new(url), RedisConfig::cluster))
+}
+
+/// Returns how to connect to the server.
+#[cfg(not(feature = "redis-cluster"))]
+fn configured(url: String) -> Result<RedisConfig> {
+    match url::nodes(&url) {
+        None => Ok(RedisConfig::new(url)),
+        Some(_) => {
+            let what = "be opened as a cluster: the feature redis-cluster is off".to_owned();
+            Err(memory_core::Error::Unsupported { backend: "redis", what })
+        }
+    }
 }

@@ -13,6 +13,8 @@ fn urls_name_backends() {
         ("postgresql://h/d", Backend::Postgres),
         ("redis://h", Backend::Redis),
         ("rediss://h", Backend::Redis),
+        ("redis+cluster://h:1,i:2", Backend::Redis),
+        ("rediss+cluster://h", Backend::Redis),
         ("qdrant://h:6334", Backend::Qdrant),
         ("qdrant+https://h", Backend::Qdrant),
         ("elastic:", Backend::Elastic),
@@ -45,4 +47,12 @@ async fn a_backend_says_what_it_cannot_hold_and_which_feature_is_off() {
             assert!(error.ends_with(&format!("the feature {} is off", backend.name())), "{error}");
         }
     }
+}
+
+#[cfg(all(feature = "redis", not(feature = "redis-cluster")))]
+#[tokio::test]
+async fn a_cluster_needs_its_feature() {
+    let wanted = Wanted { truth: true, analysis: None, space: None, cache: false };
+    let error = open("redis+cluster://h", &wanted).await.err().unwrap().to_string();
+    assert_eq!(error, "redis cannot be opened as a cluster: the feature redis-cluster is off");
 }

@@ -26,6 +26,19 @@ pub(super) fn take(url: &str, name: &str) -> (String, Option<String>) {
     if rest.is_empty() { (place.to_owned(), value) } else { (format!("{place}?{}", rest.join("&")), value) }
 }
 
+/// Returns the URLs of the nodes of a cluster: `redis+cluster://USER:PASSWORD@HOST:PORT,HOST:PORT` names some of them, and
+/// who logs in to all. None for a URL of another kind.
+#[cfg(any(test, feature = "redis"))]
+pub(super) fn nodes(url: &str) -> Option<Vec<String>> {
+    let (kind, rest) = split(url)?;
+    let way = kind.strip_suffix("+cluster")?;
+    let rest = rest.strip_prefix("//").unwrap_or(rest);
+    let (rest, query) = rest.find('?').map_or((rest, ""), |at| rest.split_at(at));
+    // The last @ ends what names the user: a password may hold others, and commas.
+    let (login, hosts) = rest.rfind('@').map_or(("", rest), |at| rest.split_at(at + 1));
+    Some(hosts.split(',').map(|host| format!("{way}://{login}{host}{query}")).collect())
+}
+
 /// Returns the address for HTTP; none for a URL without a place. The way is encrypted unless it says otherwise or ends on
 /// this machine.
 #[cfg(any(test, feature = "qdrant", feature = "elastic"))]
@@ -95,6 +108,14 @@ mod tests {
         for (url, expected) in table {
             assert_eq!(http(url).as_deref(), expected, "{url}");
         }
+    }
+
+    #[test]
+    fn a_cluster_is_named_by_some_of_its_nodes() {
+        assert_eq!(nodes("redis://a:1"), None);
+        assert_eq!(nodes("redis+cluster://a:1").unwrap(), ["redis://a:1"]);
+        let several = nodes("rediss+cluster://ada:x,y@a:1,b:2?protocol=resp3").unwrap();
+        assert_eq!(several, ["rediss://ada:x,y@a:1?protocol=resp3", "rediss://ada:x,y@b:2?protocol=resp3"]);
     }
 
     #[test]

@@ -101,7 +101,11 @@ impl Total {
             output.line(&format!("records    conversations alone were copied, {} records left behind", moved.left))?;
         }
         output.line(&format!("indexes    {pending} notes to be followed"))?;
-        output.line("The source is as it was: `memory forget --all` on it, once the copy serves.")?;
+        if moved.rows.count + moved.records.count == 0 {
+            output.line("There was nothing to move: is the owner's name right?")?;
+        } else {
+            output.line("The source is as it was: `memory forget --all` on it, once the copy serves.")?;
+        }
         Ok(())
     }
 }

@@ -6,14 +6,15 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::{try_join, try_join_all, try_join3};
+use futures_util::future::{join, join_all, try_join, try_join_all};
 use uuid::Uuid;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::scope::{Epoch, Scope};
 use crate::upkeep::Upkeep;
 
 use super::CacheLayer;
+use super::doubts::Ticket;
 use super::item::Item;
 use super::notes::note;
 
@@ -59,17 +60,24 @@ impl<I: Item> Shelf<I> {
         if ids.len() > LOOKUPS || distinct.len() < ids.len() || ids.is_empty() {
             return Looked::nothing(ids);
         }
-        if let Some(error) = self.layer.doubt() {
-            note(error);
-            return Looked::nothing(ids);
+        let doubt = self.layer.doubts().of(scope, I::STAMP);
+        if let Some(ticket) = doubt {
+            return self.begin_anew(scope, ids, ticket).await;
         }
         let (cache, guess) = (&self.layer.cache, self.layer.guess(scope));
         let keys: Vec<String> = ids.iter().map(|id| I::key(*id)).collect();
-        let stamp = async { cache.get(scope, guess, I::STAMP).await.map_err(note) };
-        let values = try_join_all(keys.iter().map(|key| async { cache.get(scope, guess, key).await.map_err(note) }));
+        let stamp = cache.get(scope, guess, I::STAMP);
+        let values = join_all(keys.iter().map(|key| cache.get(scope, guess, key)));
+        // Where the cache is away, truth is not asked before that is known. The guard may let one call alone through, to
+        // see whether the cache is back: it has to come to its end, although the others were refused.
+        let cached = async {
+            let (stamp, values) = join(stamp, values).await;
+            let values: Result<Vec<_>> = values.into_iter().collect();
+            Ok::<_, ()>((stamp.map_err(note)?, values.map_err(note)?))
+        };
         // Where truth does not answer, the read that follows tells.
         let epoch = async { self.truth.epoch(scope).await.map_err(drop) };
-        let Ok((stamp, values, epoch)) = try_join3(stamp, values, epoch).await else { return Looked::nothing(ids) };
+        let Ok(((stamp, values), epoch)) = try_join(cached, epoch).await else { return Looked::nothing(ids) };
         if epoch != guess {
             self.layer.learn(scope, epoch);
             return Looked::nothing(ids);
@@ -87,6 +95,15 @@ impl<I: Item> Shelf<I> {
         let put = self.layer.cache.put(scope, epoch, I::STAMP, &stamp, STAMP_TTL).await;
         let fill = put.map_err(note).ok().map(|()| (epoch, stamp));
         Looked { fill, ..Looked::nothing(ids) }
+    }
+
+    /// Replaces the stamp that a write could not replace: what is cached under it may be what that write took back.
+    async fn begin_anew(&self, scope: &Scope, ids: &[I::Id], ticket: Ticket) -> Looked<I> {
+        match self.mark(scope, fresh()).await {
+            Ok(()) => self.layer.doubts().settle(scope, I::STAMP, ticket),
+            Err(error) => note(error),
+        }
+        Looked::nothing(ids)
     }
 
     /// Caches what was read from truth, and returns all items in the order of `ids`.
@@ -113,29 +130,35 @@ impl<I: Item> Shelf<I> {
 
     /// Makes a change of truth after which nothing cached before or meanwhile is taken.
     pub(super) async fn change<T>(&self, scope: &Scope, write: impl Future<Output = Result<T>> + Send) -> Result<T> {
-        self.mark(scope, BUSY).await;
+        let busy = self.mark(scope, BUSY).await;
+        // At once: whoever waits for the write may go away before its end.
+        busy.unwrap_or_else(|error| self.doubt(scope, error));
         let answer = write.await;
         // Also where it failed: it may have been applied.
-        self.mark(scope, fresh()).await;
+        let doubt = self.layer.doubts().of(scope, I::STAMP);
+        match (self.mark(scope, fresh()).await, doubt) {
+            (Ok(()), Some(ticket)) => self.layer.doubts().settle(scope, I::STAMP, ticket),
+            (Ok(()), None) => {}
+            (Err(error), _) => self.doubt(scope, error),
+        }
         answer
     }
 
+    fn doubt(&self, scope: &Scope, error: Error) {
+        self.layer.doubts().add(scope, I::STAMP);
+        note(error);
+    }
+
     /// Puts a stamp in the place of the present one, under the epoch that truth tells.
-    async fn mark(&self, scope: &Scope, stamp: Stamp) {
+    async fn mark(&self, scope: &Scope, stamp: Stamp) -> Result<()> {
         let put = |epoch| self.layer.cache.put(scope, epoch, I::STAMP, &stamp, STAMP_TTL);
         let guess = self.layer.guess(scope);
-        let marked = async {
-            let ((), epoch) = try_join(put(guess), self.truth.epoch(scope)).await?;
-            if epoch == guess {
-                return Ok(());
-            }
-            self.layer.learn(scope, epoch);
-            put(epoch).await
-        };
-        if let Err(error) = marked.await {
-            note(error.clone());
-            self.layer.doubt_from_now(error);
+        let ((), epoch) = try_join(put(guess), self.truth.epoch(scope)).await?;
+        if epoch == guess {
+            return Ok(());
         }
+        self.layer.learn(scope, epoch);
+        put(epoch).await
     }
 }
 

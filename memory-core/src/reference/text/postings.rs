@@ -28,9 +28,9 @@ pub(super) struct Slot {
 /// A document's entry in the list of a term.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Posting {
-    pub(super) slot: usize,
+    pub(super) slot: u32,
     /// Where the document's terms name this list.
-    back: usize,
+    back: u32,
     pub(super) own: u32,
     pub(super) near: f32,
 }
@@ -76,19 +76,9 @@ impl Postings {
         if self.items.is_empty() { 0.0 } else { (self.length as f64 / self.items.len() as f64) as f32 }
     }
 
+    /// Returns the list of a term.
     pub(super) fn list(&self, term: &Term) -> Option<&List> {
         self.lists.get(*self.terms.get(term)?)?.as_ref()
-    }
-
-    /// Returns the counts of a term in a document.
-    pub(super) fn counts_in(&self, slot: usize, term: &Term) -> (u32, f32) {
-        let posting = || {
-            let number = *self.terms.get(term)?;
-            let terms = &self.slots.get(slot)?.document.as_ref()?.terms;
-            let back = terms.binary_search_by_key(&number, |(number, _)| *number).ok()?;
-            self.lists.get(number)?.as_ref()?.postings.get(terms.get(back)?.1)
-        };
-        posting().map_or((0, 0.0), |posting| (posting.own, posting.near))
     }
 
     /// Puts an entry, unless a newer one of its item is there.
@@ -102,11 +92,11 @@ impl Postings {
         let slot = self.free_slots.pop().unwrap_or(self.slots.len());
         let counts = self.counts(entry);
         let mut terms = Vec::with_capacity(counts.len());
-        for (back, (number, own, near)) in counts.into_iter().enumerate() {
+        for (back, (number, own, near)) in (0..).zip(counts) {
             let Some(list) = self.lists.get_mut(number).and_then(Option::as_mut) else { continue };
             terms.push((number, list.postings.len()));
             list.containing += u64::from(own > 0);
-            list.postings.push(Posting { slot, back, own, near });
+            list.postings.push(Posting { slot: slot as u32, back, own, near });
         }
         let length = entry.length();
         let document = Document { item: item.clone(), version: *version, fields: fields.clone(), terms };
@@ -173,8 +163,8 @@ impl Postings {
         let gone = list.postings.swap_remove(place);
         list.containing -= u64::from(gone.own > 0);
         if let Some(moved) = list.postings.get(place) {
-            let document = self.slots.get_mut(moved.slot).and_then(|slot| slot.document.as_mut());
-            if let Some((_, there)) = document.and_then(|document| document.terms.get_mut(moved.back)) {
+            let document = self.slots.get_mut(moved.slot as usize).and_then(|slot| slot.document.as_mut());
+            if let Some((_, there)) = document.and_then(|document| document.terms.get_mut(moved.back as usize)) {
                 *there = place;
             }
         }

@@ -3,7 +3,7 @@
 use super::postings::{List, Postings};
 use crate::rank::{Bm25, TermWeights};
 use crate::reference::best::{Best, Candidate};
-use crate::text::{Term, TextHit, TextHits, TextQuery};
+use crate::text::{TextHit, TextHits, TextQuery};
 
 /// Less than any score: the document holds no term of the query.
 const UNSCORED: f32 = -1.0;
@@ -17,31 +17,30 @@ impl Postings {
         let (documents, mean_length) = (self.count(), self.mean_length());
 
         let mut best = Best::new(*limit, filter);
-        for (place, score) in self.scores(&lists, mean_length) {
+        for (place, score) in self.scores(&lists, &containing) {
             let Some(document) = self.slots.get(place).and_then(|slot| slot.document.as_ref()) else { continue };
             best.offer(Candidate { score, item: &document.item, fields: &document.fields, place });
         }
-        let hits = best.into_sorted().map(|candidate| self.hit(candidate, terms)).collect();
-        TextHits { documents, mean_length, containing, hits }
+        let best: Vec<Candidate<'_>> = best.into_sorted().collect();
+        TextHits { documents, mean_length, containing, hits: self.hits(&best, &lists) }
     }
 
     /// Returns the slots of the documents that hold a term of the query, with their scores.
     ///
     /// Term after term, so that only what a list holds is looked at. The sums are those of [`crate::rank::bm25f`],
     /// number for number: it adds in the order of the terms too, and a term that is missing adds nothing.
-    fn scores(&self, lists: &[Option<&List>], mean_length: f32) -> Vec<(usize, f32)> {
+    fn scores(&self, lists: &[Option<&List>], containing: &[u64]) -> Vec<(usize, f32)> {
         let mut scores = vec![UNSCORED; self.slots.len()];
         let mut found = Vec::new();
-        for list in lists.iter().flatten() {
-            let weights = TermWeights::new(&Bm25::default(), self.count(), mean_length, &[list.containing]);
-            for posting in &list.postings {
-                let (Some(slot), Some(sum)) = (self.slots.get(posting.slot), scores.get_mut(posting.slot)) else {
-                    continue;
-                };
-                let score = weights.score(slot.length, &[posting.own], &[posting.near]);
+        let weights = TermWeights::new(&Bm25::default(), self.count(), self.mean_length(), containing);
+        for (list, weight) in lists.iter().zip(weights.each()) {
+            for posting in list.iter().flat_map(|list| &list.postings) {
+                let place = posting.slot as usize;
+                let (Some(slot), Some(sum)) = (self.slots.get(place), scores.get_mut(place)) else { continue };
+                let score = weight.score(slot.length, posting.own, posting.near);
                 if *sum == UNSCORED {
                     *sum = score;
-                    found.push(posting.slot);
+                    found.push(place);
                 } else {
                     *sum += score;
                 }
@@ -50,10 +49,30 @@ impl Postings {
         found.into_iter().filter_map(|slot| Some((slot, *scores.get(slot)?))).collect()
     }
 
-    fn hit(&self, candidate: Candidate<'_>, terms: &[Term]) -> TextHit {
-        let Candidate { score: _, item, fields, place } = candidate;
-        let (own, near) = terms.iter().map(|term| self.counts_in(place, term)).unzip();
-        let length = self.slots.get(place).map_or(0, |slot| slot.length);
-        TextHit { item: item.clone(), own, near, length, fields: fields.clone() }
+    /// Returns the hits with their counts: list after list again, which is sooner done than to look each term of each
+    /// document up.
+    fn hits(&self, best: &[Candidate<'_>], lists: &[Option<&List>]) -> Vec<TextHit> {
+        let hit = |candidate: &Candidate<'_>| {
+            let length = self.slots.get(candidate.place).map_or(0, |slot| slot.length);
+            let (own, near) = (vec![0; lists.len()], vec![0.0; lists.len()]);
+            TextHit { item: candidate.item.clone(), own, near, length, fields: candidate.fields.clone() }
+        };
+        let mut hits: Vec<TextHit> = best.iter().map(hit).collect();
+        let mut numbers = vec![u32::MAX; self.slots.len()];
+        for (number, candidate) in (0..).zip(best) {
+            if let Some(free) = numbers.get_mut(candidate.place) {
+                *free = number;
+            }
+        }
+        for (term, list) in lists.iter().enumerate() {
+            for posting in list.iter().flat_map(|list| &list.postings) {
+                let number = numbers.get(posting.slot as usize).copied().unwrap_or(u32::MAX);
+                let Some(hit) = hits.get_mut(number as usize) else { continue };
+                if let (Some(own), Some(near)) = (hit.own.get_mut(term), hit.near.get_mut(term)) {
+                    (*own, *near) = (posting.own, posting.near);
+                }
+            }
+        }
+        hits
     }
 }

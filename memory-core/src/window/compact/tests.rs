@@ -134,6 +134,27 @@ fn summaries_are_merged_where_no_message_may_be_folded() {
 }
 
 #[test]
+fn summaries_never_crowd_out_what_was_said() {
+    let policy = FoldPolicy::new(Some(3_000));
+    let (mut window, mut number) = (Vec::new(), 0);
+    for _ in 0..500 {
+        for mut row in rows(&turns(1, 36)) {
+            number += 1;
+            row.seq = Seq(number);
+            window.push(row);
+        }
+        while let Some(plan) = plan_fold(&window, &policy) {
+            let at = window.iter().position(|row| row.id == plan.rows[0].id).unwrap();
+            window.splice(at..at + plan.rows.len(), [summary_of(&plan)]);
+        }
+        let tokens = |is_summary: bool| -> u64 {
+            window.iter().filter(|row| row.covers.is_some() == is_summary).map(|row| row.tokens).sum()
+        };
+        assert!(number < 60 || tokens(false) >= 500, "{} beside {} of summaries", tokens(false), tokens(true));
+    }
+}
+
+#[test]
 fn pressure_is_the_larger_of_two_shares() {
     let policy = FoldPolicy::new(Some(1_000));
     assert_eq!(policy.pressure(500, 10), Pressure(0.5));

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use ::qdrant_client::qdrant::{PointId, ScoredPoint};
-use memory_core::vector::Similarity;
+use memory_core::vector::{Similarity, nearest_first};
 use memory_core::{Epoch, Error, Fields, ItemId, Result, Scope};
 
 use crate::error::BACKEND;
@@ -47,9 +47,8 @@ impl Candidate {
         })
     }
 
-    /// Returns the order of hits: nearest first, ties by newer time, then by item.
+    /// Returns the order of hits.
     pub(super) fn order(&self, other: &Self) -> Ordering {
-        let nearer = other.similarity.value().total_cmp(&self.similarity.value());
-        nearer.then_with(|| other.fields.at.cmp(&self.fields.at)).then_with(|| self.item.cmp(&other.item))
+        nearest_first((self.similarity, self.fields.at, &self.item), (other.similarity, other.fields.at, &other.item))
     }
 }

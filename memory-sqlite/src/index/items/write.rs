@@ -18,6 +18,8 @@ pub(crate) struct Row<'r> {
     pub(crate) digest: &'r [u8],
     pub(crate) block: Option<i64>,
     pub(crate) fields: &'r Fields,
+    /// Whether filters look for the fields here; a vector index has them beside the vectors.
+    pub(crate) is_filtered: bool,
 }
 
 /// Puts items, each once, in place of what is stored under their numbers.
@@ -26,7 +28,7 @@ pub(crate) async fn put(connection: &mut SqliteConnection, owner: i64, rows: &[R
     let head = "INSERT OR REPLACE INTO index_item (owner, id, item, epoch, revision, digest, block, unit, session, seq, \
                 role, speaker, kind, trust, at, expires_at, valid_from, valid_to, superseded_at, fields) ";
     insert(connection, head, rows, |columns, row| {
-        let Row { id, item, version, digest, block, fields } = row;
+        let Row { id, item, version, digest, block, fields, is_filtered } = row;
         let Fields { unit, session, seq, role, speaker, kind, tags: _, trust, sources: _, at, .. } = fields;
         let Fields { expires_at, valid_from, valid_to, superseded_at, metadata: _, .. } = fields;
         let time = |time: &Option<Timestamp>| time.map(|time| time.0);
@@ -37,11 +39,15 @@ pub(crate) async fn put(connection: &mut SqliteConnection, owner: i64, rows: &[R
         columns.push_bind(seq.and_then(|seq| i64::try_from(seq.0).ok())).push_bind(role.map(|role| role.name()));
         columns.push_bind(speaker.clone()).push_bind(kind.clone()).push_bind(*trust as i64).push_bind(at.0);
         columns.push_bind(time(expires_at)).push_bind(time(valid_from));
-        columns.push_bind(time(valid_to)).push_bind(time(superseded_at)).push_bind(fields.encode());
+        columns.push_bind(time(valid_to)).push_bind(time(superseded_at));
+        columns.push_bind(if *is_filtered { fields.encode() } else { Vec::new() });
     })
     .await?;
-    let values: Vec<(i64, ValueRow)> =
-        rows.iter().flat_map(|row| value_rows(row.fields).into_iter().map(|value| (row.id, value))).collect();
+    let values: Vec<(i64, ValueRow)> = rows
+        .iter()
+        .filter(|row| row.is_filtered)
+        .flat_map(|row| value_rows(row.fields).into_iter().map(|value| (row.id, value)))
+        .collect();
     let head = "INSERT OR IGNORE INTO index_value (owner, item, field, key, type, value) ";
     insert(connection, head, &values, |columns, (id, row)| {
         let ValueRow { field, key, kind, value } = row;

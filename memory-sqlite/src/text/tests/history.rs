@@ -86,11 +86,17 @@ async fn every_history_gives_the_answers_of_the_reference() {
         let folder = tempfile::tempdir().unwrap();
         let shape = if seed % 3 == 2 { Shape::default() } else { SMALL };
         let (sqlite, reference) = (open(&folder, shape).await, MemText::new("test-1"));
+        // Another process: now and then it writes, and what it holds in memory is next to nothing in some histories.
+        let other = open_holding(&folder, shape, if seed % 2 == 0 { 20_000 } else { 1 << 20 }).await;
         let players = Players::draw(&mut random);
         for _ in 0..120 {
-            step(&mut random, &players, (&sqlite, &reference)).await;
+            let writer = if random.chance(1, 3) { &other } else { &sqlite };
+            step(&mut random, &players, (writer, &reference)).await;
             if random.chance(1, 3) {
                 ask(&mut random, &players, (&sqlite, &reference)).await;
+            }
+            if random.chance(1, 6) {
+                ask(&mut random, &players, (&other, &reference)).await;
             }
         }
         found += rows(&sqlite, "text_segment").await;
@@ -128,7 +134,7 @@ async fn at_full_size_the_answers_are_those_of_the_reference() {
     let gone = Deletion::Items(entries.iter().step_by(7).map(|entry| entry.item.clone()).collect());
     sqlite.delete(&owner, &gone).await.unwrap();
     reference.delete(&owner, &gone).await.unwrap();
-    assert!(rows(&sqlite, "text_segment").await >= 5 && rows(&sqlite, "text_tail").await > 0);
+    assert!(rows(&sqlite, "text_segment").await >= 2 && rows(&sqlite, "text_tail").await > 0);
     for limit in [1, 10, 100, 2_000] {
         for filter in [Filter::All, Filter::eq(memory_core::Field::At, 7_i64)] {
             let query = TextQuery { terms: words(&mut random, 8), unit: Unit::Message, filter, limit };

@@ -1,0 +1,88 @@
+//! `memory eval`: how well recall finds the evidence of questions, on sets that the field knows.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use memory::model::Embedder;
+use memory::{Field, Filter, Memory, Settings, WindowConfig};
+
+use super::Call;
+use crate::cli::Eval;
+use crate::embedding::{self, Embedding};
+use crate::eval::{self, Kind, Leg, Memo, Set, Vectors};
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+
+/// Measures a set with the defaults of the library; nothing is tuned for it.
+pub(crate) async fn run(call: &Call, args: &Eval, output: &mut Output) -> Result<Outcome, Failure> {
+    let (path, kind) = (args.path.clone(), args.set);
+    let set = tokio::task::spawn_blocking(move || match (kind, path) {
+        (Kind::Sample, None) => Set::sample(),
+        (Kind::Sample, Some(_)) => Err(Failure::Usage("the sample is in the program: give no file".to_owned())),
+        (kind, Some(path)) => Set::read(kind, open(&path)?),
+        (_, None) => Err(Failure::Usage("the set is not in the program: give its file".to_owned())),
+    });
+    let set = set.await.map_err(|_| Failure::Inner("the reader of the set broke down".to_owned()))??;
+    let embedder = embedder(call, args, &set)?;
+    let legs = legs(&args.legs, embedder.is_some())?;
+    // The prepared vectors of this set are of what users say.
+    let users_alone = args.vectors.is_some() && kind == Kind::Longmemeval;
+    let memory = build(call, embedder, users_alone).await?;
+    let tables = eval::run(&memory, &set, &legs).await?;
+    let mut notes = set.notes;
+    if users_alone && legs.iter().any(|leg| *leg != Leg::Text) {
+        notes.push("vectors: those of user turns only; what the assistant says is found by words".to_owned());
+    }
+    if output.is_json() {
+        output.json(&eval::to_json(&tables, &notes))?;
+    } else {
+        eval::in_words(&tables, &notes, output)?;
+    }
+    memory.close().await?;
+    Ok(Outcome::Done)
+}
+
+/// Returns who embeds: a file of vectors, or the model inside the program if it is asked for.
+fn embedder(call: &Call, args: &Eval, set: &Set) -> Result<Option<Arc<dyn Embedder>>, Failure> {
+    let wished = call.global.embedder.filter(|wished| *wished == Embedding::Local);
+    match (&args.vectors, wished) {
+        (Some(_), Some(_)) => Err(Failure::Usage("give vectors or an embedder, not both".to_owned())),
+        (Some(file), None) => Ok(Some(Arc::new(Vectors::read(file, set)?))),
+        (None, Some(_)) => Ok(embedding::embedder(wished)?.map(|inner| Arc::new(Memo::new(inner)) as _)),
+        (None, None) => Ok(None),
+    }
+}
+
+fn open(path: &str) -> Result<Box<dyn Read>, Failure> {
+    if path == "-" {
+        return Ok(Box::new(io::stdin()));
+    }
+    let file = File::open(path).map_err(|error| Failure::Usage(format!("the set {path} cannot be read: {error}")))?;
+    Ok(Box::new(io::BufReader::new(file)))
+}
+
+/// Returns the legs asked for; without a wish all that there is.
+fn legs(wished: &[Leg], is_embedded: bool) -> Result<Vec<Leg>, Failure> {
+    if wished.is_empty() {
+        return Ok(if is_embedded { vec![Leg::Text, Leg::Vector, Leg::Both] } else { vec![Leg::Text] });
+    }
+    if !is_embedded && wished.iter().any(|leg| *leg != Leg::Text) {
+        return Err(Failure::Usage(
+            "there are no vectors: give their file with --vectors, or --embedder local".to_owned(),
+        ));
+    }
+    Ok(wished.to_vec())
+}
+
+/// Builds a memory in this process, or over the database that the command line names: never the person's own by default.
+async fn build(call: &Call, embedder: Option<Arc<dyn Embedder>>, users_alone: bool) -> Result<Memory, Failure> {
+    let settings = if call.names_database { call.database()?.settings() } else { Settings::new("memory:").or_env() };
+    let settings = match embedder {
+        Some(embedder) => settings.with_embedder(embedder),
+        None => settings,
+    };
+    let builder = settings.open().await?.window(WindowConfig::default().with_summaries(false));
+    let builder = if users_alone { builder.embedded(Filter::eq(Field::Role, "user")) } else { builder };
+    Ok(builder.build().await?)
+}

@@ -1,0 +1,159 @@
+//! Runs a set: conversations go in, questions are searched, places of the evidence come out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use clap::ValueEnum;
+use indicatif::ProgressBar;
+use memory::engine::Content;
+use memory::rank::{Ranking, Weights};
+use memory::{Forget, Memory, MessageId, Scope, Scoped, Search, SessionId};
+
+use super::metrics::{Ranks, Scores};
+use super::set::{Haystack, Part, Question, Set};
+use crate::failure::Failure;
+
+/// The owner's tenant in whatever database is measured.
+const TENANT: &str = "memory-eval";
+/// Hits of a question that are looked at.
+const DEPTH: usize = 100;
+/// Messages of one append.
+const BATCH: usize = 500;
+
+/// What is searched with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Leg {
+    /// Words alone
+    Text,
+    /// Vectors alone
+    Vector,
+    /// Both, by the default ranking
+    Both,
+}
+
+impl Leg {
+    /// Returns its name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Vector => "vector",
+            Self::Both => "text + vector",
+        }
+    }
+
+    fn ranking(self) -> Ranking {
+        match self {
+            Self::Text => Ranking::ZScore(Weights { text: 1.0, vector: 0.0 }),
+            Self::Vector => Ranking::ZScore(Weights { text: 0.0, vector: 1.0 }),
+            Self::Both => Ranking::default(),
+        }
+    }
+}
+
+/// The rows of one table: a group of questions each.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    /// What is searched with what.
+    pub(crate) title: String,
+    /// The unit that is found: `turns` or `sessions`.
+    pub(crate) unit: &'static str,
+    /// What it was searched with.
+    pub(crate) leg: Leg,
+    /// The rows.
+    pub(crate) rows: Vec<(String, Scores)>,
+}
+
+/// Ranks of one question by unit.
+struct Answer {
+    groups: Vec<String>,
+    turns: Ranks,
+    sessions: Ranks,
+}
+
+/// Measures all parts of a set with each leg.
+pub(crate) async fn run(memory: &Memory, set: &Set, legs: &[Leg]) -> Result<Vec<Table>, Failure> {
+    let mut tables = Vec::new();
+    for part in &set.parts {
+        let questions: usize = part.haystacks.iter().map(|haystack| haystack.questions.len()).sum();
+        let bar = ProgressBar::new(questions as u64);
+        let mut answers: Vec<Vec<Answer>> = legs.iter().map(|_| Vec::new()).collect();
+        for haystack in &part.haystacks {
+            let scoped = memory.of(&Scope::new(TENANT, haystack.name.as_str())?);
+            let outcome = measure(memory, &scoped, haystack, legs, &mut answers, &bar).await;
+            scoped.forget(&Forget::Everything).await?;
+            outcome?;
+        }
+        bar.finish_and_clear();
+        for (leg, answers) in legs.iter().zip(&answers) {
+            tables.push(table(part, "turns", *leg, answers, |answer| &answer.turns));
+            tables.push(table(part, "sessions", *leg, answers, |answer| &answer.sessions));
+        }
+    }
+    Ok(tables)
+}
+
+async fn measure(
+    memory: &Memory,
+    scoped: &Scoped,
+    haystack: &Haystack,
+    legs: &[Leg],
+    answers: &mut [Vec<Answer>],
+    bar: &ProgressBar,
+) -> Result<(), Failure> {
+    for (name, messages) in &haystack.sessions {
+        let session = scoped.session(&SessionId::new(name.as_str())?);
+        for batch in messages.chunks(BATCH) {
+            session.append(batch.to_vec()).await?;
+        }
+    }
+    let report = memory.upkeep_once().await?;
+    if let Some(failure) = report.failures.first() {
+        return Err(Failure::Inner(format!("the index is not complete: {failure}")));
+    }
+    for question in &haystack.questions {
+        for (leg, answers) in legs.iter().zip(answers.iter_mut()) {
+            let (turns, sessions) = ask(scoped, question, *leg).await?;
+            let turns = ranks(&turns, &question.turns);
+            let sessions = ranks(&sessions, &question.sessions);
+            answers.push(Answer { groups: question.groups.clone(), turns, sessions });
+        }
+        bar.inc(1);
+    }
+    Ok(())
+}
+
+/// Returns the messages found, and the sessions by the place of their best message.
+async fn ask(scoped: &Scoped, question: &Question, leg: Leg) -> Result<(Vec<MessageId>, Vec<String>), Failure> {
+    let search = Search::new(question.text.as_str()).limit(DEPTH).ranking(leg.ranking());
+    let search = if let Some(at) = question.at { search.asked_at(at) } else { search };
+    let found = scoped.search(&search).await?;
+    if let Some(degraded) = found.receipt.degraded.first() {
+        return Err(Failure::Inner(format!("a search was degraded: {}", degraded.why)));
+    }
+    let mut turns = Vec::new();
+    let mut sessions: Vec<String> = Vec::new();
+    for hit in found.hits {
+        if let Content::Message(row) = hit.content {
+            turns.push(row.id);
+            if !sessions.iter().any(|session| session == row.session.name()) {
+                sessions.push(row.session.name().to_owned());
+            }
+        }
+    }
+    Ok((turns, sessions))
+}
+
+fn ranks<T: Ord>(found: &[T], gold: &BTreeSet<T>) -> Ranks {
+    let places = (1..).zip(found).filter(|(_, item)| gold.contains(item)).map(|(place, _)| place);
+    Ranks { found: places.collect(), gold: gold.len() }
+}
+
+fn table(part: &Part, unit: &'static str, leg: Leg, answers: &[Answer], of: fn(&Answer) -> &Ranks) -> Table {
+    let mut groups: BTreeMap<&str, Vec<&Ranks>> = BTreeMap::new();
+    for answer in answers {
+        for group in &answer.groups {
+            groups.entry(group).or_default().push(of(answer));
+        }
+    }
+    let row = |group: &String| (group.clone(), Scores::of(groups.get(group.as_str()).map_or(&[][..], Vec::as_slice)));
+    Table { title: part.title.clone(), unit, leg, rows: part.groups.iter().map(row).collect() }
+}

@@ -1,0 +1,36 @@
+//! The sample conversation of the program, with questions of our own.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use memory::{Message, MessageId};
+
+use super::set::{Haystack, Kind, Part, Question, Set};
+use crate::failure::Failure;
+use crate::sample::{self, questions};
+
+const ALL: &str = "all questions";
+
+/// Puts the set together: each question searches the whole conversation, and is asked when it ends.
+pub(super) fn set(sessions: BTreeMap<String, Arc<Vec<Message>>>) -> Result<Set, Failure> {
+    let asked = questions()?.recall;
+    let words = asked.iter().map(|asked| asked.question.clone()).collect();
+    let at = sessions.values().flat_map(|messages| messages.iter()).map(|message| message.at).max();
+    let question = |asked: sample::Question| {
+        let places: Vec<_> = asked.evidence.iter().filter_map(|place| place.rsplit_once('#')).collect();
+        let turns: BTreeSet<MessageId> = places.iter().filter_map(|place| message(&sessions, *place)).collect();
+        let of_session = places.iter().map(|(session, _)| (*session).to_owned()).collect();
+        Question { text: asked.question, at, groups: vec![ALL.to_owned()], turns, sessions: of_session }
+    };
+    let questions = asked.into_iter().map(question).collect();
+    let haystack = Haystack { name: "sample".to_owned(), sessions: sessions.clone(), questions };
+    let part =
+        Part { title: "sample conversation".to_owned(), groups: vec![ALL.to_owned()], haystacks: vec![haystack] };
+    Ok(Set { kind: Kind::Sample, parts: vec![part], sessions, asked: words, notes: Vec::new() })
+}
+
+/// Returns the message of a session with this number, counted from 1.
+fn message(sessions: &BTreeMap<String, Arc<Vec<Message>>>, (session, number): (&str, &str)) -> Option<MessageId> {
+    let index = number.parse::<usize>().ok()?.checked_sub(1)?;
+    Some(sessions.get(session)?.get(index)?.id)
+}

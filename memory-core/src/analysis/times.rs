@@ -1,0 +1,242 @@
+//! When a question is about: the dates it names, and what it counts back from the moment of asking.
+
+use std::fmt;
+
+use jiff::Span;
+use jiff::civil::Date;
+
+use super::persons::words;
+use super::{Analysis, Language, fold};
+use crate::time::Timestamp;
+
+/// Days by which a day may be off: whoever speaks of one may live on the other side of the date line.
+const DAY: i32 = 1;
+/// Days within which what has happened is told.
+const TOLD: i32 = 3;
+
+/// Days that a question is about, and those after them on which they are still told of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Period {
+    days: Days,
+    is_counted: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Days {
+    /// From the first to the last.
+    Between(Date, Date),
+    /// A month of any year, or a day of it.
+    Yearly { month: i8, day: Option<i8> },
+}
+
+impl Period {
+    /// Returns whether what was said at `at`, taken in UTC, may tell of it.
+    pub fn covers(&self, at: Timestamp) -> bool {
+        let Some(at) = at.day() else { return false };
+        let covers = |(first, last): (Date, Date)| shifted(last, TOLD).is_some_and(|last| first <= at && at <= last);
+        match self.days {
+            Days::Between(first, last) => covers((first, last)),
+            // The end of December is told of in January.
+            Days::Yearly { month, day } => {
+                let years = [at.year(), at.year().saturating_sub(1)];
+                years.iter().filter_map(|year| date(*year, month, day)).any(covers)
+            }
+        }
+    }
+
+    /// Returns whether it is counted from the moment of asking ("two weeks ago"): no word of the question is found in a date.
+    pub fn is_counted(&self) -> bool {
+        self.is_counted
+    }
+}
+
+impl fmt::Display for Period {
+    /// Writes the first and the last day, as in `2023-05-01 to 2023-05-31`, or month and day of any year, as in `*-05-31`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.days {
+            Days::Between(first, last) => write!(f, "{first} to {last}"),
+            Days::Yearly { month, day: None } => write!(f, "*-{month:02}"),
+            Days::Yearly { month, day: Some(day) } => write!(f, "*-{month:02}-{day:02}"),
+        }
+    }
+}
+
+impl Analysis {
+    /// Returns the times that a question asked at `now` is about, in UTC: "two weeks ago", "last Tuesday", "in May", "on 8
+    /// May 2023". A month or day without a year is that of any year.
+    ///
+    /// Nothing where it names none or only vague ones ("recently"), or the language has no table for it. English has one.
+    pub fn times(&self, question: &str, now: Timestamp) -> Vec<Period> {
+        let (Some(Language::English), Some(today)) = (self.0.language, now.day()) else { return Vec::new() };
+        let question = fold::normalise(question);
+        let words: Vec<String> = words(&question).map(|word| word.bare()).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let mut periods = Vec::new();
+        for at in 0..words.len() {
+            let (before, rest) = words.split_at(at);
+            let counted = counted(before, rest, today).map(|(first, last)| (Days::Between(first, last), true));
+            let named = || named(&self.0.months, before, rest).map(|days| (days, false));
+            let period = counted.or_else(named).map(|(days, is_counted)| Period { days, is_counted });
+            periods.extend(period.filter(|period| !periods.contains(period)));
+        }
+        periods
+    }
+}
+
+/// Reads a date whose month or year stands at the head of `rest`.
+fn named(months: &[&str], before: &[&str], rest: &[&str]) -> Option<Days> {
+    in_digits(rest).or_else(|| year_alone(before, rest)).or_else(|| in_words(months, before, rest))
+}
+
+/// Reads `2023-05-08`.
+fn in_digits(rest: &[&str]) -> Option<Days> {
+    let [year, month, day, ..] = rest else { return None };
+    let is_date = (year.len(), month.len(), day.len()) == (4, 2, 2);
+    let (first, last) = date(year_of(year).filter(|_| is_date)?, month.parse().ok()?, Some(day.parse().ok()?))?;
+    Some(Days::Between(first, last))
+}
+
+/// Reads the year of `in 2023`.
+fn year_alone(before: &[&str], rest: &[&str]) -> Option<Days> {
+    let year = before.last().filter(|word| BEFORE_A_TIME.contains(word)).and(year_of(rest.first()?))?;
+    let first = Date::new(year, 1, 1).ok()?;
+    Some(Days::Between(first, first.last_of_year()))
+}
+
+/// Reads `May`, `8 May`, `May 8th, 2023`.
+fn in_words(months: &[&str], before: &[&str], rest: &[&str]) -> Option<Days> {
+    let (name, after) = rest.split_first()?;
+    let month = i8::try_from(months.iter().position(|month| month == name)? + 1).ok()?;
+    let day_before = match before {
+        [.., day, "of"] | [.., day] => day_of(day),
+        [] => None,
+    };
+    let day_after = after.first().and_then(|day| day_of(day)).filter(|_| day_before.is_none());
+    let year = after.get(usize::from(day_after.is_some())).and_then(|year| year_of(year));
+    let day = day_before.or(day_after);
+    let is_time = before.last().is_some_and(|word| BEFORE_A_TIME.contains(word));
+    if matches!(*name, "may" | "march") && day.is_none() && year.is_none() && !is_time {
+        return None;
+    }
+    match year {
+        Some(year) => date(year, month, day).map(|(first, last)| Days::Between(first, last)),
+        None => Some(Days::Yearly { month, day }),
+    }
+}
+
+/// Behind these, "may" and "march" are months and 2023 is a year.
+const BEFORE_A_TIME: [&str; 13] =
+    ["in", "of", "since", "during", "from", "to", "by", "until", "and", "last", "early", "mid", "late"];
+
+/// Reads what is counted back from today, at the head of `rest`: the first day and the last.
+fn counted(before: &[&str], rest: &[&str], today: Date) -> Option<(Date, Date)> {
+    match rest {
+        ["yesterday", ..] if before.ends_with(&["day", "before"]) => ago(2, "days", today),
+        ["yesterday", ..] => ago(1, "day", today),
+        ["couple", "of", unit, "ago", ..] => ago(2, unit, today),
+        [number, unit, "ago", ..] => ago(number_of(number)?, unit, today),
+        ["last" | "past", "couple", "of", unit, ..] => Some((back(today, 2, unit)?, today)),
+        ["last" | "past" | "previous", what, after @ ..] => {
+            past(what, today).or_else(|| Some((back(today, number_of(what)?, after.first()?)?, today)))
+        }
+        ["this", "week", ..] => Some((monday(today)?, today)),
+        ["this", "month", ..] => Some((today.first_of_month(), today)),
+        ["this", "year", ..] => Some((today.first_of_year(), today)),
+        _ => None,
+    }
+}
+
+/// Returns the last week, weekend, month, year or day of the week. A week and a month last until today: who says "last
+/// month" may mean the one that ends today.
+fn past(what: &str, today: Date) -> Option<(Date, Date)> {
+    match what {
+        "week" => Some((shifted(monday(today)?, -7)?, today)),
+        "month" => Some((shifted(today.first_of_month(), -1)?.first_of_month(), today)),
+        "year" => shifted(today.first_of_year(), -1).map(|last| (last.first_of_year(), last)),
+        "weekend" => {
+            let saturday = last_weekday(5, today)?;
+            Some((shifted(saturday, -DAY)?, shifted(saturday, 1 + DAY)?))
+        }
+        _ => {
+            let weekday = WEEKDAYS.iter().position(|name| *name == what)?;
+            around(last_weekday(i32::try_from(weekday).ok()?, today)?, DAY)
+        }
+    }
+}
+
+const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
+/// Returns the last day before today that is this one of the week, counted from Monday.
+fn last_weekday(weekday: i32, today: Date) -> Option<Date> {
+    let since = (i32::from(today.weekday().to_monday_zero_offset()) - weekday).rem_euclid(7);
+    shifted(today, if since == 0 { -7 } else { -since })
+}
+
+fn monday(today: Date) -> Option<Date> {
+    shifted(today, -i32::from(today.weekday().to_monday_zero_offset()))
+}
+
+/// Returns the days that may be meant by so many units ago: half a unit around.
+fn ago(number: i64, unit: &str, today: Date) -> Option<(Date, Date)> {
+    let half = match unit {
+        "day" | "days" => DAY,
+        "week" | "weeks" => 3,
+        "month" | "months" => 15,
+        "year" | "years" => 182,
+        _ => return None,
+    };
+    around(back(today, number, unit)?, half)
+}
+
+/// Returns the day so many units before today.
+fn back(today: Date, number: i64, unit: &str) -> Option<Date> {
+    let span = match unit {
+        "day" | "days" => Span::new().try_days(number),
+        "week" | "weeks" => Span::new().try_weeks(number),
+        "month" | "months" => Span::new().try_months(number),
+        "year" | "years" => Span::new().try_years(number),
+        _ => return None,
+    };
+    today.checked_sub(span.ok()?).ok()
+}
+
+/// Returns the first and the last day of those at most `by` days from this one.
+fn around(day: Date, by: i32) -> Option<(Date, Date)> {
+    Some((shifted(day, -by)?, shifted(day, by)?))
+}
+
+fn shifted(day: Date, by: i32) -> Option<Date> {
+    day.checked_add(Span::new().try_days(by).ok()?).ok()
+}
+
+/// Returns a day, with those beside it, or a month: the first day and the last.
+fn date(year: i16, month: i8, day: Option<i8>) -> Option<(Date, Date)> {
+    let first = Date::new(year, month, day.unwrap_or(1)).ok()?;
+    match day {
+        Some(_) => around(first, DAY),
+        None => Some((first, first.last_of_month())),
+    }
+}
+
+fn number_of(word: &str) -> Option<i64> {
+    const NUMBERS: [&str; 12] =
+        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+    if matches!(word, "a" | "an") {
+        return Some(1);
+    }
+    let in_words = NUMBERS.iter().position(|number| *number == word);
+    in_words.and_then(|place| i64::try_from(place + 1).ok()).or_else(|| word.parse().ok())
+}
+
+/// Reads `8`, `8th`.
+fn day_of(word: &str) -> Option<i8> {
+    let digits = ["st", "nd", "rd", "th"].iter().find_map(|end| word.strip_suffix(end)).unwrap_or(word);
+    digits.parse().ok().filter(|day| (1..=31).contains(day))
+}
+
+fn year_of(word: &str) -> Option<i16> {
+    word.parse().ok().filter(|year| (1900..2100).contains(year))
+}
+
+#[cfg(test)]
+mod tests;

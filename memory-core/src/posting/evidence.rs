@@ -1,0 +1,189 @@
+//! What a search has seen: for each document with a term of the query, how often it holds which.
+
+use crate::rank::{Bm25, TermWeights};
+use crate::text::Term;
+
+use super::{Candidate, Counts, Damaged, Document, Posting, visit_terms};
+
+/// The terms of a query.
+#[derive(Debug)]
+pub struct Query<'q> {
+    terms: &'q [Term],
+    /// Terms in byte order, with their places in the query.
+    sorted: Vec<(&'q str, u32)>,
+}
+
+impl<'q> Query<'q> {
+    /// Returns the query of `terms`, each once.
+    pub fn new(terms: &'q [Term]) -> Self {
+        let mut sorted: Vec<_> = terms.iter().map(Term::as_str).zip(0..).collect();
+        sorted.sort_unstable();
+        Self { terms, sorted }
+    }
+
+    /// Returns the terms in the order of the query.
+    pub fn terms(&self) -> impl Iterator<Item = &'q str> {
+        self.terms.iter().map(Term::as_str)
+    }
+
+    /// Gives each term of the query that a document holds to `visit`, by its place in the query; the document's terms are
+    /// as [`super::encode_terms`] writes them.
+    ///
+    /// # Errors
+    /// `Damaged` for terms that are none; what was visited before is as good as nothing.
+    pub fn visit(&self, terms: &[u8], mut visit: impl FnMut(u32, Counts)) -> Result<(), Damaged> {
+        let mut wanted = self.sorted.as_slice();
+        visit_terms(terms, |term, counts| {
+            while let Some(((next, place), rest)) = wanted.split_first() {
+                if next.as_bytes() > term {
+                    break;
+                }
+                wanted = rest;
+                if next.as_bytes() == term {
+                    visit(*place, counts);
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Stands for a slot of which nothing was noted.
+const UNSEEN: u32 = u32::MAX;
+
+/// A term of the query in a document.
+#[derive(Clone, Copy, Debug)]
+struct Match {
+    /// The document's slot, and once its segment has ended, its place among those seen.
+    document: u32,
+    term: u32,
+    counts: Counts,
+}
+
+/// What a search has seen. It grows with what is found, not with the product of documents and terms.
+///
+/// Of each document the matches come in the order of the query's terms, in which scores are summed.
+#[derive(Debug)]
+pub struct Evidence {
+    containing: Vec<u64>,
+    /// Segment after segment, and in each term after term.
+    matches: Vec<Match>,
+    seen: Vec<Document>,
+    /// Where the matches of the segment at hand begin.
+    segment: usize,
+    /// For each slot of the segment at hand its place among the documents seen.
+    places: Vec<u32>,
+}
+
+impl Evidence {
+    /// Begins for a query of so many terms.
+    pub fn new(terms: usize) -> Self {
+        let (containing, matches) = (vec![0; terms], Vec::new());
+        Self { containing, matches, seen: Vec::new(), segment: 0, places: Vec::new() }
+    }
+
+    /// Returns how many documents hold each term themselves.
+    pub fn containing(&self) -> &[u64] {
+        &self.containing
+    }
+
+    /// Notes a posting of the segment at hand, of the term at that place in the query; term after term.
+    pub fn note(&mut self, term: u32, posting: Posting) {
+        let Posting { slot, counts } = posting;
+        self.count(term, counts);
+        self.matches.push(Match { document: slot, term, counts });
+    }
+
+    /// Ends a segment that holds `documents`, in ascending order of slots.
+    ///
+    /// # Errors
+    /// `Damaged` if it lacks a document that was noted.
+    pub fn end_segment(&mut self, documents: &[Document]) -> Result<(), Damaged> {
+        let slots = documents.last().map_or(0, |last| last.slot as usize + 1);
+        self.places.clear();
+        self.places.resize(slots, UNSEEN);
+        for found in self.matches.get_mut(self.segment..).unwrap_or_default() {
+            let slot = found.document;
+            let place = self.places.get_mut(slot as usize).ok_or(Damaged)?;
+            if *place == UNSEEN {
+                *place = u32::try_from(self.seen.len()).map_err(|_| Damaged)?;
+                self.seen.push(*at_slot(documents, slot).ok_or(Damaged)?);
+            }
+            found.document = *place;
+        }
+        self.segment = self.matches.len();
+        Ok(())
+    }
+
+    /// Takes in a document of the tail, with its terms as [`super::encode_terms`] writes them; not within a segment.
+    ///
+    /// # Errors
+    /// `Damaged` for terms that are none.
+    pub fn read_tail(&mut self, query: &Query<'_>, document: Document, terms: &[u8]) -> Result<(), Damaged> {
+        let (from, place) = (self.matches.len(), u32::try_from(self.seen.len()).map_err(|_| Damaged)?);
+        query.visit(terms, |term, counts| {
+            self.count(term, counts);
+            self.matches.push(Match { document: place, term, counts });
+        })?;
+        let found = self.matches.get_mut(from..).unwrap_or_default();
+        found.sort_unstable_by_key(|found| found.term);
+        if !found.is_empty() {
+            self.seen.push(document);
+        }
+        self.segment = self.matches.len();
+        Ok(())
+    }
+
+    fn count(&mut self, term: u32, counts: Counts) {
+        if let (Some(containing), true) = (self.containing.get_mut(term as usize), counts.own > 0) {
+            *containing += 1;
+        }
+    }
+
+    /// Returns every document seen, with its score among so many `documents` of the owner.
+    ///
+    /// The sums are those of [`TermWeights::score`] over all terms: a term that is missing adds nothing.
+    pub fn candidates(&self, bm25: &Bm25, documents: u64, mean_length: f32) -> Vec<Candidate> {
+        let weights = TermWeights::new(bm25, documents, mean_length, &self.containing);
+        let candidate = |(place, document): (usize, &Document)| {
+            (Candidate { score: 0.0, at: document.at, item: document.item, place }, document.length)
+        };
+        let mut candidates: Vec<(Candidate, u32)> = self.seen.iter().enumerate().map(candidate).collect();
+        for Match { document, term, counts } in &self.matches {
+            let weight = weights.each().get(*term as usize);
+            if let (Some(weight), Some((candidate, length))) = (weight, candidates.get_mut(*document as usize)) {
+                candidate.score += weight.score(*length, counts.own, counts.near);
+            }
+        }
+        candidates.into_iter().map(|(candidate, _)| candidate).collect()
+    }
+
+    /// Returns the evidence for the documents at `places`: the counts of each term, own and near, and the length.
+    pub fn counts(&self, places: impl IntoIterator<Item = usize>) -> Vec<(Vec<u32>, Vec<f32>, u32)> {
+        let terms = self.containing.len();
+        let mut numbers = vec![usize::MAX; self.seen.len()];
+        let mut counted = Vec::new();
+        for place in places {
+            let length = self.seen.get(place).map_or(0, |document| document.length);
+            if let Some(number) = numbers.get_mut(place) {
+                *number = counted.len();
+            }
+            counted.push((vec![0; terms], vec![0.0; terms], length));
+        }
+        // One pass over all matches: they lie in the order in which they were read.
+        for Match { document, term, counts } in &self.matches {
+            let number = numbers.get(*document as usize).copied().unwrap_or(usize::MAX);
+            let Some((own, near, _)) = counted.get_mut(number) else { continue };
+            if let (Some(own), Some(near)) = (own.get_mut(*term as usize), near.get_mut(*term as usize)) {
+                (*own, *near) = (counts.own, counts.near);
+            }
+        }
+        counted
+    }
+}
+
+/// Returns the document at a slot; most segments have no gaps.
+fn at_slot(documents: &[Document], slot: u32) -> Option<&Document> {
+    let direct = documents.get(slot as usize).filter(|document| document.slot == slot);
+    direct.or_else(|| documents.get(documents.binary_search_by_key(&slot, |document| document.slot).ok()?))
+}

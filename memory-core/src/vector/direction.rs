@@ -1,0 +1,21 @@
+//! What is sought, for stores that look at vectors one by one.
+
+use super::dot::{Lanes, dot};
+use super::{Similarity, normalise};
+
+/// A direction to compare vectors with. Gives the very numbers of [`super::Partition::search`].
+#[derive(Clone, Debug)]
+pub struct Direction(Vec<Lanes>);
+
+impl Direction {
+    /// Returns the direction of `vector`; none for a zero vector.
+    pub fn of(vector: &[f32]) -> Option<Self> {
+        normalise(vector).map(|unit| Self(Lanes::row(&unit)))
+    }
+
+    /// Returns how similar a vector of unit length is.
+    pub fn similarity(&self, unit: &[f32]) -> Similarity {
+        // Adding zero makes -0.0 the same as 0.0, which tie.
+        Similarity::new(dot(&self.0, &Lanes::row(unit)) + 0.0)
+    }
+}

@@ -1,0 +1,95 @@
+//! The nearest items of a scan: a bounded list, however many rows are seen.
+
+use std::cmp::{Ordering, Reverse};
+
+use crate::filter::Filter;
+use crate::vector::Similarity;
+
+use super::partition::{Entry, Partition};
+
+/// A piece that may be an answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    pub(super) similarity: f32,
+    pub(super) slot: usize,
+    pub(super) piece: u32,
+}
+
+/// Keeps the nearest items that match a filter, each by its nearest piece.
+///
+/// The filter is asked only about pieces that would be kept: the result is that of filtering first.
+#[derive(Debug)]
+pub(super) struct Nearest<'a> {
+    partition: &'a Partition,
+    filter: &'a Filter,
+    limit: usize,
+    /// The best of what was seen, and some more.
+    found: Vec<Found>,
+    /// What is less similar is not kept.
+    least: f32,
+}
+
+impl<'a> Nearest<'a> {
+    pub(super) fn new(partition: &'a Partition, filter: &'a Filter, limit: usize, floor: Option<Similarity>) -> Self {
+        let least = floor.map_or(-1.0, Similarity::value);
+        Self { partition, filter, limit: limit.max(1), found: Vec::new(), least }
+    }
+
+    /// Returns whether a row with this product may be kept.
+    #[inline(always)]
+    pub(super) fn admits(&self, product: f32) -> bool {
+        cosine(product) >= self.least
+    }
+
+    /// Takes in a row with its scalar product.
+    pub(super) fn offer(&mut self, row: usize, product: f32) {
+        let similarity = cosine(product);
+        let Some((slot, piece, entry)) = self.partition.holder(row) else { return };
+        if similarity < self.least || !self.filter.matches(&entry.fields) {
+            return;
+        }
+        self.found.push(Found { similarity, slot, piece });
+        // Cut only when there is twice as much as needed: so a row costs the same however many are kept.
+        if self.found.len() >= self.limit.saturating_mul(2).saturating_add(64) {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        if self.partition.has_pieces() {
+            self.found.sort_unstable_by(|a, b| a.slot.cmp(&b.slot).then_with(|| by_piece(a, b)));
+            self.found.dedup_by_key(|found| found.slot);
+        }
+        if self.found.len() < self.limit {
+            return;
+        }
+        let partition = self.partition;
+        let (_, last, _) = self.found.select_nth_unstable_by(self.limit - 1, |a, b| order(partition, a, b));
+        self.least = last.similarity;
+        self.found.truncate(self.limit);
+    }
+
+    /// Returns the nearest items, nearest first, ties by newer `at`, then by item.
+    pub(super) fn into_sorted(mut self) -> Vec<Found> {
+        self.cut();
+        let partition = self.partition;
+        self.found.sort_unstable_by(|a, b| order(partition, a, b));
+        self.found
+    }
+}
+
+/// Returns the cosine that a scalar product of unit vectors stands for, without the difference of -0.0 and 0.0, which tie.
+#[inline(always)]
+fn cosine(product: f32) -> f32 {
+    product.clamp(-1.0, 1.0) + 0.0
+}
+
+/// Of one item's pieces the nearest comes first, of equally near ones the first.
+fn by_piece(a: &Found, b: &Found) -> Ordering {
+    b.similarity.total_cmp(&a.similarity).then_with(|| a.piece.cmp(&b.piece))
+}
+
+fn order(partition: &Partition, a: &Found, b: &Found) -> Ordering {
+    let rest = |found: &Found| partition.entry(found.slot).map(|Entry { item, fields, .. }| (Reverse(fields.at), item));
+    b.similarity.total_cmp(&a.similarity).then_with(|| rest(a).cmp(&rest(b)))
+}

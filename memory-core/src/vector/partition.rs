@@ -1,0 +1,266 @@
+//! The vectors of one owner, and the search among them.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+
+use crate::fields::Fields;
+use crate::filter::Filter;
+use crate::id::{ItemId, Version};
+
+use super::dot::{Lanes, dot};
+use super::nearest::{Found, Nearest};
+use super::quantised::{Quantised, Sought};
+use super::rows::{Rows, make_room};
+use super::scan::{scan, scan_quantised};
+use super::{Similarity, VectorHit, VectorQuery, normalise};
+
+/// From so many items on a few are asked whether the filter lets most of them pass.
+const SAMPLED: usize = 256;
+
+/// How many are asked.
+const SAMPLE: usize = 64;
+
+/// The vectors of one owner in one table without gaps, for stores that search by looking at all of them.
+///
+/// A search is exact. What putting and deleting cost does not depend on how many items there are.
+#[derive(Debug)]
+pub struct Partition {
+    dimension: usize,
+    rows: Rows<Lanes>,
+    quantised: Option<Quantised>,
+    /// One per row.
+    holders: Vec<Holder>,
+    /// Side by side, because a selective filter looks at all of them.
+    slots: Vec<Option<Entry>>,
+    free: Vec<usize>,
+    items: HashMap<ItemId, usize>,
+}
+
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) item: ItemId,
+    version: Version,
+    pub(super) fields: Fields,
+    /// The row of each piece.
+    rows: Vec<usize>,
+}
+
+/// Whose vector a row is.
+#[derive(Clone, Copy, Debug)]
+struct Holder {
+    slot: usize,
+    piece: u32,
+}
+
+/// How many items pass a filter, by a sample.
+enum Passing {
+    Few,
+    Many,
+    All,
+}
+
+impl Partition {
+    /// Returns an empty partition for vectors of `dimension` numbers.
+    pub fn new(dimension: usize) -> Self {
+        Self {
+            dimension,
+            rows: Rows::new(dimension.div_ceil(super::dot::LANES)),
+            quantised: None,
+            holders: Vec::new(),
+            slots: Vec::new(),
+            free: Vec::new(),
+            items: HashMap::new(),
+        }
+    }
+
+    /// Keeps numbers of 8 bits beside the full ones: a search reads a quarter of the bytes and finds the same, because
+    /// rows that their error could make near are looked at in full. Takes a quarter more memory.
+    #[must_use]
+    pub fn with_quantised(mut self) -> Self {
+        let mut quantised = Quantised::new(self.dimension);
+        for row in 0..self.rows.len() {
+            quantised.push(&self.numbers(row));
+        }
+        self.quantised = Some(quantised);
+        self
+    }
+
+    /// Returns how many items there are.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Returns whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Returns about how many bytes of memory it takes.
+    pub fn bytes(&self) -> usize {
+        let entry = size_of::<Option<Entry>>() + size_of::<(ItemId, usize)>() + 64;
+        let codes = self.quantised.as_ref().map_or(0, Quantised::bytes);
+        self.rows.bytes() + codes + self.holders.capacity() * size_of::<Holder>() + self.slots.capacity() * entry
+    }
+
+    /// Returns the version of an item.
+    pub fn version(&self, item: &ItemId) -> Option<Version> {
+        Some(self.entry(*self.items.get(item)?)?.version)
+    }
+
+    /// Returns the items with their versions and fields, in no order.
+    pub fn items(&self) -> impl Iterator<Item = (&ItemId, Version, &Fields)> {
+        self.slots.iter().flatten().map(|entry| (&entry.item, entry.version, &entry.fields))
+    }
+
+    /// Puts an item in place of what is stored of it. `pieces` are vectors of unit length, one after the other.
+    pub fn put(&mut self, item: ItemId, version: Version, fields: Fields, pieces: &[f32]) {
+        self.delete(&item);
+        let slot = self.free.pop().unwrap_or(self.slots.len());
+        let mut rows = Vec::with_capacity(pieces.len() / self.dimension.max(1));
+        for (piece, unit) in (0..).zip(pieces.chunks_exact(self.dimension.max(1))) {
+            rows.push(self.holders.len());
+            make_room(&mut self.holders, 1);
+            self.holders.push(Holder { slot, piece });
+            self.rows.push(&Lanes::row(unit));
+            if let Some(quantised) = &mut self.quantised {
+                quantised.push(unit);
+            }
+        }
+        self.items.insert(item.clone(), slot);
+        let entry = Some(Entry { item, version, fields, rows });
+        match self.slots.get_mut(slot) {
+            Some(free) => *free = entry,
+            None => {
+                make_room(&mut self.slots, 1);
+                self.slots.push(entry);
+            }
+        }
+    }
+
+    /// Deletes an item; returns whether there was one.
+    pub fn delete(&mut self, item: &ItemId) -> bool {
+        let Some(slot) = self.items.remove(item) else { return false };
+        while let Some(row) = self.slots.get_mut(slot).and_then(|entry| entry.as_mut()?.rows.pop()) {
+            self.remove_row(row);
+        }
+        if let Some(entry) = self.slots.get_mut(slot) {
+            *entry = None;
+            self.free.push(slot);
+        }
+        if self.items.is_empty() {
+            let empty = Self::new(self.dimension);
+            *self = if self.quantised.is_some() { empty.with_quantised() } else { empty };
+        }
+        true
+    }
+
+    /// Removes a row that its entry has forgotten already; the last row takes its place.
+    fn remove_row(&mut self, row: usize) {
+        self.rows.swap_remove(row);
+        if let Some(quantised) = &mut self.quantised {
+            quantised.swap_remove(row);
+        }
+        self.holders.swap_remove(row);
+        let Some(Holder { slot, piece }) = self.holders.get(row).copied() else { return };
+        let moved = self.slots.get_mut(slot).and_then(|entry| entry.as_mut()?.rows.get_mut(piece as usize));
+        if let Some(moved) = moved {
+            *moved = row;
+        }
+    }
+
+    /// Returns the hits of a query that the space has checked: distinct items by their nearest piece, nearest first,
+    /// ties by newer `at`, then by item.
+    pub fn search(&self, query: &VectorQuery) -> Vec<VectorHit> {
+        let VectorQuery { space: _, vector, filter, limit, floor, with_vectors } = query;
+        let unit = normalise(vector).filter(|unit| unit.len() == self.dimension);
+        let Some(unit) = unit else { return Vec::new() };
+        let sought = Lanes::row(&unit);
+        let near = |filter: &Filter, limit: usize| {
+            let mut nearest = Nearest::new(self, filter, limit, *floor);
+            match &self.quantised {
+                Some(codes) => scan_quantised(&self.rows, codes, (&sought, &Sought::new(&unit)), &mut nearest),
+                None => scan(&self.rows, &sought, &mut nearest),
+            }
+            nearest.into_sorted()
+        };
+        let found = match self.passing(filter) {
+            Passing::Few => {
+                let mut nearest = Nearest::new(self, &Filter::All, *limit, *floor);
+                self.offer_matching(filter, &sought, &mut nearest);
+                nearest.into_sorted()
+            }
+            Passing::Many => near(filter, *limit),
+            Passing::All => self.tried(filter, *limit, &near).unwrap_or_else(|| near(filter, *limit)),
+        };
+        found.into_iter().filter_map(|found| self.hit(found, *with_vectors)).collect()
+    }
+
+    /// Returns the nearest that match among a few more than are wanted, whatever they are: so the filter is asked about
+    /// these alone. None if that were too few.
+    fn tried(&self, filter: &Filter, limit: usize, near: &impl Fn(&Filter, usize) -> Vec<Found>) -> Option<Vec<Found>> {
+        let more = limit.saturating_add(limit / 8).saturating_add(8);
+        let mut found = near(&Filter::All, more);
+        let is_everything = found.len() < more;
+        found.retain(|found| self.entry(found.slot).is_some_and(|entry| filter.matches(&entry.fields)));
+        found.truncate(limit);
+        (found.len() == limit || is_everything).then_some(found)
+    }
+
+    /// Estimates how many items pass. Below a few hundred it does not matter.
+    fn passing(&self, filter: &Filter) -> Passing {
+        if *filter == Filter::All || self.slots.len() < SAMPLED {
+            return Passing::Many;
+        }
+        let sample = self.slots.iter().step_by(self.slots.len() / SAMPLE).flatten();
+        let (mut asked, mut matching) = (0, 0);
+        for entry in sample {
+            asked += 1;
+            matching += usize::from(filter.matches(&entry.fields));
+        }
+        match matching {
+            // Looking at the fields of all items first saves more than it costs.
+            few if few * 4 < asked => Passing::Few,
+            all if all == asked => Passing::All,
+            _ => Passing::Many,
+        }
+    }
+
+    /// Offers the rows of items that match.
+    fn offer_matching(&self, filter: &Filter, sought: &[Lanes], nearest: &mut Nearest<'_>) {
+        for entry in self.slots.iter().flatten().filter(|entry| filter.matches(&entry.fields)) {
+            for row in &entry.rows {
+                nearest.offer(*row, dot(sought, self.rows.stretch(*row, 1)));
+            }
+        }
+    }
+
+    fn hit(&self, found: Found, with_vectors: bool) -> Option<VectorHit> {
+        let Found { similarity, slot, piece } = found;
+        let Entry { item, fields, rows, version: _ } = self.entry(slot)?;
+        let row = *rows.get(piece as usize)?;
+        let vector = with_vectors.then(|| self.numbers(row));
+        let (item, fields) = (item.clone(), fields.clone());
+        Some(VectorHit { item, piece, similarity: Similarity::new(similarity), fields, vector })
+    }
+
+    fn numbers(&self, row: usize) -> Vec<f32> {
+        Lanes::numbers(self.rows.stretch(row, 1)).take(self.dimension).collect()
+    }
+
+    pub(super) fn entry(&self, slot: usize) -> Option<&Entry> {
+        self.slots.get(slot)?.as_ref()
+    }
+
+    /// Returns the slot, the piece and the entry that a row belongs to.
+    pub(super) fn holder(&self, row: usize) -> Option<(usize, u32, &Entry)> {
+        let Holder { slot, piece } = *self.holders.get(row)?;
+        Some((slot, piece, self.entry(slot)?))
+    }
+
+    /// Returns whether an item has several pieces.
+    pub(super) fn has_pieces(&self) -> bool {
+        self.holders.len() > self.items.len()
+    }
+}

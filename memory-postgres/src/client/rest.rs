@@ -1,0 +1,175 @@
+//! Connections that rest for a moment between calls.
+//!
+//! The driver's pool asks each connection that comes back two questions, and has it back only when they are answered: more
+//! work for the server than a small call itself. Where one statement ended well there is nothing to ask. So such a
+//! connection waits here for the next call, unasked for a second at the most, and goes back to the pool after a minute
+//! of work, for the pool to see to its age.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use memory_core::time::Stopwatch;
+use sqlx::pool::PoolConnection;
+use sqlx::postgres::{PgConnection, PgPool};
+use sqlx::{Error as Driver, Postgres as Database};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
+
+use super::FRESH;
+
+/// How long a connection goes from call to call before it has to see the pool again.
+const SHIFT: Duration = Duration::from_secs(60);
+
+/// The connections of a database, lent call by call.
+pub(super) struct Rest {
+    pool: PgPool,
+    /// One for each connection that may be open: who has one finds a connection at rest, or room for it in the pool.
+    turns: Arc<Semaphore>,
+    patience: Duration,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    resting: Vec<Resting>,
+    /// Whether a task sends back what has rested too long.
+    is_watched: bool,
+    is_closed: bool,
+}
+
+struct Resting {
+    connection: PoolConnection<Database>,
+    /// Since it left the pool.
+    shift: Stopwatch,
+    /// Since the end of its last call.
+    rest: Stopwatch,
+}
+
+impl Rest {
+    /// Lends the connections of a pool of this size; a call waits so long for one.
+    pub(super) fn new(pool: PgPool, connections: u32, patience: Duration) -> Self {
+        let turns = Arc::new(Semaphore::new(connections as usize));
+        Self { pool, turns, patience, state: Mutex::default() }
+    }
+
+    /// Lends a connection.
+    pub(super) async fn lend(self: &Arc<Self>) -> sqlx::Result<Lent> {
+        let turn = match Arc::clone(&self.turns).try_acquire_owned() {
+            Err(TryAcquireError::NoPermits) => {
+                let turn = Arc::clone(&self.turns).acquire_owned();
+                let turn = tokio::time::timeout(self.patience, turn).await.map_err(|_| Driver::PoolTimedOut)?;
+                turn.map_err(|_| Driver::PoolClosed)?
+            }
+            turn => turn.map_err(|_| Driver::PoolClosed)?,
+        };
+        let newest = self.state().resting.pop();
+        let (connection, shift) = match newest {
+            Some(Resting { connection, shift, rest }) if rest.elapsed() < FRESH => (connection, shift),
+            // It goes back to the pool, which asks before it hands one out.
+            stale => {
+                drop(stale);
+                (self.pool.acquire().await?, Stopwatch::start())
+            }
+        };
+        Ok(Lent { rest: Arc::clone(self), connection: Some(connection), shift, _turn: turn })
+    }
+
+    /// Closes all connections, after the calls under way have ended. Later calls fail.
+    pub(super) async fn close(&self) {
+        self.turns.close();
+        let resting = {
+            let mut state = self.state();
+            state.is_closed = true;
+            std::mem::take(&mut state.resting)
+        };
+        drop(resting);
+        self.pool.close().await;
+    }
+
+    /// Lays a connection to rest, and lets a task look after it.
+    fn lay(self: &Arc<Self>, resting: Resting) {
+        let mut state = self.state();
+        if state.is_closed {
+            drop(state);
+            drop(resting);
+            return;
+        }
+        state.resting.push(resting);
+        if std::mem::replace(&mut state.is_watched, true) {
+            return;
+        }
+        let rest = Arc::downgrade(self);
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(FRESH).await;
+                let is_over = rest.upgrade().is_none_or(|rest| rest.send_back());
+                if is_over {
+                    return;
+                }
+            }
+        });
+    }
+
+    /// Gives the pool what has rested too long; returns whether nothing else is at rest.
+    fn send_back(&self) -> bool {
+        let mut state = self.state();
+        let all = std::mem::take(&mut state.resting);
+        let (fresh, stale): (Vec<_>, Vec<_>) = all.into_iter().partition(|resting| resting.rest.elapsed() < FRESH);
+        state.resting = fresh;
+        state.is_watched = !state.resting.is_empty();
+        let is_over = !state.is_watched;
+        drop(state);
+        drop(stale);
+        is_over
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Rest {
+    fn drop(&mut self) {
+        // Without the pool, which would need a runtime, and there may be none any more.
+        for Resting { connection, .. } in std::mem::take(&mut self.state().resting) {
+            drop(connection.detach());
+        }
+    }
+}
+
+/// A connection on loan. Unless it is given back it is closed, without a farewell that a stopped server would not hear.
+pub(super) struct Lent {
+    rest: Arc<Rest>,
+    connection: Option<PoolConnection<Database>>,
+    shift: Stopwatch,
+    _turn: OwnedSemaphorePermit,
+}
+
+impl Lent {
+    /// Returns the connection.
+    pub(super) fn connection(&mut self) -> sqlx::Result<&mut PgConnection> {
+        self.connection.as_deref_mut().ok_or(Driver::PoolClosed)
+    }
+
+    /// Gives the connection to the pool, which asks it whether it is alive and outside any transaction.
+    pub(super) fn give_back(mut self) {
+        drop(self.connection.take());
+    }
+
+    /// Keeps the connection for the next call: one statement ended well on it.
+    pub(super) fn keep(mut self) {
+        let Some(connection) = self.connection.take() else { return };
+        if self.shift.elapsed() < SHIFT {
+            let shift = std::mem::replace(&mut self.shift, Stopwatch::start());
+            self.rest.lay(Resting { connection, shift, rest: Stopwatch::start() });
+        }
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            tracing::debug!("a connection is closed after a fault");
+            drop(connection.detach());
+        }
+    }
+}

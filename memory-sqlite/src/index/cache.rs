@@ -1,0 +1,177 @@
+//! What is held in memory of the owners' indexes, up to a bound; the longest unused leaves first.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use memory_core::{Result, Scope};
+
+use super::Owner;
+use crate::client::Sqlite;
+
+/// What the place of an owner takes beside what is held of it, so that many owners with little are not held for nothing.
+const PLACE: usize = 1 << 10;
+
+/// Which state of an owner's index something is of: the owner's number, and its count of changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    pub(crate) owner: i64,
+    pub(crate) changed: i64,
+}
+
+/// What is held of one owner's index.
+pub(crate) trait Held {
+    /// Returns about how many bytes it takes.
+    fn bytes(&self) -> usize;
+}
+
+/// What is held of owners that were searched of late.
+pub(crate) struct Cache<K, H> {
+    bound: usize,
+    kept: Mutex<Kept<K, H>>,
+}
+
+struct Kept<K, H> {
+    owners: HashMap<K, Place<H>>,
+    /// The owners by their last use.
+    uses: BTreeMap<u64, K>,
+    clock: u64,
+    bytes: usize,
+}
+
+struct Place<H> {
+    held: Arc<H>,
+    used: u64,
+    bytes: usize,
+}
+
+impl Stamp {
+    /// Returns the present state of what `owner` has.
+    pub(crate) fn of(owner: &Owner) -> Self {
+        Self { owner: owner.id, changed: owner.changed }
+    }
+
+    /// Returns the present state of what the owner has in the index called `name`; none if it has nothing.
+    pub(crate) async fn now(
+        file: &Sqlite,
+        doing: &'static str,
+        scope: &Scope,
+        name: &Arc<str>,
+    ) -> Result<Option<Self>> {
+        let (scope, name) = (scope.clone(), Arc::clone(name));
+        // A single statement is a transaction of its own, so no more is asked than one.
+        let work =
+            file.read(doing, move |connection| Box::pin(async move { Owner::find(connection, &scope, &name).await }));
+        Ok(work.await?.map(|owner| Self::of(&owner)))
+    }
+
+    /// Returns whether this state can have followed upon `earlier`. A count that has fallen is that of an older copy, put
+    /// in place of the file.
+    pub(crate) fn follows(self, earlier: Self) -> bool {
+        earlier.owner == self.owner && earlier.changed <= self.changed
+    }
+}
+
+impl<K: Clone + Eq + Hash, H: Held> Cache<K, H> {
+    /// Returns an empty cache of at the most `bound` bytes.
+    pub(crate) fn new(bound: usize) -> Self {
+        Self { bound, kept: Mutex::new(Kept::new()) }
+    }
+
+    pub(crate) fn bound(&self) -> usize {
+        self.bound
+    }
+
+    /// Returns what is held of an owner.
+    pub(crate) fn get(&self, key: &K) -> Option<Arc<H>> {
+        self.lock().touch(key)
+    }
+
+    /// Returns what is held of an owner; something new if nothing is.
+    pub(crate) fn get_or_begin(&self, key: &K, begin: impl FnOnce() -> H) -> Arc<H> {
+        let mut kept = self.lock();
+        if let Some(held) = kept.touch(key) {
+            return held;
+        }
+        let held = Arc::new(begin());
+        let used = kept.tick(key);
+        kept.owners.insert(key.clone(), Place { held: Arc::clone(&held), used, bytes: 0 });
+        held
+    }
+
+    /// Returns whether so much may be held of one owner.
+    pub(crate) fn has_room(&self, held: &H) -> bool {
+        held.bytes() + PLACE <= self.bound
+    }
+
+    /// Notes that `held` has changed its size, and lets go of what is beyond the bound.
+    pub(crate) fn weigh(&self, key: &K, held: &Arc<H>) {
+        let bytes = held.bytes() + PLACE;
+        let mut kept = self.lock();
+        let Some(place) = kept.owners.get_mut(key).filter(|place| Arc::ptr_eq(&place.held, held)) else { return };
+        let before = std::mem::replace(&mut place.bytes, bytes);
+        kept.bytes = kept.bytes - before + bytes;
+        if bytes > self.bound {
+            kept.remove(key);
+        }
+        while kept.bytes > self.bound {
+            let Some((_, oldest)) = kept.uses.first_key_value().map(|(used, key)| (*used, key.clone())) else { return };
+            kept.remove(&oldest);
+        }
+    }
+
+    /// Lets go of what is held of an owner.
+    pub(crate) fn remove(&self, key: &K) {
+        self.lock().remove(key);
+    }
+
+    /// Lets go of everything.
+    pub(crate) fn clear(&self) {
+        *self.lock() = Kept::new();
+    }
+
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> usize {
+        self.lock().bytes
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept<K, H>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: Clone + Eq + Hash, H> Kept<K, H> {
+    fn new() -> Self {
+        Self { owners: HashMap::new(), uses: BTreeMap::new(), clock: 0, bytes: 0 }
+    }
+
+    fn tick(&mut self, key: &K) -> u64 {
+        self.clock += 1;
+        self.uses.insert(self.clock, key.clone());
+        self.clock
+    }
+
+    fn touch(&mut self, key: &K) -> Option<Arc<H>> {
+        let used = self.owners.get(key)?.used;
+        self.uses.remove(&used);
+        let used = self.tick(key);
+        let place = self.owners.get_mut(key)?;
+        place.used = used;
+        Some(Arc::clone(&place.held))
+    }
+
+    fn remove(&mut self, key: &K) {
+        if let Some(Place { held: _, used, bytes }) = self.owners.remove(key) {
+            self.uses.remove(&used);
+            self.bytes -= bytes;
+        }
+    }
+}
+
+/// Shows nothing of what is held.
+impl<K, H> fmt::Debug for Cache<K, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cache").field("bound", &self.bound).finish_non_exhaustive()
+    }
+}

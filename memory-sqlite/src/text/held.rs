@@ -1,0 +1,311 @@
+//! What is held in memory of one owner's documents of one unit, as of one state of the file: the documents, the posting
+//! lists of the terms that were sought of late, and the items that were found.
+//!
+//! Lists are held as the file has them. A segment that is written again has another number of the owner's changes, so
+//! that a change costs no more than the segments it has touched.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use memory_core::Result;
+use memory_core::posting::{
+    Damaged, Document, Evidence, Posting, Query, TailDocument, decode_documents, encode_postings, visit_postings,
+};
+use tokio::sync::{Mutex, OwnedMutexGuard};
+
+use super::segment::damaged;
+use super::statistics::Totals;
+use crate::index::cache::{self, Stamp};
+use crate::index::{Shelf, corrupt};
+
+/// Stands for the tail among the segments, whose numbers begin with 1.
+const TAIL: i64 = 0;
+
+/// What is held of one owner and unit. A search sees one state of the file: nothing is found here while it is renewed.
+#[derive(Default)]
+pub(crate) struct Held {
+    state: RwLock<State>,
+    /// What was found of the same state.
+    pub(super) shelf: Shelf,
+    turn: Arc<Mutex<()>>,
+    /// How many searches there were.
+    searches: AtomicU64,
+}
+
+#[derive(Default)]
+struct State {
+    stamp: Option<Stamp>,
+    totals: Totals,
+    /// In rising order of their numbers: the tail comes first.
+    segments: Vec<Segment>,
+    tail: Vec<TailDocument>,
+    lists: HashMap<String, List>,
+    /// Bytes of the lists.
+    listed: usize,
+}
+
+struct Segment {
+    number: i64,
+    /// With which of the owner's changes it was written.
+    changed: i64,
+    documents: Vec<Document>,
+}
+
+/// The posting lists of a term.
+struct List {
+    /// Up to which of the owner's changes they are complete.
+    since: i64,
+    /// In rising order of the segments, and none of a segment that has changed since.
+    parts: Vec<Part>,
+    /// The number of the search that used it last.
+    used: AtomicU64,
+}
+
+struct Part {
+    segment: i64,
+    postings: Vec<u8>,
+}
+
+/// A segment as it was read: its number, its change, and its documents, if they are not held already.
+pub(super) type SegmentRow = (i64, i64, Option<Vec<u8>>);
+
+/// A posting list as it was read: its term, its segment, and its postings.
+pub(super) type ListRow = (String, i64, Vec<u8>);
+
+impl cache::Held for Held {
+    fn bytes(&self) -> usize {
+        self.read().bytes() + self.shelf.bytes()
+    }
+}
+
+impl Held {
+    /// Waits until no other task reads what is lacking.
+    pub(super) async fn turn(&self) -> OwnedMutexGuard<()> {
+        Arc::clone(&self.turn).lock_owned().await
+    }
+
+    /// Returns whether nothing is held.
+    pub(super) fn is_blank(&self) -> bool {
+        self.read().stamp.is_none()
+    }
+
+    /// Returns the totals and the evidence for a query; none if this is of another state than `wanted`, or lacks a list.
+    pub(super) fn evidence(&self, wanted: Stamp, query: &Query<'_>) -> Result<Option<(Totals, Evidence)>> {
+        let state = self.read();
+        if state.stamp != Some(wanted) {
+            return Ok(None);
+        }
+        let search = self.searches.fetch_add(1, Ordering::Relaxed);
+        let evidence = state.evidence(query, search).map_err(damaged)?;
+        Ok(evidence.map(|evidence| (state.totals, evidence)))
+    }
+
+    /// Returns up to which of the owner's changes is held what `next` follows upon, -1 if nothing is; none if what is held
+    /// is of that state.
+    pub(super) fn since(&self, next: Stamp) -> Option<i64> {
+        match self.read().stamp.filter(|stamp| next.follows(*stamp)) {
+            Some(stamp) if stamp == next => None,
+            Some(stamp) => Some(stamp.changed),
+            None => Some(-1),
+        }
+    }
+
+    /// Brings what is held to the state `next`: what is not of it any more leaves the memory.
+    pub(super) fn renew(
+        &self,
+        next: Stamp,
+        totals: Totals,
+        rows: Vec<SegmentRow>,
+        tail: Vec<TailDocument>,
+    ) -> Result<()> {
+        let mut state = self.write();
+        self.shelf.clear();
+        let old = std::mem::take(&mut *state);
+        *state = old.renewed(next, totals, rows, tail)?;
+        Ok(())
+    }
+
+    /// Returns which of the terms lack postings, with the change up to which theirs are complete.
+    pub(super) fn lacking(&self, query: &Query<'_>) -> Vec<(String, i64)> {
+        let state = self.read();
+        if state.totals.documents == 0 {
+            return Vec::new();
+        }
+        let newest = state.newest();
+        let since = |term: &str| state.lists.get(term).map_or(-1, |list| list.since);
+        let lacking = query.terms().map(|term| (term.to_owned(), since(term)));
+        lacking.filter(|(_, since)| *since < newest).collect()
+    }
+
+    /// Returns the newest change of a segment.
+    pub(super) fn newest_segment(&self) -> i64 {
+        let state = self.read();
+        let segments = state.segments.iter().filter(|segment| segment.number != TAIL);
+        segments.map(|segment| segment.changed).max().unwrap_or(-1)
+    }
+
+    /// Completes the lists of `terms` by what was read; what the tail holds of them is found here.
+    pub(super) fn add(&self, terms: Vec<(String, i64)>, query: &Query<'_>, rows: Vec<ListRow>) -> Result<()> {
+        let mut state = self.write();
+        let of_tail = state.tail_lists(query).map_err(damaged)?;
+        let since = state.stamp.map_or(-1, |stamp| stamp.changed);
+        let mut read: HashMap<String, Vec<Part>> = HashMap::new();
+        for (term, segment, postings) in rows {
+            read.entry(term).or_default().push(Part { segment, postings });
+        }
+        for (place, term) in query.terms().enumerate() {
+            if let Some(postings) = of_tail.get(place).filter(|postings| !postings.is_empty()) {
+                let part = Part { segment: TAIL, postings: encode_postings(postings) };
+                read.entry(term.to_owned()).or_default().push(part);
+            }
+        }
+        for (term, _) in terms {
+            let new = read.remove(&term).unwrap_or_default();
+            state.listed += new.iter().map(Part::bytes).sum::<usize>();
+            let list = state.lists.entry(term).or_insert_with(|| List::new(since));
+            list.parts.extend(new);
+            list.parts.sort_unstable_by_key(|part| part.segment);
+            list.since = since;
+        }
+        Ok(())
+    }
+
+    /// Lets go of the lists that were not used for the longest time, until no more than `most` bytes are held, and of the
+    /// items if that does not do: what stays is what every search needs.
+    pub(super) fn shed(&self, most: usize) {
+        let mut state = self.write();
+        let mut oldest: Vec<(u64, String)> =
+            state.lists.iter().map(|(term, list)| (list.used.load(Ordering::Relaxed), term.clone())).collect();
+        oldest.sort_unstable();
+        let mut bytes = state.bytes() + self.shelf.bytes();
+        for (_, term) in oldest {
+            if bytes <= most {
+                return;
+            }
+            let list = state.lists.remove(&term);
+            let parts: usize = list.iter().flat_map(|list| &list.parts).map(Part::bytes).sum();
+            state.listed -= parts;
+            bytes -= parts + place_of(&term);
+        }
+        if bytes > most {
+            self.shelf.clear();
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn holds(&self, term: &str) -> bool {
+        self.read().lists.get(term).is_some_and(|list| !list.parts.is_empty())
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn bytes(&self) -> usize {
+        let documents = self.segments.iter().map(|segment| segment.documents.len()).sum::<usize>();
+        let tail: usize = self.tail.iter().map(|document| size_of::<TailDocument>() + document.terms.len()).sum();
+        let lists: usize = self.lists.keys().map(|term| place_of(term)).sum();
+        documents * size_of::<Document>() + tail + lists + self.listed
+    }
+
+    fn newest(&self) -> i64 {
+        self.segments.iter().map(|segment| segment.changed).max().unwrap_or(-1)
+    }
+
+    fn evidence(&self, query: &Query<'_>, search: u64) -> std::result::Result<Option<Evidence>, Damaged> {
+        let mut evidence = Evidence::new(query.terms().count());
+        if self.totals.documents == 0 {
+            return Ok(Some(evidence));
+        }
+        let newest = self.newest();
+        let mut lists = Vec::new();
+        for (place, term) in (0..).zip(query.terms()) {
+            let Some(list) = self.lists.get(term).filter(|list| list.since >= newest) else { return Ok(None) };
+            list.used.store(search, Ordering::Relaxed);
+            lists.push((place, list.parts.iter().peekable()));
+        }
+        for segment in &self.segments {
+            for (place, parts) in &mut lists {
+                if let Some(part) = parts.next_if(|part| part.segment == segment.number) {
+                    visit_postings(&part.postings, |posting| evidence.note(*place, posting))?;
+                }
+            }
+            evidence.end_segment(&segment.documents)?;
+        }
+        Ok(Some(evidence))
+    }
+
+    /// Returns the state that follows upon this one.
+    fn renewed(mut self, next: Stamp, totals: Totals, rows: Vec<SegmentRow>, tail: Vec<TailDocument>) -> Result<Self> {
+        if !self.stamp.is_some_and(|stamp| next.follows(stamp)) {
+            self = Self::default();
+        }
+        let mut held: HashMap<i64, Segment> =
+            self.segments.into_iter().map(|segment| (segment.number, segment)).collect();
+        let mut segments = vec![Segment { number: TAIL, changed: next.changed, documents: table(&tail) }];
+        let mut kept = HashSet::new();
+        for (number, changed, documents) in rows {
+            let documents = match documents {
+                Some(documents) => decode_documents(&documents).map_err(damaged)?,
+                None => {
+                    kept.insert(number);
+                    held.remove(&number).ok_or_else(|| corrupt("a segment has changed and is not newer"))?.documents
+                }
+            };
+            segments.push(Segment { number, changed, documents });
+        }
+        let mut listed = 0;
+        self.lists.retain(|_, list| {
+            list.parts.retain(|part| kept.contains(&part.segment));
+            listed += list.parts.iter().map(Part::bytes).sum::<usize>();
+            !list.parts.is_empty()
+        });
+        Ok(Self { stamp: Some(next), totals, segments, tail, lists: self.lists, listed })
+    }
+
+    /// Returns the postings of each term of the query in the tail.
+    fn tail_lists(&self, query: &Query<'_>) -> std::result::Result<Vec<Vec<Posting>>, Damaged> {
+        let mut lists = vec![Vec::new(); query.terms().count()];
+        for (slot, document) in (0..).zip(&self.tail) {
+            query.visit(&document.terms, |place, counts| {
+                if let Some(list) = lists.get_mut(place as usize) {
+                    list.push(Posting { slot, counts });
+                }
+            })?;
+        }
+        Ok(lists)
+    }
+}
+
+impl List {
+    fn new(since: i64) -> Self {
+        Self { since, parts: Vec::new(), used: AtomicU64::default() }
+    }
+}
+
+impl Part {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.postings.len()
+    }
+}
+
+/// Returns about how many bytes the place of a term's list takes.
+fn place_of(term: &str) -> usize {
+    2 * size_of::<(String, List)>() + term.len()
+}
+
+/// Returns the documents of the tail as those of a segment.
+fn table(tail: &[TailDocument]) -> Vec<Document> {
+    let document = |(slot, document): (u32, &TailDocument)| {
+        let TailDocument { item, stamp: _, length, at, terms: _ } = *document;
+        Document { slot, item, length, at }
+    };
+    (0..).zip(tail).map(document).collect()
+}

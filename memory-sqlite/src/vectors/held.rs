@@ -1,0 +1,136 @@
+//! The vectors of one owner in memory, as of one state of the file.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use memory_core::vector::{Partition, VectorHit, VectorQuery};
+use memory_core::{Epoch, ItemId, Result, Version};
+use tokio::sync::{Mutex, OwnedMutexGuard};
+
+use super::block::visit;
+use crate::error::lost;
+use crate::index::cache::{self, Stamp};
+
+/// A partition of more bytes than this is searched in a thread that may take its time.
+const LARGE: usize = 4 << 20;
+
+/// The vectors of one owner. What is read is always of one state of the file: it is out of reach while it changes.
+pub(crate) struct Held {
+    state: RwLock<State>,
+    turn: Arc<Mutex<()>>,
+}
+
+struct State {
+    /// None while blocks are being read, or if that has failed.
+    stamp: Option<Stamp>,
+    partition: Partition,
+    /// The items of each block.
+    blocks: HashMap<i64, Vec<ItemId>>,
+}
+
+impl State {
+    fn new(dimension: usize) -> Self {
+        Self { stamp: None, partition: Partition::new(dimension).with_quantised(), blocks: HashMap::new() }
+    }
+
+    fn remove(&mut self, block: i64) {
+        for item in self.blocks.remove(&block).unwrap_or_default() {
+            self.partition.delete(&item);
+        }
+    }
+}
+
+impl cache::Held for Held {
+    fn bytes(&self) -> usize {
+        self.read().partition.bytes()
+    }
+}
+
+impl Held {
+    pub(super) fn new(dimension: usize) -> Self {
+        Self { state: RwLock::new(State::new(dimension)), turn: Arc::default() }
+    }
+
+    /// Waits until no other task reads blocks.
+    pub(super) async fn turn(&self) -> OwnedMutexGuard<()> {
+        Arc::clone(&self.turn).lock_owned().await
+    }
+
+    /// Returns the hits of a query that was checked; none if this is of another state than `wanted`.
+    pub(super) async fn search(self: &Arc<Self>, wanted: Stamp, query: &VectorQuery) -> Result<Option<Vec<VectorHit>>> {
+        if self.read().partition.bytes() <= LARGE {
+            return Ok(self.find(wanted, query));
+        }
+        let (held, query) = (Arc::clone(self), query.clone());
+        let search = tokio::task::spawn_blocking(move || held.find(wanted, &query));
+        search.await.map_err(|_| lost("search vectors"))
+    }
+
+    fn find(&self, wanted: Stamp, query: &VectorQuery) -> Option<Vec<VectorHit>> {
+        let state = self.read();
+        (state.stamp == Some(wanted)).then(|| state.partition.search(query))
+    }
+
+    /// Begins a change of what is held to the state `next`, and returns up to which of the owner's changes that is up to
+    /// date; -1 if nothing is held that `next` follows upon. Until the end of the change nothing is found here.
+    pub(super) fn begin(&self, next: Stamp, dimension: usize) -> i64 {
+        let mut state = self.write();
+        match state.stamp.take().filter(|stamp| next.follows(*stamp)) {
+            Some(stamp) => stamp.changed,
+            None => {
+                *state = State::new(dimension);
+                -1
+            }
+        }
+    }
+
+    /// Removes blocks with their items.
+    pub(super) fn remove(&self, blocks: &[i64]) {
+        let mut state = self.write();
+        blocks.iter().for_each(|block| state.remove(*block));
+    }
+
+    /// Removes the blocks that are not in `kept`.
+    pub(super) fn retain(&self, kept: &HashSet<i64>) {
+        let mut state = self.write();
+        let gone: Vec<i64> = state.blocks.keys().filter(|block| !kept.contains(block)).copied().collect();
+        gone.into_iter().for_each(|block| state.remove(block));
+    }
+
+    #[cfg(test)]
+    pub(super) fn items(&self) -> usize {
+        self.read().partition.len()
+    }
+
+    /// Returns how many blocks there are.
+    pub(super) fn blocks(&self) -> usize {
+        self.read().blocks.len()
+    }
+
+    /// Adds a block that is not held.
+    pub(super) fn add(&self, block: i64, bytes: &[u8], dimension: usize) -> Result<()> {
+        let mut state = self.write();
+        let mut items = Vec::new();
+        visit(bytes, dimension, |stored| {
+            let (item, fields) = stored.decode()?;
+            state.partition.put(item.clone(), Version { epoch: Epoch(0), revision: 0 }, fields, &stored.numbers());
+            items.push(item);
+            Ok(())
+        })?;
+        state.blocks.insert(block, items);
+        Ok(())
+    }
+
+    /// Ends a change: what is held is of the state `stamp`.
+    pub(super) fn end(&self, stamp: Stamp) {
+        self.write().stamp = Some(stamp);
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,86 @@
+//! Ways of doing the same, side by side.
+
+use std::time::Duration;
+
+use memory_core::time::Stopwatch;
+
+use super::{Outcome, cpu, say};
+
+/// Measures one turn of one way.
+#[derive(Clone, Copy, Debug)]
+pub struct Turn {
+    watch: Stopwatch,
+    cpu: Duration,
+}
+
+impl Turn {
+    /// Begins.
+    pub fn start() -> Self {
+        Self { cpu: cpu(), watch: Stopwatch::start() }
+    }
+}
+
+/// What ways of doing the same took. They take turns, so that whatever else the machine does falls on all of them alike.
+#[derive(Debug, Default)]
+pub struct Turns {
+    ways: Vec<Way>,
+}
+
+#[derive(Debug)]
+struct Way {
+    name: &'static str,
+    /// Of each turn, the wall time and the CPU time of a call, in microseconds.
+    walls: Vec<f64>,
+    cpus: Vec<f64>,
+}
+
+impl Turns {
+    /// Lets a way take its turn: calls `call` with each of `work`, one after the other. Answers are dropped.
+    ///
+    /// # Errors
+    /// Any that a call gives.
+    pub async fn take<T, R>(
+        &mut self,
+        name: &'static str,
+        work: impl IntoIterator<Item = T>,
+        mut call: impl AsyncFnMut(T) -> Outcome<R>,
+    ) -> Outcome<()> {
+        let (turn, mut calls) = (Turn::start(), 0);
+        for item in work {
+            call(item).await?;
+            calls += 1;
+        }
+        self.end(name, turn, calls);
+        Ok(())
+    }
+
+    /// Notes a turn of a way that made so many calls.
+    pub fn end(&mut self, name: &'static str, turn: Turn, calls: usize) {
+        let each = |time: Duration| time.as_secs_f64() * 1e6 / calls.max(1) as f64;
+        let (wall, spent) = (each(turn.watch.elapsed()), each(cpu().saturating_sub(turn.cpu)));
+        match self.ways.iter_mut().find(|way| way.name == name) {
+            Some(way) => {
+                way.walls.push(wall);
+                way.cpus.push(spent);
+            }
+            None => self.ways.push(Way { name, walls: vec![wall], cpus: vec![spent] }),
+        }
+    }
+
+    /// Writes a line for each way, in the order of their first turns: the medians of a call's wall time and of its CPU time
+    /// in this process, and which share of the way's speed the first one keeps.
+    pub fn report(mut self, what: &str) {
+        say(&format!("{what:<44} {:>9} {:>9} {:>9}", "us a call", "CPU", "kept"));
+        let mut first = None;
+        for Way { name, walls, cpus } in &mut self.ways {
+            let (wall, spent) = (median(walls), median(cpus));
+            let kept = wall / *first.get_or_insert(wall);
+            say(&format!("    {name:<40} {wall:>9.0} {spent:>9.0} {kept:>9.2}"));
+        }
+    }
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}

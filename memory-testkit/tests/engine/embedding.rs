@@ -1,0 +1,105 @@
+//! What is embedded, and what is not embedded again.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use memory_core::Result;
+use memory_core::engine::{Forget, Search};
+use memory_core::model::{Embedder, Purpose};
+use memory_core::reference::MemVectors;
+use memory_core::vector::EmbeddingSpace;
+use memory_testkit::doubles::FakeEmbedder;
+
+use crate::bench::{Bench, Taps, session};
+
+/// An embedder that remembers what it was given.
+#[derive(Debug)]
+struct Told {
+    inner: FakeEmbedder,
+    texts: Mutex<Vec<String>>,
+}
+
+impl Told {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { inner: FakeEmbedder::new(32), texts: Mutex::default() })
+    }
+
+    fn note(&self, texts: &[&str]) {
+        let mut told = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        told.extend(texts.iter().map(|text| (*text).to_owned()));
+    }
+
+    /// Returns the texts since the last call.
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.texts.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[async_trait]
+impl Embedder for Told {
+    fn space(&self) -> &EmbeddingSpace {
+        self.inner.space()
+    }
+
+    async fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>> {
+        self.note(texts);
+        self.inner.embed(texts, purpose).await
+    }
+}
+
+async fn bench(kept: usize) -> (Bench, Arc<Told>) {
+    let told = Told::new();
+    let vectors = Arc::new(MemVectors::new(told.space().clone()));
+    let bench = Bench::with(Taps::default(), |builder| builder.vectors(vectors, told.clone()).kept_vectors(kept)).await;
+    (bench, told)
+}
+
+#[tokio::test]
+async fn s1_2_the_same_words_of_one_owner_are_embedded_once_while_their_vector_is_kept() {
+    for (kept, promised) in [(1_000, &["one", "two"][..]), (0, &["one", "two", "one"])] {
+        let (bench, told) = bench(kept).await;
+        let talk = bench.session("ada");
+        for text in ["one", "two", "one"] {
+            talk.append(vec![bench.user(text)]).await.unwrap();
+            bench.tend().await;
+        }
+        assert_eq!(told.take(), promised);
+    }
+}
+
+#[tokio::test]
+async fn s1_2_a_question_asked_again_is_embedded_once_for_each_owner() {
+    let (bench, told) = bench(1_000).await;
+    for (owner, promised) in [("ada", &["who is it"][..]), ("ada", &[]), ("bob", &["who is it"]), ("bob", &[])] {
+        bench.owner(owner).search(&Search::new("who is it")).await.unwrap();
+        assert_eq!(told.take(), promised, "{owner}");
+    }
+}
+
+#[tokio::test]
+async fn s1_2_what_one_owner_said_is_embedded_anew_for_another() {
+    let (bench, told) = bench(1_000).await;
+    for owner in ["ada", "bob"] {
+        bench.session(owner).append(vec![bench.user("the same")]).await.unwrap();
+        bench.tend().await;
+        assert_eq!(told.take(), ["the same"], "{owner}");
+    }
+}
+
+#[tokio::test]
+async fn what_an_owner_forgets_is_embedded_anew_and_what_others_said_is_not() {
+    let (bench, told) = bench(1_000).await;
+    for owner in ["ada", "bob"] {
+        bench.session(owner).append(vec![bench.user("the same")]).await.unwrap();
+    }
+    bench.tend().await;
+    assert_eq!(told.take().len(), 2);
+    bench.owner("ada").forget(&Forget::Session(session("talk"))).await.unwrap();
+    bench.tend().await;
+    for owner in ["ada", "bob"] {
+        let talk = bench.owner(owner).session(&session("another talk"));
+        talk.append(vec![bench.user("the same")]).await.unwrap();
+    }
+    bench.tend().await;
+    assert_eq!(told.take(), ["the same"]);
+}
