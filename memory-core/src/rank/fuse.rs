@@ -9,8 +9,15 @@ use std::collections::{BTreeMap, HashSet};
 use crate::id::ItemId;
 use crate::time::Timestamp;
 
-/// How many of a leg's best candidates say what is usual in it.
-const SAMPLE: usize = 100;
+/// How many of a leg's best candidates say what is usual in it, and weigh.
+pub(crate) const SAMPLE: usize = 100;
+
+/// What is left of a candidate's distance from the floor behind those that weigh: enough to keep their order.
+const BEYOND: f64 = 0.01;
+
+/// How far from the mean of `n` values one of them can be, in standard deviations, is `sqrt(n - 1)` (Samuelson 1968):
+/// this is for [`SAMPLE`] values. A floor below all of them could be any number of deviations away.
+const FURTHEST: f64 = 9.949_874;
 
 /// An item that a leg found.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +37,7 @@ pub struct Candidate {
 pub struct Leg {
     /// What it found. Of an item that is there twice the better score counts.
     pub candidates: Vec<Candidate>,
-    /// The score of an item that it did not find: 0 for text, the lowest score returned for vectors.
+    /// The score of an item that it did not find: 0 for text, the lowest of the best 100 for vectors.
     pub floor: f32,
     /// How many items it searched.
     pub partition: u64,
@@ -70,7 +77,10 @@ pub struct Fused {
 ///
 /// Mean and deviation of a leg are those of its best 100 candidates, filled up with its floor to as many as there are
 /// items, but at most 100. A leg whose scores are all equal adds nothing; an item that a leg did not find has the
-/// standard score of its floor. Multiplying a leg's scores and floor by a positive number changes nothing.
+/// standard score of its floor, and so, but for a hundredth that keeps their order, have those behind its best 100:
+/// however many hits are asked for, the first stay the same. No standard score is further from 0 than one of 100 values
+/// can be, `sqrt(99)`, so that a leg whose scores are almost equal does not silence the others. Multiplying a leg's scores
+/// and floor by a positive number changes nothing.
 ///
 /// Best first; equal scores by importance, then newer first, then by item.
 pub fn z_score(legs: &[Leg]) -> Vec<Fused> {
@@ -80,10 +90,19 @@ pub fn z_score(legs: &[Leg]) -> Vec<Fused> {
         let missing = enough.saturating_sub(ranked.len());
         let sample: Vec<f64> = found.chain(std::iter::repeat_n(f64::from(leg.floor), missing)).collect();
         let (mean, deviation) = mean_and_deviation(&sample);
-        let (floor, weight) = (leg.floor, f64::from(leg.weight));
-        Box::new(move |found| {
-            let score = f64::from(found.map_or(floor, |(_, score)| score));
-            if deviation > 0.0 { weight * (score - mean) / deviation } else { 0.0 }
+        let (floor, weight) = (f64::from(leg.floor), f64::from(leg.weight));
+        let standard = move |score: f64| (score - mean) / deviation;
+        let lowest = standard(floor).clamp(-FURTHEST, FURTHEST);
+        let beyond = move |score: f32| BEYOND * (f64::from(score) - floor) / deviation;
+        let others = ranked.get(SAMPLE..).unwrap_or_default();
+        let ends = others.first().into_iter().chain(others.last());
+        let longest = ends.map(|end| beyond(end.score).abs()).fold(0.0, f64::max);
+        let shrunk = (BEYOND * FURTHEST / longest).min(1.0);
+        Box::new(move |found| match found {
+            _ if deviation <= 0.0 => 0.0,
+            Some((rank, score)) if rank <= SAMPLE => weight * standard(f64::from(score)),
+            Some((_, score)) => weight * (lowest + shrunk * beyond(score)),
+            None => weight * lowest,
         })
     })
 }

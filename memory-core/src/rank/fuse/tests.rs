@@ -142,11 +142,53 @@ proptest! {
     }
 
     #[test]
-    fn a_standard_score_of_the_best_hundred_stays_below_ten(legs in legs()) {
+    fn no_standard_score_is_further_from_zero_than_one_of_a_hundred_values_can_be(
+        legs in legs(), common in 0u16..2_000, more in 0u8..150,
+    ) {
+        let mut legs = legs;
+        // Everything matches alike, but for a little: the floor is far below all of it.
+        for leg in &mut legs {
+            let again = (100..100 + more).map(|n| candidate(n, f32::from(n % 3) / 8.0));
+            leg.candidates.extend(again);
+            leg.candidates.iter_mut().for_each(|candidate| candidate.score += f32::from(common));
+        }
         for fused in z_score(&legs) {
             for (leg, contribution) in legs.iter().zip(&fused.legs) {
-                prop_assert!(contribution.added.abs() <= leg.weight * 9.951);
+                let furthest = if contribution.rank.is_some_and(|rank| rank > SAMPLE) { 10.051 } else { 9.951 };
+                prop_assert!(contribution.added.abs() <= leg.weight * furthest, "{contribution:?}");
             }
         }
     }
+}
+
+#[test]
+fn a_leg_of_almost_equal_scores_does_not_silence_the_others() {
+    // All that the words find, they find alike; only the meaning tells items apart, and it knows one more.
+    for hits in [2u8, 100, 150] {
+        let words: Vec<_> = (0..hits).map(|n| (n, if n == 0 { 42.5 } else { 42.375 })).collect();
+        let meaning = [(200, 0.9), (0, 0.2), (1, 0.1)];
+        let fused = z_score(&[leg(&words, 0.0, u64::from(hits)), leg(&meaning, 0.0, 1_000)]);
+        let other = fused.iter().find(|fused| fused.item == item(200)).unwrap();
+        assert!(other.legs[0].added >= -9.951, "{hits}: {other:?}");
+        let last = fused.iter().filter(|fused| fused.legs[0].rank.is_some()).map(|fused| fused.legs[0].added);
+        assert!(last.fold(f32::MAX, f32::min) >= other.legs[0].added, "{hits}: found, and below what was not");
+    }
+}
+
+#[test]
+fn asking_for_more_changes_no_score_of_the_first_and_keeps_the_order_of_the_others() {
+    let fused = |count: u8| {
+        let words: Vec<_> = (0..count).map(|n| (n, 300.0 - f32::from(n))).collect();
+        // In the other leg everything stands the other way round.
+        let meaning: Vec<_> = (0..count).map(|n| (249 - n, 0.9 - f32::from(n) / 512.0)).collect();
+        z_score(&[leg(&words, 0.0, 1_000), leg(&meaning, 0.9 - 99.0 / 512.0, 1_000)])
+    };
+    let (few, many) = (fused(100), fused(250));
+    for (item, score) in few.iter().map(|fused| (&fused.item, fused.score)) {
+        let again = many.iter().find(|fused| fused.item == *item).unwrap().score;
+        assert!((again - score).abs() < 0.1, "{score} became {again}");
+    }
+    let words: Vec<_> = (0..250).map(|n| (n, 300.0 - f32::from(n))).collect();
+    let alone: Vec<u8> = (0..250).collect();
+    assert_eq!(order_of(&z_score(&[leg(&words, 0.0, 1_000)])), items(&alone));
 }
