@@ -74,6 +74,16 @@ pub(crate) enum Command {
     Chat(Chat),
 }
 
+impl Command {
+    /// Returns whether it stores something.
+    pub(crate) fn stores(&self) -> bool {
+        match self {
+            Self::Demo | Self::Import(_) | Self::Remember(_) | Self::Move(_) | Self::Eval(_) | Self::Chat(_) => true,
+            Self::Context(_) | Self::Search(_) | Self::Forget(_) | Self::Sessions | Self::Stats | Self::Export => false,
+        }
+    }
+}
+
 /// `memory import`.
 #[derive(Args, Debug)]
 pub(crate) struct Import {

@@ -27,6 +27,8 @@ pub(crate) struct Call {
     global: Global,
     /// The database was named on the command line, not by the environment.
     names_database: bool,
+    /// The command stores something, so that it may begin a database.
+    stores: bool,
     /// What the command has opened, to be closed at its end however it ends.
     opened: OnceCell<Memory>,
 }
@@ -68,6 +70,10 @@ impl Call {
 
     /// Opens a database, for a model that reads so many tokens if they are given.
     pub(crate) async fn open_database(&self, database: &Database, tokens: Option<u64>) -> Result<Memory, Failure> {
+        // A name mistyped would be answered by nothing found.
+        if self.global.db.is_some() && !self.stores {
+            database.must_be_there()?;
+        }
         let open = || async { database.open(tokens, self.global.embedder).await };
         self.opened.get_or_try_init(open).await.cloned()
     }
@@ -103,7 +109,8 @@ impl Call {
 
 /// Runs what the command line asks for.
 pub(crate) async fn run(cli: Cli, names_database: bool, output: &mut Output) -> Result<Outcome, Failure> {
-    let call = Call { global: cli.global, names_database, opened: OnceCell::new() };
+    let stores = cli.command.stores();
+    let call = Call { global: cli.global, names_database, stores, opened: OnceCell::new() };
     let outcome = if matches!(cli.command, Command::Import(_) | Command::Chat(_)) {
         // They have their own way of being stopped.
         dispatch(&cli.command, &call, output).await

@@ -40,6 +40,14 @@ impl Database {
         self == other || files.is_some_and(|(one, two)| same_file::is_same_file(one, two).unwrap_or(false))
     }
 
+    /// Refuses a file that is not there.
+    pub(crate) fn must_be_there(&self) -> Result<(), Failure> {
+        match self.file.as_ref().filter(|file| !file.exists()) {
+            Some(file) => Err(Failure::Usage(format!("there is no database {}", file.display()))),
+            None => Ok(()),
+        }
+    }
+
     /// Returns the database that `url` names.
     pub(crate) fn at(url: &str) -> Result<Self, Failure> {
         let kind = Backend::of(url).map_err(|error| match error {

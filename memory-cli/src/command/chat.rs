@@ -37,6 +37,8 @@ pub(crate) async fn run(call: &Call, args: &Chat, output: &mut Output) -> Result
     let session = call.session()?;
     let (memory, scoped) = call.open_for(Some(context::limit(&args.bounds))).await?;
     let is_terminal = stdin().is_terminal();
+    // Who types has seen it; a script has the exit code.
+    let refused = if is_terminal { Outcome::Done } else { Outcome::Partial };
     if is_terminal {
         say(HELP);
     }
@@ -44,6 +46,7 @@ pub(crate) async fn run(call: &Call, args: &Chat, output: &mut Output) -> Result
     let mut room = Room { memory: &memory, scoped: &scoped, session: scoped.session(&session), bounds, output };
     let mut lines = lines()?;
     let mut stop = std::pin::pin!(tokio::signal::ctrl_c());
+    let mut outcome = Outcome::Done;
     loop {
         if is_terminal {
             say("> ");
@@ -52,19 +55,23 @@ pub(crate) async fn run(call: &Call, args: &Chat, output: &mut Output) -> Result
             line = lines.recv() => line,
             _ = &mut stop => return Ok(Outcome::Interrupted),
         };
-        let Some(line) = line else { return Ok(Outcome::Done) };
+        let Some(line) = line else { return Ok(outcome) };
         let line = line.map_err(|error| Failure::Usage(format!("the line cannot be read: {error}")))?;
         let Ok(line) = String::from_utf8(line) else {
             say("error: the line is not UTF-8");
+            outcome = refused;
             continue;
         };
         if line.trim() == "/quit" {
-            return Ok(Outcome::Done);
+            return Ok(outcome);
         }
         match room.turn(line.trim()).await {
             Ok(()) => {}
             // A line that cannot be taken ends nothing; a database that fails, or an output that nobody reads, does.
-            Err(failure) if matches!(failure.code(), 2 | 4) => say(&format!("error: {}", failure.line())),
+            Err(failure) if matches!(failure.code(), 2 | 4) => {
+                say(&format!("error: {}", failure.line()));
+                outcome = refused;
+            }
             Err(failure) => return Err(failure),
         }
         room.output.flush()?;

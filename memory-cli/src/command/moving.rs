@@ -28,9 +28,7 @@ pub(crate) async fn run(call: &Call, args: &Move, output: &mut Output) -> Result
     if from.is(&to) {
         return Err(Failure::Usage("--from and --to name the same database".to_owned()));
     }
-    if let Some(file) = from.file.as_ref().filter(|file| !file.exists()) {
-        return Err(Failure::Usage(format!("there is no database {}", file.display())));
-    }
+    from.must_be_there()?;
     let one = if args.all_owners { None } else { Some(call.owner()?) };
     let source = from.connect().await?;
     let owners = match one {

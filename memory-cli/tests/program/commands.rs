@@ -169,7 +169,7 @@ fn a_chat_keeps_its_lines_and_shows_their_contexts() {
     let lines = "My name is Charlie.\n/assistant Hello Charlie.\n/remember Charlie has a boat\n\n/nonsense\n/assistant\n\
                  What is my name?\n/context the boat\n/search boat\n/quit\nnot read\n";
     let answer = bed.run_with(&["chat", "--json", "--budget", "500"], lines.as_bytes());
-    assert_eq!(answer.code, 0, "{}", answer.stderr);
+    assert_eq!(answer.code, 3, "two lines were refused: {}", answer.stderr);
     let events: Vec<Value> = answer.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let kinds: Vec<&str> = events.iter().map(|event| event["event"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["stored", "context", "stored", "remembered", "stored", "context", "context", "found"]);
@@ -186,7 +186,7 @@ fn a_line_of_a_chat_that_cannot_be_taken_ends_nothing() {
     let long = "word ".repeat(40_000);
     let lines = [b"\xff\xfe\n".as_slice(), long.as_bytes(), b"\nMy name is Charlie.\n"].concat();
     let answer = bed.run_with(&["chat", "--json", "--budget", "100000"], &lines);
-    assert_eq!((answer.code, answer.stderr.as_str()), (0, "error: the line is not UTF-8\n"));
+    assert_eq!((answer.code, answer.stderr.as_str()), (3, "error: the line is not UTF-8\n"));
     let context: Value = serde_json::from_str(answer.stdout.lines().nth(1).unwrap()).unwrap();
     assert_eq!(context["messages"][0]["content"].as_str().unwrap().trim(), long.trim(), "a long line has its context");
     assert_eq!(bed.json(&["sessions"])["sessions"][0]["messages"], 2);

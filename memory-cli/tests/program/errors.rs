@@ -19,6 +19,7 @@ fn a_command_without_an_owner_says_how_to_give_one() {
 #[test]
 fn a_wrong_command_line_is_told_in_one_line() {
     let bed = Bed::new();
+    bed.json(&["remember", "one"]);
     let table = [
         (&["--jsn", "sessions"][..], "unexpected argument '--jsn'"),
         (&["search"], "<QUERY>"),
@@ -89,8 +90,8 @@ fn a_folder_in_the_place_of_the_database_or_no_folder_at_all_is_told() {
     fs::create_dir(bed.database()).unwrap();
     assert!(bed.run(&["sessions"]).refused(1).contains("open the file: it is a folder"));
     let missing = bed.path("none/of/these/memory.sqlite");
-    let owner = ["--tenant", "a", "--subject", "b", "sessions"];
-    let answer = answer(bed.bare().arg("--db").arg(missing).args(owner), b"");
+    let remember = ["--tenant", "a", "--subject", "b", "remember", "one"];
+    let answer = answer(bed.bare().arg("--db").arg(missing).args(remember), b"");
     assert!(answer.refused(1).contains("open the file: its folder does not exist"));
 }
 
@@ -146,6 +147,21 @@ fn help_and_version_are_results() {
     let nothing = answer(bed.bare().env_remove("MEMORY_EMBEDDER"), b"");
     assert_eq!((nothing.code, nothing.stdout.as_str()), (2, ""));
     assert!(nothing.stderr.contains("memory demo"));
+}
+
+#[test]
+fn a_mistyped_database_is_not_made() {
+    let bed = Bed::new();
+    let typo = bed.path("memroy.sqlite");
+    let commands: [&[&str]; 6] =
+        [&["search", "x"], &["context", "x"], &["sessions"], &["stats"], &["export"], &["forget", "--all", "--yes"]];
+    for args in commands {
+        let answer =
+            answer(bed.bare().arg("--db").arg(&typo).args(["--tenant", "acme", "--subject", "ada"]).args(args), b"");
+        assert!(answer.refused(2).contains("there is no database") && !typo.exists(), "{args:?}: {}", answer.stderr);
+    }
+    // Of the data folder everybody may ask before anything is stored.
+    assert_eq!(answer(bed.bare().args(["--tenant", "acme", "--subject", "ada", "stats"]), b"").code, 0);
 }
 
 #[test]
