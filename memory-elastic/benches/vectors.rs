@@ -28,7 +28,7 @@ fn document(number: usize, entry: &VectorEntry) -> Value {
     json!({
         "scope": OWNER, "item": entry.item.key(), "unit": "message", "epoch": 0, "version": 1, "slot": number,
         "body": String::from_utf8_lossy(&entry.fields.encode()), "values": ["?.unit", "t.unit=message"],
-        "at": entry.fields.at.0, "seq": 1, "trust": 0, "pieces": pieces,
+        "at": entry.fields.at.0, "seq": 1, "trust": 0, "parts": pieces.len(), "pieces": pieces,
     })
 }
 
@@ -41,15 +41,13 @@ async fn search(bare: &Bare, sought: &VectorQuery) -> Outcome<usize> {
         "aggs": { "below": { "max": { "field": "below" } }, "oldest": { "min": { "field": "epoch" } } },
     });
     let nearest = json!({
-        "size": count, "_source": ["body"], "docvalue_fields": ["item", "at"],
+        "size": count, "_source": ["body"], "docvalue_fields": ["item", "at", "parts"],
         "knn": {
             "field": "pieces.v", "query_vector": normalise(&sought.vector), "k": count, "num_candidates": count,
             "filter": [owner, { "range": { "epoch": { "gte": 0 } } }, { "match_all": {} }],
-            "inner_hits": { "size": 1, "_source": false },
         },
     });
-    let path = "hits.total.value,hits.hits._id,hits.hits._score,hits.hits._source,hits.hits.fields,\
-            hits.hits.inner_hits.*.hits.hits._nested.offset,aggregations";
+    let path = "hits.total.value,hits.hits._id,hits.hits._score,hits.hits._source,hits.hits.fields,aggregations";
     let query = [("routing", OWNER), ("allow_partial_search_results", "false"), ("filter_path", path)];
     let ask = |body: Value| async move { bare.post("_search", &query, body.to_string()).await };
     let (_, found) = try_join(ask(census), ask(nearest)).await?;

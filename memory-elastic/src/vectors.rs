@@ -53,7 +53,7 @@ impl ElasticVectors {
 }
 
 /// Rises with each change of what documents hold: an older index is not read, but filled anew under another name.
-const FORMAT: &str = "vectors-1";
+const FORMAT: &str = "vectors-2";
 
 fn plan(prefix: &str, space: &EmbeddingSpace) -> Plan {
     // By default the server would round vectors off, and look for neighbours in a graph over all owners.
@@ -66,10 +66,12 @@ fn plan(prefix: &str, space: &EmbeddingSpace) -> Plan {
         "index_options": { "type": "flat" },
     });
     let pieces = json!({ "type": "nested", "properties": { "v": vector } });
+    // How many there are: which of several is the nearest has to be asked for.
+    let parts = json!({ "type": "integer", "index": false });
     Plan {
         alias: format!("{prefix}-{FORMAT}-{}", space.fingerprint()),
         recipe: format!("{FORMAT}/{space}/{}", space.normalised),
-        fields: Map::from_iter([("pieces".to_owned(), pieces)]),
+        fields: Map::from_iter([("parts".to_owned(), parts), ("pieces".to_owned(), pieces)]),
         source: json!({ "excludes": ["values"] }),
     }
 }

@@ -17,6 +17,7 @@ pub(super) fn document(scope: &Scope, entry: &VectorEntry) -> Result<Incoming> {
     let mut document = common(scope, item, *version, fields)?;
     let pieces: Vec<Value> =
         pieces.iter().filter_map(|piece| normalise(piece)).map(|vector| json!({ "v": vector })).collect();
+    document.insert("parts".to_owned(), json!(pieces.len()));
     document.insert("pieces".to_owned(), json!(pieces));
     let Version { epoch, .. } = *version;
     let source = Value::Object(document).to_string();

@@ -18,7 +18,7 @@ pub(super) struct Near {
     pub(super) at: Timestamp,
     pub(super) item: ItemId,
     pub(super) key: String,
-    /// The hit, if it was read with all that is asked for.
+    /// The hit, if all that is asked for was read with it.
     pub(super) whole: Option<VectorHit>,
 }
 
@@ -51,12 +51,14 @@ fn similarity(score: f64) -> Similarity {
     Similarity::new((2.0 * score - 1.0) as f32 + 0.0)
 }
 
-/// Reads a hit with its nearest piece and, if it was asked for, that piece's vector.
+/// Reads a hit with its nearest piece and, if it was asked for, that piece's vector. It is not whole where there are several
+/// pieces and the answer does not say which one is the nearest.
 pub(super) fn whole(hit: &Value, with_vectors: bool) -> Result<Near> {
     let near = near(hit)?;
     let bare = || garbled(SEARCH);
-    let piece =
-        hit.pointer("/inner_hits/pieces/hits/hits/0/_nested/offset").and_then(Value::as_u64).ok_or_else(bare)?;
+    let nearest = hit.pointer("/inner_hits/pieces/hits/hits/0/_nested/offset").and_then(Value::as_u64);
+    let parts = hit.pointer("/fields/parts/0").and_then(Value::as_u64).ok_or_else(bare)?;
+    let Some(piece) = nearest.or((parts == 1).then_some(0)) else { return Ok(near) };
     let piece = u32::try_from(piece).map_err(|_| bare())?;
     let source = hit.get("_source").ok_or_else(bare)?;
     let body = source.get("body").and_then(Value::as_str).ok_or_else(bare)?;

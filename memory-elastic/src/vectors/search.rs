@@ -3,6 +3,9 @@
 //! The server cuts its list of the nearest wherever it likes among equals. So a few more are asked for than wanted; if
 //! the last of them is as near as the last one wanted, there may be more such, and more are asked for. It lists 10,000 at
 //! the most: what is more is asked for in parts, over a number that spreads items evenly.
+//!
+//! Which piece of an item is the nearest takes the server a search for each item, longer than all the rest together. Most
+//! items have one piece: it is asked for of the others alone, by a second search.
 
 use futures_util::future::try_join;
 use memory_core::Scope;
@@ -22,7 +25,7 @@ const MOST: usize = 10_000;
 /// How many items a part holds in the mean; few enough that none holds more than the server lists.
 const PART: u64 = 8_000;
 
-/// How many items are read with all that is asked for at once; of more, the nearest are read again.
+/// How many items are read again at once.
 const WHOLE: usize = 1_000;
 
 /// How many items more than wanted are asked for at first.
@@ -60,11 +63,7 @@ pub(super) async fn search(index: &Index, scope: &Scope, query: &VectorQuery) ->
         Some(nearest) => nearest,
         None => question.in_parts(since, census.items).await?,
     };
-    let whole: Option<Vec<VectorHit>> = nearest.iter().map(|near| near.whole.clone()).collect();
-    match whole {
-        Some(whole) => Ok(whole),
-        None => question.whole(nearest).await,
-    }
+    question.whole(nearest).await
 }
 
 impl Question<'_> {
@@ -91,7 +90,8 @@ impl Question<'_> {
         let wanted = self.query.limit;
         let mut count = wanted.saturating_add(MARGIN).min(MOST);
         loop {
-            let found = self.list(since, count, None).await?;
+            let is_first = count <= wanted.saturating_add(MARGIN);
+            let found = self.list(since, count, None, is_first).await?;
             let is_all = found.len() < count;
             let last_wanted = wanted.checked_sub(1).and_then(|last| found.get(last));
             let is_cut_among_equals = last_wanted.zip(found.last()).is_none_or(|(a, b)| a.similarity == b.similarity);
@@ -112,7 +112,7 @@ impl Question<'_> {
         let bound = |part: u32| u64::from(part) * u64::from(SLOTS) / u64::from(parts);
         let mut found = Vec::new();
         for part in 0..parts {
-            found.extend(self.list(since, MOST, Some((bound(part), bound(part + 1)))).await?);
+            found.extend(self.list(since, MOST, Some((bound(part), bound(part + 1))), false).await?);
         }
         Ok(self.best(found))
     }
@@ -129,32 +129,31 @@ impl Question<'_> {
         near.zip(floor).is_some_and(|(near, floor)| near.similarity.value() < floor)
     }
 
-    /// Returns the nearest items of the slots given, nearest first.
-    async fn list(&self, since: u64, count: usize, slots: Option<(u64, u64)>) -> Result<Vec<Near>> {
+    /// Returns the nearest items of the slots given, nearest first; with all that is asked for if they are likely hits.
+    async fn list(&self, since: u64, count: usize, slots: Option<(u64, u64)>, is_likely: bool) -> Result<Vec<Near>> {
         let mut conditions = self.conditions(since);
         if let Some((from, until)) = slots {
             conditions.push(json!({ "range": { "slot": { "gte": from, "lt": until } } }));
         }
-        let mut found = if count <= WHOLE {
-            self.read(count, &conditions).await?
-        } else {
-            let body = json!({
-                "size": count,
-                "knn": self.knn(count, &conditions, None),
-                "_source": false,
-                "docvalue_fields": ["item", "at"],
-            });
-            hits(&self.ask(body).await?).map(near).collect::<Result<Vec<_>>>()?
-        };
+        let source = if is_likely { self.source() } else { json!(false) };
+        let answer = self.ask(self.body(count, &conditions, &source, false)).await?;
+        let read = |hit| if is_likely { whole(hit, self.query.with_vectors) } else { near(hit) };
+        let mut found = hits(&answer).map(read).collect::<Result<Vec<_>>>()?;
         found.sort_by(Near::order);
         Ok(found)
+    }
+
+    /// What is read of a document.
+    fn source(&self) -> Value {
+        // Named outright: newer servers leave vectors out otherwise.
+        if self.query.with_vectors { json!(["body", "pieces.v"]) } else { json!(["body"]) }
     }
 
     fn conditions(&self, since: u64) -> Vec<Value> {
         vec![of_owner(self.scope), json!({ "range": { "epoch": { "gte": since } } }), self.filter.clone()]
     }
 
-    fn knn(&self, count: usize, conditions: &[Value], inner: Option<Value>) -> Value {
+    fn body(&self, count: usize, conditions: &[Value], source: &Value, with_nearest_piece: bool) -> Value {
         let mut knn = json!({
             "field": "pieces.v",
             "query_vector": self.sought,
@@ -162,33 +161,24 @@ impl Question<'_> {
             "num_candidates": count,
             "filter": conditions,
         });
-        if let (Some(inner), Some(knn)) = (inner, knn.as_object_mut()) {
-            knn.insert("inner_hits".to_owned(), inner);
+        if let Some(knn) = knn.as_object_mut().filter(|_| with_nearest_piece) {
+            knn.insert("inner_hits".to_owned(), json!({ "size": 1, "_source": false }));
         }
-        knn
+        json!({ "size": count, "knn": knn, "_source": source, "docvalue_fields": ["item", "at", "parts"] })
     }
 
-    /// Returns the nearest items with all that is asked for, in no order that counts.
-    async fn read(&self, count: usize, conditions: &[Value]) -> Result<Vec<Near>> {
-        // Named outright: newer servers leave vectors out otherwise.
-        let source = if self.query.with_vectors { json!(["body", "pieces.v"]) } else { json!(["body"]) };
-        let body = json!({
-            "size": count,
-            "knn": self.knn(count, conditions, Some(json!({ "size": 1, "_source": false }))),
-            "_source": source,
-            "docvalue_fields": ["item", "at"],
-        });
-        hits(&self.ask(body).await?).map(|hit| whole(hit, self.query.with_vectors)).collect()
-    }
-
-    /// Reads items again, with their nearest piece and what filters see. Those that were deleted meanwhile are missing.
+    /// Returns the hits, of which those that are not whole yet are read again, with their nearest piece and what filters
+    /// see. Those that were deleted meanwhile are missing.
     async fn whole(&self, nearest: Vec<Near>) -> Result<Vec<VectorHit>> {
-        let mut found = Vec::with_capacity(nearest.len());
-        for part in nearest.chunks(WHOLE) {
+        let (mut found, others): (Vec<Near>, Vec<Near>) = nearest.into_iter().partition(|near| near.whole.is_some());
+        for part in others.chunks(WHOLE) {
             let keys: Vec<&str> = part.iter().map(|near| near.key.as_str()).collect();
             let mut conditions = self.conditions(0);
             conditions.push(json!({ "terms": { "item": keys } }));
-            found.extend(self.read(part.len(), &conditions).await?);
+            let answer = self.ask(self.body(part.len(), &conditions, &self.source(), true)).await?;
+            for hit in hits(&answer) {
+                found.push(whole(hit, self.query.with_vectors)?);
+            }
         }
         Ok(self.best(found).into_iter().filter_map(|near| near.whole).collect())
     }
