@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use memory::model::Embedder;
-use memory::{Field, Filter, Memory, Settings, WindowConfig};
+use memory::{Field, Filter, Memory, MessageId, Settings, WindowConfig};
 
 use super::Call;
 use crate::cli::Eval;
@@ -13,6 +13,9 @@ use crate::embedding::{self, Embedding};
 use crate::eval::{self, Kind, Leg, Memo, Set, Vectors};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
+
+/// The tenant of a database that the command line names.
+const TENANT: &str = "memory-eval";
 
 /// Measures a set with the defaults of the library; nothing is tuned for it.
 pub(crate) async fn run(call: &Call, args: &Eval, output: &mut Output) -> Result<Outcome, Failure> {
@@ -29,7 +32,7 @@ pub(crate) async fn run(call: &Call, args: &Eval, output: &mut Output) -> Result
     // The prepared vectors of this set are of what users say.
     let users_alone = args.vectors.is_some() && kind == Kind::Longmemeval;
     let memory = build(call, embedder, users_alone).await?;
-    let tables = eval::run(&memory, &set, &legs).await?;
+    let tables = eval::run(&memory, &tenant(call), &set, &legs).await?;
     let mut notes = set.notes;
     if users_alone && legs.iter().any(|leg| *leg != Leg::Text) {
         notes.push("vectors: those of user turns only; what the assistant says is found by words".to_owned());
@@ -41,6 +44,13 @@ pub(crate) async fn run(call: &Call, args: &Eval, output: &mut Output) -> Result
     }
     memory.close().await?;
     Ok(Outcome::Done)
+}
+
+/// Returns the tenant whose owners are measured.
+///
+/// A truth in this process does not know whom the indexes of earlier ones have forgotten: it takes another name each time.
+fn tenant(call: &Call) -> String {
+    if call.names_database { TENANT.to_owned() } else { format!("{TENANT}-{}", MessageId::fresh()) }
 }
 
 /// Returns who embeds: a file of vectors, or the model inside the program if it is asked for.

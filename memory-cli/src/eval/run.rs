@@ -12,8 +12,6 @@ use super::metrics::{Ranks, Scores};
 use super::set::{Haystack, Part, Question, Set};
 use crate::failure::Failure;
 
-/// The owner's tenant in whatever database is measured.
-const TENANT: &str = "memory-eval";
 /// Hits of a question that are looked at.
 const DEPTH: usize = 100;
 /// Messages of one append.
@@ -69,15 +67,15 @@ struct Answer {
     sessions: Ranks,
 }
 
-/// Measures all parts of a set with each leg.
-pub(crate) async fn run(memory: &Memory, set: &Set, legs: &[Leg]) -> Result<Vec<Table>, Failure> {
+/// Measures all parts of a set with each leg, under owners of `tenant` who are forgotten again.
+pub(crate) async fn run(memory: &Memory, tenant: &str, set: &Set, legs: &[Leg]) -> Result<Vec<Table>, Failure> {
     let mut tables = Vec::new();
     for part in &set.parts {
         let questions: usize = part.haystacks.iter().map(|haystack| haystack.questions.len()).sum();
         let bar = ProgressBar::new(questions as u64);
         let mut answers: Vec<Vec<Answer>> = legs.iter().map(|_| Vec::new()).collect();
         for haystack in &part.haystacks {
-            let scoped = memory.of(&Scope::new(TENANT, haystack.name.as_str())?);
+            let scoped = memory.of(&Scope::new(tenant, haystack.name.as_str())?);
             let outcome = measure(memory, &scoped, haystack, legs, &mut answers, &bar).await;
             scoped.forget(&Forget::Everything).await?;
             outcome?;

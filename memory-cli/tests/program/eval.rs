@@ -79,6 +79,16 @@ fn a_database_that_is_named_gives_the_same_figures_and_keeps_nothing() {
 }
 
 #[test]
+fn indexes_that_an_earlier_run_has_used_give_the_same_figures() {
+    let bed = Bed::new();
+    let file = bed.file("locomo.json", locomo());
+    let run = || answer(bed.bare().env("MEMORY_TEXT_URL", "sqlite:index.sqlite").args(["eval", "locomo", &file]), b"");
+    let first = run();
+    assert_eq!(first.code, 0, "{}", first.stderr);
+    assert_eq!(first.stdout, run().stdout);
+}
+
+#[test]
 fn sessions_and_turns_of_longmemeval_are_found_and_questions_without_answer_left_out() {
     let bed = Bed::new();
     let turn = |role: &str, content: &str, has_answer: bool| json!({ "role": role, "content": content, "has_answer": has_answer });
