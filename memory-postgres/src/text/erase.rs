@@ -18,16 +18,25 @@ const ERASE: &str = "erase the owner's texts";
 /// How many rows one transaction deletes at the most, so that none takes long.
 const STEP: i64 = 10_000;
 
-/// Delete some rows of an owner's number; items first, so that they are counted while anything is left.
+/// Delete the first rows of an owner's number; items first, so that they are counted while anything is left.
+///
+/// By a bound and not by a list: what the server knows of a table may be old, and then it compares each row with each of a
+/// list.
 const STATEMENTS: [&str; 4] = [
-    "DELETE FROM text_item WHERE scope = $1 AND owner = $2 AND id IN \
-     (SELECT id FROM text_item WHERE scope = $1 AND owner = $2 LIMIT $3)",
-    "DELETE FROM text_tail WHERE scope = $1 AND owner = $2 AND (unit, item) IN \
-     (SELECT unit, item FROM text_tail WHERE scope = $1 AND owner = $2 LIMIT $3)",
-    "DELETE FROM text_segment WHERE scope = $1 AND owner = $2 AND (unit, segment) IN \
-     (SELECT unit, segment FROM text_segment WHERE scope = $1 AND owner = $2 LIMIT $3)",
-    "DELETE FROM text_posting WHERE scope = $1 AND owner = $2 AND (segment, term) IN \
-     (SELECT segment, term FROM text_posting WHERE scope = $1 AND owner = $2 LIMIT $3)",
+    "DELETE FROM text_item WHERE scope = $1 AND owner = $2 AND id <= (SELECT max(id) FROM \
+     (SELECT id FROM text_item WHERE scope = $1 AND owner = $2 ORDER BY id LIMIT $3) AS first)",
+    "DELETE FROM text_tail AS gone USING (SELECT unit, item FROM \
+     (SELECT unit, item FROM text_tail WHERE scope = $1 AND owner = $2 ORDER BY unit, item LIMIT $3) AS first \
+     ORDER BY unit DESC, item DESC LIMIT 1) AS last \
+     WHERE gone.scope = $1 AND gone.owner = $2 AND (gone.unit, gone.item) <= (last.unit, last.item)",
+    "DELETE FROM text_segment AS gone USING (SELECT unit, segment FROM \
+     (SELECT unit, segment FROM text_segment WHERE scope = $1 AND owner = $2 ORDER BY unit, segment LIMIT $3) AS first \
+     ORDER BY unit DESC, segment DESC LIMIT 1) AS last \
+     WHERE gone.scope = $1 AND gone.owner = $2 AND (gone.unit, gone.segment) <= (last.unit, last.segment)",
+    "DELETE FROM text_posting AS gone USING (SELECT segment, term FROM \
+     (SELECT segment, term FROM text_posting WHERE scope = $1 AND owner = $2 ORDER BY segment, term LIMIT $3) AS first \
+     ORDER BY segment DESC, term DESC LIMIT 1) AS last \
+     WHERE gone.scope = $1 AND gone.owner = $2 AND (gone.segment, gone.term) <= (last.segment, last.term)",
 ];
 
 /// Removes everything of epochs before `below`.
