@@ -1,5 +1,6 @@
 //! What text and vector indexes have in common: owners, the keys of items, and the columns that filters see.
 
+pub(crate) mod burial;
 pub(crate) mod columns;
 pub(crate) mod incoming;
 pub(crate) mod key;

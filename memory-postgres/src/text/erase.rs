@@ -10,6 +10,7 @@ use super::items;
 use super::write::delete_places;
 use crate::client::{Call, Postgres};
 use crate::error::{Attempt, Doing};
+use crate::index::burial::delete_first;
 use crate::index::owner::{buried, forget, whole};
 use crate::index::{Owner, show};
 
@@ -18,25 +19,12 @@ const ERASE: &str = "erase the owner's texts";
 /// How many rows one transaction deletes at the most, so that none takes long.
 const STEP: i64 = 10_000;
 
-/// Delete the first rows of an owner's number; items first, so that they are counted while anything is left.
-///
-/// By a bound and not by a list: what the server knows of a table may be old, and then it compares each row with each of a
-/// list.
-const STATEMENTS: [&str; 4] = [
-    "DELETE FROM text_item WHERE scope = $1 AND owner = $2 AND id <= (SELECT max(id) FROM \
-     (SELECT id FROM text_item WHERE scope = $1 AND owner = $2 ORDER BY id LIMIT $3) AS first)",
-    "DELETE FROM text_tail AS gone USING (SELECT unit, item FROM \
-     (SELECT unit, item FROM text_tail WHERE scope = $1 AND owner = $2 ORDER BY unit, item LIMIT $3) AS first \
-     ORDER BY unit DESC, item DESC LIMIT 1) AS last \
-     WHERE gone.scope = $1 AND gone.owner = $2 AND (gone.unit, gone.item) <= (last.unit, last.item)",
-    "DELETE FROM text_segment AS gone USING (SELECT unit, segment FROM \
-     (SELECT unit, segment FROM text_segment WHERE scope = $1 AND owner = $2 ORDER BY unit, segment LIMIT $3) AS first \
-     ORDER BY unit DESC, segment DESC LIMIT 1) AS last \
-     WHERE gone.scope = $1 AND gone.owner = $2 AND (gone.unit, gone.segment) <= (last.unit, last.segment)",
-    "DELETE FROM text_posting AS gone USING (SELECT segment, term FROM \
-     (SELECT segment, term FROM text_posting WHERE scope = $1 AND owner = $2 ORDER BY segment, term LIMIT $3) AS first \
-     ORDER BY segment DESC, term DESC LIMIT 1) AS last \
-     WHERE gone.scope = $1 AND gone.owner = $2 AND (gone.segment, gone.term) <= (last.segment, last.term)",
+/// What an owner's number has rows in, and their keys; items first, so that they are counted while anything is left.
+const TABLES: [(&str, &[&str]); 4] = [
+    ("text_item", &["id"]),
+    ("text_tail", &["unit", "item"]),
+    ("text_segment", &["unit", "segment"]),
+    ("text_posting", &["segment", "term"]),
 ];
 
 /// Removes everything of epochs before `below`.
@@ -84,9 +72,9 @@ async fn step(connection: &mut PgConnection, scope: &Scope, name: &str) -> Attem
     show(connection, scope).await?;
     let Some(owner) = buried(connection, scope, name).await?.first().copied() else { return Ok(None) };
     let (mut rest, mut items) = (STEP, None);
-    for sql in STATEMENTS {
-        let delete = sqlx::query(sql).bind(scope.key()).bind(owner).bind(rest).execute(&mut *connection);
-        let deleted = delete.await.doing(ERASE)?.rows_affected();
+    for (table, keys) in TABLES {
+        let mut delete = delete_first(table, keys, scope.key(), owner, rest);
+        let deleted = delete.build().execute(&mut *connection).await.doing(ERASE)?.rows_affected();
         items.get_or_insert(deleted);
         rest -= whole(deleted);
     }

@@ -12,12 +12,13 @@ use super::table::Table;
 use super::write::remove_rows;
 use crate::client::{Call, Postgres};
 use crate::error::{Attempt, Doing};
+use crate::index::burial::delete_first;
 use crate::index::owner::{buried, forget, whole};
 use crate::index::{Owner, show};
 
 const ERASE: &str = "erase the owner's vectors";
 
-/// How many items one transaction deletes at the most, so that none takes long.
+/// How many pieces one transaction deletes at the most, so that none takes long.
 const STEP: i64 = 2_000;
 
 /// Removes everything of epochs before `below`.
@@ -86,26 +87,25 @@ async fn count(connection: &mut PgConnection, owner: &Owner, table: &Table, belo
 
 /// What a step has done.
 struct Done {
+    /// How many items lost their first piece.
     items: u64,
     /// The number of which nothing is left.
     emptied: Option<i64>,
 }
 
-/// Deletes some items of what is buried; none if nothing was.
+/// Deletes some pieces of what is buried; none if nothing was.
 async fn step(connection: &mut PgConnection, scope: &Scope, table: &Table) -> Attempt<Option<Done>> {
     show(connection, scope).await?;
     let Some(owner) = buried(connection, scope, &table.name).await?.first().copied() else { return Ok(None) };
-    let mut sql = QueryBuilder::new("WITH gone AS (DELETE FROM ");
-    sql.push(&table.table).push(" WHERE scope = ").push_bind(scope.key()).push(" AND owner = ").push_bind(owner);
-    sql.push(" AND item IN (SELECT item FROM ").push(&table.table).push(" WHERE piece = 0 AND scope = ");
-    sql.push_bind(scope.key()).push(" AND owner = ").push_bind(owner).push(" LIMIT ").push_bind(STEP);
-    sql.push(") RETURNING piece) SELECT count(*) FILTER (WHERE piece = 0) FROM gone");
-    let items: i64 = sql.build_query_scalar().fetch_one(&mut *connection).await.doing(ERASE)?;
-    let is_empty = items < STEP;
+    let mut delete = delete_first(&table.table, &["item", "piece"], scope.key(), owner, STEP);
+    let pieces: Vec<i64> =
+        delete.push(" RETURNING gone.piece").build_query_scalar().fetch_all(&mut *connection).await.doing(ERASE)?;
+    let items = pieces.iter().filter(|piece| **piece == 0).count() as u64;
+    let is_empty = whole(pieces.len() as u64) < STEP;
     if is_empty {
         forget(connection, scope, owner).await?;
     }
-    Ok(Some(Done { items: items.unsigned_abs(), emptied: is_empty.then_some(owner) }))
+    Ok(Some(Done { items, emptied: is_empty.then_some(owner) }))
 }
 
 async fn left(connection: &mut PgConnection, scope: &Scope, table: &Table, below: Epoch) -> Attempt<u64> {
