@@ -88,10 +88,10 @@ impl Question<'_> {
     /// Returns the nearest items, in order and as many as wanted; none if the server cannot list enough of them.
     async fn nearest(&self, since: u64) -> Result<Option<Vec<Near>>> {
         let wanted = self.query.limit;
-        let mut count = wanted.saturating_add(MARGIN).min(MOST);
+        let first = wanted.saturating_add(MARGIN).min(MOST);
+        let mut count = first;
         loop {
-            let is_first = count <= wanted.saturating_add(MARGIN);
-            let found = self.list(since, count, None, is_first).await?;
+            let found = self.list(since, count, None, count == first).await?;
             let is_all = found.len() < count;
             let last_wanted = wanted.checked_sub(1).and_then(|last| found.get(last));
             let is_cut_among_equals = last_wanted.zip(found.last()).is_none_or(|(a, b)| a.similarity == b.similarity);
