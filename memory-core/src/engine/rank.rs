@@ -48,7 +48,7 @@ impl SearchReceipt {
             (LegKind::Text, text_leg(&text, &spans, &asked)),
             (LegKind::Vector, vector_leg(&vector, &asked, limit, weighs)),
         ];
-        let fused = search.ranking.rank(&legs, inner.clock.now());
+        let fused = search.ranking.rank(legs, inner.clock.now());
         let cosines: HashMap<&ItemId, f32> = vector.iter().map(|hit| (&hit.item, hit.similarity.value())).collect();
         let candidate = |fused: crate::rank::Fused| {
             let of = |leg: usize| fused.legs.get(leg).copied().unwrap_or_default();
@@ -130,6 +130,9 @@ impl Asked {
 
 /// Adds the evidence of messages that hold a term of the query and are not among the hits.
 fn add_fresh(text: &mut TextHits, terms: &[Term], fresh: &[&StoredMessage], search: &Search, inner: &Inner) {
+    if fresh.is_empty() {
+        return;
+    }
     let known: HashSet<ItemId> = text.hits.iter().map(|hit| hit.item.clone()).collect();
     for row in fresh {
         let item = ItemId::Message(row.id);

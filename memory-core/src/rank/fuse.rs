@@ -4,7 +4,7 @@
 mod tests;
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashMap;
 
 use crate::id::ItemId;
 use crate::time::Timestamp;
@@ -84,19 +84,19 @@ pub struct Fused {
 ///
 /// Best first; equal scores by importance, then newer first, then by item.
 pub fn z_score(legs: &[Leg]) -> Vec<Fused> {
-    fuse(legs, |leg, ranked| {
+    fuse(legs, |leg, scores| {
         let enough = usize::try_from(leg.partition).unwrap_or(SAMPLE).min(SAMPLE);
-        let found = ranked.iter().take(SAMPLE).map(|candidate| f64::from(candidate.score));
-        let missing = enough.saturating_sub(ranked.len());
+        let found = scores.iter().take(SAMPLE).map(|score| f64::from(*score));
+        let missing = enough.saturating_sub(scores.len());
         let sample: Vec<f64> = found.chain(std::iter::repeat_n(f64::from(leg.floor), missing)).collect();
         let (mean, deviation) = mean_and_deviation(&sample);
         let (floor, weight) = (f64::from(leg.floor), f64::from(leg.weight));
         let standard = move |score: f64| (score - mean) / deviation;
         let lowest = standard(floor).clamp(-FURTHEST, FURTHEST);
         let beyond = move |score: f32| BEYOND * (f64::from(score) - floor) / deviation;
-        let others = ranked.get(SAMPLE..).unwrap_or_default();
+        let others = scores.get(SAMPLE..).unwrap_or_default();
         let ends = others.first().into_iter().chain(others.last());
-        let longest = ends.map(|end| beyond(end.score).abs()).fold(0.0, f64::max);
+        let longest = ends.map(|end| beyond(*end).abs()).fold(0.0, f64::max);
         let shrunk = (BEYOND * FURTHEST / longest).min(1.0);
         Box::new(move |found| match found {
             _ if deviation <= 0.0 => 0.0,
@@ -123,9 +123,9 @@ pub fn rrf(legs: &[Leg], k: f32) -> Vec<Fused> {
 /// 0 is the leg's lowest score, or its floor where it did not find everything; an item that it did not find has 0.
 /// Where all scores are equal, those found have 1. Ordered as by [`z_score`].
 pub fn min_max(legs: &[Leg]) -> Vec<Fused> {
-    fuse(legs, |leg, ranked| {
-        let scores = ranked.iter().map(|candidate| f64::from(candidate.score));
-        let found_all = usize::try_from(leg.partition).is_ok_and(|partition| partition <= ranked.len());
+    fuse(legs, |leg, scores| {
+        let found_all = usize::try_from(leg.partition).is_ok_and(|partition| partition <= scores.len());
+        let scores = scores.iter().map(|score| f64::from(*score));
         let highest = scores.clone().fold(f64::NEG_INFINITY, f64::max);
         let lowest = scores.fold(if found_all { f64::INFINITY } else { f64::from(leg.floor) }, f64::min);
         let weight = f64::from(leg.weight);
@@ -152,29 +152,29 @@ fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
 /// What a leg adds for an item, given its rank and score if the leg found it.
 type Added = Box<dyn Fn(Option<(usize, f32)>) -> f64>;
 
-fn fuse(legs: &[Leg], rule: impl Fn(&Leg, &[Candidate]) -> Added) -> Vec<Fused> {
-    let mut items: BTreeMap<ItemId, Fused> = BTreeMap::new();
+/// Fuses by a rule, which is made from a leg and the scores of its items, best first.
+fn fuse(legs: &[Leg], rule: impl Fn(&Leg, &[f32]) -> Added) -> Vec<Fused> {
+    let mut fused: Vec<Fused> = Vec::new();
+    let mut places: HashMap<&ItemId, usize> = HashMap::with_capacity(legs.iter().map(|leg| leg.candidates.len()).sum());
     let mut rules = Vec::with_capacity(legs.len());
     for (index, leg) in legs.iter().enumerate() {
-        let ranked = ranked(leg);
-        rules.push(rule(leg, &ranked));
-        for (place, candidate) in ranked.into_iter().enumerate() {
-            let Candidate { item, at, score, importance } = candidate;
-            let new = || Fused {
-                item: item.clone(),
-                at,
-                importance,
-                score: 0.0,
-                legs: vec![Contribution::default(); legs.len()],
-                bonus: 0.0,
-            };
-            let fused = items.entry(item.clone()).or_insert_with(new);
-            if let Some(contribution) = fused.legs.get_mut(index) {
-                *contribution = Contribution { rank: Some(place + 1), score: Some(score), added: 0.0 };
+        let mut scores = Vec::with_capacity(leg.candidates.len());
+        for (score, Candidate { item, at, importance, .. }) in ranked(leg) {
+            let place = *places.entry(item).or_insert(fused.len());
+            if place == fused.len() {
+                let legs = vec![Contribution::default(); legs.len()];
+                let (item, at, importance) = (item.clone(), *at, *importance);
+                fused.push(Fused { item, at, importance, score: 0.0, legs, bonus: 0.0 });
+            }
+            let contribution = fused.get_mut(place).and_then(|fused| fused.legs.get_mut(index));
+            // An item that is there twice has its better score already.
+            if let Some(contribution) = contribution.filter(|contribution| contribution.rank.is_none()) {
+                scores.push(score);
+                *contribution = Contribution { rank: Some(scores.len()), score: Some(score), added: 0.0 };
             }
         }
+        rules.push(rule(leg, &scores));
     }
-    let mut fused: Vec<Fused> = items.into_values().collect();
     for item in &mut fused {
         let mut sum = 0.0;
         for (contribution, added) in item.legs.iter_mut().zip(&rules) {
@@ -190,7 +190,8 @@ fn fuse(legs: &[Leg], rule: impl Fn(&Leg, &[Candidate]) -> Added) -> Vec<Fused> 
 
 /// Sorts best first; equal scores by importance, then newer first, then by item.
 pub(super) fn sort(fused: &mut [Fused]) {
-    fused.sort_by(|a, b| order((a.score, a.importance, a.at, &a.item), (b.score, b.importance, b.at, &b.item)));
+    fused
+        .sort_unstable_by(|a, b| order((a.score, a.importance, a.at, &a.item), (b.score, b.importance, b.at, &b.item)));
 }
 
 fn order(a: (f32, f32, Timestamp, &ItemId), b: (f32, f32, Timestamp, &ItemId)) -> Ordering {
@@ -198,15 +199,13 @@ fn order(a: (f32, f32, Timestamp, &ItemId), b: (f32, f32, Timestamp, &ItemId)) -
     by_score.then_with(|| b.1.total_cmp(&a.1)).then_with(|| b.2.cmp(&a.2)).then_with(|| a.3.cmp(b.3))
 }
 
-/// Returns the leg's candidates best first, each item once, with finite scores only.
-fn ranked(leg: &Leg) -> Vec<Candidate> {
-    let mut ranked = leg.candidates.clone();
-    for candidate in &mut ranked {
-        // Both zeros become one, so that the total order sees them as equal.
-        candidate.score = if candidate.score.is_finite() { candidate.score + 0.0 } else { leg.floor };
-    }
-    ranked.sort_by(|a, b| order((a.score, a.importance, a.at, &a.item), (b.score, b.importance, b.at, &b.item)));
-    let mut seen = HashSet::new();
-    ranked.retain(|candidate| seen.insert(candidate.item.clone()));
+/// Returns the leg's candidates best first, with finite scores only.
+fn ranked(leg: &Leg) -> Vec<(f32, &Candidate)> {
+    // Both zeros become one, so that the total order sees them as equal.
+    let score = |found: &Candidate| if found.score.is_finite() { found.score + 0.0 } else { leg.floor };
+    let mut ranked: Vec<_> = leg.candidates.iter().map(|found| (score(found), found)).collect();
+    ranked.sort_unstable_by(|(a, left), (b, right)| {
+        order((*a, left.importance, left.at, &left.item), (*b, right.importance, right.at, &right.item))
+    });
     ranked
 }

@@ -171,7 +171,8 @@ impl Ranking {
     /// Returns the items of all legs, best first; equal scores by importance, then newer first, then by item.
     ///
     /// The weights of `legs` are multiplied with those of the ranking. Contributions are in the order of the legs.
-    pub fn rank(&self, legs: &[(LegKind, Leg)], now: Timestamp) -> Vec<Fused> {
+    pub fn rank(&self, legs: impl IntoIterator<Item = (LegKind, Leg)>, now: Timestamp) -> Vec<Fused> {
+        let legs: Vec<(LegKind, Leg)> = legs.into_iter().collect();
         match self {
             Self::ZScore(weights) => z_score(&heard(legs, weights)),
             Self::Rrf { k, weights } => rrf(&heard(legs, weights), *k),
@@ -195,26 +196,27 @@ fn clamp(share: f32) -> f32 {
 }
 
 /// Multiplies the weights.
-fn weighed(legs: &[(LegKind, Leg)], weights: &Weights) -> Vec<Leg> {
-    legs.iter().map(|(kind, leg)| Leg { weight: leg.weight * weights.of(*kind), ..leg.clone() }).collect()
+fn weighed(legs: Vec<(LegKind, Leg)>, weights: &Weights) -> Vec<Leg> {
+    legs.into_iter().map(|(kind, leg)| Leg { weight: leg.weight * weights.of(kind), ..leg }).collect()
 }
 
 /// Multiplies the weights. A leg of weight 0 has no say in what is found either.
-fn heard(legs: &[(LegKind, Leg)], weights: &Weights) -> Vec<Leg> {
+fn heard(legs: Vec<(LegKind, Leg)>, weights: &Weights) -> Vec<Leg> {
     let mut legs = weighed(legs, weights);
     legs.iter_mut().filter(|leg| leg.weight == 0.0).for_each(|leg| leg.candidates.clear());
     legs
 }
 
 /// Returns all items, scored by their cosine, or by their words where there is no search by meaning.
-fn by_similarity(legs: &[(LegKind, Leg)], clips: bool, share: f32) -> Vec<Fused> {
-    let has_vectors = legs.iter().any(|(kind, _)| *kind == LegKind::Vector);
+fn by_similarity(legs: Vec<(LegKind, Leg)>, clips: bool, share: f32) -> Vec<Fused> {
+    let kinds: Vec<LegKind> = legs.iter().map(|(kind, _)| *kind).collect();
+    let has_vectors = kinds.contains(&LegKind::Vector);
     let weights = if has_vectors { Weights { text: 0.0, vector: 1.0 } } else { Weights { text: share, vector: 0.0 } };
     let mut fused = min_max(&weighed(legs, &weights));
     if has_vectors {
         for item in &mut fused {
             item.score = 0.0;
-            for ((kind, _), contribution) in legs.iter().zip(&mut item.legs) {
+            for (kind, contribution) in kinds.iter().zip(&mut item.legs) {
                 let cosine = contribution.score.filter(|_| *kind == LegKind::Vector).unwrap_or(0.0);
                 contribution.added = share * if clips { cosine.max(0.0) } else { cosine };
                 item.score += contribution.added;

@@ -4,75 +4,51 @@
 mod tests;
 
 use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
 
 use crate::fields::Fields;
 use crate::filter::Filter;
 use crate::id::ItemId;
 
-/// A candidate. The greater is the better: by score, then the newer, then the item that comes first.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate<'a> {
-    pub(super) score: f32,
-    pub(super) item: &'a ItemId,
-    pub(super) fields: &'a Fields,
-    /// Where the caller finds the rest.
-    pub(super) place: usize,
-}
+/// What is known of a candidate beside its score.
+pub(super) type Known<'a> = Option<(&'a ItemId, &'a Fields)>;
 
-impl Ord for Candidate<'_> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let newer = || self.fields.at.cmp(&other.fields.at);
-        let first = || other.item.cmp(self.item);
-        self.score.total_cmp(&other.score).then_with(newer).then_with(first)
-    }
-}
-
-impl PartialOrd for Candidate<'_> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Candidate<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Candidate<'_> {}
-
-/// Keeps the best candidates that match a filter.
+/// Returns the places of the best `limit` candidates that match `filter`, best first: by score, then the newer, then the
+/// item that comes first. One of which `known` says nothing matches nothing.
 ///
-/// The filter is asked only about candidates that would be kept: the result is that of filtering first.
-#[derive(Debug)]
-pub(super) struct Best<'a> {
+/// What is known is asked for only where scores are equal, and the filter only about the best, if they all match: that is
+/// what most searches find, and to look at each item costs more than to score it.
+pub(super) fn best<'a>(
+    mut candidates: Vec<(f32, usize)>,
     limit: usize,
-    filter: &'a Filter,
-    kept: BinaryHeap<Reverse<Candidate<'a>>>,
+    filter: &Filter,
+    known: impl Fn(usize) -> Known<'a>,
+) -> Vec<usize> {
+    let rest = |place: usize| known(place).map(|(item, fields)| (Reverse(fields.at), item));
+    let order = |a: &(f32, usize), b: &(f32, usize)| b.0.total_cmp(&a.0).then_with(|| rest(a.1).cmp(&rest(b.1)));
+    let matches = |(_, place): &(f32, usize)| known(*place).is_some_and(|(_, fields)| filter.matches(fields));
+    let mut sorted = sort_first(&mut candidates, limit, order);
+    if !candidates.iter().take(sorted).all(matches) {
+        let mut seen = 0;
+        let (mut place, first) = (0, sorted);
+        candidates.retain(|candidate| {
+            let is_kept = matches(candidate);
+            seen += usize::from(is_kept && place < first);
+            place += 1;
+            is_kept
+        });
+        let others = candidates.get_mut(seen..).unwrap_or_default();
+        sorted = seen + sort_first(others, limit - seen, order);
+    }
+    candidates.truncate(sorted);
+    candidates.into_iter().map(|(_, place)| place).collect()
 }
 
-impl<'a> Best<'a> {
-    pub(super) fn new(limit: usize, filter: &'a Filter) -> Self {
-        Self { limit, filter, kept: BinaryHeap::new() }
+/// Puts the first `limit` in front, in order; returns how many they are.
+fn sort_first<T>(items: &mut [T], limit: usize, order: impl Fn(&T, &T) -> Ordering) -> usize {
+    let count = limit.min(items.len());
+    if let Some(last) = count.checked_sub(1).filter(|_| count < items.len()) {
+        items.select_nth_unstable_by(last, &order);
     }
-
-    pub(super) fn offer(&mut self, candidate: Candidate<'a>) {
-        let is_full = self.kept.len() >= self.limit;
-        if is_full && self.kept.peek().is_none_or(|Reverse(worst)| candidate <= *worst) {
-            return;
-        }
-        if !self.filter.matches(candidate.fields) {
-            return;
-        }
-        self.kept.push(Reverse(candidate));
-        if is_full {
-            self.kept.pop();
-        }
-    }
-
-    /// Returns what was kept, best first.
-    pub(super) fn into_sorted(self) -> impl Iterator<Item = Candidate<'a>> {
-        self.kept.into_sorted_vec().into_iter().map(|Reverse(candidate)| candidate)
-    }
+    items.get_mut(..count).unwrap_or_default().sort_unstable_by(&order);
+    count
 }

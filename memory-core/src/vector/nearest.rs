@@ -35,6 +35,11 @@ impl<'a> Nearest<'a> {
         Self { partition, filter, limit: limit.max(1), found: Vec::new(), least }
     }
 
+    /// Returns how many items are kept.
+    pub(super) fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// Returns whether a row with this product may be kept.
     #[inline(always)]
     pub(super) fn admits(&self, product: f32) -> bool {
@@ -55,7 +60,8 @@ impl<'a> Nearest<'a> {
         }
     }
 
-    fn cut(&mut self) {
+    /// Lets go of what is not kept, and so knows what is near enough.
+    pub(super) fn cut(&mut self) {
         if self.partition.has_pieces() {
             self.found.sort_unstable_by(|a, b| a.slot.cmp(&b.slot).then_with(|| by_piece(a, b)));
             self.found.dedup_by_key(|found| found.slot);

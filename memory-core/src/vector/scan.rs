@@ -23,7 +23,16 @@ pub(super) fn scan(rows: &Rows<Lanes>, sought: &[Lanes], nearest: &mut Nearest<'
     }
 }
 
+/// Where so many times as many rows are there as are kept, it pays to find out first which ones are likely.
+const FAR_MORE: usize = 8;
+
+/// Rows that a sample holds of those that are likely to be kept.
+const LIKELY: usize = 16;
+
 /// Offers those rows to `nearest` whose codes do not rule them out.
+///
+/// Where many are kept of far more, the likely ones come first: so it is soon known what is near enough, and few of the
+/// others have to be multiplied.
 pub(super) fn scan_quantised(
     rows: &Rows<Lanes>,
     quantised: &Quantised,
@@ -31,17 +40,40 @@ pub(super) fn scan_quantised(
     nearest: &mut Nearest<'_>,
 ) {
     let (sought, codes) = sought;
-    quarters(rows.len(), |starts, out| {
-        quantised.bounds(codes, starts, out);
-        offer(starts, out, |row, bound| {
-            if nearest.admits(bound) {
-                nearest.offer(row, dot(sought, rows.stretch(row, 1)));
-            }
-        });
-    });
-    for row in rest(rows.len()) {
-        nearest.offer(row, dot(sought, rows.stretch(row, 1)));
+    let multiply = |nearest: &mut Nearest<'_>, row: usize, bound: f32| {
+        if nearest.admits(bound) {
+            nearest.offer(row, dot(sought, rows.stretch(row, 1)));
+        }
+    };
+    let limit = nearest.limit();
+    if limit < LIKELY * FAR_MORE || rows.len() / FAR_MORE < limit {
+        bounds(rows.len(), quantised, codes, |row, bound| multiply(nearest, row, bound));
+        return;
     }
+    let mut all = vec![f32::INFINITY; rows.len()];
+    bounds(rows.len(), quantised, codes, |row, bound| {
+        if let Some(place) = all.get_mut(row) {
+            *place = bound;
+        }
+    });
+    // About twice as many rows as are kept are bounded by no less than this.
+    let mut sample: Vec<f32> = all.iter().step_by(2 * limit / LIKELY).copied().collect();
+    let (_, likely, _) = sample.select_nth_unstable_by(LIKELY - 1, |a, b| b.total_cmp(a));
+    for is_now in [true, false] {
+        for (row, bound) in all.iter().enumerate().filter(|(_, bound)| (**bound >= *likely) == is_now) {
+            multiply(nearest, row, *bound);
+        }
+        nearest.cut();
+    }
+}
+
+/// Shows every row with the least that its product cannot exceed.
+fn bounds(count: usize, quantised: &Quantised, codes: &Sought, mut see: impl FnMut(usize, f32)) {
+    quarters(count, |starts, out| {
+        quantised.bounds(codes, starts, out);
+        offer(starts, out, &mut see);
+    });
+    rest(count).for_each(|row| see(row, f32::INFINITY));
 }
 
 /// Steps through the four quarters of `count` rows: `step` gets where they have come to, and a place for the results.

@@ -23,7 +23,7 @@ fn leg(kind: LegKind, found: &[(u8, i64, f32)]) -> (LegKind, Leg) {
 const NOW: Timestamp = Timestamp(100 * HOUR);
 
 fn scores(ranking: Ranking, legs: &[(LegKind, Leg)]) -> Vec<(ItemId, f32)> {
-    ranking.rank(legs, NOW).into_iter().map(|fused| (fused.item, fused.score)).collect()
+    ranking.rank(legs.to_vec(), NOW).into_iter().map(|fused| (fused.item, fused.score)).collect()
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn s0_9_muxi_is_the_weighted_sum_of_cosine_and_recency() {
 #[test]
 fn c1_the_newest_and_closest_beats_the_oldest_and_farthest() {
     let many: Vec<(u8, i64, f32)> = (0..100).map(|n| (n, i64::from(99 - n), if n == 99 { 0.8 } else { 0.3 })).collect();
-    let found = Ranking::muxi(0.3).rank(&[leg(LegKind::Vector, &many)], NOW);
+    let found = Ranking::muxi(0.3).rank([leg(LegKind::Vector, &many)], NOW);
     assert_eq!(found[0].item, item(99));
     assert!((found[0].score - 0.86).abs() < 1e-6);
     assert_eq!(found[99].item, item(0));
@@ -81,7 +81,7 @@ fn without_vectors_words_stand_in_for_similarity() {
 fn words_alone_are_still_found_where_vectors_decide() {
     let legs = [leg(LegKind::Text, &[(3, 1, 8.0)]), leg(LegKind::Vector, &[(1, 9, 0.8), (2, 1, 0.4)])];
     for ranking in [Ranking::muxi(0.3), Ranking::kari(), Ranking::weighted(), Ranking::z_score(), Ranking::rrf()] {
-        assert_eq!(ranking.rank(&legs, NOW).len(), 3, "{ranking:?}");
+        assert_eq!(ranking.rank(legs.clone(), NOW).len(), 3, "{ranking:?}");
     }
 }
 
@@ -97,7 +97,7 @@ fn the_default_ignores_age_except_between_equals() {
 fn weighted_counts_importance() {
     let mut legs = [leg(LegKind::Vector, &[(1, 1, 0.8), (2, 1, 0.8)])];
     legs[0].1.candidates[1].importance = 1.0;
-    let fused = Ranking::weighted().rank(&legs, NOW);
+    let fused = Ranking::weighted().rank(legs, NOW);
     assert_eq!(fused[0].item, item(2));
     assert!((fused[0].bonus - fused[1].bonus - 0.1).abs() < 1e-6);
     assert!((fused[0].score - fused[0].legs[0].added - fused[0].bonus).abs() < 1e-6);

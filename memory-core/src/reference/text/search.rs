@@ -2,7 +2,7 @@
 
 use super::postings::{List, Postings};
 use crate::rank::{Bm25, TermWeights};
-use crate::reference::best::{Best, Candidate};
+use crate::reference::best::{Known, best};
 use crate::text::{TextHit, TextHits, TextQuery};
 
 /// Less than any score: the document holds no term of the query.
@@ -16,20 +16,20 @@ impl Postings {
         let containing: Vec<u64> = lists.iter().map(|list| list.map_or(0, |list| list.containing)).collect();
         let (documents, mean_length) = (self.count(), self.mean_length());
 
-        let mut best = Best::new(*limit, filter);
-        for (place, score) in self.scores(&lists, &containing) {
-            let Some(document) = self.slots.get(place).and_then(|slot| slot.document.as_ref()) else { continue };
-            best.offer(Candidate { score, item: &document.item, fields: &document.fields, place });
-        }
-        let best: Vec<Candidate<'_>> = best.into_sorted().collect();
+        let best = best(self.scores(&lists, &containing), *limit, filter, |place| self.known(place));
         TextHits { documents, mean_length, containing, hits: self.hits(&best, &lists) }
     }
 
-    /// Returns the slots of the documents that hold a term of the query, with their scores.
+    fn known(&self, place: usize) -> Known<'_> {
+        let document = self.slots.get(place)?.document.as_ref()?;
+        Some((&document.item, &document.fields))
+    }
+
+    /// Returns the scores of the documents that hold a term of the query, with their slots.
     ///
     /// Term after term, so that only what a list holds is looked at. The sums are those of [`crate::rank::bm25f`],
     /// number for number: it adds in the order of the terms too, and a term that is missing adds nothing.
-    fn scores(&self, lists: &[Option<&List>], containing: &[u64]) -> Vec<(usize, f32)> {
+    fn scores(&self, lists: &[Option<&List>], containing: &[u64]) -> Vec<(f32, usize)> {
         let mut scores = vec![UNSCORED; self.slots.len()];
         let mut found = Vec::new();
         let weights = TermWeights::new(&Bm25::default(), self.count(), self.mean_length(), containing);
@@ -46,23 +46,21 @@ impl Postings {
                 }
             }
         }
-        found.into_iter().filter_map(|slot| Some((slot, *scores.get(slot)?))).collect()
+        found.into_iter().filter_map(|slot| Some((*scores.get(slot)?, slot))).collect()
     }
 
     /// Returns the hits with their counts: list after list again, which is sooner done than to look each term of each
     /// document up.
-    fn hits(&self, best: &[Candidate<'_>], lists: &[Option<&List>]) -> Vec<TextHit> {
-        let hit = |candidate: &Candidate<'_>| {
-            let length = self.slots.get(candidate.place).map_or(0, |slot| slot.length);
-            let (own, near) = (vec![0; lists.len()], vec![0.0; lists.len()]);
-            TextHit { item: candidate.item.clone(), own, near, length, fields: candidate.fields.clone() }
-        };
-        let mut hits: Vec<TextHit> = best.iter().map(hit).collect();
+    fn hits(&self, best: &[usize], lists: &[Option<&List>]) -> Vec<TextHit> {
+        let mut hits = Vec::with_capacity(best.len());
         let mut numbers = vec![u32::MAX; self.slots.len()];
-        for (number, candidate) in (0..).zip(best) {
-            if let Some(free) = numbers.get_mut(candidate.place) {
-                *free = number;
+        for place in best {
+            let Some((slot, (item, fields))) = self.slots.get(*place).zip(self.known(*place)) else { continue };
+            if let Some(number) = numbers.get_mut(*place) {
+                *number = u32::try_from(hits.len()).unwrap_or(u32::MAX);
             }
+            let (own, near) = (vec![0; lists.len()], vec![0.0; lists.len()]);
+            hits.push(TextHit { item: item.clone(), own, near, length: slot.length, fields: fields.clone() });
         }
         for (term, list) in lists.iter().enumerate() {
             for posting in list.iter().flat_map(|list| &list.postings) {

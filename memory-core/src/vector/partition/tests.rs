@@ -173,12 +173,36 @@ fn the_nearest_are_found_where_just_they_do_not_pass() {
 
 #[test]
 fn codes_of_8_bits_change_no_answer() {
-    let (partition, kept, sought) = clustered(5_001, 1);
-    let quantised = partition.with_quantised();
-    for limit in [1, 10, 100] {
-        let query = query(sought.clone(), limit);
-        assert_eq!(quantised.search(&query), expected(&kept, &query));
+    let (mut partition, mut kept, sought) = clustered(5_001, 2);
+    for n in (0..5_001u16).step_by(9) {
+        // Some items have another piece, which may be the nearer one.
+        let (fields, mut pieces) = kept[&item(n)].clone();
+        pieces.push(kept[&item(n / 2)].1[0].clone());
+        put(&mut partition, &(item(n), fields.clone(), pieces.clone()));
+        kept.insert(item(n), (fields, pieces));
     }
+    let quantised = partition.with_quantised();
+    // Few and many of all, and more than there are.
+    for limit in [1, 10, 127, 128, 300, 625, 700, 6_000, usize::MAX] {
+        for (floor, filter) in [(None, Filter::All), (Some(0.9), Filter::All), (None, Filter::eq(Field::At, 1))] {
+            let query = VectorQuery { floor: floor.map(Similarity::new), filter, ..query(sought.clone(), limit) };
+            assert_eq!(quantised.search(&query), expected(&kept, &query), "{limit}, {floor:?}");
+        }
+    }
+}
+
+#[test]
+fn what_a_sample_says_of_the_rest_need_not_be_true() {
+    let (mut partition, mut kept) = (Partition::new(2), Kept::new());
+    for n in 0..1_400u16 {
+        // Every twentieth is asked where 160 are sought, and just these are far nearer than the others.
+        let angle = if n % 20 == 0 { f32::from(n) / 100_000.0 } else { 0.5 + f32::from(n) / 1_400.0 };
+        let entry = (item(n), fields(0), vec![vec![angle.cos(), angle.sin()]]);
+        put(&mut partition, &entry);
+        kept.insert(entry.0, (entry.1, entry.2));
+    }
+    let query = query(vec![1.0, 0.0], 160);
+    assert_eq!(partition.with_quantised().search(&query), expected(&kept, &query));
 }
 
 #[test]
