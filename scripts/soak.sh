@@ -37,9 +37,21 @@ soak() { # NAME COMMAND...
   results+="$( { grep -E ' on .*: [0-9]+ passed, ' "$said" || grep -E '^test result: .* [1-9][0-9]* passed' "$said" || true; } | sed 's/^/    /')"$'\n'
 }
 
+# Everything is built once, as the tests build it: a crate alone would be built with other features of what it uses.
+built="$(cargo test ${profile[@]+"${profile[@]}"} --workspace --all-features --no-run --message-format json |
+  sed -nE 's|.*"manifest_path":"[^"]*/([^"/]+)/Cargo.toml".*"name":"([^"]+)".*"executable":"([^"]+)".*|\1 \2 \3|p')"
+
 # Some tests of a crate.
-tests() { # CRATE TARGET [FILTER]
-  cargo test ${profile[@]+"${profile[@]}"} --package "$1" --all-features --test "$2" -- ${3:+"$3"}
+tests() { # CRATE TARGET [ARGUMENT...]
+  local program
+  program="$(awk -v crate="$1" -v target="$2" '$1 == crate && $2 == target { print $3 }' <<< "$built")"
+  (cd "$1" && "$program" "${@:3}")
+}
+
+# Kills the program at so many points of an import.
+program_kills() { # POINTS
+  MEMORY_KILLS="$1" tests memory-cli program --exact --nocapture \
+    kill::every_acknowledged_message_survives_a_kill_and_the_same_import_completes
 }
 
 # The cancel storms of a crate.
@@ -58,7 +70,17 @@ conformance() { # CRATE CASES
   MEMORY_TEST_CASES="$2" MEMORY_TEST_STORM="$storm" tests "$1" conformance
 }
 
-soak "program-kills" scripts/kill.sh "$program"
+# The promises of the stores in this process, isolation with so many cases.
+reference() { # CASES
+  MEMORY_TEST_CASES="$1" tests memory-testkit reference
+}
+
+# What fits into a context, over so many histories.
+window() { # HISTORIES
+  MEMORY_CASES="$1" tests memory-core window_fit
+}
+
+soak "program-kills" program_kills "$program"
 soak "redis-kills" kills memory-redis "$redis" kills_lose
 soak "redis-cluster" tests memory-redis cluster
 soak "postgres-kills" kills memory-postgres "$postgres" survives_kills
@@ -70,11 +92,11 @@ soak "postgres-storms" storms memory-postgres
 soak "qdrant-storms" storms memory-qdrant
 soak "elastic-storms" storms memory-elastic
 if [ "${#profile[@]}" -gt 0 ]; then
-  soak "reference-conformance" env MEMORY_TEST_CASES=10000000 cargo test --release --package memory-testkit --test reference
+  soak "reference-conformance" reference 10000000
   soak "sqlite-conformance" conformance memory-sqlite 200000
   soak "redis-conformance" conformance memory-redis 200000
   soak "postgres-conformance" conformance memory-postgres 200000
-  soak "window" env MEMORY_CASES=10000000 cargo test --release --package memory-core --test window_fit
+  soak "window" window 10000000
 fi
 
 printf '\n== the slow tier, on %s cores, %s\n%s' "$(nproc)" "$(date -u +%F)" "$results"
