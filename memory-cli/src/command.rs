@@ -18,7 +18,7 @@ use tokio::sync::OnceCell;
 
 use crate::cli::{Cli, Command, Global};
 use crate::config::{Database, SESSION, owner};
-use crate::failure::{Failure, Outcome, chain};
+use crate::failure::{Failure, Outcome};
 use crate::output::{Output, say};
 
 /// What a command was called with.
@@ -87,7 +87,7 @@ impl Call {
     async fn close(&self) {
         let Some(memory) = self.opened.get() else { return };
         if let Err(error) = memory.close().await {
-            say(&format!("warning: the database was not closed: {}", chain(&error)));
+            say(&format!("warning: the database was not closed: {}", error.with_causes()));
         }
     }
 

@@ -1,7 +1,5 @@
 //! How a command ends: its exit code, and the one line that says what went wrong.
 
-use std::error::Error as _;
-use std::fmt::Write as _;
 use std::io;
 use std::process::ExitCode;
 
@@ -73,25 +71,10 @@ impl Failure {
         match self {
             Self::Usage(what) | Self::Inner(what) => one_line(what),
             Self::Memory(memory::Error::Invalid { what }) => one_line(what),
-            Self::Memory(error) => chain(error),
+            Self::Memory(error) => error.with_causes(),
             Self::Output(error) => format!("the output cannot be written: {error}"),
         }
     }
-}
-
-/// Returns an error with its causes, as one line.
-pub(crate) fn chain(error: &memory::Error) -> String {
-    let mut line = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let text = cause.to_string();
-        // Some drivers repeat their cause in their own text.
-        if !line.ends_with(&text) {
-            let _ = write!(line, ": {text}");
-        }
-        source = cause.source();
-    }
-    one_line(&line)
 }
 
 fn one_line(text: &str) -> String {

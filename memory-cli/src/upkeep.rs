@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use memory::{Memory, UpkeepReport};
 
-use crate::failure::chain;
 use crate::output::say;
 
 /// How long upkeep takes before it is explained.
@@ -28,7 +27,7 @@ pub(crate) async fn after(memory: &Memory) {
 pub(crate) async fn quietly(memory: &Memory) {
     match memory.upkeep_once().await {
         Ok(report) => tell(&report),
-        Err(error) => say(&format!("warning: upkeep failed and will be tried again: {}", chain(&error))),
+        Err(error) => say(&format!("warning: upkeep failed and will be tried again: {}", error.with_causes())),
     }
 }
 

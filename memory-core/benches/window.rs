@@ -45,7 +45,7 @@ fn window(criterion: &mut Criterion) {
             bencher.iter(|| {
                 let slice = runtime.block_on(chat.read(&scope, &session, &page));
                 let rows: Vec<StoredMessage> = slice.map(|slice| slice.messages).unwrap_or_default();
-                black_box(fit(&rows, &budget, &options, &HeuristicCounter))
+                black_box(fit(&rows, &budget, &options, &HeuristicCounter).is_ok())
             });
         });
         let slice = runtime.block_on(chat.read(&scope, &session, &page));

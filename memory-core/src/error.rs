@@ -132,11 +132,48 @@ impl Error {
         Self::Corrupt { backend, source: Cause::new(source) }
     }
 
+    /// Returns the error with its causes as one line.
+    pub fn with_causes(&self) -> String {
+        let mut line = self.to_string();
+        let mut source = self.source();
+        while let Some(cause) = source {
+            let text = cause.to_string();
+            // Some drivers repeat their cause in their own text.
+            if !line.ends_with(&text) {
+                line.push_str(": ");
+                line.push_str(&text);
+            }
+            source = cause.source();
+        }
+        line.split(['\n', '\r']).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+    }
+
     /// Returns whether the same call can succeed later. Holds for writes too: every write may be repeated.
     pub fn is_retryable(&self) -> bool {
         matches!(
             self,
             Self::Overloaded | Self::QueueFull | Self::Backend { transience: Transience::Transient { .. }, .. }
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn causes_follow_on_one_line() {
+        let cause = io::Error::new(io::ErrorKind::NotFound, Cause::new("no such\nfile"));
+        let error = Error::Backend {
+            backend: "sqlite",
+            doing: "open the file",
+            transience: Transience::Permanent,
+            source: Cause::new(cause),
+        };
+        // An input error repeats the text of what it wraps.
+        assert_eq!(error.with_causes(), "sqlite failed to open the file: no such; file");
+        assert_eq!(Error::Conflict.with_causes(), "the stored state changed meanwhile");
     }
 }

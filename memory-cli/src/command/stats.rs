@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Call, sessions};
 use crate::config::{Database, size};
-use crate::failure::{Failure, Outcome, chain};
+use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::upkeep;
 
@@ -80,11 +80,11 @@ fn as_json(database: &Database, status: &Status, owner: Option<&Scope>, owned: O
             "part": store.part, "backend": store.backend, "server": health.server, "version": health.version,
             "durability": health.durability,
         }),
-        Err(error) => json!({ "part": store.part, "backend": store.backend, "error": chain(error) }),
+        Err(error) => json!({ "part": store.part, "backend": store.backend, "error": error.with_causes() }),
     });
     let indexes = status.indexes.iter().map(|index| match &index.backlog {
         Ok(backlog) => json!({ "index": index.name.as_str(), "pending": backlog.pending, "dead": backlog.dead }),
-        Err(error) => json!({ "index": index.name.as_str(), "error": chain(error) }),
+        Err(error) => json!({ "index": index.name.as_str(), "error": error.with_causes() }),
     });
     let owner = owner.zip(owned).map(|(owner, owned)| {
         json!({
@@ -120,14 +120,14 @@ fn in_words(
                 let durability = format!("{:?}", health.durability).to_lowercase();
                 format!("{} {}, writes are {durability}", health.server, health.version)
             }
-            Err(error) => format!("does not answer: {}", chain(error)),
+            Err(error) => format!("does not answer: {}", error.with_causes()),
         };
         output.line(&format!("{:<10} {health}", store.part))?;
     }
     for index in &status.indexes {
         let backlog = match &index.backlog {
             Ok(backlog) => format!("{} notes to be indexed, {} given up", backlog.pending, backlog.dead),
-            Err(error) => chain(error),
+            Err(error) => error.with_causes(),
         };
         output.line(&format!("index      {}: {backlog}", index.name.as_str()))?;
     }

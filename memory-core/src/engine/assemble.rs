@@ -1,5 +1,6 @@
 //! What a context holds: the rule by which a budget is shared out, as functions of values.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -147,28 +148,31 @@ impl Window {
             summary = head.messages.iter().rfind(|row| row.covers.is_some()).cloned();
         }
         let pinned = head.messages.into_iter().take_while(|row| is_instruction(row) && row.seq < first);
-        let mut rows: Vec<StoredMessage> = pinned.chain(tail.messages).collect();
-        rows.retain(|row| summary.as_ref().is_none_or(|summary| summary.id != row.id));
+        let mut rows = tail.messages;
+        rows.splice(..0, pinned);
+        if let Some(summary) = &summary {
+            rows.retain(|row| row.id != summary.id);
+        }
         let complete = head.complete && tail.complete;
         Self { ledger: Ledger::of(&rows), rows, summary, state: tail.state, complete, recounted }
     }
 
     /// Returns the largest legal part of the window within `budget` tokens, the newest summary first if it takes
     /// half at most and leaves room for the last turn.
-    pub(super) fn fit(&self, budget: u64, oversize: Oversize, counter: &dyn TokenCounter) -> Result<Fitted> {
+    pub(super) fn fit(&self, budget: u64, oversize: Oversize, counter: &dyn TokenCounter) -> Result<Fitted<'_>> {
         if let Some(summary) = self.summary.as_ref().filter(|summary| summary.tokens <= budget / 2)
             && let Ok(mut fitted) = self.fit_rows(budget - summary.tokens, Oversize::Error, counter)
         {
             let is_before = |row: &StoredMessage| row.covers.is_some() && row.seq < summary.seq;
             let older = fitted.rows.iter().skip(fitted.instructions).take_while(|row| is_before(row)).count();
             fitted.tokens += summary.tokens;
-            fitted.rows.insert(fitted.instructions + older, summary.clone());
+            fitted.rows.insert(fitted.instructions + older, Cow::Borrowed(summary));
             return Ok(fitted);
         }
         self.fit_rows(budget, oversize, counter)
     }
 
-    fn fit_rows(&self, budget: u64, oversize: Oversize, counter: &dyn TokenCounter) -> Result<Fitted> {
+    fn fit_rows(&self, budget: u64, oversize: Oversize, counter: &dyn TokenCounter) -> Result<Fitted<'_>> {
         let options = FitOptions::default().with_oversize(oversize);
         let fitted = fit_with(&self.ledger, &self.rows, &Budget::new(budget), &options, counter)?;
         let truncated = fitted.truncated().count() as u64;
@@ -182,7 +186,7 @@ impl Window {
         share: u64,
         oversize: Oversize,
         counter: &dyn TokenCounter,
-    ) -> Result<Fitted> {
+    ) -> Result<Fitted<'_>> {
         if share > 0
             && let Ok(fitted) = self.fit(left - share, Oversize::Error, counter)
         {
@@ -209,14 +213,14 @@ fn count(row: &StoredMessage, counter: &dyn TokenCounter) -> u64 {
 
 /// What of a window goes into a context.
 #[derive(Debug)]
-pub(super) struct Fitted {
-    pub(super) rows: Vec<StoredMessage>,
+pub(super) struct Fitted<'a> {
+    pub(super) rows: Vec<Cow<'a, StoredMessage>>,
     pub(super) tokens: u64,
     instructions: usize,
     truncated: u64,
 }
 
-impl Fitted {
+impl Fitted<'_> {
     pub(super) fn ids(&self) -> HashSet<MessageId> {
         self.rows.iter().map(|row| row.id).collect()
     }
@@ -296,7 +300,7 @@ impl Block {
 /// Puts the parts of a context in order and writes its receipt.
 pub(super) fn assemble(
     window: &Window,
-    fitted: Fitted,
+    fitted: Fitted<'_>,
     block: Block,
     room: Room,
     counter: &dyn TokenCounter,
@@ -325,14 +329,14 @@ pub(super) fn assemble(
             history.first = history.first.or(Some(row.covers.map_or(row.seq, |covers| covers.first)));
             history.last = Some(row.seq);
         }
-        let item = ItemId::Message(row.id).key();
+        let item = ItemId::Message(row.id);
         included.push(Included { item, part: part.kind, tokens: part.tokens, signals: None });
         parts.push(part);
     }
     if let Some(message) = block.message {
         tokens.recalled = block.tokens;
         included.extend(block.hits.iter().zip(block.shares).map(|(hit, tokens)| {
-            let (item, signals) = (hit.item.key(), Some(hit.signals));
+            let (item, signals) = (hit.item.clone(), Some(hit.signals));
             Included { item, part: PartKind::Recalled, tokens, signals }
         }));
         parts.push(Part { kind: PartKind::Recalled, message: Arc::new(message), tokens: block.tokens });

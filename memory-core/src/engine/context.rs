@@ -7,11 +7,13 @@ use crate::error::Result;
 use crate::filter::Filter;
 use crate::id::{MessageId, Seq};
 use crate::message::{Message, Role, StoredMessage};
-use crate::time::Stopwatch;
+use crate::time::{Stopwatch, Timestamp};
 use crate::window::{Budget, Oversize};
 
-use super::assemble::{Block, Context, Room, Window, assemble};
+use super::assemble::{Block, Context, Fitted, Room, Window, assemble};
 use super::hydrate::as_message;
+use super::legs::Legs;
+use super::memory::Inner;
 use super::rank::Candidate;
 use super::receipt::{LeftOut, Reason, SearchReceipt};
 use super::search::{Hit, Search};
@@ -75,10 +77,26 @@ impl ContextRequest {
         self
     }
 
-    fn search(&self, bytes: usize) -> Search {
+    /// Returns what is sought beside the window, if anything is.
+    fn recall_at(&self, now: Timestamp, watch: Stopwatch, inner: &Inner) -> Result<Option<Recall>> {
+        let bytes = inner.limits.query_bytes;
         let words = self.query.get(..self.query.floor_char_boundary(bytes)).unwrap_or_default();
-        Search::new(words).limit(self.recall.max(1)).matching(self.filter.clone())
+        if self.recall == 0 || words.trim().is_empty() {
+            return Ok(None);
+        }
+        let search = Search::new(words).limit(self.recall).matching(self.filter.clone());
+        inner.check(&search)?;
+        let filter = search.effective(now);
+        Ok(Some(Recall { search, filter, now, watch }))
     }
+}
+
+/// What is sought beside the window.
+struct Recall {
+    search: Search,
+    filter: Filter,
+    now: Timestamp,
+    watch: Stopwatch,
 }
 
 impl Session {
@@ -108,44 +126,59 @@ impl Session {
         let inner = self.scoped().inner();
         let counter = inner.counter.as_ref();
         let now = inner.clock.now();
-        let search = request.search(inner.limits.query_bytes);
-        let recalls = request.recall > 0 && !search.words.trim().is_empty();
-        if recalls {
-            inner.check(&search)?;
-        }
-        let filter = search.effective(now);
+        let recall = request.recall_at(now, watch, inner)?;
         let query = (!request.query.is_empty()).then(|| Message::new(Role::User, request.query.as_str(), now));
         let mut room = Room::new(&request.budget, query, counter)?;
 
-        let legs =
-            async { if recalls { Some(inner.legs(self.scoped().scope(), &search, &filter).await) } else { None } };
+        let legs = async {
+            let Recall { search, filter, .. } = recall.as_ref()?;
+            Some(inner.legs(self.scoped().scope(), search, filter).await)
+        };
         let (head, tail) = (Page::after(Seq(0), HEAD, View::Active), Page::newest(TAIL).within(request.budget.limit));
         let (head, tail, legs) = tokio::join!(self.read(&head), self.read(&tail), legs);
         let window = Window::new(head?, tail?, counter, &inner.counted);
         room.drop_query_if_said(&window);
 
         let left = room.left();
-        let share = if recalls { request.recall_tokens.min(left / 3) } else { 0 };
+        let (fitted, block, receipt) = match recall.as_ref().zip(legs) {
+            Some((recall, legs)) => self.beside(&window, left, request, recall, legs).await?,
+            None => (window.fit(left, request.oversize, counter)?, Block::default(), SearchReceipt::default()),
+        };
+        let mut context = assemble(&window, fitted, block, room, counter, receipt);
+        context.receipt.took_micros = watch.micros();
+        Ok(context)
+    }
+
+    /// Shares `left` tokens out between the window and what is recalled beside it.
+    async fn beside<'a>(
+        &self,
+        window: &'a Window,
+        left: u64,
+        request: &ContextRequest,
+        Recall { search, filter, now, watch }: &Recall,
+        legs: Legs,
+    ) -> Result<(Fitted<'a>, Block, SearchReceipt)> {
+        let inner = self.scoped().inner();
+        let counter = inner.counter.as_ref();
+        let share = request.recall_tokens.min(left / 3);
         let first = window.fit_beside(left, share, request.oversize, counter)?;
         let shown = first.ids();
         let fresh: Vec<&StoredMessage> = window.rows.iter().filter(|row| !shown.contains(&row.id)).collect();
         let mut receipt = SearchReceipt::default();
-        let candidates = legs.map(|legs| receipt.rank(&search, legs, &fresh, inner)).unwrap_or_default();
-        let hits = self.pick(&candidates, request.recall, &filter, &shown, &mut receipt).await;
+        let candidates = receipt.rank(search, legs, &fresh, inner);
+        let hits = self.pick(&candidates, request.recall, filter, &shown, &mut receipt).await;
         receipt.took_micros = watch.micros();
         let share = share.min(left.saturating_sub(first.tokens));
-        let block = Block::fill(hits, share, counter, now, &mut receipt);
+        let block = Block::fill(hits, share, counter, *now, &mut receipt);
         // What recalled items did not use goes back to the history.
         let fitted = if share == 0 {
             first
         } else {
             window.fit(left.saturating_sub(block.tokens), request.oversize, counter)?
         };
-        let block = block.without(&fitted.ids(), counter, now, &mut receipt);
+        let block = block.without(&fitted.ids(), counter, *now, &mut receipt);
         self.scoped().note_access(block.records());
-        let mut context = assemble(&window, fitted, block, room, counter, receipt);
-        context.receipt.took_micros = watch.micros();
-        Ok(context)
+        Ok((fitted, block, receipt))
     }
 
     /// Takes the best `count` candidates that are not in the window and that truth confirms.

@@ -237,7 +237,7 @@ fn erasure(part: &'static str, backend: &'static str, answer: Result<Erased>) ->
             StoreErasure { part, backend, removed, remaining: Some(remaining), level: Some(level), why: None }
         }
         Err(error) => {
-            let why = Some(error.to_string());
+            let why = Some(error.with_causes());
             StoreErasure { part, backend, removed: 0, remaining: None, level: None, why }
         }
     }

@@ -1,6 +1,6 @@
 //! Receipts: what was done, what was left out and why. Plain data that can be printed, stored and compared.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::chat::Placement;
 use crate::error::Error;
@@ -37,13 +37,13 @@ pub enum Stage {
 pub struct Degraded {
     /// The stage.
     pub stage: Stage,
-    /// Why, one clause without payload.
+    /// Why: the error with its causes as one line, without payload.
     pub why: String,
 }
 
 impl Degraded {
     pub(super) fn new(stage: Stage, error: &Error) -> Self {
-        Self { stage, why: error.to_string() }
+        Self { stage, why: error.with_causes() }
     }
 }
 
@@ -95,8 +95,9 @@ pub enum Reason {
 /// Something that went into a context.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Included {
-    /// Its key: [`ItemId::key`].
-    pub item: String,
+    /// What it is; written as its [`ItemId::key`].
+    #[serde(serialize_with = "as_key")]
+    pub item: ItemId,
     /// The part of the context it stands in.
     pub part: super::PartKind,
     /// Its tokens; those of recalled items are counted with their block.
@@ -108,8 +109,9 @@ pub struct Included {
 /// A candidate that did not go in.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LeftOut {
-    /// Its key: [`ItemId::key`].
-    pub item: String,
+    /// What it is; written as its [`ItemId::key`].
+    #[serde(serialize_with = "as_key")]
+    pub item: ItemId,
     /// Why.
     pub reason: Reason,
     /// How it was found.
@@ -118,8 +120,12 @@ pub struct LeftOut {
 
 impl LeftOut {
     pub(super) fn new(item: &ItemId, reason: Reason, signals: Signals) -> Self {
-        Self { item: item.key(), reason, signals }
+        Self { item: item.clone(), reason, signals }
     }
+}
+
+fn as_key<S: Serializer>(item: &ItemId, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&item.key())
 }
 
 /// What a search did.

@@ -41,13 +41,13 @@ pub struct UpkeepReport {
     pub expired: u64,
     /// Windows whose oldest part was summarised.
     pub summarised: usize,
-    /// What failed, one clause each without payload, each once.
+    /// What failed: errors with their causes, one line each without payload, each once.
     pub failures: Vec<String>,
 }
 
 impl UpkeepReport {
     pub(super) fn fail(&mut self, error: &Error) {
-        let why = error.to_string();
+        let why = error.with_causes();
         if !self.failures.contains(&why) {
             self.failures.push(why);
         }
@@ -206,11 +206,11 @@ impl Inner {
         if note.attempts + 1 >= ATTEMPTS && !error.is_retryable() {
             tracing::warn!(%error, "a note was given up");
             report.dead += 1;
-            return (note, Outcome::Dead { why: error.to_string() });
+            return (note, Outcome::Dead { why: error.with_causes() });
         }
         report.retried += 1;
         let wait = Duration::from_secs(1 << note.attempts.min(12));
         let at = self.clock.now().checked_add(wait).unwrap_or(Timestamp(i64::MAX));
-        (note, Outcome::Retry { at, why: error.to_string() })
+        (note, Outcome::Retry { at, why: error.with_causes() })
     }
 }

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+
 use super::budget::{Budget, FitOptions, Oversize};
 use super::ledger::{Class, Cut, Ledger};
 use super::truncate::shrink;
@@ -13,10 +15,10 @@ use crate::model::TokenCounter;
 
 /// What of a conversation stands in a context.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fitted {
+pub struct Fitted<'a> {
     /// The rows: instructions, then summaries and messages, each oldest first. Truncated ones are copies for this
-    /// context only.
-    pub rows: Vec<StoredMessage>,
+    /// context only, the others those that were given.
+    pub rows: Vec<Cow<'a, StoredMessage>>,
     /// How many of them are instructions.
     pub instructions: usize,
     /// Their tokens.
@@ -66,7 +68,7 @@ pub enum FitEvent {
     },
 }
 
-impl Fitted {
+impl Fitted<'_> {
     /// Returns the ids of the messages whose texts lost their middle.
     pub fn truncated(&self) -> impl Iterator<Item = MessageId> {
         self.events.iter().filter_map(|event| match event {
@@ -94,12 +96,12 @@ impl Fitted {
 /// [`Error::OverBudget`] if more is reserved than there is, or if the instructions and the last turn do not fit and
 /// `options` do not say what to do.
 #[doc(alias = "fit_to_window")]
-pub fn fit(
-    rows: &[StoredMessage],
+pub fn fit<'a>(
+    rows: &'a [StoredMessage],
     budget: &Budget,
     options: &FitOptions,
     counter: &dyn TokenCounter,
-) -> Result<Fitted> {
+) -> Result<Fitted<'a>> {
     fit_with(&Ledger::of(rows), rows, budget, options, counter)
 }
 
@@ -107,13 +109,13 @@ pub fn fit(
 ///
 /// # Errors
 /// As [`fit`], and [`Error::Invalid`] if the ledger counts another number of rows.
-pub fn fit_with(
+pub fn fit_with<'a>(
     ledger: &Ledger,
-    rows: &[StoredMessage],
+    rows: &'a [StoredMessage],
     budget: &Budget,
     options: &FitOptions,
     counter: &dyn TokenCounter,
-) -> Result<Fitted> {
+) -> Result<Fitted<'a>> {
     if ledger.len() != rows.len() {
         return Err(Error::invalid(format!("the ledger counts {} rows, not {}", ledger.len(), rows.len())));
     }
@@ -139,12 +141,12 @@ pub fn fit_with(
     Ok(fitted)
 }
 
-fn take(ledger: &Ledger, rows: &[StoredMessage], cut: &Cut) -> Fitted {
+fn take<'a>(ledger: &Ledger, rows: &'a [StoredMessage], cut: &Cut) -> Fitted<'a> {
     let is_shown = |index: &usize| ledger.class(*index) == Class::InOrder;
     let tail = (cut.start..cut.end).filter(is_shown);
     let head = ledger.instructions().chain(cut.summaries.iter().copied());
     let mut shown = Vec::with_capacity(head.size_hint().0 + cut.end - cut.start);
-    shown.extend(head.chain(tail).filter_map(|index| rows.get(index)).cloned());
+    shown.extend(head.chain(tail).filter_map(|index| rows.get(index)).map(Cow::Borrowed));
     let rows = shown;
     let unfinished = (cut.end..ledger.len()).filter(is_shown).count();
     let dropped = ledger.active() - rows.len();

@@ -1,5 +1,6 @@
 //! Cutting the middle out of texts that are too long for a context.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -11,7 +12,11 @@ use crate::model::TokenCounter;
 const GUESSES: usize = 14;
 
 /// Cuts texts of the turn, the largest message first, until it has `over` tokens less; none if that cannot be done.
-pub(super) fn shrink(turn: &mut [StoredMessage], over: u64, counter: &dyn TokenCounter) -> Option<Vec<FitEvent>> {
+pub(super) fn shrink(
+    turn: &mut [Cow<'_, StoredMessage>],
+    over: u64,
+    counter: &dyn TokenCounter,
+) -> Option<Vec<FitEvent>> {
     let mut over = over;
     let mut events = Vec::new();
     let mut order: Vec<_> = turn.iter_mut().collect();
@@ -24,6 +29,7 @@ pub(super) fn shrink(turn: &mut [StoredMessage], over: u64, counter: &dyn TokenC
         let Some(message) = &row.message else { continue };
         let (message, after) = shorten(message, before, before.saturating_sub(over), counter);
         if after < before {
+            let row = row.to_mut();
             row.message = Some(Arc::new(message));
             row.tokens = after;
             over = over.saturating_sub(before - after);

@@ -7,7 +7,7 @@ use memory_core::engine::{ContextRequest, Memory, PartKind, Reason, Remember};
 use memory_core::model::TokenCounter;
 use memory_core::reference::MemRecords;
 use memory_core::window::HeuristicCounter;
-use memory_core::{Error, Message, Role, Truth};
+use memory_core::{Error, ItemId, Message, Role, Truth};
 use memory_testkit::doubles::EmbedderMode;
 
 use crate::bench::{Bench, Taps, session};
@@ -153,7 +153,8 @@ async fn records_are_recalled_beside_messages() {
     bench.tend().await;
     let context = ada.session(&session("talk")).context("Which roses shall we buy?", 1_000).await.unwrap();
     let recalled: Vec<_> = context.receipt.included.iter().filter(|part| part.part == PartKind::Recalled).collect();
-    assert!(recalled.iter().any(|part| part.item == format!("r-{}", receipt.id)));
+    let part = recalled.iter().find(|part| part.item == ItemId::Record(receipt.id)).unwrap();
+    assert_eq!(serde_json::to_value(part).unwrap()["item"], format!("r-{}", receipt.id));
     bench.tend().await;
     assert_eq!(ada.get(&[receipt.id]).await.unwrap()[0].access_count, 1);
 }

@@ -75,7 +75,7 @@ async fn an_id_whose_content_is_gone_is_counted_and_cleaned() {
     assert_eq!(found.hits.len(), 1, "the place of the orphan is filled");
     assert_eq!(found.receipt.dropped_at_hydration, 1);
     let gone = found.receipt.left_out.iter().find(|left| left.reason == Reason::Gone).unwrap();
-    assert_eq!(gone.item, orphan.key());
+    assert_eq!(gone.item, orphan);
     let found = ada.search(&Search::new("Aurora").limit(1)).await.unwrap();
     assert_eq!(found.receipt.dropped_at_hydration, 0);
 }

@@ -8,7 +8,7 @@ use memory::{Epoch, Error, Filter, MessageId, RecordId, Scope, Seq, SessionId, S
 
 use super::report::Moved;
 use super::sum::Sum;
-use crate::failure::{Failure, chain};
+use crate::failure::Failure;
 use crate::import::Progress;
 
 /// Rows and records that are moved together.
@@ -96,7 +96,7 @@ impl<'a> Copy<'a> {
             is_same = restored.is_ok() && sum == sum_of(there.as_ref(), scope, session).await?;
         }
         if !is_same {
-            let why = restored.err().map(|error| format!(": {}", chain(&error))).unwrap_or_default();
+            let why = restored.err().map(|error| format!(": {}", error.with_causes())).unwrap_or_default();
             moved.problems.push(format!("the session {} has another past in the target{why}", session.name()));
         }
         moved.rows.add_sum(&sum);
@@ -184,7 +184,7 @@ async fn restore(
     for row in rows.chunks(1) {
         if let Err(error) = unless_differing(store.restore(scope, row).await)? {
             let id = row.first().map(|stored| stored.record.id.to_string()).unwrap_or_default();
-            problems.push(format!("the record {id} is another in the target: {}", chain(&error)));
+            problems.push(format!("the record {id} is another in the target: {}", error.with_causes()));
         }
     }
     Ok(())

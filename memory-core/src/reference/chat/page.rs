@@ -9,6 +9,9 @@ use crate::filter::Filter;
 use crate::id::{Seq, SeqRange};
 use crate::message::StoredMessage;
 
+/// Rows that most pages hold at the most.
+const PAGE: usize = 64;
+
 type Rows<'a> = Box<dyn DoubleEndedIterator<Item = &'a StoredMessage> + 'a>;
 
 impl Session {
@@ -52,7 +55,7 @@ impl Session {
 /// Returns the rows from the edge on up to the page's bounds; those at one number are never split.
 fn take<'a>(rows: impl Iterator<Item = &'a StoredMessage>, page: &Page) -> Vec<StoredMessage> {
     let Page { edge: _, limit, tokens, view: _, filter } = page;
-    let mut taken: Vec<StoredMessage> = Vec::new();
+    let mut taken: Vec<StoredMessage> = Vec::with_capacity(PAGE.min(*limit));
     let (mut sum, mut is_full) = (0u64, false);
     for row in rows {
         if is_full && taken.last().is_some_and(|last| last.seq != row.seq) {
