@@ -37,12 +37,12 @@ impl Session {
 
     fn rows_of(&self, view: View, SeqRange { first, last }: SeqRange) -> Rows<'_> {
         let range = Position::of_message(first)..=Position::end_of(last);
-        if view == View::Active {
+        if view == View::Active && !self.is_log() {
             return Box::new(self.active.range(range).filter_map(|position| self.get(*position)));
         }
         let to = index_of(last).map_or(0, |index| index + 1);
         let messages = index_of(first).and_then(|from| self.rows.get(from..to)).unwrap_or_default();
-        if view == View::Log {
+        if view != View::All {
             return Box::new(messages.iter());
         }
         Box::new(messages.iter().flat_map(|row| {

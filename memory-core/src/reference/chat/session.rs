@@ -61,6 +61,11 @@ impl Session {
         self.rows.is_empty()
     }
 
+    /// Returns whether the window is all messages and nothing else.
+    pub(super) fn is_log(&self) -> bool {
+        self.active.len() == self.rows.len() && self.summaries.is_empty()
+    }
+
     pub(super) fn state(&self, session: &SessionId, epoch: Epoch) -> SessionState {
         SessionState {
             session: session.clone(),
