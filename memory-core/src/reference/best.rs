@@ -27,17 +27,11 @@ pub(super) fn best<'a>(
     let order = |a: &(f32, usize), b: &(f32, usize)| b.0.total_cmp(&a.0).then_with(|| rest(a.1).cmp(&rest(b.1)));
     let matches = |(_, place): &(f32, usize)| known(*place).is_some_and(|(_, fields)| filter.matches(fields));
     let mut sorted = sort_first(&mut candidates, limit, order);
-    if !candidates.iter().take(sorted).all(matches) {
-        let mut seen = 0;
-        let (mut place, first) = (0, sorted);
-        candidates.retain(|candidate| {
-            let is_kept = matches(candidate);
-            seen += usize::from(is_kept && place < first);
-            place += 1;
-            is_kept
-        });
-        let others = candidates.get_mut(seen..).unwrap_or_default();
-        sorted = seen + sort_first(others, limit - seen, order);
+    let first = candidates.iter().take(sorted).filter(|candidate| matches(candidate)).count();
+    if first < sorted {
+        candidates.retain(matches);
+        let others = candidates.get_mut(first..).unwrap_or_default();
+        sorted = first + sort_first(others, limit - first, order);
     }
     candidates.truncate(sorted);
     candidates.into_iter().map(|(_, place)| place).collect()
