@@ -1,6 +1,5 @@
 //! How scenarios fail: with what was wrong and where, without a panic.
 
-use std::error::Error as _;
 use std::fmt;
 use std::panic::Location;
 use std::time::Duration;
@@ -38,14 +37,7 @@ impl fmt::Display for Failure {
 impl From<Error> for Failure {
     #[track_caller]
     fn from(error: Error) -> Self {
-        let mut what = error.to_string();
-        let mut source = error.source();
-        while let Some(cause) = source {
-            what.push_str(": ");
-            what.push_str(&cause.to_string());
-            source = cause.source();
-        }
-        Self::new(what)
+        Self::new(error.with_causes())
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::support::{Bed, said};
 
-/// Points of a run of the tests; `MEMORY_KILLS` names another number, `scripts/kill.sh` sets it.
+/// Points of a run of the tests; `MEMORY_KILLS` names another number, `scripts/soak.sh program-kills` sets it.
 const POINTS: u64 = 30;
 const MESSAGES: usize = 2_000;
 const SESSIONS: usize = 5;

@@ -1,11 +1,10 @@
 //! Waits until a server answers over its own protocol.
 
-use std::error::Error as _;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::{Error, Result};
+use memory_core::Result;
 use tokio::time::{sleep, timeout};
 
 use super::answer::Answer;
@@ -81,7 +80,7 @@ async fn ask(
     loop {
         *last = match timeout(ATTEMPT, probe(url.to_owned())).await {
             Ok(Ok(answer)) => return Ok(answer),
-            Ok(Err(error)) => chain(&error),
+            Ok(Err(error)) => error.with_causes(),
             Err(_) => format!("no answer within {} s", ATTEMPT.as_secs()),
         };
         if let Some(container) = container {
@@ -89,15 +88,4 @@ async fn ask(
         }
         sleep(PAUSE).await;
     }
-}
-
-fn chain(error: &Error) -> String {
-    let mut told = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        told.push_str(": ");
-        told.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    told
 }
