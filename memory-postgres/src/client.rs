@@ -1,12 +1,14 @@
 //! The server: connections, and the pieces of work that run on them.
 //!
-//! Every piece of work runs in a task of its own, so that a caller who goes away leaves nothing half done. A connection
-//! goes back to the others only after a clean end; after a fault or a missed deadline it is closed. As a second guard,
+//! Every piece of work runs to its end, so that a caller who goes away leaves nothing half done: a transaction in a task of
+//! its own, a single statement where it is awaited, and in a task of its own from where it was dropped. A connection goes
+//! back to the others only after a clean end; after a fault or a missed deadline it is closed. As a second guard,
 //! each connection that comes back from a transaction or an error is asked whether a transaction is open on it, and closed
 //! if one is.
 
 mod apart;
 mod migrate;
+mod outlive;
 mod rest;
 mod settings;
 mod work;

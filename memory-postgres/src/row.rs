@@ -15,14 +15,16 @@ use crate::number::loaded;
 /// Returns a message of `session` from the columns `id, seq, tokens, first, archived_by, digest, body`, the first of
 /// which is the column `start`.
 ///
+/// The types of the columns are not checked row by row: the table and the schema's functions have them.
+///
 /// # Errors
 /// `Corrupt` if the body does not match its digest.
 pub(crate) fn message(row: &PgRow, start: usize, session: &SessionId, doing: &'static str) -> Attempt<StoredMessage> {
-    let id = MessageId(row.try_get(start).doing(doing)?);
-    let seq = Seq(loaded(row.try_get(start + 1).doing(doing)?)?);
-    let first: Option<i64> = row.try_get(start + 3).doing(doing)?;
+    let id = MessageId(row.try_get_unchecked(start).doing(doing)?);
+    let seq = Seq(loaded(row.try_get_unchecked(start + 1).doing(doing)?)?);
+    let first: Option<i64> = row.try_get_unchecked(start + 3).doing(doing)?;
     let covers = first.map(loaded).transpose()?.map(|first| SeqRange { first: Seq(first), last: seq });
-    let archived_by: Option<Uuid> = row.try_get(start + 4).doing(doing)?;
+    let archived_by: Option<Uuid> = row.try_get_unchecked(start + 4).doing(doing)?;
     let message = content(row, start + 5, session, doing)?;
     if message.as_ref().is_some_and(|message| message.id != id) {
         return Err(Error::corrupt(BACKEND, "a row has another id than its message").into());
@@ -31,7 +33,7 @@ pub(crate) fn message(row: &PgRow, start: usize, session: &SessionId, doing: &'s
         id,
         session: session.clone(),
         seq,
-        tokens: loaded(row.try_get(start + 2).doing(doing)?)?,
+        tokens: loaded(row.try_get_unchecked(start + 2).doing(doing)?)?,
         covers,
         archived_by: archived_by.map(MessageId),
         message: message.map(Arc::new),
@@ -39,8 +41,8 @@ pub(crate) fn message(row: &PgRow, start: usize, session: &SessionId, doing: &'s
 }
 
 fn content(row: &PgRow, start: usize, session: &SessionId, doing: &'static str) -> Attempt<Option<Message>> {
-    let digest: &[u8] = row.try_get(start).doing(doing)?;
-    let Some(body) = row.try_get::<Option<&str>, _>(start + 1).doing(doing)? else { return Ok(None) };
+    let digest: &[u8] = row.try_get_unchecked(start).doing(doing)?;
+    let Some(body) = row.try_get_unchecked::<Option<&str>, _>(start + 1).doing(doing)? else { return Ok(None) };
     if Message::digest_of(session, body.as_bytes()).0 != digest {
         return Err(Error::corrupt(BACKEND, "a message does not match its digest").into());
     }

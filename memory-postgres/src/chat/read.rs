@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use futures_util::TryStreamExt as _;
 use memory_core::chat::{Edge, Found, Page, Slice, View};
 use memory_core::error::{Error, Result};
 use memory_core::filter::Filter;
@@ -63,13 +64,17 @@ async fn plain(connection: &mut PgConnection, read: &Read) -> Attempt<Slice> {
     };
     let rows = rows.bind(read.scope.key()).bind(read.session.key()).bind(edge).bind(seq);
     let rows = rows.bind(limit(*count)).bind(tokens.map(bound)).bind(view);
-    let rows = rows.fetch_all(connection).await.doing(READ)?;
-    let Some((state, rows)) = rows.split_first() else {
+    // Row by row: the first are checked and decoded while the server sends the others.
+    let mut rows = rows.fetch(connection);
+    let Some(state) = rows.try_next().await.doing(READ)? else {
         return Err(Error::corrupt(BACKEND, "a page has no state").into());
     };
     let counters: Option<Vec<Option<i64>>> = state.try_get(0).doing(READ)?;
     let state = Session::of_counters(counters.as_deref())?.state(&read.session)?;
-    let messages = rows.iter().map(|row| row::message(row, 1, &read.session, READ)).collect::<Attempt<Vec<_>>>()?;
+    let mut messages = Vec::new();
+    while let Some(row) = rows.try_next().await.doing(READ)? {
+        messages.push(row::message(&row, 1, &read.session, READ)?);
+    }
     Ok(Slice { state, messages: in_order(messages, &read.page), complete: true })
 }
 

@@ -1,4 +1,4 @@
-//! Pieces of work: each in its task, in time, on a connection that is closed unless the work ended cleanly.
+//! Pieces of work: each to its end, in time, on a connection that is closed unless the work ended cleanly.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -10,6 +10,7 @@ use sqlx::postgres::PgConnection;
 use sqlx::{ConnectOptions as _, Connection as _};
 use tokio::time::timeout;
 
+use super::outlive::Outliving;
 use super::rest::Rest;
 use super::{Shared, migrate, settings};
 use crate::config::PostgresConfig;
@@ -89,7 +90,10 @@ impl Call {
     }
 }
 
-/// Runs `work` in a task of its own.
+/// Runs `work` to its end, also where the caller goes away.
+///
+/// A transaction runs in a task of its own: with its locks it cannot wait for a caller who does not poll. A statement
+/// holds nothing but its connection.
 pub(super) async fn run<A, T, F>(shared: &Arc<Shared>, call: Call, input: A, work: F) -> Result<T>
 where
     A: Send + Sync + 'static,
@@ -97,11 +101,14 @@ where
     F: for<'c> Fn(&'c mut PgConnection, &'c A) -> Work<'c, T> + Send + Sync + 'static,
 {
     let (rest, deadline) = (Arc::clone(&shared.rest), call.deadline(&shared.config));
-    let task = tokio::spawn(async move {
+    let tries = async move {
         let tries = tries(&rest, call, &input, &work);
         timeout(deadline, tries).await.unwrap_or_else(|_| Err(late(call.doing)))
-    });
-    task.await.unwrap_or_else(|_| Err(lost(call.doing)))
+    };
+    match call.mode {
+        Mode::Statement => Outliving::new(tries).await,
+        Mode::Transaction | Mode::Snapshot => tokio::spawn(tries).await.unwrap_or_else(|_| Err(lost(call.doing))),
+    }
 }
 
 async fn tries<A, T, F>(rest: &Arc<Rest>, call: Call, input: &A, work: &F) -> Result<T>
