@@ -28,6 +28,7 @@ mod search;
 mod session;
 mod summarise;
 mod upkeep;
+mod window;
 
 pub use assemble::{Context, Part, PartKind};
 pub use builder::{MemoryBuilder, WindowConfig};

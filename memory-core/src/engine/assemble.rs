@@ -1,28 +1,24 @@
 //! What a context holds: the rule by which a budget is shared out, as functions of values.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::chat::{SessionState, Slice};
 use crate::error::{Error, Result};
-use crate::id::{ItemId, MessageId, RecordId, Seq};
+use crate::id::{ItemId, MessageId, RecordId};
 use crate::message::{Message, Role, StoredMessage};
 use crate::model::TokenCounter;
 use crate::time::Timestamp;
-use crate::window::{Budget, FitOptions, Ledger, Oversize, fit_with};
+use crate::window::Budget;
 
-use super::counted::Counted;
 use super::hydrate::as_record;
 use super::receipt::{ContextReceipt, History, Included, LeftOut, Reason, SearchReceipt, Tokens};
 use super::render;
 use super::search::Hit;
+use super::window::{Fitted, Window};
 
-/// The most tokens of a message that is counted only to know whose counts are stored.
-const SAMPLE: u64 = 1_000;
 /// The fewest tokens that a recalled item takes with what is said about it.
 const LEAST: u64 = 8;
 /// The most bytes of words that one token stands for; only runs of blanks have more.
@@ -121,111 +117,6 @@ impl Room {
     }
 }
 
-/// The part of a session that was read: instructions at its head, its newest summary, and its tail.
-#[derive(Debug)]
-pub(super) struct Window {
-    /// All but the newest summary.
-    pub(super) rows: Vec<StoredMessage>,
-    ledger: Ledger,
-    /// It goes in before older messages do, although it stands for the oldest.
-    summary: Option<StoredMessage>,
-    state: SessionState,
-    complete: bool,
-    recounted: bool,
-}
-
-impl Window {
-    pub(super) fn new(mut head: Slice, mut tail: Slice, counter: &dyn TokenCounter, counted: &Counted) -> Self {
-        let recounted = is_of_another_counter(&tail.messages, counter, counted);
-        if recounted {
-            head.messages.iter_mut().chain(&mut tail.messages).for_each(|row| row.tokens = count(row, counter));
-        }
-        let first = tail.messages.first().map_or(Seq(u64::MAX), |row| row.seq);
-        let is_instruction = |row: &StoredMessage| row.message.as_ref().is_some_and(|m| m.role.is_instruction());
-        let mut summary = tail.messages.iter().rfind(|row| row.covers.is_some()).cloned();
-        // A summary at the head is the newest one if a message was seen behind it.
-        if summary.is_none() && head.messages.last().is_some_and(|row| row.covers.is_none()) {
-            summary = head.messages.iter().rfind(|row| row.covers.is_some()).cloned();
-        }
-        let pinned = head.messages.into_iter().take_while(|row| is_instruction(row) && row.seq < first);
-        let mut rows = tail.messages;
-        rows.splice(..0, pinned);
-        if let Some(summary) = &summary {
-            rows.retain(|row| row.id != summary.id);
-        }
-        let complete = head.complete && tail.complete;
-        Self { ledger: Ledger::of(&rows), rows, summary, state: tail.state, complete, recounted }
-    }
-
-    /// Returns the largest legal part of the window within `budget` tokens, the newest summary first if it takes
-    /// half at most and leaves room for the last turn.
-    pub(super) fn fit(&self, budget: u64, oversize: Oversize, counter: &dyn TokenCounter) -> Result<Fitted<'_>> {
-        if let Some(summary) = self.summary.as_ref().filter(|summary| summary.tokens <= budget / 2)
-            && let Ok(mut fitted) = self.fit_rows(budget - summary.tokens, Oversize::Error, counter)
-        {
-            let is_before = |row: &StoredMessage| row.covers.is_some() && row.seq < summary.seq;
-            let older = fitted.rows.iter().skip(fitted.instructions).take_while(|row| is_before(row)).count();
-            fitted.tokens += summary.tokens;
-            fitted.rows.insert(fitted.instructions + older, Cow::Borrowed(summary));
-            return Ok(fitted);
-        }
-        self.fit_rows(budget, oversize, counter)
-    }
-
-    fn fit_rows(&self, budget: u64, oversize: Oversize, counter: &dyn TokenCounter) -> Result<Fitted<'_>> {
-        let options = FitOptions::default().with_oversize(oversize);
-        let fitted = fit_with(&self.ledger, &self.rows, &Budget::new(budget), &options, counter)?;
-        let truncated = fitted.truncated().count() as u64;
-        Ok(Fitted { tokens: fitted.tokens, instructions: fitted.instructions, truncated, rows: fitted.rows })
-    }
-
-    /// As [`Window::fit`] within `left - share`, but within all of `left` if the last turn needs it.
-    pub(super) fn fit_beside(
-        &self,
-        left: u64,
-        share: u64,
-        oversize: Oversize,
-        counter: &dyn TokenCounter,
-    ) -> Result<Fitted<'_>> {
-        if share > 0
-            && let Ok(fitted) = self.fit(left - share, Oversize::Error, counter)
-        {
-            return Ok(fitted);
-        }
-        self.fit(left, oversize, counter)
-    }
-}
-
-/// Returns whether stored counts are not those of `counter`, as two of the rows tell: the newest, and the largest that is
-/// not too large to be counted for that alone. Those that were counted lately are not counted again.
-fn is_of_another_counter(rows: &[StoredMessage], counter: &dyn TokenCounter, counted: &Counted) -> bool {
-    let is_small = |row: &&StoredMessage| row.tokens <= SAMPLE && row.message.is_some();
-    let newest = rows.iter().rev().find(is_small);
-    let largest = rows.iter().filter(is_small).max_by_key(|row| row.tokens);
-    newest.into_iter().chain(largest).any(|row| !counted.confirms(row.id, row.tokens, || count(row, counter)))
-}
-
-/// Returns the tokens of a row as it stands in a context.
-fn count(row: &StoredMessage, counter: &dyn TokenCounter) -> u64 {
-    let Some(message) = &row.message else { return 0 };
-    row.covers.map_or_else(|| counter.count(message), |covers| counter.count(&render::summary(message, covers)))
-}
-
-/// What of a window goes into a context.
-#[derive(Debug)]
-pub(super) struct Fitted<'a> {
-    pub(super) rows: Vec<Cow<'a, StoredMessage>>,
-    pub(super) tokens: u64,
-    instructions: usize,
-    truncated: u64,
-}
-
-impl Fitted<'_> {
-    pub(super) fn ids(&self) -> HashSet<MessageId> {
-        self.rows.iter().map(|row| row.id).collect()
-    }
-}
-
 /// The block of recalled items and its size.
 #[derive(Debug, Default)]
 pub(super) struct Block {
@@ -299,26 +190,27 @@ impl Block {
 
 /// Puts the parts of a context in order and writes its receipt.
 pub(super) fn assemble(
-    window: &Window,
-    fitted: Fitted<'_>,
+    mut window: Window,
+    fitted: Fitted,
     block: Block,
     room: Room,
     counter: &dyn TokenCounter,
     search: SearchReceipt,
 ) -> Context {
-    let mut parts = Vec::with_capacity(fitted.rows.len() + 2);
-    let mut included = Vec::with_capacity(fitted.rows.len() + block.hits.len());
+    let mut parts = Vec::with_capacity(fitted.shown.len() + 2);
+    let mut included = Vec::with_capacity(fitted.shown.len() + block.hits.len());
     let mut tokens = Tokens { limit: room.limit, reserved: room.reserved, ..Tokens::default() };
     let mut history = History {
         window_messages: window.state.active_messages,
         window_tokens: window.state.active_tokens,
-        kept_messages: fitted.rows.len() as u64,
+        kept_messages: fitted.shown.len() as u64,
         kept_tokens: fitted.tokens,
         truncated: fitted.truncated,
         ..History::default()
     };
-    for row in fitted.rows {
-        let Some(part) = part(&row) else { continue };
+    for mut shown in fitted.shown {
+        let Some((row, message)) = window.take(&mut shown) else { continue };
+        let part = part(row, message);
         let share = match part.kind {
             PartKind::Instruction => &mut tokens.instructions,
             PartKind::Summary => &mut tokens.summaries,
@@ -352,12 +244,14 @@ pub(super) fn assemble(
     Context { parts, receipt }
 }
 
-fn part(row: &StoredMessage) -> Option<Part> {
-    let message = row.message.as_ref()?;
+fn part(row: &StoredMessage, message: Arc<Message>) -> Part {
     if let Some(covers) = row.covers {
-        let message = Arc::new(render::summary(message, covers));
-        return Some(Part { kind: PartKind::Summary, message, tokens: row.tokens });
+        return Part {
+            kind: PartKind::Summary,
+            message: Arc::new(render::summary(&message, covers)),
+            tokens: row.tokens,
+        };
     }
     let kind = if message.role.is_instruction() { PartKind::Instruction } else { PartKind::History };
-    Some(Part { kind, message: Arc::clone(message), tokens: row.tokens })
+    Part { kind, message, tokens: row.tokens }
 }

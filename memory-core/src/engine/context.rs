@@ -10,7 +10,7 @@ use crate::message::{Message, Role, StoredMessage};
 use crate::time::{Stopwatch, Timestamp};
 use crate::window::{Budget, Oversize};
 
-use super::assemble::{Block, Context, Fitted, Room, Window, assemble};
+use super::assemble::{Block, Context, Room, assemble};
 use super::hydrate::as_message;
 use super::legs::Legs;
 use super::memory::Inner;
@@ -18,6 +18,7 @@ use super::rank::Candidate;
 use super::receipt::{LeftOut, Reason, SearchReceipt};
 use super::search::{Hit, Search};
 use super::session::Session;
+use super::window::{Fitted, Window};
 
 /// Rows read at the head of a session, where instructions stand.
 const HEAD: usize = 8;
@@ -144,25 +145,25 @@ impl Session {
             Some((recall, legs)) => self.beside(&window, left, request, recall, legs).await?,
             None => (window.fit(left, request.oversize, counter)?, Block::default(), SearchReceipt::default()),
         };
-        let mut context = assemble(&window, fitted, block, room, counter, receipt);
+        let mut context = assemble(window, fitted, block, room, counter, receipt);
         context.receipt.took_micros = watch.micros();
         Ok(context)
     }
 
     /// Shares `left` tokens out between the window and what is recalled beside it.
-    async fn beside<'a>(
+    async fn beside(
         &self,
-        window: &'a Window,
+        window: &Window,
         left: u64,
         request: &ContextRequest,
         Recall { search, filter, now, watch }: &Recall,
         legs: Legs,
-    ) -> Result<(Fitted<'a>, Block, SearchReceipt)> {
+    ) -> Result<(Fitted, Block, SearchReceipt)> {
         let inner = self.scoped().inner();
         let counter = inner.counter.as_ref();
         let share = request.recall_tokens.min(left / 3);
         let first = window.fit_beside(left, share, request.oversize, counter)?;
-        let shown = first.ids();
+        let shown = window.ids(&first);
         let fresh: Vec<&StoredMessage> = window.rows.iter().filter(|row| !shown.contains(&row.id)).collect();
         let mut receipt = SearchReceipt::default();
         let candidates = receipt.rank(search, legs, &fresh, inner);
@@ -176,7 +177,7 @@ impl Session {
         } else {
             window.fit(left.saturating_sub(block.tokens), request.oversize, counter)?
         };
-        let block = block.without(&fitted.ids(), counter, *now, &mut receipt);
+        let block = block.without(&window.ids(&fitted), counter, *now, &mut receipt);
         self.scoped().note_access(block.records());
         Ok((fitted, block, receipt))
     }

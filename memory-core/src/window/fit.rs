@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use super::budget::{Budget, FitOptions, Oversize};
 use super::ledger::{Class, Cut, Ledger};
@@ -15,10 +15,12 @@ use crate::model::TokenCounter;
 
 /// What of a conversation stands in a context.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fitted<'a> {
-    /// The rows: instructions, then summaries and messages, each oldest first. Truncated ones are copies for this
-    /// context only, the others those that were given.
-    pub rows: Vec<Cow<'a, StoredMessage>>,
+pub struct Fitted {
+    /// The rows, by where they stand among those that were given: instructions, then summaries and messages, each oldest
+    /// first.
+    pub shown: Vec<usize>,
+    /// Copies of those of them whose texts lost their middle, for this context only.
+    pub shortened: BTreeMap<usize, StoredMessage>,
     /// How many of them are instructions.
     pub instructions: usize,
     /// Their tokens.
@@ -68,7 +70,12 @@ pub enum FitEvent {
     },
 }
 
-impl Fitted<'_> {
+impl Fitted {
+    /// Returns the rows of the context; `rows` are those that were given.
+    pub fn rows<'a>(&'a self, rows: &'a [StoredMessage]) -> impl Iterator<Item = &'a StoredMessage> {
+        self.shown.iter().filter_map(|index| self.shortened.get(index).or_else(|| rows.get(*index)))
+    }
+
     /// Returns the ids of the messages whose texts lost their middle.
     pub fn truncated(&self) -> impl Iterator<Item = MessageId> {
         self.events.iter().filter_map(|event| match event {
@@ -90,32 +97,32 @@ impl Fitted<'_> {
 ///   one before older messages takes it out of `rows` and reserves its tokens.
 /// - Counts are those stored with the rows; `counter` counts only what [`Oversize::TruncateMiddle`] cuts.
 ///
-/// Reads each row once: meant for a page. [`fit_with`] reads only what it returns.
+/// Reads each row once: meant for a page. [`fit_with`] does not.
 ///
 /// # Errors
 /// [`Error::OverBudget`] if more is reserved than there is, or if the instructions and the last turn do not fit and
 /// `options` do not say what to do.
 #[doc(alias = "fit_to_window")]
-pub fn fit<'a>(
-    rows: &'a [StoredMessage],
+pub fn fit(
+    rows: &[StoredMessage],
     budget: &Budget,
     options: &FitOptions,
     counter: &dyn TokenCounter,
-) -> Result<Fitted<'a>> {
+) -> Result<Fitted> {
     fit_with(&Ledger::of(rows), rows, budget, options, counter)
 }
 
-/// Does as [`fit`] over rows whose ledger is at hand: finds the cut in O(log n) and reads only the rows it returns.
+/// Does as [`fit`] over rows whose ledger is at hand: finds the cut in O(log n) and reads only the rows it shortens.
 ///
 /// # Errors
 /// As [`fit`], and [`Error::Invalid`] if the ledger counts another number of rows.
-pub fn fit_with<'a>(
+pub fn fit_with(
     ledger: &Ledger,
-    rows: &'a [StoredMessage],
+    rows: &[StoredMessage],
     budget: &Budget,
     options: &FitOptions,
     counter: &dyn TokenCounter,
-) -> Result<Fitted<'a>> {
+) -> Result<Fitted> {
     if ledger.len() != rows.len() {
         return Err(Error::invalid(format!("the ledger counts {} rows, not {}", ledger.len(), rows.len())));
     }
@@ -124,7 +131,7 @@ pub fn fit_with<'a>(
     if !cut.fits && options.oversize == Oversize::Error {
         return Err(Error::OverBudget { need, budget: budget.limit });
     }
-    let mut fitted = take(ledger, rows, &cut);
+    let mut fitted = take(ledger, &cut);
     if cut.fits {
         return Ok(fitted);
     }
@@ -132,24 +139,26 @@ pub fn fit_with<'a>(
         fitted.events.push(FitEvent::Kept { need, budget: budget.limit });
         return Ok(fitted);
     }
-    let room = budget.room()?;
-    let turn = fitted.rows.get_mut(fitted.instructions..).unwrap_or_default();
-    let events = shrink(turn, cut.tokens - room, counter);
-    let events = events.ok_or(Error::OverBudget { need, budget: budget.limit })?;
-    fitted.tokens = fitted.rows.iter().map(|row| row.tokens).fold(0, u64::saturating_add);
-    fitted.events.extend(events);
+    let over = cut.tokens - budget.room()?;
+    let turn = fitted.shown.iter().skip(fitted.instructions).filter_map(|index| Some((*index, rows.get(*index)?)));
+    let shortened = shrink(turn.collect(), over, counter).ok_or(Error::OverBudget { need, budget: budget.limit })?;
+    for (index, row) in shortened {
+        let (id, before, after) = (row.id, rows.get(index).map_or(0, |row| row.tokens), row.tokens);
+        fitted.events.push(FitEvent::Truncated { id, before, after });
+        fitted.shortened.insert(index, row);
+    }
+    fitted.tokens = fitted.rows(rows).map(|row| row.tokens).fold(0, u64::saturating_add);
     Ok(fitted)
 }
 
-fn take<'a>(ledger: &Ledger, rows: &'a [StoredMessage], cut: &Cut) -> Fitted<'a> {
+fn take(ledger: &Ledger, cut: &Cut) -> Fitted {
     let is_shown = |index: &usize| ledger.class(*index) == Class::InOrder;
     let tail = (cut.start..cut.end).filter(is_shown);
     let head = ledger.instructions().chain(cut.summaries.iter().copied());
     let mut shown = Vec::with_capacity(head.size_hint().0 + cut.end - cut.start);
-    shown.extend(head.chain(tail).filter_map(|index| rows.get(index)).map(Cow::Borrowed));
-    let rows = shown;
+    shown.extend(head.chain(tail));
     let unfinished = (cut.end..ledger.len()).filter(is_shown).count();
-    let dropped = ledger.active() - rows.len();
+    let dropped = ledger.active() - shown.len();
     let older = dropped - unfinished - ledger.unpaired();
     let mut events = Vec::new();
     if older > 0 {
@@ -161,8 +170,9 @@ fn take<'a>(ledger: &Ledger, rows: &'a [StoredMessage], cut: &Cut) -> Fitted<'a>
     if unfinished > 0 {
         events.push(FitEvent::Unfinished { rows: unfinished });
     }
-    if cut.start == cut.end && ledger.active() > rows.len() {
+    if cut.start == cut.end && dropped > 0 {
         events.push(FitEvent::NoStart);
     }
-    Fitted { instructions: ledger.instructions().len(), tokens: cut.tokens, dropped, rows, events }
+    let (instructions, shortened) = (ledger.instructions().len(), BTreeMap::new());
+    Fitted { shown, shortened, instructions, tokens: cut.tokens, dropped, events }
 }

@@ -1,42 +1,35 @@
 //! Cutting the middle out of texts that are too long for a context.
 
-use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use super::fit::FitEvent;
 use crate::message::{Block, Message, StoredMessage};
 use crate::model::TokenCounter;
 
 /// How often the length of one text is guessed: each guess halves what may be cut too much.
 const GUESSES: usize = 14;
 
-/// Cuts texts of the turn, the largest message first, until it has `over` tokens less; none if that cannot be done.
+/// Cuts texts of rows, the largest row first, until they have `over` tokens less, and returns the rows that it cut, as they
+/// are now; none if that cannot be done.
 pub(super) fn shrink(
-    turn: &mut [Cow<'_, StoredMessage>],
-    over: u64,
+    mut rows: Vec<(usize, &StoredMessage)>,
+    mut over: u64,
     counter: &dyn TokenCounter,
-) -> Option<Vec<FitEvent>> {
-    let mut over = over;
-    let mut events = Vec::new();
-    let mut order: Vec<_> = turn.iter_mut().collect();
-    order.sort_by_key(|row| Reverse(row.tokens));
-    for row in order {
+) -> Option<Vec<(usize, StoredMessage)>> {
+    let mut cut = Vec::new();
+    rows.sort_by_key(|(_, row)| Reverse(row.tokens));
+    for (index, row) in rows {
         if over == 0 {
             break;
         }
-        let before = row.tokens;
         let Some(message) = &row.message else { continue };
-        let (message, after) = shorten(message, before, before.saturating_sub(over), counter);
-        if after < before {
-            let row = row.to_mut();
-            row.message = Some(Arc::new(message));
-            row.tokens = after;
-            over = over.saturating_sub(before - after);
-            events.push(FitEvent::Truncated { id: row.id, before, after });
+        let (message, tokens) = shorten(message, row.tokens, row.tokens.saturating_sub(over), counter);
+        if tokens < row.tokens {
+            over = over.saturating_sub(row.tokens - tokens);
+            cut.push((index, StoredMessage { message: Some(Arc::new(message)), tokens, ..row.clone() }));
         }
     }
-    (over == 0).then_some(events)
+    (over == 0).then_some(cut)
 }
 
 /// Returns the message with its texts cut, the longest first, until it counts at most `goal`, and what it counts.

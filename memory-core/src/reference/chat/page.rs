@@ -27,12 +27,10 @@ impl Session {
             return Vec::new();
         }
         let rows = self.rows_of(page.view, SeqRange { first, last });
-        if !is_backwards {
-            return take(rows, page);
+        if is_backwards {
+            return take(rows.rev(), page).into_iter().rev().cloned().collect();
         }
-        let mut taken = take(rows.rev(), page);
-        taken.reverse();
-        taken
+        take(rows, page).into_iter().cloned().collect()
     }
 
     fn rows_of(&self, view: View, SeqRange { first, last }: SeqRange) -> Rows<'_> {
@@ -53,9 +51,9 @@ impl Session {
 }
 
 /// Returns the rows from the edge on up to the page's bounds; those at one number are never split.
-fn take<'a>(rows: impl Iterator<Item = &'a StoredMessage>, page: &Page) -> Vec<StoredMessage> {
+fn take<'a>(rows: impl Iterator<Item = &'a StoredMessage>, page: &Page) -> Vec<&'a StoredMessage> {
     let Page { edge: _, limit, tokens, view: _, filter } = page;
-    let mut taken: Vec<StoredMessage> = Vec::with_capacity(PAGE.min(*limit));
+    let mut taken: Vec<&StoredMessage> = Vec::with_capacity(PAGE.min(*limit));
     let (mut sum, mut is_full) = (0u64, false);
     for row in rows {
         if is_full && taken.last().is_some_and(|last| last.seq != row.seq) {
@@ -65,7 +63,7 @@ fn take<'a>(rows: impl Iterator<Item = &'a StoredMessage>, page: &Page) -> Vec<S
             continue;
         }
         sum = sum.saturating_add(row.tokens);
-        taken.push(row.clone());
+        taken.push(row);
         is_full |= taken.len() >= *limit || tokens.is_some_and(|budget| sum > budget);
     }
     taken

@@ -27,8 +27,8 @@ fn said(list: &[(Role, &str)]) -> Vec<StoredMessage> {
     numbered.map(|(number, (role, text))| row(number, Message::new(*role, *text, Timestamp(0)))).collect()
 }
 
-fn texts(fitted: &Fitted) -> Vec<String> {
-    fitted.rows.iter().filter_map(|row| row.message.as_ref()).map(|message| message.text()).collect()
+fn texts(fitted: &Fitted, rows: &[StoredMessage]) -> Vec<String> {
+    fitted.rows(rows).filter_map(|row| row.message.as_ref()).map(|message| message.text()).collect()
 }
 
 fn with(oversize: Oversize) -> FitOptions {
@@ -46,7 +46,7 @@ fn s2_3_the_oldest_turns_are_dropped_first_and_said() {
     ]);
     let limit = rows.iter().map(|row| row.tokens).sum::<u64>() - 1;
     let fitted = fit(&rows, &Budget::new(limit), &FitOptions::default(), &COUNTER).unwrap();
-    assert_eq!(texts(&fitted), ["be kind", "two", "second"]);
+    assert_eq!(texts(&fitted, &rows), ["be kind", "two", "second"]);
     assert_eq!((fitted.instructions, fitted.dropped), (1, 2));
     assert_eq!(fitted.events, [FitEvent::Dropped { rows: 2 }]);
 }
@@ -57,7 +57,7 @@ fn s2_7_reserved_tokens_count_and_more_than_the_limit_is_over_budget() {
     let limit = rows.iter().map(|row| row.tokens).sum::<u64>();
     let kept = |reserve: u64| {
         let budget = Budget::new(limit).reserve(reserve);
-        fit(&rows, &budget, &FitOptions::default(), &COUNTER).map(|fitted| fitted.rows.len())
+        fit(&rows, &budget, &FitOptions::default(), &COUNTER).map(|fitted| fitted.shown.len())
     };
     assert_eq!(kept(0).unwrap(), 3);
     assert_eq!(kept(1).unwrap(), 1);
@@ -77,7 +77,7 @@ fn s2_11_a_turn_too_large_is_an_error_by_default() {
 fn s2_11_a_turn_too_large_can_be_kept_and_that_is_said() {
     let rows = said(&[(Role::System, "be kind"), (Role::User, "small"), (Role::User, &"large ".repeat(500))]);
     let fitted = fit(&rows, &Budget::new(100), &with(Oversize::Keep), &COUNTER).unwrap();
-    assert_eq!(fitted.rows.len(), 2);
+    assert_eq!(fitted.shown.len(), 2);
     assert_eq!(fitted.tokens, rows[0].tokens + rows[2].tokens);
     assert!(fitted.events.contains(&FitEvent::Kept { need: fitted.tokens, budget: 100 }));
 }
@@ -88,14 +88,14 @@ fn s2_11_truncating_cuts_the_middle_of_the_largest_message() {
     let rows = said(&[(Role::User, "small"), (Role::User, &long), (Role::Assistant, "a short reply")]);
     let fitted = fit(&rows, &Budget::new(300), &with(Oversize::TruncateMiddle), &COUNTER).unwrap();
     assert!(fitted.tokens <= 300 && fitted.tokens > 250, "{}", fitted.tokens);
-    let shown = texts(&fitted);
+    let shown = texts(&fitted, &rows);
     assert!(shown[0].starts_with("0 1 2 3 ") && shown[0].ends_with(" 1998 1999 "), "{}", shown[0]);
     assert!(shown[0].contains("characters cut …]"));
     assert_eq!(shown[1], "a short reply");
     assert_eq!(fitted.truncated().collect::<Vec<_>>(), [rows[1].id]);
-    assert_eq!(COUNTER.count(fitted.rows[0].message.as_ref().unwrap()), fitted.rows[0].tokens);
-    let cut: Vec<StoredMessage> = fitted.rows.iter().map(|row| row.clone().into_owned()).collect();
-    assert_eq!(fit(&cut, &Budget::new(300), &with(Oversize::Error), &COUNTER).unwrap().rows, fitted.rows);
+    let cut: Vec<StoredMessage> = fitted.rows(&rows).cloned().collect();
+    assert_eq!(COUNTER.count(cut[0].message.as_ref().unwrap()), cut[0].tokens);
+    assert_eq!(fit(&cut, &Budget::new(300), &with(Oversize::Error), &COUNTER).unwrap().shown, [0, 1]);
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn llama_index_20914_a_history_without_a_person_ends_and_is_said() {
         }));
     }
     let fitted = fit(&rows, &Budget::new(3_000), &FitOptions::default(), &COUNTER).unwrap();
-    assert_eq!(texts(&fitted), ["be kind"]);
+    assert_eq!(texts(&fitted, &rows), ["be kind"]);
     assert!(fitted.events.contains(&FitEvent::NoStart));
     assert_eq!(fitted.dropped, 100_000);
 }
@@ -131,7 +131,7 @@ fn llama_index_20729_no_policy_gives_an_empty_context_for_a_message_too_large() 
     let rows = said(&[(Role::User, &"large ".repeat(5_000))]);
     for oversize in [Oversize::Error, Oversize::TruncateMiddle, Oversize::Keep] {
         match fit(&rows, &Budget::new(50), &with(oversize), &COUNTER) {
-            Ok(fitted) => assert_eq!(fitted.rows.len(), 1),
+            Ok(fitted) => assert_eq!(fitted.shown.len(), 1),
             Err(error) => assert!(matches!(error, Error::OverBudget { .. }) && oversize == Oversize::Error),
         }
     }
@@ -145,13 +145,13 @@ fn a_call_at_the_end_waits_for_its_results_unless_asked() {
     rows.push(row(2, read(json!({ "role": "assistant", "content": null, "tool_calls": [call("a"), call("b")] }))));
     rows.push(row(3, read(json!({ "role": "tool", "tool_call_id": "b", "content": "found b" }))));
     let fitted = fit(&rows, &Budget::new(1_000), &FitOptions::default(), &COUNTER).unwrap();
-    assert_eq!(texts(&fitted), ["find a and b"]);
+    assert_eq!(texts(&fitted, &rows), ["find a and b"]);
     assert_eq!(fitted.events, [FitEvent::Unfinished { rows: 2 }]);
     let kept = fit(&rows, &Budget::new(1_000), &FitOptions::default().keeping_unfinished(), &COUNTER).unwrap();
-    assert_eq!((kept.rows.len(), kept.events.len()), (3, 0));
+    assert_eq!((kept.shown.len(), kept.events.len()), (3, 0));
     rows.push(row(4, read(json!({ "role": "tool", "tool_call_id": "a", "content": "found a" }))));
     let whole = fit(&rows, &Budget::new(1_000), &FitOptions::default(), &COUNTER).unwrap();
-    assert_eq!((whole.rows.len(), whole.events.len()), (4, 0));
+    assert_eq!((whole.shown.len(), whole.events.len()), (4, 0));
 }
 
 #[test]
@@ -171,8 +171,8 @@ proptest! {
         match fit(&rows, &Budget::new(limit), &with(Oversize::TruncateMiddle), &COUNTER) {
             Ok(fitted) => {
                 prop_assert!(fitted.tokens <= limit);
-                prop_assert_eq!(fitted.rows.len(), rows.len());
-                for (shown, row) in fitted.rows.iter().zip(&rows) {
+                prop_assert_eq!(fitted.shown.len(), rows.len());
+                for (shown, row) in fitted.rows(&rows).zip(&rows) {
                     prop_assert!(shown.tokens <= row.tokens);
                     prop_assert_eq!(shown.tokens, COUNTER.count(shown.message.as_ref().unwrap()));
                     prop_assert_eq!(shown.id, row.id);
