@@ -8,7 +8,6 @@
 
 mod apart;
 mod migrate;
-mod outlive;
 mod rest;
 mod settings;
 mod work;
@@ -18,6 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memory_core::error::Result;
+use memory_core::outlive::Awaited;
 use memory_core::store::{Durability, Health};
 use sqlx::postgres::{PgConnection, PgPool, PgPoolOptions};
 use sqlx::{Connection as _, Row as _};
@@ -42,6 +42,7 @@ pub struct Postgres {
 struct Shared {
     config: PostgresConfig,
     rest: Arc<Rest>,
+    awaited: Awaited,
     server: settings::Server,
 }
 
@@ -54,7 +55,8 @@ impl Postgres {
     pub async fn connect(config: PostgresConfig) -> Result<Self> {
         let server = work::first(&config).await?;
         let rest = Arc::new(Rest::new(pool(&config), config.connections, config.patience()));
-        Ok(Self { shared: Arc::new(Shared { config, rest, server }) })
+        let awaited = Awaited::new(config.connections as usize / 2);
+        Ok(Self { shared: Arc::new(Shared { config, rest, awaited, server }) })
     }
 
     /// Returns how durable a committed write is: `Committed` if the server's `fsync` and `full_page_writes` are on, for

@@ -1,7 +1,8 @@
 //! The database file: one writing connection, a few reading ones.
 //!
-//! Every operation runs in a task of its own, so that a caller who goes away leaves nothing half done; and a connection
-//! is taken out for it and put back only after a clean end, so that none ever carries an open transaction to the next.
+//! Every operation runs to its end, so that a caller who goes away leaves nothing half done: a write and a snapshot in a
+//! task of its own, any other read where it is awaited, and in a task of its own from where it was dropped. A connection is
+//! taken out for it and put back only after a clean end, so that none ever carries an open transaction to the next.
 
 mod close;
 mod open;
@@ -20,6 +21,7 @@ use sqlx::SqliteConnection;
 
 use crate::config::SqliteConfig;
 use crate::error::classify;
+use crate::index::stamp::Questions;
 use crate::{text, vectors};
 
 pub use open::SCHEMA_VERSION;
@@ -42,6 +44,7 @@ struct Shared {
     readers: readers::Readers,
     texts: text::Cache,
     vectors: vectors::Cache,
+    questions: Questions,
 }
 
 impl Sqlite {
@@ -56,7 +59,8 @@ impl Sqlite {
         let readers = readers::Readers::new(config.readers);
         let texts = text::Cache::new(config.texts_held);
         let vectors = vectors::Cache::new(config.vectors_held);
-        Ok(Self { shared: Arc::new(Shared { config, durability, writer, readers, texts, vectors }) })
+        let questions = Questions::default();
+        Ok(Self { shared: Arc::new(Shared { config, durability, writer, readers, texts, vectors, questions }) })
     }
 
     /// Closes all connections once the calls under way have ended, so that the last process to do so leaves neither a log
@@ -83,6 +87,11 @@ impl Sqlite {
     /// Returns what is held of vectors in memory.
     pub(crate) fn vectors(&self) -> &vectors::Cache {
         &self.shared.vectors
+    }
+
+    /// Returns the questions for the state of an index that are about to be asked.
+    pub(crate) fn questions(&self) -> &Questions {
+        &self.shared.questions
     }
 
     /// Runs `work` as one transaction that no other writer interleaves, and returns its answer once it is durable.

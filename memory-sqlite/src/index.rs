@@ -7,6 +7,7 @@ pub(crate) mod items;
 pub(crate) mod owner;
 pub(crate) mod rows;
 pub(crate) mod select;
+pub(crate) mod stamp;
 
 use memory_core::Error;
 

@@ -10,7 +10,6 @@ use sqlx::postgres::PgConnection;
 use sqlx::{ConnectOptions as _, Connection as _};
 use tokio::time::timeout;
 
-use super::outlive::Outliving;
 use super::rest::Rest;
 use super::{Shared, migrate, settings};
 use crate::config::PostgresConfig;
@@ -93,7 +92,7 @@ impl Call {
 /// Runs `work` to its end, also where the caller goes away.
 ///
 /// A transaction runs in a task of its own: with its locks it cannot wait for a caller who does not poll. A statement
-/// holds nothing but its connection.
+/// holds nothing but its connection, and half of the connections are for those that others run.
 pub(super) async fn run<A, T, F>(shared: &Arc<Shared>, call: Call, input: A, work: F) -> Result<T>
 where
     A: Send + Sync + 'static,
@@ -105,10 +104,11 @@ where
         let tries = tries(&rest, call, &input, &work);
         timeout(deadline, tries).await.unwrap_or_else(|_| Err(late(call.doing)))
     };
-    match call.mode {
-        Mode::Statement => Outliving::new(tries).await,
-        Mode::Transaction | Mode::Snapshot => tokio::spawn(tries).await.unwrap_or_else(|_| Err(lost(call.doing))),
-    }
+    let answer = match call.mode {
+        Mode::Statement => shared.awaited.run(tries).await,
+        Mode::Transaction | Mode::Snapshot => tokio::spawn(tries).await.ok(),
+    };
+    answer.unwrap_or_else(|| Err(lost(call.doing)))
 }
 
 async fn tries<A, T, F>(rest: &Arc<Rest>, call: Call, input: &A, work: &F) -> Result<T>

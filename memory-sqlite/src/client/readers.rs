@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use memory_core::error::{Error, Result};
+use memory_core::outlive::Awaited;
 use sqlx::SqliteConnection;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -14,13 +15,19 @@ use crate::error::{classify, lost};
 pub(super) struct Readers {
     limit: u32,
     permits: Semaphore,
+    awaited: Awaited,
     idle: Mutex<Vec<SqliteConnection>>,
 }
 
 impl Readers {
     /// Returns readers of which `limit` may be at work.
     pub(super) fn new(limit: usize) -> Self {
-        Self { limit: u32::try_from(limit).unwrap_or(u32::MAX), permits: Semaphore::new(limit), idle: Mutex::default() }
+        Self {
+            limit: u32::try_from(limit).unwrap_or(u32::MAX),
+            permits: Semaphore::new(limit),
+            awaited: Awaited::new(limit / 2),
+            idle: Mutex::default(),
+        }
     }
 
     /// Waits until no reader is at work, and takes all of them out.
@@ -38,14 +45,15 @@ impl Readers {
     }
 }
 
-/// Runs `work` on a reader, in a task of its own; over one state of the file if it is to be a snapshot.
+/// Runs `work` on a reader to its end; over one state of the file if it is to be a snapshot.
 pub(super) async fn read<T, F>(shared: &Arc<Shared>, doing: &'static str, is_snapshot: bool, work: F) -> Result<T>
 where
     T: Send + 'static,
     F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T> + Send + 'static,
 {
+    let awaited = &shared.readers.awaited;
     let shared = Arc::clone(shared);
-    let task = tokio::spawn(async move {
+    let work = async move {
         let readers = &shared.readers;
         let permit = timeout(shared.config.patience, readers.permits.acquire()).await;
         let _permit = permit.map_err(|_| Error::Overloaded)?.map_err(|_| Error::Overloaded)?;
@@ -63,8 +71,10 @@ where
         // Only after a clean end: an error or a panic above has closed the connection instead.
         readers.put_back(connection);
         Ok(answer)
-    });
-    task.await.unwrap_or_else(|_| Err(lost(doing)))
+    };
+    // A snapshot keeps the log from being moved into the file: it does not wait for a caller who does not poll.
+    let answer = if is_snapshot { tokio::spawn(work).await.ok() } else { awaited.run(work).await };
+    answer.unwrap_or_else(|| Err(lost(doing)))
 }
 
 async fn run(connection: &mut SqliteConnection, sql: &'static str, doing: &'static str) -> Result<()> {

@@ -5,20 +5,8 @@ use std::fmt;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use memory_core::{Result, Scope};
-
-use super::Owner;
-use crate::client::Sqlite;
-
 /// What the place of an owner takes beside what is held of it, so that many owners with little are not held for nothing.
 const PLACE: usize = 1 << 10;
-
-/// Which state of an owner's index something is of: the owner's number, and its count of changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stamp {
-    pub(crate) owner: i64,
-    pub(crate) changed: i64,
-}
 
 /// What is held of one owner's index.
 pub(crate) trait Held {
@@ -44,33 +32,6 @@ struct Place<H> {
     held: Arc<H>,
     used: u64,
     bytes: usize,
-}
-
-impl Stamp {
-    /// Returns the present state of what `owner` has.
-    pub(crate) fn of(owner: &Owner) -> Self {
-        Self { owner: owner.id, changed: owner.changed }
-    }
-
-    /// Returns the present state of what the owner has in the index called `name`; none if it has nothing.
-    pub(crate) async fn now(
-        file: &Sqlite,
-        doing: &'static str,
-        scope: &Scope,
-        name: &Arc<str>,
-    ) -> Result<Option<Self>> {
-        let (scope, name) = (scope.clone(), Arc::clone(name));
-        // A single statement is a transaction of its own, so no more is asked than one.
-        let work =
-            file.read(doing, move |connection| Box::pin(async move { Owner::find(connection, &scope, &name).await }));
-        Ok(work.await?.map(|owner| Self::of(&owner)))
-    }
-
-    /// Returns whether this state can have followed upon `earlier`. A count that has fallen is that of an older copy, put
-    /// in place of the file.
-    pub(crate) fn follows(self, earlier: Self) -> bool {
-        earlier.owner == self.owner && earlier.changed <= self.changed
-    }
 }
 
 impl<K: Clone + Eq + Hash, H: Held> Cache<K, H> {

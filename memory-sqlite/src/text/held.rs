@@ -16,7 +16,8 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::segment::damaged;
 use super::statistics::Totals;
-use crate::index::cache::{self, Stamp};
+use crate::index::cache;
+use crate::index::stamp::Stamp;
 use crate::index::{Shelf, corrupt};
 
 /// Stands for the tail among the segments, whose numbers begin with 1.

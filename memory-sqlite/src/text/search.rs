@@ -11,8 +11,8 @@ use super::statistics::{self, Totals};
 use super::{Key, tail};
 use crate::client::Sqlite;
 use crate::error::Doing;
-use crate::index::cache::Stamp;
 use crate::index::rows::{Packed, json_members};
+use crate::index::stamp::Stamp;
 use crate::index::{Choice, Chosen, Owner, best, corrupt};
 
 /// Reads the segments of an owner and unit, and the documents of those written since a change.

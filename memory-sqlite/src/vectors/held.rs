@@ -9,7 +9,8 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::block::visit;
 use crate::error::lost;
-use crate::index::cache::{self, Stamp};
+use crate::index::cache;
+use crate::index::stamp::Stamp;
 
 /// A partition of more bytes than this is searched in a thread that may take its time.
 const LARGE: usize = 4 << 20;

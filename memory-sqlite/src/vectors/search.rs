@@ -14,7 +14,7 @@ use super::{Cache, Key};
 use crate::client::Sqlite;
 use crate::error::Doing;
 use crate::index::Owner;
-use crate::index::cache::Stamp;
+use crate::index::stamp::Stamp;
 
 /// Counts the owner's blocks, and their bytes.
 pub(super) const COUNT: &str = "SELECT count(*), sum(bytes) FROM vector_block WHERE owner = ?";

@@ -1,5 +1,6 @@
 //! The cancel storm: calls are dropped at random moments, and what they wrote is there fully or not at all.
 
+use futures_util::FutureExt as _;
 use futures_util::future::join_all;
 use memory_core::chat::{Append, NewMessage, Page, Placement, View};
 
@@ -15,9 +16,12 @@ scenarios!(TABLE: Chat = [
     a_dropped_fold_happens_fully_or_not_at_all,
     a_dropped_redaction_happens_fully_or_not_at_all,
     a_dropped_restore_happens_fully_or_not_at_all,
+    calls_that_nobody_polls_keep_no_others_out,
 ]);
 
 const TASKS: usize = 8;
+/// More than the connections that a store under test opens.
+const IDLE: usize = 12;
 
 /// What one task has tried to append to its own session and to the one that all tasks share.
 struct Tried {
@@ -152,4 +156,18 @@ async fn a_dropped_restore_happens_fully_or_not_at_all(bed: Bed<Chat>) -> Scene 
         check!(found == 0 || found == rows.len(), "half a deletion: {found} of {} rows", rows.len());
     }
     Ok(())
+}
+
+async fn calls_that_nobody_polls_keep_no_others_out(bed: Bed<Chat>) -> Scene {
+    let talk = Talk::plain(&bed)?;
+    let (page, said) = (Page::newest(1), ids(&talk.say(&["hello"]).await?));
+    let mut pages: Vec<_> = (0..IDLE).map(|_| Box::pin(talk.read(&page))).collect();
+    let mut rows: Vec<_> = (0..IDLE).map(|_| Box::pin(talk.get(&said))).collect();
+    // Begun, and then left alone.
+    pages.iter_mut().for_each(|call| drop(call.now_or_never()));
+    rows.iter_mut().for_each(|call| drop(call.now_or_never()));
+    equal(texts(&talk.read(&page).await?), vec!["hello".to_owned()])?;
+    equal(texts(&talk.get(&said).await?), vec!["hello".to_owned()])?;
+    talk.say(&["world"]).await?;
+    equal(talk.log().await?, vec!["hello".to_owned(), "world".to_owned()])
 }
