@@ -3,7 +3,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | what is stored when a message is appended | `session.rs` |
-//! | what a context holds and why | `context.rs` (the calls), `assemble.rs` (the rule), `render.rs` (how it looks) |
+//! | what a context holds and why | `context.rs` (the calls), `window.rs` (what was read and fits), `assemble.rs` (the rule), `render.rs` (how it looks) |
 //! | how hits are found, fused and checked | `search.rs` (the calls), `legs.rs` (the indexes), `rank.rs` (the rule), `hydrate.rs` (truth) |
 //! | how a record is stored, reinforced or superseded | `remember.rs` |
 //! | how anything is forgotten | `forget.rs` |
