@@ -4,9 +4,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 
 /// How many calls run where they are awaited, so that there is no turn of the scheduler between the answer and the caller.
 ///
@@ -15,12 +17,27 @@ use tokio::sync::Semaphore;
 #[derive(Clone, Debug)]
 pub struct Awaited {
     turns: Arc<Semaphore>,
+    count: u32,
+}
+
+/// As long as it is held no call runs where it is awaited: all run in tasks of their own.
+#[derive(Debug)]
+pub struct Paused {
+    _turns: OwnedSemaphorePermit,
 }
 
 impl Awaited {
     /// Lets `count` calls run where they are awaited.
     pub fn new(count: usize) -> Self {
-        Self { turns: Arc::new(Semaphore::new(count)) }
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        Self { turns: Arc::new(Semaphore::new(count as usize)), count }
+    }
+
+    /// Waits until no call is awaited any more. None if that takes longer than `patience`, as it does where somebody has
+    /// begun one and does not poll it: who closes a store does not wait for that.
+    pub async fn pause(&self, patience: Duration) -> Option<Paused> {
+        let turns = Arc::clone(&self.turns).acquire_many_owned(self.count);
+        Some(Paused { _turns: timeout(patience, turns).await.ok()?.ok()? })
     }
 
     /// Runs `call` to its end, which it comes to also if the returned future is dropped: where it is awaited, then in a
@@ -132,6 +149,22 @@ mod tests {
             tokio::task::yield_now().await;
             assert_eq!(awaited.turns.available_permits(), 1);
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_pause_waits_for_what_is_awaited_but_not_for_ever() {
+        let awaited = Awaited::new(2);
+        let (call, say, _told) = waiting(&awaited);
+        let mut call = std::pin::pin!(call);
+        assert!(poll_once(call.as_mut()).is_pending());
+        assert!(awaited.pause(Duration::from_secs(5)).await.is_none());
+        say.send(7).unwrap();
+        assert_eq!(call.await, Some(7));
+        let paused = awaited.pause(Duration::from_secs(5)).await;
+        assert!(paused.is_some());
+        assert_eq!(awaited.turns.available_permits(), 0);
+        drop(paused);
+        assert_eq!(awaited.turns.available_permits(), 2);
     }
 
     #[test]

@@ -28,6 +28,8 @@ use crate::error::Doing;
 use rest::Rest;
 pub(crate) use work::{Call, Work};
 
+/// How long a closing waits for calls that nobody may poll.
+const UNPOLLED: Duration = Duration::from_secs(5);
 /// How long a connection may lie idle and still be used unasked.
 const FRESH: Duration = Duration::from_secs(1);
 
@@ -71,10 +73,11 @@ impl Postgres {
         self.shared.server.is_walled
     }
 
-    /// Closes all connections, of clones and of the stores over them too, after the calls under way have ended. Later
-    /// calls fail.
+    /// Closes all connections, of clones and of the stores over them too, after the calls under way have ended: one that
+    /// was begun and is not polled is waited for 5 seconds. Later calls fail.
     pub async fn close(&self) {
-        self.shared.rest.close().await;
+        let paused = self.shared.awaited.pause(UNPOLLED).await;
+        self.shared.rest.close(paused.is_some()).await;
     }
 
     /// Runs `work` on a connection and returns its answer.

@@ -1,18 +1,23 @@
 //! What every store promises of being closed.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use memory_core::id::Seq;
 
 use crate::bed::Subject;
-use crate::chat::talk::{Talk, new};
+use crate::chat::talk::{Talk, ids, new};
 use crate::check::{Failure, Scene, equal};
 use crate::{Bed, Boards, Caches, Chat, Records, Texts, Vectors};
 
 scenarios!(CHAT: Chat, RECORDS: Records = [closing_may_be_repeated_and_leaves_stores_opened_apart]);
 scenarios!(TEXT: Texts, VECTORS: Vectors = [closing_may_be_repeated_and_leaves_stores_opened_apart]);
 scenarios!(CACHE: Caches, BOARDS: Boards = [closing_may_be_repeated_and_leaves_stores_opened_apart]);
-scenarios!(TALK: Chat = [closing_waits_for_calls_under_way_and_keeps_what_was_acknowledged]);
+scenarios!(TALK: Chat = [
+    closing_waits_for_calls_under_way_and_keeps_what_was_acknowledged,
+    closing_does_not_wait_for_ever_for_a_call_that_nobody_polls,
+]);
 
 async fn closing_may_be_repeated_and_leaves_stores_opened_apart<S: Subject>(bed: Bed<S>) -> Scene {
     let apart = bed.reopen().await?;
@@ -47,4 +52,19 @@ async fn closing_waits_for_calls_under_way_and_keeps_what_was_acknowledged(bed: 
     let head = again.state().await?.head;
     check!(head >= Seq(acknowledged), "{acknowledged} messages were acknowledged, {head:?} is the last");
     again.in_order().await
+}
+
+async fn closing_does_not_wait_for_ever_for_a_call_that_nobody_polls(bed: Bed<Chat>) -> Scene {
+    let talk = Talk::plain(&bed)?;
+    let said = ids(&talk.say(&["hello"]).await?);
+    let mut call = Box::pin(talk.get(&said));
+    let begun = (&mut call).now_or_never();
+    let closed = tokio::time::timeout(Duration::from_secs(60), bed.store.close()).await;
+    check!(matches!(closed, Ok(Ok(()))), "closing ends so: {closed:?}");
+    if begun.is_none() {
+        // It may fail, but it ends too.
+        drop(call.await);
+    }
+    let again = Talk { chat: bed.reopen().await?, ..talk.clone() };
+    equal(again.log().await?, vec!["hello".to_owned()])
 }

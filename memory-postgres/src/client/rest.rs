@@ -73,8 +73,8 @@ impl Rest {
         Ok(Lent { rest: Arc::clone(self), connection: Some(connection), shift, _turn: turn })
     }
 
-    /// Closes all connections, after the calls under way have ended. Later calls fail.
-    pub(super) async fn close(&self) {
+    /// Closes all connections, after the calls under way have ended, or without waiting for these. Later calls fail.
+    pub(super) async fn close(&self, is_waiting: bool) {
         self.turns.close();
         let resting = {
             let mut state = self.state();
@@ -82,7 +82,10 @@ impl Rest {
             std::mem::take(&mut state.resting)
         };
         drop(resting);
-        self.pool.close().await;
+        let closed = self.pool.close();
+        if is_waiting {
+            closed.await;
+        }
     }
 
     /// Lays a connection to rest, and lets a task look after it.

@@ -30,6 +30,8 @@ const DRIVER: Duration = Duration::from_secs(60);
 
 /// How often a closing store looks whether the calls under way have ended.
 const PAUSE: Duration = Duration::from_millis(1);
+/// How long it does so: nobody may poll one of them.
+const UNPOLLED: Duration = Duration::from_secs(5);
 
 pub(super) enum Wire {
     Single(Box<Single>),
@@ -96,7 +98,8 @@ impl Wire {
         }
     }
 
-    /// Closes the connections after the calls under way have ended; later calls open them again.
+    /// Closes the connections after the calls under way have ended, for which it waits 5 seconds at the most; later calls
+    /// open them again.
     pub(super) async fn close(&self) {
         match self {
             Self::Single(single) => ended(single.renew()).await,
@@ -113,11 +116,15 @@ impl Wire {
     }
 }
 
-/// Waits until nobody else holds a connection.
+/// Waits until nobody else holds a connection, but not for ever.
 async fn ended<T>(connection: Option<Arc<T>>) {
-    while connection.as_ref().is_some_and(|connection| Arc::strong_count(connection) > 1) {
-        tokio::time::sleep(PAUSE).await;
-    }
+    let all = async {
+        while connection.as_ref().is_some_and(|connection| Arc::strong_count(connection) > 1) {
+            tokio::time::sleep(PAUSE).await;
+        }
+    };
+    // Too late it closes with the last call.
+    tokio::time::timeout(UNPOLLED, all).await.unwrap_or_default();
 }
 
 /// Waits for an answer no longer than `patience`, whatever it waits for: a connection, the server, the network.

@@ -17,7 +17,7 @@ pub(super) async fn close(shared: &Arc<Shared>) -> Result<()> {
     let shared = Arc::clone(shared);
     let task = tokio::spawn(async move {
         let mut outcome = Ok(());
-        for reader in shared.readers.take_all().await {
+        for reader in shared.readers.take_all(shared.config.patience).await {
             outcome = outcome.and(end(reader).await);
         }
         if let Some(writer) = writer::take_idle(&shared, CLOSE).await {

@@ -1,6 +1,7 @@
 //! The connections that read.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use memory_core::error::{Error, Result};
 use memory_core::outlive::Awaited;
@@ -30,9 +31,11 @@ impl Readers {
         }
     }
 
-    /// Waits until no reader is at work, and takes all of them out.
-    pub(super) async fn take_all(&self) -> Vec<SqliteConnection> {
-        let _none_at_work = self.permits.acquire_many(self.limit).await;
+    /// Waits until no reader is at work, and takes all of them out; only the idle ones if somebody has begun a call and not
+    /// polled it for so long.
+    pub(super) async fn take_all(&self, patience: Duration) -> Vec<SqliteConnection> {
+        let paused = self.awaited.pause(patience).await;
+        let _none_at_work = if paused.is_some() { self.permits.acquire_many(self.limit).await.ok() } else { None };
         std::mem::take(&mut *self.idle.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
