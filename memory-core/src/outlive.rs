@@ -10,6 +10,9 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
+/// How long a closing store waits for calls that nobody may poll, where its settings name no time.
+pub const UNPOLLED: Duration = Duration::from_secs(5);
+
 /// How many calls run where they are awaited, so that there is no turn of the scheduler between the answer and the caller.
 ///
 /// A caller who does not poll keeps what such a call has, a connection say. So a store lets half of them at the most be

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memory_core::error::Result;
-use memory_core::outlive::Awaited;
+use memory_core::outlive::{Awaited, UNPOLLED};
 use memory_core::store::{Durability, Health};
 use sqlx::postgres::{PgConnection, PgPool, PgPoolOptions};
 use sqlx::{Connection as _, Row as _};
@@ -28,8 +28,6 @@ use crate::error::Doing;
 use rest::Rest;
 pub(crate) use work::{Call, Work};
 
-/// How long a closing waits for calls that nobody may poll.
-const UNPOLLED: Duration = Duration::from_secs(5);
 /// How long a connection may lie idle and still be used unasked.
 const FRESH: Duration = Duration::from_secs(1);
 
@@ -74,7 +72,7 @@ impl Postgres {
     }
 
     /// Closes all connections, of clones and of the stores over them too, after the calls under way have ended: one that
-    /// was begun and is not polled is waited for 5 seconds. Later calls fail.
+    /// was begun and is not polled is waited for [`UNPOLLED`]. Later calls fail.
     pub async fn close(&self) {
         let paused = self.shared.awaited.pause(UNPOLLED).await;
         self.shared.rest.close(paused.is_some()).await;

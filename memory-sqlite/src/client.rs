@@ -65,7 +65,7 @@ impl Sqlite {
 
     /// Closes all connections once the calls under way have ended, so that the last process to do so leaves neither a log
     /// nor an index of it beside the file. One that was begun and is not polled is waited for no longer than for a lock; its
-    /// connection closes when it is dropped. May be repeated; a later call opens a connection again.
+    /// connection stays open until this is called again. May be repeated; a later call opens a connection again.
     ///
     /// # Errors
     /// `Backend` if the log could not be moved into the file. Nothing is lost then: who opens the file next does it.

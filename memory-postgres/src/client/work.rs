@@ -92,7 +92,7 @@ impl Call {
 /// Runs `work` to its end, also where the caller goes away.
 ///
 /// A transaction runs in a task of its own: with its locks it cannot wait for a caller who does not poll. A statement
-/// holds nothing but its connection, and half of the connections are for those that others run.
+/// holds nothing but its connection, and [`memory_core::outlive::Awaited`] keeps half of these for calls in tasks.
 pub(super) async fn run<A, T, F>(shared: &Arc<Shared>, call: Call, input: A, work: F) -> Result<T>
 where
     A: Send + Sync + 'static,

@@ -7,6 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use memory_core::error::Result;
+use memory_core::outlive::UNPOLLED;
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use redis::{Client, Cmd, RedisResult, Value};
 #[cfg(feature = "cluster")]
@@ -30,8 +31,6 @@ const DRIVER: Duration = Duration::from_secs(60);
 
 /// How often a closing store looks whether the calls under way have ended.
 const PAUSE: Duration = Duration::from_millis(1);
-/// How long it does so: nobody may poll one of them.
-const UNPOLLED: Duration = Duration::from_secs(5);
 
 pub(super) enum Wire {
     Single(Box<Single>),
@@ -98,8 +97,8 @@ impl Wire {
         }
     }
 
-    /// Closes the connections after the calls under way have ended, for which it waits 5 seconds at the most; later calls
-    /// open them again.
+    /// Closes the connections after the calls under way have ended, for which it waits [`UNPOLLED`] at the most; later
+    /// calls open them again.
     pub(super) async fn close(&self) {
         match self {
             Self::Single(single) => ended(single.renew()).await,
