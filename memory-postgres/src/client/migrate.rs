@@ -31,16 +31,17 @@ fn migrations() -> Vec<Migration> {
 /// Creates the schema, and creates or upgrades the tables in it; checks only, where the role is not to migrate.
 pub(super) async fn migrate(connection: &mut PgConnection, config: &PostgresConfig) -> Result<()> {
     let migrations = migrations();
-    let newest = migrations.iter().map(|migration| migration.version).max();
-    let there = version(connection, &config.schema).await?;
-    // Most processes find everything done, and need neither the lock nor the rights.
-    if there == newest {
+    let done = done(connection, &config.schema).await?;
+    // Most processes find everything done, and need neither the lock nor the rights. Each number is looked for: a new
+    // migration of the truth has a lower one than those of the search stores.
+    let wanted = migrations.iter().map(|migration| migration.version);
+    if done.as_ref().is_some_and(|done| wanted.eq(done.iter().copied())) {
         return Ok(());
     }
     if !config.is_migrating {
         return Err(unsupported("use tables of another version"));
     }
-    if there.is_none() {
+    if done.is_none() {
         create_schema(connection, config).await?;
     }
     let settle = sqlx::raw_sql("SET statement_timeout = 0").execute(&mut *connection).await;
@@ -51,8 +52,8 @@ pub(super) async fn migrate(connection: &mut PgConnection, config: &PostgresConf
     migrator.run_direct(None, &mut *connection, false).await.map_err(of_migration)
 }
 
-/// Returns the newest migration that was done, if any.
-async fn version(connection: &mut PgConnection, schema: &str) -> Result<Option<i64>> {
+/// Returns the numbers of the migrations that were done, in order; none without the table that tells.
+async fn done(connection: &mut PgConnection, schema: &str) -> Result<Option<Vec<i64>>> {
     // A table of the same name in another schema of the path is none of ours.
     let sql = "SELECT EXISTS (SELECT 1 FROM pg_class WHERE relname = 'memory_migrations' \
          AND relnamespace = to_regnamespace($1))";
@@ -60,8 +61,9 @@ async fn version(connection: &mut PgConnection, schema: &str) -> Result<Option<i
     if !is_there.doing(DOING).map_err(|failure| failure.error)? {
         return Ok(None);
     }
-    let sql = "SELECT max(version) FROM memory_migrations WHERE success";
-    sqlx::query_scalar(sql).fetch_one(connection).await.doing(DOING).map_err(|failure| failure.error)
+    let sql = "SELECT version FROM memory_migrations WHERE success ORDER BY version";
+    let done = sqlx::query_scalar(sql).fetch_all(connection).await.doing(DOING).map_err(|failure| failure.error)?;
+    Ok(Some(done))
 }
 
 /// Creates the schema if it is missing. Its name travels as a setting, because statements are static.

@@ -7,6 +7,7 @@ mod kills;
 mod starting;
 mod states;
 mod storm;
+mod versions;
 mod walls;
 mod writers;
 
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
         .test("a_query_that_forgets_its_where_sees_one_owner", walls::forgotten)
         .test("nobody_writes_a_row_of_another_owner", walls::foreign)
         .test("a_superuser_is_told_of_the_wall", walls::told)
+        .test("a_migration_that_others_overtook_is_done", versions::overtaken)
         .test("eight_may_create_one_schema_at_once", writers::create)
         .test("two_pools_write_one_session_without_gaps", writers::together)
         .alone("what_was_acknowledged_survives_kills", kills::killed)
