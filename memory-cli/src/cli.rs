@@ -181,6 +181,12 @@ pub(crate) struct Remember {
     /// A tag; may be given several times
     #[arg(long = "tag", value_name = "TAG")]
     pub(crate) tags: Vec<String>,
+    /// The agent that it belongs to
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// The run of the agent
+    #[arg(long, value_name = "NAME")]
+    pub(crate) run: Option<String>,
     /// Its id [default: made from the content]
     #[arg(long, value_name = "UUID")]
     pub(crate) id: Option<RecordId>,

@@ -51,13 +51,14 @@ pub(crate) fn hit_json(hit: &Hit) -> Value {
                 "unit": "message", "session": row.session.name(), "seq": row.seq,
                 "role": message.map(|message| message.role), "speaker": message.and_then(|m| m.speaker.as_deref()),
                 "at": message.map(|message| message.at.to_string()), "trust": message.map(|message| message.trust),
+                "agent": message.and_then(|message| message.agent.as_deref()),
             })
         }
         Content::Record(stored) => {
             let record = &stored.record;
             json!({
                 "unit": "record", "kind": record.kind, "tags": record.tags, "at": record.created_at.to_string(),
-                "session": record.session, "trust": record.trust, "version": stored.version,
+                "session": record.session, "trust": record.trust, "version": stored.version, "agent": record.agent,
             })
         }
     };

@@ -18,9 +18,12 @@ use crate::time::Timestamp;
 pub struct Fields {
     /// What kind of item it is.
     pub unit: Unit,
-    /// Its session.
+    /// Its session; of a record, the first one in which it was told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
+    /// The other sessions in which a record was told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sessions: Vec<SessionId>,
     /// A message's number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<Seq>,
@@ -30,6 +33,12 @@ pub struct Fields {
     /// A message's speaker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speaker: Option<String>,
+    /// The agent that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The runs in which it was said or told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<String>,
     /// A record's kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
@@ -66,9 +75,12 @@ impl Fields {
         Self {
             unit: Unit::Message,
             session: Some(row.session.clone()),
+            sessions: Vec::new(),
             seq: Some(row.seq),
             role: Some(message.role),
             speaker: message.speaker.clone(),
+            agent: message.agent.clone(),
+            runs: message.run.iter().cloned().collect(),
             kind: None,
             tags: Vec::new(),
             trust: message.trust,
@@ -87,9 +99,12 @@ impl Fields {
         Self {
             unit: Unit::Record,
             session: record.session.clone(),
+            sessions: Vec::new(),
             seq: None,
             role: None,
             speaker: None,
+            agent: record.agent.clone(),
+            runs: record.run.iter().cloned().collect(),
             kind: Some(record.kind.clone()),
             tags: record.tags.clone(),
             trust: record.trust,
@@ -108,9 +123,12 @@ impl Fields {
         Self {
             unit: Unit::Span,
             session: Some(session.clone()),
+            sessions: Vec::new(),
             seq: Some(last),
             role: None,
             speaker: None,
+            agent: None,
+            runs: Vec::new(),
             kind: None,
             tags: Vec::new(),
             trust: Trust::Untrusted,
@@ -161,12 +179,14 @@ impl Fields {
             Field::SupersededAt => time(self.superseded_at),
             Field::At => time(Some(self.at)),
             Field::Unit => test(Seen::Text(self.unit.name())),
-            Field::Session => self.session.as_ref().is_some_and(|session| test(Seen::Text(session.name()))),
+            Field::Session => self.session.iter().chain(&self.sessions).any(|session| test(Seen::Text(session.name()))),
             Field::Seq => {
                 self.seq.and_then(|seq| i64::try_from(seq.0).ok()).is_some_and(|number| test(Seen::Int(number)))
             }
             Field::Role => self.role.as_ref().is_some_and(|role| test(Seen::Text(role.name()))),
             Field::Speaker => self.speaker.as_deref().is_some_and(|speaker| test(Seen::Text(speaker))),
+            Field::Agent => self.agent.as_deref().is_some_and(|agent| test(Seen::Text(agent))),
+            Field::Run => self.runs.iter().any(|run| test(Seen::Text(run))),
             Field::Kind => self.kind.as_deref().is_some_and(|kind| test(Seen::Text(kind))),
             Field::Tag => self.tags.iter().any(|tag| test(Seen::Text(tag))),
             Field::Trust => test(Seen::Int(self.trust as i64)),
@@ -246,6 +266,9 @@ mod tests {
         assert_eq!(Fields::decode("test", &full.encode()).unwrap(), full);
         full.role = Some(Role::Developer);
         full.speaker = Some(String::new());
+        full.agent = Some("planner".to_owned());
+        full.runs = vec!["2".to_owned(), "1".to_owned()];
+        full.sessions = vec![session.clone(), SessionId::new("c").unwrap()];
         full.kind = Some("fact".to_owned());
         full.tags = vec!["b".to_owned(), "a".to_owned(), "b".to_owned()];
         full.sources =

@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 pub enum Field {
     /// `message`, `record` or `span`.
     Unit,
-    /// The session's name.
+    /// The session's name; a record may have been told in several.
     Session,
     /// A message's number.
     Seq,
@@ -22,6 +22,10 @@ pub enum Field {
     Role,
     /// A message's speaker.
     Speaker,
+    /// The agent that it belongs to.
+    Agent,
+    /// A run in which it was said or told.
+    Run,
     /// A record's kind.
     Kind,
     /// A tag.

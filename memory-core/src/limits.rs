@@ -62,6 +62,8 @@ impl Limits {
     /// # Errors
     /// [`Error::Invalid`] if it does not.
     pub fn check_message(&self, message: &Message) -> Result<()> {
+        check_name("agent", message.agent.as_deref())?;
+        check_name("run", message.run.as_deref())?;
         self.check_map("metadata", &message.metadata)?;
         self.check_map("members", &message.extra)?;
         self.check_blocks(&message.blocks, 1)?;
@@ -96,6 +98,8 @@ impl Limits {
         if record.kind.is_empty() || record.kind.len() > 255 {
             return Err(Error::invalid("a record's kind must hold 1 to 255 bytes"));
         }
+        check_name("agent", record.agent.as_deref())?;
+        check_name("run", record.run.as_deref())?;
         self.check_map("metadata", &record.metadata)
     }
 
@@ -174,6 +178,14 @@ impl Limits {
     }
 }
 
+/// Returns `Ok` if the name of an agent or run, where there is one, has 1 to 255 bytes.
+fn check_name(what: &str, name: Option<&str>) -> Result<()> {
+    match name.map(str::len) {
+        None | Some(1..=255) => Ok(()),
+        Some(bytes) => Err(Error::invalid(format!("the {what} must hold 1 to 255 bytes, not {bytes}"))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -206,6 +218,19 @@ mod tests {
             for depth in [limits.depth + 1, 200] {
                 assert!(matches!(limits.check_message(&holding(kind(depth))), Err(Error::Invalid { .. })), "{depth}");
             }
+        }
+    }
+
+    #[test]
+    fn agents_and_runs_have_names_of_1_to_255_bytes() {
+        let limits = Limits::default();
+        for (name, is_legal) in [("", false), ("a", true), (&*"a".repeat(255), true), (&*"a".repeat(256), false)] {
+            let message = Message::new(Role::User, "x", Timestamp(0));
+            let mut record = Record::new("fact", "x", Timestamp(0));
+            record.agent = Some(name.to_owned());
+            assert_eq!(limits.check_record(&record).is_ok(), is_legal, "{}", name.len());
+            assert_eq!(limits.check_message(&message.clone().with_agent(name)).is_ok(), is_legal, "{}", name.len());
+            assert_eq!(limits.check_message(&message.with_run(name)).is_ok(), is_legal, "{}", name.len());
         }
     }
 

@@ -1,18 +1,18 @@
 //! What is said in a conversation.
 
 mod openai;
-
-use std::sync::Arc;
+mod stored;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::codec;
 use crate::error::Result;
-use crate::id::{Digest, ItemId, MessageId, Seq, SeqRange, SessionId};
+use crate::id::{Digest, ItemId, MessageId, SessionId};
 use crate::time::Timestamp;
 
 pub use openai::Defaults;
+pub use stored::StoredMessage;
 
 /// Who speaks, as chat models count it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -238,6 +238,12 @@ pub struct Message {
     /// Members of the chat message that this library does not know, kept as they came.
     #[serde(default, skip_serializing_if = "Map::is_empty", serialize_with = "codec::sorted_map")]
     pub extra: Map<String, Value>,
+    /// The agent that it belongs to, 1 to 255 bytes; none where there is only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The run of an agent in which it was said, 1 to 255 bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
 }
 
 impl Message {
@@ -260,6 +266,8 @@ impl Message {
             sources: Vec::new(),
             metadata: Map::new(),
             extra: Map::new(),
+            agent: None,
+            run: None,
         }
     }
 
@@ -274,6 +282,20 @@ impl Message {
     #[must_use]
     pub fn with_speaker(mut self, speaker: impl Into<String>) -> Self {
         self.speaker = Some(speaker.into());
+        self
+    }
+
+    /// Sets the agent that it belongs to.
+    #[must_use]
+    pub fn with_agent(mut self, agent: impl Into<String>) -> Self {
+        self.agent = Some(agent.into());
+        self
+    }
+
+    /// Sets the run in which it was said.
+    #[must_use]
+    pub fn with_run(mut self, run: impl Into<String>) -> Self {
+        self.run = Some(run.into());
         self
     }
 
@@ -349,31 +371,5 @@ fn append_text(blocks: &[Block], out: &mut String) {
             }
             Block::Reasoning { .. } | Block::Media { .. } | Block::Other { .. } => {}
         }
-    }
-}
-
-/// A message as a store holds it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StoredMessage {
-    /// The message's id, known even where its content is forgotten.
-    pub id: MessageId,
-    /// Its session.
-    pub session: SessionId,
-    /// Its number. A summary takes none of its own: it stands at the last number it covers.
-    pub seq: Seq,
-    /// Its size in tokens of the counter that the session's appends used; 0 once forgotten.
-    pub tokens: u64,
-    /// The stretch that this summary stands for; `None` for an ordinary message.
-    pub covers: Option<SeqRange>,
-    /// The summary that stands for this message in the window; `None` while it is active.
-    pub archived_by: Option<MessageId>,
-    /// The content; `None` once forgotten. The number stays taken, so that reads are gapless.
-    pub message: Option<Arc<Message>>,
-}
-
-impl StoredMessage {
-    /// Returns whether the message is in the window: neither archived nor forgotten.
-    pub fn is_active(&self) -> bool {
-        self.message.is_some() && self.archived_by.is_none()
     }
 }

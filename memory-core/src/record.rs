@@ -66,6 +66,12 @@ pub struct Record {
     /// The caller's own values, which filters see.
     #[serde(default, skip_serializing_if = "Map::is_empty", serialize_with = "codec::sorted_map")]
     pub metadata: Map<String, Value>,
+    /// The agent that it belongs to, 1 to 255 bytes; none where there is only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The run of an agent in which it was told, 1 to 255 bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
 }
 
 /// What took a record's place.
@@ -102,6 +108,8 @@ impl Record {
             valid_to: None,
             superseded: None,
             metadata: Map::new(),
+            agent: None,
+            run: None,
         }
     }
 

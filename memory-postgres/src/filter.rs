@@ -42,6 +42,8 @@ pub(crate) enum Place<'a> {
 enum Source<'a> {
     /// A column of bytes.
     Text(&'static str),
+    /// A column with the session's name, and words for further sessions.
+    Sessions,
     /// A column of whole numbers.
     Whole(&'static str),
     /// Words that begin like this.
@@ -77,7 +79,7 @@ impl<'a> Place<'a> {
             },
             Self::Records => match field {
                 Field::Unit => Source::Constant("record"),
-                Field::Session => Source::Text("item.session"),
+                Field::Session => Source::Sessions,
                 Field::Kind => Source::Text("item.kind"),
                 Field::Trust => Source::Whole("item.trust"),
                 Field::At => Source::Whole("item.at"),
@@ -158,6 +160,13 @@ impl Compiler<'_, '_> {
         }
         match self.place.source(field) {
             Source::Text(column) => self.texts(column, test),
+            Source::Sessions => {
+                self.sql.push("(");
+                self.texts("item.session", test);
+                self.sql.push(" OR ");
+                self.words(&word::sessions(), test);
+                self.sql.push(")");
+            }
             Source::Whole(column) => self.numbers(column, test),
             Source::Words(beginning) => self.words(&beginning, test),
             Source::Constant(text) => self.fixed(test.passes(&Scalar::from(text))),

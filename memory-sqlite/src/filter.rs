@@ -38,6 +38,8 @@ pub(crate) enum Place {
 enum Source {
     /// A column of texts.
     Text(&'static str),
+    /// A column with the session's name, and rows of the table of values for further sessions.
+    Sessions,
     /// A column of whole numbers.
     Whole(&'static str),
     /// Rows of the table of values, under this field and key.
@@ -66,7 +68,7 @@ impl Place {
             Field::Unit if is_record => Source::Constant("record"),
             Field::Unit => Source::Text("item.unit"),
             Field::Session if is_message => Source::Text("session.name"),
-            Field::Session => Source::Text("item.session"),
+            Field::Session => Source::Sessions,
             Field::Trust => Source::Whole("item.trust"),
             Field::At => Source::Whole("item.at"),
             Field::Seq | Field::Role | Field::Speaker if is_record => Source::Missing,
@@ -79,7 +81,7 @@ impl Place {
             Field::ValidFrom => Source::Whole("item.valid_from"),
             Field::ValidTo => Source::Whole("item.valid_to"),
             Field::SupersededAt => Source::Whole("item.superseded_at"),
-            Field::Tag | Field::Source | Field::Metadata(_) => Source::Missing,
+            Field::Tag | Field::Source | Field::Agent | Field::Run | Field::Metadata(_) => Source::Missing,
         }
     }
 
@@ -165,7 +167,15 @@ impl Compiler<'_> {
 
     fn leaf(&mut self, field: &Field, test: &Test<'_>) -> Result<()> {
         match self.place.source(field) {
-            Source::Text(column) => self.column(column, test, |value| matches!(value, Scalar::Text(_))),
+            Source::Text(column) => self.texts(column, test),
+            Source::Sessions => {
+                self.sql.push("(");
+                self.texts("item.session", test)?;
+                self.sql.push(" OR ");
+                self.rows(values::SESSION, String::new(), test)?;
+                self.sql.push(")");
+                Ok(())
+            }
             Source::Whole(column) => self.column(column, test, |value| matches!(value, Scalar::Int(_))),
             Source::Values(list, key) => self.rows(list, key, test),
             Source::Constant(text) => {
@@ -177,6 +187,10 @@ impl Compiler<'_> {
                 Ok(())
             }
         }
+    }
+
+    fn texts(&mut self, column: &'static str, test: &Test<'_>) -> Result<()> {
+        self.column(column, test, |value| matches!(value, Scalar::Text(_)))
     }
 
     /// A column that holds values of one type or null; null makes the condition false, not null.

@@ -123,10 +123,10 @@ pub(crate) fn fields(unit: Unit) -> Result<Vec<(String, Fields)>> {
     }
     for name in HOSTILE_NAMES.iter().map(|name| (*name).to_owned()).chain(["x".repeat(255), "\u{1f600}".repeat(63)]) {
         all.push((format!("the session {name:?}"), Fields { session: Some(SessionId::new(&name)?), ..plain() }));
-        let (kind, speaker) = (Some(name.clone()), Some(name.clone()));
+        let [kind, speaker, agent] = [(); 3].map(|()| Some(name.clone()));
         all.push((
-            format!("the kind, speaker and tags {name:?}"),
-            Fields { kind, speaker, tags: vec![name; 2], ..plain() },
+            format!("the kind, speaker, agent, runs and tags {name:?}"),
+            Fields { kind, speaker, agent, runs: vec![name.clone(); 2], tags: vec![name; 2], ..plain() },
         ));
     }
     for time in TIMES.iter().copied().map(Timestamp) {
@@ -151,6 +151,8 @@ pub(crate) fn filters() -> Vec<(String, Filter)> {
             Field::Kind,
             Field::Session,
             Field::Speaker,
+            Field::Agent,
+            Field::Run,
             Field::Source,
             Field::Metadata((*probe).to_owned()),
         ];

@@ -78,6 +78,8 @@ fn record(random: &mut Random) -> Record {
         valid_to: fields.valid_to,
         superseded,
         metadata: fields.metadata,
+        agent: fields.agent,
+        run: fields.runs.into_iter().next(),
         ..Record::new(fields.kind.unwrap_or_else(|| "context".to_owned()), "text", fields.at)
     }
 }
@@ -91,6 +93,8 @@ fn message(random: &mut Random) -> Message {
         trust: fields.trust,
         sources: fields.sources,
         metadata: fields.metadata,
+        agent: fields.agent,
+        run: fields.runs.into_iter().next(),
         ..Message::new(role, "text", Timestamp(fields.at.0)).with_id(memory_core::MessageId(random.id()))
     }
 }

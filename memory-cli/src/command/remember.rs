@@ -38,6 +38,12 @@ fn request(call: &Call, args: &Remember) -> Result<memory::Remember, Failure> {
     if let Some(importance) = args.importance {
         remember = remember.with_importance(importance);
     }
+    if let Some(agent) = &args.agent {
+        remember = remember.with_agent(agent);
+    }
+    if let Some(run) = &args.run {
+        remember = remember.with_run(run);
+    }
     if let Some(id) = args.id {
         remember = remember.with_id(id);
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::analysis::Analysis;
 use crate::error::{Error, Result};
 use crate::id::{ItemId, RecordId, SessionId};
 use crate::message::Trust;
@@ -81,6 +82,20 @@ impl Remember {
     #[must_use]
     pub fn with_source(mut self, source: ItemId) -> Self {
         self.record.sources.push(source);
+        self
+    }
+
+    /// Sets the agent that it belongs to. The same words of two agents are two records.
+    #[must_use]
+    pub fn with_agent(mut self, agent: impl Into<String>) -> Self {
+        self.record.agent = Some(agent.into());
+        self
+    }
+
+    /// Sets the run of the agent in which it is told.
+    #[must_use]
+    pub fn with_run(mut self, run: impl Into<String>) -> Self {
+        self.record.run = Some(run.into());
         self
     }
 
@@ -208,7 +223,7 @@ impl Scoped {
         let inner = self.inner();
         let mut record = remember.record.clone();
         record.created_at = inner.clock.now();
-        record.id = remember.id.unwrap_or_else(|| fingerprint(&inner.analysis, &record.kind, &record.text));
+        record.id = remember.id.unwrap_or_else(|| identity(&inner.analysis, &record));
         if let Some(ttl) = remember.ttl {
             if ttl.is_zero() {
                 return Err(Error::invalid("a time to live must be longer than zero"));
@@ -274,6 +289,15 @@ impl Scoped {
         let versions = inner.records.store().put(self.scope(), &batch).await?;
         inner.changed.notify_one();
         versions.first().copied().ok_or(Error::Conflict)
+    }
+}
+
+/// Returns the id that belongs to what a record says, and to its agent.
+fn identity(analysis: &Analysis, record: &Record) -> RecordId {
+    let said = fingerprint(analysis, &record.kind, &record.text);
+    match &record.agent {
+        Some(agent) => RecordId::of_content(&[said.0.as_bytes().as_slice(), agent.as_bytes()].concat()),
+        None => said,
     }
 }
 

@@ -4,8 +4,8 @@
 //! or in a stretch, `seq in [10, 20)`, or ask for its presence, `exists(speaker)`. They are joined by `not`, `and` and
 //! `or`, which bind in this order, and by parentheses; `all` is everything.
 //!
-//! Fields are `unit session seq role speaker kind tag trust source at expires_at valid_from valid_to superseded_at`, and
-//! `meta.key` or `meta."any key"`. A value is a word or a `"quoted \" text"`. Times are RFC 3339 or a date, trust is a
+//! Fields are `unit session seq role speaker agent run kind tag trust source at expires_at valid_from valid_to
+//! superseded_at`, and `meta.key` or `meta."any key"`. A value is a word or a `"quoted \" text"`. Times are RFC 3339 or a date, trust is a
 //! level by name; values of the metadata are `true`, `false`, whole numbers, other numbers and texts, by their looks. A
 //! value of another type than its field has is written `int(5)`, `float(1.5)`, `bool(true)` or `text(5)`.
 //!
@@ -26,12 +26,14 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 
 /// The fields but for the metadata, by name.
-const FIELDS: [(&str, Field); 14] = [
+const FIELDS: [(&str, Field); 16] = [
     ("unit", Field::Unit),
     ("session", Field::Session),
     ("seq", Field::Seq),
     ("role", Field::Role),
     ("speaker", Field::Speaker),
+    ("agent", Field::Agent),
+    ("run", Field::Run),
     ("kind", Field::Kind),
     ("tag", Field::Tag),
     ("trust", Field::Trust),
@@ -59,9 +61,15 @@ enum Kind {
 impl Kind {
     fn of(field: &Field) -> Self {
         match field {
-            Field::Unit | Field::Session | Field::Role | Field::Speaker | Field::Kind | Field::Tag | Field::Source => {
-                Self::Text
-            }
+            Field::Unit
+            | Field::Session
+            | Field::Role
+            | Field::Speaker
+            | Field::Agent
+            | Field::Run
+            | Field::Kind
+            | Field::Tag
+            | Field::Source => Self::Text,
             Field::Seq => Self::Number,
             Field::Trust => Self::Trust,
             Field::At | Field::ExpiresAt | Field::ValidFrom | Field::ValidTo | Field::SupersededAt => Self::Time,

@@ -41,6 +41,8 @@ pub(super) fn place_of(field: &Field) -> Place {
         Field::Session => Place::Words(".session".to_owned()),
         Field::Role => Place::Words(".role".to_owned()),
         Field::Speaker => Place::Words(".speaker".to_owned()),
+        Field::Agent => Place::Words(".agent".to_owned()),
+        Field::Run => Place::Words(".run".to_owned()),
         Field::Kind => Place::Words(".kind".to_owned()),
         Field::Tag => Place::Words(".tag".to_owned()),
         Field::Source => Place::Words(".source".to_owned()),
@@ -54,9 +56,12 @@ pub(crate) fn values_of(fields: &Fields) -> (Vec<String>, Vec<(&'static str, i64
     let Fields {
         unit,
         session,
+        sessions,
         seq,
         role,
         speaker,
+        agent,
+        runs,
         kind,
         tags,
         trust,
@@ -71,9 +76,11 @@ pub(crate) fn values_of(fields: &Fields) -> (Vec<String>, Vec<(&'static str, i64
     let mut words = Words::default();
     let text = |text: &str| Scalar::Text(text.to_owned());
     words.say(&Field::Unit, [text(unit.name())]);
-    words.say(&Field::Session, session.iter().map(|session| text(session.name())));
+    words.say(&Field::Session, session.iter().chain(sessions).map(|session| text(session.name())));
     words.say(&Field::Role, role.iter().map(|role| text(role.name())));
     words.say(&Field::Speaker, speaker.iter().map(|speaker| text(speaker)));
+    words.say(&Field::Agent, agent.iter().map(|agent| text(agent)));
+    words.say(&Field::Run, runs.iter().map(|run| text(run)));
     words.say(&Field::Kind, kind.iter().map(|kind| text(kind)));
     words.say(&Field::Tag, tags.iter().map(|tag| text(tag)));
     words.say(&Field::Source, sources.iter().map(|source| Scalar::Text(source.key())));

@@ -74,7 +74,8 @@ impl Encoded {
 
 /// Returns the words by which filters find the message, beside its columns.
 fn words_of(session: &SessionId, message: &Arc<Message>) -> Option<String> {
-    if message.metadata.is_empty() && message.sources.is_empty() {
+    let has_lists = !message.metadata.is_empty() || !message.sources.is_empty();
+    if !has_lists && message.agent.is_none() && message.run.is_none() {
         return None;
     }
     let row = StoredMessage {

@@ -9,17 +9,24 @@ use memory_core::{Field, Fields, Scalar};
 const METADATA: u8 = b'm';
 const TAG: u8 = b't';
 const SOURCE: u8 = b's';
+const AGENT: u8 = b'a';
+const RUN: u8 = b'r';
+/// The sessions of a record but for the first, which has a column.
+const SESSION: u8 = b'o';
 
 /// Returns the words of an item with these fields; a list may hold a value twice.
 pub(crate) fn words(fields: &Fields) -> Vec<Vec<u8>> {
     let text = |list, text: String| word(&of_list(list), &Scalar::Text(text));
     let tags = fields.tags.iter().filter_map(|tag| text(TAG, tag.clone()));
     let sources = fields.sources.iter().filter_map(|source| text(SOURCE, source.key()));
+    let agent = fields.agent.iter().filter_map(|agent| text(AGENT, agent.clone()));
+    let runs = fields.runs.iter().filter_map(|run| text(RUN, run.clone()));
+    let sessions = fields.sessions.iter().filter_map(|session| text(SESSION, session.name().to_owned()));
     let metadata = fields.metadata.iter().flat_map(|(key, value)| {
         let beginning = of_key(key);
         scalars(value).into_iter().filter_map(move |value| word(&beginning, &value))
     });
-    tags.chain(sources).chain(metadata).collect()
+    tags.chain(sources).chain(agent).chain(runs).chain(sessions).chain(metadata).collect()
 }
 
 /// Returns words in the text form of PostgreSQL's arrays; none for no words.
@@ -47,9 +54,16 @@ pub(super) fn beginning(field: &Field) -> Option<Vec<u8>> {
     match field {
         Field::Tag => Some(of_list(TAG)),
         Field::Source => Some(of_list(SOURCE)),
+        Field::Agent => Some(of_list(AGENT)),
+        Field::Run => Some(of_list(RUN)),
         Field::Metadata(key) => Some(of_key(key)),
         _ => None,
     }
+}
+
+/// Returns how the words of further sessions begin.
+pub(super) fn sessions() -> Vec<u8> {
+    of_list(SESSION)
 }
 
 fn of_list(list: u8) -> Vec<u8> {

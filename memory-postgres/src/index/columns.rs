@@ -43,9 +43,12 @@ impl Columns {
         let Fields {
             unit,
             session,
+            sessions: _,
             seq,
             role,
             speaker,
+            agent: _,
+            runs: _,
             kind,
             tags: _,
             trust,

@@ -63,8 +63,8 @@ pub(crate) fn numbers() -> [(&'static str, Field); 7] {
 }
 
 fn fixed() -> Vec<Field> {
-    let texts = [Field::Unit, Field::Session, Field::Role, Field::Speaker, Field::Kind, Field::Tag, Field::Source];
-    texts.into_iter().chain(numbers().map(|(_, field)| field)).collect()
+    let texts = [Field::Unit, Field::Session, Field::Role, Field::Speaker, Field::Agent, Field::Run, Field::Kind];
+    texts.into_iter().chain([Field::Tag, Field::Source]).chain(numbers().map(|(_, field)| field)).collect()
 }
 
 /// Returns whose name it is, `f` for ours and `m` for the caller's, and the name.
@@ -76,6 +76,8 @@ fn name(field: &Field) -> (char, &str) {
         Field::Seq => "seq",
         Field::Role => "role",
         Field::Speaker => "speaker",
+        Field::Agent => "agent",
+        Field::Run => "run",
         Field::Kind => "kind",
         Field::Tag => "tag",
         Field::Trust => "trust",

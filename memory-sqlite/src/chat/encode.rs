@@ -82,7 +82,8 @@ impl Encoded {
 
 /// Returns the values by which filters find the message, beside its columns.
 fn values(session: &SessionId, message: &std::sync::Arc<Message>) -> Vec<ValueRow> {
-    if message.metadata.is_empty() && message.sources.is_empty() {
+    let has_lists = !message.metadata.is_empty() || !message.sources.is_empty();
+    if !has_lists && message.agent.is_none() && message.run.is_none() {
         return Vec::new();
     }
     let row = StoredMessage {

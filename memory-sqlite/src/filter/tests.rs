@@ -55,6 +55,8 @@ async fn sql_agrees_with_the_definition_on_every_value_of_every_field() {
         Field::Seq,
         Field::Role,
         Field::Speaker,
+        Field::Agent,
+        Field::Run,
         Field::Kind,
         Field::Tag,
         Field::Trust,

@@ -13,13 +13,17 @@ pub(super) const LAST_TYPE: i64 = 3;
 const METADATA: i64 = 0;
 const TAG: i64 = 1;
 const SOURCE: i64 = 2;
+const AGENT: i64 = 3;
+const RUN: i64 = 4;
+/// The sessions of a record but for the first, which has a column.
+pub(super) const SESSION: i64 = 5;
 
 /// One value of one field of an item: a row of a table of values.
 ///
 /// The type stands beside the value because SQLite would compare 1 with 1.0.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ValueRow {
-    /// 0 for metadata, 1 for tags, 2 for sources.
+    /// 0 for metadata, 1 for tags, 2 for sources, 3 for the agent, 4 for runs, 5 for further sessions.
     pub(crate) field: i64,
     /// The key of metadata; empty for the others.
     pub(crate) key: String,
@@ -34,10 +38,14 @@ pub(crate) fn value_rows(fields: &Fields) -> Vec<ValueRow> {
     let row = |field, key: &str, value| ValueRow { field, key: key.to_owned(), kind: type_of(&value), value };
     let tags = fields.tags.iter().map(|tag| row(TAG, "", Scalar::Text(tag.clone())));
     let sources = fields.sources.iter().map(|source| row(SOURCE, "", Scalar::Text(source.key())));
+    let text = |field, text: &str| row(field, "", Scalar::from(text));
+    let agent = fields.agent.iter().map(|agent| text(AGENT, agent));
+    let runs = fields.runs.iter().map(|run| text(RUN, run));
+    let sessions = fields.sessions.iter().map(|session| text(SESSION, session.name()));
     let metadata = fields.metadata.iter();
     let metadata =
         metadata.flat_map(|(key, value)| scalars(value).into_iter().map(move |value| row(METADATA, key, value)));
-    tags.chain(sources).chain(metadata).collect()
+    tags.chain(sources).chain(agent).chain(runs).chain(sessions).chain(metadata).collect()
 }
 
 /// A value as it is bound: as SQLite's own type, a truth value as 0 or 1.
@@ -67,6 +75,8 @@ pub(super) fn key_of(field: &Field) -> Option<(i64, String)> {
     match field {
         Field::Tag => Some((TAG, String::new())),
         Field::Source => Some((SOURCE, String::new())),
+        Field::Agent => Some((AGENT, String::new())),
+        Field::Run => Some((RUN, String::new())),
         Field::Metadata(key) => Some((METADATA, key.clone())),
         _ => None,
     }

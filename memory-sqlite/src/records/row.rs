@@ -114,9 +114,12 @@ impl<'a> Seen<'a> {
         let Fields {
             unit: _,
             session,
+            sessions: _,
             seq: _,
             role: _,
             speaker: _,
+            agent: _,
+            runs: _,
             kind,
             tags: _,
             trust,

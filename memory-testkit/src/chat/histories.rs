@@ -115,6 +115,8 @@ impl Run {
         let mut message = Message::new(Role::from_name(role).unwrap_or(Role::User), text, at);
         message.metadata = generate::metadata(random);
         message.speaker = random.chance(1, 3).then(|| generate::name(random));
+        message.agent = random.chance(1, 3).then(|| generate::name(random));
+        message.run = random.chance(1, 3).then(|| generate::name(random));
         NewMessage { message: Arc::new(message), tokens: random.below(20) as u64 }
     }
 

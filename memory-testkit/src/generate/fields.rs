@@ -14,6 +14,8 @@ const SESSIONS: &[&str] = &["s", "S", "s:1", "s.1", "s%", "1"];
 const KINDS: &[&str] = &["fact", "preference", "Fact", "a'b", "1"];
 const TAGS: &[&str] = &["red", "re", "red:1", "*", "1", "é"];
 const SPEAKERS: &[&str] = &["ada", "Ada", "ada\u{301}", "'"];
+const AGENTS: &[&str] = &["planner", "Planner", "plan", "a'b", "1"];
+const RUNS: &[&str] = &["run", "run-1", "1", "é", "*"];
 const TIMES: &[i64] = &[0, 1, -1, 999, 1_000, 1_001, i64::MAX, i64::MIN];
 const WHOLE: &[i64] = &[0, 1, -1, 2, i64::MAX, i64::MIN, 9_007_199_254_740_993];
 const BROKEN: &[f64] = &[0.5, 1.0, -1.0, 33e-60, 1e300, 9_007_199_254_740_992.0, 0.1];
@@ -35,6 +37,7 @@ pub fn fields(random: &mut Random, unit: Unit) -> Fields {
     Fields {
         unit,
         session: if random.chance(2, 3) { session(random) } else { None },
+        sessions: (0..random.below(3)).filter_map(|_| session(random)).collect(),
         seq: random.chance(1, 2).then(|| Seq(random.below(5) as u64)),
         role: if random.chance(1, 2) {
             Role::from_name(random.pick(&["user", "assistant", "tool", "system"]))
@@ -42,6 +45,8 @@ pub fn fields(random: &mut Random, unit: Unit) -> Fields {
             None
         },
         speaker: text(random, SPEAKERS),
+        agent: text(random, AGENTS),
+        runs: (0..random.below(3)).map(|_| random.pick(RUNS).to_owned()).collect(),
         kind: text(random, KINDS),
         tags: (0..random.below(4)).map(|_| random.pick(TAGS).to_owned()).collect(),
         trust: trust(random),
@@ -69,6 +74,8 @@ pub fn values(field: &Field) -> Vec<Scalar> {
         Field::Seq | Field::Trust => (0..5).map(Scalar::Int).collect(),
         Field::Role => texts(&["user", "assistant", "tool", "system"]),
         Field::Speaker => texts(SPEAKERS),
+        Field::Agent => texts(AGENTS),
+        Field::Run => texts(RUNS),
         Field::Kind => texts(KINDS),
         Field::Tag => texts(TAGS),
         Field::Source => sources().iter().map(|source| Scalar::Text(source.key())).collect(),

@@ -43,7 +43,7 @@ fn list(random: &mut Random, depth: usize) -> Vec<Filter> {
 }
 
 fn field(random: &mut Random) -> Field {
-    match random.below(21) {
+    match random.below(24) {
         0 => Field::Unit,
         1 => Field::Session,
         2 => Field::Seq,
@@ -59,6 +59,8 @@ fn field(random: &mut Random) -> Field {
         13 => Field::SupersededAt,
         14 => Field::Source,
         15 => Field::Metadata("missing".to_owned()),
+        16 => Field::Agent,
+        17 | 18 => Field::Run,
         _ => Field::Metadata(random.pick(METADATA_KEYS).to_owned()),
     }
 }

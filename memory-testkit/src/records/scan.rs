@@ -15,6 +15,7 @@ scenarios!(TABLE: Records = [
     pages_through_records,
     filters_before_it_limits,
     filters_as_the_definition_does,
+    filters_by_agent_and_run,
     shows_what_is_current,
     shows_what_was_current,
     a_pinned_record_is_current_for_ever,
@@ -38,6 +39,8 @@ fn draw(random: &mut Random) -> Record {
         valid_to: fields.valid_to,
         superseded: fields.superseded_at.map(|at| Superseded { by: RecordId(random.id()), at }),
         metadata: fields.metadata,
+        agent: fields.agent,
+        run: fields.runs.into_iter().next(),
         ..Record::new(kind, "words", fields.at)
     }
 }
@@ -147,6 +150,34 @@ async fn shown(shelf: &Shelf, filter: &Filter) -> memory_core::Result<Vec<String
     let mut texts: Vec<_> = texts(&rows).into_iter().map(str::to_owned).collect();
     texts.sort();
     Ok(texts)
+}
+
+async fn filters_by_agent_and_run(bed: Bed<Records>) -> Scene {
+    let shelf = Shelf::plain(&bed)?;
+    let of = |agent: Option<&str>, run: Option<&str>, text: &str| {
+        let (agent, run) = (agent.map(str::to_owned), run.map(str::to_owned));
+        Record { agent, run, ..fact(text) }
+    };
+    let records = [
+        of(Some("planner"), Some("1"), "a"),
+        of(Some("planner"), Some("2"), "b"),
+        of(Some("Planner"), Some("1"), "c"),
+        of(None, None, "d"),
+    ];
+    shelf.put(&records.iter().collect::<Vec<_>>()).await?;
+    let planner = Filter::eq(Field::Agent, "planner");
+    for (filter, promised) in [
+        (planner.clone(), vec!["a", "b"]),
+        (planner.clone().and(Filter::eq(Field::Run, "2")), vec!["b"]),
+        (planner.negate(), vec!["c", "d"]),
+        (Filter::Exists(Field::Agent).negate(), vec!["d"]),
+    ] {
+        let rows = shelf.records.store().scan(&shelf.scope, &filter, None, MANY).await?;
+        let mut found = texts(&rows);
+        found.sort_unstable();
+        equal(found, promised)?;
+    }
+    Ok(())
 }
 
 async fn shows_what_is_current(bed: Bed<Records>) -> Scene {

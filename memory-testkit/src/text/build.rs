@@ -29,9 +29,12 @@ pub(crate) fn plain_fields(unit: Unit, at: i64) -> Fields {
     Fields {
         unit,
         session: None,
+        sessions: Vec::new(),
         seq: None,
         role: None,
         speaker: None,
+        agent: None,
+        runs: Vec::new(),
         kind: None,
         tags: Vec::new(),
         trust: Trust::User,

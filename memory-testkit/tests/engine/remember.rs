@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memory_core::engine::{Remember, Remembered, Search};
-use memory_core::{Error, Filter, RecordId};
+use memory_core::{Error, Filter, Message, RecordId, Role, SessionId};
 
 use crate::bench::{Bench, day};
 
@@ -176,4 +176,39 @@ async fn what_is_told_again_adds_its_metadata_and_changes_none() {
     ada.remember(fact().with_metadata("door", "back").with_metadata("lock", 2)).await.unwrap();
     let stored = ada.get(&[id]).await.unwrap().remove(0);
     assert_eq!((&stored.record.metadata["door"], &stored.record.metadata["lock"]), (&"front".into(), &2.into()));
+}
+
+#[tokio::test]
+async fn the_same_words_of_two_agents_are_two_records_and_filters_tell_them_apart() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    let told = |agent: &str| Remember::fact("The build is green.").with_agent(agent).with_run("7");
+    let first = ada.remember(told("planner")).await.unwrap();
+    let again = ada.remember(told("planner")).await.unwrap();
+    let other = ada.remember(told("critic")).await.unwrap();
+    let nobody = ada.remember(Remember::fact("The build is green.")).await.unwrap();
+    assert_eq!(first.id, again.id);
+    assert!(first.id != other.id && nobody.id != first.id && nobody.id != other.id);
+    bench.tend().await;
+    for (filter, expected) in
+        [("agent = planner", 1), ("agent = critic and run = 7", 1), ("run = 7", 2), ("run = 8", 0)]
+    {
+        let filter: Filter = filter.parse().unwrap();
+        assert_eq!(ada.records(&filter, None, 10).await.unwrap().len(), expected, "{filter}");
+        let found = ada.search(&Search::new("build").matching(filter.clone())).await.unwrap();
+        assert_eq!(found.hits.len(), expected, "{filter}");
+    }
+}
+
+#[tokio::test]
+async fn messages_are_found_by_their_agent_and_run() {
+    let bench = Bench::new().await;
+    let session = bench.owner("ada").session(&SessionId::new("s").unwrap());
+    let said =
+        |text: &str, run: &str| Message::new(Role::User, text, bench.memory.now()).with_agent("planner").with_run(run);
+    session.append(vec![said("a red rose", "1"), said("a white rose", "2")]).await.unwrap();
+    bench.tend().await;
+    let search = Search::new("rose").matching("agent = planner and run = 2".parse().unwrap());
+    let found = bench.owner("ada").search(&search).await.unwrap();
+    assert_eq!(found.hits.iter().map(|hit| hit.content.text()).collect::<Vec<_>>(), ["a white rose"]);
 }

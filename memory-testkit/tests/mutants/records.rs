@@ -254,3 +254,29 @@ impl Break for SweepsTooLate {
 async fn a_sweep_that_comes_too_late_is_caught() {
     caught(SweepsTooLate, &["a_record_expires_at_its_moment_and_not_before"]).await;
 }
+
+/// Filters as if nothing had an agent or a run.
+#[derive(Clone, Debug)]
+struct IgnoresAgents;
+
+#[async_trait]
+impl Break for IgnoresAgents {
+    async fn scan(
+        &self,
+        inner: &MemRecords,
+        scope: &Scope,
+        filter: &Filter,
+        after: Option<RecordId>,
+        limit: usize,
+    ) -> Result<Vec<StoredRecord>> {
+        let mut rows = inner.scan(scope, &Filter::All, after, usize::MAX).await?;
+        rows.retain(|row| filter.matches(&Fields { agent: None, runs: Vec::new(), ..Fields::of_record(&row.record) }));
+        rows.truncate(limit);
+        Ok(rows)
+    }
+}
+
+#[tokio::test]
+async fn a_filter_that_ignores_agents_is_caught() {
+    caught(IgnoresAgents, &["random_filters_give_the_answer_of_brute_force", "filters_by_agent_and_run"]).await;
+}

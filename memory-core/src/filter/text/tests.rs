@@ -87,7 +87,7 @@ fn errors_name_the_place_and_what_was_expected() {
     let cases = [
         (
             "",
-            "character 1: expected one of the fields unit, session, seq, role, speaker, kind, tag, trust, source, at, expires_at, valid_from, \
+            "character 1: expected one of the fields unit, session, seq, role, speaker, agent, run, kind, tag, trust, source, at, expires_at, valid_from, \
              valid_to, superseded_at or meta.KEY, found the end",
         ),
         ("role", "character 5: expected an operator or in, found the end"),
@@ -95,7 +95,7 @@ fn errors_name_the_place_and_what_was_expected() {
         ("role = user user", "character 13: expected and, or, or the end, found a word"),
         (
             "rôle = user",
-            "character 1: expected one of the fields unit, session, seq, role, speaker, kind, tag, trust, source, at, expires_at, valid_from, \
+            "character 1: expected one of the fields unit, session, seq, role, speaker, agent, run, kind, tag, trust, source, at, expires_at, valid_from, \
              valid_to, superseded_at or meta.KEY, found a word",
         ),
         ("speaker = é and role = )", "character 24: expected a value, found a closing parenthesis"),

@@ -29,8 +29,9 @@ pub(crate) async fn put(connection: &mut SqliteConnection, owner: i64, rows: &[R
                 role, speaker, kind, trust, at, expires_at, valid_from, valid_to, superseded_at, fields) ";
     insert(connection, head, rows, |columns, row| {
         let Row { id, item, version, digest, block, fields, is_filtered } = row;
-        let Fields { unit, session, seq, role, speaker, kind, tags: _, trust, sources: _, at, .. } = fields;
-        let Fields { expires_at, valid_from, valid_to, superseded_at, metadata: _, .. } = fields;
+        // Lists, agent and metadata are rows of values.
+        let Fields { unit, session, seq, role, speaker, kind, trust, at, .. } = fields;
+        let Fields { expires_at, valid_from, valid_to, superseded_at, .. } = fields;
         let time = |time: &Option<Timestamp>| time.map(|time| time.0);
         columns.push_bind(owner).push_bind(*id).push_bind(item.key());
         columns.push_bind(whole(version.epoch.0)).push_bind(whole(version.revision)).push_bind(digest.to_vec());

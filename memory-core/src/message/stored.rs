@@ -1,0 +1,32 @@
+//! A message with its place in a conversation.
+
+use std::sync::Arc;
+
+use super::Message;
+use crate::id::{MessageId, Seq, SeqRange, SessionId};
+
+/// A message as a store holds it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredMessage {
+    /// The message's id, known even where its content is forgotten.
+    pub id: MessageId,
+    /// Its session.
+    pub session: SessionId,
+    /// Its number. A summary takes none of its own: it stands at the last number it covers.
+    pub seq: Seq,
+    /// Its size in tokens of the counter that the session's appends used; 0 once forgotten.
+    pub tokens: u64,
+    /// The stretch that this summary stands for; `None` for an ordinary message.
+    pub covers: Option<SeqRange>,
+    /// The summary that stands for this message in the window; `None` while it is active.
+    pub archived_by: Option<MessageId>,
+    /// The content; `None` once forgotten. The number stays taken, so that reads are gapless.
+    pub message: Option<Arc<Message>>,
+}
+
+impl StoredMessage {
+    /// Returns whether the message is in the window: neither archived nor forgotten.
+    pub fn is_active(&self) -> bool {
+        self.message.is_some() && self.archived_by.is_none()
+    }
+}
