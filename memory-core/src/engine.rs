@@ -6,7 +6,7 @@
 //! | what a context holds and why | `context.rs` (the calls), `window.rs` (what was read and fits), `assemble.rs` (the rule), `render.rs` (how it looks) |
 //! | how hits are found, fused and checked | `search.rs` (the calls), `legs.rs` (the indexes), `rank.rs` (the rule), `hydrate.rs` (truth) |
 //! | how a record is stored, reinforced or superseded | `remember.rs` |
-//! | how anything is forgotten | `forget.rs` |
+//! | how anything is forgotten | `forget.rs` (the order), `forget/derived.rs` (what falls with it), `sources.rs` (nothing is derived from it later) |
 //! | how indexes follow truth | `upkeep.rs`, `project.rs`; summaries of long windows in `summarise.rs` |
 
 mod assemble;
@@ -26,6 +26,7 @@ mod render;
 mod scoped;
 mod search;
 mod session;
+mod sources;
 mod summarise;
 mod upkeep;
 mod window;

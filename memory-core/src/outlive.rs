@@ -52,8 +52,13 @@ impl Awaited {
             let _turn = turn;
             call.await
         };
-        Some(Outliving { future: Some(Box::pin(call)) }.await)
+        Some(to_end(call).await)
     }
+}
+
+/// Runs `call` to its end, which it comes to also if the returned future is dropped: then in a task of its own.
+pub(crate) async fn to_end<T: Send + 'static>(call: impl Future<Output = T> + Send + 'static) -> T {
+    Outliving { future: Some(Box::pin(call)) }.await
 }
 
 /// A future that goes on in a task of its own if it is dropped before its end. Without a runtime it ends there.

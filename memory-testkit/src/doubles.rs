@@ -6,4 +6,4 @@ mod taps;
 
 pub use clock::ManualClock;
 pub use models::{EmbedderMode, FakeEmbedder, StillSummarizer};
-pub use taps::{Counting, Faulty, Tap, Tapped, When};
+pub use taps::{Counting, Cut, Ending, Faulty, Tap, Tapped, When};

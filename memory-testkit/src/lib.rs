@@ -20,6 +20,7 @@ mod environment;
 pub mod faults;
 mod filters;
 pub mod fixture;
+pub mod forgetting;
 pub mod generate;
 pub mod isolation;
 pub mod journal;

@@ -24,7 +24,7 @@ use crate::bed::{
 use crate::isolation::{self, Openers};
 use crate::scenario::{Boxed, Scenario};
 use crate::trial::{Played, Verdict, play};
-use crate::{blackboard, cache, chat, embedder, journal, records, text, vectors};
+use crate::{blackboard, cache, chat, embedder, forgetting, journal, records, text, vectors};
 use gaps::Gap;
 pub use official::{OFFICIAL_ONLY, OfficialOnly};
 use stage::{Need, Stage};
@@ -211,8 +211,15 @@ impl Suite {
         self.plan("isolation", &table, &open)
     }
 
+    /// Adds the scenarios of forgetting over the truth stores that were given.
+    fn with_forgetting(self) -> Self {
+        let (table, truth) = forgetting::table_of(&self.given);
+        self.plan("forgetting", &table, &truth.all())
+    }
+
     fn trials(self, runtime: &Handle, summary: &Arc<Summary>) -> Vec<Trial> {
-        let Self { name: suite, plans, gaps, official_only, stage, url, given: _ } = self.with_isolation();
+        let Self { name: suite, plans, gaps, official_only, stage, url, given: _ } =
+            self.with_forgetting().with_isolation();
         let mut trials = unknown(suite, &plans, &gaps, official_only);
         for Plan { name, need, play } in plans {
             let gap = gaps.iter().find(|gap| gap.scenario == name).copied();

@@ -54,10 +54,11 @@ impl Inner {
         match &note.target {
             Target::Messages(session) => {
                 let upto = Seq(note.upto.0.min(note.from.0.saturating_add(SLICE - 1)));
-                // The messages before the first new one have another successor, whose words they borrow.
+                // The messages around have another neighbour, whose words they borrow.
                 let borrowing = if self.embeds(index) { 0 } else { NEIGHBOURS };
                 let from = Seq(note.from.0.saturating_sub(borrowing).max(1));
-                let (forgotten, documents) = self.read_messages(index, &note.scope, session, from, upto).await?;
+                let last = if upto < note.from { upto } else { Seq(upto.0.saturating_add(borrowing)) };
+                let (forgotten, documents) = self.read_messages(index, &note.scope, session, from, last).await?;
                 let gone = note.gone.then(|| Deletion::Session(session.clone()));
                 Ok((upto, gone.into_iter().chain([forgotten]).collect(), documents))
             }

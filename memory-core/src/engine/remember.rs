@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::id::{ItemId, RecordId, SessionId};
 use crate::message::Trust;
 use crate::novelty::fingerprint;
+use crate::outlive;
 use crate::record::{Expect, Put, Record, RecordBatch, StoredRecord, Superseded};
 use crate::time::Timestamp;
 
@@ -78,7 +79,7 @@ impl Remember {
         self
     }
 
-    /// Adds an item that it was derived from; it is forgotten with it.
+    /// Adds a message, summary or record that it was derived from; it is forgotten with it.
     #[must_use]
     pub fn with_source(mut self, source: ItemId) -> Self {
         self.record.sources.push(source);
@@ -163,11 +164,29 @@ impl Scoped {
     /// plurals and articles; another number, name or negation makes another fact, and so do names that change places. Never a loss: the receipt says which
     /// record holds it. Safe to repeat, and among any number of tasks one record results.
     ///
+    /// A record that names sources is stored only while they are. If one is forgotten while this call is under way, what it
+    /// stored is taken back before it returns; that is done also if the call is dropped.
+    ///
     /// # Errors
-    /// `Invalid` beyond the limits, `IdConflict` if a given id holds other content, `Fenced` after an erasure.
+    /// `Invalid` beyond the limits, or if a source is not stored or was forgotten; `IdConflict` if a given id holds other
+    /// content, `Fenced` after an erasure.
     #[doc(alias = "ingest")]
     #[doc(alias = "add")]
     pub async fn remember(&self, remember: Remember) -> Result<RememberReceipt> {
+        let sources = remember.record.sources.clone();
+        if sources.is_empty() {
+            return self.tell(remember).await;
+        }
+        self.check_sources(&sources).await?;
+        let scoped = self.clone();
+        outlive::to_end(async move {
+            let told = scoped.tell(remember).await?;
+            scoped.confirm(told, &sources).await
+        })
+        .await
+    }
+
+    async fn tell(&self, remember: Remember) -> Result<RememberReceipt> {
         let record = self.prepare(&remember)?;
         let conflict = match self.put(&record, Expect::Absent).await {
             Ok(version) => return Ok(RememberReceipt { id: record.id, outcome: Remembered::Stored, version }),
@@ -190,9 +209,30 @@ impl Scoped {
 
     /// Stores `remember` and retires the record `old` in one step: from now on only the new one is current.
     ///
+    /// With sources as in [`Scoped::remember`]: if the new record is taken back, the old one is current again.
+    ///
     /// # Errors
-    /// `Invalid` if there is no such record or it is retired already, `Conflict` if it changed meanwhile.
+    /// `Invalid` if there is no such record or it is retired already, or if a source is not stored or was forgotten;
+    /// `Conflict` if it changed meanwhile.
     pub async fn supersede(&self, old: RecordId, remember: Remember) -> Result<RememberReceipt> {
+        let sources = remember.record.sources.clone();
+        if sources.is_empty() {
+            return self.replace(old, remember).await;
+        }
+        self.check_sources(&sources).await?;
+        let scoped = self.clone();
+        outlive::to_end(async move {
+            let told = scoped.replace(old, remember).await?;
+            let confirmed = scoped.confirm(told, &sources).await;
+            if confirmed.is_err() {
+                scoped.reinstate(old, told.id).await?;
+            }
+            confirmed
+        })
+        .await
+    }
+
+    async fn replace(&self, old: RecordId, remember: Remember) -> Result<RememberReceipt> {
         let mut new = self.prepare(&remember)?;
         if remember.id.is_none() {
             new.id = RecordId::of_content(&[old.0.as_bytes().as_slice(), new.id.0.as_bytes()].concat());
@@ -217,6 +257,17 @@ impl Scoped {
         self.inner().changed.notify_one();
         let version = versions.get(1).copied().unwrap_or(1);
         Ok(RememberReceipt { id: new.id, outcome: Remembered::Stored, version })
+    }
+
+    /// Makes `old` current again, if `new` had its place and is gone.
+    async fn reinstate(&self, old: RecordId, new: RecordId) -> Result<()> {
+        let found = self.get(&[old, new]).await?;
+        let [stored] = found.as_slice() else { return Ok(()) };
+        if stored.record.superseded.is_none_or(|superseded| superseded.by != new) {
+            return Ok(());
+        }
+        let record = Record { superseded: None, ..(*stored.record).clone() };
+        self.put(&record, Expect::Version(stored.version)).await.map(|_| ())
     }
 
     fn prepare(&self, remember: &Remember) -> Result<Record> {

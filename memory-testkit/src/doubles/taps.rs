@@ -1,6 +1,7 @@
 //! Stores that are watched or disturbed from outside, whatever trait they implement.
 
 mod counting;
+mod cut;
 mod faulty;
 mod indexes;
 mod others;
@@ -14,6 +15,7 @@ use std::time::Duration;
 use memory_core::Result;
 
 pub use counting::Counting;
+pub use cut::{Cut, Ending};
 pub use faulty::{Faulty, When};
 
 /// What happens around every call of a [`Tapped`] store. Calls are named by their method.
@@ -38,18 +40,26 @@ pub struct Tapped<S: ?Sized> {
     inner: Arc<S>,
     tap: Arc<dyn Tap>,
     delay: Duration,
+    cut: Option<Arc<Cut>>,
 }
 
 impl<S: ?Sized> Tapped<S> {
     /// Puts `tap` around `inner`.
     pub fn new(inner: Arc<S>, tap: Arc<dyn Tap>) -> Self {
-        Self { inner, tap, delay: Duration::ZERO }
+        Self { inner, tap, delay: Duration::ZERO, cut: None }
     }
 
     /// Makes every call take this long before anything else happens.
     #[must_use]
     pub fn slow(mut self, delay: Duration) -> Self {
         self.delay = delay;
+        self
+    }
+
+    /// Lets `cut` end one of the calls early. Several stores may share one, which then counts the calls of all.
+    #[must_use]
+    pub fn cut_by(mut self, cut: Arc<Cut>) -> Self {
+        self.cut = Some(cut);
         self
     }
 
@@ -64,7 +74,13 @@ impl<S: ?Sized> Tapped<S> {
             tokio::time::sleep(self.delay).await;
         }
         self.tap.enter(call)?;
+        if let Some(cut) = &self.cut {
+            cut.before(call).await?;
+        }
         let answer = answer.await?;
+        if let Some(cut) = &self.cut {
+            cut.after(call).await?;
+        }
         self.tap.leave(call, rows(&answer))?;
         Ok(answer)
     }

@@ -1,0 +1,79 @@
+//! Where forgotten messages stand, which summaries speak of them, and who stands beside them.
+
+use std::collections::HashSet;
+
+use crate::chat::Redacted;
+use crate::error::Result;
+use crate::id::{MessageId, Seq, SeqRange, SessionId};
+use crate::index::NEIGHBOURS;
+
+use super::{BATCH, Scoped};
+
+/// Messages of a session that are indexed again together.
+const STRETCH: u64 = 256;
+
+/// What is known of messages before they are forgotten.
+#[derive(Debug, Default)]
+pub(super) struct Standing {
+    /// How many of them are stored.
+    pub(super) asked: u64,
+    /// The summaries that cover them, those that cover these, and so on.
+    pub(super) summaries: Vec<MessageId>,
+    /// How many of those are stored; a restored row may name one that is not.
+    pub(super) fallen: u64,
+    /// The messages' places. Summaries are not searched, so they have none.
+    pub(super) places: Vec<(SessionId, Seq)>,
+}
+
+impl Standing {
+    /// Adds what a redaction found, if anything was written since the messages were looked at.
+    pub(super) fn add(&mut self, redacted: Vec<Redacted>) {
+        for Redacted { session, seq, summaries, .. } in redacted {
+            self.places.push((session, seq));
+            let new: Vec<_> = summaries.into_iter().filter(|summary| !self.summaries.contains(summary)).collect();
+            self.fallen += new.len() as u64;
+            self.summaries.extend(new);
+        }
+    }
+}
+
+impl Scoped {
+    /// Reads where messages stand, and which summaries cover them.
+    pub(super) async fn standing(&self, ids: &[MessageId]) -> Result<Standing> {
+        let mut standing = Standing::default();
+        let mut seen = HashSet::new();
+        let mut next: Vec<MessageId> = ids.iter().copied().filter(|id| seen.insert(*id)).collect();
+        let mut is_asked = true;
+        while !next.is_empty() {
+            let mut above = Vec::new();
+            for batch in next.chunks(BATCH) {
+                let rows = self.inner().chat.store().get(self.scope(), batch).await?.messages;
+                let count = if is_asked { &mut standing.asked } else { &mut standing.fallen };
+                *count += rows.len() as u64;
+                above.extend(rows.iter().filter_map(|row| row.archived_by).filter(|summary| seen.insert(*summary)));
+                let messages = rows.into_iter().filter(|row| row.covers.is_none());
+                standing.places.extend(messages.map(|row| (row.session, row.seq)));
+            }
+            standing.summaries.extend(&above);
+            next = above;
+            is_asked = false;
+        }
+        Ok(standing)
+    }
+}
+
+/// Returns the messages beside the places, as stretches of sessions that do not overlap and are read whole.
+pub(super) fn neighbourhoods(mut places: Vec<(SessionId, Seq)>) -> Vec<(SessionId, SeqRange)> {
+    places.sort_unstable();
+    let mut found: Vec<(SessionId, SeqRange)> = Vec::new();
+    for (session, Seq(seq)) in places {
+        let (first, last) = (Seq(seq.saturating_sub(NEIGHBOURS).max(1)), Seq(seq.saturating_add(NEIGHBOURS)));
+        match found.last_mut() {
+            Some((same, range)) if *same == session && first <= range.last && last.0 - range.first.0 < STRETCH => {
+                range.last = range.last.max(last);
+            }
+            _ => found.push((session, SeqRange { first, last })),
+        }
+    }
+    found
+}

@@ -1,0 +1,159 @@
+//! Records that are told while their source is forgotten, or afterwards: they fall with it, or are refused.
+
+use memory_core::engine::{Forget, Remember, Scoped};
+use memory_core::{Error, Filter, ItemId, MessageId, RecordId, Role};
+
+use super::plot::{fold, said};
+use super::world::{World, left, talk};
+use crate::crowd::{together, until};
+use crate::doubles::Ending;
+use crate::isolation::Stores;
+use crate::{Bed, Failure, Scene, equal};
+
+scenarios!(TABLE: Stores = [
+    nothing_is_derived_from_what_is_not_stored,
+    what_takes_a_place_is_refused_too_and_the_old_record_stays_current,
+    what_is_told_while_its_source_is_forgotten_falls_or_is_refused,
+    what_a_dropped_call_told_of_something_forgotten_is_taken_back,
+    what_is_told_while_its_sources_place_is_taken_is_taken_back,
+]);
+
+/// Owners of whom something is forgotten while others tell records derived from it.
+const OWNERS: usize = 16;
+
+/// Something said, a summary that covers it, and a record derived from each.
+struct Said {
+    message: MessageId,
+    summary: MessageId,
+    record: RecordId,
+}
+
+impl Said {
+    async fn by(world: &World, scoped: &Scoped) -> Result<Self, Failure> {
+        let messages: Vec<_> = ["my pin is 4711", "two", "three"].map(|text| said(Role::User, text)).to_vec();
+        let message = messages.first().map(|message| message.id).ok_or("nothing was said")?;
+        scoped.session(&talk()?).append(messages).await?;
+        let summary = fold(world, scoped, &talk()?, 2, "the pin is 4711").await?;
+        let record = scoped.remember(fact("the pin of ada is 4711", ItemId::Message(message))).await?.id;
+        Ok(Self { message, summary, record })
+    }
+
+    fn items(&self) -> [ItemId; 3] {
+        [ItemId::Message(self.message), ItemId::Message(self.summary), ItemId::Record(self.record)]
+    }
+}
+
+fn fact(text: &str, source: ItemId) -> Remember {
+    Remember::fact(text).with_source(source)
+}
+
+async fn nothing_is_derived_from_what_is_not_stored(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let (ada, bob) = (world.sound.of(&bed.scope("ada")?), world.sound.of(&bed.scope("bob")?));
+    let said = Said::by(&world, &ada).await?;
+    // Neither from what another owner has.
+    for source in said.items() {
+        fails!(bob.remember(fact("ada has a pin", source)).await, Error::Invalid { .. });
+    }
+    check!(ada.forget(&Forget::Messages(vec![said.message])).await?.complete, "something is left");
+    let [message, summary, record] = said.items();
+    let never = [ItemId::Message(MessageId::fresh()), ItemId::Record(RecordId::fresh()), ItemId::Span(talk()?, 0)];
+    for source in [message, summary, record].into_iter().chain(never) {
+        fails!(ada.remember(fact("the pin was 4711", source)).await, Error::Invalid { .. });
+    }
+    for owner in [&ada, &bob] {
+        equal(owner.records(&Filter::All, None, 10).await?.len(), 0)?;
+    }
+    Ok(())
+}
+
+async fn what_takes_a_place_is_refused_too_and_the_old_record_stays_current(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let ada = world.sound.of(&bed.scope("ada")?);
+    let said = Said::by(&world, &ada).await?;
+    let old = ada.remember(Remember::fact("the pin is secret")).await?.id;
+    check!(ada.forget(&Forget::Messages(vec![said.message])).await?.complete, "something is left");
+    fails!(ada.supersede(old, fact("the pin is 4711", ItemId::Message(said.message))).await, Error::Invalid { .. });
+    let rows = ada.records(&Filter::current(world.sound.now()), None, 10).await?;
+    equal(rows.iter().map(|row| row.record.id).collect::<Vec<_>>(), [old])
+}
+
+async fn what_is_told_while_its_source_is_forgotten_falls_or_is_refused(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    for number in 0..OWNERS {
+        let scope = bed.scope(&format!("owner{number}"))?;
+        let ada = world.sound.of(&scope);
+        let said = Said::by(&world, &ada).await?;
+        let tellers = said.items().into_iter().enumerate().map(|(place, source)| {
+            let ada = ada.clone();
+            async move {
+                let told = ada.remember(fact(&format!("4711 was told {place} times"), source)).await;
+                let told = match told {
+                    Ok(told) => told,
+                    Err(Error::Invalid { .. }) => return Ok(()),
+                    Err(other) => return Err(other.into()),
+                };
+                // And one more, derived from that.
+                match ada.remember(fact(&format!("change 4711 in {place} days"), ItemId::Record(told.id))).await {
+                    Ok(_) | Err(Error::Invalid { .. }) => Ok(()),
+                    Err(other) => Err(other.into()),
+                }
+            }
+        });
+        let forgetting = {
+            let (ada, message) = (ada.clone(), said.message);
+            async move {
+                let receipt = ada.forget(&Forget::Messages(vec![message])).await?;
+                check!(receipt.complete, "something is left: {receipt:?}");
+                Ok(())
+            }
+        };
+        let tasks = tellers.map(|teller| Box::pin(teller) as crate::Boxed<'static, Scene>);
+        together(tasks.chain([Box::pin(forgetting) as crate::Boxed<'static, Scene>])).await?;
+        equal(ada.records(&Filter::All, None, 10).await?.len(), 0)?;
+    }
+    Ok(())
+}
+
+async fn what_a_dropped_call_told_of_something_forgotten_is_taken_back(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let scope = bed.scope("ada")?;
+    let (ada, unlucky) = (world.sound.of(&scope), world.bare.of(&scope));
+    let said = Said::by(&world, &ada).await?;
+    for source in said.items() {
+        // It has looked at its source and is about to store the record; then its caller goes away.
+        world.cut.arm_at("put", Ending::IsDroppedBefore);
+        let told = world.cut.give_up(unlucky.remember(fact("the pin ends in 11", source))).await;
+        check!(told.is_none(), "the call ended: {told:?}");
+    }
+    check!(ada.forget(&Forget::Messages(vec![said.message])).await?.complete, "something is left");
+    world.calls.reset();
+    said.items().iter().for_each(|_| world.cut.resume());
+    let calls = &world.calls;
+    // Each puts its record, finds its source gone, and deletes the record, from the index too.
+    until(|| async move { equal(calls.calls("delete"), 6) }).await?;
+    until(|| async {
+        equal(ada.records(&Filter::All, None, 10).await?.len(), 0)?;
+        equal(left(&ada, &said.items()).await?.len(), 0)
+    })
+    .await
+}
+
+async fn what_is_told_while_its_sources_place_is_taken_is_taken_back(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let scope = bed.scope("ada")?;
+    let (ada, unlucky) = (world.sound.of(&scope), world.bare.of(&scope));
+    let said = Said::by(&world, &ada).await?;
+    let old = ada.remember(Remember::fact("the pin is secret")).await?.id;
+    let new = fact("the pin is 4711", ItemId::Message(said.summary));
+    world.cut.arm_at("put", Ending::IsDroppedBefore);
+    let (told, ()) = tokio::join!(unlucky.supersede(old, new), async {
+        // The put waits until the source is forgotten.
+        let forgotten = ada.forget(&Forget::Messages(vec![said.message])).await;
+        drop(forgotten);
+        world.cut.resume();
+    });
+    fails!(told, Error::Invalid { .. });
+    let rows = ada.records(&Filter::current(world.sound.now()), None, 10).await?;
+    equal(rows.iter().map(|row| row.record.id).collect::<Vec<_>>(), [old])
+}

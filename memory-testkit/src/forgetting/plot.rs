@@ -1,0 +1,217 @@
+//! What is said and derived in a round, what of it is to be forgotten, and a naive model of what has to fall with that.
+
+use std::sync::Arc;
+
+use memory_core::chat::{Compaction, NewMessage, Page, View};
+use memory_core::engine::{Forget, Remember, Scoped};
+use memory_core::{ItemId, Message, MessageId, Role, Seq, SeqRange, SessionId};
+
+use super::world::{World, message, record, talk};
+use crate::Failure;
+use crate::chat::talk::NOON;
+use crate::generate::Random;
+
+/// Messages of a round's session.
+const MESSAGES: usize = 6;
+/// The longest chain of records.
+const LEVELS: usize = 6;
+
+/// The word in everything that has to fall.
+pub(super) const DOOMED: &str = "aurora";
+/// The word in everything that has to stay.
+pub(super) const SPARED: &str = "boreas";
+
+/// What an item of a round is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Message,
+    /// Covers the messages up to this number.
+    Summary(usize),
+    Record,
+}
+
+/// An item and the places of what it was derived from.
+#[derive(Clone, Debug)]
+struct Node {
+    kind: Kind,
+    sources: Vec<usize>,
+    of_session: bool,
+}
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+enum Asked {
+    Messages(Vec<usize>),
+    Records(Vec<usize>),
+    Session,
+}
+
+/// A round.
+#[derive(Clone, Debug)]
+pub(super) struct Plot {
+    nodes: Vec<Node>,
+    asked: Asked,
+    /// The items, once they are stored.
+    items: Vec<ItemId>,
+}
+
+impl Plot {
+    pub(super) fn invent(random: &mut Random) -> Self {
+        let plain = Node { kind: Kind::Message, sources: Vec::new(), of_session: false };
+        let mut plot = Self { nodes: vec![plain; MESSAGES], asked: Asked::Session, items: Vec::new() };
+        plot.fold(random);
+        let said = plot.nodes.len();
+        plot.derive(random);
+        plot.asked = match random.below(10) {
+            0..=5 => Asked::Messages((0..=random.below(2)).map(|_| random.below(said)).collect()),
+            6 | 7 => Asked::Records(vec![said]),
+            _ => Asked::Session,
+        };
+        plot
+    }
+
+    /// Adds up to three summaries, each of the first messages and of the summary before.
+    fn fold(&mut self, random: &mut Random) {
+        let (mut covered, mut before) = (0, None);
+        for _ in 0..random.below(4) {
+            let last = covered + 1 + random.below(2);
+            if last >= MESSAGES {
+                return;
+            }
+            let sources = before.into_iter().chain(covered..last).collect();
+            before = Some(self.nodes.len());
+            self.nodes.push(Node { kind: Kind::Summary(last), sources, of_session: false });
+            covered = last;
+        }
+    }
+
+    /// Adds a chain of records, some with a branch or a second source, and records that stand apart.
+    fn derive(&mut self, random: &mut Random) {
+        let mut before = random.below(self.nodes.len());
+        for _ in 0..=random.below(LEVELS) {
+            let mut sources = vec![before];
+            if random.chance(1, 3) {
+                sources.push(random.below(self.nodes.len()));
+            }
+            before = self.nodes.len();
+            self.nodes.push(Node { kind: Kind::Record, sources, of_session: random.chance(1, 5) });
+            if random.chance(1, 3) {
+                let sources = vec![random.below(self.nodes.len())];
+                self.nodes.push(Node { kind: Kind::Record, sources, of_session: false });
+            }
+        }
+        self.nodes.push(Node { kind: Kind::Record, sources: Vec::new(), of_session: false });
+    }
+
+    /// Adds a record that somebody derives later from an item of this plot; returns its place.
+    pub(super) fn add(&mut self, source: usize) -> usize {
+        self.nodes.push(Node { kind: Kind::Record, sources: vec![source], of_session: false });
+        self.nodes.len() - 1
+    }
+
+    /// Takes the last item back, which was refused.
+    pub(super) fn drop_last(&mut self) {
+        self.nodes.pop();
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Returns which items have to fall: what is asked for, what was derived from it, and so on.
+    fn fates(&self) -> Vec<bool> {
+        let is_asked = |place: usize, node: &Node| match &self.asked {
+            Asked::Messages(places) | Asked::Records(places) => places.contains(&place),
+            Asked::Session => node.kind != Kind::Record || node.of_session,
+        };
+        let mut fates: Vec<bool> = self.nodes.iter().enumerate().map(|(place, node)| is_asked(place, node)).collect();
+        // Sources stand before what was derived from them.
+        for (place, node) in self.nodes.iter().enumerate() {
+            let falls = node.sources.iter().any(|source| fates.get(*source) == Some(&true));
+            if let Some(fate) = fates.get_mut(place) {
+                *fate |= falls;
+            }
+        }
+        fates
+    }
+
+    pub(super) fn is_doomed(&self, place: usize) -> bool {
+        self.fates().get(place) == Some(&true)
+    }
+
+    /// Returns the stored items that have to fall, or those that have to stay.
+    pub(super) fn items(&self, doomed: bool) -> Vec<ItemId> {
+        let fates = self.items.iter().zip(self.fates());
+        fates.filter(|(_, fate)| *fate == doomed).map(|(item, _)| item.clone()).collect()
+    }
+
+    /// Returns the call that forgets what is asked for.
+    pub(super) fn what(&self) -> memory_core::Result<Forget> {
+        let items = |places: &[usize]| -> Vec<ItemId> {
+            places.iter().filter_map(|place| self.items.get(*place).cloned()).collect()
+        };
+        Ok(match &self.asked {
+            Asked::Messages(places) => Forget::Messages(items(places).iter().filter_map(message).collect()),
+            Asked::Records(places) => Forget::Records(items(places).iter().filter_map(record).collect()),
+            Asked::Session => Forget::Session(talk()?),
+        })
+    }
+
+    fn text(&self, place: usize) -> String {
+        let word = if self.is_doomed(place) { DOOMED } else { SPARED };
+        format!("{word} number {place}")
+    }
+
+    /// Stores everything.
+    pub(super) async fn stage(&mut self, world: &World, scoped: &Scoped) -> Result<(), Failure> {
+        let session = talk()?;
+        let messages: Vec<Message> = (0..MESSAGES).map(|place| said(Role::User, &self.text(place))).collect();
+        self.items = messages.iter().map(|message| ItemId::Message(message.id)).collect();
+        scoped.session(&session).append(messages).await?;
+        for place in MESSAGES..self.nodes.len() {
+            let item = match self.nodes.get(place).map(|node| node.kind) {
+                Some(Kind::Summary(last)) => {
+                    ItemId::Message(fold(world, scoped, &session, last, &self.text(place)).await?)
+                }
+                _ => ItemId::Record(scoped.remember(self.record(place)?).await?.id),
+            };
+            self.items.push(item);
+        }
+        Ok(())
+    }
+
+    /// Returns the record at `place`, to be told.
+    pub(super) fn record(&self, place: usize) -> Result<Remember, Failure> {
+        let node = self.nodes.get(place).ok_or("there is no such item")?;
+        let sources = node.sources.iter().filter_map(|source| self.items.get(*source).cloned());
+        let remember = sources.fold(Remember::fact(self.text(place)), Remember::with_source);
+        Ok(if node.of_session { remember.with_session(talk()?) } else { remember })
+    }
+
+    /// Notes that the last item was stored under this id.
+    pub(super) fn stored(&mut self, item: ItemId) {
+        self.items.push(item);
+    }
+}
+
+pub(super) fn said(role: Role, text: &str) -> Message {
+    Message::new(role, text, NOON)
+}
+
+/// Folds what is active up to the message `last`.
+pub(super) async fn fold(
+    world: &World,
+    scoped: &Scoped,
+    session: &SessionId,
+    last: usize,
+    text: &str,
+) -> Result<MessageId, Failure> {
+    let chat = world.chat.store();
+    let span = SeqRange { first: Seq(1), last: Seq(last as u64) };
+    let rows = chat.read(scoped.scope(), session, &Page::after(Seq(0), 1_000, View::Active)).await?.messages;
+    let ids = rows.iter().filter(|row| span.contains(row.seq)).map(|row| row.id).collect();
+    let summary = NewMessage { message: Arc::new(said(Role::Assistant, text)), tokens: 3 };
+    let id = summary.message.id;
+    chat.compact(scoped.scope(), session, &Compaction::Fold { span, ids, summary }).await?;
+    Ok(id)
+}
