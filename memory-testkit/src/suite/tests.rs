@@ -118,4 +118,5 @@ fn no_two_scenarios_of_a_group_share_a_name() {
     check(&cache::table());
     check(&blackboard::table());
     check(&journal::table());
+    check(&forgetting::table());
 }

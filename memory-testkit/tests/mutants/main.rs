@@ -3,6 +3,7 @@
 mod chat;
 mod chat_stores;
 mod embedders;
+mod forgetting;
 mod frame;
 mod records;
 mod records_stores;
