@@ -1,6 +1,9 @@
 //! The command line.
 
+use std::fmt;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use memory::secrets::without_secrets;
 use memory::{MessageId, RecordId, Timestamp, Unit};
 
 use crate::embedding::Embedding;
@@ -22,12 +25,28 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+/// Where a database is. May hold a password, which is not shown.
+#[derive(Clone)]
+pub(crate) struct Place(pub(crate) String);
+
+impl From<String> for Place {
+    fn from(url: String) -> Self {
+        Self(url)
+    }
+}
+
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Place").field(&without_secrets(&self.0)).finish()
+    }
+}
+
 /// What every command takes, before or after its name.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Global {
     /// The database: sqlite:PATH, a path, postgres://… or redis://… [default: a file in your data folder, shown by `memory stats`]
     #[arg(long, global = true, value_name = "URL", env = "MEMORY_URL", hide_env_values = true)]
-    pub(crate) db: Option<String>,
+    pub(crate) db: Option<Place>,
     /// The tenant whose memory this is
     #[arg(long, global = true, value_name = "NAME", env = "MEMORY_TENANT", hide_env_values = true)]
     pub(crate) tenant: Option<String>,
@@ -127,7 +146,7 @@ pub(crate) struct Context {
 /// `memory search`.
 #[derive(Args, Debug)]
 pub(crate) struct Search {
-    /// The words to be found
+    /// The words to be found; '' lists what is newest
     pub(crate) query: String,
     /// How many hits at the most
     #[arg(short = 'k', long, value_name = "N", default_value_t = 10, allow_negative_numbers = true)]
@@ -211,10 +230,10 @@ pub(crate) struct Forget {
 pub(crate) struct Move {
     /// The database to copy from, which stays as it is
     #[arg(long, value_name = "URL")]
-    pub(crate) from: String,
+    pub(crate) from: Place,
     /// The database to copy to
     #[arg(long, value_name = "URL")]
-    pub(crate) to: String,
+    pub(crate) to: Place,
     /// Copies every owner [default: the one that --tenant and --subject name]
     #[arg(long)]
     pub(crate) all_owners: bool,

@@ -50,7 +50,7 @@ impl Call {
     /// Returns the database.
     pub(crate) fn database(&self) -> Result<Database, Failure> {
         match &self.global.db {
-            Some(url) => Database::at(url),
+            Some(place) => Database::at(&place.0),
             None => Database::in_data_folder("memory.sqlite"),
         }
     }

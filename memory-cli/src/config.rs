@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memory::model::TokenCounter;
-use memory::{Backend, Memory, Scope, Settings, Stores, WindowConfig, without_secrets};
+use memory::secrets::without_secrets;
+use memory::{Backend, Memory, Scope, Settings, Stores, WindowConfig};
 
 use crate::embedding::{self, Embedding};
 use crate::failure::Failure;
+use crate::output::say;
 
 /// The session of a command that names none.
 pub(crate) const SESSION: &str = "chat_history";
@@ -34,6 +36,12 @@ impl Database {
         without_secrets(&self.url)
     }
 
+    /// Returns the path of its file, which may be a mistyped URL, as people may see it.
+    pub(crate) fn shown_file(&self) -> String {
+        let shown = self.shown();
+        shown.strip_prefix("sqlite:").unwrap_or(&shown).to_owned()
+    }
+
     /// Returns whether both are one: their files may be named in two ways.
     pub(crate) fn is(&self, other: &Self) -> bool {
         let files = self.file.as_deref().zip(other.file.as_deref());
@@ -43,7 +51,7 @@ impl Database {
     /// Refuses a file that is not there.
     pub(crate) fn must_be_there(&self) -> Result<(), Failure> {
         match self.file.as_ref().filter(|file| !file.exists()) {
-            Some(file) => Err(Failure::Usage(format!("there is no database {}", file.display()))),
+            Some(_) => Err(Failure::Usage(format!("there is no database {}", self.shown_file()))),
             None => Ok(()),
         }
     }
@@ -61,11 +69,10 @@ impl Database {
             let name = kind.name();
             return Err(Failure::Usage(format!("{name} is not built in: build with --features {name}")));
         }
-        if kind != Backend::Sqlite {
-            return Ok(Self { url: url.to_owned(), file: None });
-        }
-        let path = url.strip_prefix("sqlite:").map_or(url, |path| path.strip_prefix("//").unwrap_or(path));
-        Ok(Self { url: format!("sqlite:{path}"), file: Some(PathBuf::from(path)) })
+        Ok(match Backend::file(url) {
+            Some(path) => Self { url: format!("sqlite:{path}"), file: Some(PathBuf::from(path)) },
+            None => Self { url: url.to_owned(), file: None },
+        })
     }
 
     /// Returns the database `name` in the platform's data folder, which is made if it is missing.
@@ -90,7 +97,7 @@ impl Database {
         if let Some(embedder) = embedding::embedder(wished)? {
             settings = settings.with_embedder(embedder);
         }
-        let stores = settings.connect().await?;
+        let stores = connect(settings).await?;
         if wished == Some(Embedding::Local) && stores.vectors.is_none() {
             let what = "no place for vectors: this database holds none, so name one by MEMORY_VECTORS_URL";
             return Err(Failure::Usage(what.to_owned()));
@@ -105,7 +112,7 @@ impl Database {
 
     /// Opens its stores.
     pub(crate) async fn connect(&self) -> Result<Stores, Failure> {
-        Ok(self.settings().connect().await?)
+        connect(self.settings()).await
     }
 
     /// Puts a memory over stores.
@@ -116,6 +123,16 @@ impl Database {
         };
         Ok(stores.builder().counter(counter()).window(window).build().await?)
     }
+}
+
+/// Opens stores, and says which servers are away.
+async fn connect(settings: Settings) -> Result<Stores, Failure> {
+    let stores = settings.connect().await?;
+    for away in &stores.away {
+        let (backend, why) = (away.backend, away.why.with_causes());
+        say(&format!("warning: {backend} does not answer, what there is answers without it: {why}"));
+    }
+    Ok(stores)
 }
 
 /// Returns the counter of every command, so that stored counts and those of a context agree.
@@ -167,6 +184,7 @@ mod tests {
         assert_eq!(file("./a:b").as_deref(), Some("./a:b"));
         assert_eq!(file("sqlite:/a").as_deref(), Some("/a"));
         assert_eq!(file("sqlite:///a").as_deref(), Some("/a"));
+        assert_eq!(file("SQLite:a").as_deref(), Some("a"));
         assert_eq!(file("memory:"), None);
         for url in ["", "sqlite:", "mysql://x", "memory:x", "qdrant://x"] {
             assert_eq!(Database::at(url).unwrap_err().code(), 2, "{url}");

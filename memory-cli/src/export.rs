@@ -1,4 +1,4 @@
-//! The export: versioned JSON lines that hold everything of one owner. Written here, read by `import/export.rs`.
+//! The export: versioned JSON lines that hold everything of one owner that has not expired. Written here, read by `import/export.rs`.
 //!
 //! The first line is a [`Header`]; then come the rows of each session in order, then the records, and last the [`End`],
 //! by which a cut file is known.
@@ -169,9 +169,11 @@ async fn write_session(scoped: &Scoped, session: &SessionId, output: &mut Output
 }
 
 async fn write_records(scoped: &Scoped, output: &mut Output) -> Result<u64, Failure> {
+    // Superseded records are history, expired ones are gone, also before they are swept away.
+    let unexpired = Filter::unexpired(scoped.memory().now());
     let (mut records, mut after): (u64, Option<RecordId>) = (0, None);
     loop {
-        let page = scoped.records(&Filter::All, after, PAGE).await?;
+        let page = scoped.records(&unexpired, after, PAGE).await?;
         for stored in &page {
             output.json(&RecordLine::new(stored))?;
         }

@@ -20,6 +20,7 @@ use std::process::ExitCode;
 
 use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches};
+use memory::secrets::without_secrets;
 
 use crate::cli::Cli;
 use crate::failure::Failure;
@@ -68,14 +69,29 @@ fn explain(error: &clap::Error) -> ExitCode {
         let _ = write!(std::io::stdout(), "{}", error.render());
         return ExitCode::SUCCESS;
     }
-    let text = error.render().to_string();
+    let text = without_arguments(error.render().to_string(), std::env::args_os());
     if !text.starts_with(ERROR) {
         // Called without a command: the help is the answer.
-        say(text.trim_end());
+        text.trim_end().lines().for_each(say);
         return ExitCode::from(2);
     }
     let paragraphs = text.split("\n\n").take_while(|part| !part.starts_with("Usage:") && !part.starts_with("For more"));
     let words = paragraphs.map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));
     say(&format!("{} (--help explains)", words.collect::<Vec<_>>().join("; ")));
     ExitCode::from(2)
+}
+
+/// Returns a text that may quote arguments, without the secrets of the places among them.
+fn without_arguments(mut text: String, args: impl Iterator<Item = OsString>) -> String {
+    for arg in args {
+        let arg = arg.to_string_lossy();
+        // An option may hold its value behind an equals sign.
+        for part in [Some(arg.as_ref()), arg.split_once('=').map(|(_, value)| value)].into_iter().flatten() {
+            let shown = without_secrets(part);
+            if shown != part {
+                text = text.replace(part, &shown);
+            }
+        }
+    }
+    text
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, BufWriter, Write};
 
+use memory::secrets::redacted;
 use serde::Serialize;
 
 /// Writes results to stdout.
@@ -21,9 +22,14 @@ impl Output {
         self.is_json
     }
 
-    /// Writes a line for people. Control characters of stored text do not reach the terminal.
+    /// Writes one line for people, whatever is in the names and texts that it shows.
     pub(crate) fn line(&mut self, text: &str) -> io::Result<()> {
-        writeln!(self.out, "{}", plain(text))
+        writeln!(self.out, "{}", visible(text))
+    }
+
+    /// Writes what somebody said, for people. Its own line breaks stay.
+    pub(crate) fn said(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.out, "{}", visible_lines(text))
     }
 
     /// Writes a line of JSON.
@@ -38,15 +44,44 @@ impl Output {
     }
 }
 
-/// Says something on stderr. A closed stderr stops nothing.
+/// Says one line on stderr, without the secrets of places. A closed stderr stops nothing.
 pub(crate) fn say(text: &str) {
-    let _ = writeln!(io::stderr(), "{}", plain(text));
+    // Written at once and whole: whoever reads it may kill this process at the next instant.
+    let _ = io::stderr().write_all(format!("{}\n", visible(&redacted(text))).as_bytes());
 }
 
-/// Returns text with its control characters, line breaks and tabs apart, made visible.
-pub(crate) fn plain(text: &str) -> String {
-    let is_safe = |c: char| !c.is_control() || c == '\n' || c == '\t';
-    text.chars().map(|c| if is_safe(c) { c } else { '\u{fffd}' }).collect()
+/// Returns text as one line that cannot steer a terminal: control characters, line ends, and characters that turn the
+/// direction of writing are shown by their codes.
+pub(crate) fn visible(text: &str) -> String {
+    shown(text, |c| c.is_control() || is_line_end(c) || turns(c) || is_mark(c))
+}
+
+/// Returns text of several lines that cannot steer a terminal. Line breaks, tabs, and the marks that texts written from the
+/// right need, stay.
+fn visible_lines(text: &str) -> String {
+    shown(&text.replace("\r\n", "\n"), |c| (c.is_control() && c != '\n' && c != '\t') || is_line_end(c) || turns(c))
+}
+
+fn shown(text: &str, is_hidden: impl Fn(char) -> bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_hidden(c) { out.extend(c.escape_default()) } else { out.push(c) }
+    }
+    out
+}
+
+/// The ends of lines and paragraphs that are no control characters.
+fn is_line_end(c: char) -> bool {
+    matches!(c, '\u{2028}' | '\u{2029}')
+}
+
+/// Embeddings, overrides, isolates and their ends, and the old characters that change how digits and letters look.
+fn turns(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}')
+}
+
+fn is_mark(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}')
 }
 
 /// Returns the beginning of a text on one line, of at most `most` characters.
@@ -63,8 +98,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stored_text_cannot_steer_the_terminal() {
-        assert_eq!(plain("a\u{1b}[2Jb\r\u{9b}c\td\n"), "a\u{fffd}[2Jb\u{fffd}\u{fffd}c\td\n");
+    fn a_name_cannot_steer_the_terminal_or_begin_a_line() {
+        let name = "a\u{1b}[2J\r\n\u{9b}b\u{202e}c\u{2028}\u{200f}\td\u{7f}é日";
+        assert_eq!(visible(name), "a\\u{1b}[2J\\r\\n\\u{9b}b\\u{202e}c\\u{2028}\\u{200f}\\td\\u{7f}é日");
+    }
+
+    #[test]
+    fn what_was_said_keeps_its_lines() {
+        let said = "one\r\ntwo\n\tthree\u{200f}\u{1b}]0;x\u{7}\u{2067}\r";
+        assert_eq!(visible_lines(said), "one\ntwo\n\tthree\u{200f}\\u{1b}]0;x\\u{7}\\u{2067}\\r");
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use memory::{Memory, UpkeepReport};
+use memory::engine::IndexStatus;
+use memory::{Memory, Scoped, UpkeepReport};
 
 use crate::output::say;
 
@@ -40,16 +41,19 @@ fn tell(report: &UpkeepReport) {
     }
 }
 
-/// Returns how many notes the indexes have not followed yet; 0 if that cannot be told.
+/// Returns how many notes the indexes have not followed yet, of all owners; 0 if that cannot be told.
 pub(crate) async fn pending(memory: &Memory) -> u64 {
-    let status = memory.status().await;
-    let notes = status.indexes.iter().filter_map(|index| index.backlog.as_ref().ok());
+    most(&memory.status().await.indexes)
+}
+
+fn most(indexes: &[IndexStatus]) -> u64 {
+    let notes = indexes.iter().filter_map(|index| index.backlog.as_ref().ok());
     notes.map(|backlog| backlog.pending).max().unwrap_or(0)
 }
 
-/// Warns if a search would miss what is not indexed yet, and returns how much that is.
-pub(crate) async fn warn_if_behind(memory: &Memory) -> u64 {
-    let pending = pending(memory).await;
+/// Warns if a search of the owner would miss what is not indexed yet, and returns how much that is.
+pub(crate) async fn warn_if_behind(scoped: &Scoped) -> u64 {
+    let pending = most(&scoped.indexes().await);
     if pending > 0 {
         say(&format!("warning: {pending} notes are not indexed yet, so some things may not be found"));
     }

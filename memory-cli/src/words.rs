@@ -1,18 +1,21 @@
 //! Results in words: hits, contexts, receipts.
 
-use memory::engine::{Content, Context, ContextReceipt, Degraded, Hit, LeftOut, PartKind, Reason, SearchReceipt};
+use memory::engine::{
+    Content, Context, ContextReceipt, Degraded, Hit, LeftOut, PartKind, Reason, SearchReceipt, Stage,
+};
 use memory::{ItemId, Message, Timestamp};
 use serde_json::{Value, json};
 
-use crate::output::brief;
+use crate::failure::Outcome;
+use crate::output::{brief, visible};
 
 /// Characters of a hit's text that are shown.
 const SHOWN: usize = 300;
 
 /// Returns a hit as lines for people: who said it, where and when, then the beginning of the text.
-pub(crate) fn hit(place: usize, hit: &Hit, explain: bool) -> String {
+pub(crate) fn hit(place: usize, hit: &Hit, explain: bool) -> Vec<String> {
     let text = brief(&hit.content.text(), SHOWN);
-    let mut lines = format!("{place}. {}\n   {text}", origin(&hit.content));
+    let mut lines = vec![format!("{place}. {}", origin(&hit.content)), format!("   {text}")];
     if explain {
         let signals = &hit.signals;
         let leg = |name: &str, value: Option<f32>, rank: Option<usize>| match (value, rank) {
@@ -21,7 +24,7 @@ pub(crate) fn hit(place: usize, hit: &Hit, explain: bool) -> String {
         };
         let words = leg("words", signals.text, signals.text_rank);
         let meaning = leg("meaning", signals.cosine, signals.vector_rank);
-        lines.push_str(&format!("\n   score {:.3}: {words}, {meaning}; id {}", signals.score, id(&hit.item)));
+        lines.push(format!("   score {:.3}: {words}, {meaning}; id {}", signals.score, id(&hit.item)));
     }
     lines
 }
@@ -79,18 +82,19 @@ fn id(item: &ItemId) -> String {
     }
 }
 
-/// Returns the messages of a context as lines for people.
+/// Returns the messages of a context for people; each may have several lines.
 pub(crate) fn context(context: &Context) -> Vec<String> {
-    let lines = context.parts.iter().map(|part| {
+    let messages = context.parts.iter().map(|part| {
         let what = match part.kind {
             PartKind::Summary => ", summary",
             PartKind::Recalled => ", recalled",
             PartKind::Query => ", query",
             _ => "",
         };
-        format!("[{}{what}] {}", speaker(&part.message), said(&part.message))
+        // A name has no lines, what was said may have some.
+        format!("[{}{what}] {}", visible(&speaker(&part.message)), said(&part.message))
     });
-    lines.collect()
+    messages.collect()
 }
 
 /// Returns what a message says, calls included.
@@ -175,6 +179,12 @@ fn left_out(left_out: &[LeftOut]) -> Option<String> {
 pub(crate) fn troubles(receipt: &SearchReceipt) -> Vec<String> {
     let stage = |degraded: &Degraded| json!(degraded.stage).as_str().unwrap_or_default().to_owned();
     receipt.degraded.iter().map(|degraded| format!("degraded  {}: {}", stage(degraded), degraded.why)).collect()
+}
+
+/// Returns how a search ended: in part where something that may hold an answer was not asked.
+pub(crate) fn outcome(receipt: &SearchReceipt) -> Outcome {
+    let is_asked = |stage| matches!(stage, Stage::Embed | Stage::Text | Stage::Vector | Stage::Chat | Stage::Records);
+    if receipt.degraded.iter().any(|degraded| is_asked(degraded.stage)) { Outcome::Partial } else { Outcome::Done }
 }
 
 /// Returns a time to the minute.

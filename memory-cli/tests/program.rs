@@ -1,5 +1,8 @@
 //! The program as people run it: the built binary, its output, its exit codes.
 
+#[cfg(all(test, feature = "elastic", feature = "redis"))]
+#[path = "program/away.rs"]
+mod away;
 #[cfg(test)]
 #[path = "program/commands.rs"]
 mod commands;
@@ -34,8 +37,17 @@ mod kill;
 #[path = "program/moving.rs"]
 mod moving;
 #[cfg(test)]
+#[path = "program/names.rs"]
+mod names;
+#[cfg(test)]
+#[path = "program/newest.rs"]
+mod newest;
+#[cfg(test)]
 #[path = "program/round_trip.rs"]
 mod round_trip;
+#[cfg(test)]
+#[path = "program/secrets.rs"]
+mod secrets;
 #[cfg(test)]
 #[path = "program/support.rs"]
 mod support;

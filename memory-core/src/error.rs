@@ -5,8 +5,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A result with the library's [`Error`].
-pub type Result<T> = std::result::Result<T, Error>;
+use crate::secrets::redacted;
+
+/// A result with the library's [`Error`], unless another is named: where it hides the standard library's, it is the same.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What went wrong, by remedy. Texts are one clause and never hold payload or secrets; sources are in the chain.
 ///
@@ -98,8 +100,8 @@ pub enum Transience {
     Permanent,
 }
 
-/// The source of an error, shared so that errors can be cloned.
-#[derive(Clone, Debug)]
+/// The source of an error, shared so that errors can be cloned. Shown without the secrets of places.
+#[derive(Clone)]
 pub struct Cause(Arc<dyn StdError + Send + Sync>);
 
 impl Cause {
@@ -111,7 +113,13 @@ impl Cause {
 
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        f.write_str(&redacted(&self.0.to_string()))
+    }
+}
+
+impl fmt::Debug for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Cause").field(&format_args!("{}", redacted(&format!("{:?}", self.0)))).finish()
     }
 }
 
@@ -132,7 +140,7 @@ impl Error {
         Self::Corrupt { backend, source: Cause::new(source) }
     }
 
-    /// Returns the error with its causes as one line.
+    /// Returns the error with its causes as one line, without the secrets of places.
     pub fn with_causes(&self) -> String {
         let mut line = self.to_string();
         let mut source = self.source();
@@ -145,7 +153,8 @@ impl Error {
             }
             source = cause.source();
         }
-        line.split(['\n', '\r']).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+        let parts: Vec<&str> = line.split(['\n', '\r']).map(str::trim).filter(|part| !part.is_empty()).collect();
+        redacted(&parts.join("; ")).into_owned()
     }
 
     /// Returns whether the same call can succeed later. Holds for writes too: every write may be repeated.
@@ -175,5 +184,14 @@ mod tests {
         // An input error repeats the text of what it wraps.
         assert_eq!(error.with_causes(), "sqlite failed to open the file: no such; file");
         assert_eq!(Error::Conflict.with_causes(), "the stored state changed meanwhile");
+    }
+
+    #[test]
+    fn causes_show_no_secrets() {
+        let inner = io::Error::other("no way to POSTGRES://ada:hunter2@h/d");
+        let error = Error::corrupt("postgres", Cause::new(io::Error::other(inner)));
+        for shown in [error.with_causes(), format!("{error:?}"), error.source().map(ToString::to_string).unwrap()] {
+            assert!(!shown.contains("hunter2") && shown.contains("POSTGRES://ada"), "{shown}");
+        }
     }
 }

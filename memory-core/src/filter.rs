@@ -186,13 +186,14 @@ impl Filter {
         Self::Not(Box::new(self))
     }
 
+    /// Returns the filter for what has not expired at `now`; superseded items are let through.
+    pub fn unexpired(now: Timestamp) -> Self {
+        Self::later(Field::ExpiresAt, now)
+    }
+
     /// Returns the filter for what is current at `now`: not expired, true, and not superseded.
     pub fn current(now: Timestamp) -> Self {
-        Self::And(vec![
-            Self::later(Field::ExpiresAt, now),
-            Self::true_at(now),
-            Self::Exists(Field::SupersededAt).negate(),
-        ])
+        Self::And(vec![Self::unexpired(now), Self::true_at(now), Self::Exists(Field::SupersededAt).negate()])
     }
 
     /// Returns the filter for what was current at `at`: true then, and not superseded before.
@@ -200,8 +201,7 @@ impl Filter {
     /// Expiry is no matter of the past: what has expired at `now` is never returned.
     pub fn as_of(at: Timestamp, now: Timestamp) -> Self {
         let made = Self::range(Field::At, None, Some(Scalar::Int(at.0.saturating_add(1))));
-        let list =
-            vec![Self::later(Field::ExpiresAt, now), made, Self::true_at(at), Self::later(Field::SupersededAt, at)];
+        let list = vec![Self::unexpired(now), made, Self::true_at(at), Self::later(Field::SupersededAt, at)];
         Self::And(list)
     }
 

@@ -24,6 +24,7 @@ pub mod rank;
 pub mod record;
 pub mod reference;
 pub mod scope;
+pub mod secrets;
 pub mod store;
 pub mod text;
 pub mod time;

@@ -123,8 +123,11 @@ pub trait Upkeep: Store {
     /// `Done` leaves what was appended since, and changes nothing if the stamp has risen.
     async fn settle(&self, index: &IndexName, notes: &[(Note, Outcome)]) -> Result<()>;
 
-    /// Returns how far `index` is behind.
+    /// Returns how far `index` is behind, for all owners together.
     async fn backlog(&self, index: &IndexName) -> Result<Backlog>;
+
+    /// Returns how far `index` is behind for one owner: what other owners wrote does not count.
+    async fn backlog_of(&self, scope: &Scope, index: &IndexName) -> Result<Backlog>;
 
     /// Deletes up to `limit` records that have expired at `now` and are neither pinned nor on hold, and notes them
     /// gone. Returns how many. Expiry is checked again inside the deleting step.

@@ -2,7 +2,7 @@
 
 use memory_core::error::{Error, Result};
 use memory_core::id::{RecordId, Seq, SessionId};
-use memory_core::scope::Epoch;
+use memory_core::scope::{Epoch, Scope};
 use memory_core::time::Timestamp;
 use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Target};
 use sqlx::Row;
@@ -166,6 +166,23 @@ pub(crate) async fn backlog(server: &Postgres, truth: Truth, index: &IndexName) 
             let sql = "SELECT count(*) FILTER (WHERE NOT dead), count(*) FILTER (WHERE dead) FROM note \
                  WHERE enlisted = (SELECT id FROM enlisted WHERE truth = $1 AND name = $2)";
             let counts = sqlx::query_as::<_, (i64, i64)>(sql).bind(truth.number()).bind(index.as_str());
+            counts.fetch_one(connection).await.doing(doing)
+        })
+    });
+    let (pending, dead) = counts.await?;
+    Ok(Backlog { pending: loaded(pending)?, dead: loaded(dead)? })
+}
+
+/// Returns how far `index` is behind for one owner.
+pub(crate) async fn backlog_of(server: &Postgres, truth: Truth, scope: &Scope, index: &IndexName) -> Result<Backlog> {
+    let doing = "count an owner's notes";
+    let asked = (scope.clone(), index.clone());
+    let counts = server.run(Call::statement(doing), asked, move |connection, (scope, index)| {
+        Box::pin(async move {
+            let sql = "SELECT count(*) FILTER (WHERE NOT dead), count(*) FILTER (WHERE dead) FROM note \
+                 WHERE scope = $1 AND enlisted = (SELECT id FROM enlisted WHERE truth = $2 AND name = $3)";
+            let counts = sqlx::query_as::<_, (i64, i64)>(sql);
+            let counts = counts.bind(scope.key()).bind(truth.number()).bind(index.as_str());
             counts.fetch_one(connection).await.doing(doing)
         })
     });

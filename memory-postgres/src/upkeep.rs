@@ -36,6 +36,10 @@ macro_rules! upkeep {
                 notes::backlog(&self.server, $truth, index).await
             }
 
+            async fn backlog_of(&self, scope: &Scope, index: &IndexName) -> Result<Backlog> {
+                notes::backlog_of(&self.server, $truth, scope, index).await
+            }
+
             async fn sweep(&self, now: Timestamp, limit: usize) -> Result<u64> {
                 sweep(&self.server, $truth, now, limit).await
             }

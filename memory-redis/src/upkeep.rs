@@ -35,6 +35,10 @@ impl Upkeep for RedisChat {
         pending::backlog(&self.redis, index).await
     }
 
+    async fn backlog_of(&self, scope: &Scope, index: &IndexName) -> Result<Backlog> {
+        pending::backlog_of(&self.redis, scope, index).await
+    }
+
     /// Messages do not expire.
     async fn sweep(&self, _now: Timestamp, _limit: usize) -> Result<u64> {
         Ok(0)

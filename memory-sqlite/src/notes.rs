@@ -246,6 +246,23 @@ pub(crate) async fn backlog(file: &Sqlite, truth: Truth, index: &IndexName) -> R
     Ok(Backlog { pending: loaded(pending)?, dead: loaded(dead)? })
 }
 
+/// Returns how far `index` is behind for one owner.
+pub(crate) async fn backlog_of(file: &Sqlite, truth: Truth, scope: &Scope, index: &IndexName) -> Result<Backlog> {
+    let (scope, index, doing) = (scope.clone(), index.clone(), "count an owner's notes");
+    let work = file.read(doing, move |connection| {
+        Box::pin(async move {
+            let sql = "SELECT count(*) FILTER (WHERE dead = 0), count(*) FILTER (WHERE dead = 1) FROM note \
+                 WHERE owner = (SELECT id FROM owner WHERE truth = ?1 AND key = ?2 AND buried = 0) \
+                 AND enlisted = (SELECT id FROM enlisted WHERE truth = ?1 AND name = ?3)";
+            let counts = sqlx::query_as::<_, (i64, i64)>(sql);
+            let counts = counts.bind(truth.number()).bind(scope.key()).bind(index.as_str());
+            counts.fetch_one(connection).await.doing(doing)
+        })
+    });
+    let (pending, dead) = work.await?;
+    Ok(Backlog { pending: loaded(pending)?, dead: loaded(dead)? })
+}
+
 /// Raises the owner's epoch and notes the erasure for every index; its other notes are gone with its old number.
 pub(crate) async fn bury(file: &Sqlite, truth: Truth, scope: &Scope) -> Result<Epoch> {
     let (scope, doing) = (scope.clone(), "begin an erasure");

@@ -36,6 +36,10 @@ macro_rules! upkeep {
                 notes::backlog(&self.file, $truth, index).await
             }
 
+            async fn backlog_of(&self, scope: &Scope, index: &IndexName) -> Result<Backlog> {
+                notes::backlog_of(&self.file, $truth, scope, index).await
+            }
+
             async fn sweep(&self, now: Timestamp, limit: usize) -> Result<u64> {
                 sweep(&self.file, $truth, now, limit).await
             }

@@ -22,6 +22,9 @@ mod forget;
 #[path = "engine/gate.rs"]
 mod gate;
 #[cfg(test)]
+#[path = "engine/newest.rs"]
+mod newest;
+#[cfg(test)]
 #[path = "engine/persons.rs"]
 mod persons;
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "elastic")]
 mod elastic;
+#[cfg(any(feature = "redis", feature = "postgres", feature = "qdrant", feature = "elastic"))]
+mod late;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod process;
@@ -25,8 +27,10 @@ use memory_core::text::TextStore;
 use memory_core::vector::{EmbeddingSpace, VectorStore};
 use memory_core::{Error, Result, Truth};
 
-pub use url::without_secrets;
+pub(crate) use url::normal;
 use url::{path, split};
+
+use crate::stores::Away;
 
 /// A kind of place where a memory can live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,23 +51,37 @@ pub enum Backend {
 }
 
 impl Backend {
-    /// Returns the backend that `url` names.
+    /// Returns the backend that `url` names. Its kind may be written in any case.
     ///
     /// # Errors
     /// `Unsupported` if there is none of its kind.
     pub fn of(url: &str) -> Result<Self> {
-        let Some((kind, rest)) = split(url) else { return path(url).map(|_| Self::Sqlite) };
-        match kind {
+        let none = || Error::Unsupported {
+            backend: "memory",
+            what: "open a database of this kind: write sqlite:PATH".to_owned(),
+        };
+        let url = url.trim();
+        let Some((kind, rest)) = split(url) else {
+            // A URL mistyped is no path.
+            return if url.contains("://") { Err(none()) } else { path(url).map(|_| Self::Sqlite) };
+        };
+        match kind.as_str() {
             "memory" if rest.is_empty() => Ok(Self::Process),
             "sqlite" => path(rest).map(|_| Self::Sqlite),
             "postgres" | "postgresql" => Ok(Self::Postgres),
             "redis" | "rediss" | "redis+cluster" | "rediss+cluster" => Ok(Self::Redis),
             "qdrant" | "qdrant+http" | "qdrant+https" => Ok(Self::Qdrant),
             "elastic" | "elastic+http" | "elastic+https" => Ok(Self::Elastic),
-            _ => Err(Error::Unsupported {
-                backend: "memory",
-                what: "open a database of this kind: write sqlite:PATH".to_owned(),
-            }),
+            _ => Err(none()),
+        }
+    }
+
+    /// Returns the path of the SQLite file that `url` names; none if it names something else.
+    pub fn file(url: &str) -> Option<&str> {
+        let url = url.trim();
+        match Self::of(url) {
+            Ok(Self::Sqlite) => path(split(url).map_or(url, |(_, rest)| rest)).ok(),
+            _ => None,
         }
     }
 
@@ -143,9 +161,11 @@ pub(crate) struct Opened {
     pub(crate) text: Option<Arc<dyn TextStore>>,
     pub(crate) vectors: Option<Arc<dyn VectorStore>>,
     pub(crate) cache: Option<Arc<dyn Cache>>,
+    pub(crate) away: Option<Away>,
 }
 
-/// Opens what is wanted of the place that `url` names.
+/// Opens what is wanted of the place that `url` names. A server that does not answer and holds no truth is asked again
+/// when it is needed.
 pub(crate) async fn open(url: &str, wanted: &Wanted<'_>) -> Result<Opened> {
     let backend = Backend::of(url)?;
     let table = [
@@ -161,26 +181,33 @@ pub(crate) async fn open(url: &str, wanted: &Wanted<'_>) -> Result<Opened> {
         return Ok(process::open(wanted));
     }
     #[cfg(feature = "sqlite")]
-    if backend == Backend::Sqlite {
-        return sqlite::open(path(split(url).map_or(url, |(_, rest)| rest))?, wanted).await;
+    if let Some(file) = Backend::file(url) {
+        return sqlite::open(file, wanted).await;
     }
-    #[cfg(feature = "postgres")]
-    if backend == Backend::Postgres {
-        return postgres::open(url, wanted).await.map(guarded);
-    }
-    #[cfg(feature = "redis")]
-    if backend == Backend::Redis {
-        return redis::open(url, wanted).await.map(guarded);
-    }
-    #[cfg(feature = "qdrant")]
-    if backend == Backend::Qdrant {
-        return qdrant::open(url, wanted).await.map(guarded);
-    }
-    #[cfg(feature = "elastic")]
-    if backend == Backend::Elastic {
-        return elastic::open(url, wanted).await.map(guarded);
+    #[cfg(any(feature = "redis", feature = "postgres", feature = "qdrant", feature = "elastic"))]
+    if backend != Backend::Sqlite && backend.is_built_in() {
+        return match connect(backend, url, wanted).await {
+            Err(error) if error.is_retryable() && !wanted.truth => Ok(guarded(late::open(backend, url, wanted, error))),
+            opened => opened.map(guarded),
+        };
     }
     Err(backend.cannot(&format!("be opened: the feature {} is off", backend.name())))
+}
+
+/// Connects to a server.
+#[cfg(any(feature = "redis", feature = "postgres", feature = "qdrant", feature = "elastic"))]
+async fn connect(backend: Backend, url: &str, wanted: &Wanted<'_>) -> Result<Opened> {
+    match backend {
+        #[cfg(feature = "postgres")]
+        Backend::Postgres => postgres::open(url, wanted).await,
+        #[cfg(feature = "redis")]
+        Backend::Redis => redis::open(url, wanted).await,
+        #[cfg(feature = "qdrant")]
+        Backend::Qdrant => qdrant::open(url, wanted).await,
+        #[cfg(feature = "elastic")]
+        Backend::Elastic => elastic::open(url, wanted).await,
+        _ => Err(backend.cannot("be connected to")),
+    }
 }
 
 /// Puts a guard before each store of a server.
@@ -190,7 +217,7 @@ fn guarded(opened: Opened) -> Opened {
     use memory_core::layer::{Guard, GuardPolicy, Guarded};
 
     let guard = |backend| Guard::new(backend, GuardPolicy::default(), Arc::new(SystemClock));
-    let Opened { chat, records, text, vectors, cache } = opened;
+    let Opened { chat, records, text, vectors, cache, away } = opened;
     Opened {
         chat: chat.map(|chat| guard(chat.store().backend()).chat(chat)),
         records: records.map(|records| guard(records.store().backend()).records(records)),
@@ -204,5 +231,6 @@ fn guarded(opened: Opened) -> Opened {
         }),
         // The builder gives a cache a guard of its own.
         cache,
+        away,
     }
 }

@@ -1,12 +1,29 @@
+// Of two definitions of a link the first counts: files that lie beside the README are in the repository, not in the docs.
+#![doc = concat!(
+    "[memory-cli/README.md]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/memory-cli/README.md\n",
+    "[docs/benchmarks.md]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/benchmarks.md\n",
+    "[docs/recall.md]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/recall.md\n",
+    "[examples/quickstart]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/examples/quickstart/src/main.rs\n",
+    "[examples/postgres]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/examples/postgres/src/main.rs\n",
+    "[examples/redis]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/examples/redis/src/main.rs\n",
+    "[examples/qdrant]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/examples/qdrant/src/main.rs\n",
+    "[examples/elastic]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/examples/elastic/src/main.rs\n",
+    "[memory-models]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/memory-models/README.md\n",
+    "[examples/all-four]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/examples/all-four/src/main.rs\n",
+    "[docs/backends.md]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/backends.md\n",
+    "[CONTRIBUTING.md]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/CONTRIBUTING.md\n",
+    "[ARCHITECTURE.md]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/ARCHITECTURE.md\n"
+)]
 #![doc = include_str!("../README.md")]
 
 mod backend;
 mod no_records;
 mod open;
+pub mod prelude;
 mod settings;
 mod stores;
 
-pub use backend::{Backend, without_secrets};
+pub use backend::Backend;
 pub use memory_core::engine::*;
 pub use memory_core::*;
 #[cfg(feature = "elastic")]
@@ -23,4 +40,4 @@ pub use memory_redis as redis;
 pub use memory_sqlite as sqlite;
 pub use open::{open, open_with};
 pub use settings::Settings;
-pub use stores::Stores;
+pub use stores::{Away, Stores};

@@ -92,6 +92,10 @@ impl Upkeep for NoRecords {
         Ok(Backlog::default())
     }
 
+    async fn backlog_of(&self, _: &Scope, _: &IndexName) -> Result<Backlog> {
+        Ok(Backlog::default())
+    }
+
     async fn sweep(&self, _: Timestamp, _: usize) -> Result<u64> {
         Ok(0)
     }

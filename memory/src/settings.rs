@@ -9,9 +9,10 @@ use std::sync::Arc;
 use memory_core::analysis::Analysis;
 use memory_core::engine::MemoryBuilder;
 use memory_core::model::Embedder;
+use memory_core::secrets::without_secrets;
 use memory_core::{Error, Result};
 
-use crate::backend::{Backend, Opened, Wanted, open, without_secrets};
+use crate::backend::{Backend, Opened, Wanted, normal, open};
 use crate::stores::Stores;
 
 /// The variables that [`Settings::from_env`] reads.
@@ -80,7 +81,14 @@ impl fmt::Debug for Settings {
 impl Settings {
     /// Keeps the truth, and everything else that it can, at `url`.
     pub fn new(url: impl Into<String>) -> Self {
-        Self { truth: url.into(), text: None, vectors: None, vectors_if_embedded: None, cache: None, embedder: None }
+        Self {
+            truth: normal(&url.into()),
+            text: None,
+            vectors: None,
+            vectors_if_embedded: None,
+            cache: None,
+            embedder: None,
+        }
     }
 
     /// Reads the environment.
@@ -108,6 +116,7 @@ impl Settings {
     }
 
     fn or_values(mut self, value: impl Fn(&str) -> Option<String>) -> Self {
+        let value = |name| value(name).map(|url| normal(&url));
         self.text = self.text.or_else(|| value(TEXT));
         self.vectors_if_embedded = value(VECTORS);
         self.cache = self.cache.or_else(|| value(CACHE));
@@ -117,21 +126,21 @@ impl Settings {
     /// Sets where the index of words is.
     #[must_use]
     pub fn with_text(mut self, url: impl Into<String>) -> Self {
-        self.text = Some(url.into());
+        self.text = Some(normal(&url.into()));
         self
     }
 
     /// Sets where the index of meaning is. Needs an embedder.
     #[must_use]
     pub fn with_vectors(mut self, url: impl Into<String>) -> Self {
-        self.vectors = Some(url.into());
+        self.vectors = Some(normal(&url.into()));
         self
     }
 
     /// Sets where the cache is. Default none.
     #[must_use]
     pub fn with_cache(mut self, url: impl Into<String>) -> Self {
-        self.cache = Some(url.into());
+        self.cache = Some(normal(&url.into()));
         self
     }
 
@@ -144,6 +153,8 @@ impl Settings {
 
     /// Opens the stores and returns a memory over them, ready to be adjusted and built.
     ///
+    /// A server of an index or a cache may be away: [`Settings::connect`].
+    ///
     /// # Errors
     /// As [`crate::open`]; `Unsupported` where a backend cannot hold a part; `Invalid` for vectors without an embedder.
     pub async fn open(self) -> Result<MemoryBuilder> {
@@ -151,6 +162,9 @@ impl Settings {
     }
 
     /// Opens the stores, without a memory over them.
+    ///
+    /// A server of an index or a cache that does not answer is named in [`Stores::away`], and asked again when it is needed:
+    /// until then searches answer without it, and say so. Truth has to answer.
     ///
     /// # Errors
     /// As [`Settings::open`].

@@ -29,26 +29,41 @@ pub struct Stores {
     pub vectors: Option<(Arc<dyn VectorStore>, Arc<dyn Embedder>)>,
     /// The cache.
     pub cache: Option<Arc<dyn Cache>>,
+    /// The servers of indexes or the cache that did not answer when they were to be opened.
+    pub away: Vec<Away>,
+}
+
+/// A server that did not answer. Its stores are there, and connect when they are needed.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Away {
+    /// The backend's name.
+    pub backend: &'static str,
+    /// Why it could not be connected to.
+    pub why: Error,
 }
 
 impl Stores {
     /// Puts together what was opened in one place or several.
     pub(crate) fn gather(opened: impl Iterator<Item = Opened>, embedder: Option<Arc<dyn Embedder>>) -> Result<Self> {
+        let mut away = Vec::new();
+        let opened = opened.inspect(|opened| away.extend(opened.away.clone()));
         let all = opened.fold(Opened::default(), |all, next| Opened {
             chat: all.chat.or(next.chat),
             records: all.records.or(next.records),
             text: all.text.or(next.text),
             vectors: all.vectors.or(next.vectors),
             cache: all.cache.or(next.cache),
+            away: None,
         });
-        let Opened { chat, records, text, vectors, cache } = all;
+        let Opened { chat, records, text, vectors, cache, away: _ } = all;
         let chat = chat.ok_or_else(|| Error::invalid("there is no store for conversations"))?;
-        Ok(Self { chat, records, text, vectors: vectors.zip(embedder), cache })
+        Ok(Self { chat, records, text, vectors: vectors.zip(embedder), cache, away })
     }
 
     /// Begins a memory over the stores; it counts exactly, where exact counts are built in.
     pub fn builder(self) -> MemoryBuilder {
-        let Self { chat, records, text, vectors, cache } = self;
+        let Self { chat, records, text, vectors, cache, away: _ } = self;
         let records = records.unwrap_or_else(|| Truth::records(Arc::new(NoRecords::beside(chat.store().backend()))));
         let mut builder = MemoryBuilder::new(chat, records);
         #[cfg(feature = "tiktoken")]

@@ -40,7 +40,7 @@ pub(crate) async fn run(call: &Call, args: &Chat, output: &mut Output) -> Result
     // Who types has seen it; a script has the exit code.
     let refused = if is_terminal { Outcome::Done } else { Outcome::Partial };
     if is_terminal {
-        say(HELP);
+        help();
     }
     let bounds = &args.bounds;
     let mut room = Room { memory: &memory, scoped: &scoped, session: scoped.session(&session), bounds, output };
@@ -79,6 +79,10 @@ pub(crate) async fn run(call: &Call, args: &Chat, output: &mut Output) -> Result
     }
 }
 
+fn help() {
+    HELP.lines().for_each(say);
+}
+
 /// Reads lines in a thread of its own, because reading blocks: who waits for a line can be stopped.
 fn lines() -> Result<Receiver<io::Result<Vec<u8>>>, Failure> {
     let (sender, lines) = channel(1);
@@ -102,7 +106,7 @@ impl Room<'_> {
         match command {
             "" => Ok(()),
             "/help" => {
-                say(HELP);
+                help();
                 Ok(())
             }
             "/assistant" => self.append(Role::Assistant, rest).await,
@@ -159,7 +163,7 @@ impl Room<'_> {
 
     async fn forget(&mut self, id: &str) -> Result<(), Failure> {
         let id: MessageId = id.parse().map_err(|_| Failure::Usage("/forget takes the id of one item".to_owned()))?;
-        let receipt = forget::forget_ids(self.scoped, &[id]).await?;
+        let (receipt, _) = forget::forget_ids(self.scoped, &[id]).await?;
         forget::write(&receipt, self.output)
     }
 

@@ -5,7 +5,7 @@ use memory::engine::{Context, ContextRequest};
 use memory::window::{Budget, ModelProfile, token_limit};
 use serde_json::{Value, json};
 
-use super::Call;
+use super::{Call, sessions};
 use crate::cli::{self, Bounds};
 use crate::failure::{Failure, Outcome};
 use crate::output::{Output, say};
@@ -15,10 +15,10 @@ use crate::{upkeep, words};
 pub(crate) async fn run(call: &Call, args: &cli::Context, output: &mut Output) -> Result<Outcome, Failure> {
     let session = call.session()?;
     let (memory, scoped) = call.open().await?;
-    let pending = upkeep::warn_if_behind(&memory).await;
+    let pending = upkeep::warn_if_behind(&scoped).await;
     let context = assemble(&scoped.session(&session), args.query.as_deref().unwrap_or_default(), &args.bounds).await?;
     if call.named_session()?.is_some() && context.receipt.history.window_messages == 0 {
-        say(&format!("note: the session {} holds no messages", session.name()));
+        sessions::note_if_empty(&scoped, &session).await?;
     }
     if output.is_json() {
         let mut value = as_json(&context);
@@ -31,7 +31,7 @@ pub(crate) async fn run(call: &Call, args: &cli::Context, output: &mut Output) -
     }
     output.flush()?;
     upkeep::after(&memory).await;
-    Ok(Outcome::Done)
+    Ok(words::outcome(&context.receipt.search))
 }
 
 /// Returns the context of `query` within the bounds of the command line.
@@ -47,8 +47,8 @@ pub(crate) fn as_json(context: &Context) -> Value {
 
 /// Writes a context and its receipt for people.
 pub(crate) fn in_words(context: &Context, output: &mut Output) -> Result<(), Failure> {
-    for line in words::context(context) {
-        output.line(&line)?;
+    for message in words::context(context) {
+        output.said(&message)?;
     }
     output.line("-- receipt")?;
     for line in words::receipt(&context.receipt) {

@@ -25,7 +25,7 @@ const HITS: usize = 3;
 /// Shows it.
 pub(crate) async fn run(call: &Call, output: &mut Output) -> Result<Outcome, Failure> {
     let database = match &call.global.db {
-        Some(url) if call.names_database => Database::at(url)?,
+        Some(place) if call.names_database => Database::at(&place.0)?,
         _ => Database::in_data_folder("demo.sqlite")?,
     };
     let questions = sample::questions()?;
@@ -37,7 +37,7 @@ pub(crate) async fn run(call: &Call, output: &mut Output) -> Result<Outcome, Fai
     let next = next(&database);
     if output.is_json() {
         output.json(&json!({
-            "url": database.shown(), "file": database.file, "tenant": TENANT, "subject": SUBJECT,
+            "url": database.shown(), "file": database.file.as_ref().map(|_| database.shown_file()), "tenant": TENANT, "subject": SUBJECT,
             "added": loaded.0, "already": loaded.1, "questions": asked, "contexts": contexts, "next": next,
         }))?;
     } else {
@@ -89,11 +89,13 @@ async fn ask(scoped: &Scoped, questions: &Questions, output: &mut Output) -> Res
             asked.push(json!({ "question": question, "hits": hits, "answered_at": answered }));
             continue;
         }
-        output.line(&format!("\n? {}", question.question))?;
+        output.line("")?;
+        output.line(&format!("? {}", question.question))?;
         for (place, hit) in (1..).zip(&found.hits) {
             let mark = if holds(hit) { "  <- holds the answer" } else { "" };
             let text = brief(&hit.content.text(), 160);
-            output.line(&format!("  {place}. {}{mark}\n     {text}", words::origin(&hit.content)))?;
+            output.line(&format!("  {place}. {}{mark}", words::origin(&hit.content)))?;
+            output.line(&format!("     {text}"))?;
         }
     }
     Ok(asked)
@@ -122,7 +124,8 @@ async fn show(scoped: &Scoped, questions: &Questions, output: &mut Output) -> Re
             contexts.push(value);
             continue;
         }
-        output.line(&format!("\n== What a model is sent in {session} for {budget} tokens"))?;
+        output.line("")?;
+        output.line(&format!("== What a model is sent in {session} for {budget} tokens"))?;
         context::in_words(&found, output)?;
     }
     Ok(contexts)
@@ -143,10 +146,12 @@ fn next(database: &Database) -> Vec<String> {
 }
 
 fn say_next(database: &Database, next: &[String], output: &mut Output) -> Result<(), Failure> {
+    output.line("")?;
     match &database.file {
-        Some(file) => output.line(&format!("\nAll of it is in one file: {}\nTry next:", file.display()))?,
-        None => output.line("\nNothing of it was kept: the database was in this process. Try next:")?,
+        Some(_) => output.line(&format!("All of it is in one file: {}", database.shown_file()))?,
+        None => output.line("Nothing of it was kept: the database was in this process.")?,
     }
+    output.line("Try next:")?;
     for command in next {
         output.line(&format!("  {command}"))?;
     }

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use memory::model::Embedder;
+use memory::secrets::without_secrets;
 use memory::{Field, Filter, Memory, MessageId, Settings, WindowConfig};
 
 use super::Call;
@@ -68,7 +69,8 @@ fn open(path: &str) -> Result<Box<dyn Read>, Failure> {
     if path == "-" {
         return Ok(Box::new(io::stdin()));
     }
-    let file = File::open(path).map_err(|error| Failure::Usage(format!("the set {path} cannot be read: {error}")))?;
+    let file = File::open(path)
+        .map_err(|error| Failure::Usage(format!("the set {} cannot be read: {error}", without_secrets(path))))?;
     Ok(Box::new(io::BufReader::new(file)))
 }
 

@@ -1,6 +1,6 @@
 //! `memory export`: everything of the owner as JSON lines on stdout.
 
-use super::Call;
+use super::{Call, sessions};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::{export, upkeep};
@@ -8,7 +8,14 @@ use crate::{export, upkeep};
 /// Writes the export.
 pub(crate) async fn run(call: &Call, output: &mut Output) -> Result<Outcome, Failure> {
     let (memory, scoped) = call.open().await?;
-    export::write(&scoped, call.named_session()?.as_ref(), output).await?;
+    let only = call.named_session()?;
+    if let Some(session) = &only
+        && !sessions::exists(&scoped, session).await?
+    {
+        // An export of nothing would pass for a copy.
+        return Err(Failure::Usage(sessions::no_such(&scoped, session).await?));
+    }
+    export::write(&scoped, only.as_ref(), output).await?;
     output.flush()?;
     upkeep::after(&memory).await;
     Ok(Outcome::Done)

@@ -1,11 +1,12 @@
 //! `memory forget`: messages, records, a conversation or everything, for good.
 
+use std::collections::HashSet;
 use std::io::{IsTerminal, stdin};
 
 use memory::engine::{Forget as What, ForgetReceipt};
-use memory::{MessageId, RecordId, Scoped};
+use memory::{MessageId, RecordId, Scoped, SessionId};
 
-use super::Call;
+use super::{Call, sessions};
 use crate::cli::Forget;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Output, say};
@@ -24,27 +25,50 @@ pub(crate) async fn run(call: &Call, args: &Forget, output: &mut Output) -> Resu
         return Ok(Outcome::Interrupted);
     }
     let (memory, scoped) = call.open().await?;
-    let receipt = match named {
-        Some(session) => scoped.forget(&What::Session(session)).await?,
-        None if args.all => scoped.forget(&What::Everything).await?,
+    let (receipt, outcome) = match &named {
+        Some(session) => (forget_session(&scoped, session).await?, Outcome::Done),
+        None if args.all => (scoped.forget(&What::Everything).await?, Outcome::Done),
         None => forget_ids(&scoped, &args.ids).await?,
     };
     write(&receipt, output)?;
     output.flush()?;
     upkeep::after(&memory).await;
-    Ok(if receipt.complete { Outcome::Done } else { Outcome::Partial })
+    Ok(if receipt.complete { outcome } else { Outcome::Partial })
 }
 
-/// Forgets each id as a message and as a record: whoever gives one need not know which it is.
-pub(crate) async fn forget_ids(scoped: &Scoped, ids: &[MessageId]) -> Result<ForgetReceipt, Failure> {
-    let records = ids.iter().map(|id| RecordId(id.0)).collect();
+/// Forgets a conversation, whose name may be mistyped.
+async fn forget_session(scoped: &Scoped, session: &SessionId) -> Result<ForgetReceipt, Failure> {
+    // Asked for first, also where nothing is left of it: an earlier call may have been cut off.
+    let receipt = scoped.forget(&What::Session(session.clone())).await?;
+    if is_empty(&receipt) {
+        return Err(Failure::Usage(sessions::no_such(scoped, session).await?));
+    }
+    Ok(receipt)
+}
+
+fn is_empty(receipt: &ForgetReceipt) -> bool {
+    receipt.removed == 0 && receipt.complete
+}
+
+/// Forgets each id as a message and as a record: whoever gives one need not know which it is. Says which are neither.
+pub(crate) async fn forget_ids(scoped: &Scoped, ids: &[MessageId]) -> Result<(ForgetReceipt, Outcome), Failure> {
+    let records: Vec<RecordId> = ids.iter().map(|id| RecordId(id.0)).collect();
+    let messages = scoped.messages(ids).await?.into_iter().map(|row| row.id.0);
+    let stored: HashSet<_> = messages.chain(scoped.get(&records).await?.iter().map(|row| row.record.id.0)).collect();
+    let unknown =
+        ids.iter().filter(|id| !stored.contains(&id.0)).map(|id| format!("there is no message or record {id}"));
+    let unknown: Vec<String> = unknown.collect();
     let mut receipt = scoped.forget(&What::Messages(ids.to_vec())).await?;
     let rest = scoped.forget(&What::Records(records)).await?;
     receipt.removed += rest.removed;
     receipt.derived += rest.derived;
     receipt.complete &= rest.complete;
     receipt.stores.extend(rest.stores);
-    Ok(receipt)
+    if is_empty(&receipt) && !unknown.is_empty() {
+        return Err(Failure::Usage(unknown.join("; ")));
+    }
+    unknown.iter().for_each(|unknown| say(&format!("warning: {unknown}")));
+    Ok((receipt, if unknown.is_empty() { Outcome::Done } else { Outcome::Partial }))
 }
 
 /// Writes what was forgotten.

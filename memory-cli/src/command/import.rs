@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use memory::secrets::without_secrets;
 use memory::{Memory, Timestamp};
 use serde_json::json;
 use tokio::sync::mpsc::{Receiver, channel};
@@ -167,11 +168,13 @@ fn open(file: &str) -> Result<(Box<dyn Read + Send>, Option<u64>), Failure> {
     if file == "-" {
         return Ok((Box::new(io::stdin()), None));
     }
-    let unreadable = |error: io::Error| Failure::Usage(format!("the file {file} cannot be read: {error}"));
+    // Somebody may have given a URL.
+    let shown = without_secrets(file);
+    let unreadable = |error: io::Error| Failure::Usage(format!("the file {shown} cannot be read: {error}"));
     let opened = File::open(file).map_err(unreadable)?;
     let metadata = opened.metadata().map_err(unreadable)?;
     if metadata.is_dir() {
-        return Err(Failure::Usage(format!("{file} is a folder, not a file")));
+        return Err(Failure::Usage(format!("{shown} is a folder, not a file")));
     }
     Ok((Box::new(opened), metadata.is_file().then_some(metadata.len())))
 }

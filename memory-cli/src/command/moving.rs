@@ -24,7 +24,7 @@ const OWNERS: usize = 500;
 
 /// Copies what the command line asks for. Safe to run again, also after a kill: what is there already stays.
 pub(crate) async fn run(call: &Call, args: &Move, output: &mut Output) -> Result<Outcome, Failure> {
-    let (from, to) = (Database::at(&args.from)?, Database::at(&args.to)?);
+    let (from, to) = (Database::at(&args.from.0)?, Database::at(&args.to.0)?);
     if from.is(&to) {
         return Err(Failure::Usage("--from and --to name the same database".to_owned()));
     }

@@ -4,7 +4,7 @@ use memory::engine::Found;
 use memory::{Field, Filter};
 use serde_json::{Value, json};
 
-use super::Call;
+use super::{Call, sessions};
 use crate::cli::Search;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
@@ -14,7 +14,7 @@ use crate::{upkeep, words};
 pub(crate) async fn run(call: &Call, args: &Search, output: &mut Output) -> Result<Outcome, Failure> {
     let search = request(call, args)?;
     let (memory, scoped) = call.open().await?;
-    let pending = upkeep::warn_if_behind(&memory).await;
+    let pending = upkeep::warn_if_behind(&scoped).await;
     let found = scoped.recall(&search).await?;
     if output.is_json() {
         let hits: Vec<Value> = found.hits.iter().map(words::hit_json).collect();
@@ -27,8 +27,11 @@ pub(crate) async fn run(call: &Call, args: &Search, output: &mut Output) -> Resu
         in_words(&found, args.explain, output)?;
     }
     output.flush()?;
+    if let Some(session) = call.named_session()?.filter(|_| found.hits.is_empty()) {
+        sessions::note_if_empty(&scoped, &session).await?;
+    }
     upkeep::after(&memory).await;
-    Ok(Outcome::Done)
+    Ok(words::outcome(&found.receipt))
 }
 
 fn request(call: &Call, args: &Search) -> Result<memory::Search, Failure> {
@@ -51,7 +54,9 @@ fn request(call: &Call, args: &Search) -> Result<memory::Search, Failure> {
 /// Writes hits for people.
 pub(crate) fn in_words(found: &Found, explain: bool, output: &mut Output) -> Result<(), Failure> {
     for (place, hit) in (1..).zip(&found.hits) {
-        output.line(&words::hit(place, hit, explain))?;
+        for line in words::hit(place, hit, explain) {
+            output.line(&line)?;
+        }
     }
     if found.hits.is_empty() {
         output.line("nothing found")?;

@@ -29,7 +29,11 @@ pub(crate) async fn run(call: &Call, output: &mut Output) -> Result<Outcome, Fai
         Some(owner) => Some(count(&memory.of(owner)).await?),
         None => None,
     };
-    let status = memory.status().await;
+    let mut status = memory.status().await;
+    if let Some(owner) = &owner {
+        // Who asks for one owner sees nothing of the others.
+        status.indexes = memory.of(owner).indexes().await;
+    }
     if output.is_json() {
         output.json(&as_json(&database, &status, owner.as_ref(), owned.as_ref()))?;
     } else {
@@ -59,9 +63,10 @@ fn schema(database: &Database) -> Option<usize> {
 
 async fn count(scoped: &Scoped) -> Result<Owned, Failure> {
     let sessions = sessions::all(scoped).await?;
+    let unexpired = Filter::unexpired(scoped.memory().now());
     let (mut records, mut after): (usize, Option<RecordId>) = (0, None);
     loop {
-        let page = scoped.records(&Filter::All, after, PAGE).await?;
+        let page = scoped.records(&unexpired, after, PAGE).await?;
         let Some(last) = page.last() else { break };
         after = Some(last.record.id);
         records += page.len();
@@ -93,7 +98,7 @@ fn as_json(database: &Database, status: &Status, owner: Option<&Scope>, owned: O
         })
     });
     json!({
-        "url": database.shown(), "file": database.file, "bytes": database.file.as_deref().map(size),
+        "url": database.shown(), "file": database.file.as_ref().map(|_| database.shown_file()), "bytes": database.file.as_deref().map(size),
         "schema": schema(database),
         "stores": stores.collect::<Vec<Value>>(), "indexes": indexes.collect::<Vec<Value>>(), "owner": owner,
     })
@@ -109,7 +114,8 @@ fn in_words(
     match &database.file {
         Some(file) => {
             let schema = schema(database).unwrap_or_default();
-            output.line(&format!("file       {} ({} bytes, schema {schema})", file.display(), size(file)))?;
+            let shown = database.shown_file();
+            output.line(&format!("file       {shown} ({} bytes, schema {schema})", size(file)))?;
         }
         None if database.shown() == "memory:" => output.line("database   in this process, gone when it ends")?,
         None => output.line(&format!("database   {}", database.shown()))?,
@@ -130,6 +136,9 @@ fn in_words(
             Err(error) => error.with_causes(),
         };
         output.line(&format!("index      {}: {backlog}", index.name.as_str()))?;
+    }
+    if status.indexes.is_empty() {
+        output.line("index      none, so nothing is found by words: MEMORY_TEXT_URL says where one is")?;
     }
     let Some((owner, owned)) = owner.zip(owned) else {
         output.line("owner      none named: --tenant NAME --subject NAME")?;

@@ -1,13 +1,13 @@
 //! How far an import is, on stderr.
 
-use std::io::{IsTerminal, Write, stderr};
+use std::io::{IsTerminal, stderr};
 use std::time::Duration;
 
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use memory::time::Stopwatch;
 
-use crate::output::{plain, say};
+use crate::output::say;
 
 /// How progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -61,7 +61,7 @@ impl Progress {
                 bar.set_message(format!("{items} messages, {rate:.0}/s"));
                 bar.set_position(bytes);
             }
-            Kind::Lines => line(&format!("committed {items}")),
+            Kind::Lines => say(&format!("committed {items}")),
             Kind::None => {}
         }
     }
@@ -70,7 +70,7 @@ impl Progress {
     pub(crate) fn indexing(&self, pending: u64) {
         match &self.kind {
             Kind::Bar(bar) => bar.set_message(format!("indexing, {pending} conversations to go")),
-            Kind::Lines => line("indexing"),
+            Kind::Lines => say("indexing"),
             Kind::None => {}
         }
     }
@@ -103,11 +103,6 @@ impl Progress {
             bar.finish_and_clear();
         }
     }
-}
-
-/// Whoever reads the lines may kill this process at the next instant, so each is written at once and whole.
-fn line(text: &str) {
-    let _ = stderr().write_all(format!("{}\n", plain(text)).as_bytes());
 }
 
 fn bar(bytes: Option<u64>) -> ProgressBar {

@@ -106,7 +106,7 @@ fn a_context_is_chat_json_with_a_receipt_and_keeps_its_budget() {
     assert_eq!(members(&context), ["messages", "pending", "receipt"]);
     assert_eq!(bed.json(&["context"])["receipt"]["tokens"]["limit"], 3_000);
     let unknown = bed.run(&["context", "--session", "gardn"]);
-    assert_eq!((unknown.code, unknown.stderr.as_str()), (0, "note: the session gardn holds no messages\n"));
+    assert_eq!((unknown.code, unknown.stderr.as_str()), (0, "note: there is no session gardn; did you mean garden?\n"));
     let gpt = bed.json(&["context", "--model", "gpt-4o"]);
     assert_eq!(gpt["receipt"]["tokens"]["limit"], 96_000);
     let unknown = bed.run(&["context", "--model", "of-my-own", "--json"]);

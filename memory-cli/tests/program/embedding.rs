@@ -4,6 +4,7 @@
 #[test]
 fn a_build_without_the_model_says_how_to_get_it() {
     let bed = crate::support::Bed::new();
+    bed.json(&["remember", "one"]);
     let answer = bed.run(&["--embedder", "local", "search", "x"]);
     assert!(answer.refused(2).contains("--features local"), "{}", answer.stderr);
 }

@@ -27,7 +27,6 @@ fn a_wrong_command_line_is_told_in_one_line() {
         (&["search", "x", "-k", "0"], "a search returns 1 to"),
         (&["search", "x", "-k", "-1"], "invalid value '-1'"),
         (&["context", "x", "--budget", "-5"], "invalid value '-5'"),
-        (&["search", " "], "nothing to search for"),
         (&["search", "x", "--filter", "role ="], "filter, character 7: expected a value"),
         (&["search", "x", "--filter", "rle = user"], "unit, session, seq, role"),
         (&["search", "x", "--as-of", "someday"], "not a time"),
@@ -42,6 +41,9 @@ fn a_wrong_command_line_is_told_in_one_line() {
         (&["forget", "--all", "--session", "x"], "one of --id, --session and --all"),
         (&["forget", "--id", "7"], "not the id of a message"),
         (&["forget", "--all"], "say --yes"),
+        (&["forget", "--session", "chat"], "there is no session chat"),
+        (&["forget", "--id", "0196b7a5-36b8-7b39-b8b8-6a3fbb3a4e5c"], "there is no message or record 0196b7a5-"),
+        (&["export", "--session", "chat"], "there is no session chat"),
         (&["context", "--session", ""], "the session's name"),
         (&["fly"], "unrecognized subcommand 'fly'"),
     ];

@@ -24,7 +24,8 @@ fn an_id_is_forgotten_whether_it_is_a_message_or_a_record() {
     let receipt = bed.json(&["forget", "--id", &message, "--id", &record]);
     assert_eq!((&receipt["removed"], &receipt["complete"], &receipt["epoch"]), (&json!(2), &json!(true), &Value::Null));
     assert_eq!(hits(&bed, "parcel"), 1);
-    assert_eq!(bed.json(&["forget", "--id", &message])["removed"], 0);
+    let line = format!("there is no message or record {message}");
+    assert_eq!(bed.run(&["forget", "--id", &message]).refused(2), line);
     let again = bed.import(&conversations());
     assert_eq!((&again["added"], &again["already"], &again["forgotten"]), (&json!(0), &json!(6), &json!(1)));
     assert_eq!(hits(&bed, "parcel"), 1);
@@ -38,7 +39,26 @@ fn a_session_is_forgotten_by_its_name_and_no_other() {
     let sessions = bed.json(&["sessions"]);
     assert_eq!(sessions["sessions"].as_array().unwrap().len(), 1);
     assert_eq!((hits(&bed, "tomatoes"), hits(&bed, "parcel")), (0, 3));
-    assert_eq!(bed.run(&["forget", "--session", "gard"]).stdout, "0 items forgotten\n");
+    assert_eq!(bed.run(&["forget", "--session", "garden"]).refused(2), "there is no session garden");
+}
+
+#[test]
+fn a_mistyped_name_is_told_with_the_one_that_was_meant() {
+    let (bed, message, _) = filled();
+    let line = "there is no session graden; did you mean garden?";
+    assert_eq!(bed.run(&["forget", "--session", "graden"]).refused(2), line);
+    assert_eq!(bed.run(&["export", "--session", "graden"]).refused(2), line);
+    for args in [&["search", "rain", "--session", "graden"][..], &["context", "--session", "graden"]] {
+        let answer = bed.run(args);
+        assert_eq!((answer.code, answer.stderr), (0, format!("note: {line}\n")), "{args:?}");
+    }
+    assert_eq!(bed.run(&["forget", "--session", "something else"]).refused(2), "there is no session something else");
+    let unknown = "0196b7a5-36b8-7b39-b8b8-6a3fbb3a4e5c";
+    let partly = bed.run(&["forget", "--id", unknown, "--id", &message]);
+    assert_eq!((partly.code, partly.stdout.as_str()), (3, "1 items forgotten\n"));
+    assert_eq!(partly.stderr, format!("warning: there is no message or record {unknown}\n"));
+    let chat = bed.run_with(&["chat"], format!("/forget {unknown}\n").as_bytes());
+    assert_eq!((chat.code, chat.stderr), (3, format!("error: there is no message or record {unknown}\n")));
 }
 
 #[test]

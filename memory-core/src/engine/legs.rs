@@ -79,8 +79,18 @@ impl Inner {
             None => vector,
         };
         let vector = vector.unwrap_or_else(|(stage, error)| note(&mut degraded, stage, &error));
+        degraded.extend(self.can_search().err().map(|error| Degraded::new(Stage::Text, &error)));
         degraded.dedup();
         Legs { terms, text, spans, vector, asked, limit, degraded }
+    }
+
+    /// Returns `Ok` if there is an index that words can be sought in.
+    pub(super) fn can_search(&self) -> Result<()> {
+        if self.text.is_some() || self.vectors.is_some() {
+            return Ok(());
+        }
+        let what = "search: there is no index of words; say where one is by MEMORY_TEXT_URL or `Settings::with_text`";
+        Err(Error::Unsupported { backend: self.chat.store().backend(), what: what.to_owned() })
     }
 
     /// Tells whom the question is about, by the speakers of what its words were found in, and when.

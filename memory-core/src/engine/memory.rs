@@ -97,7 +97,7 @@ pub struct StoreStatus {
 pub struct IndexStatus {
     /// The index.
     pub name: IndexName,
-    /// What it is behind.
+    /// What it is behind, for all owners or for the one that was asked.
     pub backlog: Result<Backlog>,
 }
 
@@ -193,8 +193,23 @@ impl Inner {
     }
 
     async fn backlog(&self, index: &IndexName) -> Result<Backlog> {
-        let (chat, records) =
-            tokio::try_join!(self.chat.upkeep().backlog(index), self.records.upkeep().backlog(index))?;
+        let (chat, records) = (self.chat.upkeep(), self.records.upkeep());
+        let (chat, records) = tokio::try_join!(chat.backlog(index), records.backlog(index))?;
         Ok(Backlog { pending: chat.pending + records.pending, dead: chat.dead + records.dead })
+    }
+
+    async fn backlog_of(&self, scope: &Scope, index: &IndexName) -> Result<Backlog> {
+        let (chat, records) = (self.chat.upkeep(), self.records.upkeep());
+        let (chat, records) = tokio::try_join!(chat.backlog_of(scope, index), records.backlog_of(scope, index))?;
+        Ok(Backlog { pending: chat.pending + records.pending, dead: chat.dead + records.dead })
+    }
+
+    /// Returns how far each index is behind for one owner.
+    pub(super) async fn indexes_of(&self, scope: &Scope) -> Vec<IndexStatus> {
+        let indexes = self.index_names().into_iter().map(|name| async move {
+            let backlog = self.backlog_of(scope, &name).await;
+            IndexStatus { name, backlog }
+        });
+        join_all(indexes).await
     }
 }

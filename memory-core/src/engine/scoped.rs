@@ -12,7 +12,7 @@ use crate::message::StoredMessage;
 use crate::record::StoredRecord;
 use crate::scope::{Epoch, Scope};
 
-use super::memory::{Inner, Memory};
+use super::memory::{IndexStatus, Inner, Memory};
 use super::session::Session;
 
 /// Accesses that wait for upkeep at the most; later ones are not counted.
@@ -43,6 +43,11 @@ impl Scoped {
 
     pub(super) fn inner(&self) -> &Inner {
         &self.memory.inner
+    }
+
+    /// Returns how far each index is behind for this owner: what other owners wrote does not count.
+    pub async fn indexes(&self) -> Vec<IndexStatus> {
+        self.inner().indexes_of(&self.scope).await
     }
 
     /// Returns the handle of a session. No call is made; a session begins with its first message.

@@ -39,7 +39,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// Asks for `words`.
+    /// Asks for `words`; without any, for what is newest, newest first.
     pub fn new(words: impl Into<String>) -> Self {
         Self {
             words: words.into(),
@@ -114,6 +114,10 @@ impl Search {
         current.and(self.filter.clone())
     }
 
+    fn is_without_words(&self) -> bool {
+        self.words.trim().is_empty() && self.vector.is_none()
+    }
+
     pub(super) fn searches(&self, unit: Unit) -> bool {
         self.units.contains(&unit)
     }
@@ -172,13 +176,22 @@ impl Scoped {
     /// Expired, superseded and forgotten items are never found. Exactly `limit` hits where so many match. An index or
     /// embedder that fails is named in the receipt, and the others answer.
     ///
+    /// Without words and vector the newest items are found, newest first: of each session its last messages are looked at,
+    /// and all records. That needs no index.
+    ///
     /// # Errors
-    /// `Invalid` for a question without words and vector, or beyond the limits.
+    /// `Invalid` beyond the limits; `Unsupported` if the memory has no index to search for words.
     pub async fn search(&self, search: &Search) -> Result<Found> {
         let watch = Stopwatch::start();
         let inner = self.inner();
         inner.check(search)?;
         let filter = search.effective(inner.clock.now());
+        if search.is_without_words() {
+            let mut found = self.newest(search, &filter).await;
+            found.receipt.took_micros = watch.micros();
+            return Ok(found);
+        }
+        inner.can_search()?;
         let legs = inner.legs(self.scope(), search, &filter).await;
         let mut receipt = SearchReceipt::default();
         let candidates = receipt.rank(search, legs, &[], inner);
@@ -237,9 +250,6 @@ impl Scoped {
 
 impl Inner {
     pub(super) fn check(&self, search: &Search) -> Result<()> {
-        if search.words.trim().is_empty() && search.vector.is_none() {
-            return Err(Error::invalid("there is nothing to search for"));
-        }
         if search.words.len() > self.limits.query_bytes {
             return Err(Error::invalid(format!("a query holds at most {} bytes", self.limits.query_bytes)));
         }

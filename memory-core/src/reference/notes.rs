@@ -148,4 +148,8 @@ impl Notes {
     pub(super) fn backlog(&self, index: &IndexName) -> Backlog {
         self.indexes.get(index).map(Queue::backlog).unwrap_or_default()
     }
+
+    pub(super) fn backlog_of(&self, scope: &Scope, index: &IndexName) -> Backlog {
+        self.indexes.get(index).map(|queue| queue.backlog_of(scope)).unwrap_or_default()
+    }
 }

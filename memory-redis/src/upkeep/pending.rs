@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use futures_util::future::try_join_all;
-use memory_core::error::{Error, Result};
+use memory_core::error::Result;
 use memory_core::id::{Seq, SessionId};
 use memory_core::scope::{Epoch, Scope};
 use memory_core::time::Timestamp;
@@ -191,14 +191,23 @@ pub(super) async fn backlog(redis: &Redis, index: &IndexName) -> Result<Backlog>
         let owners = listed(redis, &after).await?;
         let Some(last) = owners.last() else { return Ok(backlog) };
         after = format!("({}", last.score);
-        let counts = owners.iter().map(|owner| async {
-            let call = Call::new(&script::BACKLOG, redis.keys().owner(&owner.scope)).arg(token.as_str());
-            let mut reply = redis.run(&call, BACKLOG).await?;
-            Ok::<_, Error>((reply.number()?, reply.number()?))
-        });
-        for (queued, all) in try_join_all(counts).await? {
-            backlog.pending += queued;
-            backlog.dead += all.saturating_sub(queued);
+        for one in try_join_all(owners.iter().map(|owner| count(redis, &owner.scope, &token))).await? {
+            backlog.pending += one.pending;
+            backlog.dead += one.dead;
         }
     }
+}
+
+/// Returns how far `index` is behind for one owner.
+pub(super) async fn backlog_of(redis: &Redis, scope: &Scope, index: &IndexName) -> Result<Backlog> {
+    let Some((token, _)) = find(redis, index).await? else { return Ok(Backlog::default()) };
+    count(redis, scope, &token).await
+}
+
+/// Counts an owner's notes for the index with this token.
+async fn count(redis: &Redis, scope: &Scope, token: &str) -> Result<Backlog> {
+    let call = Call::new(&script::BACKLOG, redis.keys().owner(scope)).arg(token);
+    let mut reply = redis.run(&call, BACKLOG).await?;
+    let (pending, all): (u64, u64) = (reply.number()?, reply.number()?);
+    Ok(Backlog { pending, dead: all.saturating_sub(pending) })
 }

@@ -97,8 +97,10 @@ impl Notes {
         }
     }
 
-    pub(crate) fn backlog(&self, index: &IndexName) -> Backlog {
-        let rows = || self.indexes.get(index).into_iter().flat_map(BTreeMap::values);
+    /// Counts the notes of one owner, or of all.
+    pub(crate) fn backlog(&self, only: Option<&Scope>, index: &IndexName) -> Backlog {
+        let rows = self.indexes.get(index).into_iter().flat_map(BTreeMap::values);
+        let rows = || rows.clone().filter(|row| only.is_none_or(|only| *only == row.note.scope));
         let dead = rows().filter(|row| row.due.is_none()).count() as u64;
         Backlog { pending: rows().count() as u64 - dead, dead }
     }

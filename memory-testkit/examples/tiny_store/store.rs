@@ -286,7 +286,11 @@ impl Upkeep for TinyChat {
     }
 
     async fn backlog(&self, index: &IndexName) -> Result<Backlog> {
-        Ok(self.lock().notes.backlog(index))
+        Ok(self.lock().notes.backlog(None, index))
+    }
+
+    async fn backlog_of(&self, scope: &Scope, index: &IndexName) -> Result<Backlog> {
+        Ok(self.lock().notes.backlog(Some(scope), index))
     }
 
     /// Messages do not expire.

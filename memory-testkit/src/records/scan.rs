@@ -18,6 +18,7 @@ scenarios!(TABLE: Records = [
     filters_by_agent_and_run,
     shows_what_is_current,
     shows_what_was_current,
+    shows_what_has_not_expired,
     a_pinned_record_is_current_for_ever,
     scans_one_owner,
 ]);
@@ -194,6 +195,13 @@ async fn shows_what_was_current(bed: Bed<Records>) -> Scene {
     equal(then, ["plain", "superseded at 10", "true until 10"])?;
     equal(shown(&shelf, &Filter::as_of(later(10), later(20))).await?, ["plain", "true from 10"])?;
     equal(shown(&shelf, &Filter::as_of(later(-1), later(20))).await?, [""; 0])
+}
+
+async fn shows_what_has_not_expired(bed: Bed<Records>) -> Scene {
+    let shelf = lives(&bed).await?;
+    let (past, ever) = (["plain", "superseded at 10", "true from 10", "true until 10"], &Filter::All);
+    equal(shown(&shelf, &Filter::unexpired(later(9))).await?, shown(&shelf, ever).await?)?;
+    equal(shown(&shelf, &Filter::unexpired(later(10))).await?, past)
 }
 
 async fn a_pinned_record_is_current_for_ever(bed: Bed<Records>) -> Scene {

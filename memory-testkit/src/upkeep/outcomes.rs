@@ -30,6 +30,7 @@ scenarios!(CHAT: Chat, RECORDS: Records = [
     one_bad_note_blocks_no_other,
     settles_many_notes_at_once,
     counts_what_is_pending_and_dead,
+    counts_the_notes_of_one_owner_alone,
     strange_settlements_change_nothing,
     settle_is_repeated_after_a_lost_answer,
     enlist_is_repeated_after_a_lost_answer,
@@ -216,6 +217,33 @@ async fn counts_what_is_pending_and_dead<S: Keeper>(bed: Bed<S>) -> Scene {
     equal(backlog().await?, Backlog { pending: 2, dead: 1 })?;
     follower.done(&follower.note("c").await?).await?;
     equal(backlog().await?, Backlog { pending: 1, dead: 1 })
+}
+
+async fn counts_the_notes_of_one_owner_alone<S: Keeper>(bed: Bed<S>) -> Scene {
+    let follower = Follower::enlisted(&bed).await?;
+    let (bob, begun) = (bed.scope("bob")?, bed.scope("ad")?);
+    let backlog_of = |scope| follower.store.upkeep().backlog_of(scope, &follower.index);
+    equal(backlog_of(&follower.scope).await?, Backlog::default())?;
+    follower.write(&["a", "b", "c"]).await?;
+    follower.store.write(&bob, "a").await?;
+    equal(backlog_of(&follower.scope).await?, Backlog { pending: 3, dead: 0 })?;
+    equal(backlog_of(&bob).await?, Backlog { pending: 1, dead: 0 })?;
+    equal(backlog_of(&begun).await?, Backlog::default())?;
+    let mine = follower.due(0).await?.into_iter().filter(|note| note.scope == follower.scope);
+    for (place, note) in mine.enumerate() {
+        match place {
+            0 => follower.give_up(&note).await?,
+            1 => follower.retry(&note, 60).await?,
+            _ => follower.done(&note).await?,
+        }
+    }
+    equal(backlog_of(&follower.scope).await?, Backlog { pending: 1, dead: 1 })?;
+    equal(backlog_of(&bob).await?, Backlog { pending: 1, dead: 0 })?;
+    let unknown = follower.beside("text/unknown")?;
+    equal(unknown.store.upkeep().backlog_of(&bob, &unknown.index).await?, Backlog::default())?;
+    // An erasure that the index has still to carry out is one note.
+    follower.store.upkeep().bury(&follower.scope).await?;
+    equal(backlog_of(&follower.scope).await?, Backlog { pending: 1, dead: 0 })
 }
 
 async fn strange_settlements_change_nothing<S: Keeper>(bed: Bed<S>) -> Scene {

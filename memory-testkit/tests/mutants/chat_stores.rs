@@ -87,6 +87,10 @@ pub(crate) trait Break: Debug + Send + Sync + 'static {
         inner.settle(index, notes).await
     }
 
+    async fn backlog_of(&self, inner: &MemChat, scope: &Scope, index: &IndexName) -> Result<Backlog> {
+        inner.backlog_of(scope, index).await
+    }
+
     async fn owners(&self, inner: &MemChat, after: Option<&Scope>, limit: usize) -> Result<Vec<Scope>> {
         inner.owners(after, limit).await
     }
@@ -187,6 +191,10 @@ impl<B: Break> Upkeep for Mutant<B> {
 
     async fn backlog(&self, index: &IndexName) -> Result<Backlog> {
         self.inner.backlog(index).await
+    }
+
+    async fn backlog_of(&self, scope: &Scope, index: &IndexName) -> Result<Backlog> {
+        self.broken.backlog_of(&self.inner, &self.broken.scope(scope), index).await
     }
 
     async fn sweep(&self, now: Timestamp, limit: usize) -> Result<u64> {

@@ -280,3 +280,54 @@ impl Break for IgnoresAgents {
 async fn a_filter_that_ignores_agents_is_caught() {
     caught(IgnoresAgents, &["random_filters_give_the_answer_of_brute_force", "filters_by_agent_and_run"]).await;
 }
+
+/// Hides what was superseded, whatever was asked for.
+#[derive(Clone, Debug)]
+struct HidesHistory;
+
+#[async_trait]
+impl Break for HidesHistory {
+    async fn scan(
+        &self,
+        inner: &MemRecords,
+        scope: &Scope,
+        filter: &Filter,
+        after: Option<RecordId>,
+        limit: usize,
+    ) -> Result<Vec<StoredRecord>> {
+        let current = Filter::Exists(memory_core::Field::SupersededAt).negate();
+        inner.scan(scope, &filter.clone().and(current), after, limit).await
+    }
+}
+
+#[tokio::test]
+async fn a_store_that_hides_history_is_caught() {
+    caught(HidesHistory, &["shows_what_has_not_expired", "shows_what_was_current"]).await;
+}
+
+/// Returns what has expired until it is swept.
+#[derive(Clone, Debug)]
+struct WaitsForTheSweep;
+
+#[async_trait]
+impl Break for WaitsForTheSweep {
+    async fn scan(
+        &self,
+        inner: &MemRecords,
+        scope: &Scope,
+        filter: &Filter,
+        after: Option<RecordId>,
+        limit: usize,
+    ) -> Result<Vec<StoredRecord>> {
+        let is_of_expiry = format!("{filter:?}").contains("ExpiresAt");
+        let rows = inner.scan(scope, if is_of_expiry { &Filter::All } else { filter }, after, limit).await?;
+        let matches =
+            |row: &StoredRecord| row.record.expires_at.is_some() || filter.matches(&Fields::of_record(&row.record));
+        Ok(rows.into_iter().filter(matches).collect())
+    }
+}
+
+#[tokio::test]
+async fn a_store_that_shows_what_has_expired_is_caught() {
+    caught(WaitsForTheSweep, &["shows_what_has_not_expired", "shows_what_is_current"]).await;
+}

@@ -143,6 +143,10 @@ impl<B: Break> Upkeep for Mutant<B> {
         self.inner.backlog(index).await
     }
 
+    async fn backlog_of(&self, scope: &Scope, index: &IndexName) -> Result<Backlog> {
+        self.inner.backlog_of(scope, index).await
+    }
+
     async fn sweep(&self, now: Timestamp, limit: usize) -> Result<u64> {
         self.broken.sweep(&self.inner, now, limit).await
     }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use memory_core::chat::{Append, Appended, ChatStore as _};
 use memory_core::reference::MemChat;
 use memory_core::store::{Erased, Store as _};
-use memory_core::upkeep::{IndexName, Note, Outcome, Target, Upkeep as _};
+use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Target, Upkeep as _};
 use memory_core::{Epoch, Result, Scope, SessionId, Timestamp};
 
 use crate::chat_stores::{Break, caught};
@@ -243,4 +243,20 @@ impl Break for ListsOwnersBackwards {
 #[tokio::test]
 async fn a_list_of_owners_in_another_order_is_caught() {
     caught(ListsOwnersBackwards, &["lists_owners_in_the_order_of_their_keys"]).await;
+}
+
+/// Counts the notes of all owners for one.
+#[derive(Clone, Debug)]
+struct CountsForAll;
+
+#[async_trait]
+impl Break for CountsForAll {
+    async fn backlog_of(&self, inner: &MemChat, _: &Scope, index: &IndexName) -> Result<Backlog> {
+        inner.backlog(index).await
+    }
+}
+
+#[tokio::test]
+async fn a_count_of_the_notes_of_all_owners_is_caught() {
+    caught(CountsForAll, &["counts_the_notes_of_one_owner_alone"]).await;
 }

@@ -19,12 +19,31 @@ fn urls_name_backends() {
         ("qdrant+https://h", Backend::Qdrant),
         ("elastic:", Backend::Elastic),
         ("elastic+http://h:9200", Backend::Elastic),
+        ("POSTGRES://u:p@h/d", Backend::Postgres),
+        ("Redis+Cluster://h", Backend::Redis),
+        ("SQLITE:a", Backend::Sqlite),
+        (" qdrant:\n", Backend::Qdrant),
     ];
     for (url, backend) in table {
         assert_eq!(Backend::of(url).unwrap(), backend, "{url}");
     }
-    for url in ["", "sqlite:", "memory:x", "mysql://h", "http://h"] {
+    for url in ["", "sqlite:", "memory:x", "mysql://h", "http://h", "p ostgres://h", "://h"] {
         assert!(Backend::of(url).is_err(), "{url}");
+    }
+}
+
+#[test]
+fn files_are_found_in_urls() {
+    let table = [
+        ("a/b.sqlite", Some("a/b.sqlite")),
+        ("sqlite:///a", Some("/a")),
+        ("SQLite:a", Some("a")),
+        ("memory:", None),
+        ("redis://h", None),
+        ("sqlite:", None),
+    ];
+    for (url, file) in table {
+        assert_eq!(Backend::file(url), file, "{url}");
     }
 }
 

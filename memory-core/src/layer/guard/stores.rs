@@ -77,6 +77,7 @@ guarded! {
         quick "read notes" pending(index: &IndexName, now: Timestamp, limit: usize) -> Vec<Note>;
         bulk "settle notes" settle(index: &IndexName, notes: &[(Note, Outcome)]) -> ();
         quick "count notes" backlog(index: &IndexName) -> Backlog;
+        quick "count an owner's notes" backlog_of(scope: &Scope, index: &IndexName) -> Backlog;
         bulk "delete expired records" sweep(now: Timestamp, limit: usize) -> u64;
         quick "list owners" owners(after: Option<&Scope>, limit: usize) -> Vec<Scope>;
         quick "bury an owner" bury(scope: &Scope) -> Epoch;

@@ -48,6 +48,10 @@ impl Upkeep for MemChat {
         Ok(self.state.lock().notes.backlog(index))
     }
 
+    async fn backlog_of(&self, scope: &Scope, index: &IndexName) -> Result<Backlog> {
+        Ok(self.state.lock().notes.backlog_of(scope, index))
+    }
+
     /// Messages do not expire.
     async fn sweep(&self, _now: Timestamp, _limit: usize) -> Result<u64> {
         Ok(0)

@@ -111,6 +111,12 @@ impl Queue {
         Backlog { pending: self.due.len() as u64, dead: self.dead }
     }
 
+    pub(super) fn backlog_of(&self, scope: &Scope) -> Backlog {
+        let rows = || self.owners.get(scope).into_iter().flat_map(BTreeMap::values);
+        let dead = rows().filter(|row| row.place.is_none()).count() as u64;
+        Backlog { pending: rows().count() as u64 - dead, dead }
+    }
+
     fn put_in_place(
         due: &mut BTreeMap<(Timestamp, u64), (Scope, Target)>,
         (scope, target): (&Scope, &Target),

@@ -47,6 +47,10 @@ impl Upkeep for MemRecords {
         Ok(self.state.lock().notes.backlog(index))
     }
 
+    async fn backlog_of(&self, scope: &Scope, index: &IndexName) -> Result<Backlog> {
+        Ok(self.state.lock().notes.backlog_of(scope, index))
+    }
+
     async fn sweep(&self, now: Timestamp, limit: usize) -> Result<u64> {
         let mut state = self.state.lock();
         let expired = state.expiring.iter().take_while(|(at, ..)| *at <= now).take(limit);

@@ -120,6 +120,10 @@ impl<S: Upkeep + ?Sized> Upkeep for Tapped<S> {
         self.run("backlog", self.inner.backlog(index), none).await
     }
 
+    async fn backlog_of(&self, scope: &Scope, index: &IndexName) -> Result<Backlog> {
+        self.run("backlog_of", self.inner.backlog_of(scope, index), none).await
+    }
+
     async fn sweep(&self, now: Timestamp, limit: usize) -> Result<u64> {
         self.run("sweep", self.inner.sweep(now, limit), none).await
     }

@@ -1,0 +1,64 @@
+//! A program whose indexes or cache are away opens, says so, and answers with what there is.
+
+use std::net::TcpListener;
+use std::process::Command;
+
+use crate::support::{Bed, answer, conversations};
+
+/// Returns the address of a port on which nothing listens.
+fn nobody() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().to_string()
+}
+
+fn without_words(bed: &Bed) -> Command {
+    let mut command = bed.command();
+    command.env("MEMORY_TEXT_URL", format!("ELASTIC+http://{}", nobody()));
+    command
+}
+
+#[test]
+fn an_index_that_is_away_is_told_and_the_rest_answers() {
+    let bed = Bed::new();
+    let file = bed.file("conversation.jsonl", conversations());
+    // What stores is stored, what is listed is whole, what is searched may lack something.
+    let table: [(&[&str], i32, &str); 6] = [
+        (&["import", &file], 0, "7 added"),
+        (&["remember", "Charlie likes tea"], 0, "remembered"),
+        (&["sessions"], 0, "2 sessions"),
+        (&["search", ""], 0, "Charlie likes tea"),
+        (&["search", "parcel"], 3, "degraded  text"),
+        (&["context", "parcel"], 3, "My name is Charlie"),
+    ];
+    for (args, code, part) in table {
+        let answer = answer(without_words(&bed).args(args), b"");
+        assert_eq!(answer.code, code, "{args:?}: {}{}", answer.stdout, answer.stderr);
+        assert!(answer.stdout.contains(part), "{args:?}: {}", answer.stdout);
+        let told = answer.stderr.lines().filter(|line| line.contains("elastic does not answer")).count();
+        assert_eq!(told, 1, "{args:?}: {}", answer.stderr);
+    }
+    let stats = answer(without_words(&bed).arg("stats"), b"");
+    assert_eq!(stats.code, 1, "{}", stats.stderr);
+    assert!(stats.stdout.contains("text       does not answer") && stats.stdout.contains("3 notes to be indexed"));
+}
+
+#[test]
+fn a_cache_that_is_away_is_told_and_the_answer_is_whole() {
+    let bed = Bed::new();
+    bed.import(&conversations());
+    let mut search = bed.command();
+    search.env("MEMORY_CACHE_URL", format!("redis://{}", nobody())).args(["search", "parcel"]);
+    let found = answer(&mut search, b"");
+    assert_eq!(found.code, 0, "{}", found.stderr);
+    assert!(found.stdout.contains("E-4471-B") && found.stderr.contains("redis does not answer"), "{}", found.stderr);
+}
+
+#[test]
+fn a_truth_that_is_away_is_an_error() {
+    let bed = Bed::new();
+    let url = format!("redis://:hunter2@{}", nobody());
+    let owner = ["--tenant", "a", "--subject", "b", "sessions"];
+    let refused = answer(bed.bare().args(["--db", &url]).args(owner), b"");
+    let line = refused.refused(1);
+    assert!(line.starts_with("redis failed to connect") && !line.contains("hunter2"), "{line}");
+}

@@ -1,0 +1,178 @@
+//! Stores of a server that was away when it was to be opened: they connect when they are first needed.
+//!
+//! Guards stand before them, so that a server that stays away is not asked again at every call.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use memory_core::analysis::Analysis;
+use memory_core::cache::Cache;
+use memory_core::store::{Erased, Health, Store};
+use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
+use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore};
+use memory_core::{Epoch, Error, Result, Scope};
+use tokio::sync::OnceCell;
+
+use super::{Backend, Opened, Wanted, connect};
+use crate::stores::Away;
+
+/// What is to be opened, and what of it is open by now.
+struct Place {
+    backend: Backend,
+    url: String,
+    analysis: Option<Analysis>,
+    space: Option<EmbeddingSpace>,
+    cache: bool,
+    opened: OnceCell<Opened>,
+}
+
+impl Place {
+    /// Returns the open stores; connects if there are none.
+    async fn opened(&self) -> Result<&Opened> {
+        let (analysis, space) = (self.analysis.as_ref(), self.space.as_ref());
+        let wanted = Wanted { truth: false, analysis, space, cache: self.cache };
+        self.opened.get_or_try_init(|| connect(self.backend, &self.url, &wanted)).await
+    }
+}
+
+/// Returns stores that open what is wanted once they are needed; `why` is why they are not open.
+pub(super) fn open(backend: Backend, url: &str, wanted: &Wanted<'_>, why: Error) -> Opened {
+    let Wanted { truth: _, analysis, space, cache } = *wanted;
+    let (analysis, space, url) = (analysis.cloned(), space.cloned(), url.to_owned());
+    let place = Arc::new(Place { backend, url, analysis, space, cache, opened: OnceCell::new() });
+    let late = || Arc::clone(&place);
+    Opened {
+        text: place.analysis.clone().map(|analysis| {
+            Arc::new(Late { place: late(), of: analysis.name().to_owned(), take: |opened| opened.text.as_ref() }) as _
+        }),
+        vectors: place
+            .space
+            .clone()
+            .map(|of| Arc::new(Late { place: late(), of, take: |opened| opened.vectors.as_ref() }) as _),
+        cache: cache.then(|| Arc::new(Late { place: late(), of: (), take: |opened| opened.cache.as_ref() }) as _),
+        away: Some(Away { backend: backend.name(), why }),
+        ..Opened::default()
+    }
+}
+
+/// A store of a place that may be away. What it is `of`, analysis or space, is known without the server.
+struct Late<S: ?Sized, N> {
+    place: Arc<Place>,
+    of: N,
+    take: fn(&Opened) -> Option<&Arc<S>>,
+}
+
+impl<S: ?Sized, N> fmt::Debug for Late<S, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Late").field("backend", &self.place.backend.name()).finish_non_exhaustive()
+    }
+}
+
+impl<S: ?Sized, N> Late<S, N> {
+    async fn store(&self) -> Result<&Arc<S>> {
+        let opened = self.place.opened().await?;
+        (self.take)(opened).ok_or_else(|| self.place.backend.cannot("hold this part"))
+    }
+}
+
+#[async_trait]
+impl<S: Store + ?Sized, N: Send + Sync + 'static> Store for Late<S, N> {
+    fn backend(&self) -> &'static str {
+        self.place.backend.name()
+    }
+
+    async fn ping(&self) -> Result<Health> {
+        self.store().await?.ping().await
+    }
+
+    /// Closes nothing where nothing was opened.
+    async fn close(&self) -> Result<()> {
+        match self.place.opened.get().and_then(self.take) {
+            Some(store) => store.close().await,
+            None => Ok(()),
+        }
+    }
+
+    async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
+        self.store().await?.erase(scope, below).await
+    }
+}
+
+#[async_trait]
+impl TextStore for Late<dyn TextStore, String> {
+    fn analysis(&self) -> &str {
+        &self.of
+    }
+
+    async fn put(&self, scope: &Scope, entries: &[TextEntry], visibility: Visibility) -> Result<Vec<Rejected>> {
+        self.store().await?.put(scope, entries, visibility).await
+    }
+
+    async fn flush(&self) -> Result<()> {
+        self.store().await?.flush().await
+    }
+
+    async fn search(&self, scope: &Scope, query: &TextQuery) -> Result<TextHits> {
+        self.store().await?.search(scope, query).await
+    }
+
+    async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
+        self.store().await?.delete(scope, what).await
+    }
+}
+
+#[async_trait]
+impl VectorStore for Late<dyn VectorStore, EmbeddingSpace> {
+    fn space(&self) -> &EmbeddingSpace {
+        &self.of
+    }
+
+    async fn put(&self, scope: &Scope, entries: &[VectorEntry], visibility: Visibility) -> Result<Vec<Rejected>> {
+        self.store().await?.put(scope, entries, visibility).await
+    }
+
+    async fn flush(&self) -> Result<()> {
+        self.store().await?.flush().await
+    }
+
+    async fn search(&self, scope: &Scope, query: &VectorQuery) -> Result<Vec<VectorHit>> {
+        self.store().await?.search(scope, query).await
+    }
+
+    async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
+        self.store().await?.delete(scope, what).await
+    }
+}
+
+#[async_trait]
+impl Cache for Late<dyn Cache, ()> {
+    async fn get(&self, scope: &Scope, epoch: Epoch, key: &str) -> Result<Option<Vec<u8>>> {
+        self.store().await?.get(scope, epoch, key).await
+    }
+
+    async fn put(&self, scope: &Scope, epoch: Epoch, key: &str, value: &[u8], ttl: Duration) -> Result<()> {
+        self.store().await?.put(scope, epoch, key, value, ttl).await
+    }
+
+    async fn delete(&self, scope: &Scope, epoch: Epoch, keys: &[&str]) -> Result<()> {
+        self.store().await?.delete(scope, epoch, keys).await
+    }
+
+    async fn push(
+        &self,
+        scope: &Scope,
+        epoch: Epoch,
+        key: &str,
+        value: &[u8],
+        cap: usize,
+        ttl: Duration,
+    ) -> Result<()> {
+        self.store().await?.push(scope, epoch, key, value, cap, ttl).await
+    }
+
+    async fn tail(&self, scope: &Scope, epoch: Epoch, key: &str, count: usize) -> Result<Vec<Vec<u8>>> {
+        self.store().await?.tail(scope, epoch, key, count).await
+    }
+}
