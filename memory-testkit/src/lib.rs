@@ -30,6 +30,7 @@ mod program;
 pub mod records;
 #[cfg(feature = "containers")]
 pub mod services;
+mod set_aside;
 mod suite;
 pub mod text;
 mod trial;

@@ -14,11 +14,11 @@ mod owners;
 mod put;
 mod search;
 
-pub(crate) use build::{entry as plain_entry, query as plain_query};
+pub(crate) use build::{entry as plain_entry, put, query as plain_query};
 pub(crate) use build::{message, plain_fields, record, revision, span, terms};
 pub(crate) use model::{TextModel, falls};
 
-use crate::{Scenario, Texts, closing, filters};
+use crate::{Scenario, Texts, closing, filters, set_aside};
 
 /// Returns the scenarios of text stores.
 pub fn table() -> Vec<Scenario<Texts>> {
@@ -37,6 +37,7 @@ pub fn table() -> Vec<Scenario<Texts>> {
         languages::TABLE,
         filters::TEXT,
         closing::TEXT,
+        set_aside::TEXT,
     ]
     .concat()
 }

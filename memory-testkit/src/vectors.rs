@@ -12,10 +12,10 @@ mod put;
 mod rejected;
 mod search;
 
-pub(crate) use build::{entry as plain_entry, query as plain_query};
+pub(crate) use build::{entry as plain_entry, put, query as plain_query};
 pub(crate) use model::VectorModel;
 
-use crate::{Scenario, Vectors, closing, filters};
+use crate::{Scenario, Vectors, closing, filters, set_aside};
 
 /// Returns the scenarios of vector stores.
 pub fn table() -> Vec<Scenario<Vectors>> {
@@ -32,6 +32,7 @@ pub fn table() -> Vec<Scenario<Vectors>> {
         lasting::DURABLE,
         filters::VECTORS,
         closing::VECTORS,
+        set_aside::VECTORS,
     ]
     .concat()
 }

@@ -1,8 +1,6 @@
 //! The handle of one owner.
 
-use std::sync::{Arc, PoisonError};
-
-use tokio::sync::OnceCell;
+use std::sync::{Arc, OnceLock, PoisonError};
 
 use crate::chat::SessionState;
 use crate::error::Result;
@@ -23,7 +21,7 @@ const ACCESSES: usize = 10_000;
 pub struct Scoped {
     memory: Memory,
     scope: Scope,
-    epoch: Arc<OnceCell<Epoch>>,
+    epoch: Arc<OnceLock<Epoch>>,
 }
 
 impl Scoped {
@@ -109,7 +107,11 @@ impl Scoped {
 
     /// The epoch that this handle saw first; writes of records carry it.
     pub(super) async fn epoch(&self) -> Result<Epoch> {
-        let read = || self.inner().records.upkeep().epoch(&self.scope);
-        self.epoch.get_or_try_init(read).await.copied()
+        if let Some(epoch) = self.epoch.get() {
+            return Ok(*epoch);
+        }
+        let epoch = self.inner().records.upkeep().epoch(&self.scope).await?;
+        // Not under a lock: a caller who does not poll would keep it from all others.
+        Ok(*self.epoch.get_or_init(|| epoch))
     }
 }

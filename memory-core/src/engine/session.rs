@@ -1,8 +1,6 @@
 //! A conversation of one owner: appending and reading.
 
-use std::sync::{Arc, PoisonError};
-
-use tokio::sync::OnceCell;
+use std::sync::{Arc, OnceLock, PoisonError};
 
 use crate::chat::{Append, Compaction, Fence, NewMessage, Page, SessionState, Slice};
 use crate::error::{Error, Result};
@@ -22,7 +20,7 @@ const FULL: f32 = 0.8;
 pub struct Session {
     scoped: Scoped,
     id: SessionId,
-    fence: Arc<OnceCell<Fence>>,
+    fence: Arc<OnceLock<Fence>>,
 }
 
 impl Session {
@@ -132,7 +130,11 @@ impl Session {
     }
 
     async fn fence(&self) -> Result<Fence> {
-        let read = || async { Ok(self.state().await?.fence) };
-        self.fence.get_or_try_init(read).await.copied()
+        if let Some(fence) = self.fence.get() {
+            return Ok(*fence);
+        }
+        let fence = self.state().await?.fence;
+        // Not under a lock: a caller who does not poll would keep it from all others.
+        Ok(*self.fence.get_or_init(|| fence))
     }
 }

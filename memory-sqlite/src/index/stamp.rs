@@ -1,10 +1,13 @@
 //! Which state of an owner's index something is of.
 
 use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use futures_util::FutureExt as _;
+use futures_util::future::Shared;
 use memory_core::{Result, Scope};
-use tokio::sync::OnceCell;
 use tokio::task;
 
 use super::Owner;
@@ -12,7 +15,7 @@ use crate::client::Sqlite;
 
 /// Who asks, an owner, and the name of an index.
 type Key = (Option<task::Id>, Scope, Arc<str>);
-type Answer = OnceCell<Option<Stamp>>;
+type Answer = Shared<Pin<Box<dyn Future<Output = Result<Option<Stamp>>> + Send>>>;
 
 /// Which state of an owner's index something is of: the owner's number, and its count of changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,19 +37,23 @@ impl Stamp {
         scope: &Scope,
         name: &Arc<str>,
     ) -> Result<Option<Self>> {
-        let question = file.questions().join((task::try_id(), scope.clone(), Arc::clone(name)));
+        let key = (task::try_id(), scope.clone(), Arc::clone(name));
+        let question = file.questions().join(key, || {
+            let (file, scope, name) = (file.clone(), scope.clone(), Arc::clone(name));
+            let ask = async move {
+                // A single statement is a transaction of its own, so no more is asked than one.
+                let work = file.read(doing, move |connection| {
+                    Box::pin(async move { Owner::find(connection, &scope, &name).await })
+                });
+                Ok(work.await?.map(|owner| Self::of(&owner)))
+            };
+            ask.boxed().shared()
+        });
         // The parts of one search ask at the same time: here is where the others join.
         task::yield_now().await;
-        let ask = || async {
-            // Whoever comes from here on may know of writes that the answer does not.
-            question.close();
-            let (_, scope, name) = question.key.clone();
-            // A single statement is a transaction of its own, so no more is asked than one.
-            let work = file
-                .read(doing, move |connection| Box::pin(async move { Owner::find(connection, &scope, &name).await }));
-            Ok(work.await?.map(|owner| Self::of(&owner)))
-        };
-        question.answer.get_or_try_init(ask).await.copied()
+        // Whoever comes from here on may know of writes that the answer does not.
+        question.close();
+        question.answer.clone().await
     }
 
     /// Returns whether this state can have followed upon `earlier`. A count that has fallen is that of an older copy, put
@@ -57,23 +64,23 @@ impl Stamp {
 }
 
 /// Questions for the present state that are about to be asked: one answer serves all the parts of a search that ask the
-/// same. They are of one task, so none waits for somebody who does not poll.
+/// same. Whoever of them is polled drives it on, so none waits for another.
 #[derive(Debug, Default)]
 pub(crate) struct Questions {
-    open: Mutex<HashMap<Key, Arc<Answer>>>,
+    open: Mutex<HashMap<Key, Answer>>,
 }
 
 /// A question that others may have joined.
 struct Question<'a> {
     questions: &'a Questions,
     key: Key,
-    answer: Arc<Answer>,
+    answer: Answer,
 }
 
 impl Questions {
-    fn join(&self, key: Key) -> Question<'_> {
+    fn join(&self, key: Key, ask: impl FnOnce() -> Answer) -> Question<'_> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let answer = Arc::clone(open.entry(key.clone()).or_default());
+        let answer = open.entry(key.clone()).or_insert_with(ask).clone();
         Question { questions: self, key, answer }
     }
 }
@@ -82,7 +89,7 @@ impl Question<'_> {
     /// Lets nobody join any more.
     fn close(&self) {
         let mut open = self.questions.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if open.get(&self.key).is_some_and(|answer| Arc::ptr_eq(answer, &self.answer)) {
+        if open.get(&self.key).is_some_and(|answer| answer.ptr_eq(&self.answer)) {
             open.remove(&self.key);
         }
     }
@@ -103,23 +110,27 @@ mod tests {
         (None, Scope::new("tenant", subject).unwrap(), "text/english-1".into())
     }
 
+    fn join<'q>(questions: &'q Questions, subject: &str) -> Question<'q> {
+        questions.join(key(subject), || std::future::ready(Ok(None)).boxed().shared())
+    }
+
     #[test]
     fn the_same_question_is_joined_until_it_is_asked() {
         let questions = Questions::default();
-        let (first, second) = (questions.join(key("ada")), questions.join(key("ada")));
-        assert!(Arc::ptr_eq(&first.answer, &second.answer));
-        assert!(!Arc::ptr_eq(&first.answer, &questions.join(key("bob")).answer));
+        let (first, second) = (join(&questions, "ada"), join(&questions, "ada"));
+        assert!(first.answer.ptr_eq(&second.answer));
+        assert!(!first.answer.ptr_eq(&join(&questions, "bob").answer));
         second.close();
-        let late = questions.join(key("ada"));
-        assert!(!Arc::ptr_eq(&first.answer, &late.answer));
+        let late = join(&questions, "ada");
+        assert!(!first.answer.ptr_eq(&late.answer));
         first.close();
-        assert!(Arc::ptr_eq(&late.answer, &questions.join(key("ada")).answer));
+        assert!(late.answer.ptr_eq(&join(&questions, "ada").answer));
     }
 
     #[test]
     fn nothing_stays_of_a_question_that_was_given_up() {
         let questions = Questions::default();
-        drop((questions.join(key("ada")), questions.join(key("ada"))));
+        drop((join(&questions, "ada"), join(&questions, "ada")));
         assert!(questions.open.lock().unwrap().is_empty());
     }
 }

@@ -1,5 +1,7 @@
 //! Searching a text index: in memory, where what is held is of the state of the file; else what is lacking is read before.
 
+use std::sync::Arc;
+
 use memory_core::Result;
 use memory_core::posting::{Candidate, Evidence, Query};
 use memory_core::rank::Bm25;
@@ -10,7 +12,7 @@ use super::held::{Held, ListRow, SegmentRow};
 use super::statistics::{self, Totals};
 use super::{Key, tail};
 use crate::client::Sqlite;
-use crate::error::Doing;
+use crate::error::{Doing, lost};
 use crate::index::rows::{Packed, json_members};
 use crate::index::stamp::Stamp;
 use crate::index::{Choice, Chosen, Owner, best, corrupt};
@@ -38,8 +40,16 @@ pub(super) async fn search(file: &Sqlite, key: &Key, query: &TextQuery) -> Resul
             return Ok(hits);
         }
     }
+    let (file, key, query) = (file.clone(), key.clone(), query.clone());
+    // In a task of its own: a turn that comes to a caller who does not poll would never go on to the next.
+    let task = tokio::spawn(async move { lookup(&file, key, held, query).await });
+    task.await.unwrap_or_else(|_| Err(lost(SEARCH)))
+}
+
+/// Reads what is lacking, when it is this search's turn, and returns the hits.
+async fn lookup(file: &Sqlite, key: Key, held: Arc<Held>, query: TextQuery) -> Result<TextHits> {
     let turn = held.turn().await;
-    let (cache, key, query) = (file.clone(), key.clone(), query.clone());
+    let cache = file.clone();
     let work = file.snapshot(SEARCH, move |connection| {
         Box::pin(async move {
             let _turn = turn;

@@ -12,7 +12,7 @@ use super::block::visit;
 use super::held::Held;
 use super::{Cache, Key};
 use crate::client::Sqlite;
-use crate::error::Doing;
+use crate::error::{Doing, lost};
 use crate::index::Owner;
 use crate::index::stamp::Stamp;
 
@@ -35,12 +35,26 @@ pub(super) async fn search(file: &Sqlite, key: &Key, query: &VectorQuery) -> Res
     if let Some(hits) = held.search(wanted, query).await? {
         return Ok(hits);
     }
+    let (file, key, query) = (file.clone(), key.clone(), query.clone());
+    // In a task of its own: a turn that comes to a caller who does not poll would never go on to the next.
+    let task = tokio::spawn(async move { lookup(&file, wanted, key, held, query).await });
+    task.await.unwrap_or_else(|_| Err(lost(SEARCH)))
+}
+
+/// Reads what has changed, when it is this search's turn, and returns the hits.
+async fn lookup(
+    file: &Sqlite,
+    wanted: Stamp,
+    key: Key,
+    held: Arc<Held>,
+    query: VectorQuery,
+) -> Result<Vec<VectorHit>> {
     let turn = held.turn().await;
     // Another task may have read meanwhile what this one was about to.
-    if let Some(hits) = held.search(wanted, query).await? {
+    if let Some(hits) = held.search(wanted, &query).await? {
         return Ok(hits);
     }
-    let (cache, key, query) = (file.clone(), key.clone(), query.clone());
+    let cache = file.clone();
     let work = file.snapshot(SEARCH, move |connection| {
         Box::pin(async move {
             match follow(connection, cache.vectors(), &key, &held, query.space.dimension).await? {

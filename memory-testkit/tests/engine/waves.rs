@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use memory_core::analysis::Analysis;
 use memory_core::engine::{Memory, Remember, Session};
 use memory_core::layer::GuardPolicy;
@@ -13,6 +14,9 @@ use memory_testkit::doubles::{Counting, FakeEmbedder, ManualClock, Tapped};
 use tokio::time::Instant;
 
 use crate::bench::session;
+
+/// Longer than any call may take.
+const LONG: Duration = Duration::from_secs(60);
 
 /// How long each call of a store takes.
 const CALL: Duration = Duration::from_millis(20);
@@ -75,4 +79,21 @@ async fn a_cache_adds_no_wait_for_what_it_holds() {
     // One wait for the indexes and the tail, one for the cached content; the query's vector is kept in this process.
     let waits = waits(&talk).await;
     assert!((2.0..2.5).contains(&waits), "{waits} waits");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_first_write_of_a_handle_ends_although_another_of_its_task_is_set_aside() {
+    let (memory, _) = open(false).await;
+    let talk = memory.of(&Scope::new("acme", "bob").unwrap()).session(&session("talk"));
+    let say = |text: &str| vec![Message::new(Role::User, text, memory.now())];
+    let mut aside = Box::pin(talk.append(say("one")));
+    assert!((&mut aside).now_or_never().is_none());
+    tokio::time::timeout(LONG, talk.append(say("two"))).await.unwrap().unwrap();
+    aside.await.unwrap();
+
+    let owner = memory.of(&Scope::new("acme", "eve").unwrap());
+    let mut aside = Box::pin(owner.remember(Remember::fact("Eve drinks tea")));
+    assert!((&mut aside).now_or_never().is_none());
+    tokio::time::timeout(LONG, owner.remember(Remember::fact("Eve has a cat"))).await.unwrap().unwrap();
+    aside.await.unwrap();
 }

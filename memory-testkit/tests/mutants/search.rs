@@ -8,6 +8,7 @@ mod filter_breaks;
 mod isolation;
 mod journal_breaks;
 mod journals;
+mod set_aside;
 mod text_answers;
 mod text_breaks;
 mod texts;
