@@ -5,6 +5,8 @@ pub(crate) mod cache;
 pub(crate) mod erase;
 pub(crate) mod items;
 pub(crate) mod owner;
+#[cfg(test)]
+pub(crate) mod restored;
 pub(crate) mod rows;
 pub(crate) mod select;
 pub(crate) mod stamp;

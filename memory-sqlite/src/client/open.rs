@@ -19,8 +19,11 @@ const OPEN: &str = "open the file";
 const APPLICATION: i64 = 0x4c4d_656d;
 
 /// The scripts that make the tables, oldest first; a file's `user_version` counts those it has seen.
-const MIGRATIONS: &[&str] =
-    &[include_str!("../../migrations/0001_truth.sql"), include_str!("../../migrations/0002_index.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../migrations/0001_truth.sql"),
+    include_str!("../../migrations/0002_index.sql"),
+    include_str!("../../migrations/0003_drawn_changes.sql"),
+];
 
 /// The version of the tables that this crate works with; an older file is brought up to it when it is opened.
 pub const SCHEMA_VERSION: usize = MIGRATIONS.len();

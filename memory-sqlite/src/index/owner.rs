@@ -2,6 +2,7 @@
 
 use memory_core::{Epoch, Result, Scope};
 use sqlx::SqliteConnection;
+use uuid::Uuid;
 
 use crate::error::Doing;
 
@@ -13,7 +14,8 @@ pub(crate) struct Owner {
     /// Entries of an older epoch are dropped.
     pub(crate) below: i64,
     next: i64,
-    /// Counts the changes of what it has: what is held of that in memory is good as long as this is the same.
+    /// Drawn anew with each change of what it has: what is held of that in memory is good as long as this is the same, also
+    /// where an older copy took the place of the file. 0 as long as it has nothing.
     pub(crate) changed: i64,
 }
 
@@ -67,7 +69,7 @@ impl Owner {
 
     /// Begins a change of what it has.
     pub(crate) fn change(&mut self) {
-        self.changed += 1;
+        self.changed = drawn();
     }
 
     /// Raises the epoch below which entries are dropped.
@@ -88,6 +90,12 @@ impl Owner {
             .doing("write the owner's index")?;
         Ok(())
     }
+}
+
+/// Returns a random number that was never drawn before, by any process and in any copy of the file.
+fn drawn() -> i64 {
+    let (time, chance) = Uuid::now_v7().as_u64_pair();
+    (time ^ chance).cast_signed()
 }
 
 /// Returns the number as SQLite holds it; one that no owner or record ever reaches as the largest there is.

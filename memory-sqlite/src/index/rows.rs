@@ -1,5 +1,7 @@
 //! Many rows in one statement, and lists as one bound value.
 
+use std::fmt::Display;
+
 use memory_core::Result;
 use sqlx::query_builder::Separated;
 use sqlx::sqlite::SqliteRow;
@@ -73,8 +75,8 @@ pub(crate) fn json_keys<'k>(keys: impl IntoIterator<Item = &'k str>) -> String {
     })
 }
 
-/// Returns terms, each with a number, as a JSON object, for `json_each`.
-pub(crate) fn json_members<'k>(members: impl IntoIterator<Item = (&'k str, i64)>) -> String {
+/// Returns terms or numbers, each with a number, as a JSON object, for `json_each`.
+pub(crate) fn json_members<K: Display>(members: impl IntoIterator<Item = (K, i64)>) -> String {
     let mut out = json(members, |(key, number), out| out.push_str(&format!("\"{key}\":{number}")));
     out.replace_range(..1, "{");
     out.pop();

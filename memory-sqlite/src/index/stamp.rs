@@ -17,7 +17,7 @@ use crate::client::Sqlite;
 type Key = (Option<task::Id>, Scope, Arc<str>);
 type Answer = Shared<Pin<Box<dyn Future<Output = Result<Option<Stamp>>> + Send>>>;
 
-/// Which state of an owner's index something is of: the owner's number, and its count of changes.
+/// Which state of an owner's index something is of: the owner's number, and what was drawn with its last change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) owner: i64,
@@ -54,12 +54,6 @@ impl Stamp {
         // Whoever comes from here on may know of writes that the answer does not.
         question.close();
         question.answer.clone().await
-    }
-
-    /// Returns whether this state can have followed upon `earlier`. A count that has fallen is that of an older copy, put
-    /// in place of the file.
-    pub(crate) fn follows(self, earlier: Self) -> bool {
-        earlier.owner == self.owner && earlier.changed <= self.changed
     }
 }
 

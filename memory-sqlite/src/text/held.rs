@@ -1,8 +1,9 @@
 //! What is held in memory of one owner's documents of one unit, as of one state of the file: the documents, the posting
 //! lists of the terms that were sought of late, and the items that were found.
 //!
-//! Lists are held as the file has them. A segment that is written again has another number of the owner's changes, so
-//! that a change costs no more than the segments it has touched.
+//! Lists are held as the file has them. A segment that is written again has the number that was drawn with that change, so
+//! that a change costs no more than the segments it has touched. How far lists are complete is told by the renewals of what is
+//! held here, which are counted.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -37,6 +38,8 @@ pub(crate) struct Held {
 #[derive(Default)]
 struct State {
     stamp: Option<Stamp>,
+    /// How often this was brought to another state of the file.
+    renewals: i64,
     totals: Totals,
     /// In rising order of their numbers: the tail comes first.
     segments: Vec<Segment>,
@@ -48,15 +51,18 @@ struct State {
 
 struct Segment {
     number: i64,
-    /// With which of the owner's changes it was written.
+    /// What was drawn with the change that wrote it.
     changed: i64,
+    /// With which renewal it was read.
+    renewal: i64,
     documents: Vec<Document>,
 }
 
 /// The posting lists of a term.
+#[derive(Default)]
 struct List {
-    /// Up to which of the owner's changes they are complete.
-    since: i64,
+    /// Up to which renewal they are complete.
+    upto: i64,
     /// In rising order of the segments, and none of a segment that has changed since.
     parts: Vec<Part>,
     /// The number of the search that used it last.
@@ -102,13 +108,16 @@ impl Held {
         Ok(evidence.map(|evidence| (state.totals, evidence)))
     }
 
-    /// Returns up to which of the owner's changes is held what `next` follows upon, -1 if nothing is; none if what is held
-    /// is of that state.
-    pub(super) fn since(&self, next: Stamp) -> Option<i64> {
-        match self.read().stamp.filter(|stamp| next.follows(*stamp)) {
+    /// Returns the segments that are held of this owner's number, each with what was drawn with its last change; none if
+    /// what is held is of the state `next`.
+    pub(super) fn known(&self, next: Stamp) -> Option<Vec<(i64, i64)>> {
+        let state = self.read();
+        match state.stamp {
             Some(stamp) if stamp == next => None,
-            Some(stamp) => Some(stamp.changed),
-            None => Some(-1),
+            Some(stamp) if stamp.owner == next.owner => {
+                Some(state.stored_segments().map(|segment| (segment.number, segment.changed)).collect())
+            }
+            _ => Some(Vec::new()),
         }
     }
 
@@ -127,30 +136,30 @@ impl Held {
         Ok(())
     }
 
-    /// Returns which of the terms lack postings, with the change up to which theirs are complete.
+    /// Returns which of the terms lack postings, with the renewal up to which theirs are complete.
     pub(super) fn lacking(&self, query: &Query<'_>) -> Vec<(String, i64)> {
         let state = self.read();
         if state.totals.documents == 0 {
             return Vec::new();
         }
         let newest = state.newest();
-        let since = |term: &str| state.lists.get(term).map_or(-1, |list| list.since);
-        let lacking = query.terms().map(|term| (term.to_owned(), since(term)));
-        lacking.filter(|(_, since)| *since < newest).collect()
+        let upto = |term: &str| state.lists.get(term).map_or(0, |list| list.upto);
+        let lacking = query.terms().map(|term| (term.to_owned(), upto(term)));
+        lacking.filter(|(_, upto)| *upto < newest).collect()
     }
 
-    /// Returns the newest change of a segment.
-    pub(super) fn newest_segment(&self) -> i64 {
+    /// Returns the segments that were read after a renewal, each with its own.
+    pub(super) fn segments_after(&self, renewal: i64) -> Vec<(i64, i64)> {
         let state = self.read();
-        let segments = state.segments.iter().filter(|segment| segment.number != TAIL);
-        segments.map(|segment| segment.changed).max().unwrap_or(-1)
+        let newer = state.stored_segments().filter(|segment| segment.renewal > renewal);
+        newer.map(|segment| (segment.number, segment.renewal)).collect()
     }
 
     /// Completes the lists of `terms` by what was read; what the tail holds of them is found here.
     pub(super) fn add(&self, terms: Vec<(String, i64)>, query: &Query<'_>, rows: Vec<ListRow>) -> Result<()> {
         let mut state = self.write();
         let of_tail = state.tail_lists(query).map_err(damaged)?;
-        let since = state.stamp.map_or(-1, |stamp| stamp.changed);
+        let renewals = state.renewals;
         let mut read: HashMap<String, Vec<Part>> = HashMap::new();
         for (term, segment, postings) in rows {
             read.entry(term).or_default().push(Part { segment, postings });
@@ -164,10 +173,10 @@ impl Held {
         for (term, _) in terms {
             let new = read.remove(&term).unwrap_or_default();
             state.listed += new.iter().map(Part::bytes).sum::<usize>();
-            let list = state.lists.entry(term).or_insert_with(|| List::new(since));
+            let list = state.lists.entry(term).or_insert_with(List::default);
             list.parts.extend(new);
             list.parts.sort_unstable_by_key(|part| part.segment);
-            list.since = since;
+            list.upto = renewals;
         }
         Ok(())
     }
@@ -217,7 +226,12 @@ impl State {
     }
 
     fn newest(&self) -> i64 {
-        self.segments.iter().map(|segment| segment.changed).max().unwrap_or(-1)
+        self.segments.iter().map(|segment| segment.renewal).max().unwrap_or_default()
+    }
+
+    /// Returns the segments without the tail.
+    fn stored_segments(&self) -> impl Iterator<Item = &Segment> {
+        self.segments.iter().filter(|segment| segment.number != TAIL)
     }
 
     fn evidence(&self, query: &Query<'_>, search: u64) -> std::result::Result<Option<Evidence>, Damaged> {
@@ -228,7 +242,7 @@ impl State {
         let newest = self.newest();
         let mut lists = Vec::new();
         for (place, term) in (0..).zip(query.terms()) {
-            let Some(list) = self.lists.get(term).filter(|list| list.since >= newest) else { return Ok(None) };
+            let Some(list) = self.lists.get(term).filter(|list| list.upto >= newest) else { return Ok(None) };
             list.used.store(search, Ordering::Relaxed);
             lists.push((place, list.parts.iter().peekable()));
         }
@@ -245,22 +259,25 @@ impl State {
 
     /// Returns the state that follows upon this one.
     fn renewed(mut self, next: Stamp, totals: Totals, rows: Vec<SegmentRow>, tail: Vec<TailDocument>) -> Result<Self> {
-        if !self.stamp.is_some_and(|stamp| next.follows(stamp)) {
+        if self.stamp.is_none_or(|stamp| stamp.owner != next.owner) {
             self = Self::default();
         }
+        let renewal = self.renewals + 1;
         let mut held: HashMap<i64, Segment> =
             self.segments.into_iter().map(|segment| (segment.number, segment)).collect();
-        let mut segments = vec![Segment { number: TAIL, changed: next.changed, documents: table(&tail) }];
+        let mut segments = vec![Segment { number: TAIL, changed: next.changed, renewal, documents: table(&tail) }];
         let mut kept = HashSet::new();
         for (number, changed, documents) in rows {
-            let documents = match documents {
-                Some(documents) => decode_documents(&documents).map_err(damaged)?,
+            segments.push(match documents {
+                Some(documents) => {
+                    let documents = decode_documents(&documents).map_err(damaged)?;
+                    Segment { number, changed, renewal, documents }
+                }
                 None => {
                     kept.insert(number);
-                    held.remove(&number).ok_or_else(|| corrupt("a segment has changed and is not newer"))?.documents
+                    held.remove(&number).ok_or_else(|| corrupt("a segment that is not held was not read"))?
                 }
-            };
-            segments.push(Segment { number, changed, documents });
+            });
         }
         let mut listed = 0;
         self.lists.retain(|_, list| {
@@ -268,7 +285,7 @@ impl State {
             listed += list.parts.iter().map(Part::bytes).sum::<usize>();
             !list.parts.is_empty()
         });
-        Ok(Self { stamp: Some(next), totals, segments, tail, lists: self.lists, listed })
+        Ok(Self { stamp: Some(next), renewals: renewal, totals, segments, tail, lists: self.lists, listed })
     }
 
     /// Returns the postings of each term of the query in the tail.
@@ -282,12 +299,6 @@ impl State {
             })?;
         }
         Ok(lists)
-    }
-}
-
-impl List {
-    fn new(since: i64) -> Self {
-        Self { since, parts: Vec::new(), used: AtomicU64::default() }
     }
 }
 

@@ -17,16 +17,18 @@ use crate::index::rows::{Packed, json_members};
 use crate::index::stamp::Stamp;
 use crate::index::{Choice, Chosen, Owner, best, corrupt};
 
-/// Reads the segments of an owner and unit, and the documents of those written since a change.
-pub(super) const SEGMENTS: &str = "SELECT segment, changed, CASE WHEN changed > ? THEN documents END FROM text_segment \
-     WHERE owner = ? AND unit = ? ORDER BY segment";
+/// Reads the segments of an owner and unit, and the documents of those that are not held as they are.
+pub(super) const SEGMENTS: &str = "SELECT segment, changed, \
+     CASE WHEN (segment, changed) IN (SELECT CAST(key AS INTEGER), value FROM json_each(?)) THEN NULL ELSE documents END \
+     FROM text_segment WHERE owner = ? AND unit = ? ORDER BY segment";
 
-/// Reads the posting lists of terms, of each those in segments written since a change, packed into one row.
-pub(super) const LISTS: &str = "SELECT group_concat(wanted.key || ' ' || segment.segment || ' ' || length(list.postings), ' '), \
-     CAST(group_concat(CAST(list.postings AS TEXT), '') AS BLOB) FROM json_each(?) AS wanted \
-     CROSS JOIN text_segment AS segment INDEXED BY text_segment_by_change CROSS JOIN text_posting AS list \
-     WHERE segment.owner = ? AND segment.unit = ? AND segment.changed > wanted.value \
-     AND list.owner = segment.owner AND list.segment = segment.segment AND list.term = wanted.key";
+/// Reads the posting lists of terms, of each those in segments that are newer than what is held of it, packed into one row.
+pub(super) const LISTS: &str = "WITH segment (number, renewal) AS MATERIALIZED \
+     (SELECT CAST(key AS INTEGER), value FROM json_each(?)) \
+     SELECT group_concat(wanted.key || ' ' || segment.number || ' ' || length(list.postings), ' '), \
+     CAST(group_concat(CAST(list.postings AS TEXT), '') AS BLOB) \
+     FROM json_each(?) AS wanted CROSS JOIN segment CROSS JOIN text_posting AS list \
+     WHERE segment.renewal > wanted.value AND list.owner = ? AND list.segment = segment.number AND list.term = wanted.key";
 
 const SEARCH: &str = "search the posting lists";
 
@@ -92,7 +94,7 @@ async fn read(
     let Some(owner) = Owner::find(connection, scope, name).await? else { return Ok(None) };
     let sought = Query::new(terms);
     renew(connection, &owner, key, held).await?;
-    complete(connection, &owner, key, held, &sought).await?;
+    complete(connection, &owner, held, &sought).await?;
     let evidence = held.evidence(Stamp::of(&owner), &sought)?;
     let (totals, evidence) = evidence.ok_or_else(|| corrupt("a posting list is missing"))?;
     let candidates = candidates(&evidence, totals);
@@ -103,29 +105,23 @@ async fn read(
 /// Brings what is held to the present state of the file.
 async fn renew(connection: &mut SqliteConnection, owner: &Owner, (_, _, unit): &Key, held: &Held) -> Result<()> {
     let stamp = Stamp::of(owner);
-    let Some(since) = held.since(stamp) else { return Ok(()) };
+    let Some(known) = held.known(stamp) else { return Ok(()) };
     let totals = statistics::load(connection, owner.id).await?.get(unit).copied().unwrap_or_default();
-    let read = sqlx::query_as(SEGMENTS).bind(since).bind(owner.id).bind(unit.name());
+    let read = sqlx::query_as(SEGMENTS).bind(json_members(known)).bind(owner.id).bind(unit.name());
     let segments: Vec<SegmentRow> = read.fetch_all(&mut *connection).await.doing(SEARCH)?;
     let tail = tail::load(connection, owner.id, *unit).await?;
     held.renew(stamp, totals, segments, tail)
 }
 
 /// Reads what is lacking of the lists of a query.
-async fn complete(
-    connection: &mut SqliteConnection,
-    owner: &Owner,
-    (_, _, unit): &Key,
-    held: &Held,
-    query: &Query<'_>,
-) -> Result<()> {
+async fn complete(connection: &mut SqliteConnection, owner: &Owner, held: &Held, query: &Query<'_>) -> Result<()> {
     let lacking = held.lacking(query);
-    let newest = held.newest_segment();
-    let asked: Vec<_> = lacking.iter().filter(|(_, since)| *since < newest).collect();
+    let oldest = lacking.iter().map(|(_, upto)| *upto).min().unwrap_or_default();
+    let segments = held.segments_after(oldest);
     let mut rows: Vec<ListRow> = Vec::new();
-    if !asked.is_empty() {
-        let wanted = json_members(asked.iter().map(|(term, since)| (term.as_str(), *since)));
-        let read = sqlx::query_as(LISTS).bind(wanted).bind(owner.id).bind(unit.name());
+    if !lacking.is_empty() && !segments.is_empty() {
+        let wanted = json_members(lacking.iter().map(|(term, upto)| (term, *upto)));
+        let read = sqlx::query_as(LISTS).bind(json_members(segments)).bind(wanted).bind(owner.id);
         let packed: Packed = read.fetch_one(connection).await.doing(SEARCH)?;
         let row = |(term, segment, postings): (&str, &str, &[u8])| {
             let segment = segment.parse().map_err(|_| corrupt("a segment without a number"))?;

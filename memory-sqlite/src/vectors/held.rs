@@ -1,6 +1,6 @@
 //! The vectors of one owner in memory, as of one state of the file.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use memory_core::vector::{Partition, VectorHit, VectorQuery};
@@ -25,8 +25,14 @@ struct State {
     /// None while blocks are being read, or if that has failed.
     stamp: Option<Stamp>,
     partition: Partition,
-    /// The items of each block.
-    blocks: HashMap<i64, Vec<ItemId>>,
+    blocks: HashMap<i64, Block>,
+}
+
+/// A block that is held.
+struct Block {
+    /// What was drawn with the change that wrote it.
+    changed: i64,
+    items: Vec<ItemId>,
 }
 
 impl State {
@@ -35,7 +41,7 @@ impl State {
     }
 
     fn remove(&mut self, block: i64) {
-        for item in self.blocks.remove(&block).unwrap_or_default() {
+        for item in self.blocks.remove(&block).map(|block| block.items).unwrap_or_default() {
             self.partition.delete(&item);
         }
     }
@@ -72,30 +78,18 @@ impl Held {
         (state.stamp == Some(wanted)).then(|| state.partition.search(query))
     }
 
-    /// Begins a change of what is held to the state `next`, and returns up to which of the owner's changes that is up to
-    /// date; -1 if nothing is held that `next` follows upon. Until the end of the change nothing is found here.
-    pub(super) fn begin(&self, next: Stamp, dimension: usize) -> i64 {
+    /// Begins a change of what is held to the state `next`, whose blocks are `present`, and returns those to be added: what is
+    /// not of that state is gone from here. Until the end of the change nothing is found here.
+    pub(super) fn begin(&self, next: Stamp, dimension: usize, present: &[(i64, i64)]) -> Vec<(i64, i64)> {
         let mut state = self.write();
-        match state.stamp.take().filter(|stamp| next.follows(*stamp)) {
-            Some(stamp) => stamp.changed,
-            None => {
-                *state = State::new(dimension);
-                -1
-            }
+        if state.stamp.take().is_none_or(|stamp| stamp.owner != next.owner) {
+            *state = State::new(dimension);
         }
-    }
-
-    /// Removes blocks with their items.
-    pub(super) fn remove(&self, blocks: &[i64]) {
-        let mut state = self.write();
-        blocks.iter().for_each(|block| state.remove(*block));
-    }
-
-    /// Removes the blocks that are not in `kept`.
-    pub(super) fn retain(&self, kept: &HashSet<i64>) {
-        let mut state = self.write();
-        let gone: Vec<i64> = state.blocks.keys().filter(|block| !kept.contains(block)).copied().collect();
+        let changes: HashMap<i64, i64> = present.iter().copied().collect();
+        let is_gone = |(number, block): &(&i64, &Block)| changes.get(number) != Some(&block.changed);
+        let gone: Vec<i64> = state.blocks.iter().filter(is_gone).map(|(number, _)| *number).collect();
         gone.into_iter().for_each(|block| state.remove(block));
+        present.iter().filter(|(block, _)| !state.blocks.contains_key(block)).copied().collect()
     }
 
     #[cfg(test)]
@@ -103,13 +97,8 @@ impl Held {
         self.read().partition.len()
     }
 
-    /// Returns how many blocks there are.
-    pub(super) fn blocks(&self) -> usize {
-        self.read().blocks.len()
-    }
-
     /// Adds a block that is not held.
-    pub(super) fn add(&self, block: i64, bytes: &[u8], dimension: usize) -> Result<()> {
+    pub(super) fn add(&self, (block, changed): (i64, i64), bytes: &[u8], dimension: usize) -> Result<()> {
         let mut state = self.write();
         let mut items = Vec::new();
         visit(bytes, dimension, |stored| {
@@ -118,7 +107,7 @@ impl Held {
             items.push(item);
             Ok(())
         })?;
-        state.blocks.insert(block, items);
+        state.blocks.insert(block, Block { changed, items });
         Ok(())
     }
 

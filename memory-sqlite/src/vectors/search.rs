@@ -1,7 +1,6 @@
 //! Searching a vector index: in memory, where what is held is of the state of the file; else what has changed since is
 //! read before.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use memory_core::vector::{Direction, Partition, Similarity, VectorHit, VectorQuery, nearest_first};
@@ -13,18 +12,22 @@ use super::held::Held;
 use super::{Cache, Key};
 use crate::client::Sqlite;
 use crate::error::{Doing, lost};
-use crate::index::Owner;
+use crate::index::rows::json_numbers;
 use crate::index::stamp::Stamp;
+use crate::index::{Owner, corrupt};
 
-/// Counts the owner's blocks, and their bytes.
-pub(super) const COUNT: &str = "SELECT count(*), sum(bytes) FROM vector_block WHERE owner = ?";
+/// Adds up the bytes of the owner's blocks.
+pub(super) const BYTES: &str = "SELECT sum(bytes) FROM vector_block WHERE owner = ?";
 
-/// Lists the blocks written since a change.
-pub(super) const CHANGED: &str = "SELECT block FROM vector_block WHERE owner = ? AND changed > ?";
+/// Lists the owner's blocks, each with what was drawn with its last change, packed into one row.
+pub(super) const BLOCKS: &str = "SELECT group_concat(block || ' ' || changed, ' ') FROM vector_block WHERE owner = ?";
 
-/// Reads the next of the blocks written since a change.
-pub(super) const READ: &str = "SELECT block, changed, vectors FROM vector_block \
-     WHERE owner = ? AND (changed, block) > (?, ?) ORDER BY changed, block LIMIT 64";
+/// Reads blocks, in the order of the list.
+pub(super) const READ: &str = "SELECT vectors FROM json_each(?) AS wanted CROSS JOIN vector_block \
+     WHERE owner = ? AND block = wanted.value";
+
+/// How many blocks are read at once.
+const AT_ONCE: usize = 64;
 
 const SEARCH: &str = "search vectors";
 
@@ -42,13 +45,7 @@ pub(super) async fn search(file: &Sqlite, key: &Key, query: &VectorQuery) -> Res
 }
 
 /// Reads what has changed, when it is this search's turn, and returns the hits.
-async fn lookup(
-    file: &Sqlite,
-    wanted: Stamp,
-    key: Key,
-    held: Arc<Held>,
-    query: VectorQuery,
-) -> Result<Vec<VectorHit>> {
+async fn lookup(file: &Sqlite, wanted: Stamp, key: Key, held: Arc<Held>, query: VectorQuery) -> Result<Vec<VectorHit>> {
     let turn = held.turn().await;
     // Another task may have read meanwhile what this one was about to.
     if let Some(hits) = held.search(wanted, &query).await? {
@@ -120,54 +117,51 @@ async fn refresh(
     bound: usize,
 ) -> Result<Fresh> {
     let Some(owner) = Owner::find(connection, scope, name).await? else { return Ok(Fresh::Nothing) };
-    let (count, bytes): (i64, Option<i64>) =
-        sqlx::query_as(COUNT).bind(owner.id).fetch_one(&mut *connection).await.doing(SEARCH)?;
+    let bytes: Option<i64> =
+        sqlx::query_scalar(BYTES).bind(owner.id).fetch_one(&mut *connection).await.doing(SEARCH)?;
     // In memory half as much again at the most, with vectors of usual dimensions.
     if bytes.unwrap_or(0).saturating_mul(3) / 2 > i64::try_from(bound).unwrap_or(i64::MAX) {
         return Ok(Fresh::TooLarge(owner.id));
     }
     let stamp = Stamp::of(&owner);
-    let base = held.begin(stamp, dimension);
-    let changed: Vec<i64> =
-        sqlx::query_scalar(CHANGED).bind(owner.id).bind(base).fetch_all(&mut *connection).await.doing(SEARCH)?;
-    held.remove(&changed);
-    if held.blocks() + changed.len() != usize::try_from(count).unwrap_or(usize::MAX) {
-        let all: HashSet<i64> = sqlx::query_scalar(CHANGED)
-            .bind(owner.id)
-            .bind(-1)
-            .fetch_all(&mut *connection)
-            .await
-            .doing(SEARCH)?
-            .into_iter()
-            .collect();
-        held.retain(&all);
-    }
-    read(connection, owner.id, base, |block, bytes| held.add(block, bytes, dimension)).await?;
+    let lacking = held.begin(stamp, dimension, &blocks(connection, owner.id).await?);
+    read(connection, owner.id, &lacking, |block, bytes| held.add(block, bytes, dimension)).await?;
     held.end(stamp);
     Ok(Fresh::Held(stamp))
 }
 
-/// Gives every block written since the change `base` to `visit`.
+/// Returns the numbers of an owner's blocks, each with what was drawn with its last change.
+async fn blocks(connection: &mut SqliteConnection, owner: i64) -> Result<Vec<(i64, i64)>> {
+    let listed: Option<String> = sqlx::query_scalar(BLOCKS).bind(owner).fetch_one(connection).await.doing(SEARCH)?;
+    let listed = listed.unwrap_or_default();
+    let mut numbers = listed.split_ascii_whitespace().map(str::parse);
+    let mut blocks = Vec::new();
+    while let (Some(block), Some(changed)) = (numbers.next(), numbers.next()) {
+        let pair: std::result::Result<_, std::num::ParseIntError> = block.and_then(|block| Ok((block, changed?)));
+        blocks.push(pair.map_err(|_| corrupt("a block has no number"))?);
+    }
+    Ok(blocks)
+}
+
+/// Gives each of the blocks to `visit`.
 async fn read(
     connection: &mut SqliteConnection,
     owner: i64,
-    base: i64,
-    mut visit: impl FnMut(i64, &[u8]) -> Result<()>,
+    blocks: &[(i64, i64)],
+    mut visit: impl FnMut((i64, i64), &[u8]) -> Result<()>,
 ) -> Result<()> {
-    let mut after = (base, i64::MAX);
-    loop {
-        let rows = sqlx::query(READ).bind(owner).bind(after.0).bind(after.1).fetch_all(&mut *connection).await;
-        let rows = rows.doing(SEARCH)?;
-        for row in &rows {
-            let (block, changed) = (row.try_get(0).doing(SEARCH)?, row.try_get(1).doing(SEARCH)?);
-            // Borrowed, because a copy of every vector would cost as much as comparing it.
-            visit(block, row.try_get(2).doing(SEARCH)?)?;
-            after = (changed, block);
+    for blocks in blocks.chunks(AT_ONCE) {
+        let wanted = json_numbers(blocks.iter().map(|(block, _)| *block));
+        let rows = sqlx::query(READ).bind(wanted).bind(owner).fetch_all(&mut *connection).await.doing(SEARCH)?;
+        if rows.len() < blocks.len() {
+            return Err(corrupt("a block is missing"));
         }
-        if rows.is_empty() {
-            return Ok(());
+        for (block, row) in blocks.iter().zip(&rows) {
+            // Borrowed, because a copy of every vector would cost as much as comparing it.
+            visit(*block, row.try_get(0).doing(SEARCH)?)?;
         }
     }
+    Ok(())
 }
 
 /// Searches block after block, without holding more than one at a time. What is farther than enough others is not decoded.
@@ -176,7 +170,8 @@ async fn pass(connection: &mut SqliteConnection, owner: i64, query: &VectorQuery
     let Some(direction) = Direction::of(vector) else { return Ok(Vec::new()) };
     let mut least = floor.map_or(-1.0, Similarity::value);
     let mut best: Vec<VectorHit> = Vec::new();
-    read(connection, owner, -1, |_, bytes| {
+    let all = blocks(connection, owner).await?;
+    read(connection, owner, &all, |_, bytes| {
         let mut partition = Partition::new(space.dimension);
         visit(bytes, space.dimension, |stored| {
             let numbers = stored.numbers();

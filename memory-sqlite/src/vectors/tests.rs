@@ -145,11 +145,10 @@ async fn damaged_rows_are_corrupt() {
 async fn a_search_looks_up_the_owners_blocks_by_an_index() {
     let folder = tempfile::tempdir().unwrap();
     let vectors = open(&folder, 2).await;
-    let by_change = "SEARCH vector_block USING INDEX vector_block_by_change (owner=? AND (changed,block)>(?,?))";
     for (sql, plan) in [
-        (search::COUNT, "SEARCH vector_block USING COVERING INDEX vector_block_by_room (owner=?)"),
-        (search::CHANGED, "SEARCH vector_block USING COVERING INDEX vector_block_by_change (owner=? AND changed>?)"),
-        (search::READ, by_change),
+        (search::BYTES, "SEARCH vector_block USING COVERING INDEX vector_block_by_room (owner=?)"),
+        (search::BLOCKS, "SEARCH vector_block USING COVERING INDEX vector_block_by_change (owner=?)"),
+        (search::READ, "SEARCH vector_block USING PRIMARY KEY (owner=? AND block=?)"),
     ] {
         let explained = vectors.file.snapshot("explain", move |connection| {
             Box::pin(async move {
@@ -159,7 +158,9 @@ async fn a_search_looks_up_the_owners_blocks_by_an_index() {
                 Ok(rows.into_iter().map(|row| row.3).collect::<Vec<_>>())
             })
         });
-        assert_eq!(explained.await.unwrap(), [plan], "{sql}");
+        let found = explained.await.unwrap();
+        let of_table = found.iter().filter(|step| !step.starts_with("SCAN wanted VIRTUAL TABLE"));
+        assert_eq!(of_table.collect::<Vec<_>>(), [plan], "{sql}");
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::index::cache::Held as _;
+use crate::index::restored;
 
 fn entries(ids: std::ops::Range<u64>) -> Vec<TextEntry> {
     let words = ["fox", "dog", "owl"];
@@ -166,4 +167,33 @@ async fn an_older_copy_of_the_file_is_noticed() {
     });
     work.await.unwrap();
     assert_eq!(found(&text, &owner, "tea").await, 0);
+}
+
+#[tokio::test]
+async fn a_restored_copy_that_was_changed_as_often_since_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (text, owner) = (open(&folder, SMALL).await, scope("a"));
+    let (path, copy) = (folder.path().join("memory.db"), folder.path().join("copy.db"));
+    put(&text, &owner, &entries(0..60)).await;
+    restored::copy(&path, &copy).await;
+    for (begin, word) in [(60, "fox"), (90, "dog"), (120, "owl")] {
+        put(&text, &owner, &entries(begin..begin + 30)).await;
+        assert_eq!(found(&text, &owner, "tea").await, begin as usize + 30);
+        assert_eq!(found(&text, &owner, word).await, (begin as usize + 30) / 3);
+    }
+    for round in 0..3 {
+        restored::put_back(&path, &copy).await;
+        for change in 0..round {
+            let begin = 200 + 100 * round + 20 * change;
+            put(&text, &owner, &entries(begin..begin + 20)).await;
+        }
+        // Whoever opens the file now holds nothing of before.
+        let fresh = open(&folder, SMALL).await;
+        for word in ["fox", "tea", "owl", "lamp", "dog"] {
+            let query = query(&[word, "dog"], 10_000);
+            let (here, there) =
+                (text.search(&owner, &query).await.unwrap(), fresh.search(&owner, &query).await.unwrap());
+            assert_eq!(here, there, "{word} in round {round}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! What is held in memory: never of another state than the file, never more than the bound.
 
 use super::*;
+use crate::index::restored;
 
 const DIMENSION: usize = 64;
 
@@ -119,4 +120,31 @@ async fn an_older_copy_of_the_file_is_noticed() {
     });
     work.await.unwrap();
     assert_eq!(found(&vectors, &owner).await, 0);
+}
+
+#[tokio::test]
+async fn a_restored_copy_that_was_changed_as_often_since_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (vectors, owner) = (open(&folder, DIMENSION).await, scope("a"));
+    let (path, copy) = (folder.path().join("memory.db"), folder.path().join("copy.db"));
+    let entries = entries(900);
+    put(&vectors, &owner, &entries[..300]).await;
+    restored::copy(&path, &copy).await;
+    for end in [400, 500, 600] {
+        put(&vectors, &owner, &entries[end - 100..end]).await;
+        assert_eq!(found(&vectors, &owner).await, end);
+    }
+    for changes in 0..4 {
+        restored::put_back(&path, &copy).await;
+        for change in 0..changes {
+            put(&vectors, &owner, &entries[600 + 100 * change..650 + 100 * change]).await;
+        }
+        // Whoever opens the file now holds nothing of before.
+        let fresh = open(&folder, DIMENSION).await;
+        let query = query(entries[650].pieces[0].clone(), 1_000);
+        let (here, there) =
+            (vectors.search(&owner, &query).await.unwrap(), fresh.search(&owner, &query).await.unwrap());
+        assert_eq!(here.len(), 300 + 50 * changes);
+        assert_eq!(here, there, "after {changes} changes");
+    }
 }
