@@ -64,6 +64,12 @@ pub enum Error {
         /// What it cannot do.
         what: String,
     },
+    /// Write where writing is allowed: this store was opened for reading alone.
+    #[error("{backend} was opened for reading alone")]
+    ReadOnly {
+        /// The backend's name.
+        backend: &'static str,
+    },
     /// Restore from an export, or rebuild.
     #[error("{backend} holds damaged data")]
     Corrupt {

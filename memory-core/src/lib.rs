@@ -21,6 +21,7 @@ pub mod novelty;
 pub mod outlive;
 pub mod posting;
 pub mod rank;
+pub mod recent;
 pub mod record;
 pub mod reference;
 pub mod scope;

@@ -31,7 +31,13 @@ const BACKEND: &str = "reference";
 
 fn health() -> Health {
     let version = env!("CARGO_PKG_VERSION").to_owned();
-    Health { server: "in-process".to_owned(), version, durability: Durability::Volatile }
+    Health {
+        server: "in-process".to_owned(),
+        version,
+        durability: Durability::Volatile,
+        is_walled: None,
+        is_read_only: false,
+    }
 }
 
 /// Returns the answer to an erasure that left nothing.

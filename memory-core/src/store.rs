@@ -29,6 +29,11 @@ pub struct Health {
     pub version: String,
     /// The strongest durability that its settings allow.
     pub durability: Durability,
+    /// Whether the server itself keeps owners apart, behind the owner's key in every call: in PostgreSQL, whether row-level
+    /// security binds the role that is logged in. None where a server has no such wall.
+    pub is_walled: Option<bool>,
+    /// Whether it only reads: every write is [`crate::Error::ReadOnly`].
+    pub is_read_only: bool,
 }
 
 /// How thoroughly something was erased.

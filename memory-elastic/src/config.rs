@@ -6,10 +6,12 @@ mod tests;
 
 use std::fmt;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use elasticsearch::http::Url;
 use memory_core::error::{Error, Result};
+use memory_core::time::{Clock, SystemClock};
 use secrecy::SecretString;
 
 use crate::error::BACKEND;
@@ -33,6 +35,7 @@ pub struct ElasticConfig {
     pub(crate) shards: u32,
     pub(crate) replicas: Option<u32>,
     pub(crate) allow_async: bool,
+    pub(crate) clock: Arc<dyn Clock>,
 }
 
 impl ElasticConfig {
@@ -64,6 +67,7 @@ impl ElasticConfig {
             shards: 1,
             replicas: None,
             allow_async: false,
+            clock: Arc::new(SystemClock),
         })
     }
 
@@ -136,10 +140,18 @@ impl ElasticConfig {
 
     /// Sets whether an index may be used whose writes are not synced before they are acknowledged. Default false.
     ///
-    /// Stores then answer `Volatile`: such an index loses up to 5 seconds of acknowledged writes with the machine.
+    /// Stores then answer `Volatile`: such an index loses up to 5 seconds of acknowledged writes with the machine. Without it
+    /// such an index is not opened, and one that became so is written to no more, within a minute.
     #[must_use]
     pub fn with_async_translog(mut self, allow: bool) -> Self {
         self.allow_async = allow;
+        self
+    }
+
+    /// Sets the clock by which an index's settings are read again each minute. Default the machine's.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
         self
     }
 

@@ -2,10 +2,12 @@
 
 mod search;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use elasticsearch::http::Method;
 use memory_core::error::{Error, Result};
+use memory_core::recent::Recent;
 use memory_core::store::{Durability, Health};
 use serde_json::{Map, Value, json};
 
@@ -41,7 +43,8 @@ pub(crate) struct Plan {
 pub(crate) struct Index {
     pub(crate) elastic: Elastic,
     pub(crate) alias: String,
-    durability: Durability,
+    recipe: String,
+    durability: Arc<Recent<Durability>>,
 }
 
 impl Index {
@@ -54,8 +57,10 @@ impl Index {
         for _ in 0..LOOKS {
             match elastic.get(&plan.alias, &[]).await {
                 Ok(found) => {
-                    let durability = check(elastic, plan, &found)?;
-                    let index = Self { elastic: elastic.clone(), alias: plan.alias.clone(), durability };
+                    let durability = check(elastic, &plan.alias, &plan.recipe, &found)?;
+                    let durability = Arc::new(Recent::new(durability, Arc::clone(&elastic.config().clock)));
+                    let (elastic, alias, recipe) = (elastic.clone(), plan.alias.clone(), plan.recipe.clone());
+                    let index = Self { elastic, alias, recipe, durability };
                     index.wait().await?;
                     return Ok(index);
                 }
@@ -104,7 +109,23 @@ impl Index {
             return Err(fault).doing(PING);
         }
         let version = self.elastic.version().await?;
-        Ok(Health { server: "Elasticsearch".to_owned(), version, durability: self.durability })
+        let (server, durability) = ("Elasticsearch".to_owned(), self.durability.renew(|| self.ask()).await?);
+        Ok(Health { server, version, durability, is_walled: None, is_read_only: false })
+    }
+
+    /// Returns `Ok` if the index may be written to, by settings that the server told within the last minute.
+    ///
+    /// # Errors
+    /// `Unsupported` if it does not sync its writes any more; `Backend` if the server does not tell.
+    pub(crate) async fn check(&self) -> Result<()> {
+        self.durability.get(|| self.ask()).await.map(|_| ())
+    }
+
+    async fn ask(&self) -> Result<Durability> {
+        const ASK: &str = "read the settings of the index";
+        let query = [("filter_path", "*.mappings._meta,*.settings.index.translog")];
+        let found = self.elastic.get(&self.alias, &query).await.doing(ASK)?;
+        check(&self.elastic, &self.alias, &self.recipe, &found)
     }
 
     /// Makes everything put before findable.
@@ -191,17 +212,17 @@ fn common_fields() -> Map<String, Value> {
 }
 
 /// Returns how durable the index found is, if it may be used.
-fn check(elastic: &Elastic, plan: &Plan, found: &Value) -> Result<Durability> {
+fn check(elastic: &Elastic, alias: &str, recipe: &str, found: &Value) -> Result<Durability> {
     let unsupported = |what: &str| Error::Unsupported { backend: BACKEND, what: what.to_owned() };
     let found = found.as_object().ok_or_else(|| garbled(OPEN))?;
     let mut indexes = found.iter();
     let (Some((name, index)), None) = (indexes.next(), indexes.next()) else {
         return Err(unsupported("use an alias of several indexes"));
     };
-    if *name == plan.alias {
+    if name == alias {
         return Err(unsupported("use an index without its alias"));
     }
-    if index.pointer("/mappings/_meta/recipe").and_then(Value::as_str) != Some(&plan.recipe) {
+    if index.pointer("/mappings/_meta/recipe").and_then(Value::as_str) != Some(recipe) {
         return Err(unsupported("use an index of another recipe"));
     }
     let synced = index.pointer("/settings/index/translog/durability").and_then(Value::as_str).unwrap_or("request");

@@ -71,6 +71,7 @@ struct Putting<'a> {
 
 impl Putting<'_> {
     async fn run(mut self, entries: Vec<Incoming>) -> Result<Vec<Rejected>> {
+        self.index.check().await?;
         let known = self.index.look(self.scope.key(), &[self.guard], "below", PUT).await?;
         let below = known.into_iter().flatten().map(|stored| stored.number.unsigned_abs()).max().unwrap_or_default();
         let mut entries = newest(entries.into_iter().filter(|entry| entry.epoch >= below));

@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use memory_core::error::Result;
 use memory_core::outlive::{Awaited, UNPOLLED};
+use memory_core::recent::Recent;
 use memory_core::store::{Durability, Health};
 use sqlx::postgres::{PgConnection, PgPool, PgPoolOptions};
 use sqlx::{Connection as _, Row as _};
@@ -43,7 +44,7 @@ struct Shared {
     config: PostgresConfig,
     rest: Arc<Rest>,
     awaited: Awaited,
-    server: settings::Server,
+    server: Recent<settings::Server>,
 }
 
 impl Postgres {
@@ -56,19 +57,30 @@ impl Postgres {
         let server = work::first(&config).await?;
         let rest = Arc::new(Rest::new(pool(&config), config.connections, config.patience()));
         let awaited = Awaited::new(config.connections as usize / 2);
+        let server = Recent::new(server, Arc::clone(&config.clock));
         Ok(Self { shared: Arc::new(Shared { config, rest, awaited, server }) })
     }
 
-    /// Returns how durable a committed write is: `Committed` if the server's `fsync` and `full_page_writes` are on, for
-    /// every connection asks for `synchronous_commit`.
+    /// Returns how durable a committed write is, as the server's settings said when they were read last: `Committed` if
+    /// `fsync` and `full_page_writes` are on, for every connection asks for `synchronous_commit`.
     pub fn durability(&self) -> Durability {
-        self.shared.server.durability
+        self.shared.server.last().durability
     }
 
-    /// Returns whether row-level security binds the role that is logged in. It does not bind superusers and roles with
-    /// `BYPASSRLS`: for these the owner's key in every statement is the only wall.
+    /// Returns whether row-level security binds the role that is logged in, as it was when that was read last. It does not
+    /// bind superusers and roles with `BYPASSRLS`: for these the owner's key in every statement is the only wall.
     pub fn is_walled(&self) -> bool {
-        self.shared.server.is_walled
+        self.shared.server.last().is_walled
+    }
+
+    /// Returns how durable a write of truth is, by settings that the server told within the last minute.
+    pub(crate) async fn truth(&self) -> Result<Durability> {
+        Ok(self.shared.server.get(|| self.ask()).await?.durability)
+    }
+
+    async fn ask(&self) -> Result<settings::Server> {
+        let call = Call::statement(settings::READ);
+        self.run(call, (), |connection, ()| Box::pin(async move { settings::read(connection).await })).await
     }
 
     /// Closes all connections, of clones and of the stores over them too, after the calls under way have ended: one that
@@ -111,7 +123,10 @@ impl Postgres {
                 sqlx::query_scalar::<_, String>("SHOW server_version").fetch_one(connection).await.doing(doing)
             })
         });
-        Ok(Health { server: "PostgreSQL".to_owned(), version: version.await?, durability: self.durability() })
+        let version = version.await?;
+        let settings::Server { durability, is_walled } = self.shared.server.renew(|| self.ask()).await?;
+        let server = "PostgreSQL".to_owned();
+        Ok(Health { server, version, durability, is_walled: Some(is_walled), is_read_only: false })
     }
 }
 

@@ -3,9 +3,11 @@
 use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr as _;
+use std::sync::Arc;
 use std::time::Duration;
 
 use memory_core::error::{Error, Result};
+use memory_core::time::{Clock, SystemClock};
 use sqlx::ConnectOptions as _;
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 
@@ -32,6 +34,7 @@ pub struct PostgresConfig {
     pub(crate) connections: u32,
     pub(crate) is_migrating: bool,
     pub(crate) deadline: Duration,
+    pub(crate) clock: Arc<dyn Clock>,
 }
 
 /// How long the server lets a transaction wait for its client.
@@ -50,8 +53,8 @@ impl PostgresConfig {
         // The driver's error may quote the URL, and with it the password.
         let options =
             PgConnectOptions::from_str(url).map_err(|_| Error::invalid("not the URL of a PostgreSQL database"))?;
-        let schema = "memory".to_owned();
-        Ok(Self { options, tls: None, schema, connections: 10, is_migrating: true, deadline: DEADLINE })
+        let (schema, clock) = ("memory".to_owned(), Arc::new(SystemClock));
+        Ok(Self { options, tls: None, schema, connections: 10, is_migrating: true, deadline: DEADLINE, clock })
     }
 
     /// Sets the schema that holds the tables. Default `memory`.
@@ -104,6 +107,13 @@ impl PostgresConfig {
         self
     }
 
+    /// Sets the clock by which the server's settings are read again each minute. Default the machine's.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
     /// Returns how long a call waits for a connection, and how long a statement may run.
     pub(crate) fn patience(&self) -> Duration {
         self.deadline * 2 / 3
@@ -149,7 +159,7 @@ impl PostgresConfig {
 
 impl fmt::Debug for PostgresConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { options, tls: _, schema, connections, is_migrating, deadline } = self;
+        let Self { options, tls: _, schema, connections, is_migrating, deadline, clock } = self;
         f.debug_struct("PostgresConfig")
             .field("host", &options.get_host())
             .field("port", &options.get_port())
@@ -159,6 +169,7 @@ impl fmt::Debug for PostgresConfig {
             .field("connections", connections)
             .field("is_migrating", is_migrating)
             .field("deadline", deadline)
+            .field("clock", clock)
             .finish()
     }
 }

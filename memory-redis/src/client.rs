@@ -6,20 +6,20 @@ mod wire;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use memory_core::error::{Error, Result};
 use memory_core::id::MessageId;
+use memory_core::recent::Recent;
 use memory_core::scope::Scope;
 use memory_core::store::{Durability, ErasureLevel, Health};
-use memory_core::time::Timestamp;
+use memory_core::time::{SystemClock, Timestamp};
 use redis::aio::ConnectionManager;
-use redis::{Cmd, Value, cmd};
+use redis::{Cmd, RedisResult, Value, cmd};
 use uuid::Uuid;
 
 use crate::config::RedisConfig;
-use crate::error::{BACKEND, classify, contended, damaged, is_unknown_script, lost};
+use crate::error::{BACKEND, classify, contended, damaged, is_cut, is_unknown_script, lost};
 use crate::keys::Keys;
 use crate::reply::Reply;
 use crate::script::{LIST, Script};
@@ -40,8 +40,7 @@ struct Shared {
     config: RedisConfig,
     keys: Keys,
     wire: Wire,
-    server: Server,
-    is_committed: AtomicBool,
+    server: Recent<Arc<Server>>,
 }
 
 impl Redis {
@@ -68,14 +67,15 @@ impl Redis {
     }
 
     async fn over(wire: Wire, config: RedisConfig) -> Result<Self> {
-        let server = Server::ask(&wire, config.response_timeout).await?;
-        let (keys, is_committed) = (Keys::new(&config.prefix), AtomicBool::new(server.is_durable()));
-        Ok(Self { shared: Arc::new(Shared { config, keys, wire, server, is_committed }) })
+        let server = Arc::new(Server::ask(&wire, config.response_timeout).await?);
+        let clock = config.clock.clone().unwrap_or_else(|| Arc::new(SystemClock));
+        let (keys, server) = (Keys::new(&config.prefix), Recent::new(server, clock));
+        Ok(Self { shared: Arc::new(Shared { config, keys, wire, server }) })
     }
 
     /// Returns how durable an acknowledged write is, as the server's settings said when they were read last.
     pub fn durability(&self) -> Durability {
-        if self.shared.is_committed.load(Ordering::Relaxed) { Durability::Committed } else { Durability::Volatile }
+        self.shared.server.last().durability()
     }
 
     /// Lets the server rewrite its append-only file, so that no byte of anything deleted or erased remains in it.
@@ -91,9 +91,13 @@ impl Redis {
 
     /// Reads the server's settings again, and returns its health.
     pub(crate) async fn ping(&self) -> Result<Health> {
-        let server = Server::ask(&self.shared.wire, self.patience()).await?;
-        self.shared.is_committed.store(server.is_durable(), Ordering::Relaxed);
-        Ok(Health { durability: self.durability(), server: server.name, version: server.version })
+        let server = self.shared.server.renew(|| self.ask()).await?;
+        let (name, version) = (server.name.clone(), server.version.clone());
+        Ok(Health { server: name, version, durability: server.durability(), is_walled: None, is_read_only: false })
+    }
+
+    async fn ask(&self) -> Result<Arc<Server>> {
+        Server::ask(&self.shared.wire, self.patience()).await.map(Arc::new)
     }
 
     pub(crate) async fn close(&self) -> Result<()> {
@@ -101,9 +105,23 @@ impl Redis {
         Ok(())
     }
 
+    /// Returns how durable a write of conversations is, by settings that the server told within the last minute.
+    ///
+    /// # Errors
+    /// `Unsupported` if it evicts conversations by now; `Backend` if it does not tell.
+    pub(crate) async fn truth(&self) -> Result<Durability> {
+        let server = self.shared.server.get(|| self.ask()).await?;
+        self.check(&server)?;
+        Ok(server.durability())
+    }
+
     /// Returns `Ok` if conversations may be kept here.
     pub(crate) fn check_truth(&self) -> Result<()> {
-        let policy = self.shared.server.policy.as_deref().unwrap_or_default();
+        self.check(&self.shared.server.last())
+    }
+
+    fn check(&self, server: &Server) -> Result<()> {
+        let policy = server.policy.as_deref().unwrap_or_default();
         if policy.starts_with("allkeys") && !self.shared.config.allow_lossy {
             let what = format!("keep conversations under maxmemory-policy {policy}, which evicts them");
             return Err(Error::Unsupported { backend: BACKEND, what });
@@ -126,15 +144,27 @@ impl Redis {
 
     /// Sends one command.
     pub(crate) async fn command(&self, command: &Cmd, doing: &'static str) -> Result<Value> {
-        self.shared.wire.send(command, self.patience()).await.map_err(|source| classify(source, doing))
+        self.send(command, self.patience()).await.map_err(|source| classify(source, doing))
+    }
+
+    /// Sends one command. Where the connection breaks, another server may answer the next one, with other settings.
+    async fn send(&self, command: &Cmd, patience: Duration) -> RedisResult<Value> {
+        let answer = self.shared.wire.send(command, patience).await;
+        if answer.as_ref().is_err_and(is_cut) {
+            self.shared.server.doubt();
+        }
+        answer
     }
 
     /// Runs a script.
     pub(crate) async fn run(&self, call: &Call, doing: &'static str) -> Result<Reply> {
         let patience = self.patience().saturating_add(call.weight());
-        let answer = match self.shared.wire.send(&call.by_name(), patience).await {
+        let answer = match self.send(&call.by_name(), patience).await {
             // It was restarted, or is another one now. With its text it learns the script.
-            Err(error) if is_unknown_script(&error) => self.shared.wire.send(&call.by_text(), patience).await,
+            Err(error) if is_unknown_script(&error) => {
+                self.shared.server.doubt();
+                self.send(&call.by_text(), patience).await
+            }
             answer => answer,
         };
         refusal(Reply::open(answer.map_err(|source| classify(source, doing))?)?)

@@ -86,6 +86,11 @@ pub(crate) fn is_read_only(source: &RedisError) -> bool {
         || source.detail().is_some_and(|detail| detail.contains("-READONLY "))
 }
 
+/// Returns whether the next command may go over another connection, to another server.
+pub(crate) fn is_cut(source: &RedisError) -> bool {
+    source.is_io_error() || source.is_connection_dropped() || source.is_timeout() || is_read_only(source)
+}
+
 /// Returns whether the server does not know the script yet.
 pub(crate) fn is_unknown_script(source: &RedisError) -> bool {
     source.kind() == ErrorKind::Server(ServerErrorKind::NoScript)

@@ -4,11 +4,13 @@
 #[cfg(test)]
 mod stub {
     use std::sync::Arc;
+    use std::time::Duration;
 
     use memory_core::chat::{Append, Appended, ChatStore, NewMessage};
     use memory_core::store::{Durability, Store};
     use memory_core::{Error, Message, Result, Role, Scope, SessionId, Timestamp};
     use memory_redis::{Redis, RedisChat, RedisConfig};
+    use memory_testkit::doubles::ManualClock;
     use memory_testkit::faults::{RedisStub, reply};
 
     /// Something that no error may show.
@@ -140,6 +142,68 @@ mod stub {
         let health = chat.ping().await.unwrap();
         assert_eq!((health.durability, health.version.as_str()), (Durability::Volatile, "8.0.2"));
         assert!(!format!("{chat:?}").contains(CANARY));
+    }
+
+    /// Lets the server tell these settings.
+    fn set_up(stub: &RedisStub, sync: &str, policy: &str) {
+        let words = ["appendonly", "yes", "appendfsync", sync, "maxmemory-policy", policy].map(reply::bulk);
+        stub.always("CONFIG GET", reply::array(&words));
+    }
+
+    fn count(stub: &RedisStub, name: &str) -> usize {
+        stub.commands().iter().filter(|command| command[0] == name).count()
+    }
+
+    #[tokio::test]
+    async fn a_durability_class_is_read_again_each_minute_and_not_with_each_append() {
+        let (stub, clock) = (RedisStub::start().await.unwrap(), Arc::new(ManualClock::default()));
+        set_up(&stub, "always", "noeviction");
+        stub.always("EVALSHA", appended());
+        let config = RedisConfig::new(stub.url()).with_clock(clock.clone());
+        let chat = RedisChat::new(&Redis::connect(config).await.unwrap()).unwrap();
+        set_up(&stub, "everysec", "noeviction");
+        let asked = count(&stub, "CONFIG");
+        clock.advance(Duration::from_micros(59_999_999));
+        for _ in 0..3 {
+            assert_eq!(append(&chat).await.unwrap().durability, Durability::Committed);
+        }
+        assert_eq!(count(&stub, "CONFIG"), asked);
+        clock.advance(Duration::from_micros(1));
+        assert_eq!(append(&chat).await.unwrap().durability, Durability::Volatile);
+        assert_eq!(count(&stub, "CONFIG"), 2 * asked);
+    }
+
+    #[tokio::test]
+    async fn a_server_that_begins_to_evict_is_written_to_no_more() {
+        for allows in [false, true] {
+            let (stub, clock) = (RedisStub::start().await.unwrap(), Arc::new(ManualClock::default()));
+            set_up(&stub, "always", "volatile-lru");
+            stub.always("EVALSHA", appended());
+            let config = RedisConfig::new(stub.url()).with_clock(clock.clone()).with_allow_lossy(allows);
+            let chat = RedisChat::new(&Redis::connect(config).await.unwrap()).unwrap();
+            append(&chat).await.unwrap();
+            set_up(&stub, "always", "allkeys-lru");
+            clock.advance(Duration::from_secs(60));
+            let answer = append(&chat).await.map(|appended| appended.durability);
+            match allows {
+                true => assert_eq!(answer.unwrap(), Durability::Volatile),
+                false => assert!(matches!(answer, Err(Error::Unsupported { .. })), "{answer:?}"),
+            }
+            assert_eq!(count(&stub, "EVALSHA"), 1 + usize::from(allows));
+        }
+    }
+
+    #[tokio::test]
+    async fn settings_are_read_again_after_a_connection_was_cut() {
+        let (stub, clock) = (RedisStub::start().await.unwrap(), Arc::new(ManualClock::default()));
+        set_up(&stub, "always", "noeviction");
+        let config = RedisConfig::new(stub.url()).with_clock(clock.clone());
+        let chat = RedisChat::new(&Redis::connect(config).await.unwrap()).unwrap();
+        stub.once("EVALSHA", "");
+        stub.always("EVALSHA", appended());
+        append(&chat).await.unwrap_err();
+        set_up(&stub, "no", "noeviction");
+        assert_eq!(append(&chat).await.unwrap().durability, Durability::Volatile);
     }
 
     #[tokio::test]

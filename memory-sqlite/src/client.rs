@@ -151,7 +151,8 @@ impl Sqlite {
                 version.map_err(|source| classify(source, doing))
             })
         });
-        Ok(Health { server: "SQLite".to_owned(), version: version.await?, durability: self.durability() })
+        let (server, durability) = ("SQLite".to_owned(), self.durability());
+        Ok(Health { server, version: version.await?, durability, is_walled: None, is_read_only: false })
     }
 }
 

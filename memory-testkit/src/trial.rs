@@ -135,7 +135,9 @@ mod tests {
     impl Subject for Volatile {
         fn health(&self) -> Boxed<'_, memory_core::Result<Health>> {
             let (server, version) = (String::from("test"), String::from("1"));
-            Box::pin(async { Ok(Health { server, version, durability: Durability::Volatile }) })
+            Box::pin(async {
+                Ok(Health { server, version, durability: Durability::Volatile, is_walled: None, is_read_only: false })
+            })
         }
 
         fn close(&self) -> Boxed<'_, memory_core::Result<()>> {

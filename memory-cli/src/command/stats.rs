@@ -1,6 +1,7 @@
 //! `memory stats`: the database, what it holds of the owner, how far its indexes are.
 
 use memory::engine::Status;
+use memory::store::Health;
 use memory::{Filter, Memory, RecordId, Scope, Scoped};
 use serde_json::{Value, json};
 
@@ -79,11 +80,26 @@ async fn count(scoped: &Scoped) -> Result<Owned, Failure> {
     })
 }
 
+/// Returns what is to be known of a store, in words.
+fn of_store(health: &Health) -> String {
+    let Health { server, version, durability, is_walled, is_read_only } = health;
+    let writes = match is_read_only {
+        true => "only read".to_owned(),
+        false => format!("writes are {}", format!("{durability:?}").to_lowercase()),
+    };
+    let wall = match is_walled {
+        None => "",
+        Some(true) => ", the server walls owners off",
+        Some(false) => ", the server does not wall owners off: this role is a superuser or has BYPASSRLS",
+    };
+    format!("{server} {version}, {writes}{wall}")
+}
+
 fn as_json(database: &Database, status: &Status, owner: Option<&Scope>, owned: Option<&Owned>) -> Value {
     let stores = status.stores.iter().map(|store| match &store.health {
         Ok(health) => json!({
             "part": store.part, "backend": store.backend, "server": health.server, "version": health.version,
-            "durability": health.durability,
+            "durability": health.durability, "walled": health.is_walled, "read_only": health.is_read_only,
         }),
         Err(error) => json!({ "part": store.part, "backend": store.backend, "error": error.with_causes() }),
     });
@@ -122,10 +138,7 @@ fn in_words(
     }
     for store in &status.stores {
         let health = match &store.health {
-            Ok(health) => {
-                let durability = format!("{:?}", health.durability).to_lowercase();
-                format!("{} {}, writes are {durability}", health.server, health.version)
-            }
+            Ok(health) => of_store(health),
             Err(error) => format!("does not answer: {}", error.with_causes()),
         };
         output.line(&format!("{:<10} {health}", store.part))?;

@@ -8,10 +8,11 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use memory_core::store::Store as _;
+    use memory_core::store::{Durability, Store as _};
     use memory_core::text::{Rejected, Term, TextEntry, TextStore as _, Visibility};
     use memory_core::{Epoch, Error, Fields, ItemId, MessageId, Result, Scope, Seq, SessionId, Timestamp, Version};
     use memory_elastic::{Elastic, ElasticConfig, ElasticText};
+    use memory_testkit::doubles::ManualClock;
     use memory_testkit::generate::Random;
     use uuid::Uuid;
 
@@ -155,5 +156,21 @@ mod tests {
         drop(stub);
         assert!(text.ping().await.unwrap_err().is_retryable());
         Ok(())
+    }
+
+    #[tokio::test]
+    async fn an_index_that_syncs_its_writes_no_more_is_told_and_left_alone_within_a_minute() {
+        let (stub, clock) = (Stub::start(SEED, Fault::never()).await, Arc::new(ManualClock::default()));
+        let config = ElasticConfig::new(&stub.url()).unwrap().with_clock(clock.clone());
+        let text = ElasticText::open(&Elastic::connect(config).await.unwrap(), "test").await.unwrap();
+        let scope = Scope::new("stub", "translog").unwrap();
+        assert_eq!(text.ping().await.unwrap().durability, Durability::Committed);
+        stub.set_translog("async");
+        clock.advance(Duration::from_secs(60));
+        let refused = text.put(&scope, &[entry(1, 1, false)], Visibility::OnReturn).await;
+        assert!(matches!(refused, Err(Error::Unsupported { .. })), "{refused:?}");
+        assert!(text.ping().await.is_err() && stub.stored(&scope).is_empty());
+        stub.set_translog("request");
+        assert!(text.put(&scope, &[entry(1, 1, false)], Visibility::OnReturn).await.unwrap().is_empty());
     }
 }

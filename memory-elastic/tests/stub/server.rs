@@ -39,6 +39,7 @@ struct State {
     fault: Fault,
     fixed: Option<(u16, String)>,
     is_silent: bool,
+    translog: &'static str,
     indexes: BTreeMap<String, Value>,
     /// Version and source by id.
     documents: BTreeMap<String, (i64, Value)>,
@@ -67,6 +68,7 @@ impl Stub {
             fault,
             fixed: None,
             is_silent: false,
+            translog: "request",
             indexes: BTreeMap::new(),
             documents: BTreeMap::new(),
             writes: 0,
@@ -95,6 +97,11 @@ impl Stub {
     /// Answers every bulk like this from now on.
     pub(crate) fn answer_bulks(&self, status: u16, body: &str) {
         self.state.lock().unwrap().fixed = Some((status, body.to_owned()));
+    }
+
+    /// Sets when writes are synced.
+    pub(crate) fn set_translog(&self, durability: &'static str) {
+        self.state.lock().unwrap().translog = durability;
     }
 
     pub(crate) fn be_silent(&self) {
@@ -186,7 +193,8 @@ impl State {
         let found = self.indexes.iter().find(|(_, definition)| definition["aliases"].get(alias).is_some());
         match found {
             Some((name, definition)) => {
-                (200, json!({ name: { "mappings": definition["mappings"] } }).to_string(), false)
+                let settings = json!({ "index": { "translog": { "durability": self.translog } } });
+                (200, json!({ name: { "mappings": definition["mappings"], "settings": settings } }).to_string(), false)
             }
             None => (404, json!({ "error": { "type": "index_not_found_exception" } }).to_string(), false),
         }

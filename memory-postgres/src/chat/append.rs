@@ -32,7 +32,7 @@ struct Batch {
 
 /// Appends a batch to a session: one statement, which is a transaction by itself.
 pub(super) async fn append(server: &Postgres, scope: &Scope, session: &SessionId, batch: &Append) -> Result<Appended> {
-    let (batch, durability) = (encode(scope, session, batch)?, server.durability());
+    let (batch, durability) = (encode(scope, session, batch)?, server.truth().await?);
     let appended = server.run(Call::statement(APPEND).rows(batch.places.len()), batch, move |connection, batch| {
         Box::pin(async move {
             let row = call(connection, batch).await?;

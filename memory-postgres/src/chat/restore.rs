@@ -64,7 +64,7 @@ pub(super) async fn restore(
 ) -> Result<Appended> {
     let rows = rows.iter().map(|row| encode(session, row)).collect::<Result<Vec<_>>>()?;
     let rows = Rows { scope: scope.clone(), session: session.clone(), rows };
-    let durability = server.durability();
+    let durability = server.truth().await?;
     let restored = server.run(Call::transaction(RESTORE).rows(rows.rows.len()), rows, move |connection, call| {
         Box::pin(async move {
             let Rows { scope, session, rows } = call;

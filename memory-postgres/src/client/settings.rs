@@ -10,6 +10,9 @@ use crate::error::{Attempt, BACKEND, Doing};
 /// The oldest version that has all that the statements use.
 const OLDEST: i32 = 130_000;
 
+/// What is being done when they are read.
+pub(super) const READ: &str = "read the server's settings";
+
 /// What has to be known of a server.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Server {
@@ -20,7 +23,7 @@ pub(super) struct Server {
 
 /// Reads the server's settings.
 pub(super) async fn read(connection: &mut PgConnection) -> Attempt<Server> {
-    let doing = "read the server's settings";
+    let doing = READ;
     let sql = "SELECT current_setting('server_version_num')::int4, current_setting('server_encoding'), \
          current_setting('fsync')::bool AND current_setting('full_page_writes')::bool \
          AND current_setting('synchronous_commit') NOT IN ('off', 'local'), \
@@ -35,8 +38,5 @@ pub(super) async fn read(connection: &mut PgConnection) -> Attempt<Server> {
     }
     let is_durable: bool = row.try_get(2).doing(doing)?;
     let is_walled = row.try_get::<Option<bool>, _>(3).doing(doing)?.unwrap_or(false);
-    if !is_walled {
-        tracing::warn!("row-level security does not bind this role: use one that is no superuser");
-    }
     Ok(Server { durability: if is_durable { Durability::Committed } else { Durability::Volatile }, is_walled })
 }

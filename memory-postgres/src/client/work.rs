@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::error::Result;
+use memory_core::error::{Error, Result};
 use sqlx::postgres::PgConnection;
 use sqlx::{ConnectOptions as _, Connection as _};
 use tokio::time::timeout;
@@ -108,7 +108,12 @@ where
         Mode::Statement => shared.awaited.run(tries).await,
         Mode::Transaction | Mode::Snapshot => tokio::spawn(tries).await.ok(),
     };
-    answer.unwrap_or_else(|| Err(lost(call.doing)))
+    let answer = answer.unwrap_or_else(|| Err(lost(call.doing)));
+    if answer.as_ref().is_err_and(Error::is_retryable) {
+        // Another server may answer the next call, with other settings.
+        shared.server.doubt();
+    }
+    answer
 }
 
 async fn tries<A, T, F>(rest: &Arc<Rest>, call: Call, input: &A, work: &F) -> Result<T>
@@ -180,6 +185,9 @@ pub(super) async fn first(config: &PostgresConfig) -> Result<settings::Server> {
         let connect = config.connect_options();
         let mut connection = connect.connect().await.map_err(|source| classify(&source, doing).error)?;
         let server = settings::read(&mut connection).await.map_err(|failure| failure.error)?;
+        if !server.is_walled {
+            tracing::warn!("row-level security does not bind this role: use one that is no superuser");
+        }
         migrate::migrate(&mut connection, config).await?;
         // A farewell that fails changes nothing.
         drop(connection.close().await);

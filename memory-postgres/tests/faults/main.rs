@@ -4,6 +4,7 @@
 mod support;
 
 mod kills;
+mod settings;
 mod starting;
 mod states;
 mod storm;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         .alone("what_others_were_in_the_way_of_is_tried_again", states::repeated)
         .alone("deadlocks_are_not_seen", states::deadlocked)
         .alone("faults_that_pass_are_told_as_such", states::passing)
+        .alone("a_durability_class_is_no_older_than_a_minute", settings::durability)
         .alone("a_server_that_starts_is_told_as_such_and_waited_for", starting::starting)
         .alone("a_server_that_shuts_down_is_told_as_such_and_tried_again", starting::shutting_down)
         .run()

@@ -1,6 +1,7 @@
 //! Row-level security: the wall behind the owner's key in every statement.
 
 use memory_core::record::{Expect, Put, Record, RecordBatch, RecordStore};
+use memory_core::store::Store as _;
 use memory_core::{Error, Timestamp};
 use memory_postgres::{PgChat, PgRecords, Postgres, PostgresConfig};
 use memory_testkit::services::Servers;
@@ -89,9 +90,10 @@ pub(crate) async fn foreign(servers: Servers) -> Scene {
 
 pub(crate) async fn told(servers: Servers) -> Scene {
     let (url, schema) = (servers.url("postgres")?, format!("t{}", Uuid::now_v7().simple()));
-    equal(open(&url, &schema).await?.is_walled(), true)?;
-    let superuser = PostgresConfig::new(&url)?.with_schema(&schema)?;
-    equal(Postgres::connect(superuser).await?.is_walled(), false)?;
+    let server = open(&url, &schema).await?;
+    equal((server.is_walled(), PgChat::new(&server).ping().await?.is_walled), (true, Some(true)))?;
+    let superuser = Postgres::connect(PostgresConfig::new(&url)?.with_schema(&schema)?).await?;
+    equal((superuser.is_walled(), PgChat::new(&superuser).ping().await?.is_walled), (false, Some(false)))?;
     // Without the right to create anything it is told so, and nothing waits.
     let absent = PostgresConfig::new(&ordinary(&url))?.with_schema(&format!("{schema}x"))?.with_migrations(false);
     let refused = Postgres::connect(absent).await.map(|_| ());

@@ -39,6 +39,7 @@ pub(super) async fn append(redis: &Redis, scope: &Scope, session: &SessionId, ba
         None => call.arg("-").arg("-"),
     };
     call = call.number(tokens).arg(sortable(latest)).args(rows.into_iter().map(|row| row.bytes));
+    let durability = redis.truth().await?;
     // In the caller's task: the script is the only step that writes messages, so whoever goes away leaves all or nothing.
     let mut reply = redis.change(scope, call, APPEND).await?;
     let state = session::state(reply.list()?, session)?;
@@ -48,7 +49,7 @@ pub(super) async fn append(redis: &Redis, scope: &Scope, session: &SessionId, ba
         Some(Placement::Added(seq)) if *is_repeated => Ok(Placement::Already(seq)),
         placement => placement.ok_or_else(|| damaged("an answer names too few messages")),
     });
-    Ok(Appended { placements: placements.collect::<Result<_>>()?, state, durability: redis.durability() })
+    Ok(Appended { placements: placements.collect::<Result<_>>()?, state, durability })
 }
 
 /// Returns what became of each of `count` messages; an answer that names none says that all are new.

@@ -23,6 +23,7 @@ pub(super) async fn compact(
     let call = match change {
         Compaction::Fold { span, ids, summary } => {
             let summary = Row::new(session, summary, Some(span.first))?;
+            redis.truth().await?;
             Call::new(&script::FOLD, key)
                 .arg(session.key())
                 .number(span.first.0)

@@ -25,8 +25,8 @@ pub(super) async fn restore(
         let [head, bytes] = encode(session, row)?;
         call = call.arg(head).arg(bytes);
     }
+    let durability = redis.truth().await?;
     let (redis, scope, session) = (redis.clone(), scope.clone(), session.clone());
-    let durability = redis.durability();
     let work = async move {
         let mut reply = redis.change(&scope, call, RESTORE).await?;
         let state = session::state(reply.list()?, &session)?;

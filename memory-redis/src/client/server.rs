@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use memory_core::error::{Cause, Error, Result, Transience};
-use memory_core::store::ErasureLevel;
+use memory_core::store::{Durability, ErasureLevel};
 use redis::{Value, cmd};
 
 use super::wire::Wire;
@@ -28,6 +28,11 @@ pub(super) struct Server {
 impl Server {
     /// Asks the server; where it does not tell its settings, nothing is taken as durable.
     pub(super) async fn ask(wire: &Wire, patience: Duration) -> Result<Self> {
+        let silence = |_| Err(unanswered());
+        tokio::time::timeout(patience, Self::ask_in_turn(wire, patience)).await.unwrap_or_else(silence)
+    }
+
+    async fn ask_in_turn(wire: &Wire, patience: Duration) -> Result<Self> {
         let info = texts(wire.ask_all(&cmd("INFO"), patience).await.map_err(|source| classify(source, ASK))?);
         let mut settings = Vec::new();
         for name in ["appendonly", "appendfsync", "maxmemory-policy"] {
@@ -59,9 +64,10 @@ impl Server {
     }
 
     /// Returns whether an acknowledged write of truth survives a loss of power.
-    pub(super) fn is_durable(&self) -> bool {
+    pub(super) fn durability(&self) -> Durability {
         let keeps = |policy: &String| policy == "noeviction" || policy.starts_with("volatile-");
-        self.is_synced && self.policy.as_ref().is_some_and(keeps)
+        let is_durable = self.is_synced && self.policy.as_ref().is_some_and(keeps);
+        if is_durable { Durability::Committed } else { Durability::Volatile }
     }
 }
 
@@ -124,9 +130,16 @@ async fn settled(wire: &Wire, patience: Duration) -> Result<()> {
 }
 
 fn unwritten() -> Error {
+    passing(PURGE, "the server could not write the file")
+}
+
+fn unanswered() -> Error {
+    passing(ASK, "the server did not answer in time")
+}
+
+fn passing(doing: &'static str, why: &'static str) -> Error {
     let transience = Transience::Transient { after: None };
-    let source = Cause::new("the server could not write the file");
-    Error::Backend { backend: BACKEND, doing: PURGE, transience, source }
+    Error::Backend { backend: BACKEND, doing, transience, source: Cause::new(why) }
 }
 
 #[cfg(test)]
@@ -153,7 +166,7 @@ mod tests {
             ([&["yes", "yes"], &["always", "always"], &["noeviction", "allkeys-lfu"]], false),
         ];
         for (settings, promised) in table {
-            assert_eq!(server(settings).is_durable(), promised, "{settings:?}");
+            assert_eq!(server(settings).durability() == Durability::Committed, promised, "{settings:?}");
         }
         assert_eq!(server([&[], &[], &["noeviction", "allkeys-lfu"]]).policy.unwrap(), "allkeys-lfu");
         assert_eq!(server([&[], &[], &[]]).policy.unwrap(), "volatile-lru");

@@ -1,11 +1,14 @@
 //! Settings that decide what survives, and servers that are full.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use memory_core::chat::{Append, ChatStore};
+use memory_core::recent::RECENT;
 use memory_core::store::{Durability, Store};
 use memory_core::{Error, SessionId};
 use memory_redis::{Redis, RedisCache, RedisChat, RedisConfig};
+use memory_testkit::doubles::ManualClock;
 use memory_testkit::services::{Server, Servers};
 use memory_testkit::{Failure, Scene, check, equal};
 
@@ -47,10 +50,25 @@ pub(crate) async fn durability(servers: Servers) -> Scene {
     tell(server.url(), "ACL SETUSER default -config").await?;
     equal(chat(server.url()).await?.ping().await?.durability, Durability::Volatile)?;
     server.remove().await?;
-    // What an operator changes later is seen with the next ping.
+    // What an operator changes later is seen with the next ping, and by appends within a minute.
     let server = servers.own("redis")?.start().await?;
-    let chat = chat(server.url()).await?;
+    let clock = Arc::new(ManualClock::default());
+    let config = RedisConfig::new(server.url()).with_clock(clock.clone());
+    let chat = RedisChat::new(&Redis::connect(config).await?)?;
     tell(server.url(), "CONFIG SET appendfsync no").await?;
+    equal(chat.ping().await?.durability, Durability::Volatile)?;
+    let (scope, session) = (scope("settings")?, SessionId::new("s")?);
+    let append = || async {
+        let batch = Append { fence: None, messages: vec![message("one".to_owned())] };
+        chat.append(&scope, &session, &batch).await.map(|appended| appended.durability)
+    };
+    tell(server.url(), "CONFIG SET appendfsync always").await?;
+    clock.advance(RECENT);
+    equal(append().await?, Durability::Committed)?;
+    tell(server.url(), "CONFIG SET maxmemory-policy allkeys-lru").await?;
+    clock.advance(RECENT);
+    let refused = append().await;
+    check!(matches!(refused, Err(Error::Unsupported { .. })), "it evicts what it takes: {refused:?}");
     equal(chat.ping().await?.durability, Durability::Volatile)?;
     server.remove().await?;
     Ok(())

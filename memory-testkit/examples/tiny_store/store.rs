@@ -133,7 +133,13 @@ impl Store for TinyChat {
     }
 
     async fn ping(&self) -> Result<Health> {
-        Ok(Health { server: "tiny".to_owned(), version: "1".to_owned(), durability: Durability::Volatile })
+        Ok(Health {
+            server: "tiny".to_owned(),
+            version: "1".to_owned(),
+            durability: Durability::Volatile,
+            is_walled: None,
+            is_read_only: false,
+        })
     }
 
     async fn close(&self) -> Result<()> {

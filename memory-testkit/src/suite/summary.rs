@@ -32,7 +32,7 @@ impl Summary {
 
     /// Notes the server of a scenario.
     pub(super) fn note(&self, health: Option<Health>) {
-        let Some(Health { server, version, durability }) = health else { return };
+        let Some(Health { server, version, durability, .. }) = health else { return };
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
         let name = [server, version].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
         if !name.is_empty() {
@@ -99,8 +99,13 @@ mod tests {
     #[test]
     fn names_each_server_once_and_counts_gaps_apart() {
         let summary = Summary::new("redis");
-        let health =
-            Health { server: "redis".to_owned(), version: "7.4.1".to_owned(), durability: Durability::Committed };
+        let health = Health {
+            server: "redis".to_owned(),
+            version: "7.4.1".to_owned(),
+            durability: Durability::Committed,
+            is_walled: None,
+            is_read_only: false,
+        };
         summary.note(Some(health.clone()));
         summary.note(Some(health));
         summary.note(None);

@@ -1,0 +1,49 @@
+//! Settings that an operator changes while the database is open.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use memory_core::chat::{Append, ChatStore as _};
+use memory_core::recent::RECENT;
+use memory_core::store::{Durability, Store as _};
+use memory_core::{Error, Scope, SessionId};
+use memory_postgres::{PgChat, Postgres};
+use memory_testkit::doubles::ManualClock;
+use memory_testkit::services::Servers;
+use memory_testkit::{Failure, Scene, equal};
+use sqlx::PgConnection;
+
+use super::writers::new;
+use crate::support::{admin, config};
+
+async fn run(admin: &mut PgConnection, sql: &'static str) -> Scene {
+    sqlx::raw_sql(sql).execute(admin).await.map(|_| ()).map_err(|error| Failure::new(error.to_string()))
+}
+
+pub(crate) async fn durability(servers: Servers) -> Scene {
+    let server = servers.own("postgres")?.start().await?;
+    let (mut admin, clock) = (admin(server.url()).await?, Arc::new(ManualClock::default()));
+    let postgres = Postgres::connect(config(server.url(), "settings")?.with_clock(clock.clone())).await?;
+    let (chat, scope, session) = (PgChat::new(&postgres), Scope::new("settings", "ada")?, SessionId::new("s")?);
+    let append = || async {
+        let batch = Append { fence: None, messages: vec![new("hello")] };
+        Ok::<_, Error>(chat.append(&scope, &session, &batch).await?.durability)
+    };
+    let before = append().await?;
+    let (change, after) = match before {
+        Durability::Committed => ("ALTER SYSTEM SET fsync = off", Durability::Volatile),
+        _ => ("ALTER SYSTEM SET fsync = on", Durability::Committed),
+    };
+    run(&mut admin, change).await?;
+    run(&mut admin, "SELECT pg_reload_conf()").await?;
+    equal(append().await?, before)?;
+    // The server's processes read the file in their own time.
+    for _ in 0..200 {
+        clock.advance(RECENT);
+        if append().await? == after {
+            return equal(chat.ping().await?.durability, after);
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    Err("an old durability class is told for ever".into())
+}
