@@ -18,6 +18,7 @@ pub mod limits;
 pub mod message;
 pub mod model;
 pub mod novelty;
+pub mod number;
 pub mod outlive;
 pub mod posting;
 pub mod rank;

@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::filter::Filter;
 use crate::id::{Digest, ItemId, RecordId, SessionId};
 use crate::message::Trust;
+use crate::number;
 use crate::scope::{Epoch, Scope};
 use crate::store::Store;
 use crate::time::Timestamp;
@@ -137,12 +138,24 @@ impl Record {
 pub struct StoredRecord {
     /// The record.
     pub record: Arc<Record>,
-    /// Rises by one with each change, also over a deletion. The first is 1.
+    /// Rises by one with each change, also over a deletion. The first is 1, and one that is restored is at most
+    /// [`LARGEST`](crate::number::LARGEST).
     pub version: u64,
     /// When it was last returned, if that is tracked.
     pub accessed_at: Option<Timestamp>,
-    /// How often it was returned.
+    /// How often it was returned. One that is restored is at most [`LARGEST`](crate::number::LARGEST).
     pub access_count: u64,
+}
+
+impl StoredRecord {
+    /// Returns `Ok` if a store can count on from the row's version and count. Stores check every row of a restore.
+    ///
+    /// # Errors
+    /// [`crate::Error::Invalid`] if one of them is above [`LARGEST`](crate::number::LARGEST).
+    pub fn check_numbers(&self) -> Result<()> {
+        number::check("a record's version", self.version)?;
+        number::check("a record's count of accesses", self.access_count)
+    }
 }
 
 /// What a put expects to find.
@@ -220,5 +233,6 @@ pub trait RecordStore: Store {
     ///
     /// # Errors
     /// `Conflict` if the stored version is the same or newer and the content is other; a deletion counts as other content.
+    /// `Invalid` if a version or count is larger than [`StoredRecord::check_numbers`] lets be.
     async fn restore(&self, scope: &Scope, rows: &[StoredRecord]) -> Result<()>;
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::number;
 
 /// The longest part of a scope, and the longest session name, in bytes.
 pub const MAX_NAME_BYTES: usize = 255;
@@ -73,6 +74,16 @@ impl fmt::Debug for Scope {
 /// How often an owner has been erased. Writes that carry an older epoch are refused or dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Epoch(pub u64);
+
+impl Epoch {
+    /// Returns `Ok` if an owner's epoch can rise on from here. Truth stores check the bound of every erasure.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] above [`LARGEST`](crate::number::LARGEST).
+    pub fn check(self) -> Result<()> {
+        number::check("an epoch", self.0)
+    }
+}
 
 pub(crate) fn check_name(name: &str, what: &str) -> Result<()> {
     if name.is_empty() || name.len() > MAX_NAME_BYTES {

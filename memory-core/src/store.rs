@@ -82,5 +82,8 @@ pub trait Store: Debug + Send + Sync + 'static {
     ///
     /// From then on nothing with an older epoch is accepted for this owner: a late put changes nothing, a late append
     /// is `Fenced`. May be repeated. No other owner is touched.
+    ///
+    /// # Errors
+    /// `Invalid` of a truth store if no epoch could follow `below` ([`Epoch::check`]).
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased>;
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 
@@ -70,6 +71,15 @@ pub struct Note {
     pub gone: bool,
 }
 
+/// The longest that a note waits after a failure.
+pub const LONGEST_WAIT: Duration = Duration::from_secs(1 << 12);
+
+/// Returns the latest moment at which a note that failed until `now` can be due. One that is due later was put off while
+/// the clock was wrong.
+pub fn latest_due(now: Timestamp) -> Timestamp {
+    now.checked_add(LONGEST_WAIT).unwrap_or(Timestamp(i64::MAX))
+}
+
 /// What became of a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -80,7 +90,7 @@ pub enum Outcome {
     },
     /// Failed; to be tried again at `at`.
     Retry {
-        /// When.
+        /// When: at most [`LONGEST_WAIT`] from now.
         at: Timestamp,
         /// Why, one clause without payload.
         why: String,
@@ -117,10 +127,12 @@ pub trait Upkeep: Store {
     /// Returns up to `limit` notes of `index` that are due at `now`, those due longest first; dead ones never.
     ///
     /// A note is due at once when it is made, revived or changed behind its end; an append alone leaves a retry waiting.
+    /// One that waits for a moment after [`latest_due`] is due too, behind the others: the clock was wrong when it failed.
     async fn pending(&self, index: &IndexName, now: Timestamp, limit: usize) -> Result<Vec<Note>>;
 
     /// Records what became of notes. A settlement covers only what the note covered when it was read:
-    /// `Done` leaves what was appended since, and changes nothing if the stamp has risen.
+    /// `Done` leaves what was appended since, and changes nothing if the stamp has risen. A note that is done through its
+    /// end is gone, however large its numbers are.
     async fn settle(&self, index: &IndexName, notes: &[(Note, Outcome)]) -> Result<()>;
 
     /// Returns how far `index` is behind, for all owners together.

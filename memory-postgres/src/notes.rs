@@ -4,7 +4,7 @@ use memory_core::error::{Error, Result};
 use memory_core::id::{RecordId, Seq, SessionId};
 use memory_core::scope::{Epoch, Scope};
 use memory_core::time::Timestamp;
-use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Target};
+use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Target, latest_due};
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 use uuid::Uuid;
@@ -49,10 +49,16 @@ pub(crate) async fn pending(
     let doing = "read notes";
     let notes = server.run(Call::statement(doing), index.clone(), move |connection, index| {
         Box::pin(async move {
-            let sql = "SELECT scope, target, session, record, epoch, \"from\", upto, stamp, attempts, gone FROM note \
-                 WHERE enlisted = (SELECT id FROM enlisted WHERE truth = $1 AND name = $2) AND NOT dead AND due <= $3 \
-                 ORDER BY due, place LIMIT $4";
-            let notes = sqlx::query(sql).bind(truth.number()).bind(index.as_str()).bind(now.0).bind(limit(count));
+            // What is due, then what was put off while the clock was wrong.
+            let sql = "WITH e AS (SELECT id FROM enlisted WHERE truth = $1 AND name = $2), n AS ( \
+                 (SELECT * FROM note WHERE enlisted = (SELECT id FROM e) AND NOT dead AND due <= $3 \
+                 ORDER BY due, place LIMIT $5) UNION ALL \
+                 (SELECT * FROM note WHERE enlisted = (SELECT id FROM e) AND NOT dead AND due > $4 \
+                 ORDER BY due, place LIMIT $5)) \
+                 SELECT scope, target, session, record, epoch, \"from\", upto, stamp, attempts, gone FROM n \
+                 ORDER BY due, place LIMIT $5";
+            let notes = sqlx::query(sql).bind(truth.number()).bind(index.as_str());
+            let notes = notes.bind(now.0).bind(latest_due(now).0).bind(limit(count));
             notes.fetch_all(connection).await.doing(doing)?.iter().map(|row| note(row, doing)).collect()
         })
     });

@@ -98,6 +98,7 @@ async fn raise(server: &Postgres, truth: Truth, scope: &Scope, below: Option<i64
 
 /// Removes everything of `scope` written in an epoch before `below`, and counts what is left.
 pub(crate) async fn erase(server: &Postgres, truth: Truth, scope: &Scope, below: Epoch) -> Result<Erased> {
+    below.check()?;
     let number = stored(below.0)?;
     raise(server, truth, scope, Some(number)).await?;
     let mut removed = 0;

@@ -25,6 +25,7 @@ const PAGE: usize = 256;
 
 /// Removes everything of `scope` written in an epoch before `below`, then counts what is left.
 pub(crate) async fn erase(redis: &Redis, scope: &Scope, below: Epoch) -> Result<Erased> {
+    below.check()?;
     let (redis, scope) = (redis.clone(), scope.clone());
     let work = async move {
         let mut removed = 0;

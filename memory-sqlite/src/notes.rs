@@ -6,7 +6,7 @@ use memory_core::error::{Error, Result};
 use memory_core::id::{RecordId, Seq, SessionId};
 use memory_core::scope::{Epoch, Scope};
 use memory_core::time::Timestamp;
-use memory_core::upkeep::{Backlog, IndexName, Note, Target};
+use memory_core::upkeep::{Backlog, IndexName, Note, Target, latest_due};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
@@ -200,9 +200,15 @@ pub(crate) async fn pending(
                  note.attempts, note.gone FROM note JOIN owner ON owner.id = note.owner \
                  LEFT JOIN session ON session.id = note.session \
                  WHERE note.enlisted = (SELECT id FROM enlisted WHERE truth = ? AND name = ?) \
-                 AND note.dead = 0 AND note.due <= ? ORDER BY note.due, note.place LIMIT ?";
-            let notes = sqlx::query(sql).bind(truth.number()).bind(index.as_str()).bind(now.0).bind(limit(count));
-            notes.fetch_all(connection).await.doing(doing)?.iter().map(|row| note(row, doing)).collect()
+                 AND note.dead = 0 AND note.due BETWEEN ? AND ? ORDER BY note.due, note.place LIMIT ?";
+            let mut notes = Vec::new();
+            // What is due, then what was put off while the clock was wrong.
+            for (first, last) in [(AT_ONCE, now.0), (latest_due(now).0.saturating_add(1), i64::MAX)] {
+                let found = sqlx::query(sql).bind(truth.number()).bind(index.as_str());
+                let found = found.bind(first).bind(last).bind(limit(count.saturating_sub(notes.len())));
+                notes.extend(found.fetch_all(&mut *connection).await.doing(doing)?);
+            }
+            notes.iter().map(|row| note(row, doing)).collect()
         })
     });
     work.await

@@ -1,5 +1,6 @@
 //! What the upkeep of every truth store promises, whatever it holds.
 
+mod bounds;
 mod burial;
 mod keeper;
 mod notes;
@@ -10,10 +11,10 @@ use crate::{Chat, Records, Scenario};
 
 /// Returns the scenarios of the upkeep of conversations that are not about messages.
 pub(crate) fn of_chat() -> Vec<Scenario<Chat>> {
-    [burial::CHAT, notes::CHAT, outcomes::CHAT, owners::CHAT].concat()
+    [bounds::CHAT, burial::CHAT, notes::CHAT, outcomes::CHAT, owners::CHAT].concat()
 }
 
 /// Returns the scenarios of the upkeep of records that are not about records.
 pub(crate) fn of_records() -> Vec<Scenario<Records>> {
-    [burial::RECORDS, notes::RECORDS, outcomes::RECORDS, owners::RECORDS].concat()
+    [bounds::RECORDS, burial::RECORDS, notes::RECORDS, outcomes::RECORDS, owners::RECORDS].concat()
 }

@@ -77,7 +77,8 @@ impl Scoped {
     /// Stores records as they were exported, with versions and access statistics.
     ///
     /// # Errors
-    /// `Conflict` if a record is stored in the same or a newer version with other content.
+    /// `Conflict` if a record is stored in the same or a newer version with other content; `Invalid` beyond the limits, or
+    /// if a version or count is larger than [`StoredRecord::check_numbers`] lets be.
     pub async fn restore(&self, rows: &[StoredRecord]) -> Result<()> {
         for row in rows {
             self.inner().limits.check_record(&row.record)?;

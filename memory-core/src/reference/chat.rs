@@ -76,6 +76,7 @@ impl Store for MemChat {
     }
 
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
+        below.check()?;
         let mut state = self.state.lock();
         state.notes.forget(scope, below);
         Ok(erased(state.owners.entry(scope.clone()).or_default().erase(below)))

@@ -104,6 +104,7 @@ impl Store for MemRecords {
     }
 
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
+        below.check()?;
         let mut state = self.state.lock();
         state.notes.forget(scope, below);
         // Everything there was stored in the present epoch, because a new one begins with nothing.

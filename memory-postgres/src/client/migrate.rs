@@ -23,6 +23,7 @@ fn migrations() -> Vec<Migration> {
         plain(2, "chat", include_str!("../../migrations/0002_chat.sql")),
         plain(3, "records", include_str!("../../migrations/0003_records.sql")),
         plain(4, "upkeep", include_str!("../../migrations/0004_upkeep.sql")),
+        plain(5, "settle", include_str!("../../migrations/0005_settle.sql")),
         plain(10, "text", include_str!("../../migrations/0010_text.sql")),
         plain(11, "vectors", include_str!("../../migrations/0011_vectors.sql")),
     ]

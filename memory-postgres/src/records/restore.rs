@@ -36,6 +36,7 @@ pub(super) async fn restore(server: &Postgres, scope: &Scope, rows: &[StoredReco
     }
     let records = rows.iter().map(|row| Encoded::new(&row.record)).collect::<Result<_>>()?;
     let beside = rows.iter().map(|row| {
+        row.check_numbers()?;
         let StoredRecord { record: _, version, accessed_at, access_count } = row;
         let accessed_at = accessed_at.map(|at| at.0);
         Ok(Beside { version: stored(*version)?, accessed_at, access_count: stored(*access_count)? })

@@ -11,12 +11,13 @@ for i = 2, #ARGV, 6 do
     -- Computed from the note that was read: a settlement that is repeated counts once.
     local tried = math.max(note.attempts, attempts + 1)
     if outcome == 'done' then
-      note.from = math.max(note.from, math.min(tonumber(argument), upto) + 1)
+      local through = math.min(tonumber(argument), upto)
       note.attempts, note.gone = 0, '0'
-      if note.from > note.upto then
+      if through >= note.upto or note.from > note.upto then
         queue_at(token, target, note, 'dead')
         redis.call('HDEL', notes, target)
       else
+        note.from = math.max(note.from, through + 1)
         queue_at(token, target, note, '-inf')
         write_note(token, target, note)
       end

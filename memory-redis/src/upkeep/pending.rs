@@ -7,7 +7,7 @@ use memory_core::error::Result;
 use memory_core::id::{Seq, SessionId};
 use memory_core::scope::{Epoch, Scope};
 use memory_core::time::Timestamp;
-use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Target};
+use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Target, latest_due};
 use redis::cmd;
 
 use super::indexes::find;
@@ -97,7 +97,8 @@ async fn ask(
     limit: usize,
 ) -> Result<(Vec<(Due, Note)>, bool)> {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let call = Call::new(&script::PENDING, redis.keys().owner(scope)).arg(token).number(now.0).number(limit);
+    let call = Call::new(&script::PENDING, redis.keys().owner(scope)).arg(token);
+    let call = call.number(now.0).number(latest_due(now).0).number(limit);
     let mut reply = redis.run(&call, PENDING).await?;
     let (entries, rows) = (reply.list()?.texts()?, reply.list()?.texts()?);
     let notes = entries.iter().zip(&rows).map(|(entry, row)| note(scope, entry, row)).collect::<Result<_>>()?;

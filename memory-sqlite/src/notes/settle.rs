@@ -74,12 +74,12 @@ async fn settle_one(
         Outcome::Retry { at, why } => of_note(RETRY).bind(attempts).bind(at.0).bind(why.as_str()),
         Outcome::Dead { why } => of_note(DEAD).bind(attempts).bind(upto).bind(why.as_str()),
         Outcome::Done { through } => {
-            let from = stored(through.0)?.min(upto).saturating_add(1);
-            let gone = of_note(DONE).bind(from).execute(&mut *connection).await.doing(SETTLE)?;
+            let through = stored(through.0.min(note.upto.0))?;
+            let gone = of_note(DONE).bind(through).execute(&mut *connection).await.doing(SETTLE)?;
             if gone.rows_affected() > 0 {
                 return Ok(());
             }
-            of_note(ADVANCED).bind(from).bind(AT_ONCE)
+            of_note(ADVANCED).bind(through).bind(AT_ONCE)
         }
     };
     query.execute(connection).await.doing(SETTLE).map(|_| ())
@@ -94,8 +94,8 @@ const DEAD: &str = "UPDATE note SET attempts = max(attempts, ?6), dead = iif(upt
      WHERE owner = ?1 AND enlisted = ?2 AND session = ?3 AND record = ?4 AND stamp = ?5";
 
 const DONE: &str = "DELETE FROM note WHERE owner = ?1 AND enlisted = ?2 AND session = ?3 AND record = ?4 AND stamp = ?5 \
-     AND max(\"from\", ?6) > upto";
+     AND (?6 >= upto OR \"from\" > upto)";
 
-const ADVANCED: &str = "UPDATE note SET \"from\" = max(\"from\", ?6), attempts = 0, gone = 0, dead = 0, due = ?7, \
+const ADVANCED: &str = "UPDATE note SET \"from\" = max(\"from\", ?6 + 1), attempts = 0, gone = 0, dead = 0, due = ?7, \
      why = NULL, place = (SELECT last FROM sequence) \
      WHERE owner = ?1 AND enlisted = ?2 AND session = ?3 AND record = ?4 AND stamp = ?5";

@@ -51,6 +51,7 @@ impl Plan {
 
 /// Removes everything of `scope` written in an epoch before `below`, counts what is left, and empties the log.
 pub(crate) async fn erase(file: &Sqlite, truth: Truth, scope: &Scope, below: Epoch) -> Result<Erased> {
+    below.check()?;
     let owner = scope.clone();
     let raise =
         file.write(ERASE, move |connection| Box::pin(async move { raise(connection, truth, &owner, below).await }));

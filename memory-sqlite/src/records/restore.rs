@@ -30,6 +30,7 @@ pub(super) async fn restore(file: &Sqlite, scope: &Scope, rows: &[StoredRecord])
     }
     let records: Vec<Encoded> = rows.iter().map(|row| Encoded::new(&row.record)).collect();
     let beside = rows.iter().map(|row| {
+        row.check_numbers()?;
         let StoredRecord { record: _, version, accessed_at, access_count } = row;
         let accessed_at = accessed_at.map(|at| at.0);
         Ok(Beside { version: stored(*version)?, accessed_at, access_count: stored(*access_count)? })

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Target};
+use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Target, latest_due};
 use memory_core::{Epoch, Scope, Seq, Timestamp};
 
 /// What happened to a target.
@@ -72,7 +72,9 @@ impl Notes {
 
     pub(crate) fn pending(&self, index: &IndexName, now: Timestamp, limit: usize) -> Vec<Note> {
         let rows = self.indexes.get(index).into_iter().flat_map(BTreeMap::values);
-        let mut due: Vec<_> = rows.filter(|row| row.due.is_some_and(|due| due <= now)).collect();
+        // What waits for longer than a note can was put off while the clock was wrong.
+        let is_due = |due: Timestamp| due <= now || due > latest_due(now);
+        let mut due: Vec<_> = rows.filter(|row| row.due.is_some_and(is_due)).collect();
         due.sort_by_key(|row| row.due);
         due.into_iter().take(limit).map(|row| row.note.clone()).collect()
     }
@@ -83,12 +85,14 @@ impl Notes {
         let Some(row) = rows.get_mut(&key).filter(|row| row.note.stamp == note.stamp) else { return };
         match outcome {
             Outcome::Done { through } => {
-                let next = Seq(note.upto.min(*through).0 + 1);
-                row.note = Note { from: row.note.from.max(next), attempts: 0, gone: false, ..row.note.clone() };
-                row.due = AT_ONCE;
-                if row.note.from > row.note.upto {
+                let through = note.upto.min(*through);
+                if through >= row.note.upto {
                     rows.remove(&key);
+                    return;
                 }
+                let from = row.note.from.max(Seq(through.0 + 1));
+                row.note = Note { from, attempts: 0, gone: false, ..row.note.clone() };
+                row.due = AT_ONCE;
             }
             // Counted from the note, so that a repeat counts once.
             Outcome::Retry { at, .. } => (row.note.attempts, row.due) = (note.attempts + 1, Some(*at)),

@@ -1,7 +1,7 @@
 //! What notes promise for records: each carries the version that an index has still to see.
 
 use memory_core::record::Expect;
-use memory_core::upkeep::{IndexName, Note, Outcome, Target};
+use memory_core::upkeep::{IndexName, Note, Outcome, Target, latest_due};
 use memory_core::{Clock as _, Error, RecordId, Seq};
 
 use super::shelf::{Shelf, fact, later, reworded};
@@ -69,7 +69,7 @@ async fn a_change_makes_a_retry_due_at_once(bed: Bed<Records>) -> Scene {
     let record = fact("tea");
     shelf.put(&[&record]).await?;
     let note = only(due(&bed, &index).await?)?;
-    let outcome = Outcome::Retry { at: memory_core::Timestamp(i64::MAX), why: "busy".to_owned() };
+    let outcome = Outcome::Retry { at: latest_due(bed.clock.now()), why: "busy".to_owned() };
     bed.store.upkeep().settle(&index, &[(note, outcome)]).await?;
     equal(due(&bed, &index).await?, [])?;
     shelf.put(&[&reworded(&record, "green tea")]).await?;

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use memory_core::{Error, StoredRecord};
+use memory_core::number::LARGEST;
+use memory_core::upkeep::{IndexName, Outcome};
+use memory_core::{Clock as _, Error, Seq, StoredRecord};
 
 use super::shelf::{Shelf, fact, later, reworded, texts};
 use crate::chat::talk::only;
@@ -18,6 +20,8 @@ scenarios!(TABLE: Records = [
     refuses_a_row_that_was_deleted_since,
     restores_all_rows_or_none,
     versions_go_on_behind_restored_ones,
+    refuses_numbers_that_cannot_be_counted_on_from,
+    the_note_of_the_largest_version_is_settled,
 ]);
 
 /// Returns a row of this version.
@@ -109,4 +113,35 @@ async fn versions_go_on_behind_restored_ones(bed: Bed<Records>) -> Scene {
     let version = only(shelf.put(&[&record]).await?)?;
     check!(version > 7, "version {version} follows the deletion of version 6");
     Ok(())
+}
+
+async fn refuses_numbers_that_cannot_be_counted_on_from(bed: Bed<Records>) -> Scene {
+    let shelf = Shelf::plain(&bed)?;
+    for large in [LARGEST + 1, (u64::MAX >> 1) - 1, u64::MAX >> 1, u64::MAX] {
+        fails!(shelf.restore(&[row(&fact("tea"), 1, 0), row(&fact("milk"), large, 0)]).await, Error::Invalid { .. });
+        fails!(shelf.restore(&[row(&fact("tea"), 1, 0), row(&fact("milk"), 1, large)]).await, Error::Invalid { .. });
+    }
+    equal(shelf.all().await?, [])?;
+    let record = fact("tea");
+    shelf.restore(&[row(&record, LARGEST, LARGEST)]).await?;
+    equal(only(shelf.all().await?)?, row(&record, LARGEST, LARGEST))
+}
+
+async fn the_note_of_the_largest_version_is_settled(bed: Bed<Records>) -> Scene {
+    let (shelf, index) = (Shelf::plain(&bed)?, IndexName::new("text/test-1")?);
+    let upkeep = bed.store.upkeep();
+    upkeep.enlist(&index).await?;
+    let settle = async |promised: u64, is_gone: bool| -> Scene {
+        let note = only(upkeep.pending(&index, bed.clock.now(), 10).await?)?;
+        equal((note.upto, note.gone), (Seq(promised), is_gone))?;
+        upkeep.settle(&index, &[(note, Outcome::Done { through: Seq(promised) })]).await?;
+        equal(upkeep.pending(&index, bed.clock.now(), 10).await?, [])
+    };
+    let record = fact("tea");
+    shelf.restore(&[row(&record, LARGEST, 0)]).await?;
+    settle(LARGEST, false).await?;
+    equal(shelf.put(&[&reworded(&record, "green tea")]).await?, [LARGEST + 1])?;
+    settle(LARGEST + 1, false).await?;
+    shelf.delete(&[record.id]).await?;
+    settle(LARGEST + 2, true).await
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use memory_core::Seq;
-use memory_core::upkeep::{Backlog, Outcome};
+use memory_core::upkeep::{Backlog, Outcome, latest_due};
 
 use super::keeper::{Follower, Keeper};
 use crate::chat::talk::only;
@@ -194,7 +194,7 @@ async fn settles_many_notes_at_once<S: Keeper>(bed: Bed<S>) -> Scene {
     let settled = follower.due(0).await?.into_iter().enumerate().map(|(place, note)| {
         let outcome = match place % 4 {
             0 | 1 => Outcome::Done { through: note.upto },
-            2 => Outcome::Retry { at: memory_core::Timestamp(i64::MAX), why: why() },
+            2 => Outcome::Retry { at: latest_due(memory_core::Clock::now(&*bed.clock)), why: why() },
             _ => Outcome::Dead { why: why() },
         };
         (note, outcome)

@@ -1,5 +1,6 @@
 //! The kit is itself tested: each store here breaks one promise, and the scenario of that promise catches it.
 
+mod bounds;
 mod chat;
 mod chat_stores;
 mod embedders;

@@ -47,6 +47,10 @@ pub(crate) trait Break: Debug + Send + Sync + 'static {
         inner.restore(scope, rows).await
     }
 
+    async fn settle(&self, inner: &MemRecords, index: &IndexName, notes: &[(Note, Outcome)]) -> Result<()> {
+        inner.settle(index, notes).await
+    }
+
     async fn sweep(&self, inner: &MemRecords, now: Timestamp, limit: usize) -> Result<u64> {
         inner.sweep(now, limit).await
     }
@@ -136,7 +140,7 @@ impl<B: Break> Upkeep for Mutant<B> {
     }
 
     async fn settle(&self, index: &IndexName, notes: &[(Note, Outcome)]) -> Result<()> {
-        self.inner.settle(index, notes).await
+        self.broken.settle(&self.inner, index, notes).await
     }
 
     async fn backlog(&self, index: &IndexName) -> Result<Backlog> {

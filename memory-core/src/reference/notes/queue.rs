@@ -1,12 +1,13 @@
 //! The notes of one index: found by target, taken by due time.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use super::{Mark, Row};
 use crate::id::Seq;
 use crate::scope::{Epoch, Scope};
 use crate::time::Timestamp;
-use crate::upkeep::{Backlog, Note, Outcome, Target};
+use crate::upkeep::{Backlog, Note, Outcome, Target, latest_due};
 
 /// Before every moment: due since ever.
 const AT_ONCE: Timestamp = Timestamp(i64::MIN);
@@ -54,7 +55,8 @@ impl Queue {
     }
 
     pub(super) fn pending(&self, now: Timestamp, limit: usize) -> Vec<Note> {
-        let due = self.due.range(..=(now, u64::MAX)).take(limit);
+        let misdated = self.due.range((Bound::Excluded((latest_due(now), u64::MAX)), Bound::Unbounded));
+        let due = self.due.range(..=(now, u64::MAX)).chain(misdated).take(limit);
         due.filter_map(|(_, (scope, target))| {
             let row = self.owners.get(scope)?.get(target)?;
             let Row { epoch, from, upto, stamp, attempts, gone, place: _ } = *row;
@@ -94,9 +96,12 @@ impl Queue {
         let Some(rows) = self.owners.get_mut(key.0) else { return };
         let Some(row) = rows.get_mut(key.1) else { return };
         self.dead -= u64::from(row.place.is_none());
-        row.from = row.from.max(Seq(through.min(note.upto).0.saturating_add(1)));
+        let through = through.min(note.upto);
+        let is_settled = through >= row.upto || row.from > row.upto;
+        if !is_settled {
+            row.from = row.from.max(Seq(through.0 + 1));
+        }
         (row.attempts, row.gone) = (0, false);
-        let is_settled = row.from > row.upto;
         let place = (!is_settled).then_some((AT_ONCE, number));
         Self::put_in_place(&mut self.due, key, row, place);
         if is_settled {

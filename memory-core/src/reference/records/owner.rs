@@ -77,6 +77,7 @@ impl Owner {
     pub(super) fn plan_restore(&self, rows: &[StoredRecord]) -> Result<Vec<StoredRecord>> {
         let mut plan: BTreeMap<RecordId, &StoredRecord> = BTreeMap::new();
         for row in rows {
+            row.check_numbers()?;
             let id = row.record.id;
             let stored = plan.get(&id).copied().or_else(|| self.rows.get(&id));
             let last = stored.map_or_else(|| self.last_version(id), |stored| stored.version);
