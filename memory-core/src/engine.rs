@@ -7,17 +7,21 @@
 //! | how hits are found, fused and checked | `search.rs` (the calls), `legs.rs` (the indexes), `rank.rs` (the rule), `hydrate.rs` (truth); without words, `recent.rs` |
 //! | how a record is stored, reinforced or superseded | `remember.rs` |
 //! | how anything is forgotten | `forget.rs` (the order), `forget/derived.rs` (what falls with it), `sources.rs` (nothing is derived from it later) |
-//! | how indexes follow truth | `upkeep.rs`, `project.rs`; summaries of long windows in `summarise.rs` |
+//! | how indexes follow truth | `upkeep.rs` (the calls), `pass.rs`, `seen.rs`, `turn.rs` (why a pass ends), `project.rs`, `isolate.rs` (what cannot be embedded); summaries of long windows in `summarise.rs` |
 
 mod assemble;
 mod builder;
+mod careful;
 mod context;
 mod counted;
 mod embed;
 mod forget;
+mod given_up;
 mod hydrate;
+mod isolate;
 mod legs;
 mod memory;
+mod pass;
 mod project;
 mod rank;
 mod receipt;
@@ -26,9 +30,11 @@ mod remember;
 mod render;
 mod scoped;
 mod search;
+mod seen;
 mod session;
 mod sources;
 mod summarise;
+mod turn;
 mod upkeep;
 mod window;
 
@@ -36,6 +42,7 @@ pub use assemble::{Context, Part, PartKind};
 pub use builder::{MemoryBuilder, WindowConfig};
 pub use context::ContextRequest;
 pub use forget::{Forget, ForgetReceipt, StoreErasure};
+pub use given_up::GivenUp;
 pub use memory::{IndexStatus, Memory, Status, StoreStatus};
 pub use receipt::{
     AppendReceipt, ContextReceipt, Degraded, History, Included, LeftOut, Reason, SearchReceipt, Signals, Stage, Tokens,

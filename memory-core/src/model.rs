@@ -1,5 +1,7 @@
 //! What is done by models: embedding, summarising, counting tokens.
 
+mod apart;
+
 use std::fmt::Debug;
 
 use async_trait::async_trait;
@@ -7,6 +9,8 @@ use async_trait::async_trait;
 use crate::error::Result;
 use crate::message::{Message, StoredMessage};
 use crate::vector::EmbeddingSpace;
+
+pub(crate) use apart::{apart, embed, panicked};
 
 /// What a text is embedded for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,7 +75,7 @@ pub trait Summarizer: Debug + Send + Sync + 'static {
     async fn summarize(&self, request: &SummaryRequest) -> Result<Summary>;
 }
 
-/// Counts tokens. Never panics, whatever the text.
+/// Counts tokens. Should not panic, whatever the text: a call that counts fails with it.
 pub trait TokenCounter: Debug + Send + Sync + 'static {
     /// Returns the counter's name, which is stored beside counts.
     fn name(&self) -> &str;

@@ -21,9 +21,14 @@ mod forget;
 #[cfg(test)]
 #[path = "engine/gate.rs"]
 mod gate;
+#[path = "engine/models.rs"]
+mod models;
 #[cfg(test)]
 #[path = "engine/newest.rs"]
 mod newest;
+#[cfg(test)]
+#[path = "engine/passes.rs"]
+mod passes;
 #[cfg(test)]
 #[path = "engine/persons.rs"]
 mod persons;

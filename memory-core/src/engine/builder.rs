@@ -22,7 +22,9 @@ use crate::window::{ExtractiveSummarizer, HeuristicCounter};
 
 use super::counted::Counted;
 use super::embed::KeptVectors;
+use super::given_up::GivenUpCounts;
 use super::memory::{Inner, Memory, TextIndex, VectorIndex};
+use super::turn::Turn;
 
 /// How many vectors are kept, if nothing else is said.
 const KEPT_VECTORS: usize = 1_000;
@@ -289,11 +291,12 @@ impl MemoryBuilder {
             window: self.window,
             touch: self.touch,
             changed: tokio::sync::Notify::new(),
-            tending: tokio::sync::Mutex::new(()),
+            turn: Turn::default(),
             accessed: Mutex::default(),
             full: Mutex::new(BTreeSet::new()),
             kept: KeptVectors::new(self.kept_vectors),
             counted: Counted::default(),
+            given_up: GivenUpCounts::default(),
         }))
     }
 }

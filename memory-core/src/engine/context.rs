@@ -7,10 +7,12 @@ use crate::error::Result;
 use crate::filter::Filter;
 use crate::id::{MessageId, Seq};
 use crate::message::{Message, Role, StoredMessage};
+use crate::model::TokenCounter;
 use crate::time::{Stopwatch, Timestamp};
 use crate::window::{Budget, Oversize};
 
 use super::assemble::{Block, Context, Room, assemble};
+use super::careful::Careful;
 use super::hydrate::as_message;
 use super::legs::Legs;
 use super::memory::Inner;
@@ -123,9 +125,14 @@ impl Session {
     /// `Invalid` beyond the limits; else what reading the conversation fails with. A failing index or embedder is no
     /// error: it is named in the receipt.
     pub async fn assemble(&self, request: &ContextRequest) -> Result<Context> {
+        let counter = Careful::new(&self.scoped().inner().counter);
+        let context = self.assemble_by(&counter, request).await;
+        counter.verdict(context)
+    }
+
+    async fn assemble_by(&self, counter: &dyn TokenCounter, request: &ContextRequest) -> Result<Context> {
         let watch = Stopwatch::start();
         let inner = self.scoped().inner();
-        let counter = inner.counter.as_ref();
         let now = inner.clock.now();
         let recall = request.recall_at(now, watch, inner)?;
         let query = (!request.query.is_empty()).then(|| Message::new(Role::User, request.query.as_str(), now));
@@ -142,7 +149,7 @@ impl Session {
 
         let left = room.left();
         let (fitted, block, receipt) = match recall.as_ref().zip(legs) {
-            Some((recall, legs)) => self.beside(&window, left, request, recall, legs).await?,
+            Some((recall, legs)) => self.beside(counter, &window, left, request, recall, legs).await?,
             None => (window.fit(left, request.oversize, counter)?, Block::default(), SearchReceipt::default()),
         };
         let mut context = assemble(window, fitted, block, room, counter, receipt);
@@ -153,6 +160,7 @@ impl Session {
     /// Shares `left` tokens out between the window and what is recalled beside it.
     async fn beside(
         &self,
+        counter: &dyn TokenCounter,
         window: &Window,
         left: u64,
         request: &ContextRequest,
@@ -160,7 +168,6 @@ impl Session {
         legs: Legs,
     ) -> Result<(Fitted, Block, SearchReceipt)> {
         let inner = self.scoped().inner();
-        let counter = inner.counter.as_ref();
         let share = request.recall_tokens.min(left / 3);
         let first = window.fit_beside(left, share, request.oversize, counter)?;
         let shown = window.ids(&first);

@@ -9,8 +9,6 @@ use crate::id::Digest;
 use crate::model::{Embedder, Purpose};
 use crate::scope::Scope;
 
-use super::memory::{Inner, VectorIndex};
-
 /// Whose vector it is, what for and of which text. Who embeds is the same for all: it belongs to the index.
 type Key = (Scope, Purpose, Digest);
 
@@ -121,22 +119,6 @@ impl KeptVectors {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Inner {
-    /// Returns the vectors of an owner's texts, in order: those that are kept, the others from the embedder in one batch.
-    pub(super) async fn embed(
-        &self,
-        scope: &Scope,
-        index: &VectorIndex,
-        texts: &[&str],
-        purpose: Purpose,
-    ) -> Result<Vec<Vec<f32>>> {
-        let look_up = self.kept.look_up(scope, texts, purpose);
-        let missing = look_up.missing();
-        let made = if missing.is_empty() { Vec::new() } else { index.embedder.embed(&missing, purpose).await? };
-        self.kept.complete(index.embedder.as_ref(), look_up, made)
     }
 }
 

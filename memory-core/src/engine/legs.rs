@@ -151,14 +151,14 @@ impl Inner {
 
     /// Returns the vector of a query: one that is kept, else that of the cache, else the embedder's.
     async fn embed_query(&self, scope: &Scope, index: &VectorIndex, words: &str) -> Result<Vec<f32>> {
-        let embedder = index.embedder.as_ref();
+        let embedder = &index.embedder;
         let look_up = self.kept.look_up(scope, &[words], Purpose::Query);
         let made = match &self.cache {
             _ if look_up.missing().is_empty() => Vec::new(),
             Some(cache) => vec![cache.embed_query(scope, embedder, words).await?],
             None => vec![embed(embedder, words).await?],
         };
-        let mut vectors = self.kept.complete(embedder, look_up, made)?;
+        let mut vectors = self.kept.complete(embedder.as_ref(), look_up, made)?;
         vectors.pop().ok_or_else(|| Error::invalid("the embedder gave no vector"))
     }
 

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use tokio::sync::Notify;
+use tokio::time::timeout;
 
 use crate::analysis::Analysis;
 use crate::chat::ChatStore;
-use crate::error::Result;
+use crate::error::{Cause, Error, Result, Transience};
 use crate::filter::Filter;
 use crate::id::{RecordId, SessionId};
 use crate::layer::CacheLayer;
@@ -27,8 +28,13 @@ use crate::vector::VectorStore;
 use super::builder::{MemoryBuilder, WindowConfig};
 use super::counted::Counted;
 use super::embed::KeptVectors;
+use super::given_up::GivenUpCounts;
 use super::scoped::Scoped;
-use super::upkeep::UpkeepReport;
+use super::turn::Turn;
+use super::upkeep::{STEP, UpkeepReport};
+
+/// How long a store may take to close.
+const CLOSING: Duration = Duration::from_secs(20);
 
 /// A memory: stores, indexes and the rules between them. Cheap to clone; `Send + Sync`.
 #[derive(Clone, Debug)]
@@ -54,16 +60,18 @@ pub(super) struct Inner {
     pub(super) touch: bool,
     /// Wakes the upkeep task after a write.
     pub(super) changed: Notify,
-    /// Held by the one upkeep pass of this process.
-    pub(super) tending: tokio::sync::Mutex<()>,
+    /// The turn of the one upkeep pass of this process.
+    pub(super) turn: Turn,
     /// Records that were returned and when, to be written down by upkeep.
     pub(super) accessed: Mutex<Vec<(Scope, Vec<RecordId>, Timestamp)>>,
-    /// Sessions whose window was too full after an append: a hint, renewed by the next append if it is lost.
+    /// Sessions whose window was too full: a hint, renewed by the next append if it is lost.
     pub(super) full: Mutex<BTreeSet<(Scope, SessionId)>>,
     /// Vectors made lately.
     pub(super) kept: KeptVectors,
     /// Messages counted lately.
     pub(super) counted: Counted,
+    /// How many items were given up while their notes went on.
+    pub(super) given_up: GivenUpCounts,
 }
 
 #[derive(Debug)]
@@ -99,6 +107,9 @@ pub struct IndexStatus {
     pub name: IndexName,
     /// What it is behind, for all owners or for the one that was asked.
     pub backlog: Result<Backlog>,
+    /// Items given up since the memory was built, as [`GivenUp`](super::GivenUp) says, whose notes went on without them:
+    /// those of ten thousand owners at the most.
+    pub given_up: u64,
 }
 
 /// How a memory is.
@@ -151,27 +162,37 @@ impl Memory {
         }));
         let indexes = join_all(self.inner.index_names().into_iter().map(|name| async move {
             let backlog = self.inner.backlog(&name).await;
-            IndexStatus { name, backlog }
+            let given_up = self.inner.given_up.of_all(&name);
+            IndexStatus { name, backlog, given_up }
         }));
         let (stores, indexes) = tokio::join!(stores, indexes);
         Status { stores, indexes }
     }
 
-    /// Ends the memory's work: waits for the upkeep pass under way, writes down which records were returned, and closes
-    /// the stores. An SQLite file is then whole in itself, with no log beside it.
+    /// Ends the memory's work: lets the upkeep pass under way end its present step, writes down which records were
+    /// returned, and closes the stores. An SQLite file is then whole in itself, with no log beside it.
     ///
     /// Nothing acknowledged is lost without it. Stop an upkeep task first, so that it does not open the stores again. May
-    /// be repeated; every store is closed whatever the others do.
+    /// be repeated; every store is closed whatever the others do. Always ends: a step of upkeep has ten seconds, after
+    /// which it is left where it is and its notes stay, writing down has as many, and each store has twenty.
     ///
     /// # Errors
     /// The first failure of a store.
     pub async fn close(&self) -> Result<()> {
-        let _upkeep_has_ended = self.inner.tending.lock().await;
+        let inner = &self.inner;
+        let _upkeep_has_ended = inner.turn.end(STEP).await;
         let mut report = UpkeepReport::default();
-        self.inner.write_accesses(&mut report).await;
+        // Accesses are hints, and not worth a longer wait.
+        let _ = timeout(STEP, inner.write_accesses(&mut report)).await;
         let mut outcome = Ok(());
-        for (_, store) in self.inner.stores() {
-            outcome = outcome.and(store.close().await);
+        for (_, store) in inner.stores() {
+            let late = |_| Error::Backend {
+                backend: store.backend(),
+                doing: "close in time",
+                transience: Transience::Transient { after: None },
+                source: Cause::new(std::io::Error::from(std::io::ErrorKind::TimedOut)),
+            };
+            outcome = outcome.and(timeout(CLOSING, store.close()).await.map_err(late).flatten());
         }
         outcome
     }
@@ -208,7 +229,8 @@ impl Inner {
     pub(super) async fn indexes_of(&self, scope: &Scope) -> Vec<IndexStatus> {
         let indexes = self.index_names().into_iter().map(|name| async move {
             let backlog = self.backlog_of(scope, &name).await;
-            IndexStatus { name, backlog }
+            let given_up = self.given_up.of(scope, &name);
+            IndexStatus { name, backlog, given_up }
         });
         join_all(indexes).await
     }

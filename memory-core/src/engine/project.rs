@@ -12,14 +12,13 @@ use crate::index::{
     span_range,
 };
 use crate::message::Message;
-use crate::model::Purpose;
 use crate::record::StoredRecord;
 use crate::scope::{Epoch, Scope};
 use crate::text::{Deletion, Rejected, TextEntry, Visibility};
 use crate::upkeep::{IndexName, Note, Target};
-use crate::vector::VectorEntry;
 
-use super::memory::{Inner, VectorIndex};
+use super::isolate::Setback;
+use super::memory::Inner;
 
 /// Messages of a session that are indexed in one step.
 const SLICE: u64 = 256;
@@ -37,8 +36,23 @@ pub(super) struct Work {
 /// An item to be indexed: its terms and fields, and the texts that are embedded for it.
 #[derive(Debug)]
 pub(super) struct Document {
-    entry: TextEntry,
-    pieces: Vec<String>,
+    pub(super) entry: TextEntry,
+    pub(super) pieces: Vec<String>,
+}
+
+/// What an index or its model did not take of what was to be put.
+#[derive(Debug, Default)]
+pub(super) struct Untaken {
+    /// Refused by the index, for good.
+    pub(super) refused: Vec<Rejected>,
+    /// Not embedded, or not taken this time.
+    pub(super) unmade: Vec<Rejected>,
+}
+
+impl Work {
+    pub(super) fn items(&self) -> Vec<ItemId> {
+        self.documents.iter().map(|document| document.entry.item.clone()).collect()
+    }
 }
 
 impl Inner {
@@ -90,9 +104,11 @@ impl Inner {
         let range = SeqRange { first: from, last: upto };
         let needed = if embeds { range } else { around(range) };
         // None of a session that is gone: its note ends before its first message.
-        let rows = usize::try_from((needed.last.0 + 1).saturating_sub(needed.first.0)).unwrap_or(usize::MAX);
+        let rows =
+            usize::try_from(needed.last.0.saturating_add(1).saturating_sub(needed.first.0)).unwrap_or(usize::MAX);
         let page = Page::after(Seq(needed.first.0 - 1), rows, View::Log);
         let slice = self.chat.store().read(scope, session, &page).await?;
+        self.note_if_full(scope, session, &slice.state);
         // Spans are made only for search by words, and texts are copied only for search by meaning.
         let entries = if embeds { message_entries } else { session_entries };
         let changes = entries(&self.analysis, &slice.messages, &slice.state, range);
@@ -114,7 +130,7 @@ impl Inner {
         index: &IndexName,
         scope: &Scope,
         works: &mut [Work],
-    ) -> Result<Vec<Rejected>> {
+    ) -> std::result::Result<Untaken, Setback> {
         for deletion in works.iter().flat_map(|work| &work.deletions) {
             self.delete_from(index, scope, deletion).await?;
         }
@@ -122,20 +138,27 @@ impl Inner {
         self.put(index, scope, documents).await
     }
 
-    async fn put(&self, index: &IndexName, scope: &Scope, documents: Vec<Document>) -> Result<Vec<Rejected>> {
+    async fn put(
+        &self,
+        index: &IndexName,
+        scope: &Scope,
+        documents: Vec<Document>,
+    ) -> std::result::Result<Untaken, Setback> {
         if documents.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Untaken::default());
         }
-        if let Some(text) = self.text.as_ref().filter(|text| text.name == *index) {
+        let (rejected, mut unmade) = if let Some(text) = self.text.as_ref().filter(|text| text.name == *index) {
             let entries: Vec<TextEntry> = documents.into_iter().map(|document| document.entry).collect();
-            return text.store.put(scope, &entries, Visibility::AfterFlush).await;
-        }
-        let Some(vectors) = self.vectors.as_ref().filter(|vectors| vectors.name == *index) else {
-            return Ok(Vec::new());
+            (text.store.put(scope, &entries, Visibility::AfterFlush).await?, Vec::new())
+        } else if let Some(vectors) = self.vectors.as_ref().filter(|vectors| vectors.name == *index) {
+            let (entries, unmade) = self.embed_all(scope, vectors, &documents).await?;
+            (vectors.store.put(scope, &entries, Visibility::AfterFlush).await?, unmade)
+        } else {
+            return Ok(Untaken::default());
         };
-        let (entries, mut rejected) = self.embed_all(scope, vectors, documents).await?;
-        rejected.extend(vectors.store.put(scope, &entries, Visibility::AfterFlush).await?);
-        Ok(rejected)
+        let (again, refused) = rejected.into_iter().partition(|rejected| rejected.error.is_retryable());
+        unmade.extend::<Vec<_>>(again);
+        Ok(Untaken { refused, unmade })
     }
 
     /// Puts some messages of a session, whose neighbours have changed, into the text index again, findable on return.
@@ -143,7 +166,7 @@ impl Inner {
         let Some(index) = self.text.as_ref().map(|text| text.name.clone()) else { return Ok(()) };
         let (forgotten, documents) = self.read_messages(&index, scope, session, from, upto).await?;
         self.delete_from(&index, scope, &forgotten).await?;
-        self.put(&index, scope, documents).await?;
+        self.put(&index, scope, documents).await.map_err(|setback| setback.error)?;
         self.flush(&index).await
     }
 
@@ -160,7 +183,8 @@ impl Inner {
     pub(super) async fn index_record_again(&self, scope: &Scope, stored: &StoredRecord) -> Result<()> {
         let epoch = self.records.upkeep().epoch(scope).await?;
         for index in self.index_names() {
-            self.put(&index, scope, vec![self.document_of(&index, stored, epoch)]).await?;
+            let put = self.put(&index, scope, vec![self.document_of(&index, stored, epoch)]).await;
+            put.map_err(|setback| setback.error)?;
             self.flush(&index).await?;
         }
         Ok(())
@@ -224,51 +248,4 @@ fn around(range: SeqRange) -> SeqRange {
     let spans = (span_range(span_of(range.first)).first, span_range(span_of(range.last)).last);
     let first = spans.0.0.min(range.first.0.saturating_sub(NEIGHBOURS)).max(1);
     SeqRange { first: Seq(first), last: Seq(spans.1.0.max(range.last.0.saturating_add(NEIGHBOURS))) }
-}
-
-impl Inner {
-    /// Embeds all documents in one batch. If the embedder refuses that for good, it gets them one by one, and those that it
-    /// refuses are set apart; if it refuses every one, the fault is its own.
-    async fn embed_all(
-        &self,
-        scope: &Scope,
-        index: &VectorIndex,
-        documents: Vec<Document>,
-    ) -> Result<(Vec<VectorEntry>, Vec<Rejected>)> {
-        let error = match self.embed_documents(scope, index, &documents).await {
-            Ok(entries) => return Ok((entries, Vec::new())),
-            Err(error) if error.is_retryable() => return Err(error),
-            Err(error) => error,
-        };
-        let (mut entries, mut rejected) = (Vec::new(), Vec::new());
-        for document in documents.chunks(1) {
-            match self.embed_documents(scope, index, document).await {
-                Ok(mut entry) => entries.append(&mut entry),
-                Err(error) if error.is_retryable() => return Err(error),
-                Err(error) => {
-                    let items = document.iter().map(|document| document.entry.item.clone());
-                    rejected.extend(items.map(|item| Rejected { item, error: error.clone() }));
-                }
-            }
-        }
-        if entries.is_empty() { Err(error) } else { Ok((entries, rejected)) }
-    }
-
-    /// Embeds the pieces of the documents in one batch. Documents without words have no entry.
-    async fn embed_documents(
-        &self,
-        scope: &Scope,
-        index: &VectorIndex,
-        documents: &[Document],
-    ) -> Result<Vec<VectorEntry>> {
-        let texts: Vec<&str> =
-            documents.iter().flat_map(|document| document.pieces.iter().map(String::as_str)).collect();
-        let mut vectors = self.embed(scope, index, &texts, Purpose::Document).await?.into_iter();
-        let entries = documents.iter().filter_map(|Document { entry, pieces }| {
-            let pieces: Vec<Vec<f32>> = vectors.by_ref().take(pieces.len()).collect();
-            let TextEntry { item, version, fields, .. } = entry.clone();
-            (!pieces.is_empty()).then_some(VectorEntry { item, version, pieces, fields })
-        });
-        Ok(entries.collect())
-    }
 }

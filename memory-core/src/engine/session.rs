@@ -1,19 +1,16 @@
 //! A conversation of one owner: appending and reading.
 
-use std::sync::{Arc, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use crate::chat::{Append, Compaction, Fence, NewMessage, Page, SessionState, Slice};
 use crate::error::{Error, Result};
 use crate::id::{MessageId, SessionId};
 use crate::message::{Message, StoredMessage};
-use crate::window::Pressure;
+use crate::model::TokenCounter;
 
-use super::builder::WindowConfig;
+use super::careful::Careful;
 use super::receipt::AppendReceipt;
 use super::scoped::Scoped;
-
-/// From this pressure on the oldest part of a window is summarised.
-const FULL: f32 = 0.8;
 
 /// A conversation. Cheap to clone; opened without a call.
 #[derive(Clone, Debug)]
@@ -54,22 +51,20 @@ impl Session {
         if messages.len() > inner.limits.messages {
             return Err(Error::invalid(format!("an append holds at most {} messages", inner.limits.messages)));
         }
-        let messages = messages.into_iter().map(|message| self.measure(message)).collect::<Result<Vec<_>>>()?;
+        let counter = Careful::new(&inner.counter);
+        let measured = messages.into_iter().map(|message| self.measure(message, &counter)).collect::<Result<Vec<_>>>();
+        let messages = counter.verdict(measured)?;
         let tokens = messages.iter().map(|new| new.tokens).sum();
         let batch = Append { fence: Some(self.fence().await?), messages };
         let appended = inner.chat.store().append(self.scoped.scope(), &self.id, &batch).await?;
-        let pressure = self.pressure(&appended.state);
-        if pressure >= FULL && inner.window.summaries {
-            let mut full = inner.full.lock().unwrap_or_else(PoisonError::into_inner);
-            full.insert((self.scoped.scope().clone(), self.id.clone()));
-        }
+        inner.note_if_full(self.scoped.scope(), &self.id, &appended.state);
         inner.changed.notify_one();
         Ok(AppendReceipt {
             placements: appended.placements,
             head: appended.state.head,
             tokens,
             durability: appended.durability,
-            pressure,
+            pressure: inner.pressure(&appended.state),
         })
     }
 
@@ -103,7 +98,7 @@ impl Session {
             head: restored.state.head,
             tokens: rows.iter().map(|row| row.tokens).sum(),
             durability: restored.durability,
-            pressure: self.pressure(&restored.state),
+            pressure: inner.pressure(&restored.state),
         })
     }
 
@@ -116,17 +111,12 @@ impl Session {
         self.scoped.inner().chat.store().compact(self.scoped.scope(), &self.id, &change).await
     }
 
-    fn measure(&self, message: Message) -> Result<NewMessage> {
+    fn measure(&self, message: Message, counter: &dyn TokenCounter) -> Result<NewMessage> {
         let inner = self.scoped.inner();
         inner.limits.check_message(&message)?;
-        let tokens = inner.counter.count(&message);
+        let tokens = counter.count(&message);
         inner.counted.note(message.id, tokens);
         Ok(NewMessage { tokens, message: Arc::new(message) })
-    }
-
-    fn pressure(&self, state: &SessionState) -> f32 {
-        let WindowConfig { limit, summarize_after, .. } = self.scoped.inner().window;
-        Pressure::of(state.active_tokens, Some(limit), state.active_messages, summarize_after).0 as f32
     }
 
     async fn fence(&self) -> Result<Fence> {

@@ -3,18 +3,24 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use crate::chat::{NewMessage, Page, View};
+use crate::chat::{NewMessage, Page, SessionState, View};
 use crate::error::{Cause, Error, Result, Transience};
 use crate::id::{Seq, SessionId};
 use crate::message::{Message, Role, Trust};
-use crate::model::{Summarizer, Summary};
+use crate::model::{Summarizer, Summary, TokenCounter, apart};
 use crate::scope::Scope;
-use crate::window::{ExtractiveSummarizer, FoldPlan, FoldPolicy, must_keep, plan_fold, validate_summary};
+use crate::window::{ExtractiveSummarizer, FoldPlan, FoldPolicy, Pressure, must_keep, plan_fold, validate_summary};
 
+use super::builder::WindowConfig;
+use super::careful::Careful;
 use super::memory::Inner;
 use super::render;
 use super::upkeep::UpkeepReport;
 
+/// From this pressure on the oldest part of a window is summarised.
+const FULL: f32 = 0.8;
+/// Full sessions that are kept in mind at the most. The next append, or a note of any index, finds the others.
+const HINTS: usize = 10_000;
 /// Rows at the head of a window among which the oldest are folded.
 const ROWS: usize = 4_000;
 /// Folds of one session in one pass.
@@ -25,10 +31,35 @@ const KEEP_SHARE: u64 = 2;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Inner {
-    /// Summarises the sessions that an append found too full. One that fails is tried again with the next append.
+    /// Returns how full a window is: 1 at what the memory's settings say that it should keep below.
+    pub(super) fn pressure(&self, state: &SessionState) -> f32 {
+        let WindowConfig { limit, summarize_after, .. } = self.window;
+        Pressure::of(state.active_tokens, Some(limit), state.active_messages, summarize_after).0 as f32
+    }
+
+    /// Keeps a session in mind whose window is to be summarised. Every append asks, and upkeep for every session that is
+    /// noted for an index, whichever process filled it. Without any index nothing is noted: then this process summarises
+    /// the sessions that it appends to.
+    pub(super) fn note_if_full(&self, scope: &Scope, session: &SessionId, state: &SessionState) {
+        if self.window.summaries && self.pressure(state) >= FULL {
+            let mut full = self.full.lock().unwrap_or_else(PoisonError::into_inner);
+            if full.len() < HINTS {
+                full.insert((scope.clone(), session.clone()));
+            }
+        }
+    }
+
+    /// Returns whether no further full session can be kept in mind before some are summarised.
+    pub(super) fn must_summarise(&self) -> bool {
+        self.full.lock().unwrap_or_else(PoisonError::into_inner).len() >= HINTS
+    }
+
+    /// Summarises the sessions that were found too full, until upkeep is to end. One that fails is tried again with the
+    /// next append.
     pub(super) async fn summarise_full(&self, report: &mut UpkeepReport) {
-        let full = std::mem::take(&mut *self.full.lock().unwrap_or_else(PoisonError::into_inner));
-        for (scope, session) in full {
+        while !self.turn.is_ending() {
+            let next = self.full.lock().unwrap_or_else(PoisonError::into_inner).pop_first();
+            let Some((scope, session)) = next else { return };
             match self.summarise(&scope, &session, report).await {
                 Ok(folds) => report.summarised += folds,
                 Err(error) => report.fail(&error),
@@ -52,38 +83,41 @@ impl Inner {
     /// Returns a summary that passes the checks: the summariser's, or else an extract marked as such. None if neither
     /// is shorter than what it stands for: then the messages stay.
     async fn summary_of(&self, plan: &FoldPlan, report: &mut UpkeepReport) -> Option<NewMessage> {
-        match self.ask(self.summarizer.as_ref(), plan).await {
+        match self.ask(Arc::clone(&self.summarizer), plan).await {
             Ok(summary) => return Some(summary),
             Err(error) => report.fail(&error),
         }
-        self.ask(&ExtractiveSummarizer::new(Arc::clone(&self.counter)), plan).await.ok()
+        self.ask(Arc::new(ExtractiveSummarizer::new(Arc::clone(&self.counter))), plan).await.ok()
     }
 
-    async fn ask(&self, summarizer: &dyn Summarizer, plan: &FoldPlan) -> Result<NewMessage> {
-        let keep = must_keep(&plan.rows, plan.max_tokens / KEEP_SHARE, self.counter.as_ref());
-        let request = plan.request(keep);
+    async fn ask(&self, summarizer: Arc<dyn Summarizer>, plan: &FoldPlan) -> Result<NewMessage> {
+        let counter = Careful::new(&self.counter);
+        let keep = must_keep(&plan.rows, plan.max_tokens / KEEP_SHARE, &counter);
+        let request = Arc::new(counter.verdict(Ok(plan.request(keep)))?);
         let late = |_| Error::Backend {
             backend: "summarizer",
             doing: "answer in time",
             transience: Transience::Transient { after: None },
             source: Cause::new(std::io::Error::from(std::io::ErrorKind::TimedOut)),
         };
-        let summary = tokio::time::timeout(PATIENCE, summarizer.summarize(&request)).await.map_err(late)??;
-        validate_summary(&summary.text, &request, self.counter.as_ref())?;
-        let new = self.to_message(plan, summary);
+        let asked = Arc::clone(&request);
+        let call = apart("summarizer", "summarise", async move { summarizer.summarize(&asked).await });
+        let summary = tokio::time::timeout(PATIENCE, call).await.map_err(late)??;
+        counter.verdict(validate_summary(&summary.text, &request, &counter))?;
+        let new = counter.verdict(Ok(to_message(plan, summary, &counter)))?;
         if new.tokens >= plan.tokens {
             return Err(Error::OverBudget { need: new.tokens, budget: plan.tokens });
         }
         Ok(new)
     }
+}
 
-    fn to_message(&self, plan: &FoldPlan, summary: Summary) -> NewMessage {
-        let messages = || plan.rows.iter().filter_map(|row| row.message.as_ref());
-        let at = messages().map(|message| message.at).max().unwrap_or_default();
-        let mut message = Message::new(Role::Assistant, summary.text, at);
-        message.trust = messages().map(|message| message.trust).min().unwrap_or(Trust::Untrusted);
-        message.origin = Some(format!("summary:{}", summary.by));
-        let tokens = self.counter.count(&render::summary(&message, plan.span));
-        NewMessage { message: Arc::new(message), tokens }
-    }
+fn to_message(plan: &FoldPlan, summary: Summary, counter: &dyn TokenCounter) -> NewMessage {
+    let messages = || plan.rows.iter().filter_map(|row| row.message.as_ref());
+    let at = messages().map(|message| message.at).max().unwrap_or_default();
+    let mut message = Message::new(Role::Assistant, summary.text, at);
+    message.trust = messages().map(|message| message.trust).min().unwrap_or(Trust::Untrusted);
+    message.origin = Some(format!("summary:{}", summary.by));
+    let tokens = counter.count(&render::summary(&message, plan.span));
+    NewMessage { message: Arc::new(message), tokens }
 }

@@ -1,5 +1,6 @@
 //! Models that need none: what they say is known beforehand, and they fail on demand.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -30,6 +31,12 @@ pub enum EmbedderMode {
     TooFew,
     /// With an error that does not pass, if a text of the batch holds this word.
     Refuses(&'static str),
+    /// With an error that may pass, if a text of the batch holds this word.
+    FailsOn(&'static str),
+    /// With a panic, if a text of the batch holds this word.
+    PanicsOn(&'static str),
+    /// Never, if a text of the batch holds this word.
+    HangsOn(&'static str),
 }
 
 /// An embedder that adds up a random direction per word: texts that share words are near, and the same text gives the
@@ -38,6 +45,7 @@ pub enum EmbedderMode {
 pub struct FakeEmbedder {
     space: EmbeddingSpace,
     mode: Mutex<EmbedderMode>,
+    asked: AtomicU64,
 }
 
 impl FakeEmbedder {
@@ -45,7 +53,12 @@ impl FakeEmbedder {
     pub fn new(dimension: usize) -> Self {
         let (model, recipe) = ("fake".to_owned(), "words-1".to_owned());
         let space = EmbeddingSpace { model, dimension, normalised: false, recipe };
-        Self { space, mode: Mutex::default() }
+        Self { space, mode: Mutex::default(), asked: AtomicU64::new(0) }
+    }
+
+    /// Returns how often it was asked for vectors.
+    pub fn asked(&self) -> u64 {
+        self.asked.load(Ordering::SeqCst)
     }
 
     /// Says how it answers from now on.
@@ -75,7 +88,9 @@ impl Embedder for FakeEmbedder {
     }
 
     async fn embed(&self, texts: &[&str], _: Purpose) -> Result<Vec<Vec<f32>>> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
         let mode = *self.mode.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_given = |word: &str| texts.iter().any(|text| text.contains(word));
         let mut vectors: Vec<_> = texts.iter().map(|text| self.vector(text)).collect();
         match mode {
             EmbedderMode::Well => {}
@@ -84,38 +99,57 @@ impl Embedder for FakeEmbedder {
             EmbedderMode::WrongDimension => vectors.iter_mut().for_each(|vector| vector.push(1.0)),
             EmbedderMode::Zero => vectors.iter_mut().for_each(|vector| vector.fill(0.0)),
             EmbedderMode::TooFew => drop(vectors.pop()),
-            EmbedderMode::Refuses(word) if texts.iter().any(|text| text.contains(word)) => {
-                return Err(Error::invalid("a text is refused"));
-            }
-            EmbedderMode::Refuses(_) => {}
+            EmbedderMode::Refuses(word) if is_given(word) => return Err(Error::invalid("a text is refused")),
+            EmbedderMode::FailsOn(word) if is_given(word) => return Err(fault("fake", "embed")),
+            EmbedderMode::PanicsOn(word) if is_given(word) => break_down(word),
+            EmbedderMode::HangsOn(word) if is_given(word) => std::future::pending().await,
+            EmbedderMode::Refuses(_)
+            | EmbedderMode::FailsOn(_)
+            | EmbedderMode::PanicsOn(_)
+            | EmbedderMode::HangsOn(_) => {}
         }
         Ok(vectors)
     }
 }
 
-/// A summariser that always says the same, or nothing but an error.
-#[derive(Debug, Default)]
-pub struct StillSummarizer {
-    words: Option<String>,
+/// Panics with what a panic may give away.
+#[expect(clippy::panic, reason = "this is what is ordered")]
+fn break_down(payload: &str) {
+    panic!("the model broke down on {payload:?}")
+}
+
+/// A summariser that always says the same, or does not answer.
+#[derive(Debug)]
+pub enum StillSummarizer {
+    /// Says these words, whatever it is given; they may be too long or empty.
+    Saying(String),
+    /// Fails.
+    Failing,
+    /// Panics.
+    Panicking,
+    /// Never answers.
+    Hanging,
 }
 
 impl StillSummarizer {
-    /// Returns a summariser that says `words`, whatever it is given; it may be too long or empty.
+    /// Returns a summariser that says `words`.
     pub fn saying(words: impl Into<String>) -> Self {
-        Self { words: Some(words.into()) }
-    }
-
-    /// Returns a summariser that fails.
-    pub fn failing() -> Self {
-        Self::default()
+        Self::Saying(words.into())
     }
 }
 
 #[async_trait]
 impl Summarizer for StillSummarizer {
-    async fn summarize(&self, _: &SummaryRequest) -> Result<Summary> {
-        let Some(text) = self.words.clone() else { return Err(fault("still", "summarise")) };
-        Ok(Summary { text, by: "still".to_owned() })
+    async fn summarize(&self, request: &SummaryRequest) -> Result<Summary> {
+        match self {
+            Self::Saying(text) => Ok(Summary { text: text.clone(), by: "still".to_owned() }),
+            Self::Failing => Err(fault("still", "summarise")),
+            Self::Panicking => {
+                break_down(&format!("{request:?}"));
+                std::future::pending().await
+            }
+            Self::Hanging => std::future::pending().await,
+        }
     }
 }
 

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use memory_core::analysis::Analysis;
 use memory_core::chat::{Page, View};
-use memory_core::engine::{Forget, PartKind, Remember, Search, Session, WindowConfig};
+use memory_core::engine::{Forget, Memory, PartKind, Remember, Search, Session, WindowConfig};
 use memory_core::model::Summarizer;
-use memory_core::{Filter, ItemId, Role, Seq};
+use memory_core::reference::{MemRecords, MemText};
+use memory_core::{Filter, ItemId, Role, Seq, Truth};
 use memory_testkit::doubles::StillSummarizer;
 
 use crate::bench::{Bench, Taps};
@@ -84,11 +86,11 @@ async fn o5_a_fold_can_be_undone() {
     assert_eq!(talk.read(&Page::newest(1_000)).await.unwrap().messages, before);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_summariser_that_fails_or_babbles_is_replaced_by_an_extract() {
     let bad = ["", " \n ", &"babble ".repeat(10_000)];
-    let bad = bad.into_iter().map(StillSummarizer::saying).chain([StillSummarizer::failing()]);
-    for summarizer in bad {
+    let bad = bad.into_iter().map(StillSummarizer::saying);
+    for summarizer in bad.chain([StillSummarizer::Failing, StillSummarizer::Panicking, StillSummarizer::Hanging]) {
         let (bench, talk) = full(Some(Arc::new(summarizer))).await;
         let before = log(&talk).await;
         let report = bench.memory.upkeep_once().await.unwrap();
@@ -122,4 +124,20 @@ async fn a_record_that_was_made_from_a_summary_falls_with_the_session() {
     let receipt = ada.forget(&Forget::Session(talk.id().clone())).await.unwrap();
     assert_eq!(receipt.derived, 1, "{receipt:?}");
     assert_eq!(ada.records(&Filter::All, None, 10).await.unwrap().len(), 0);
+}
+
+#[tokio::test]
+async fn a_window_that_another_process_filled_is_summarised_by_whoever_runs_upkeep() {
+    let (bench, talk) = full(None).await;
+    let records = Truth::records(Arc::new(MemRecords::default()));
+    let keeper = Memory::builder(Truth::chat(Arc::clone(&bench.truth)), records)
+        .text(Arc::new(MemText::new(Analysis::english().name())))
+        .window(WindowConfig::default().with_limit(1_500))
+        .clock(bench.clock.clone())
+        .build()
+        .await
+        .unwrap();
+    let report = keeper.upkeep_once().await.unwrap();
+    assert!(report.summarised > 0 && report.failures.is_empty(), "{report:?}");
+    assert!(talk.state().await.unwrap().active_tokens <= 750);
 }

@@ -103,7 +103,7 @@ impl records_stores::Break for ClampsNumbers {
 }
 
 #[tokio::test]
-async fn a_store_that_restores_any_number_is_records_stores::caught() {
+async fn a_store_that_restores_any_number_is_caught() {
     records_stores::caught(ClampsNumbers, &["refuses_numbers_that_cannot_be_counted_on_from"]).await;
 }
 
@@ -120,6 +120,6 @@ impl records_stores::Break for NeverSettlesTheLargest {
 }
 
 #[tokio::test]
-async fn a_store_that_never_settles_the_largest_version_is_records_stores::caught() {
+async fn a_store_that_never_settles_the_largest_version_is_caught() {
     records_stores::caught(NeverSettlesTheLargest, &["the_note_of_the_largest_version_is_settled"]).await;
 }

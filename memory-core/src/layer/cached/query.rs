@@ -1,10 +1,11 @@
 //! Vectors of queries: kept for one owner, by the space, the purpose and the digest of the words.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::id::Digest;
-use crate::model::{Embedder, Purpose};
+use crate::model::{self, Embedder, Purpose};
 use crate::scope::Scope;
 use crate::vector::EmbeddingSpace;
 
@@ -15,7 +16,12 @@ impl CacheLayer {
     /// Returns the vector of a query: from the owner's cache, else from the embedder.
     ///
     /// The epoch is a guess: a vector is made of the words that the caller gave anew, so none can be stale.
-    pub(crate) async fn embed_query(&self, scope: &Scope, embedder: &dyn Embedder, words: &str) -> Result<Vec<f32>> {
+    pub(crate) async fn embed_query(
+        &self,
+        scope: &Scope,
+        embedder: &Arc<dyn Embedder>,
+        words: &str,
+    ) -> Result<Vec<f32>> {
         let (key, epoch, space) = (key(embedder.space(), words), self.guess(scope), embedder.space());
         let cached = self.cache.get(scope, epoch, &key).await;
         if let Some(vector) = cached.as_ref().ok().and_then(|value| decode(space, value.as_deref()?)) {
@@ -35,8 +41,8 @@ impl CacheLayer {
 }
 
 /// Returns the vector of a query from the embedder.
-pub(crate) async fn embed(embedder: &dyn Embedder, words: &str) -> Result<Vec<f32>> {
-    let mut vectors = embedder.embed(&[words], Purpose::Query).await?;
+pub(crate) async fn embed(embedder: &Arc<dyn Embedder>, words: &str) -> Result<Vec<f32>> {
+    let mut vectors = model::embed(embedder, &[words], Purpose::Query).await?;
     vectors.pop().ok_or_else(|| Error::invalid("the embedder gave no vector"))
 }
 

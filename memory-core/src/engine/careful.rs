@@ -1,0 +1,53 @@
+//! A caller's counter of tokens may panic: then the call that counts fails, and nothing else does.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::error::Result;
+use crate::message::Message;
+use crate::model::{TokenCounter, panicked};
+use crate::window::HeuristicCounter;
+
+/// The counter of one call. Where the caller's panics, the default one counts on, so that no code in between is left
+/// halfway, and the call fails in the end.
+#[derive(Debug)]
+pub(super) struct Careful {
+    inner: Arc<dyn TokenCounter>,
+    has_panicked: AtomicBool,
+}
+
+impl Careful {
+    pub(super) fn new(inner: &Arc<dyn TokenCounter>) -> Self {
+        Self { inner: Arc::clone(inner), has_panicked: AtomicBool::new(false) }
+    }
+
+    /// Returns what the call found.
+    ///
+    /// # Errors
+    /// `Backend` if the counter panicked meanwhile.
+    pub(super) fn verdict<T>(&self, found: Result<T>) -> Result<T> {
+        if self.has_panicked.load(Ordering::Relaxed) { Err(panicked("counter", "count tokens")) } else { found }
+    }
+
+    fn or<'a, T>(&'a self, count: impl FnOnce(&'a dyn TokenCounter) -> T, instead: impl FnOnce() -> T) -> T {
+        catch_unwind(AssertUnwindSafe(|| count(self.inner.as_ref()))).unwrap_or_else(|_| {
+            self.has_panicked.store(true, Ordering::Relaxed);
+            instead()
+        })
+    }
+}
+
+impl TokenCounter for Careful {
+    fn name(&self) -> &str {
+        self.or(|counter| counter.name(), || "")
+    }
+
+    fn count(&self, message: &Message) -> u64 {
+        self.or(|counter| counter.count(message), || HeuristicCounter.count(message))
+    }
+
+    fn count_text(&self, text: &str) -> u64 {
+        self.or(|counter| counter.count_text(text), || HeuristicCounter.count_text(text))
+    }
+}
