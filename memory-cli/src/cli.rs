@@ -112,6 +112,9 @@ pub(crate) struct Import {
     /// The format [default: told by the content]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
+    /// Lets messages speak with the trust of the roles that the file gives them: its system messages become instructions
+    #[arg(long)]
+    pub(crate) trust_roles: bool,
     /// How progress is shown on stderr
     #[arg(long, value_enum, default_value_t = Style::Auto)]
     pub(crate) progress: Style,

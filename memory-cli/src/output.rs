@@ -17,6 +17,12 @@ impl Output {
         Self { out: Box::new(BufWriter::new(io::stdout())), is_json }
     }
 
+    /// Returns an output of JSON into `out`.
+    #[cfg(test)]
+    pub(crate) fn to(out: impl Write + 'static) -> Self {
+        Self { out: Box::new(BufWriter::new(out)), is_json: true }
+    }
+
     /// Returns whether results are JSON.
     pub(crate) fn is_json(&self) -> bool {
         self.is_json

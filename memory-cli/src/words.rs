@@ -175,10 +175,13 @@ fn left_out(left_out: &[LeftOut]) -> Option<String> {
     (!told.is_empty()).then_some(told)
 }
 
-/// Returns what went wrong in a search as lines for people.
+/// Returns what went wrong in a search, and which part of the query was not sought, as lines for people.
 pub(crate) fn troubles(receipt: &SearchReceipt) -> Vec<String> {
     let stage = |degraded: &Degraded| json!(degraded.stage).as_str().unwrap_or_default().to_owned();
-    receipt.degraded.iter().map(|degraded| format!("degraded  {}: {}", stage(degraded), degraded.why)).collect()
+    let told = receipt.degraded.iter().map(|degraded| format!("degraded  {}: {}", stage(degraded), degraded.why));
+    let (sought, left_out) = (receipt.terms.len(), receipt.terms_left_out);
+    let long = (left_out > 0).then(|| format!("sought    the {sought} rarest of {} terms", sought + left_out));
+    told.chain(long).collect()
 }
 
 /// Returns how a search ended: in part where something that may hold an answer was not asked.

@@ -27,6 +27,9 @@ mod forget;
 #[cfg(test)]
 #[path = "program/formats.rs"]
 mod formats;
+#[cfg(all(test, target_os = "linux"))]
+#[path = "program/hostile.rs"]
+mod hostile;
 #[cfg(all(test, unix))]
 #[path = "program/interrupt.rs"]
 mod interrupt;
@@ -51,3 +54,6 @@ mod secrets;
 #[cfg(test)]
 #[path = "program/support.rs"]
 mod support;
+#[cfg(test)]
+#[path = "program/trust.rs"]
+mod trust;

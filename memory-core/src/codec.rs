@@ -3,6 +3,8 @@
 //! JSON in a fixed field order, defaults skipped, a version first, and the keys of free maps sorted: the bytes of one
 //! value are the same in every build, also where another crate turns on serde_json's `preserve_order`.
 
+use std::io::{self, Write};
+
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
@@ -33,6 +35,31 @@ pub(crate) fn encode<T: Serialize>(body: &T) -> Vec<u8> {
         _ => bytes.clear(),
     }
     bytes
+}
+
+/// Returns how many canonical bytes `body` has, without making them.
+pub(crate) fn encoded_len<T: Serialize>(body: &T) -> usize {
+    let mut count = Count(0);
+    if serde_json::to_writer(&mut count, body).is_err() {
+        return 0;
+    }
+    // The body's brace becomes a comma, or the closing one stands alone.
+    let Count(bytes) = count;
+    OPENING.len() + VERSION.to_string().len() + if bytes == b"{}".len() { 1 } else { bytes }
+}
+
+/// Counts what is written.
+struct Count(usize);
+
+impl Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Reads canonical bytes back.
@@ -117,6 +144,7 @@ mod tests {
         ];
         for body in bodies {
             let bytes = encode(&body);
+            assert_eq!(encoded_len(&body), bytes.len());
             assert_eq!(bytes, serde_json::to_vec(&Flat { v: VERSION, body: &body }).unwrap());
             assert_eq!(decode::<Body>("test", &bytes).unwrap(), body);
         }

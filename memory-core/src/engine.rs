@@ -4,7 +4,7 @@
 //! |---|---|
 //! | what is stored when a message is appended | `session.rs` |
 //! | what a context holds and why | `context.rs` (the calls), `window.rs` (what was read and fits), `assemble.rs` (the rule), `render.rs` (how it looks) |
-//! | how hits are found, fused and checked | `search.rs` (the calls), `legs.rs` (the indexes), `rank.rs` (the rule), `hydrate.rs` (truth); without words, `recent.rs` |
+//! | how hits are found, fused and checked | `search.rs` (the calls), `terms.rs` (by which words), `legs.rs` (the indexes), `rank.rs` (the rule), `hydrate.rs` (truth); without words, `recent.rs` |
 //! | how a record is stored, reinforced or superseded | `remember.rs` |
 //! | how anything is forgotten | `forget.rs` (the order), `forget/derived.rs` (what falls with it), `sources.rs` (nothing is derived from it later) |
 //! | how indexes follow truth | `upkeep.rs` (the calls), `pass.rs`, `seen.rs`, `turn.rs` (why a pass ends), `project.rs`, `isolate.rs` (what cannot be embedded); summaries of long windows in `summarise.rs` |
@@ -34,6 +34,7 @@ mod seen;
 mod session;
 mod sources;
 mod summarise;
+mod terms;
 mod turn;
 mod upkeep;
 mod window;

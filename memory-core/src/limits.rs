@@ -1,11 +1,15 @@
 //! How large things may be. Checked in core before any backend sees them.
 
-use serde_json::Value;
+#[cfg(test)]
+mod tests;
+
+use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 use crate::filter::Filter;
-use crate::message::{Block, Message};
-use crate::record::Record;
+use crate::id::ItemId;
+use crate::message::{Block, Message, StoredMessage};
+use crate::record::{Record, StoredRecord};
 
 /// The largest inputs accepted. Larger ones are `Invalid`, and nothing of them is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,14 +19,27 @@ pub struct Limits {
     pub message_bytes: usize,
     /// Messages of one append. Default 10,000.
     pub messages: usize,
-    /// Bytes of one record's text. Default 1 MiB.
+    /// Tokens of one message. Default 2³²: the sum of any session fits a number of 63 bits.
+    pub tokens: u64,
+    /// Canonical bytes of one record, with its text, tags, sources and metadata. Default 4 MiB.
     pub record_bytes: usize,
+    /// Bytes of one record's text. Default 1 MiB.
+    pub record_text_bytes: usize,
     /// Records of one put. Default 10,000.
     pub records: usize,
     /// Tags of one record. Default 1,024.
     pub tags: usize,
+    /// Sources of one message or record. Default 4,096.
+    pub sources: usize,
+    /// Bytes of one name: a kind, a tag, a speaker, an agent, a run, an origin. Default 255.
+    pub name_bytes: usize,
+    /// Bytes of the id of a tool call, and of a tool's name. Default 16 KiB: some models sign their calls in the id.
+    pub call_bytes: usize,
     /// Nesting of metadata and of pieces. Default 32.
     pub depth: usize,
+    /// Pieces of one message, and values within those that are kept as they came. Default 8,192: each takes a hundred times
+    /// its bytes in memory.
+    pub piece_values: usize,
     /// Keys and elements of one metadata map, at all depths together. Default 4,096.
     pub metadata_entries: usize,
     /// Bytes of one metadata key. Default 512.
@@ -33,6 +50,9 @@ pub struct Limits {
     pub filter_depth: usize,
     /// Bytes of one query. Default 64 KiB.
     pub query_bytes: usize,
+    /// Terms that one query is searched for by. Default 256: of more, the rarest, and the receipt says how many were left
+    /// out.
+    pub query_terms: usize,
     /// Results of one search. Default 10,000.
     pub results: usize,
 }
@@ -42,15 +62,22 @@ impl Default for Limits {
         Self {
             message_bytes: 4 << 20,
             messages: 10_000,
-            record_bytes: 1 << 20,
+            tokens: 1 << 32,
+            record_bytes: 4 << 20,
+            record_text_bytes: 1 << 20,
             records: 10_000,
             tags: 1_024,
+            sources: 4_096,
+            name_bytes: 255,
+            call_bytes: 16 << 10,
             depth: 32,
+            piece_values: 8_192,
             metadata_entries: 4_096,
             metadata_key_bytes: 512,
             filter_clauses: 1_024,
             filter_depth: 32,
             query_bytes: 64 << 10,
+            query_terms: 256,
             results: 10_000,
         }
     }
@@ -62,16 +89,39 @@ impl Limits {
     /// # Errors
     /// [`Error::Invalid`] if it does not.
     pub fn check_message(&self, message: &Message) -> Result<()> {
-        check_name("agent", message.agent.as_deref())?;
-        check_name("run", message.run.as_deref())?;
+        self.check_name("agent", 1, message.agent.as_deref())?;
+        self.check_name("run", 1, message.run.as_deref())?;
+        self.check_name("speaker", 0, message.speaker.as_deref())?;
+        self.check_name("origin", 0, message.origin.as_deref())?;
+        self.check_sources(&message.sources)?;
         self.check_map("metadata", &message.metadata)?;
         self.check_map("members", &message.extra)?;
-        self.check_blocks(&message.blocks, 1)?;
-        let bytes = message.encode().len();
+        self.check_blocks(&message.blocks, 1, &mut 0)?;
+        let bytes = message.encoded_len();
         if bytes > self.message_bytes {
             return Err(Error::invalid(format!("the message has {bytes} bytes, more than {}", self.message_bytes)));
         }
         Ok(())
+    }
+
+    /// Returns `Ok` if a message may count so many tokens.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if it may not.
+    pub fn check_tokens(&self, tokens: u64) -> Result<()> {
+        if tokens > self.tokens {
+            return Err(Error::invalid(format!("a message counts at most {} tokens, not {tokens}", self.tokens)));
+        }
+        Ok(())
+    }
+
+    /// Returns `Ok` if the row, as an export holds it, keeps the limits.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if it does not.
+    pub fn check_row(&self, row: &StoredMessage) -> Result<()> {
+        self.check_tokens(row.tokens)?;
+        row.message.as_ref().map_or(Ok(()), |message| self.check_message(message))
     }
 
     /// Returns `Ok` if the record keeps the limits, its text and tags are not blank and its importance lies in 0 to 1.
@@ -80,27 +130,44 @@ impl Limits {
     /// [`Error::Invalid`] if it does not.
     pub fn check_record(&self, record: &Record) -> Result<()> {
         let bytes = record.text.len();
-        if bytes == 0 || bytes > self.record_bytes {
+        if bytes == 0 || bytes > self.record_text_bytes {
             return Err(Error::invalid(format!(
                 "a record's text must hold 1 to {} bytes, not {bytes}",
-                self.record_bytes
+                self.record_text_bytes
             )));
         }
         if record.text.trim().is_empty() {
             return Err(Error::invalid("a record's text must hold more than blanks"));
         }
-        if record.tags.len() > self.tags || record.tags.iter().any(|tag| tag.trim().is_empty() || tag.len() > 255) {
-            return Err(Error::invalid(format!("a record has up to {} tags of 1 to 255 bytes each", self.tags)));
+        let most = self.name_bytes;
+        if record.tags.len() > self.tags || record.tags.iter().any(|tag| tag.trim().is_empty() || tag.len() > most) {
+            return Err(Error::invalid(format!("a record has up to {} tags of 1 to {most} bytes each", self.tags)));
         }
         if record.importance.is_some_and(|importance| !(0.0..=1.0).contains(&importance)) {
             return Err(Error::invalid("the importance must lie between 0 and 1"));
         }
-        if record.kind.is_empty() || record.kind.len() > 255 {
-            return Err(Error::invalid("a record's kind must hold 1 to 255 bytes"));
+        if record.kind.is_empty() || record.kind.len() > most {
+            return Err(Error::invalid(format!("a record's kind must hold 1 to {most} bytes")));
         }
-        check_name("agent", record.agent.as_deref())?;
-        check_name("run", record.run.as_deref())?;
-        self.check_map("metadata", &record.metadata)
+        self.check_name("agent", 1, record.agent.as_deref())?;
+        self.check_name("run", 1, record.run.as_deref())?;
+        self.check_name("origin", 0, record.origin.as_deref())?;
+        self.check_sources(&record.sources)?;
+        self.check_map("metadata", &record.metadata)?;
+        let bytes = record.encoded_len();
+        if bytes > self.record_bytes {
+            return Err(Error::invalid(format!("the record has {bytes} bytes, more than {}", self.record_bytes)));
+        }
+        Ok(())
+    }
+
+    /// Returns `Ok` if the record, as an export holds it, keeps the limits.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if it does not.
+    pub fn check_stored(&self, stored: &StoredRecord) -> Result<()> {
+        stored.check_numbers()?;
+        self.check_record(&stored.record)
     }
 
     /// Returns `Ok` if a search may return `limit` results and the filter keeps the limits.
@@ -114,33 +181,74 @@ impl Limits {
         filter.check(self)
     }
 
-    /// Deeper pieces could be written and never read back.
-    fn check_blocks(&self, blocks: &[Block], depth: usize) -> Result<()> {
-        if depth > self.depth {
-            return Err(Error::invalid("the pieces are nested too deep"));
+    fn check_name(&self, what: &str, least: usize, name: Option<&str>) -> Result<()> {
+        let most = self.name_bytes;
+        match name.map(str::len).filter(|bytes| !(least..=most).contains(bytes)) {
+            Some(bytes) => Err(Error::invalid(format!("the {what} must hold {least} to {most} bytes, not {bytes}"))),
+            None => Ok(()),
         }
-        blocks.iter().try_for_each(|block| match block {
-            Block::Text { extra, .. } | Block::Refusal { extra, .. } | Block::ToolCall { extra, .. } => {
-                self.check_map("members", extra)
-            }
-            Block::ToolResult { content, .. } => self.check_blocks(content, depth + 1),
-            Block::Media { value } | Block::Other { value, .. } => self.check_depth(value, depth),
-            Block::Reasoning { .. } => Ok(()),
-        })
     }
 
-    fn check_depth(&self, value: &Value, depth: usize) -> Result<()> {
-        if depth > self.depth {
-            return Err(Error::invalid("the pieces are nested too deep"));
+    fn check_sources(&self, sources: &[ItemId]) -> Result<()> {
+        if sources.len() > self.sources {
+            return Err(Error::invalid(format!("more than {} sources", self.sources)));
         }
+        Ok(())
+    }
+
+    /// Deeper pieces could be written and never read back.
+    fn check_blocks(&self, blocks: &[Block], depth: usize, values: &mut usize) -> Result<()> {
+        for block in blocks {
+            self.check_nesting(depth, values)?;
+            match block {
+                Block::Text { extra, .. } | Block::Refusal { extra, .. } => self.check_members(extra, values)?,
+                Block::ToolCall { id, name, extra, .. } => {
+                    self.check_call(id)?;
+                    self.check_call(name)?;
+                    self.check_members(extra, values)?;
+                }
+                Block::ToolResult { id, content } => {
+                    self.check_call(id)?;
+                    self.check_blocks(content, depth + 1, values)?;
+                }
+                Block::Media { value } | Block::Other { value, .. } => self.check_piece(value, depth, values)?,
+                Block::Reasoning { .. } => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn check_nesting(&self, depth: usize, values: &mut usize) -> Result<()> {
+        *values += 1;
+        if depth > self.depth || *values > self.piece_values {
+            return Err(Error::invalid("the pieces are nested too deep or hold too many values"));
+        }
+        Ok(())
+    }
+
+    fn check_call(&self, name: &str) -> Result<()> {
+        if name.len() > self.call_bytes {
+            return Err(Error::invalid(format!("a tool call's id or name is longer than {} bytes", self.call_bytes)));
+        }
+        Ok(())
+    }
+
+    /// Each piece may have as many as a message, but not all of them.
+    fn check_members(&self, members: &Map<String, Value>, values: &mut usize) -> Result<()> {
+        self.check_map("members", members)?;
+        members.values().try_for_each(|value| self.check_piece(value, 1, values))
+    }
+
+    fn check_piece(&self, value: &Value, depth: usize, values: &mut usize) -> Result<()> {
+        self.check_nesting(depth, values)?;
         match value {
-            Value::Array(items) => items.iter().try_for_each(|item| self.check_depth(item, depth + 1)),
-            Value::Object(map) => map.values().try_for_each(|item| self.check_depth(item, depth + 1)),
+            Value::Array(items) => items.iter().try_for_each(|item| self.check_piece(item, depth + 1, values)),
+            Value::Object(map) => map.values().try_for_each(|item| self.check_piece(item, depth + 1, values)),
             _ => Ok(()),
         }
     }
 
-    fn check_map(&self, what: &str, map: &serde_json::Map<String, Value>) -> Result<()> {
+    fn check_map(&self, what: &str, map: &Map<String, Value>) -> Result<()> {
         let mut entries = 0;
         for (key, value) in map {
             self.check_key(what, key)?;
@@ -175,78 +283,5 @@ impl Limits {
             }),
             _ => Ok(()),
         }
-    }
-}
-
-/// Returns `Ok` if the name of an agent or run, where there is one, has 1 to 255 bytes.
-fn check_name(what: &str, name: Option<&str>) -> Result<()> {
-    match name.map(str::len) {
-        None | Some(1..=255) => Ok(()),
-        Some(bytes) => Err(Error::invalid(format!("the {what} must hold 1 to 255 bytes, not {bytes}"))),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::message::{Role, Slot};
-    use crate::time::Timestamp;
-
-    fn nested(depth: usize) -> Value {
-        (1..depth).fold(Value::Null, |inner, _| Value::Array(vec![inner]))
-    }
-
-    fn holding(block: Block) -> Message {
-        Message::of_blocks(Role::Tool, vec![block], Timestamp(0))
-    }
-
-    #[test]
-    fn pieces_that_could_not_be_read_back_are_refused() {
-        let limits = Limits::default();
-        let results = |depth: usize| {
-            (1..depth).fold(Block::text("x"), |inner, _| Block::ToolResult { id: "c".to_owned(), content: vec![inner] })
-        };
-        let kinds: [&dyn Fn(usize) -> Block; 3] = [
-            &|depth| Block::Media { value: nested(depth) },
-            &|depth| Block::Other { slot: Slot::Content, value: nested(depth) },
-            &results,
-        ];
-        for kind in kinds {
-            let whole = holding(kind(limits.depth));
-            assert!(limits.check_message(&whole).is_ok());
-            assert_eq!(Message::decode("test", &whole.encode()).unwrap(), whole);
-            for depth in [limits.depth + 1, 200] {
-                assert!(matches!(limits.check_message(&holding(kind(depth))), Err(Error::Invalid { .. })), "{depth}");
-            }
-        }
-    }
-
-    #[test]
-    fn agents_and_runs_have_names_of_1_to_255_bytes() {
-        let limits = Limits::default();
-        for (name, is_legal) in [("", false), ("a", true), (&*"a".repeat(255), true), (&*"a".repeat(256), false)] {
-            let message = Message::new(Role::User, "x", Timestamp(0));
-            let mut record = Record::new("fact", "x", Timestamp(0));
-            record.agent = Some(name.to_owned());
-            assert_eq!(limits.check_record(&record).is_ok(), is_legal, "{}", name.len());
-            assert_eq!(limits.check_message(&message.clone().with_agent(name)).is_ok(), is_legal, "{}", name.len());
-            assert_eq!(limits.check_message(&message.with_run(name)).is_ok(), is_legal, "{}", name.len());
-        }
-    }
-
-    #[test]
-    fn blank_records_and_tags_are_refused() {
-        let limits = Limits::default();
-        let record = |text: &str, tags: &[&str]| {
-            let mut record = Record::new("fact", text, Timestamp(0));
-            record.tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
-            record
-        };
-        assert!(limits.check_record(&record("x", &["a", "b"])).is_ok());
-        let long = "x".repeat(256);
-        for bad in [record(" \n", &[]), record("x", &[""]), record("x", &[" "]), record("x", &[&long])] {
-            assert!(matches!(limits.check_record(&bad), Err(Error::Invalid { .. })), "{bad:?}");
-        }
-        assert!(limits.check_record(&record("x", &["t"; 1_025])).is_err());
     }
 }

@@ -52,7 +52,8 @@ impl Role {
             .find(|role| role.name() == name)
     }
 
-    /// Returns whether messages of this role are instructions, pinned at the head of a context.
+    /// Returns whether messages of this role are meant as instructions. Whether one is shown as such depends on who vouches
+    /// for it: [`Message::is_instruction`].
     pub fn is_instruction(self) -> bool {
         matches!(self, Self::System | Self::Developer)
     }
@@ -313,6 +314,15 @@ impl Message {
         out
     }
 
+    /// Returns whether this is an instruction of the application, pinned at the head of a context: one of the roles
+    /// `system` and `developer` with the trust [`Trust::System`].
+    ///
+    /// What has such a role with less trust, as a line of an imported file, is kept like any message and shown in no
+    /// context.
+    pub fn is_instruction(&self) -> bool {
+        self.role.is_instruction() && self.trust == Trust::System
+    }
+
     /// Returns the ids of the calls that this message makes.
     pub fn calls(&self) -> impl Iterator<Item = &str> {
         self.blocks.iter().filter_map(|block| match block {
@@ -332,6 +342,11 @@ impl Message {
     /// Returns the canonical bytes that stores keep.
     pub fn encode(&self) -> Vec<u8> {
         codec::encode(self)
+    }
+
+    /// Returns how many bytes [`Message::encode`] would return, without making them.
+    pub fn encoded_len(&self) -> usize {
+        codec::encoded_len(self)
     }
 
     /// Reads canonical bytes back; `backend` is named in errors.

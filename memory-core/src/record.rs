@@ -119,6 +119,11 @@ impl Record {
         codec::encode(self)
     }
 
+    /// Returns how many bytes [`Record::encode`] would return, without making them.
+    pub fn encoded_len(&self) -> usize {
+        codec::encoded_len(self)
+    }
+
     /// Reads canonical bytes back; `backend` is named in errors.
     ///
     /// # Errors

@@ -21,6 +21,9 @@ mod forget;
 #[cfg(test)]
 #[path = "engine/gate.rs"]
 mod gate;
+#[cfg(test)]
+#[path = "engine/limits.rs"]
+mod limits;
 #[path = "engine/models.rs"]
 mod models;
 #[cfg(test)]

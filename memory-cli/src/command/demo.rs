@@ -5,12 +5,11 @@ use std::io::Cursor;
 use memory::engine::Hit;
 use memory::{Content, Memory, Scope, Scoped, Search, SessionId};
 use serde_json::{Value, json};
-use tokio::sync::mpsc::channel;
 
 use super::{Call, context};
 use crate::config::Database;
 use crate::failure::{Failure, Outcome};
-use crate::import::{self, Format, Importer, Reading, Sink, Source};
+use crate::import::{self, Format, Importer, Reading, Source};
 use crate::output::{Output, brief};
 use crate::sample::{self, Questions, Situation};
 use crate::{upkeep, words};
@@ -48,17 +47,19 @@ pub(crate) async fn run(call: &Call, output: &mut Output) -> Result<Outcome, Fai
 
 /// Loads the sample, and returns how many messages were added and how many were there.
 async fn load(memory: &Memory, scoped: &Scoped) -> Result<(u64, u64), Failure> {
-    let (sender, mut items) = channel(1 << 10);
+    let (sink, mut items) = import::queue(1 << 10);
     let source = Source {
         format: Some(Format::Openai),
         session: "sample".to_owned(),
         stem: "sample".to_owned(),
         now: memory.now(),
+        owner: (TENANT.to_owned(), SUBJECT.to_owned()),
+        trusts_roles: true,
         reading: Reading::default(),
     };
-    let reader = std::thread::spawn(move || import::read(Cursor::new(sample::MESSAGES), &source, &Sink::new(sender)));
+    let reader = std::thread::spawn(move || import::read(Cursor::new(sample::MESSAGES), &source, &sink));
     let mut importer = Importer::new(scoped.clone());
-    while let Some(item) = items.recv().await {
+    while let Some(item) = items.next().await {
         if importer.take(item) {
             importer.write().await?;
         }

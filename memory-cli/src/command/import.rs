@@ -10,18 +10,17 @@ use std::time::Duration;
 use memory::secrets::without_secrets;
 use memory::{Memory, Timestamp};
 use serde_json::json;
-use tokio::sync::mpsc::{Receiver, channel};
 
 use super::Call;
 use crate::cli::Import;
 use crate::failure::{Failure, Outcome};
-use crate::import::{self, Importer, Item, Meter, Progress, Reading, Sink, Source, Tally};
+use crate::import::{self, Importer, Items, Meter, Progress, Reading, Source, Tally, counts};
 use crate::output::Output;
 use crate::upkeep;
 
 /// Items between reader and writer at the most.
 const AHEAD: usize = 256;
-/// Rejections that are told on stderr one by one.
+/// Rejections, and conversations of which something is left out, that are told on stderr one by one.
 const TOLD: usize = 20;
 /// How long items wait for a full batch, where the file is a pipe that somebody still writes.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -37,6 +36,8 @@ pub(crate) async fn run(call: &Call, args: &Import, output: &mut Output) -> Resu
         session: call.session_name().to_owned(),
         stem: stem(&args.file),
         now: now(&memory),
+        owner: (scoped.scope().tenant(), scoped.scope().subject()),
+        trusts_roles: args.trust_roles,
         reading: Reading::default(),
     };
     let meter = Arc::clone(&source.reading.meter);
@@ -65,18 +66,13 @@ pub(crate) async fn run(call: &Call, args: &Import, output: &mut Output) -> Resu
 }
 
 /// Moves items from the reader to the database. Returns whether the person stopped it.
-async fn copy(
-    mut items: Receiver<Item>,
-    importer: &mut Importer,
-    meter: &Meter,
-    progress: &Progress,
-) -> memory::Result<bool> {
+async fn copy(mut items: Items, importer: &mut Importer, meter: &Meter, progress: &Progress) -> memory::Result<bool> {
     let mut stop = std::pin::pin!(tokio::signal::ctrl_c());
     loop {
         let (is_due, is_last) = tokio::select! {
             biased;
             _ = &mut stop => return Ok(true),
-            item = items.recv() => match item {
+            item = items.next() => match item {
                 Some(item) => (importer.take(item), false),
                 None => (true, true),
             },
@@ -127,11 +123,12 @@ fn report(tally: &Tally, interrupted: bool, progress: &Progress, output: &mut Ou
     if rejected > TOLD as u64 {
         progress.say(&format!("and {} more", rejected - TOLD as u64));
     }
+    tell_left_out(tally, progress);
     let seconds = progress.elapsed().as_secs_f64();
     if output.is_json() {
         output.json(&json!({
             "added": added, "already": already, "rejected": rejected, "forgotten": forgotten,
-            "sessions": tally.sessions(), "notes": tally.notes, "rejections": tally.rejections,
+            "sessions": tally.sessions(), "left_out": tally.left_out, "left_out_of": tally.left_out_of, "notes": tally.notes, "rejections": tally.rejections,
             "interrupted": interrupted, "seconds": seconds,
         }))?;
     } else {
@@ -145,6 +142,21 @@ fn report(tally: &Tally, interrupted: bool, progress: &Progress, output: &mut Ou
         progress.say("stopped: what is counted above is stored; the same command goes on from there");
     }
     Ok(())
+}
+
+/// Tells what was left out of conversations, in all and of each of the first.
+fn tell_left_out(tally: &Tally, progress: &Progress) {
+    if tally.left_out.is_empty() {
+        return;
+    }
+    progress.say(&format!("left out: {}", counts(&tally.left_out)));
+    for (session, left_out) in tally.left_out_of.iter().take(TOLD) {
+        progress.say(&format!("  of {session}: {}", counts(left_out)));
+    }
+    let rest = tally.left_out_of.len().saturating_sub(TOLD);
+    if rest > 0 {
+        progress.say(&format!("  and of {rest} conversations more, which --json names"));
+    }
 }
 
 fn outcome(tally: &Tally, interrupted: bool) -> Result<Outcome, Failure> {
@@ -185,9 +197,8 @@ fn stem(file: &str) -> String {
 }
 
 /// Reads in a thread of its own, because reading blocks; it waits while the writer is behind.
-fn spawn(input: Box<dyn Read + Send>, source: Source) -> Result<(JoinHandle<()>, Receiver<Item>), Failure> {
-    let (sender, items) = channel(AHEAD);
-    let sink = Sink::new(sender);
+fn spawn(input: Box<dyn Read + Send>, source: Source) -> Result<(JoinHandle<()>, Items), Failure> {
+    let (sink, items) = import::queue(AHEAD);
     let work = move || {
         // Stopped means that nobody takes the items any more, or that the file is of no use: both are known there.
         let _ = import::read(input, &source, &sink);

@@ -7,11 +7,10 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use memory::{Message, MessageId, Timestamp};
 use serde_json::Value;
-use tokio::sync::mpsc::channel;
 
 use super::{locomo, longmemeval, sample};
 use crate::failure::Failure;
-use crate::import::{self, Format, Item, Reading, Sink, Source};
+use crate::import::{self, Format, Item, Reading, Source};
 use crate::sample::MESSAGES;
 
 /// A set that can be measured.
@@ -108,18 +107,26 @@ fn sessions(kind: Kind, bytes: &[u8]) -> Result<BTreeMap<String, Arc<Vec<Message
         Kind::Longmemeval => Format::Longmemeval,
         Kind::Sample => Format::Openai,
     };
-    let (session, stem) = (String::new(), String::new());
-    let source = Source { format: Some(format), session, stem, now: Timestamp(0), reading: Reading::default() };
-    let (sender, mut items) = channel(256);
+    let source = Source {
+        format: Some(format),
+        session: String::new(),
+        stem: String::new(),
+        now: Timestamp(0),
+        owner: (String::new(), String::new()),
+        trusts_roles: true,
+        reading: Reading::default(),
+    };
+    let (sink, mut items) = import::queue(256);
     let mut sessions: BTreeMap<String, Vec<Message>> = BTreeMap::new();
     std::thread::scope(|scope| {
         // Stopped means that an item was rejected, which is told below.
-        scope.spawn(|| import::read(bytes, &source, &Sink::new(sender)).is_ok());
-        while let Some(item) = items.blocking_recv() {
+        let (source, sink) = (&source, sink);
+        scope.spawn(move || import::read(bytes, source, &sink).is_ok());
+        while let Some(item) = items.blocking_next() {
             match item {
                 Item::Message { session, message, .. } => sessions.entry(session).or_default().push(*message),
                 Item::Rejected { line, why } => return Err(Failure::Usage(format!("line {line}: {why}"))),
-                Item::Row { .. } | Item::Record { .. } | Item::Note(_) => {}
+                Item::Row { .. } | Item::Record { .. } | Item::LeftOut { .. } | Item::Note(_) => {}
             }
         }
         Ok(())

@@ -1,83 +1,24 @@
 //! Writing what was read: batches that are durable before the next is read, bad items set apart, the good ones kept.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use memory::chat::Placement;
 use memory::error::{Cause, Transience};
 use memory::{
-    Block, Error, Message, MessageId, RecordId, Result, Scoped, Session, SessionId, StoredMessage, StoredRecord,
-    Timestamp,
+    Error, Message, MessageId, RecordId, Result, Scoped, Session, SessionId, StoredMessage, StoredRecord, Timestamp,
+    Trust,
 };
-use serde::Serialize;
 use tokio::task::{JoinError, JoinSet};
 
-use super::item::{Item, fingerprint, refusal};
+use super::item::{Item, fingerprint, named, refusal};
 use super::patience::patiently;
+use super::tally::{Rejection, Tally};
 
 /// Items of one batch at the most.
 const ITEMS: usize = 256;
-/// Bytes of text after which a batch is written.
-const BYTES: usize = 4 << 20;
-/// Rejections and notes that are told one by one.
-const TOLD: usize = 1_000;
-
-/// Something that could not be taken.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Rejection {
-    /// The line of the file that it ends on.
-    pub(crate) line: u64,
-    /// Why, one clause.
-    pub(crate) why: String,
-}
-
-/// What became of what was read.
-#[derive(Debug, Default)]
-pub(crate) struct Tally {
-    /// Stored now.
-    pub(crate) added: u64,
-    /// Stored before.
-    pub(crate) already: u64,
-    /// Stored before and forgotten since: not stored again.
-    pub(crate) forgotten: u64,
-    /// Not taken.
-    pub(crate) rejected: u64,
-    /// The first of those not taken.
-    pub(crate) rejections: Vec<Rejection>,
-    /// What else is to be said.
-    pub(crate) notes: Vec<String>,
-    sessions: HashSet<u64>,
-}
-
-impl Tally {
-    /// Returns how many sessions the items belong to.
-    pub(crate) fn sessions(&self) -> usize {
-        self.sessions.len()
-    }
-
-    /// Returns how many items are durable.
-    pub(crate) fn committed(&self) -> u64 {
-        self.added + self.already + self.forgotten
-    }
-
-    fn reject(&mut self, line: u64, why: String) {
-        self.rejected += 1;
-        if self.rejections.len() < TOLD {
-            self.rejections.push(Rejection { line, why });
-        }
-    }
-
-    fn add(&mut self, written: Written) {
-        for fate in written.fates {
-            match fate {
-                Fate::Added => self.added += 1,
-                Fate::Already => self.already += 1,
-                Fate::Forgotten => self.forgotten += 1,
-            }
-        }
-        written.rejections.into_iter().for_each(|rejection| self.reject(rejection.line, rejection.why));
-    }
-}
+/// Bytes of memory after which a batch is written.
+const BYTES: usize = 8 << 20;
 
 /// Takes items and writes them in batches for one owner.
 #[derive(Debug)]
@@ -116,38 +57,39 @@ impl Importer {
 
     /// Ends the import and returns what became of all items.
     pub(crate) fn into_tally(mut self) -> Tally {
-        self.tally.rejections.sort_by_key(|rejection| rejection.line);
+        self.tally.finish();
         self.tally
     }
 
     /// Takes an item. Returns whether the batch is full and has to be written.
     pub(crate) fn take(&mut self, item: Item) -> bool {
-        let waiting = &mut self.waiting;
+        let (waiting, tally, weight) = (&mut self.waiting, &mut self.tally, item.weight());
         match item {
             Item::Message { line, session, message, time_is_inferred } => match SessionId::new(&session) {
                 Ok(session) => {
-                    self.tally.sessions.insert(fingerprint(session.key()));
-                    waiting.count(weight(&message.blocks));
+                    tally.sessions.insert(fingerprint(session.key()));
+                    tally.quoted += u64::from(message.role.is_instruction() && message.trust < Trust::System);
+                    waiting.count(weight);
                     let said = Said { message: *message, time_is_inferred };
                     waiting.messages.entry(session).or_default().push((line, said));
                 }
-                Err(error) => self.tally.reject(line, refusal(&error)),
+                Err(error) => tally.reject(line, refusal(&error)),
             },
             Item::Row { line, row } => {
-                self.tally.sessions.insert(fingerprint(row.session.key()));
-                waiting.count(row.message.as_ref().map_or(0, |message| weight(&message.blocks)));
+                tally.sessions.insert(fingerprint(row.session.key()));
+                tally.is_export = true;
+                tally.instructions += u64::from(row.message.as_ref().is_some_and(|message| message.is_instruction()));
+                waiting.count(weight);
                 waiting.rows.entry(row.session.clone()).or_default().push((line, *row));
             }
             Item::Record { line, record } => {
-                waiting.count(record.record.text.len());
+                tally.is_export = true;
+                waiting.count(weight);
                 waiting.records.push((line, *record));
             }
-            Item::Rejected { line, why } => self.tally.reject(line, why),
-            Item::Note(text) => {
-                if self.tally.notes.len() < TOLD {
-                    self.tally.notes.push(text);
-                }
-            }
+            Item::Rejected { line, why } => tally.reject(line, why),
+            Item::LeftOut { session, what } => tally.leave_out(named(&session), what),
+            Item::Note(text) => tally.note(text),
         }
         waiting.items >= ITEMS || waiting.bytes >= BYTES
     }
@@ -178,7 +120,7 @@ impl Importer {
         let mut failed = None;
         while let Some(written) = batches.join_next().await {
             match written {
-                Ok(Ok(written)) => self.tally.add(written),
+                Ok(Ok(written)) => written.tell(&mut self.tally),
                 Ok(Err(error)) => failed = Some(error),
                 Err(broken) => failed = Some(broke_down(broken)),
             }
@@ -213,6 +155,22 @@ enum Fate {
 struct Written {
     fates: Vec<Fate>,
     rejections: Vec<Rejection>,
+    /// Messages that were stored before with another trust.
+    trusted_before: u64,
+}
+
+impl Written {
+    fn tell(self, tally: &mut Tally) {
+        for fate in self.fates {
+            match fate {
+                Fate::Added => tally.added += 1,
+                Fate::Already => tally.already += 1,
+                Fate::Forgotten => tally.forgotten += 1,
+            }
+        }
+        tally.trusted_before += self.trusted_before;
+        self.rejections.into_iter().for_each(|rejection| tally.reject(rejection.line, rejection.why));
+    }
 }
 
 impl Pieces {
@@ -229,6 +187,27 @@ impl Pieces {
             Self::Records(scoped, all) => return restore_records(scoped, all.get(range).unwrap_or_default()).await,
         };
         Ok(placements.into_iter().map(Fate::of).collect())
+    }
+
+    /// Gives messages that are stored with equal content the trust that they have there, and returns how many. Whether
+    /// roles are trusted is said when something is imported first; a later import of the same file is no conflict.
+    async fn keep_trust(&mut self) -> Result<u64> {
+        let Self::Messages(session, messages) = self else { return Ok(0) };
+        let ids: Vec<MessageId> = messages.iter().map(|message| message.id).collect();
+        let stored = patiently(|| session.scoped().messages(&ids)).await?;
+        let stored: HashMap<MessageId, &Message> =
+            stored.iter().filter_map(|row| Some((row.id, row.message.as_deref()?))).collect();
+        let mut kept = 0;
+        for message in messages {
+            let Some(there) = stored.get(&message.id).filter(|there| there.trust != message.trust) else { continue };
+            let told = std::mem::replace(&mut message.trust, there.trust);
+            if message == *there {
+                kept += 1;
+            } else {
+                message.trust = told;
+            }
+        }
+        Ok(kept)
     }
 }
 
@@ -276,9 +255,16 @@ async fn known_times(scoped: &Scoped, ids: Vec<MessageId>) -> Result<HashMap<Mes
 }
 
 /// Writes all pieces; if they are refused, one by one, so that only the bad ones are left out.
-async fn write(lines: Vec<u64>, pieces: Pieces) -> Result<Written> {
+async fn write(lines: Vec<u64>, mut pieces: Pieces) -> Result<Written> {
     let mut written = Written::default();
-    match pieces.store(0..lines.len()).await {
+    let mut stored = pieces.store(0..lines.len()).await;
+    if matches!(stored, Err(Error::IdConflict { .. })) {
+        written.trusted_before = pieces.keep_trust().await?;
+        if written.trusted_before > 0 {
+            stored = pieces.store(0..lines.len()).await;
+        }
+    }
+    match stored {
         Ok(fates) => {
             written.fates = fates;
             return Ok(written);
@@ -304,18 +290,4 @@ fn broke_down(source: JoinError) -> Error {
 /// Whether an error is about one item, not about the database.
 fn is_refusal(error: &Error) -> bool {
     matches!(error, Error::Invalid { .. } | Error::IdConflict { .. } | Error::Conflict)
-}
-
-/// Returns about how many bytes of text there are.
-fn weight(blocks: &[Block]) -> usize {
-    blocks
-        .iter()
-        .map(|block| match block {
-            Block::Text { text, .. } | Block::Refusal { text, .. } | Block::Reasoning { text, .. } => text.len(),
-            Block::ToolCall { arguments, .. } => arguments.len(),
-            Block::ToolResult { content, .. } => weight(content),
-            // Whole images may stand in a message; the exact size is not worth writing them out for.
-            _ => 64 << 10,
-        })
-        .sum()
 }

@@ -6,7 +6,8 @@ use std::collections::HashSet;
 use memory::{Block, Message, MessageId, Role, Timestamp};
 use serde_json::{Map, Value};
 
-use super::item::{Item, Sink, Stopped, message_id};
+use super::item::{LeftOut, Stopped, message_id, named};
+use super::queue::Sink;
 use super::time;
 
 /// Reads one conversation.
@@ -22,34 +23,80 @@ pub(super) fn read(line: u64, value: &Value, now: Timestamp, sink: &Sink) -> Res
     let mut last = started.unwrap_or(now);
     // The call that a tool's message answers: the last message that was addressed to a tool.
     let mut call = None;
-    for (index, node) in (0u64..).zip(branch(mapping, member("current_node"))) {
-        let Some(shown) = node.get("message").filter(|message| message.is_object() && is_shown(message)) else {
+    let branch = branch(mapping, member("current_node"));
+    leave_out_others(session, mapping, &branch, sink)?;
+    for (index, node) in (0u64..).zip(branch.into_iter().map(|(_, node)| node)) {
+        let Some(message) = node.get("message").filter(|message| message.is_object()) else { continue };
+        if !is_shown(message) {
+            leave_out_hidden(session, message, sink)?;
             continue;
-        };
-        let said = shown.get("create_time").and_then(time::of_value);
+        }
+        let said = message.get("create_time").and_then(time::of_value);
         last = said.unwrap_or(last);
-        let Some(role) = shown.pointer("/author/role").and_then(Value::as_str).and_then(Role::from_name) else {
-            sink.reject(line, format!("node {} has no role that is known", index + 1))?;
+        let Some(role) = message.pointer("/author/role").and_then(Value::as_str).and_then(Role::from_name) else {
+            sink.reject(line, format!("node {} of {} has no role that is known", index + 1, named(session)))?;
             continue;
         };
-        let Some(mut message) = convert(session, index, role, shown, last, &mut call) else { continue };
+        let words = words(message);
+        for what in &words.left_out {
+            sink.leave_out(session, *what)?;
+        }
+        if words.text.is_empty() {
+            if let Some(what) = unsaid(role, message) {
+                sink.leave_out(session, what)?;
+            }
+            continue;
+        }
+        let mut message = convert(session, index, role, message, last, words, &mut call);
         if let Some(title) = member("title") {
             message = message.with_metadata("title", title);
         }
-        let time_is_inferred = said.or(started).is_none();
-        sink.put(Item::Message { line, session: session.to_owned(), message: Box::new(message), time_is_inferred })?;
+        sink.message(line, session, message, said.or(started).is_none())?;
     }
     Ok(())
 }
 
+/// Tells of the messages that are on no branch that the person sees.
+fn leave_out_others(
+    session: &str,
+    mapping: &Map<String, Value>,
+    branch: &[(&str, &Value)],
+    sink: &Sink,
+) -> Result<(), Stopped> {
+    let seen: HashSet<&str> = branch.iter().map(|(id, _)| *id).collect();
+    let others =
+        mapping.iter().filter(|(id, _)| !seen.contains(id.as_str())).filter_map(|(_, node)| node.get("message"));
+    let told = others.filter(|message| message.is_object() && is_shown(message) && !words(message).text.is_empty());
+    told.map(|_| sink.leave_out(session, LeftOut::OtherBranch)).collect()
+}
+
+/// Tells of a hidden message that says something.
+fn leave_out_hidden(session: &str, message: &Value, sink: &Sink) -> Result<(), Stopped> {
+    if words(message).text.is_empty() {
+        return Ok(());
+    }
+    sink.leave_out(session, LeftOut::Hidden)
+}
+
+/// Returns what a message without words is; none for the blank line of the system that opens each conversation.
+fn unsaid(role: Role, message: &Value) -> Option<LeftOut> {
+    const WORDLESS: [&str; 5] = ["content_type", "parts", "text", "language", "response_format_name"];
+    let content = message.get("content").and_then(Value::as_object);
+    let is_unknown = |(name, value): (&String, &Value)| !WORDLESS.contains(&name.as_str()) && !value.is_null();
+    if content.is_some_and(|content| content.iter().any(is_unknown)) {
+        return Some(LeftOut::UnknownPiece);
+    }
+    (!role.is_instruction()).then_some(LeftOut::Empty)
+}
+
 /// Returns the nodes from the root to `current`, or to the newest leaf if there is none.
-fn branch<'a>(mapping: &'a Map<String, Value>, current: Option<&'a str>) -> Vec<&'a Value> {
+fn branch<'a>(mapping: &'a Map<String, Value>, current: Option<&'a str>) -> Vec<(&'a str, &'a Value)> {
     let mut at = current.filter(|id| mapping.contains_key(*id)).or_else(|| newest_leaf(mapping));
     let mut seen = HashSet::new();
     let mut nodes = Vec::new();
     while let Some(id) = at.filter(|id| seen.insert(*id)) {
         let Some(node) = mapping.get(id) else { break };
-        nodes.push(node);
+        nodes.push((id, node));
         at = node.get("parent").and_then(Value::as_str);
     }
     nodes.reverse();
@@ -68,23 +115,20 @@ fn is_shown(message: &Value) -> bool {
     hidden != Some(true)
 }
 
-/// Returns the message, none if it is empty.
+/// Returns the message of these words.
 fn convert(
     session: &str,
     index: u64,
     role: Role,
     value: &Value,
     at: Timestamp,
+    Words { text, assets, left_out: _ }: Words,
     call: &mut Option<String>,
-) -> Option<Message> {
-    let content = value.get("content").unwrap_or(&Value::Null);
-    let (text, assets) = words(content);
-    if text.is_empty() {
-        return None;
-    }
+) -> Message {
     let member = |path: &str| value.pointer(path).and_then(Value::as_str);
     let own = member("/id").and_then(|id| id.parse::<MessageId>().ok());
-    let id = own.unwrap_or_else(|| message_id(session, index, &[role.name(), &content.to_string()]));
+    let content = || value.get("content").unwrap_or(&Value::Null).to_string();
+    let id = own.unwrap_or_else(|| message_id(session, index, &[role.name(), &content()]));
     let tool = member("/recipient").filter(|name| role == Role::Assistant && *name != "all");
     let block = match (tool, call.as_ref().filter(|_| role.is_result())) {
         (Some(name), _) => {
@@ -103,26 +147,41 @@ fn convert(
     if !assets.is_empty() {
         message = message.with_metadata("assets", Value::Array(assets));
     }
-    Some(message)
+    message
 }
 
-/// Returns the words of a content, and its images and files, which stand in the words as `[image]` or `[file]`.
-fn words(content: &Value) -> (String, Vec<Value>) {
+/// What a message says.
+#[derive(Default)]
+struct Words {
+    text: String,
+    /// Its images and files, which stand in the words as `[image]` or `[file]`.
+    assets: Vec<Value>,
+    /// What does not stand in the words as it was.
+    left_out: Vec<LeftOut>,
+}
+
+/// Returns what a message says.
+fn words(message: &Value) -> Words {
+    let content = message.get("content").unwrap_or(&Value::Null);
     let mut lines: Vec<&str> = content.get("text").and_then(Value::as_str).into_iter().collect();
-    let mut assets = Vec::new();
+    let mut words = Words::default();
     for part in content.get("parts").and_then(Value::as_array).into_iter().flatten() {
         match part {
             Value::String(text) => lines.push(text),
             // Sound comes with its transcript.
             Value::Object(asset) => {
                 let kind = asset.get("content_type").and_then(Value::as_str).unwrap_or_default();
-                let image = if kind.starts_with("image") { "[image]" } else { "[file]" };
-                lines.push(asset.get("text").and_then(Value::as_str).unwrap_or(image));
-                assets.push(part.clone());
+                let is_image = kind.starts_with("image");
+                let (stand_in, what) = if is_image { ("[image]", LeftOut::Image) } else { ("[file]", LeftOut::File) };
+                lines.push(asset.get("text").and_then(Value::as_str).unwrap_or(stand_in));
+                words.assets.push(part.clone());
+                words.left_out.push(what);
             }
-            _ => {}
+            Value::Null => {}
+            _ => words.left_out.push(LeftOut::UnknownPiece),
         }
     }
     lines.retain(|line| !line.trim().is_empty());
-    (lines.join("\n"), assets)
+    words.text = lines.join("\n");
+    words
 }

@@ -6,7 +6,8 @@ use clap::ValueEnum;
 use memory::Timestamp;
 use serde_json::Value;
 
-use super::item::{Meter, Sink, Stopped};
+use super::item::{Meter, Stopped};
+use super::queue::Sink;
 use super::stream::{self, Line, Reading};
 use super::{chatgpt, export, locomo, longmemeval, openai};
 
@@ -36,6 +37,10 @@ pub(crate) struct Source {
     pub(crate) stem: String,
     /// The time of messages that have none.
     pub(crate) now: Timestamp,
+    /// Tenant and subject of whom it is read for; an export of another owner says nothing by itself.
+    pub(crate) owner: (String, String),
+    /// Whether messages speak with the trust of the roles that the file gives them.
+    pub(crate) trusts_roles: bool,
     /// How it is read.
     pub(crate) reading: Reading,
 }
@@ -43,6 +48,7 @@ pub(crate) struct Source {
 /// Reads all of `input` into `sink`. Blocks; stops when the other side does.
 pub(crate) fn read(input: impl Read, source: &Source, sink: &Sink) -> Result<(), Stopped> {
     let mut input = BufReader::with_capacity(1 << 16, input);
+    let sink = &sink.trusting(source.trusts_roles);
     if let Some(what) = input.fill_buf().ok().and_then(foreign) {
         return sink.reject(1, what);
     }
@@ -90,10 +96,15 @@ fn each_line(mut input: impl BufRead, source: &Source, sink: &Sink, reader: &mut
                     reader.element(line, value, sink)
                 });
             }
-            Ok(Line::Text(text)) => match serde_json::from_str::<Value>(&text) {
-                Ok(value) => reader.element(line, value, sink)?,
-                Err(error) => sink.reject(line, format!("not JSON: {}", stream::category(&error)))?,
-            },
+            Ok(Line::Text(text)) => {
+                let value = stream::parse(&text);
+                // The values are as large again; the text is not held beside what is made of them.
+                drop(text);
+                match value {
+                    Ok(value) => reader.element(line, value, sink)?,
+                    Err(why) => sink.reject(line, why)?,
+                }
+            }
             Err(error) => return sink.reject(line, format!("the file cannot be read: {error}")),
         }
         is_first = false;
@@ -132,7 +143,7 @@ impl<'a> Reader<'a> {
             format: source.format,
             openai: openai::Reader::new(&source.session, &source.stem, source.now),
             longmemeval: longmemeval::Reader::default(),
-            export: export::Reader::default(),
+            export: export::Reader::new(&source.owner, source.trusts_roles),
         }
     }
 

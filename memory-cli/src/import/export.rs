@@ -1,17 +1,24 @@
-//! Our own export: rows with their numbers, records with their versions.
+//! Our own export: rows with their numbers, records with their versions, and roles and trust as they were.
+//!
+//! Anybody can write such a file, so an export speaks with the trust that it claims for its own owner alone: another
+//! owner's is refused unless the person says that its roles are to be trusted.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::item::{Item, Sink, Stopped};
+use super::item::{Item, Stopped};
+use super::queue::Sink;
 use crate::export::{End, RecordLine, RowLine, VERSION};
 
 /// The member by which an export is known.
 pub(super) const MARK: &str = "memory_export";
 
 /// What an export is read with.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Reader {
+    /// Tenant and subject of whom it is read for.
+    owner: (String, String),
+    trusts_roles: bool,
     has_begun: bool,
     /// What was read so far, what could not be taken included.
     read: End,
@@ -20,10 +27,14 @@ pub(super) struct Reader {
 }
 
 impl Reader {
+    pub(super) fn new(owner: &(String, String), trusts_roles: bool) -> Self {
+        Self { owner: owner.clone(), trusts_roles, has_begun: false, read: End::default(), end: None }
+    }
+
     /// Reads one line.
     pub(super) fn read(&mut self, line: u64, value: Value, sink: &Sink) -> Result<(), Stopped> {
-        if let Some(version) = value.get(MARK) {
-            return self.header(line, version, sink);
+        if value.get(MARK).is_some() {
+            return self.header(line, &value, sink);
         }
         if !self.has_begun {
             sink.reject(line, "an export begins with its version, as {\"memory_export\":1}")?;
@@ -49,16 +60,22 @@ impl Reader {
         }
     }
 
-    fn header(&mut self, line: u64, version: &Value, sink: &Sink) -> Result<(), Stopped> {
-        if version.as_u64() != Some(VERSION) {
+    fn header(&mut self, line: u64, header: &Value, sink: &Sink) -> Result<(), Stopped> {
+        if header.get(MARK).and_then(Value::as_u64) != Some(VERSION) {
             sink.reject(line, format!("an export of a version that this program does not read: it reads {VERSION}"))?;
+            return Err(Stopped);
+        }
+        let named = |member: &str| header.get(member).and_then(Value::as_str);
+        let is_own = named("tenant") == Some(&self.owner.0) && named("subject") == Some(&self.owner.1);
+        if !is_own && !self.trusts_roles {
+            sink.reject(line, "an export of another owner: import it with --trust-roles if you trust who wrote it")?;
             return Err(Stopped);
         }
         if self.has_begun {
             // Another export follows in the same file.
             self.finish(line, sink)?;
         }
-        *self = Self { has_begun: true, ..Self::default() };
+        (self.has_begun, self.read, self.end) = (true, End::default(), None);
         Ok(())
     }
 

@@ -4,7 +4,13 @@ use std::hash::{DefaultHasher, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use memory::{Error, Message, MessageId, StoredMessage, StoredRecord};
-use tokio::sync::mpsc::Sender;
+use serde::Serialize;
+
+use super::weight;
+use crate::output::brief;
+
+/// The most characters of a name that are told.
+const NAME: usize = 80;
 
 /// Something found in a file, with the line it ends on.
 #[derive(Debug)]
@@ -41,8 +47,69 @@ pub(crate) enum Item {
         /// Why, one clause.
         why: String,
     },
+    /// Something of a conversation that is not taken, or not as it was.
+    LeftOut {
+        /// The conversation.
+        session: String,
+        /// What it is.
+        what: LeftOut,
+    },
     /// Something to be said to the person.
     Note(String),
+}
+
+/// What of a conversation is not taken, or not as it was, although nothing is wrong with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum LeftOut {
+    /// A message of a branch that the person does not see.
+    OtherBranch,
+    /// A message that the program it comes from hides.
+    Hidden,
+    /// A message that says nothing.
+    Empty,
+    /// An image, of which a place holder stands in the text.
+    Image,
+    /// A file or sound, of which a place holder or a transcript stands in the text.
+    File,
+    /// A piece of a kind that this program does not know.
+    UnknownPiece,
+    /// A session that stands in the file a second time, under another date.
+    OtherDate,
+}
+
+impl LeftOut {
+    /// Returns what it is, in the plural.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::OtherBranch => "messages of other branches",
+            Self::Hidden => "hidden messages",
+            Self::Empty => "empty messages",
+            Self::Image => "images",
+            Self::File => "files",
+            Self::UnknownPiece => "pieces of an unknown kind",
+            Self::OtherDate => "repetitions under another date",
+        }
+    }
+}
+
+impl Item {
+    /// Returns about how many bytes of memory it takes.
+    pub(super) fn weight(&self) -> usize {
+        let beside = match self {
+            Self::Message { message, .. } => weight::of_message(message),
+            Self::Row { row, .. } => row.message.as_deref().map_or(0, weight::of_message),
+            Self::Record { record, .. } => {
+                let record = &record.record;
+                let names = record.tags.iter().chain(&record.origin).chain([&record.kind, &record.text]);
+                names.map(|name| weight::HEAP + name.len()).sum::<usize>()
+                    + weight::of_map(&record.metadata)
+                    + record.sources.len() * weight::HEAP
+            }
+            Self::Rejected { .. } | Self::LeftOut { .. } | Self::Note(_) => 0,
+        };
+        size_of::<Self>() + beside
+    }
 }
 
 /// Whoever takes the items has stopped.
@@ -74,34 +141,6 @@ impl Meter {
     }
 }
 
-/// Where a reader puts items. Waits while the other side is busy, so that memory stays bounded.
-#[derive(Clone, Debug)]
-pub(crate) struct Sink {
-    items: Sender<Item>,
-}
-
-impl Sink {
-    /// Returns a sink into `items`.
-    pub(crate) fn new(items: Sender<Item>) -> Self {
-        Self { items }
-    }
-
-    /// Puts an item.
-    pub(crate) fn put(&self, item: Item) -> Result<(), Stopped> {
-        self.items.blocking_send(item).map_err(|_| Stopped)
-    }
-
-    /// Puts a rejection.
-    pub(crate) fn reject(&self, line: u64, why: impl Into<String>) -> Result<(), Stopped> {
-        self.put(Item::Rejected { line, why: why.into() })
-    }
-
-    /// Puts a note.
-    pub(crate) fn note(&self, text: impl Into<String>) -> Result<(), Stopped> {
-        self.put(Item::Note(text.into()))
-    }
-}
-
 /// Returns the id of the message at `index` of a session of a file, so that a second import finds it stored.
 ///
 /// `said` is what makes the message: role, speaker, content.
@@ -129,4 +168,9 @@ pub(crate) fn refusal(error: &Error) -> String {
         Error::Conflict => "its number or version is taken by other content, or leaves a gap".to_owned(),
         other => other.to_string(),
     }
+}
+
+/// Returns the beginning of a name that stands in a file, to be told: it may be of any length.
+pub(crate) fn named(name: &str) -> String {
+    brief(name, NAME)
 }

@@ -3,7 +3,8 @@
 use memory::{Message, Role, Timestamp};
 use serde_json::Value;
 
-use super::item::{Item, Sink, Stopped, message_id};
+use super::item::{Stopped, message_id, named};
+use super::queue::Sink;
 use super::time;
 
 /// Reads one conversation.
@@ -19,13 +20,13 @@ pub(super) fn read(line: u64, value: &Value, sink: &Sink) -> Result<(), Stopped>
         let key = format!("session_{number}");
         let session = format!("{name}/{key}");
         let Some(turns) = conversation.get(&key).and_then(Value::as_array) else {
-            sink.reject(line, format!("{session} is no list of turns"))?;
+            sink.reject(line, format!("{} is no list of turns", named(&session)))?;
             continue;
         };
         let date = conversation.get(&format!("{key}_date_time")).and_then(Value::as_str);
         match date.and_then(time::of_locomo) {
             Some(start) => read_session(line, &session, start, turns, sink)?,
-            None => sink.reject(line, format!("{session} has no date"))?,
+            None => sink.reject(line, format!("{} has no date", named(&session)))?,
         }
     }
     Ok(())
@@ -35,7 +36,7 @@ fn read_session(line: u64, session: &str, start: Timestamp, turns: &[Value], sin
     for (index, turn) in (0u64..).zip(turns) {
         let member = |name: &str| turn.get(name).and_then(Value::as_str);
         let (Some(speaker), Some(text)) = (member("speaker"), member("text")) else {
-            sink.reject(line, format!("turn {} of {session} has no speaker or no text", index + 1))?;
+            sink.reject(line, format!("turn {} of {} has no speaker or no text", index + 1, named(session)))?;
             continue;
         };
         let caption = member("blip_caption");
@@ -47,8 +48,7 @@ fn read_session(line: u64, session: &str, start: Timestamp, turns: &[Value], sin
                 message = message.with_metadata(key, value);
             }
         }
-        let message = Box::new(message);
-        sink.put(Item::Message { line, session: session.to_owned(), message, time_is_inferred: false })?;
+        sink.message(line, session, message, false)?;
     }
     Ok(())
 }

@@ -5,8 +5,12 @@ use std::collections::HashMap;
 use memory::{Message, Role};
 use serde_json::Value;
 
-use super::item::{Item, Sink, Stopped, message_id};
+use super::item::{LeftOut, Stopped, message_id, named};
+use super::queue::Sink;
 use super::time;
+
+/// The longest name of a session, and the longest date, in bytes: both are kept of every session.
+const LONGEST: usize = 255;
 
 /// What a LongMemEval file is read with.
 #[derive(Debug, Default)]
@@ -40,23 +44,30 @@ impl Reader {
     fn session(&mut self, line: u64, id: &str, date: &str, turns: &[Value], sink: &Sink) -> Result<(), Stopped> {
         if let Some(first) = self.sessions.get(id) {
             if first != date {
-                sink.note(format!("session {id} is in the file under two dates: {first} stays, {date} is left out"))?;
+                let id = named(id);
+                sink.note(format!(
+                    "session {id} is in the file under two dates: {first} stays, {} is left out",
+                    named(date)
+                ))?;
+                sink.leave_out(&id, LeftOut::OtherDate)?;
             }
             return Ok(());
         }
-        let Some(start) = time::of_longmemeval(date) else {
-            return sink.reject(line, format!("session {id} has no date"));
+        if id.len() > LONGEST {
+            return sink.reject(line, format!("the name of session {} is too long", named(id)));
+        }
+        let Some(start) = time::of_longmemeval(date).filter(|_| date.len() <= LONGEST) else {
+            return sink.reject(line, format!("session {} has no date", named(id)));
         };
         self.sessions.insert(id.to_owned(), date.to_owned());
         for (index, turn) in (0u64..).zip(turns) {
             let role = turn.get("role").and_then(Value::as_str).and_then(Role::from_name);
             let (Some(role), Some(text)) = (role, turn.get("content").and_then(Value::as_str)) else {
-                sink.reject(line, format!("turn {} of session {id} has no role or no content", index + 1))?;
+                sink.reject(line, format!("turn {} of session {} has no role or no content", index + 1, named(id)))?;
                 continue;
             };
             let message_id = message_id(id, index, &[role.name(), text]);
-            let message = Box::new(Message::new(role, text, time::turn(start, index)).with_id(message_id));
-            sink.put(Item::Message { line, session: id.to_owned(), message, time_is_inferred: false })?;
+            sink.message(line, id, Message::new(role, text, time::turn(start, index)).with_id(message_id), false)?;
         }
         Ok(())
     }

@@ -7,9 +7,12 @@ use memory::message::Defaults;
 use memory::{Message, MessageId, Timestamp};
 use serde_json::{Map, Value};
 
-use super::item::{Item, Sink, Stopped, fingerprint, message_id, refusal};
-use super::time;
+use super::item::{Stopped, fingerprint, message_id, refusal};
+use super::queue::Sink;
+use super::{time, weight};
 
+/// What a message of our limits weighs at the most, as values.
+const HEAVIEST: usize = 48 << 20;
 /// The members in which a time is looked for.
 const TIMES: [&str; 4] = ["at", "created_at", "timestamp", "create_time"];
 /// The members in which a message's conversation is looked for.
@@ -44,9 +47,8 @@ impl Reader {
             None => {
                 let session = named.unwrap_or_else(|| self.session.clone());
                 let index = self.indexes.entry(fingerprint(&session)).or_default();
-                let item = message(line, &session, *index, object, self.now);
                 *index += 1;
-                return sink.put(item);
+                return message(line, &session, *index - 1, object, self.now, sink);
             }
         };
         self.conversation(line, named.or_else(|| take_text(&mut object, "id")), messages, sink)
@@ -69,18 +71,27 @@ impl Reader {
             None => (format!("{}/{line}", self.stem), &mut once),
         };
         for value in messages {
-            let item = match value {
-                Value::Object(object) => message(line, &session, *index, object, self.now),
-                _ => Item::Rejected { line, why: "not a message: it is no JSON object".to_owned() },
-            };
+            match value {
+                Value::Object(object) => message(line, &session, *index, object, self.now, sink)?,
+                _ => sink.reject(line, "not a message: it is no JSON object")?,
+            }
             *index += 1;
-            sink.put(item)?;
         }
         Ok(())
     }
 }
 
-fn message(line: u64, session: &str, index: u64, mut object: Map<String, Value>, now: Timestamp) -> Item {
+fn message(
+    line: u64,
+    session: &str,
+    index: u64,
+    mut object: Map<String, Value>,
+    now: Timestamp,
+    sink: &Sink,
+) -> Result<(), Stopped> {
+    if weight::of_map(&object) > HEAVIEST {
+        return sink.reject(line, "the message is larger than any that is taken");
+    }
     let own = object.get("id").and_then(Value::as_str).and_then(|id| id.parse::<MessageId>().ok());
     if own.is_some() {
         object.remove("id");
@@ -91,7 +102,7 @@ fn message(line: u64, session: &str, index: u64, mut object: Map<String, Value>,
         object.remove(member);
     }
     if let (Some(member), None) = (told, said) {
-        return Item::Rejected { line, why: format!("the member {member} is no time: write 2024-05-17T18:30:00Z") };
+        return sink.reject(line, format!("the member {member} is no time: write 2024-05-17T18:30:00Z"));
     }
     let metadata = match object.get("metadata") {
         Some(Value::Object(_)) => object.remove("metadata"),
@@ -105,10 +116,9 @@ fn message(line: u64, session: &str, index: u64, mut object: Map<String, Value>,
             if let Some(Value::Object(metadata)) = metadata {
                 message.metadata = metadata;
             }
-            let session = session.to_owned();
-            Item::Message { line, session, message: Box::new(message), time_is_inferred: said.is_none() }
+            sink.message(line, session, message, said.is_none())
         }
-        Err(error) => Item::Rejected { line, why: refusal(&error) },
+        Err(error) => sink.reject(line, refusal(&error)),
     }
 }
 

@@ -9,9 +9,12 @@ use std::sync::Arc;
 use serde::de::{Deserializer as _, Error as _, SeqAccess, Visitor};
 use serde_json::{Deserializer, Value};
 
-use super::item::{Meter, Sink, Stopped};
+use super::bounded::{self, Element};
+use super::item::{Meter, Stopped};
+use super::queue::Sink;
 
 const TOO_LONG: &str = "longer than this program reads";
+const TOO_MUCH: &str = "holds more values than this program reads at once: write a message a line";
 
 /// What is known of the input under way.
 #[derive(Clone, Debug)]
@@ -24,12 +27,29 @@ pub(crate) struct Reading {
 
 impl Default for Reading {
     fn default() -> Self {
-        Self { meter: Arc::default(), longest: 64 << 20 }
+        Self { meter: Arc::default(), longest: 32 << 20 }
     }
 }
 
 /// Takes what was read, with the line it ends on.
 pub(super) type Each<'a> = dyn FnMut(u64, Value) -> Result<(), Stopped> + 'a;
+
+/// Reads the JSON of one line; else why it cannot be read, as one clause that quotes nothing of it.
+pub(super) fn parse(line: &str) -> Result<Value, String> {
+    let mut input = Deserializer::from_str(line);
+    let read = bounded::value(&mut input).and_then(|value| input.end().map(|()| value));
+    match read {
+        Ok(value) => value.ok_or_else(|| format!("the line {TOO_MUCH}")),
+        Err(error) => Err(format!("not JSON: {}", category(&error))),
+    }
+}
+
+fn give(line: u64, value: Option<Value>, sink: &Sink, each: &mut Each<'_>) -> Result<(), Stopped> {
+    match value {
+        Some(value) => each(line, value),
+        None => sink.reject(line, format!("the element {TOO_MUCH}")),
+    }
+}
 
 /// Counts what passes, and ends an element that is too long.
 struct Metered<R> {
@@ -74,7 +94,10 @@ pub(super) fn next_line(input: &mut impl BufRead, reading: &Reading) -> io::Resu
         return Ok(Line::Bad(format!("the line is {TOO_LONG}")));
     }
     match String::from_utf8(line) {
-        Ok(text) => Ok(Line::Text(text.trim_end_matches(['\n', '\r']).to_owned())),
+        Ok(mut text) => {
+            text.truncate(text.trim_end_matches(['\n', '\r']).len());
+            Ok(Line::Text(text))
+        }
         Err(_) => Ok(Line::Bad("the line is not UTF-8".to_owned())),
     }
 }
@@ -104,9 +127,9 @@ pub(super) fn each_element(
     let mut stopped = false;
     let Reading { meter, longest } = reading;
     let left = Rc::new(Cell::new(*longest));
-    let mut visit = |value: Value| {
+    let mut visit = |value: Option<Value>| {
         left.set(*longest);
-        stopped = each(meter.lines() + 1, value).is_err();
+        stopped = give(meter.lines() + 1, value, sink, each).is_err();
         !stopped
     };
     let metered = Metered { inner: input, meter: Arc::clone(meter), left: Rc::clone(&left) };
@@ -124,10 +147,11 @@ pub(super) fn each_value(input: impl Read, reading: &Reading, sink: &Sink, each:
     let Reading { meter, longest } = reading;
     let left = Rc::new(Cell::new(*longest));
     let metered = Metered { inner: input, meter: Arc::clone(meter), left: Rc::clone(&left) };
-    for value in Deserializer::from_reader(metered).into_iter::<Value>() {
+    let mut values = Deserializer::from_reader(metered);
+    while values.end().is_err() {
         left.set(*longest);
-        match value {
-            Ok(value) => each(meter.lines() + 1, value)?,
+        match bounded::value(&mut values) {
+            Ok(value) => give(meter.lines() + 1, value, sink, each)?,
             Err(error) => {
                 return sink.reject(meter.lines() + 1, format!("not JSON from here on: {}", category(&error)));
             }
@@ -149,7 +173,7 @@ pub(super) fn category(error: &serde_json::Error) -> String {
     }
 }
 
-struct Elements<'a>(&'a mut dyn FnMut(Value) -> bool);
+struct Elements<'a>(&'a mut dyn FnMut(Option<Value>) -> bool);
 
 impl<'de> Visitor<'de> for Elements<'_> {
     type Value = ();
@@ -159,7 +183,7 @@ impl<'de> Visitor<'de> for Elements<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<(), A::Error> {
-        while let Some(value) = sequence.next_element::<Value>()? {
+        while let Some(value) = sequence.next_element_seed(Element)? {
             if !(self.0)(value) {
                 return Err(A::Error::custom("stopped"));
             }

@@ -5,24 +5,38 @@ use std::sync::Arc;
 
 use memory::{Block, Role, Timestamp};
 use serde_json::{Value, json};
-use tokio::sync::mpsc::channel;
 
-use super::{Format, Item, Reading, Sink, Source, read};
+use super::{Format, Item, Reading, Source, queue, read};
+
+mod broken;
+mod hostile;
+mod trust;
 
 /// The longest line that the tests read.
 const LONGEST: usize = 10_000;
 const NOW: Timestamp = Timestamp(1_700_000_000_000_000);
 
 fn items_of(input: impl Read, format: Option<Format>) -> Vec<Item> {
-    let (sender, mut items) = channel(100_000);
-    let session = "chat_history".to_owned();
-    let source = Source { format, session, stem: "file".to_owned(), now: NOW, reading: reading() };
-    let _ = read(input, &source, &Sink::new(sender));
-    std::iter::from_fn(|| items.try_recv().ok()).collect()
+    items_from(input, &Source { format, ..source() })
 }
 
-fn reading() -> Reading {
-    Reading { meter: Arc::default(), longest: LONGEST }
+fn items_from(input: impl Read, source: &Source) -> Vec<Item> {
+    let (sink, mut items) = queue(100_000);
+    let _ = read(input, source, &sink);
+    drop(sink);
+    std::iter::from_fn(|| items.blocking_next()).collect()
+}
+
+fn source() -> Source {
+    Source {
+        format: None,
+        session: "chat_history".to_owned(),
+        stem: "file".to_owned(),
+        now: NOW,
+        owner: ("acme".to_owned(), "ada".to_owned()),
+        trusts_roles: false,
+        reading: Reading { meter: Arc::default(), longest: LONGEST },
+    }
 }
 
 fn items(text: &str) -> Vec<Item> {
@@ -36,6 +50,7 @@ fn told(items: &[Item]) -> Vec<String> {
             format!("{line} {session} {} {}", message.role.name(), message.text())
         }
         Item::Rejected { line, why } => format!("{line} ! {why}"),
+        Item::LeftOut { session, what } => format!("{session} without {}", what.name()),
         Item::Note(text) => format!("note {text}"),
         other => format!("{other:?}"),
     });
@@ -129,6 +144,8 @@ fn chatgpt() -> Value {
 fn reads_the_branch_of_a_chatgpt_conversation_that_the_person_sees() {
     let items = items(&json!([chatgpt()]).to_string());
     let expected = [
+        "conv-1 without messages of other branches",
+        "conv-1 without images",
         "1 conv-1 user what is it?\n[image]",
         "1 conv-1 assistant an answer",
         "1 conv-1 assistant python 1 + 1",
@@ -148,9 +165,9 @@ fn reads_the_branch_of_a_chatgpt_conversation_that_the_person_sees() {
 fn a_chatgpt_conversation_without_a_current_node_ends_at_its_newest_leaf_and_a_circle_ends() {
     let mut value = chatgpt();
     value["current_node"] = Value::Null;
-    assert_eq!(items(&json!([value]).to_string()).len(), 4);
+    assert_eq!(messages(&items(&json!([value]).to_string())).len(), 4);
     value["mapping"]["q"]["parent"] = json!("tool");
-    assert_eq!(items(&json!([value]).to_string()).len(), 4);
+    assert_eq!(messages(&items(&json!([value]).to_string())).len(), 4);
 }
 
 fn locomo() -> Value {
@@ -211,90 +228,9 @@ fn reads_longmemeval_and_keeps_the_first_date_of_a_session_held_twice() {
         "1 s1 assistant hi",
         "1 s2 user bye",
         "note session s2 is in the file under two dates: 2023/05/21 (Sun) 10:00 stays, 2023/06/01 (Thu) 10:00 is left out",
+        "s2 without repetitions under another date",
     ];
     assert_eq!(told(&items), expected);
     assert_eq!(messages(&items)[1].role, Role::Assistant);
     assert_eq!(messages(&items)[1].at, "2023-05-20T02:21:01Z".parse().unwrap());
-}
-
-#[test]
-fn a_bad_line_is_told_with_its_number_and_the_good_ones_are_kept() {
-    let good = "{\"role\":\"user\",\"content\":\"a\"}";
-    let lines = [
-        good,
-        "{\"role\":\"user\"",
-        "7",
-        "{\"role\":\"nobody\",\"content\":\"a\"}",
-        "{\"role\":\"user\",\"content\":1e400}",
-        good,
-    ];
-    let expected = [
-        "1 chat_history user a",
-        "2 ! not JSON: it ends too soon",
-        "3 ! not a message: it is no JSON object",
-        "4 ! a chat message has an unknown role",
-        "5 ! not JSON: it is not well formed at column 30",
-        "6 chat_history user a",
-    ];
-    assert_eq!(told(&items(&lines.join("\n"))), expected);
-    let mut bytes = format!("{good}\n").into_bytes();
-    bytes.extend([b'"', 0xff, b'"', b'\n']);
-    bytes.extend(good.as_bytes());
-    let expected = ["1 chat_history user a", "2 ! the line is not UTF-8", "3 chat_history user a"];
-    assert_eq!(told(&items_of(bytes.as_slice(), None)), expected);
-}
-
-#[test]
-fn files_that_are_no_conversations_are_refused_in_a_line() {
-    assert!(items("").is_empty() && items(" \n\t\n").is_empty());
-    assert_eq!(told(&items("{\"a\":1}")), ["1 ! not a format that is known: name it with --format"]);
-    let brackets = "[".repeat(1 << 20);
-    assert_eq!(told(&items(&brackets)), ["1 ! not JSON from here on: it is not well formed at column 128"]);
-    let cut = "[{\"role\":\"user\",\"content\":\"a\"},\n{\"role\":\"us";
-    assert_eq!(told(&items(cut)), ["1 chat_history user a", "2 ! not JSON from here on: it ends too soon"]);
-}
-
-#[test]
-fn a_line_or_an_element_that_is_too_long_is_not_read_into_memory() {
-    let good = "{\"role\":\"user\",\"content\":\"a\"}\n";
-    let long = std::io::repeat(b'x').take(LONGEST as u64 * 100);
-    let lines = good.as_bytes().chain(long).chain(b"\n".as_slice()).chain(good.as_bytes());
-    let expected = ["1 chat_history user a", "2 ! the line is longer than this program reads", "3 chat_history user a"];
-    assert_eq!(told(&items_of(lines, None)), expected);
-    let long = std::io::repeat(b'x').take(LONGEST as u64 * 100);
-    let array = b"[\n\"".as_slice().chain(long);
-    assert_eq!(
-        told(&items_of(array, None)),
-        ["2 ! not JSON from here on: an element is longer than this program reads"]
-    );
-}
-
-#[test]
-fn an_export_says_when_it_is_cut_or_of_another_version() {
-    let head = "{\"memory_export\":1,\"tenant\":\"other\",\"subject\":\"one\"}";
-    assert_eq!(told(&items(head)), ["1 ! the export ends too soon: its last line is missing"]);
-    let whole = format!("{head}\n{{\"end\":{{\"rows\":0,\"records\":0}}}}\n");
-    assert!(items(&whole).is_empty());
-    assert!(items(&whole.repeat(2)).is_empty());
-    let less = format!("{head}\n{{\"row\":{{\"session\":\"\"}}}}\n{{\"end\":{{\"rows\":2,\"records\":0}}}}");
-    let expected = [
-        "2 ! the line does not have the members of an export",
-        "3 ! the export had 2 rows and 0 records, the file has not",
-    ];
-    assert_eq!(told(&items(&less)), expected);
-    let newer = "{\"memory_export\":2}\n{\"row\":{}}\n";
-    assert_eq!(told(&items(newer)), ["1 ! an export of a version that this program does not read: it reads 1"]);
-    let headless = items_of("{\"row\":{}}\n{\"row\":{}}".as_bytes(), Some(Format::Export));
-    assert_eq!(told(&headless), ["1 ! an export begins with its version, as {\"memory_export\":1}"]);
-}
-
-#[test]
-fn a_reader_stops_when_nobody_takes_its_items() {
-    let (sender, items) = channel(1);
-    drop(items);
-    let session = "s".to_owned();
-    let source = Source { format: None, session, stem: "f".to_owned(), now: NOW, reading: reading() };
-    let endless = std::io::repeat(b'\n').chain(std::io::empty());
-    let text = b"{\"role\":\"user\",\"content\":\"a\"}\n".chain(endless);
-    assert!(read(text, &source, &Sink::new(sender)).is_err());
 }

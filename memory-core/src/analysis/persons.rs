@@ -12,9 +12,9 @@ impl Analysis {
     /// not at the beginning.
     pub fn named<'a>(&self, question: &str, speakers: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
         let question = fold::normalise(question);
-        let words: Vec<Word<'_>> = words(&question).collect();
+        let words: Vec<Bare<'_>> = bare(&question).collect();
         let first_person = &self.0.first_person;
-        if first_person.is_empty() || words.iter().any(|word| first_person.contains(&*word.bare())) {
+        if first_person.is_empty() || words.iter().any(|word| first_person.contains(&*word.bare)) {
             return None;
         }
         let mut named: Option<&str> = None;
@@ -52,13 +52,14 @@ impl Analysis {
             return None;
         }
         let question = fold::normalise(question);
-        let words: Vec<Word<'_>> = words(&question).collect();
+        let words: Vec<Bare<'_>> = bare(&question).collect();
         let mut out = String::with_capacity(question.len());
         let mut copied = 0;
         let mut next = 0;
         while let Some((first, last)) = words.get(next..).and_then(|rest| self.occurs(speaker, rest)) {
             let after = last + 1;
-            let (Some(first), Some(last)) = (words.get(next + first), words.get(next + last)) else { break };
+            let word = |at: usize| words.get(next + at).map(|word| &word.word);
+            let (Some(first), Some(last)) = (word(first), word(last)) else { break };
             next += after;
             let rest = question.get(last.end()..).unwrap_or_default();
             let suffix = possessive(rest);
@@ -70,26 +71,29 @@ impl Analysis {
     }
 
     /// Returns where the speaker's name begins and ends among the words.
-    fn occurs(&self, speaker: &str, among: &[Word<'_>]) -> Option<(usize, usize)> {
+    fn occurs(&self, speaker: &str, among: &[Bare<'_>]) -> Option<(usize, usize)> {
         let speaker = fold::normalise(speaker);
         let name: Vec<String> = words(&speaker).map(|word| word.bare()).collect();
         let first = name.first()?;
-        for (at, word) in among.iter().enumerate() {
-            if word.bare() != *first || !self.is_name(word) {
-                continue;
-            }
-            let length =
-                among.get(at..).unwrap_or_default().iter().zip(&name).take_while(|(w, n)| w.bare() == **n).count();
-            return Some((at, at + if length == name.len() { length - 1 } else { 0 }));
-        }
-        None
+        let at = among.iter().position(|word| word.bare == *first && self.is_name(word))?;
+        let length = among.get(at..)?.iter().zip(&name).take_while(|(word, name)| word.bare == **name).count();
+        Some((at, at + if length == name.len() { length - 1 } else { 0 }))
     }
 
-    fn is_name(&self, word: &Word<'_>) -> bool {
-        let bare = word.bare();
-        let is_word = self.0.stop.contains(&*bare) || self.0.question.contains(&*bare);
+    fn is_name(&self, Bare { word, bare }: &Bare<'_>) -> bool {
+        let is_word = self.0.stop.contains(bare) || self.0.question.contains(bare);
         !is_word || (word.start > 0 && word.text.chars().next().is_some_and(char::is_uppercase))
     }
+}
+
+/// A word with its bare form, which is looked at once for every speaker.
+struct Bare<'a> {
+    word: Word<'a>,
+    bare: String,
+}
+
+fn bare(text: &str) -> impl Iterator<Item = Bare<'_>> {
+    words(text).map(|word| Bare { bare: word.bare(), word })
 }
 
 /// A run of letters and digits.

@@ -14,6 +14,9 @@ const DAY: i32 = 1;
 /// Days within which what has happened is told.
 const TOLD: i32 = 3;
 
+/// Times of one question at the most: every item found is held against each of them.
+const TIMES: usize = 64;
+
 /// Days that a question is about, and those after them on which they are still told of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Period {
@@ -63,7 +66,7 @@ impl fmt::Display for Period {
 
 impl Analysis {
     /// Returns the times that a question asked at `now` is about, in UTC: "two weeks ago", "last Tuesday", "in May", "on 8
-    /// May 2023". A month or day without a year is that of any year.
+    /// May 2023". A month or day without a year is that of any year. The first 64 count.
     ///
     /// Nothing where it names none or only vague ones ("recently"), or the language has no table for it. English has one.
     pub fn times(&self, question: &str, now: Timestamp) -> Vec<Period> {
@@ -78,6 +81,9 @@ impl Analysis {
             let named = || named(&self.0.months, before, rest).map(|days| (days, false));
             let period = counted.or_else(named).map(|(days, is_counted)| Period { days, is_counted });
             periods.extend(period.filter(|period| !periods.contains(period)));
+            if periods.len() == TIMES {
+                break;
+            }
         }
         periods
     }

@@ -252,6 +252,6 @@ fn part(row: &StoredMessage, message: Arc<Message>) -> Part {
             tokens: row.tokens,
         };
     }
-    let kind = if message.role.is_instruction() { PartKind::Instruction } else { PartKind::History };
+    let kind = if message.is_instruction() { PartKind::Instruction } else { PartKind::History };
     Part { kind, message, tokens: row.tokens }
 }

@@ -19,6 +19,7 @@ use super::hydrate::note;
 use super::memory::{Inner, VectorIndex};
 use super::receipt::{Degraded, Stage};
 use super::search::Search;
+use super::terms::Terms;
 
 /// Fewest candidates that are ranked of each index.
 const POOL: usize = 100;
@@ -38,6 +39,8 @@ pub(super) struct Asked {
 #[derive(Debug, Default)]
 pub(super) struct Legs {
     pub(super) terms: Vec<Term>,
+    /// How many terms of the question were not sought.
+    pub(super) left_out: usize,
     pub(super) text: TextHits,
     /// The stretches of conversation that hold the terms: they weigh, and are no answers.
     pub(super) spans: TextHits,
@@ -53,7 +56,7 @@ impl Inner {
     ///
     /// Speakers are known once words are found: a question that names one of them is embedded again, from their view.
     pub(super) async fn legs(&self, scope: &Scope, search: &Search, filter: &Filter) -> Legs {
-        let terms = self.analysis.query(&search.words);
+        let Terms { sought: terms, left_out } = self.terms(scope, search).await;
         let limit = POOL.max(search.limit.saturating_mul(10)).min(self.limits.results.max(POOL));
         let weighs = search.ranking.weighs_context();
         let of_unit = |unit| {
@@ -81,7 +84,7 @@ impl Inner {
         let vector = vector.unwrap_or_else(|(stage, error)| note(&mut degraded, stage, &error));
         degraded.extend(self.can_search().err().map(|error| Degraded::new(Stage::Text, &error)));
         degraded.dedup();
-        Legs { terms, text, spans, vector, asked, limit, degraded }
+        Legs { terms, left_out, text, spans, vector, asked, limit, degraded }
     }
 
     /// Returns `Ok` if there is an index that words can be sought in.
@@ -111,7 +114,12 @@ impl Inner {
         self.analysis.in_first_person(&search.words, speaker)
     }
 
-    fn text_leg(&self, scope: &Scope, query: TextQuery, is_sought: bool) -> impl Future<Output = Result<TextHits>> {
+    pub(super) fn text_leg(
+        &self,
+        scope: &Scope,
+        query: TextQuery,
+        is_sought: bool,
+    ) -> impl Future<Output = Result<TextHits>> {
         let index = self.text.as_ref().filter(|_| is_sought && !query.terms.is_empty());
         async move {
             let Some(index) = index else { return Ok(TextHits::default()) };

@@ -36,8 +36,9 @@ impl SearchReceipt {
         fresh: &[&StoredMessage],
         inner: &Inner,
     ) -> Vec<Candidate> {
-        let Legs { terms, mut text, spans, vector, asked, limit, degraded } = legs;
+        let Legs { terms, left_out, mut text, spans, vector, asked, limit, degraded } = legs;
         self.terms = terms.iter().map(|term| term.as_str().to_owned()).collect();
+        self.terms_left_out = left_out;
         (self.text_candidates, self.vector_candidates) = (text.hits.len(), vector.len());
         self.degraded = degraded;
         self.speaker.clone_from(&asked.speaker);
@@ -134,6 +135,7 @@ fn add_fresh(text: &mut TextHits, terms: &[Term], fresh: &[&StoredMessage], sear
         return;
     }
     let known: HashSet<ItemId> = text.hits.iter().map(|hit| hit.item.clone()).collect();
+    let places: HashMap<&Term, usize> = terms.iter().zip(0..).collect();
     for row in fresh {
         let item = ItemId::Message(row.id);
         let Some(message) = row.message.as_ref().filter(|_| !known.contains(&item) && row.covers.is_none()) else {
@@ -141,8 +143,12 @@ fn add_fresh(text: &mut TextHits, terms: &[Term], fresh: &[&StoredMessage], sear
         };
         let fields = Fields::of_message(row, message);
         let counts = own_terms(&inner.analysis, message);
-        let count = |term: &Term| counts.iter().find(|(own, _)| own == term).map_or(0, |(_, count)| *count);
-        let own: Vec<u32> = terms.iter().map(count).collect();
+        let mut own = vec![0; terms.len()];
+        for (term, count) in &counts {
+            if let Some(own) = places.get(term).and_then(|place| own.get_mut(*place)) {
+                *own = *count;
+            }
+        }
         if own.iter().all(|count| *count == 0) || !search.filter.matches(&fields) {
             continue;
         }

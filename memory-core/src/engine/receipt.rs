@@ -133,6 +133,8 @@ fn as_key<S: Serializer>(item: &ItemId, serializer: S) -> Result<S::Ok, S::Error
 pub struct SearchReceipt {
     /// The terms sought.
     pub terms: Vec<String>,
+    /// Terms of the query that were not sought, because it holds more than [`crate::Limits::query_terms`]: the rarest were.
+    pub terms_left_out: usize,
     /// The participant whom the question names: what they said counts more.
     pub speaker: Option<String>,
     /// The times that the question is about, as [`crate::analysis::Period`] writes them: what was said then counts more.

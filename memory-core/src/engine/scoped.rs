@@ -80,9 +80,7 @@ impl Scoped {
     /// `Conflict` if a record is stored in the same or a newer version with other content; `Invalid` beyond the limits, or
     /// if a version or count is larger than [`StoredRecord::check_numbers`] lets be.
     pub async fn restore(&self, rows: &[StoredRecord]) -> Result<()> {
-        for row in rows {
-            self.inner().limits.check_record(&row.record)?;
-        }
+        rows.iter().try_for_each(|row| self.inner().limits.check_stored(row))?;
         self.inner().records.store().restore(&self.scope, rows).await?;
         self.inner().changed.notify_one();
         Ok(())

@@ -54,7 +54,7 @@ impl Session {
         let counter = Careful::new(&inner.counter);
         let measured = messages.into_iter().map(|message| self.measure(message, &counter)).collect::<Result<Vec<_>>>();
         let messages = counter.verdict(measured)?;
-        let tokens = messages.iter().map(|new| new.tokens).sum();
+        let tokens = sum(messages.iter().map(|new| new.tokens));
         let batch = Append { fence: Some(self.fence().await?), messages };
         let appended = inner.chat.store().append(self.scoped.scope(), &self.id, &batch).await?;
         inner.note_if_full(self.scoped.scope(), &self.id, &appended.state);
@@ -87,16 +87,16 @@ impl Session {
     /// Stores rows as they were exported, with their numbers, archive marks and summaries.
     ///
     /// # Errors
-    /// `Conflict` if a number is taken by another message or would leave a gap.
+    /// `Invalid` for a row beyond the limits, `Conflict` if a number is taken by another message or would leave a gap.
     pub async fn restore(&self, rows: &[StoredMessage]) -> Result<AppendReceipt> {
         let inner = self.scoped.inner();
-        rows.iter().filter_map(|row| row.message.as_ref()).try_for_each(|m| inner.limits.check_message(m))?;
+        rows.iter().try_for_each(|row| inner.limits.check_row(row))?;
         let restored = inner.chat.store().restore(self.scoped.scope(), &self.id, rows).await?;
         inner.changed.notify_one();
         Ok(AppendReceipt {
             placements: restored.placements,
             head: restored.state.head,
-            tokens: rows.iter().map(|row| row.tokens).sum(),
+            tokens: sum(rows.iter().map(|row| row.tokens)),
             durability: restored.durability,
             pressure: inner.pressure(&restored.state),
         })
@@ -115,6 +115,7 @@ impl Session {
         let inner = self.scoped.inner();
         inner.limits.check_message(&message)?;
         let tokens = counter.count(&message);
+        inner.limits.check_tokens(tokens)?;
         inner.counted.note(message.id, tokens);
         Ok(NewMessage { tokens, message: Arc::new(message) })
     }
@@ -127,4 +128,9 @@ impl Session {
         // Not under a lock: a caller who does not poll would keep it from all others.
         Ok(*self.fence.get_or_init(|| fence))
     }
+}
+
+/// Adds up counts, which a limit may let be as large as their type.
+fn sum(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::saturating_add)
 }

@@ -37,7 +37,7 @@ impl Window {
             head.messages.iter_mut().chain(&mut tail.messages).for_each(|row| row.tokens = count(row, counter));
         }
         let first = tail.messages.first().map_or(Seq(u64::MAX), |row| row.seq);
-        let is_instruction = |row: &StoredMessage| row.message.as_ref().is_some_and(|m| m.role.is_instruction());
+        let is_instruction = |row: &StoredMessage| row.message.as_ref().is_some_and(|m| m.is_instruction());
         let mut summary = tail.messages.iter().rfind(|row| row.covers.is_some()).cloned();
         // A summary at the head is the newest one if a message was seen behind it.
         if summary.is_none() && head.messages.last().is_some_and(|row| row.covers.is_none()) {

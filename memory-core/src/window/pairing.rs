@@ -24,7 +24,7 @@ pub(super) enum Place<'a> {
     Call(Vec<CallId<'a>>),
     /// Only right behind the message with these calls, or behind other results of it.
     Result(Vec<CallId<'a>>),
-    /// Nowhere: it answers one message and calls for another.
+    /// Nowhere: it answers one message and calls for another, or is meant as an instruction and nobody vouches for it.
     Tangled,
 }
 
@@ -35,7 +35,7 @@ impl<'a> Place<'a> {
             return Self::Summary;
         }
         if message.role.is_instruction() {
-            return Self::Instruction;
+            return if message.is_instruction() { Self::Instruction } else { Self::Tangled };
         }
         if has_only_words(message) {
             return if message.role == Role::User { Self::Start } else { Self::Reply };

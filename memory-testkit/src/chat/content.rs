@@ -7,6 +7,7 @@ use memory_core::{Message, MessageId, SessionId, StoredMessage};
 use uuid::Uuid;
 
 use super::talk::{MANY, Talk, new, sized, texts};
+use crate::bad_input::refusal;
 use crate::check::{Scene, equal};
 use crate::generate::{self, HOSTILE_NAMES, Random};
 use crate::{Bed, Chat, odd};
@@ -20,6 +21,7 @@ scenarios!(TABLE: Chat = [
     keeps_every_name_of_an_owner,
     keeps_every_id,
     keeps_the_largest_token_counts,
+    no_sum_of_token_counts_begins_anew,
 ]);
 
 /// Checks that a row holds exactly this message.
@@ -154,4 +156,26 @@ async fn keeps_the_largest_token_counts(bed: Bed<Chat>) -> Scene {
     equal(talk.state().await?.active_tokens, large)?;
     equal(texts(&talk.read(&Page::newest(10).within(large - 1)).await?), ["b"])?;
     equal(texts(&talk.read(&Page::newest(10).within(u64::MAX)).await?), ["a", "b"])
+}
+
+async fn no_sum_of_token_counts_begins_anew(bed: Bed<Chat>) -> Scene {
+    let talk = Talk::plain(&bed)?;
+    talk.say(&["one"]).await?;
+    let (most, mut kept) = (i64::MAX as u64, Vec::new());
+    for count in [most - 1, most, most + 1, u64::MAX] {
+        let message = sized("x", count);
+        if refusal(&format!("{count} tokens"), talk.append(std::slice::from_ref(&message)).await)?.is_some() {
+            kept.push(message.message.id);
+        }
+        let state = talk.state().await?;
+        equal(state.active_messages, 1 + kept.len() as u64)?;
+        // Nine quintillions: the largest that every backend can add up to.
+        let least = if kept.is_empty() { 3 } else { 9_000_000_000_000_000_000 };
+        check!(state.active_tokens >= least, "after {count} more the session counts {}", state.active_tokens);
+        equal(talk.rows(View::Active).await?.len(), 1 + kept.len())?;
+    }
+    talk.chat.store().redact(&talk.scope, &kept).await?;
+    equal(talk.state().await?.active_tokens, 3)?;
+    talk.say(&["two"]).await?;
+    equal(talk.state().await?.active_tokens, 6)
 }

@@ -73,6 +73,16 @@ broken_read!(
 );
 
 broken_read!(
+    /// Counts tokens in 63 bits, and from 0 again where they are full.
+    CountsAnew, a_store_whose_counts_begin_anew_is_caught by ["no_sum_of_token_counts_begins_anew"],
+    |inner, call| {
+        let mut slice = inner.read(call.0, call.1, call.2).await?;
+        slice.state.active_tokens &= i64::MAX as u64;
+        Ok(slice)
+    }
+);
+
+broken_read!(
     /// Filters what the limit has left.
     FiltersAfterTheLimit, a_store_that_filters_after_the_limit_is_caught
     by ["filters_before_it_limits", "reads_any_history_as_the_model_does"],
