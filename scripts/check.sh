@@ -32,7 +32,12 @@ else
 fi
 
 step "documentation"
-RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features --quiet
+# With the default features, as whoever adds a crate sees it, then with all.
+crates=(memory memory_core memory_elastic memory_models memory_postgres memory_qdrant memory_redis memory_sqlite memory_testkit)
+for features in "" --all-features; do
+  RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet $features
+  cargo run --quiet -p memory-testkit --example doc_links -- target/doc "${crates[@]}"
+done
 
 step "servers of the tests"
 for name in REDIS POSTGRES QDRANT ELASTIC; do

@@ -123,8 +123,9 @@ pub(crate) fn receipt(receipt: &ContextReceipt) -> Vec<String> {
     ];
     let parts = parts.iter().filter(|(_, tokens)| *tokens > 0).map(|(name, tokens)| format!("{name} {tokens}"));
     let parts = parts.collect::<Vec<_>>().join(", ");
+    let parts = if parts.is_empty() { parts } else { format!(": {parts}") };
     let all = tokens.limit + tokens.reserved;
-    let mut lines = vec![format!("tokens    {} of {all} by {}: {parts}", tokens.total, receipt.counter)];
+    let mut lines = vec![format!("tokens    {} of {all} by {}{parts}", tokens.total, receipt.counter)];
     lines.push(format!("window    {}", window(receipt)));
     let recalled = receipt.included.iter().filter(|included| included.part == PartKind::Recalled).count();
     let terms = receipt.search.terms.join(" ");

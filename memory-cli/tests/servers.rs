@@ -137,6 +137,25 @@ async fn all_commands_find_what_they_need_in_postgres_alone(servers: Servers) ->
     Ok(())
 }
 
+async fn redis_alone_says_what_a_search_needs(servers: Servers) -> Scene {
+    let bed = Bed::new()?;
+    let redis = bed.place(&servers.url("redis")?, "prefix");
+    let lines = bed.file("said.jsonl");
+    std::fs::write(&lines, "{\"session\": \"s\", \"role\": \"user\", \"content\": \"a red parcel\"}\n")
+        .map_err(|error| Failure::new(error.to_string()))?;
+    bed.ok(&["--db", &redis, "import", &lines])?;
+    let refused = bed.run(&["--db", &redis, "search", "parcel"])?;
+    let line = String::from_utf8_lossy(&refused.stderr).into_owned();
+    check!(refused.status.code() == Some(1) && line.contains("MEMORY_TEXT_URL"), "{line}");
+    let context = bed.run(&["--db", &redis, "context", "--session", "s", "which parcel?"])?;
+    let shown = String::from_utf8_lossy(&context.stdout).into_owned();
+    check!(context.status.code() == Some(3), "{shown}");
+    check!(shown.contains("a red parcel") && shown.contains("degraded  text: redis cannot search"), "{shown}");
+    check!(bed.ok(&["--db", &redis, "search", ""])?.contains("a red parcel"), "what is newest needs no index");
+    check!(bed.ok(&["--db", &redis, "stats"])?.contains("MEMORY_TEXT_URL"), "stats say that there is no index");
+    Ok(())
+}
+
 fn main() -> ExitCode {
     Suite::new("memory-cli")
         .service(Service::postgres(), probe)
@@ -150,5 +169,6 @@ fn main() -> ExitCode {
             "o17_conversations_alone_go_to_redis_and_come_back_the_same",
             o17_conversations_alone_go_to_redis_and_come_back_the_same,
         )
+        .test("redis_alone_says_what_a_search_needs", redis_alone_says_what_a_search_needs)
         .run()
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memory_core::error::{Error, Result};
+use memory_core::secrets::without_secrets;
 use memory_core::time::{Clock, SystemClock};
 use sqlx::ConnectOptions as _;
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
@@ -161,7 +162,7 @@ impl fmt::Debug for PostgresConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { options, tls: _, schema, connections, is_migrating, deadline, clock } = self;
         f.debug_struct("PostgresConfig")
-            .field("host", &options.get_host())
+            .field("host", &without_secrets(options.get_host()))
             .field("port", &options.get_port())
             .field("database", &options.get_database())
             .field("schema", schema)
@@ -184,8 +185,10 @@ mod tests {
 
     #[test]
     fn shows_no_password() {
-        let shown = format!("{:?}", config("postgres://ada:canary@db.example.org/memory"));
-        assert!(!shown.contains("canary") && shown.contains("db.example.org"), "{shown}");
+        for url in ["postgres://ada:canary@db.example.org/memory", "POSTGRES://ada%3Acanary%40db.example.org/memory"] {
+            let shown = format!("{:?}", config(url));
+            assert!(!shown.contains("canary") && shown.contains("db.example.org"), "{shown}");
+        }
         let error = format!("{:?}", PostgresConfig::new("postgres://ada:canary@[::/memory").unwrap_err());
         assert!(!error.contains("canary"), "{error}");
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memory_core::error::{Error, Result};
+use memory_core::secrets::without_secrets;
 use memory_core::time::Clock;
 
 /// How long a server may take to answer.
@@ -122,6 +123,12 @@ impl RedisConfig {
         self
     }
 
+    /// Returns whether the way to some server is encrypted.
+    pub(crate) fn is_encrypted(&self) -> bool {
+        let mut kinds = self.urls.iter().filter_map(|url| url.split_once(':'));
+        kinds.any(|(kind, _)| kind.trim_start().eq_ignore_ascii_case("rediss"))
+    }
+
     /// Returns `Ok` if a server can be connected to in this way.
     pub(crate) fn check(&self) -> Result<()> {
         let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
@@ -131,18 +138,11 @@ impl RedisConfig {
         if self.response_timeout.is_zero() || self.connect_timeout.is_zero() {
             return Err(Error::invalid("a timeout is longer than zero"));
         }
-        if !cfg!(feature = "tls") && self.urls.iter().any(|url| url.starts_with("rediss:")) {
+        if !cfg!(feature = "tls") && self.is_encrypted() {
             return Err(Error::invalid("rediss:// needs the feature tls of memory-redis"));
         }
         Ok(())
     }
-}
-
-/// Returns the part of a URL that names the place: without user, password and options.
-fn place(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let rest = rest.split(['?', '#']).next().unwrap_or_default();
-    rest.rsplit_once('@').map_or(rest, |(_, place)| place)
 }
 
 impl fmt::Debug for RedisConfig {
@@ -150,7 +150,7 @@ impl fmt::Debug for RedisConfig {
         let Self { urls, is_cluster, prefix, response_timeout, connect_timeout, allow_lossy, clock, root_certificate } =
             self;
         f.debug_struct("RedisConfig")
-            .field("places", &urls.iter().map(|url| place(url)).collect::<Vec<_>>())
+            .field("places", &urls.iter().map(|url| without_secrets(url)).collect::<Vec<_>>())
             .field("is_cluster", is_cluster)
             .field("prefix", prefix)
             .field("response_timeout", response_timeout)
@@ -173,6 +173,7 @@ mod tests {
             "rediss://:hunter2@host:1/2",
             "redis://host:1/2?password=hunter2",
             "redis://a:hunter2%40@host:1/2#x",
+            "REDIS://a:hun?hunter2#@host:1/2",
         ] {
             let shown = format!("{:?}", RedisConfig::new(url));
             assert!(!shown.contains("hunter2") && shown.contains("host:1/2"), "{shown}");

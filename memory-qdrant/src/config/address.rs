@@ -19,8 +19,8 @@ impl<'u> Address<'u> {
     /// `Invalid` for anything else, credentials in the URL among it.
     pub(super) fn parse(url: &'u str) -> Result<Self> {
         let (is_encrypted, rest) = match url.split_once("://") {
-            Some(("https", rest)) => (true, rest),
-            Some(("http", rest)) => (false, rest),
+            Some((kind, rest)) if kind.eq_ignore_ascii_case("https") => (true, rest),
+            Some((kind, rest)) if kind.eq_ignore_ascii_case("http") => (false, rest),
             _ => return Err(Error::invalid("the URL of a server begins with http:// or https://")),
         };
         let authority = rest.strip_suffix('/').unwrap_or(rest);

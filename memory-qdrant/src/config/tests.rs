@@ -4,6 +4,7 @@ use super::*;
 fn a_key_is_sent_over_tls_or_to_this_machine_only() {
     let table = [
         ("https://qdrant.example.org:6334", true),
+        ("HTTPS://qdrant.example.org:6334", true),
         ("http://qdrant.example.org:6334", false),
         ("http://10.0.0.7:6334", false),
         ("http://localhost:6334", true),

@@ -227,7 +227,7 @@ async fn cluster(config: &RedisConfig) -> RedisResult<Wire> {
 /// second provider is compiled in.
 #[cfg(feature = "tls")]
 fn install_provider(config: &RedisConfig) {
-    let is_tls = config.urls.iter().any(|url| url.starts_with("rediss:"));
+    let is_tls = config.is_encrypted();
     if is_tls && rustls::crypto::CryptoProvider::get_default().is_none() {
         // Another thread may have been faster; then the process has one.
         let _ = rustls::crypto::ring::default_provider().install_default();

@@ -1,4 +1,4 @@
-//! A search without words, and a search without an index.
+//! A search without words, a search without an index, and how far the indexes are.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -81,4 +81,22 @@ async fn a_memory_without_an_index_says_what_to_set() {
     assert_eq!(texts(&ada.search(&Search::new("")).await.unwrap()), ["a rose"]);
     let bare = talk.assemble(&ContextRequest::new("rose", 1_000).recall(0)).await.unwrap();
     assert_eq!(bare.receipt.search.degraded, []);
+}
+
+#[tokio::test]
+async fn an_owner_sees_how_far_the_indexes_are_behind_for_it_alone() {
+    let bench = Bench::new().await;
+    told(&bench).await;
+    let pending = |subject| {
+        let owner = bench.owner(subject);
+        async move {
+            let indexes = owner.indexes().await;
+            indexes.iter().map(|index| index.backlog.as_ref().unwrap().pending).collect::<Vec<_>>()
+        }
+    };
+    // Three sessions and two records, for the index of words and that of meaning.
+    assert_eq!((pending("ada").await, pending("bob").await), (vec![5, 5], vec![1, 1]));
+    assert_eq!(pending("carol").await, [0, 0]);
+    bench.tend().await;
+    assert_eq!((pending("ada").await, pending("bob").await), (vec![0, 0], vec![0, 0]));
 }
