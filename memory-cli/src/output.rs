@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, Write};
 
-use memory::secrets::redacted;
+use memory::secrets::text_without_secrets;
 use serde::Serialize;
 
 /// Writes results to stdout.
@@ -53,7 +53,7 @@ impl Output {
 /// Says one line on stderr, without the secrets of places. A closed stderr stops nothing.
 pub(crate) fn say(text: &str) {
     // Written at once and whole: whoever reads it may kill this process at the next instant.
-    let _ = io::stderr().write_all(format!("{}\n", visible(&redacted(text))).as_bytes());
+    let _ = io::stderr().write_all(format!("{}\n", visible(&text_without_secrets(text))).as_bytes());
 }
 
 /// Returns text as one line that cannot steer a terminal: control characters, line ends, and characters that turn the

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::secrets::redacted;
+use crate::secrets::text_without_secrets;
 
 /// A result with the library's [`Error`], unless another is named: where it hides the standard library's, it is the same.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -119,13 +119,13 @@ impl Cause {
 
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&redacted(&self.0.to_string()))
+        f.write_str(&text_without_secrets(&self.0.to_string()))
     }
 }
 
 impl fmt::Debug for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Cause").field(&format_args!("{}", redacted(&format!("{:?}", self.0)))).finish()
+        f.debug_tuple("Cause").field(&format_args!("{}", text_without_secrets(&format!("{:?}", self.0)))).finish()
     }
 }
 
@@ -160,7 +160,7 @@ impl Error {
             source = cause.source();
         }
         let parts: Vec<&str> = line.split(['\n', '\r']).map(str::trim).filter(|part| !part.is_empty()).collect();
-        redacted(&parts.join("; ")).into_owned()
+        text_without_secrets(&parts.join("; ")).into_owned()
     }
 
     /// Returns whether the same call can succeed later. Holds for writes too: every write may be repeated.

@@ -30,7 +30,7 @@ pub fn without_secrets(place: &str) -> String {
 }
 
 /// Returns a text, such as that of an error, without the secrets of the places in it: [`without_secrets`] of each word.
-pub fn redacted(text: &str) -> Cow<'_, str> {
+pub fn text_without_secrets(text: &str) -> Cow<'_, str> {
     // Nothing without one of these is cut.
     if !text.contains(['@', '%', '=']) && !text.contains("://") {
         return Cow::Borrowed(text);
@@ -177,9 +177,9 @@ mod tests {
     fn a_text_keeps_its_words() {
         let text = "error: \"postgres://ada:x1@h/d\" and 'redis://:x2@k': a = 1,\n ask ada@example.org";
         let shown = "error: \"postgres://ada@h/d\" and 'redis://@k': a = 1,\n ask ada@example.org";
-        assert_eq!(redacted(text), shown);
+        assert_eq!(text_without_secrets(text), shown);
         for text in ["", "no place", "elastic://h:9200: connection refused", "at 10:30, says a@b"] {
-            assert_eq!(redacted(text), text);
+            assert_eq!(text_without_secrets(text), text);
         }
     }
 
@@ -230,7 +230,7 @@ mod tests {
         ) {
             let places = secrets.iter().map(|secret| format!("'redis://u:{secret}@h' {words} k?api-key={secret}"));
             let text = places.collect::<Vec<_>>().join("\n");
-            prop_assert!(!redacted(&text).contains(MARK), "{text} is shown as {}", redacted(&text));
+            prop_assert!(!text_without_secrets(&text).contains(MARK), "{text} is shown as {}", text_without_secrets(&text));
         }
     }
 }
