@@ -108,6 +108,18 @@ impl Scoped {
         Ok(draft.finish())
     }
 
+    /// Forgets what was derived from a summary, if that is gone.
+    pub(super) async fn forget_derived(&self, summary: MessageId) -> Result<()> {
+        if !self.messages(&[summary]).await?.is_empty() {
+            return Ok(());
+        }
+        let mut fall = Fall::of([ItemId::Message(summary)].into_iter());
+        self.settle(&mut fall).await?;
+        // An index that fails keeps its note, and nothing can be hydrated.
+        self.inner().delete_items(self.scope(), &fall.records()).await;
+        Ok(())
+    }
+
     async fn forget_session(&self, session: &SessionId) -> Result<ForgetReceipt> {
         let inner = self.inner();
         let (mut draft, mut after) = (Draft::default(), Seq(0));

@@ -102,13 +102,17 @@ impl Session {
         })
     }
 
-    /// Removes a summary and makes the messages that it stands for active again.
+    /// Removes a summary and makes the messages that it stands for active again. Records that were derived from the summary
+    /// fall with it. May be repeated.
     ///
     /// # Errors
     /// `Conflict` if the summary is archived itself, behind another one: undo that first.
     pub async fn unfold(&self, summary: MessageId) -> Result<SessionState> {
         let change = Compaction::Unfold { summary };
-        self.scoped.inner().chat.store().compact(self.scoped.scope(), &self.id, &change).await
+        let state = self.scoped.inner().chat.store().compact(self.scoped.scope(), &self.id, &change).await?;
+        // Nobody could tell later that they hold words of the messages.
+        self.scoped.forget_derived(summary).await?;
+        Ok(state)
     }
 
     fn measure(&self, message: Message, counter: &dyn TokenCounter) -> Result<NewMessage> {

@@ -16,6 +16,7 @@ scenarios!(TABLE: Stores = [
     what_is_told_while_its_source_is_forgotten_falls_or_is_refused,
     what_a_dropped_call_told_of_something_forgotten_is_taken_back,
     what_is_told_while_its_sources_place_is_taken_is_taken_back,
+    what_was_derived_from_a_summary_falls_when_it_is_unfolded,
 ]);
 
 /// Owners of whom something is forgotten while others tell records derived from it.
@@ -120,10 +121,10 @@ async fn what_a_dropped_call_told_of_something_forgotten_is_taken_back(bed: Bed<
     let scope = bed.scope("ada")?;
     let (ada, unlucky) = (world.sound.of(&scope), world.bare.of(&scope));
     let said = Said::by(&world, &ada).await?;
-    for source in said.items() {
+    for (place, source) in said.items().into_iter().enumerate() {
         // It has looked at its source and is about to store the record; then its caller goes away.
         world.cut.arm_at("put", Ending::IsDroppedBefore);
-        let told = world.cut.give_up(unlucky.remember(fact("the pin ends in 11", source))).await;
+        let told = world.cut.give_up(unlucky.remember(fact(&format!("4711 was told {place} times"), source))).await;
         check!(told.is_none(), "the call ended: {told:?}");
     }
     check!(ada.forget(&Forget::Messages(vec![said.message])).await?.complete, "something is left");
@@ -156,4 +157,21 @@ async fn what_is_told_while_its_sources_place_is_taken_is_taken_back(bed: Bed<St
     fails!(told, Error::Invalid { .. });
     let rows = ada.records(&Filter::current(world.sound.now()), None, 10).await?;
     equal(rows.iter().map(|row| row.record.id).collect::<Vec<_>>(), [old])
+}
+
+async fn what_was_derived_from_a_summary_falls_when_it_is_unfolded(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let ada = world.sound.of(&bed.scope("ada")?);
+    let said = Said::by(&world, &ada).await?;
+    let derived = ada.remember(fact("change 4711", ItemId::Message(said.summary))).await?.id;
+    ada.remember(fact("ada is careless", ItemId::Record(derived))).await?;
+    let talk = ada.session(&talk()?);
+    // A message stands for nothing, and what was derived from it stays.
+    talk.unfold(said.message).await?;
+    equal(ada.records(&Filter::All, None, 10).await?.len(), 3)?;
+    talk.unfold(said.summary).await?;
+    let rows = ada.records(&Filter::All, None, 10).await?;
+    equal(rows.iter().map(|row| row.record.id).collect::<Vec<_>>(), [said.record])?;
+    check!(ada.forget(&Forget::Messages(vec![said.message])).await?.complete, "something is left");
+    equal(ada.records(&Filter::All, None, 10).await?.len(), 0)
 }

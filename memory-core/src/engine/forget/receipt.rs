@@ -34,9 +34,10 @@ pub struct ForgetReceipt {
     pub epoch: Option<Epoch>,
     /// What each store did, if everything was forgotten; else the indexes that failed.
     pub stores: Vec<StoreErasure>,
-    /// Whether every store confirmed that nothing is left. If not, upkeep goes on with it; nothing can be recalled
-    /// either way, because truth holds it no more. A cache that did not answer is not asked again before what it holds
-    /// has expired; other processes that reach it may see that until then.
+    /// Whether a last look into truth found nothing derived, and every index confirmed that nothing is left. If an index did
+    /// not, upkeep goes on with it, as it does with what an earlier call that was cut off left in an index; nothing can be
+    /// recalled either way, because truth holds it no more. A cache that did not answer is not asked again before what it
+    /// holds has expired; other processes that reach it may see that until then.
     pub complete: bool,
 }
 
