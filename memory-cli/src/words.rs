@@ -127,10 +127,12 @@ pub(crate) fn receipt(receipt: &ContextReceipt) -> Vec<String> {
     let all = tokens.limit + tokens.reserved;
     let mut lines = vec![format!("tokens    {} of {all} by {}{parts}", tokens.total, receipt.counter)];
     lines.push(format!("window    {}", window(receipt)));
-    let recalled = receipt.included.iter().filter(|included| included.part == PartKind::Recalled).count();
+    let found = receipt.included.iter().filter(|included| included.signals.is_some());
+    let (recalled, in_window): (Vec<_>, Vec<_>) = found.partition(|included| included.part == PartKind::Recalled);
     let terms = receipt.search.terms.join(" ");
     if !terms.is_empty() {
-        lines.push(format!("recalled  {recalled} items, sought by: {terms}"));
+        let (recalled, in_window) = (recalled.len(), in_window.len());
+        lines.push(format!("recalled  {recalled} items beside {in_window} in the window, sought by: {terms}"));
     }
     if let Some(left_out) = left_out(&receipt.search.left_out) {
         lines.push(format!("left out  {left_out}"));
@@ -164,10 +166,10 @@ fn window(receipt: &ContextReceipt) -> String {
 
 fn left_out(left_out: &[LeftOut]) -> Option<String> {
     let reasons = [
-        (Reason::InWindow, "in the window already"),
         (Reason::NoRoom, "for want of room"),
         (Reason::BelowLimit, "less like the query"),
         (Reason::Gone, "gone meanwhile"),
+        (Reason::Unread, "because they could not be read"),
     ];
     let count = |reason| left_out.iter().filter(|item| item.reason == reason).count();
     let counts = reasons.map(|(reason, why)| (count(reason), why));

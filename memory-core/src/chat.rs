@@ -99,6 +99,9 @@ pub enum Edge {
 pub enum View {
     /// The window: active messages and active summaries.
     Active,
+    /// What a context shows of the window whatever its age: active messages of the roles `system` and `developer`, and the
+    /// newest active summary.
+    Pinned,
     /// Every message by number, forgotten ones as markers; no summaries.
     Log,
     /// Everything, summaries behind what they cover (export and moves).

@@ -3,13 +3,14 @@
 //! | to find | look in |
 //! |---|---|
 //! | what is stored when a message is appended | `session.rs` |
-//! | what a context holds and why | `context.rs` (the calls), `window.rs` (what was read and fits), `assemble.rs` (the rule), `render.rs` (how it looks) |
+//! | what a context holds and why | `context.rs` (the calls), `window.rs` (what was read and fits), `unfold.rs` (messages in place of summaries), `block.rs` (what is recalled, and what became of each candidate), `assemble.rs` (the order and the receipt), `render.rs` (how it looks) |
 //! | how hits are found, fused and checked | `search.rs` (the calls), `terms.rs` (by which words), `legs.rs` (the indexes), `rank.rs` (the rule), `hydrate.rs` (truth); without words, `recent.rs` |
 //! | how a record is stored, reinforced or superseded | `remember.rs` |
 //! | how anything is forgotten | `forget.rs` (the order), `forget/derived.rs` (what falls with it), `sources.rs` (nothing is derived from it later) |
 //! | how indexes follow truth | `upkeep.rs` (the calls), `pass.rs`, `seen.rs`, `turn.rs` (why a pass ends), `project.rs`, `isolate.rs` (what cannot be embedded); summaries of long windows in `summarise.rs` |
 
 mod assemble;
+mod block;
 mod builder;
 mod careful;
 mod context;
@@ -36,6 +37,7 @@ mod sources;
 mod summarise;
 mod terms;
 mod turn;
+mod unfold;
 mod upkeep;
 mod window;
 
@@ -46,7 +48,8 @@ pub use forget::{Forget, ForgetReceipt, StoreErasure};
 pub use given_up::GivenUp;
 pub use memory::{IndexStatus, Memory, Status, StoreStatus};
 pub use receipt::{
-    AppendReceipt, ContextReceipt, Degraded, History, Included, LeftOut, Reason, SearchReceipt, Signals, Stage, Tokens,
+    AppendReceipt, ContextReceipt, Degraded, Fold, FoldShown, History, Included, LeftOut, Reason, SearchReceipt,
+    Signals, Stage, Tokens,
 };
 pub use remember::{Remember, RememberReceipt, Remembered};
 pub use scoped::Scoped;

@@ -201,18 +201,20 @@ impl Limits {
         for block in blocks {
             self.check_nesting(depth, values)?;
             match block {
-                Block::Text { extra, .. } | Block::Refusal { extra, .. } => self.check_members(extra, values)?,
+                Block::Text { extra, .. } | Block::Refusal { extra, .. } | Block::Reasoning { extra, .. } => {
+                    self.check_members(extra, values)?;
+                }
                 Block::ToolCall { id, name, extra, .. } => {
                     self.check_call(id)?;
                     self.check_call(name)?;
                     self.check_members(extra, values)?;
                 }
-                Block::ToolResult { id, content } => {
+                Block::ToolResult { id, content, form: _, extra } => {
                     self.check_call(id)?;
+                    self.check_members(extra, values)?;
                     self.check_blocks(content, depth + 1, values)?;
                 }
                 Block::Media { value } | Block::Other { value, .. } => self.check_piece(value, depth, values)?,
-                Block::Reasoning { .. } => {}
             }
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! What is said in a conversation.
 
+mod anthropic;
 mod openai;
 mod stored;
 
@@ -11,7 +12,9 @@ use crate::error::Result;
 use crate::id::{Digest, ItemId, MessageId, SessionId};
 use crate::time::Timestamp;
 
+pub(crate) use anthropic::conversation as to_anthropic;
 pub use openai::Defaults;
+pub(crate) use openai::conversation as to_openai;
 pub use stored::StoredMessage;
 
 /// Who speaks, as chat models count it.
@@ -131,8 +134,11 @@ pub enum Block {
     Reasoning {
         /// Its words.
         text: String,
-        /// The member of the chat message that held it: `reasoning_content` or `reasoning`.
+        /// The member of the chat message that held it, `reasoning_content` or `reasoning`; `thinking` for a piece of content.
         field: String,
+        /// Unknown members of the piece, such as a signature.
+        #[serde(default, skip_serializing_if = "Map::is_empty", serialize_with = "codec::sorted_map")]
+        extra: Map<String, Value>,
     },
     /// A call of a tool by the model.
     ToolCall {
@@ -142,7 +148,8 @@ pub enum Block {
         name: String,
         /// The arguments as the model wrote them; usually, but not surely, JSON.
         arguments: String,
-        /// Unknown members of the call, among them its `type` unless that is `function`; `null` for a call without one.
+        /// Unknown members of the call, among them its `type` unless that is `function` (`tool_use` in Anthropic's dialect);
+        /// `null` for a call without one.
         #[serde(default, skip_serializing_if = "Map::is_empty", serialize_with = "codec::sorted_map")]
         extra: Map<String, Value>,
     },
@@ -152,10 +159,16 @@ pub enum Block {
         id: String,
         /// The answer.
         content: Vec<Block>,
+        /// The shape of the answer where it is a piece of a message's content.
+        #[serde(default, skip_serializing_if = "Form::is_plain")]
+        form: Form,
+        /// Unknown members of the piece.
+        #[serde(default, skip_serializing_if = "Map::is_empty", serialize_with = "codec::sorted_map")]
+        extra: Map<String, Value>,
     },
     /// An image, sound or file.
     Media {
-        /// The piece as it came: `image_url`, `input_audio`, `file`.
+        /// The piece as it came: `image_url`, `input_audio`, `file`, or `image`, `document`.
         #[serde(serialize_with = "codec::sorted_value")]
         value: Value,
     },
@@ -173,6 +186,11 @@ impl Block {
     /// Returns a block of words.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into(), extra: Map::new() }
+    }
+
+    /// Returns the answer to the call `id`.
+    pub fn tool_result(id: impl Into<String>, content: Vec<Block>) -> Self {
+        Self::ToolResult { id: id.into(), content, form: Form::default(), extra: Map::new() }
     }
 }
 

@@ -81,7 +81,7 @@ pub(crate) fn messages() -> Vec<Message> {
     let mut messages: Vec<_> = texts().into_iter().map(|text| Message::new(Role::User, text, at)).collect();
     messages.push(Message::of_blocks(Role::Assistant, Vec::new(), at));
     messages.push(Message::of_blocks(Role::Assistant, blocks(), at));
-    messages.push(Message::of_blocks(Role::Tool, vec![Block::ToolResult { id: String::new(), content: blocks() }], at));
+    messages.push(Message::of_blocks(Role::Tool, vec![Block::tool_result("", blocks())], at));
     let roles = [Role::System, Role::Developer, Role::User, Role::Assistant, Role::Tool, Role::Function];
     messages.extend(roles.map(|role| Message::new(role, role.name(), at)));
     let times = [i64::MIN, -210_866_803_200_000_000, -1, 0, 4_102_444_800_000_000, i64::MAX];
@@ -123,9 +123,10 @@ fn blocks() -> Vec<Block> {
         Block::text(""),
         Block::Text { text: "marked".to_owned(), extra: extra.clone() },
         Block::Refusal { text: "no\0".to_owned(), is_piece: true, extra: extra.clone() },
-        Block::Reasoning { text: "because".to_owned(), field: "reasoning_content".to_owned() },
-        Block::ToolCall { id: id.clone(), name, arguments, extra },
-        Block::ToolResult { id, content: vec![Block::text("found"), Block::Media { value: value.clone() }] },
+        Block::Reasoning { text: "because".to_owned(), field: "thinking".to_owned(), extra: extra.clone() },
+        Block::ToolCall { id: id.clone(), name, arguments, extra: extra.clone() },
+        Block::tool_result(id.clone(), vec![Block::text("found"), Block::Media { value: value.clone() }]),
+        Block::ToolResult { id, content: Vec::new(), form: Form::Null, extra },
         Block::Media { value },
         Block::Other { slot: Slot::Content, value: json!({"type": "hologram", "z": [1, {"y": -0.0}]}) },
         Block::Other { slot: Slot::ToolCalls, value: Value::Null },

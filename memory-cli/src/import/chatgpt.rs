@@ -135,7 +135,7 @@ fn convert(
             *call = Some(id.to_string());
             Block::ToolCall { id: id.to_string(), name: name.to_owned(), arguments: text, extra: Map::new() }
         }
-        (None, Some(answered)) => Block::ToolResult { id: answered.clone(), content: vec![Block::text(text)] },
+        (None, Some(answered)) => Block::tool_result(answered.clone(), vec![Block::text(text)]),
         (None, None) => Block::text(text),
     };
     if !role.is_result() && tool.is_none() {

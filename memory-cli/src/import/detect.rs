@@ -14,7 +14,7 @@ use super::{chatgpt, export, locomo, longmemeval, openai};
 /// A format that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// OpenAI chat JSON: a message a line, {"messages": […]} a line, or one array of messages
+    /// Chat JSON, OpenAI's or Anthropic's: a message a line, {"messages": […]} a line, or one array of messages
     Openai,
     /// The export of ChatGPT: conversations.json
     Chatgpt,

@@ -1,4 +1,4 @@
-//! OpenAI chat JSON: a message a line, or `{"messages": […]}` a line. Our own members stand beside the standard ones:
+//! Chat JSON of OpenAI's or Anthropic's API: a message a line, or `{"messages": […]}` a line. Our own members stand beside the standard ones:
 //! `session`, `id` (a UUID), `at` (or `created_at`, `timestamp`, `create_time`), `metadata`.
 
 use std::collections::HashMap;
@@ -111,7 +111,7 @@ fn message(
     let content = Value::Object(object);
     let id = own.unwrap_or_else(|| message_id(session, index, &[&content.to_string()]));
     let at = said.map_or(now, |(_, at)| at);
-    match Message::from_openai(&content, Defaults { id, at }) {
+    match Message::from_chat(&content, Defaults { id, at }) {
         Ok(mut message) => {
             if let Some(Value::Object(metadata)) = metadata {
                 message.metadata = metadata;

@@ -39,9 +39,9 @@ pub(super) fn of_message(message: &Message) -> usize {
 fn of_blocks(blocks: &[Block]) -> usize {
     let block = |block: &Block| match block {
         Block::Text { text, extra } | Block::Refusal { text, extra, .. } => text.len() + of_map(extra),
-        Block::Reasoning { text, .. } => text.len(),
+        Block::Reasoning { text, extra, .. } => text.len() + of_map(extra),
         Block::ToolCall { id, name, arguments, extra } => id.len() + name.len() + arguments.len() + of_map(extra),
-        Block::ToolResult { id, content } => id.len() + of_blocks(content),
+        Block::ToolResult { id, content, extra, .. } => id.len() + of_blocks(content) + of_map(extra),
         Block::Media { value } | Block::Other { value, .. } => of_value(value),
         // A kind that came after this program counts as one small piece.
         _ => 0,

@@ -1,28 +1,22 @@
 //! What a context holds: the rule by which a budget is shared out, as functions of values.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::error::{Error, Result};
-use crate::id::{ItemId, MessageId, RecordId};
-use crate::message::{Message, Role, StoredMessage};
+use crate::id::{ItemId, MessageId};
+use crate::message::{Message, StoredMessage, to_anthropic, to_openai};
 use crate::model::TokenCounter;
-use crate::time::Timestamp;
 use crate::window::Budget;
 
-use super::hydrate::as_record;
-use super::receipt::{ContextReceipt, History, Included, LeftOut, Reason, SearchReceipt, Tokens};
+use super::block::Block;
+use super::receipt::{ContextReceipt, Included, SearchReceipt, Signals, Tokens};
 use super::render;
 use super::search::Hit;
 use super::window::{Fitted, Window};
-
-/// The fewest tokens that a recalled item takes with what is said about it.
-const LEAST: u64 = 8;
-/// The most bytes of words that one token stands for; only runs of blanks have more.
-const BYTES: u64 = 64;
 
 /// The part of a context that a message stands in, in the order of the context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -66,9 +60,18 @@ impl Context {
         self.parts.iter().map(|part| part.message.as_ref())
     }
 
-    /// Returns the messages as OpenAI chat JSON.
+    /// Returns the messages as OpenAI chat JSON. Results that stand in one message, as in Anthropic's dialect, become a message
+    /// each; what only another provider's model can use, such as its signed thoughts, is left out.
     pub fn to_openai(&self) -> Vec<Value> {
-        self.messages().map(Message::to_openai).collect()
+        to_openai(self.messages())
+    }
+
+    /// Returns the members of a request to Anthropic's API: `messages`, with the roles in turn and the results of calls right
+    /// behind them, and `system`, if there are instructions.
+    ///
+    /// Ids of calls that the API does not take are replaced. What it cannot show, such as sound, is named in words.
+    pub fn to_anthropic(&self) -> Value {
+        to_anthropic(self.messages())
     }
 
     /// Returns the tokens of all parts together.
@@ -84,6 +87,8 @@ pub(super) struct Room {
     limit: u64,
     reserved: u64,
     query: Option<Part>,
+    /// The message of the window that is the query.
+    said: Option<MessageId>,
 }
 
 impl Room {
@@ -93,7 +98,7 @@ impl Room {
             let tokens = counter.count(&message);
             Part { kind: PartKind::Query, message: Arc::new(message), tokens }
         });
-        let room = Self { limit, reserved: budget.reserve, query };
+        let room = Self { limit, reserved: budget.reserve, query, said: None };
         if room.query_tokens() > limit {
             return Err(Error::OverBudget { need: room.query_tokens(), budget: limit });
         }
@@ -105,11 +110,10 @@ impl Room {
         self.limit.saturating_sub(self.query_tokens())
     }
 
-    /// Leaves the query out if it is the newest message of the window already.
-    pub(super) fn drop_query_if_said(&mut self, window: &Window) {
-        let newest = window.rows.last().and_then(|row| row.message.as_ref());
-        let said = |query: &Part| newest.is_some_and(|m| m.role == Role::User && m.text() == query.message.text());
-        self.query = self.query.take().filter(|query| !said(query));
+    /// Leaves the query out if the window ends with it already.
+    pub(super) fn leave_query_to(&mut self, window: &Window) {
+        self.said = self.query.as_ref().and_then(|query| window.said(&query.message.text()));
+        self.query = self.query.take().filter(|_| self.said.is_none());
     }
 
     fn query_tokens(&self) -> u64 {
@@ -117,141 +121,93 @@ impl Room {
     }
 }
 
-/// The block of recalled items and its size.
+/// What was recalled beside a window.
 #[derive(Debug, Default)]
-pub(super) struct Block {
-    hits: Vec<Hit>,
-    /// How many tokens each hit has added.
-    shares: Vec<u64>,
-    message: Option<Message>,
-    pub(super) tokens: u64,
-}
-
-impl Block {
-    /// Takes hits, best first, as long as the whole block keeps `share` tokens; the others are left out.
-    pub(super) fn fill(
-        hits: Vec<Hit>,
-        share: u64,
-        counter: &dyn TokenCounter,
-        now: Timestamp,
-        receipt: &mut SearchReceipt,
-    ) -> Self {
-        let mut block = Self::default();
-        for hit in hits {
-            let (item, signals) = (hit.item.clone(), hit.signals);
-            if !block.takes(hit, share, counter, now) {
-                receipt.left_out.push(LeftOut::new(&item, Reason::NoRoom, signals));
-            }
-        }
-        block
-    }
-
-    /// Takes a hit if the whole block keeps `share` tokens with it.
-    fn takes(&mut self, hit: Hit, share: u64, counter: &dyn TokenCounter, now: Timestamp) -> bool {
-        let left = share.saturating_sub(self.tokens);
-        // The block is counted anew with each hit, so what surely does not fit is told without that.
-        if left < LEAST || left < u64::MAX / BYTES && hit.content.text().len() as u64 > left * BYTES {
-            return false;
-        }
-        self.hits.push(hit);
-        let message = render::recalled(self.hits.iter().map(|hit| &hit.content), now);
-        let tokens = counter.count(&message);
-        if tokens > share {
-            self.hits.pop();
-            return false;
-        }
-        self.shares.push(tokens.saturating_sub(self.tokens));
-        (self.message, self.tokens) = (Some(message), tokens);
-        true
-    }
-
-    /// Returns the records in the block.
-    pub(super) fn records(&self) -> Vec<RecordId> {
-        self.hits.iter().filter_map(|hit| as_record(&hit.item)).collect()
-    }
-
-    /// Takes out what stands in the window.
-    pub(super) fn without(
-        self,
-        window: &HashSet<MessageId>,
-        counter: &dyn TokenCounter,
-        now: Timestamp,
-        receipt: &mut SearchReceipt,
-    ) -> Self {
-        let is_shown = |hit: &Hit| matches!(&hit.item, ItemId::Message(id) if window.contains(id));
-        let (shown, rest): (Vec<Hit>, Vec<Hit>) = self.hits.iter().cloned().partition(is_shown);
-        if shown.is_empty() {
-            return self;
-        }
-        receipt.left_out.extend(shown.iter().map(|hit| LeftOut::new(&hit.item, Reason::InWindow, hit.signals)));
-        Self::fill(rest, u64::MAX, counter, now, receipt)
-    }
+pub(super) struct Recalled {
+    pub(super) hits: Vec<Hit>,
+    pub(super) block: Block,
+    /// The messages of the window that the search found too.
+    pub(super) in_window: HashMap<MessageId, Signals>,
 }
 
 /// Puts the parts of a context in order and writes its receipt.
 pub(super) fn assemble(
     mut window: Window,
     fitted: Fitted,
-    block: Block,
+    recalled: Recalled,
     room: Room,
     counter: &dyn TokenCounter,
     search: SearchReceipt,
 ) -> Context {
-    let mut parts = Vec::with_capacity(fitted.shown.len() + 2);
-    let mut included = Vec::with_capacity(fitted.shown.len() + block.hits.len());
-    let mut tokens = Tokens { limit: room.limit, reserved: room.reserved, ..Tokens::default() };
-    let mut history = History {
-        window_messages: window.state.active_messages,
-        window_tokens: window.state.active_tokens,
-        kept_messages: fitted.shown.len() as u64,
-        kept_tokens: fitted.tokens,
-        truncated: fitted.truncated,
-        ..History::default()
-    };
+    let Recalled { hits, mut block, in_window } = recalled;
+    let mut parts = Parts::default();
+    let (mut history, folds) = (window.history(&fitted), window.folds(&fitted));
     for mut shown in fitted.shown {
         let Some((row, message)) = window.take(&mut shown) else { continue };
-        let part = part(row, message);
-        let share = match part.kind {
-            PartKind::Instruction => &mut tokens.instructions,
-            PartKind::Summary => &mut tokens.summaries,
-            _ => &mut tokens.history,
-        };
-        *share += part.tokens;
+        let is_query = room.said == Some(row.id);
+        if is_query {
+            parts.push_block(&mut block, &hits);
+        }
+        let part = part(row, message, is_query);
         if part.kind != PartKind::Instruction {
             history.first = history.first.or(Some(row.covers.map_or(row.seq, |covers| covers.first)));
             history.last = Some(row.seq);
         }
-        let item = ItemId::Message(row.id);
-        included.push(Included { item, part: part.kind, tokens: part.tokens, signals: None });
-        parts.push(part);
+        let (item, signals) = (ItemId::Message(row.id), in_window.get(&row.id).copied());
+        parts.included.push(Included { item, part: part.kind, tokens: part.tokens, signals });
+        parts.list.push(part);
     }
-    if let Some(message) = block.message {
-        tokens.recalled = block.tokens;
-        included.extend(block.hits.iter().zip(block.shares).map(|(hit, tokens)| {
-            let (item, signals) = (hit.item.clone(), Some(hit.signals));
-            Included { item, part: PartKind::Recalled, tokens, signals }
-        }));
-        parts.push(Part { kind: PartKind::Recalled, message: Arc::new(message), tokens: block.tokens });
-    }
-    if let Some(query) = room.query {
-        tokens.query = query.tokens;
-        parts.push(query);
-    }
-    tokens.total = parts.iter().map(|part| part.tokens).sum();
+    parts.push_block(&mut block, &hits);
+    parts.list.extend(room.query);
+    let tokens = tokens_of(&parts.list, room.limit, room.reserved);
     let (counter, complete) = (counter.name().to_owned(), window.complete);
-    let recounted = window.recounted;
-    let receipt = ContextReceipt { tokens, counter, recounted, history, included, search, complete, took_micros: 0 };
-    Context { parts, receipt }
+    let (recounted, included) = (window.recounted, parts.included);
+    let receipt =
+        ContextReceipt { tokens, counter, recounted, history, folds, included, search, complete, took_micros: 0 };
+    Context { parts: parts.list, receipt }
 }
 
-fn part(row: &StoredMessage, message: Arc<Message>) -> Part {
-    if let Some(covers) = row.covers {
-        return Part {
-            kind: PartKind::Summary,
-            message: Arc::new(render::summary(&message, covers)),
-            tokens: row.tokens,
-        };
+/// The parts of a context so far.
+#[derive(Default)]
+struct Parts {
+    list: Vec<Part>,
+    included: Vec<Included>,
+}
+
+impl Parts {
+    /// Puts the block of recalled items here, unless it stands somewhere already.
+    fn push_block(&mut self, block: &mut Block, hits: &[Hit]) {
+        let Some(message) = block.message.take() else { return };
+        self.included.extend(block.included(hits));
+        self.list.push(Part { kind: PartKind::Recalled, message: Arc::new(message), tokens: block.tokens });
     }
-    let kind = if message.is_instruction() { PartKind::Instruction } else { PartKind::History };
-    Part { kind, message, tokens: row.tokens }
+}
+
+fn tokens_of(parts: &[Part], limit: u64, reserved: u64) -> Tokens {
+    let mut tokens = Tokens { limit, reserved, ..Tokens::default() };
+    for part in parts {
+        let share = match part.kind {
+            PartKind::Instruction => &mut tokens.instructions,
+            PartKind::Summary => &mut tokens.summaries,
+            PartKind::History => &mut tokens.history,
+            PartKind::Recalled => &mut tokens.recalled,
+            PartKind::Query => &mut tokens.query,
+        };
+        *share = share.saturating_add(part.tokens);
+        tokens.total = tokens.total.saturating_add(part.tokens);
+    }
+    tokens
+}
+
+fn part(row: &StoredMessage, message: Arc<Message>, is_query: bool) -> Part {
+    let tokens = row.tokens;
+    if let Some(covers) = row.covers {
+        return Part { kind: PartKind::Summary, message: Arc::new(render::summary(&message, covers)), tokens };
+    }
+    let kind = match (message.is_instruction(), is_query) {
+        (true, _) => PartKind::Instruction,
+        (false, true) => PartKind::Query,
+        (false, false) => PartKind::History,
+    };
+    Part { kind, message, tokens }
 }

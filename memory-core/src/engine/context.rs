@@ -2,37 +2,35 @@
 
 use std::collections::HashSet;
 
-use crate::chat::{Page, View};
 use crate::error::Result;
 use crate::filter::Filter;
-use crate::id::{MessageId, Seq};
+use crate::id::MessageId;
 use crate::message::{Message, Role, StoredMessage};
 use crate::model::TokenCounter;
 use crate::time::{Stopwatch, Timestamp};
 use crate::window::{Budget, Oversize};
 
-use super::assemble::{Block, Context, Room, assemble};
+use super::assemble::{Context, Recalled, Room, assemble};
+use super::block::{Block, Fates, is_in};
 use super::careful::Careful;
-use super::hydrate::as_message;
 use super::legs::Legs;
 use super::memory::Inner;
 use super::rank::Candidate;
-use super::receipt::{LeftOut, Reason, SearchReceipt};
-use super::search::{Hit, Search};
+use super::receipt::SearchReceipt;
+use super::search::Search;
 use super::session::Session;
 use super::window::{Fitted, Window};
 
-/// Rows read at the head of a session, where instructions stand.
-const HEAD: usize = 8;
-/// Rows of the tail that are read at the most; the budget usually stops the page long before.
-const TAIL: usize = 20_000;
+/// Pages of older rows that are read at the most, where calls and results without one another fill the first ones.
+const MORE_PAGES: usize = 4;
 
 /// What a context is asked for.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ContextRequest {
-    /// What the person says now; empty for none. It stands last, and what is recalled answers it, or the first 64 KiB of it
-    /// ([`crate::Limits::query_bytes`]).
+    /// What the person says now; empty for none. What is recalled answers it, or the first 64 KiB of it
+    /// ([`crate::Limits::query_bytes`]). It stands last, once: where the session ends with it already, with the calls and
+    /// results behind it that have had no reply yet, it stays there.
     pub query: String,
     /// How many tokens there are.
     pub budget: Budget,
@@ -118,7 +116,12 @@ impl Session {
     /// Under a short budget, instructions and query come first, then the last turn, then recalled items (a third at
     /// most), and history takes the rest. The window is the largest tail that does not begin with an answer and keeps
     /// calls with their results. Recalled items are one block of data before the query, never instructions; what is in
-    /// the window already is not repeated there. Reads one page, whatever the length of the session.
+    /// the window already is not repeated there.
+    ///
+    /// Active instructions are in it wherever they stand in the session; where there is no room for them beside the last
+    /// turn, the oldest of those that do not open the session are left out. Where there is room for the messages under a
+    /// summary they take its place, the newest first: folding costs a larger budget nothing. What is read depends on the
+    /// budget, not on the length of the session.
     ///
     /// # Errors
     /// `OverBudget` if instructions, query and the last turn do not fit and the request's policy is to fail;
@@ -142,19 +145,45 @@ impl Session {
             let Recall { search, filter, .. } = recall.as_ref()?;
             Some(inner.legs(self.scoped().scope(), search, filter).await)
         };
-        let (head, tail) = (Page::after(Seq(0), HEAD, View::Active), Page::newest(TAIL).within(request.budget.limit));
-        let (head, tail, legs) = tokio::join!(self.read(&head), self.read(&tail), legs);
-        let window = Window::new(head?, tail?, counter, &inner.counted);
-        room.drop_query_if_said(&window);
-
+        let (pinned, tail) = Window::pages(request.budget.limit);
+        let (pinned, tail, legs) = tokio::join!(self.read(&pinned), self.read(&tail), legs);
+        let mut window = Window::new(request.budget.limit, pinned?, tail?, counter, &inner.counted);
+        room.leave_query_to(&window);
         let left = room.left();
-        let (fitted, block, receipt) = match recall.as_ref().zip(legs) {
+        self.complete(&mut window, left, request.oversize, counter).await?;
+        let (fitted, recalled, receipt) = match recall.as_ref().zip(legs) {
             Some((recall, legs)) => self.beside(counter, &window, left, request, recall, legs).await?,
-            None => (window.fit(left, request.oversize, counter)?, Block::default(), SearchReceipt::default()),
+            None => (window.fit(left, request.oversize, counter)?, Recalled::default(), SearchReceipt::default()),
         };
-        let mut context = assemble(window, fitted, block, room, counter, receipt);
+        let mut context = assemble(window, fitted, recalled, room, counter, receipt);
         context.receipt.took_micros = watch.micros();
         Ok(context)
+    }
+
+    /// Reads on where `left` tokens have room for more than the first pages hold, or the last turn begins before them.
+    async fn complete(
+        &self,
+        window: &mut Window,
+        left: u64,
+        oversize: Oversize,
+        counter: &dyn TokenCounter,
+    ) -> Result<()> {
+        if let Some(page) = window.head() {
+            window.add_head(self.read(&page).await?, counter);
+        }
+        for _ in 0..MORE_PAGES {
+            while let Some(page) = window.rest_of_turn(left, oversize)? {
+                window.add_older(self.read(&page).await?, counter);
+            }
+            window.keep_instructions_within(left)?;
+            let Some(page) = window.older(left) else { break };
+            window.add_older(self.read(&page).await?, counter);
+        }
+        window.keep_instructions_within(left)?;
+        if let Some(page) = window.folded(left) {
+            window.unfold(self.read(&page).await?, counter);
+        }
+        Ok(())
     }
 
     /// Shares `left` tokens out between the window and what is recalled beside it.
@@ -166,7 +195,7 @@ impl Session {
         request: &ContextRequest,
         Recall { search, filter, now, watch }: &Recall,
         legs: Legs,
-    ) -> Result<(Fitted, Block, SearchReceipt)> {
+    ) -> Result<(Fitted, Recalled, SearchReceipt)> {
         let inner = self.scoped().inner();
         let share = request.recall_tokens.min(left / 3);
         let first = window.fit_beside(left, share, request.oversize, counter)?;
@@ -174,34 +203,27 @@ impl Session {
         let fresh: Vec<&StoredMessage> = window.rows.iter().filter(|row| !shown.contains(&row.id)).collect();
         let mut receipt = SearchReceipt::default();
         let candidates = receipt.rank(search, legs, &fresh, inner);
-        let hits = self.pick(&candidates, request.recall, filter, &shown, &mut receipt).await;
+        let outside: Vec<&Candidate> = candidates.iter().filter(|found| !is_in(&shown, &found.item)).collect();
+        let taken = self.scoped().take(&outside, request.recall, filter, &mut receipt).await;
         receipt.took_micros = watch.micros();
-        let share = share.min(left.saturating_sub(first.tokens));
-        let block = Block::fill(hits, share, counter, *now, &mut receipt);
-        // What recalled items did not use goes back to the history.
-        let fitted = if share == 0 {
-            first
-        } else {
-            window.fit(left.saturating_sub(block.tokens), request.oversize, counter)?
+        let fill = |shown: &HashSet<MessageId>, tokens: u64| {
+            Block::fill(&taken.hits, shown, share.min(left.saturating_sub(tokens)), counter, *now)
         };
-        let block = block.without(&window.ids(&fitted), counter, *now, &mut receipt);
-        self.scoped().note_access(block.records());
-        Ok((fitted, block, receipt))
-    }
-
-    /// Takes the best `count` candidates that are not in the window and that truth confirms.
-    async fn pick(
-        &self,
-        candidates: &[Candidate],
-        count: usize,
-        filter: &Filter,
-        window: &HashSet<MessageId>,
-        receipt: &mut SearchReceipt,
-    ) -> Vec<Hit> {
-        let in_window = |candidate: &&Candidate| as_message(&candidate.item).is_some_and(|id| window.contains(&id));
-        let (shown, rest): (Vec<&Candidate>, Vec<&Candidate>) = candidates.iter().partition(in_window);
-        let shown = shown.into_iter().take(count);
-        receipt.left_out.extend(shown.map(|c| LeftOut::new(&c.item, Reason::InWindow, c.signals)));
-        self.scoped().take(&rest, count, filter, receipt).await
+        let (mut fitted, mut shown, mut outside) = (first, shown, taken.hits.len());
+        let block = loop {
+            let block = fill(&shown, fitted.tokens);
+            // What recalled items do not use goes to the history, which may take some of them; then there is room again.
+            let room = left.saturating_sub(block.tokens);
+            (fitted, shown) = window.grow(fitted, shown, room, request.oversize, counter)?;
+            let still = taken.hits.iter().filter(|hit| !is_in(&shown, &hit.item)).count();
+            if still == outside {
+                break block;
+            }
+            outside = still;
+        };
+        let Fates { in_window, left_out } = Fates::of(&candidates, &taken, &block, &shown);
+        receipt.left_out = left_out;
+        self.scoped().note_access(block.records(&taken.hits));
+        Ok((fitted, Recalled { hits: taken.hits, block, in_window }, receipt))
     }
 }

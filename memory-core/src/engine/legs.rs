@@ -5,10 +5,12 @@ use std::future::Future;
 
 use crate::analysis::Period;
 use crate::error::{Cause, Error, Result, Transience};
+use crate::fields::Fields;
 use crate::filter::{Field, Filter, Scalar};
 use crate::id::Unit;
 use crate::layer::cached::{embed, noting};
 use crate::layer::within;
+use crate::message::Role;
 use crate::model::Purpose;
 use crate::rank::LegKind;
 use crate::scope::Scope;
@@ -74,14 +76,16 @@ impl Inner {
         let mut degraded: Vec<Degraded> = uncached.iter().map(|error| Degraded::new(Stage::Cache, error)).collect();
         let mut taken =
             |found: Result<TextHits>| found.unwrap_or_else(|error| note(&mut degraded, Stage::Text, &error));
-        let text = pool(terms.len(), taken(messages), taken(records));
+        let mut text = pool(terms.len(), taken(messages), taken(records));
+        text.hits.retain(|hit| !is_instruction(&hit.fields));
         let spans = taken(spans);
         let asked = if weighs { self.asked(search, &text) } else { Asked::default() };
         let vector = match self.rewritten(search, &asked) {
             Some(words) => self.vector_leg(scope, search, filter, &words, near).await,
             None => vector,
         };
-        let vector = vector.unwrap_or_else(|(stage, error)| note(&mut degraded, stage, &error));
+        let mut vector = vector.unwrap_or_else(|(stage, error)| note(&mut degraded, stage, &error));
+        vector.retain(|hit| !is_instruction(&hit.fields));
         degraded.extend(self.can_search().err().map(|error| Degraded::new(Stage::Text, &error)));
         degraded.dedup();
         Legs { terms, left_out, text, spans, vector, asked, limit, degraded }
@@ -180,6 +184,11 @@ impl Inner {
         };
         tokio::time::timeout(self.patience, within(self.patience, read)).await.map_err(late)?
     }
+}
+
+/// Instructions are no answers. Nothing indexes them now, but an index that was made earlier may hold some.
+fn is_instruction(fields: &Fields) -> bool {
+    fields.role.is_some_and(Role::is_instruction)
 }
 
 /// Messages and records are one collection to whoever asks: their statistics are added up.

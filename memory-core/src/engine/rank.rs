@@ -1,11 +1,12 @@
 //! From the answers of the indexes to one order.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use crate::fields::Fields;
 use crate::id::ItemId;
 use crate::index::{own_terms, span_of};
-use crate::message::StoredMessage;
+use crate::message::{Message, StoredMessage};
 use crate::rank::{
     Bm25, Candidate as Found, Contribution, Leg, LegKind, NAMED_BONUS, NAMED_WEIGHT, NEIGHBOUR_COSINE_WEIGHT,
     RoleWeights, SAMPLE, SPAN_WEIGHT, TIME_BONUS, TIME_WEIGHT, add_spans, bm25f, smooth,
@@ -138,9 +139,9 @@ fn add_fresh(text: &mut TextHits, terms: &[Term], fresh: &[&StoredMessage], sear
     let places: HashMap<&Term, usize> = terms.iter().zip(0..).collect();
     for row in fresh {
         let item = ItemId::Message(row.id);
-        let Some(message) = row.message.as_ref().filter(|_| !known.contains(&item) && row.covers.is_none()) else {
-            continue;
-        };
+        let is_sought =
+            |message: &&Arc<Message>| !known.contains(&item) && row.covers.is_none() && !message.role.is_instruction();
+        let Some(message) = row.message.as_ref().filter(is_sought) else { continue };
         let fields = Fields::of_message(row, message);
         let counts = own_terms(&inner.analysis, message);
         let mut own = vec![0; terms.len()];

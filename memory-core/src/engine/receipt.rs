@@ -82,14 +82,14 @@ pub struct Signals {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Reason {
-    /// It is in the window already.
-    InWindow,
-    /// There was no room for it in the budget.
+    /// There was no room for it in the share of the budget that recalled items have.
     NoRoom,
-    /// Better candidates filled the places.
+    /// As many better candidates as were asked for came before it.
     BelowLimit,
     /// Its content is gone, and its id was deleted from the index; or it no longer matches, and the index follows.
     Gone,
+    /// Its content could not be read: a degraded stage says why.
+    Unread,
 }
 
 /// Something that went into a context.
@@ -102,7 +102,7 @@ pub struct Included {
     pub part: super::PartKind,
     /// Its tokens; those of recalled items are counted with their block.
     pub tokens: u64,
-    /// How it was found, if it was recalled.
+    /// How the search found it, if it did; a message of the window may have been found too.
     pub signals: Option<Signals>,
 }
 
@@ -143,7 +143,8 @@ pub struct SearchReceipt {
     pub text_candidates: usize,
     /// Items near in meaning among which the best were chosen.
     pub vector_candidates: usize,
-    /// The next best candidates, up to as many as there are hits, and every one that was gone.
+    /// The next best candidates, up to as many as were asked for, and every one that was gone or could not be read; of a
+    /// context also those that found no room. What went in, with the window too, is not among them.
     pub left_out: Vec<LeftOut>,
     /// Ids found in an index whose content was gone or no longer matched; 0 in a healthy system.
     pub dropped_at_hydration: usize,
@@ -175,6 +176,9 @@ pub struct Tokens {
 }
 
 /// How much of the window went in.
+///
+/// The window's messages are those kept that are not unfolded, those left out for one reason each, and the summaries whose
+/// place their messages have ([`FoldShown::Messages`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct History {
     /// Messages and summaries in the window of the session.
@@ -183,14 +187,57 @@ pub struct History {
     pub window_tokens: u64,
     /// Messages and summaries that went in, instructions included.
     pub kept_messages: u64,
-    /// Their tokens as stored.
+    /// Their tokens.
     pub kept_tokens: u64,
+    /// Those of them that a summary of the window stands for.
+    pub unfolded: u64,
+    /// Messages and summaries that are older than the budget has room for.
+    pub no_room: u64,
+    /// Messages that nobody can be sent, because no person speaks before them.
+    pub no_start: u64,
+    /// Calls without their results, and results without their call: no model accepts them. And what is meant as an
+    /// instruction and has not the trust of one.
+    pub unpaired: u64,
+    /// Calls at the end whose results are missing yet, with those that are there.
+    pub unfinished: u64,
+    /// Instructions for which there is no room beside the last turn, the oldest of those that do not open the session.
+    pub instructions_left_out: u64,
+    /// Whether there are instructions that were not read: more than the newest 256 and those at the head of the session.
+    pub instructions_unread: bool,
     /// The first number that went in, instructions apart.
     pub first: Option<Seq>,
     /// The last number that went in.
     pub last: Option<Seq>,
     /// Messages whose middle was cut to fit.
     pub truncated: u64,
+}
+
+/// What stands in a context for a stretch of the session that a summary covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FoldShown {
+    /// The summary.
+    Summary,
+    /// Its messages, because there is room for all of them.
+    Messages,
+    /// The summary, and the newest of its messages.
+    Both,
+    /// Neither: there is no room.
+    Nothing,
+}
+
+/// A stretch of the session that a summary of the window stands for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Fold {
+    /// The summary; written as its [`ItemId::key`].
+    #[serde(serialize_with = "as_key")]
+    pub summary: ItemId,
+    /// The first number that it covers.
+    pub first: Seq,
+    /// The last number that it covers.
+    pub last: Seq,
+    /// What the context shows.
+    pub shown: FoldShown,
 }
 
 /// What went into a context, what was left out and why.
@@ -204,6 +251,8 @@ pub struct ContextReceipt {
     pub recounted: bool,
     /// How much of the window went in.
     pub history: History,
+    /// The summaries of the window that were read, oldest first, and whether they or their messages went in.
+    pub folds: Vec<Fold>,
     /// What went in, in order.
     pub included: Vec<Included>,
     /// What happened to the rest of the candidates, and how the search went.

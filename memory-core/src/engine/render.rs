@@ -63,12 +63,21 @@ fn item(content: &Content) -> String {
             stored.record.created_at
         }
     };
-    // Minutes are enough for a model, and seconds cost tokens.
-    let at = at.to_string();
-    attribute("at", at.get(..16).unwrap_or(&at));
+    attribute("at", &minute(at));
     attribute("trust", trust_of(content).name());
     let _ = write!(out, ">{}</item>", escape(&content.text()));
     out
+}
+
+/// Returns a time with its zone, to the minute: that is enough for a model, and seconds cost tokens.
+fn minute(at: Timestamp) -> String {
+    let text = at.to_string();
+    match (text.get(..10), text.get(11..16)) {
+        (Some(day), Some(minute)) if text.starts_with(|first: char| first.is_ascii_digit()) => {
+            format!("{day} {minute} UTC")
+        }
+        _ => text,
+    }
 }
 
 fn trust_of(content: &Content) -> Trust {
@@ -80,4 +89,17 @@ fn trust_of(content: &Content) -> Trust {
 
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_a_zone_whatever_the_time() {
+        let at = |text: &str| minute(text.parse().unwrap());
+        assert_eq!(at("2026-11-22T20:37:59Z"), "2026-11-22 20:37 UTC");
+        assert_eq!(at("-000044-03-15T10:00:00Z"), "-000044-03-15T10:00:00Z");
+        assert_eq!(at("@9223372036854775807"), "@9223372036854775807");
+    }
 }

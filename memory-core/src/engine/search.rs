@@ -170,6 +170,13 @@ pub struct Found {
     pub receipt: SearchReceipt,
 }
 
+/// What of the candidates of a search is a hit, and what is none.
+#[derive(Debug, Default)]
+pub(super) struct Taken {
+    pub(super) hits: Vec<Hit>,
+    pub(super) left_out: Vec<LeftOut>,
+}
+
 impl Scoped {
     /// Finds messages and records by their words and meaning, best first.
     ///
@@ -196,7 +203,8 @@ impl Scoped {
         let mut receipt = SearchReceipt::default();
         let candidates = receipt.rank(search, legs, &[], inner);
         let candidates: Vec<&Candidate> = candidates.iter().collect();
-        let hits = self.take(&candidates, search.limit, &filter, &mut receipt).await;
+        let Taken { hits, left_out } = self.take(&candidates, search.limit, &filter, &mut receipt).await;
+        receipt.left_out = left_out;
         receipt.took_micros = watch.micros();
         Ok(Found { hits, receipt })
     }
@@ -216,15 +224,21 @@ impl Scoped {
         limit: usize,
         filter: &Filter,
         receipt: &mut SearchReceipt,
-    ) -> Vec<Hit> {
-        let mut hits = Vec::new();
+    ) -> Taken {
+        let mut taken = Taken::default();
         let mut absent = Vec::new();
         let mut unread = Vec::new();
         let mut rest = candidates.iter().copied();
-        while hits.len() < limit {
+        while taken.hits.len() < limit {
             // A store that failed once is not asked again for each of the next best.
-            let is_asked = |candidate: &&Candidate| !unread.contains(&candidate.item.unit());
-            let batch: Vec<&Candidate> = rest.by_ref().filter(is_asked).take(limit - hits.len()).collect();
+            let is_asked = |candidate: &&Candidate| {
+                let is_asked = !unread.contains(&candidate.item.unit());
+                if !is_asked {
+                    taken.left_out.push(LeftOut::new(&candidate.item, Reason::Unread, candidate.signals));
+                }
+                is_asked
+            };
+            let batch: Vec<&Candidate> = rest.by_ref().filter(is_asked).take(limit - taken.hits.len()).collect();
             if batch.is_empty() {
                 break;
             }
@@ -233,18 +247,20 @@ impl Scoped {
             receipt.degraded.append(&mut hydrated.degraded);
             for Candidate { item, signals, .. } in batch {
                 if let Some(content) = hydrated.found.remove(item) {
-                    hits.push(Hit { item: item.clone(), content, signals: *signals });
-                } else if !hydrated.unread.contains(&item.unit()) {
+                    taken.hits.push(Hit { item: item.clone(), content, signals: *signals });
+                } else if hydrated.unread.contains(&item.unit()) {
+                    taken.left_out.push(LeftOut::new(item, Reason::Unread, *signals));
+                } else {
                     receipt.dropped_at_hydration += 1;
-                    receipt.left_out.push(LeftOut::new(item, Reason::Gone, *signals));
+                    taken.left_out.push(LeftOut::new(item, Reason::Gone, *signals));
                 }
             }
             absent.append(&mut hydrated.absent);
             unread.append(&mut hydrated.unread);
         }
         receipt.degraded.extend(self.inner().clean(self.scope(), absent).await);
-        receipt.left_out.extend(rest.take(limit).map(|c| LeftOut::new(&c.item, Reason::BelowLimit, c.signals)));
-        hits
+        taken.left_out.extend(rest.take(limit).map(|c| LeftOut::new(&c.item, Reason::BelowLimit, c.signals)));
+        taken
     }
 }
 

@@ -1,22 +1,21 @@
 //! The part of a session that a context is made of, and what of it fits.
 
+mod reading;
+mod told;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::chat::{SessionState, Slice};
+use crate::chat::SessionState;
 use crate::error::Result;
 use crate::id::{MessageId, Seq};
-use crate::message::{Message, StoredMessage};
+use crate::message::{Message, Role, StoredMessage};
 use crate::model::TokenCounter;
 use crate::window::{Budget, FitOptions, Ledger, Oversize, fit_with};
 
-use super::counted::Counted;
-use super::render;
+use super::unfold::Under;
 
-/// The most tokens of a message that is counted only to know whose counts are stored.
-const SAMPLE: u64 = 1_000;
-
-/// The part of a session that was read: instructions at its head, its newest summary, and its tail.
+/// The part of a session that was read: its instructions, its newest summary, and its tail.
 #[derive(Debug)]
 pub(super) struct Window {
     /// All but the newest summary.
@@ -28,36 +27,56 @@ pub(super) struct Window {
     pub(super) complete: bool,
     /// Whether the stored counts were another counter's.
     pub(super) recounted: bool,
+    /// The number from which on every row of the window was read.
+    first: Seq,
+    /// How many rows that are.
+    read: u64,
+    /// Whether they are all of the window.
+    is_whole: bool,
+    /// Whether there are more instructions than were read.
+    lacks_instructions: bool,
+    /// Instructions that were read and have no room.
+    instructions_left_out: HashSet<MessageId>,
+    under: Option<Under>,
 }
 
 impl Window {
-    pub(super) fn new(mut head: Slice, mut tail: Slice, counter: &dyn TokenCounter, counted: &Counted) -> Self {
-        let recounted = is_of_another_counter(&tail.messages, counter, counted);
-        if recounted {
-            head.messages.iter_mut().chain(&mut tail.messages).for_each(|row| row.tokens = count(row, counter));
+    /// Returns the summaries of the window that were read.
+    fn summaries(&self) -> impl Iterator<Item = &StoredMessage> {
+        self.rows.iter().filter(|row| row.covers.is_some()).chain(&self.summary)
+    }
+
+    /// Returns the part of the window that [`Window::fit_window`] does, and where there is room for messages under its
+    /// summaries, those too, the newest first; a summary all of whose messages are shown makes way for them.
+    pub(super) fn fit(&self, budget: u64, oversize: Oversize, counter: &dyn TokenCounter) -> Result<Fitted> {
+        let mut fitted = self.fit_window(budget, oversize, counter)?;
+        if let Some(under) = &self.under
+            && fitted.truncated == 0
+            && self.unshown(&fitted).no_room == 0
+            && let Some(opening) = under.opening(budget, self.first_message(&fitted))
+        {
+            let in_place = |row: &StoredMessage| under.stays(row, opening);
+            let summaries = self.rows.iter().enumerate().filter(|(_, row)| row.covers.is_some() && in_place(row));
+            let newest = self.summary.iter().filter(|row| in_place(row)).map(|_| Shown::Summary);
+            fitted.shown.truncate(fitted.instructions);
+            fitted.shown.extend(summaries.map(|(index, _)| Shown::Row(index)).chain(newest));
+            fitted.shown.extend(under.tail(opening));
+            fitted.tokens = fitted.shown.iter().filter_map(|shown| self.row(shown)).map(|row| row.tokens).sum();
         }
-        let first = tail.messages.first().map_or(Seq(u64::MAX), |row| row.seq);
-        let is_instruction = |row: &StoredMessage| row.message.as_ref().is_some_and(|m| m.is_instruction());
-        let mut summary = tail.messages.iter().rfind(|row| row.covers.is_some()).cloned();
-        // A summary at the head is the newest one if a message was seen behind it.
-        if summary.is_none() && head.messages.last().is_some_and(|row| row.covers.is_none()) {
-            summary = head.messages.iter().rfind(|row| row.covers.is_some()).cloned();
-        }
-        let pinned = head.messages.into_iter().take_while(|row| is_instruction(row) && row.seq < first);
-        let mut rows = tail.messages;
-        rows.splice(..0, pinned);
-        if let Some(summary) = &summary {
-            rows.retain(|row| row.id != summary.id);
-        }
-        let complete = head.complete && tail.complete;
-        Self { ledger: Ledger::of(&rows), rows, summary, state: tail.state, complete, recounted }
+        Ok(fitted)
+    }
+
+    /// Returns the number of the first message of a part of it that is neither instruction nor summary.
+    fn first_message(&self, fitted: &Fitted) -> Seq {
+        let behind = fitted.shown.iter().skip(fitted.instructions).filter_map(|shown| self.row(shown));
+        behind.filter(|row| row.covers.is_none()).map(|row| row.seq).min().unwrap_or(Seq(u64::MAX))
     }
 
     /// Returns the largest legal part of the window within `budget` tokens, the newest summary first if it takes
     /// half at most and leaves room for the last turn.
-    pub(super) fn fit(&self, budget: u64, oversize: Oversize, counter: &dyn TokenCounter) -> Result<Fitted> {
+    fn fit_window(&self, budget: u64, oversize: Oversize, counter: &dyn TokenCounter) -> Result<Fitted> {
         if let Some(summary) = self.summary.as_ref().filter(|summary| summary.tokens <= budget / 2)
-            && let Ok(mut fitted) = self.fit_rows(budget - summary.tokens, Oversize::Error, counter)
+            && let Ok(mut fitted) = self.fit_messages(budget - summary.tokens, Oversize::Error, counter)
         {
             let is_before = |row: &StoredMessage| row.covers.is_some() && row.seq < summary.seq;
             let behind = fitted.shown.iter().skip(fitted.instructions);
@@ -66,14 +85,16 @@ impl Window {
             fitted.shown.insert(fitted.instructions + older, Shown::Summary);
             return Ok(fitted);
         }
-        self.fit_rows(budget, oversize, counter)
+        self.fit_messages(budget, oversize, counter)
     }
 
-    fn fit_rows(&self, budget: u64, oversize: Oversize, counter: &dyn TokenCounter) -> Result<Fitted> {
+    /// Returns the largest legal part of the window within `budget` tokens, without its newest summary.
+    pub(super) fn fit_messages(&self, budget: u64, oversize: Oversize, counter: &dyn TokenCounter) -> Result<Fitted> {
         let options = FitOptions::default().with_oversize(oversize);
         let mut fitted = fit_with(&self.ledger, &self.rows, &Budget::new(budget), &options, counter)?;
         let truncated = fitted.shortened.len() as u64;
-        let shown = |index| fitted.shortened.remove(&index).map_or(Shown::Row(index), |row| Shown::Copy(Box::new(row)));
+        let shown =
+            |index| fitted.shortened.remove(&index).map_or(Shown::Row(index), |row| Shown::Copy(index, Box::new(row)));
         let shown = fitted.shown.into_iter().map(shown).collect();
         Ok(Fitted { shown, tokens: fitted.tokens, instructions: fitted.instructions, truncated })
     }
@@ -94,16 +115,48 @@ impl Window {
         self.fit(left, oversize, counter)
     }
 
-    /// Returns the messages of a part of it.
+    /// Fits again into what there is now, and keeps `first`, with the messages it shows, unless that shows as much and more.
+    pub(super) fn grow(
+        &self,
+        first: Fitted,
+        shown: HashSet<MessageId>,
+        budget: u64,
+        oversize: Oversize,
+        counter: &dyn TokenCounter,
+    ) -> Result<(Fitted, HashSet<MessageId>)> {
+        if budget <= first.tokens {
+            return Ok((first, shown));
+        }
+        // Where a summary has room only now, it would take that of messages.
+        for fitted in [self.fit(budget, oversize, counter)?, self.fit_messages(budget, oversize, counter)?] {
+            let grown = self.ids(&fitted);
+            if grown.is_superset(&shown) {
+                return Ok((fitted, grown));
+            }
+        }
+        Ok((first, shown))
+    }
+
+    /// Returns the newest message if a person says `text` in it; behind it there may be calls and results alone.
+    pub(super) fn said(&self, text: &str) -> Option<MessageId> {
+        let mut rows = self.rows.iter().rev().filter_map(|row| Some((row, row.message.as_deref()?)));
+        let (row, message) = rows.find(|(row, message)| row.covers.is_some() || !is_step(message))?;
+        let is_said = row.covers.is_none() && message.role == Role::User && message.text() == text;
+        is_said.then_some(row.id)
+    }
+
+    /// Returns the messages of a part of it, without summaries.
     pub(super) fn ids(&self, fitted: &Fitted) -> HashSet<MessageId> {
-        fitted.shown.iter().filter_map(|shown| self.row(shown)).map(|row| row.id).collect()
+        let rows = fitted.shown.iter().filter_map(|shown| self.row(shown));
+        rows.filter(|row| row.covers.is_none()).map(|row| row.id).collect()
     }
 
     fn row<'a>(&'a self, shown: &'a Shown) -> Option<&'a StoredMessage> {
         match shown {
             Shown::Row(index) => self.rows.get(*index),
             Shown::Summary => self.summary.as_ref(),
-            Shown::Copy(row) => Some(row),
+            Shown::Under(index) => self.under.as_ref()?.rows.get(*index),
+            Shown::Copy(_, row) => Some(row),
         }
     }
 
@@ -112,26 +165,22 @@ impl Window {
         let row = match shown {
             Shown::Row(index) => self.rows.get_mut(*index)?,
             Shown::Summary => self.summary.as_mut()?,
-            Shown::Copy(row) => row,
+            Shown::Under(index) => self.under.as_mut()?.rows.get_mut(*index)?,
+            Shown::Copy(_, row) => row,
         };
         let message = row.message.take()?;
         Some((row, message))
     }
 }
 
-/// Returns whether stored counts are not those of `counter`, as two of the rows tell: the newest, and the largest that is
-/// not too large to be counted for that alone. Those that were counted lately are not counted again.
-fn is_of_another_counter(rows: &[StoredMessage], counter: &dyn TokenCounter, counted: &Counted) -> bool {
-    let is_small = |row: &&StoredMessage| row.tokens <= SAMPLE && row.message.is_some();
-    let newest = rows.iter().rev().find(is_small);
-    let largest = rows.iter().filter(is_small).max_by_key(|row| row.tokens);
-    newest.into_iter().chain(largest).any(|row| !counted.confirms(row.id, row.tokens, || count(row, counter)))
+/// Returns whether the message is a step on the way to a reply, or no part of the conversation: a call, a result, an
+/// instruction.
+fn is_step(message: &Message) -> bool {
+    message.role.is_instruction() || message.role.is_result() || message.calls().next().is_some()
 }
 
-/// Returns the tokens of a row as it stands in a context.
-fn count(row: &StoredMessage, counter: &dyn TokenCounter) -> u64 {
-    let Some(message) = &row.message else { return 0 };
-    row.covers.map_or_else(|| counter.count(message), |covers| counter.count(&render::summary(message, covers)))
+fn is_instruction(row: &StoredMessage) -> bool {
+    row.covers.is_none() && row.message.as_ref().is_some_and(|message| message.is_instruction())
 }
 
 /// What of a window goes into a context.
@@ -151,6 +200,8 @@ pub(super) enum Shown {
     Row(usize),
     /// The newest summary.
     Summary,
-    /// A row whose texts lost their middle.
-    Copy(Box<StoredMessage>),
+    /// The message of this index among those under summaries.
+    Under(usize),
+    /// The row of this index, whose texts lost their middle.
+    Copy(usize, Box<StoredMessage>),
 }

@@ -23,7 +23,7 @@ const DAMPED_ABOVE: f32 = 30.0;
 ///
 /// `rows` holds the session's rows in the range and, where there are any, the two before and the two after it; state and
 /// rows come from one read. Summaries are no messages of their own and are left out; a forgotten message is deleted from
-/// the index and lends nothing.
+/// the index and lends nothing. The same goes for instructions: they are the application's words, and no memory.
 ///
 /// A message's own terms are those of [`own_terms`]; near it are the words of the messages with the numbers one and two
 /// places before and after it: `count × w × min(1, 30 / terms of this) × min(1, 30 / terms of the neighbour)`, added up,
@@ -99,7 +99,7 @@ fn with_date(analysis: &Analysis, words: &[(Term, u32)], message: &Message) -> V
 /// A message with its terms.
 pub(super) struct Analysed<'a> {
     pub(super) row: &'a StoredMessage,
-    /// None if it was forgotten.
+    /// None if it was forgotten, or is an instruction.
     pub(super) message: Option<&'a Message>,
     /// Its own terms, as [`own_terms`] returns them.
     pub(super) own: Vec<(Term, u32)>,
@@ -111,7 +111,7 @@ pub(super) struct Analysed<'a> {
 
 impl<'a> Analysed<'a> {
     fn new(analysis: &Analysis, row: &'a StoredMessage) -> Self {
-        let message = row.message.as_deref();
+        let message = row.message.as_deref().filter(|message| !message.role.is_instruction());
         let words = message.map(|message| analysis.document(&searched_text(message))).unwrap_or_default();
         let own = message.map(|message| with_date(analysis, &words, message)).unwrap_or_default();
         let length = words.iter().fold(0u32, |sum, (_, count)| sum.saturating_add(*count));

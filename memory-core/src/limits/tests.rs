@@ -18,9 +18,7 @@ fn holding(block: Block) -> Message {
 #[test]
 fn pieces_that_could_not_be_read_back_are_refused() {
     let limits = Limits::default();
-    let results = |depth: usize| {
-        (1..depth).fold(Block::text("x"), |inner, _| Block::ToolResult { id: "c".to_owned(), content: vec![inner] })
-    };
+    let results = |depth: usize| (1..depth).fold(Block::text("x"), |inner, _| Block::tool_result("c", vec![inner]));
     let kinds: [&dyn Fn(usize) -> Block; 3] = [
         &|depth| Block::Media { value: nested(depth) },
         &|depth| Block::Other { slot: Slot::Content, value: nested(depth) },
@@ -95,7 +93,7 @@ fn names_and_sources_have_an_end() {
             let (id, name, arguments) = (id.to_owned(), name.to_owned(), "{}".to_owned());
             limits.check_message(&holding(Block::ToolCall { id, name, arguments, extra: Map::new() }))
         };
-        let result = limits.check_message(&holding(Block::ToolResult { id: id.clone(), content: Vec::new() }));
+        let result = limits.check_message(&holding(Block::tool_result(id.clone(), Vec::new())));
         assert!([call(&id, "n"), call("c", &id), result].iter().all(|checked| checked.is_err() == is_refused));
     }
 }

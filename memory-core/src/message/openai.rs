@@ -3,6 +3,7 @@
 //! What the library knows becomes blocks; every other member stays in `extra`, as do known members that say nothing
 //! (`"refusal": null`, `"tool_calls": []`). The legacy `function_call` stays in `extra` too.
 
+mod convert;
 mod read;
 #[cfg(test)]
 mod tests;
@@ -14,6 +15,8 @@ use super::Message;
 use crate::error::Result;
 use crate::id::MessageId;
 use crate::time::Timestamp;
+
+pub(crate) use convert::conversation;
 
 /// The members in which chat messages hold the model's reasoning, in the order of their blocks.
 const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];

@@ -215,6 +215,38 @@ impl Ledger {
         Cut { summaries, start: start - self.left, end: end - self.left, tokens: clip(tokens), fits }
     }
 
+    /// Returns the tokens of the tail that begins with the row `start`, with those of the instructions.
+    pub(crate) fn tokens_from(&self, start: usize) -> u64 {
+        let (start, end) = (self.left + start, self.left + self.finished());
+        clip(self.instruction_tokens + self.before(end).saturating_sub(self.before(start)))
+    }
+
+    /// Returns the indices of the rows with which a tail may begin, oldest first.
+    pub(crate) fn starts(&self) -> impl Iterator<Item = usize> {
+        self.starts.iter().map(|position| position - self.left)
+    }
+
+    /// Returns the index of the first row with which a tail may begin, or how many rows there are.
+    pub(crate) fn first_start(&self) -> usize {
+        self.starts().next().unwrap_or(self.rows.len())
+    }
+
+    /// Returns the index behind the last row that waits for no result.
+    pub(crate) fn finished(&self) -> usize {
+        let waiting = self.group.as_ref().filter(|group| !group.waiting.is_empty());
+        waiting.map_or(self.rows.len(), |group| group.position - self.left)
+    }
+
+    /// Returns whether a row stands in a tail in its order.
+    pub(crate) fn is_in_order(&self, index: usize) -> bool {
+        self.class(index) == Class::InOrder
+    }
+
+    /// Returns whether a row has the calls and results that it belongs to.
+    pub(crate) fn is_paired(&self, index: usize) -> bool {
+        self.class(index) != Class::Unpaired
+    }
+
     /// Returns the indices of the instructions.
     pub(super) fn instructions(&self) -> impl ExactSizeIterator<Item = usize> {
         self.instructions.iter().map(|position| position - self.left)

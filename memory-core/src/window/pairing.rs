@@ -82,11 +82,26 @@ fn call_id(block: &Block) -> Option<CallId<'_>> {
     match block {
         Block::ToolCall { id, .. } => Some(Some(id)),
         Block::Other { slot: Slot::ToolCalls, value } => Some(value.get("id").and_then(Value::as_str)),
+        Block::Other { slot: Slot::Content, value } => member(value, "tool_use", "id").map(Some),
         _ => None,
     }
 }
 
+/// Returns a member of a piece of Anthropic's dialect that was kept as it came.
+fn member<'a>(value: &'a Value, kind: &str, member: &str) -> Option<&'a str> {
+    let is_one = value.get("type").is_some_and(|found| found == kind);
+    value.get(member).filter(|_| is_one).and_then(Value::as_str)
+}
+
 fn results(message: &Message) -> Vec<CallId<'_>> {
-    let results: Vec<_> = message.results().map(Some).collect();
+    let results: Vec<_> = message.blocks.iter().filter_map(result_id).map(Some).collect();
     if results.is_empty() && message.role.is_result() { vec![None] } else { results }
+}
+
+fn result_id(block: &Block) -> Option<&str> {
+    match block {
+        Block::ToolResult { id, .. } => Some(id),
+        Block::Other { slot: Slot::Content, value } => member(value, "tool_result", "tool_use_id"),
+        _ => None,
+    }
 }

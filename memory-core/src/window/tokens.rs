@@ -68,7 +68,7 @@ fn count_block(block: &Block, words: &dyn Fn(&str) -> u64) -> u64 {
         Block::ToolCall { id, name, arguments, .. } => {
             [id, name, arguments].into_iter().map(|text| words(text)).fold(CALL_TOKENS, u64::saturating_add)
         }
-        Block::ToolResult { id, content } => {
+        Block::ToolResult { id, content, .. } => {
             [words(id), count_blocks(content, words)].into_iter().fold(CALL_TOKENS, u64::saturating_add)
         }
         Block::Media { value } => count_media(value),

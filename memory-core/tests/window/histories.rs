@@ -167,7 +167,7 @@ static SAID: LazyLock<Said> = LazyLock::new(|| {
         extra: Map::new(),
     };
     let result = |ids: &[&str]| {
-        let block = |id: &&str| Block::ToolResult { id: (*id).to_owned(), content: vec![Block::text("found")] };
+        let block = |id: &&str| Block::tool_result(*id, vec![Block::text("found")]);
         of(Role::Tool, ids.iter().map(block).collect())
     };
     let calls = |ids: &[&str]| of(Role::Assistant, ids.iter().map(|id| call(id)).collect());

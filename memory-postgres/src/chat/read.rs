@@ -25,6 +25,13 @@ const READ: &str = "read messages";
 /// How many rows are read at once where a filter has to be asked.
 const CHUNK: usize = 256;
 
+/// Chooses active instructions and the newest active summary. The first conditions are those of the index.
+const PINNED: &str = " AND item.archived_by IS NULL \
+     AND (item.layer > 0 OR item.role IN ('system'::bytea, 'developer'::bytea)) AND (item.layer = 0 OR NOT EXISTS (\
+     SELECT 1 FROM message AS newer WHERE newer.scope = item.scope AND newer.epoch = item.epoch \
+     AND newer.session = item.session AND newer.layer > 0 AND newer.body IS NOT NULL AND newer.archived_by IS NULL \
+     AND (newer.seq, newer.layer) > (item.seq, item.layer)))";
+
 /// What is to be read.
 struct Read {
     scope: Scope,
@@ -61,6 +68,7 @@ async fn plain(connection: &mut PgConnection, read: &Read) -> Attempt<Slice> {
         View::Active => 0,
         View::Log => 1,
         View::All => 2,
+        View::Pinned => 3,
     };
     let rows = rows.bind(read.scope.key()).bind(read.session.key()).bind(edge).bind(seq);
     let rows = rows.bind(limit(*count)).bind(tokens.map(bound)).bind(view);
@@ -148,6 +156,7 @@ fn push_chunk(sql: &mut QueryBuilder<sqlx::Postgres>, read: &Read, epoch: i64, l
     sql.push(" AND item.session = ").push_bind(read.session.key().to_owned()).push(" AND item.body IS NOT NULL");
     sql.push(match view {
         View::Active => " AND item.archived_by IS NULL",
+        View::Pinned => PINNED,
         View::Log => " AND item.layer = 0",
         View::All => "",
     });

@@ -13,7 +13,7 @@ const DOING: &str = "migrate the tables";
 /// The table that tells which migrations were done.
 const TABLE: &str = "memory_migrations";
 
-/// Returns the migrations in order: 1 to 9 are the truth's, 10 and above those of the search stores.
+/// Returns the migrations in order: 1 to 4 and 12 are the truth's, 10 and 11 those of the search stores.
 fn migrations() -> Vec<Migration> {
     let plain = |version, name: &'static str, sql: &'static str| {
         Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false)
@@ -26,6 +26,7 @@ fn migrations() -> Vec<Migration> {
         plain(5, "settle", include_str!("../../migrations/0005_settle.sql")),
         plain(10, "text", include_str!("../../migrations/0010_text.sql")),
         plain(11, "vectors", include_str!("../../migrations/0011_vectors.sql")),
+        plain(12, "pinned", include_str!("../../migrations/0012_pinned.sql")),
     ]
 }
 

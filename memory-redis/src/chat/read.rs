@@ -116,6 +116,7 @@ impl Reader<'_> {
     async fn step(&self, edge: Edge, wanted: usize, budget: Option<u64>, ceiling: u64) -> Result<Step> {
         let view = match self.page.view {
             View::Active => "active",
+            View::Pinned => "pinned",
             View::Log => "log",
             View::All => "all",
         };

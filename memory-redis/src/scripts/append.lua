@@ -54,16 +54,18 @@ else
   end
 end
 if s.head == 0 then redis.call('ZADD', base .. ':sessions', 0, s.name) end
-local rows, window, map = {}, {}, {}
+local rows, window, map, pins = {}, {}, {}, {}
 for i, row in ipairs(fresh) do
   local place = text(s.head + i)
   rows[2 * i - 1], rows[2 * i] = place, row
   window[2 * i - 1], window[2 * i] = place, place
   map[2 * i - 1], map[2 * i] = string.sub(row, 1, 16), entry_of(s, place)
+  if is_instruction(place, row) then pins[#pins + 1] = place end
 end
 in_portions('HSET', s.keys.rows, rows)
 in_portions('ZADD', s.keys.window, window)
 in_portions('HSET', ids, map)
+pin(s, pins)
 local from = s.head + 1
 s.head, s.count, s.held = s.head + #fresh, s.count + #fresh, s.held + #fresh
 save_session(s)

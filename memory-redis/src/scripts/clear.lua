@@ -15,7 +15,7 @@ for i = 1, #rows, 2 do
 end
 if #places > 0 then in_portions('HDEL', keys.rows, places) end
 if redis.call('EXISTS', keys.rows) == 0 then
-  redis.call('UNLINK', keys.marks, keys.window, keys.summaries, keys.originals)
+  redis.call('UNLINK', keys.marks, keys.window, keys.summaries, keys.originals, keys.pins)
   redis.call('LPOP', base .. ':dead')
 end
 return { 'ok', '1', scanned[1] }

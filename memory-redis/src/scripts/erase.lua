@@ -27,7 +27,7 @@ local some = tonumber(ARGV[4])
 
 local function unlink(session, generation)
   local keys = keys_of(session, generation)
-  redis.call('UNLINK', keys.rows, keys.marks, keys.window, keys.summaries, keys.originals)
+  redis.call('UNLINK', keys.rows, keys.marks, keys.window, keys.summaries, keys.originals, keys.pins)
 end
 
 -- Drops sessions with their present generation; those in `dead` are of earlier ones.

@@ -1,5 +1,5 @@
--- Reads a page. ARGV: session, view, `before` or `after`, the number there, how many rows,
--- tokens or `-`, the last number to look at, and how many bytes to gather at the most.
+-- Reads a page. ARGV: session, view, `before` or `after`, the number there, how many rows, tokens or `-`, the last number
+-- to look at, and how many bytes to gather at the most.
 -- Answers state, whether there is more, places, rows, archive marks (none for the window). Rows at one number are never
 -- split.
 local s = load_session(ARGV[1])
@@ -61,8 +61,61 @@ local function log(with_summaries)
   return places, is_more and 1 or 0
 end
 
+-- Returns the place of the newest summary in the window, if it lies on the page's side of the edge.
+local function newest_summary()
+  for from = 0, s.count, 16 do
+    local some = redis.call('ZREVRANGE', s.keys.summaries, from, from + 15)
+    if #some == 0 then return end
+    for _, place in ipairs(some) do
+      if redis.call('ZSCORE', s.keys.window, place) then
+        local number = number_of(place)
+        local is_inside = is_backwards and number < tonumber(ARGV[4])
+        is_inside = is_inside or not is_backwards and number > tonumber(ARGV[4]) and number <= tonumber(ARGV[7])
+        return is_inside and place or nil
+      end
+    end
+  end
+end
+
+-- Returns the places of instructions on the page's side of the edge, nearest first: all that one step may hold.
+local function pins()
+  if s.is_pinned then return slice(s.keys.pins, limit + 1) end
+  local inside = {}
+  for _, place in ipairs(find_pins(s)) do
+    local number = tonumber(place)
+    if is_backwards and number < tonumber(ARGV[4]) then table.insert(inside, 1, place) end
+    if not is_backwards and number > tonumber(ARGV[4]) and number <= tonumber(ARGV[7]) then inside[#inside + 1] = place end
+  end
+  return inside
+end
+
+local function pinned()
+  local places, summary = pins(), newest_summary()
+  if summary then
+    local at, number = 1, number_of(summary)
+    -- A summary stands behind the message of its number.
+    local function is_before(place)
+      if is_backwards then return tonumber(place) > number end
+      return tonumber(place) <= number
+    end
+    while places[at] and is_before(places[at]) do at = at + 1 end
+    table.insert(places, at, summary)
+  end
+  local kept = math.min(limit, #places)
+  while kept > 0 and places[kept + 1] and number_of(places[kept + 1]) == number_of(places[kept]) do kept = kept + 1 end
+  local is_more = #places > kept
+  for i = #places, kept + 1, -1 do places[i] = nil end
+  return places, is_more and 1 or 0
+end
+
 local places, more
-if view == 'active' then places, more = window() else places, more = log(view == 'all') end
+if view == 'active' then
+  places, more = window()
+elseif view == 'pinned' then
+  places, more = pinned()
+else
+  places, more = log(view == 'all')
+end
 if #places == 0 then return { 'ok', state_of(s), 0, {}, {} } end
 
 -- Fetches rows, up to the one that crosses the tokens or the bytes.
@@ -87,5 +140,5 @@ else
     for i = #places, #rows + 1, -1 do places[i] = nil end
   end
 end
-if view == 'active' then return { 'ok', state_of(s), more, places, rows } end
+if view == 'active' or view == 'pinned' then return { 'ok', state_of(s), more, places, rows } end
 return { 'ok', state_of(s), more, places, rows, in_portions('HMGET', s.keys.marks, places) }

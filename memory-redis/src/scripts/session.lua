@@ -19,25 +19,54 @@ local function in_portions(command, key, list)
   return answers
 end
 
--- The keys of a session's present generation: rows, archive marks, window, summaries, what summaries stand for.
+-- The keys of a session's present generation: rows, archive marks, window, summaries, what summaries stand for, and the
+-- instructions in the window.
 local function keys_of(session, generation)
   local tail = ':' .. generation .. ':' .. session
   return { rows = base .. ':r' .. tail, marks = base .. ':a' .. tail, window = base .. ':w' .. tail,
-    summaries = base .. ':y' .. tail, originals = base .. ':o' .. tail }
+    summaries = base .. ':y' .. tail, originals = base .. ':o' .. tail, pins = base .. ':i' .. tail }
 end
 
 local function load_session(session)
   local key = base .. ':s:' .. session
-  local row = redis.call('HMGET', key, 'gen', 'rev', 'head', 'count', 'tokens', 'at', 'rank', 'held')
+  local row = redis.call('HMGET', key, 'gen', 'rev', 'head', 'count', 'tokens', 'at', 'rank', 'held', 'pinned')
   local generation = row[1] or '0'
   return { key = key, name = session, generation = generation, revision = tonumber(row[2] or 0),
     head = tonumber(row[3] or 0), count = tonumber(row[4] or 0), tokens = row[5] or '0', at = row[6] or '',
-    rank = tonumber(row[7] or 0), held = tonumber(row[8] or 0), keys = keys_of(session, generation) }
+    rank = tonumber(row[7] or 0), held = tonumber(row[8] or 0), is_pinned = row[9] or not row[3],
+    keys = keys_of(session, generation) }
+end
+
+-- Returns whether a row is an instruction: its body opens with version, id and role.
+local function is_instruction(place, row)
+  local role = string.match(row, '^[^{]*{"v":%d+,"id":"[^"]*","role":"(%a+)"', 49)
+  return (role == 'system' or role == 'developer') and not string.find(place, ':', 1, true)
+end
+
+-- Returns the places of the instructions in the window, oldest first, found by looking at all of it: a session that was
+-- begun before they had a key of their own gets it with its next write.
+local function find_pins(s)
+  local found, width = {}, 500
+  for from = 0, s.count, width do
+    local places = redis.call('ZRANGE', s.keys.window, from, from + width - 1)
+    local rows = #places > 0 and redis.call('HMGET', s.keys.rows, unpack(places)) or {}
+    for i, row in ipairs(rows) do
+      if row and is_instruction(places[i], row) then found[#found + 1] = places[i] end
+    end
+  end
+  return found
+end
+
+local function pin(s, places)
+  local scored = {}
+  for i, place in ipairs(places) do scored[2 * i - 1], scored[2 * i] = place, place end
+  if #scored > 0 then in_portions('ZADD', s.keys.pins, scored) end
 end
 
 local function save_session(s)
+  if not s.is_pinned then pin(s, find_pins(s)) end
   redis.call('HSET', s.key, 'gen', s.generation, 'rev', text(s.revision), 'head', text(s.head), 'count', text(s.count),
-    'at', s.at, 'rank', text(s.rank), 'held', text(s.held))
+    'pinned', '1', 'at', s.at, 'rank', text(s.rank), 'held', text(s.held))
 end
 
 local function state_of(s)
@@ -91,6 +120,7 @@ end
 local function leave(s, place, row)
   if redis.call('ZREM', s.keys.window, place) == 0 then return end
   s.count = s.count - 1
+  if is_instruction(place, row) then redis.call('ZREM', s.keys.pins, place) end
   local tokens = tokens_of(row)
   if tokens ~= '0' then add_tokens(s, '-' .. tokens) end
 end
@@ -99,6 +129,7 @@ end
 local function enter(s, place, row)
   if redis.call('ZADD', s.keys.window, text(number_of(place)), place) == 0 then return end
   s.count = s.count + 1
+  if is_instruction(place, row) then pin(s, { place }) end
   add_tokens(s, tokens_of(row))
 end
 

@@ -27,6 +27,13 @@ const GET: &str = "SELECT item.id, item.seq, item.tokens, item.first, item.archi
      WHERE owner.truth = ?1 AND owner.key = ?2 AND owner.buried = 0 \
      AND item.owner = owner.id AND item.id = unhex(wanted.value) AND item.body IS NOT NULL AND session.id = item.session";
 
+/// Chooses active instructions and the newest active summary. The first three conditions are those of the index.
+const PINNED: &str = " AND item.archived_by IS NULL AND item.body IS NOT NULL \
+     AND (item.layer > 0 OR item.role IN ('system', 'developer')) AND (item.layer = 0 OR item.item = (\
+     SELECT newest.item FROM message AS newest INDEXED BY message_summary \
+     WHERE newest.owner = item.owner AND newest.session = item.session AND newest.layer > 0 AND newest.body IS NOT NULL \
+     AND newest.archived_by IS NULL ORDER BY newest.seq DESC, newest.layer DESC LIMIT 1))";
+
 /// Reads a page of a session.
 pub(super) async fn page(file: &Sqlite, scope: &Scope, session: &SessionId, page: &Page) -> Result<Slice> {
     let (scope, session, page) = (scope.clone(), session.clone(), page.clone());
@@ -58,6 +65,7 @@ fn push_page(sql: &mut QueryBuilder<sqlx::Sqlite>, owner: i64, session: i64, pag
     // The index is named, because without statistics SQLite may take the one over all rows for the window too.
     sql.push(match view {
         View::Active => "INDEXED BY message_active",
+        View::Pinned => "INDEXED BY message_pinned",
         View::Log | View::All => "INDEXED BY message_place",
     });
     if filter.is_some() {
@@ -66,6 +74,7 @@ fn push_page(sql: &mut QueryBuilder<sqlx::Sqlite>, owner: i64, session: i64, pag
     sql.push(" WHERE item.owner = ").push_bind(owner).push(" AND item.session = ").push_bind(session);
     sql.push(match view {
         View::Active => " AND item.archived_by IS NULL AND item.body IS NOT NULL",
+        View::Pinned => PINNED,
         View::Log => " AND item.layer = 0",
         View::All => " AND (item.layer = 0 OR item.body IS NOT NULL)",
     });

@@ -40,9 +40,14 @@ impl Session {
 
     pub(crate) fn page(&self, page: &Page) -> Vec<StoredMessage> {
         let Page { edge, limit, tokens, view, filter } = page;
+        let newest = self.rows.iter().rfind(|row| row.is_active() && row.covers.is_some()).map(|row| row.id);
+        let is_instruction = |row: &StoredMessage| {
+            row.covers.is_none() && row.message.as_ref().is_some_and(|message| message.role.is_instruction())
+        };
         let is_wanted = |row: &&StoredMessage| {
             let is_shown = match view {
                 View::Active => row.is_active(),
+                View::Pinned => row.is_active() && (is_instruction(row) || newest == Some(row.id)),
                 View::Log => row.covers.is_none(),
                 View::All => true,
             };

@@ -226,7 +226,7 @@ impl Run {
         let random = &mut self.random;
         let seq = Seq(random.below(self.model.head().0 as usize + 3) as u64);
         let edge = random.pick(&[Some(Edge::Newest), Some(Edge::Before(seq)), Some(Edge::After(seq))]);
-        let view = random.pick(&[Some(View::Active), Some(View::Log), Some(View::All)]);
+        let view = random.pick(&[View::Active, View::Pinned, View::Log, View::All].map(Some));
         Page {
             edge: edge.unwrap_or(Edge::Newest),
             limit: random.pick(&[0, 1, 2, 5, 10, 1_000, usize::MAX]),
@@ -248,7 +248,7 @@ impl Run {
     }
 
     async fn compare_all(&mut self) -> Scene {
-        for view in [View::Active, View::Log, View::All] {
+        for view in [View::Active, View::Pinned, View::Log, View::All] {
             equal_rows(&self.talk.rows(view).await?, &self.model.rows(view))?;
         }
         let state = self.talk.state().await?;

@@ -19,8 +19,10 @@ impl Model {
 
     /// Returns the rows that a view shows, oldest first.
     pub(crate) fn rows(&self, view: View) -> Vec<StoredMessage> {
+        let newest = self.rows.iter().rfind(|row| row.is_active() && row.covers.is_some()).map(|row| row.id);
         let is_shown = |row: &&StoredMessage| match view {
             View::Active => row.is_active(),
+            View::Pinned => row.is_active() && (is_instruction(row) || newest == Some(row.id)),
             View::Log => row.covers.is_none(),
             View::All => true,
         };
@@ -131,4 +133,9 @@ impl Model {
             message: Some(new.message.clone()),
         }
     }
+}
+
+/// Returns whether a row is an instruction, which no summary is.
+fn is_instruction(row: &StoredMessage) -> bool {
+    row.covers.is_none() && row.message.as_ref().is_some_and(|message| message.role.is_instruction())
 }

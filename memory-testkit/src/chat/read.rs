@@ -1,9 +1,9 @@
 //! What pages promise, sentence by sentence; `histories` compares them with a model.
 
-use memory_core::chat::{Edge, Page, View};
-use memory_core::{Epoch, Field, Filter, Seq, Timestamp};
+use memory_core::chat::{Edge, NewMessage, Page, View};
+use memory_core::{Epoch, Field, Filter, Message, Role, Seq, Timestamp};
 
-use super::talk::{Talk, ids, new, numbers, sized, texts};
+use super::talk::{NOON, Talk, ids, new, numbers, sized, texts};
 use crate::check::{Scene, equal};
 use crate::{Bed, Chat};
 
@@ -16,6 +16,8 @@ scenarios!(TABLE: Chat = [
     edges_beyond_the_ends_give_nothing_or_all,
     pages_from_either_end_give_every_row_once,
     views_show_the_window_the_log_or_everything,
+    a_pinned_page_has_every_active_instruction_and_the_newest_summary,
+    a_pinned_page_follows_folds_and_what_is_forgotten,
     never_splits_rows_that_stand_at_one_number,
     filters_before_it_limits,
     a_filter_matches_no_marker,
@@ -133,6 +135,54 @@ async fn views_show_the_window_the_log_or_everything(bed: Bed<Chat>) -> Scene {
     let all = talk.rows(View::All).await?;
     equal(texts(&all), ["one", "two", "three", "two and three", "four", "five"])?;
     equal(numbers(&all), [1, 2, 3, 3, 4, 5])
+}
+
+async fn a_pinned_page_has_every_active_instruction_and_the_newest_summary(bed: Bed<Chat>) -> Scene {
+    let talk = Talk::plain(&bed)?;
+    let said = |role: Role, text: &str| {
+        let message = Message::new(role, text, NOON);
+        NewMessage { message: message.into(), tokens: text.len() as u64 }
+    };
+    let mut batch = vec![said(Role::System, "be kind"), said(Role::User, "one"), said(Role::Developer, "be brief")];
+    // More between them than a store looks at in one step.
+    batch.extend((0..700).map(|number| new(&format!("message {number}"))));
+    batch.extend([said(Role::System, "be quick"), said(Role::Assistant, "system"), said(Role::Tool, "developer")]);
+    talk.append(&batch).await?;
+    talk.fold(4, 5, "older").await?;
+    talk.fold(6, 7, "newer").await?;
+    let page = Page { view: View::Pinned, ..Page::newest(10) };
+    equal(texts(&talk.read(&page).await?), ["be kind", "be brief", "newer", "be quick"])?;
+    equal(texts(&talk.read(&Page { limit: 2, ..page.clone() }).await?), ["newer", "be quick"])?;
+    equal(texts(&talk.read(&page.clone().within(8)).await?), ["newer", "be quick"])?;
+    equal(texts(&talk.read(&Page::before(Seq(704), 2, View::Pinned)).await?), ["be brief", "newer"])?;
+    equal(texts(&talk.read(&Page::after(Seq(1), 2, View::Pinned)).await?), ["be brief", "newer"])?;
+    let developers = page.matching(Filter::eq(Field::Role, "developer"));
+    equal(texts(&talk.read(&developers).await?), ["be brief"])
+}
+
+async fn a_pinned_page_follows_folds_and_what_is_forgotten(bed: Bed<Chat>) -> Scene {
+    let talk = Talk::plain(&bed)?;
+    let said = |role: Role, text: &str| NewMessage { message: Message::new(role, text, NOON).into(), tokens: 1 };
+    let batch =
+        [said(Role::System, "a"), new("b"), said(Role::System, "c"), new("d"), said(Role::System, "e"), new("f")];
+    talk.append(&batch).await?;
+    let pinned = || async { Ok::<_, memory_core::Error>(texts(&talk.rows(View::Pinned).await?)) };
+    equal(pinned().await?, ["a", "c", "e"])?;
+    let inner = talk.fold(2, 3, "inner").await?;
+    equal(pinned().await?, ["a", "inner", "e"])?;
+    // One of summaries that stands for another one, and is made of an instruction's words.
+    let outer = said(Role::System, "outer");
+    talk.compact(&talk.plan(2, 4, &outer).await?).await?;
+    equal(pinned().await?, ["a", "outer", "e"])?;
+    talk.unfold(&outer).await?;
+    talk.unfold(&inner).await?;
+    equal(pinned().await?, ["a", "c", "e"])?;
+    talk.chat.store().redact(&talk.scope, &ids(&batch[4..5])).await?;
+    equal(pinned().await?, ["a", "c"])?;
+    talk.delete().await?;
+    equal(pinned().await?, [""; 0])?;
+    talk.append(&[said(Role::Developer, "g")]).await?;
+    equal(pinned().await?, ["g"])
 }
 
 async fn never_splits_rows_that_stand_at_one_number(bed: Bed<Chat>) -> Scene {

@@ -190,7 +190,7 @@ impl Actor for MessageActor {
         self.sessions().await?;
         for name in SESSIONS {
             let session = SessionId::new(name)?;
-            for view in [View::Active, View::Log, View::All] {
+            for view in [View::Active, View::Pinned, View::Log, View::All] {
                 self.compare(&session, &Page { view, ..Page::newest(1_000) }).await?;
             }
         }

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use memory_core::engine::{ContextRequest, Memory, PartKind, Reason, Remember};
+use memory_core::engine::{ContextRequest, Memory, PartKind, Reason, Remember, Search};
+use memory_core::message::Defaults;
 use memory_core::model::TokenCounter;
 use memory_core::reference::MemRecords;
 use memory_core::window::HeuristicCounter;
-use memory_core::{Error, ItemId, Message, Role, Truth};
+use memory_core::{Error, ItemId, Message, MessageId, Role, Truth};
 use memory_testkit::doubles::EmbedderMode;
+use serde_json::json;
 
 use crate::bench::{Bench, Taps, session};
 
@@ -59,8 +61,9 @@ async fn an_item_in_the_window_is_not_recalled_again() {
     bench.tend().await;
     let context = talk.context("What is the name of my rose?", 1_000).await.unwrap();
     assert_eq!(kinds(&context), [PartKind::History, PartKind::Query]);
-    let left_out = &context.receipt.search.left_out;
-    assert_eq!(left_out.iter().map(|left| left.reason).collect::<Vec<_>>(), [Reason::InWindow]);
+    let fates: Vec<_> = context.receipt.included.iter().map(|part| (part.part, part.signals.is_some())).collect();
+    assert_eq!(fates, [(PartKind::History, true)], "it was found, and is in by the window");
+    assert_eq!(context.receipt.search.left_out, []);
 }
 
 #[tokio::test]
@@ -69,7 +72,54 @@ async fn a_query_that_was_appended_already_stands_once() {
     let talk = bench.session("ada");
     talk.append(vec![bench.user("What grows in the shade?")]).await.unwrap();
     let context = talk.context("What grows in the shade?", 500).await.unwrap();
-    assert_eq!(context.parts.len(), 1);
+    assert_eq!(kinds(&context), [PartKind::Query]);
+    assert_eq!(context.receipt.included.len(), 1);
+    // Once it is answered, it is asked anew.
+    talk.append(vec![bench.say(Role::Assistant, "Ferns do.")]).await.unwrap();
+    let context = talk.context("What grows in the shade?", 500).await.unwrap();
+    assert_eq!(kinds(&context), [PartKind::History, PartKind::Query]);
+}
+
+#[tokio::test]
+async fn s2_1_the_block_stands_before_a_query_that_was_appended_already_and_before_its_calls() {
+    let bench = Bench::new().await;
+    let talk = bench.session("ada");
+    talk.append(vec![bench.user("My rose is called Aurora.")]).await.unwrap();
+    talk.append(bench.chatter(60)).await.unwrap();
+    bench.tend().await;
+    let query = "What is the name of my rose?";
+    talk.append(vec![bench.user(query)]).await.unwrap();
+    let context = talk.context(query, 500).await.unwrap();
+    assert_eq!(kinds(&context), [PartKind::History, PartKind::Recalled, PartKind::Query]);
+    assert_eq!(context.messages().last().unwrap().text(), query);
+    let call = json!({ "role": "assistant", "content": null, "tool_calls":
+        [{ "id": "c", "type": "function", "function": { "name": "look_up", "arguments": "{}" } }] });
+    let result = json!({ "role": "tool", "tool_call_id": "c", "content": "a list of roses" });
+    let defaults = || Defaults { id: MessageId::fresh(), at: bench.memory.now() };
+    let turn = [call, result].map(|value| Message::from_openai(&value, defaults()).unwrap());
+    talk.append(turn.to_vec()).await.unwrap();
+    let context = talk.context(query, 600).await.unwrap();
+    assert_eq!(kinds(&context), [PartKind::History, PartKind::Recalled, PartKind::Query, PartKind::History]);
+    assert_eq!(context.messages().filter(|message| message.text() == query).count(), 1);
+}
+
+#[tokio::test]
+async fn instructions_of_other_sessions_are_neither_recalled_nor_do_they_lend_words() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    for name in ["one", "two", "three"] {
+        let rule = "You are a gardener who never tells the rose code.";
+        let turn =
+            vec![bench.say(Role::System, rule), bench.user("Good morning."), bench.user("The rose needs water.")];
+        ada.session(&session(name)).append(turn).await.unwrap();
+    }
+    bench.tend().await;
+    let context = ada.session(&session("talk")).context("gardener rose code", 1_000).await.unwrap();
+    let said: Vec<String> = context.messages().map(Message::text).collect();
+    assert!(said[0].contains("The rose needs water.") && !said[0].contains("gardener"), "{said:?}");
+    // Beside a word of an instruction there is nothing to be found.
+    let found = ada.search(&Search::new("gardener")).await.unwrap();
+    assert!(found.hits.iter().all(|hit| hit.signals.text.is_none()), "{:?}", found.hits);
 }
 
 #[tokio::test]

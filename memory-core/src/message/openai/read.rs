@@ -14,7 +14,7 @@ pub(super) fn message(value: &Value, defaults: Defaults) -> Result<Message> {
     let (form, content) = content(members.remove("content"))?;
     let call = if role == Role::Tool { take_text(&mut members, "tool_call_id")? } else { None };
     match call {
-        Some(id) => blocks.push(Block::ToolResult { id, content }),
+        Some(id) => blocks.push(Block::tool_result(id, content)),
         None => blocks.extend(content),
     }
     if let Some(text) = take_text(&mut members, "refusal")? {
@@ -46,7 +46,8 @@ fn reasoning(members: &mut Map<String, Value>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for name in REASONING {
         if let Some(Value::String(text)) = members.get_mut(name) {
-            blocks.push(Block::Reasoning { text: std::mem::take(text), field: name.to_owned() });
+            let (text, field) = (std::mem::take(text), name.to_owned());
+            blocks.push(Block::Reasoning { text, field, extra: Map::new() });
             members.remove(name);
         }
     }

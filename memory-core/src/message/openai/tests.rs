@@ -187,7 +187,7 @@ fn messages_made_by_hand_become_chat_json() {
         Message::of_blocks(Role::Assistant, vec![refusal("no"), Block::text("a"), refusal("never")], Timestamp(0));
     let expected = json!({ "role": "assistant", "content": "a", "refusal": "no\nnever" });
     assert_eq!(two.to_openai(), expected);
-    let blocks = vec![Block::ToolResult { id: "c".to_owned(), content: vec![Block::text("a"), Block::text("b")] }];
+    let blocks = vec![Block::tool_result("c", vec![Block::text("a"), Block::text("b")])];
     let pieces = json!([{ "type": "text", "text": "a" }, { "type": "text", "text": "b" }]);
     let answer = Message::of_blocks(Role::Tool, blocks, Timestamp(0)).to_openai();
     assert_eq!(answer, json!({ "role": "tool", "tool_call_id": "c", "content": pieces }));

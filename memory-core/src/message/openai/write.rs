@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{CALLS, REASONING};
-use crate::message::{Block, Form, Message, Slot};
+use crate::message::{Block, Form, Message, Slot, anthropic};
 
 /// What the blocks of a message give to the members of a chat message.
 #[derive(Default)]
@@ -49,13 +49,15 @@ impl<'a> Parts<'a> {
         for block in blocks {
             match block {
                 Block::Refusal { text, is_piece: false, .. } if !in_result => append(&mut self.refusal, text),
-                Block::Reasoning { text, field } => {
+                // What another provider's model thought means nothing here.
+                Block::Reasoning { field, .. } if field == anthropic::THINKING => {}
+                Block::Reasoning { text, field, .. } => {
                     let [content, plain] = &mut self.reasoning;
                     append(if field == "reasoning" { plain } else { content }, text);
                 }
                 Block::ToolCall { id, name, arguments, extra } => self.calls.push(call(id, name, arguments, extra)),
                 Block::Other { slot: Slot::ToolCalls, value } => self.calls.push(value.clone()),
-                Block::ToolResult { id, content } => {
+                Block::ToolResult { id, content, .. } => {
                     self.answers.get_or_insert(id);
                     self.collect(content, true);
                 }
@@ -102,7 +104,8 @@ fn piece(block: &Block) -> Value {
 }
 
 fn call(id: &str, name: &str, arguments: &str, extra: &Map<String, Value>) -> Value {
-    let mut members = extra.clone();
+    let is_foreign = extra.get("type").is_some_and(|kind| kind == anthropic::CALL);
+    let mut members = if is_foreign { Map::new() } else { extra.clone() };
     let (kind, words) = match members.remove("type") {
         Some(Value::String(kind)) if kind == "custom" => CALLS[1],
         _ => CALLS[0],

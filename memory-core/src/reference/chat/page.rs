@@ -35,6 +35,14 @@ impl Session {
 
     fn rows_of(&self, view: View, SeqRange { first, last }: SeqRange) -> Rows<'_> {
         let range = Position::of_message(first)..=Position::end_of(last);
+        if view == View::Pinned {
+            let summary = self.summaries.iter().rfind(|(_, row)| row.is_active()).map(|(position, _)| *position);
+            let summary = summary.filter(|position| range.contains(position));
+            let middle = summary.unwrap_or(*range.end());
+            let before = self.instructions.range(*range.start()..middle).copied();
+            let after = self.instructions.range(middle..=*range.end()).copied();
+            return Box::new(before.chain(summary).chain(after).filter_map(|position| self.get(position)));
+        }
         if view == View::Active && !self.is_log() {
             return Box::new(self.active.range(range).filter_map(|position| self.get(*position)));
         }

@@ -41,6 +41,8 @@ pub(super) struct Session {
     pub(super) originals: HashMap<MessageId, Vec<Position>>,
     /// The window, so that neither its ends nor its size are searched for.
     pub(super) active: BTreeSet<Position>,
+    /// The instructions among it, however far they lie apart.
+    pub(super) instructions: BTreeSet<Position>,
     /// Wider than one count, so that no sum overflows.
     active_tokens: u128,
     last_at: Option<Timestamp>,
@@ -145,6 +147,10 @@ impl Session {
     pub(super) fn enter(&mut self, position: Position) {
         let Some(row) = self.get(position).filter(|row| row.is_active()) else { return };
         let tokens = u128::from(row.tokens);
+        let is_instruction = row.covers.is_none() && row.message.as_ref().is_some_and(|m| m.role.is_instruction());
+        if is_instruction {
+            self.instructions.insert(position);
+        }
         if self.active.insert(position) {
             self.active_tokens += tokens;
         }
@@ -152,6 +158,7 @@ impl Session {
 
     /// Takes what stands at `position` out of the window.
     pub(super) fn leave(&mut self, position: Position) {
+        self.instructions.remove(&position);
         if self.active.remove(&position) {
             self.active_tokens -= self.get(position).map_or(0, |row| u128::from(row.tokens));
         }

@@ -26,7 +26,7 @@ fn rows(list: &[(Said, u64)]) -> Vec<StoredMessage> {
         number += if let Said::Summary(covered) = said { *covered } else { 1 };
         let call =
             Block::ToolCall { id: "c".into(), name: "f".into(), arguments: "{}".into(), extra: Default::default() };
-        let result = Block::ToolResult { id: "c".to_owned(), content: vec![Block::text("found")] };
+        let result = Block::tool_result("c", vec![Block::text("found")]);
         let (role, block) = match said {
             Said::System => (Role::System, Block::text("be kind")),
             Said::User | Said::Summary(_) => (Role::User, Block::text("words")),

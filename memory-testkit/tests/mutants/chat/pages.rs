@@ -133,6 +133,53 @@ broken_read!(
 );
 
 broken_read!(
+    /// Finds the instructions at the head alone.
+    PinsTheHeadAlone, a_store_that_pins_the_head_alone_is_caught
+    by ["a_pinned_page_has_every_active_instruction_and_the_newest_summary", "reads_any_history_as_the_model_does"],
+    |inner, call| {
+        let mut slice = inner.read(call.0, call.1, call.2).await?;
+        if call.2.view == View::Pinned {
+            slice.messages.retain(|row| row.seq <= Seq(8));
+        }
+        Ok(slice)
+    }
+);
+
+broken_read!(
+    /// Pins an instruction that a summary stands for.
+    PinsTheArchived, a_store_that_pins_what_is_archived_is_caught
+    by ["a_pinned_page_follows_folds_and_what_is_forgotten", "reads_any_history_as_the_model_does"],
+    |inner, call| {
+        let mut slice = inner.read(call.0, call.1, call.2).await?;
+        if call.2.view == View::Pinned {
+            let log = inner.read(call.0, call.1, &Page { view: View::Log, ..call.2.clone() }).await?.messages;
+            let is_archived = |row: &StoredMessage| {
+                row.archived_by.is_some() && row.message.as_ref().is_some_and(|message| message.role.is_instruction())
+            };
+            slice.messages.extend(log.into_iter().filter(is_archived));
+            slice.messages.sort_by_key(|row| row.seq);
+        }
+        Ok(slice)
+    }
+);
+
+broken_read!(
+    /// Pins every summary.
+    PinsEverySummary, a_store_that_pins_every_summary_is_caught
+    by ["a_pinned_page_has_every_active_instruction_and_the_newest_summary"],
+    |inner, call| {
+        let mut slice = inner.read(call.0, call.1, call.2).await?;
+        if call.2.view == View::Pinned {
+            let window = inner.read(call.0, call.1, &Page { view: View::Active, ..call.2.clone() }).await?.messages;
+            slice.messages.retain(|row| row.covers.is_none());
+            slice.messages.extend(window.into_iter().filter(|row| row.covers.is_some()));
+            slice.messages.sort_by_key(|row| row.seq);
+        }
+        Ok(slice)
+    }
+);
+
+broken_read!(
     /// Puts summaries in front of what they cover.
     PutsSummariesFirst, a_store_that_puts_summaries_first_is_caught
     by ["folds_of_folds_are_undone_one_by_one", "never_splits_rows_that_stand_at_one_number"],

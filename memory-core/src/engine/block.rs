@@ -1,0 +1,113 @@
+//! The block of recalled items: which of the hits fit, and what became of every candidate.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::id::{ItemId, MessageId, RecordId};
+use crate::message::Message;
+use crate::model::TokenCounter;
+use crate::time::Timestamp;
+
+use super::hydrate::{as_message, as_record};
+use super::rank::Candidate;
+use super::receipt::{Included, LeftOut, Reason, Signals};
+use super::render;
+use super::search::{Hit, Taken};
+
+/// The fewest tokens that a recalled item takes with what is said about it.
+const LEAST: u64 = 8;
+/// The most bytes that one token stands for: a run of blanks.
+const BYTES: u64 = 256;
+
+/// The block of recalled items and its size.
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    /// Which of the hits are in it, and how many tokens each has added.
+    taken: Vec<(usize, u64)>,
+    pub(super) message: Option<Message>,
+    pub(super) tokens: u64,
+}
+
+impl Block {
+    /// Takes hits that are not in the window, best first, as long as the whole block keeps `share` tokens.
+    pub(super) fn fill(
+        hits: &[Hit],
+        window: &HashSet<MessageId>,
+        share: u64,
+        counter: &dyn TokenCounter,
+        now: Timestamp,
+    ) -> Self {
+        let mut block = Self::default();
+        for (index, hit) in hits.iter().enumerate().filter(|(_, hit)| !is_in(window, &hit.item)) {
+            let left = share.saturating_sub(block.tokens);
+            // The block is counted anew with each hit, so what surely does not fit is told without that.
+            if left < LEAST || hit.content.text().len() as u64 / BYTES > left {
+                continue;
+            }
+            let contents = block.hits(hits).chain([hit]).map(|hit| &hit.content);
+            let message = render::recalled(contents, now);
+            let tokens = counter.count(&message);
+            if tokens <= share {
+                block.taken.push((index, tokens.saturating_sub(block.tokens)));
+                (block.message, block.tokens) = (Some(message), tokens);
+            }
+        }
+        block
+    }
+
+    /// Returns those of `hits`, from which it was filled, that are in it.
+    fn hits<'a>(&self, hits: &'a [Hit]) -> impl Iterator<Item = &'a Hit> {
+        self.taken.iter().filter_map(|(index, _)| hits.get(*index))
+    }
+
+    /// Returns the records in it.
+    pub(super) fn records(&self, hits: &[Hit]) -> Vec<RecordId> {
+        self.hits(hits).filter_map(|hit| as_record(&hit.item)).collect()
+    }
+
+    /// Returns what is in it, for a receipt.
+    pub(super) fn included(&self, hits: &[Hit]) -> Vec<Included> {
+        let taken = self.taken.iter().filter_map(|(index, tokens)| Some((hits.get(*index)?, *tokens)));
+        let included = taken.map(|(hit, tokens)| Included {
+            item: hit.item.clone(),
+            part: super::PartKind::Recalled,
+            tokens,
+            signals: Some(hit.signals),
+        });
+        included.collect()
+    }
+}
+
+/// What became of the candidates of a search in a context.
+#[derive(Debug, Default)]
+pub(super) struct Fates {
+    /// Those that stand in the window, with how they were found.
+    pub(super) in_window: HashMap<MessageId, Signals>,
+    /// Those that did not go in.
+    pub(super) left_out: Vec<LeftOut>,
+}
+
+impl Fates {
+    /// Decides once, when window and block are what they will be: each candidate is in one of them or was left out.
+    pub(super) fn of(candidates: &[Candidate], taken: &Taken, block: &Block, window: &HashSet<MessageId>) -> Self {
+        let no_room = taken.hits.iter().map(|hit| (&hit.item, Reason::NoRoom));
+        let mut reasons: HashMap<&ItemId, Reason> =
+            taken.left_out.iter().map(|left| (&left.item, left.reason)).chain(no_room).collect();
+        for hit in block.hits(&taken.hits) {
+            reasons.remove(&hit.item);
+        }
+        let mut fates = Self::default();
+        for Candidate { item, signals } in candidates {
+            if let Some(id) = as_message(item).filter(|id| window.contains(id)) {
+                fates.in_window.insert(id, *signals);
+            } else if let Some(reason) = reasons.get(item) {
+                fates.left_out.push(LeftOut::new(item, *reason, *signals));
+            }
+        }
+        fates
+    }
+}
+
+/// Returns whether the item is a message of the window.
+pub(super) fn is_in(window: &HashSet<MessageId>, item: &ItemId) -> bool {
+    as_message(item).is_some_and(|id| window.contains(&id))
+}

@@ -1,0 +1,194 @@
+//! Reading a window: which pages, how their rows are put together, and whose counts they have.
+
+use std::collections::HashSet;
+
+use crate::chat::{Page, Slice, View};
+use crate::engine::counted::Counted;
+use crate::engine::render;
+use crate::engine::unfold::Under;
+use crate::error::{Error, Result};
+use crate::id::Seq;
+use crate::message::StoredMessage;
+use crate::model::TokenCounter;
+use crate::window::{Budget, FitOptions, Ledger, Oversize};
+
+use super::{Window, is_instruction};
+
+/// The most tokens of a message that is counted only to know whose counts are stored.
+const SAMPLE: u64 = 1_000;
+/// Instructions that a context reads at the most, the newest, beside those at the head of the session.
+const INSTRUCTIONS: usize = 256;
+/// Rows read at the head of a session whose instructions are more than that.
+const HEAD: usize = 8;
+/// Rows of the tail that are read at the most; the budget usually stops the page long before.
+const TAIL: usize = 20_000;
+/// Instructions are read up to so many times the budget: counts that are stored may be another counter's.
+const SLACK: u64 = 8;
+
+impl Window {
+    /// Returns the pages that a window is made of: what is pinned, and the newest rows.
+    pub(in crate::engine) fn pages(limit: u64) -> (Page, Page) {
+        let pinned = Page { view: View::Pinned, ..Page::newest(INSTRUCTIONS + 2) };
+        (pinned.within(limit.saturating_mul(SLACK)), Page::newest(TAIL).within(limit))
+    }
+
+    /// Returns the window of its [`Window::pages`].
+    pub(in crate::engine) fn new(
+        limit: u64,
+        mut pinned: Slice,
+        mut tail: Slice,
+        counter: &dyn TokenCounter,
+        counted: &Counted,
+    ) -> Self {
+        let recounted = is_of_another_counter(&tail.messages, counter, counted);
+        let size = pinned.messages.iter().map(|row| row.tokens).fold(0, u64::saturating_add);
+        let is_cut = pinned.messages.len() > INSTRUCTIONS + 1 || size > limit.saturating_mul(SLACK);
+        if recounted {
+            pinned.messages.iter_mut().chain(&mut tail.messages).for_each(|row| row.tokens = count(row, counter));
+        }
+        let first = tail.messages.first().map_or(Seq(u64::MAX), |row| row.seq);
+        let read = tail.messages.len() as u64;
+        let is_whole = read == tail.state.active_messages;
+        let is_summary = |row: &&StoredMessage| row.covers.is_some();
+        let summary = tail.messages.iter().rfind(is_summary).or(pinned.messages.iter().rfind(is_summary)).cloned();
+        let instructions = pinned.messages.into_iter().filter(|row| is_instruction(row) && row.seq < first);
+        let mut rows = tail.messages;
+        rows.splice(..0, instructions);
+        if let Some(summary) = &summary {
+            rows.retain(|row| row.id != summary.id);
+        }
+        Self {
+            ledger: Ledger::of(&rows),
+            rows,
+            summary,
+            complete: pinned.complete && tail.complete,
+            state: tail.state,
+            recounted,
+            first,
+            read,
+            is_whole,
+            lacks_instructions: is_cut && !is_whole,
+            instructions_left_out: HashSet::new(),
+            under: None,
+        }
+    }
+
+    /// Returns the page of the next older rows, if what was read leaves some of `budget`: rows that no context can hold have
+    /// a share of the page, and none of the context.
+    pub(in crate::engine) fn older(&self, budget: u64) -> Option<Page> {
+        // A larger one does not go in.
+        let summary = self.summary.as_ref().map_or(0, |row| row.tokens);
+        let summary = if summary <= budget / 2 { summary } else { 0 };
+        let room = budget.saturating_sub(self.ledger.tokens_from(0).saturating_add(summary));
+        (room > 0 && !self.is_whole).then(|| Page::before(self.first, TAIL, View::Active).within(room))
+    }
+
+    /// Returns the page of the next older rows, if the last turn begins before what was read: then it is larger than `budget`.
+    ///
+    /// # Errors
+    /// [`Error::OverBudget`] if such a turn is an error.
+    pub(in crate::engine) fn rest_of_turn(&self, budget: u64, oversize: Oversize) -> Result<Option<Page>> {
+        let tokens = self.ledger.tokens_from(0);
+        if self.is_whole || self.ledger.starts().next().is_some() || tokens < budget {
+            return Ok(None);
+        }
+        if oversize == Oversize::Error {
+            return Err(Error::OverBudget { need: tokens.saturating_add(1), budget });
+        }
+        Ok(Some(Page::before(self.first, TAIL, View::Active).within(budget)))
+    }
+
+    /// Puts older rows before those that were read.
+    pub(in crate::engine) fn add_older(&mut self, mut older: Slice, counter: &dyn TokenCounter) {
+        self.read += older.messages.len() as u64;
+        self.is_whole = older.messages.is_empty() || self.read == self.state.active_messages;
+        self.complete &= older.complete;
+        self.first = older.messages.first().map_or(self.first, |row| row.seq);
+        if self.recounted {
+            older.messages.iter_mut().for_each(|row| row.tokens = count(row, counter));
+        }
+        let is_newest = |row: &StoredMessage| self.summary.as_ref().is_some_and(|summary| summary.id == row.id);
+        older.messages.retain(|row| !is_newest(row) && !self.instructions_left_out.contains(&row.id));
+        let known = self.rows.partition_point(|row| row.seq < self.first);
+        let behind = older.messages.last().map_or(self.first, |row| Seq(row.seq.0.saturating_add(1)));
+        let upto = self.rows.partition_point(|row| row.seq < behind);
+        // Instructions of this stretch were read before, because they are pinned.
+        self.rows.splice(known..upto, older.messages);
+        self.ledger = Ledger::of(&self.rows);
+    }
+
+    /// Returns the page of the head of the session, if instructions there were not read because there are too many.
+    pub(in crate::engine) fn head(&self) -> Option<Page> {
+        self.lacks_instructions.then(|| Page::after(Seq(0), HEAD, View::Active))
+    }
+
+    /// Puts the instructions that open the session before the others.
+    pub(in crate::engine) fn add_head(&mut self, mut head: Slice, counter: &dyn TokenCounter) {
+        let first = self.rows.first().map_or(Seq(u64::MAX), |row| row.seq);
+        head.messages.retain(|row| row.seq < first);
+        if self.recounted {
+            head.messages.iter_mut().for_each(|row| row.tokens = count(row, counter));
+        }
+        self.rows.splice(..0, head.messages.into_iter().take_while(is_instruction));
+        self.ledger = Ledger::of(&self.rows);
+    }
+
+    /// Leaves out instructions for which `budget` has no room beside the last turn, the oldest first; those that open the
+    /// session stay.
+    pub(in crate::engine) fn keep_instructions_within(&mut self, budget: u64) -> Result<()> {
+        let cut = self.ledger.cut(&Budget::new(budget), &FitOptions::default())?;
+        let mut over = cut.tokens.saturating_sub(budget);
+        if cut.fits || over == 0 {
+            return Ok(());
+        }
+        let mut opening = Seq(1);
+        self.rows.retain(|row| {
+            if !is_instruction(row) || over == 0 {
+                return true;
+            }
+            if row.seq == opening {
+                opening.0 += 1;
+                return true;
+            }
+            over = over.saturating_sub(row.tokens);
+            self.instructions_left_out.insert(row.id);
+            false
+        });
+        self.ledger = Ledger::of(&self.rows);
+        Ok(())
+    }
+
+    /// Returns the page of the messages under the summaries of the window, as far as `budget` has room for them.
+    pub(in crate::engine) fn folded(&self, budget: u64) -> Option<Page> {
+        let newest = self.summary.as_ref().filter(|_| self.is_whole)?;
+        let taken = self.ledger.tokens().saturating_add(newest.tokens);
+        let room = budget.checked_sub(taken).filter(|room| *room > 0)?;
+        let summaries = self.summaries().map(|row| row.tokens).fold(0, u64::saturating_add);
+        let page = Page::before(Seq(newest.seq.0.saturating_add(1)), TAIL, View::Log);
+        Some(page.within(room.saturating_add(summaries)))
+    }
+
+    /// Takes the messages under the summaries, which may stand in their place.
+    pub(in crate::engine) fn unfold(&mut self, mut log: Slice, counter: &dyn TokenCounter) {
+        if self.recounted {
+            log.messages.iter_mut().for_each(|row| row.tokens = count(row, counter));
+        }
+        self.complete &= log.complete;
+        self.under = Under::new(log.messages, &self.rows, self.summaries());
+    }
+}
+
+/// Returns whether stored counts are not those of `counter`, as two of the rows tell: the newest, and the largest that is
+/// not too large to be counted for that alone. Those that were counted lately are not counted again.
+fn is_of_another_counter(rows: &[StoredMessage], counter: &dyn TokenCounter, counted: &Counted) -> bool {
+    let is_small = |row: &&StoredMessage| row.tokens <= SAMPLE && row.message.is_some();
+    let newest = rows.iter().rev().find(is_small);
+    let largest = rows.iter().filter(is_small).max_by_key(|row| row.tokens);
+    newest.into_iter().chain(largest).any(|row| !counted.confirms(row.id, row.tokens, || count(row, counter)))
+}
+
+/// Returns the tokens of a row as it stands in a context.
+fn count(row: &StoredMessage, counter: &dyn TokenCounter) -> u64 {
+    let Some(message) = &row.message else { return 0 };
+    row.covers.map_or_else(|| counter.count(message), |covers| counter.count(&render::summary(message, covers)))
+}
