@@ -39,8 +39,9 @@ pub(crate) fn origin(content: &Content) -> String {
         }
         Content::Record(stored) => {
             let record = &stored.record;
-            let tags = if record.tags.is_empty() { String::new() } else { format!(" [{}]", record.tags.join(", ")) };
-            format!("{}  {}{tags}", minute(record.created_at), record.kind)
+            let tags =
+                if record.tags().is_empty() { String::new() } else { format!(" [{}]", record.tags().join(", ")) };
+            format!("{}  {}{tags}", minute(record.created_at()), record.kind)
         }
     }
 }
@@ -60,8 +61,8 @@ pub(crate) fn hit_json(hit: &Hit) -> Value {
         Content::Record(stored) => {
             let record = &stored.record;
             json!({
-                "unit": "record", "kind": record.kind, "tags": record.tags, "at": record.created_at.to_string(),
-                "session": record.session, "trust": record.trust, "version": stored.version, "agent": record.agent,
+                "unit": "record", "kind": record.kind, "tags": record.tags(), "at": record.created_at().to_string(),
+                "session": record.sessions().first(), "trust": record.trust(), "version": stored.version, "agent": record.agent,
             })
         }
     };

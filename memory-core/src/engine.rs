@@ -5,8 +5,8 @@
 //! | what is stored when a message is appended | `session.rs` |
 //! | what a context holds and why | `context.rs` (the calls), `window.rs` (what was read and fits), `unfold.rs` (messages in place of summaries), `block.rs` (what is recalled, and what became of each candidate), `assemble.rs` (the order and the receipt), `render.rs` (how it looks) |
 //! | how hits are found, fused and checked | `search.rs` (the calls), `terms.rs` (by which words), `legs.rs` (the indexes), `rank.rs` (the rule), `hydrate.rs` (truth); without words, `recent.rs` |
-//! | how a record is stored, reinforced or superseded | `remember.rs` |
-//! | how anything is forgotten | `forget.rs` (the order), `forget/derived.rs` (what falls with it), `sources.rs` (nothing is derived from it later) |
+//! | how a record is stored, reinforced or superseded | `remember.rs` (the calls), `tell.rs` (what is written), `links.rs` (where) |
+//! | how anything is forgotten | `forget.rs` (the order), `forget/derived.rs` (what falls with it), `untell.rs` (what is left), `sources.rs` (nothing is derived from it later) |
 //! | how indexes follow truth | `upkeep.rs` (the calls), `pass.rs`, `seen.rs`, `turn.rs` (why a pass ends), `project.rs`, `isolate.rs` (what cannot be embedded); summaries of long windows in `summarise.rs` |
 
 mod assemble;
@@ -21,6 +21,7 @@ mod given_up;
 mod hydrate;
 mod isolate;
 mod legs;
+mod links;
 mod memory;
 mod pass;
 mod project;
@@ -35,9 +36,11 @@ mod seen;
 mod session;
 mod sources;
 mod summarise;
+mod tell;
 mod terms;
 mod turn;
 mod unfold;
+mod untell;
 mod upkeep;
 mod window;
 
@@ -51,7 +54,7 @@ pub use receipt::{
     AppendReceipt, ContextReceipt, Degraded, Fold, FoldShown, History, Included, LeftOut, Reason, SearchReceipt,
     Signals, Stage, Tokens,
 };
-pub use remember::{Remember, RememberReceipt, Remembered};
+pub use remember::{Addition, NotTaken, Remember, RememberReceipt, Remembered, Why};
 pub use scoped::Scoped;
 pub use search::{Content, Found, Hit, Search};
 pub use session::Session;

@@ -96,25 +96,28 @@ impl Fields {
 
     /// Returns what filters see of a record. A pinned record does not expire.
     pub fn of_record(record: &Record) -> Self {
+        let owned = |texts: Vec<&str>| texts.into_iter().map(str::to_owned).collect();
+        let mut sessions = record.sessions().into_iter().cloned();
+        let (valid_from, valid_to) = record.validity();
         Self {
             unit: Unit::Record,
-            session: record.session.clone(),
-            sessions: Vec::new(),
+            session: sessions.next(),
+            sessions: sessions.collect(),
             seq: None,
             role: None,
             speaker: None,
             agent: record.agent.clone(),
-            runs: record.run.iter().cloned().collect(),
+            runs: owned(record.runs()),
             kind: Some(record.kind.clone()),
-            tags: record.tags.clone(),
-            trust: record.trust,
-            sources: record.sources.clone(),
-            at: record.created_at,
-            expires_at: if record.pinned { None } else { record.expires_at },
-            valid_from: record.valid_from,
-            valid_to: record.valid_to,
+            tags: owned(record.tags()),
+            trust: record.trust(),
+            sources: record.sources().into_iter().cloned().collect(),
+            at: record.created_at(),
+            expires_at: record.expires_at(),
+            valid_from,
+            valid_to,
             superseded_at: record.superseded.map(|superseded| superseded.at),
-            metadata: record.metadata.clone(),
+            metadata: record.metadata(),
         }
     }
 

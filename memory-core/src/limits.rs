@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::id::ItemId;
 use crate::message::{Block, Message, StoredMessage};
-use crate::record::{Record, StoredRecord};
+use crate::record::{Record, StoredRecord, Telling};
 
 /// The largest inputs accepted. Larger ones are `Invalid`, and nothing of them is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub struct Limits {
     pub records: usize,
     /// Tags of one record. Default 1,024.
     pub tags: usize,
+    /// Tellings of one record. Default 1,024.
+    pub tellings: usize,
     /// Sources of one message or record. Default 4,096.
     pub sources: usize,
     /// Bytes of one name: a kind, a tag, a speaker, an agent, a run, an origin. Default 255.
@@ -67,6 +69,7 @@ impl Default for Limits {
             record_text_bytes: 1 << 20,
             records: 10_000,
             tags: 1_024,
+            tellings: 1_024,
             sources: 4_096,
             name_bytes: 255,
             call_bytes: 16 << 10,
@@ -124,7 +127,8 @@ impl Limits {
         row.message.as_ref().map_or(Ok(()), |message| self.check_message(message))
     }
 
-    /// Returns `Ok` if the record keeps the limits, its text and tags are not blank and its importance lies in 0 to 1.
+    /// Returns `Ok` if the record keeps the limits, its text and tags are not blank and what is told of its importance lies in
+    /// 0 to 1.
     ///
     /// # Errors
     /// [`Error::Invalid`] if it does not.
@@ -140,25 +144,38 @@ impl Limits {
             return Err(Error::invalid("a record's text must hold more than blanks"));
         }
         let most = self.name_bytes;
-        if record.tags.len() > self.tags || record.tags.iter().any(|tag| tag.trim().is_empty() || tag.len() > most) {
+        let is_bad = |tag: &String| tag.trim().is_empty() || tag.len() > most;
+        let are_bad = |tags: &[String]| tags.len() > self.tags || tags.iter().any(is_bad);
+        if record.tellings().any(|telling| are_bad(&telling.tags)) || record.tags().len() > self.tags {
             return Err(Error::invalid(format!("a record has up to {} tags of 1 to {most} bytes each", self.tags)));
         }
-        if record.importance.is_some_and(|importance| !(0.0..=1.0).contains(&importance)) {
-            return Err(Error::invalid("the importance must lie between 0 and 1"));
+        if record.again.len() >= self.tellings {
+            return Err(Error::invalid(format!("a record has up to {} tellings", self.tellings)));
         }
         if record.kind.is_empty() || record.kind.len() > most {
             return Err(Error::invalid(format!("a record's kind must hold 1 to {most} bytes")));
         }
         self.check_name("agent", 1, record.agent.as_deref())?;
-        self.check_name("run", 1, record.run.as_deref())?;
-        self.check_name("origin", 0, record.origin.as_deref())?;
-        self.check_sources(&record.sources)?;
-        self.check_map("metadata", &record.metadata)?;
+        record.tellings().try_for_each(|telling| self.check_telling(telling))?;
+        if record.sources().len() > self.sources {
+            return Err(Error::invalid(format!("more than {} sources", self.sources)));
+        }
+        self.check_map("metadata", &record.metadata())?;
         let bytes = record.encoded_len();
         if bytes > self.record_bytes {
             return Err(Error::invalid(format!("the record has {bytes} bytes, more than {}", self.record_bytes)));
         }
         Ok(())
+    }
+
+    fn check_telling(&self, telling: &Telling) -> Result<()> {
+        if telling.importance.is_some_and(|importance| !(0.0..=1.0).contains(&importance)) {
+            return Err(Error::invalid("the importance must lie between 0 and 1"));
+        }
+        self.check_name("run", 1, telling.run.as_deref())?;
+        self.check_name("origin", 0, telling.origin.as_deref())?;
+        self.check_sources(&telling.sources)?;
+        self.check_map("metadata", &telling.metadata)
     }
 
     /// Returns `Ok` if the record, as an export holds it, keeps the limits.

@@ -1,25 +1,33 @@
 //! Long-term memory: records, and the store that holds them.
 
+mod body;
+mod fold;
+mod telling;
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use crate::codec;
 use crate::error::Result;
 use crate::filter::Filter;
-use crate::id::{Digest, ItemId, RecordId, SessionId};
+use crate::id::{Digest, RecordId};
 use crate::message::Trust;
 use crate::number;
 use crate::scope::{Epoch, Scope};
 use crate::store::Store;
 use crate::time::Timestamp;
 
-/// A fact, preference, context or other piece of long-term memory.
+pub use telling::Telling;
+
+/// A fact, preference, context or other piece of long-term memory: words, and when and by whom they were told.
 ///
-/// Stores keep [`Record::encode`] and never look inside; filters see [`crate::Fields::of_record`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// What readers and filters see is the fold of the tellings, such as [`Record::trust`] and [`Record::metadata`]. Stores
+/// keep [`Record::encode`] and never look inside; filters see [`crate::Fields::of_record`].
+#[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     /// The caller's id, unique within the owner.
     pub id: RecordId,
@@ -27,52 +35,16 @@ pub struct Record {
     pub kind: String,
     /// The words.
     pub text: String,
-    /// Tags, which filters see.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tags: Vec<String>,
-    /// The session it comes from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session: Option<SessionId>,
-    /// What the caller says of its importance, 0 to 1; none is read as 0.5.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub importance: Option<f32>,
-    /// How far it may be believed.
-    pub trust: Trust,
-    /// Who or what wrote it, in the caller's words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub origin: Option<String>,
-    /// What it was derived from; it falls with any of them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub sources: Vec<ItemId>,
-    /// Never expires and is never evicted.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub pinned: bool,
-    /// Is hidden when it expires, as any record, but not deleted before the hold is lifted.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub hold: bool,
-    /// When it was made.
-    pub created_at: Timestamp,
-    /// From this moment on it is never returned.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expires_at: Option<Timestamp>,
-    /// The first moment at which what it says is true.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub valid_from: Option<Timestamp>,
-    /// The first moment at which it is true no longer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub valid_to: Option<Timestamp>,
-    /// The record that took its place, and when.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub superseded: Option<Superseded>,
-    /// The caller's own values, which filters see.
-    #[serde(default, skip_serializing_if = "Map::is_empty", serialize_with = "codec::sorted_map")]
-    pub metadata: Map<String, Value>,
     /// The agent that it belongs to, 1 to 255 bytes; none where there is only one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The run of an agent in which it was told, 1 to 255 bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub run: Option<String>,
+    /// The first telling that is left.
+    pub first: Telling,
+    /// The tellings behind it, in the order in which they were told.
+    pub again: Vec<Telling>,
+    /// Is hidden when it expires, as any record, but not deleted before the hold is lifted.
+    pub hold: bool,
+    /// The record that took its place, and when.
+    pub superseded: Option<Superseded>,
 }
 
 /// What took a record's place.
@@ -89,28 +61,17 @@ fn is_false(flag: &bool) -> bool {
 }
 
 impl Record {
-    /// Returns a record of `kind` with a fresh id, the trust of a user, and nothing else set.
+    /// Returns a record of `kind` with a fresh id, told once with the trust of a user, and nothing else set.
     pub fn new(kind: impl Into<String>, text: impl Into<String>, created_at: Timestamp) -> Self {
         Self {
             id: RecordId::fresh(),
             kind: kind.into(),
             text: text.into(),
-            tags: Vec::new(),
-            session: None,
-            importance: None,
-            trust: Trust::User,
-            origin: None,
-            sources: Vec::new(),
-            pinned: false,
-            hold: false,
-            created_at,
-            expires_at: None,
-            valid_from: None,
-            valid_to: None,
-            superseded: None,
-            metadata: Map::new(),
             agent: None,
-            run: None,
+            first: Telling::new(created_at, Trust::User),
+            again: Vec::new(),
+            hold: false,
+            superseded: None,
         }
     }
 

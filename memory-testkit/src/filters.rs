@@ -8,7 +8,7 @@ mod vectors;
 
 use std::future::Future;
 
-use memory_core::{Filter, Message, Record, RecordId, Result, Role, Scope, Timestamp};
+use memory_core::{Filter, Message, Result, Role, Scope, Timestamp};
 
 use crate::crowd::together;
 use crate::generate::{self, Random};
@@ -59,28 +59,6 @@ fn limit(random: &mut Random) -> usize {
         0 => 1,
         1 => 1 + random.below(20),
         _ => 2 * ITEMS,
-    }
-}
-
-/// Returns a record with random fields.
-fn record(random: &mut Random) -> Record {
-    let fields = generate::fields(random, memory_core::Unit::Record);
-    let superseded = fields.superseded_at.map(|at| memory_core::record::Superseded { by: RecordId(random.id()), at });
-    Record {
-        id: RecordId(random.id()),
-        tags: fields.tags,
-        session: fields.session,
-        trust: fields.trust,
-        sources: fields.sources,
-        pinned: random.chance(1, 4),
-        expires_at: fields.expires_at,
-        valid_from: fields.valid_from,
-        valid_to: fields.valid_to,
-        superseded,
-        metadata: fields.metadata,
-        agent: fields.agent,
-        run: fields.runs.into_iter().next(),
-        ..Record::new(fields.kind.unwrap_or_else(|| "context".to_owned()), "text", fields.at)
     }
 }
 

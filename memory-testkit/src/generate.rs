@@ -7,7 +7,7 @@ mod random;
 mod terms;
 mod vectors;
 
-pub use fields::{METADATA_KEYS, fields, item, metadata, values};
+pub use fields::{METADATA_KEYS, fields, item, metadata, record, values};
 pub use filters::filter;
 pub use names::{HOSTILE_NAMES, LETTERS, name, owners};
 pub use random::Random;

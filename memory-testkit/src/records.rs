@@ -12,6 +12,7 @@ mod scan;
 mod shelf;
 mod storm;
 mod sweep;
+mod tellings;
 mod together;
 mod touch;
 
@@ -34,6 +35,7 @@ pub fn table() -> Vec<Scenario<Records>> {
         scan::TABLE,
         storm::TABLE,
         sweep::TABLE,
+        tellings::TABLE,
         together::TABLE,
         touch::TABLE,
         &upkeep::of_records(),

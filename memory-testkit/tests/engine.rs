@@ -24,6 +24,10 @@ mod gate;
 #[cfg(test)]
 #[path = "engine/limits.rs"]
 mod limits;
+#[cfg(test)]
+#[path = "engine/links.rs"]
+mod links;
+#[cfg(test)]
 #[path = "engine/models.rs"]
 mod models;
 #[cfg(test)]
@@ -44,6 +48,9 @@ mod search;
 #[cfg(test)]
 #[path = "engine/summaries.rs"]
 mod summaries;
+#[cfg(test)]
+#[path = "engine/tellings.rs"]
+mod tellings;
 #[cfg(test)]
 #[path = "engine/times.rs"]
 mod times;

@@ -1,6 +1,6 @@
 //! `memory remember`: a record for the long term.
 
-use memory::engine::Remembered;
+use memory::engine::{Addition, NotTaken, Remembered, Why};
 
 use super::Call;
 use crate::cli::Remember;
@@ -21,10 +21,33 @@ pub(crate) async fn run(call: &Call, args: &Remember, output: &mut Output) -> Re
             Remembered::Reinforced => "known already",
         };
         output.line(&format!("{outcome}: {} (version {})", receipt.id, receipt.version))?;
+        for NotTaken { what, why } in &receipt.not_taken {
+            output.line(&format!("not taken: {}, {}", addition(what), reason(*why)))?;
+        }
     }
     output.flush()?;
     upkeep::after(&memory).await;
     Ok(Outcome::Done)
+}
+
+fn addition(what: &Addition) -> String {
+    match what {
+        Addition::Metadata(key) => format!("the value of {key}"),
+        Addition::Tag(tag) => format!("the tag {tag}"),
+        Addition::Importance => "the importance".to_owned(),
+        Addition::Pin => "the pin".to_owned(),
+        Addition::Expiry => "the end of its life".to_owned(),
+        Addition::Validity => "the time of its truth".to_owned(),
+        Addition::Run => "the run".to_owned(),
+    }
+}
+
+fn reason(why: Why) -> &'static str {
+    match why {
+        Why::LowerTrust => "for somebody more trusted told it too",
+        Why::Outlived => "for another telling asks for a longer life",
+        Why::Full => "for the record was told too often",
+    }
 }
 
 fn request(call: &Call, args: &Remember) -> Result<memory::Remember, Failure> {

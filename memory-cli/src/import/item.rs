@@ -101,10 +101,16 @@ impl Item {
             Self::Row { row, .. } => row.message.as_deref().map_or(0, weight::of_message),
             Self::Record { record, .. } => {
                 let record = &record.record;
-                let names = record.tags.iter().chain(&record.origin).chain([&record.kind, &record.text]);
-                names.map(|name| weight::HEAP + name.len()).sum::<usize>()
-                    + weight::of_map(&record.metadata)
-                    + record.sources.len() * weight::HEAP
+                let names = |names: &mut dyn Iterator<Item = &String>| {
+                    names.map(|name| weight::HEAP + name.len()).sum::<usize>()
+                };
+                let tellings = record.tellings().map(|telling| {
+                    size_of_val(telling)
+                        + names(&mut telling.tags.iter().chain(&telling.origin).chain(&telling.run))
+                        + weight::of_map(&telling.metadata)
+                        + telling.sources.len() * weight::HEAP
+                });
+                names(&mut [&record.kind, &record.text].into_iter()) + tellings.sum::<usize>()
             }
             Self::Rejected { .. } | Self::LeftOut { .. } | Self::Note(_) => 0,
         };

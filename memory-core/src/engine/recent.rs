@@ -110,7 +110,7 @@ fn of_message(row: &StoredMessage) -> Place {
 }
 
 fn of_record(stored: &StoredRecord) -> Place {
-    (Reverse(stored.record.created_at), Reverse(Seq(0)), ItemId::Record(stored.record.id))
+    (Reverse(stored.record.created_at()), Reverse(Seq(0)), ItemId::Record(stored.record.id))
 }
 
 /// Returns the session if the filter lets through those of one alone.

@@ -59,8 +59,8 @@ fn item(content: &Content) -> String {
         }
         Content::Record(stored) => {
             attribute("kind", &stored.record.kind);
-            stored.record.origin.iter().for_each(|origin| attribute("origin", origin));
-            stored.record.created_at
+            stored.record.origin().iter().for_each(|origin| attribute("origin", origin));
+            stored.record.created_at()
         }
     };
     attribute("at", &minute(at));
@@ -83,7 +83,7 @@ fn minute(at: Timestamp) -> String {
 fn trust_of(content: &Content) -> Trust {
     match content {
         Content::Message(row) => row.message.as_ref().map_or(Trust::Untrusted, |message| message.trust),
-        Content::Record(stored) => stored.record.trust,
+        Content::Record(stored) => stored.record.trust(),
     }
 }
 

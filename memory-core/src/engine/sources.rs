@@ -28,8 +28,10 @@ impl Scoped {
     /// `Invalid` if a source is gone.
     pub(super) async fn confirm(&self, told: RememberReceipt, sources: &[ItemId]) -> Result<RememberReceipt> {
         let Some(source) = self.absent_source(sources).await? else { return Ok(told) };
-        // A record that was told before, from other sources, is not this call's to take back.
-        if self.get(&[told.id]).await?.iter().any(|stored| stored.record.sources.contains(&source)) {
+        // What was told from other sources is not this call's to take back.
+        if let Some(stored) = self.get(&[told.id]).await?.pop()
+            && !self.take_back(stored, |telling| telling.sources.contains(&source)).await?
+        {
             self.forget_records(&[told.id]).await?;
         }
         Err(refused(&source))

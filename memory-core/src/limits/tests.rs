@@ -52,7 +52,7 @@ fn blank_records_and_tags_are_refused() {
     let limits = Limits::default();
     let record = |text: &str, tags: &[&str]| {
         let mut record = Record::new("fact", text, Timestamp(0));
-        record.tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
+        record.first.tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
         record
     };
     assert!(limits.check_record(&record("x", &["a", "b"])).is_ok());
@@ -77,14 +77,14 @@ fn names_and_sources_have_an_end() {
     for (length, is_refused) in [(255, false), (256, true), (64 << 20, true)] {
         let name = "n".repeat(length);
         let kinds = refused(|r| r.kind = name.clone(), |m| m.speaker = Some(name.clone()));
-        let origins = refused(|r| r.origin = Some(name.clone()), |m| m.origin = Some(name.clone()));
+        let origins = refused(|r| r.first.origin = Some(name.clone()), |m| m.origin = Some(name.clone()));
         assert!(kinds.iter().chain(&origins).all(|why| why.is_some() == is_refused), "{length}");
         assert!(kinds.iter().chain(&origins).flatten().all(|why| why.len() < 100), "what is too long is not quoted");
     }
     let limits = Limits::default();
     for (count, is_refused) in [(limits.sources, false), (limits.sources + 1, true), (200_000, true)] {
         let sources = || vec![ItemId::Message(MessageId::fresh()); count];
-        let [record, message] = refused(|r| r.sources = sources(), |m| m.sources = sources());
+        let [record, message] = refused(|r| r.first.sources = sources(), |m| m.sources = sources());
         assert_eq!((record.is_some(), message.is_some()), (is_refused, is_refused), "{count}");
     }
     for (length, is_refused) in [(limits.call_bytes, false), (limits.call_bytes + 1, true)] {
@@ -101,7 +101,7 @@ fn names_and_sources_have_an_end() {
 #[test]
 fn a_record_as_a_whole_has_an_end_although_each_part_of_it_is_small_enough() {
     let words = |bytes: usize| Value::String("w".repeat(bytes));
-    let held = |bytes: usize| refused(|r| _ = r.metadata.insert("k".to_owned(), words(bytes)), |_| {});
+    let held = |bytes: usize| refused(|r| _ = r.first.metadata.insert("k".to_owned(), words(bytes)), |_| {});
     assert_eq!(held(4_000_000)[0], None);
     assert!(held(64 << 20)[0].as_ref().is_some_and(|why| why.contains("the record has ")));
 }

@@ -2,27 +2,40 @@
 
 use crate::analysis::{Analysis, normalise};
 use crate::id::RecordId;
+use crate::novelty::statement::statement;
 use crate::novelty::tokens::tokens;
 
 /// Rises whenever the same text gets another id.
-const RECIPE: &str = "fingerprint-1";
+const RECIPE: &str = "fingerprint-2";
 
 /// Returns the id that belongs to what `text` says as a record of `kind`: texts that differ only in case, punctuation,
-/// the order of words, articles and such, or (in English) plurals have the same one.
+/// articles and such, or (in English) plurals have the same one.
 ///
-/// Everything else counts: numbers with their signs and units, names, negations, tenses. So a text that says something
-/// else gets another id, unless the order of its words alone makes the difference (`Anna owes Bob`, `Bob owes Anna`).
+/// Everything else counts: the order of words, numbers with their signs and units, names, negations, tenses.
 pub fn fingerprint(analysis: &Analysis, kind: &str, text: &str) -> RecordId {
-    let mut tokens: Vec<String> = tokens(analysis, text, |word| !analysis.is_filler(word));
-    if tokens.is_empty() {
-        tokens = self::tokens(analysis, text, |_| true);
+    let mut parts = statement(analysis, text, |word| !analysis.is_filler(word));
+    if parts.is_empty() {
+        parts = statement(analysis, text, |_| true);
     }
-    if tokens.is_empty() {
-        tokens.push(normalise(text).trim().to_owned());
+    id(RECIPE, kind, text, parts)
+}
+
+/// Returns the id that the text had before order counted, under which records are still stored.
+pub(crate) fn fingerprint_before(analysis: &Analysis, kind: &str, text: &str) -> RecordId {
+    let mut parts = tokens(analysis, text, |word| !analysis.is_filler(word));
+    if parts.is_empty() {
+        parts = tokens(analysis, text, |_| true);
     }
-    tokens.sort_unstable();
+    parts.sort_unstable();
+    id("fingerprint-1", kind, text, parts)
+}
+
+fn id(recipe: &str, kind: &str, text: &str, mut parts: Vec<String>) -> RecordId {
+    if parts.is_empty() {
+        parts.push(normalise(text).trim().to_owned());
+    }
     let mut content = Vec::new();
-    for part in [RECIPE, kind].into_iter().chain(tokens.iter().map(String::as_str)) {
+    for part in [recipe, kind].into_iter().chain(parts.iter().map(String::as_str)) {
         content.extend_from_slice(&(part.len() as u64).to_le_bytes());
         content.extend_from_slice(part.as_bytes());
     }

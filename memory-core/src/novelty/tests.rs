@@ -19,14 +19,11 @@ impl Dice {
     }
 }
 
-/// Returns another wording of the fact: other case, punctuation, order, stop words, plural.
+/// Returns another wording of the fact: other case, punctuation, stop words, plural. Another order of the words is another
+/// statement, and so is one that begins with `is`.
 fn variant(dice: &mut Dice) -> String {
-    let mut words: Vec<String> = FACT.iter().map(|word| (*word).to_owned()).collect();
-    for index in (1..words.len()).rev() {
-        words.swap(index, dice.below(index + 1));
-    }
     let mut text = String::new();
-    for word in words {
+    for word in FACT.map(str::to_owned) {
         let word = match dice.below(3) {
             0 if !word.ends_with('s') && word != "from" && word != "adopted" => format!("{word}s"),
             1 if word.ends_with('s') => word.trim_end_matches('s').to_owned(),
@@ -38,7 +35,8 @@ fn variant(dice: &mut Dice) -> String {
             2 => word.chars().enumerate().map(|(n, c)| if n % 2 == 0 { c.to_ascii_uppercase() } else { c }).collect(),
             _ => word,
         };
-        text.push_str(["", "the ", "a ", "The ", "of ", "in the ", "is "][dice.below(7)]);
+        let fillers = ["", "the ", "a ", "The ", "of ", "in the ", "is "];
+        text.push_str(fillers[dice.below(if text.is_empty() { 6 } else { 7 })]);
         text.push_str(&word);
         text.push_str([" ", ", ", "; ", "! ", "... ", " - ", "\n", ") ", "\" ", "’s "][dice.below(10)]);
     }
@@ -156,10 +154,66 @@ fn tenses_relations_and_pictures_are_not_lost() {
         (Analysis::english(), "😀", "😢"),
         (Analysis::english(), "university", "universe"),
         (Analysis::english(), "it is", "the"),
+        (Analysis::english(), "the dog bit the man", "the man bit the dog"),
+        (Analysis::english(), "prefers tea to coffee", "prefers coffee to tea"),
+        (Analysis::english(), "from 3 to 5", "from 5 to 3"),
+        (Analysis::english(), "paid 20 for 3", "paid 3 for 20"),
+        (Analysis::english(), "is he coming", "he is coming"),
+        (Analysis::english(), "not only a", "only a not"),
+        (Analysis::english(), "it is safe, not dangerous", "it is dangerous, not safe"),
+        (Analysis::english(), "likes dogs, hates cats", "likes cats, hates dogs"),
+        (Analysis::english(), "yes to meat, no to fish", "no to meat, yes to fish"),
         (Analysis::of(Language::German), "Anna mag Tee", "Anna mag keinen Tee"),
         (Analysis::plain(), "我喜欢猫", "我不喜欢猫"),
     ] {
         assert_ne!(fingerprint(&analysis, "fact", a), fingerprint(&analysis, "fact", b), "{a} | {b}");
+    }
+}
+
+#[test]
+fn signs_that_carry_meaning_count() {
+    let analysis = Analysis::english();
+    for (a, b) in [
+        ("likes 🍎", "likes 🍌"),
+        ("price > 5", "price < 5"),
+        ("uses c++", "uses c"),
+        ("uses c#", "uses c"),
+        ("rated 4.5", "rated 45"),
+        ("meets at 5:30", "meets at 530"),
+        ("x = -1", "x = 1"),
+        ("10^5", "105"),
+        ("a/b test", "ab test"),
+        ("file.txt", "file txt"),
+        ("5'10 tall", "510 tall"),
+        ("version 1.2", "version 2.1"),
+        ("born 03.04.1990", "born 04.03.1990"),
+        ("born 3 4 1990", "born 4 3 1990"),
+        ("a*b", "a b"),
+        ("a * b", "a b"),
+        ("5 - 3", "5 3"),
+        ("~5", "5"),
+        ("#1", "1"),
+        ("√2", "2"),
+        ("½ cup", "1 2 cup"),
+        ("²", "2"),
+        ("10²", "102"),
+        ("①", "1"),
+        ("18+", "+18"),
+    ] {
+        assert_ne!(fingerprint(&analysis, "fact", a), fingerprint(&analysis, "fact", b), "{a} | {b}");
+    }
+}
+
+#[test]
+fn a_wording_with_other_punctuation_has_the_same_fingerprint() {
+    let analysis = Analysis::english();
+    for (a, b) in [
+        ("Anna's dog, the black one, barks.", "annas dog the black one barks"),
+        ("“Tea!” – she said", "tea she said"),
+        ("（５ cats）", "5 cats"),
+        ("* likes tea", "likes tea"),
+    ] {
+        assert_eq!(fingerprint(&analysis, "fact", a), fingerprint(&analysis, "fact", b), "{a} | {b}");
     }
 }
 

@@ -45,7 +45,7 @@ fn capitals(analysis: &Analysis, text: &str) -> Vec<String> {
 }
 
 /// Returns an English word without its plural ending. Nothing else is cut off: `worked` is not `works`.
-fn singular(word: &str) -> String {
+pub(super) fn singular(word: &str) -> String {
     if word.len() <= 3 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return word.to_owned();
     }
@@ -88,7 +88,7 @@ fn push_signs(text: &str, tokens: &mut Vec<String>) {
 }
 
 /// Returns whether `c`, which is not ASCII, is punctuation.
-fn is_punctuation(c: char) -> bool {
+pub(super) fn is_punctuation(c: char) -> bool {
     matches!(c,
         '\u{80}'..='\u{a1}' | '\u{a7}' | '\u{ab}' | '\u{b6}' | '\u{b7}' | '\u{bb}' | '\u{bf}' | '\u{37e}' | '\u{387}'
         | '\u{55a}'..='\u{55f}' | '\u{589}' | '\u{5be}' | '\u{5c0}' | '\u{5c3}' | '\u{5f3}' | '\u{5f4}' | '\u{60c}'

@@ -21,7 +21,7 @@ impl Importance {
     /// Returns what the importance of `stored` at `now` is computed from.
     pub fn of(stored: &StoredRecord, now: Timestamp) -> Self {
         let StoredRecord { record, access_count, .. } = stored;
-        Self { age: now.since(record.created_at), accesses: *access_count, explicit: record.importance }
+        Self { age: now.since(record.created_at()), accesses: *access_count, explicit: record.importance() }
     }
 
     /// Returns the importance, 0 to 1: three tenths for newness, three for use, four for what the caller says.

@@ -39,7 +39,7 @@ struct State {
 /// When a sweep may delete the record.
 fn expiry(row: &StoredRecord) -> Option<Timestamp> {
     let record = &row.record;
-    if record.pinned || record.hold { None } else { record.expires_at }
+    if record.hold { None } else { record.expires_at() }
 }
 
 impl State {

@@ -57,8 +57,8 @@ impl Bed {
     async fn put(&mut self, owner: usize) {
         let mut record = Record::new(marker(owner), marker(owner).repeat(1 + self.roll(90)), Timestamp(1));
         record.id = memory_core::RecordId::of_content(&[u8::try_from(self.roll(40)).unwrap()]);
-        record.tags = vec![marker(owner)];
-        record.metadata.insert(marker(owner), marker(owner).into());
+        record.first.tags = vec![marker(owner)];
+        record.first.metadata.insert(marker(owner), marker(owner).into());
         let put = Put { record: Arc::new(record), expect: Expect::Anything };
         self.records.put(&scope(owner), &RecordBatch { epoch: None, puts: vec![put] }).await.unwrap();
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use memory_core::record::{Expect, Put, RecordBatch};
 use memory_core::{Fields, Record};
 
-use super::{FILTERS, ITEMS, filters, limit, record};
-use crate::generate::Random;
+use super::{FILTERS, ITEMS, filters, limit};
+use crate::generate::{self, Random};
 use crate::{Bed, Records, Scene};
 
 scenarios!(TABLE: Records = [random_filters_give_the_answer_of_brute_force]);
@@ -14,7 +14,7 @@ scenarios!(TABLE: Records = [random_filters_give_the_answer_of_brute_force]);
 async fn random_filters_give_the_answer_of_brute_force(bed: Bed<Records>) -> Scene {
     let (ada, store) = (bed.scope("ada")?, bed.store.store());
     let mut random = Random::new(bed.seed);
-    let mut records: Vec<Arc<Record>> = (0..ITEMS).map(|_| Arc::new(record(&mut random))).collect();
+    let mut records: Vec<Arc<Record>> = (0..ITEMS).map(|_| Arc::new(generate::record(&mut random))).collect();
     let puts = records.iter().map(|record| Put { record: record.clone(), expect: Expect::Absent }).collect();
     store.put(&ada, &RecordBatch { epoch: None, puts }).await?;
     records.sort_by_key(|record| record.id);

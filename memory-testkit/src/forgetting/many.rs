@@ -20,7 +20,8 @@ const MANY: usize = 600;
 const LONG: usize = 700;
 
 fn derived(text: &str, source: ItemId) -> StoredRecord {
-    let record = Record { sources: vec![source], ..Record::new("fact", text, NOON) };
+    let mut record = Record::new("fact", text, NOON);
+    record.first.sources = vec![source];
     StoredRecord { record: record.into(), version: 1, accessed_at: None, access_count: 0 }
 }
 

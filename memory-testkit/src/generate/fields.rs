@@ -1,5 +1,6 @@
 //! Random fields: every field present or missing, values that cross types, and values that collide.
 
+use memory_core::record::{Record, Superseded, Telling};
 use memory_core::{Field, Fields, ItemId, MessageId, RecordId, Role, Scalar, Seq, SessionId, Timestamp, Trust, Unit};
 use serde_json::{Map, Value, json};
 
@@ -57,6 +58,42 @@ pub fn fields(random: &mut Random, unit: Unit) -> Fields {
         valid_to: time(random),
         superseded_at: time(random),
         metadata: metadata(random),
+    }
+}
+
+/// Returns a random record that was told once to three times: any field may be missing.
+pub fn record(random: &mut Random) -> Record {
+    let first = fields(random, Unit::Record);
+    let superseded = first.superseded_at.map(|at| Superseded { by: RecordId(random.id()), at });
+    let kind = first.kind.clone().filter(|kind| !kind.is_empty()).unwrap_or_else(|| "fact".to_owned());
+    let mut again = Vec::new();
+    for _ in 0..random.below(3) {
+        let fields = fields(random, Unit::Record);
+        again.push(telling(random, fields));
+    }
+    Record {
+        id: RecordId(random.id()),
+        agent: first.agent.clone(),
+        first: telling(random, first),
+        again,
+        hold: random.chance(1, 5),
+        superseded,
+        ..Record::new(kind, "words", Timestamp(0))
+    }
+}
+
+fn telling(random: &mut Random, fields: Fields) -> Telling {
+    Telling {
+        session: fields.session,
+        run: fields.runs.into_iter().next(),
+        sources: fields.sources,
+        tags: fields.tags,
+        pinned: random.chance(1, 5),
+        expires_at: fields.expires_at,
+        valid_from: fields.valid_from,
+        valid_to: fields.valid_to,
+        metadata: fields.metadata,
+        ..Telling::new(fields.at, fields.trust)
     }
 }
 

@@ -36,9 +36,9 @@ impl RecordActor {
     async fn put(&mut self, random: &mut Random) -> Scene {
         let fields = self.owner.fields(memory_core::Unit::Record);
         let text = format!("{} remembers {}", self.owner.mark, random.below(3));
-        let record =
-            Record { id: RecordId(self.owner.id(random)), tags: fields.tags, ..Record::new("fact", text, NOON) };
-        let record = Arc::new(Record { metadata: fields.metadata, ..record });
+        let mut record = Record { id: RecordId(self.owner.id(random)), ..Record::new("fact", text, NOON) };
+        (record.first.tags, record.first.metadata) = (fields.tags, fields.metadata);
+        let record = Arc::new(record);
         let stored = self.model.get(&record.id).cloned();
         let expect = match random.below(3) {
             0 => Expect::Absent,

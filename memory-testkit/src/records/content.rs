@@ -1,10 +1,10 @@
 //! What record stores promise for content: whatever they are given comes back byte for byte.
 
-use memory_core::record::{Record, Superseded};
+use memory_core::record::{Record, Superseded, Telling};
 use memory_core::{ItemId, MessageId, RecordId, SessionId, Timestamp, Trust};
 use uuid::Uuid;
 
-use super::shelf::{Shelf, fact, texts};
+use super::shelf::{Shelf, fact, tell, texts};
 use crate::check::{Scene, equal};
 use crate::generate::{self, HOSTILE_NAMES, Random};
 use crate::{Bed, Records, odd};
@@ -22,25 +22,30 @@ fn odd_records() -> Vec<Record> {
     let mut records: Vec<_> = odd::texts().iter().map(|text| fact(text)).collect();
     records.extend(HOSTILE_NAMES.iter().map(|name| Record::new(*name, *name, Timestamp(0))));
     for at in [i64::MIN, -210_866_803_200_000_000, -1, 0, 4_102_444_800_000_000, i64::MAX].map(Timestamp) {
-        let (valid_from, valid_to, expires_at) = (Some(at), Some(at), Some(at));
         let superseded = Some(Superseded { by: RecordId::fresh(), at });
-        records.push(Record { valid_from, valid_to, expires_at, superseded, ..Record::new("fact", "when", at) });
+        let record = tell(Record::new("fact", "when", at), |telling| {
+            [telling.valid_from, telling.valid_to, telling.expires_at] = [Some(at); 3];
+        });
+        records.push(Record { superseded, ..record });
     }
     for importance in [0.0, -0.0, 0.1, 0.333_333_34, 1.0, f32::MIN_POSITIVE, 1e-45] {
-        records.push(Record { importance: Some(importance), ..fact("important") });
+        records.push(tell(fact("important"), |telling| telling.importance = Some(importance)));
     }
     for trust in [Trust::Untrusted, Trust::Tool, Trust::Assistant, Trust::User, Trust::System] {
-        records.push(Record { trust, hold: true, pinned: true, ..fact("trusted") });
+        let record = tell(fact("trusted"), |telling| (telling.trust, telling.pinned) = (trust, true));
+        records.push(Record { hold: true, ..record });
     }
-    let sources = vec![ItemId::Message(MessageId::fresh()), ItemId::Record(RecordId(Uuid::nil()))];
-    records.push(Record {
-        tags: HOSTILE_NAMES.iter().map(|name| (*name).to_owned()).chain(["".to_owned(), "red".to_owned()]).collect(),
-        session: SessionId::new("a.b:c\0").ok(),
-        origin: Some("import:\n'chat'".to_owned()),
-        sources,
-        metadata: odd::metadata(),
-        ..fact("everything")
+    let everything = tell(fact("everything"), |telling| {
+        telling.tags = HOSTILE_NAMES.iter().map(|name| (*name).to_owned()).collect();
+        telling.tags.extend(["".to_owned(), "red".to_owned()]);
+        telling.session = SessionId::new("a.b:c\0").ok();
+        (telling.origin, telling.run) = (Some("import:\n'chat'".to_owned()), Some("\0".to_owned()));
+        telling.sources = vec![ItemId::Message(MessageId::fresh()), ItemId::Record(RecordId(Uuid::nil()))];
+        telling.metadata = odd::metadata();
     });
+    let again =
+        vec![everything.first.clone(), Telling::new(Timestamp(i64::MIN), Trust::Untrusted), everything.first.clone()];
+    records.push(Record { again, agent: Some("a'b".to_owned()), ..everything });
     records
 }
 

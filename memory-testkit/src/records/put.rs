@@ -190,7 +190,7 @@ async fn gets_expired_and_superseded_records(bed: Bed<Records>) -> Scene {
     let shelf = Shelf::plain(&bed)?;
     let (expired, mut superseded, mut future) = (brief("expired", -1_000_000), fact("superseded"), fact("future"));
     superseded.superseded = Some(Superseded { by: future.id, at: later(-60) });
-    future.valid_from = Some(later(1_000_000_000));
+    future.first.valid_from = Some(later(1_000_000_000));
     shelf.put(&[&expired, &superseded, &future]).await?;
     equal(shelf.get(&[expired.id, superseded.id, future.id]).await?.len(), 3)?;
     equal(shelf.all().await?.len(), 3)

@@ -1,10 +1,10 @@
 //! What scans promise: the order of ids, pages, and the one meaning of a filter.
 
 use memory_core::record::{Record, Superseded};
-use memory_core::{Field, Fields, Filter, RecordId, StoredRecord, Unit};
+use memory_core::{Field, Fields, Filter, RecordId, StoredRecord};
 use uuid::Uuid;
 
-use super::shelf::{Shelf, brief, fact, ids, later, texts};
+use super::shelf::{Shelf, brief, fact, ids, later, tell, texts};
 use crate::chat::talk::MANY;
 use crate::check::{Failure, Scene, equal};
 use crate::generate::{self, Random};
@@ -22,29 +22,6 @@ scenarios!(TABLE: Records = [
     a_pinned_record_is_current_for_ever,
     scans_one_owner,
 ]);
-
-/// Returns a random record: any field may be missing.
-fn draw(random: &mut Random) -> Record {
-    let fields = generate::fields(random, Unit::Record);
-    let kind = fields.kind.filter(|kind| !kind.is_empty()).unwrap_or_else(|| "fact".to_owned());
-    Record {
-        id: RecordId(random.id()),
-        tags: fields.tags,
-        session: fields.session,
-        trust: fields.trust,
-        sources: fields.sources,
-        pinned: random.chance(1, 5),
-        hold: random.chance(1, 5),
-        expires_at: fields.expires_at,
-        valid_from: fields.valid_from,
-        valid_to: fields.valid_to,
-        superseded: fields.superseded_at.map(|at| Superseded { by: RecordId(random.id()), at }),
-        metadata: fields.metadata,
-        agent: fields.agent,
-        run: fields.runs.into_iter().next(),
-        ..Record::new(kind, "words", fields.at)
-    }
-}
 
 async fn scans_in_the_order_of_ids(bed: Bed<Records>) -> Scene {
     let shelf = Shelf::plain(&bed)?;
@@ -89,7 +66,7 @@ async fn filters_before_it_limits(bed: Bed<Records>) -> Scene {
     let mut records: Vec<_> = (0..60).map(|number| fact(&format!("fact {number}"))).collect();
     records.sort_by_key(|record| record.id);
     for record in records.iter_mut().skip(9).step_by(20) {
-        record.tags.push("rare".to_owned());
+        record.first.tags.push("rare".to_owned());
     }
     shelf.put(&records.iter().collect::<Vec<_>>()).await?;
     let rare = Filter::eq(Field::Tag, "rare");
@@ -103,7 +80,7 @@ async fn filters_before_it_limits(bed: Bed<Records>) -> Scene {
 async fn filters_as_the_definition_does(bed: Bed<Records>) -> Scene {
     let shelf = Shelf::plain(&bed)?;
     let mut random = Random::new(bed.seed);
-    let records: Vec<_> = (0..120).map(|_| draw(&mut random)).collect();
+    let records: Vec<_> = (0..120).map(|_| generate::record(&mut random)).collect();
     shelf.put(&records.iter().collect::<Vec<_>>()).await?;
     let all = shelf.all().await?;
     equal(all.len(), records.len())?;
@@ -136,8 +113,8 @@ async fn lives(bed: &Bed<Records>) -> memory_core::Result<Shelf> {
     ];
     for record in &mut records {
         match record.text.as_str() {
-            "true from 10" => record.valid_from = Some(later(10)),
-            "true until 10" => record.valid_to = Some(later(10)),
+            "true from 10" => record.first.valid_from = Some(later(10)),
+            "true until 10" => record.first.valid_to = Some(later(10)),
             "superseded at 10" => record.superseded = Some(Superseded { by: RecordId::fresh(), at: later(10) }),
             _ => {}
         }
@@ -156,8 +133,8 @@ async fn shown(shelf: &Shelf, filter: &Filter) -> memory_core::Result<Vec<String
 async fn filters_by_agent_and_run(bed: Bed<Records>) -> Scene {
     let shelf = Shelf::plain(&bed)?;
     let of = |agent: Option<&str>, run: Option<&str>, text: &str| {
-        let (agent, run) = (agent.map(str::to_owned), run.map(str::to_owned));
-        Record { agent, run, ..fact(text) }
+        let record = tell(fact(text), |telling| telling.run = run.map(str::to_owned));
+        Record { agent: agent.map(str::to_owned), ..record }
     };
     let records = [
         of(Some("planner"), Some("1"), "a"),
@@ -206,7 +183,7 @@ async fn shows_what_has_not_expired(bed: Bed<Records>) -> Scene {
 
 async fn a_pinned_record_is_current_for_ever(bed: Bed<Records>) -> Scene {
     let shelf = Shelf::plain(&bed)?;
-    let pinned = Record { pinned: true, ..brief("pinned", 10) };
+    let pinned = tell(brief("pinned", 10), |telling| telling.pinned = true);
     let held = Record { hold: true, ..brief("held", 10) };
     shelf.put(&[&pinned, &held]).await?;
     equal(shown(&shelf, &Filter::current(later(11))).await?, ["pinned"])

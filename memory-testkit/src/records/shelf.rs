@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memory_core::record::{Expect, Put, Record, RecordBatch};
+use memory_core::record::{Expect, Put, Record, RecordBatch, Telling};
 use memory_core::{Epoch, Filter, RecordId, Result, Scope, StoredRecord, Timestamp};
 
 use crate::chat::talk::{MANY, NOON};
@@ -22,7 +22,13 @@ pub(super) fn fact(text: &str) -> Record {
 
 /// Returns a fact that expires so many seconds after noon.
 pub(super) fn brief(text: &str, seconds: i64) -> Record {
-    Record { expires_at: Some(later(seconds)), ..fact(text) }
+    tell(fact(text), |telling| telling.expires_at = Some(later(seconds)))
+}
+
+/// Returns the record with another first telling.
+pub(super) fn tell(mut record: Record, change: impl FnOnce(&mut Telling)) -> Record {
+    change(&mut record.first);
+    record
 }
 
 /// Returns the moment so many seconds after noon.

@@ -4,7 +4,7 @@ use memory_core::record::Record;
 use memory_core::upkeep::IndexName;
 use memory_core::{Clock as _, Timestamp};
 
-use super::shelf::{Shelf, brief, fact, later, texts};
+use super::shelf::{Shelf, brief, fact, later, tell, texts};
 use crate::chat::talk::{MANY, NOON};
 use crate::check::{Scene, equal};
 use crate::{Bed, Records};
@@ -49,11 +49,11 @@ async fn a_record_expires_at_its_moment_and_not_before(bed: Bed<Records>) -> Sce
 
 async fn a_sweep_spares_pinned_records(bed: Bed<Records>) -> Scene {
     let shelf = Shelf::plain(&bed)?;
-    let pinned = Record { pinned: true, ..brief("pinned", 10) };
+    let pinned = tell(brief("pinned", 10), |telling| telling.pinned = true);
     shelf.put(&[&pinned]).await?;
     equal(sweep(&bed, later(11)).await?, 0)?;
     equal(texts(&shelf.all().await?), ["pinned"])?;
-    shelf.put(&[&Record { pinned: false, ..pinned }]).await?;
+    shelf.put(&[&tell(pinned, |telling| telling.pinned = false)]).await?;
     equal(sweep(&bed, later(11)).await?, 1)
 }
 
@@ -72,9 +72,9 @@ async fn a_sweep_checks_the_expiry_that_is_stored_now(bed: Bed<Records>) -> Scen
     let shelf = Shelf::plain(&bed)?;
     let record = brief("prolonged", 10);
     shelf.put(&[&record]).await?;
-    shelf.put(&[&Record { expires_at: Some(later(100)), ..record.clone() }]).await?;
+    shelf.put(&[&tell(record.clone(), |telling| telling.expires_at = Some(later(100)))]).await?;
     equal(sweep(&bed, later(11)).await?, 0)?;
-    shelf.put(&[&Record { expires_at: None, ..record.clone() }]).await?;
+    shelf.put(&[&tell(record.clone(), |telling| telling.expires_at = None)]).await?;
     equal(sweep(&bed, Timestamp(i64::MAX)).await?, 0)?;
     shelf.put(&[&record]).await?;
     equal(sweep(&bed, later(11)).await?, 1)

@@ -4,7 +4,7 @@ use futures_util::future::join_all;
 use memory_core::Error;
 use memory_core::record::{Expect, Record};
 
-use super::shelf::{Shelf, brief, fact, later, reworded, texts};
+use super::shelf::{Shelf, brief, fact, later, reworded, tell, texts};
 use crate::chat::talk::only;
 use crate::check::{Failure, Scene, equal};
 use crate::{Bed, Records};
@@ -90,7 +90,7 @@ async fn a_sweep_beside_a_prolongation_loses_no_record(bed: Bed<Records>) -> Sce
     for round in 0..20 {
         let record = brief(&format!("short {round}"), 1);
         shelf.put(&[&record]).await?;
-        let lasting = Record { expires_at: None, ..record.clone() };
+        let lasting = tell(record.clone(), |telling| telling.expires_at = None);
         let sweep = shelf.records.upkeep().sweep(later(2), 10);
         let (swept, put) = tokio::join!(sweep, shelf.expecting(&lasting, Expect::Version(1)));
         let left = shelf.get(&[record.id]).await?.len();

@@ -9,4 +9,5 @@ mod frame;
 mod records;
 mod records_stores;
 mod search;
+mod tellings;
 mod upkeep;

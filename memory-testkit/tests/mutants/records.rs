@@ -123,7 +123,7 @@ struct HidesExpired;
 impl Break for HidesExpired {
     async fn get(&self, inner: &MemRecords, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
         let mut rows = inner.get(scope, ids).await?;
-        rows.retain(|row| row.record.expires_at.is_none());
+        rows.retain(|row| row.record.expires_at().is_none());
         Ok(rows)
     }
 }
@@ -225,7 +225,7 @@ impl Break for SweepsPinned {
         let mut swept = 0;
         for owner in inner.owners(None, usize::MAX).await? {
             let mut rows = inner.scan(&owner, &Filter::All, None, usize::MAX).await?;
-            rows.retain(|row| row.record.expires_at.is_some_and(|at| at <= now));
+            rows.retain(|row| row.record.tellings().any(|telling| telling.expires_at.is_some_and(|at| at <= now)));
             rows.truncate(limit);
             swept += inner.delete(&owner, &rows.iter().map(|row| row.record.id).collect::<Vec<_>>()).await?;
         }
@@ -322,7 +322,7 @@ impl Break for WaitsForTheSweep {
         let is_of_expiry = format!("{filter:?}").contains("ExpiresAt");
         let rows = inner.scan(scope, if is_of_expiry { &Filter::All } else { filter }, after, limit).await?;
         let matches =
-            |row: &StoredRecord| row.record.expires_at.is_some() || filter.matches(&Fields::of_record(&row.record));
+            |row: &StoredRecord| row.record.expires_at().is_some() || filter.matches(&Fields::of_record(&row.record));
         Ok(rows.into_iter().filter(matches).collect())
     }
 }

@@ -100,7 +100,7 @@ impl Item for StoredRecord {
     fn encode(&self) -> Option<Vec<u8>> {
         let Self { record, version, accessed_at, access_count } = self;
         // The sweep deletes what has expired without telling whose it was.
-        if record.expires_at.is_some() && !record.pinned && !record.hold {
+        if record.expires_at().is_some() && !record.hold {
             return None;
         }
         let record = Cow::Borrowed(record.as_ref());

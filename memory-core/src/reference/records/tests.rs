@@ -14,10 +14,10 @@ async fn sweeps_the_soonest_first_and_follows_every_change() {
     let scope = Scope::new("acme", "ada").unwrap();
     let mut records: Vec<Record> = (0..5).map(|n| Record::new("fact", format!("{n}"), Timestamp(0))).collect();
     for (n, record) in records.iter_mut().enumerate() {
-        record.expires_at = Some(Timestamp(10 - n as i64));
+        record.first.expires_at = Some(Timestamp(10 - n as i64));
         store.put(&scope, &batch(record)).await.unwrap();
     }
-    records[4].expires_at = Some(Timestamp(100));
+    records[4].first.expires_at = Some(Timestamp(100));
     records[3].hold = true;
     for record in &records[3..] {
         store.put(&scope, &batch(record)).await.unwrap();

@@ -1,0 +1,141 @@
+//! Telling a record: into a new one, or into the one that says the same.
+
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::id::RecordId;
+use crate::record::{Expect, Put, Record, RecordBatch, StoredRecord, Superseded};
+
+use super::links::{Place, identity};
+use super::remember::{NotTaken, Remember, RememberReceipt, Remembered};
+use super::scoped::Scoped;
+
+/// How often a write that others outran is tried again.
+const ATTEMPTS: usize = 1_000;
+
+/// A telling and what becomes of its record.
+struct Change {
+    record: Record,
+    expect: Expect,
+    /// The version of what is there and stays as it is.
+    unchanged: Option<u64>,
+    receipt: RememberReceipt,
+}
+
+impl Scoped {
+    pub(super) async fn tell(&self, remember: &Remember) -> Result<RememberReceipt> {
+        let told = self.prepare(remember)?;
+        for _ in 0..ATTEMPTS {
+            let place = if remember.id.is_some() { self.named(&told).await? } else { self.place(&told).await? };
+            let Change { record, expect, unchanged, mut receipt } = self.change(place, &told)?;
+            receipt.version = match unchanged {
+                Some(version) => version,
+                None => match self.put(vec![Put { record: Arc::new(record), expect }]).await {
+                    Ok(versions) => versions.first().copied().ok_or(Error::Conflict)?,
+                    Err(Error::Conflict | Error::IdConflict { .. }) => continue,
+                    Err(other) => return Err(other),
+                },
+            };
+            if receipt.outcome == Remembered::Reinforced {
+                self.note_access(vec![receipt.id]);
+            }
+            return Ok(receipt);
+        }
+        Err(Error::Conflict)
+    }
+
+    pub(super) async fn replace(&self, old: RecordId, remember: &Remember) -> Result<RememberReceipt> {
+        let told = self.prepare(remember)?;
+        let stored = self.get(&[old]).await?.pop().ok_or_else(|| Error::invalid("there is no such record"))?;
+        if let Some(superseded) = stored.record.superseded {
+            let newer = self.get(&[superseded.by]).await?.pop();
+            let newer =
+                newer.filter(|newer| newer.record.id == told.id || identity(self.inner(), &newer.record) == told.id);
+            let newer = newer.ok_or_else(|| Error::invalid("the record was superseded already"))?;
+            let (id, version) = (newer.record.id, newer.version);
+            return Ok(RememberReceipt { id, outcome: Remembered::Reinforced, version, not_taken: Vec::new() });
+        }
+        let place = if remember.id.is_some() { Place::Free(told.id) } else { self.place_beside(&told, old).await? };
+        let Change { record, expect, unchanged: _, mut receipt } = self.change(place, &told)?;
+        let mut retired = (*stored.record).clone();
+        retired.superseded = Some(Superseded { by: record.id, at: self.inner().clock.now() });
+        let puts = vec![
+            Put { record: Arc::new(retired), expect: Expect::Version(stored.version) },
+            Put { record: Arc::new(record), expect },
+        ];
+        receipt.version = self.put(puts).await?.get(1).copied().unwrap_or(1);
+        Ok(receipt)
+    }
+
+    /// Makes `old` current again, if `new` had its place and is gone.
+    pub(super) async fn reinstate(&self, old: RecordId, new: RecordId) -> Result<()> {
+        let found = self.get(&[old, new]).await?;
+        let [stored] = found.as_slice() else { return Ok(()) };
+        if stored.record.superseded.is_none_or(|superseded| superseded.by != new) {
+            return Ok(());
+        }
+        let record = Record { superseded: None, ..(*stored.record).clone() };
+        let put = Put { record: Arc::new(record), expect: Expect::Version(stored.version) };
+        self.put(vec![put]).await.map(|_| ())
+    }
+
+    /// Returns what is to be stored, so that `told` is told at `place`.
+    fn change(&self, place: Place, told: &Record) -> Result<Change> {
+        let limits = &self.inner().limits;
+        let (stored, record) = match place {
+            Place::Free(id) => (None, Record { id, ..told.clone() }),
+            Place::Expired(stored) => (Some(stored.version), Record { id: stored.record.id, ..told.clone() }),
+            Place::Known(stored) => return self.change_known(&stored, told),
+        };
+        limits.check_record(&record)?;
+        let receipt = RememberReceipt {
+            id: record.id,
+            outcome: Remembered::Stored,
+            version: 0,
+            not_taken: NotTaken::of(&told.first, &record, false),
+        };
+        Ok(Change { record, expect: stored.map_or(Expect::Absent, Expect::Version), unchanged: None, receipt })
+    }
+
+    fn change_known(&self, stored: &StoredRecord, told: &Record) -> Result<Change> {
+        let limits = &self.inner().limits;
+        let mut record = stored.record.told(told.first.clone());
+        // By itself what is told keeps the limits: what breaks them is all that was told before.
+        let is_full = limits.check_record(&record).is_err();
+        if is_full {
+            record = (*stored.record).clone();
+        }
+        let receipt = RememberReceipt {
+            id: record.id,
+            outcome: Remembered::Reinforced,
+            version: 0,
+            not_taken: NotTaken::of(&told.first, &record, is_full),
+        };
+        let unchanged = (record == *stored.record).then_some(stored.version);
+        Ok(Change { record, expect: Expect::Version(stored.version), unchanged, receipt })
+    }
+
+    fn prepare(&self, remember: &Remember) -> Result<Record> {
+        let inner = self.inner();
+        let mut record = remember.record.clone();
+        let now = inner.clock.now();
+        record.first.at = now;
+        record.id = remember.id.unwrap_or_else(|| identity(inner, &record));
+        if let Some(ttl) = remember.ttl {
+            if ttl.is_zero() {
+                return Err(Error::invalid("a time to live must be longer than zero"));
+            }
+            record.first.expires_at = Some(now.checked_add(ttl)?);
+        }
+        inner.limits.check_record(&record)?;
+        Ok(record)
+    }
+
+    /// Puts records of this handle's epoch, all or none.
+    pub(super) async fn put(&self, puts: Vec<Put>) -> Result<Vec<u64>> {
+        let batch = RecordBatch { epoch: Some(self.epoch().await?), puts };
+        let versions = self.inner().records.store().put(self.scope(), &batch).await?;
+        self.inner().changed.notify_one();
+        Ok(versions)
+    }
+}

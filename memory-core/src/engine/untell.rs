@@ -1,0 +1,37 @@
+//! Taking back tellings: a record stays with those that are left.
+
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::record::{Expect, Put, StoredRecord, Telling};
+
+use super::scoped::Scoped;
+
+/// How often a record that others write meanwhile is read again.
+const ATTEMPTS: usize = 1_000;
+
+impl Scoped {
+    /// Takes tellings back, and returns whether any telling of the record is left. One that has none left stays as it is,
+    /// to be deleted by the caller.
+    pub(super) async fn take_back(
+        &self,
+        mut stored: StoredRecord,
+        is_taken_back: impl Fn(&Telling) -> bool,
+    ) -> Result<bool> {
+        for _ in 0..ATTEMPTS {
+            let Some(left) = stored.record.without(&is_taken_back) else { return Ok(false) };
+            if left == *stored.record {
+                return Ok(true);
+            }
+            let put = Put { record: Arc::new(left), expect: Expect::Version(stored.version) };
+            match self.put(vec![put]).await {
+                Err(Error::Conflict) => {}
+                other => return other.map(|_| true),
+            }
+            // Somebody told it again, or forgot it, meanwhile.
+            let Some(now) = self.get(&[stored.record.id]).await?.pop() else { return Ok(true) };
+            stored = now;
+        }
+        Err(Error::Conflict)
+    }
+}

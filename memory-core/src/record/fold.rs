@@ -1,0 +1,134 @@
+//! What a record says: the fold of its tellings. Pure functions of values.
+//!
+//! Only the tellings of the highest trust contribute, so that nobody adds to what somebody more trusted said. Sources
+//! and sessions are those of all tellings, so that forgetting finds every one.
+
+use std::collections::HashSet;
+use std::hash::Hash;
+
+use serde_json::{Map, Value};
+
+use super::{Record, Telling};
+use crate::id::{ItemId, SessionId};
+use crate::message::Trust;
+use crate::time::Timestamp;
+
+impl Record {
+    /// Returns the tellings, in the order in which they were told.
+    pub fn tellings(&self) -> impl DoubleEndedIterator<Item = &Telling> {
+        std::iter::once(&self.first).chain(&self.again)
+    }
+
+    /// Returns how far the record may be believed: as far as its most trusted telling.
+    pub fn trust(&self) -> Trust {
+        self.tellings().fold(self.first.trust, |highest, telling| highest.max(telling.trust))
+    }
+
+    fn contributing(&self) -> impl DoubleEndedIterator<Item = &Telling> {
+        let trust = self.trust();
+        self.tellings().filter(move |telling| telling.trust == trust)
+    }
+
+    fn earliest(&self) -> &Telling {
+        let earliest = self.contributing().min_by(|a, b| (a.at, &a.origin).cmp(&(b.at, &b.origin)));
+        earliest.unwrap_or(&self.first)
+    }
+
+    /// Returns when the record was made: when the first of the most trusted tellings was told.
+    pub fn created_at(&self) -> Timestamp {
+        self.earliest().at
+    }
+
+    /// Returns who or what wrote the first of the most trusted tellings, in the caller's words.
+    pub fn origin(&self) -> Option<&str> {
+        self.earliest().origin.as_deref()
+    }
+
+    /// Returns the importance that was told last, 0 to 1; none is read as 0.5.
+    pub fn importance(&self) -> Option<f32> {
+        self.contributing().rev().find_map(|telling| telling.importance)
+    }
+
+    /// Returns whether a telling asks that the record never expire and never be evicted.
+    pub fn is_pinned(&self) -> bool {
+        self.contributing().any(|telling| telling.pinned)
+    }
+
+    /// Returns from when on the record is never returned: as late as any telling asks for; none if one sets no end, or
+    /// the record is pinned.
+    pub fn expires_at(&self) -> Option<Timestamp> {
+        if self.is_pinned() {
+            return None;
+        }
+        let mut ends = self.contributing().map(|telling| telling.expires_at);
+        let first = ends.next()??;
+        ends.try_fold(first, |latest, end| Some(latest.max(end?)))
+    }
+
+    /// Returns from when until when what it says is true, as it was told last.
+    pub fn validity(&self) -> (Option<Timestamp>, Option<Timestamp>) {
+        self.contributing().next_back().map_or((None, None), |telling| (telling.valid_from, telling.valid_to))
+    }
+
+    /// Returns the tags of the contributing tellings, each once.
+    pub fn tags(&self) -> Vec<&str> {
+        once(self.contributing().flat_map(|telling| telling.tags.iter().map(String::as_str)))
+    }
+
+    /// Returns the runs in which it was told with the highest trust, each once.
+    pub fn runs(&self) -> Vec<&str> {
+        once(self.contributing().filter_map(|telling| telling.run.as_deref()))
+    }
+
+    /// Returns the sessions in which it was told, with whatever trust, each once.
+    pub fn sessions(&self) -> Vec<&SessionId> {
+        once(self.tellings().filter_map(|telling| telling.session.as_ref()))
+    }
+
+    /// Returns what any telling was derived from, each item once.
+    pub fn sources(&self) -> Vec<&ItemId> {
+        once(self.tellings().flat_map(|telling| &telling.sources))
+    }
+
+    /// Returns the caller's own values: under each key the one that was told last.
+    pub fn metadata(&self) -> Map<String, Value> {
+        let mut metadata = Map::new();
+        for telling in self.contributing() {
+            metadata.extend(telling.metadata.iter().map(|(key, value)| (key.clone(), value.clone())));
+        }
+        metadata
+    }
+
+    /// Returns the record as it is when it is told once more.
+    #[must_use]
+    pub fn told(&self, telling: Telling) -> Self {
+        let tellings = super::telling::add(self.tellings().cloned().collect(), telling);
+        self.of(tellings).unwrap_or_else(|| self.clone())
+    }
+
+    /// Returns the record without the tellings that are taken back; none if no telling is left.
+    pub fn without(&self, is_taken_back: impl Fn(&Telling) -> bool) -> Option<Self> {
+        self.of(self.tellings().filter(|telling| !is_taken_back(telling)).cloned().collect())
+    }
+
+    fn of(&self, tellings: Vec<Telling>) -> Option<Self> {
+        let mut tellings = tellings.into_iter();
+        let first = tellings.next()?;
+        let Self { id, kind, text, agent, first: _, again: _, hold, superseded } = self;
+        Some(Self {
+            id: *id,
+            kind: kind.clone(),
+            text: text.clone(),
+            agent: agent.clone(),
+            first,
+            again: tellings.collect(),
+            hold: *hold,
+            superseded: *superseded,
+        })
+    }
+}
+
+fn once<T: Copy + Eq + Hash>(items: impl Iterator<Item = T>) -> Vec<T> {
+    let mut seen = HashSet::new();
+    items.filter(|item| seen.insert(*item)).collect()
+}

@@ -1,0 +1,74 @@
+//! Facts that are retired and told again, over and over.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use memory_core::engine::{Memory, Remember, Remembered};
+use memory_core::reference::{MemChat, MemRecords};
+use memory_core::{Filter, Scope, Truth};
+use memory_testkit::doubles::{Counting, ManualClock, Tapped};
+
+use crate::bench::Bench;
+
+/// How often the fact changes.
+const LINKS: usize = 10_000;
+
+#[tokio::test]
+async fn a_fact_that_changes_to_and_fro_ten_thousand_times_costs_a_few_calls_each_time() {
+    let (counting, clock) = (Arc::new(Counting::default()), Arc::new(ManualClock::at("2025-03-01".parse().unwrap())));
+    let records = Truth::records(Arc::new(MemRecords::default()));
+    let records = records.layered(|store| Arc::new(Tapped::new(store, counting.clone())));
+    let memory = Memory::builder(Truth::chat(Arc::new(MemChat::default())), records).clock(clock.clone());
+    let memory = memory.build().await.unwrap();
+    let ada = memory.of(&Scope::new("acme", "ada").unwrap());
+    let calls = || counting.calls("get") + counting.calls("put") + counting.calls("scan");
+    let cities = ["Rome", "Oslo"].map(|city| Remember::fact(format!("Ada lives in {city}")));
+    let (mut now, mut most) = (ada.remember(cities[0].clone()).await.unwrap().id, 0);
+    for link in 1..=LINKS {
+        clock.advance(Duration::from_secs(1));
+        counting.reset();
+        let next = ada.supersede(now, cities[link % 2].clone()).await.unwrap();
+        most = most.max(calls());
+        assert!(next.outcome == Remembered::Stored && next.id != now);
+        now = next.id;
+    }
+    counting.reset();
+    assert_eq!(ada.remember(cities[0].clone()).await.unwrap().id, now);
+    most = most.max(calls());
+    counting.reset();
+    let repeated = ada.remember(cities[1].clone()).await.unwrap();
+    assert_eq!(repeated.outcome, Remembered::Stored, "she does not live there now");
+    most = most.max(calls());
+    assert!(most <= 8, "{most} calls");
+    let current = ada.records(&Filter::current(memory.now()), None, 10).await.unwrap();
+    assert_eq!(current.len(), 2);
+}
+
+#[tokio::test]
+async fn what_supersedes_is_the_record_that_says_it_already() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    let rome = ada.remember(Remember::fact("Ada lives in Rome")).await.unwrap().id;
+    let oslo = ada.remember(Remember::fact("Ada lives in Oslo")).await.unwrap().id;
+    bench.clock.advance(Duration::from_secs(1));
+    let by = || Remember::fact("ada lives in OSLO!").with_tag("moved");
+    let superseded = ada.supersede(rome, by()).await.unwrap();
+    assert_eq!((superseded.id, superseded.outcome), (oslo, Remembered::Reinforced));
+    assert_eq!(ada.supersede(rome, by()).await.unwrap().id, oslo, "a repeat is the same");
+    let records = ada.records(&Filter::current(bench.memory.now()), None, 10).await.unwrap();
+    assert_eq!(
+        records.iter().map(|stored| (stored.record.id, stored.record.tags())).collect::<Vec<_>>(),
+        [(oslo, vec!["moved"])]
+    );
+}
+
+#[tokio::test]
+async fn a_record_is_superseded_by_another_wording_of_itself() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    let old = ada.remember(Remember::fact("ada lives in rome")).await.unwrap().id;
+    bench.clock.advance(Duration::from_secs(1));
+    let new = ada.supersede(old, Remember::fact("Ada lives in Rome.")).await.unwrap();
+    assert!(new.outcome == Remembered::Stored && new.id != old);
+    assert_eq!(ada.remember(Remember::fact("Ada lives in Rome")).await.unwrap().id, new.id);
+}
