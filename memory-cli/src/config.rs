@@ -70,7 +70,10 @@ impl Database {
             return Err(Failure::Usage(format!("{name} is not built in: build with --features {name}")));
         }
         Ok(match Backend::file(url) {
-            Some(path) => Self { url: format!("sqlite:{path}"), file: Some(PathBuf::from(path)) },
+            Some(path) => {
+                let file = path.strip_suffix("?mode=ro").unwrap_or(path);
+                Self { url: format!("sqlite:{path}"), file: Some(PathBuf::from(file)) }
+            }
             None => Self { url: url.to_owned(), file: None },
         })
     }
@@ -79,7 +82,7 @@ impl Database {
     pub(crate) fn in_data_folder(name: &str) -> Result<Self, Failure> {
         let folder = data_folder()
             .ok_or_else(|| Failure::Usage("there is no home folder: say where with --db sqlite:PATH".to_owned()))?;
-        std::fs::create_dir_all(&folder)
+        make_private(&folder)
             .map_err(|error| Failure::Usage(format!("the folder {} cannot be made: {error}", folder.display())))?;
         let file = folder.join(name);
         let path = file.to_str().ok_or_else(|| {
@@ -166,6 +169,14 @@ fn data_folder() -> Option<PathBuf> {
     Some(data?.join("memory"))
 }
 
+/// Makes a folder, and those above it, for nobody but this user. One that is there stays as it is.
+fn make_private(folder: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(folder)
+}
+
 /// Returns the size of a database's file and of the log beside it, in bytes.
 pub(crate) fn size(file: &Path) -> u64 {
     let mut log = file.as_os_str().to_owned();
@@ -185,6 +196,7 @@ mod tests {
         assert_eq!(file("sqlite:/a").as_deref(), Some("/a"));
         assert_eq!(file("sqlite:///a").as_deref(), Some("/a"));
         assert_eq!(file("SQLite:a").as_deref(), Some("a"));
+        assert_eq!(file("sqlite:/a?mode=ro").as_deref(), Some("/a"));
         assert_eq!(file("memory:"), None);
         for url in ["", "sqlite:", "mysql://x", "memory:x", "qdrant://x"] {
             assert_eq!(Database::at(url).unwrap_err().code(), 2, "{url}");

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use memory::engine::IndexStatus;
-use memory::{Memory, Scoped, UpkeepReport};
+use memory::{Error, Memory, Scoped, UpkeepReport};
 
 use crate::output::say;
 
@@ -28,6 +28,8 @@ pub(crate) async fn after(memory: &Memory) {
 pub(crate) async fn quietly(memory: &Memory) {
     match memory.upkeep_once().await {
         Ok(report) => tell(&report),
+        // Nothing can be indexed; searches and `memory stats` say what is missing.
+        Err(Error::ReadOnly { .. }) => {}
         Err(error) => say(&format!("warning: upkeep failed and will be tried again: {}", error.with_causes())),
     }
 }

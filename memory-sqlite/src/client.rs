@@ -6,7 +6,10 @@
 
 mod close;
 mod open;
+mod place;
+mod private;
 mod purge;
+mod read_only;
 mod readers;
 mod writer;
 
@@ -15,12 +18,12 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use memory_core::error::Result;
+use memory_core::error::{Error, Result};
 use memory_core::store::{Durability, ErasureLevel, Health};
 use sqlx::SqliteConnection;
 
 use crate::config::SqliteConfig;
-use crate::error::classify;
+use crate::error::{BACKEND, classify};
 use crate::index::stamp::Questions;
 use crate::{text, vectors};
 
@@ -39,6 +42,7 @@ pub struct Sqlite {
 
 struct Shared {
     config: SqliteConfig,
+    place: place::Place,
     durability: Durability,
     writer: writer::Writer,
     readers: readers::Readers,
@@ -50,17 +54,20 @@ struct Shared {
 impl Sqlite {
     /// Opens the file, creates or upgrades its tables, and reads back how durable its writes are.
     ///
+    /// A file that may not be written is opened for reading: every write is then [`Error::ReadOnly`].
+    ///
     /// # Errors
-    /// `Unsupported` for a database of another application, one written by a newer version of this crate, or a new
-    /// file that cannot be written; `Corrupt` for a file that is no database; `Backend` if it cannot be opened.
+    /// `Unsupported` for a database of another application, one written by a newer version of this crate, and one that may
+    /// not be written and has older tables or a log that cannot be read; `Corrupt` for a file that is no database; `Backend`
+    /// if it cannot be opened.
     pub async fn connect(config: SqliteConfig) -> Result<Self> {
-        let (connection, durability) = open::first(&config).await?;
+        let open::Opened { connection, durability, place } = open::first(&config).await?;
         let writer = writer::Writer::new(connection);
         let readers = readers::Readers::new(config.readers);
         let texts = text::Cache::new(config.texts_held);
         let vectors = vectors::Cache::new(config.vectors_held);
         let questions = Questions::default();
-        Ok(Self { shared: Arc::new(Shared { config, durability, writer, readers, texts, vectors, questions }) })
+        Ok(Self { shared: Arc::new(Shared { config, place, durability, writer, readers, texts, vectors, questions }) })
     }
 
     /// Closes all connections once the calls under way have ended, so that the last process to do so leaves neither a log
@@ -78,6 +85,11 @@ impl Sqlite {
     /// Returns how durable a committed write is.
     pub fn durability(&self) -> Durability {
         self.shared.durability
+    }
+
+    /// Returns whether the file was opened for reading alone.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.shared.place.is_read_only()
     }
 
     /// Returns what is held of texts in memory.
@@ -104,6 +116,9 @@ impl Sqlite {
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T> + Send + 'static,
     {
+        if self.is_read_only() {
+            return Err(Error::ReadOnly { backend: BACKEND });
+        }
         writer::write(&self.shared, doing, work).await
     }
 
@@ -132,7 +147,7 @@ impl Sqlite {
     /// again as the file, and other writers wait meanwhile.
     ///
     /// # Errors
-    /// `Backend` if the disk is full or fails.
+    /// `Backend` if the disk is full or fails; `ReadOnly` if the file was opened for reading alone.
     pub async fn purge(&self) -> Result<ErasureLevel> {
         purge::purge(&self.shared, u64::MAX).await
     }
@@ -151,8 +166,8 @@ impl Sqlite {
                 version.map_err(|source| classify(source, doing))
             })
         });
-        let (server, durability) = ("SQLite".to_owned(), self.durability());
-        Ok(Health { server, version: version.await?, durability, is_walled: None, is_read_only: false })
+        let (server, durability, is_read_only) = ("SQLite".to_owned(), self.durability(), self.is_read_only());
+        Ok(Health { server, version: version.await?, durability, is_walled: None, is_read_only })
     }
 }
 
@@ -164,5 +179,7 @@ impl fmt::Debug for Sqlite {
 
 #[cfg(test)]
 mod faults;
+#[cfg(test)]
+mod files;
 #[cfg(test)]
 mod tests;

@@ -22,6 +22,8 @@ pub struct SqliteConfig {
     pub(crate) patience: Duration,
     pub(crate) readers: usize,
     pub(crate) create: bool,
+    pub(crate) private: bool,
+    pub(crate) read_only: bool,
     pub(crate) purge_below: u64,
     pub(crate) texts_held: usize,
     pub(crate) vectors_held: usize,
@@ -36,6 +38,8 @@ impl SqliteConfig {
             patience: Duration::from_secs(5),
             readers: 4,
             create: true,
+            private: true,
+            read_only: false,
             purge_below: 64 << 20,
             texts_held: 128 << 20,
             vectors_held: 320 << 20,
@@ -67,6 +71,26 @@ impl SqliteConfig {
     #[must_use]
     pub fn with_create(mut self, create: bool) -> Self {
         self.create = create;
+        self
+    }
+
+    /// Sets whether the file, and what stands beside it, is for nobody but the user who made it. Default true.
+    ///
+    /// It is then made with the mode 0600 whatever the umask; from one that was made otherwise and is this user's, the rights of
+    /// all others are taken when it is opened for writing. Without it the umask decides, and what is there stays: for a file
+    /// that the users of a group share.
+    #[must_use]
+    pub fn with_private(mut self, private: bool) -> Self {
+        self.private = private;
+        self
+    }
+
+    /// Sets whether the file is opened for reading alone; one that may not be written is in any case. Default false.
+    ///
+    /// It is then not created, not upgraded, and its rights stay as they are; writes are [`memory_core::Error::ReadOnly`].
+    #[must_use]
+    pub fn with_read_only(mut self, read_only: bool) -> Self {
+        self.read_only = read_only;
         self
     }
 

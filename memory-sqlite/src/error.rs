@@ -12,7 +12,7 @@ pub(crate) fn classify(source: Driver, doing: &'static str) -> Error {
         Driver::Database(database) => {
             let code = database.code().and_then(|code| code.parse::<i32>().ok());
             // The low byte is the primary result code; the rest only refines it.
-            of_code(code.unwrap_or_default() & 0xff, source, doing)
+            of_code(code.unwrap_or_default() & PRIMARY, source, doing)
         }
         Driver::Io(_) | Driver::WorkerCrashed | Driver::PoolTimedOut | Driver::BeginFailed => {
             failed(source, doing, TRANSIENT)
@@ -46,16 +46,24 @@ fn of_code(primary: i32, source: Driver, doing: &'static str) -> Error {
             failed(source, doing, TRANSIENT)
         }
         CORRUPT | NOT_A_DATABASE => Error::corrupt(BACKEND, source),
-        READ_ONLY => Error::Unsupported { backend: BACKEND, what: "write to a read-only file".to_owned() },
+        READ_ONLY => Error::ReadOnly { backend: BACKEND },
         _ => failed(source, doing, Transience::Permanent),
     }
 }
 
 /// Returns whether the error says that another connection holds the lock.
 pub(crate) fn is_busy(source: &Driver) -> bool {
-    let Driver::Database(database) = source else { return false };
-    let code = database.code().and_then(|code| code.parse::<i32>().ok());
-    code.is_some_and(|code| code & 0xff == BUSY)
+    primary(source) == Some(BUSY)
+}
+
+/// Returns whether the error says that a file cannot be opened or written.
+pub(crate) fn is_refused(source: &Driver) -> bool {
+    matches!(primary(source), Some(READ_ONLY | CANNOT_OPEN))
+}
+
+fn primary(source: &Driver) -> Option<i32> {
+    let Driver::Database(database) = source else { return None };
+    Some(database.code()?.parse::<i32>().ok()? & PRIMARY)
 }
 
 /// Returns the error for a task that ended without an answer.
@@ -69,6 +77,9 @@ pub(crate) fn undone(doing: &'static str) -> Error {
     let source = Cause::new("the shared transaction was undone");
     Error::Backend { backend: BACKEND, doing, transience: TRANSIENT, source }
 }
+
+/// Masks the primary result code.
+const PRIMARY: i32 = 0xff;
 
 // Primary result codes: https://www.sqlite.org/rescode.html
 const BUSY: i32 = 5;

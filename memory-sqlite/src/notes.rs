@@ -127,8 +127,24 @@ async fn advance(connection: &mut SqliteConnection, truth: Truth, count: usize) 
     Ok(advance.rows_affected() > 0)
 }
 
+async fn is_enlisted(file: &Sqlite, truth: Truth, index: &IndexName) -> Result<bool> {
+    const LOOK: &str = "look for an index";
+    let name = index.as_str().to_owned();
+    let look = file.read(LOOK, move |connection| {
+        Box::pin(async move {
+            let sql = "SELECT EXISTS (SELECT 1 FROM enlisted WHERE truth = ? AND name = ?)";
+            let look = sqlx::query_scalar(sql).bind(truth.number()).bind(name);
+            look.fetch_one(connection).await.doing(LOOK)
+        })
+    });
+    look.await
+}
+
 /// Begins to keep notes for `index`, and notes everything that is stored; nothing if it is known.
 pub(crate) async fn enlist(file: &Sqlite, truth: Truth, index: &IndexName) -> Result<()> {
+    if file.is_read_only() && is_enlisted(file, truth, index).await? {
+        return Ok(());
+    }
     let (index, doing) = (index.clone(), "enlist an index");
     let work = file.write(doing, move |connection| {
         Box::pin(async move {

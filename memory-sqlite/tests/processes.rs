@@ -1,4 +1,4 @@
-//! Processes that write one file: two at once, and one that is killed.
+//! Processes that write one file: two at once, one that is killed, and one that lets everybody read what it makes.
 //!
 //! The processes are this program again: called with `append` or `tell`, it is a writer.
 
@@ -24,11 +24,14 @@ fn main() -> ExitCode {
     let wrote = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [_, "append", path, process] => write(Path::new(path), process),
         [_, "tell", path, life] => tell(Path::new(path), life),
+        [_, "begin", path] => begin(Path::new(path)),
         _ => {
             let trial = |name: &str, run: fn() -> Outcome<()>| Trial::test(name, move || run().map_err(Failed::from));
             let trials = vec![
                 trial("two_processes_write_one_session_without_gaps", together),
                 trial("what_was_acknowledged_survives_kills", killed),
+                #[cfg(unix)]
+                trial("files_are_for_nobody_else_whatever_the_umask", private),
             ];
             return libtest_mimic::run(&Arguments::from_args(), trials).exit_code();
         }
@@ -40,6 +43,50 @@ type Outcome<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn place() -> Result<(Scope, SessionId)> {
     Ok((Scope::new("tenant", "subject")?, SessionId::new("shared")?))
+}
+
+/// Makes a file, and says of it and what stands beside it who may use them.
+#[cfg(unix)]
+fn begin(path: &Path) -> Outcome<()> {
+    use std::os::unix::fs::MetadataExt as _;
+    Runtime::new()?.block_on(async {
+        let file = Sqlite::connect(SqliteConfig::new(path)).await?;
+        let chat = SqliteChat::new(&file);
+        let (scope, session) = place()?;
+        let message = Arc::new(Message::new(Role::User, "hello", Timestamp(0)));
+        chat.append(&scope, &session, &Append { fence: None, messages: vec![NewMessage { message, tokens: 1 }] })
+            .await?;
+        let folder = path.parent().ok_or("a path without a folder")?;
+        let mut modes = Vec::new();
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            modes.push(format!("{} {:o}", entry.file_name().to_string_lossy(), entry.metadata()?.mode() & 0o777));
+        }
+        modes.sort_unstable();
+        writeln!(std::io::stdout(), "{}", modes.join(", "))?;
+        Ok(())
+    })
+}
+
+#[cfg(not(unix))]
+fn begin(_: &Path) -> Outcome<()> {
+    Err("there are no modes here".into())
+}
+
+#[cfg(unix)]
+fn private() -> Outcome<()> {
+    for umask in ["000", "022"] {
+        let folder = tempfile::tempdir()?;
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "umask \"$0\"; exec \"$@\"", umask]).arg(std::env::current_exe()?).arg("begin");
+        let told = memory_testkit::printed(shell.arg(folder.path().join("memory.db")))
+            .map_err(|failure| failure.to_string())?;
+        let expected = "memory.db 600, memory.db-shm 600, memory.db-wal 600";
+        if told.trim() != expected {
+            return Err(format!("umask {umask}: {told}").into());
+        }
+    }
+    Ok(())
 }
 
 /// Appends the messages of one process, one at a time in each of its tasks.

@@ -12,7 +12,7 @@ use crate::settings::Settings;
 ///
 /// | url | stores | feature |
 /// |---|---|---|
-/// | `sqlite:PATH`, or a bare path | one SQLite file, made if it is missing | `sqlite` |
+/// | `sqlite:PATH`, or a bare path | one SQLite file, made if it is missing; with `?mode=ro` behind it read alone | `sqlite` |
 /// | `memory:` | in this process, gone when it ends | always there |
 /// | `postgres://USER@HOST/DATABASE` | conversations, records, and the indexes too | `postgres` |
 /// | `redis://HOST` | conversations alone; nothing can be remembered beside them | `redis` |

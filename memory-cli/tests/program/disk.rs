@@ -13,7 +13,7 @@ use crate::support::{Bed, answer, conversations, said};
 const NOBODY: u32 = 65_534;
 
 #[test]
-fn a_read_only_database_is_told_and_kept() {
+fn a_read_only_database_is_read_and_kept() {
     let bed = Bed::new();
     bed.import(&conversations());
     bed.is_one_file();
@@ -22,20 +22,57 @@ fn a_read_only_database_is_told_and_kept() {
     // Whoever may write everywhere becomes somebody else, who needs a program that can be read.
     let program = bed.path("memory-program");
     fs::copy(env!("CARGO_BIN_EXE_memory"), &program).unwrap();
-    let mut command = Command::new(&program);
-    if fs::metadata(&folder).unwrap().uid() == 0 {
-        command.uid(NOBODY).gid(NOBODY);
-    }
+    let is_root = fs::metadata(&folder).unwrap().uid() == 0;
+    let run = |args: &[&str]| {
+        let mut command = Command::new(&program);
+        if is_root {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        command.env_clear().arg("--db").arg(bed.database()).args(["--tenant", "acme", "--subject", "ada"]);
+        answer(command.args(args), b"")
+    };
     fs::set_permissions(bed.database(), Permissions::from_mode(0o444)).unwrap();
     fs::set_permissions(&folder, Permissions::from_mode(0o555)).unwrap();
-    command.env_clear().arg("--db").arg(bed.database()).args(["--tenant", "acme", "--subject", "ada", "remember", "x"]);
-    let refused = answer(&mut command, b"");
+    let refused = run(&["remember", "x"]);
+    let reading = [&["sessions"][..], &["search", "order"], &["context", "order"], &["stats"], &["export"]].map(run);
     fs::set_permissions(&folder, Permissions::from_mode(0o755)).unwrap();
     fs::set_permissions(bed.database(), Permissions::from_mode(0o644)).unwrap();
     let line = refused.refused(1);
-    assert!(line.starts_with("sqlite "), "{line}");
+    assert_eq!(line, "sqlite was opened for reading alone");
+    for answer in &reading {
+        assert!(answer.code == 0 && answer.stderr.is_empty() && !answer.stdout.is_empty(), "{}", answer.stderr);
+    }
+    assert!(reading[3].stdout.contains(", only read"), "{}", reading[3].stdout);
     assert!(fs::read(bed.database()).unwrap() == before, "the file is as it was");
     assert_eq!(bed.json(&["sessions"])["sessions"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_database_is_read_alone_where_its_path_says_so() {
+    let bed = Bed::new();
+    bed.import(&conversations());
+    let before = fs::read(bed.database()).unwrap();
+    let path = format!("{}?mode=ro", bed.database().display());
+    let run = |args: &[&str]| {
+        answer(bed.bare().args(["--db", &path, "--tenant", "acme", "--subject", "ada"]).args(args), b"")
+    };
+    assert_eq!(run(&["sessions"]).code, 0);
+    assert_eq!(run(&["remember", "x"]).refused(1), "sqlite was opened for reading alone");
+    assert!(fs::read(bed.database()).unwrap() == before, "the file is as it was");
+    bed.is_one_file();
+}
+
+#[test]
+fn a_database_and_the_folder_made_for_it_are_private_whatever_the_umask() {
+    for umask in ["000", "022"] {
+        let bed = Bed::new();
+        let mut command = Command::new("sh");
+        command.env_clear().env("XDG_DATA_HOME", bed.path("data")).args(["-c", "umask \"$0\"; exec \"$@\"", umask]);
+        command.arg(env!("CARGO_BIN_EXE_memory")).args(["--tenant", "acme", "--subject", "ada", "remember", "tea"]);
+        assert_eq!(answer(&mut command, b"").code, 0);
+        let mode = |path: &str| fs::metadata(bed.path(path)).unwrap().mode() & 0o777;
+        assert_eq!((mode("data/memory"), mode("data/memory/memory.sqlite")), (0o700, 0o600), "umask {umask}");
+    }
 }
 
 #[test]

@@ -267,18 +267,27 @@ impl MemoryBuilder {
     }
 
     async fn finish(self, cache: Option<Arc<CacheLayer>>) -> Result<Memory> {
-        let text = self.text.map(|store| text_index(store, &self.analysis)).transpose()?;
-        let vectors = self.vectors.map(|(store, embedder)| vector_index(store, embedder, self.embedded)).transpose()?;
-        let indexes = text.iter().map(|index| &index.name).chain(vectors.iter().map(|index| &index.name));
-        for index in indexes {
-            self.chat.upkeep().enlist(index).await?;
-            self.records.upkeep().enlist(index).await?;
+        let mut text = self.text.map(|store| text_index(store, &self.analysis)).transpose()?;
+        let mut vectors =
+            self.vectors.map(|(store, embedder)| vector_index(store, embedder, self.embedded)).transpose()?;
+        let text_follows = text.iter_mut().map(|index| (&index.name, &mut index.follows));
+        let vectors_follow = vectors.iter_mut().map(|index| (&index.name, &mut index.follows));
+        for (index, follows) in text_follows.chain(vectors_follow) {
+            for upkeep in [self.chat.upkeep(), self.records.upkeep()] {
+                match upkeep.enlist(index).await {
+                    // What is indexed can be searched all the same.
+                    Err(Error::ReadOnly { .. }) => *follows = false,
+                    outcome => outcome?,
+                }
+            }
         }
+        let only_reads = self.chat.store().ping().await.is_ok_and(|health| health.is_read_only);
         let extractive = || Arc::new(ExtractiveSummarizer::new(Arc::clone(&self.counter))) as Arc<dyn Summarizer>;
         let summarizer = self.summarizer.unwrap_or_else(extractive);
         Ok(Memory::from_inner(Inner {
             chat: self.chat,
             records: self.records,
+            only_reads,
             text,
             vectors,
             cache,
@@ -307,11 +316,11 @@ fn text_index(store: Arc<dyn TextStore>, analysis: &Analysis) -> Result<TextInde
         return Err(Error::invalid(what));
     }
     let name = IndexName::new(&format!("text/{}", analysis.name()))?;
-    Ok(TextIndex { name, store })
+    Ok(TextIndex { name, store, follows: true })
 }
 
 fn vector_index(store: Arc<dyn VectorStore>, embedder: Arc<dyn Embedder>, embedded: Filter) -> Result<VectorIndex> {
     store.space().check(embedder.space())?;
     let name = IndexName::new(&format!("vector/{}", store.space().fingerprint()))?;
-    Ok(VectorIndex { name, store, embedder, embedded })
+    Ok(VectorIndex { name, store, embedder, embedded, follows: true })
 }

@@ -18,7 +18,7 @@ use crate::text::{Term, TextHits, TextQuery};
 use crate::vector::{VectorHit, VectorQuery};
 
 use super::hydrate::note;
-use super::memory::{Inner, VectorIndex};
+use super::memory::{Inner, VectorIndex, unbuilt};
 use super::receipt::{Degraded, Stage};
 use super::search::Search;
 use super::terms::Terms;
@@ -87,6 +87,7 @@ impl Inner {
         let mut vector = vector.unwrap_or_else(|(stage, error)| note(&mut degraded, stage, &error));
         vector.retain(|hit| !is_instruction(&hit.fields));
         degraded.extend(self.can_search().err().map(|error| Degraded::new(Stage::Text, &error)));
+        degraded.extend(self.behind_for_ever().map(|(stage, _)| Degraded::new(stage, &unbuilt())));
         degraded.dedup();
         Legs { terms, left_out, text, spans, vector, asked, limit, degraded }
     }

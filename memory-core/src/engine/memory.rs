@@ -29,6 +29,7 @@ use super::builder::{MemoryBuilder, WindowConfig};
 use super::counted::Counted;
 use super::embed::KeptVectors;
 use super::given_up::GivenUpCounts;
+use super::receipt::Stage;
 use super::scoped::Scoped;
 use super::turn::Turn;
 use super::upkeep::{STEP, UpkeepReport};
@@ -46,6 +47,8 @@ pub struct Memory {
 pub(super) struct Inner {
     pub(super) chat: Truth<dyn ChatStore>,
     pub(super) records: Truth<dyn RecordStore>,
+    /// Whether what is stored may only be read.
+    pub(super) only_reads: bool,
     pub(super) text: Option<TextIndex>,
     pub(super) vectors: Option<VectorIndex>,
     pub(super) cache: Option<Arc<CacheLayer>>,
@@ -78,6 +81,8 @@ pub(super) struct Inner {
 pub(super) struct TextIndex {
     pub(super) name: IndexName,
     pub(super) store: Arc<dyn TextStore>,
+    /// False where truth may only be read and had not noted anything for it.
+    pub(super) follows: bool,
 }
 
 #[derive(Debug)]
@@ -87,6 +92,8 @@ pub(super) struct VectorIndex {
     pub(super) embedder: Arc<dyn Embedder>,
     /// What is embedded.
     pub(super) embedded: Filter,
+    /// False where truth may only be read and had not noted anything for it.
+    pub(super) follows: bool,
 }
 
 /// How a store is.
@@ -198,6 +205,12 @@ impl Memory {
     }
 }
 
+/// Returns the error for an index that truth cannot note anything for.
+pub(super) fn unbuilt() -> Error {
+    let what = "build this index: what is stored was opened for reading alone".to_owned();
+    Error::Unsupported { backend: "memory", what }
+}
+
 impl Inner {
     pub(super) fn stores(&self) -> Vec<(&'static str, Arc<dyn Store>)> {
         let mut stores: Vec<(&'static str, Arc<dyn Store>)> =
@@ -213,7 +226,17 @@ impl Inner {
         text.chain(self.vectors.iter().map(|index| index.name.clone())).collect()
     }
 
+    /// Returns the stages whose index holds nothing of what is stored, or not all, and never will.
+    pub(super) fn behind_for_ever(&self) -> impl Iterator<Item = (Stage, &IndexName)> {
+        let text = self.text.iter().filter(|index| !index.follows).map(|index| (Stage::Text, &index.name));
+        let vectors = self.vectors.iter().filter(|index| !index.follows).map(|index| (Stage::Vector, &index.name));
+        text.chain(vectors)
+    }
+
     async fn backlog(&self, index: &IndexName) -> Result<Backlog> {
+        if self.behind_for_ever().any(|(_, name)| name == index) {
+            return Err(unbuilt());
+        }
         let (chat, records) = (self.chat.upkeep(), self.records.upkeep());
         let (chat, records) = tokio::try_join!(chat.backlog(index), records.backlog(index))?;
         Ok(Backlog { pending: chat.pending + records.pending, dead: chat.dead + records.dead })

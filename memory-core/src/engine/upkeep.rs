@@ -88,12 +88,13 @@ impl Drop for UpkeepTask {
 impl Memory {
     /// Runs upkeep as a task of the present runtime: after every write, and at least every 30 seconds.
     ///
-    /// It goes on whatever fails, a model that panics included, and logs what did as warnings.
+    /// It goes on whatever fails, a model that panics included, and logs what did as warnings. It ends at once where what is
+    /// stored may only be read.
     pub fn upkeep(&self) -> UpkeepTask {
         let stop = Arc::new(Notify::new());
         let (memory, stopped) = (self.clone(), Arc::clone(&stop));
         let task = tokio::spawn(async move {
-            loop {
+            while !memory.inner.only_reads {
                 tokio::select! {
                     () = stopped.notified() => return,
                     () = memory.inner.changed.notified() => {}
@@ -124,8 +125,11 @@ impl Memory {
     ///
     /// # Errors
     /// Only if nothing could be done at all: what the first truth store failed with, where none answered; `Backend` if the
-    /// pass panicked, or was cut off by [`Memory::close`].
+    /// pass panicked, or was cut off by [`Memory::close`]; `ReadOnly` where what is stored may only be read.
     pub async fn upkeep_once(&self) -> Result<UpkeepReport> {
+        if self.inner.only_reads {
+            return Err(Error::ReadOnly { backend: self.inner.chat.store().backend() });
+        }
         let memory = self.clone();
         let pass = async move { memory.inner.turn.take(memory.inner.pass()).await };
         apart("upkeep", "carry out its pass", pass).await

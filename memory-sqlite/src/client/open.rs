@@ -1,5 +1,6 @@
 //! Opening connections, and the tables of the file.
 
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -10,8 +11,10 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, SqliteConnection};
 use tokio::time::sleep;
 
+use super::place::{Access, Place};
+use super::{private, read_only};
 use crate::config::{SqliteConfig, Synchronous};
-use crate::error::{BACKEND, classify, is_busy};
+use crate::error::{BACKEND, classify, is_busy, is_refused};
 
 const OPEN: &str = "open the file";
 
@@ -29,31 +32,75 @@ const MIGRATIONS: &[&str] = &[
 /// The version of the tables that this crate works with; an older file is brought up to it when it is opened.
 pub const SCHEMA_VERSION: usize = MIGRATIONS.len();
 
-/// Opens the first connection of a file: checks whose it is, brings its tables up to date, and returns it, ready for
-/// writing, with the durability that its settings give.
-pub(super) async fn first(config: &SqliteConfig) -> Result<(SqliteConnection, Durability)> {
-    check_place(config)?;
-    let mut connection = connect(options(config, config.create)?).await?;
+/// A file that was opened.
+pub(super) struct Opened {
+    /// Its first connection, ready for writing if it may be written.
+    pub(super) connection: SqliteConnection,
+    /// What its settings give.
+    pub(super) durability: Durability,
+    pub(super) place: Place,
+}
+
+/// Opens a file: checks whose it is, and brings its tables up to date. One that may not be written is opened for reading.
+pub(super) async fn first(config: &SqliteConfig) -> Result<Opened> {
+    let path = path_of(config)?;
+    check_place(&path)?;
+    if !config.read_only {
+        match for_writing(config, &path).await {
+            Err(Failure::Refused(_)) if path.exists() => {}
+            outcome => return outcome.map_err(Error::from),
+        }
+    }
+    read_only::first(config, &path).await
+}
+
+async fn for_writing(config: &SqliteConfig, path: &Path) -> Attempt<Opened> {
+    if config.private {
+        if config.create {
+            private::create(path);
+        }
+        private::tighten(path);
+    }
+    let before = Place::of(path, Access::Write);
+    let mut connection = connect(options(config, Access::Write, config.create)?).await?;
+    if config.private && before.is_err() {
+        // SQLite has made it. Nothing is in it yet.
+        private::tighten(path);
+    }
     patiently(config.patience, &mut connection, |connection| Box::pin(migrate(connection))).await?;
     let journal = patiently(config.patience, &mut connection, |connection| Box::pin(wal(connection))).await?;
     let synchronous = scalar::<i64>(&mut connection, "PRAGMA synchronous").await?;
     let is_durable = journal == "wal" && synchronous >= 2;
     let durability = if is_durable { Durability::Committed } else { Durability::Volatile };
     impatient(&mut connection).await?;
-    Ok((connection, durability))
+    check_writable(&mut connection).await?;
+    let place = before.or_else(|_| Place::of(path, Access::Write))?;
+    place.check()?;
+    Ok(Opened { connection, durability, place })
+}
+
+/// Returns `Ok` if the file can be written: SQLite opens one that cannot be, and tells with the first write.
+async fn check_writable(connection: &mut SqliteConnection) -> Attempt<()> {
+    match run(connection, "BEGIN IMMEDIATE").await {
+        Ok(()) => run(connection, "ROLLBACK").await,
+        // Somebody else writes.
+        Err(Failure::Busy(_)) => Ok(()),
+        Err(failure) => Err(failure),
+    }
 }
 
 /// Opens another connection for writing. It does not wait for locks: whoever uses it asks again.
 pub(super) async fn writer(config: &SqliteConfig) -> Result<SqliteConnection> {
-    let mut connection = connect(options(config, false)?).await?;
+    let mut connection = connect(options(config, Access::Write, false)?).await?;
     impatient(&mut connection).await?;
     Ok(connection)
 }
 
 /// Opens a connection that can only read.
-pub(super) async fn reader(config: &SqliteConfig) -> Result<SqliteConnection> {
+pub(super) async fn reader(config: &SqliteConfig, access: Access) -> Result<SqliteConnection> {
+    let options = options(config, access, false)?.pragma("query_only", "ON");
     // In KiB: with the usual 2 MiB, each search of a large owner's words reads its pages from the system again.
-    connect(options(config, false)?.pragma("query_only", "ON").pragma("cache_size", "-16384")).await
+    Ok(connect(options.pragma("cache_size", "-16384")).await?)
 }
 
 /// Repeats `attempt` while another connection holds the lock, for `patience` at the most.
@@ -80,6 +127,8 @@ pub(super) type Attempt<T> = std::result::Result<T, Failure>;
 pub(super) enum Failure {
     /// Another connection holds the lock.
     Busy(Error),
+    /// The file, or what has to stand beside it, cannot be opened or written.
+    Refused(Error),
     /// Anything else.
     Other(Error),
 }
@@ -87,16 +136,20 @@ pub(super) enum Failure {
 impl Failure {
     /// Returns the failure for a driver's error met while `doing` something.
     pub(super) fn of(source: sqlx::Error, doing: &'static str) -> Self {
-        let is_busy = is_busy(&source);
+        let (is_busy, is_refused) = (is_busy(&source), is_refused(&source));
         let error = classify(source, doing);
-        if is_busy { Self::Busy(error) } else { Self::Other(error) }
+        match (is_busy, is_refused) {
+            (true, _) => Self::Busy(error),
+            (_, true) => Self::Refused(error),
+            _ => Self::Other(error),
+        }
     }
 }
 
 impl From<Failure> for Error {
     fn from(failure: Failure) -> Self {
         match failure {
-            Failure::Busy(error) | Failure::Other(error) => error,
+            Failure::Busy(error) | Failure::Refused(error) | Failure::Other(error) => error,
         }
     }
 }
@@ -108,9 +161,8 @@ impl From<Error> for Failure {
 }
 
 /// Says what is wrong with a path that SQLite can only call one that cannot be opened, or waits for.
-fn check_place(config: &SqliteConfig) -> Result<()> {
-    let path = std::path::absolute(&config.path).map_err(|source| unopened(source.to_string()))?;
-    match std::fs::metadata(&path) {
+fn check_place(path: &Path) -> Result<()> {
+    match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => Err(unopened("it is a folder".to_owned())),
         Ok(found) if !found.is_file() => Err(unopened("it is no ordinary file".to_owned())),
         Err(_) if path.parent().is_some_and(|folder| !folder.is_dir()) => {
@@ -120,16 +172,21 @@ fn check_place(config: &SqliteConfig) -> Result<()> {
     }
 }
 
-fn options(config: &SqliteConfig, create: bool) -> Result<SqliteConnectOptions> {
-    // Absolute, because SQLite reads a name that begins with `file:` as a URI.
-    let path = std::path::absolute(&config.path).map_err(|source| unopened(source.to_string()))?;
+/// Returns the absolute path, because SQLite reads a name that begins with `file:` as a URI.
+fn path_of(config: &SqliteConfig) -> Result<PathBuf> {
+    std::path::absolute(&config.path).map_err(|source| unopened(source.to_string()))
+}
+
+pub(super) fn options(config: &SqliteConfig, access: Access, create: bool) -> Result<SqliteConnectOptions> {
     let synchronous = match config.synchronous {
         Synchronous::Full => SqliteSynchronous::Full,
         Synchronous::Normal => SqliteSynchronous::Normal,
     };
     let options = SqliteConnectOptions::new()
-        .filename(path)
+        .filename(path_of(config)?)
         .create_if_missing(create)
+        .read_only(access != Access::Write)
+        .immutable(access == Access::Still)
         .busy_timeout(config.patience)
         .synchronous(synchronous)
         .pragma("fullfsync", "ON")
@@ -143,27 +200,32 @@ fn options(config: &SqliteConfig, create: bool) -> Result<SqliteConnectOptions> 
     Ok(options)
 }
 
-async fn connect(options: SqliteConnectOptions) -> Result<SqliteConnection> {
-    options.connect().await.map_err(|source| match classify(source, OPEN) {
-        // A path that cannot be opened does not become right by waiting.
+pub(super) async fn connect(options: SqliteConnectOptions) -> Attempt<SqliteConnection> {
+    // A path that cannot be opened does not become right by waiting.
+    let lasting = |error| match error {
         Error::Backend { source, .. } => unopened(source.to_string()),
         other => other,
+    };
+    options.connect().await.map_err(|source| match Failure::of(source, OPEN) {
+        Failure::Refused(error) => Failure::Refused(lasting(error)),
+        Failure::Busy(error) | Failure::Other(error) => Failure::Other(lasting(error)),
     })
 }
 
-fn unopened(source: String) -> Error {
+pub(super) fn unopened(source: String) -> Error {
     Error::Backend { backend: BACKEND, doing: OPEN, transience: Transience::Permanent, source: Cause::new(source) }
 }
 
 async fn impatient(connection: &mut SqliteConnection) -> Result<()> {
-    scalar::<i64>(connection, "PRAGMA busy_timeout = 0").await.map(|_| ())
+    scalar::<i64>(connection, "PRAGMA busy_timeout = 0").await?;
+    Ok(())
 }
 
-async fn scalar<T>(connection: &mut SqliteConnection, sql: &'static str) -> Result<T>
+async fn scalar<T>(connection: &mut SqliteConnection, sql: &'static str) -> Attempt<T>
 where
     T: Send + Unpin + for<'r> sqlx::Decode<'r, sqlx::Sqlite> + sqlx::Type<sqlx::Sqlite>,
 {
-    sqlx::query_scalar(sql).fetch_one(connection).await.map_err(|source| classify(source, OPEN))
+    sqlx::query_scalar(sql).fetch_one(connection).await.map_err(|source| Failure::of(source, OPEN))
 }
 
 /// Switches the file to the write-ahead log and returns the journal mode it then has.
@@ -174,10 +236,7 @@ async fn wal(connection: &mut SqliteConnection) -> Attempt<String> {
 
 async fn migrate(connection: &mut SqliteConnection) -> Attempt<()> {
     // Looked at first without a lock: a foreign file is not touched at all.
-    run(connection, "BEGIN").await?;
-    let is_current = is_current(connection).await;
-    run(connection, "ROLLBACK").await?;
-    if is_current? {
+    if is_up_to_date(connection).await? {
         return Ok(());
     }
     run(connection, "BEGIN IMMEDIATE").await?;
@@ -199,6 +258,14 @@ async fn upgrade(connection: &mut SqliteConnection) -> Attempt<()> {
     run(connection, "PRAGMA application_id = 1280140653").await
 }
 
+/// Returns whether the file is ours and needs no migration, without a lock.
+pub(super) async fn is_up_to_date(connection: &mut SqliteConnection) -> Attempt<bool> {
+    run(connection, "BEGIN").await?;
+    let is_current = is_current(connection).await;
+    run(connection, "ROLLBACK").await?;
+    is_current
+}
+
 /// Returns whether the file is ours and needs no migration. Asked within a transaction, so that its parts fit together.
 async fn is_current(connection: &mut SqliteConnection) -> Attempt<bool> {
     let application = scalar::<i64>(connection, "PRAGMA application_id").await?;
@@ -215,7 +282,7 @@ async fn is_current(connection: &mut SqliteConnection) -> Attempt<bool> {
     Ok(!is_new && seen == known)
 }
 
-fn unsupported(what: &str) -> Error {
+pub(super) fn unsupported(what: &str) -> Error {
     Error::Unsupported { backend: BACKEND, what: what.to_owned() }
 }
 

@@ -11,7 +11,7 @@ use sqlx::SqliteConnection;
 
 use super::Shared;
 use super::open::{Attempt, Failure, patiently};
-use crate::error::{Doing, lost};
+use crate::error::{BACKEND, Doing, lost};
 use crate::number::loaded;
 
 const PURGE: &str = "rewrite the file";
@@ -19,6 +19,9 @@ const PURGE: &str = "rewrite the file";
 /// Rewrites the file and empties its log; `Logical` if another connection kept it from finishing, or if more than `most`
 /// bytes would have to be copied.
 pub(super) async fn purge(shared: &Arc<Shared>, most: u64) -> Result<ErasureLevel> {
+    if shared.place.is_read_only() {
+        return Err(Error::ReadOnly { backend: BACKEND });
+    }
     let shared = Arc::clone(shared);
     let task = tokio::spawn(async move {
         let mut turn = shared.writer.turn().await;
@@ -26,7 +29,7 @@ pub(super) async fn purge(shared: &Arc<Shared>, most: u64) -> Result<ErasureLeve
         let level = match rewrite(&mut connection, &shared, most).await {
             Ok(level) => level,
             Err(Failure::Busy(_)) => ErasureLevel::Logical,
-            Err(Failure::Other(error)) => return Err(error),
+            Err(failure) => return Err(failure.into()),
         };
         turn.put_back(connection);
         Ok(level)

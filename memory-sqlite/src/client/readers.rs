@@ -9,6 +9,7 @@ use sqlx::SqliteConnection;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
+use super::place::Access;
 use super::{Shared, Work, open};
 use crate::error::{classify, lost};
 
@@ -57,12 +58,13 @@ where
     let awaited = &shared.readers.awaited;
     let shared = Arc::clone(shared);
     let work = async move {
-        let readers = &shared.readers;
+        let (readers, place) = (&shared.readers, &shared.place);
+        place.check()?;
         let permit = timeout(shared.config.patience, readers.permits.acquire()).await;
         let _permit = permit.map_err(|_| Error::Overloaded)?.map_err(|_| Error::Overloaded)?;
         let mut connection = match readers.idle() {
             Some(connection) => connection,
-            None => open::reader(&shared.config).await?,
+            None => open::reader(&shared.config, place.access).await?,
         };
         if is_snapshot {
             run(&mut connection, "BEGIN", doing).await?;
@@ -70,6 +72,10 @@ where
         let answer = work(&mut connection).await?;
         if is_snapshot {
             run(&mut connection, "COMMIT", doing).await?;
+        }
+        if place.access == Access::Still {
+            // Nothing told others that it was being read.
+            place.check()?;
         }
         // Only after a clean end: an error or a panic above has closed the connection instead.
         readers.put_back(connection);

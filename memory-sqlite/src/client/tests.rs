@@ -108,7 +108,7 @@ async fn readers_cannot_write() {
             insert.map(|_| ()).map_err(|source| classify(source, "write"))
         })
     });
-    assert!(matches!(work.await, Err(Error::Unsupported { .. })));
+    assert!(matches!(work.await, Err(Error::ReadOnly { .. })));
 }
 
 #[tokio::test]
@@ -179,7 +179,7 @@ async fn the_log_is_emptied_unless_a_reader_is_in_the_midst_of_it() {
     let (_folder, config) = place();
     let file = Sqlite::connect(config.clone().with_patience(std::time::Duration::from_millis(20))).await.unwrap();
     insert(&file, "a", false).await.unwrap();
-    let mut reader = open::reader(&config).await.unwrap();
+    let mut reader = open::reader(&config, super::place::Access::Write).await.unwrap();
     sqlx::query("BEGIN").execute(&mut reader).await.unwrap();
     let _seen: i64 = sqlx::query_scalar("SELECT count(*) FROM owner").fetch_one(&mut reader).await.unwrap();
     insert(&file, "b", false).await.unwrap();

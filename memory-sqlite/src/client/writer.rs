@@ -66,6 +66,7 @@ pub(super) struct Held<'a>(MutexGuard<'a, Option<SqliteConnection>>);
 impl Held<'_> {
     /// Takes the connection out, so that it is closed unless it is put back; opens another if the last one was closed.
     pub(super) async fn take(&mut self, shared: &Shared) -> Result<SqliteConnection> {
+        shared.place.check()?;
         match self.0.take() {
             Some(connection) => Ok(connection),
             None => open::writer(&shared.config).await,
@@ -109,7 +110,7 @@ async fn serve(shared: &Shared, doing: &'static str) {
         let error = Error::from(failure);
         return group.into_iter().for_each(|job| job.fail(error.clone()));
     }
-    if transact(&mut connection, group, doing).await {
+    if transact(shared, &mut connection, group, doing).await {
         turn.put_back(connection);
     }
 }
@@ -121,7 +122,12 @@ async fn begin(connection: &mut SqliteConnection, doing: &'static str) -> open::
 
 /// Runs the works in the transaction that was begun, commits, and tells their callers. Returns whether the connection
 /// is still good.
-async fn transact(connection: &mut SqliteConnection, group: Vec<Box<dyn Job>>, doing: &'static str) -> bool {
+async fn transact(
+    shared: &Shared,
+    connection: &mut SqliteConnection,
+    group: Vec<Box<dyn Job>>,
+    doing: &'static str,
+) -> bool {
     let is_alone = group.len() == 1;
     let mut jobs = group.into_iter();
     let mut verdicts = Vec::new();
@@ -139,7 +145,8 @@ async fn transact(connection: &mut SqliteConnection, group: Vec<Box<dyn Job>>, d
     if outcome.is_ok() {
         let is_kept = verdicts.iter().any(|verdict| verdict.is_kept);
         let end = if is_kept { "COMMIT" } else { "ROLLBACK" };
-        outcome = run(connection, end, doing).await;
+        // A file that was moved away meanwhile has taken the transaction with it.
+        outcome = run(connection, end, doing).await.and_then(|()| shared.place.check());
     }
     verdicts.into_iter().for_each(|verdict| (verdict.tell)(outcome.clone()));
     if let Err(error) = &outcome {

@@ -48,7 +48,7 @@ fn remedy(error: &Error) -> &'static str {
         Error::Backend { .. } if error.is_retryable() => "wait",
         Error::Backend { .. } => "permanent",
         Error::Corrupt { .. } => "restore",
-        Error::Unsupported { .. } => "choose another",
+        Error::ReadOnly { .. } => "write elsewhere",
         _ => "something else",
     }
 }
@@ -56,28 +56,28 @@ fn remedy(error: &Error) -> &'static str {
 #[test]
 fn each_result_code_has_its_remedy() {
     let table = [
-        (1, "permanent"),         // a missing table, among others
-        (3, "permanent"),         // no permission
-        (5, "wait"),              // locked by another process
-        (261, "wait"),            // locked for a recovery
-        (517, "wait"),            // locked, and the snapshot is old
-        (6, "wait"),              // locked by this process
-        (7, "wait"),              // out of memory
-        (8, "choose another"),    // read-only
-        (1032, "choose another"), // read-only since the file was moved
-        (9, "wait"),              // interrupted
-        (10, "wait"),             // the disk failed
-        (1034, "wait"),           // the disk failed to sync
-        (11, "restore"),          // damaged
-        (267, "restore"),         // damaged virtual table
-        (13, "wait"),             // the disk is full
-        (14, "wait"),             // cannot open
-        (15, "wait"),             // the lock protocol
-        (18, "permanent"),        // too big
-        (19, "permanent"),        // a constraint
-        (2067, "permanent"),      // a unique constraint
-        (23, "permanent"),        // not authorised
-        (26, "restore"),          // no database
+        (1, "permanent"),          // a missing table, among others
+        (3, "permanent"),          // no permission
+        (5, "wait"),               // locked by another process
+        (261, "wait"),             // locked for a recovery
+        (517, "wait"),             // locked, and the snapshot is old
+        (6, "wait"),               // locked by this process
+        (7, "wait"),               // out of memory
+        (8, "write elsewhere"),    // read-only
+        (1032, "write elsewhere"), // read-only since the file was moved
+        (9, "wait"),               // interrupted
+        (10, "wait"),              // the disk failed
+        (1034, "wait"),            // the disk failed to sync
+        (11, "restore"),           // damaged
+        (267, "restore"),          // damaged virtual table
+        (13, "wait"),              // the disk is full
+        (14, "wait"),              // cannot open
+        (15, "wait"),              // the lock protocol
+        (18, "permanent"),         // too big
+        (19, "permanent"),         // a constraint
+        (2067, "permanent"),       // a unique constraint
+        (23, "permanent"),         // not authorised
+        (26, "restore"),           // no database
     ];
     for (code, expected) in table {
         let error = classify(Driver::Database(Box::new(Fault(code))), "test");

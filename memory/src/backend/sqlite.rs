@@ -7,8 +7,17 @@ use memory_sqlite::{Sqlite, SqliteChat, SqliteConfig, SqliteRecords, SqliteText,
 
 use super::{Opened, Wanted};
 
+/// How a path ends whose file is to be read alone.
+const READ_ONLY: &str = "?mode=ro";
+
+/// Returns the path of the file that a URL's path names, and whether it is to be read alone.
+pub(super) fn parts(path: &str) -> (&str, bool) {
+    path.strip_suffix(READ_ONLY).map_or((path, false), |path| (path, true))
+}
+
 pub(super) async fn open(path: &str, wanted: &Wanted<'_>) -> Result<Opened> {
-    let sqlite = Sqlite::connect(SqliteConfig::new(path)).await?;
+    let (path, is_read_only) = parts(path);
+    let sqlite = Sqlite::connect(SqliteConfig::new(path).with_read_only(is_read_only)).await?;
     let mut opened = Opened::default();
     if wanted.truth {
         opened.chat = Some(Truth::chat(Arc::new(SqliteChat::new(&sqlite))));

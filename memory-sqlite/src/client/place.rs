@@ -1,0 +1,109 @@
+//! The file that was opened: how it may be used, and whether it is still the one at its path.
+
+use std::ffi::OsString;
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use memory_core::error::{Cause, Error, Result, Transience};
+
+use crate::error::BACKEND;
+
+/// How a file is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    /// It is read and written.
+    Write,
+    /// It is read, with the log beside it, which others may go on writing.
+    Read,
+    /// It is read as it lies there, without a log and without locks. That is right as long as nobody writes.
+    Still,
+}
+
+/// A file that was opened.
+#[derive(Debug)]
+pub(super) struct Place {
+    path: PathBuf,
+    log: PathBuf,
+    found: Found,
+    pub(super) access: Access,
+}
+
+/// What tells one file from another, and from itself after a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Found {
+    number: (u64, u64),
+    length: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Place {
+    /// Returns the file at `path`.
+    pub(super) fn of(path: &Path, access: Access) -> Result<Self> {
+        let found = std::fs::metadata(path).map_err(|_| gone())?;
+        Ok(Self { path: path.to_owned(), log: log_of(path), found: Found::of(&found), access })
+    }
+
+    /// Returns whether nothing may be written.
+    pub(super) fn is_read_only(&self) -> bool {
+        self.access != Access::Write
+    }
+
+    /// Returns `Ok` if the path still leads to the file that was opened. What is written to another one, which somebody has
+    /// moved away or deleted, nobody would ever read.
+    pub(super) fn check(&self) -> Result<()> {
+        let found = std::fs::metadata(&self.path).map_err(|_| gone())?;
+        let found = Found::of(&found);
+        if found.number != self.found.number {
+            return Err(gone());
+        }
+        if self.access == Access::Still && (found != self.found || is_filled(&self.log)) {
+            return Err(unusable("it was written to while it was open for reading alone: open it again"));
+        }
+        Ok(())
+    }
+}
+
+impl Found {
+    fn of(found: &Metadata) -> Self {
+        #[cfg(unix)]
+        let number = {
+            use std::os::unix::fs::MetadataExt as _;
+            (found.dev(), found.ino())
+        };
+        // Elsewhere a file that is open can be neither moved nor deleted.
+        #[cfg(not(unix))]
+        let number = (0, 0);
+        Self { number, length: found.len(), modified: found.modified().ok() }
+    }
+}
+
+/// Returns the path of what stands beside a file under its name and `end`.
+pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = OsString::from(path.as_os_str());
+    name.push(end);
+    name.into()
+}
+
+/// Returns the path of a file's log, which stands beside the file that a link leads to.
+pub(super) fn log_of(path: &Path) -> PathBuf {
+    beside(&path.canonicalize().unwrap_or_else(|_| path.to_owned()), "-wal")
+}
+
+/// Returns whether there is a file with anything in it.
+pub(super) fn is_filled(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| found.len() > 0)
+}
+
+fn gone() -> Error {
+    unusable("it is no more the file at its path: open it again")
+}
+
+fn unusable(why: &'static str) -> Error {
+    Error::Backend {
+        backend: BACKEND,
+        doing: "use the file",
+        transience: Transience::Permanent,
+        source: Cause::new(why),
+    }
+}

@@ -1,0 +1,49 @@
+//! Files that may not be written, and how they are read all the same.
+
+use std::path::Path;
+
+use memory_core::error::{Error, Result};
+use memory_core::store::Durability;
+
+use super::open::{Attempt, Failure, Opened, connect, is_up_to_date, options, unopened, unsupported};
+use super::place::{Access, Place, beside, is_filled, log_of};
+use crate::config::SqliteConfig;
+
+/// Opens a file for reading alone.
+///
+/// Beside a log SQLite needs an index of it, which it may have to make. Without one everything stands in the file: then it is
+/// read as it lies there, and nothing is made beside it. A log that holds something is never passed over.
+///
+/// # Errors
+/// `Unsupported` if a log that holds something cannot be read, or if the tables are of an older version.
+pub(super) async fn first(config: &SqliteConfig, path: &Path) -> Result<Opened> {
+    if !path.exists() {
+        return Err(unopened("there is no such file".to_owned()));
+    }
+    let log = log_of(path);
+    if log.exists() {
+        match open(config, path, Access::Read).await {
+            Err(Failure::Refused(_)) if !is_filled(&log) => {}
+            Err(Failure::Refused(_)) => {
+                return Err(unsupported(
+                    "read the log of a file that may not be written: copy both to where they may be",
+                ));
+            }
+            outcome => return outcome.map_err(Error::from),
+        }
+    }
+    if is_filled(&beside(&path.canonicalize().unwrap_or_else(|_| path.to_owned()), "-journal")) {
+        return Err(unsupported("undo a broken write in a file that may not be written"));
+    }
+    open(config, path, Access::Still).await.map_err(Error::from)
+}
+
+async fn open(config: &SqliteConfig, path: &Path, access: Access) -> Attempt<Opened> {
+    let place = Place::of(path, access)?;
+    let mut connection = connect(options(config, access, false)?).await?;
+    if !is_up_to_date(&mut connection).await? {
+        return Err(unsupported("bring the tables of a file up to date that may not be written").into());
+    }
+    place.check()?;
+    Ok(Opened { connection, durability: Durability::Committed, place })
+}
