@@ -91,6 +91,16 @@ async fn what_others_could_read_is_closed_to_them_unless_it_is_shared_on_purpose
 
 #[cfg(unix)]
 #[tokio::test]
+async fn a_file_of_another_application_keeps_its_rights() {
+    let (folder, config) = place();
+    fs::write(&config.path, [7; 8_192]).unwrap();
+    set_mode(&config.path, 0o644);
+    assert!(Sqlite::connect(config).await.is_err());
+    assert_eq!(modes(folder.path()), [("memory.db".to_owned(), 0o644)]);
+}
+
+#[cfg(unix)]
+#[tokio::test]
 async fn a_link_that_leads_nowhere_leads_to_a_private_file_afterwards() {
     let (folder, config) = place();
     let real = tempfile::tempdir().unwrap();

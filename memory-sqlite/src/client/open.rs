@@ -11,7 +11,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, SqliteConnection};
 use tokio::time::sleep;
 
-use super::place::{Access, Place};
+use super::place::{Access, Place, is_filled};
 use super::{private, read_only};
 use crate::config::{SqliteConfig, Synchronous};
 use crate::error::{BACKEND, classify, is_busy, is_refused};
@@ -47,7 +47,9 @@ pub(super) async fn first(config: &SqliteConfig) -> Result<Opened> {
     check_place(&path)?;
     if !config.read_only {
         match for_writing(config, &path).await {
-            Err(Failure::Refused(_)) if path.exists() => {}
+            Err(Failure::Refused(error)) if path.exists() => {
+                tracing::warn!(%error, "a database file that may not be written is opened for reading alone");
+            }
             outcome => return outcome.map_err(Error::from),
         }
     }
@@ -55,19 +57,19 @@ pub(super) async fn first(config: &SqliteConfig) -> Result<Opened> {
 }
 
 async fn for_writing(config: &SqliteConfig, path: &Path) -> Attempt<Opened> {
-    if config.private {
-        if config.create {
-            private::create(path);
-        }
-        private::tighten(path);
+    if config.private && config.create {
+        private::create(path);
     }
     let before = Place::of(path, Access::Write);
     let mut connection = connect(options(config, Access::Write, config.create)?).await?;
-    if config.private && before.is_err() {
-        // SQLite has made it. Nothing is in it yet.
+    if config.private && !is_filled(path) {
         private::tighten(path);
     }
     patiently(config.patience, &mut connection, |connection| Box::pin(migrate(connection))).await?;
+    if config.private {
+        // Not sooner: one of another application stays as it is.
+        private::tighten(path);
+    }
     let journal = patiently(config.patience, &mut connection, |connection| Box::pin(wal(connection))).await?;
     let synchronous = scalar::<i64>(&mut connection, "PRAGMA synchronous").await?;
     let is_durable = journal == "wal" && synchronous >= 2;
