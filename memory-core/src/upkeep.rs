@@ -80,6 +80,24 @@ pub fn latest_due(now: Timestamp) -> Timestamp {
     now.checked_add(LONGEST_WAIT).unwrap_or(Timestamp(i64::MAX))
 }
 
+/// Returns the notes that could be read, for [`Upkeep::pending`]: one that is damaged holds up no other.
+///
+/// # Errors
+/// The first, if there is no note but such that could not be read.
+pub fn legible(read: impl IntoIterator<Item = Result<Note>>) -> Result<Vec<Note>> {
+    let (mut notes, mut first) = (Vec::new(), None);
+    for note in read {
+        match note {
+            Ok(note) => notes.push(note),
+            Err(error) => first = first.or(Some(error)),
+        }
+    }
+    match first {
+        Some(error) if notes.is_empty() => Err(error),
+        _ => Ok(notes),
+    }
+}
+
 /// What became of a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -128,6 +146,9 @@ pub trait Upkeep: Store {
     ///
     /// A note is due at once when it is made, revived or changed behind its end; an append alone leaves a retry waiting.
     /// One that waits for a moment after [`latest_due`] is due too, behind the others: the clock was wrong when it failed.
+    ///
+    /// # Errors
+    /// Any, if notes are due and none of them can be read ([`legible`]).
     async fn pending(&self, index: &IndexName, now: Timestamp, limit: usize) -> Result<Vec<Note>>;
 
     /// Records what became of notes. A settlement covers only what the note covered when it was read:

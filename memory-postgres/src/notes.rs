@@ -4,7 +4,7 @@ use memory_core::error::{Error, Result};
 use memory_core::id::{RecordId, Seq, SessionId};
 use memory_core::scope::{Epoch, Scope};
 use memory_core::time::Timestamp;
-use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Target, latest_due};
+use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Target, latest_due, legible};
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 use uuid::Uuid;
@@ -59,7 +59,8 @@ pub(crate) async fn pending(
                  ORDER BY due, place LIMIT $5";
             let notes = sqlx::query(sql).bind(truth.number()).bind(index.as_str());
             let notes = notes.bind(now.0).bind(latest_due(now).0).bind(limit(count));
-            notes.fetch_all(connection).await.doing(doing)?.iter().map(|row| note(row, doing)).collect()
+            let notes = notes.fetch_all(connection).await.doing(doing)?;
+            Ok(legible(notes.iter().map(|row| note(row, doing).map_err(|failure| failure.error)))?)
         })
     });
     notes.await

@@ -2,6 +2,8 @@
 
 #[path = "cases/large.rs"]
 mod large;
+#[path = "cases/notes.rs"]
+mod notes;
 #[path = "cases/segments.rs"]
 mod segments;
 mod support;
@@ -54,6 +56,10 @@ fn main() -> ExitCode {
             "large::one_table_for_all",
             |servers| async move { large::one_table_for_all(search(&servers).await?).await },
         )
+        .test("notes::of_earlier_versions", |servers| async move {
+            let url = support::ordinary(&servers.url("postgres")?);
+            notes::of_earlier_versions(search(&servers).await?, url).await
+        })
         .test("segments::histories", |servers| async move {
             segments::histories(search(&servers).await?, servers.url("postgres")?).await
         })

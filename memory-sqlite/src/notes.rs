@@ -1,12 +1,14 @@
 //! Notes of what indexes have not seen yet, kept in the transaction of the write that they are about.
 
 mod settle;
+#[cfg(test)]
+mod tests;
 
 use memory_core::error::{Error, Result};
 use memory_core::id::{RecordId, Seq, SessionId};
 use memory_core::scope::{Epoch, Scope};
 use memory_core::time::Timestamp;
-use memory_core::upkeep::{Backlog, IndexName, Note, Target, latest_due};
+use memory_core::upkeep::{Backlog, IndexName, Note, Target, latest_due, legible};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
@@ -224,7 +226,7 @@ pub(crate) async fn pending(
                 let found = found.bind(first).bind(last).bind(limit(count.saturating_sub(notes.len())));
                 notes.extend(found.fetch_all(&mut *connection).await.doing(doing)?);
             }
-            notes.iter().map(|row| note(row, doing)).collect()
+            legible(notes.iter().map(|row| note(row, doing)))
         })
     });
     work.await

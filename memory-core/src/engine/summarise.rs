@@ -3,6 +3,8 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use crate::chat::{NewMessage, Page, SessionState, View};
 use crate::error::{Cause, Error, Result, Transience};
 use crate::id::{Seq, SessionId};
@@ -29,6 +31,8 @@ const FOLDS: usize = 32;
 const KEEP_SHARE: u64 = 2;
 /// How long a summariser may take.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// After so long no further session is summarised before the next pass, so that a slow summariser holds up no index.
+const SHARE: Duration = Duration::from_secs(300);
 
 impl Inner {
     /// Returns how full a window is: 1 at what the memory's settings say that it should keep below.
@@ -54,10 +58,11 @@ impl Inner {
         self.full.lock().unwrap_or_else(PoisonError::into_inner).len() >= HINTS
     }
 
-    /// Summarises the sessions that were found too full, until upkeep is to end. One that fails is tried again with the
-    /// next append.
+    /// Summarises the sessions that were found too full, until upkeep is to end or has its share of time. One that fails
+    /// is tried again with the next append.
     pub(super) async fn summarise_full(&self, report: &mut UpkeepReport) {
-        while !self.turn.is_ending() {
+        let until = Instant::now() + SHARE;
+        while !self.turn.is_ending() && Instant::now() < until {
             let next = self.full.lock().unwrap_or_else(PoisonError::into_inner).pop_first();
             let Some((scope, session)) = next else { return };
             match self.summarise(&scope, &session, report).await {

@@ -120,7 +120,8 @@ impl Memory {
     /// answers for others, is given up. May be killed at any point, and run by several processes at once: notes are
     /// settled after their entries are findable.
     ///
-    /// Ends: what is written meanwhile is left to the next pass, and a pass stops early where the memory is closed or an
+    /// Ends: what is written meanwhile is left to the next pass, and so are further summaries after five minutes of them. A
+    /// pass stops early where the memory is closed or an
     /// upkeep task is stopped. It runs in a task of its own, which ends if the future is dropped.
     ///
     /// # Errors

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use futures_util::future::try_join_all;
+use futures_util::future::{join_all, try_join_all};
 use memory_core::error::Result;
 use memory_core::id::{Seq, SessionId};
 use memory_core::scope::{Epoch, Scope};
 use memory_core::time::Timestamp;
-use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Target, latest_due};
+use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Target, latest_due, legible};
 use redis::cmd;
 
 use super::indexes::find;
@@ -43,6 +43,8 @@ pub(super) async fn pending(redis: &Redis, index: &IndexName, now: Timestamp, li
     let Some((token, _)) = find(redis, index).await? else { return Ok(Vec::new()) };
     let mut found: Vec<(Due, Note)> = Vec::new();
     let mut idle: Vec<Listed> = Vec::new();
+    // An owner whose notes cannot be read holds up no other.
+    let mut illegible: Option<Error> = None;
     let mut after = "-inf".to_owned();
     loop {
         let owners = listed(redis, &after).await?;
@@ -50,7 +52,14 @@ pub(super) async fn pending(redis: &Redis, index: &IndexName, now: Timestamp, li
         after = format!("({}", last.score);
         let begun = number(&last.score).unwrap_or(u64::MAX);
         let asked = owners.iter().map(|owner| ask(redis, &owner.scope, &token, now, limit));
-        for (owner, (notes, has_any)) in owners.iter().zip(try_join_all(asked).await?) {
+        for (owner, answer) in owners.iter().zip(join_all(asked).await) {
+            let (notes, has_any) = match answer {
+                Ok(answer) => answer,
+                Err(error) => {
+                    illegible = illegible.or(Some(error));
+                    continue;
+                }
+            };
             found.extend(notes);
             if !has_any {
                 idle.push(Listed { scope: owner.scope.clone(), score: owner.score.clone() });
@@ -70,7 +79,7 @@ pub(super) async fn pending(redis: &Redis, index: &IndexName, now: Timestamp, li
     for owner in idle {
         unlist(redis, &owner).await?;
     }
-    Ok(found.into_iter().map(|(_, note)| note).collect())
+    legible(found.into_iter().map(|(_, note)| Ok(note)).chain(illegible.map(Err)))
 }
 
 /// Returns some owners on the list, after a score.

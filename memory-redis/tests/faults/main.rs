@@ -3,6 +3,7 @@
 mod cache;
 mod cached;
 mod kill;
+mod notes;
 mod outage;
 mod purge;
 mod settings;
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
         .alone("a_cache_that_is_killed_gives_errors_and_misses_only", cache::killed)
         .alone("a_killed_cache_before_truth_fails_no_read_and_serves_nothing_stale", cached::killed)
         .alone("a_stopped_cache_before_truth_delays_no_call_for_long_and_serves_nothing_stale", cached::stopped)
+        .alone("notes_that_cannot_be_read_hold_up_no_other_owner", notes::damaged)
         .alone("a_purge_leaves_no_byte_of_what_was_erased", purge::purge)
         .run()
 }

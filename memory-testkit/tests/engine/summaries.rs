@@ -1,6 +1,7 @@
 //! Windows that grow too full.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use memory_core::analysis::Analysis;
 use memory_core::chat::{Page, View};
@@ -10,7 +11,7 @@ use memory_core::reference::{MemRecords, MemText};
 use memory_core::{Filter, ItemId, Role, Seq, Truth};
 use memory_testkit::doubles::StillSummarizer;
 
-use crate::bench::{Bench, Taps};
+use crate::bench::{Bench, Taps, session};
 
 async fn full(summarizer: Option<Arc<dyn Summarizer>>) -> (Bench, Session) {
     let bench = Bench::with(Taps::default(), |builder| {
@@ -140,4 +141,25 @@ async fn a_window_that_another_process_filled_is_summarised_by_whoever_runs_upke
     let report = keeper.upkeep_once().await.unwrap();
     assert!(report.summarised > 0 && report.failures.is_empty(), "{report:?}");
     assert!(talk.state().await.unwrap().active_tokens <= 750);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_summariser_that_hangs_leaves_some_sessions_to_the_next_pass() {
+    let bench = Bench::with(Taps::default(), |builder| {
+        builder.window(WindowConfig::default().with_limit(300)).summarizer(Arc::new(StillSummarizer::Hanging))
+    })
+    .await;
+    let sessions: Vec<_> = (0..12).map(|n| bench.owner(&format!("owner {n}")).session(&session("talk"))).collect();
+    for talk in &sessions {
+        talk.append(bench.chatter(15)).await.unwrap();
+    }
+    let mut folded = Vec::new();
+    while folded.iter().filter(|folds| **folds > 0).count() < 2 || folded.last() != Some(&0) {
+        let begun = tokio::time::Instant::now();
+        folded.push(bench.memory.upkeep_once().await.unwrap().summarised);
+        assert!(begun.elapsed() < Duration::from_secs(600), "{folded:?}");
+    }
+    for talk in &sessions {
+        assert!(talk.state().await.unwrap().active_tokens < 240);
+    }
 }

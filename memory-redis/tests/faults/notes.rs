@@ -1,0 +1,33 @@
+//! Notes that were damaged.
+
+use memory_core::chat::{Append, ChatStore as _};
+use memory_core::upkeep::{IndexName, Outcome, Upkeep as _};
+use memory_core::{Error, SessionId, Timestamp};
+use memory_redis::redis;
+use memory_testkit::services::Servers;
+use memory_testkit::{Failure, Scene, check, equal};
+
+use super::support::{chat, message, scope, tell};
+
+pub(crate) async fn damaged(servers: Servers) -> Scene {
+    let server = servers.own("redis")?.start().await?;
+    let (chat, index) = (chat(server.url()).await?, IndexName::new("text/test-1")?);
+    chat.enlist(&index).await?;
+    for subject in ["ada", "bob"] {
+        let batch = Append { fence: None, messages: vec![message("one".to_owned())] };
+        chat.append(&scope(subject)?, &SessionId::new("s")?, &batch).await?;
+    }
+    let keys = tell(server.url(), &format!("KEYS *{}*:n:*", scope("ada")?.key())).await?;
+    let keys: Vec<String> = redis::from_redis_value(keys).map_err(|error| Failure::new(error.to_string()))?;
+    for key in &keys {
+        tell(server.url(), &format!("HSET {key} ss damaged")).await?;
+    }
+    let pending = || chat.pending(&index, Timestamp(0), 10);
+    let notes = pending().await?;
+    equal(notes.iter().map(|note| note.scope.clone()).collect::<Vec<_>>(), [scope("bob")?])?;
+    let done = |note: &memory_core::upkeep::Note| (note.clone(), Outcome::Done { through: note.upto });
+    chat.settle(&index, &notes.iter().map(done).collect::<Vec<_>>()).await?;
+    let left = pending().await;
+    check!(matches!(left, Err(Error::Corrupt { .. })), "{left:?}");
+    server.remove().await
+}

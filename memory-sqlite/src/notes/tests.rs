@@ -1,0 +1,74 @@
+use std::path::Path;
+use std::sync::Arc;
+
+use memory_core::engine::{Memory, Remember, Search};
+use memory_core::record::{Expect, Put, Record, RecordBatch, RecordStore};
+use memory_core::upkeep::{Note, Outcome, Upkeep};
+use memory_core::{Analysis, Truth};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions, Connection};
+
+use super::*;
+use crate::{SqliteChat, SqliteConfig, SqliteRecords, SqliteText};
+
+fn scope(subject: &str) -> Scope {
+    Scope::new("acme", subject).unwrap()
+}
+
+async fn put(records: &SqliteRecords, subject: &str) {
+    let record = Arc::new(Record::new("fact", format!("the rose of {subject}"), Timestamp(1)));
+    let puts = vec![Put { record, expect: Expect::Absent }];
+    records.put(&scope(subject), &RecordBatch { epoch: None, puts }).await.unwrap();
+}
+
+/// Changes the file behind the store's back.
+async fn damage(path: &Path, sql: &'static str) {
+    let mut connection = SqliteConnectOptions::new().filename(path).connect().await.unwrap();
+    assert!(sqlx::query(sql).execute(&mut connection).await.unwrap().rows_affected() > 0);
+    connection.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn upkeep_ends_over_a_file_that_holds_the_largest_version() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory.db");
+    let file = Sqlite::connect(SqliteConfig::new(&path)).await.unwrap();
+    let analysis = Analysis::english();
+    let (chat, records) = (SqliteChat::new(&file), SqliteRecords::new(&file));
+    let memory = Memory::builder(Truth::chat(Arc::new(chat)), Truth::records(Arc::new(records)))
+        .text(Arc::new(SqliteText::new(&file, analysis.name())))
+        .build()
+        .await
+        .unwrap();
+    let ada = memory.of(&scope("ada"));
+    let id = ada.remember(Remember::fact("the rose is called Aurora")).await.unwrap().id;
+    damage(&path, "UPDATE record SET version = 9223372036854775807").await;
+    damage(&path, "UPDATE note SET \"from\" = 9223372036854775807, upto = 9223372036854775807").await;
+    let pending = async || memory.status().await.indexes[0].backlog.clone().unwrap().pending;
+    for _ in 0..2 {
+        let report = memory.upkeep_once().await.unwrap();
+        assert_eq!((report.failures.len(), pending().await), (0, 0), "{report:?}");
+    }
+    assert_eq!(ada.search(&Search::new("Aurora")).await.unwrap().hits.len(), 1);
+    // Its deletion has the same version, and is carried out too.
+    ada.forget(&memory_core::engine::Forget::Records(vec![id])).await.unwrap();
+    assert_eq!((memory.upkeep_once().await.unwrap().failures.len(), pending().await), (0, 0));
+}
+
+#[tokio::test]
+async fn a_note_that_cannot_be_read_holds_up_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory.db");
+    let file = Sqlite::connect(SqliteConfig::new(&path)).await.unwrap();
+    let (records, index) = (SqliteRecords::new(&file), IndexName::new("text/test-1").unwrap());
+    records.enlist(&index).await.unwrap();
+    put(&records, "ada").await;
+    put(&records, "bob").await;
+    damage(&path, "UPDATE owner SET key = 'no key of a scope' WHERE key = 'acme.ada'").await;
+    let pending = || records.pending(&index, Timestamp(0), 10);
+    let [note]: [Note; 1] = pending().await.unwrap().try_into().unwrap();
+    assert_eq!(note.scope, scope("bob"));
+    let done = Outcome::Done { through: note.upto };
+    records.settle(&index, &[(note, done)]).await.unwrap();
+    assert!(matches!(pending().await, Err(Error::Corrupt { .. })));
+}
