@@ -10,6 +10,7 @@ use crate::text::Rejected;
 use crate::time::Timestamp;
 use crate::upkeep::{IndexName, LONGEST_WAIT, Note, Outcome, Upkeep};
 
+use super::isolate::Setback;
 use super::memory::Inner;
 use super::project::{Untaken, Work};
 use super::seen::Seen;
@@ -164,20 +165,23 @@ impl Inner {
             let items: Vec<Vec<ItemId>> = works.iter().map(Work::items).collect();
             match self.carry_out(index, &scope, &mut works).await {
                 Ok(untaken) => {
-                    let all = untaken.refused.iter().chain(&untaken.unmade);
-                    report.indexed += items.iter().map(Vec::len).sum::<usize>().saturating_sub(all.clone().count());
-                    all.for_each(|rejected| report.fail(&rejected.error));
+                    let count: usize = items.iter().map(Vec::len).sum();
+                    report.indexed += count.saturating_sub(untaken.all().count());
+                    untaken.all().for_each(|rejected| report.fail(&rejected.error));
                     let done = works.into_iter().zip(&items);
                     let done = done.map(|(work, items)| self.outcome(index, work, items, &untaken, report));
                     batch.outcomes.extend(done);
                 }
-                Err(setback) => {
-                    let failed = works.into_iter().map(|work| self.failed(work.note, &setback.error, false, report));
+                // Not the fault of any note: they stay due, and none is an attempt nearer to being given up.
+                Err(Setback { error, is_down: true }) => {
+                    report.fail(&error);
+                    report.retried += works.len();
+                    batch.is_down = true;
+                    break;
+                }
+                Err(Setback { error, .. }) => {
+                    let failed = works.into_iter().map(|work| self.failed(work.note, &error, false, report));
                     batch.outcomes.extend(failed);
-                    if setback.is_down {
-                        batch.is_down = true;
-                        break;
-                    }
                 }
             }
         }
@@ -194,14 +198,23 @@ impl Inner {
         report: &mut UpkeepReport,
     ) -> (Note, Outcome) {
         let Work { note, through, .. } = work;
-        let mine = |list: &'_ [Rejected]| -> Vec<Rejected> {
+        let mine = |list: &[Rejected]| -> Vec<Rejected> {
             list.iter().filter(|rejected| items.contains(&rejected.item)).cloned().collect()
         };
+        if let Some(delayed) = mine(&untaken.delayed).first() {
+            return self.failed(note, &delayed.error, false, report);
+        }
         let (mut lost, unmade) = (mine(&untaken.refused), mine(&untaken.unmade));
         let may_pass = unmade.iter().find(|rejected| rejected.error.is_retryable());
         let is_all = unmade.len() == items.len() && through == note.upto;
         match may_pass.or(unmade.first()) {
-            Some(rejected) if is_all => return self.failed(note, &rejected.error, true, report),
+            Some(rejected) if is_all => {
+                let failed = self.failed(note, &rejected.error, true, report);
+                if matches!(failed.1, Outcome::Dead { .. }) {
+                    unmade.iter().for_each(|rejected| report.give_up(&failed.0.scope, rejected));
+                }
+                return failed;
+            }
             Some(rejected) if may_pass.is_some() && note.attempts + 1 < ATTEMPTS => {
                 return self.failed(note, &rejected.error, true, report);
             }

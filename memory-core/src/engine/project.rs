@@ -45,8 +45,16 @@ pub(super) struct Document {
 pub(super) struct Untaken {
     /// Refused by the index, for good.
     pub(super) refused: Vec<Rejected>,
-    /// Not embedded, or not taken this time.
+    /// Refused by the index this time.
+    pub(super) delayed: Vec<Rejected>,
+    /// Not embedded, though the embedder answers.
     pub(super) unmade: Vec<Rejected>,
+}
+
+impl Untaken {
+    pub(super) fn all(&self) -> impl Iterator<Item = &Rejected> {
+        self.refused.iter().chain(&self.delayed).chain(&self.unmade)
+    }
 }
 
 impl Work {
@@ -147,7 +155,7 @@ impl Inner {
         if documents.is_empty() {
             return Ok(Untaken::default());
         }
-        let (rejected, mut unmade) = if let Some(text) = self.text.as_ref().filter(|text| text.name == *index) {
+        let (rejected, unmade) = if let Some(text) = self.text.as_ref().filter(|text| text.name == *index) {
             let entries: Vec<TextEntry> = documents.into_iter().map(|document| document.entry).collect();
             (text.store.put(scope, &entries, Visibility::AfterFlush).await?, Vec::new())
         } else if let Some(vectors) = self.vectors.as_ref().filter(|vectors| vectors.name == *index) {
@@ -156,9 +164,8 @@ impl Inner {
         } else {
             return Ok(Untaken::default());
         };
-        let (again, refused) = rejected.into_iter().partition(|rejected| rejected.error.is_retryable());
-        unmade.extend::<Vec<_>>(again);
-        Ok(Untaken { refused, unmade })
+        let (delayed, refused) = rejected.into_iter().partition(|rejected| rejected.error.is_retryable());
+        Ok(Untaken { refused, delayed, unmade })
     }
 
     /// Puts some messages of a session, whose neighbours have changed, into the text index again, findable on return.

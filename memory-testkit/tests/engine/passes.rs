@@ -220,7 +220,7 @@ async fn a_note_that_failed_while_the_clock_was_a_year_ahead_is_tried_again() {
     let bench = Bench::new().await;
     let right = bench.memory.now();
     bench.clock.advance(Duration::from_secs(365 * 86_400));
-    bench.embedder.set(EmbedderMode::Fails);
+    bench.embedder.set(EmbedderMode::FailsOn("Aurora"));
     let talk = bench.session("ada");
     let user = |text: &str| Message::new(Role::User, text, right);
     talk.append(vec![user("My rose is called Aurora.")]).await.unwrap();
