@@ -160,6 +160,7 @@ async fn a_summariser_that_hangs_leaves_some_sessions_to_the_next_pass() {
         assert!(begun.elapsed() < Duration::from_secs(600), "{folded:?}");
     }
     for talk in &sessions {
-        assert!(talk.state().await.unwrap().active_tokens < 240);
+        let rows = talk.read(&Page::newest(1_000)).await.unwrap().messages;
+        assert!(rows.iter().any(|row| row.covers.is_some()));
     }
 }
