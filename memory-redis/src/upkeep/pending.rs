@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use futures_util::future::{join_all, try_join_all};
-use memory_core::error::Result;
+use memory_core::error::{Error, Result};
 use memory_core::id::{Seq, SessionId};
 use memory_core::scope::{Epoch, Scope};
 use memory_core::time::Timestamp;

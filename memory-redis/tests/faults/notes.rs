@@ -29,5 +29,6 @@ pub(crate) async fn damaged(servers: Servers) -> Scene {
     chat.settle(&index, &notes.iter().map(done).collect::<Vec<_>>()).await?;
     let left = pending().await;
     check!(matches!(left, Err(Error::Corrupt { .. })), "{left:?}");
-    server.remove().await
+    server.remove().await?;
+    Ok(())
 }
