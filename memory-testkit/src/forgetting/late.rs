@@ -13,6 +13,7 @@ use crate::{Bed, Failure, Scene, equal};
 scenarios!(TABLE: Stores = [
     nothing_is_derived_from_what_is_not_stored,
     what_takes_a_place_is_refused_too_and_the_old_record_stays_current,
+    what_is_told_after_the_first_look_falls_too,
     what_is_told_while_its_source_is_forgotten_falls_or_is_refused,
     what_a_dropped_call_told_of_something_forgotten_is_taken_back,
     what_is_told_while_its_sources_place_is_taken_is_taken_back,
@@ -77,6 +78,33 @@ async fn what_takes_a_place_is_refused_too_and_the_old_record_stays_current(bed:
     fails!(ada.supersede(old, fact("the pin is 4711", ItemId::Message(said.message))).await, Error::Invalid { .. });
     let rows = ada.records(&Filter::current(world.sound.now()), None, 10).await?;
     equal(rows.iter().map(|row| row.record.id).collect::<Vec<_>>(), [old])
+}
+
+async fn what_is_told_after_the_first_look_falls_too(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    for (subject, held) in [("message", "redact"), ("record", "delete"), ("session", "delete")] {
+        let scope = bed.scope(subject)?;
+        let (ada, unlucky) = (world.sound.of(&scope), world.bare.of(&scope));
+        let said = Said::by(&world, &ada).await?;
+        let (what, source) = match subject {
+            "message" => (Forget::Messages(vec![said.message]), ItemId::Message(said.summary)),
+            "record" => (Forget::Records(vec![said.record]), ItemId::Record(said.record)),
+            _ => (Forget::Session(talk()?), ItemId::Message(said.summary)),
+        };
+        world.cut.arm_at(held, Ending::IsDroppedBefore);
+        let late = async {
+            world.cut.reached().await;
+            let told = ada.remember(fact("ada has a pin", source)).await?;
+            ada.remember(fact("ada is careless", ItemId::Record(told.id))).await?;
+            world.cut.resume();
+            Ok::<_, Error>(())
+        };
+        let (receipt, late) = tokio::join!(unlucky.forget(&what), late);
+        late?;
+        check!(receipt?.complete, "something is left of the {subject}");
+        equal(ada.records(&Filter::All, None, 10).await?.len(), 0)?;
+    }
+    Ok(())
 }
 
 async fn what_is_told_while_its_source_is_forgotten_falls_or_is_refused(bed: Bed<Stores>) -> Scene {
@@ -150,6 +178,7 @@ async fn what_is_told_while_its_sources_place_is_taken_is_taken_back(bed: Bed<St
     world.cut.arm_at("put", Ending::IsDroppedBefore);
     let (told, ()) = tokio::join!(unlucky.supersede(old, new), async {
         // The put waits until the source is forgotten.
+        world.cut.reached().await;
         let forgotten = ada.forget(&Forget::Messages(vec![said.message])).await;
         drop(forgotten);
         world.cut.resume();

@@ -49,6 +49,11 @@ impl Cut {
         self.set(None);
     }
 
+    /// Waits until a call has been set aside.
+    pub async fn reached(&self) {
+        self.struck.notified().await;
+    }
+
     /// Lets a call go on that was set aside, in whatever task it is by now.
     pub fn resume(&self) {
         self.resumed.add_permits(1);
@@ -59,7 +64,7 @@ impl Cut {
         tokio::select! {
             biased;
             answer = call => Some(answer),
-            () = self.struck.notified() => None,
+            () = self.reached() => None,
         }
     }
 
