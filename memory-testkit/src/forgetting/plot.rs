@@ -36,6 +36,18 @@ struct Node {
     kind: Kind,
     sources: Vec<usize>,
     of_session: bool,
+    /// The places that a record was told from once more: it falls when both tellings have.
+    again: Option<Vec<usize>>,
+}
+
+impl Node {
+    fn said(kind: Kind, sources: Vec<usize>) -> Self {
+        Self { kind, sources, of_session: false, again: None }
+    }
+
+    fn told(sources: Vec<usize>) -> Self {
+        Self::said(Kind::Record, sources)
+    }
 }
 
 /// What is asked for.
@@ -57,7 +69,7 @@ pub(super) struct Plot {
 
 impl Plot {
     pub(super) fn invent(random: &mut Random) -> Self {
-        let plain = Node { kind: Kind::Message, sources: Vec::new(), of_session: false };
+        let plain = Node::said(Kind::Message, Vec::new());
         let mut plot = Self { nodes: vec![plain; MESSAGES], asked: Asked::Session, items: Vec::new() };
         plot.fold(random);
         let said = plot.nodes.len();
@@ -80,7 +92,7 @@ impl Plot {
             }
             let sources = before.into_iter().chain(covered..last).collect();
             before = Some(self.nodes.len());
-            self.nodes.push(Node { kind: Kind::Summary(last), sources, of_session: false });
+            self.nodes.push(Node::said(Kind::Summary(last), sources));
             covered = last;
         }
     }
@@ -94,18 +106,18 @@ impl Plot {
                 sources.push(random.below(self.nodes.len()));
             }
             before = self.nodes.len();
-            self.nodes.push(Node { kind: Kind::Record, sources, of_session: random.chance(1, 5) });
+            let again = random.chance(1, 4).then(|| vec![random.below(before)]);
+            self.nodes.push(Node { of_session: random.chance(1, 5), again, ..Node::told(sources) });
             if random.chance(1, 3) {
-                let sources = vec![random.below(self.nodes.len())];
-                self.nodes.push(Node { kind: Kind::Record, sources, of_session: false });
+                self.nodes.push(Node::told(vec![random.below(self.nodes.len())]));
             }
         }
-        self.nodes.push(Node { kind: Kind::Record, sources: Vec::new(), of_session: false });
+        self.nodes.push(Node::told(Vec::new()));
     }
 
     /// Adds a record that somebody derives later from an item of this plot; returns its place.
     pub(super) fn add(&mut self, source: usize) -> usize {
-        self.nodes.push(Node { kind: Kind::Record, sources: vec![source], of_session: false });
+        self.nodes.push(Node::told(vec![source]));
         self.nodes.len() - 1
     }
 
@@ -120,17 +132,17 @@ impl Plot {
 
     /// Returns which items have to fall: what is asked for, what was derived from it, and so on.
     fn fates(&self) -> Vec<bool> {
-        let is_asked = |place: usize, node: &Node| match &self.asked {
-            Asked::Messages(places) | Asked::Records(places) => places.contains(&place),
-            Asked::Session => node.kind != Kind::Record || node.of_session,
-        };
-        let mut fates: Vec<bool> = self.nodes.iter().enumerate().map(|(place, node)| is_asked(place, node)).collect();
+        let mut fates: Vec<bool> = Vec::with_capacity(self.nodes.len());
         // Sources stand before what was derived from them.
         for (place, node) in self.nodes.iter().enumerate() {
-            let falls = node.sources.iter().any(|source| fates.get(*source) == Some(&true));
-            if let Some(fate) = fates.get_mut(place) {
-                *fate |= falls;
-            }
+            let falls = |sources: &[usize]| sources.iter().any(|source| fates.get(*source) == Some(&true));
+            let is_asked = match &self.asked {
+                Asked::Messages(places) | Asked::Records(places) => places.contains(&place),
+                Asked::Session => node.kind != Kind::Record,
+            };
+            let of_session = matches!(self.asked, Asked::Session) && node.of_session;
+            let first = of_session || falls(&node.sources);
+            fates.push(is_asked || (first && node.again.as_ref().is_none_or(|again| falls(again))));
         }
         fates
     }
@@ -176,6 +188,9 @@ impl Plot {
                 _ => ItemId::Record(scoped.remember(self.record(place)?).await?.id),
             };
             self.items.push(item);
+            if let Some(again) = self.nodes.get(place).and_then(|node| node.again.clone()) {
+                scoped.remember(self.telling(place, &again)).await?;
+            }
         }
         Ok(())
     }
@@ -183,9 +198,13 @@ impl Plot {
     /// Returns the record at `place`, to be told.
     pub(super) fn record(&self, place: usize) -> Result<Remember, Failure> {
         let node = self.nodes.get(place).ok_or("there is no such item")?;
-        let sources = node.sources.iter().filter_map(|source| self.items.get(*source).cloned());
-        let remember = sources.fold(Remember::fact(self.text(place)), Remember::with_source);
+        let remember = self.telling(place, &node.sources);
         Ok(if node.of_session { remember.with_session(talk()?) } else { remember })
+    }
+
+    fn telling(&self, place: usize, sources: &[usize]) -> Remember {
+        let sources = sources.iter().filter_map(|source| self.items.get(*source).cloned());
+        sources.fold(Remember::fact(self.text(place)), Remember::with_source)
     }
 
     /// Notes that the last item was stored under this id.
