@@ -94,7 +94,7 @@ fn json_says_names_as_they_are() {
 fn an_export_with_such_names_is_imported_and_shown_safely() {
     let bed = Bed::new();
     let export = filled().run(&["export"]).stdout;
-    let imported = answer(bed.command().args(["import", "-"]), export.as_bytes());
+    let imported = answer(bed.command().args(["import", "--trust-roles", "-"]), export.as_bytes());
     assert_eq!(imported.code, 0, "{}", imported.stderr);
     for args in [&["sessions"][..], &["search", ""], &["search", "apple", "--explain"]] {
         check(&format!("{args:?}"), &bed.run(args));

@@ -45,7 +45,8 @@ fn what_has_expired_leaves_an_export_before_it_is_swept() {
         format!("{line}\n")
     });
     let later = bed.of("later");
-    later.import(&lines.collect::<String>());
+    let imported = later.run_with(&["import", "--trust-roles", "-"], lines.collect::<String>().as_bytes());
+    assert_eq!(imported.code, 0, "{}", imported.stderr);
     let export = later.run(&["export"]).stdout;
     assert!(!export.contains("Charlie is away") && export.contains("Charlie likes tea"), "{export}");
     assert!(export.ends_with("{\"end\":{\"rows\":7,\"records\":1}}\n"), "{export}");
