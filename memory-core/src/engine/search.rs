@@ -180,6 +180,7 @@ pub(super) struct Taken {
 impl Scoped {
     /// Finds messages and records by their words and meaning, best first.
     ///
+    /// A question of more terms than [`crate::Limits::query_terms`] is searched for by its rarest.
     /// Expired, superseded and forgotten items are never found. Exactly `limit` hits where so many match. An index or
     /// embedder that fails is named in the receipt, and the others answer.
     ///

@@ -47,6 +47,7 @@ async fn every_hostile_file_is_rejected_in_a_clause_or_comes_back_exactly() {
     }
     println!("{} files: {whole} taken whole, {in_part} in part, {refused} refused", files.len());
     assert!(whole > 50 && in_part > 50 && refused > 50);
+    timeout(PATIENCE * 6, memory.upkeep_once()).await.expect("upkeep ends").unwrap();
     memory.close().await.unwrap();
 }
 

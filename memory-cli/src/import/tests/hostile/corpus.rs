@@ -263,7 +263,7 @@ fn specials() -> Vec<File> {
             ),
         );
     }
-    for bytes in [255, 256, 16 << 10, 1 << 20, 5 << 20] {
+    for bytes in [255, 256, 16 << 10, 1 << 20] {
         let long = "n".repeat(bytes);
         for member in ["content", "name", "session", "id", "at", "role", "tool_call_id", "k"] {
             let mut message = json!({"role": "tool", "content": PAYLOAD});
@@ -291,6 +291,7 @@ fn specials() -> Vec<File> {
             lines.replace("\"talk\"", &named).replace("\"fact\"", &named).replace("\"cli\"", &named),
         );
     }
+    add("a message of 5 MiB", json!({"role": "user", "content": "n".repeat(5 << 20)}).to_string());
     add("nothing", String::new());
     add("blank lines", "\n \r\n\t\n".repeat(10_000));
     add("half a million short lines that are no messages", "0\n".repeat(50_000));
