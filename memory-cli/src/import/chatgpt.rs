@@ -66,8 +66,8 @@ fn leave_out_others(
     let seen: HashSet<&str> = branch.iter().map(|(id, _)| *id).collect();
     let others =
         mapping.iter().filter(|(id, _)| !seen.contains(id.as_str())).filter_map(|(_, node)| node.get("message"));
-    let told = others.filter(|message| message.is_object() && is_shown(message) && !words(message).text.is_empty());
-    told.map(|_| sink.leave_out(session, LeftOut::OtherBranch)).collect()
+    let mut told = others.filter(|message| message.is_object() && is_shown(message) && !words(message).text.is_empty());
+    told.try_for_each(|_| sink.leave_out(session, LeftOut::OtherBranch))
 }
 
 /// Tells of a hidden message that says something.
