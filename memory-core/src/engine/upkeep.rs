@@ -94,7 +94,10 @@ impl Memory {
         let stop = Arc::new(Notify::new());
         let (memory, stopped) = (self.clone(), Arc::clone(&stop));
         let task = tokio::spawn(async move {
-            while !memory.inner.only_reads {
+            if memory.inner.only_reads {
+                return;
+            }
+            loop {
                 tokio::select! {
                     () = stopped.notified() => return,
                     () = memory.inner.changed.notified() => {}
@@ -121,8 +124,8 @@ impl Memory {
     /// settled after their entries are findable.
     ///
     /// Ends: what is written meanwhile is left to the next pass, and so are further summaries after five minutes of them. A
-    /// pass stops early where the memory is closed or an
-    /// upkeep task is stopped. It runs in a task of its own, which ends if the future is dropped.
+    /// pass stops early where the memory is closed or an upkeep task is stopped. It runs in a task of its own, which ends
+    /// if the future is dropped.
     ///
     /// # Errors
     /// Only if nothing could be done at all: what the first truth store failed with, where none answered; `Backend` if the

@@ -52,15 +52,15 @@ struct Body<'a> {
     told_again: Cow<'a, [Telling]>,
 }
 
-fn is_empty<T: Clone>(list: &Cow<'_, [T]>) -> bool {
+fn is_empty<T>(list: &[T]) -> bool {
     list.is_empty()
 }
 
-fn has_no_keys(map: &Cow<'_, Map<String, Value>>) -> bool {
+fn has_no_keys(map: &Map<String, Value>) -> bool {
     map.is_empty()
 }
 
-fn sorted<S: Serializer>(map: &Cow<'_, Map<String, Value>>, serializer: S) -> Result<S::Ok, S::Error> {
+fn sorted<S: Serializer>(map: &Map<String, Value>, serializer: S) -> Result<S::Ok, S::Error> {
     codec::sorted_map(map, serializer)
 }
 

@@ -91,7 +91,7 @@ proptest! {
     #[test]
     fn messages_come_back_as_they_went_in(value in message()) {
         let message = read(&value);
-        prop_assert_eq!(message.to_anthropic(), value.clone());
+        prop_assert_eq!(&message.to_anthropic(), &value);
         prop_assert_eq!(Message::decode("test", &message.encode()).unwrap().to_anthropic(), value);
     }
 
