@@ -1,6 +1,7 @@
 //! The program as people run it: the built binary, its output, its exit codes.
 
-#[cfg(all(test, feature = "elastic", feature = "redis"))]
+#[cfg(test)]
+#[cfg(all(feature = "elastic", feature = "redis"))]
 #[path = "program/away.rs"]
 mod away;
 #[cfg(test)]
@@ -9,7 +10,8 @@ mod commands;
 #[cfg(test)]
 #[path = "program/demo.rs"]
 mod demo;
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 #[path = "program/disk.rs"]
 mod disk;
 #[cfg(test)]
@@ -30,7 +32,8 @@ mod formats;
 #[cfg(all(test, target_os = "linux"))]
 #[path = "program/hostile.rs"]
 mod hostile;
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 #[path = "program/interrupt.rs"]
 mod interrupt;
 #[cfg(test)]

@@ -173,7 +173,7 @@ impl Held {
         for (term, _) in terms {
             let new = read.remove(&term).unwrap_or_default();
             state.listed += new.iter().map(Part::bytes).sum::<usize>();
-            let list = state.lists.entry(term).or_insert_with(List::default);
+            let list = state.lists.entry(term).or_default();
             list.parts.extend(new);
             list.parts.sort_unstable_by_key(|part| part.segment);
             list.upto = renewals;
