@@ -29,7 +29,8 @@ mod forget;
 #[cfg(test)]
 #[path = "program/formats.rs"]
 mod formats;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 #[path = "program/hostile.rs"]
 mod hostile;
 #[cfg(test)]
