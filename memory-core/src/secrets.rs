@@ -207,6 +207,8 @@ mod tests {
             tail in prop::sample::select(vec!["", "/d", ":5432/d?x=1", "?a=b@c", "#@", "\n", ",h:1"]),
             bits in any::<u16>(),
         ) {
+            // `a://b@h` is a URL with a user, and not a user with a secret.
+            prop_assume!(!before.starts_with("//"));
             let kind = cased(kind, bits);
             let secret = format!("{before}{MARK}{after}");
             for place in [
