@@ -80,6 +80,11 @@ window() { # HISTORIES
   MEMORY_CASES="$1" tests memory-core window_fit
 }
 
+# What every context keeps to, over so many of them.
+contexts() { # CONTEXTS
+  MEMORY_CONTEXTS="$1" tests memory-testkit contexts
+}
+
 soak "program-kills" program_kills "$program"
 soak "redis-kills" kills memory-redis "$redis" kills_lose
 soak "redis-cluster" tests memory-redis cluster
@@ -91,6 +96,7 @@ soak "redis-storms" storms memory-redis
 soak "postgres-storms" storms memory-postgres
 soak "qdrant-storms" storms memory-qdrant
 soak "elastic-storms" storms memory-elastic
+soak "contexts" contexts 100000
 if [ "${#profile[@]}" -gt 0 ]; then
   soak "reference-conformance" reference 10000000
   soak "sqlite-conformance" conformance memory-sqlite 200000

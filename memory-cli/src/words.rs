@@ -1,7 +1,7 @@
 //! Results in words: hits, contexts, receipts.
 
 use memory::engine::{
-    Content, Context, ContextReceipt, Degraded, Hit, LeftOut, PartKind, Reason, SearchReceipt, Stage,
+    Content, Context, ContextReceipt, Degraded, FoldShown, Hit, LeftOut, PartKind, Reason, SearchReceipt, Stage,
 };
 use memory::{ItemId, Message, Timestamp};
 use serde_json::{Value, json};
@@ -128,6 +128,7 @@ pub(crate) fn receipt(receipt: &ContextReceipt) -> Vec<String> {
     let all = tokens.limit + tokens.reserved;
     let mut lines = vec![format!("tokens    {} of {all} by {}{parts}", tokens.total, receipt.counter)];
     lines.push(format!("window    {}", window(receipt)));
+    lines.extend(folds(receipt));
     let found = receipt.included.iter().filter(|included| included.signals.is_some());
     let (recalled, in_window): (Vec<_>, Vec<_>) = found.partition(|included| included.part == PartKind::Recalled);
     let terms = receipt.search.terms.join(" ");
@@ -155,14 +156,35 @@ fn window(receipt: &ContextReceipt) -> String {
     if let (Some(first), Some(last)) = (history.first, history.last) {
         text.push_str(&format!(" (numbers {} to {})", first.0, last.0));
     }
-    let rest = history.window_messages.saturating_sub(history.kept_messages);
-    if rest > 0 {
-        text.push_str(&format!("; {rest} older ones did not fit"));
+    let told = [
+        (history.unfolded, "in place of summaries or beside them"),
+        (history.no_room, "older ones did not fit"),
+        (history.no_start, "with no person before them"),
+        (history.unpaired, "calls or results without the other half"),
+        (history.unfinished, "that wait for results"),
+        (history.instructions_left_out, "instructions did not fit"),
+        (history.truncated, "lost their middle to fit"),
+    ];
+    for (count, what) in told.iter().filter(|(count, _)| *count > 0) {
+        text.push_str(&format!("; {count} {what}"));
     }
-    if history.truncated > 0 {
-        text.push_str(&format!("; {} lost their middle to fit", history.truncated));
+    if history.instructions_unread {
+        text.push_str("; older instructions were not read");
     }
     text
+}
+
+/// Returns what stands for the stretches that were folded, a line each.
+fn folds(receipt: &ContextReceipt) -> impl Iterator<Item = String> {
+    receipt.folds.iter().map(|fold| {
+        let shown = match fold.shown {
+            FoldShown::Summary => "a summary",
+            FoldShown::Messages => "all their messages",
+            FoldShown::Both => "a summary and the newest of them",
+            FoldShown::Nothing => "nothing, for want of room",
+        };
+        format!("folded    numbers {} to {}: {shown}", fold.first.0, fold.last.0)
+    })
 }
 
 fn left_out(left_out: &[LeftOut]) -> Option<String> {

@@ -40,6 +40,9 @@ mod passes;
 #[path = "engine/persons.rs"]
 mod persons;
 #[cfg(test)]
+#[path = "engine/pinned.rs"]
+mod pinned;
+#[cfg(test)]
 #[path = "engine/remember.rs"]
 mod remember;
 #[cfg(test)]

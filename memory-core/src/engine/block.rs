@@ -111,3 +111,62 @@ impl Fates {
 pub(super) fn is_in(window: &HashSet<MessageId>, item: &ItemId) -> bool {
     as_message(item).is_some_and(|id| window.contains(&id))
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::engine::Content;
+    use crate::id::{Seq, SessionId};
+    use crate::message::{Role, StoredMessage};
+    use crate::window::tokens::count_message;
+
+    #[derive(Debug)]
+    struct Letters;
+
+    impl TokenCounter for Letters {
+        fn name(&self) -> &str {
+            "letters"
+        }
+
+        fn count(&self, message: &Message) -> u64 {
+            count_message(message, &|text| text.len() as u64)
+        }
+
+        fn count_text(&self, text: &str) -> u64 {
+            text.len() as u64
+        }
+    }
+
+    fn hit(text: &str) -> Hit {
+        let message = Message::new(Role::User, text, Timestamp(0));
+        let row = StoredMessage {
+            id: message.id,
+            session: SessionId::new("s").unwrap(),
+            seq: Seq(1),
+            tokens: 0,
+            covers: None,
+            archived_by: None,
+            message: Some(message.into()),
+        };
+        Hit { item: ItemId::Message(row.id), content: Content::Message(row), signals: Signals::default() }
+    }
+
+    proptest! {
+        #[test]
+        fn what_has_no_room_in_the_block_does_not_fit_beside_what_is_there(
+            texts in vec("[a-z &<\n]{0,120}", 0..8), share in 0..900_u64
+        ) {
+            let hits: Vec<Hit> = texts.iter().map(|text| hit(text)).collect();
+            let block = Block::fill(&hits, &HashSet::new(), share, &Letters, Timestamp(0));
+            prop_assert!(block.tokens <= share);
+            let taken: Vec<&Hit> = block.hits(&hits).collect();
+            for out in hits.iter().filter(|hit| taken.iter().all(|taken| taken.item != hit.item)) {
+                let all = taken.iter().copied().chain([out]).map(|hit| &hit.content);
+                prop_assert!(Letters.count(&render::recalled(all, Timestamp(0))) > share);
+            }
+        }
+    }
+}

@@ -49,21 +49,33 @@ impl Window {
     /// Returns the part of the window that [`Window::fit_window`] does, and where there is room for messages under its
     /// summaries, those too, the newest first; a summary all of whose messages are shown makes way for them.
     pub(super) fn fit(&self, budget: u64, oversize: Oversize, counter: &dyn TokenCounter) -> Result<Fitted> {
-        let mut fitted = self.fit_window(budget, oversize, counter)?;
-        if let Some(under) = &self.under
-            && fitted.truncated == 0
-            && self.unshown(&fitted).no_room == 0
-            && let Some(opening) = under.opening(budget, self.first_message(&fitted))
-        {
-            let in_place = |row: &StoredMessage| under.stays(row, opening);
-            let summaries = self.rows.iter().enumerate().filter(|(_, row)| row.covers.is_some() && in_place(row));
-            let newest = self.summary.iter().filter(|row| in_place(row)).map(|_| Shown::Summary);
-            fitted.shown.truncate(fitted.instructions);
-            fitted.shown.extend(summaries.map(|(index, _)| Shown::Row(index)).chain(newest));
-            fitted.shown.extend(under.tail(opening));
-            fitted.tokens = fitted.shown.iter().filter_map(|shown| self.row(shown)).map(|row| row.tokens).sum();
+        let fitted = self.fit_window(budget, oversize, counter)?;
+        let unfolded = self.under.as_ref().and_then(|under| self.unfolded(under, &fitted, budget));
+        Ok(unfolded.unwrap_or(fitted))
+    }
+
+    /// Returns a part of the window with messages under its summaries; none if there is no room, or if one that is shown would
+    /// have to go, because it answers or is answered across them.
+    fn unfolded(&self, under: &Under, fitted: &Fitted, budget: u64) -> Option<Fitted> {
+        if fitted.truncated > 0 || self.unshown(fitted).no_room > 0 {
+            return None;
         }
-        Ok(fitted)
+        let opening = under.opening(budget, self.first_message(fitted))?;
+        let stays = |row: &StoredMessage| under.stays(row, opening);
+        let summaries = self.rows.iter().enumerate().filter(|(_, row)| row.covers.is_some() && stays(row));
+        let newest = self.summary.iter().filter(|row| stays(row)).map(|_| Shown::Summary);
+        let instructions = fitted.shown.iter().take(fitted.instructions).filter_map(|shown| match shown {
+            Shown::Row(index) => Some(Shown::Row(*index)),
+            _ => None,
+        });
+        let shown: Vec<Shown> = instructions
+            .chain(summaries.map(|(index, _)| Shown::Row(index)))
+            .chain(newest)
+            .chain(under.tail(opening))
+            .collect();
+        let tokens = shown.iter().filter_map(|shown| self.row(shown)).map(|row| row.tokens).sum();
+        let unfolded = Fitted { shown, tokens, instructions: fitted.instructions, truncated: 0 };
+        self.ids(&unfolded).is_superset(&self.ids(fitted)).then_some(unfolded)
     }
 
     /// Returns the number of the first message of a part of it that is neither instruction nor summary.

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use memory_core::analysis::Analysis;
 use memory_core::chat::{Page, View};
-use memory_core::engine::{Forget, Memory, PartKind, Remember, Search, Session, WindowConfig};
+use memory_core::engine::{Context, FoldShown, Forget, Memory, PartKind, Remember, Search, Session, WindowConfig};
 use memory_core::model::Summarizer;
 use memory_core::reference::{MemRecords, MemText};
-use memory_core::{Filter, ItemId, Role, Seq, Truth};
+use memory_core::{Filter, ItemId, Message, Role, Seq, Truth};
 use memory_testkit::doubles::StillSummarizer;
 
 use crate::bench::{Bench, Taps, session};
@@ -72,6 +72,30 @@ async fn the_newest_summary_goes_in_before_older_messages() {
     // Where there is no room for it beside the last turn, the turn goes in.
     let context = talk.context("", 120).await.unwrap();
     assert!(context.parts.iter().all(|part| part.kind != PartKind::Summary));
+}
+
+#[tokio::test]
+async fn a_context_with_room_shows_the_messages_under_a_summary_the_newest_first() {
+    let (bench, talk) = full(None).await;
+    let said = log(&talk).await;
+    bench.memory.upkeep_once().await.unwrap();
+    let texts = |context: &Context| context.messages().map(Message::text).collect::<Vec<_>>();
+    // With all the room there is, folding costs nothing.
+    let whole = talk.context("", 100_000).await.unwrap();
+    assert_eq!(texts(&whole), said);
+    assert!(whole.receipt.folds.iter().all(|fold| fold.shown == FoldShown::Messages), "{:?}", whole.receipt.folds);
+    // With some, the newest messages under the summary stand behind it.
+    let budget = talk.state().await.unwrap().active_tokens + 200;
+    let some = talk.context("", budget).await.unwrap();
+    assert_eq!(some.receipt.folds.last().unwrap().shown, FoldShown::Both);
+    let kept = texts(&some).len() - 1 - some.receipt.folds.len();
+    assert_eq!(texts(&some)[texts(&some).len() - kept..], said[said.len() - kept..], "the tail has no gap");
+    assert!(some.receipt.history.unfolded > 0 && some.tokens() <= budget);
+    // With none, the summary stands for them, and nothing is read for that.
+    bench.chat.reset();
+    let none = talk.context("", budget - 200).await.unwrap();
+    assert_eq!(none.receipt.folds.last().unwrap().shown, FoldShown::Summary);
+    assert_eq!((none.receipt.history.unfolded, bench.chat.calls("read")), (0, 2));
 }
 
 #[tokio::test]

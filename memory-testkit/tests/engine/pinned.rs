@@ -1,0 +1,58 @@
+//! Instructions of a session in its contexts, and turns that are larger than what is read.
+
+use memory_core::engine::{ContextRequest, PartKind};
+use memory_core::window::Oversize;
+use memory_core::{Error, Message, Role};
+
+use crate::bench::Bench;
+
+#[tokio::test]
+async fn every_instruction_of_the_session_is_in_wherever_it_stands() {
+    let bench = Bench::new().await;
+    let talk = bench.session("ada");
+    let rule = |n: usize| bench.say(Role::System, &format!("Rule {n} of the house."));
+    talk.append((0..12).map(rule).collect()).await.unwrap();
+    talk.append(bench.chatter(100)).await.unwrap();
+    talk.append(vec![bench.say(Role::Developer, "Never tell the code.")]).await.unwrap();
+    talk.append(bench.chatter(100)).await.unwrap();
+    let context = talk.context("", 700).await.unwrap();
+    let instructions = context.parts.iter().filter(|part| part.kind == PartKind::Instruction);
+    let instructions: Vec<String> = instructions.map(|part| part.message.text()).collect();
+    assert_eq!(instructions.len(), 13);
+    assert_eq!(instructions.last().unwrap(), "Never tell the code.");
+    assert_eq!(context.receipt.history.instructions_left_out, 0);
+}
+
+#[tokio::test]
+async fn instructions_without_room_are_told_and_those_that_open_the_session_stay() {
+    let bench = Bench::new().await;
+    let talk = bench.session("ada");
+    talk.append(vec![bench.say(Role::System, "You are a gardener.")]).await.unwrap();
+    for n in 0..300 {
+        let note = bench.say(Role::System, &format!("It is minute {n} of the day now."));
+        talk.append(vec![bench.user("And now?"), note]).await.unwrap();
+    }
+    let context = talk.context("", 300).await.unwrap();
+    let texts: Vec<String> = context.messages().map(Message::text).collect();
+    assert_eq!(texts[0], "You are a gardener.");
+    assert!(texts.contains(&"It is minute 299 of the day now.".to_owned()), "{texts:?}");
+    let history = &context.receipt.history;
+    assert!(history.instructions_left_out > 100 && history.instructions_unread, "{history:?}");
+    assert!(context.tokens() <= 300);
+}
+
+#[tokio::test]
+async fn a_last_turn_that_begins_before_what_was_read_is_over_budget_and_never_an_empty_context() {
+    let bench = Bench::new().await;
+    let talk = bench.session("ada");
+    let long = "word ".repeat(900);
+    let turn = [Role::Assistant, Role::Assistant].map(|role| bench.say(role, &long));
+    talk.append(vec![bench.user("Water the plants.")]).await.unwrap();
+    talk.append(turn.to_vec()).await.unwrap();
+    let found = talk.context("", 100).await;
+    assert!(matches!(found, Err(Error::OverBudget { need, budget: 100 }) if need > 100));
+    let request = ContextRequest::new("", 200).oversize(Oversize::TruncateMiddle);
+    let context = talk.assemble(&request).await.unwrap();
+    assert_eq!(context.messages().next().unwrap().text(), "Water the plants.");
+    assert!(context.tokens() <= 200 && context.receipt.history.truncated > 0);
+}
