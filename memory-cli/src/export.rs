@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use memory::chat::{Page, View};
 use memory::{
-    Filter, Message, MessageId, Record, RecordId, Scoped, Seq, SeqRange, SessionId, StoredMessage, StoredRecord,
-    Timestamp,
+    CounterId, Filter, Message, MessageId, Record, RecordId, Scoped, Seq, SeqRange, SessionId, StoredMessage,
+    StoredRecord, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +66,9 @@ struct Row<'a> {
     seq: Seq,
     id: MessageId,
     tokens: u64,
+    /// Who counted; absent where nobody knows.
+    #[serde(default, skip_serializing_if = "CounterId::is_unknown")]
+    counter: CounterId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     covers: Option<SeqRange>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,13 +88,14 @@ struct RecordRow<'a> {
 
 impl<'a> RowLine<'a> {
     fn new(stored: &'a StoredMessage) -> Self {
-        let StoredMessage { id, session, seq, tokens, covers, archived_by, message } = stored;
+        let StoredMessage { id, session, seq, tokens, counter, covers, archived_by, message } = stored;
         Self {
             row: Row {
                 session: session.clone(),
                 seq: *seq,
                 id: *id,
                 tokens: *tokens,
+                counter: *counter,
                 covers: *covers,
                 archived_by: *archived_by,
                 message: message.as_deref().map(Cow::Borrowed),
@@ -101,9 +105,9 @@ impl<'a> RowLine<'a> {
 
     /// Returns the row as a store holds it.
     pub(crate) fn into_stored(self) -> StoredMessage {
-        let Row { session, seq, id, tokens, covers, archived_by, message } = self.row;
+        let Row { session, seq, id, tokens, counter, covers, archived_by, message } = self.row;
         let message = message.map(|message| Arc::new(message.into_owned()));
-        StoredMessage { id, session, seq, tokens, covers, archived_by, message }
+        StoredMessage { id, session, seq, tokens, counter, covers, archived_by, message }
     }
 }
 

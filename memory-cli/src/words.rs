@@ -140,8 +140,8 @@ pub(crate) fn receipt(receipt: &ContextReceipt) -> Vec<String> {
         lines.push(format!("left out  {left_out}"));
     }
     lines.extend(troubles(&receipt.search));
-    if receipt.recounted {
-        lines.push("recounted the stored counts were another counter's".to_owned());
+    if receipt.recounted > 0 {
+        lines.push(format!("recounted {} messages that another counter had counted", receipt.recounted));
     }
     if !receipt.complete {
         lines.push("degraded  the conversation was read without its primary store".to_owned());

@@ -11,7 +11,7 @@ use memory_core::engine::{ContextRequest, Memory, WindowConfig};
 use memory_core::model::TokenCounter;
 use memory_core::reference::{MemChat, MemRecords};
 use memory_core::window::{Budget, FitOptions, HeuristicCounter, fit};
-use memory_core::{Message, Role, Scope, SessionId, StoredMessage, Timestamp, Truth};
+use memory_core::{CounterId, Message, Role, Scope, SessionId, StoredMessage, Timestamp, Truth};
 use tokio::runtime::Runtime;
 
 const LIMIT: u64 = 3_000;
@@ -23,7 +23,8 @@ fn messages(count: usize) -> Vec<NewMessage> {
         let role = if n.is_multiple_of(2) { Role::User } else { Role::Assistant };
         let at = Timestamp(i64::try_from(n).unwrap_or(0));
         let message = Message::new(role, format!("message {n} {WORDS}"), at);
-        NewMessage { tokens: HeuristicCounter.count(&message), message: Arc::new(message) }
+        let (tokens, counter) = (HeuristicCounter.count(&message), CounterId::of(&HeuristicCounter));
+        NewMessage { tokens, counter, message: Arc::new(message) }
     };
     (0..count).map(message).collect()
 }
@@ -35,7 +36,7 @@ fn window(criterion: &mut Criterion) {
         let chat = Arc::new(MemChat::default());
         let (scope, session) = (Scope::new("acme", "ada"), SessionId::new("talk"));
         let (Ok(scope), Ok(session)) = (scope, session) else { return };
-        let batch = Append { fence: None, messages: messages(count) };
+        let batch = Append::new(messages(count));
         let appended = runtime.block_on(chat.append(&scope, &session, &batch));
         assert!(appended.is_ok());
         let page = Page::newest(20_000).within(LIMIT);

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::filter::Filter;
 use crate::id::{MessageId, Seq, SeqRange, SessionId};
 use crate::message::{Message, StoredMessage};
+use crate::model::CounterId;
 use crate::scope::{Epoch, Scope};
 use crate::store::{Durability, Store};
 use crate::time::Timestamp;
@@ -29,6 +30,15 @@ pub struct NewMessage {
     pub message: Arc<Message>,
     /// Its size in tokens. Not part of the content: a repeat with another count changes nothing.
     pub tokens: u64,
+    /// Who counted, stored beside the count.
+    pub counter: CounterId,
+}
+
+impl NewMessage {
+    /// Returns a message of `tokens` that no known counter counted.
+    pub fn sized(message: impl Into<Arc<Message>>, tokens: u64) -> Self {
+        Self { message: message.into(), tokens, counter: CounterId::UNKNOWN }
+    }
 }
 
 /// Messages to be appended together.
@@ -36,8 +46,17 @@ pub struct NewMessage {
 pub struct Append {
     /// What the caller's handle saw; `None` checks nothing.
     pub fence: Option<Fence>,
+    /// The largest budget, in tokens, that a context of the session was asked for lately; 0 for none.
+    pub asked: u64,
     /// The messages, oldest first.
     pub messages: Vec<NewMessage>,
+}
+
+impl Append {
+    /// Returns the batch of these messages, without a fence.
+    pub fn new(messages: Vec<NewMessage>) -> Self {
+        Self { fence: None, asked: 0, messages }
+    }
 }
 
 /// The counters of a session, kept in its row so that pressure costs no second call.
@@ -53,8 +72,11 @@ pub struct SessionState {
     pub head: Seq,
     /// Messages in the window, summaries included.
     pub active_messages: u64,
-    /// Their tokens.
+    /// Their tokens as they were counted, by several counters perhaps: they tell how full the window is, and no budget is
+    /// kept by them.
     pub active_tokens: u64,
+    /// The largest [`Append::asked`] of the batches that added messages; 0 in a new or deleted session.
+    pub asked: u64,
     /// The latest time of any message appended.
     pub last_at: Timestamp,
 }

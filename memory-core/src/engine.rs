@@ -9,6 +9,7 @@
 //! | how anything is forgotten | `forget.rs` (the order), `forget/derived.rs` (what falls with it), `untell.rs` (what is left), `sources.rs` (nothing is derived from it later) |
 //! | how indexes follow truth | `upkeep.rs` (the calls), `pass.rs`, `seen.rs`, `turn.rs` (why a pass ends), `project.rs`, `isolate.rs` (what cannot be embedded); summaries of long windows in `summarise.rs` |
 
+mod asked;
 mod assemble;
 mod block;
 mod builder;

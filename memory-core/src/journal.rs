@@ -21,6 +21,8 @@ pub struct Queued {
     pub session: SessionId,
     /// What the caller's handle saw.
     pub fence: Option<Fence>,
+    /// The largest budget asked for, as in [`Append::asked`].
+    pub asked: u64,
     /// The message.
     pub new: NewMessage,
 }

@@ -42,6 +42,7 @@ pub use filter::{Field, Filter, Scalar};
 pub use id::{Digest, ItemId, MessageId, RecordId, Seq, SeqRange, SessionId, Unit, Version};
 pub use limits::Limits;
 pub use message::{Block, Message, Role, StoredMessage, Trust};
+pub use model::CounterId;
 pub use record::{Record, StoredRecord};
 pub use scope::{Epoch, Scope};
 pub use time::{Clock, SystemClock, Timestamp};

@@ -19,7 +19,7 @@ pub use evict::{Entry, MemoryStats, Pushed, RingBuffer};
 pub use fit::{FitEvent, Fitted, fit, fit_with};
 pub use keep::must_keep;
 pub use ledger::{Cut, Ledger};
-pub use summary::{ExtractiveSummarizer, validate_summary};
+pub use summary::{ExtractiveSummarizer, complete_summary, validate_summary};
 #[cfg(feature = "tiktoken")]
 pub use tokens::TiktokenCounter;
-pub use tokens::{CounterKind, HeuristicCounter, LimitRule, ModelProfile, token_limit};
+pub use tokens::{CounterKind, HeuristicCounter, ImageCost, LimitRule, MediaCosts, ModelProfile, token_limit};

@@ -12,16 +12,14 @@
 
 mod bare;
 
-use std::io::Write as _;
-use std::process::ExitCode;
-use std::sync::Arc;
-
 use memory_core::chat::{Append, ChatStore, NewMessage, Page};
 use memory_core::store::Store as _;
 use memory_core::upkeep::{IndexName, Upkeep};
 use memory_core::{Message, Role, Scope, SessionId, Timestamp};
 use memory_postgres::{PgChat, Postgres, PostgresConfig};
 use memory_testkit::bench::{Outcome, Turn, Turns, against, numbers, say};
+use std::io::Write as _;
+use std::process::ExitCode;
 use uuid::Uuid;
 
 use bare::{Bare, PAGE};
@@ -165,6 +163,6 @@ fn batch(count: usize) -> Append {
     let text = "I moved to the new flat last week, and the cat has already found the warmest place of all, which is \
          the keyboard of the machine on which I am writing this very message to you. ";
     let at = Timestamp(1_700_000_000_000_000);
-    let new = |_| NewMessage { message: Arc::new(Message::new(Role::User, text.repeat(2), at)), tokens: 70 };
-    Append { fence: None, messages: (0..count).map(new).collect() }
+    let new = |_| NewMessage::sized(Message::new(Role::User, text.repeat(2), at), 70);
+    Append::new((0..count).map(new).collect())
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use memory_core::CounterId;
 use memory_core::error::Error;
 use memory_core::id::{MessageId, Seq, SeqRange, SessionId};
 use memory_core::message::{Message, StoredMessage};
@@ -12,7 +13,7 @@ use uuid::Uuid;
 use crate::error::{Attempt, BACKEND, Doing};
 use crate::number::loaded;
 
-/// Returns a message of `session` from the columns `id, seq, tokens, first, archived_by, digest, body`, the first of
+/// Returns a message of `session` from the columns `id, seq, tokens, counter, first, archived_by, digest, body`, the first of
 /// which is the column `start`.
 ///
 /// The types of the columns are not checked row by row: the table and the schema's functions have them.
@@ -22,10 +23,11 @@ use crate::number::loaded;
 pub(crate) fn message(row: &PgRow, start: usize, session: &SessionId, doing: &'static str) -> Attempt<StoredMessage> {
     let id = MessageId(row.try_get_unchecked(start).doing(doing)?);
     let seq = Seq(loaded(row.try_get_unchecked(start + 1).doing(doing)?)?);
-    let first: Option<i64> = row.try_get_unchecked(start + 3).doing(doing)?;
+    let first: Option<i64> = row.try_get_unchecked(start + 4).doing(doing)?;
     let covers = first.map(loaded).transpose()?.map(|first| SeqRange { first: Seq(first), last: seq });
-    let archived_by: Option<Uuid> = row.try_get_unchecked(start + 4).doing(doing)?;
-    let message = content(row, start + 5, session, doing)?;
+    let counter: i64 = row.try_get_unchecked(start + 3).doing(doing)?;
+    let archived_by: Option<Uuid> = row.try_get_unchecked(start + 5).doing(doing)?;
+    let message = content(row, start + 6, session, doing)?;
     if message.as_ref().is_some_and(|message| message.id != id) {
         return Err(Error::corrupt(BACKEND, "a row has another id than its message").into());
     }
@@ -34,6 +36,7 @@ pub(crate) fn message(row: &PgRow, start: usize, session: &SessionId, doing: &'s
         session: session.clone(),
         seq,
         tokens: loaded(row.try_get_unchecked(start + 2).doing(doing)?)?,
+        counter: CounterId(u32::try_from(counter).unwrap_or_default()),
         covers,
         archived_by: archived_by.map(MessageId),
         message: message.map(Arc::new),

@@ -81,7 +81,7 @@ async fn compare(url: String) -> Outcome<()> {
     let bare = Bare { connection, scope: Scope::new("bare", &run.subject())?, session: session.clone(), append, read };
     for scope in [&run, &bare.scope] {
         for _ in 0..LENGTH / 100 {
-            chat.append(scope, &session, &Append { fence: None, messages: messages(100) }).await?;
+            chat.append(scope, &session, &Append::new(messages(100))).await?;
         }
     }
     let health = chat.ping().await?;
@@ -106,7 +106,7 @@ async fn appends(chat: &RedisChat, bare: &Bare, scope: &Scope, batch: usize, pla
     let Plan { rounds, calls } = plan;
     let mut turns = Turns::default();
     for _ in 0..rounds {
-        let work: Vec<_> = (0..calls).map(|_| Append { fence: None, messages: messages(batch) }).collect();
+        let work: Vec<_> = (0..calls).map(|_| Append::new(messages(batch))).collect();
         let turn = Turn::start();
         for batch in &work {
             chat.append(scope, &bare.session, batch).await?;
@@ -237,7 +237,7 @@ fn messages(count: usize) -> Vec<NewMessage> {
     let text = "I moved to the new flat last week, and the cat has already found the warmest place of all, which is \
          the keyboard of the machine on which I am writing this very message to you. ";
     let message = |_| Arc::new(Message::new(Role::User, text.repeat(2), Timestamp(1_700_000_000_000_000)));
-    (0..count).map(message).map(|message| NewMessage { message, tokens: 70 }).collect()
+    (0..count).map(message).map(|message| NewMessage::sized(message, 70)).collect()
 }
 
 fn bodies(messages: &[NewMessage]) -> Vec<Vec<u8>> {
@@ -253,7 +253,7 @@ fn call(bare: &Bare, script: &str) -> Cmd {
 fn append(bare: &Bare, messages: &[NewMessage]) -> Cmd {
     let mut command = call(bare, &bare.append);
     let at = format!("{:020}", 1_700_000_000_000_000_u64 ^ (1 << 63));
-    command.arg("-").arg("-").arg(bare.session.key()).arg("-").arg("-").arg(70 * messages.len()).arg(&at);
+    command.arg("-").arg("-").arg(bare.session.key()).arg("-").arg("-").arg(70 * messages.len()).arg(&at).arg(0);
     for new in messages {
         let body = new.message.encode();
         let digest = Message::digest_of(&bare.session, &body).0;

@@ -2,13 +2,14 @@
 //!
 //! A row is the id (16 bytes), the digest (32 bytes), `tokens at first `, the canonical body, and a checksum of all of it and
 //! of the session (8 bytes), where `at` is a time that sorts as text and `first` the first number that a summary covers, or
-//! `-`. Of what is forgotten the id alone is left.
+//! `-`; behind it, as `.7`, stands who counted the tokens, if that is known. Of what is forgotten the id alone is left.
 //!
 //! The digest decides whether two writes are the same, so nobody may be able to make two texts with one digest. The checksum
 //! is compared with every read: it has to tell damage, which has no intent, and costs next to nothing.
 
 use std::sync::Arc;
 
+use memory_core::CounterId;
 use memory_core::chat::NewMessage;
 use memory_core::error::{Error, Result};
 use memory_core::id::{MessageId, Seq, SeqRange, SessionId};
@@ -33,14 +34,15 @@ impl Row {
     /// # Errors
     /// `Invalid` for more tokens than a signed number can count.
     pub(crate) fn new(session: &SessionId, new: &NewMessage, first: Option<Seq>) -> Result<Self> {
-        let NewMessage { message, tokens } = new;
+        let NewMessage { message, tokens, counter } = new;
         if i64::try_from(*tokens).is_err() {
             return Err(Error::invalid("a number is too large to be stored"));
         }
         let body = message.encode();
         let digest = Message::digest_of(session, &body).0;
         let first = first.map_or_else(|| "-".to_owned(), |first| first.0.to_string());
-        let head = format!("{tokens} {} {first} ", sortable(message.at));
+        let counter = if counter.is_unknown() { String::new() } else { format!(".{}", counter.0) };
+        let head = format!("{tokens} {} {first}{counter} ", sortable(message.at));
         let mut bytes = Vec::with_capacity(16 + digest.len() + head.len() + body.len() + 8);
         for part in [message.id.0.as_bytes().as_slice(), &digest, head.as_bytes(), &body] {
             bytes.extend_from_slice(part);
@@ -84,8 +86,9 @@ pub(crate) fn read(session: &SessionId, place: &str, row: &[u8], mark: Option<&[
     let cut_off = || damaged("a row is cut off");
     let (id_bytes, rest) = row.split_at_checked(16).ok_or_else(cut_off)?;
     let (id, seq, archived_by) = (id(id_bytes)?, seq(place)?, mark.map(self::id).transpose()?);
+    let (session_id, counter) = (session.clone(), CounterId::UNKNOWN);
     let marker =
-        StoredMessage { id, session: session.clone(), seq, tokens: 0, covers: None, archived_by, message: None };
+        StoredMessage { id, session: session_id, seq, tokens: 0, counter, covers: None, archived_by, message: None };
     if rest.is_empty() {
         return Ok(marker);
     }
@@ -100,8 +103,14 @@ pub(crate) fn read(session: &SessionId, place: &str, row: &[u8], mark: Option<&[
     if message.id != id {
         return Err(damaged("a row has another id than its message"));
     }
+    let (first, counter) = match first.iter().position(|byte| *byte == b'.') {
+        Some(point) => (first.get(..point).unwrap_or_default(), first.get(point + 1..).unwrap_or_default()),
+        // A row of a version that did not keep it.
+        None => (first, b"0".as_slice()),
+    };
+    let counter = CounterId(u32::try_from(number(counter)?).map_err(|_| damaged("a counter is none"))?);
     let covers = if is_summary(place) { Some(SeqRange { first: Seq(number(first)?), last: seq }) } else { None };
-    Ok(StoredMessage { tokens: number(tokens)?, covers, message: Some(Arc::new(message)), ..marker })
+    Ok(StoredMessage { tokens: number(tokens)?, counter, covers, message: Some(Arc::new(message)), ..marker })
 }
 
 fn number(text: &[u8]) -> Result<u64> {
@@ -118,7 +127,8 @@ mod tests {
     fn row(first: Option<Seq>) -> (SessionId, Row) {
         let session = SessionId::new("s").unwrap();
         let message = Arc::new(Message::new(Role::User, "two words", Timestamp(-5)));
-        let row = Row::new(&session, &NewMessage { message, tokens: 7 }, first).unwrap();
+        let new = NewMessage { message, tokens: 7, counter: CounterId(u32::MAX) };
+        let row = Row::new(&session, &new, first).unwrap();
         (session, row)
     }
 
@@ -127,15 +137,28 @@ mod tests {
         let (session, message) = row(None);
         let read_back = read(&session, "12", &message.bytes, None).unwrap();
         assert_eq!((read_back.id, read_back.seq, read_back.tokens), (message.id, Seq(12), 7));
+        assert_eq!(read_back.counter, CounterId(u32::MAX));
         assert_eq!((read_back.covers, read_back.archived_by), (None, None));
         assert_eq!(read_back.message.unwrap().text(), "two words");
         let (session, summary) = row(Some(Seq(3)));
         let by = message.id.0.as_bytes();
         let read_back = read(&session, "12:0000000001", &summary.bytes, Some(by)).unwrap();
         assert_eq!(read_back.covers, Some(SeqRange { first: Seq(3), last: Seq(12) }));
+        assert_eq!(read_back.counter, CounterId(u32::MAX));
         assert_eq!(read_back.archived_by, Some(message.id));
         let marker = read(&session, "4", &Row::marker(message.id).bytes, None).unwrap();
         assert_eq!((marker.id, marker.tokens, marker.message), (message.id, 0, None));
+    }
+
+    #[test]
+    fn a_row_of_a_version_that_did_not_keep_the_counter_is_read() {
+        let session = SessionId::new("s").unwrap();
+        let message = Message::new(Role::User, "two words", Timestamp(-5));
+        let row = Row::new(&session, &NewMessage::sized(message.clone(), 7), None).unwrap();
+        assert!(row.bytes.windows(3).any(|bytes| bytes == b" - "), "it is written as it was then");
+        let read_back = read(&session, "12", &row.bytes, None).unwrap();
+        assert_eq!((read_back.tokens, read_back.counter), (7, CounterId::UNKNOWN));
+        assert_eq!(*read_back.message.unwrap(), message);
     }
 
     #[test]

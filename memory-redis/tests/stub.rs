@@ -30,7 +30,7 @@ mod stub {
 
     async fn append(chat: &RedisChat) -> Result<Appended> {
         let message = Arc::new(Message::new(Role::User, CANARY, Timestamp(0)));
-        let batch = Append { fence: None, messages: vec![NewMessage { message, tokens: 1 }] };
+        let batch = Append::new(vec![NewMessage::sized(message, 1)]);
         chat.append(&Scope::new("stub", "ada")?, &SessionId::new("s")?, &batch).await
     }
 

@@ -60,7 +60,7 @@ async fn compare() -> Outcome<()> {
     // The same tables, owner, session, indexes and notes for the bare statements.
     let other = through_trait(&folder.path().join("b.db")).await?;
     for chat in [&chat, &other] {
-        chat.append(&scope, &session, &Append { fence: None, messages: messages(1) }).await?;
+        chat.append(&scope, &session, &Append::new(messages(1))).await?;
     }
     let talk = through_engine(&folder.path().join("c.db")).await?.of(&scope).session(&session);
     talk.append(plain(messages(1))).await?;
@@ -73,7 +73,7 @@ async fn compare() -> Outcome<()> {
             talk.append(batch).await?;
         }
         c.push(watch.stop());
-        let work: Vec<_> = (0..plan.batches).map(|_| Append { fence: None, messages: messages(plan.batch) }).collect();
+        let work: Vec<_> = (0..plan.batches).map(|_| Append::new(messages(plan.batch))).collect();
         let watch = Watch::start();
         for batch in &work {
             chat.append(&scope, &session, batch).await?;
@@ -159,7 +159,7 @@ fn messages(count: usize) -> Vec<NewMessage> {
     let text = "I moved to the new flat last week, and the cat has already found the warmest place of all, which is \
          the keyboard of the machine on which I am writing this very message to you. ";
     let message = |_| Arc::new(Message::new(Role::User, text.repeat(2), Timestamp(1_700_000_000_000_000)));
-    (0..count).map(message).map(|message| NewMessage { message, tokens: 70 }).collect()
+    (0..count).map(message).map(|message| NewMessage::sized(message, 70)).collect()
 }
 
 async fn through_trait(path: &Path) -> Outcome<SqliteChat> {

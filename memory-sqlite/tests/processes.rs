@@ -54,8 +54,7 @@ fn begin(path: &Path) -> Outcome<()> {
         let chat = SqliteChat::new(&file);
         let (scope, session) = place()?;
         let message = Arc::new(Message::new(Role::User, "hello", Timestamp(0)));
-        chat.append(&scope, &session, &Append { fence: None, messages: vec![NewMessage { message, tokens: 1 }] })
-            .await?;
+        chat.append(&scope, &session, &Append::new(vec![NewMessage::sized(message, 1)])).await?;
         let folder = path.parent().ok_or("a path without a folder")?;
         let mut modes = Vec::new();
         for entry in std::fs::read_dir(folder)? {
@@ -112,8 +111,8 @@ async fn write_some(chat: Arc<SqliteChat>, writer: String) -> Result<()> {
 
 async fn append(chat: &SqliteChat, text: String) -> Result<()> {
     let (scope, session) = place()?;
-    let new = NewMessage { message: Arc::new(Message::new(Role::User, text, Timestamp(0))), tokens: 1 };
-    let batch = Append { fence: None, messages: vec![new] };
+    let new = NewMessage::sized(Message::new(Role::User, text, Timestamp(0)), 1);
+    let batch = Append::new(vec![new]);
     // The same message again, as any caller may after a fault that can pass.
     let mut answer = chat.append(&scope, &session, &batch).await;
     while answer.as_ref().is_err_and(Error::is_retryable) {

@@ -2,6 +2,7 @@
 
 mod append;
 mod content;
+mod counters;
 mod delete;
 mod erase;
 mod fences;
@@ -29,6 +30,8 @@ pub fn table() -> Vec<Scenario<Chat>> {
         closing::CHAT,
         closing::TALK,
         content::TABLE,
+        counters::DURABLE,
+        counters::TABLE,
         delete::TABLE,
         erase::TABLE,
         fences::TABLE,

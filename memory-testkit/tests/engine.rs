@@ -10,6 +10,9 @@ mod cache;
 #[path = "engine/context.rs"]
 mod context;
 #[cfg(test)]
+#[path = "engine/counters.rs"]
+mod counters;
+#[cfg(test)]
 #[path = "engine/embedding.rs"]
 mod embedding;
 #[cfg(test)]

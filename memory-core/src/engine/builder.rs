@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::analysis::Analysis;
 use crate::cache::Cache;
-use crate::chat::ChatStore;
+use crate::chat::{ChatStore, SessionState};
 use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::layer::{CacheLayer, CachePolicy, Guard, GuardPolicy, Guarded};
@@ -20,7 +20,7 @@ use crate::upkeep::IndexName;
 use crate::vector::VectorStore;
 use crate::window::{ExtractiveSummarizer, HeuristicCounter};
 
-use super::counted::Counted;
+use super::asked::Asked;
 use super::embed::KeptVectors;
 use super::given_up::GivenUpCounts;
 use super::memory::{Inner, Memory, TextIndex, VectorIndex};
@@ -31,12 +31,18 @@ const KEPT_VECTORS: usize = 1_000;
 /// How long a search waits for an index, if nothing else is said.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// The tokens that a window keeps below, if nobody said anything.
+pub(super) const UNLIMITED: u64 = 30_000;
+
 /// When and how the oldest part of a window is summarised.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WindowConfig {
-    /// The tokens that a window should keep below. Default 3,000, which is the figure for an unknown model.
-    pub limit: u64,
+    /// The tokens that a window should keep below; `None`, which is the default, for 30,000 or the largest budget that a
+    /// context of the conversation was asked for, whichever is more.
+    ///
+    /// That budget is known to every process from the next append on.
+    pub limit: Option<u64>,
     /// The messages that a window should keep below; `None` for no such bound, which is the default.
     pub summarize_after: Option<u64>,
     /// Whether upkeep summarises the oldest part at a pressure of 0.8. Default true.
@@ -45,7 +51,7 @@ pub struct WindowConfig {
 
 impl Default for WindowConfig {
     fn default() -> Self {
-        Self { limit: 3_000, summarize_after: None, summaries: true }
+        Self { limit: None, summarize_after: None, summaries: true }
     }
 }
 
@@ -53,7 +59,7 @@ impl WindowConfig {
     /// Sets the tokens that a window should keep below.
     #[must_use]
     pub fn with_limit(mut self, limit: u64) -> Self {
-        self.limit = limit;
+        self.limit = Some(limit);
         self
     }
 
@@ -62,6 +68,11 @@ impl WindowConfig {
     pub fn with_summarize_after(mut self, messages: u64) -> Self {
         self.summarize_after = Some(messages);
         self
+    }
+
+    /// Returns the tokens that the window of a session should keep below.
+    pub(super) fn limit_of(&self, session: &SessionState) -> u64 {
+        self.limit.unwrap_or(UNLIMITED.max(session.asked))
     }
 
     /// Sets whether upkeep summarises.
@@ -179,7 +190,11 @@ impl MemoryBuilder {
         self
     }
 
-    /// Sets who counts tokens. Default [`HeuristicCounter`], which never under-estimates.
+    /// Sets who counts tokens. Default [`HeuristicCounter`], which never says less than
+    /// OpenAI's tokenizers; for a model that is known, take [`crate::window::ModelProfile::token_counter`].
+    ///
+    /// May be another one than before: a count that is stored stands beside its counter's name, and what another one counted
+    /// is counted again where it is read for a context.
     #[must_use]
     pub fn counter(mut self, counter: Arc<dyn TokenCounter>) -> Self {
         self.counter = counter;
@@ -304,8 +319,8 @@ impl MemoryBuilder {
             accessed: Mutex::default(),
             full: Mutex::new(BTreeSet::new()),
             kept: KeptVectors::new(self.kept_vectors),
-            counted: Counted::default(),
             given_up: GivenUpCounts::default(),
+            asked: Asked::default(),
         }))
     }
 }

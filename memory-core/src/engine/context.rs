@@ -147,7 +147,8 @@ impl Session {
         };
         let (pinned, tail) = Window::pages(request.budget.limit);
         let (pinned, tail, legs) = tokio::join!(self.read(&pinned), self.read(&tail), legs);
-        let mut window = Window::new(request.budget.limit, pinned?, tail?, counter, &inner.counted);
+        let mut window = Window::new(request.budget.limit, pinned?, tail?, counter);
+        inner.note_budget(self, &request.budget, &window.state);
         room.leave_query_to(&window);
         let left = room.left();
         self.complete(&mut window, left, request.oversize, counter).await?;

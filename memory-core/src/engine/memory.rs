@@ -25,8 +25,8 @@ use crate::truth::Truth;
 use crate::upkeep::{Backlog, IndexName};
 use crate::vector::VectorStore;
 
+use super::asked::Asked;
 use super::builder::{MemoryBuilder, WindowConfig};
-use super::counted::Counted;
 use super::embed::KeptVectors;
 use super::given_up::GivenUpCounts;
 use super::receipt::Stage;
@@ -71,10 +71,10 @@ pub(super) struct Inner {
     pub(super) full: Mutex<BTreeSet<(Scope, SessionId)>>,
     /// Vectors made lately.
     pub(super) kept: KeptVectors,
-    /// Messages counted lately.
-    pub(super) counted: Counted,
     /// How many items were given up while their notes went on.
     pub(super) given_up: GivenUpCounts,
+    /// Budgets that the store does not know of yet.
+    pub(super) asked: Asked,
 }
 
 #[derive(Debug)]

@@ -247,8 +247,8 @@ pub struct ContextReceipt {
     pub tokens: Tokens,
     /// The counter that counted them.
     pub counter: String,
-    /// Whether another counter's counts were stored, so that what was read was counted again.
-    pub recounted: bool,
+    /// How many messages of the window were counted again, because another counter had counted what is stored.
+    pub recounted: u64,
     /// How much of the window went in.
     pub history: History,
     /// The summaries of the window that were read, oldest first, and whether they or their messages went in.

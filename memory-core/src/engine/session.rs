@@ -2,13 +2,14 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::chat::{Append, Compaction, Fence, NewMessage, Page, SessionState, Slice};
+use crate::chat::{Append, Compaction, Fence, Page, SessionState, Slice};
 use crate::error::{Error, Result};
 use crate::id::{MessageId, SessionId};
 use crate::message::{Message, StoredMessage};
-use crate::model::TokenCounter;
+use crate::model::CounterId;
 
 use super::careful::Careful;
+use super::counted::{measure, recount};
 use super::receipt::AppendReceipt;
 use super::scoped::Scoped;
 
@@ -52,10 +53,11 @@ impl Session {
             return Err(Error::invalid(format!("an append holds at most {} messages", inner.limits.messages)));
         }
         let counter = Careful::new(&inner.counter);
-        let measured = messages.into_iter().map(|message| self.measure(message, &counter)).collect::<Result<Vec<_>>>();
-        let messages = counter.verdict(measured)?;
+        let measured = messages.into_iter().map(|message| measure(message, &inner.limits, &counter));
+        let messages = counter.verdict(measured.collect::<Result<Vec<_>>>())?;
         let tokens = sum(messages.iter().map(|new| new.tokens));
-        let batch = Append { fence: Some(self.fence().await?), messages };
+        let fence = Some(self.fence().await?);
+        let batch = Append { fence, asked: inner.asked.take(self.scoped.scope(), &self.id), messages };
         let appended = inner.chat.store().append(self.scoped.scope(), &self.id, &batch).await?;
         inner.note_if_full(self.scoped.scope(), &self.id, &appended.state);
         inner.changed.notify_one();
@@ -86,12 +88,21 @@ impl Session {
 
     /// Stores rows as they were exported, with their numbers, archive marks and summaries.
     ///
+    /// A count of tokens is kept with its counter; where nobody knows who counted, or this memory's counter did, it is taken
+    /// anew.
+    ///
     /// # Errors
     /// `Invalid` for a row beyond the limits, `Conflict` if a number is taken by another message or would leave a gap.
     pub async fn restore(&self, rows: &[StoredMessage]) -> Result<AppendReceipt> {
         let inner = self.scoped.inner();
         rows.iter().try_for_each(|row| inner.limits.check_row(row))?;
-        let restored = inner.chat.store().restore(self.scoped.scope(), &self.id, rows).await?;
+        let counter = Careful::new(&inner.counter);
+        let own = CounterId::of(&counter);
+        let mut rows = rows.to_vec();
+        rows.iter_mut().filter(|row| row.counter == own).for_each(|row| row.counter = CounterId::UNKNOWN);
+        recount(rows.iter_mut().filter(|row| row.counter.is_unknown()), &counter);
+        counter.verdict(Ok(()))?;
+        let restored = inner.chat.store().restore(self.scoped.scope(), &self.id, &rows).await?;
         inner.changed.notify_one();
         Ok(AppendReceipt {
             placements: restored.placements,
@@ -113,15 +124,6 @@ impl Session {
         // Nobody could tell later that they hold words of the messages.
         self.scoped.forget_derived(summary).await?;
         Ok(state)
-    }
-
-    fn measure(&self, message: Message, counter: &dyn TokenCounter) -> Result<NewMessage> {
-        let inner = self.scoped.inner();
-        inner.limits.check_message(&message)?;
-        let tokens = counter.count(&message);
-        inner.limits.check_tokens(tokens)?;
-        inner.counted.note(message.id, tokens);
-        Ok(NewMessage { tokens, message: Arc::new(message) })
     }
 
     async fn fence(&self) -> Result<Fence> {

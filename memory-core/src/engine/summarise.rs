@@ -9,14 +9,17 @@ use crate::chat::{NewMessage, Page, SessionState, View};
 use crate::error::{Cause, Error, Result, Transience};
 use crate::id::{Seq, SessionId};
 use crate::message::{Message, Role, Trust};
-use crate::model::{Summarizer, Summary, TokenCounter, apart};
+use crate::model::{CounterId, Summarizer, Summary, SummaryRequest, TokenCounter, apart};
 use crate::scope::Scope;
-use crate::window::{ExtractiveSummarizer, FoldPlan, FoldPolicy, Pressure, must_keep, plan_fold, validate_summary};
+use crate::window::{
+    Budget, ExtractiveSummarizer, FoldPlan, FoldPolicy, Pressure, complete_summary, must_keep, plan_fold,
+    validate_summary,
+};
 
-use super::builder::WindowConfig;
 use super::careful::Careful;
+use super::counted::{count, recount};
 use super::memory::Inner;
-use super::render;
+use super::session::Session;
 use super::upkeep::UpkeepReport;
 
 /// From this pressure on the oldest part of a window is summarised.
@@ -37,13 +40,23 @@ const SHARE: Duration = Duration::from_secs(300);
 impl Inner {
     /// Returns how full a window is: 1 at what the memory's settings say that it should keep below.
     pub(super) fn pressure(&self, state: &SessionState) -> f32 {
-        let WindowConfig { limit, summarize_after, .. } = self.window;
+        let (limit, summarize_after) = (self.window.limit_of(state), self.window.summarize_after);
         Pressure::of(state.active_tokens, Some(limit), state.active_messages, summarize_after).0 as f32
+    }
+
+    /// Notes the budget of a context, where windows are folded by it and the store knows of no larger one.
+    pub(super) fn note_budget(&self, session: &Session, budget: &Budget, state: &SessionState) {
+        if self.window.limit.is_none() && budget.limit > self.window.limit_of(state) {
+            self.asked.note(session.scoped().scope(), session.id(), budget.limit);
+        }
     }
 
     /// Keeps a session in mind whose window is to be summarised. Every append asks, and upkeep for every session that is
     /// noted for an index, whichever process filled it. Without any index nothing is noted: then this process summarises
     /// the sessions that it appends to.
+    ///
+    /// Goes by the counts that are stored, whoever took them, while a fold goes by this memory's counter: where several
+    /// counters counted, a window is looked at in vain or folded late, but never too much of it.
     pub(super) fn note_if_full(&self, scope: &Scope, session: &SessionId, state: &SessionState) {
         if self.window.summaries && self.pressure(state) >= FULL {
             let mut full = self.full.lock().unwrap_or_else(PoisonError::into_inner);
@@ -73,10 +86,16 @@ impl Inner {
     }
 
     async fn summarise(&self, scope: &Scope, session: &SessionId, report: &mut UpkeepReport) -> Result<usize> {
-        let policy = FoldPolicy::new(Some(self.window.limit)).with_summarize_after(self.window.summarize_after);
         for folds in 0..FOLDS {
             let page = Page::after(Seq(0), ROWS, View::Active);
-            let slice = self.chat.store().read(scope, session, &page).await?;
+            let mut slice = self.chat.store().read(scope, session, &page).await?;
+            let seen = slice.messages.iter().map(|row| row.tokens).fold(0, u64::saturating_add);
+            let policy = FoldPolicy::new(Some(self.window.limit_of(&slice.state)))
+                .with_summarize_after(self.window.summarize_after)
+                .with_beyond(slice.state.active_tokens.saturating_sub(seen));
+            let counter = Careful::new(&self.counter);
+            recount(&mut slice.messages, &counter);
+            counter.verdict(Ok(()))?;
             let Some(plan) = plan_fold(&slice.messages, &policy) else { return Ok(folds) };
             let Some(summary) = self.summary_of(&plan, report).await else { return Ok(folds) };
             self.chat.store().compact(scope, session, &plan.fold(summary)).await?;
@@ -88,14 +107,24 @@ impl Inner {
     /// Returns a summary that passes the checks: the summariser's, or else an extract marked as such. None if neither
     /// is shorter than what it stands for: then the messages stay.
     async fn summary_of(&self, plan: &FoldPlan, report: &mut UpkeepReport) -> Option<NewMessage> {
-        match self.ask(Arc::clone(&self.summarizer), plan).await {
+        match self.ask(Arc::clone(&self.summarizer), plan, report).await {
             Ok(summary) => return Some(summary),
             Err(error) => report.fail(&error),
         }
-        self.ask(Arc::new(ExtractiveSummarizer::new(Arc::clone(&self.counter))), plan).await.ok()
+        let extractive = Arc::new(ExtractiveSummarizer::new(Arc::clone(&self.counter)));
+        let extract = self.ask(extractive, plan, report).await.ok()?;
+        report.replaced += 1;
+        Some(extract)
     }
 
-    async fn ask(&self, summarizer: Arc<dyn Summarizer>, plan: &FoldPlan) -> Result<NewMessage> {
+    /// Returns what a summariser says if it may stand for the messages. What must survive and is not in it is added to it,
+    /// beyond its bound: that is bounded itself.
+    async fn ask(
+        &self,
+        summarizer: Arc<dyn Summarizer>,
+        plan: &FoldPlan,
+        report: &mut UpkeepReport,
+    ) -> Result<NewMessage> {
         let counter = Careful::new(&self.counter);
         let keep = must_keep(&plan.rows, plan.max_tokens / KEEP_SHARE, &counter);
         let request = Arc::new(counter.verdict(Ok(plan.request(keep)))?);
@@ -107,12 +136,15 @@ impl Inner {
         };
         let asked = Arc::clone(&request);
         let call = apart("summarizer", "summarise", async move { summarizer.summarize(&asked).await });
-        let summary = tokio::time::timeout(PATIENCE, call).await.map_err(late)??;
-        counter.verdict(validate_summary(&summary.text, &request, &counter))?;
-        let new = counter.verdict(Ok(to_message(plan, summary, &counter)))?;
+        let Summary { text, by } = tokio::time::timeout(PATIENCE, call).await.map_err(late)??;
+        let bare = SummaryRequest { keep: Vec::new(), ..SummaryRequest::clone(&request) };
+        counter.verdict(validate_summary(&text, &bare, &counter))?;
+        let (text, added) = complete_summary(&text, &request.keep);
+        let new = counter.verdict(Ok(to_message(plan, Summary { text, by }, &counter)))?;
         if new.tokens >= plan.tokens {
             return Err(Error::OverBudget { need: new.tokens, budget: plan.tokens });
         }
+        report.completed += usize::from(added > 0);
         Ok(new)
     }
 }
@@ -123,6 +155,6 @@ fn to_message(plan: &FoldPlan, summary: Summary, counter: &dyn TokenCounter) -> 
     let mut message = Message::new(Role::Assistant, summary.text, at);
     message.trust = messages().map(|message| message.trust).min().unwrap_or(Trust::Untrusted);
     message.origin = Some(format!("summary:{}", summary.by));
-    let tokens = counter.count(&render::summary(&message, plan.span));
-    NewMessage { message: Arc::new(message), tokens }
+    let tokens = count(&message, Some(plan.span), counter);
+    NewMessage { tokens, counter: CounterId::of(counter), message: Arc::new(message) }
 }

@@ -40,6 +40,10 @@ pub struct UpkeepReport {
     pub expired: u64,
     /// Windows whose oldest part was summarised.
     pub summarised: usize,
+    /// Summaries to which numbers, ids and names were added that the summariser had left out.
+    pub completed: usize,
+    /// Summaries that were no good, so that an extract stands in their place; what was wrong is among the failures.
+    pub replaced: usize,
     /// What failed: errors with their causes, one line each without payload, each once.
     pub failures: Vec<String>,
 }
@@ -142,7 +146,12 @@ impl Memory {
 
 fn log(pass: &Result<UpkeepReport>) {
     match pass {
-        Ok(report) => report.failures.iter().for_each(|why| tracing::warn!(why, "a part of upkeep failed")),
+        Ok(UpkeepReport { summarised, completed, replaced, failures, .. }) => {
+            failures.iter().for_each(|why| tracing::warn!(why, "a part of upkeep failed"));
+            if *summarised > 0 {
+                tracing::info!(summarised, completed, replaced, "summarised full windows");
+            }
+        }
         Err(error) => tracing::warn!(why = error.with_causes(), "upkeep failed and will be tried again"),
     }
 }

@@ -25,8 +25,8 @@ pub(super) struct Window {
     summary: Option<StoredMessage>,
     pub(super) state: SessionState,
     pub(super) complete: bool,
-    /// Whether the stored counts were another counter's.
-    pub(super) recounted: bool,
+    /// How many of its rows another counter had counted.
+    pub(super) recounted: u64,
     /// The number from which on every row of the window was read.
     first: Seq,
     /// How many rows that are.

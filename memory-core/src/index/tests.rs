@@ -7,6 +7,7 @@ use crate::analysis::Analysis;
 use crate::chat::{Fence, SessionState};
 use crate::id::{MessageId, Seq, SeqRange, SessionId};
 use crate::message::{Role, StoredMessage};
+use crate::model::CounterId;
 use crate::record::{Record, StoredRecord};
 use crate::scope::Epoch;
 use crate::time::Timestamp;
@@ -18,7 +19,16 @@ fn session() -> SessionId {
 fn row(seq: u64, text: Option<&str>) -> StoredMessage {
     let id = MessageId::of_content(&seq.to_le_bytes());
     let message = text.map(|text| Arc::new(Message::new(Role::User, text, Timestamp(seq as i64)).with_id(id)));
-    StoredMessage { id, session: session(), seq: Seq(seq), tokens: 1, covers: None, archived_by: None, message }
+    StoredMessage {
+        id,
+        session: session(),
+        seq: Seq(seq),
+        tokens: 1,
+        counter: CounterId::UNKNOWN,
+        covers: None,
+        archived_by: None,
+        message,
+    }
 }
 
 fn rows(texts: &[&str]) -> Vec<StoredMessage> {
@@ -33,6 +43,7 @@ fn state(revision: u64, head: usize) -> SessionState {
         head: Seq(head as u64),
         active_messages: 0,
         active_tokens: 0,
+        asked: 0,
         last_at: Timestamp(0),
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::*;
 use crate::id::{MessageId, Seq, SessionId};
 use crate::message::{Role, Slot};
+use crate::model::CounterId;
 use crate::time::Timestamp;
 
 fn nested(depth: usize) -> Value {
@@ -127,8 +128,17 @@ fn token_counts_have_an_end() {
     let message = Arc::new(holding(Block::text("x")));
     for (count, is_refused) in [(1 << 32, false), ((1 << 32) + 1, true), (i64::MAX as u64, true), (u64::MAX, true)] {
         let session = SessionId::new("s").unwrap();
-        let (id, message) = (message.id, Some(Arc::clone(&message)));
-        let row = StoredMessage { id, session, seq: Seq(1), tokens: count, covers: None, archived_by: None, message };
+        let (id, message, counter) = (message.id, Some(Arc::clone(&message)), CounterId::UNKNOWN);
+        let row = StoredMessage {
+            id,
+            session,
+            seq: Seq(1),
+            tokens: count,
+            counter,
+            covers: None,
+            archived_by: None,
+            message,
+        };
         assert_eq!(limits.check_row(&row).is_err(), is_refused, "{count}");
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Message;
 use crate::id::{MessageId, Seq, SeqRange, SessionId};
+use crate::model::CounterId;
 
 /// A message as a store holds it.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,8 +15,10 @@ pub struct StoredMessage {
     pub session: SessionId,
     /// Its number. A summary takes none of its own: it stands at the last number it covers.
     pub seq: Seq,
-    /// Its size in tokens of the counter that the session's appends used; 0 once forgotten.
+    /// Its size in tokens; 0 once forgotten.
     pub tokens: u64,
+    /// Who counted; unknown once forgotten.
+    pub counter: CounterId,
     /// The stretch that this summary stands for; `None` for an ordinary message.
     pub covers: Option<SeqRange>,
     /// The summary that stands for this message in the window; `None` while it is active.

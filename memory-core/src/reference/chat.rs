@@ -92,7 +92,7 @@ impl ChatStore for MemChat {
             return Ok(state.answer(scope, session, Vec::new(), None));
         }
         let owner = state.owners.entry(scope.clone()).or_default();
-        let (placements, added) = owner.append(session, &batch.messages);
+        let (placements, added) = owner.append(session, batch);
         Ok(state.answer(scope, session, placements, added))
     }
 

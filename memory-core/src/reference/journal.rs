@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use async_trait::async_trait;
 
 use super::Shared;
-use crate::chat::{Append, NewMessage};
+use crate::chat::Append;
 use crate::error::{Error, Result};
 use crate::id::SessionId;
 use crate::journal::{Journal, Queued, Rejection};
@@ -76,12 +76,12 @@ impl Journal for MemJournal {
     }
 
     async fn push(&self, scope: &Scope, session: &SessionId, batch: &Append) -> Result<u64> {
-        let Append { fence, messages } = batch;
+        let Append { fence, asked, messages } = batch;
         let mut state = self.state.lock();
         self.check_room(&state, messages.len())?;
-        for NewMessage { message, tokens } in messages {
-            let new = NewMessage { message: message.clone(), tokens: *tokens };
-            state.push(Queued { number: 0, scope: scope.clone(), session: session.clone(), fence: *fence, new });
+        for new in messages {
+            let (scope, session, new) = (scope.clone(), session.clone(), new.clone());
+            state.push(Queued { number: 0, scope, session, fence: *fence, asked: *asked, new });
         }
         Ok(state.last)
     }

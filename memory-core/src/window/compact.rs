@@ -54,6 +54,8 @@ pub struct FoldPolicy {
     pub merge: usize,
     /// The most tokens of one summary. Default 512.
     pub summary_tokens: u64,
+    /// The tokens of active rows behind those that the plan is made of, where it sees the oldest only. Default 0.
+    pub beyond: u64,
 }
 
 impl FoldPolicy {
@@ -69,6 +71,7 @@ impl FoldPolicy {
             summary_share: 0.25,
             merge: 10,
             summary_tokens: 512,
+            beyond: 0,
         }
     }
 
@@ -107,6 +110,13 @@ impl FoldPolicy {
     #[must_use]
     pub fn with_summary_tokens(mut self, tokens: u64) -> Self {
         self.summary_tokens = tokens;
+        self
+    }
+
+    /// Sets the tokens of active rows behind those that the plan is made of.
+    #[must_use]
+    pub fn with_beyond(mut self, tokens: u64) -> Self {
+        self.beyond = tokens;
         self
     }
 
@@ -174,7 +184,8 @@ impl FoldPlan {
     }
 }
 
-/// Returns what to fold next of the active rows of a session, oldest first; none if the window is not too full.
+/// Returns what to fold next of the active rows of a session, or of the oldest of them, oldest first; none if the window is
+/// not too full.
 ///
 /// - Too many summaries: the oldest [`FoldPolicy::merge`] of them.
 /// - Tokens at [`FoldPolicy::high`] of the limit: where summaries have more than their [`FoldPolicy::summary_share`], the oldest
@@ -190,7 +201,7 @@ pub fn plan_fold(rows: &[StoredMessage], policy: &FoldPolicy) -> Option<FoldPlan
     if window.summaries() > policy.max_summaries {
         return window.merge(policy);
     }
-    let tokens = window.tokens;
+    let tokens = window.tokens.saturating_add(policy.beyond);
     if policy.limit.is_some_and(|limit| tokens > 0 && tokens as f64 >= policy.high * limit as f64) {
         let share = policy.summary_share * policy.limit.unwrap_or(0) as f64;
         if window.summary_tokens() as f64 > share

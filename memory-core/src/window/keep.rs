@@ -59,6 +59,7 @@ mod tests {
     use super::*;
     use crate::id::{Seq, SessionId};
     use crate::message::{Message, Role};
+    use crate::model::CounterId;
     use crate::time::Timestamp;
     use crate::window::HeuristicCounter;
 
@@ -72,6 +73,7 @@ mod tests {
                 session,
                 seq,
                 tokens: 9,
+                counter: CounterId::UNKNOWN,
                 covers: None,
                 archived_by: None,
                 message: Some(message.into()),
@@ -89,7 +91,7 @@ mod tests {
 
     #[test]
     fn newer_ones_come_first_where_space_is_short() {
-        let kept = must_keep(&rows(&["it was 11", "it was 22", "it was 33"]), 6, &HeuristicCounter);
+        let kept = must_keep(&rows(&["it was 11", "it was 22", "it was 33"]), 4, &HeuristicCounter);
         assert_eq!(kept, ["22", "33"]);
         assert!(must_keep(&rows(&["it was 11"]), 0, &HeuristicCounter).is_empty());
     }

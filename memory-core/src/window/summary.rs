@@ -131,13 +131,7 @@ fn compose(lines: &[Line], omitted: usize, keep: &[String]) -> String {
     if lines.is_empty() {
         text.push("(messages without words)");
     }
-    let body = text.join("\n");
-    let missing: Vec<_> = keep.iter().filter(|keep| !body.contains(keep.as_str())).map(String::as_str).collect();
-    match (body.is_empty(), missing.is_empty()) {
-        (_, true) => body,
-        (true, false) => missing.join("; "),
-        (false, false) => format!("{body}\n{}", missing.join("; ")),
-    }
+    complete_summary(&text.join("\n"), keep).0
 }
 
 /// Returns the sentences: they end with a line, with a full stop before a blank, or with a full stop of Chinese and
@@ -170,6 +164,17 @@ fn clip(text: &str, most: usize) -> String {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default().trim_end()),
         None => text.to_owned(),
     }
+}
+
+/// Returns the summary with those texts at its end that must survive and that it lacks, and how many they are.
+pub fn complete_summary(text: &str, keep: &[String]) -> (String, usize) {
+    let missing: Vec<_> = keep.iter().filter(|keep| !text.contains(keep.as_str())).map(String::as_str).collect();
+    let completed = match (text.trim_end(), missing.is_empty()) {
+        (_, true) => text.to_owned(),
+        ("", false) => missing.join("; "),
+        (text, false) => format!("{text}\n{}", missing.join("; ")),
+    };
+    (completed, missing.len())
 }
 
 /// Returns the tokens of a summary that may stand for `request`'s messages: not empty, within its bound, shorter than

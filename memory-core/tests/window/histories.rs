@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, LazyLock};
 
+use memory_core::CounterId;
 use memory_core::message::{Block, Message, Role, StoredMessage};
 use memory_core::model::TokenCounter;
 use memory_core::window::{Budget, FitOptions};
@@ -138,6 +139,7 @@ impl Histories {
             session: SAID.session.clone(),
             seq: Seq(number),
             tokens: self.tokens(),
+            counter: CounterId::UNKNOWN,
             covers: is_summary.then_some(SeqRange { first: Seq(number), last: Seq(number) }),
             archived_by: (self.below(50) == 0).then_some(MessageId(uuid::Uuid::nil())),
             message: (self.below(50) > 0).then(|| message.clone()),

@@ -36,7 +36,7 @@ struct Columns {
 impl Columns {
     fn of(session: &SessionId, batch: &Append) -> Outcome<Self> {
         let mut columns = Self::default();
-        for NewMessage { message, tokens } in &batch.messages {
+        for NewMessage { message, tokens, .. } in &batch.messages {
             let body = String::from_utf8(message.encode())?;
             columns.ids.push(message.id.0);
             columns.digests.push(Message::digest_of(session, body.as_bytes()).0.to_vec());
@@ -89,7 +89,8 @@ impl Bare {
     pub(crate) async fn append(&mut self, batch: &Append) -> Outcome<()> {
         let columns = Columns::of(&self.session, batch)?;
         let sql = "SELECT outcome, state, kinds, numbers, taken \
-             FROM append_messages($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
+             FROM append_messages($1, $2, $3, $4, 0, $5, $6, $7, array_fill(0::int8, ARRAY[cardinality($5)]), $8, $9, \
+             $10, $11, $12, $13)";
         let call = sqlx::query(sql).bind(self.scope.key()).bind(self.session.key());
         let call = call.bind(None::<i64>).bind(None::<i64>).bind(&columns.ids).bind(&columns.digests);
         let call = call.bind(&columns.tokens).bind(&columns.roles).bind(&columns.speakers).bind(&columns.trusts);

@@ -24,6 +24,7 @@ struct Batch {
     scope: Scope,
     session: SessionId,
     fence: Option<(i64, i64)>,
+    asked: i64,
     /// The messages, each once.
     columns: Columns,
     /// For each message of the call, which of the columns' rows it is, and whether it is a repetition.
@@ -58,11 +59,12 @@ pub(super) async fn append(server: &Postgres, scope: &Scope, session: &SessionId
 
 async fn call(connection: &mut PgConnection, batch: &Batch) -> Attempt<PgRow> {
     let sql = "SELECT outcome, state, kinds, numbers, taken \
-         FROM append_messages($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
-    let Batch { scope, session, fence, columns, places: _ } = batch;
+         FROM append_messages($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
+    let Batch { scope, session, fence, asked, columns, places: _ } = batch;
     let call = sqlx::query(sql).bind(scope.key()).bind(session.key());
     let call = call.bind(fence.map(|(epoch, _)| epoch)).bind(fence.map(|(_, generation)| generation));
-    let call = call.bind(&columns.ids).bind(&columns.digests).bind(&columns.tokens).bind(&columns.roles);
+    let call = call.bind(asked).bind(&columns.ids).bind(&columns.digests).bind(&columns.tokens);
+    let call = call.bind(&columns.counters).bind(&columns.roles);
     let call = call.bind(&columns.speakers).bind(&columns.trusts).bind(&columns.times).bind(&columns.words);
     call.bind(&columns.bodies).fetch_one(connection).await.doing(APPEND)
 }
@@ -94,7 +96,7 @@ fn placements(row: &PgRow, after: &Session, count: usize) -> Attempt<Vec<Placeme
 
 /// Encodes the messages, and finds those that a batch holds twice.
 fn encode(scope: &Scope, session: &SessionId, batch: &Append) -> Result<Batch> {
-    let Append { fence, messages } = batch;
+    let Append { fence, asked, messages } = batch;
     let mut seen: HashMap<MessageId, usize> = HashMap::with_capacity(messages.len());
     let mut encoded: Vec<Encoded> = Vec::with_capacity(messages.len());
     let mut places = Vec::with_capacity(messages.len());
@@ -118,7 +120,7 @@ fn encode(scope: &Scope, session: &SessionId, batch: &Append) -> Result<Batch> {
     // A number that cannot be stored is in no session.
     let fence = fence.transpose().map_err(|_| Error::Fenced)?;
     let columns = Columns::of(encoded);
-    Ok(Batch { scope: scope.clone(), session: session.clone(), fence, columns, places })
+    Ok(Batch { scope: scope.clone(), session: session.clone(), fence, asked: stored(*asked)?, columns, places })
 }
 
 /// What stands under an id.

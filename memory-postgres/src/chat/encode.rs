@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use memory_core::CounterId;
 use memory_core::Fields;
 use memory_core::chat::NewMessage;
 use memory_core::error::{Error, Result};
@@ -20,6 +21,7 @@ use crate::number::stored;
 pub(super) struct Encoded {
     pub(super) id: MessageId,
     pub(super) tokens: i64,
+    counter: CounterId,
     pub(super) digest: Vec<u8>,
     pub(super) content: Option<Content>,
 }
@@ -49,11 +51,12 @@ pub(super) struct Position {
 impl Encoded {
     /// Encodes a message of `session`.
     pub(super) fn new(session: &SessionId, new: &NewMessage) -> Result<Self> {
-        let NewMessage { message, tokens } = new;
+        let NewMessage { message, tokens, counter } = new;
         let body = String::from_utf8(message.encode()).map_err(|_| Error::invalid("the message is no text"))?;
         Ok(Self {
             id: message.id,
             tokens: stored(*tokens)?,
+            counter: *counter,
             digest: Message::digest_of(session, body.as_bytes()).0.to_vec(),
             content: Some(Content {
                 at: message.at.0,
@@ -68,7 +71,7 @@ impl Encoded {
 
     /// Returns the marker that keeps an id taken.
     pub(super) fn marker(id: MessageId) -> Self {
-        Self { id, tokens: 0, digest: Vec::new(), content: None }
+        Self { id, tokens: 0, counter: CounterId::UNKNOWN, digest: Vec::new(), content: None }
     }
 }
 
@@ -83,6 +86,7 @@ fn words_of(session: &SessionId, message: &Arc<Message>) -> Option<String> {
         session: session.clone(),
         seq: Seq(0),
         tokens: 0,
+        counter: CounterId::UNKNOWN,
         covers: None,
         archived_by: None,
         message: None,
@@ -96,6 +100,7 @@ pub(super) struct Columns {
     pub(super) ids: Vec<Uuid>,
     pub(super) digests: Vec<Vec<u8>>,
     pub(super) tokens: Vec<i64>,
+    pub(super) counters: Vec<i64>,
     pub(super) roles: Vec<Option<&'static [u8]>>,
     pub(super) speakers: Vec<Option<Vec<u8>>>,
     pub(super) trusts: Vec<Option<i16>>,
@@ -108,10 +113,11 @@ impl Columns {
     /// Returns the columns of the rows.
     pub(super) fn of(rows: impl IntoIterator<Item = Encoded>) -> Self {
         let mut columns = Self::default();
-        for Encoded { id, tokens, digest, content } in rows {
+        for Encoded { id, tokens, counter, digest, content } in rows {
             columns.ids.push(id.0);
             columns.digests.push(digest);
             columns.tokens.push(tokens);
+            columns.counters.push(i64::from(counter.0));
             let Some(Content { at, role, speaker, trust, words, body }) = content else {
                 columns.push_empty();
                 continue;
@@ -143,12 +149,12 @@ pub(super) async fn insert(
     rows: &[(Position, &Encoded)],
     doing: &'static str,
 ) -> Attempt<()> {
-    let sql = "INSERT INTO message (scope, epoch, session, seq, layer, first, archived_by, id, digest, tokens, role, \
-         speaker, trust, at, words, body) \
-         SELECT $1, $2, $3, seq, layer, first, archived_by, id, digest, tokens, role, speaker, trust, at, \
+    let sql = "INSERT INTO message (scope, epoch, session, seq, layer, first, archived_by, id, digest, tokens, counter, \
+         role, speaker, trust, at, words, body) \
+         SELECT $1, $2, $3, seq, layer, first, archived_by, id, digest, tokens, counter, role, speaker, trust, at, \
          words::bytea[], body::json FROM unnest($4::int8[], $5::int8[], $6::int8[], $7::uuid[], $8::uuid[], $9::bytea[], \
-         $10::int8[], $11::bytea[], $12::bytea[], $13::int2[], $14::int8[], $15::text[], $16::text[]) \
-         AS m (seq, layer, first, archived_by, id, digest, tokens, role, speaker, trust, at, words, body)";
+         $10::int8[], $11::int8[], $12::bytea[], $13::bytea[], $14::int2[], $15::int8[], $16::text[], $17::text[]) \
+         AS m (seq, layer, first, archived_by, id, digest, tokens, counter, role, speaker, trust, at, words, body)";
     let columns = Columns::of(rows.iter().map(|(_, encoded)| (*encoded).clone()));
     let positions = |get: fn(&Position) -> i64| rows.iter().map(|(position, _)| get(position)).collect::<Vec<_>>();
     let firsts: Vec<Option<i64>> = rows.iter().map(|(position, _)| position.first).collect();
@@ -156,7 +162,12 @@ pub(super) async fn insert(
     let insert = sqlx::query(sql).bind(place.scope.key()).bind(place.session.epoch).bind(place.name.key());
     let insert = insert.bind(positions(|position| position.seq)).bind(positions(|position| position.layer));
     let insert = insert.bind(firsts).bind(archives.collect::<Vec<_>>()).bind(columns.ids).bind(columns.digests);
-    let insert = insert.bind(columns.tokens).bind(columns.roles).bind(columns.speakers).bind(columns.trusts);
+    let insert = insert
+        .bind(columns.tokens)
+        .bind(columns.counters)
+        .bind(columns.roles)
+        .bind(columns.speakers)
+        .bind(columns.trusts);
     let insert = insert.bind(columns.times).bind(columns.words).bind(columns.bodies);
     insert.execute(connection).await.doing(doing).map(|_| ())
 }

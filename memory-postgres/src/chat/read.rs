@@ -57,7 +57,7 @@ pub(super) async fn page(server: &Postgres, scope: &Scope, session: &SessionId, 
 async fn plain(connection: &mut PgConnection, read: &Read) -> Attempt<Slice> {
     let Page { edge, limit: count, tokens, view, filter: _ } = &read.page;
     let rows = sqlx::query(
-        "SELECT state, id, seq, tokens, first, archived_by, digest, body FROM read_page($1, $2, $3, $4, $5, $6::int8, $7)",
+        "SELECT state, id, seq, tokens, counter, first, archived_by, digest, body FROM read_page($1, $2, $3, $4, $5, $6::int8, $7)",
     );
     let (edge, seq): (i16, i64) = match edge {
         Edge::Newest => (0, 0),
@@ -116,7 +116,7 @@ async fn matching(connection: &mut PgConnection, read: &Read, epoch: i64) -> Att
             if !taken.take(row::message(row, 0, &read.session, READ)?, &read.page) {
                 return Ok(taken.messages);
             }
-            last = Some((row.try_get(1).doing(READ)?, row.try_get(7).doing(READ)?));
+            last = Some((row.try_get(1).doing(READ)?, row.try_get(8).doing(READ)?));
         }
         if rows.len() < CHUNK {
             return Ok(taken.messages);
@@ -149,7 +149,7 @@ impl Taken {
 fn push_chunk(sql: &mut QueryBuilder<sqlx::Postgres>, read: &Read, epoch: i64, last: Option<(i64, i64)>) -> Result<()> {
     let Page { edge, limit: _, tokens: _, view, filter } = &read.page;
     sql.push(
-        "SELECT item.id, item.seq, item.tokens, item.first, item.archived_by, item.digest, item.body::text, item.layer \
+        "SELECT item.id, item.seq, item.tokens, item.counter, item.first, item.archived_by, item.digest, item.body::text, item.layer \
          FROM message AS item WHERE item.scope = ",
     );
     sql.push_bind(read.scope.key().to_owned()).push(" AND item.epoch = ").push_bind(epoch);
@@ -188,7 +188,8 @@ pub(super) async fn get(server: &Postgres, scope: &Scope, ids: &[MessageId]) -> 
     let list: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
     let found = server.run(Call::statement(READ).rows(ids.len()), (scope.clone(), list), |connection, (scope, ids)| {
         Box::pin(async move {
-            let sql = "SELECT id, seq, tokens, first, archived_by, digest, body, session FROM get_messages($1, $2)";
+            let sql =
+                "SELECT id, seq, tokens, counter, first, archived_by, digest, body, session FROM get_messages($1, $2)";
             let rows = sqlx::query(sql).bind(scope.key()).bind(ids).fetch_all(connection).await.doing(READ)?;
             rows.iter().map(by_id).collect::<Attempt<HashMap<_, _>>>()
         })
@@ -198,7 +199,7 @@ pub(super) async fn get(server: &Postgres, scope: &Scope, ids: &[MessageId]) -> 
 }
 
 fn by_id(row: &PgRow) -> Attempt<(MessageId, StoredMessage)> {
-    let session = named(row.try_get(7).doing(READ)?)?;
+    let session = named(row.try_get(8).doing(READ)?)?;
     let message = row::message(row, 0, &session, READ)?;
     Ok((message.id, message))
 }

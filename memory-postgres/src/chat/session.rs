@@ -23,6 +23,7 @@ pub(super) struct Session {
     pub(super) head: i64,
     pub(super) active_messages: i64,
     pub(super) active_tokens: i64,
+    pub(super) asked: i64,
     pub(super) last_at: Option<i64>,
 }
 
@@ -37,11 +38,11 @@ impl Session {
     /// Returns the counters that the functions of the database answer with; none is those of an unknown owner.
     ///
     /// # Errors
-    /// `Corrupt` if they are not seven.
+    /// `Corrupt` if they are not eight.
     pub(super) fn of_counters(counters: Option<&[Option<i64>]>) -> Result<Self> {
         let Some(counters) = counters else { return Ok(Self::default()) };
-        let [epoch, generation, revision, head, active_messages, active_tokens, last_at] = counters else {
-            return Err(Error::corrupt(BACKEND, "a session has not seven counters"));
+        let [epoch, generation, revision, head, active_messages, active_tokens, asked, last_at] = counters else {
+            return Err(Error::corrupt(BACKEND, "a session has not eight counters"));
         };
         Ok(Self {
             is_owned: epoch.is_some(),
@@ -51,6 +52,7 @@ impl Session {
             head: head.unwrap_or_default(),
             active_messages: active_messages.unwrap_or_default(),
             active_tokens: active_tokens.unwrap_or_default(),
+            asked: asked.unwrap_or_default(),
             last_at: *last_at,
         })
     }
@@ -64,6 +66,7 @@ impl Session {
             head: Seq(loaded(self.head)?),
             active_messages: loaded(self.active_messages)?,
             active_tokens: loaded(self.active_tokens)?,
+            asked: loaded(self.asked)?,
             last_at: Timestamp(self.last_at.unwrap_or_default()),
         })
     }
@@ -76,7 +79,7 @@ pub(super) async fn enter<'a>(
     name: &'a SessionId,
     doing: &'static str,
 ) -> Attempt<Place<'a>> {
-    let sql = "SELECT ARRAY[epoch, generation, revision, head, active_messages, active_tokens, last_at] \
+    let sql = "SELECT ARRAY[epoch, generation, revision, head, active_messages, active_tokens, asked, last_at] \
          FROM enter_session($1, $2)";
     let counters = sqlx::query_scalar::<_, Vec<Option<i64>>>(sql).bind(scope.key()).bind(name.key());
     let counters = counters.fetch_one(connection).await.doing(doing)?;
@@ -96,15 +99,16 @@ pub(super) async fn own(connection: &mut PgConnection, place: &mut Place<'_>, do
 
 /// Writes the counters of a session.
 pub(super) async fn save(connection: &mut PgConnection, place: &Place<'_>, doing: &'static str) -> Attempt<()> {
-    let Session { is_owned: _, epoch, generation, revision, head, active_messages, active_tokens, last_at } =
+    let Session { is_owned: _, epoch, generation, revision, head, active_messages, active_tokens, asked, last_at } =
         place.session;
     let sql = "INSERT INTO session AS s \
-         (scope, epoch, key, generation, revision, head, active_messages, active_tokens, last_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (scope, epoch, key) DO UPDATE SET \
+         (scope, epoch, key, generation, revision, head, active_messages, active_tokens, asked, last_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (scope, epoch, key) DO UPDATE SET \
          generation = excluded.generation, revision = excluded.revision, head = excluded.head, \
-         active_messages = excluded.active_messages, active_tokens = excluded.active_tokens, last_at = excluded.last_at";
+         active_messages = excluded.active_messages, active_tokens = excluded.active_tokens, asked = excluded.asked, \
+         last_at = excluded.last_at";
     let save = sqlx::query(sql).bind(place.scope.key()).bind(epoch).bind(place.name.key()).bind(generation);
-    let save = save.bind(revision).bind(head).bind(active_messages).bind(active_tokens).bind(last_at);
+    let save = save.bind(revision).bind(head).bind(active_messages).bind(active_tokens).bind(asked).bind(last_at);
     save.execute(connection).await.doing(doing).map(|_| ())
 }
 

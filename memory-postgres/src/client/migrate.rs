@@ -27,6 +27,7 @@ fn migrations() -> Vec<Migration> {
         plain(10, "text", include_str!("../../migrations/0010_text.sql")),
         plain(11, "vectors", include_str!("../../migrations/0011_vectors.sql")),
         plain(12, "pinned", include_str!("../../migrations/0012_pinned.sql")),
+        plain(13, "counters", include_str!("../../migrations/0013_counters.sql")),
     ]
 }
 

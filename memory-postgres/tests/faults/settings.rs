@@ -26,7 +26,7 @@ pub(crate) async fn durability(servers: Servers) -> Scene {
     let postgres = Postgres::connect(config(server.url(), "settings")?.with_clock(clock.clone())).await?;
     let (chat, scope, session) = (PgChat::new(&postgres), Scope::new("settings", "ada")?, SessionId::new("s")?);
     let append = || async {
-        let batch = Append { fence: None, messages: vec![new("hello")] };
+        let batch = Append::new(vec![new("hello")]);
         Ok::<_, Error>(chat.append(&scope, &session, &batch).await?.durability)
     };
     equal(append().await?, Durability::Committed)?;

@@ -92,7 +92,7 @@ pub(crate) async fn deadlocked(servers: Servers) -> Scene {
             let (chat, scope) = (chat.clone(), talk.scope.clone());
             tokio::spawn(async move {
                 let session = memory_core::SessionId::new(&session)?;
-                chat.append(&scope, &session, &Append { fence: None, messages }).await.map(|_| ())
+                chat.append(&scope, &session, &Append::new(messages)).await.map(|_| ())
             })
         };
         let forwards = append(format!("forwards {round}"), messages.clone());

@@ -27,7 +27,7 @@ impl Talk {
 
     /// Appends `text` once.
     pub(crate) async fn append(&self, chat: &dyn ChatStore, new: &NewMessage) -> Answer<Placement> {
-        let batch = Append { fence: None, messages: vec![new.clone()] };
+        let batch = Append::new(vec![new.clone()]);
         let appended = chat.append(&self.scope, &self.session, &batch).await?;
         appended.placements.first().copied().ok_or(Error::Conflict)
     }
@@ -54,7 +54,7 @@ impl Talk {
 }
 
 pub(crate) fn new(text: impl Into<String>) -> NewMessage {
-    NewMessage { message: Arc::new(Message::new(Role::User, text, Timestamp(0))), tokens: 1 }
+    NewMessage::sized(Message::new(Role::User, text, Timestamp(0)), 1)
 }
 
 /// Checks that the texts of each writer, `<writer> <number>`, are there once and in order.

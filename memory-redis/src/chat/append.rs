@@ -31,14 +31,14 @@ struct Batch {
 
 /// Appends a batch to a session.
 pub(super) async fn append(redis: &Redis, scope: &Scope, session: &SessionId, batch: &Append) -> Result<Appended> {
-    let Append { fence, messages } = batch;
+    let Append { fence, asked, messages } = batch;
     let Batch { rows, places, tokens, latest } = encode(session, messages)?;
     let mut call = Call::change(&script::APPEND, redis.keys().owner(scope)).arg(session.key());
     call = match fence {
         Some(fence) => call.arg(padded(fence.epoch)).number(fence.generation),
         None => call.arg("-").arg("-"),
     };
-    call = call.number(tokens).arg(sortable(latest)).args(rows.into_iter().map(|row| row.bytes));
+    call = call.number(tokens).arg(sortable(latest)).number(*asked).args(rows.into_iter().map(|row| row.bytes));
     let durability = redis.truth().await?;
     // In the caller's task: the script is the only step that writes messages, so whoever goes away leaves all or nothing.
     let mut reply = redis.change(scope, call, APPEND).await?;

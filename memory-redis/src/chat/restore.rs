@@ -39,10 +39,13 @@ pub(super) async fn restore(
 
 /// Returns where a row stands and what stands for it, and the row.
 fn encode(session: &SessionId, row: &StoredMessage) -> Result<[Vec<u8>; 2]> {
-    let StoredMessage { id, session: _, seq, tokens, covers, archived_by, message } = row;
+    let StoredMessage { id, session: _, seq, tokens, counter, covers, archived_by, message } = row;
     let first = covers.map(|covers| covers.first);
     let encoded = match message {
-        Some(message) => Row::new(session, &NewMessage { message: message.clone(), tokens: *tokens }, first)?,
+        Some(message) => {
+            let (message, tokens, counter) = (message.clone(), *tokens, *counter);
+            Row::new(session, &NewMessage { message, tokens, counter }, first)?
+        }
         None => Row::marker(*id),
     };
     if encoded.id != *id {

@@ -30,6 +30,7 @@ pub(super) fn state(mut reply: Reply, session: &SessionId) -> Result<SessionStat
         head: Seq(reply.number()?),
         active_messages: reply.number()?,
         active_tokens: reply.number()?,
+        asked: reply.number()?,
         last_at: match reply.text()?.as_str() {
             "" => Timestamp::default(),
             at => of_sortable(at).ok_or_else(|| damaged("a time is none"))?,

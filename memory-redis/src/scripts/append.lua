@@ -1,6 +1,6 @@
 -- Appends messages. ARGV: two for `prepare`, session, epoch and generation of the fence or `-`, the sum of the tokens,
--- the latest time, then a row for each message, each id once.
-local first_row = 8
+-- the latest time, the largest budget asked for, then a row for each message, each id once.
+local first_row = 9
 local s = load_session(ARGV[3])
 if ARGV[4] ~= '-' and (ARGV[4] ~= epoch or ARGV[5] ~= s.generation) then
   return { 'fenced' }
@@ -53,6 +53,7 @@ else
     if at > s.at then s.at = at end
   end
 end
+if tonumber(ARGV[8]) > tonumber(s.asked) then s.asked = ARGV[8] end
 if s.head == 0 then redis.call('ZADD', base .. ':sessions', 0, s.name) end
 local rows, window, map, pins = {}, {}, {}, {}
 for i, row in ipairs(fresh) do

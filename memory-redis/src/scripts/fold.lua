@@ -18,7 +18,7 @@ if first < 1 or first > last or last > s.head then return { 'conflict' } end
 local places = redis.call('ZRANGEBYSCORE', s.keys.window, first, last)
 if #places == 0 or #places ~= #ARGV - 4 then return { 'conflict' } end
 local function begin_of(row)
-  return tonumber(string.match(row, '^%d+ %d+ (%d+) ', 49))
+  return tonumber(string.match(row, '^%d+ %d+ (%d+)', 49))
 end
 local rows = in_portions('HMGET', s.keys.rows, places)
 for i, row in ipairs(rows) do

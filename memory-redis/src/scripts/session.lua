@@ -1,6 +1,6 @@
 -- Sessions. Rows stand in a hash under their places: `7` is message 7, `7:0000000002` a summary that stands at 7.
--- A row is its id (16 bytes), digest (32 bytes), `tokens at first `, body and checksum (8 bytes); of what is forgotten the
--- id alone is left.
+-- A row is its id (16 bytes), digest (32 bytes), `tokens at first.counter `, body and checksum (8 bytes), without `.counter`
+-- where nobody knows who counted; of what is forgotten the id alone is left.
 -- The id map of the epoch leads from an id to `generation place session`.
 local ids = base .. ':ids'
 
@@ -29,11 +29,11 @@ end
 
 local function load_session(session)
   local key = base .. ':s:' .. session
-  local row = redis.call('HMGET', key, 'gen', 'rev', 'head', 'count', 'tokens', 'at', 'rank', 'held', 'pinned')
+  local row = redis.call('HMGET', key, 'gen', 'rev', 'head', 'count', 'tokens', 'at', 'rank', 'held', 'pinned', 'asked')
   local generation = row[1] or '0'
   return { key = key, name = session, generation = generation, revision = tonumber(row[2] or 0),
     head = tonumber(row[3] or 0), count = tonumber(row[4] or 0), tokens = row[5] or '0', at = row[6] or '',
-    rank = tonumber(row[7] or 0), held = tonumber(row[8] or 0), is_pinned = row[9] or not row[3],
+    rank = tonumber(row[7] or 0), held = tonumber(row[8] or 0), is_pinned = row[9] or not row[3], asked = row[10] or '0',
     keys = keys_of(session, generation) }
 end
 
@@ -66,11 +66,11 @@ end
 local function save_session(s)
   if not s.is_pinned then pin(s, find_pins(s)) end
   redis.call('HSET', s.key, 'gen', s.generation, 'rev', text(s.revision), 'head', text(s.head), 'count', text(s.count),
-    'pinned', '1', 'at', s.at, 'rank', text(s.rank), 'held', text(s.held))
+    'pinned', '1', 'at', s.at, 'rank', text(s.rank), 'held', text(s.held), 'asked', s.asked)
 end
 
 local function state_of(s)
-  return { epoch, s.generation, text(s.revision), text(s.head), text(s.count), s.tokens, s.at }
+  return { epoch, s.generation, text(s.revision), text(s.head), text(s.count), s.tokens, s.asked, s.at }
 end
 
 local function is_content(row)

@@ -14,7 +14,7 @@ pub(crate) async fn damaged(servers: Servers) -> Scene {
     let (chat, index) = (chat(server.url()).await?, IndexName::new("text/test-1")?);
     chat.enlist(&index).await?;
     for subject in ["ada", "bob"] {
-        let batch = Append { fence: None, messages: vec![message("one".to_owned())] };
+        let batch = Append::new(vec![message("one".to_owned())]);
         chat.append(&scope(subject)?, &SessionId::new("s")?, &batch).await?;
     }
     let keys = tell(server.url(), &format!("KEYS *{}*:n:*", scope("ada")?.key())).await?;

@@ -39,7 +39,7 @@ pub(crate) async fn durability(servers: Servers) -> Scene {
         let server = servers.own("redis")?.with_setting(key, value).start().await?;
         let chat = chat(server.url()).await?;
         equal((key, chat.ping().await?.durability), (key, promised))?;
-        let batch = Append { fence: None, messages: vec![message("one".to_owned())] };
+        let batch = Append::new(vec![message("one".to_owned())]);
         let (scope, session) = (scope("settings")?, SessionId::new("s")?);
         let appended = reached(|| chat.append(&scope, &session, &batch)).await?;
         equal(appended.durability, promised)?;
@@ -59,7 +59,7 @@ pub(crate) async fn durability(servers: Servers) -> Scene {
     equal(chat.ping().await?.durability, Durability::Volatile)?;
     let (scope, session) = (scope("settings")?, SessionId::new("s")?);
     let append = || async {
-        let batch = Append { fence: None, messages: vec![message("one".to_owned())] };
+        let batch = Append::new(vec![message("one".to_owned())]);
         chat.append(&scope, &session, &batch).await.map(|appended| appended.durability)
     };
     tell(server.url(), "CONFIG SET appendfsync always").await?;
@@ -80,7 +80,7 @@ async fn fill(server: &Server, chat: &RedisChat, words: usize, mend: &str) -> Sc
     let mut promised = Vec::new();
     let refused = loop {
         let new = message(format!("{} {}", promised.len(), "words ".repeat(words)));
-        let batch = Append { fence: None, messages: vec![new.clone()] };
+        let batch = Append::new(vec![new.clone()]);
         match chat.append(&scope, &session, &batch).await {
             Ok(_) => promised.push(new),
             Err(error) => break (new, error),
@@ -115,7 +115,7 @@ pub(crate) async fn full_disk(servers: Servers) -> Scene {
     let mut acknowledged = 0;
     let error = loop {
         let new = message(format!("{acknowledged} {}", "words ".repeat(2_000)));
-        match chat.append(&scope, &session, &Append { fence: None, messages: vec![new] }).await {
+        match chat.append(&scope, &session, &Append::new(vec![new])).await {
             Ok(_) => acknowledged += 1,
             Err(error) => break error,
         }

@@ -1,6 +1,5 @@
 //! What the tests have in common.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use memory_core::chat::{Append, ChatStore, NewMessage, Page, View};
@@ -41,7 +40,7 @@ pub(crate) fn scope(subject: &str) -> Result<Scope> {
 }
 
 pub(crate) fn message(text: String) -> NewMessage {
-    NewMessage { message: Arc::new(Message::new(Role::User, text, Timestamp(0))), tokens: 1 }
+    NewMessage::sized(Message::new(Role::User, text, Timestamp(0)), 1)
 }
 
 /// Appends until the server acknowledges, with the same ids each time.
@@ -51,7 +50,7 @@ pub(crate) async fn persist(
     session: &SessionId,
     messages: &[NewMessage],
 ) -> Result<()> {
-    let batch = Append { fence: None, messages: messages.to_vec() };
+    let batch = Append::new(messages.to_vec());
     loop {
         match chat.append(scope, session, &batch).await {
             Err(error) if error.is_retryable() => moment().await,

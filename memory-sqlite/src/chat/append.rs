@@ -14,7 +14,7 @@ use super::session::{self, Session};
 use crate::client::Sqlite;
 use crate::error::Doing;
 use crate::notes::{Mark, mark};
-use crate::number::{list, loaded};
+use crate::number::{list, loaded, stored};
 use crate::owner::{self, Owner, Truth};
 
 const APPEND: &str = "append messages";
@@ -22,6 +22,7 @@ const APPEND: &str = "append messages";
 /// A batch, encoded before the writer's turn.
 struct Batch {
     fence: Option<Fence>,
+    asked: i64,
     /// The messages, each once.
     messages: Vec<Encoded>,
     /// For each message of the call, which of the list it is, and whether it is a repetition.
@@ -52,7 +53,7 @@ pub(super) async fn append(file: &Sqlite, scope: &Scope, session: &SessionId, ba
                 0 => session::create(connection, owner, &session, APPEND).await?,
                 _ => kept,
             };
-            let mut target = Target { owner, session: &mut kept, followers: found.followers };
+            let mut target = Target { owner, session: &mut kept, asked: batch.asked, followers: found.followers };
             let unique = store(connection, &mut target, &batch.messages).await?;
             let placements = batch.places.iter().map(|(message, is_repeated)| {
                 match unique.get(*message).copied().unwrap_or(Placement::Forgotten) {
@@ -68,7 +69,7 @@ pub(super) async fn append(file: &Sqlite, scope: &Scope, session: &SessionId, ba
 
 /// Encodes the messages, and finds those that a batch holds twice.
 fn encode(session: &SessionId, batch: &Append) -> Result<Batch> {
-    let Append { fence, messages } = batch;
+    let Append { fence, asked, messages } = batch;
     let mut seen: HashMap<MessageId, usize> = HashMap::with_capacity(messages.len());
     let mut encoded: Vec<Encoded> = Vec::with_capacity(messages.len());
     let mut places = Vec::with_capacity(messages.len());
@@ -88,13 +89,14 @@ fn encode(session: &SessionId, batch: &Append) -> Result<Batch> {
             }
         }
     }
-    Ok(Batch { fence: *fence, messages: encoded, places })
+    Ok(Batch { fence: *fence, asked: stored(*asked)?, messages: encoded, places })
 }
 
 /// Where messages are appended.
 struct Target<'a> {
     owner: Owner,
     session: &'a mut Session,
+    asked: i64,
     followers: Option<u64>,
 }
 
@@ -143,19 +145,21 @@ async fn added(
     target: &mut Target<'_>,
     rows: &[(Position, &Encoded)],
 ) -> Result<()> {
-    let Target { owner, session, followers } = target;
+    let Target { owner, session, asked, followers } = target;
     let Some((last, _)) = rows.last() else { return Ok(()) };
     let from = session.head.saturating_add(1);
     session.head = last.seq;
+    session.asked = session.asked.max(*asked);
     for (_, message) in rows {
         session.active_messages = session.active_messages.saturating_add(1);
         session.active_tokens = session.active_tokens.saturating_add(message.tokens);
         session.last_at = session.last_at.max(message.content.as_ref().map(|content| content.at));
     }
     insert_values(connection, *owner, rows.iter().map(|(_, message)| *message), APPEND).await?;
-    let Session { id, generation: _, revision: _, head, active_messages, active_tokens, last_at } = **session;
+    let Session { id, generation: _, revision: _, head, active_messages, active_tokens, asked, last_at } = **session;
     let save = sqlx::query(SAVE).bind(id).bind(head).bind(active_messages).bind(active_tokens).bind(last_at);
-    let save = save.bind(owner.id).bind(owner.epoch).bind(from).execute(&mut *connection).await.doing(APPEND)?;
+    let save =
+        save.bind(owner.id).bind(owner.epoch).bind(from).bind(asked).execute(&mut *connection).await.doing(APPEND)?;
     let moved = save.rows_affected().saturating_sub(1);
     if *followers == Some(moved) {
         return Ok(());
@@ -166,7 +170,7 @@ async fn added(
 /// Saves a session's counters and moves its notes, in one turn of the connection.
 ///
 /// As a rule each index has a note of a session that is appended to, and it was not given up.
-const SAVE: &str = "UPDATE session SET head = ?2, active_messages = ?3, active_tokens = ?4, last_at = ?5 WHERE id = ?1; \
+const SAVE: &str = "UPDATE session SET head = ?2, active_messages = ?3, active_tokens = ?4, last_at = ?5, asked = ?9 WHERE id = ?1; \
      UPDATE note SET epoch = ?7, \"from\" = min(\"from\", ?8), upto = max(upto, ?2) \
      WHERE owner = ?6 AND enlisted IN (SELECT id FROM enlisted WHERE truth = 0) AND session = ?1 AND record = x'' \
      AND dead = 0";

@@ -1,5 +1,6 @@
 //! Messages as rows: encoded before the writer's turn, and inserted many at once.
 
+use memory_core::CounterId;
 use memory_core::Fields;
 use memory_core::chat::NewMessage;
 use memory_core::error::Result;
@@ -17,6 +18,7 @@ use crate::owner::Owner;
 pub(super) struct Encoded {
     pub(super) id: MessageId,
     pub(super) tokens: i64,
+    counter: CounterId,
     pub(super) digest: Vec<u8>,
     pub(super) content: Option<Content>,
     values: Vec<ValueRow>,
@@ -57,11 +59,12 @@ impl Position {
 impl Encoded {
     /// Encodes a message of `session`.
     pub(super) fn new(session: &SessionId, new: &NewMessage) -> Result<Self> {
-        let NewMessage { message, tokens } = new;
+        let NewMessage { message, tokens, counter } = new;
         let body = message.encode();
         Ok(Self {
             id: message.id,
             tokens: stored(*tokens)?,
+            counter: *counter,
             digest: Message::digest_of(session, &body).0.to_vec(),
             values: values(session, message),
             content: Some(Content {
@@ -76,7 +79,8 @@ impl Encoded {
 
     /// Returns the marker that keeps an id taken.
     pub(super) fn marker(id: MessageId) -> Self {
-        Self { id, tokens: 0, digest: Vec::new(), content: None, values: Vec::new() }
+        let counter = CounterId::UNKNOWN;
+        Self { id, tokens: 0, counter, digest: Vec::new(), content: None, values: Vec::new() }
     }
 }
 
@@ -91,6 +95,7 @@ fn values(session: &SessionId, message: &std::sync::Arc<Message>) -> Vec<ValueRo
         session: session.clone(),
         seq: Seq(0),
         tokens: 0,
+        counter: CounterId::UNKNOWN,
         covers: None,
         archived_by: None,
         message: None,
@@ -123,14 +128,15 @@ async fn insert_some(
     // Most rows are active messages, for which there is less to be bound.
     let is_plain = rows.iter().all(|(position, _)| position.is_plain());
     let mut sql = QueryBuilder::new(
-        "INSERT INTO message (owner, session, seq, id, digest, tokens, role, speaker, trust, at, body",
+        "INSERT INTO message (owner, session, seq, id, digest, tokens, counter, role, speaker, trust, at, body",
     );
     sql.push(if is_plain { ", layer) " } else { ", layer, first, archived_by) " });
     sql.push_values(rows, |mut row, (position, encoded)| {
         let Position { seq, layer, first, archived_by } = position;
-        let Encoded { id, tokens, digest, content, values: _ } = encoded;
+        let Encoded { id, tokens, counter, digest, content, values: _ } = encoded;
         row.push_bind(owner.id).push_bind(session).push_bind(*seq);
         row.push_bind(id.0.as_bytes().as_slice()).push_bind(digest.as_slice()).push_bind(*tokens);
+        row.push_bind(i64::from(counter.0));
         let content = content.as_ref();
         row.push_bind(content.map(|content| content.role));
         row.push_bind(content.and_then(|content| content.speaker.as_deref()));

@@ -22,7 +22,7 @@ use crate::row;
 const READ: &str = "read messages";
 
 /// Reads messages of an owner by id.
-const GET: &str = "SELECT item.id, item.seq, item.tokens, item.first, item.archived_by, item.digest, item.body, session.key \
+const GET: &str = "SELECT item.id, item.seq, item.tokens, item.counter, item.first, item.archived_by, item.digest, item.body, session.key \
      FROM owner CROSS JOIN json_each(?3) AS wanted CROSS JOIN message AS item CROSS JOIN session \
      WHERE owner.truth = ?1 AND owner.key = ?2 AND owner.buried = 0 \
      AND item.owner = owner.id AND item.id = unhex(wanted.value) AND item.body IS NOT NULL AND session.id = item.session";
@@ -60,7 +60,7 @@ pub(super) async fn page(file: &Sqlite, scope: &Scope, session: &SessionId, page
 fn push_page(sql: &mut QueryBuilder<sqlx::Sqlite>, owner: i64, session: i64, page: &Page) -> Result<()> {
     let Page { edge, limit: _, tokens: _, view, filter } = page;
     sql.push(
-        "SELECT item.id, item.seq, item.tokens, item.first, item.archived_by, item.digest, item.body FROM message AS item ",
+        "SELECT item.id, item.seq, item.tokens, item.counter, item.first, item.archived_by, item.digest, item.body FROM message AS item ",
     );
     // The index is named, because without statistics SQLite may take the one over all rows for the window too.
     sql.push(match view {
@@ -142,7 +142,7 @@ pub(super) async fn get(file: &Sqlite, scope: &Scope, ids: &[MessageId]) -> Resu
 fn by_id(rows: &[SqliteRow]) -> Result<HashMap<MessageId, StoredMessage>> {
     let mut found = HashMap::with_capacity(rows.len());
     for row in rows {
-        let key: &str = row.try_get(7).doing(READ)?;
+        let key: &str = row.try_get(8).doing(READ)?;
         let session = SessionId::from_key(key).map_err(|_| Error::corrupt(BACKEND, "no session has this key"))?;
         let message = row::message(row, &session, READ)?;
         found.insert(message.id, message);

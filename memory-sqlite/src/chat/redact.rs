@@ -144,7 +144,7 @@ async fn blank(connection: &mut SqliteConnection, owner: Owner, item: i64) -> Re
     let values = sqlx::query("DELETE FROM value WHERE owner = ? AND place = 0 AND item = ?").bind(owner.id).bind(item);
     values.execute(&mut *connection).await.doing(REDACT)?;
     // The digest goes too: a short text can be guessed from it.
-    let sql = "UPDATE message SET digest = x'', tokens = 0, archived_by = NULL, role = NULL, speaker = NULL, \
+    let sql = "UPDATE message SET digest = x'', tokens = 0, counter = 0, archived_by = NULL, role = NULL, speaker = NULL, \
          trust = NULL, at = NULL, body = NULL WHERE owner = ? AND item = ?";
     let update = sqlx::query(sql).bind(owner.id).bind(item).execute(connection).await;
     update.doing(REDACT).map(|_| ())

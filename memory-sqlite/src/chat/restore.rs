@@ -83,9 +83,12 @@ pub(super) async fn restore(
 }
 
 fn encode(session: &SessionId, row: &StoredMessage) -> Result<Restored> {
-    let StoredMessage { id, session: _, seq, tokens, covers, archived_by, message } = row;
+    let StoredMessage { id, session: _, seq, tokens, counter, covers, archived_by, message } = row;
     let encoded = match message {
-        Some(message) => Encoded::new(session, &NewMessage { message: message.clone(), tokens: *tokens })?,
+        Some(message) => {
+            let (message, tokens, counter) = (message.clone(), *tokens, *counter);
+            Encoded::new(session, &NewMessage { message, tokens, counter })?
+        }
         None => Encoded::marker(*id),
     };
     if encoded.id != *id {

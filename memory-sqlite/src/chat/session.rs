@@ -23,6 +23,7 @@ pub(super) struct Session {
     pub(super) head: i64,
     pub(super) active_messages: i64,
     pub(super) active_tokens: i64,
+    pub(super) asked: i64,
     pub(super) last_at: Option<i64>,
 }
 
@@ -36,11 +37,12 @@ impl Session {
             head: Seq(loaded(self.head)?),
             active_messages: loaded(self.active_messages)?,
             active_tokens: loaded(self.active_tokens)?,
+            asked: loaded(self.asked)?,
             last_at: Timestamp(self.last_at.unwrap_or_default()),
         })
     }
 
-    /// Reads the columns `id, generation, revision, head, active_messages, active_tokens, last_at` from the column
+    /// Reads the columns `id, generation, revision, head, active_messages, active_tokens, asked, last_at` from the column
     /// `first` on; nulls are a session without a row.
     fn of_row(row: &SqliteRow, first: usize, doing: &'static str) -> Result<Self> {
         let number = |place: usize| row.try_get::<Option<i64>, _>(first + place).doing(doing);
@@ -52,7 +54,8 @@ impl Session {
             head: count(3)?,
             active_messages: count(4)?,
             active_tokens: count(5)?,
-            last_at: number(6)?,
+            asked: count(6)?,
+            last_at: number(7)?,
         })
     }
 }
@@ -81,7 +84,7 @@ pub(super) async fn find(
     doing: &'static str,
 ) -> Result<Found> {
     let sql = "SELECT owner.id, owner.epoch, (SELECT count(*) FROM enlisted WHERE truth = 0), session.id, session.generation, session.revision, session.head, \
-         session.active_messages, session.active_tokens, session.last_at \
+         session.active_messages, session.active_tokens, session.asked, session.last_at \
          FROM owner LEFT JOIN session ON session.owner = owner.id AND session.key = ?2 \
          WHERE owner.truth = 0 AND owner.key = ?1 AND owner.buried = 0";
     let row = sqlx::query(sql).bind(scope.key()).bind(session.key()).fetch_optional(connection).await.doing(doing)?;
@@ -106,11 +109,11 @@ pub(super) async fn create(
 
 /// Writes the counters of a session.
 pub(super) async fn save(connection: &mut SqliteConnection, session: &Session, doing: &'static str) -> Result<()> {
-    let Session { id, generation, revision, head, active_messages, active_tokens, last_at } = session;
+    let Session { id, generation, revision, head, active_messages, active_tokens, asked, last_at } = session;
     let sql = "UPDATE session SET generation = ?2, revision = ?3, head = ?4, active_messages = ?5, active_tokens = ?6, \
-         last_at = ?7 WHERE id = ?1";
+         last_at = ?7, asked = ?8 WHERE id = ?1";
     let update = sqlx::query(sql).bind(id).bind(generation).bind(revision).bind(head);
-    let update = update.bind(active_messages).bind(active_tokens).bind(last_at);
+    let update = update.bind(active_messages).bind(active_tokens).bind(last_at).bind(asked);
     update.execute(connection).await.doing(doing).map(|_| ())
 }
 
@@ -140,7 +143,7 @@ pub(super) async fn list(
     let work = file.read(doing, move |connection| {
         Box::pin(async move {
             let sql = "SELECT owner.epoch, session.key, session.id, session.generation, session.revision, session.head, \
-                 session.active_messages, session.active_tokens, session.last_at \
+                 session.active_messages, session.active_tokens, session.asked, session.last_at \
                  FROM owner JOIN session ON session.owner = owner.id \
                  WHERE owner.truth = 0 AND owner.key = ? AND owner.buried = 0 AND session.key > ? AND session.head > 0 \
                  ORDER BY session.key LIMIT ?";

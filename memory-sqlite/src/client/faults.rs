@@ -12,7 +12,7 @@ fn place() -> (Scope, SessionId) {
 
 fn batch(text: &str) -> Append {
     let message = Arc::new(Message::new(Role::User, text, Timestamp(0)));
-    Append { fence: None, messages: vec![NewMessage { message, tokens: 1 }] }
+    Append::new(vec![NewMessage::sized(message, 1)])
 }
 
 async fn append(file: &Sqlite, batch: &Append) -> Result<Appended> {

@@ -1,4 +1,6 @@
+use memory_core::chat::{ChatStore as _, Page};
 use memory_core::error::Error;
+use memory_core::{CounterId, Message, Role, Scope, SessionId, Timestamp};
 use tempfile::TempDir;
 
 use super::*;
@@ -132,6 +134,35 @@ async fn refuses_files_that_are_not_its_own() {
         };
         assert_eq!(found, what);
     }
+}
+
+#[tokio::test]
+async fn a_file_of_a_version_that_kept_no_counters_is_opened() {
+    let (_folder, config) = place();
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&config.path).create_if_missing(true);
+    let mut old = sqlx::ConnectOptions::connect(&options).await.unwrap();
+    let message = Message::new(Role::User, "old words", Timestamp(0));
+    let (scope, session) = (Scope::new("acme", "ada").unwrap(), SessionId::new("s").unwrap());
+    for script in [include_str!("../../migrations/0001_truth.sql"), include_str!("../../migrations/0002_index.sql")] {
+        sqlx::raw_sql(script).execute(&mut old).await.unwrap();
+    }
+    sqlx::raw_sql("PRAGMA application_id = 1280140653").execute(&mut old).await.unwrap();
+    let sql = "INSERT INTO owner (id, truth, key, epoch) VALUES (1, 0, ?, 0)";
+    sqlx::query(sql).bind(scope.key()).execute(&mut old).await.unwrap();
+    let sql =
+        "INSERT INTO session (id, owner, key, name, head, active_messages, active_tokens) VALUES (1, 1, ?, ?, 1, 1, 9)";
+    sqlx::query(sql).bind(session.key()).bind(session.name()).execute(&mut old).await.unwrap();
+    let sql = "INSERT INTO message (owner, session, seq, layer, id, digest, tokens, role, trust, at, body) \
+         VALUES (1, 1, 1, 0, ?, ?, 9, 'user', 3, 0, ?)";
+    let row = sqlx::query(sql).bind(message.id.0.as_bytes().to_vec()).bind(message.digest(&session).0.to_vec());
+    row.bind(message.encode()).execute(&mut old).await.unwrap();
+    sqlx::Connection::close(old).await.unwrap();
+
+    let chat = crate::SqliteChat::new(&Sqlite::connect(config).await.unwrap());
+    let slice = chat.read(&scope, &session, &Page::newest(10)).await.unwrap();
+    assert_eq!((slice.state.asked, slice.messages.len()), (0, 1));
+    assert_eq!((slice.messages[0].tokens, slice.messages[0].counter), (9, CounterId::UNKNOWN));
+    assert_eq!(slice.messages[0].message.as_deref(), Some(&message));
 }
 
 #[tokio::test]

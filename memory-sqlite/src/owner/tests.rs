@@ -47,10 +47,10 @@ impl Bed {
         let message = |bed: &mut Self| {
             let text = marker(owner).repeat(1 + bed.roll(12)) + &"x".repeat(bed.roll(60));
             let message = Message::new(Role::User, text, Timestamp(1)).with_speaker(marker(owner));
-            NewMessage { message: Arc::new(message.with_metadata(marker(owner), marker(owner))), tokens: 1 }
+            NewMessage::sized(message.with_metadata(marker(owner), marker(owner)), 1)
         };
         let messages = (0..1 + self.roll(5)).map(|_| message(self)).collect();
-        self.chat.append(&scope(owner), &session, &Append { fence: None, messages }).await.unwrap();
+        self.chat.append(&scope(owner), &session, &Append::new(messages)).await.unwrap();
     }
 
     /// Puts one of a few records anew, with more or fewer words than before.
@@ -77,7 +77,7 @@ impl Bed {
                 let change = Compaction::Fold {
                     span: SeqRange { first: start, last: last.seq },
                     ids: window.messages.iter().map(|row| row.id).collect(),
-                    summary: NewMessage { message: Arc::new(summary), tokens: 1 },
+                    summary: NewMessage::sized(summary, 1),
                 };
                 self.chat.compact(&scope(owner), &session, &change).await.unwrap();
             }

@@ -1,12 +1,15 @@
 //! One session: a list in the order of `View::All`, searched from end to end.
 
 use memory_core::chat::{Edge, Fence, NewMessage, Page, SessionState, View};
-use memory_core::{Epoch, Error, Fields, MessageId, Result, Seq, SeqRange, SessionId, StoredMessage, Timestamp};
+use memory_core::{
+    CounterId, Epoch, Error, Fields, MessageId, Result, Seq, SeqRange, SessionId, StoredMessage, Timestamp,
+};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Session {
     pub(crate) generation: u64,
     pub(crate) revision: u64,
+    pub(crate) asked: u64,
     pub(crate) last_at: Timestamp,
     pub(crate) rows: Vec<StoredMessage>,
 }
@@ -25,6 +28,7 @@ impl Session {
             head: self.head(),
             active_messages: active().count() as u64,
             active_tokens: active().map(|row| row.tokens).sum(),
+            asked: self.asked,
             last_at: self.last_at,
         }
     }
@@ -105,6 +109,7 @@ impl Session {
             session,
             seq: span.last,
             tokens: new.tokens,
+            counter: new.counter,
             covers: Some(span),
             archived_by: None,
             message,
@@ -142,7 +147,7 @@ impl Session {
         }
         let place = self.rows.partition_point(|other| other.seq < row.seq);
         if let Some(row) = self.rows.iter_mut().skip(place).find(|other| other.id == row.id) {
-            (row.message, row.tokens) = (None, 0);
+            (row.message, row.tokens, row.counter) = (None, 0, CounterId::UNKNOWN);
         }
         self.revision += 1;
         covering

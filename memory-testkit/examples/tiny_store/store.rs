@@ -49,7 +49,7 @@ impl Owner {
     }
 
     fn append(&mut self, session: &SessionId, new: &NewMessage) -> Result<Placement> {
-        let NewMessage { message, tokens } = new;
+        let NewMessage { message, tokens, counter } = new;
         if let Some(row) = self.row(message.id) {
             let is_same = row.message.as_ref() == Some(message) && row.session == *session && row.covers.is_none();
             return match row.message {
@@ -60,8 +60,8 @@ impl Owner {
         }
         let seq = Seq(self.state(session).head.0 + 1);
         let (id, session_id, message) = (message.id, session.clone(), Some(message.clone()));
-        let row =
-            StoredMessage { id, session: session_id, seq, tokens: *tokens, covers: None, archived_by: None, message };
+        let (tokens, counter, covers, archived_by) = (*tokens, *counter, None, None);
+        let row = StoredMessage { id, session: session_id, seq, tokens, counter, covers, archived_by, message };
         self.insert(session, row);
         Ok(Placement::Added(seq))
     }
@@ -165,7 +165,13 @@ impl ChatStore for TinyChat {
             if batch.fence.is_some_and(|seen| seen != fence) {
                 return Err(Error::Fenced);
             }
-            batch.messages.iter().map(|new| owner.append(session, new)).collect()
+            let placements = batch.messages.iter().map(|new| owner.append(session, new)).collect::<Result<Vec<_>>>()?;
+            if placements.iter().any(|placement| matches!(placement, Placement::Added(_)))
+                && let Some(kept) = owner.sessions.get_mut(session)
+            {
+                kept.asked = kept.asked.max(batch.asked);
+            }
+            Ok(placements)
         })
     }
 

@@ -153,7 +153,7 @@ async fn orders_by_number_and_not_by_time(bed: Bed<Chat>) -> Scene {
     let talk = Talk::plain(&bed)?;
     for (text, at) in [("late", 3), ("early", -1), ("between", 2)] {
         let message = Arc::new(Message::new(Role::User, text, Timestamp(at)));
-        talk.append(&[NewMessage { message, tokens: 1 }]).await?;
+        talk.append(&[NewMessage::sized(message, 1)]).await?;
     }
     equal(talk.log().await?, ["late", "early", "between"])?;
     equal(talk.window().await?, ["late", "early", "between"])
@@ -163,7 +163,7 @@ async fn keeps_the_latest_time_of_any_message(bed: Bed<Chat>) -> Scene {
     let talk = Talk::plain(&bed)?;
     for (at, latest) in [(5, 5), (9, 9), (7, 9)] {
         let message = Arc::new(Message::new(Role::User, "tick", Timestamp(at)));
-        let appended = talk.append(&[NewMessage { message, tokens: 1 }]).await?;
+        let appended = talk.append(&[NewMessage::sized(message, 1)]).await?;
         equal(appended.state.last_at, Timestamp(latest))?;
     }
     equal(talk.state().await?.last_at, Timestamp(9))

@@ -38,7 +38,7 @@ async fn keeps_every_message_byte_for_byte(bed: Bed<Chat>) -> Scene {
     let talk = Talk::plain(&bed)?;
     let messages: Vec<_> = odd::messages().into_iter().map(Arc::new).collect();
     for message in &messages {
-        talk.append(&[NewMessage { message: message.clone(), tokens: 1 }]).await?;
+        talk.append(&[NewMessage::sized(message.clone(), 1)]).await?;
     }
     for view in [View::Active, View::Log, View::All] {
         let rows = talk.rows(view).await?;
@@ -55,8 +55,7 @@ async fn keeps_every_message_byte_for_byte(bed: Bed<Chat>) -> Scene {
 
 async fn knows_odd_messages_again(bed: Bed<Chat>) -> Scene {
     let talk = Talk::plain(&bed)?;
-    let batch: Vec<_> =
-        odd::messages().into_iter().map(|message| NewMessage { message: message.into(), tokens: 1 }).collect();
+    let batch: Vec<_> = odd::messages().into_iter().map(|message| NewMessage::sized(message, 1)).collect();
     talk.append(&batch).await?;
     let again = talk.append(&batch).await?;
     let all_known = again.placements.iter().all(|placement| matches!(placement, Placement::Already(_)));
@@ -71,7 +70,7 @@ async fn keeps_odd_summaries_and_restored_rows(bed: Bed<Chat>) -> Scene {
     for (place, message) in messages.iter().enumerate() {
         let seq = place as u64 + 1;
         talk.say(&["original"]).await?;
-        let summary = NewMessage { message: Arc::new(message.clone()), tokens: 1 };
+        let summary = NewMessage::sized(message.clone(), 1);
         talk.compact(&talk.plan(seq, seq, &summary).await?).await?;
     }
     let rows = talk.rows(View::All).await?;
@@ -127,7 +126,7 @@ async fn keeps_every_name_of_an_owner(bed: Bed<Chat>) -> Scene {
     let id = MessageId::fresh();
     for talk in &talks {
         let message = (*new(talk.scope.key()).message).clone().with_id(id);
-        talk.append(&[NewMessage { message: message.into(), tokens: 1 }]).await?;
+        talk.append(&[NewMessage::sized(message, 1)]).await?;
     }
     for talk in &talks {
         equal(talk.log().await?, [talk.scope.key()])?;
@@ -141,7 +140,7 @@ async fn keeps_every_id(bed: Bed<Chat>) -> Scene {
     let ids = [Uuid::nil(), Uuid::max(), Uuid::from_u128(1), Uuid::from_u128(u128::MAX >> 1), Uuid::now_v7()];
     for id in ids {
         let message = (*new(&id.to_string()).message).clone().with_id(MessageId(id));
-        talk.append(&[NewMessage { message: message.into(), tokens: 1 }]).await?;
+        talk.append(&[NewMessage::sized(message, 1)]).await?;
     }
     let rows = talk.get(&ids.map(MessageId)).await?;
     equal(texts(&rows), ids.map(|id| id.to_string()))?;

@@ -147,7 +147,7 @@ async fn refuses_a_summary_under_a_taken_id(bed: Bed<Chat>) -> Scene {
     taken.extend(elsewhere.iter().map(contradicting));
     taken.extend(talk.rows(View::Log).await?.iter().take(4).filter_map(|row| {
         let message = row.message.clone()?;
-        Some(contradicting(&NewMessage { message, tokens: 1 }))
+        Some(contradicting(&NewMessage::sized(message, 1)))
     }));
     for summary in taken {
         let change = talk.plan(3, 4, &summary).await?;

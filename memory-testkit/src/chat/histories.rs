@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use memory_core::chat::{Compaction, Edge, NewMessage, Page, View};
-use memory_core::{Error, Message, Role, Seq, SeqRange, StoredMessage, Timestamp};
+use memory_core::{CounterId, Error, Message, Role, Seq, SeqRange, StoredMessage, Timestamp};
 
 use super::model::Model;
 use super::talk::{NOON, Talk, equal_rows};
@@ -117,7 +117,8 @@ impl Run {
         message.speaker = random.chance(1, 3).then(|| generate::name(random));
         message.agent = random.chance(1, 3).then(|| generate::name(random));
         message.run = random.chance(1, 3).then(|| generate::name(random));
-        NewMessage { message: Arc::new(message), tokens: random.below(20) as u64 }
+        let (tokens, counter) = (random.below(20) as u64, CounterId(random.below(3) as u32));
+        NewMessage { message: Arc::new(message), tokens, counter }
     }
 
     async fn append(&mut self) -> Scene {
@@ -194,11 +195,12 @@ impl Run {
         equal(touched.iter().map(|touched| touched.id).collect::<Vec<_>>(), promised)
     }
 
-    /// Appends once more what was appended before, with another count.
+    /// Appends once more what was appended before, with a count of another counter.
     async fn repeat(&mut self) -> Scene {
         let from = self.random.below(self.messages.len());
         let batch: Vec<_> = self.messages.iter().skip(from).take(3).cloned().collect();
-        let again: Vec<_> = batch.into_iter().map(|new| NewMessage { tokens: new.tokens + 1, ..new }).collect();
+        let again: Vec<_> =
+            batch.into_iter().map(|new| NewMessage { tokens: new.tokens + 1, counter: CounterId(7), ..new }).collect();
         let state = self.talk.append(&again).await?.state;
         equal((state.head, state.active_messages, state.active_tokens, state.last_at), self.model.counters())
     }

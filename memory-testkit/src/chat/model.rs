@@ -1,7 +1,7 @@
 //! The plainest way to keep a conversation: a list, searched from end to end. What stores are compared with.
 
 use memory_core::chat::{Edge, NewMessage, Page, View};
-use memory_core::{Fields, MessageId, Seq, SeqRange, SessionId, StoredMessage, Timestamp};
+use memory_core::{CounterId, Fields, MessageId, Seq, SeqRange, SessionId, StoredMessage, Timestamp};
 
 /// A session as the contract describes it.
 #[derive(Clone, Debug)]
@@ -83,6 +83,7 @@ impl Model {
         }
         for row in self.rows.iter_mut().filter(|row| row.id == id) {
             (row.message, row.tokens, row.archived_by) = (None, 0, None);
+            row.counter = CounterId::UNKNOWN;
         }
         true
     }
@@ -128,6 +129,7 @@ impl Model {
             session: self.session.clone(),
             seq,
             tokens: new.tokens,
+            counter: new.counter,
             covers,
             archived_by: None,
             message: Some(new.message.clone()),

@@ -141,7 +141,7 @@ async fn a_pinned_page_has_every_active_instruction_and_the_newest_summary(bed: 
     let talk = Talk::plain(&bed)?;
     let said = |role: Role, text: &str| {
         let message = Message::new(role, text, NOON);
-        NewMessage { message: message.into(), tokens: text.len() as u64 }
+        NewMessage::sized(message, text.len() as u64)
     };
     let mut batch = vec![said(Role::System, "be kind"), said(Role::User, "one"), said(Role::Developer, "be brief")];
     // More between them than a store looks at in one step.
@@ -162,7 +162,7 @@ async fn a_pinned_page_has_every_active_instruction_and_the_newest_summary(bed: 
 
 async fn a_pinned_page_follows_folds_and_what_is_forgotten(bed: Bed<Chat>) -> Scene {
     let talk = Talk::plain(&bed)?;
-    let said = |role: Role, text: &str| NewMessage { message: Message::new(role, text, NOON).into(), tokens: 1 };
+    let said = |role: Role, text: &str| NewMessage::sized(Message::new(role, text, NOON), 1);
     let batch =
         [said(Role::System, "a"), new("b"), said(Role::System, "c"), new("d"), said(Role::System, "e"), new("f")];
     talk.append(&batch).await?;

@@ -65,7 +65,7 @@ async fn rage(mut tried: Tried, mut random: Random, calls: usize) -> Result<Trie
         }
         let word = format!("{} {call}", talk.scope.subject());
         let messages: Vec<_> = (0..1 + random.below(3)).map(|_| new(&word)).collect();
-        let batch = Append { fence: None, messages: messages.clone() };
+        let batch = Append::new(messages.clone());
         if let Some(answer) = give_up(&mut random, talk.chat.store().append(&talk.scope, &talk.session, &batch)).await {
             equal(answer?.placements.len(), messages.len())?;
         }

@@ -1,7 +1,5 @@
 //! A conversation under test: short ways to say what the scenarios say.
 
-use std::sync::Arc;
-
 use memory_core::chat::{Append, Appended, Compaction, Fence, NewMessage, Page, SessionState, View};
 use memory_core::{Message, MessageId, Result, Role, Scope, Seq, SeqRange, SessionId, StoredMessage, Timestamp};
 
@@ -29,13 +27,13 @@ pub(crate) fn new(text: &str) -> NewMessage {
 
 /// Returns a message of a user with this many tokens.
 pub(crate) fn sized(text: &str, tokens: u64) -> NewMessage {
-    NewMessage { message: Arc::new(Message::new(Role::User, text, NOON)), tokens }
+    NewMessage::sized(Message::new(Role::User, text, NOON), tokens)
 }
 
 /// Returns a message with the id of another and other words.
 pub(crate) fn contradicting(other: &NewMessage) -> NewMessage {
     let message = Message::new(Role::User, "something else altogether", NOON).with_id(other.message.id);
-    NewMessage { message: Arc::new(message), tokens: other.tokens }
+    NewMessage::sized(message, other.tokens)
 }
 
 /// Returns the ids of messages.
@@ -78,7 +76,7 @@ impl Talk {
     }
 
     pub(crate) async fn append_with(&self, fence: Option<Fence>, messages: &[NewMessage]) -> Result<Appended> {
-        let batch = Append { fence, messages: messages.to_vec() };
+        let batch = Append { fence, ..Append::new(messages.to_vec()) };
         self.chat.store().append(&self.scope, &self.session, &batch).await
     }
 

@@ -1,7 +1,5 @@
 //! Filters pushed down by conversation stores.
 
-use std::sync::Arc;
-
 use memory_core::chat::{Append, Edge, NewMessage, Page, View};
 use memory_core::{Fields, Filter, Seq, SessionId, StoredMessage};
 
@@ -14,8 +12,8 @@ scenarios!(TABLE: Chat = [random_filters_give_the_answer_of_brute_force]);
 async fn random_filters_give_the_answer_of_brute_force(bed: Bed<Chat>) -> Scene {
     let (ada, session, store) = (bed.scope("ada")?, SessionId::new("s")?, bed.store.store());
     let mut random = Random::new(bed.seed);
-    let messages = (0..ITEMS).map(|_| NewMessage { message: Arc::new(message(&mut random)), tokens: 1 }).collect();
-    store.append(&ada, &session, &Append { fence: None, messages }).await?;
+    let messages = (0..ITEMS).map(|_| NewMessage::sized(message(&mut random), 1)).collect();
+    store.append(&ada, &session, &Append::new(messages)).await?;
     let rows = store.read(&ada, &session, &Page::after(Seq(0), ITEMS, View::Log)).await?.messages;
     equal(rows.len(), ITEMS)?;
     for filter in filters(&mut random, FILTERS) {

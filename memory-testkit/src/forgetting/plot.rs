@@ -1,7 +1,5 @@
 //! What is said and derived in a round, what of it is to be forgotten, and a naive model of what has to fall with that.
 
-use std::sync::Arc;
-
 use memory_core::chat::{Compaction, NewMessage, Page, View};
 use memory_core::engine::{Forget, Remember, Scoped};
 use memory_core::{ItemId, Message, MessageId, Role, Seq, SeqRange, SessionId};
@@ -229,7 +227,7 @@ pub(super) async fn fold(
     let span = SeqRange { first: Seq(1), last: Seq(last as u64) };
     let rows = chat.read(scoped.scope(), session, &Page::after(Seq(0), 1_000, View::Active)).await?.messages;
     let ids = rows.iter().filter(|row| span.contains(row.seq)).map(|row| row.id).collect();
-    let summary = NewMessage { message: Arc::new(said(Role::Assistant, text)), tokens: 3 };
+    let summary = NewMessage::sized(said(Role::Assistant, text), 3);
     let id = summary.message.id;
     chat.compact(scoped.scope(), session, &Compaction::Fold { span, ids, summary }).await?;
     Ok(id)

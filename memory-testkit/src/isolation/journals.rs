@@ -1,7 +1,5 @@
 //! Journals: what is queued for an owner is his, and what is queued for all names its owner rightly.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use memory_core::chat::{Append, NewMessage};
 use memory_core::journal::Queued;
@@ -45,20 +43,20 @@ impl JournalActor {
     fn message(&self, random: &mut Random) -> NewMessage {
         let text = format!("{} queues {}", self.owner.scope.key(), random.below(1_000));
         let message = Message::new(Role::User, text, NOON).with_id(MessageId(self.owner.id(random)));
-        NewMessage { message: Arc::new(message), tokens: 3 }
+        NewMessage::sized(message, 3)
     }
 
     async fn push(&mut self, random: &mut Random) -> Scene {
         let (session, scope) = (Self::session(random)?, self.owner.scope.clone());
         let messages: Vec<_> = (0..1 + random.below(2)).map(|_| self.message(random)).collect();
-        let batch = Append { fence: None, messages };
+        let batch = Append::new(messages);
         self.store.push(&scope, &session, &batch).await?;
         let found = self.store.queued(Some(&scope), None, MANY).await?;
         let last = found.len().saturating_sub(batch.messages.len());
         let added = found.into_iter().skip(last).zip(batch.messages);
         for (queued, new) in added {
-            let expected =
-                Queued { number: queued.number, scope: scope.clone(), session: session.clone(), fence: None, new };
+            let (scope, session, number) = (scope.clone(), session.clone(), queued.number);
+            let expected = Queued { number, scope, session, fence: None, asked: 0, new };
             equal(&queued, &expected)?;
             self.queued.push(queued);
         }

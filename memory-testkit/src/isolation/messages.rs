@@ -1,11 +1,9 @@
 //! Conversation stores: what an owner reads, gets, folds and forgets is his.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use memory_core::chat::{Append, Compaction, NewMessage, Page, Placement, View};
 use memory_core::{Error, Message, MessageId, Result, Role, Seq, SeqRange, SessionId, StoredMessage};
+use std::collections::BTreeMap;
 use uuid::Uuid;
 
 use super::actor::Actor;
@@ -47,7 +45,7 @@ impl MessageActor {
         let text = format!("{} says {id}", self.owner.mark);
         let message =
             Message::new(Role::User, text, NOON).with_id(MessageId(id)).with_metadata("owner", &*self.owner.mark);
-        NewMessage { message: Arc::new(message), tokens: 3 }
+        NewMessage::sized(message, 3)
     }
 
     fn ids(&self, random: &mut Random) -> Result<Vec<MessageId>> {
@@ -87,8 +85,7 @@ impl MessageActor {
                 }
             })
             .collect();
-        let appended =
-            self.store.store().append(&self.owner.scope, &session, &Append { fence: None, messages }).await?;
+        let appended = self.store.store().append(&self.owner.scope, &session, &Append::new(messages)).await?;
         equal(appended.placements, promised)
     }
 
@@ -134,7 +131,7 @@ impl MessageActor {
         self.folds += 1;
         let text = format!("{} sums up {}", self.owner.mark, self.folds);
         let id = MessageId::of_content(text.as_bytes());
-        let summary = NewMessage { message: Arc::new(Message::new(Role::System, text, NOON).with_id(id)), tokens: 1 };
+        let summary = NewMessage::sized(Message::new(Role::System, text, NOON).with_id(id), 1);
         let change = Compaction::Fold { span, ids, summary: summary.clone() };
         let answer = self.store.store().compact(&self.owner.scope, &session, &change).await;
         if is_foreign {

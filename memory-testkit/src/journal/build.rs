@@ -1,7 +1,5 @@
 //! Short ways to say what journal scenarios need.
 
-use std::sync::Arc;
-
 use memory_core::chat::{Append, NewMessage};
 use memory_core::journal::Queued;
 use memory_core::{Message, MessageId, Result, Role, Scope, SessionId, Timestamp};
@@ -13,12 +11,12 @@ use crate::Journals;
 pub(crate) fn new(number: u64) -> NewMessage {
     let id = MessageId(Uuid::from_u64_pair(1, number));
     let message = Message::new(Role::User, format!("message {number}"), Timestamp(5)).with_id(id);
-    NewMessage { message: Arc::new(message), tokens: 3 }
+    NewMessage::sized(message, 3)
 }
 
 /// Returns messages to be appended together.
 pub(crate) fn batch(numbers: impl IntoIterator<Item = u64>) -> Append {
-    Append { fence: None, messages: numbers.into_iter().map(new).collect() }
+    Append::new(numbers.into_iter().map(new).collect())
 }
 
 /// Pushes messages into the session `s`, and returns the number of the last.

@@ -1,7 +1,5 @@
 //! Bad input: a typed error or an exact round trip, and a journal that works afterwards.
 
-use std::sync::Arc;
-
 use memory_core::chat::{Append, NewMessage};
 use memory_core::{Block, Message, Role, SessionId, Timestamp};
 
@@ -32,8 +30,8 @@ async fn bad_messages_are_refused_or_come_back_as_they_were(bed: Bed<Journals>) 
     let call = Block::ToolCall { id: "\0".into(), name: "'".into(), arguments: "{".into(), extra: Default::default() };
     bad.push(("a call".to_owned(), Message::of_blocks(Role::Assistant, vec![call], Timestamp(5))));
     for (what, message) in bad {
-        let new = NewMessage { message: Arc::new(message), tokens: u64::from(u32::MAX) };
-        let batch = Append { fence: None, messages: vec![new.clone()] };
+        let new = NewMessage::sized(message, u64::from(u32::MAX));
+        let batch = Append::new(vec![new.clone()]);
         if let Some(number) = refusal(&what, bed.store.push(&ada, &session, &batch).await)? {
             let found: Vec<_> = queued(&bed.store).await?.into_iter().map(|queued| queued.new).collect();
             check!(found == [new], "{what} comes back otherwise");

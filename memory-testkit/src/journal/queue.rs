@@ -1,8 +1,8 @@
 //! The queue: everything pushed, in order, until it is acknowledged.
 
-use memory_core::chat::{Append, Fence};
+use memory_core::chat::{Append, Fence, NewMessage};
 use memory_core::journal::Queued;
-use memory_core::{Epoch, SessionId};
+use memory_core::{CounterId, Epoch, SessionId};
 
 use super::build::{batch, ids, new, numbers, push, queued};
 use crate::crowd::together;
@@ -22,8 +22,10 @@ scenarios!(TABLE: Journals = [
 async fn messages_come_out_as_they_were_pushed(bed: Bed<Journals>) -> Scene {
     let (ada, session) = (bed.scope("ada")?, SessionId::new("a b")?);
     let fence = Some(Fence { epoch: Epoch(3), generation: 4 });
-    let number = bed.store.push(&ada, &session, &Append { fence, messages: vec![new(1)] }).await?;
-    let promised = Queued { number, scope: ada.clone(), session: session.clone(), fence, new: new(1) };
+    let counted = NewMessage { counter: CounterId(7), ..new(1) };
+    let batch_of_one = Append { fence, asked: 40_000, messages: vec![counted.clone()] };
+    let number = bed.store.push(&ada, &session, &batch_of_one).await?;
+    let promised = Queued { number, scope: ada.clone(), session: session.clone(), fence, asked: 40_000, new: counted };
     equal(queued(&bed.store).await?, [promised])?;
     bed.store.push(&ada, &session, &batch([2])).await?;
     let second = queued(&bed.store).await?;

@@ -39,7 +39,7 @@ impl Keeper for Chat {
 
     fn write<'a>(&'a self, scope: &'a Scope, name: &'a str) -> Boxed<'a, Result<()>> {
         Box::pin(async move {
-            let batch = Append { fence: None, messages: vec![new(name)] };
+            let batch = Append::new(vec![new(name)]);
             self.store().append(scope, &SessionId::new(name)?, &batch).await.map(drop)
         })
     }

@@ -150,7 +150,7 @@ impl World {
         let shown =
             format!("<summary of=\"messages {} to {}\">\n{}\n</summary>", span.first.0, span.last.0, escaped(&message));
         let tokens = self.counter.count(&Message::new(Role::User, shown, Timestamp(self.at)));
-        let summary = NewMessage { message: Arc::new(message), tokens };
+        let summary = NewMessage::sized(message, tokens);
         let ids = some.iter().map(|row| row.id).collect();
         chat.compact(scope, self.session.id(), &Compaction::Fold { span, ids, summary }).await.unwrap();
     }

@@ -1,18 +1,12 @@
 //! What a context holds.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use memory_core::engine::{ContextRequest, Memory, PartKind, Reason, Remember, Search};
+use memory_core::engine::{ContextRequest, PartKind, Reason, Remember, Search};
 use memory_core::message::Defaults;
-use memory_core::model::TokenCounter;
-use memory_core::reference::MemRecords;
-use memory_core::window::HeuristicCounter;
-use memory_core::{Error, ItemId, Message, MessageId, Role, Truth};
+use memory_core::{Error, ItemId, Message, MessageId, Role};
 use memory_testkit::doubles::EmbedderMode;
 use serde_json::json;
 
-use crate::bench::{Bench, Taps, session};
+use crate::bench::{Bench, session};
 
 fn kinds(context: &memory_core::engine::Context) -> Vec<PartKind> {
     let mut kinds: Vec<PartKind> = context.parts.iter().map(|part| part.kind).collect();
@@ -232,79 +226,6 @@ async fn a_query_of_any_length_is_answered() {
     let context = talk.context(&query, 1_000_000).await.unwrap();
     assert_eq!(context.messages().last().unwrap().text(), query);
     assert!(context.receipt.search.terms.contains(&"rose".to_owned()));
-}
-
-/// Counts three times as much as the usual counter.
-#[derive(Debug)]
-struct Triple;
-
-impl TokenCounter for Triple {
-    fn name(&self) -> &str {
-        "triple"
-    }
-
-    fn count(&self, message: &Message) -> u64 {
-        3 * HeuristicCounter.count(message)
-    }
-
-    fn count_text(&self, text: &str) -> u64 {
-        3 * HeuristicCounter.count_text(text)
-    }
-}
-
-#[tokio::test]
-async fn c5_a_context_keeps_its_budget_by_its_own_counter_whoever_counted_before() {
-    let bench = Bench::new().await;
-    bench.session("ada").append(bench.chatter(100)).await.unwrap();
-    let usual = bench.session("ada").context("", 900).await.unwrap();
-    assert!(!usual.receipt.recounted);
-    let records = Truth::records(Arc::new(MemRecords::default()));
-    let builder = Memory::builder(Truth::chat(bench.truth.clone()), records).counter(Arc::new(Triple));
-    let other = builder.build().await.unwrap();
-    let context = other.of(bench.owner("ada").scope()).session(&session("talk")).context("", 900).await.unwrap();
-    let counted: u64 = context.messages().map(|message| Triple.count(message)).sum();
-    assert!(context.receipt.recounted && counted <= 900, "{counted} tokens");
-    assert_eq!(context.tokens(), counted);
-}
-
-/// Counts as usual, and how often.
-#[derive(Debug, Default)]
-struct Watched(AtomicUsize);
-
-impl TokenCounter for Watched {
-    fn name(&self) -> &str {
-        HeuristicCounter.name()
-    }
-
-    fn count(&self, message: &Message) -> u64 {
-        self.0.fetch_add(1, Ordering::SeqCst);
-        HeuristicCounter.count(message)
-    }
-
-    fn count_text(&self, text: &str) -> u64 {
-        HeuristicCounter.count_text(text)
-    }
-}
-
-#[tokio::test]
-async fn what_was_counted_when_it_was_appended_is_not_counted_when_it_is_read() {
-    let counter = Arc::new(Watched::default());
-    let bench = Bench::with(Taps::default(), |builder| builder.counter(counter.clone())).await;
-    let talk = bench.session("ada");
-    talk.append(vec![bench.user("My rose is called Aurora.")]).await.unwrap();
-    for _ in 0..3 {
-        assert_eq!(talk.context("", 900).await.unwrap().receipt.history.kept_messages, 1);
-    }
-    assert_eq!(counter.0.load(Ordering::SeqCst), 1);
-    // Another process cannot know, and compares once.
-    let records = Truth::records(Arc::new(MemRecords::default()));
-    let builder = Memory::builder(Truth::chat(bench.truth.clone()), records).counter(counter.clone());
-    let other = builder.build().await.unwrap().of(bench.owner("ada").scope()).session(&session("talk"));
-    let before = counter.0.load(Ordering::SeqCst);
-    other.context("", 900).await.unwrap();
-    let compared = counter.0.load(Ordering::SeqCst);
-    other.context("", 900).await.unwrap();
-    assert!(compared > before && counter.0.load(Ordering::SeqCst) == compared);
 }
 
 #[tokio::test]

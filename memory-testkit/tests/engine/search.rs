@@ -201,8 +201,8 @@ impl Tap for Late {
     fn enter(&self, call: &'static str) -> Result<()> {
         if call == "delete" && !self.is_done.swap(true, Ordering::SeqCst) {
             let scope = Scope::new("acme", "ada").unwrap();
-            let new = NewMessage { message: Arc::new(self.message.clone()), tokens: 5 };
-            let batch = Append { fence: None, messages: vec![new] };
+            let new = NewMessage::sized(self.message.clone(), 5);
+            let batch = Append::new(vec![new]);
             self.chat.append(&scope, &session("talk"), &batch).now_or_never().unwrap().unwrap();
             let entries = [aurora(&self.message, 1)];
             self.text.put(&scope, &entries, Visibility::OnReturn).now_or_never().unwrap().unwrap();

@@ -120,11 +120,63 @@ async fn a_summariser_that_fails_or_babbles_is_replaced_by_an_extract() {
         let before = log(&talk).await;
         let report = bench.memory.upkeep_once().await.unwrap();
         assert_eq!(report.failures.len(), 1, "{report:?}");
+        assert!(report.replaced > 0 && report.completed == 0, "{report:?}");
         assert_eq!(log(&talk).await, before);
         let rows = talk.read(&Page::newest(1_000)).await.unwrap().messages;
         let summary = rows.iter().find(|row| row.covers.is_some()).unwrap();
         assert_eq!(summary.message.as_ref().unwrap().origin.as_deref(), Some("summary:extractive"));
     }
+}
+
+#[tokio::test]
+async fn what_must_survive_is_added_to_a_summary_that_lacks_it() {
+    let (bench, talk) = full(Some(Arc::new(StillSummarizer::saying("They spoke about plants.")))).await;
+    let report = bench.memory.upkeep_once().await.unwrap();
+    assert!(report.completed > 0 && report.replaced == 0 && report.failures.is_empty(), "{report:?}");
+    let rows = talk.read(&Page::newest(1_000)).await.unwrap().messages;
+    let summary = rows.iter().find(|row| row.covers.is_some()).unwrap();
+    let text = summary.message.as_ref().unwrap().text();
+    assert!(text.starts_with("They spoke about plants.\n") && text.contains("Aurora"), "{text}");
+    assert!(summary.tokens < 1_500 / 2, "{}", summary.tokens);
+}
+
+/// Says enough for a window of so many tokens.
+async fn talk_until(bench: &Bench, talk: &Session, tokens: u64) {
+    let long = "word ".repeat(150);
+    while talk.state().await.unwrap().active_tokens < tokens {
+        talk.append(vec![bench.user(&long), bench.say(Role::Assistant, &long)]).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_window_that_nobody_limited_is_folded_at_four_fifths_of_thirty_thousand() {
+    let bench = Bench::with(Taps::default(), |builder| builder.window(WindowConfig::default())).await;
+    let talk = bench.session("ada");
+    talk_until(&bench, &talk, 21_000).await;
+    assert_eq!(bench.memory.upkeep_once().await.unwrap().summarised, 0);
+    talk_until(&bench, &talk, 24_000).await;
+    assert!(bench.memory.upkeep_once().await.unwrap().summarised > 0);
+    assert!(talk.state().await.unwrap().active_tokens <= 15_000);
+}
+
+#[tokio::test]
+async fn a_window_that_nobody_limited_is_folded_by_the_largest_budget_that_any_process_asked() {
+    let bench = Bench::with(Taps::default(), |builder| builder.window(WindowConfig::default())).await;
+    let (talk, scope) = (bench.session("ada"), bench.owner("ada").scope().clone());
+    talk.append(vec![bench.user("Good morning.")]).await.unwrap();
+    let records = Truth::records(Arc::new(MemRecords::default()));
+    let other = Memory::builder(Truth::chat(bench.truth.clone()), records).build().await.unwrap();
+    let there = other.of(&scope).session(talk.id());
+    there.context("", 100_000).await.unwrap();
+    assert_eq!(talk.state().await.unwrap().asked, 0, "a read writes nothing");
+    there.append(vec![bench.user("Good evening.")]).await.unwrap();
+    there.context("", 60_000).await.unwrap();
+    there.append(vec![bench.user("Good night.")]).await.unwrap();
+    assert_eq!(talk.state().await.unwrap().asked, 100_000);
+    talk_until(&bench, &talk, 70_000).await;
+    assert_eq!(bench.memory.upkeep_once().await.unwrap().summarised, 0);
+    talk_until(&bench, &talk, 80_000).await;
+    assert!(bench.memory.upkeep_once().await.unwrap().summarised > 0);
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! Broken conversation stores.
 
 mod changes;
+mod counters;
 mod pages;
 mod writes;

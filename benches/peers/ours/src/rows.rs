@@ -5,6 +5,7 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
+use memory::CounterId;
 use memory::engine::{ContextRequest, Session};
 use memory::text::Visibility;
 use memory::vector::{VectorEntry, VectorQuery, VectorStore};
@@ -163,6 +164,7 @@ fn entry(line: &Line, vector: &[f32], session: &SessionId) -> VectorEntry {
         session: session.clone(),
         seq: Seq(line.id + 1),
         tokens: 0,
+        counter: CounterId::UNKNOWN,
         covers: None,
         archived_by: None,
         message: Some(message.clone()),

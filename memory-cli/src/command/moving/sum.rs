@@ -25,7 +25,7 @@ impl Sum {
 
     /// Adds a row of a session with everything that a store keeps of it.
     pub(super) fn add_message(&mut self, row: &StoredMessage) {
-        let StoredMessage { id, session, seq, tokens, covers, archived_by, message } = row;
+        let StoredMessage { id, session, seq, tokens, counter, covers, archived_by, message } = row;
         let covers = covers.map(|covers| [covers.first.0.to_le_bytes(), covers.last.0.to_le_bytes()].concat());
         let archived_by = archived_by.map(|id| id.0.into_bytes().to_vec());
         let encoded = message.as_ref().map(|message| message.encode());
@@ -34,6 +34,7 @@ impl Sum {
             id.0.as_bytes(),
             &seq.0.to_le_bytes(),
             &tokens.to_le_bytes(),
+            &counter.0.to_le_bytes(),
             &covers.unwrap_or_default(),
             &archived_by.unwrap_or_default(),
             &encoded.unwrap_or_default(),

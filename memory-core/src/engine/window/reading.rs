@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 
 use crate::chat::{Page, Slice, View};
-use crate::engine::counted::Counted;
-use crate::engine::render;
+use crate::engine::counted::recount;
 use crate::engine::unfold::Under;
 use crate::error::{Error, Result};
 use crate::id::Seq;
@@ -14,8 +13,6 @@ use crate::window::{Budget, FitOptions, Ledger, Oversize};
 
 use super::{Window, is_instruction};
 
-/// The most tokens of a message that is counted only to know whose counts are stored.
-const SAMPLE: u64 = 1_000;
 /// Instructions that a context reads at the most, the newest, beside those at the head of the session.
 const INSTRUCTIONS: usize = 256;
 /// Rows read at the head of a session whose instructions are more than that.
@@ -33,25 +30,19 @@ impl Window {
     }
 
     /// Returns the window of its [`Window::pages`].
-    pub(in crate::engine) fn new(
-        limit: u64,
-        mut pinned: Slice,
-        mut tail: Slice,
-        counter: &dyn TokenCounter,
-        counted: &Counted,
-    ) -> Self {
-        let recounted = is_of_another_counter(&tail.messages, counter, counted);
+    pub(in crate::engine) fn new(limit: u64, mut pinned: Slice, mut tail: Slice, counter: &dyn TokenCounter) -> Self {
         let size = pinned.messages.iter().map(|row| row.tokens).fold(0, u64::saturating_add);
         let is_cut = pinned.messages.len() > INSTRUCTIONS + 1 || size > limit.saturating_mul(SLACK);
-        if recounted {
-            pinned.messages.iter_mut().chain(&mut tail.messages).for_each(|row| row.tokens = count(row, counter));
-        }
+        let mut recounted = recount(&mut tail.messages, counter);
         let first = tail.messages.first().map_or(Seq(u64::MAX), |row| row.seq);
         let read = tail.messages.len() as u64;
         let is_whole = read == tail.state.active_messages;
         let is_summary = |row: &&StoredMessage| row.covers.is_some();
+        // What is pinned and stands in the tail was counted there.
+        pinned.messages.retain(|row| row.seq < first);
+        recounted += recount(&mut pinned.messages, counter);
         let summary = tail.messages.iter().rfind(is_summary).or(pinned.messages.iter().rfind(is_summary)).cloned();
-        let instructions = pinned.messages.into_iter().filter(|row| is_instruction(row) && row.seq < first);
+        let instructions = pinned.messages.into_iter().filter(is_instruction);
         let mut rows = tail.messages;
         rows.splice(..0, instructions);
         if let Some(summary) = &summary {
@@ -104,16 +95,20 @@ impl Window {
         self.is_whole = older.messages.is_empty() || self.read == self.state.active_messages;
         self.complete &= older.complete;
         self.first = older.messages.first().map_or(self.first, |row| row.seq);
-        if self.recounted {
-            older.messages.iter_mut().for_each(|row| row.tokens = count(row, counter));
-        }
         let is_newest = |row: &StoredMessage| self.summary.as_ref().is_some_and(|summary| summary.id == row.id);
         older.messages.retain(|row| !is_newest(row) && !self.instructions_left_out.contains(&row.id));
         let known = self.rows.partition_point(|row| row.seq < self.first);
         let behind = older.messages.last().map_or(self.first, |row| Seq(row.seq.0.saturating_add(1)));
         let upto = self.rows.partition_point(|row| row.seq < behind);
-        // Instructions of this stretch were read before, because they are pinned.
-        self.rows.splice(known..upto, older.messages);
+        // Instructions of this stretch were read before, because they are pinned, and counted then.
+        let pinned: Vec<StoredMessage> = self.rows.splice(known..upto, []).collect();
+        for row in &mut older.messages {
+            if let Some(read) = pinned.iter().find(|read| read.id == row.id) {
+                *row = read.clone();
+            }
+        }
+        self.recounted += recount(&mut older.messages, counter);
+        self.rows.splice(known..known, older.messages);
         self.ledger = Ledger::of(&self.rows);
     }
 
@@ -126,10 +121,10 @@ impl Window {
     pub(in crate::engine) fn add_head(&mut self, mut head: Slice, counter: &dyn TokenCounter) {
         let first = self.rows.first().map_or(Seq(u64::MAX), |row| row.seq);
         head.messages.retain(|row| row.seq < first);
-        if self.recounted {
-            head.messages.iter_mut().for_each(|row| row.tokens = count(row, counter));
-        }
-        self.rows.splice(..0, head.messages.into_iter().take_while(is_instruction));
+        let instructions = head.messages.iter().take_while(|row| is_instruction(row)).count();
+        head.messages.truncate(instructions);
+        self.recounted += recount(&mut head.messages, counter);
+        self.rows.splice(..0, head.messages);
         self.ledger = Ledger::of(&self.rows);
     }
 
@@ -170,25 +165,8 @@ impl Window {
 
     /// Takes the messages under the summaries, which may stand in their place.
     pub(in crate::engine) fn unfold(&mut self, mut log: Slice, counter: &dyn TokenCounter) {
-        if self.recounted {
-            log.messages.iter_mut().for_each(|row| row.tokens = count(row, counter));
-        }
+        self.recounted += recount(log.messages.iter_mut().filter(|row| row.archived_by.is_some()), counter);
         self.complete &= log.complete;
         self.under = Under::new(log.messages, &self.rows, self.summaries());
     }
-}
-
-/// Returns whether stored counts are not those of `counter`, as two of the rows tell: the newest, and the largest that is
-/// not too large to be counted for that alone. Those that were counted lately are not counted again.
-fn is_of_another_counter(rows: &[StoredMessage], counter: &dyn TokenCounter, counted: &Counted) -> bool {
-    let is_small = |row: &&StoredMessage| row.tokens <= SAMPLE && row.message.is_some();
-    let newest = rows.iter().rev().find(is_small);
-    let largest = rows.iter().filter(is_small).max_by_key(|row| row.tokens);
-    newest.into_iter().chain(largest).any(|row| !counted.confirms(row.id, row.tokens, || count(row, counter)))
-}
-
-/// Returns the tokens of a row as it stands in a context.
-fn count(row: &StoredMessage, counter: &dyn TokenCounter) -> u64 {
-    let Some(message) = &row.message else { return 0 };
-    row.covers.map_or_else(|| counter.count(message), |covers| counter.count(&render::summary(message, covers)))
 }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::{ItemId, MessageId, RecordId, Seq, SeqRange, SessionId};
 use crate::message::{Message, StoredMessage};
+use crate::model::CounterId;
 use crate::record::{Record, StoredRecord};
 use crate::time::Timestamp;
 
@@ -36,6 +37,9 @@ struct MessageRow<'a> {
     session: SessionId,
     seq: Seq,
     tokens: u64,
+    /// Absent in what an earlier version kept.
+    #[serde(default)]
+    counter: CounterId,
     covers: Option<SeqRange>,
     archived_by: Option<MessageId>,
     message: Cow<'a, Message>,
@@ -55,12 +59,13 @@ impl Item for StoredMessage {
     }
 
     fn encode(&self) -> Option<Vec<u8>> {
-        let Self { id, session, seq, tokens, covers, archived_by, message } = self;
+        let Self { id, session, seq, tokens, counter, covers, archived_by, message } = self;
         let row = MessageRow {
             id: *id,
             session: session.clone(),
             seq: *seq,
             tokens: *tokens,
+            counter: *counter,
             covers: *covers,
             archived_by: *archived_by,
             message: Cow::Borrowed(message.as_deref()?),
@@ -70,9 +75,9 @@ impl Item for StoredMessage {
 
     fn decode(bytes: &[u8]) -> Option<Self> {
         let row: MessageRow<'_> = serde_json::from_slice(bytes).ok()?;
-        let MessageRow { id, session, seq, tokens, covers, archived_by, message } = row;
+        let MessageRow { id, session, seq, tokens, counter, covers, archived_by, message } = row;
         let message = Some(Arc::new(message.into_owned()));
-        Some(Self { id, session, seq, tokens, covers, archived_by, message })
+        Some(Self { id, session, seq, tokens, counter, covers, archived_by, message })
     }
 }
 

@@ -6,6 +6,7 @@ use crate::chat::{NewMessage, Redacted};
 use crate::error::{Error, Result};
 use crate::id::{MessageId, Seq, SeqRange, SessionId};
 use crate::message::StoredMessage;
+use crate::model::CounterId;
 
 impl Owner {
     /// Archives the active rows of a span behind a summary.
@@ -89,7 +90,7 @@ impl Session {
         if folded.is_empty() || !found.eq(ids.iter().copied()) {
             return Err(Error::Conflict);
         }
-        let NewMessage { message, tokens } = summary;
+        let NewMessage { message, tokens, counter } = summary;
         for position in &folded {
             self.leave(*position);
             if let Some(row) = self.get_mut(*position) {
@@ -103,6 +104,7 @@ impl Session {
             session: session.clone(),
             seq: span.last,
             tokens: *tokens,
+            counter: *counter,
             covers: Some(span),
             archived_by: None,
             message: Some(message.clone()),
@@ -142,7 +144,7 @@ impl Session {
     fn blank(&mut self, position: Position) {
         self.leave(position);
         if let Some(row) = self.get_mut(position) {
-            (row.message, row.tokens) = (None, 0);
+            (row.message, row.tokens, row.counter) = (None, 0, CounterId::UNKNOWN);
         }
     }
 }

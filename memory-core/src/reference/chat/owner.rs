@@ -65,13 +65,13 @@ impl Owner {
 
     /// Returns `Ok` if the batch can be appended.
     pub(super) fn check_append(&self, session: &SessionId, batch: &Append) -> Result<()> {
-        let Append { fence, messages } = batch;
+        let Append { fence, asked: _, messages } = batch;
         let kept = Fence { epoch: self.epoch, generation: self.sessions.get(session).map_or(0, Session::generation) };
         if fence.is_some_and(|fence| fence != kept) {
             return Err(Error::Fenced);
         }
         let mut seen: HashMap<MessageId, &Message> = HashMap::with_capacity(messages.len());
-        for NewMessage { message, tokens: _ } in messages {
+        for NewMessage { message, .. } in messages {
             if let Some(stored) = self.content(message.id)
                 && !is_same(stored, session, message)
             {
@@ -87,29 +87,29 @@ impl Owner {
     }
 
     /// Appends a batch that was checked; returns the numbers added too.
-    pub(super) fn append(
-        &mut self,
-        session: &SessionId,
-        messages: &[NewMessage],
-    ) -> (Vec<Placement>, Option<SeqRange>) {
+    pub(super) fn append(&mut self, session: &SessionId, batch: &Append) -> (Vec<Placement>, Option<SeqRange>) {
         let kept = self.sessions.entry(session.clone()).or_default();
         let before = kept.head();
-        let mut placements = Vec::with_capacity(messages.len());
-        for NewMessage { message, tokens } in messages {
-            placements.push(match self.ids.entry(message.id) {
+        let mut placements = Vec::with_capacity(batch.messages.len());
+        for new in &batch.messages {
+            placements.push(match self.ids.entry(new.message.id) {
                 Entry::Occupied(known) => {
                     let Place { session: at, position } = known.get();
                     let is_there = at == session && kept.get(*position).is_some_and(|row| row.message.is_some());
                     if is_there { Placement::Already(position.seq) } else { Placement::Forgotten }
                 }
                 Entry::Vacant(free) => {
-                    let position = kept.append(session, message, *tokens);
+                    let position = kept.append(session, new);
                     free.insert(Place { session: session.clone(), position });
                     Placement::Added(position.seq)
                 }
             });
         }
-        (placements, kept.since(before))
+        let added = kept.since(before);
+        if added.is_some() {
+            kept.ask(batch.asked);
+        }
+        (placements, added)
     }
 
     /// Empties a session and returns how many messages it held; none if there is nothing to delete.

@@ -9,6 +9,7 @@ use crate::chat::Placement;
 use crate::error::{Error, Result};
 use crate::id::{MessageId, Seq, SeqRange, SessionId};
 use crate::message::{Message, StoredMessage};
+use crate::model::CounterId;
 
 /// What a restore will do.
 #[derive(Debug)]
@@ -99,7 +100,7 @@ impl Owner {
             let mut row = StoredMessage { session: session.clone(), ..row.clone() };
             row.archived_by = row.archived_by.filter(|summary| !self.is_forgotten(*summary));
             if row.message.is_none() {
-                row.tokens = 0;
+                (row.tokens, row.counter) = (0, CounterId::UNKNOWN);
             }
             rows.push(row);
         }

@@ -1,11 +1,10 @@
 //! One conversation: its messages by number, its summaries, and which of them are in the window.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
 
-use crate::chat::{Fence, SessionState};
+use crate::chat::{Fence, NewMessage, SessionState};
 use crate::id::{MessageId, Seq, SeqRange, SessionId};
-use crate::message::{Message, StoredMessage};
+use crate::message::StoredMessage;
 use crate::scope::Epoch;
 use crate::time::Timestamp;
 
@@ -45,6 +44,7 @@ pub(super) struct Session {
     pub(super) instructions: BTreeSet<Position>,
     /// Wider than one count, so that no sum overflows.
     active_tokens: u128,
+    asked: u64,
     last_at: Option<Timestamp>,
     last_rank: u64,
 }
@@ -76,6 +76,7 @@ impl Session {
             head: self.head(),
             active_messages: self.active.len() as u64,
             active_tokens: u64::try_from(self.active_tokens).unwrap_or(u64::MAX),
+            asked: self.asked,
             last_at: self.last_at.unwrap_or_default(),
         }
     }
@@ -100,16 +101,23 @@ impl Session {
         (first <= self.head()).then(|| SeqRange { first, last: self.head() })
     }
 
-    pub(super) fn append(&mut self, session: &SessionId, message: &Arc<Message>, tokens: u64) -> Position {
+    pub(super) fn append(&mut self, session: &SessionId, new: &NewMessage) -> Position {
+        let NewMessage { message, tokens, counter } = new;
         self.push(StoredMessage {
             id: message.id,
             session: session.clone(),
             seq: Seq(self.head().0 + 1),
-            tokens,
+            tokens: *tokens,
+            counter: *counter,
             covers: None,
             archived_by: None,
-            message: Some(Arc::clone(message)),
+            message: Some(message.clone()),
         })
+    }
+
+    /// Keeps the largest budget asked for.
+    pub(super) fn ask(&mut self, asked: u64) {
+        self.asked = self.asked.max(asked);
     }
 
     /// Adds the row of the next number.

@@ -1,11 +1,10 @@
-use std::sync::Arc;
-
 use proptest::prelude::*;
 
 use super::*;
-use crate::chat::{NewMessage, View};
+use crate::chat::{Append, NewMessage, View};
 use crate::error::Error;
 use crate::message::{Message, Role};
+use crate::model::CounterId;
 use crate::time::Timestamp;
 
 const STEPS: usize = 40;
@@ -13,13 +12,13 @@ const STEPS: usize = 40;
 fn new(n: u64, tokens: u64) -> NewMessage {
     let id = MessageId::of_content(&n.to_le_bytes());
     let message = Message::new(Role::User, format!("words {n}"), Timestamp(n as i64)).with_id(id);
-    NewMessage { message: Arc::new(message), tokens }
+    NewMessage::sized(message, tokens)
 }
 
 fn owner_of(messages: u64) -> (Owner, SessionId) {
     let session = SessionId::new("s").unwrap();
     let mut owner = Owner::default();
-    let batch: Vec<NewMessage> = (1..=messages).map(|n| new(n, n)).collect();
+    let batch = Append::new((1..=messages).map(|n| new(n, n)).collect());
     owner.append(&session, &batch);
     (owner, session)
 }
@@ -115,7 +114,16 @@ fn restored_marks_that_point_in_a_circle_do_no_harm() {
         let (id, message) = (one.message.id, Some(one.message.clone()));
         let archived_by = Some(other.message.id);
         let session = session.clone();
-        rows.push(StoredMessage { id, session, seq: Seq(3), tokens: 1, covers, archived_by, message });
+        rows.push(StoredMessage {
+            id,
+            session,
+            seq: Seq(3),
+            tokens: 1,
+            counter: CounterId::UNKNOWN,
+            covers,
+            archived_by,
+            message,
+        });
     }
     rows[0].archived_by = Some(a.message.id);
     let mut copy = Owner::default();
@@ -190,7 +198,7 @@ proptest! {
         for step in steps {
             match step {
                 Step::Append(count) => {
-                    let batch: Vec<_> = (1..=count).map(|n| new(last + n, (last + n) % 7)).collect();
+                    let batch = Append::new((1..=count).map(|n| new(last + n, (last + n) % 7)).collect());
                     owner.append(&session, &batch);
                     last += count;
                 }

@@ -1,12 +1,11 @@
-use std::sync::Arc;
-
 use super::*;
+use crate::chat::NewMessage;
 use crate::message::{Message, Role};
 use crate::time::Timestamp;
 
 fn batch(count: usize) -> Append {
-    let new = || NewMessage { message: Arc::new(Message::new(Role::User, "hi", Timestamp(0))), tokens: 1 };
-    Append { fence: None, messages: (0..count).map(|_| new()).collect() }
+    let new = || NewMessage::sized(Message::new(Role::User, "hi", Timestamp(0)), 1);
+    Append::new((0..count).map(|_| new()).collect())
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::id::{Seq, SessionId};
 use crate::message::{Block, Message, Role};
+use crate::model::CounterId;
 use crate::time::Timestamp;
 use crate::window::Ledger;
 
@@ -40,6 +41,7 @@ fn rows(list: &[(Said, u64)]) -> Vec<StoredMessage> {
             session: session.clone(),
             seq: Seq(number),
             tokens: *tokens,
+            counter: CounterId::UNKNOWN,
             covers: matches!(said, Said::Summary(_)).then_some(SeqRange { first, last: Seq(number) }),
             archived_by: None,
             message: Some(message.into()),

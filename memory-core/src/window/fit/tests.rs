@@ -5,6 +5,7 @@ use serde_json::{Map, json};
 use super::*;
 use crate::id::{Seq, SessionId};
 use crate::message::{Block, Defaults, Message, Role};
+use crate::model::CounterId;
 use crate::time::Timestamp;
 use crate::window::HeuristicCounter;
 
@@ -16,6 +17,7 @@ fn row(number: u64, message: Message) -> StoredMessage {
         session: SessionId::new("s").unwrap(),
         seq: Seq(number),
         tokens: COUNTER.count(&message),
+        counter: CounterId::UNKNOWN,
         covers: None,
         archived_by: None,
         message: Some(message.into()),

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::id::{Seq, SeqRange, SessionId};
 use crate::message::Message;
+use crate::model::CounterId;
 use crate::model::SummaryPurpose;
 use crate::time::Timestamp;
 
@@ -15,6 +16,7 @@ fn request(said: &[(Role, &str)], max_tokens: u64, keep: &[&str]) -> SummaryRequ
             session: SessionId::new("s").unwrap(),
             seq: Seq(1),
             tokens: HeuristicCounter.count(&message),
+            counter: CounterId::UNKNOWN,
             covers: None,
             archived_by: None,
             message: Some(message.into()),
@@ -81,6 +83,14 @@ fn messages_without_words_have_a_summary_too() {
     let mut request = request(&TRIP, 1_000, &[]);
     request.messages.iter_mut().for_each(|row| row.message = None);
     assert_eq!(extract(&request).unwrap(), "(messages without words)");
+}
+
+#[test]
+fn a_summary_is_completed_with_what_it_lacks() {
+    let keep = ["89.50", "Lisbon"].map(str::to_owned);
+    assert_eq!(complete_summary("Lisbon for 89.50", &keep), ("Lisbon for 89.50".to_owned(), 0));
+    assert_eq!(complete_summary("To Lisbon.\n", &keep), ("To Lisbon.\n89.50".to_owned(), 1));
+    assert_eq!(complete_summary("A trip.", &keep), ("A trip.\n89.50; Lisbon".to_owned(), 2));
 }
 
 #[test]

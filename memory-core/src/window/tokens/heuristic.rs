@@ -1,128 +1,98 @@
-//! A counter that needs no tables.
+//! A counter that needs no tokenizer.
 
+mod letters;
 #[cfg(test)]
 mod tests;
 
-use super::count_message;
+use super::{MediaCosts, count_message};
 use crate::message::Message;
 use crate::model::TokenCounter;
 
-/// The longest run of letters that counts as a word.
-const LONGEST_WORD: usize = 16;
-
-/// Estimates tokens from the characters, for models whose tokenizer is not at hand.
+/// Counts tokens from the characters, for models whose tokenizer is not at hand, and never says less than OpenAI's have.
 ///
-/// Letters of ASCII words count 1 per 4, digits 1 per 2, other ASCII and line breaks 1 each, characters beyond ASCII
-/// their bytes, all of it times 1.3, and one for what averages miss in short texts; the count never exceeds the bytes. Each word and each number counts whole
-/// tokens. A word ends where `camelCase` begins another. Letters that make no words count more: 1 per 2 in capitals
-/// and in runs of more than 16, 3 per 4 where the case changes at least every third letter. The blank before a word or
-/// a sign is free; any other run of blanks counts 1, and 1 more for each 16.
+/// That holds for every text in cl100k and o200k, because each part is bounded: a run of ASCII letters by the pairs and
+/// triples of letters that are tokens, which byte-pair encoding leaves no neighbouring tokens to make up; one of 3,000
+/// frequent words, such as ` the`, by one; digits by 1 for each 2, blanks of one kind by 1 and 1 more for each 10, and all
+/// else by its bytes. The count never exceeds the bytes. How near it comes, as a multiple of the larger of the two counts:
 ///
-/// It does not under-estimate cl100k and o200k on prose, JSON, code, hex, base64, Chinese, Japanese, Korean, emoji and
-/// blanks, and is about twice the count on prose. Languages that are rare in those vocabularies yet written in ASCII,
-/// such as Zulu or Welsh, may have up to a tenth more tokens than it says.
+/// | text | multiple |
+/// |---|---|
+/// | English prose, talk | 1.6 to 1.9 |
+/// | Rust code | 1.9 |
+/// | German prose | 1.7 to 1.9 |
+/// | Chinese prose | 2.6 to 2.8 |
+/// | random small letters | 1.2 |
+///
+/// Of other tokenizers nothing is promised; the room above OpenAI's counts is what there is for them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HeuristicCounter;
 
 impl TokenCounter for HeuristicCounter {
     fn name(&self) -> &str {
-        "heuristic"
+        // Another number for every other way to count.
+        "heuristic-2"
     }
 
     fn count(&self, message: &Message) -> u64 {
-        count_message(message, &|text| self.count_text(text))
+        count_message(message, &MediaCosts::USUAL, &|text| self.count_text(text))
     }
 
     fn count_text(&self, text: &str) -> u64 {
-        let mut sum = 0_u64;
-        let mut rest = text.as_bytes();
-        while let Some(run) = Run::first(rest) {
-            let (run_bytes, after) = rest.split_at(run.length(rest));
-            sum += run.tokens(run_bytes, after);
+        let (mut rest, mut before, mut sum) = (text.as_bytes(), None, 0_u64);
+        while !rest.is_empty() {
+            let (length, tokens) = run(rest, before);
+            let (done, after) = rest.split_at_checked(length.max(1)).unwrap_or((rest, &[]));
+            sum += tokens;
+            before = done.last().copied();
             rest = after;
         }
-        let bytes = text.len() as u64;
-        (sum.saturating_mul(13).div_ceil(10) + 1).min(bytes)
+        sum
     }
 }
 
-/// A stretch of bytes of one kind.
-#[derive(Clone, Copy)]
-enum Run {
-    Letters,
-    Digits,
-    Blanks,
-    Other,
-}
-
-impl Run {
-    fn of(byte: u8) -> Self {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' => Self::Letters,
-            b'0'..=b'9' => Self::Digits,
-            b' ' | b'\t' => Self::Blanks,
-            _ => Self::Other,
+/// Returns how many bytes the first run has, and how many tokens at the most.
+fn run(rest: &[u8], before: Option<u8>) -> (usize, u64) {
+    match *rest {
+        [b' ', next, ..] if next.is_ascii_alphabetic() => {
+            let length = 1 + length(rest.get(1..).unwrap_or_default(), |byte| byte.is_ascii_alphabetic());
+            let (run, after) = rest.split_at_checked(length).unwrap_or((rest, &[]));
+            let ends = after.first().is_none_or(|next| next.is_ascii() && *next != b'\'');
+            let is_one = ends && letters::is_frequent(run.get(1..).unwrap_or_default());
+            (length, if is_one { 1 } else { letters::most_tokens(run) })
         }
-    }
-
-    fn first(bytes: &[u8]) -> Option<Self> {
-        bytes.first().map(|byte| Self::of(*byte))
-    }
-
-    fn length(self, bytes: &[u8]) -> usize {
-        let same = |byte: &u8| std::mem::discriminant(&Self::of(*byte)) == std::mem::discriminant(&self);
-        bytes.iter().position(|byte| !same(byte)).unwrap_or(bytes.len())
-    }
-
-    fn tokens(self, run: &[u8], after: &[u8]) -> u64 {
-        let tokens = match self {
-            Self::Letters => letters(run),
-            Self::Digits => run.len().div_ceil(2),
-            Self::Blanks => blanks(run, after),
-            Self::Other => run.len(),
-        };
-        tokens as u64
-    }
-}
-
-fn letters(run: &[u8]) -> usize {
-    let mut words = 0;
-    let mut tokens = 0;
-    let mut rest = run;
-    while !rest.is_empty() {
-        let (word, after) = rest.split_at(word_length(rest));
-        let is_capitals = word.len() > 1 && word.iter().all(u8::is_ascii_uppercase);
-        let per_token = if is_capitals || word.len() > LONGEST_WORD { 2 } else { 4 };
-        tokens += word.len().div_ceil(per_token);
-        words += 1;
-        rest = after;
-    }
-    let is_ragged = words > 1 && run.len() < 3 * words;
-    if is_ragged { tokens.max((run.len() * 3).div_ceil(4)) } else { tokens }
-}
-
-/// Returns where the first word of a run of letters ends: before a capital that follows a small letter, and before the
-/// last of several capitals that a small letter follows (`HTTPResponse`).
-fn word_length(letters: &[u8]) -> usize {
-    let ends = |window: &[u8]| match window {
-        [before, next, ..] if before.is_ascii_lowercase() && next.is_ascii_uppercase() => true,
-        [before, next, after] => before.is_ascii_uppercase() && next.is_ascii_uppercase() && after.is_ascii_lowercase(),
-        _ => false,
-    };
-    let mut tail = letters;
-    while let [_, after @ ..] = tail {
-        if ends(tail.get(..3).unwrap_or(tail)) {
-            return letters.len() - after.len();
+        [first, ..] if first.is_ascii_alphabetic() => {
+            let length = length(rest, |byte| byte.is_ascii_alphabetic());
+            let run = rest.get(..length).unwrap_or(rest);
+            // The tokenizers cut behind `'s` and `'ll`, whatever follows.
+            let cut = if before == Some(b'\'') { length.min(2) } else { 0 };
+            (length, cut as u64 + letters::most_tokens(run.get(cut..).unwrap_or_default()))
         }
-        tail = after;
+        [first, ..] if first.is_ascii_digit() => {
+            let length = length(rest, |byte| byte.is_ascii_digit());
+            (length, length.div_ceil(2) as u64)
+        }
+        [b' ', next, ..] if next.is_ascii_punctuation() => (1, 0),
+        [blank @ (b' ' | b'\t'), ..] => {
+            let all = length(rest, |byte| byte == blank);
+            let joins = |next: &u8| blank == b' ' && next.is_ascii_graphic() && !next.is_ascii_digit();
+            let next = rest.get(all);
+            // The tokenizers cut before the last blank, which may join what follows.
+            if all > 1 && next.is_some_and(joins) {
+                return (all - 1, blanks(all - 1));
+            }
+            let is_cut = all > 1 && next.is_some_and(|next| !next.is_ascii_whitespace());
+            (all, blanks(all) + u64::from(is_cut))
+        }
+        _ => (1, 1),
     }
-    letters.len()
 }
 
-fn blanks(run: &[u8], after: &[u8]) -> usize {
-    let joins_next = match Run::first(after) {
-        Some(Run::Letters | Run::Other) => true,
-        Some(Run::Digits | Run::Blanks) | None => false,
-    };
-    if run == b" " && joins_next { 0 } else { 1 + run.len() / 16 }
+/// Returns how many bytes at the beginning are of a kind.
+fn length(bytes: &[u8], is_kind: impl Fn(u8) -> bool) -> usize {
+    bytes.iter().position(|byte| !is_kind(*byte)).unwrap_or(bytes.len())
+}
+
+/// Returns the tokens of blanks of one kind: up to 20 of them are a token, so two neighbours have more.
+fn blanks(count: usize) -> u64 {
+    1 + count as u64 / 10
 }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::HeuristicCounter;
+use super::{HeuristicCounter, ImageCost, MediaCosts, count_message};
+use crate::message::Message;
 use crate::model::TokenCounter;
 
 /// A way of counting that a profile names.
@@ -39,27 +40,51 @@ pub struct ModelProfile {
     pub context: u64,
     /// How many tokens it writes at the most.
     pub output: u64,
-    /// How it counts.
+    /// How it counts words.
     pub counter: CounterKind,
+    /// What media cost it.
+    pub media: MediaCosts,
 }
 
-/// Beginnings of names with context, output and counter, from the providers' model pages. The longest one decides.
-const KNOWN: [(&str, u64, u64, CounterKind); 15] = [
-    ("gpt-3.5-turbo", 16_385, 4_096, CounterKind::Cl100k),
-    ("gpt-4", 8_192, 8_192, CounterKind::Cl100k),
-    ("gpt-4-32k", 32_768, 32_768, CounterKind::Cl100k),
-    ("gpt-4-turbo", 128_000, 4_096, CounterKind::Cl100k),
-    ("gpt-4.1", 1_047_576, 32_768, CounterKind::O200k),
-    ("gpt-4o", 128_000, 16_384, CounterKind::O200k),
-    ("chatgpt-4o", 128_000, 16_384, CounterKind::O200k),
-    ("gpt-5", 400_000, 128_000, CounterKind::O200k),
-    ("o1", 200_000, 100_000, CounterKind::O200k),
-    ("o3", 200_000, 100_000, CounterKind::O200k),
-    ("o4-mini", 200_000, 100_000, CounterKind::O200k),
-    ("claude-3", 200_000, 4_096, CounterKind::Heuristic),
-    ("claude-", 200_000, 32_000, CounterKind::Heuristic),
-    ("gemini-1.5", 1_048_576, 8_192, CounterKind::Heuristic),
-    ("gemini-2.", 1_048_576, 8_192, CounterKind::Heuristic),
+// The pages that `ImageCost` names have these figures by model. Pages of a PDF: Anthropic's guide to PDF, 1,500 to 3,000
+// tokens of text and an image each, which OpenAI's guide to files says without figures; Gemini's guide to documents, 258.
+// Sound: OpenAI's guide to realtime costs, a token for each 100 ms; Gemini's guide to audio, 32 a second.
+const GPT_4O: MediaCosts = openai("gpt-4o", &[ImageCost::Tiles { base: 85, tile: 170 }]);
+const GPT_4O_MINI: MediaCosts = openai("gpt-4o-mini", &[ImageCost::Tiles { base: 2_833, tile: 5_667 }]);
+const GPT_5: MediaCosts = openai("gpt-5", &[ImageCost::Tiles { base: 70, tile: 140 }]);
+const O1: MediaCosts = openai("o1", &[ImageCost::Tiles { base: 75, tile: 150 }]);
+const MINI: MediaCosts = openai("mini", &[ImageCost::Patches { hundredths: 162 }]);
+const NANO: MediaCosts = openai("nano", &[ImageCost::Patches { hundredths: 246 }]);
+const O4_MINI: MediaCosts = openai("o4-mini", &[ImageCost::Patches { hundredths: 172 }]);
+const CLAUDE: MediaCosts = MediaCosts { name: "claude", images: &[ImageCost::Area], page: 4_600, second: 10 };
+const GEMINI: MediaCosts = MediaCosts { name: "gemini", images: &[ImageCost::Crops], page: 258, second: 32 };
+
+const fn openai(name: &'static str, images: &'static [ImageCost]) -> MediaCosts {
+    MediaCosts { name, images, page: 4_500, second: 10 }
+}
+
+/// Beginnings of names with context, output, counter and media, from the providers' model pages. The longest one decides.
+const KNOWN: [(&str, u64, u64, CounterKind, MediaCosts); 20] = [
+    ("gpt-3.5-turbo", 16_385, 4_096, CounterKind::Cl100k, GPT_4O),
+    ("gpt-4", 8_192, 8_192, CounterKind::Cl100k, GPT_4O),
+    ("gpt-4-32k", 32_768, 32_768, CounterKind::Cl100k, GPT_4O),
+    ("gpt-4-turbo", 128_000, 4_096, CounterKind::Cl100k, GPT_4O),
+    ("gpt-4.1", 1_047_576, 32_768, CounterKind::O200k, GPT_4O),
+    ("gpt-4.1-mini", 1_047_576, 32_768, CounterKind::O200k, MINI),
+    ("gpt-4.1-nano", 1_047_576, 32_768, CounterKind::O200k, NANO),
+    ("gpt-4o", 128_000, 16_384, CounterKind::O200k, GPT_4O),
+    ("gpt-4o-mini", 128_000, 16_384, CounterKind::O200k, GPT_4O_MINI),
+    ("chatgpt-4o", 128_000, 16_384, CounterKind::O200k, GPT_4O),
+    ("gpt-5", 400_000, 128_000, CounterKind::O200k, GPT_5),
+    ("gpt-5-mini", 400_000, 128_000, CounterKind::O200k, MINI),
+    ("gpt-5-nano", 400_000, 128_000, CounterKind::O200k, NANO),
+    ("o1", 200_000, 100_000, CounterKind::O200k, O1),
+    ("o3", 200_000, 100_000, CounterKind::O200k, O1),
+    ("o4-mini", 200_000, 100_000, CounterKind::O200k, O4_MINI),
+    ("claude-3", 200_000, 4_096, CounterKind::Heuristic, CLAUDE),
+    ("claude-", 200_000, 32_000, CounterKind::Heuristic, CLAUDE),
+    ("gemini-1.5", 1_048_576, 8_192, CounterKind::Heuristic, GEMINI),
+    ("gemini-2.", 1_048_576, 8_192, CounterKind::Heuristic, GEMINI),
 ];
 
 impl ModelProfile {
@@ -70,8 +95,38 @@ impl ModelProfile {
         let short = name.rsplit('/').next().unwrap_or(name);
         let short = short.strip_prefix("ft:").unwrap_or(short);
         let matching = KNOWN.iter().filter(|(beginning, ..)| short.starts_with(beginning));
-        let (_, context, output, counter) = *matching.max_by_key(|(beginning, ..)| beginning.len())?;
-        Some(Self { name: name.to_owned(), context, output, counter })
+        let (_, context, output, counter, media) = *matching.max_by_key(|(beginning, ..)| beginning.len())?;
+        Some(Self { name: name.to_owned(), context, output, counter, media })
+    }
+
+    /// Returns the counter of the model: it counts words as the profile says, and media by what they cost this model.
+    ///
+    /// Its name tells both, so that what a memory has stored for another model is counted again.
+    pub fn token_counter(&self) -> Arc<dyn TokenCounter> {
+        let words = self.counter.counter();
+        Arc::new(ModelCounter { name: format!("{}+{}", words.name(), self.media.name), words, media: self.media })
+    }
+}
+
+/// Counts for one model.
+#[derive(Debug)]
+struct ModelCounter {
+    name: String,
+    words: Arc<dyn TokenCounter>,
+    media: MediaCosts,
+}
+
+impl TokenCounter for ModelCounter {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn count(&self, message: &Message) -> u64 {
+        count_message(message, &self.media, &|text| self.words.count_text(text))
+    }
+
+    fn count_text(&self, text: &str) -> u64 {
+        self.words.count_text(text)
     }
 }
 

@@ -12,7 +12,7 @@ fn message(value: &Value) -> Message {
 
 /// Counts bytes, so that sums can be checked by eye.
 fn bytes(value: &Value) -> u64 {
-    count_message(&message(value), &|text| text.len() as u64)
+    count_message(&message(value), &MediaCosts::USUAL, &|text| text.len() as u64)
 }
 
 #[test]
@@ -29,21 +29,6 @@ fn every_part_of_a_message_is_counted() {
     let legacy = json!({ "name": "f", "arguments": "words" });
     let counted = bytes(&json!({ "role": "assistant", "content": null, "function_call": legacy }));
     assert_eq!(counted, 3 + 9 + 3 + legacy.to_string().len() as u64);
-}
-
-#[test]
-fn media_counts_flat_whatever_its_bytes() {
-    let image = |url: &str, detail: &str| {
-        bytes(
-            &json!({ "role": "user", "content": [{ "type": "image_url", "image_url": { "url": url, "detail": detail } }] }),
-        )
-    };
-    let data = format!("data:image/png;base64,{}", "A".repeat(1 << 20));
-    assert_eq!(image(&data, "high"), image("https://example.org/a.png", "high"));
-    assert_eq!(image(&data, "low"), 3 + 4 + 85);
-    assert_eq!(image(&data, "auto"), 3 + 4 + 1_445);
-    let file = json!({ "type": "file", "file": { "file_data": data } });
-    assert_eq!(bytes(&json!({ "role": "user", "content": [file] })), 3 + 4 + 4_500);
 }
 
 #[test]
@@ -75,7 +60,20 @@ fn profiles_are_found_by_the_longest_beginning() {
     assert_eq!(context("openai/gpt-4.1-nano"), Some(1_047_576));
     assert_eq!(context("ft:gpt-4o:acme::id"), Some(128_000));
     assert_eq!(context("llama3.1:8b"), None);
-    assert_eq!(ModelProfile::of("claude-sonnet-4").unwrap().counter.counter().name(), "heuristic");
+    assert_eq!(ModelProfile::of("claude-sonnet-4").unwrap().counter.counter().name(), "heuristic-2");
+}
+
+#[test]
+fn a_model_counts_media_by_its_own_costs_and_its_counter_has_a_name_of_its_own() {
+    let image = json!({ "role": "user", "content": [{ "type": "image_url", "image_url": { "url": "https://a.example/b.png" } }] });
+    let counter = |model: &str| ModelProfile::of(model).unwrap().token_counter();
+    let costs =
+        |model: &str| counter(model).count(&message(&image)) - counter(model).count_text("user") - MESSAGE_TOKENS;
+    let models = ["gpt-4o", "gpt-4o-mini", "gpt-4.1-nano", "o3", "claude-sonnet-4", "gemini-2.5-pro"];
+    assert_eq!(models.map(costs), [1_445, 48_169, 3_779, 1_275, 1_600, 1_548]);
+    let names: std::collections::BTreeSet<_> = models.iter().map(|model| counter(model).name().to_owned()).collect();
+    assert_eq!(names.len(), models.len());
+    assert_eq!(counter("gpt-4o").count_text("hello"), CounterKind::O200k.counter().count_text("hello"));
 }
 
 #[test]
@@ -83,13 +81,13 @@ fn the_heuristic_formula_is_the_documented_one() {
     let count = |text: &str| HeuristicCounter.count_text(text);
     assert_eq!(count(""), 0);
     assert_eq!(count("a"), 1);
-    // Two words of two tokens, a free blank, times 1.3, and one.
-    assert_eq!(count("hello world"), 7);
-    assert_eq!(count("1234567"), 7);
-    assert_eq!(count("abc 5"), 5);
+    // A frequent word behind a blank, and one that stands at the beginning.
+    assert_eq!([count(" world"), count("hello world")], [1, 4]);
+    // No two of these letters are a token.
+    assert_eq!(count("qgqkzjxg"), 8);
+    assert_eq!([count("1234567"), count("abc 5")], [4, 3]);
     assert_eq!(count("{}[]\n\n\n\n"), 8);
-    // Never more than the bytes.
     assert_eq!(count("日本語"), 9);
     assert_eq!(count("getHTTPResponse"), 8);
-    assert_eq!(count(&" ".repeat(1_000)), 83);
+    assert_eq!([count("  a"), count("  1"), count(&" ".repeat(1_000))], [2, 3, 101]);
 }

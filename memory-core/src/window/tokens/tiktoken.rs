@@ -5,7 +5,7 @@ use std::fmt;
 use tiktoken_rs::CoreBPE;
 use tiktoken_rs::tokenizer::{Tokenizer, get_tokenizer};
 
-use super::count_message;
+use super::{MediaCosts, count_message};
 use crate::error::{Error, Result};
 use crate::message::Message;
 use crate::model::TokenCounter;
@@ -15,7 +15,8 @@ const PIECE_BYTES: usize = 64 << 10;
 
 /// Counts as OpenAI's tokenizers do, a text of more than 64 KiB at most one token too high for each 64 KiB.
 ///
-/// Words such as `<|endoftext|>` are ordinary text. The tables are loaded once per process, at the first count.
+/// Its name is the tokenizer's, with the number of the rules by which the rest of a message is counted. Words such as
+/// `<|endoftext|>` are ordinary text. The tables are loaded once per process, at the first count.
 #[derive(Clone, Copy)]
 pub struct TiktokenCounter {
     name: &'static str,
@@ -34,12 +35,12 @@ impl TiktokenCounter {
             Some(Tokenizer::O200kBase) => Ok(Self::o200k()),
             Some(Tokenizer::Cl100kBase) => Ok(Self::cl100k()),
             Some(Tokenizer::O200kHarmony) => {
-                Ok(Self { name: "o200k_harmony", tables: tiktoken_rs::o200k_harmony_singleton })
+                Ok(Self { name: "o200k_harmony-2", tables: tiktoken_rs::o200k_harmony_singleton })
             }
-            Some(Tokenizer::P50kBase) => Ok(Self { name: "p50k_base", tables: tiktoken_rs::p50k_base_singleton }),
-            Some(Tokenizer::P50kEdit) => Ok(Self { name: "p50k_edit", tables: tiktoken_rs::p50k_edit_singleton }),
+            Some(Tokenizer::P50kBase) => Ok(Self { name: "p50k_base-2", tables: tiktoken_rs::p50k_base_singleton }),
+            Some(Tokenizer::P50kEdit) => Ok(Self { name: "p50k_edit-2", tables: tiktoken_rs::p50k_edit_singleton }),
             Some(Tokenizer::R50kBase | Tokenizer::Gpt2) => {
-                Ok(Self { name: "r50k_base", tables: tiktoken_rs::r50k_base_singleton })
+                Ok(Self { name: "r50k_base-2", tables: tiktoken_rs::r50k_base_singleton })
             }
             None => Err(Error::Unsupported { backend: "tiktoken", what: "count for this model".to_owned() }),
         }
@@ -47,12 +48,12 @@ impl TiktokenCounter {
 
     /// Returns the counter of GPT-4o and later models.
     pub fn o200k() -> Self {
-        Self { name: "o200k_base", tables: tiktoken_rs::o200k_base_singleton }
+        Self { name: "o200k_base-2", tables: tiktoken_rs::o200k_base_singleton }
     }
 
     /// Returns the counter of GPT-4, GPT-3.5 and the embedding models.
     pub fn cl100k() -> Self {
-        Self { name: "cl100k_base", tables: tiktoken_rs::cl100k_base_singleton }
+        Self { name: "cl100k_base-2", tables: tiktoken_rs::cl100k_base_singleton }
     }
 }
 
@@ -68,7 +69,7 @@ impl TokenCounter for TiktokenCounter {
     }
 
     fn count(&self, message: &Message) -> u64 {
-        count_message(message, &|text| self.count_text(text))
+        count_message(message, &MediaCosts::USUAL, &|text| self.count_text(text))
     }
 
     fn count_text(&self, text: &str) -> u64 {
@@ -105,11 +106,11 @@ mod tests {
     #[test]
     fn models_are_known_by_name() {
         let name = |model: &str| TiktokenCounter::for_model(model).map(|counter| counter.name.to_owned());
-        assert_eq!(name("gpt-4o-mini").unwrap(), "o200k_base");
-        assert_eq!(name("openai/gpt-4o").unwrap(), "o200k_base");
-        assert_eq!(name("gpt-4").unwrap(), "cl100k_base");
-        assert_eq!(name("text-embedding-3-small").unwrap(), "cl100k_base");
-        assert_eq!(name("gpt-oss-120b").unwrap(), "o200k_harmony");
+        assert_eq!(name("gpt-4o-mini").unwrap(), "o200k_base-2");
+        assert_eq!(name("openai/gpt-4o").unwrap(), "o200k_base-2");
+        assert_eq!(name("gpt-4").unwrap(), "cl100k_base-2");
+        assert_eq!(name("text-embedding-3-small").unwrap(), "cl100k_base-2");
+        assert_eq!(name("gpt-oss-120b").unwrap(), "o200k_harmony-2");
         assert!(matches!(name("some-llama"), Err(Error::Unsupported { .. })));
     }
 

@@ -34,8 +34,8 @@ async fn session(head: i64) -> (TempDir, Sqlite, Scope, SessionId) {
 }
 
 async fn append(file: &Sqlite, scope: &Scope, session: &SessionId, count: usize) {
-    let new = || NewMessage { message: Arc::new(Message::new(Role::User, "words", Timestamp(0))), tokens: 1 };
-    let batch = Append { fence: None, messages: (0..count).map(|_| new()).collect() };
+    let new = || NewMessage::sized(Message::new(Role::User, "words", Timestamp(0)), 1);
+    let batch = Append::new((0..count).map(|_| new()).collect());
     SqliteChat::new(file).append(scope, session, &batch).await.unwrap();
 }
 

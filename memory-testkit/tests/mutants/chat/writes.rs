@@ -80,10 +80,10 @@ impl Break for AppendsTwice {
     async fn append(&self, inner: &MemChat, scope: &Scope, session: &SessionId, batch: &Append) -> Result<Appended> {
         let fresh = |new: &NewMessage| {
             let message = (*new.message).clone().with_id(MessageId::fresh());
-            NewMessage { message: Arc::new(message), tokens: new.tokens }
+            NewMessage { message: Arc::new(message), ..new.clone() }
         };
         let messages = batch.messages.iter().map(fresh).collect();
-        inner.append(scope, session, &Append { fence: batch.fence, messages }).await
+        inner.append(scope, session, &Append { messages, ..batch.clone() }).await
     }
 }
 
@@ -100,10 +100,10 @@ struct AppendsOneByOne;
 #[async_trait]
 impl Break for AppendsOneByOne {
     async fn append(&self, inner: &MemChat, scope: &Scope, session: &SessionId, batch: &Append) -> Result<Appended> {
-        let empty = Append { fence: batch.fence, messages: Vec::new() };
+        let empty = Append { messages: Vec::new(), ..batch.clone() };
         let mut all = inner.append(scope, session, &empty).await?;
         for new in &batch.messages {
-            let one = Append { fence: batch.fence, messages: vec![new.clone()] };
+            let one = Append { messages: vec![new.clone()], ..batch.clone() };
             let appended = inner.append(scope, session, &one).await?;
             all.placements.extend(appended.placements);
             all.state = appended.state;
@@ -128,7 +128,7 @@ impl Break for SkipsConflicts {
     async fn append(&self, inner: &MemChat, scope: &Scope, session: &SessionId, batch: &Append) -> Result<Appended> {
         match inner.append(scope, session, batch).await {
             Err(Error::IdConflict { .. }) => {
-                let empty = Append { fence: None, messages: Vec::new() };
+                let empty = Append::new(Vec::new());
                 let answer = inner.append(scope, session, &empty).await?;
                 let placements = vec![Placement::Already(answer.state.head); batch.messages.len()];
                 Ok(Appended { placements, ..answer })
@@ -150,7 +150,7 @@ struct IgnoresFences;
 #[async_trait]
 impl Break for IgnoresFences {
     async fn append(&self, inner: &MemChat, scope: &Scope, session: &SessionId, batch: &Append) -> Result<Appended> {
-        inner.append(scope, session, &Append { fence: None, messages: batch.messages.clone() }).await
+        inner.append(scope, session, &Append { fence: None, ..batch.clone() }).await
     }
 }
 
@@ -167,7 +167,7 @@ struct AnswersTooEarly;
 #[async_trait]
 impl Break for AnswersTooEarly {
     async fn append(&self, inner: &MemChat, scope: &Scope, session: &SessionId, batch: &Append) -> Result<Appended> {
-        let before = inner.append(scope, session, &Append { fence: None, messages: Vec::new() }).await?.state;
+        let before = inner.append(scope, session, &Append::new(Vec::new())).await?.state;
         let appended = inner.append(scope, session, batch).await?;
         Ok(Appended { state: before, ..appended })
     }

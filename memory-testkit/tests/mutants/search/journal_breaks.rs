@@ -67,7 +67,7 @@ impl Break for PushesOneByOne {
     async fn push(&self, inner: &MemJournal, scope: &Scope, session: &SessionId, batch: &Append) -> Result<u64> {
         let mut last = 0;
         for new in &batch.messages {
-            last = inner.push(scope, session, &Append { fence: batch.fence, messages: vec![new.clone()] }).await?;
+            last = inner.push(scope, session, &Append { messages: vec![new.clone()], ..batch.clone() }).await?;
             tokio::task::yield_now().await;
         }
         Ok(last)

@@ -1,0 +1,153 @@
+//! What images, sounds and files cost a model, in tokens.
+
+mod header;
+#[cfg(test)]
+mod tests;
+
+use serde_json::Value;
+
+use header::dimensions;
+
+/// Bytes of a file that count a token, as of plain text. No provider publishes a figure by size.
+const FILE_BYTES: u64 = 4;
+/// Bytes of a second of sound: 16,000 samples of 16 bits in a WAV, and an MP3 of 32 kbit/s.
+const WAV_SECOND: u64 = 32_000;
+const MP3_SECOND: u64 = 4_000;
+/// Seconds of a sound whose size is not known.
+const SECONDS: u64 = 120;
+
+/// What an image costs by its width and height, or where they are not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ImageCost {
+    /// `base`, and `tile` for each square of 512 pixels, once the image is scaled into 2,048 × 2,048 pixels and its shorter
+    /// side to 768 (OpenAI's guide to images, "calculating costs"). In low detail `base` alone; 8 tiles where nothing is known.
+    Tiles {
+        /// Tokens of any image.
+        base: u64,
+        /// Tokens of a square.
+        tile: u64,
+    },
+    /// So many hundredths of a token for each square of 32 pixels, 1,536 of them at the most (the same page, for the small
+    /// models); that many where nothing is known.
+    Patches {
+        /// Hundredths of a token.
+        hundredths: u64,
+    },
+    /// One for each 750 pixels, once the longer side is scaled to 1,568, and 1,600 at the most (Anthropic's guide to vision,
+    /// "evaluate image size"); that many where nothing is known.
+    Area,
+    /// 258 for each tile, whose side is two thirds of the shorter side and 768 pixels at the most; 258 for an image of up to
+    /// 384 × 384 (Gemini's guide to images, "token calculation"). 6 tiles where nothing is known, as of a wide photograph.
+    Crops,
+}
+
+impl ImageCost {
+    /// Returns the tokens of an image of so many pixels, in low detail perhaps.
+    pub fn tokens(self, pixels: Option<(u64, u64)>, is_low: bool) -> u64 {
+        match (self, pixels) {
+            (Self::Tiles { base, .. }, _) if is_low => base,
+            (Self::Tiles { base, tile }, None) => base + 8 * tile,
+            (Self::Tiles { base, tile }, Some((width, height))) => {
+                let (width, height) = scaled(width, height, width.max(height), 2_048);
+                let (width, height) = scaled(width, height, width.min(height), 768);
+                base + tile * width.div_ceil(512) * height.div_ceil(512)
+            }
+            (Self::Patches { hundredths }, pixels) => {
+                let patches = pixels.map_or(u64::MAX, |(width, height)| width.div_ceil(32) * height.div_ceil(32));
+                (patches.min(1_536) * hundredths).div_ceil(100)
+            }
+            (Self::Area, None) => 1_600,
+            (Self::Area, Some((width, height))) => {
+                let (width, height) = scaled(width, height, width.max(height), 1_568);
+                (width * height).div_ceil(750).min(1_600)
+            }
+            (Self::Crops, None) => 6 * 258,
+            (Self::Crops, Some((width, height))) if width.max(height) <= 384 => 258,
+            (Self::Crops, Some((width, height))) => {
+                let side = (width.min(height) * 2 / 3).clamp(1, 768);
+                width.div_ceil(side).saturating_mul(height.div_ceil(side)).saturating_mul(258)
+            }
+        }
+    }
+}
+
+/// Returns the sides of an image, one of which is `side`, made smaller so that this one has `most` pixels.
+fn scaled(width: u64, height: u64, side: u64, most: u64) -> (u64, u64) {
+    if side <= most {
+        return (width, height);
+    }
+    ((width * most).div_ceil(side), (height * most).div_ceil(side))
+}
+
+/// What media cost a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MediaCosts {
+    /// A name, which becomes part of a counter's name: other costs have another one.
+    pub name: &'static str,
+    /// What an image costs: the dearest of these.
+    pub images: &'static [ImageCost],
+    /// The fewest tokens of a file: those of a page.
+    pub page: u64,
+    /// Tokens of a second of sound.
+    pub second: u64,
+}
+
+impl MediaCosts {
+    /// What is counted where the model is not known: the dearer of OpenAI's and Anthropic's images, and the dearest of the
+    /// others.
+    pub const USUAL: Self = Self {
+        name: "usual",
+        images: &[ImageCost::Tiles { base: 85, tile: 170 }, ImageCost::Area],
+        page: 4_600,
+        second: 32,
+    };
+
+    /// Returns the tokens of a piece of media: of an image by its pixels, where its data begin with a header that tells; of a
+    /// sound and a file by their size, of a text by its words; of what is elsewhere by the usual size.
+    pub(super) fn tokens(&self, value: &Value, words: &dyn Fn(&str) -> u64) -> u64 {
+        let source = value.get("source").filter(|source| source.get("type").and_then(Value::as_str) == Some("text"));
+        if let Some(text) = source.and_then(|source| source.get("data")).and_then(Value::as_str) {
+            return words(text).max(self.page);
+        }
+        let kind = value.get("type").and_then(Value::as_str).unwrap_or_default();
+        let inner = value.get(kind);
+        let member = |name: &str| inner.and_then(|inner| inner.get(name)).and_then(Value::as_str);
+        let data = data(value);
+        match kind {
+            "image_url" | "image" | "input_image" => {
+                let (pixels, is_low) = (data.and_then(dimensions), member("detail") == Some("low"));
+                self.images.iter().map(|cost| cost.tokens(pixels, is_low)).max().unwrap_or_default()
+            }
+            "input_audio" => {
+                let rate = if member("format") == Some("wav") { WAV_SECOND } else { MP3_SECOND };
+                data.map_or(SECONDS, |data| size(data).div_ceil(rate)).saturating_mul(self.second)
+            }
+            _ => data.map_or(0, |data| size(data) / FILE_BYTES).max(self.page),
+        }
+    }
+}
+
+/// Returns how many bytes a text in base64 stands for.
+fn size(data: &str) -> u64 {
+    data.len() as u64 / 4 * 3
+}
+
+/// Returns the data in a piece, in base64: the longest text in it, unless that is an address or a name.
+fn data(value: &Value) -> Option<&str> {
+    let text = longest(value);
+    match text.strip_prefix("data:") {
+        Some(rest) => rest.split_once(',').map(|(_, data)| data),
+        None => Some(text).filter(|text| text.len() > 100 && !text.contains("://")),
+    }
+}
+
+fn longest(value: &Value) -> &str {
+    let longer = |one: &str, other: &str| one.len().cmp(&other.len());
+    match value {
+        Value::String(text) => text,
+        Value::Array(list) => list.iter().map(longest).max_by(|one, other| longer(one, other)).unwrap_or_default(),
+        Value::Object(map) => map.values().map(longest).max_by(|one, other| longer(one, other)).unwrap_or_default(),
+        _ => "",
+    }
+}
