@@ -37,7 +37,7 @@ async fn a_trusted_server_is_spoken_to_and_another_is_not(servers: Servers) -> S
 
     let chat = RedisChat::new(&Redis::connect(trusting(server.url())).await?)?;
     let (scope, session) = (Scope::new("tls", "ada")?, SessionId::new("s")?);
-    let message = Message::new(Role::User, "said in secret", Timestamp(0)).into();
+    let message = Message::new(Role::User, "said in secret", Timestamp(0));
     chat.append(&scope, &session, &Append::new(vec![NewMessage::sized(message, 1)])).await?;
     equal(chat.read(&scope, &session, &Page::newest(1)).await?.messages.len(), 1)?;
 

@@ -121,6 +121,8 @@ mod tests {
     use crate::engine::Content;
     use crate::id::{Seq, SessionId};
     use crate::message::{Role, StoredMessage};
+    use crate::model::CounterId;
+    use crate::window::MediaCosts;
     use crate::window::tokens::count_message;
 
     #[derive(Debug)]
@@ -132,7 +134,7 @@ mod tests {
         }
 
         fn count(&self, message: &Message) -> u64 {
-            count_message(message, &|text| text.len() as u64)
+            count_message(message, &MediaCosts::USUAL, &|text| text.len() as u64)
         }
 
         fn count_text(&self, text: &str) -> u64 {
@@ -147,6 +149,7 @@ mod tests {
             session: SessionId::new("s").unwrap(),
             seq: Seq(1),
             tokens: 0,
+            counter: CounterId::UNKNOWN,
             covers: None,
             archived_by: None,
             message: Some(message.into()),

@@ -32,19 +32,19 @@ const COUNTERLESS: [(i64, &str, &str); 6] = [
     (11, "vectors", include_str!("../../migrations/0011_vectors.sql")),
 ];
 
-fn failed(error: sqlx::Error) -> Failure {
+fn failed(error: &sqlx::Error) -> Failure {
     Failure::new(error.to_string())
 }
 
 /// Makes a schema by these migrations alone, and returns its name and a connection to it.
 async fn make(url: &str, migrations: &[(i64, &'static str, &'static str)]) -> Result<(String, PgConnection), Failure> {
     let schema = format!("t{}", Uuid::now_v7().simple());
-    let mut connection = PgConnection::connect(&ordinary(url)).await.map_err(failed)?;
+    let mut connection = PgConnection::connect(&ordinary(url)).await.map_err(|error| failed(&error))?;
     let sql = "SELECT set_config('search_path', $1 || ', public', false)";
-    sqlx::query(sql).bind(&schema).execute(&mut connection).await.map_err(failed)?;
+    sqlx::query(sql).bind(&schema).execute(&mut connection).await.map_err(|error| failed(&error))?;
     let sql =
         "DO $$ BEGIN EXECUTE format('CREATE SCHEMA %I', split_part(current_setting('search_path'), ',', 1)); END $$";
-    sqlx::raw_sql(sql).execute(&mut connection).await.map_err(failed)?;
+    sqlx::raw_sql(sql).execute(&mut connection).await.map_err(|error| failed(&error))?;
     let migration = |(version, name, sql): &(i64, &'static str, &'static str)| {
         Migration::new(*version, (*name).into(), MigrationType::Simple, (*sql).into_sql_str(), false)
     };
@@ -73,7 +73,7 @@ pub(crate) async fn counting(servers: Servers) -> Scene {
          ARRAY['user'::bytea], '{NULL}', '{3}', '{0}', '{NULL}', ARRAY[$5]::text[])";
     let append = sqlx::query_scalar::<_, i16>(sql).bind(scope.key()).bind(session.key()).bind(message.id.0);
     let append = append.bind(message.digest(&session).0.to_vec()).bind(body);
-    equal(append.fetch_one(&mut connection).await.map_err(failed)?, 0)?;
+    equal(append.fetch_one(&mut connection).await.map_err(|error| failed(&error))?, 0)?;
     let chat = PgChat::new(&open(&url, &schema).await?);
     let new = NewMessage { counter: CounterId(u32::MAX), ..new("new words") };
     let batch = Append { asked: 40_000, ..Append::new(vec![new]) };

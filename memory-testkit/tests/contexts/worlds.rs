@@ -9,7 +9,7 @@ use memory_core::message::Defaults;
 use memory_core::model::TokenCounter;
 use memory_core::reference::{MemChat, MemRecords, MemText};
 use memory_core::window::tokens::count_message;
-use memory_core::window::{Budget, CounterKind, HeuristicCounter, Oversize};
+use memory_core::window::{Budget, CounterKind, HeuristicCounter, MediaCosts, Oversize};
 use memory_core::{Analysis, Message, MessageId, Role, Scope, SeqRange, SessionId, StoredMessage, Timestamp, Truth};
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ impl TokenCounter for Letters {
     }
 
     fn count(&self, message: &Message) -> u64 {
-        count_message(message, &|text| text.len() as u64)
+        count_message(message, &MediaCosts::USUAL, &|text| text.len() as u64)
     }
 
     fn count_text(&self, text: &str) -> u64 {

@@ -28,7 +28,7 @@ impl TokenCounter for Boundless {
     }
 }
 
-fn is_invalid<T: std::fmt::Debug>(answer: Result<T, Error>) -> bool {
+fn is_invalid<T: std::fmt::Debug>(answer: &Result<T, Error>) -> bool {
     matches!(answer, Err(Error::Invalid { .. }))
 }
 
@@ -41,7 +41,7 @@ async fn a_record_that_is_too_large_in_any_part_is_not_remembered() {
     let long = "o".repeat(64 << 20);
     let all = [Remember::fact("x").with_origin(&long), Remember::fact("x").with_metadata("k", long), sources];
     for remember in all {
-        assert!(is_invalid(ada.remember(remember).await));
+        assert!(is_invalid(&ada.remember(remember).await));
     }
     assert_eq!(ada.records(&memory_core::Filter::All, None, 10).await.unwrap(), []);
 }
@@ -49,7 +49,7 @@ async fn a_record_that_is_too_large_in_any_part_is_not_remembered() {
 #[tokio::test]
 async fn counts_at_the_end_of_their_type_are_neither_appended_nor_restored() {
     let boundless = Bench::with(Taps::default(), |builder| builder.counter(Arc::new(Boundless))).await;
-    assert!(is_invalid(boundless.session("ada").append(vec![boundless.user("one")]).await));
+    assert!(is_invalid(&boundless.session("ada").append(vec![boundless.user("one")]).await));
 
     let bench = Bench::new().await;
     let talk = bench.session("ada");
@@ -61,9 +61,9 @@ async fn counts_at_the_end_of_their_type_are_neither_appended_nor_restored() {
     for count in [i64::MAX as u64, i64::MAX as u64 + 1, u64::MAX] {
         let mut rows = rows.clone();
         rows[0].tokens = count;
-        assert!(is_invalid(bench.session("bob").restore(&rows).await), "{count} tokens");
+        assert!(is_invalid(&bench.session("bob").restore(&rows).await), "{count} tokens");
         let records: Vec<_> = records.iter().map(|row| StoredRecord { access_count: count, ..row.clone() }).collect();
-        assert!(is_invalid(bob.restore(&records).await), "{count} accesses");
+        assert!(is_invalid(&bob.restore(&records).await), "{count} accesses");
     }
     assert!(bench.session("bob").restore(&rows).await.is_ok() && bob.restore(&records).await.is_ok());
 }

@@ -189,6 +189,7 @@ fn shown(model: &Model) -> Option<(Trust, Option<Value>)> {
 }
 
 /// How many histories there are: `MEMORY_HISTORIES`, or 1,000.
+#[expect(clippy::disallowed_methods, reason = "the configuration of the test")]
 fn histories() -> u64 {
     std::env::var("MEMORY_HISTORIES").ok().and_then(|count| count.parse().ok()).unwrap_or(1_000)
 }
