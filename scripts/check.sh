@@ -36,7 +36,7 @@ step "documentation"
 crates=(memory memory_core memory_elastic memory_models memory_postgres memory_qdrant memory_redis memory_sqlite memory_testkit)
 for features in "" --all-features; do
   RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet $features
-  cargo run --quiet -p memory-testkit --example doc_links -- target/doc "${crates[@]}"
+  cargo run --quiet -p memory-testkit --example doc_links -- "${CARGO_TARGET_DIR:-target}/doc" "${crates[@]}"
 done
 
 step "servers of the tests"
