@@ -85,9 +85,13 @@ impl Window {
     }
 
     /// Returns the largest legal part of the window within `budget` tokens, the newest summary first if it takes
-    /// half at most and leaves room for the last turn.
+    /// half at most and leaves room for the last turn, or if there is room for all.
     fn fit_window(&self, budget: u64, oversize: Oversize, counter: &dyn TokenCounter) -> Result<Fitted> {
-        if let Some(summary) = self.summary.as_ref().filter(|summary| summary.tokens <= budget / 2)
+        let all = self.ledger.tokens_from(0);
+        let has_room = |summary: &&StoredMessage| {
+            summary.tokens <= budget / 2 || self.is_whole && all.saturating_add(summary.tokens) <= budget
+        };
+        if let Some(summary) = self.summary.as_ref().filter(has_room)
             && let Ok(mut fitted) = self.fit_messages(budget - summary.tokens, Oversize::Error, counter)
         {
             let is_before = |row: &StoredMessage| row.covers.is_some() && row.seq < summary.seq;

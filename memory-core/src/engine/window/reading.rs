@@ -67,10 +67,8 @@ impl Window {
     /// Returns the page of the next older rows, if what was read leaves some of `budget`: rows that no context can hold have
     /// a share of the page, and none of the context.
     pub(in crate::engine) fn older(&self, budget: u64) -> Option<Page> {
-        // A larger one does not go in.
-        let summary = self.summary.as_ref().map_or(0, |row| row.tokens);
-        let summary = if summary <= budget / 2 { summary } else { 0 };
-        let room = budget.saturating_sub(self.ledger.tokens_from(0).saturating_add(summary));
+        // Without the newest summary, which may find no room.
+        let room = budget.saturating_sub(self.ledger.tokens_from(0));
         (room > 0 && !self.is_whole).then(|| Page::before(self.first, TAIL, View::Active).within(room))
     }
 
