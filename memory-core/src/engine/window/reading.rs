@@ -19,6 +19,8 @@ const INSTRUCTIONS: usize = 256;
 const HEAD: usize = 8;
 /// Rows of the tail that are read at the most; the budget usually stops the page long before.
 const TAIL: usize = 20_000;
+/// Older rows that are read at once where the first pages leave room.
+const MORE: usize = 64;
 /// Instructions are read up to so many times the budget: counts that are stored may be another counter's.
 const SLACK: u64 = 8;
 
@@ -69,7 +71,7 @@ impl Window {
     pub(in crate::engine) fn older(&self, budget: u64) -> Option<Page> {
         // Without the newest summary, which may find no room.
         let room = budget.saturating_sub(self.ledger.tokens_from(0));
-        (room > 0 && !self.is_whole).then(|| Page::before(self.first, TAIL, View::Active).within(room))
+        (room > 0 && !self.is_whole).then(|| Page::before(self.first, MORE, View::Active))
     }
 
     /// Returns the page of the next older rows, if the last turn begins before what was read: then it is larger than `budget`.
