@@ -8,7 +8,7 @@ mod vectors;
 
 use std::future::Future;
 
-use memory_core::{Filter, Message, Result, Role, Scope, Timestamp};
+use memory_core::{Field, Filter, Message, Result, Role, Scope, Timestamp};
 
 use crate::crowd::together;
 use crate::generate::{self, Random};
@@ -46,11 +46,15 @@ where
     together((1..).zip(shares).map(|(number, share)| put(number, share.to_vec()))).await
 }
 
-/// Returns random filters, the simplest ones among them, and as many others as asked for.
+/// Returns random filters, as many as asked for, behind the simplest ones and those for values that look alike.
 fn filters(random: &mut Random, count: usize) -> Vec<Filter> {
     let simple = [Filter::All, Filter::And(Vec::new()), Filter::Or(Vec::new()), Filter::All.negate()];
+    let alike = generate::METADATA_KEYS.iter().flat_map(|key| {
+        let field = || Field::Metadata((*key).to_owned());
+        [Filter::eq(field(), 1), Filter::eq(field(), "1")]
+    });
     let drawn = (0..count).map(|number| generate::filter(random, number % 4));
-    simple.into_iter().chain(drawn).collect()
+    simple.into_iter().chain(alike).chain(drawn).collect()
 }
 
 /// Returns a limit: one, some, or more than there are items.
