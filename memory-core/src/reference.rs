@@ -30,14 +30,7 @@ pub use vectors::MemVectors;
 const BACKEND: &str = "reference";
 
 fn health() -> Health {
-    let version = env!("CARGO_PKG_VERSION").to_owned();
-    Health {
-        server: "in-process".to_owned(),
-        version,
-        durability: Durability::Volatile,
-        is_walled: None,
-        is_read_only: false,
-    }
+    Health::new("in-process", env!("CARGO_PKG_VERSION"), Durability::Volatile)
 }
 
 /// Returns the answer to an erasure that left nothing.

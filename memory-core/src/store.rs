@@ -36,6 +36,14 @@ pub struct Health {
     pub is_read_only: bool,
 }
 
+impl Health {
+    /// A server without a wall of its own that takes writes.
+    #[must_use]
+    pub fn new(server: impl Into<String>, version: impl Into<String>, durability: Durability) -> Self {
+        Self { server: server.into(), version: version.into(), durability, is_walled: None, is_read_only: false }
+    }
+}
+
 /// How thoroughly something was erased.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -109,8 +109,7 @@ impl Index {
             return Err(fault).doing(PING);
         }
         let version = self.elastic.version().await?;
-        let (server, durability) = ("Elasticsearch".to_owned(), self.durability.renew(|| self.ask()).await?);
-        Ok(Health { server, version, durability, is_walled: None, is_read_only: false })
+        Ok(Health::new("Elasticsearch", version, self.durability.renew(|| self.ask()).await?))
     }
 
     /// Returns `Ok` if the index may be written to, by settings that the server told within the last minute.

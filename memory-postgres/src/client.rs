@@ -125,8 +125,7 @@ impl Postgres {
         });
         let version = version.await?;
         let settings::Server { durability, is_walled } = self.shared.server.renew(|| self.ask()).await?;
-        let server = "PostgreSQL".to_owned();
-        Ok(Health { server, version, durability, is_walled: Some(is_walled), is_read_only: false })
+        Ok(Health { is_walled: Some(is_walled), ..Health::new("PostgreSQL", version, durability) })
     }
 }
 

@@ -85,13 +85,7 @@ impl Qdrant {
     pub async fn ping(&self) -> Result<Health> {
         let reply = self.read("answer", |driver| async move { driver.health_check().await }).await?;
         // A write that is completed outlives the server's process. It is an index: what a loss of power takes is rebuilt.
-        Ok(Health {
-            server: reply.title,
-            version: reply.version,
-            durability: Durability::Committed,
-            is_walled: None,
-            is_read_only: false,
-        })
+        Ok(Health::new(reply.title, reply.version, Durability::Committed))
     }
 
     /// Closes the connections after the calls under way have ended. A later call opens new ones.

@@ -92,8 +92,7 @@ impl Redis {
     /// Reads the server's settings again, and returns its health.
     pub(crate) async fn ping(&self) -> Result<Health> {
         let server = self.shared.server.renew(|| self.ask()).await?;
-        let (name, version) = (server.name.clone(), server.version.clone());
-        Ok(Health { server: name, version, durability: server.durability(), is_walled: None, is_read_only: false })
+        Ok(Health::new(&*server.name, &*server.version, server.durability()))
     }
 
     async fn ask(&self) -> Result<Arc<Server>> {

@@ -18,7 +18,7 @@ mod stub {
 
     /// What the script answers once it has appended a message.
     fn appended() -> String {
-        let state = ["00000000000000000000", "0", "0", "1", "1", "1", ""].map(reply::bulk);
+        let state = ["00000000000000000000", "0", "0", "1", "1", "1", "0", ""].map(reply::bulk);
         let none: [&str; 0] = [];
         reply::array(&[reply::bulk("ok"), reply::array(&state), reply::array(&none)])
     }

@@ -162,12 +162,12 @@ impl Sqlite {
         let doing = "answer";
         let version = self.read(doing, move |connection| {
             Box::pin(async move {
-                let version = sqlx::query_scalar("SELECT sqlite_version()").fetch_one(connection).await;
+                let version = sqlx::query_scalar::<_, String>("SELECT sqlite_version()").fetch_one(connection).await;
                 version.map_err(|source| classify(source, doing))
             })
         });
-        let (server, durability, is_read_only) = ("SQLite".to_owned(), self.durability(), self.is_read_only());
-        Ok(Health { server, version: version.await?, durability, is_walled: None, is_read_only })
+        let health = Health::new("SQLite", version.await?, self.durability());
+        Ok(Health { is_read_only: self.is_read_only(), ..health })
     }
 }
 

@@ -121,15 +121,7 @@ subject!(TextStore, VectorStore, Cache, Blackboard);
 impl Subject for Arc<dyn Journal> {
     fn health(&self) -> Boxed<'_, Result<Health>> {
         let durability = self.durability();
-        Box::pin(async move {
-            Ok(Health {
-                server: String::new(),
-                version: String::new(),
-                durability,
-                is_walled: None,
-                is_read_only: false,
-            })
-        })
+        Box::pin(async move { Ok(Health::new("", "", durability)) })
     }
 
     fn close(&self) -> Boxed<'_, Result<()>> {
@@ -140,15 +132,7 @@ impl Subject for Arc<dyn Journal> {
 impl Subject for Arc<dyn Embedder> {
     fn health(&self) -> Boxed<'_, Result<Health>> {
         let EmbeddingSpace { model, recipe, .. } = self.space().clone();
-        Box::pin(async move {
-            Ok(Health {
-                server: model,
-                version: recipe,
-                durability: Durability::Volatile,
-                is_walled: None,
-                is_read_only: false,
-            })
-        })
+        Box::pin(async move { Ok(Health::new(model, recipe, Durability::Volatile)) })
     }
 
     fn close(&self) -> Boxed<'_, Result<()>> {

@@ -134,10 +134,7 @@ mod tests {
 
     impl Subject for Volatile {
         fn health(&self) -> Boxed<'_, memory_core::Result<Health>> {
-            let (server, version) = (String::from("test"), String::from("1"));
-            Box::pin(async {
-                Ok(Health { server, version, durability: Durability::Volatile, is_walled: None, is_read_only: false })
-            })
+            Box::pin(async { Ok(Health::new("test", "1", Durability::Volatile)) })
         }
 
         fn close(&self) -> Boxed<'_, memory_core::Result<()>> {

@@ -30,8 +30,7 @@ impl Store for NoRecords {
     }
 
     async fn ping(&self) -> Result<Health> {
-        let (server, version) = ("none: conversations alone".to_owned(), String::new());
-        Ok(Health { server, version, durability: Durability::Volatile, is_walled: None, is_read_only: false })
+        Ok(Health::new("none: conversations alone", "", Durability::Volatile))
     }
 
     async fn close(&self) -> Result<()> {

@@ -133,13 +133,7 @@ impl Store for TinyChat {
     }
 
     async fn ping(&self) -> Result<Health> {
-        Ok(Health {
-            server: "tiny".to_owned(),
-            version: "1".to_owned(),
-            durability: Durability::Volatile,
-            is_walled: None,
-            is_read_only: false,
-        })
+        Ok(Health::new("tiny", "1", Durability::Volatile))
     }
 
     async fn close(&self) -> Result<()> {

@@ -99,13 +99,7 @@ mod tests {
     #[test]
     fn names_each_server_once_and_counts_gaps_apart() {
         let summary = Summary::new("redis");
-        let health = Health {
-            server: "redis".to_owned(),
-            version: "7.4.1".to_owned(),
-            durability: Durability::Committed,
-            is_walled: None,
-            is_read_only: false,
-        };
+        let health = Health::new("redis", "7.4.1", Durability::Committed);
         summary.note(Some(health.clone()));
         summary.note(Some(health));
         summary.note(None);

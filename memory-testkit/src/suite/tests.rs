@@ -10,10 +10,7 @@ struct Plain;
 
 impl Subject for Plain {
     fn health(&self) -> Boxed<'_, Result<Health>> {
-        let (server, version) = ("plain".to_owned(), "1".to_owned());
-        Box::pin(async {
-            Ok(Health { server, version, durability: Durability::Volatile, is_walled: None, is_read_only: false })
-        })
+        Box::pin(async { Ok(Health::new("plain", "1", Durability::Volatile)) })
     }
 
     fn close(&self) -> Boxed<'_, Result<()>> {
