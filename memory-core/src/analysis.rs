@@ -33,6 +33,12 @@ pub(crate) use fold::normalise;
 /// another one and is built anew.
 const RECIPE: u32 = 2;
 
+/// Of a text that is longer, the first so many bytes are searched: 512 KiB, some 80,000 words.
+pub const DOCUMENT_BYTES: usize = 512 << 10;
+
+/// So many different words of a text are searched: more than a novel holds.
+pub const DOCUMENT_WORDS: usize = 8_192;
+
 /// The longest word that is stemmed, in bytes. Longer ones are no words of any language.
 const MAX_STEMMED_BYTES: usize = 96;
 
@@ -112,13 +118,17 @@ impl Analysis {
     }
 
     /// Returns the terms of a text to be found, with their counts: each term once, sorted.
+    ///
+    /// Of a very long text, what is beyond the first [`DOCUMENT_BYTES`] is not found, nor are words beyond the first
+    /// [`DOCUMENT_WORDS`] different ones.
     pub fn document(&self, text: &str) -> Vec<(Term, u32)> {
         // Words are counted before they are stemmed: each different word is stemmed once.
         let mut words: HashMap<Box<str>, u32> = HashMap::new();
         let mut wholes: HashMap<Box<str>, u32> = HashMap::new();
-        self.split(text, &mut |piece, text| match piece {
-            Piece::Word => count(&mut words, text),
-            Piece::Whole | Piece::Single => count(&mut wholes, text),
+        self.split(head_of(text), &mut |piece, text| {
+            let is_full = words.len() + wholes.len() >= DOCUMENT_WORDS;
+            let counts = if piece == Piece::Word { &mut words } else { &mut wholes };
+            count(counts, text, is_full);
         });
 
         let mut terms: Vec<(Term, u32)> = Vec::with_capacity(words.len() + wholes.len());
@@ -238,6 +248,11 @@ impl fmt::Debug for Analysis {
     }
 }
 
+/// Returns the part of a text that is searched: all of it, but of one that is longer than [`DOCUMENT_BYTES`].
+pub(crate) fn head_of(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(DOCUMENT_BYTES)).unwrap_or_default()
+}
+
 /// Sorts terms and adds up the counts of equal ones.
 fn merge(mut terms: Vec<(Term, u32)>) -> Vec<(Term, u32)> {
     terms.sort_unstable();
@@ -251,10 +266,10 @@ fn merge(mut terms: Vec<(Term, u32)>) -> Vec<(Term, u32)> {
     terms
 }
 
-fn count(counts: &mut HashMap<Box<str>, u32>, text: &str) {
+fn count(counts: &mut HashMap<Box<str>, u32>, text: &str, is_full: bool) {
     if let Some(count) = counts.get_mut(text) {
         *count = count.saturating_add(1);
-    } else {
+    } else if !is_full {
         counts.insert(text.into(), 1);
     }
 }

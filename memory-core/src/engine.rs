@@ -36,6 +36,7 @@ mod search;
 mod seen;
 mod session;
 mod sources;
+mod stretch;
 mod summarise;
 mod tell;
 mod terms;

@@ -31,6 +31,9 @@ mod limits;
 #[path = "engine/links.rs"]
 mod links;
 #[cfg(test)]
+#[path = "engine/long.rs"]
+mod long;
+#[cfg(test)]
 #[path = "engine/models.rs"]
 mod models;
 #[cfg(test)]

@@ -20,7 +20,7 @@ use super::upkeep::UpkeepReport;
 const NOTES: usize = 64;
 /// Notes that are read together at the most, where the first ones were carried out already.
 const MOST_NOTES: usize = 1 << 14;
-/// Documents after which a batch takes no further note.
+/// Documents after which a batch takes no further note, by [`Work::weight`].
 const DOCUMENTS: usize = 512;
 /// Records that one sweep deletes at the most.
 const SWEEP: usize = 1_000;
@@ -154,7 +154,7 @@ impl Inner {
             }
             match self.prepare(index, note).await {
                 Ok(work) => {
-                    documents += work.documents.len();
+                    documents += work.weight();
                     let alone = if work.note.attempts > 0 { place } else { 0 };
                     works.entry((work.note.scope.clone(), alone)).or_default().push(work);
                 }

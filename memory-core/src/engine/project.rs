@@ -3,13 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::chat::{Page, View};
 use crate::error::{Error, Result};
 use crate::fields::Fields;
 use crate::id::{ItemId, Seq, SeqRange, SessionId};
 use crate::index::{
-    NEIGHBOURS, PIECE_WORDS, message_entries, message_pieces, record_entry, record_pieces, session_entries, span_of,
-    span_range,
+    NEIGHBOURS, PIECE_WORDS, message_entries, message_pieces, record_entry, record_pieces, session_entries,
 };
 use crate::message::Message;
 use crate::record::StoredRecord;
@@ -19,7 +17,10 @@ use crate::upkeep::{IndexName, Note, Target};
 
 use super::isolate::Setback;
 use super::memory::Inner;
+use super::stretch::{Stretch, around};
 
+/// Terms that a document holds at the most, own and near, unless its message or those beside it are long.
+const USUAL_TERMS: usize = 256;
 /// Messages of a session that are indexed in one step.
 const SLICE: u64 = 256;
 
@@ -58,6 +59,12 @@ impl Untaken {
 }
 
 impl Work {
+    /// Returns how many usual documents weigh as much as these.
+    pub(super) fn weight(&self) -> usize {
+        let terms = |document: &Document| document.entry.own.len() + document.entry.near.len();
+        self.documents.iter().map(|document| 1 + terms(document) / USUAL_TERMS).sum()
+    }
+
     pub(super) fn items(&self) -> Vec<ItemId> {
         self.documents.iter().map(|document| document.entry.item.clone()).collect()
     }
@@ -80,9 +87,10 @@ impl Inner {
                 let borrowing = if self.embeds(index) { 0 } else { NEIGHBOURS };
                 let from = Seq(note.from.0.saturating_sub(borrowing).max(1));
                 let last = if upto < note.from { upto } else { Seq(upto.0.saturating_add(borrowing)) };
-                let (forgotten, documents) = self.read_messages(index, &note.scope, session, from, last).await?;
+                let range = SeqRange { first: from, last };
+                let (read, forgotten, documents) = self.read_messages(index, &note.scope, session, range).await?;
                 let gone = note.gone.then(|| Deletion::Session(session.clone()));
-                Ok((upto, gone.into_iter().chain([forgotten]).collect(), documents))
+                Ok((upto.min(read), gone.into_iter().chain([forgotten]).collect(), documents))
             }
             Target::Record(id) => {
                 let stored = if note.gone { None } else { self.records.store().get(&note.scope, &[*id]).await?.pop() };
@@ -98,29 +106,24 @@ impl Inner {
         }
     }
 
-    /// Reads the messages `from..=upto`, those around them whose words they borrow, and for search by words the whole
-    /// spans they stand in. Returns what is forgotten of them, and the documents of the rest.
+    /// Reads the messages of `range`, those around them whose words they borrow, and for search by words the whole spans
+    /// they stand in. Returns the last one of which it made documents, what is forgotten of them, and the documents of the
+    /// rest.
     async fn read_messages(
         &self,
         index: &IndexName,
         scope: &Scope,
         session: &SessionId,
-        from: Seq,
-        upto: Seq,
-    ) -> Result<(Deletion, Vec<Document>)> {
+        range: SeqRange,
+    ) -> Result<(Seq, Deletion, Vec<Document>)> {
         let embeds = self.embeds(index);
-        let range = SeqRange { first: from, last: upto };
-        let needed = if embeds { range } else { around(range) };
-        // None of a session that is gone: its note ends before its first message.
-        let rows =
-            usize::try_from(needed.last.0.saturating_add(1).saturating_sub(needed.first.0)).unwrap_or(usize::MAX);
-        let page = Page::after(Seq(needed.first.0 - 1), rows, View::Log);
-        let slice = self.chat.store().read(scope, session, &page).await?;
-        self.note_if_full(scope, session, &slice.state);
+        let needed = if embeds { |range| range } else { around };
+        let Stretch { range, state, rows } = self.read_stretch(scope, session, range, needed).await?;
+        self.note_if_full(scope, session, &state);
         // Spans are made only for search by words, and texts are copied only for search by meaning.
         let entries = if embeds { message_entries } else { session_entries };
-        let changes = entries(&self.analysis, &slice.messages, &slice.state, range);
-        let rows = slice.messages.iter().filter(|row| embeds && range.contains(row.seq));
+        let changes = entries(&self.analysis, &rows, &state, range);
+        let rows = rows.iter().filter(|row| embeds && range.contains(row.seq));
         let messages: HashMap<ItemId, &Arc<Message>> =
             rows.filter_map(|row| Some((ItemId::Message(row.id), row.message.as_ref()?))).collect();
         let documents = changes.puts.into_iter().map(|entry| {
@@ -128,7 +131,7 @@ impl Inner {
             let pieces = message.map(|message| message_pieces(message, PIECE_WORDS)).unwrap_or_default();
             Document { entry, pieces }
         });
-        Ok((Deletion::Items(changes.deletions), documents.collect()))
+        Ok((range.last, Deletion::Items(changes.deletions), documents.collect()))
     }
 
     /// Puts documents of one owner into one index: deletions first, then all entries in one batch. Findable after
@@ -171,9 +174,13 @@ impl Inner {
     /// Puts some messages of a session, whose neighbours have changed, into the text index again, findable on return.
     pub(super) async fn index_again(&self, scope: &Scope, session: &SessionId, from: Seq, upto: Seq) -> Result<()> {
         let Some(index) = self.text.as_ref().map(|text| text.name.clone()) else { return Ok(()) };
-        let (forgotten, documents) = self.read_messages(&index, scope, session, from, upto).await?;
-        self.delete_from(&index, scope, &forgotten).await?;
-        self.put(&index, scope, documents).await.map_err(|setback| setback.error)?;
+        let mut range = SeqRange { first: from, last: upto };
+        while range.first <= range.last {
+            let (read, forgotten, documents) = self.read_messages(&index, scope, session, range).await?;
+            self.delete_from(&index, scope, &forgotten).await?;
+            self.put(&index, scope, documents).await.map_err(|setback| setback.error)?;
+            range.first = Seq(read.0.saturating_add(1));
+        }
         self.flush(&index).await
     }
 
@@ -248,11 +255,4 @@ impl Inner {
         }
         Ok(())
     }
-}
-
-/// Returns the stretch of a session that decides the entries of the messages in `range`: their spans, and neighbours.
-fn around(range: SeqRange) -> SeqRange {
-    let spans = (span_range(span_of(range.first)).first, span_range(span_of(range.last)).last);
-    let first = spans.0.0.min(range.first.0.saturating_sub(NEIGHBOURS)).max(1);
-    SeqRange { first: Seq(first), last: Seq(spans.1.0.max(range.last.0.saturating_add(NEIGHBOURS))) }
 }

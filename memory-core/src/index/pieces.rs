@@ -1,6 +1,6 @@
 //! What is embedded: texts cut into pieces that a model can read whole.
 
-use crate::analysis::is_dense;
+use crate::analysis::{head_of, is_dense};
 use crate::message::Message;
 use crate::record::Record;
 
@@ -26,13 +26,13 @@ pub fn record_pieces(record: &Record, words: usize) -> Vec<String> {
 }
 
 /// Cuts `text` into pieces of at most `words` words, at least 1, that do not overlap. Nothing but blanks between pieces
-/// is lost.
+/// is lost, and what is beyond [`crate::analysis::DOCUMENT_BYTES`].
 fn pieces(text: &str, words: usize) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut start = 0;
     let mut end = 0;
     let mut count = 0;
-    for unit in units(text) {
+    for unit in units(head_of(text)) {
         if count == words.max(1) {
             pieces.extend(text.get(start..end).map(str::to_owned));
             count = 0;
