@@ -57,7 +57,7 @@ pub enum ErasureLevel {
 /// What an erasure did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Erased {
-    /// Items removed by this call.
+    /// Items removed by this call; of two erasures at once both may count an item.
     pub removed: u64,
     /// Items still there, counted after the removal; 0 means done.
     pub remaining: u64,

@@ -1,5 +1,7 @@
 //! Every promise of the traits, tried on a PostgreSQL server as an ordinary role.
 
+#[path = "cases/erasers.rs"]
+mod erasers;
 #[path = "cases/large.rs"]
 mod large;
 #[path = "cases/notes.rs"]
@@ -50,6 +52,12 @@ fn main() -> ExitCode {
         .records(records)
         .text(text)
         .vectors(vectors)
+        .test("erasers::at_once", |servers| async move {
+            erasers::at_once(search(&servers).await?, servers.url("postgres")?).await
+        })
+        .test("erasers::lost", |servers| async move {
+            erasers::lost(search(&servers).await?, servers.url("postgres")?).await
+        })
         .test("large::built_at_once", |servers| async move { large::built_at_once(search(&servers).await?).await })
         .test("large::nearest_of_many", |servers| async move { large::nearest_of_many(search(&servers).await?).await })
         .test(

@@ -17,6 +17,7 @@ pub mod doubles;
 mod dropped;
 pub mod embedder;
 mod environment;
+mod erasers;
 pub mod faults;
 mod filters;
 pub mod fixture;

@@ -16,7 +16,9 @@ mod tellings;
 mod together;
 mod touch;
 
-use crate::{Records, Scenario, closing, filters, upkeep};
+pub(crate) use shelf::{Shelf, fact};
+
+use crate::{Records, Scenario, closing, erasers, filters, upkeep};
 
 /// Returns the scenarios of record stores and their upkeep.
 pub fn table() -> Vec<Scenario<Records>> {
@@ -25,6 +27,7 @@ pub fn table() -> Vec<Scenario<Records>> {
         content::TABLE,
         delete::TABLE,
         erase::TABLE,
+        erasers::RECORDS,
         filters::RECORDS,
         notes::TABLE,
         put::TABLE,

@@ -18,7 +18,7 @@ pub(crate) use build::{entry as plain_entry, put, query as plain_query};
 pub(crate) use build::{message, plain_fields, record, revision, span, terms};
 pub(crate) use model::{TextModel, falls};
 
-use crate::{Scenario, Texts, closing, filters, set_aside};
+use crate::{Scenario, Texts, closing, erasers, filters, set_aside};
 
 /// Returns the scenarios of text stores.
 pub fn table() -> Vec<Scenario<Texts>> {
@@ -29,6 +29,7 @@ pub fn table() -> Vec<Scenario<Texts>> {
         search::TABLE,
         delete::TABLE,
         erase::TABLE,
+        erasers::TEXT,
         owners::TABLE,
         hostile::TABLE,
         lasting::TABLE,

@@ -15,7 +15,7 @@ mod search;
 pub(crate) use build::{entry as plain_entry, put, query as plain_query};
 pub(crate) use model::VectorModel;
 
-use crate::{Scenario, Vectors, closing, filters, set_aside};
+use crate::{Scenario, Vectors, closing, erasers, filters, set_aside};
 
 /// Returns the scenarios of vector stores.
 pub fn table() -> Vec<Scenario<Vectors>> {
@@ -26,6 +26,7 @@ pub fn table() -> Vec<Scenario<Vectors>> {
         rejected::TABLE,
         delete::TABLE,
         erase::TABLE,
+        erasers::VECTORS,
         owners::TABLE,
         hostile::TABLE,
         lasting::TABLE,

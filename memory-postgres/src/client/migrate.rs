@@ -13,7 +13,7 @@ const DOING: &str = "migrate the tables";
 /// The table that tells which migrations were done.
 const TABLE: &str = "memory_migrations";
 
-/// Returns the migrations in order: 1 to 4 and 12 are the truth's, 10 and 11 those of the search stores.
+/// Returns the migrations in order: 10, 11 and 16 touch the search stores, the others the truth.
 fn migrations() -> Vec<Migration> {
     let plain = |version, name: &'static str, sql: &'static str| {
         Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false)
@@ -28,6 +28,7 @@ fn migrations() -> Vec<Migration> {
         plain(11, "vectors", include_str!("../../migrations/0011_vectors.sql")),
         plain(12, "pinned", include_str!("../../migrations/0012_pinned.sql")),
         plain(13, "counters", include_str!("../../migrations/0013_counters.sql")),
+        plain(16, "erasers", include_str!("../../migrations/0016_erasers.sql")),
     ]
 }
 

@@ -1,23 +1,88 @@
 //! The deletion of what is buried, some rows at a time.
+//!
+//! Any number of erasures of one owner may run at once, also of earlier versions that lock nothing: a step holds the
+//! number whose rows it deletes, and forgets a number only when a look finds no row of it.
 
+use memory_core::Scope;
+use sqlx::postgres::PgConnection;
 use sqlx::{Postgres, QueryBuilder};
 
-/// Begins a statement that deletes the first `count` rows of an owner's number, in the order of `keys`; `gone` are those
+use crate::error::{Attempt, Doing};
+
+const DOING: &str = "erase the owner's index";
+
+/// A table of an index: its name, and the columns of its key behind scope and owner.
+pub(crate) type Rows<'a> = (&'a str, &'a [&'a str]);
+
+/// Returns a number that the owner had before its burials, locked until the transaction ends; none if nothing is buried.
+///
+/// A number that rows carry and nobody knows is buried again first: nothing else would ever reach those rows.
+pub(crate) async fn next(
+    connection: &mut PgConnection,
+    scope: &Scope,
+    name: &str,
+    tables: &[Rows<'_>],
+) -> Attempt<Option<i64>> {
+    if let Some(owner) = lock(connection, scope, name).await? {
+        return Ok(Some(owner));
+    }
+    for (table, _) in tables {
+        find_lost(connection, scope, name, table).await?;
+    }
+    lock(connection, scope, name).await
+}
+
+async fn lock(connection: &mut PgConnection, scope: &Scope, name: &str) -> Attempt<Option<i64>> {
+    let sql = "SELECT id FROM index_owner WHERE scope = $1 AND name = $2 AND buried ORDER BY id LIMIT 1 FOR UPDATE";
+    sqlx::query_scalar(sql).bind(scope.key()).bind(name).fetch_optional(connection).await.doing(DOING)
+}
+
+/// Buries the numbers that rows of the table carry and nobody knows. They go from one number to the next, in one state of
+/// the tables: rows are never committed before their number, nor a number's end before that of its rows.
+async fn find_lost(connection: &mut PgConnection, scope: &Scope, name: &str, table: &str) -> Attempt<()> {
+    let mut sql = QueryBuilder::new("WITH RECURSIVE numbers AS ((SELECT owner FROM ");
+    sql.push(table).push(" WHERE scope = ").push_bind(scope.key()).push(" ORDER BY owner LIMIT 1)");
+    sql.push(" UNION ALL SELECT following.owner FROM numbers CROSS JOIN LATERAL (SELECT owner FROM ").push(table);
+    sql.push(" WHERE scope = ").push_bind(scope.key()).push(" AND owner > numbers.owner ORDER BY owner LIMIT 1)");
+    sql.push(" AS following) INSERT INTO index_owner (scope, id, name, buried) OVERRIDING SYSTEM VALUE SELECT ");
+    sql.push_bind(scope.key()).push(", owner, ").push_bind(name).push(", true FROM numbers WHERE NOT EXISTS (");
+    sql.push("SELECT FROM index_owner AS known WHERE known.scope = ").push_bind(scope.key());
+    sql.push(" AND known.id = numbers.owner) ON CONFLICT DO NOTHING");
+    sql.build().execute(connection).await.doing(DOING).map(|_| ())
+}
+
+/// Forgets a buried number of which no table has a row, and returns whether it did.
+pub(crate) async fn forget(
+    connection: &mut PgConnection,
+    scope: &Scope,
+    owner: i64,
+    tables: &[Rows<'_>],
+) -> Attempt<bool> {
+    let mut sql = QueryBuilder::new("DELETE FROM index_owner WHERE scope = ");
+    sql.push_bind(scope.key()).push(" AND id = ").push_bind(owner).push(" AND buried");
+    for (table, _) in tables {
+        sql.push(" AND NOT EXISTS (SELECT FROM ").push(table).push(" WHERE scope = ").push_bind(scope.key());
+        sql.push(" AND owner = ").push_bind(owner).push(")");
+    }
+    Ok(sql.build().execute(connection).await.doing(DOING)?.rows_affected() > 0)
+}
+
+/// Begins a statement that deletes the first `count` rows of an owner's number, in the order of the key; `gone` are those
 /// rows in what follows, as in `RETURNING`.
 ///
 /// By a bound and not by a list: what the server knows of a table may be old, and then it compares each row with each of a
 /// list.
-pub(crate) fn delete_first(table: &str, keys: &[&str], scope: &str, owner: i64, count: i64) -> QueryBuilder<Postgres> {
+pub(crate) fn delete_first((table, keys): Rows<'_>, scope: &Scope, owner: i64, count: i64) -> QueryBuilder<Postgres> {
     let list = |prefix: &str, suffix: &str| {
         keys.iter().map(|key| format!("{prefix}{key}{suffix}")).collect::<Vec<_>>().join(", ")
     };
     let keys = list("", "");
     let mut sql = QueryBuilder::new("DELETE FROM ");
     sql.push(table).push(" AS gone USING (SELECT * FROM (SELECT ").push(&keys).push(" FROM ").push(table);
-    sql.push(" WHERE scope = ").push_bind(scope.to_owned()).push(" AND owner = ").push_bind(owner);
+    sql.push(" WHERE scope = ").push_bind(scope.key().to_owned()).push(" AND owner = ").push_bind(owner);
     sql.push(" ORDER BY ").push(&keys).push(" LIMIT ").push_bind(count);
     sql.push(") AS first ORDER BY ").push(list("", " DESC")).push(" LIMIT 1) AS last WHERE gone.scope = ");
-    sql.push_bind(scope.to_owned()).push(" AND gone.owner = ").push_bind(owner);
+    sql.push_bind(scope.key().to_owned()).push(" AND gone.owner = ").push_bind(owner);
     sql.push(" AND (").push(list("gone.", "")).push(") <= (").push(list("last.", "")).push(")");
     sql
 }

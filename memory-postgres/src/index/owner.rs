@@ -102,18 +102,6 @@ impl Owner {
     }
 }
 
-/// Returns the numbers that the owner had before its burials.
-pub(crate) async fn buried(connection: &mut PgConnection, scope: &Scope, name: &str) -> Attempt<Vec<i64>> {
-    let sql = "SELECT id FROM index_owner WHERE scope = $1 AND name = $2 AND buried ORDER BY id";
-    sqlx::query_scalar(sql).bind(scope.key()).bind(name).fetch_all(connection).await.doing(DOING)
-}
-
-/// Forgets a number of which nothing is left.
-pub(crate) async fn forget(connection: &mut PgConnection, scope: &Scope, id: i64) -> Attempt<()> {
-    let sql = "DELETE FROM index_owner WHERE scope = $1 AND id = $2 AND buried";
-    sqlx::query(sql).bind(scope.key()).bind(id).execute(connection).await.doing("forget the owner's index").map(|_| ())
-}
-
 /// Returns the number as the server holds it; one that no owner or record ever reaches as the largest there is.
 pub(crate) fn whole(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)

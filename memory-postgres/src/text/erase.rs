@@ -10,8 +10,8 @@ use super::items;
 use super::write::delete_places;
 use crate::client::{Call, Postgres};
 use crate::error::{Attempt, Doing};
-use crate::index::burial::delete_first;
-use crate::index::owner::{buried, forget, whole};
+use crate::index::burial::{Rows, delete_first, forget, next};
+use crate::index::owner::whole;
 use crate::index::{Owner, show};
 
 const ERASE: &str = "erase the owner's texts";
@@ -20,7 +20,7 @@ const ERASE: &str = "erase the owner's texts";
 const STEP: i64 = 10_000;
 
 /// What an owner's number has rows in, and their keys; items first, so that they are counted while anything is left.
-const TABLES: [(&str, &[&str]); 4] = [
+const TABLES: [Rows<'_>; 4] = [
     ("text_item", &["id"]),
     ("text_tail", &["unit", "item"]),
     ("text_segment", &["unit", "segment"]),
@@ -70,25 +70,26 @@ async fn begin(connection: &mut PgConnection, scope: &Scope, name: &str, below: 
 /// items, and none if nothing was buried.
 async fn step(connection: &mut PgConnection, scope: &Scope, name: &str) -> Attempt<Option<u64>> {
     show(connection, scope).await?;
-    let Some(owner) = buried(connection, scope, name).await?.first().copied() else { return Ok(None) };
+    let Some(owner) = next(connection, scope, name, &TABLES).await? else { return Ok(None) };
     let (mut rest, mut items) = (STEP, None);
-    for (table, keys) in TABLES {
-        let mut delete = delete_first(table, keys, scope.key(), owner, rest);
+    for table in TABLES {
+        let mut delete = delete_first(table, scope, owner, rest);
         let deleted = delete.build().execute(&mut *connection).await.doing(ERASE)?.rows_affected();
         items.get_or_insert(deleted);
         rest -= whole(deleted);
     }
     if rest > 0 {
-        forget(connection, scope, owner).await?;
+        forget(connection, scope, owner, &TABLES).await?;
     }
     Ok(items)
 }
 
 async fn left(connection: &mut PgConnection, scope: &Scope, name: &str, below: Epoch) -> Attempt<u64> {
     show(connection, scope).await?;
-    let sql = "SELECT count(*) FROM index_owner AS owner \
-         JOIN text_item AS item ON item.scope = owner.scope AND item.owner = owner.id \
-         WHERE owner.scope = $1 AND owner.name = $2 AND (owner.buried OR item.epoch < $3)";
+    // Also those whose number nobody knows.
+    let sql = "SELECT count(*) FROM text_item AS item \
+         LEFT JOIN index_owner AS owner ON owner.scope = item.scope AND owner.id = item.owner \
+         WHERE item.scope = $1 AND (owner.id IS NULL OR owner.name = $2 AND (owner.buried OR item.epoch < $3))";
     let left = sqlx::query_scalar(sql).bind(scope.key()).bind(name).bind(whole(below.0)).fetch_one(connection);
     let left: i64 = left.await.doing(ERASE)?;
     Ok(left.unsigned_abs())

@@ -12,8 +12,8 @@ use super::table::Table;
 use super::write::remove_rows;
 use crate::client::{Call, Postgres};
 use crate::error::{Attempt, Doing};
-use crate::index::burial::delete_first;
-use crate::index::owner::{buried, forget, whole};
+use crate::index::burial::{Rows, delete_first, forget, next};
+use crate::index::owner::whole;
 use crate::index::{Owner, show};
 
 const ERASE: &str = "erase the owner's vectors";
@@ -96,15 +96,13 @@ struct Done {
 /// Deletes some pieces of what is buried; none if nothing was.
 async fn step(connection: &mut PgConnection, scope: &Scope, table: &Table) -> Attempt<Option<Done>> {
     show(connection, scope).await?;
-    let Some(owner) = buried(connection, scope, &table.name).await?.first().copied() else { return Ok(None) };
-    let mut delete = delete_first(&table.table, &["item", "piece"], scope.key(), owner, STEP);
+    let rows: Rows<'_> = (&table.table, &["item", "piece"]);
+    let Some(owner) = next(connection, scope, &table.name, &[rows]).await? else { return Ok(None) };
+    let mut delete = delete_first(rows, scope, owner, STEP);
     let pieces: Vec<i64> =
         delete.push(" RETURNING gone.piece").build_query_scalar().fetch_all(&mut *connection).await.doing(ERASE)?;
     let items = pieces.iter().filter(|piece| **piece == 0).count() as u64;
-    let is_empty = whole(pieces.len() as u64) < STEP;
-    if is_empty {
-        forget(connection, scope, owner).await?;
-    }
+    let is_empty = whole(pieces.len() as u64) < STEP && forget(connection, scope, owner, &[rows]).await?;
     Ok(Some(Done { items, emptied: is_empty.then_some(owner) }))
 }
 
@@ -112,9 +110,10 @@ async fn left(connection: &mut PgConnection, scope: &Scope, table: &Table, below
     show(connection, scope).await?;
     let mut sql = QueryBuilder::new("SELECT count(*) FROM ");
     sql.push(&table.table)
-        .push(" AS item JOIN index_owner AS owner ON owner.scope = item.scope AND owner.id = item.owner");
+        .push(" AS item LEFT JOIN index_owner AS owner ON owner.scope = item.scope AND owner.id = item.owner");
     sql.push(" WHERE item.piece = 0 AND item.scope = ").push_bind(scope.key());
-    sql.push(" AND (owner.buried OR item.epoch < ").push_bind(whole(below.0)).push(")");
+    // Also those whose number nobody knows.
+    sql.push(" AND (owner.id IS NULL OR owner.buried OR item.epoch < ").push_bind(whole(below.0)).push(")");
     let left: i64 = sql.build_query_scalar().fetch_one(connection).await.doing(ERASE)?;
     Ok(left.unsigned_abs())
 }

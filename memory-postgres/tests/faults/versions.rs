@@ -32,6 +32,19 @@ const COUNTERLESS: [(i64, &str, &str); 6] = [
     (11, "vectors", include_str!("../../migrations/0011_vectors.sql")),
 ];
 
+/// The migrations of a version whose erasures at once could forget numbers of which there were rows.
+const FORGETFUL: [(i64, &str, &str); 9] = [
+    (1, "truth", include_str!("../../migrations/0001_truth.sql")),
+    (2, "chat", include_str!("../../migrations/0002_chat.sql")),
+    (3, "records", include_str!("../../migrations/0003_records.sql")),
+    (4, "upkeep", include_str!("../../migrations/0004_upkeep.sql")),
+    (5, "settle", include_str!("../../migrations/0005_settle.sql")),
+    (10, "text", include_str!("../../migrations/0010_text.sql")),
+    (11, "vectors", include_str!("../../migrations/0011_vectors.sql")),
+    (12, "pinned", include_str!("../../migrations/0012_pinned.sql")),
+    (13, "counters", include_str!("../../migrations/0013_counters.sql")),
+];
+
 fn failed(error: &sqlx::Error) -> Failure {
     Failure::new(error.to_string())
 }
@@ -81,4 +94,35 @@ pub(crate) async fn counting(servers: Servers) -> Scene {
     let rows = chat.read(&scope, &session, &Page::newest(10)).await?.messages;
     let found: Vec<_> = rows.iter().map(|row| (row.tokens, row.counter)).collect();
     equal(found, [(9, CounterId::UNKNOWN), (1, CounterId(u32::MAX))])
+}
+
+pub(crate) async fn lost(servers: Servers) -> Scene {
+    let url = servers.url("postgres")?;
+    let (schema, mut connection) = make(&url, &FORGETFUL).await?;
+    let fill = "INSERT INTO vector_space VALUES ('0123', 'm', 2, false, '1'); SELECT vector_table('0123', 2); \
+         DO $$ BEGIN FOR i IN 1..20 LOOP \
+         PERFORM set_config('memory.scope', 'acme.' || i, true); \
+         INSERT INTO index_owner (scope, name) VALUES ('acme.' || i, 'text/test'); \
+         INSERT INTO text_posting SELECT scope, id + n, 1, 'tea', '' FROM index_owner, generate_series(0, i % 3) AS n; \
+         INSERT INTO vector_0123 (scope, owner, item, piece, epoch, revision, embedding, unit, trust, at, words, fields) \
+         SELECT scope, id + i % 2, '1', 0, 0, 1, '[1,0]', '', 1, 0, '{}', '' FROM index_owner; \
+         END LOOP; END $$";
+    sqlx::raw_sql(fill).execute(&mut connection).await.map_err(|error| failed(&error))?;
+    open(&url, &schema).await?;
+    let mut left = (0, 0);
+    for number in 1..=20 {
+        let name = sqlx::query("SELECT set_config('memory.scope', 'acme.' || $1, false)").bind(number.to_string());
+        name.execute(&mut connection).await.map_err(|error| failed(&error))?;
+        let sql = "SELECT (SELECT count(*) FROM text_posting), (SELECT count(*) FROM vector_0123), \
+             (SELECT count(*) FROM text_posting JOIN index_owner ON id = owner), (SELECT count(*) FROM index_owner)";
+        let counts = sqlx::query_as::<_, (i64, i64, i64, i64)>(sql).fetch_one(&mut connection).await;
+        let (postings, vectors, known, owners) = counts.map_err(|error| failed(&error))?;
+        equal((postings, known, owners), (1, 1, 1))?;
+        left = (left.0 + postings, left.1 + vectors);
+    }
+    equal(left, (20, 10))?;
+    // Without a name the wall stands again.
+    sqlx::raw_sql("SET memory.scope = ''").execute(&mut connection).await.map_err(|error| failed(&error))?;
+    let seen = sqlx::query_scalar::<_, i64>("SELECT count(*) FROM vector_0123").fetch_one(&mut connection).await;
+    equal(seen.map_err(|error| failed(&error))?, 0)
 }

@@ -10,13 +10,13 @@ use crate::{Bed, Records};
 
 /// The records of one owner.
 #[derive(Clone)]
-pub(super) struct Shelf {
-    pub(super) records: Records,
-    pub(super) scope: Scope,
+pub(crate) struct Shelf {
+    pub(crate) records: Records,
+    pub(crate) scope: Scope,
 }
 
 /// Returns a fact.
-pub(super) fn fact(text: &str) -> Record {
+pub(crate) fn fact(text: &str) -> Record {
     Record::new("fact", text, NOON)
 }
 
@@ -57,7 +57,7 @@ impl Shelf {
     }
 
     /// Returns the shelf of the owner `ada`.
-    pub(super) fn plain(bed: &Bed<Records>) -> Result<Self> {
+    pub(crate) fn plain(bed: &Bed<Records>) -> Result<Self> {
         Self::new(bed, "ada")
     }
 
@@ -71,7 +71,7 @@ impl Shelf {
     }
 
     /// Puts records whatever is there, and returns their versions.
-    pub(super) async fn put(&self, records: &[&Record]) -> Result<Vec<u64>> {
+    pub(crate) async fn put(&self, records: &[&Record]) -> Result<Vec<u64>> {
         let puts: Vec<_> = records.iter().map(|record| (*record, Expect::Anything)).collect();
         self.put_with(None, &puts).await
     }
@@ -80,7 +80,7 @@ impl Shelf {
         self.records.store().get(&self.scope, ids).await
     }
 
-    pub(super) async fn all(&self) -> Result<Vec<StoredRecord>> {
+    pub(crate) async fn all(&self) -> Result<Vec<StoredRecord>> {
         self.records.store().scan(&self.scope, &Filter::All, None, MANY).await
     }
 

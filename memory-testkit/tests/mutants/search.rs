@@ -4,6 +4,7 @@ mod board_breaks;
 mod boards;
 mod cache_breaks;
 mod caches;
+mod erasers;
 mod filter_breaks;
 mod isolation;
 mod journal_breaks;
