@@ -243,6 +243,10 @@ pub(crate) struct Move {
     /// Leaves records behind: for a database that holds conversations alone
     #[arg(long)]
     pub(crate) conversations: bool,
+    /// Removes from the target, for good, what the source does not hold: what was forgotten there since, and what was
+    /// said in the target alone
+    #[arg(long)]
+    pub(crate) mirror: bool,
     /// How progress is shown on stderr
     #[arg(long, value_enum, default_value_t = Style::Auto)]
     pub(crate) progress: Style,

@@ -3,10 +3,13 @@
 //! The first line is a [`Header`]; then come the rows of each session in order, then the records, and last the [`End`],
 //! by which a cut file is known.
 
+mod spool;
+#[cfg(test)]
+mod tests;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use memory::chat::{Page, View};
 use memory::{
     CounterId, Filter, Message, MessageId, Record, RecordId, Scoped, Seq, SeqRange, SessionId, StoredMessage,
     StoredRecord, Timestamp,
@@ -15,13 +18,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::whole::{TRIES, Torn, Whole};
+
+use spool::Spool;
 
 /// The version of the format that this program writes, and the newest that it reads.
 pub(crate) const VERSION: u64 = 1;
-/// Rows and records that are read together.
+/// Records that are read together.
 const PAGE: usize = 500;
-/// Tokens after which a page of rows ends: long messages are not held in memory by the hundred.
-const PAGE_TOKENS: u64 = 500_000;
 const SESSIONS: usize = 500;
 
 /// The first line. Owner and time are for people: an import takes the owner from its caller.
@@ -156,20 +160,34 @@ async fn write_sessions(scoped: &Scoped, output: &mut Output) -> Result<u64, Fai
     }
 }
 
-async fn write_session(scoped: &Scoped, session: &SessionId, output: &mut Output) -> Result<u64, Failure> {
-    let session = scoped.session(session);
-    let (mut rows, mut after) = (0, Seq(0));
-    loop {
-        let page = session.read(&Page::after(after, PAGE, View::All).within(PAGE_TOKENS)).await?;
-        for row in &page.messages {
-            output.json(&RowLine::new(row))?;
+/// Writes the rows of a session as they were at one moment. One of several pages waits in a file without a name until its
+/// last page shows that nobody changed it meanwhile.
+async fn write_session(scoped: &Scoped, id: &SessionId, output: &mut Output) -> Result<u64, Failure> {
+    let session = scoped.session(id);
+    for _ in 0..TRIES {
+        let mut whole = Whole::default();
+        let Ok(first) = whole.take(session.read(&whole.page()).await?) else { continue };
+        let Ok(mut rows) = whole.take(session.read(&whole.page()).await?) else { continue };
+        if rows.is_empty() {
+            first.iter().try_for_each(|row| output.json(&RowLine::new(row)))?;
+            return Ok(first.len() as u64);
         }
-        rows += page.messages.len() as u64;
-        match page.messages.last() {
-            Some(last) => after = last.seq,
-            None => return Ok(rows),
+        let mut spool = Spool::new()?;
+        first.iter().try_for_each(|row| spool.write(&RowLine::new(row)))?;
+        drop(first);
+        let is_torn = loop {
+            rows.iter().try_for_each(|row| spool.write(&RowLine::new(row)))?;
+            match whole.take(session.read(&whole.page()).await?) {
+                Ok(next) if next.is_empty() => break false,
+                Ok(next) => rows = next,
+                Err(Torn) => break true,
+            }
+        };
+        if !is_torn {
+            return spool.copy_to(output);
         }
     }
+    Err(Failure::Busy(format!("{} is written to while it is exported: export it again", id.name())))
 }
 
 async fn write_records(scoped: &Scoped, output: &mut Output) -> Result<u64, Failure> {

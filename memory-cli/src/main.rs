@@ -12,6 +12,7 @@ mod import;
 mod output;
 mod sample;
 mod upkeep;
+mod whole;
 mod words;
 
 use std::ffi::OsString;

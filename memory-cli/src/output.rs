@@ -44,6 +44,11 @@ impl Output {
         self.out.write_all(b"\n")
     }
 
+    /// Writes lines of JSON that were made before.
+    pub(crate) fn copy(&mut self, lines: &mut impl io::Read) -> io::Result<()> {
+        io::copy(lines, &mut self.out).map(drop)
+    }
+
     /// Writes what is still held back.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.out.flush()

@@ -56,6 +56,7 @@ pub(crate) fn hit_json(hit: &Hit) -> Value {
                 "role": message.map(|message| message.role), "speaker": message.and_then(|m| m.speaker.as_deref()),
                 "at": message.map(|message| message.at.to_string()), "trust": message.map(|message| message.trust),
                 "agent": message.and_then(|message| message.agent.as_deref()),
+                "runs": message.map(|message| message.run.iter().collect::<Vec<_>>()),
             })
         }
         Content::Record(stored) => {
@@ -63,6 +64,7 @@ pub(crate) fn hit_json(hit: &Hit) -> Value {
             json!({
                 "unit": "record", "kind": record.kind, "tags": record.tags(), "at": record.created_at().to_string(),
                 "session": record.sessions().first(), "trust": record.trust(), "version": stored.version, "agent": record.agent,
+                "runs": record.runs(),
             })
         }
     };

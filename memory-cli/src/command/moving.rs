@@ -1,11 +1,13 @@
 //! `memory move`: copies owners from one database into another, with checksums.
 
 mod copy;
+mod extra;
 mod report;
 mod sum;
 
 use std::sync::Arc;
 
+use memory::engine::IndexStatus;
 use memory::layer::{CacheLayer, CachePolicy};
 use memory::{Memory, Scope, Stores};
 
@@ -48,14 +50,14 @@ pub(crate) async fn run(call: &Call, args: &Move, output: &mut Output) -> Result
         target.records = target.records.map(|records| layer.records(records));
     }
     let progress = Progress::new(args.progress, None);
-    let mut copy = Copy::new(&source, &target, has_records, &progress);
+    let mut copy = Copy::new(&source, &target, has_records, &progress).mirroring(args.mirror);
     let mut total = Total::new(&from, &to, has_records);
     for owner in &owners {
         let moved = copy.owner(owner).await?;
         total.add(&moved);
         output_owner(output, &progress, owner, &moved)?;
     }
-    total.pending = follow(&memory, &progress).await;
+    total.indexes = follow(&memory, &progress).await;
     progress.finish();
     source.close().await?;
     total.tell(output)?;
@@ -101,9 +103,9 @@ async fn refuse_records(source: &Stores, to: &Database, owners: &[Scope]) -> Res
     Ok(())
 }
 
-/// Lets the target's indexes follow, and returns what they are still behind.
-async fn follow(memory: &Memory, progress: &Progress) -> u64 {
+/// Lets the target's indexes follow, and returns how each is behind.
+async fn follow(memory: &Memory, progress: &Progress) -> Vec<IndexStatus> {
     progress.begin_indexing();
     upkeep::after(memory).await;
-    upkeep::pending(memory).await
+    memory.status().await.indexes
 }

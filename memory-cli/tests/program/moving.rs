@@ -157,6 +157,43 @@ fn an_owner_forgotten_on_one_side_is_neither_brought_back_nor_erased_unasked() {
 }
 
 #[test]
+fn what_was_forgotten_in_the_source_since_is_told_and_mirrored() {
+    let (bed, target) = (filled(), Bed::new());
+    assert_eq!(move_to(&bed, &target.database(), &ADA).code, 0);
+    bed.json(&["forget", "--session", "garden", "--yes"]);
+    let id = bed.json(&["search", "Kyiv", "-k", "1"])["hits"][0]["id"].as_str().unwrap().to_owned();
+    bed.json(&["forget", "--id", &id]);
+    let moved = move_to(&bed, &target.database(), &ADA);
+    assert_eq!((moved.code, total(&moved)["differing"].as_u64()), (3, Some(1)));
+    for part in ["the target alone holds 1 sessions (garden)", "the target alone holds 1 records"] {
+        assert!(moved.stderr.contains(part), "{}", moved.stderr);
+    }
+    assert!(export(&target, &target.database(), "ada").concat().contains("Kyiv"), "nothing is removed unasked");
+
+    let mirrored = move_to(&bed, &target.database(), &[&ADA[..], &["--mirror"]].concat());
+    assert_eq!((mirrored.code, total(&mirrored)["removed"].as_u64()), (0, Some(2)), "{}", mirrored.stderr);
+    let lines = export(&target, &target.database(), "ada");
+    assert_eq!(lines, export(&bed, &bed.database(), "ada"));
+    assert!(!lines.concat().contains("Kyiv") && !lines.concat().contains("tomatoes"));
+    let hits = target.json(&["search", "tomatoes"])["hits"].clone();
+    assert!(hits.as_array().unwrap().iter().all(|hit| hit["session"] != "garden"), "{hits}");
+}
+
+#[test]
+fn a_session_that_was_forgotten_in_the_target_is_not_brought_back_unasked() {
+    let (bed, target) = (filled(), Bed::new());
+    assert_eq!(move_to(&bed, &target.database(), &ADA).code, 0);
+    target.json(&["forget", "--session", "garden", "--yes"]);
+    let moved = move_to(&bed, &target.database(), &ADA);
+    assert_eq!(moved.code, 3);
+    assert!(moved.stderr.contains("the session garden was forgotten in the target"), "{}", moved.stderr);
+    assert!(!export(&target, &target.database(), "ada").concat().contains("tomatoes"));
+    let mirrored = move_to(&bed, &target.database(), &[&ADA[..], &["--mirror"]].concat());
+    assert_eq!(mirrored.code, 0, "{}", mirrored.stderr);
+    assert_eq!(export(&target, &target.database(), "ada"), export(&bed, &bed.database(), "ada"));
+}
+
+#[test]
 fn another_past_in_the_target_is_told_and_left_alone() {
     let (bed, target) = (filled(), Bed::new());
     target.import(&said("garden", 1, "user", "Another garden altogether"));

@@ -31,8 +31,12 @@ fn full() -> Bed {
         "0.25",
         "--ttl",
         "4w",
+        "--agent",
+        "gardener",
+        "--run",
+        "monday",
     ]);
-    bed.json(&["remember", "the cat is called Ole", "--tag", "again"]);
+    bed.json(&["remember", "the cat is called Ole", "--tag", "again", "--agent", "gardener", "--run", "friday"]);
     bed.json(&["search", "cat Ole"]);
     let id = bed.json(&["search", "E-4471-B", "-k", "1"])["hits"][0]["id"].as_str().unwrap().to_owned();
     bed.json(&["forget", "--id", &id]);
@@ -49,6 +53,9 @@ fn s0_19_an_export_imported_elsewhere_exports_the_same() {
         lines.iter().any(|line| line.contains("\"access_count\":") && !line.contains("\"access_count\":0")),
         "an access is among the records"
     );
+    let record = lines.iter().find(|line| line.contains("\"gardener\"")).unwrap();
+    assert!(record.contains("\"monday\"") && record.contains("\"friday\""), "both tellings are exported: {record}");
+    assert!(lines.iter().any(|line| line.contains("\"counter\":\"")), "who counted is among the rows");
     let file = bed.file("export.jsonl", bed.run(&["export"]).stdout);
     let other = Bed::new();
     let answer = other.json(&["import", &file]);

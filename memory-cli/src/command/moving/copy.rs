@@ -1,26 +1,28 @@
 //! Copies one owner and reads the copy back.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use memory::chat::{ChatStore, Page, View};
+use memory::chat::{ChatStore, Page};
 use memory::record::RecordStore;
 use memory::{Epoch, Error, Filter, MessageId, RecordId, Scope, Seq, SessionId, StoredMessage, StoredRecord, Stores};
 
+use super::extra;
 use super::report::Moved;
 use super::sum::Sum;
 use crate::failure::Failure;
 use crate::import::Progress;
+use crate::whole::{TRIES, Torn, Whole};
 
-/// Rows and records that are moved together.
+/// Sessions and records that are moved together.
 const PAGE: usize = 500;
-/// Tokens after which a page of rows ends: long messages are not held in memory by the hundred.
-const PAGE_TOKENS: u64 = 500_000;
 
 /// Copies owners from one set of stores into another.
 pub(super) struct Copy<'a> {
     source: &'a Stores,
     target: &'a Stores,
     has_records: bool,
+    /// Whether what the source does not hold is removed from the target.
+    mirror: bool,
     progress: &'a Progress,
     /// Rows and records known to be in the target.
     done: u64,
@@ -28,7 +30,12 @@ pub(super) struct Copy<'a> {
 
 impl<'a> Copy<'a> {
     pub(super) fn new(source: &'a Stores, target: &'a Stores, has_records: bool, progress: &'a Progress) -> Self {
-        Self { source, target, has_records, progress, done: 0 }
+        Self { source, target, has_records, mirror: false, progress, done: 0 }
+    }
+
+    /// Removes from the target what the source does not hold, if `mirror` says so.
+    pub(super) fn mirroring(self, mirror: bool) -> Self {
+        Self { mirror, ..self }
     }
 
     /// Copies an owner. What cannot be made the same is told in the report; a store that fails ends the move.
@@ -38,15 +45,17 @@ impl<'a> Copy<'a> {
             moved.problems.push(problem);
             return Ok(moved);
         }
-        let mut after: Option<SessionId> = None;
+        let (mut known, mut after): (HashSet<SessionId>, Option<SessionId>) = (HashSet::new(), None);
         loop {
             let sessions = self.source.chat.store().sessions(scope, after.as_ref(), PAGE).await?;
             let Some(last) = sessions.last() else { break };
             after = Some(last.session.clone());
-            for state in &sessions {
+            for state in sessions {
                 self.session(scope, &state.session, &mut moved).await?;
+                known.insert(state.session);
             }
         }
+        extra::sessions(self.target, scope, &known, self.mirror, &mut moved).await?;
         self.records(scope, &mut moved).await?;
         Ok(moved)
     }
@@ -84,21 +93,54 @@ impl<'a> Copy<'a> {
 
     async fn session(&mut self, scope: &Scope, session: &SessionId, moved: &mut Moved) -> Result<(), Failure> {
         moved.sessions += 1;
+        if !self.mirror && self.is_forgotten_in_target(scope, session).await? {
+            let name = session.name();
+            moved.problems.push(format!("the session {name} was forgotten in the target: --mirror copies it again"));
+            return Ok(());
+        }
+        for _ in 0..TRIES {
+            if let Ok(answer) = self.session_at_once(scope, session, moved).await? {
+                return Ok(answer);
+            }
+        }
+        let name = session.name();
+        moved.problems.push(format!("the session {name} is written to while it is copied: move again"));
+        Ok(())
+    }
+
+    /// Returns whether the session was deleted in the target oftener than in the source, and never written again.
+    async fn is_forgotten_in_target(&self, scope: &Scope, session: &SessionId) -> Result<bool, Failure> {
+        let there = self.target.chat.store().read(scope, session, &Page::newest(0)).await?.state;
+        if there.head > Seq(0) || there.fence.generation == 0 {
+            return Ok(false);
+        }
+        let here = self.source.chat.store().read(scope, session, &Page::newest(0)).await?.state;
+        Ok(there.fence.generation > here.fence.generation)
+    }
+
+    /// Copies a session as it is at one moment.
+    async fn session_at_once(
+        &mut self,
+        scope: &Scope,
+        session: &SessionId,
+        moved: &mut Moved,
+    ) -> Result<Result<(), Torn>, Failure> {
         let (here, there) = (self.source.chat.store(), self.target.chat.store());
         let head = there.read(scope, session, &Page::newest(0)).await?.state.head;
-        let (mut sum, mut restored) = self.rows(scope, session, head).await?;
-        let mut is_same = restored.is_ok() && sum == sum_of(there.as_ref(), scope, session).await?;
-        if !is_same && is_older_copy(here.as_ref(), there.as_ref(), scope, session).await? {
+        let Ok((mut sum, mut restored)) = self.rows(scope, session, head).await? else { return Ok(Err(Torn)) };
+        let mut is_same = restored.is_ok() && sum_of(there.as_ref(), scope, session).await?.as_ref() == Some(&sum);
+        if !is_same && (self.mirror || is_older_copy(here.as_ref(), there.as_ref(), scope, session).await?) {
             there.delete(scope, session).await?;
-            (sum, restored) = self.rows(scope, session, Seq(0)).await?;
-            is_same = restored.is_ok() && sum == sum_of(there.as_ref(), scope, session).await?;
+            let Ok(again) = self.rows(scope, session, Seq(0)).await? else { return Ok(Err(Torn)) };
+            (sum, restored) = again;
+            is_same = restored.is_ok() && sum_of(there.as_ref(), scope, session).await?.as_ref() == Some(&sum);
         }
         if !is_same {
             let why = restored.err().map(|error| format!(": {}", error.with_causes())).unwrap_or_default();
             moved.problems.push(format!("the session {} has another past in the target{why}", session.name()));
         }
         moved.rows.add_sum(&sum);
-        Ok(())
+        Ok(Ok(()))
     }
 
     /// Copies the rows behind `head`, and returns the checksum of all rows with what the target said.
@@ -107,12 +149,12 @@ impl<'a> Copy<'a> {
         scope: &Scope,
         session: &SessionId,
         head: Seq,
-    ) -> Result<(Sum, Result<(), Error>), Failure> {
-        let (mut sum, mut after, mut outcome) = (Sum::default(), Seq(0), Ok(()));
+    ) -> Result<Result<(Sum, Result<(), Error>), Torn>, Failure> {
+        let (mut sum, mut whole, mut outcome) = (Sum::default(), Whole::default(), Ok(()));
         loop {
-            let rows = page(self.source.chat.store().as_ref(), scope, session, after).await?;
-            let Some(last) = rows.last() else { return Ok((sum, outcome)) };
-            after = last.seq;
+            let slice = self.source.chat.store().read(scope, session, &whole.page()).await?;
+            let Ok(rows) = whole.take(slice) else { return Ok(Err(Torn)) };
+            let Some(last) = rows.last() else { return Ok(Ok((sum, outcome))) };
             rows.iter().for_each(|row| sum.add_message(row));
             if last.seq > head && outcome.is_ok() {
                 let restored = self.target.chat.store().restore(scope, session, &rows).await;
@@ -142,8 +184,9 @@ impl<'a> Copy<'a> {
             self.progress.committed(self.done, 0);
         }
         let Some(there) = there else { return Ok(()) };
+        let extra = extra::records((self.source, self.target), scope, self.mirror, moved).await?;
         let (content, used) = sums_of(there.store().as_ref(), scope).await?;
-        if content != moved.records {
+        if extra == 0 && content != moved.records {
             let (here, there) = (moved.records.count, content.count);
             moved.problems.push(format!("the records differ: {here} in the source, {there} in the target"));
         } else if used != accesses {
@@ -188,24 +231,27 @@ async fn restore(
     Ok(())
 }
 
-async fn page(
+/// Gives `see` the rows of a session, a page at a time; returns early if it was changed meanwhile.
+async fn each_row(
     store: &dyn ChatStore,
     scope: &Scope,
     session: &SessionId,
-    after: Seq,
-) -> Result<Vec<StoredMessage>, Failure> {
-    let page = Page::after(after, PAGE, View::All).within(PAGE_TOKENS);
-    Ok(store.read(scope, session, &page).await?.messages)
+    mut see: impl FnMut(&StoredMessage),
+) -> Result<Result<(), Torn>, Failure> {
+    let mut whole = Whole::default();
+    loop {
+        let Ok(rows) = whole.take(store.read(scope, session, &whole.page()).await?) else { return Ok(Err(Torn)) };
+        if rows.is_empty() {
+            return Ok(Ok(()));
+        }
+        rows.iter().for_each(&mut see);
+    }
 }
 
-async fn sum_of(store: &dyn ChatStore, scope: &Scope, session: &SessionId) -> Result<Sum, Failure> {
-    let (mut sum, mut after) = (Sum::default(), Seq(0));
-    loop {
-        let rows = page(store, scope, session, after).await?;
-        let Some(last) = rows.last() else { return Ok(sum) };
-        after = last.seq;
-        rows.iter().for_each(|row| sum.add_message(row));
-    }
+/// Returns the checksum of a session; none if it was changed meanwhile.
+async fn sum_of(store: &dyn ChatStore, scope: &Scope, session: &SessionId) -> Result<Option<Sum>, Failure> {
+    let mut sum = Sum::default();
+    Ok(each_row(store, scope, session, |row| sum.add_message(row)).await?.ok().map(|()| sum))
 }
 
 async fn sums_of(store: &dyn RecordStore, scope: &Scope) -> Result<(Sum, Sum), Failure> {
@@ -227,25 +273,20 @@ async fn is_older_copy(
     scope: &Scope,
     session: &SessionId,
 ) -> Result<bool, Failure> {
-    let (mut places, mut after) = (HashMap::<MessageId, (Seq, bool)>::new(), Seq(0));
-    loop {
-        let rows = page(here, scope, session, after).await?;
-        let Some(last) = rows.last() else { break };
-        after = last.seq;
-        places.extend(rows.iter().map(|row| (row.id, (row.seq, row.message.is_some()))));
+    let mut places = HashMap::<MessageId, (Seq, bool)>::new();
+    let see = |row: &StoredMessage| {
+        places.insert(row.id, (row.seq, row.message.is_some()));
+    };
+    if each_row(here, scope, session, see).await?.is_err() {
+        return Ok(false);
     }
-    after = Seq(0);
-    loop {
-        let rows = page(there, scope, session, after).await?;
-        let Some(last) = rows.last() else { return Ok(true) };
-        after = last.seq;
-        let is_known = |row: &StoredMessage| match places.get(&row.id) {
+    let mut is_known = true;
+    let see = |row: &StoredMessage| {
+        is_known &= match places.get(&row.id) {
             // What the target forgot stays forgotten.
             Some((seq, has_content)) => *seq == row.seq && (row.message.is_some() || !has_content),
             None => false,
         };
-        if !rows.iter().all(is_known) {
-            return Ok(false);
-        }
-    }
+    };
+    Ok(each_row(there, scope, session, see).await?.is_ok() && is_known)
 }

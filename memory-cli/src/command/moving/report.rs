@@ -1,6 +1,8 @@
 //! What a move did, owner by owner and in all.
 
 use memory::Scope;
+use memory::engine::IndexStatus;
+use memory::upkeep::Backlog;
 use serde_json::json;
 
 use super::sum::Sum;
@@ -17,6 +19,8 @@ pub(super) struct Moved {
     pub(super) records: Sum,
     /// Records that were left behind on purpose.
     pub(super) left: u64,
+    /// Sessions and records of the target that were removed, because the source does not hold them.
+    pub(super) removed: u64,
     /// What is not as it should be, a clause each.
     pub(super) problems: Vec<String>,
 }
@@ -24,19 +28,20 @@ pub(super) struct Moved {
 impl Moved {
     /// Writes a line about the owner.
     pub(super) fn tell(&self, owner: &Scope, output: &mut Output) -> Result<(), Failure> {
-        let Self { sessions, rows, records, left, problems } = self;
+        let Self { sessions, rows, records, left, removed, problems } = self;
         let (tenant, subject) = (owner.tenant(), owner.subject());
         if output.is_json() {
             output.json(&json!({ "owner": {
                 "tenant": tenant, "subject": subject, "sessions": sessions, "rows": rows.count,
                 "rows_sha256": rows.hex(), "records": records.count, "records_sha256": records.hex(),
-                "records_left": left, "problems": problems,
+                "records_left": left, "removed": removed, "problems": problems,
             }}))?;
             return Ok(());
         }
         let left = if *left > 0 { format!(", {left} records left behind") } else { String::new() };
+        let removed = if *removed > 0 { format!(", {removed} removed from the target") } else { String::new() };
         let state = if problems.is_empty() { "verified" } else { "NOT the same in both" };
-        let what = format!("{sessions} sessions, {} rows, {} records{left}", rows.count, records.count);
+        let what = format!("{sessions} sessions, {} rows, {} records{left}{removed}", rows.count, records.count);
         output.line(&format!("{subject} of {tenant}: {what}, {state}"))?;
         Ok(())
     }
@@ -51,14 +56,14 @@ pub(super) struct Total {
     owners: u64,
     differing: u64,
     moved: Moved,
-    /// Notes that the target's indexes have still to follow.
-    pub(super) pending: u64,
+    /// How the target's indexes are.
+    pub(super) indexes: Vec<IndexStatus>,
 }
 
 impl Total {
     pub(super) fn new(from: &Database, to: &Database, has_records: bool) -> Self {
         let (from, to) = (from.shown(), to.shown());
-        Self { from, to, has_records, owners: 0, differing: 0, moved: Moved::default(), pending: 0 }
+        Self { from, to, has_records, owners: 0, differing: 0, moved: Moved::default(), indexes: Vec::new() }
     }
 
     pub(super) fn add(&mut self, moved: &Moved) {
@@ -68,21 +73,32 @@ impl Total {
         self.moved.rows.add_sum(&moved.rows);
         self.moved.records.add_sum(&moved.records);
         self.moved.left += moved.left;
+        self.moved.removed += moved.removed;
     }
 
     /// Returns whether the target now holds and finds everything that was to be moved.
     pub(super) fn is_whole(&self) -> bool {
-        self.differing == 0 && self.pending == 0
+        self.differing == 0 && self.behind() == Some(Backlog::default())
+    }
+
+    /// Returns the most that any index is behind; none if that of one cannot be told.
+    fn behind(&self) -> Option<Backlog> {
+        self.indexes.iter().try_fold(Backlog::default(), |most, index| {
+            let Backlog { pending, dead } = *index.backlog.as_ref().ok()?;
+            Some(Backlog { pending: most.pending.max(pending), dead: most.dead.max(dead) })
+        })
     }
 
     pub(super) fn tell(&self, output: &mut Output) -> Result<(), Failure> {
-        let Self { from, to, has_records, owners, differing, moved, pending } = self;
+        let Self { from, to, has_records, owners, differing, moved, .. } = self;
+        let behind = self.behind();
         if output.is_json() {
             output.json(&json!({ "moved": {
                 "from": from, "to": to, "owners": owners, "differing": differing, "sessions": moved.sessions,
                 "rows": moved.rows.count, "rows_sha256": moved.rows.hex(), "has_records": has_records,
                 "records": moved.records.count, "records_sha256": moved.records.hex(), "records_left": moved.left,
-                "pending": pending,
+                "removed": moved.removed,
+                "pending": behind.map(|behind| behind.pending), "dead": behind.map(|behind| behind.dead),
             }}))?;
             return Ok(());
         }
@@ -100,7 +116,14 @@ impl Total {
         } else {
             output.line(&format!("records    conversations alone were copied, {} records left behind", moved.left))?;
         }
-        output.line(&format!("indexes    {pending} notes to be followed"))?;
+        if moved.removed > 0 {
+            output.line(&format!("removed    {} sessions and records that the source does not hold", moved.removed))?;
+        }
+        output.line(&match behind {
+            Some(Backlog { pending, dead: 0 }) => format!("indexes    {pending} notes to be followed"),
+            Some(Backlog { pending, dead }) => format!("indexes    {pending} notes to be followed, {dead} given up"),
+            None => "indexes    how far they are cannot be told: `memory stats`".to_owned(),
+        })?;
         if moved.rows.count + moved.records.count == 0 {
             output.line("There was nothing to move: is the owner's name right?")?;
         } else {

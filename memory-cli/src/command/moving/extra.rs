@@ -1,0 +1,72 @@
+//! What the target of a move holds and the source does not: told, or removed.
+
+use std::collections::HashSet;
+
+use memory::{Filter, RecordId, Scope, SessionId, Stores};
+
+use super::report::Moved;
+use crate::failure::Failure;
+
+/// Sessions and records that are looked at together.
+const PAGE: usize = 500;
+/// Names that are told.
+const TOLD: usize = 3;
+
+/// Finds the owner's sessions that are not among `known`, and removes them for good if `mirror` asks for it.
+pub(super) async fn sessions(
+    target: &Stores,
+    scope: &Scope,
+    known: &HashSet<SessionId>,
+    mirror: bool,
+    moved: &mut Moved,
+) -> Result<(), Failure> {
+    let (mut extra, mut after): (Vec<SessionId>, Option<SessionId>) = (Vec::new(), None);
+    loop {
+        let page = target.chat.store().sessions(scope, after.as_ref(), PAGE).await?;
+        let Some(last) = page.last() else { break };
+        after = Some(last.session.clone());
+        extra.extend(page.into_iter().map(|state| state.session).filter(|session| !known.contains(session)));
+    }
+    if mirror {
+        for session in &extra {
+            target.chat.store().delete(scope, session).await?;
+        }
+        moved.removed += extra.len() as u64;
+    } else if !extra.is_empty() {
+        let names: Vec<&str> = extra.iter().take(TOLD).map(SessionId::name).collect();
+        let more = if extra.len() > TOLD { ", …" } else { "" };
+        let (count, names) = (extra.len(), names.join(", "));
+        moved.problems.push(format!("the target alone holds {count} sessions ({names}{more}): --mirror removes them"));
+    }
+    Ok(())
+}
+
+/// Finds the owner's records that the source does not hold, and removes them for good if `mirror` asks for it. Returns how
+/// many stay.
+pub(super) async fn records(
+    (source, target): (&Stores, &Stores),
+    scope: &Scope,
+    mirror: bool,
+    moved: &mut Moved,
+) -> Result<u64, Failure> {
+    let (Some(here), Some(there)) = (&source.records, &target.records) else { return Ok(0) };
+    let (mut extra, mut after): (u64, Option<RecordId>) = (0, None);
+    loop {
+        let page = there.store().scan(scope, &Filter::All, after, PAGE).await?;
+        let Some(last) = page.last() else { break };
+        after = Some(last.record.id);
+        let ids: Vec<RecordId> = page.iter().map(|stored| stored.record.id).collect();
+        let known: HashSet<RecordId> =
+            here.store().get(scope, &ids).await?.iter().map(|stored| stored.record.id).collect();
+        let alone: Vec<RecordId> = ids.into_iter().filter(|id| !known.contains(id)).collect();
+        if mirror {
+            moved.removed += there.store().delete(scope, &alone).await?;
+        } else {
+            extra += alone.len() as u64;
+        }
+    }
+    if extra > 0 {
+        moved.problems.push(format!("the target alone holds {extra} records: --mirror removes them"));
+    }
+    Ok(extra)
+}

@@ -1,0 +1,100 @@
+//! Exports beside somebody who changes what is exported.
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use memory::chat::ChatStore;
+use memory::{Message, MessageId, Role, Scope, Timestamp, Truth};
+use memory_testkit::doubles::{Tap, Tapped};
+
+use super::*;
+use crate::config::Database;
+
+/// Forgets a message behind the first pages of a session that are read.
+#[derive(Debug)]
+struct Forgetful {
+    chat: Truth<dyn ChatStore>,
+    scope: Scope,
+    /// What is forgotten, one behind each page.
+    ids: Mutex<Vec<MessageId>>,
+    pages: AtomicUsize,
+}
+
+impl Tap for Forgetful {
+    fn enter(&self, _: &'static str) -> memory::Result<()> {
+        Ok(())
+    }
+
+    fn leave(&self, call: &'static str, rows: usize) -> memory::Result<()> {
+        if call != "read" || rows == 0 {
+            return Ok(());
+        }
+        self.pages.fetch_add(1, Ordering::SeqCst);
+        let Some(id) = self.ids.lock().unwrap().pop() else { return Ok(()) };
+        let redact = self.chat.store().redact(&self.scope, std::slice::from_ref(&id));
+        tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(redact)).map(drop)
+    }
+}
+
+/// What was written.
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Exports a session of 1,200 messages, of which `forgotten` are forgotten one by one while they are read.
+async fn exported(forgotten: usize) -> (Result<End, Failure>, String, usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("memory.sqlite");
+    let mut stores = Database::at(place.to_str().unwrap()).unwrap().connect().await.unwrap();
+    let scope = Scope::new("acme", "ada").unwrap();
+    let messages: Vec<Message> =
+        (0..1_200).map(|n| Message::new(Role::User, format!("word{n} boats"), Timestamp(n))).collect();
+    let ids = messages.iter().take(forgotten).map(|message| message.id).collect();
+    let tap = Arc::new(Forgetful {
+        chat: stores.chat.clone(),
+        scope: scope.clone(),
+        ids: Mutex::new(ids),
+        pages: AtomicUsize::new(0),
+    });
+    let session = SessionId::new("talk").unwrap();
+    let new = messages.into_iter().map(|message| memory::chat::NewMessage::sized(message, 3)).collect();
+    stores.chat.store().append(&scope, &session, &memory::chat::Append::new(new)).await.unwrap();
+    let watched = Arc::clone(&tap);
+    stores.chat = stores.chat.layered(|store| Arc::new(Tapped::new(store, watched)));
+    let memory = Database::build(stores, None).await.unwrap();
+    let written = Shared::default();
+    let mut output = Output::to(written.clone());
+    let answer = write(&memory.of(&scope), Some(&session), &mut output).await;
+    output.flush().unwrap();
+    let text = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
+    (answer, text, tap.pages.load(Ordering::SeqCst))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_is_changed_between_two_pages_is_read_again_from_its_beginning() {
+    let (answer, text, pages) = exported(1).await;
+    assert_eq!(answer.unwrap().rows, 1_200);
+    assert_eq!(pages, 2 + 3, "three pages, and the two before that was noticed");
+    assert!(
+        !text.contains("word0 boats") && text.contains("word1 boats"),
+        "what was forgotten meanwhile is not written"
+    );
+    assert_eq!(text.lines().count(), 1 + 1_200 + 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_is_changed_all_the_time_is_not_exported_in_part() {
+    let (answer, text, _) = exported(600).await;
+    assert_eq!(answer.unwrap_err().line(), "talk is written to while it is exported: export it again");
+    assert_eq!(text.lines().count(), 1, "the head alone: an import sees that the end is missing");
+}
