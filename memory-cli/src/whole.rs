@@ -33,7 +33,7 @@ impl Whole {
         let (fence, revision) = (slice.state.fence, slice.state.revision);
         let first = *self.first.get_or_insert((fence, revision));
         match slice.messages.last() {
-            _ if fence != first.0 => Err(Torn),
+            _ if fence != first.0 || !slice.complete => Err(Torn),
             Some(_) if revision != first.1 => Err(Torn),
             last => {
                 self.after = last.map_or(self.after, |row| row.seq);
@@ -88,6 +88,11 @@ mod tests {
         assert_eq!(whole.page().edge, memory::chat::Edge::After(Seq(3)));
         assert_eq!(whole.take(slice(Some(5), 7, 1)).unwrap().len(), 1);
         assert_eq!(whole.take(slice(None, 7, 1)).unwrap().len(), 0);
+    }
+
+    #[test]
+    fn a_page_that_says_it_is_torn_is() {
+        assert_eq!(Whole::default().take(Slice { complete: false, ..slice(Some(3), 7, 1) }), Err(Torn));
     }
 
     #[test]

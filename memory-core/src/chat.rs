@@ -186,7 +186,8 @@ pub struct Slice {
     pub state: SessionState,
     /// The rows, oldest first.
     pub messages: Vec<StoredMessage>,
-    /// False where a layer answered without its primary.
+    /// False where a layer answered without its primary, and where the session was changed all the while it was read, so that
+    /// not all rows belong to one state of it.
     pub complete: bool,
 }
 

@@ -6,9 +6,9 @@ mod stub {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use memory_core::chat::{Append, Appended, ChatStore, NewMessage};
+    use memory_core::chat::{Append, Appended, ChatStore, NewMessage, Page, View};
     use memory_core::store::{Durability, Store};
-    use memory_core::{Error, Message, Result, Role, Scope, SessionId, Timestamp};
+    use memory_core::{Error, Message, Result, Role, Scope, Seq, SessionId, Timestamp};
     use memory_redis::{Redis, RedisChat, RedisConfig};
     use memory_testkit::doubles::ManualClock;
     use memory_testkit::faults::{RedisStub, reply};
@@ -204,6 +204,31 @@ mod stub {
         append(&chat).await.unwrap_err();
         set_up(&stub, "no", "noeviction");
         assert_eq!(append(&chat).await.unwrap().durability, Durability::Volatile);
+    }
+
+    /// What the script of a page answers of a session of that revision: no row, but that there may be more.
+    fn part(revision: usize, has_more: bool) -> String {
+        let state = ["00000000000000000000", "0", &revision.to_string(), "9", "9", "9", "0", ""].map(reply::bulk);
+        let none: [&str; 0] = [];
+        let more = if has_more { ":1\r\n" } else { ":0\r\n" };
+        reply::array(&[&reply::bulk("ok"), &reply::array(&state), more, &reply::array(&none), &reply::array(&none)])
+    }
+
+    #[tokio::test]
+    async fn a_page_of_a_session_that_changes_all_the_while_says_that_it_is_torn() {
+        for (changes, is_complete) in [(1, true), (7, true), (8, false)] {
+            let stub = RedisStub::start().await.unwrap();
+            let chat = open(&stub).await.unwrap();
+            for change in 0..changes {
+                stub.once("EVALSHA", part(2 * change, true));
+                stub.once("EVALSHA", part(2 * change + 1, false));
+            }
+            stub.once("EVALSHA", part(99, true));
+            stub.once("EVALSHA", part(99, false));
+            let (scope, session) = (Scope::new("stub", "ada").unwrap(), SessionId::new("s").unwrap());
+            let slice = chat.read(&scope, &session, &Page::after(Seq(0), 9, View::All)).await.unwrap();
+            assert_eq!(slice.complete, is_complete, "{changes} changes");
+        }
     }
 
     #[tokio::test]

@@ -37,7 +37,7 @@ pub(super) async fn page(redis: &Redis, scope: &Scope, session: &SessionId, page
             return Ok(slice);
         }
     }
-    // A session that changes all the while is read as each step finds it.
+    // A session that changes all the while is read as each step finds it, and the page says so.
     reader.read(true).await?.ok_or_else(|| damaged("a page has no end"))
 }
 
@@ -60,7 +60,7 @@ impl Reader<'_> {
     async fn read(&mut self, is_content: bool) -> Result<Option<Slice>> {
         let Page { edge, limit, tokens, view: _, filter } = self.page;
         let mut edge = *edge;
-        let mut first_state: Option<SessionState> = None;
+        let (mut first_state, mut is_torn): (Option<SessionState>, bool) = (None, false);
         let mut taken: Vec<StoredMessage> = Vec::new();
         let mut sum = 0u64;
         loop {
@@ -74,7 +74,8 @@ impl Reader<'_> {
             let ceiling = first_state.as_ref().map_or(LARGEST, |state| state.head.0);
             let Step { state, has_more, rows } = self.step(edge, wanted, budget, ceiling).await?;
             let is_changed = |first: &SessionState| (first.fence, first.revision) != (state.fence, state.revision);
-            if !is_content && first_state.as_ref().is_some_and(is_changed) {
+            is_torn |= first_state.as_ref().is_some_and(is_changed);
+            if is_torn && !is_content {
                 return Ok(None);
             }
             let state = first_state.get_or_insert(state);
@@ -89,7 +90,7 @@ impl Reader<'_> {
                 if !matches!(edge, Edge::After(_)) {
                     taken.reverse();
                 }
-                return Ok(Some(Slice { state: state.clone(), messages: taken, complete: true }));
+                return Ok(Some(Slice { state: state.clone(), messages: taken, complete: !is_torn }));
             }
         }
     }
