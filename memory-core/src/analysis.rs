@@ -14,7 +14,7 @@ mod words;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use rust_stemmers::Stemmer;
 
@@ -77,7 +77,9 @@ struct Inner {
 impl Analysis {
     /// Returns the analysis for English, the default.
     pub fn english() -> Self {
-        Self::of(Language::English)
+        // Every memory that is put together begins with it.
+        static ENGLISH: LazyLock<Analysis> = LazyLock::new(|| Analysis::of(Language::English));
+        ENGLISH.clone()
     }
 
     /// Returns the analysis for `language`.

@@ -32,6 +32,7 @@ pub mod records;
 #[cfg(feature = "containers")]
 pub mod services;
 mod set_aside;
+pub mod simulation;
 mod suite;
 pub mod text;
 mod trial;

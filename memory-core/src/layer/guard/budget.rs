@@ -1,8 +1,8 @@
 //! How often retries are made, and how long they wait: a budget, and jitter from a source that is given.
 
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hasher};
 use std::time::Duration;
+
+use crate::time::Timestamp;
 
 /// What one call adds to the budget, and what one retry takes: one retry in ten calls.
 const CALL: u32 = 1;
@@ -45,14 +45,15 @@ pub(super) fn backoff(retry: u32, roll: u64) -> Duration {
     SHORTEST + Duration::from_micros(roll % (span + 1))
 }
 
-/// Numbers that look random (SplitMix64), another sequence in every process.
+/// Numbers that look random (SplitMix64), another sequence for every moment at which a guard is made. By the clock, so that
+/// what a clock repeats is repeated whole.
 #[derive(Debug)]
 pub(super) struct Dice(u64);
 
 impl Dice {
-    /// Returns dice whose first number nobody knows.
-    pub(super) fn fresh() -> Self {
-        Self(RandomState::new().build_hasher().finish())
+    /// Returns the dice of a guard that is made `now`.
+    pub(super) fn at(now: Timestamp) -> Self {
+        Self(now.0.cast_unsigned())
     }
 
     /// Returns the next number.

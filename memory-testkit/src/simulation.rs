@@ -1,0 +1,28 @@
+//! A simulation: truth, its indexes, a cache, two upkeep processes and two writers, with everything that can befall the calls
+//! between them, in an order that one number decides.
+//!
+//! Every call of a store waits until the scheduler lets it through. It may carry it out late, twice or never, keep the
+//! answer back, and kill a process between two calls. There is one thread and no real time: the same seed always plays the
+//! same. When the writers are done the faults stop, upkeep runs until nothing is pending, and then everything must agree: see
+//! [`check`].
+//!
+//! ```
+//! use memory_testkit::simulation::{Ground, Plan, play};
+//!
+//! let plan = Plan::new(Ground::reference);
+//! play(7, &plan).unwrap();
+//! ```
+
+mod check;
+mod far;
+mod ledger;
+mod look;
+mod process;
+mod story;
+mod wire;
+mod world;
+mod writer;
+
+pub use story::{Failed, play};
+pub use wire::Call;
+pub use world::{Ground, Plan};

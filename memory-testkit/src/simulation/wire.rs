@@ -1,0 +1,324 @@
+//! What lies between processes and stores: every call waits here until the scheduler says what befalls it.
+
+use std::fmt::Debug;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use memory_core::{Cause, Error, Result, Transience};
+use tokio::sync::{Notify, oneshot};
+use tokio::time::{Instant, sleep, sleep_until};
+
+use crate::generate::Random;
+
+/// A step of the scheduler takes so long.
+const STEP: Duration = Duration::from_millis(1);
+
+/// A call of a store, by the part and the method: `text`, `put`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Call {
+    /// Which store: `chat`, `records`, `chat upkeep`, `records upkeep`, `text`, `vectors` or `cache`.
+    pub part: &'static str,
+    /// The method.
+    pub method: &'static str,
+}
+
+/// Tells the caller what came of a call.
+type Tell = Box<dyn FnOnce() + Send>;
+/// Carries a call out, and returns what tells the caller.
+type Run = Box<dyn Fn() -> Pin<Box<dyn Future<Output = Tell> + Send>> + Send>;
+
+/// Something on its way.
+enum Parcel {
+    Request { run: Run, fail: Tell },
+    Answer(Tell),
+}
+
+struct Item {
+    number: u64,
+    call: Call,
+    due: Instant,
+    is_late: bool,
+    parcel: Parcel,
+}
+
+/// How often calls fail, in one play.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Weather {
+    /// Faults in a thousand calls.
+    pub(super) faults: usize,
+    /// Kills in a thousand steps.
+    pub(super) kills: usize,
+    /// Whether the cache fails too. What it did not hear of other processes may see until it has expired there.
+    pub(super) cache_fails: bool,
+}
+
+impl Weather {
+    pub(super) const CALM: Self = Self { faults: 0, kills: 0, cache_fails: false };
+}
+
+struct State {
+    items: Vec<Item>,
+    random: Random,
+    number: u64,
+    weather: Weather,
+    trace: Option<Vec<String>>,
+    failure: Option<String>,
+    /// A call reached truth later than it was sent.
+    is_late: bool,
+}
+
+pub(super) struct Wire {
+    state: Mutex<State>,
+    arrived: Notify,
+    may_be_late: fn(Call) -> bool,
+}
+
+/// The process that calls, until it is killed.
+#[derive(Clone, Debug)]
+pub(super) struct Caller {
+    pub(super) name: Arc<str>,
+    alive: Arc<AtomicBool>,
+}
+
+impl Caller {
+    pub(super) fn new(name: String) -> Self {
+        Self { name: name.into(), alive: Arc::new(AtomicBool::new(true)) }
+    }
+
+    pub(super) fn die(&self) {
+        self.alive.store(false, Ordering::Relaxed);
+    }
+
+    fn is_alive(&self) -> bool {
+        self.alive.load(Ordering::Relaxed)
+    }
+}
+
+/// What befalls a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Passes,
+    /// Waits for a while, perhaps longer than its caller.
+    Waits(Duration),
+    /// Fails before the store has done anything.
+    Fails,
+    /// The store does it, and the caller sees a fault.
+    LosesItsAnswer,
+    /// The store does it, and the caller hears nothing.
+    IsDoneInSilence,
+    /// Never arrives.
+    IsLost,
+    /// The answer takes its time.
+    IsAnsweredLate(Duration),
+    /// Is done now, and once more later.
+    IsRepeated(Duration),
+}
+
+impl Wire {
+    pub(super) fn new(seed: u64, may_be_late: fn(Call) -> bool, is_traced: bool) -> Arc<Self> {
+        let random = Random::new(seed ^ 0x5157_ae2d);
+        let trace = is_traced.then(Vec::new);
+        let state = State {
+            items: Vec::new(),
+            random,
+            number: 0,
+            weather: Weather::CALM,
+            trace,
+            failure: None,
+            is_late: false,
+        };
+        Arc::new(Self { state: Mutex::new(state), arrived: Notify::new(), may_be_late })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn set(&self, weather: Weather) {
+        self.state().weather = weather;
+    }
+
+    pub(super) fn note(&self, line: impl FnOnce() -> String) {
+        if let Some(trace) = &mut self.state().trace {
+            trace.push(line());
+        }
+    }
+
+    /// Ends the play: something that must hold does not.
+    pub(super) fn fail(&self, why: String) {
+        self.state().failure.get_or_insert(why);
+        self.arrived.notify_one();
+    }
+
+    pub(super) fn failure(&self) -> Option<String> {
+        self.state().failure.clone()
+    }
+
+    pub(super) fn trace(&self) -> Vec<String> {
+        self.state().trace.take().unwrap_or_default()
+    }
+
+    /// Sends a call and waits for its answer: for ever, if there is none or the caller was killed.
+    pub(super) async fn send<T, F>(
+        &self,
+        caller: &Caller,
+        call: Call,
+        told: &(dyn Debug + Sync),
+        make: impl Fn() -> F + Send + Sync + 'static,
+    ) -> Result<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T>> + Send + 'static,
+    {
+        if !caller.is_alive() {
+            return std::future::pending().await;
+        }
+        let (sender, receiver) = oneshot::channel();
+        let sender = Arc::new(Mutex::new(Some(sender)));
+        let tell = move |answer: Result<T>| -> Tell {
+            let sender = Arc::clone(&sender);
+            Box::new(move || {
+                let sender = sender.lock().unwrap_or_else(PoisonError::into_inner).take();
+                // The caller may have gone.
+                let _ = sender.map(|sender| sender.send(answer).is_ok());
+            })
+        };
+        let fail = tell(Err(fault()));
+        let run: Run = Box::new(move || {
+            let (call, tell) = (make(), tell.clone());
+            Box::pin(async move { tell(call.await) })
+        });
+        self.take_in(caller, call, told, Parcel::Request { run, fail });
+        match receiver.await {
+            Ok(answer) if caller.is_alive() => answer,
+            _ => std::future::pending().await,
+        }
+    }
+
+    fn take_in(&self, caller: &Caller, call: Call, told: &dyn Debug, parcel: Parcel) {
+        let mut state = self.state();
+        state.number += 1;
+        let number = state.number;
+        if let Some(trace) = &mut state.trace {
+            let told: String = format!("{told:?}").chars().take(220).collect();
+            trace.push(format!("#{number} {} {}.{} {told}", caller.name, call.part, call.method));
+        }
+        state.items.push(Item { number, call, due: Instant::now(), is_late: false, parcel });
+        self.arrived.notify_one();
+    }
+
+    /// Lets everybody act until they wait, then decides what befalls one call; waits for one if there is none. Returns whether
+    /// a process is to be killed now, and a number that says which.
+    pub(super) async fn step(&self) -> Option<usize> {
+        sleep(STEP).await;
+        let Some((item, fate)) = self.choose() else {
+            let next = self.state().items.iter().map(|item| item.due).min();
+            let next = next.unwrap_or_else(|| Instant::now() + Duration::from_secs(3_600));
+            tokio::select! {
+                biased;
+                () = self.arrived.notified() => {}
+                () = sleep_until(next) => {}
+            }
+            return None;
+        };
+        self.befall(item, fate).await;
+        let mut state = self.state();
+        let kills = state.weather.kills;
+        state.random.chance(kills, 1_000).then(|| state.random.below(1 << 16))
+    }
+
+    /// Returns whether a call has reached truth late since this was asked.
+    pub(super) fn takes_late(&self) -> bool {
+        std::mem::take(&mut self.state().is_late)
+    }
+
+    /// Returns whether nothing is on its way.
+    pub(super) fn is_empty(&self) -> bool {
+        self.state().items.is_empty()
+    }
+
+    /// Takes one thing that is due, and says what befalls it.
+    fn choose(&self) -> Option<(Item, Fate)> {
+        let mut state = self.state();
+        let now = Instant::now();
+        let due: Vec<usize> = (0..state.items.len())
+            .filter(|place| state.items.get(*place).is_some_and(|item| item.due <= now))
+            .collect();
+        let place = state.random.below(due.len());
+        let item = state.items.remove(*due.get(place)?);
+        let fate = match item.parcel {
+            Parcel::Answer(_) => Fate::Passes,
+            Parcel::Request { .. } if item.call.part == "cache" && !state.weather.cache_fails => Fate::Passes,
+            Parcel::Request { .. } => state.fate((self.may_be_late)(item.call)),
+        };
+        if fate != Fate::Passes
+            && let Some(trace) = &mut state.trace
+        {
+            trace.push(format!("    #{} {fate:?}", item.number));
+        }
+        Some((item, fate))
+    }
+
+    async fn befall(&self, item: Item, fate: Fate) {
+        let Item { number, call, is_late, parcel, .. } = item;
+        let later = |wait: Duration, parcel| Item { number, call, due: Instant::now() + wait, is_late: true, parcel };
+        let (run, fail) = match parcel {
+            Parcel::Answer(tell) => return tell(),
+            Parcel::Request { run, fail } => (run, fail),
+        };
+        self.state().is_late |= is_late && matches!(call.part, "chat" | "records");
+        match fate {
+            Fate::IsLost => {}
+            Fate::Fails => fail(),
+            Fate::Waits(wait) => self.state().items.push(later(wait, Parcel::Request { run, fail })),
+            Fate::LosesItsAnswer => {
+                drop(self.carry_out(number, &run).await);
+                fail();
+            }
+            Fate::IsDoneInSilence => drop(self.carry_out(number, &run).await),
+            Fate::Passes => (self.carry_out(number, &run).await)(),
+            Fate::IsAnsweredLate(wait) => {
+                let tell = self.carry_out(number, &run).await;
+                self.state().items.push(later(wait, Parcel::Answer(tell)));
+            }
+            Fate::IsRepeated(wait) => {
+                (self.carry_out(number, &run).await)();
+                self.state().items.push(later(wait, Parcel::Request { run, fail }));
+            }
+        }
+    }
+
+    async fn carry_out(&self, number: u64, run: &Run) -> Tell {
+        self.note(|| format!("    #{number} done"));
+        run().await
+    }
+}
+
+impl State {
+    fn fate(&mut self, may_be_late: bool) -> Fate {
+        let faults = self.weather.faults;
+        if !self.random.chance(faults, 1_000) {
+            return Fate::Passes;
+        }
+        // Half of the waits are short beside every deadline.
+        let longest = if self.random.chance(1, 2) { 500 } else { 90_000 };
+        let wait = Duration::from_millis(1 + self.random.number() % longest);
+        let short = wait.min(Duration::from_millis(500));
+        match self.random.below(7) {
+            0 => Fate::Fails,
+            1 => Fate::LosesItsAnswer,
+            2 => Fate::IsDoneInSilence,
+            3 => Fate::IsLost,
+            4 => Fate::IsAnsweredLate(wait),
+            5 if may_be_late => Fate::IsRepeated(wait),
+            _ => Fate::Waits(if may_be_late { wait } else { short }),
+        }
+    }
+}
+
+fn fault() -> Error {
+    let transience = Transience::Transient { after: None };
+    Error::Backend { backend: "wire", doing: "answer", transience, source: Cause::new("the connection was cut") }
+}
