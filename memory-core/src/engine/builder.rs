@@ -23,7 +23,7 @@ use crate::window::{ExtractiveSummarizer, HeuristicCounter};
 use super::asked::Asked;
 use super::embed::KeptVectors;
 use super::given_up::GivenUpCounts;
-use super::memory::{Inner, Memory, TextIndex, VectorIndex};
+use super::memory::{Bare, Inner, Memory, TextIndex, VectorIndex};
 use super::turn::Turn;
 
 /// How many vectors are kept, if nothing else is said.
@@ -252,12 +252,12 @@ impl MemoryBuilder {
     /// `Invalid` if the text store holds terms of another analysis, `SpaceMismatch` if the embedder and the vector
     /// store differ.
     pub async fn build(self) -> Result<Memory> {
-        let (this, cache) = self.layered();
-        this.finish(cache).await
+        let (this, bare, cache) = self.layered();
+        this.finish(bare, cache).await
     }
 
     /// Puts the layers before the stores: guards next to them, the cache before those.
-    fn layered(mut self) -> (Self, Option<Arc<CacheLayer>>) {
+    fn layered(mut self) -> (Self, Bare, Option<Arc<CacheLayer>>) {
         if let Some(policy) = self.guard.take() {
             let guard = |backend| Guard::new(backend, policy.clone(), Arc::clone(&self.clock));
             self.chat = guard(self.chat.store().backend()).chat(self.chat);
@@ -271,6 +271,7 @@ impl MemoryBuilder {
                 (Arc::new(Guarded::new(store, guard)) as Arc<dyn VectorStore>, embedder)
             });
         }
+        let bare = Bare { chat: Arc::clone(self.chat.store()), records: Arc::clone(self.records.store()) };
         let cache = self.cache.take().map(|(cache, policy)| {
             let guard = Guard::new(cache.backend(), GuardPolicy::cache(), Arc::clone(&self.clock));
             CacheLayer::new(Arc::new(Guarded::new(cache, guard)), policy)
@@ -278,10 +279,10 @@ impl MemoryBuilder {
         if let Some(cache) = &cache {
             (self.chat, self.records) = (cache.chat(self.chat), cache.records(self.records));
         }
-        (self, cache)
+        (self, bare, cache)
     }
 
-    async fn finish(self, cache: Option<Arc<CacheLayer>>) -> Result<Memory> {
+    async fn finish(self, bare: Bare, cache: Option<Arc<CacheLayer>>) -> Result<Memory> {
         let mut text = self.text.map(|store| text_index(store, &self.analysis)).transpose()?;
         let mut vectors =
             self.vectors.map(|(store, embedder)| vector_index(store, embedder, self.embedded)).transpose()?;
@@ -306,6 +307,7 @@ impl MemoryBuilder {
             text,
             vectors,
             cache,
+            bare,
             patience: self.patience,
             analysis: self.analysis,
             summarizer,

@@ -110,7 +110,7 @@ impl Scoped {
 
     /// Forgets what was derived from a summary, if that is gone.
     pub(super) async fn forget_derived(&self, summary: MessageId) -> Result<()> {
-        if !self.messages(&[summary]).await?.is_empty() {
+        if !self.said(&[summary]).await?.is_empty() {
             return Ok(());
         }
         let mut fall = Fall::of([ItemId::Message(summary)].into_iter());

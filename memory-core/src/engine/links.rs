@@ -53,7 +53,7 @@ impl Scoped {
     /// # Errors
     /// `IdConflict` if the id holds other content.
     pub(super) async fn named(&self, told: &Record) -> Result<Place> {
-        let Some(stored) = self.get(&[told.id]).await?.pop() else { return Ok(Place::Free(told.id)) };
+        let Some(stored) = self.stored(&[told.id]).await?.pop() else { return Ok(Place::Free(told.id)) };
         let Record { kind, text, agent, .. } = &*stored.record;
         if (kind, text, agent) != (&told.kind, &told.text, &told.agent) {
             return Err(Error::IdConflict { id: told.id.to_string() });
@@ -76,7 +76,7 @@ impl Scoped {
         let identity = told.id;
         // Before order counted, the same words had another id. No record had an agent then.
         let before = told.agent.is_none().then(|| fingerprint_before(&inner.analysis, &told.kind, &told.text));
-        let mut found = self.get(&[&[identity], before.as_slice()].concat()).await?;
+        let mut found = self.stored(&[&[identity], before.as_slice()].concat()).await?;
         let is_current = |stored: &StoredRecord| !gives_way(stored) && !self.is_retired(stored);
         match found.iter().position(|stored| stored.record.id == identity) {
             Some(first) if is_current(found.get(first).ok_or(Error::Conflict)?) => {
@@ -102,7 +102,7 @@ impl Scoped {
         let mut probes: Vec<u64> = (0..LARGEST).map(|power| 1 << power).collect();
         loop {
             let ids: Vec<RecordId> = probes.iter().map(|number| link(identity, *number)).collect();
-            let found = self.get(&ids).await?;
+            let found = self.stored(&ids).await?;
             let mut found: HashMap<RecordId, StoredRecord> =
                 found.into_iter().map(|stored| (stored.record.id, stored)).collect();
             for (number, id) in probes.iter().zip(&ids).rev() {

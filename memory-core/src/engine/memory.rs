@@ -52,6 +52,7 @@ pub(super) struct Inner {
     pub(super) text: Option<TextIndex>,
     pub(super) vectors: Option<VectorIndex>,
     pub(super) cache: Option<Arc<CacheLayer>>,
+    pub(super) bare: Bare,
     /// How long a search waits for an index.
     pub(super) patience: Duration,
     pub(super) analysis: Analysis,
@@ -75,6 +76,14 @@ pub(super) struct Inner {
     pub(super) given_up: GivenUpCounts,
     /// Budgets that the store does not know of yet.
     pub(super) asked: Asked,
+}
+
+/// Truth without the cache before it: read for all that decides a write, and for indexes. What a cache did not hear of is shown
+/// late for a while, but nothing is made of it that stays.
+#[derive(Debug)]
+pub(super) struct Bare {
+    pub(super) chat: Arc<dyn ChatStore>,
+    pub(super) records: Arc<dyn RecordStore>,
 }
 
 #[derive(Debug)]

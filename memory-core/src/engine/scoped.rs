@@ -91,6 +91,16 @@ impl Scoped {
         Ok(self.inner().chat.store().get(&self.scope, ids).await?.messages)
     }
 
+    /// Returns the records with these ids as truth holds them now, whatever a cache says.
+    pub(super) async fn stored(&self, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
+        self.inner().bare.records.get(&self.scope, ids).await
+    }
+
+    /// Returns the messages with these ids as truth holds them now, whatever a cache says.
+    pub(super) async fn said(&self, ids: &[MessageId]) -> Result<Vec<StoredMessage>> {
+        Ok(self.inner().bare.chat.get(&self.scope, ids).await?.messages)
+    }
+
     /// Notes records as accessed now. A hint: it is written down by upkeep, and lost if the process ends before.
     pub(super) fn note_access(&self, records: Vec<RecordId>) {
         let inner = self.inner();

@@ -29,7 +29,7 @@ impl Scoped {
     pub(super) async fn confirm(&self, told: RememberReceipt, sources: &[ItemId]) -> Result<RememberReceipt> {
         let Some(source) = self.absent_source(sources).await? else { return Ok(told) };
         // What was told from other sources is not this call's to take back.
-        if let Some(stored) = self.get(&[told.id]).await?.pop()
+        if let Some(stored) = self.stored(&[told.id]).await?.pop()
             && !self.take_back(stored, |telling| telling.sources.contains(&source)).await?
         {
             self.forget_records(&[told.id]).await?;
@@ -44,13 +44,13 @@ impl Scoped {
             if messages.is_empty() {
                 return Ok(Vec::new());
             }
-            self.messages(&messages).await
+            self.said(&messages).await
         };
         let stored_records = async {
             if records.is_empty() {
                 return Ok(Vec::new());
             }
-            self.get(&records).await
+            self.stored(&records).await
         };
         let (messages, records) = tokio::try_join!(stored_messages, stored_records)?;
         let is_stored = |source: &&ItemId| match source {

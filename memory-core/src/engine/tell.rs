@@ -46,9 +46,9 @@ impl Scoped {
 
     pub(super) async fn replace(&self, old: RecordId, remember: &Remember) -> Result<RememberReceipt> {
         let told = self.prepare(remember)?;
-        let stored = self.get(&[old]).await?.pop().ok_or_else(|| Error::invalid("there is no such record"))?;
+        let stored = self.stored(&[old]).await?.pop().ok_or_else(|| Error::invalid("there is no such record"))?;
         if let Some(superseded) = stored.record.superseded {
-            let newer = self.get(&[superseded.by]).await?.pop();
+            let newer = self.stored(&[superseded.by]).await?.pop();
             let newer =
                 newer.filter(|newer| newer.record.id == told.id || identity(self.inner(), &newer.record) == told.id);
             let newer = newer.ok_or_else(|| Error::invalid("the record was superseded already"))?;
@@ -69,7 +69,7 @@ impl Scoped {
 
     /// Makes `old` current again, if `new` had its place and is gone.
     pub(super) async fn reinstate(&self, old: RecordId, new: RecordId) -> Result<()> {
-        let found = self.get(&[old, new]).await?;
+        let found = self.stored(&[old, new]).await?;
         let [stored] = found.as_slice() else { return Ok(()) };
         if stored.record.superseded.is_none_or(|superseded| superseded.by != new) {
             return Ok(());

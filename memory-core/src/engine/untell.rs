@@ -29,7 +29,7 @@ impl Scoped {
                 other => return other.map(|_| true),
             }
             // Somebody told it again, or forgot it, meanwhile.
-            let Some(now) = self.get(&[stored.record.id]).await?.pop() else { return Ok(true) };
+            let Some(now) = self.stored(&[stored.record.id]).await?.pop() else { return Ok(true) };
             stored = now;
         }
         Err(Error::Conflict)

@@ -47,7 +47,7 @@ impl Scoped {
         while !next.is_empty() {
             let mut above = Vec::new();
             for batch in next.chunks(BATCH) {
-                let rows = self.inner().chat.store().get(self.scope(), batch).await?.messages;
+                let rows = self.said(batch).await?;
                 let count = if is_asked { &mut standing.asked } else { &mut standing.fallen };
                 *count += rows.len() as u64;
                 above.extend(rows.iter().filter_map(|row| row.archived_by).filter(|summary| seen.insert(*summary)));
