@@ -85,6 +85,11 @@ contexts() { # CONTEXTS
   MEMORY_CONTEXTS="$1" tests memory-testkit contexts
 }
 
+# Truth, indexes, cache and processes under one scheduler, so many plays.
+simulation() { # PLAYS
+  MEMORY_PLAYS="$1" tests memory-testkit simulation
+}
+
 soak "program-kills" program_kills "$program"
 soak "redis-kills" kills memory-redis "$redis" kills_lose
 soak "redis-cluster" tests memory-redis cluster
@@ -97,6 +102,7 @@ soak "postgres-storms" storms memory-postgres
 soak "qdrant-storms" storms memory-qdrant
 soak "elastic-storms" storms memory-elastic
 soak "contexts" contexts 100000
+soak "simulation" simulation 100000
 if [ "${#profile[@]}" -gt 0 ]; then
   soak "reference-conformance" reference 10000000
   soak "sqlite-conformance" conformance memory-sqlite 200000

@@ -93,7 +93,7 @@ impl Inner {
                 Ok((upto.min(read), gone.into_iter().chain([forgotten]).collect(), documents))
             }
             Target::Record(id) => {
-                let stored = if note.gone { None } else { self.records.store().get(&note.scope, &[*id]).await?.pop() };
+                let stored = if note.gone { None } else { self.bare.records.get(&note.scope, &[*id]).await?.pop() };
                 let Some(stored) = stored else {
                     return Ok((note.upto, vec![Deletion::Items(vec![ItemId::Record(*id)])], Vec::new()));
                 };

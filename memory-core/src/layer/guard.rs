@@ -129,7 +129,8 @@ impl Guard {
     /// Returns the guard of the backend called `backend`; its circuit breaker goes by `clock`.
     pub fn new(backend: &'static str, policy: GuardPolicy, clock: Arc<dyn Clock>) -> Arc<Self> {
         let room = Semaphore::new(policy.concurrency.clamp(1, Semaphore::MAX_PERMITS));
-        let state = State { breaker: Breaker::new(policy.failures), budget: Budget::default(), dice: Dice::at(clock.now()) };
+        let state =
+            State { breaker: Breaker::new(policy.failures), budget: Budget::default(), dice: Dice::at(clock.now()) };
         Arc::new(Self { backend, policy, clock, room, waiting: AtomicUsize::new(0), state: Mutex::new(state) })
     }
 

@@ -85,7 +85,7 @@ async fn story(seed: u64, plan: &Plan, wire: &Arc<Wire>) -> Result<Vec<String>> 
     let is_over = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let mut roles: Vec<Role> = Vec::new();
     for by in 0..2 {
-        let script = Script::new(seed, by, 5 + random.below(11));
+        let script = Script::new(seed, by, 4 + random.below(9));
         roles.push(Role::Writer(by, Arc::new(tokio::sync::Mutex::new(script))));
         roles.push(Role::Upkeep(by, Arc::clone(&is_over)));
     }
