@@ -35,6 +35,7 @@ mod scoped;
 mod search;
 mod seen;
 mod session;
+mod sight;
 mod sources;
 mod stretch;
 mod summarise;

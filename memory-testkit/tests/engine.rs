@@ -55,6 +55,9 @@ mod remember;
 #[path = "engine/search.rs"]
 mod search;
 #[cfg(test)]
+#[path = "engine/slow.rs"]
+mod slow;
+#[cfg(test)]
 #[path = "engine/summaries.rs"]
 mod summaries;
 #[cfg(test)]

@@ -88,7 +88,7 @@ impl Inner {
     async fn index_content(&self, scope: &Scope, content: &Content) -> Result<()> {
         match content {
             Content::Message(row) => self.index_again(scope, &row.session, row.seq, row.seq).await,
-            Content::Record(stored) => self.index_record_again(scope, stored).await,
+            Content::Record(stored) => self.index_record_again(scope, stored.record.id).await,
         }
     }
 

@@ -8,12 +8,13 @@ use crate::id::ItemId;
 use crate::scope::Scope;
 use crate::text::Rejected;
 use crate::time::Timestamp;
-use crate::upkeep::{IndexName, LONGEST_WAIT, Note, Outcome, Upkeep};
+use crate::upkeep::{IndexName, LONGEST_WAIT, Note, Outcome, Target, Upkeep};
 
 use super::isolate::Setback;
 use super::memory::Inner;
 use super::project::{Untaken, Work};
 use super::seen::Seen;
+use super::sight::Sight;
 use super::upkeep::UpkeepReport;
 
 /// Notes that are read together.
@@ -26,7 +27,7 @@ const DOCUMENTS: usize = 512;
 const SWEEP: usize = 1_000;
 /// Sweeps of one pass at the most.
 const SWEEPS: usize = 1_000;
-/// Attempts after which a note or text is given up, if trying again cannot help.
+/// Attempts after which a note or text is given up that fails by its own fault.
 const ATTEMPTS: u32 = 5;
 
 /// What a pass did.
@@ -64,6 +65,8 @@ impl Pass {
 #[derive(Debug, Default)]
 struct Batch {
     outcomes: Vec<(Note, Outcome)>,
+    /// What truth was like, by the places of their outcomes.
+    sights: Vec<(usize, Sight)>,
     /// The model of the index does not answer: there is no use in going on.
     is_down: bool,
 }
@@ -122,7 +125,7 @@ impl Inner {
                 limit *= 4;
                 continue;
             }
-            let Batch { mut outcomes, is_down } = self.batch(index, notes, &mut pass.report).await;
+            let Batch { mut outcomes, sights, is_down } = self.batch(index, notes, &mut pass.report).await;
             if let Err(error) = self.flush(index).await {
                 // Nothing put since the last flush is sure to be findable.
                 let undo = |(note, outcome)| match outcome {
@@ -130,6 +133,14 @@ impl Inner {
                     other => (note, other),
                 };
                 outcomes = outcomes.into_iter().map(undo).collect();
+            } else {
+                let (places, sights): (Vec<usize>, Vec<Sight>) = sights.into_iter().unzip();
+                for (place, error) in self.put_true(index, sights).await {
+                    let outcome = places.get(place).and_then(|place| outcomes.get_mut(*place));
+                    if let Some(outcome) = outcome {
+                        *outcome = self.failed(outcome.0.clone(), &error, false, &mut pass.report);
+                    }
+                }
             }
             settle(index, truth, &outcomes, &mut seen, pass).await;
             if self.must_summarise() {
@@ -168,9 +179,11 @@ impl Inner {
                     let count: usize = items.iter().map(Vec::len).sum();
                     report.indexed += count.saturating_sub(untaken.all().count());
                     untaken.all().for_each(|rejected| report.fail(&rejected.error));
-                    let done = works.into_iter().zip(&items);
-                    let done = done.map(|(work, items)| self.outcome(index, work, items, &untaken, report));
-                    batch.outcomes.extend(done);
+                    for (mut work, items) in works.into_iter().zip(&items) {
+                        let sight = work.sight.take().map(|sight| (batch.outcomes.len(), sight));
+                        batch.outcomes.push(self.outcome(index, work, items, &untaken, report));
+                        batch.sights.extend(sight);
+                    }
                 }
                 // Not the fault of any note: they stay due, and none is an attempt nearer to being given up.
                 Err(Setback { error, is_down: true }) => {
@@ -228,10 +241,13 @@ impl Inner {
         (note, Outcome::Done { through })
     }
 
-    /// Returns when a note is tried again; never if that cannot help: the error says so, or it is the note's own fault.
+    /// Returns when a note is tried again; never if that cannot help because it is the note's own fault. A store that refuses
+    /// whatever is asked, because a key has expired or an index is missing, accepts again some day; an erasure has no end
+    /// but its own.
     fn failed(&self, note: Note, error: &Error, is_its_own: bool, report: &mut UpkeepReport) -> (Note, Outcome) {
         report.fail(error);
-        if note.attempts + 1 >= ATTEMPTS && (is_its_own || !error.is_retryable()) {
+        let is_its_own = is_its_own || matches!(error, Error::Invalid { .. });
+        if note.attempts + 1 >= ATTEMPTS && is_its_own && note.target != Target::Owner {
             tracing::warn!(%error, "a note was given up");
             report.dead += 1;
             return (note, Outcome::Dead { why: error.with_causes() });

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::chat::SessionState;
 use crate::error::{Error, Result};
 use crate::fields::Fields;
-use crate::id::{ItemId, Seq, SeqRange, SessionId};
+use crate::id::{ItemId, RecordId, Seq, SeqRange, SessionId};
 use crate::index::{
     NEIGHBOURS, PIECE_WORDS, message_entries, message_pieces, record_entry, record_pieces, session_entries,
 };
@@ -17,6 +18,7 @@ use crate::upkeep::{IndexName, Note, Target};
 
 use super::isolate::Setback;
 use super::memory::Inner;
+use super::sight::Sight;
 use super::stretch::{Stretch, around};
 
 /// Terms that a document holds at the most, own and near, unless its message or those beside it are long.
@@ -32,6 +34,8 @@ pub(super) struct Work {
     pub(super) through: Seq,
     pub(super) deletions: Vec<Deletion>,
     pub(super) documents: Vec<Document>,
+    /// What truth was like; none of an erasure, nor where nothing is put.
+    pub(super) sight: Option<Sight>,
 }
 
 /// An item to be indexed: its terms and fields, and the texts that are embedded for it.
@@ -74,12 +78,19 @@ impl Inner {
     /// Reads what one slice of a note asks for. An erasure is carried out at once.
     pub(super) async fn prepare(&self, index: &IndexName, note: Note) -> std::result::Result<Work, (Note, Error)> {
         match self.read_note(index, &note).await {
-            Ok((through, deletions, documents)) => Ok(Work { note, through, deletions, documents }),
+            Ok((through, deletions, documents, sight)) => {
+                let sight = sight.filter(|_| !documents.is_empty());
+                Ok(Work { note, through, deletions, documents, sight })
+            }
             Err(error) => Err((note, error)),
         }
     }
 
-    async fn read_note(&self, index: &IndexName, note: &Note) -> Result<(Seq, Vec<Deletion>, Vec<Document>)> {
+    async fn read_note(
+        &self,
+        index: &IndexName,
+        note: &Note,
+    ) -> Result<(Seq, Vec<Deletion>, Vec<Document>, Option<Sight>)> {
         match &note.target {
             Target::Messages(session) => {
                 let upto = Seq(note.upto.0.min(note.from.0.saturating_add(SLICE - 1)));
@@ -88,34 +99,38 @@ impl Inner {
                 let from = Seq(note.from.0.saturating_sub(borrowing).max(1));
                 let last = if upto < note.from { upto } else { Seq(upto.0.saturating_add(borrowing)) };
                 let range = SeqRange { first: from, last };
-                let (read, forgotten, documents) = self.read_messages(index, &note.scope, session, range).await?;
+                let (state, read, forgotten, documents) =
+                    self.read_messages(index, &note.scope, session, range).await?;
                 let gone = note.gone.then(|| Deletion::Session(session.clone()));
-                Ok((upto.min(read), gone.into_iter().chain([forgotten]).collect(), documents))
+                let range = SeqRange { last: read, ..range };
+                let sight = Sight::of_messages(&note.scope, &state, range, &documents);
+                Ok((upto.min(read), gone.into_iter().chain([forgotten]).collect(), documents, Some(sight)))
             }
             Target::Record(id) => {
                 let stored = if note.gone { None } else { self.bare.records.get(&note.scope, &[*id]).await?.pop() };
                 let Some(stored) = stored else {
-                    return Ok((note.upto, vec![Deletion::Items(vec![ItemId::Record(*id)])], Vec::new()));
+                    return Ok((note.upto, vec![Deletion::Items(vec![ItemId::Record(*id)])], Vec::new(), None));
                 };
-                Ok((note.upto, Vec::new(), vec![self.document_of(index, &stored, note.epoch)]))
+                let sight = Sight::of_record(&note.scope, *id, Some(stored.version));
+                Ok((note.upto, Vec::new(), vec![self.document_of(index, &stored, note.epoch)], Some(sight)))
             }
             Target::Owner => {
                 self.go_on_erasing(index, note).await?;
-                Ok((note.upto, Vec::new(), Vec::new()))
+                Ok((note.upto, Vec::new(), Vec::new(), None))
             }
         }
     }
 
     /// Reads the messages of `range`, those around them whose words they borrow, and for search by words the whole spans
-    /// they stand in. Returns the last one of which it made documents, what is forgotten of them, and the documents of the
-    /// rest.
+    /// they stand in. Returns the session, the last one of which it made documents, what is forgotten of them, and the
+    /// documents of the rest.
     async fn read_messages(
         &self,
         index: &IndexName,
         scope: &Scope,
         session: &SessionId,
         range: SeqRange,
-    ) -> Result<(Seq, Deletion, Vec<Document>)> {
+    ) -> Result<(SessionState, Seq, Deletion, Vec<Document>)> {
         let embeds = self.embeds(index);
         let needed = if embeds { |range| range } else { around };
         let Stretch { range, state, rows } = self.read_stretch(scope, session, range, needed).await?;
@@ -131,7 +146,8 @@ impl Inner {
             let pieces = message.map(|message| message_pieces(message, PIECE_WORDS)).unwrap_or_default();
             Document { entry, pieces }
         });
-        Ok((range.last, Deletion::Items(changes.deletions), documents.collect()))
+        let documents = documents.collect();
+        Ok((state, range.last, Deletion::Items(changes.deletions), documents))
     }
 
     /// Puts documents of one owner into one index: deletions first, then all entries in one batch. Findable after
@@ -171,17 +187,37 @@ impl Inner {
         Ok(Untaken { refused, delayed, unmade })
     }
 
-    /// Puts some messages of a session, whose neighbours have changed, into the text index again, findable on return.
-    pub(super) async fn index_again(&self, scope: &Scope, session: &SessionId, from: Seq, upto: Seq) -> Result<()> {
-        let Some(index) = self.text.as_ref().map(|text| text.name.clone()) else { return Ok(()) };
-        let mut range = SeqRange { first: from, last: upto };
-        while range.first <= range.last {
-            let (read, forgotten, documents) = self.read_messages(&index, scope, session, range).await?;
-            self.delete_from(&index, scope, &forgotten).await?;
-            self.put(&index, scope, documents).await.map_err(|setback| setback.error)?;
-            range.first = Seq(read.0.saturating_add(1));
+    /// Puts some messages of a session into an index as truth holds them now. Findable after the next flush.
+    pub(super) async fn put_messages(
+        &self,
+        index: &IndexName,
+        scope: &Scope,
+        session: &SessionId,
+        range: SeqRange,
+    ) -> Result<Sight> {
+        let (mut left, mut sight) = (range, None::<Sight>);
+        loop {
+            let (state, read, forgotten, documents) = self.read_messages(index, scope, session, left).await?;
+            let new = Sight::of_messages(scope, &state, range, &documents);
+            self.delete_from(index, scope, &forgotten).await?;
+            self.put(index, scope, documents).await.map_err(|setback| setback.error)?;
+            let all = sight.map_or(new.clone(), |sight| sight.and(new));
+            left.first = Seq(read.0.saturating_add(1));
+            if left.first > left.last {
+                return Ok(all);
+            }
+            sight = Some(all);
         }
-        self.flush(&index).await
+    }
+
+    /// Puts a record into an index as truth holds it now, if it does. Findable after the next flush.
+    pub(super) async fn put_record(&self, index: &IndexName, scope: &Scope, id: RecordId) -> Result<Sight> {
+        let epoch = self.records.upkeep().epoch(scope).await?;
+        let stored = self.bare.records.get(scope, &[id]).await?.pop();
+        let sight = Sight::of_record(scope, id, stored.as_ref().map(|stored| stored.version));
+        let documents = stored.iter().map(|stored| self.document_of(index, stored, epoch)).collect();
+        self.put(index, scope, documents).await.map_err(|setback| setback.error)?;
+        Ok(sight)
     }
 
     fn is_embedded(&self, fields: &Fields) -> bool {
@@ -194,11 +230,9 @@ impl Inner {
     }
 
     /// Puts a record into every index again, findable on return.
-    pub(super) async fn index_record_again(&self, scope: &Scope, stored: &StoredRecord) -> Result<()> {
-        let epoch = self.records.upkeep().epoch(scope).await?;
+    pub(super) async fn index_record_again(&self, scope: &Scope, id: RecordId) -> Result<()> {
         for index in self.index_names() {
-            let put = self.put(&index, scope, vec![self.document_of(&index, stored, epoch)]).await;
-            put.map_err(|setback| setback.error)?;
+            self.put_record(&index, scope, id).await?;
             self.flush(&index).await?;
         }
         Ok(())
@@ -242,7 +276,7 @@ impl Inner {
         Ok(())
     }
 
-    async fn delete_from(&self, index: &IndexName, scope: &Scope, what: &Deletion) -> Result<()> {
+    pub(super) async fn delete_from(&self, index: &IndexName, scope: &Scope, what: &Deletion) -> Result<()> {
         if matches!(what, Deletion::Items(items) if items.is_empty()) {
             return Ok(());
         }

@@ -9,6 +9,8 @@
 //! - A write marks the owner busy before it commits, and puts a new stamp after: whatever was cached before or
 //!   meanwhile is never taken again. While an owner is busy nothing is cached, so a writer that dies in between leaves
 //!   an owner without a cache, not a stale one.
+//! - A write whose answer did not come may be carried out later. It leaves a mark, for longer than any server takes: as long
+//!   as that stands nothing is taken or cached, whoever puts a new stamp.
 //!
 //! So a put, a forget or an erasure that has returned is seen by every later read, whoever filled the cache and when.
 //! Evicted entries and an emptied cache are misses: a missing stamp is replaced by a new one. Where the cache did not take

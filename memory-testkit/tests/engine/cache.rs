@@ -252,3 +252,29 @@ async fn a_write_that_died_halfway_leaves_the_owner_without_a_cache_not_a_stale_
         assert!(ada(&here).get(&[record]).await.unwrap()[0].record.superseded.is_some());
     }
 }
+
+#[tokio::test]
+async fn a_write_that_gave_up_and_is_carried_out_later_is_seen() {
+    let ground = Ground::new();
+    let here = ground.plain().await;
+    let (message, record) = planted(&here).await;
+    let never = |call| Arc::new(Faulty::at(1, When::Before).of(call).lasting());
+    for call in ["redact", "put"] {
+        let gave_up = ground.open(never(call), Arc::new(Counting::default())).await;
+        match call {
+            "redact" => drop(ada(&gave_up).forget(&Forget::Messages(vec![message.id])).await.unwrap_err()),
+            _ => drop(ada(&gave_up).supersede(record, Remember::fact("Roses need sun")).await.unwrap_err()),
+        }
+    }
+    assert_eq!((texts(&here).await.len(), texts(&here).await.len()), (2, 2));
+    // Another write of the owner ends well meanwhile.
+    ada(&here).remember(Remember::fact("Tulips need cold")).await.unwrap();
+    assert_eq!(texts(&here).await.len(), 2);
+    // What gave up is carried out: no process hears of it.
+    let bare = Memory::builder(Truth::chat(ground.chat.clone()), Truth::records(ground.records.clone()));
+    let bare = bare.build().await.unwrap();
+    ada(&bare).forget(&Forget::Messages(vec![message.id])).await.unwrap();
+    ada(&bare).supersede(record, Remember::fact("Roses need sun")).await.unwrap();
+    assert_eq!(ada(&here).messages(&[message.id]).await.unwrap(), []);
+    assert!(ada(&here).get(&[record]).await.unwrap()[0].record.superseded.is_some());
+}

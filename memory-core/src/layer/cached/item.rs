@@ -19,6 +19,8 @@ pub(super) trait Item: Clone + Debug + Send + Sync + 'static {
 
     /// The key of the owner's stamp for items of this kind.
     const STAMP: &'static str;
+    /// The key of the mark that a write of items of this kind may still come.
+    const LATE: &'static str;
 
     fn id(&self) -> Self::Id;
 
@@ -49,6 +51,7 @@ impl Item for StoredMessage {
     type Id = MessageId;
 
     const STAMP: &'static str = "stamp/m";
+    const LATE: &'static str = "late/m";
 
     fn id(&self) -> MessageId {
         self.id
@@ -93,6 +96,7 @@ impl Item for StoredRecord {
     type Id = RecordId;
 
     const STAMP: &'static str = "stamp/r";
+    const LATE: &'static str = "late/r";
 
     fn id(&self) -> RecordId {
         self.record.id

@@ -24,6 +24,8 @@ type Stamp = [u8; 16];
 const BUSY: Stamp = [0; 16];
 /// How long a stamp lives. One that expires early makes misses, nothing else.
 const STAMP_TTL: Duration = Duration::from_secs(600);
+/// How long a write that gave up may take to come after all: longer than any server lets one be under way.
+const LATE_TTL: Duration = Duration::from_secs(900);
 /// The most items that are looked up one by one; longer lists go to truth at once.
 const LOOKUPS: usize = 128;
 
@@ -66,20 +68,23 @@ impl<I: Item> Shelf<I> {
         }
         let (cache, guess) = (&self.layer.cache, self.layer.guess(scope));
         let keys: Vec<String> = ids.iter().map(|id| I::key(*id)).collect();
-        let stamp = cache.get(scope, guess, I::STAMP);
+        let stamp = join(cache.get(scope, guess, I::STAMP), cache.get(scope, guess, I::LATE));
         let values = join_all(keys.iter().map(|key| cache.get(scope, guess, key)));
         // Where the cache is away, truth is not asked before that is known. The guard may let one call alone through, to
         // see whether the cache is back: it has to come to its end, although the others were refused.
         let cached = async {
-            let (stamp, values) = join(stamp, values).await;
+            let ((stamp, late), values) = join(stamp, values).await;
             let values: Result<Vec<_>> = values.into_iter().collect();
-            Ok::<_, ()>((stamp.map_err(note)?, values.map_err(note)?))
+            Ok::<_, ()>((stamp.map_err(note)?, late.map_err(note)?, values.map_err(note)?))
         };
         // Where truth does not answer, the read that follows tells.
         let epoch = async { self.truth.epoch(scope).await.map_err(drop) };
-        let Ok(((stamp, values), epoch)) = try_join(cached, epoch).await else { return Looked::nothing(ids) };
+        let Ok(((stamp, late, values), epoch)) = try_join(cached, epoch).await else { return Looked::nothing(ids) };
         if epoch != guess {
             self.layer.learn(scope, epoch);
+            return Looked::nothing(ids);
+        }
+        if late.is_some() {
             return Looked::nothing(ids);
         }
         match stamp.and_then(|stamp| Stamp::try_from(stamp).ok()) {
@@ -99,7 +104,7 @@ impl<I: Item> Shelf<I> {
 
     /// Replaces the stamp that a write could not replace: what is cached under it may be what that write took back.
     async fn begin_anew(&self, scope: &Scope, ids: &[I::Id], ticket: Ticket) -> Looked<I> {
-        match self.mark(scope, fresh()).await {
+        match self.mark(scope, I::STAMP, &fresh(), STAMP_TTL).await {
             Ok(()) => self.layer.doubts().settle(scope, I::STAMP, ticket),
             Err(error) => note(error),
         }
@@ -130,13 +135,20 @@ impl<I: Item> Shelf<I> {
 
     /// Makes a change of truth after which nothing cached before or meanwhile is taken.
     pub(super) async fn change<T>(&self, scope: &Scope, write: impl Future<Output = Result<T>> + Send) -> Result<T> {
-        let busy = self.mark(scope, BUSY).await;
+        let busy = self.mark(scope, I::STAMP, &BUSY, STAMP_TTL).await;
         // At once: whoever waits for the write may go away before its end.
         busy.unwrap_or_else(|error| self.doubt(scope, error));
         let answer = write.await;
-        // Also where it failed: it may have been applied.
+        // Also where it failed: it may have been applied. It may even be applied later: then nobody takes anything before that
+        // has an end, whoever puts stamps meanwhile. Without that mark the owner stays busy.
         let doubt = self.layer.doubts().of(scope, I::STAMP);
-        match (self.mark(scope, fresh()).await, doubt) {
+        let marked = async {
+            if answer.as_ref().is_err_and(may_come_later) {
+                self.mark(scope, I::LATE, &[1], LATE_TTL).await?;
+            }
+            self.mark(scope, I::STAMP, &fresh(), STAMP_TTL).await
+        };
+        match (marked.await, doubt) {
             (Ok(()), Some(ticket)) => self.layer.doubts().settle(scope, I::STAMP, ticket),
             (Ok(()), None) => {}
             (Err(error), _) => self.doubt(scope, error),
@@ -149,9 +161,9 @@ impl<I: Item> Shelf<I> {
         note(error);
     }
 
-    /// Puts a stamp in the place of the present one, under the epoch that truth tells.
-    async fn mark(&self, scope: &Scope, stamp: Stamp) -> Result<()> {
-        let put = |epoch| self.layer.cache.put(scope, epoch, I::STAMP, &stamp, STAMP_TTL);
+    /// Puts a mark under the epoch that truth tells.
+    async fn mark(&self, scope: &Scope, key: &str, mark: &[u8], ttl: Duration) -> Result<()> {
+        let put = |epoch| self.layer.cache.put(scope, epoch, key, mark, ttl);
         let guess = self.layer.guess(scope);
         let ((), epoch) = try_join(put(guess), self.truth.epoch(scope)).await?;
         if epoch == guess {
@@ -160,6 +172,11 @@ impl<I: Item> Shelf<I> {
         self.layer.learn(scope, epoch);
         put(epoch).await
     }
+}
+
+/// Returns whether a write that failed so may be under way still: its answer did not come.
+fn may_come_later(error: &Error) -> bool {
+    error.is_retryable() && !matches!(error, Error::Overloaded | Error::QueueFull)
 }
 
 fn fresh() -> Stamp {
