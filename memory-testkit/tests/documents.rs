@@ -1,0 +1,48 @@
+//! What the documents say of the code is so.
+
+use std::fs;
+use std::path::Path;
+
+#[test]
+fn the_worked_example_of_the_readme_is_the_one_that_is_played() {
+    let (readme, example) = (include_str!("../README.md"), include_str!("../examples/tiny_cache.rs"));
+    assert!(readme.contains(&format!("```rust,no_run\n{example}```")), "copy examples/tiny_cache.rs into the README");
+    let lines = example.lines().count();
+    assert!(lines <= 150, "{lines} lines are no small example");
+}
+
+#[test]
+fn every_proof_that_the_page_of_faults_names_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut code = String::new();
+    for folder in fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()) {
+        if folder.file_name().unwrap().to_str().unwrap().starts_with("memory") {
+            ["src", "tests"].iter().for_each(|part| read(&folder.join(part), &mut code));
+        }
+    }
+    let page = fs::read_to_string(root.join("docs/faults.md")).unwrap();
+    let lines: Vec<&str> = page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| what")).collect();
+    assert!(lines.len() > 30);
+    for line in lines {
+        let proof = line.trim_end_matches('|').rsplit('|').next().unwrap().trim();
+        let names: Vec<&str> = proof.split('`').skip(1).step_by(2).collect();
+        assert!(!names.is_empty() || proof.starts_with("no test: "), "{line}");
+        for name in names {
+            let is_there = ["fn NAME(", "fn NAME<", "\"NAME\"", "::NAME\""]
+                .iter()
+                .any(|part| code.contains(&part.replace("NAME", name)));
+            assert!(is_there, "nothing is called {name}");
+        }
+    }
+}
+
+/// Reads every source under `folder`.
+fn read(folder: &Path, code: &mut String) {
+    for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        if path.is_dir() {
+            read(&path, code);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            code.push_str(&fs::read_to_string(path).unwrap_or_default());
+        }
+    }
+}
