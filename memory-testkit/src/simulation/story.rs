@@ -18,6 +18,9 @@ use super::writer::{Script, Shared, write};
 /// Passes of upkeep after which everything must be done that can be.
 const PASSES: usize = 60;
 
+/// How long a store refuses whatever is asked: so long that five attempts are made in vain.
+const REFUSAL: Duration = Duration::from_secs(20);
+
 /// A play that did not end as it must.
 #[derive(Clone, Debug)]
 pub struct Failed {
@@ -82,6 +85,9 @@ async fn story(seed: u64, plan: &Plan, wire: &Arc<Wire>) -> Result<Vec<String>> 
     let weather = Weather { faults, kills, cache_fails: random.chance(1, 2) };
     let world = Arc::new(World::new(plan, Arc::clone(wire), !weather.cache_fails).await?);
     wire.set(weather);
+    if random.chance(1, 16) {
+        wire.refuse(random.pick(&["text", "vectors"]), REFUSAL);
+    }
     let is_over = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let mut roles: Vec<Role> = Vec::new();
     for by in 0..2 {
@@ -109,7 +115,7 @@ async fn story(seed: u64, plan: &Plan, wire: &Arc<Wire>) -> Result<Vec<String>> 
             }
         }
         let is_writing = |process: &Process| matches!(process.role, Role::Writer(..)) && !process.task.is_finished();
-        if !processes.iter().any(is_writing) {
+        if !processes.iter().any(is_writing) && !wire.is_refused() {
             break;
         }
     }

@@ -26,12 +26,14 @@ pub struct Call {
 
 /// Tells the caller what came of a call.
 type Tell = Box<dyn FnOnce() + Send>;
+/// Tells the caller that a call failed.
+type Fail = Box<dyn FnOnce(Error) + Send>;
 /// Carries a call out, and returns what tells the caller.
 type Run = Box<dyn Fn() -> Pin<Box<dyn Future<Output = Tell> + Send>> + Send>;
 
 /// Something on its way.
 enum Parcel {
-    Request { run: Run, fail: Tell },
+    Request { run: Run, fail: Fail },
     Answer(Tell),
 }
 
@@ -65,6 +67,8 @@ struct State {
     weather: Weather,
     trace: Option<Vec<String>>,
     failure: Option<String>,
+    /// The part that refuses every call, and until when.
+    refusal: Option<(&'static str, Instant)>,
     /// A call reached truth later than it was sent.
     is_late: bool,
 }
@@ -104,6 +108,8 @@ enum Fate {
     Waits(Duration),
     /// Fails before the store has done anything.
     Fails,
+    /// Is refused, as all calls of its part are for a while.
+    IsRefused,
     /// The store does it, and the caller sees a fault.
     LosesItsAnswer,
     /// The store does it, and the caller hears nothing.
@@ -127,6 +133,7 @@ impl Wire {
             weather: Weather::CALM,
             trace,
             failure: None,
+            refusal: None,
             is_late: false,
         };
         Arc::new(Self { state: Mutex::new(state), arrived: Notify::new(), may_be_late })
@@ -138,6 +145,16 @@ impl Wire {
 
     pub(super) fn set(&self, weather: Weather) {
         self.state().weather = weather;
+    }
+
+    /// Lets a part refuse every call for a while.
+    pub(super) fn refuse(&self, part: &'static str, wait: Duration) {
+        self.state().refusal = Some((part, Instant::now() + wait));
+    }
+
+    /// Returns whether a part still refuses every call.
+    pub(super) fn is_refused(&self) -> bool {
+        self.state().refusal.is_some_and(|(_, until)| Instant::now() < until)
     }
 
     pub(super) fn note(&self, line: impl FnOnce() -> String) {
@@ -185,9 +202,10 @@ impl Wire {
                 let _ = sender.map(|sender| sender.send(answer).is_ok());
             })
         };
-        let fail = tell(Err(fault()));
+        let told_again = tell.clone();
+        let fail: Fail = Box::new(move |error| tell(Err(error))());
         let run: Run = Box::new(move || {
-            let (call, tell) = (make(), tell.clone());
+            let (call, tell) = (make(), told_again.clone());
             Box::pin(async move { tell(call.await) })
         });
         self.take_in(caller, call, told, Parcel::Request { run, fail });
@@ -250,6 +268,7 @@ impl Wire {
         let item = state.items.remove(*due.get(place)?);
         let fate = match item.parcel {
             Parcel::Answer(_) => Fate::Passes,
+            Parcel::Request { .. } if state.refuses(item.call, now) => Fate::IsRefused,
             Parcel::Request { .. } if item.call.part == "cache" && !state.weather.cache_fails => Fate::Passes,
             Parcel::Request { .. } => state.fate((self.may_be_late)(item.call)),
         };
@@ -271,11 +290,12 @@ impl Wire {
         self.state().is_late |= is_late && matches!(call.part, "chat" | "records");
         match fate {
             Fate::IsLost => {}
-            Fate::Fails => fail(),
+            Fate::Fails => fail(fault()),
+            Fate::IsRefused => fail(refusal()),
             Fate::Waits(wait) => self.state().items.push(later(wait, Parcel::Request { run, fail })),
             Fate::LosesItsAnswer => {
                 drop(self.carry_out(number, &run).await);
-                fail();
+                fail(fault());
             }
             Fate::IsDoneInSilence => drop(self.carry_out(number, &run).await),
             Fate::Passes => (self.carry_out(number, &run).await)(),
@@ -297,6 +317,10 @@ impl Wire {
 }
 
 impl State {
+    fn refuses(&self, call: Call, now: Instant) -> bool {
+        self.refusal.is_some_and(|(part, until)| part == call.part && now < until)
+    }
+
     fn fate(&mut self, may_be_late: bool) -> Fate {
         let faults = self.weather.faults;
         if !self.random.chance(faults, 1_000) {
@@ -316,6 +340,11 @@ impl State {
             _ => Fate::Waits(if may_be_late { wait } else { short }),
         }
     }
+}
+
+fn refusal() -> Error {
+    let source = Cause::new("401: the key has expired");
+    Error::Backend { backend: "wire", doing: "answer", transience: Transience::Permanent, source }
 }
 
 fn fault() -> Error {

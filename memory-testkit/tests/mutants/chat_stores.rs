@@ -107,6 +107,11 @@ struct Mutant<B> {
     broken: B,
 }
 
+/// Returns a store with a break.
+pub(crate) fn broken(broken: impl Break) -> Chat {
+    Truth::chat(Arc::new(Mutant { inner: MemChat::default(), broken }))
+}
+
 /// Checks that each of the scenarios `by` catches the break.
 pub(crate) async fn caught<B: Break + Clone>(broken: B, by: &[&str]) {
     frame::caught(&chat::table(), by, move |_| store(broken.clone())).await;

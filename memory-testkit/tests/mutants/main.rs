@@ -9,5 +9,6 @@ mod frame;
 mod records;
 mod records_stores;
 mod search;
+mod simulation;
 mod tellings;
 mod upkeep;
