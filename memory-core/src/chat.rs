@@ -66,7 +66,7 @@ pub struct SessionState {
     pub session: SessionId,
     /// The owner's epoch and the session's generation.
     pub fence: Fence,
-    /// Rises with every fold, unfold, redaction and deletion, and never restarts.
+    /// Rises with every fold, unfold and redaction, with a deletion to [`revision_after_deletion`], and never restarts.
     pub revision: u64,
     /// The number of the newest message; 0 for an empty session.
     pub head: Seq,
@@ -79,6 +79,23 @@ pub struct SessionState {
     pub asked: u64,
     /// The latest time of any message appended.
     pub last_at: Timestamp,
+}
+
+/// A deletion raises a session's revision to a multiple of this, so that the revision tells where its generation began.
+const GENERATION: u64 = 1 << 10;
+
+/// Returns the revision of a session that had `revision` when it was deleted: the next multiple of 1,024.
+pub fn revision_after_deletion(revision: u64) -> u64 {
+    (revision / GENERATION).saturating_add(1).saturating_mul(GENERATION)
+}
+
+impl SessionState {
+    /// Returns a revision that no deleted generation of the session reached; 0 if none was deleted.
+    ///
+    /// It is that with which the present generation began, or a later one after 1,024 changes of the window.
+    pub fn began(&self) -> u64 {
+        self.revision / GENERATION * GENERATION
+    }
 }
 
 /// What became of one appended message.
@@ -292,7 +309,7 @@ pub trait ChatStore: Store {
 
     /// Deletes a session and returns how many messages it held, forgotten ones and summaries not counted; 0 if there is none.
     ///
-    /// Its name may be used again: numbers restart, the generation and the revision go on, so that old handles are
-    /// `Fenced`. Its ids are free again.
+    /// Its name may be used again: numbers restart, the generation and the revision go on ([`revision_after_deletion`]),
+    /// so that old handles are `Fenced`. Its ids are free again.
     async fn delete(&self, scope: &Scope, session: &SessionId) -> Result<u64>;
 }

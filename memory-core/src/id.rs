@@ -220,10 +220,10 @@ impl ItemId {
     }
 }
 
-/// Orders the puts of one item into an index: an older one never replaces a newer one.
+/// Orders the puts and deletions of one item in an index: an older put never replaces a newer one, and an older deletion
+/// never takes it.
 ///
-/// `revision` is a record's version; for a message twice the session's revision, plus one if it has a successor,
-/// because a message is indexed again when the next one arrives.
+/// `revision` is a record's version; for messages and spans see [`crate::index::session_version`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Version {
     /// The owner's epoch.

@@ -21,13 +21,13 @@ pub enum Visibility {
     AfterFlush,
 }
 
-/// What to delete from an index.
+/// What to delete from an index, and up to which version: what is newer stays, so that a deletion may come late.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Deletion {
-    /// These items; none for an empty list.
-    Items(Vec<ItemId>),
-    /// Every message and span of a session, whose ids truth no longer knows.
-    Session(SessionId),
+    /// These items, each up to a version; none for an empty list. Of an item that is named twice the higher version counts.
+    Items(Vec<(ItemId, Version)>),
+    /// The messages and spans of a session up to a version: truth no longer knows their ids.
+    Session(SessionId, Version),
 }
 
 /// An entry that an index refused, with the reason; the others of the batch are stored.
@@ -157,6 +157,9 @@ pub trait TextStore: Store {
     /// `Invalid` if the limit is 0.
     async fn search(&self, scope: &Scope, query: &TextQuery) -> Result<TextHits>;
 
-    /// Deletes items from the index.
+    /// Returns the versions of what is stored of these items, findable or not; absent ones are skipped.
+    async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>>;
+
+    /// Deletes items from the index, as far as they are not newer than the deletion says.
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()>;
 }

@@ -185,6 +185,9 @@ pub trait VectorStore: Store {
     /// limit of 0.
     async fn search(&self, scope: &Scope, query: &VectorQuery) -> Result<Vec<VectorHit>>;
 
-    /// Deletes items from the index.
+    /// Returns the versions of what is stored of these items, findable or not; absent ones are skipped.
+    async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>>;
+
+    /// Deletes items from the index, as far as they are not newer than the deletion says.
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()>;
 }

@@ -1,15 +1,15 @@
 //! Deleting items, sessions and erased epochs, without the server's own deletion by query, which not every server has.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use memory_core::error::{Error, Result};
 use memory_core::store::{Erased, ErasureLevel};
 use memory_core::text::{Deletion, Visibility};
-use memory_core::{Epoch, Scope};
+use memory_core::{Epoch, ItemId, Scope, SessionId, Version};
 use serde_json::{Value, json};
 
 use crate::bulk::{Act, Bulk, Done, Operation};
-use crate::document::{erasure, erasure_id, id_of, of_owner};
+use crate::document::{erasure, erasure_id, id_of, of_owner, pack_most, unpack};
 use crate::error::{Doing, Fault, garbled, stopped};
 use crate::index::Index;
 use crate::put::check_deleted;
@@ -20,6 +20,12 @@ const ERASE: &str = "erase the owner's index";
 /// How many documents one pass deletes.
 const PAGE: u64 = 5_000;
 
+/// How many documents are read by id at once.
+const LOOK: usize = 1_000;
+
+/// How often documents are read that others change meanwhile.
+const ROUNDS: usize = 50;
+
 /// How many passes there are at the most: 500 million documents, or others that write without a pause.
 const PASSES: usize = 100_000;
 
@@ -29,30 +35,119 @@ pub(crate) async fn delete(index: &Index, scope: &Scope, what: &Deletion) -> Res
     let (index, scope) = (index.clone(), scope.clone());
     let task = match what {
         Deletion::Items(items) => {
-            let ids: BTreeSet<String> = items.iter().map(|item| id_of(&scope, item)).collect();
-            if ids.is_empty() {
+            let mut bounds: BTreeMap<String, i64> = BTreeMap::new();
+            for (item, through) in items {
+                let bound = bounds.entry(id_of(&scope, item)).or_default();
+                *bound = pack_most(*through).max(*bound);
+            }
+            if bounds.is_empty() {
                 return Ok(());
             }
             tokio::spawn(async move {
                 let _call = call;
-                delete_items(&index, &scope, ids).await
+                delete_items(&index, &scope, bounds.into_iter().collect()).await
             })
         }
-        Deletion::Session(session) => {
-            let of_session = json!({ "term": { "held": session.key() } });
+        Deletion::Session(session, through) => {
+            let (session, through) = (session.clone(), pack_most(*through));
             tokio::spawn(async move {
                 let _call = call;
-                sweep(&index, &scope, &of_session, DELETE).await.map(|_| ())
+                delete_session(&index, &scope, &session, through).await
             })
         }
     };
     task.await.map_err(|_| stopped(DELETE))?
 }
 
-async fn delete_items(index: &Index, scope: &Scope, ids: BTreeSet<String>) -> Result<()> {
-    let operations: Vec<Operation> = ids.into_iter().map(|id| Operation { id, act: Act::Delete }).collect();
-    let Done { outcomes, .. } = bulk(index, scope, Visibility::OnReturn, DELETE).run(&operations).await?;
-    check_deleted(&outcomes, DELETE)
+/// Deletes documents that are not newer than their bounds.
+///
+/// The server keeps versions of its own, which are not always those of the entries: so the documents are read, and each is
+/// deleted only as it was read. What somebody changed meanwhile is read again.
+async fn delete_items(index: &Index, scope: &Scope, mut bounds: Vec<(String, i64)>) -> Result<()> {
+    for _ in 0..ROUNDS {
+        let mut old = Vec::new();
+        for part in bounds.chunks(LOOK) {
+            let ids: Vec<&str> = part.iter().map(|(id, _)| id.as_str()).collect();
+            let stored = index.look(scope.key(), &ids, "version", DELETE).await?;
+            let found = part.iter().zip(stored).filter_map(|(bound, stored)| Some((bound, stored?)));
+            old.extend(found.filter(|((_, through), stored)| stored.number <= *through).map(|(bound, stored)| {
+                let act = Act::DeleteIf { seq_no: stored.seq_no, primary_term: stored.primary_term };
+                (bound.clone(), Operation { id: bound.0.clone(), act })
+            }));
+        }
+        if old.is_empty() {
+            // What an earlier call has deleted may be findable yet.
+            return index.refresh(DELETE).await;
+        }
+        let (tried, operations): (Vec<_>, Vec<_>) = old.into_iter().unzip();
+        let Done { outcomes, .. } = bulk(index, scope, Visibility::OnReturn, DELETE).run(&operations).await?;
+        check_deleted(&outcomes, DELETE)?;
+        let late = tried.into_iter().zip(outcomes).filter(|(_, outcome)| outcome.is_conflict());
+        bounds = late.map(|(bound, _)| bound).collect();
+        if bounds.is_empty() {
+            return Ok(());
+        }
+    }
+    Err(Fault::Answer { status: 409, kind: String::new(), after: None }).doing(DELETE)
+}
+
+/// Deletes the messages and spans of a session that are not newer than `through`, until a search behind a refresh finds
+/// none.
+async fn delete_session(index: &Index, scope: &Scope, session: &SessionId, through: i64) -> Result<()> {
+    for _ in 0..PASSES {
+        index.refresh(DELETE).await?;
+        let operations = of_session(index, scope, session, through).await?;
+        if operations.is_empty() {
+            return Ok(());
+        }
+        let Done { outcomes, .. } = bulk(index, scope, Visibility::AfterFlush, DELETE).run(&operations).await?;
+        check_deleted(&outcomes, DELETE)?;
+    }
+    Err(Fault::Answer { status: 409, kind: String::new(), after: None }).doing(DELETE)
+}
+
+/// Returns a deletion for each document of a session that is not newer than `through`.
+///
+/// Versions are in no index of the server, so those of all the session's documents are read.
+async fn of_session(index: &Index, scope: &Scope, session: &SessionId, through: i64) -> Result<Vec<Operation>> {
+    let (mut operations, mut after) = (Vec::new(), None);
+    loop {
+        let mut body = json!({
+            "size": PAGE,
+            "_source": ["version"],
+            "seq_no_primary_term": true,
+            "sort": [{ "item": "asc" }],
+            "query": { "bool": { "filter": [of_owner(scope), { "term": { "held": session.key() } }] } },
+        });
+        if let (Some(after), Some(body)) = (after.take(), body.as_object_mut()) {
+            body.insert("search_after".to_owned(), after);
+        }
+        let found = index.search(scope.key(), body, DELETE).await?;
+        let page = hits(&found).ok_or_else(|| garbled(DELETE))?;
+        for hit in page {
+            let version = hit.pointer("/_source/version").and_then(Value::as_i64).ok_or_else(|| garbled(DELETE))?;
+            if version <= through {
+                operations.push(deletion(hit).ok_or_else(|| garbled(DELETE))?);
+            }
+        }
+        let Some(last) = page.last().filter(|_| page.len() as u64 == PAGE) else { return Ok(operations) };
+        after = Some(last.get("sort").cloned().ok_or_else(|| garbled(DELETE))?);
+    }
+}
+
+/// Returns the versions of those of the items that are stored.
+pub(crate) async fn versions(index: &Index, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
+    let doing = "read versions";
+    let _call = index.elastic.enter().await?;
+    let mut versions = Vec::new();
+    for part in items.chunks(LOOK) {
+        let ids: Vec<String> = part.iter().map(|item| id_of(scope, item)).collect();
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let stored = index.look(scope.key(), &ids, "version", doing).await?;
+        let found = part.iter().zip(stored).filter_map(|(item, stored)| Some((item, stored?)));
+        versions.extend(found.map(|(item, stored)| (item.clone(), unpack(stored.number))));
+    }
+    Ok(versions)
 }
 
 /// Notes below which epoch the owner is erased, then deletes until nothing older is left.
@@ -98,7 +193,8 @@ async fn sweep(index: &Index, scope: &Scope, matching: &Value, doing: &'static s
     for _ in 0..PASSES {
         index.refresh(doing).await?;
         let found = index.search(scope.key(), body.clone(), doing).await?;
-        let operations = deletes(&found).ok_or_else(|| garbled(doing))?;
+        let operations: Option<Vec<Operation>> = hits(&found).and_then(|hits| hits.iter().map(deletion).collect());
+        let operations = operations.ok_or_else(|| garbled(doing))?;
         if operations.is_empty() {
             return Ok(removed);
         }
@@ -109,19 +205,20 @@ async fn sweep(index: &Index, scope: &Scope, matching: &Value, doing: &'static s
     Err(Fault::Answer { status: 409, kind: String::new(), after: None }).doing(doing)
 }
 
-/// Returns a deletion for each document found; none for an answer that is none.
-fn deletes(found: &Value) -> Option<Vec<Operation>> {
+/// Returns the documents found; none for an answer that is none.
+fn hits(found: &Value) -> Option<&[Value]> {
     let total = found.pointer("/hits/total/value")?.as_u64()?;
-    let hits = match found.pointer("/hits/hits") {
-        Some(hits) => hits.as_array()?.as_slice(),
-        None if total == 0 => &[],
-        None => return None,
-    };
-    let delete = |hit: &Value| {
-        let (seq_no, primary_term) = (hit.get("_seq_no")?.as_i64()?, hit.get("_primary_term")?.as_i64()?);
-        Some(Operation { id: hit.get("_id")?.as_str()?.to_owned(), act: Act::DeleteIf { seq_no, primary_term } })
-    };
-    hits.iter().map(delete).collect()
+    match found.pointer("/hits/hits") {
+        Some(hits) => Some(hits.as_array()?.as_slice()),
+        None if total == 0 || found.pointer("/hits/total").is_some() => Some(&[]),
+        None => None,
+    }
+}
+
+/// Returns the deletion of a document as it was found.
+fn deletion(hit: &Value) -> Option<Operation> {
+    let (seq_no, primary_term) = (hit.get("_seq_no")?.as_i64()?, hit.get("_primary_term")?.as_i64()?);
+    Some(Operation { id: hit.get("_id")?.as_str()?.to_owned(), act: Act::DeleteIf { seq_no, primary_term } })
 }
 
 fn bulk<'a>(index: &'a Index, scope: &'a Scope, visibility: Visibility, doing: &'static str) -> Bulk<'a> {

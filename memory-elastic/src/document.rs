@@ -1,7 +1,7 @@
 //! What a document says beside what is searched in it, and what it is called.
 
 use memory_core::error::Error;
-use memory_core::{Digest, Fields, ItemId, Result, Scope, Unit, Version};
+use memory_core::{Digest, Epoch, Fields, ItemId, Result, Scope, Unit, Version};
 use serde_json::{Map, Value, json};
 
 use crate::filter::values_of;
@@ -19,6 +19,18 @@ pub(crate) fn pack(version: Version) -> Result<i64> {
     let packed =
         fits.then_some(epoch.0.wrapping_shl(REVISION_BITS) | revision).and_then(|packed| i64::try_from(packed).ok());
     packed.ok_or_else(|| Error::invalid("the version is larger than this index can hold"))
+}
+
+/// Returns the packed version of the newest that can be stored and is not above `version`.
+pub(crate) fn pack_most(version: Version) -> i64 {
+    let revision = version.revision.min((1 << REVISION_BITS) - 1);
+    pack(Version { revision, ..version }).unwrap_or(i64::MAX)
+}
+
+/// Returns the version that [`pack`] gave `packed` for.
+pub(crate) fn unpack(packed: i64) -> Version {
+    let packed = packed.unsigned_abs();
+    Version { epoch: Epoch(packed >> REVISION_BITS), revision: packed & ((1 << REVISION_BITS) - 1) }
 }
 
 /// Returns the id of an item's document. Ids are global to an index, so the owner is in them; they are hashes, so that
@@ -96,7 +108,7 @@ pub(crate) fn of_unit(unit: Unit) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use memory_core::{Epoch, MessageId, SessionId};
+    use memory_core::{MessageId, SessionId};
 
     use super::*;
 
@@ -111,6 +123,17 @@ mod tests {
         let packed: Vec<_> = rising.iter().map(|(epoch, revision)| pack(version(*epoch, *revision)).unwrap()).collect();
         assert!(packed.is_sorted_by(|a, b| a < b), "{packed:?}");
         assert_eq!(packed.last(), Some(&i64::MAX));
+        for ((epoch, revision), packed) in rising.into_iter().zip(packed) {
+            assert_eq!(unpack(packed), version(epoch, revision));
+            assert_eq!(pack_most(version(epoch, revision)), packed);
+        }
+    }
+
+    #[test]
+    fn a_bound_that_does_not_fit_is_the_newest_that_does() {
+        let last = (1 << 43) - 1;
+        assert_eq!(unpack(pack_most(version(3, u64::MAX))), version(3, last));
+        assert_eq!(unpack(pack_most(version(u64::MAX, 0))), version((1 << 20) - 1, last));
     }
 
     #[test]

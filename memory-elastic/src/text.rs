@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use memory_core::error::{Error, Result};
 use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
-use memory_core::{Digest, Epoch, Scope};
+use memory_core::{Digest, Epoch, ItemId, Scope, Version};
 use serde_json::{Map, Value, json};
 
 use crate::client::Elastic;
@@ -109,6 +109,10 @@ impl TextStore for ElasticText {
         }
         let _call = self.index.elastic.enter().await?;
         search::search(&self.index, scope, query).await
+    }
+
+    async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
+        delete::versions(&self.index, scope, items).await
     }
 
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {

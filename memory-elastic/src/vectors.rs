@@ -9,7 +9,7 @@ use memory_core::error::{Error, Result};
 use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, Rejected, Visibility};
 use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore};
-use memory_core::{Epoch, Scope};
+use memory_core::{Epoch, ItemId, Scope, Version};
 use serde_json::{Map, json};
 
 use crate::client::Elastic;
@@ -125,6 +125,10 @@ impl VectorStore for ElasticVectors {
         }
         let _call = self.index.elastic.enter().await?;
         search::search(&self.index, scope, query).await
+    }
+
+    async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
+        delete::versions(&self.index, scope, items).await
     }
 
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {

@@ -30,6 +30,6 @@ pub(crate) async fn show(connection: &mut PgConnection, scope: &Scope) -> Attemp
 pub(crate) fn most(what: &Deletion) -> usize {
     match what {
         Deletion::Items(items) => items.len(),
-        Deletion::Session(_) => usize::MAX,
+        Deletion::Session(..) => usize::MAX,
     }
 }

@@ -16,11 +16,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
-use memory_core::{Epoch, Error, Result, Scope};
+use memory_core::{Epoch, Error, ItemId, Result, Scope, Version};
 
 use crate::client::{Call, Postgres};
 use crate::error::BACKEND;
-use crate::index::{corrupt, most};
+use crate::index::{corrupt, most, show};
 
 use shape::Shape;
 
@@ -124,6 +124,18 @@ impl TextStore for PgText {
             }
         }
         Err(corrupt("a state that does not change has changed"))
+    }
+
+    async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
+        let input = (scope.clone(), Arc::clone(&self.name), items.to_vec());
+        let versions = self.database.run(Call::snapshot("read versions"), input, |connection, input| {
+            Box::pin(async move {
+                let (scope, name, items) = input;
+                show(connection, scope).await?;
+                items::versions(connection, scope, name, items).await
+            })
+        });
+        versions.await
     }
 
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {

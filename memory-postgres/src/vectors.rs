@@ -14,7 +14,7 @@ use async_trait::async_trait;
 use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, Rejected, Visibility};
 use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore};
-use memory_core::{Epoch, Error, Result, Scope};
+use memory_core::{Epoch, Error, ItemId, Result, Scope, Version};
 
 use crate::client::{Call, Postgres};
 use crate::error::BACKEND;
@@ -167,6 +167,18 @@ impl VectorStore for PgVectors {
             })
         });
         further.await
+    }
+
+    async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
+        let input = (scope.clone(), Arc::clone(&self.table), items.to_vec());
+        let versions = self.database.run(Call::snapshot("read versions"), input, |connection, input| {
+            Box::pin(async move {
+                let (scope, table, items) = input;
+                show(connection, scope).await?;
+                write::versions(connection, scope, table, items).await
+            })
+        });
+        versions.await
     }
 
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {

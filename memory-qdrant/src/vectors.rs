@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, Rejected, Visibility};
 use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore};
-use memory_core::{Epoch, Error, Result, Scope};
+use memory_core::{Epoch, Error, ItemId, Result, Scope, Version};
 
 use crate::client::{Qdrant, detached};
 use crate::collection::Collection;
@@ -132,6 +132,10 @@ impl VectorStore for QdrantVectors {
             return Err(Error::invalid("a search returns at least 1 result"));
         }
         search::search(&self.index, scope, query).await
+    }
+
+    async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
+        write::versions(&self.index, scope, items).await
     }
 
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {

@@ -17,11 +17,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
-use memory_core::{Epoch, Error, Result, Scope, Unit};
+use memory_core::{Epoch, Error, ItemId, Result, Scope, Unit, Version};
 
 use crate::client::Sqlite;
 use crate::error::{BACKEND, lost};
-use crate::index::{cache, erase};
+use crate::index::{cache, erase, items};
 
 use shape::Shape;
 
@@ -149,6 +149,10 @@ impl TextStore for SqliteText {
             return Err(Error::invalid("a search returns at least 1 result"));
         }
         search::search(&self.file, &self.key(scope, query.unit), query).await
+    }
+
+    async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
+        items::versions(&self.file, scope, &self.name, items).await
     }
 
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {

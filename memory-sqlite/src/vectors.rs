@@ -14,11 +14,11 @@ use async_trait::async_trait;
 use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, Rejected, Visibility};
 use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore};
-use memory_core::{Epoch, Error, Result, Scope};
+use memory_core::{Epoch, Error, ItemId, Result, Scope, Version};
 
 use crate::client::Sqlite;
 use crate::error::{BACKEND, lost};
-use crate::index::{cache, erase};
+use crate::index::{cache, erase, items};
 
 /// An owner in one index of vectors.
 pub(crate) type Key = (Scope, Arc<str>);
@@ -133,6 +133,10 @@ impl VectorStore for SqliteVectors {
             return Err(Error::invalid("a search returns at least 1 result"));
         }
         search::search(&self.file, &(scope.clone(), Arc::clone(&self.name)), query).await
+    }
+
+    async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
+        items::versions(&self.file, scope, &self.name, items).await
     }
 
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {

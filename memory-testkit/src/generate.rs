@@ -1,5 +1,6 @@
 //! Deterministic test data: the same seed gives the same data on every machine.
 
+mod deletions;
 mod fields;
 mod filters;
 mod names;
@@ -7,6 +8,7 @@ mod random;
 mod terms;
 mod vectors;
 
+pub use deletions::{LAST, bound, deletion, session_deletion};
 pub use fields::{METADATA_KEYS, fields, item, metadata, record, values};
 pub use filters::filter;
 pub use names::{HOSTILE_NAMES, LETTERS, name, owners};

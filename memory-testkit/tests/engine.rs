@@ -25,6 +25,9 @@ mod forget;
 #[path = "engine/gate.rs"]
 mod gate;
 #[cfg(test)]
+#[path = "engine/late.rs"]
+mod late;
+#[cfg(test)]
 #[path = "engine/limits.rs"]
 mod limits;
 #[cfg(test)]

@@ -9,6 +9,7 @@ use futures_util::future::join_all;
 use crate::chat::{Page, View};
 use crate::error::{Error, Result};
 use crate::id::{ItemId, MessageId, RecordId, Seq, SeqRange, SessionId};
+use crate::index::deleted_version;
 use crate::layer::cached::noting;
 use crate::scope::{Epoch, Scope};
 use crate::text::Deletion;
@@ -132,9 +133,16 @@ impl Scoped {
         draft.is_unsettled |= !self.settle(&mut fall).await?;
         draft.removed += fall.of_session;
         draft.derived += fall.derived;
-        draft.failures.extend(inner.delete_everywhere(self.scope(), &Deletion::Session(session.clone())).await);
+        draft.failures.extend(self.delete_deleted(session).await?);
         draft.failures.extend(inner.delete_items(self.scope(), &fall.records()).await);
         Ok(draft.finish())
+    }
+
+    /// Deletes the deleted generations of a session from every index, and returns the failures.
+    async fn delete_deleted(&self, session: &SessionId) -> Result<Vec<(&'static str, Error)>> {
+        let state = self.inner().chat.store().read(self.scope(), session, &Page::newest(0)).await?.state;
+        let Some(through) = deleted_version(&state) else { return Ok(Vec::new()) };
+        Ok(self.inner().delete_everywhere(self.scope(), &Deletion::Session(session.clone(), through)).await)
     }
 
     /// Adds the messages and summaries of a session behind `after`, and moves it. Returns how many messages there are.
@@ -179,10 +187,10 @@ impl Inner {
         done
     }
 
-    /// Deletes items from every index, in batches up to the first that an index fails.
+    /// Deletes items that truth does not hold from every index, in batches up to the first that fails.
     async fn delete_items(&self, scope: &Scope, items: &[ItemId]) -> Vec<(&'static str, Error)> {
         for batch in items.chunks(BATCH) {
-            let failures = self.delete_everywhere(scope, &Deletion::Items(batch.to_vec())).await;
+            let failures = self.delete_absent(scope, batch).await;
             if !failures.is_empty() {
                 return failures;
             }

@@ -1,11 +1,14 @@
 //! From ids to content: truth is read, and what does not match any more is cleaned out of the indexes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use crate::chat::ChatStore;
 use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::id::{ItemId, MessageId, RecordId, Unit};
 use crate::layer::cached::noting;
+use crate::message::StoredMessage;
+use crate::record::{RecordStore, StoredRecord};
 use crate::scope::Scope;
 use crate::text::Deletion;
 
@@ -33,22 +36,8 @@ impl Inner {
         items: impl Iterator<Item = &ItemId> + Clone,
         filter: &Filter,
     ) -> Hydrated {
-        let messages: Vec<MessageId> = items.clone().filter_map(as_message).collect();
-        let records: Vec<RecordId> = items.clone().filter_map(as_record).collect();
-        let read_messages = async {
-            if messages.is_empty() {
-                return Ok(Vec::new());
-            }
-            self.chat.store().get(scope, &messages).await.map(|found| found.messages)
-        };
-        let read_records = async {
-            if records.is_empty() {
-                return Ok(Vec::new());
-            }
-            self.records.store().get(scope, &records).await
-        };
-        let read = async { tokio::join!(read_messages, read_records) };
-        let ((rows, stored), uncached) = noting(read).await;
+        let ((rows, stored), uncached) =
+            noting(read_items(self.chat.store().as_ref(), self.records.store().as_ref(), scope, items.clone())).await;
         let mut out = Hydrated::default();
         out.degraded.extend(uncached.iter().map(|error| Degraded::new(Stage::Cache, error)));
         out.unread.extend(rows.is_err().then_some(Unit::Message));
@@ -64,32 +53,51 @@ impl Inner {
         out
     }
 
-    /// Deletes ids from the indexes that truth does not hold.
-    ///
-    /// What is stored under such an id meanwhile, and indexed already, would be lost with it: so truth is asked again
-    /// afterwards, and what it holds now is put back.
-    pub(super) async fn clean(&self, scope: &Scope, absent: Vec<ItemId>) -> Vec<Degraded> {
+    /// Deletes ids from the indexes that truth did not hold.
+    pub(super) async fn clean(&self, scope: &Scope, absent: &[ItemId]) -> Vec<Degraded> {
         if absent.is_empty() {
             return Vec::new();
         }
         tracing::warn!(items = absent.len(), "indexes named items that truth does not hold");
-        let errors = self.delete_everywhere(scope, &Deletion::Items(absent.clone())).await;
-        let mut degraded: Vec<Degraded> =
-            errors.into_iter().map(|(_, error)| Degraded::new(Stage::Clean, &error)).collect();
-        let mut now = self.hydrate(scope, absent.iter(), &Filter::All).await;
-        degraded.append(&mut now.degraded);
-        for content in now.found.into_values() {
-            let again = self.index_content(scope, &content).await;
-            degraded.extend(again.err().map(|error| Degraded::new(Stage::Clean, &error)));
-        }
-        degraded
+        let errors = self.delete_absent(scope, absent).await;
+        errors.into_iter().map(|(_, error)| Degraded::new(Stage::Clean, &error)).collect()
     }
 
-    async fn index_content(&self, scope: &Scope, content: &Content) -> Result<()> {
-        match content {
-            Content::Message(row) => self.index_again(scope, &row.session, row.seq, row.seq).await,
-            Content::Record(stored) => self.index_record_again(scope, stored.record.id).await,
+    /// Deletes those of the items from every index that truth does not hold, and returns the failures.
+    ///
+    /// The versions that are deleted are read before truth is asked: what is stored under such an id later is newer, and
+    /// stays, however late a deletion comes.
+    pub(super) async fn delete_absent(&self, scope: &Scope, items: &[ItemId]) -> Vec<(&'static str, Error)> {
+        let text = async {
+            let Some(index) = &self.text else { return Ok(Vec::new()) };
+            index.store.versions(scope, items).await
+        };
+        let vectors = async {
+            let Some(index) = &self.vectors else { return Ok(Vec::new()) };
+            index.store.versions(scope, items).await
+        };
+        let (text, vectors) = tokio::join!(text, vectors);
+        let (mut stored, mut failures) = (Vec::new(), Vec::new());
+        for (part, versions) in [("text", text), ("vectors", vectors)] {
+            match versions {
+                Ok(versions) => stored.extend(versions),
+                Err(error) => failures.push((part, error)),
+            }
         }
+        let named: HashSet<ItemId> = stored.iter().map(|(item, _)| item.clone()).collect();
+        let (rows, records) =
+            match read_items(self.bare.chat.as_ref(), self.bare.records.as_ref(), scope, named.iter()).await {
+                (Ok(rows), Ok(records)) => (rows, records),
+                (Err(error), _) => return [failures, vec![("chat", error)]].concat(),
+                (_, Err(error)) => return [failures, vec![("records", error)]].concat(),
+            };
+        let rows = rows.into_iter().map(|row| ItemId::Message(row.id));
+        let held: HashSet<ItemId> = rows.chain(records.into_iter().map(|row| ItemId::Record(row.record.id))).collect();
+        stored.retain(|(item, _)| !held.contains(item));
+        if !stored.is_empty() {
+            failures.extend(self.delete_everywhere(scope, &Deletion::Items(stored)).await);
+        }
+        failures
     }
 
     /// Deletes from every index at once and returns the failures.
@@ -106,6 +114,30 @@ impl Inner {
         let named = [("text", text), ("vectors", vectors)];
         named.into_iter().filter_map(|(part, result)| Some((part, result.err()?))).collect()
     }
+}
+
+/// Reads those of the items that truth holds.
+async fn read_items(
+    chat: &dyn ChatStore,
+    records: &dyn RecordStore,
+    scope: &Scope,
+    items: impl Iterator<Item = &ItemId> + Clone,
+) -> (Result<Vec<StoredMessage>>, Result<Vec<StoredRecord>>) {
+    let messages: Vec<MessageId> = items.clone().filter_map(as_message).collect();
+    let ids: Vec<RecordId> = items.filter_map(as_record).collect();
+    let read_messages = async {
+        if messages.is_empty() {
+            return Ok(Vec::new());
+        }
+        chat.get(scope, &messages).await.map(|found| found.messages)
+    };
+    let read_records = async {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        records.get(scope, &ids).await
+    };
+    tokio::join!(read_messages, read_records)
 }
 
 pub(super) fn note<T: Default>(degraded: &mut Vec<Degraded>, stage: Stage, error: &Error) -> T {

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use crate::chat::SessionState;
 use crate::error::{Error, Result};
 use crate::fields::Fields;
-use crate::id::{ItemId, RecordId, Seq, SeqRange, SessionId};
+use crate::id::{ItemId, RecordId, Seq, SeqRange, SessionId, Version};
 use crate::index::{
-    NEIGHBOURS, PIECE_WORDS, message_entries, message_pieces, record_entry, record_pieces, session_entries,
+    NEIGHBOURS, PIECE_WORDS, deleted_version, message_entries, message_pieces, record_entry, record_pieces,
+    session_entries, session_version,
 };
 use crate::message::Message;
 use crate::record::StoredRecord;
@@ -43,6 +44,17 @@ pub(super) struct Work {
 pub(super) struct Document {
     pub(super) entry: TextEntry,
     pub(super) pieces: Vec<String>,
+}
+
+/// Messages of a session that were read for an index.
+struct Read {
+    state: SessionState,
+    /// The last one of which documents were made.
+    last: Seq,
+    /// What is forgotten of them.
+    forgotten: Deletion,
+    /// The rest.
+    documents: Vec<Document>,
 }
 
 /// What an index or its model did not take of what was to be put.
@@ -99,19 +111,23 @@ impl Inner {
                 let from = Seq(note.from.0.saturating_sub(borrowing).max(1));
                 let last = if upto < note.from { upto } else { Seq(upto.0.saturating_add(borrowing)) };
                 let range = SeqRange { first: from, last };
-                let (state, read, forgotten, documents) =
-                    self.read_messages(index, &note.scope, session, range).await?;
-                let gone = note.gone.then(|| Deletion::Session(session.clone()));
-                let range = SeqRange { last: read, ..range };
-                let sight = Sight::of_messages(&note.scope, &state, range, &documents);
-                Ok((upto.min(read), gone.into_iter().chain([forgotten]).collect(), documents, Some(sight)))
+                let read = self.read_messages(index, &note.scope, session, range).await?;
+                // What was deleted before revisions told where a generation began is wiped with what came after it.
+                let deleted = || deleted_version(&read.state).unwrap_or_else(|| session_version(&read.state, u64::MAX));
+                let gone = note.gone.then(|| Deletion::Session(session.clone(), deleted()));
+                let range = SeqRange { last: read.last, ..range };
+                let sight = Sight::of_messages(&note.scope, &read.state, range, &read.documents);
+                let deletions = gone.into_iter().chain([read.forgotten]).collect();
+                Ok((upto.min(read.last), deletions, read.documents, Some(sight)))
             }
             Target::Record(id) => {
                 let stored = if note.gone { None } else { self.bare.records.get(&note.scope, &[*id]).await?.pop() };
                 let Some(stored) = stored else {
-                    return Ok((note.upto, vec![Deletion::Items(vec![ItemId::Record(*id)])], Vec::new(), None));
+                    let version = Version { epoch: note.epoch, revision: note.upto.0 };
+                    let gone = Deletion::Items(vec![(ItemId::Record(*id), version)]);
+                    return Ok((note.upto, vec![gone], Vec::new(), None));
                 };
-                let sight = Sight::of_record(&note.scope, *id, Some(stored.version));
+                let sight = Sight::of_record(&note.scope, *id, Some(stored.version), note.epoch);
                 Ok((note.upto, Vec::new(), vec![self.document_of(index, &stored, note.epoch)], Some(sight)))
             }
             Target::Owner => {
@@ -122,15 +138,14 @@ impl Inner {
     }
 
     /// Reads the messages of `range`, those around them whose words they borrow, and for search by words the whole spans
-    /// they stand in. Returns the session, the last one of which it made documents, what is forgotten of them, and the
-    /// documents of the rest.
+    /// they stand in.
     async fn read_messages(
         &self,
         index: &IndexName,
         scope: &Scope,
         session: &SessionId,
         range: SeqRange,
-    ) -> Result<(SessionState, Seq, Deletion, Vec<Document>)> {
+    ) -> Result<Read> {
         let embeds = self.embeds(index);
         let needed = if embeds { |range| range } else { around };
         let Stretch { range, state, rows } = self.read_stretch(scope, session, range, needed).await?;
@@ -147,7 +162,7 @@ impl Inner {
             Document { entry, pieces }
         });
         let documents = documents.collect();
-        Ok((state, range.last, Deletion::Items(changes.deletions), documents))
+        Ok(Read { state, last: range.last, forgotten: Deletion::Items(changes.deletions), documents })
     }
 
     /// Puts documents of one owner into one index: deletions first, then all entries in one batch. Findable after
@@ -197,12 +212,12 @@ impl Inner {
     ) -> Result<Sight> {
         let (mut left, mut sight) = (range, None::<Sight>);
         loop {
-            let (state, read, forgotten, documents) = self.read_messages(index, scope, session, left).await?;
-            let new = Sight::of_messages(scope, &state, range, &documents);
-            self.delete_from(index, scope, &forgotten).await?;
-            self.put(index, scope, documents).await.map_err(|setback| setback.error)?;
+            let read = self.read_messages(index, scope, session, left).await?;
+            let new = Sight::of_messages(scope, &read.state, range, &read.documents);
+            self.delete_from(index, scope, &read.forgotten).await?;
+            self.put(index, scope, read.documents).await.map_err(|setback| setback.error)?;
             let all = sight.map_or(new.clone(), |sight| sight.and(new));
-            left.first = Seq(read.0.saturating_add(1));
+            left.first = Seq(read.last.0.saturating_add(1));
             if left.first > left.last {
                 return Ok(all);
             }
@@ -214,7 +229,7 @@ impl Inner {
     pub(super) async fn put_record(&self, index: &IndexName, scope: &Scope, id: RecordId) -> Result<Sight> {
         let epoch = self.records.upkeep().epoch(scope).await?;
         let stored = self.bare.records.get(scope, &[id]).await?.pop();
-        let sight = Sight::of_record(scope, id, stored.as_ref().map(|stored| stored.version));
+        let sight = Sight::of_record(scope, id, stored.as_ref().map(|stored| stored.version), epoch);
         let documents = stored.iter().map(|stored| self.document_of(index, stored, epoch)).collect();
         self.put(index, scope, documents).await.map_err(|setback| setback.error)?;
         Ok(sight)
@@ -227,15 +242,6 @@ impl Inner {
     /// Returns whether the index holds vectors, which no neighbour changes.
     fn embeds(&self, index: &IndexName) -> bool {
         self.vectors.as_ref().is_some_and(|vectors| vectors.name == *index)
-    }
-
-    /// Puts a record into every index again, findable on return.
-    pub(super) async fn index_record_again(&self, scope: &Scope, id: RecordId) -> Result<()> {
-        for index in self.index_names() {
-            self.put_record(&index, scope, id).await?;
-            self.flush(&index).await?;
-        }
-        Ok(())
     }
 
     fn document_of(&self, index: &IndexName, stored: &StoredRecord, epoch: Epoch) -> Document {

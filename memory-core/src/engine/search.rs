@@ -259,7 +259,7 @@ impl Scoped {
             absent.append(&mut hydrated.absent);
             unread.append(&mut hydrated.unread);
         }
-        receipt.degraded.extend(self.inner().clean(self.scope(), absent).await);
+        receipt.degraded.extend(self.inner().clean(self.scope(), &absent).await);
         taken.left_out.extend(rest.take(limit).map(|c| LeftOut::new(&c.item, Reason::BelowLimit, c.signals)));
         taken
     }

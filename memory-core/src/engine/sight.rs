@@ -7,8 +7,8 @@ use futures_util::future::join_all;
 
 use crate::chat::{Fence, Page, SessionState};
 use crate::error::{Error, Result};
-use crate::id::{ItemId, RecordId, Seq, SeqRange, SessionId};
-use crate::scope::Scope;
+use crate::id::{ItemId, RecordId, Seq, SeqRange, SessionId, Version};
+use crate::scope::{Epoch, Scope};
 use crate::text::Deletion;
 use crate::upkeep::IndexName;
 
@@ -24,7 +24,7 @@ pub(super) struct Sight {
     scope: Scope,
     seen: Seen,
     /// What was made of it.
-    items: Vec<ItemId>,
+    items: Vec<(ItemId, Version)>,
 }
 
 #[derive(Clone, Debug)]
@@ -52,14 +52,15 @@ impl Sight {
         self
     }
 
-    pub(super) fn of_record(scope: &Scope, id: RecordId, version: Option<u64>) -> Self {
-        let items = version.map(|_| ItemId::Record(id)).into_iter().collect();
+    pub(super) fn of_record(scope: &Scope, id: RecordId, version: Option<u64>, epoch: Epoch) -> Self {
+        let item = |revision| (ItemId::Record(id), Version { epoch, revision });
+        let items = version.map(item).into_iter().collect();
         Self { scope: scope.clone(), seen: Seen::Record(id, version), items }
     }
 }
 
-pub(super) fn items(documents: &[Document]) -> Vec<ItemId> {
-    documents.iter().map(|document| document.entry.item.clone()).collect()
+fn items(documents: &[Document]) -> Vec<(ItemId, Version)> {
+    documents.iter().map(|document| (document.entry.item.clone(), document.entry.version)).collect()
 }
 
 impl Inner {
@@ -98,7 +99,8 @@ impl Inner {
             Seen::Messages { session, range, .. } => self.put_messages(index, &old.scope, session, *range).await?,
             Seen::Record(id, _) => self.put_record(index, &old.scope, *id).await?,
         };
-        let gone = old.items.into_iter().filter(|item| !new.items.contains(item)).collect();
+        let stays = |item: &ItemId| new.items.iter().any(|(new, _)| new == item);
+        let gone = old.items.into_iter().filter(|(item, _)| !stays(item)).collect();
         self.delete_from(index, &old.scope, &Deletion::Items(gone)).await?;
         self.flush(index).await?;
         Ok(new)

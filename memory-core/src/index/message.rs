@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crate::analysis::Analysis;
 use crate::chat::SessionState;
 use crate::fields::Fields;
-use crate::id::{ItemId, Seq, SeqRange, Version};
-use crate::index::{Changes, searched_text};
+use crate::id::{ItemId, Seq, SeqRange};
+use crate::index::{Changes, searched_text, session_version};
 use crate::message::{Message, StoredMessage};
 use crate::text::{Term, TextEntry};
 
@@ -29,8 +29,8 @@ const DAMPED_ABOVE: f32 = 30.0;
 /// places before and after it: `count × w × min(1, 30 / terms of this) × min(1, 30 / terms of the neighbour)`, added up,
 /// where `w` is 0.4 at one place and 0.15 at two. Dates are not lent.
 ///
-/// The version is three times the session's revision, plus how many of its two successors `rows` hold: so an entry made
-/// before a successor arrived never replaces the one made after.
+/// The version is [`session_version`] with how many of its two successors `rows` hold: so an entry made before a successor
+/// arrived never replaces the one made after.
 pub fn message_entries(analysis: &Analysis, rows: &[StoredMessage], state: &SessionState, range: SeqRange) -> Changes {
     let near_range = SeqRange {
         first: Seq(range.first.0.saturating_sub(NEIGHBOURS)),
@@ -56,20 +56,20 @@ pub(super) fn entries(analysed: &BTreeMap<Seq, Analysed<'_>>, state: &SessionSta
             continue;
         }
         let item = ItemId::Message(this.row.id);
+        let after = |place| analysed.get(&Seq(seq.0.checked_add(place)?));
+        let successors = (1..=NEIGHBOURS).filter(|place| after(*place).is_some()).count() as u64;
+        let version = session_version(state, successors);
         let Some(message) = this.message else {
-            changes.deletions.push(item);
+            changes.deletions.push((item, version));
             continue;
         };
         let before = |place| analysed.get(&Seq(seq.0.checked_sub(place)?));
-        let after = |place| analysed.get(&Seq(seq.0.checked_add(place)?));
-        let successors = (1..=NEIGHBOURS).filter(|place| after(*place).is_some()).count() as u64;
         let neighbours = (1..).zip(NEIGHBOUR_WEIGHTS).flat_map(|(place, weight)| {
             [before(place), after(place)].into_iter().flatten().map(move |neighbour| (neighbour, weight))
         });
-        let revision = state.revision.saturating_mul(1 + NEIGHBOURS).saturating_add(successors);
         changes.puts.push(TextEntry {
             item,
-            version: Version { epoch: state.fence.epoch, revision },
+            version,
             near: near(this, neighbours),
             own: this.own.clone(),
             fields: Fields::of_message(this.row, message),

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crate::analysis::Analysis;
 use crate::chat::SessionState;
 use crate::fields::Fields;
-use crate::id::{ItemId, Seq, SeqRange, Version};
-use crate::index::Changes;
+use crate::id::{ItemId, Seq, SeqRange};
+use crate::index::{Changes, session_version};
 use crate::message::StoredMessage;
 use crate::text::{Term, TextEntry};
 
@@ -32,8 +32,8 @@ pub fn span_range(number: u32) -> SeqRange {
 /// from one read. A span's own terms are those of its messages, added up; it has no neighbours. A span of which nothing
 /// is left is deleted.
 ///
-/// The version is 128 times the session's revision plus the place of the newest message in the span, 1 to 64: both only
-/// rise, and nothing else changes a span.
+/// The version is [`session_version`] with the place of the newest message in the span, 1 to 64: both only rise, and
+/// nothing else changes a span.
 pub fn span_entries(analysis: &Analysis, rows: &[StoredMessage], state: &SessionState, range: SeqRange) -> Changes {
     entries(&analyse(analysis, rows.iter().filter(|row| touches(range, row.seq))), state, range)
 }
@@ -50,29 +50,25 @@ pub(super) fn entries(analysed: &BTreeMap<Seq, Analysed<'_>>, state: &SessionSta
     }
     let mut changes = Changes::default();
     for (number, messages) in spans {
-        match entry(state, number, &messages) {
-            Some(entry) => changes.puts.push(entry),
-            None => changes.deletions.push(ItemId::Span(state.session.clone(), number)),
-        }
+        let Some(last) = messages.iter().map(|message| message.row.seq).max() else { continue };
+        let place = last.0.saturating_sub(span_range(number).first.0).saturating_add(1);
+        let (item, version) = (ItemId::Span(state.session.clone(), number), session_version(state, place));
+        let Some(at) = messages.iter().filter_map(|message| Some(message.message?.at)).max() else {
+            changes.deletions.push((item, version));
+            continue;
+        };
+        let fields = Fields::of_span(&state.session, last, at);
+        changes.puts.push(TextEntry { item, version, own: own(&messages), near: Vec::new(), fields });
     }
     changes
 }
 
-fn entry(state: &SessionState, number: u32, messages: &[&Analysed<'_>]) -> Option<TextEntry> {
-    let last = messages.iter().map(|message| message.row.seq).max()?;
-    let at = messages.iter().filter_map(|message| Some(message.message?.at)).max()?;
+/// Returns the terms of all messages, each once, sorted.
+fn own(messages: &[&Analysed<'_>]) -> Vec<(Term, u32)> {
     let mut own: BTreeMap<&Term, u32> = BTreeMap::new();
     for (term, count) in messages.iter().flat_map(|message| &message.own) {
         let sum = own.entry(term).or_default();
         *sum = sum.saturating_add(*count);
     }
-    let place = last.0.saturating_sub(span_range(number).first.0).saturating_add(1);
-    let revision = state.revision.saturating_mul(2 * SPAN_MESSAGES).saturating_add(place);
-    Some(TextEntry {
-        item: ItemId::Span(state.session.clone(), number),
-        version: Version { epoch: state.fence.epoch, revision },
-        own: own.into_iter().map(|(term, count)| (term.clone(), count)).collect(),
-        near: Vec::new(),
-        fields: Fields::of_span(&state.session, last, at),
-    })
+    own.into_iter().map(|(term, count)| (term.clone(), count)).collect()
 }

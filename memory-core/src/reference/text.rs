@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use super::owners::Owners;
 use super::{BACKEND, erased, health};
 use crate::error::{Error, Result};
-use crate::id::{ItemId, SessionId, Unit};
+use crate::id::{ItemId, SessionId, Unit, Version};
 use crate::scope::{Epoch, Scope};
 use crate::store::{Erased, Health, Store};
 use crate::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
@@ -57,15 +57,23 @@ impl Partition {
         Ok(())
     }
 
-    fn delete(&mut self, item: &ItemId) {
-        if let Some(postings) = self.units.get_mut(&item.unit()) {
+    fn version(&self, item: &ItemId) -> Option<Version> {
+        self.units.get(&item.unit())?.version(item)
+    }
+
+    fn delete(&mut self, item: &ItemId, through: Version) {
+        if let Some(postings) = self.units.get_mut(&item.unit())
+            && postings.version(item).is_some_and(|stored| stored <= through)
+        {
             postings.delete(item);
         }
     }
 
-    fn delete_session(&mut self, session: &SessionId) {
+    fn delete_session(&mut self, session: &SessionId, through: Version) {
         for unit in [Unit::Message, Unit::Span] {
-            self.delete_where(unit, |document| document.fields.session.as_ref() == Some(session));
+            self.delete_where(unit, |document| {
+                document.fields.session.as_ref() == Some(session) && document.version <= through
+            });
         }
     }
 
@@ -138,12 +146,18 @@ impl TextStore for MemText {
         }
     }
 
+    async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
+        let Some(owned) = self.owners.get(scope) else { return Ok(Vec::new()) };
+        let partition = owned.read();
+        Ok(items.iter().filter_map(|item| Some((item.clone(), partition.version(item)?))).collect())
+    }
+
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
         let Some(owned) = self.owners.get(scope) else { return Ok(()) };
         let mut partition = owned.write();
         match what {
-            Deletion::Items(items) => items.iter().for_each(|item| partition.delete(item)),
-            Deletion::Session(session) => partition.delete_session(session),
+            Deletion::Items(items) => items.iter().for_each(|(item, through)| partition.delete(item, *through)),
+            Deletion::Session(session, through) => partition.delete_session(session, *through),
         }
         Ok(())
     }

@@ -81,15 +81,19 @@ impl Vectors {
 
     fn delete(&mut self, what: &Deletion) {
         match what {
-            Deletion::Items(items) => items.iter().for_each(|item| {
-                self.partition.delete(item);
+            Deletion::Items(items) => items.iter().for_each(|(item, through)| {
+                if self.partition.version(item).is_some_and(|stored| stored <= *through) {
+                    self.partition.delete(item);
+                }
             }),
-            Deletion::Session(session) => self.delete_session(session),
+            Deletion::Session(session, through) => self.delete_session(session, *through),
         }
     }
 
-    fn delete_session(&mut self, session: &SessionId) {
-        self.delete_where(|item, _, fields| item.unit() != Unit::Record && fields.session.as_ref() == Some(session));
+    fn delete_session(&mut self, session: &SessionId, through: Version) {
+        let is_of =
+            |item: &ItemId, fields: &Fields| item.unit() != Unit::Record && fields.session.as_ref() == Some(session);
+        self.delete_where(|item, version, fields| version <= through && is_of(item, fields));
     }
 
     /// Removes everything from before `below`, now and from now on; returns how many items there were.
@@ -155,6 +159,12 @@ impl VectorStore for MemVectors {
             return Err(Error::invalid("a search returns at least one hit"));
         }
         Ok(self.owners.get(scope).map(|owner| owner.read().partition.search(query)).unwrap_or_default())
+    }
+
+    async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
+        let Some(owner) = self.owners.get(scope) else { return Ok(Vec::new()) };
+        let owner = owner.read();
+        Ok(items.iter().filter_map(|item| Some((item.clone(), owner.partition.version(item)?))).collect())
     }
 
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {

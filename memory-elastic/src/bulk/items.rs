@@ -16,33 +16,20 @@ pub(crate) struct Operation {
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
     /// Stored, unless one of a higher version is there.
-    Put {
-        version: i64,
-        source: String,
-    },
+    Put { version: i64, source: String },
     /// Stored in the place of one that is still as it was read.
-    Replace {
-        seq_no: i64,
-        primary_term: i64,
-        source: String,
-    },
+    Replace { seq_no: i64, primary_term: i64, source: String },
     /// Stored, if there is none.
-    Create {
-        source: String,
-    },
-    Delete,
+    Create { source: String },
     /// Deleted, if it is still as it was read.
-    DeleteIf {
-        seq_no: i64,
-        primary_term: i64,
-    },
+    DeleteIf { seq_no: i64, primary_term: i64 },
 }
 
 impl Operation {
     pub(super) fn size(&self) -> usize {
         match &self.act {
             Act::Put { source, .. } | Act::Replace { source, .. } | Act::Create { source } => source.len() + 200,
-            Act::Delete | Act::DeleteIf { .. } => 200,
+            Act::DeleteIf { .. } => 200,
         }
     }
 
@@ -60,7 +47,6 @@ impl Operation {
                 (json!({ "index": head }), Some(source))
             }
             Act::Create { source } => (json!({ "create": { "_id": id, "routing": routing } }), Some(source)),
-            Act::Delete => (json!({ "delete": { "_id": id, "routing": routing } }), None),
             Act::DeleteIf { seq_no, primary_term } => {
                 let head =
                     json!({ "_id": id, "routing": routing, "if_seq_no": seq_no, "if_primary_term": primary_term });

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use memory_core::text::{Deletion, TextEntry, TextStore as _, Visibility};
+use memory_core::text::{TextEntry, TextStore as _, Visibility};
 use memory_core::{Result, Scope};
 use memory_elastic::{Elastic, ElasticConfig, ElasticText};
+use memory_testkit::generate::deletion;
 use memory_testkit::{Failure, Scene};
 use serde_json::{Value, json};
 
@@ -93,7 +94,7 @@ impl Admin {
     pub(crate) async fn forgets(&self, text: &ElasticText, entry: &TextEntry, scope: &Scope) -> Scene {
         for _ in 0..100 {
             text.put(scope, std::slice::from_ref(entry), Visibility::OnReturn).await?;
-            text.delete(scope, &Deletion::Items(vec![entry.item.clone()])).await?;
+            text.delete(scope, &deletion(vec![entry.item.clone()])).await?;
         }
         Ok(())
     }

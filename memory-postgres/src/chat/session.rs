@@ -1,6 +1,6 @@
 //! Sessions and their counters.
 
-use memory_core::chat::{Fence, SessionState};
+use memory_core::chat::{Fence, SessionState, revision_after_deletion};
 use memory_core::error::{Error, Result};
 use memory_core::id::{Seq, SessionId};
 use memory_core::scope::{Epoch, Scope};
@@ -10,7 +10,7 @@ use sqlx::postgres::{PgConnection, PgRow};
 
 use crate::client::{Call, Postgres};
 use crate::error::{Attempt, BACKEND, Doing};
-use crate::number::{limit, loaded};
+use crate::number::{limit, loaded, stored};
 
 /// The counters of a session, and its owner's epoch. The numbers are those of PostgreSQL.
 #[derive(Clone, Copy, Debug, Default)]
@@ -174,7 +174,7 @@ pub(super) async fn delete(server: &Postgres, scope: &Scope, session: &SessionId
                 let held = sqlx::query_scalar(sql).bind(call.0.key()).bind(place.session.epoch).bind(call.1.key());
                 let held = held.fetch_one(&mut *connection).await.doing(doing)?;
                 let Session { is_owned, epoch, generation, revision, .. } = place.session;
-                let (generation, revision) = (generation + 1, revision + 1);
+                let (generation, revision) = (generation + 1, stored(revision_after_deletion(loaded(revision)?))?);
                 place.session = Session { is_owned, epoch, generation, revision, ..Session::default() };
                 save(connection, &place, doing).await?;
                 let note = sqlx::query("SELECT note_gone(0::int2, $1, $2, $3)").bind(call.0.key()).bind(epoch);

@@ -1,11 +1,13 @@
 //! The bytes of an item, ordered as items are, so that the server breaks ties as core does.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-use memory_core::{ItemId, MessageId, RecordId, Result, SessionId};
+use memory_core::{ItemId, MessageId, RecordId, Result, SessionId, Version};
 use uuid::Uuid;
 
 use super::corrupt;
+use super::owner::whole;
 
 /// Greater than the bytes of any message, less than those of anything else.
 pub(crate) const BEHIND_MESSAGES: &[u8] = b"n";
@@ -26,6 +28,16 @@ pub(crate) fn encode(item: &ItemId) -> Vec<u8> {
 pub(crate) fn spans(session: &SessionId) -> Range<Vec<u8>> {
     let bytes = |end: u8| [b"s".as_slice(), session.key().as_bytes(), &[end]].concat();
     bytes(0)..bytes(1)
+}
+
+/// Returns the epochs and revisions up to which items are to be deleted; of an item that is named twice the higher ones.
+pub(crate) fn bounds(items: &[(ItemId, Version)]) -> BTreeMap<Vec<u8>, (i64, i64)> {
+    let mut highest: BTreeMap<Vec<u8>, (i64, i64)> = BTreeMap::new();
+    for (item, through) in items {
+        let bound = highest.entry(encode(item)).or_default();
+        *bound = (whole(through.epoch.0), whole(through.revision)).max(*bound);
+    }
+    highest
 }
 
 /// Returns the item that [`encode`] gave `bytes` for.

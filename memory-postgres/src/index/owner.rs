@@ -1,9 +1,10 @@
 //! An owner within one index.
 
-use memory_core::{Epoch, Scope};
+use memory_core::{Epoch, Result, Scope, Version};
 use sqlx::postgres::PgConnection;
 
 use crate::error::{Attempt, Doing};
+use crate::number::loaded;
 
 /// The row of an owner in one index, locked until the transaction ends: writers of one index of one owner take turns.
 #[derive(Debug)]
@@ -105,6 +106,14 @@ impl Owner {
 /// Returns the number as the server holds it; one that no owner or record ever reaches as the largest there is.
 pub(crate) fn whole(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// Returns the version that the server holds as these numbers.
+///
+/// # Errors
+/// `Corrupt` if one of them is negative.
+pub(crate) fn version(epoch: i64, revision: i64) -> Result<Version> {
+    Ok(Version { epoch: Epoch(loaded(epoch)?), revision: loaded(revision)? })
 }
 
 /// Returns the owner's number in the index called `name`, without a lock.

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use memory_core::text::Deletion;
-use memory_core::{Epoch, ItemId, Unit};
+use memory_core::{Epoch, ItemId, Scope, Unit, Version};
 use sqlx::QueryBuilder;
 use sqlx::postgres::PgConnection;
 
 use super::entry::Terms;
 use crate::error::{Attempt, Doing};
 use crate::index::columns::{self, Columns};
-use crate::index::owner::whole;
+use crate::index::owner::{number, version, whole};
 use crate::index::{Incoming, Owner, key, newest};
 
 const FIND: &str = "find the items";
@@ -62,7 +62,7 @@ pub(super) async fn accept<'e>(
     let below = owner.below;
     let entries = newest(entries.iter().filter(|entry| whole(entry.version.epoch.0) >= below));
     let keys: Vec<_> = entries.iter().map(|entry| key::encode(&entry.item)).collect();
-    let stored = stored(connection, owner, &keys).await?;
+    let stored = stored(connection, owner.scope.key(), owner.id, &keys).await?;
     let mut accepted = Vec::with_capacity(entries.len());
     for (key, entry) in keys.iter().zip(entries) {
         let version = (whole(entry.version.epoch.0), whole(entry.version.revision));
@@ -80,15 +80,36 @@ pub(super) async fn accept<'e>(
 /// Key, number, epoch, revision, digest, segment.
 type StoredRow = (Vec<u8>, i64, i64, i64, Vec<u8>, Option<i64>);
 
-async fn stored(connection: &mut PgConnection, owner: &Owner, keys: &[Vec<u8>]) -> Attempt<HashMap<Vec<u8>, Stored>> {
+async fn stored(
+    connection: &mut PgConnection,
+    scope: &str,
+    owner: i64,
+    keys: &[Vec<u8>],
+) -> Attempt<HashMap<Vec<u8>, Stored>> {
     let sql = "SELECT item, id, epoch, revision, digest, segment FROM text_item \
          WHERE scope = $1 AND owner = $2 AND item = ANY ($3)";
-    let find = sqlx::query_as(sql).bind(owner.scope.key()).bind(owner.id).bind(keys);
+    let find = sqlx::query_as(sql).bind(scope).bind(owner).bind(keys);
     let rows: Vec<StoredRow> = find.fetch_all(connection).await.doing(FIND)?;
     let stored = rows.into_iter().map(|(item, id, epoch, revision, digest, segment)| {
         (item, Stored { id, version: (epoch, revision), digest, segment })
     });
     Ok(stored.collect())
+}
+
+/// Returns the versions of those of the items that are stored in the index called `name`.
+pub(super) async fn versions(
+    connection: &mut PgConnection,
+    scope: &Scope,
+    name: &str,
+    items: &[ItemId],
+) -> Attempt<Vec<(ItemId, Version)>> {
+    let Some(owner) = number(connection, scope, name).await? else { return Ok(Vec::new()) };
+    let keys: Vec<_> = items.iter().map(key::encode).collect();
+    let stored = stored(connection, scope.key(), owner, &keys).await?;
+    let read = |(key, Stored { version: (epoch, revision), .. }): (Vec<u8>, Stored)| {
+        Ok((key::decode(&key)?, version(epoch, revision)?))
+    };
+    stored.into_iter().map(read).collect()
 }
 
 /// Puts items, each once, in place of what is stored under their numbers; `segments` tells where they are.
@@ -140,19 +161,27 @@ pub(super) async fn delete(connection: &mut PgConnection, owner: &Owner, ids: &[
 /// Returns where the items of a deletion are: those listed, or the messages and spans of a session, for a record
 /// outlives the session in which it was made.
 pub(super) async fn to_delete(connection: &mut PgConnection, owner: &Owner, what: &Deletion) -> Attempt<Vec<Place>> {
-    let mut sql = select(owner);
     match what {
         Deletion::Items(items) => {
-            sql.push(" AND item = ANY (").push_bind(items.iter().map(key::encode).collect::<Vec<_>>()).push(")");
+            let bounds = key::bounds(items);
+            let keys: Vec<_> = bounds.keys().cloned().collect();
+            let mut stored = stored(connection, owner.scope.key(), owner.id, &keys).await?;
+            stored.retain(|key, stored| bounds.get(key).is_some_and(|through| stored.version <= *through));
+            let place = |(key, Stored { id, segment, .. }): (Vec<u8>, Stored)| {
+                Ok(Place { id, unit: key::decode(&key)?.unit(), segment })
+            };
+            stored.into_iter().map(place).collect()
         }
-        Deletion::Session(session) => {
-            let spans = key::spans(session);
+        Deletion::Session(session, through) => {
+            let (mut sql, spans) = (select(owner), key::spans(session));
             sql.push(" AND (session = ").push_bind(session.name().as_bytes().to_vec());
             sql.push(" AND item < ").push_bind(key::BEHIND_MESSAGES);
-            sql.push(" OR item >= ").push_bind(spans.start).push(" AND item < ").push_bind(spans.end).push(")");
+            sql.push(" OR item >= ").push_bind(spans.start).push(" AND item < ").push_bind(spans.end);
+            sql.push(") AND (epoch, revision) <= (").push_bind(whole(through.epoch.0)).push(", ");
+            sql.push_bind(whole(through.revision)).push(")");
+            places(connection, sql).await
         }
     }
-    places(connection, sql).await
 }
 
 /// Returns where the items of epochs before `below` are.

@@ -2,7 +2,7 @@
 
 use memory_core::text::Deletion;
 use memory_core::vector::{EmbeddingSpace, VectorEntry, normalise};
-use memory_core::{Error, Result, Scope};
+use memory_core::{Error, ItemId, Result, Scope, Version};
 use pgvector::Vector;
 use sqlx::QueryBuilder;
 use sqlx::postgres::PgConnection;
@@ -10,7 +10,7 @@ use sqlx::postgres::PgConnection;
 use super::table::Table;
 use crate::error::{Attempt, Doing};
 use crate::index::columns::{self, Columns};
-use crate::index::owner::whole;
+use crate::index::owner::{number, version, whole};
 use crate::index::{Incoming, Owner, key, newest};
 
 /// Where an owner's totals have the number of rows.
@@ -110,7 +110,23 @@ async fn insert(
     Ok(whole(inserted.rows_affected()))
 }
 
+/// Returns the versions of those of the items that are stored.
+pub(super) async fn versions(
+    connection: &mut PgConnection,
+    scope: &Scope,
+    table: &Table,
+    items: &[ItemId],
+) -> Attempt<Vec<(ItemId, Version)>> {
+    let Some(owner) = number(connection, scope, &table.name).await? else { return Ok(Vec::new()) };
+    let mut sql = QueryBuilder::new("SELECT DISTINCT item, epoch, revision FROM ");
+    sql.push(&table.table).push(" WHERE scope = ").push_bind(scope.key()).push(" AND owner = ").push_bind(owner);
+    sql.push(" AND item = ANY (").push_bind(items.iter().map(key::encode).collect::<Vec<_>>()).push(")");
+    let rows: Vec<(Vec<u8>, i64, i64)> = sql.build_query_as().fetch_all(connection).await.doing("read versions")?;
+    rows.into_iter().map(|(item, epoch, revision)| Ok((key::decode(&item)?, version(epoch, revision)?))).collect()
+}
+
 /// Deletes items of an owner, or the messages and spans of a session: a record outlives the session it was made in.
+/// What is newer than the deletion says stays.
 pub(super) async fn delete(
     connection: &mut PgConnection,
     scope: &Scope,
@@ -119,21 +135,25 @@ pub(super) async fn delete(
 ) -> Attempt<()> {
     let Some(mut owner) = Owner::find(connection, scope, &table.name).await? else { return Ok(()) };
     let mut sql = QueryBuilder::new("DELETE FROM ");
-    sql.push(&table.table).push(" AS item WHERE item.scope = ").push_bind(scope.key());
-    sql.push(" AND item.owner = ").push_bind(owner.id);
+    sql.push(&table.table).push(" AS item");
     match what {
         Deletion::Items(items) => {
-            let items: Vec<_> = items.iter().map(key::encode).collect();
-            sql.push(" AND item.item = ANY (").push_bind(items).push(")");
+            let (items, bounds): (Vec<_>, Vec<_>) = key::bounds(items).into_iter().unzip();
+            let (epochs, revisions): (Vec<_>, Vec<_>) = bounds.into_iter().unzip();
+            sql.push(" USING unnest(").push_bind(items).push(", ").push_bind(epochs).push(", ");
+            sql.push_bind(revisions).push(") AS gone (item, epoch, revision) WHERE item.item = gone.item");
+            sql.push(" AND (item.epoch, item.revision) <= (gone.epoch, gone.revision)");
         }
-        Deletion::Session(session) => {
+        Deletion::Session(session, through) => {
             let spans = key::spans(session);
-            sql.push(" AND (item.session = ").push_bind(session.name().as_bytes().to_vec());
+            sql.push(" WHERE (item.session = ").push_bind(session.name().as_bytes().to_vec());
             sql.push(" AND item.item < ").push_bind(key::BEHIND_MESSAGES);
             sql.push(" OR item.item >= ").push_bind(spans.start).push(" AND item.item < ").push_bind(spans.end);
-            sql.push(")");
+            sql.push(") AND (item.epoch, item.revision) <= (").push_bind(whole(through.epoch.0)).push(", ");
+            sql.push_bind(whole(through.revision)).push(")");
         }
     }
+    sql.push(" AND item.scope = ").push_bind(scope.key()).push(" AND item.owner = ").push_bind(owner.id);
     let deleted = sql.build().execute(&mut *connection).await.doing("delete vectors")?;
     remove_rows(&mut owner, whole(deleted.rows_affected()));
     owner.save(connection).await

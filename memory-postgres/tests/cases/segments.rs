@@ -67,12 +67,16 @@ impl Pair {
         match self.random.below(12) {
             0 => {
                 let count = self.random.below(6);
-                let items = (0..count).map(|_| Self::one_of(&mut self.random, &self.players.items));
-                let what = Deletion::Items(items.collect::<Result<_, _>>()?);
+                let items = (0..count).map(|_| {
+                    let item = Self::one_of(&mut self.random, &self.players.items)?;
+                    Ok((item, generate::bound(&mut self.random)))
+                });
+                let what = Deletion::Items(items.collect::<Result<_, Failure>>()?);
                 self.delete(&owner, &what).await
             }
             1 if self.random.chance(1, 4) => {
-                let what = Deletion::Session(Self::one_of(&mut self.random, &self.players.sessions)?);
+                let session = Self::one_of(&mut self.random, &self.players.sessions)?;
+                let what = Deletion::Session(session, generate::bound(&mut self.random));
                 self.delete(&owner, &what).await
             }
             2 if self.random.chance(1, 4) => {
@@ -127,7 +131,7 @@ pub(crate) async fn histories(database: Postgres, url: String) -> Scene {
         }
         check!(folded > 0, "nothing was folded");
         for owner in pair.players.owners.clone() {
-            let items = Deletion::Items(pair.players.items.clone());
+            let items = generate::deletion(pair.players.items.clone());
             pair.delete(&owner, &items).await?;
         }
         pair.ask().await?;

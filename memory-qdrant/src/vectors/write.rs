@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use ::qdrant_client::qdrant::{Condition, Filter, PointId, PointStruct, UpsertPoints};
+use ::qdrant_client::qdrant::{Condition, Filter, GetPoints, PointId, PointStruct, UpsertPoints};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use memory_core::text::Deletion;
-use memory_core::{Field, ItemId, Result, Scalar, Scope, Unit, Version};
+use memory_core::{Epoch, Error, Field, ItemId, Result, Scalar, Scope, Unit, Version};
 
 use super::{Index, erase, tombstone};
 use crate::collection::Collection;
+use crate::error::BACKEND;
 use crate::filter::tokens;
-use crate::point::{Prepared, TOKENS, is_not_newer, is_of, item_id};
+use crate::point::{EPOCH, ITEM, LARGEST, Payload, Prepared, REVISION, TOKENS, is_not_newer, is_of, item_id};
 
 /// The most entries and about the most bytes of one request.
 const CHUNK: usize = 256;
@@ -86,35 +87,72 @@ async fn upsert(index: &Index, scope: &Scope, entries: Vec<Prepared>) -> Result<
 ///
 /// The server compares and writes in one step. The versions of a request may differ, so each goes with its items.
 fn replaceable(scope: &Scope, entries: &[Prepared]) -> Filter {
-    let mut versions: BTreeMap<Version, Vec<PointId>> = BTreeMap::new();
-    for entry in entries {
-        versions.entry(entry.version).or_default().push(item_id(scope, &entry.item));
+    let versions = by_version(scope, entries.iter().map(|entry| (&entry.item, entry.version)));
+    if let (1, Some(version)) = (versions.len(), versions.keys().next()) {
+        return Filter { must: vec![is_of(scope)], should: vec![is_not_newer(*version)], ..Filter::default() };
     }
-    let is_only = versions.len() == 1;
-    let older = versions.into_iter().map(|(version, ids)| {
-        if is_only {
-            return is_not_newer(version);
-        }
-        Filter::must([Condition::has_id(ids), is_not_newer(version)]).into()
-    });
+    not_newer(scope, versions)
+}
+
+/// Returns the points of items by their versions.
+fn by_version<'i>(
+    scope: &Scope,
+    items: impl Iterator<Item = (&'i ItemId, Version)>,
+) -> BTreeMap<Version, Vec<PointId>> {
+    let mut versions: BTreeMap<Version, Vec<PointId>> = BTreeMap::new();
+    for (item, version) in items {
+        versions.entry(version).or_default().push(item_id(scope, item));
+    }
+    versions
+}
+
+/// Returns the condition that a point is one of those given, of this owner, and not newer than its version.
+fn not_newer(scope: &Scope, versions: BTreeMap<Version, Vec<PointId>>) -> Filter {
+    let older =
+        versions.into_iter().map(|(version, ids)| Filter::must([Condition::has_id(ids), is_not_newer(version)]).into());
     Filter { must: vec![is_of(scope)], should: older.collect(), ..Filter::default() }
 }
 
-/// Deletes items of an owner.
+/// Returns the versions of those of the items that are stored.
+pub(super) async fn versions(index: &Index, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
+    let mut versions = Vec::new();
+    for part in items.chunks(CHUNK) {
+        let request = GetPoints {
+            collection_name: index.collection.name.clone(),
+            ids: part.iter().map(|item| item_id(scope, item)).collect(),
+            with_payload: Some(vec![ITEM, EPOCH, REVISION].into()),
+            read_consistency: index.collection.reads(),
+            ..GetPoints::default()
+        };
+        for point in index.server.get("read versions", request).await? {
+            let payload = Payload(point.payload);
+            let item = ItemId::from_key(payload.text(ITEM)?).map_err(|source| Error::corrupt(BACKEND, source))?;
+            let version = Version { epoch: Epoch(payload.number(EPOCH)?), revision: payload.number(REVISION)? };
+            versions.push((item, version));
+        }
+    }
+    Ok(versions)
+}
+
+/// Deletes items of an owner that are not newer than the deletion says.
 pub(super) async fn delete(index: &Index, scope: &Scope, what: &Deletion) -> Result<()> {
     let doing = "delete vectors";
     match what {
         Deletion::Items(items) => {
-            for part in items.chunks(1_000) {
-                let ids = part.iter().map(|item| item_id(scope, item));
-                erase::delete(index, doing, Filter::must([is_of(scope), Condition::has_id(ids)])).await?;
+            for part in items.chunks(CHUNK) {
+                let versions = by_version(scope, part.iter().map(|(item, through)| (item, storable(*through))));
+                erase::delete(index, doing, not_newer(scope, versions)).await?;
             }
             Ok(())
         }
-        Deletion::Session(session) => {
+        Deletion::Session(session, through) => {
             let said = tokens::value(&Field::Session, &Scalar::from(session.name()));
             let filter = Filter {
-                must: vec![is_of(scope), Condition::matches(TOKENS, said.into_iter().collect::<Vec<_>>())],
+                must: vec![
+                    is_of(scope),
+                    Condition::matches(TOKENS, said.into_iter().collect::<Vec<_>>()),
+                    is_not_newer(storable(*through)),
+                ],
                 must_not: vec![Condition::matches(TOKENS, tokens::unit(Unit::Record.name()))],
                 ..Filter::default()
             };
@@ -123,10 +161,15 @@ pub(super) async fn delete(index: &Index, scope: &Scope, what: &Deletion) -> Res
     }
 }
 
+/// Returns the bound among versions that can be stored.
+fn storable(through: Version) -> Version {
+    Version { epoch: Epoch(through.epoch.0.min(LARGEST)), revision: through.revision.min(LARGEST) }
+}
+
 #[cfg(test)]
 mod tests {
     use memory_core::vector::{EmbeddingSpace, VectorEntry};
-    use memory_core::{Epoch, Fields, RecordId, Seq, SessionId, Timestamp};
+    use memory_core::{Fields, RecordId, Seq, SessionId, Timestamp};
 
     use super::*;
 

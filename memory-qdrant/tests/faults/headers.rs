@@ -4,10 +4,11 @@
 use std::time::Duration;
 
 use memory_core::store::Store as _;
-use memory_core::text::{Deletion, Visibility};
+use memory_core::text::Visibility;
 use memory_core::vector::VectorStore as _;
 use memory_core::{Epoch, Error, Result, Scope, Transience};
 use memory_qdrant::{Qdrant, QdrantVectors};
+use memory_testkit::generate::deletion;
 use memory_testkit::services::Servers;
 use memory_testkit::{Failure, Scene, check, equal, fails};
 
@@ -37,7 +38,7 @@ impl Pair {
 async fn errors(store: &QdrantVectors, ada: &Scope) -> Result<Vec<Error>> {
     let put = store.put(ada, &[entry(2)?], Visibility::OnReturn).await.map(|_| ());
     let search = store.search(ada, &query(1)).await.map(|_| ());
-    let delete = store.delete(ada, &Deletion::Items(vec![item(1)])).await;
+    let delete = store.delete(ada, &deletion(vec![item(1)])).await;
     let erase = store.erase(ada, Epoch(1)).await.map(|_| ());
     Ok([put, search, delete, erase].into_iter().filter_map(Result::err).collect())
 }
@@ -75,7 +76,7 @@ pub(super) async fn acknowledged(servers: Servers) -> Scene {
         let ada = owner("ada")?;
         let hasty = pair.with("x-standin-status", status).await?;
         fails!(hasty.put(&ada, &[entry(1)?], Visibility::OnReturn).await, error if error.is_retryable());
-        fails!(hasty.delete(&ada, &Deletion::Items(vec![item(99)])).await, error if error.is_retryable());
+        fails!(hasty.delete(&ada, &deletion(vec![item(99)])).await, error if error.is_retryable());
         fails!(hasty.erase(&ada, Epoch(1)).await, error if error.is_retryable());
         let mut again = entry(1)?;
         again.version.epoch = Epoch(1);

@@ -6,7 +6,9 @@ local unprepared = prepare()
 if unprepared then return unprepared end
 redis.call('RPUSH', base .. ':dead', s.generation .. ' ' .. s.name)
 redis.call('DEL', s.key)
-redis.call('HSET', s.key, 'gen', text(tonumber(s.generation) + 1), 'rev', text(s.revision + 1))
+-- Revisions of another generation are told apart by it.
+local revision = (math.floor(s.revision / 1024) + 1) * 1024
+redis.call('HSET', s.key, 'gen', text(tonumber(s.generation) + 1), 'rev', text(revision))
 redis.call('ZREM', base .. ':sessions', s.name)
 redis.call('SADD', base .. ':emptied', s.name)
 mark('s' .. s.name, 'replaced', 1, 0, '1')

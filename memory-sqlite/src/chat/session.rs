@@ -1,6 +1,6 @@
 //! Sessions and their counters.
 
-use memory_core::chat::{Fence, SessionState};
+use memory_core::chat::{Fence, SessionState, revision_after_deletion};
 use memory_core::error::{Error, Result};
 use memory_core::id::{Seq, SessionId};
 use memory_core::scope::{Epoch, Scope};
@@ -11,7 +11,7 @@ use sqlx::{Row, SqliteConnection};
 use crate::client::Sqlite;
 use crate::error::{BACKEND, Doing};
 use crate::notes::{Mark, mark};
-use crate::number::{limit, loaded};
+use crate::number::{limit, loaded, stored};
 use crate::owner::{Owner, Truth};
 
 /// A session's row. The numbers are those of SQLite; 0 as `id` is no row yet.
@@ -178,7 +178,8 @@ pub(super) async fn delete(file: &Sqlite, scope: &Scope, session: &SessionId) ->
             let held = held.fetch_one(&mut *connection).await.doing(doing)?;
             let rows = sqlx::query("DELETE FROM message WHERE owner = ? AND session = ?").bind(owner.id).bind(kept.id);
             rows.execute(&mut *connection).await.doing(doing)?;
-            let (generation, revision) = (kept.generation + 1, kept.revision + 1);
+            let generation = kept.generation + 1;
+            let revision = stored(revision_after_deletion(loaded(kept.revision)?))?;
             save(connection, &Session { id: kept.id, generation, revision, ..Session::default() }, doing).await?;
             mark(connection, Truth::Chat, owner, kept.id, Mark::Emptied).await?;
             loaded(held)

@@ -6,15 +6,18 @@ mod write;
 pub(crate) mod tests;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use memory_core::text::Deletion;
-use memory_core::{Digest, Epoch, Fields, ItemId, Result, SessionId, Unit, Version};
+use memory_core::{Digest, Epoch, Fields, ItemId, Result, Scope, SessionId, Unit, Version};
 use sqlx::SqliteConnection;
 
 use super::corrupt;
 use super::owner::{Owner, whole};
 use super::rows::json_keys;
+use crate::client::Sqlite;
 use crate::error::Doing;
+use crate::number::loaded;
 
 pub(crate) use write::{Row, delete, move_to, put};
 
@@ -76,7 +79,7 @@ pub(crate) async fn accept<C>(
     let stored = stored(connection, owner.id, &keys).await?;
     let mut accepted = Vec::with_capacity(entries.len());
     for (key, entry) in keys.iter().zip(entries) {
-        let version = (whole(entry.version.epoch.0), whole(entry.version.revision));
+        let version = numbers(entry.version);
         let (id, before) = match stored.get(key) {
             None => (owner.number(), Before::Absent),
             Some(old) if old.version > version => continue,
@@ -104,6 +107,11 @@ fn newest<C>(entries: impl Iterator<Item = Incoming<C>>) -> Vec<Incoming<C>> {
         kept.push(Some(entry));
     }
     kept.into_iter().flatten().collect()
+}
+
+/// Returns a version as it is stored.
+fn numbers(version: Version) -> (i64, i64) {
+    (whole(version.epoch.0), whole(version.revision))
 }
 
 struct Stored {
@@ -137,31 +145,56 @@ async fn stored(connection: &mut SqliteConnection, owner: i64, keys: &[String]) 
 pub(crate) async fn to_delete(connection: &mut SqliteConnection, owner: i64, what: &Deletion) -> Result<Vec<Place>> {
     match what {
         Deletion::Items(items) => listed(connection, owner, items).await,
-        Deletion::Session(session) => of_session(connection, owner, session).await,
+        Deletion::Session(session, through) => of_session(connection, owner, session, *through).await,
     }
 }
 
-async fn listed(connection: &mut SqliteConnection, owner: i64, items: &[ItemId]) -> Result<Vec<Place>> {
-    let keys: Vec<_> = items.iter().map(ItemId::key).collect();
-    let rows = sqlx::query_as(
-        "SELECT item.id, item.item, item.block \
-         FROM (SELECT DISTINCT value FROM json_each(?)) AS wanted CROSS JOIN index_item AS item \
-         WHERE item.owner = ? AND item.item = wanted.value",
-    )
-    .bind(json_keys(keys.iter().map(String::as_str)))
-    .bind(owner)
-    .fetch_all(connection)
-    .await;
-    places(rows)
+async fn listed(connection: &mut SqliteConnection, owner: i64, items: &[(ItemId, Version)]) -> Result<Vec<Place>> {
+    let mut bounds: HashMap<String, (i64, i64)> = HashMap::new();
+    for (item, through) in items {
+        let bound = bounds.entry(item.key()).or_insert((0, -1));
+        *bound = numbers(*through).max(*bound);
+    }
+    let keys: Vec<String> = bounds.keys().cloned().collect();
+    let mut stored = stored(connection, owner, &keys).await?;
+    stored.retain(|key, stored| bounds.get(key).is_some_and(|through| stored.version <= *through));
+    let place =
+        |(key, Stored { id, block, .. }): (String, Stored)| Ok(Place { id, unit: read_key(&key)?.unit(), block });
+    stored.into_iter().map(place).collect()
+}
+
+/// Returns the versions of those of the items that are stored in the index called `name`.
+pub(crate) async fn versions(
+    file: &Sqlite,
+    scope: &Scope,
+    name: &Arc<str>,
+    items: &[ItemId],
+) -> Result<Vec<(ItemId, Version)>> {
+    let (scope, name, keys) = (scope.clone(), Arc::clone(name), items.iter().map(ItemId::key).collect::<Vec<_>>());
+    let work = file.snapshot("read versions", move |connection| {
+        Box::pin(async move {
+            let Some(owner) = Owner::find(connection, &scope, &name).await? else { return Ok(Vec::new()) };
+            let stored = stored(connection, owner.id, &keys).await?;
+            let version = |(key, Stored { version: (epoch, revision), .. }): (String, Stored)| {
+                Ok((read_key(&key)?, Version { epoch: Epoch(loaded(epoch)?), revision: loaded(revision)? }))
+            };
+            stored.into_iter().map(version).collect()
+        })
+    });
+    work.await
 }
 
 /// Messages and spans only: a record outlives the session in which it was made.
-async fn of_session(connection: &mut SqliteConnection, owner: i64, session: &SessionId) -> Result<Vec<Place>> {
-    let rows = sqlx::query_as("SELECT id, item, block FROM index_item WHERE owner = ? AND session = ?")
-        .bind(owner)
-        .bind(session.name())
-        .fetch_all(connection)
-        .await;
+async fn of_session(
+    connection: &mut SqliteConnection,
+    owner: i64,
+    session: &SessionId,
+    through: Version,
+) -> Result<Vec<Place>> {
+    let (epoch, revision) = numbers(through);
+    let sql = "SELECT id, item, block FROM index_item WHERE owner = ? AND session = ? AND (epoch, revision) <= (?, ?)";
+    let rows = sqlx::query_as(sql).bind(owner).bind(session.name()).bind(epoch).bind(revision);
+    let rows = rows.fetch_all(connection).await;
     let mut places = places(rows)?;
     places.retain(|place| place.unit != Unit::Record);
     Ok(places)

@@ -108,10 +108,10 @@ async fn deleting_everything_leaves_no_row_behind() {
     let owner = scope("a");
     let entries: Vec<_> = (0..100).map(|id| message(id, 0, &[("tea", 1)], &[("lamp", 0.5)])).collect();
     text.put(&owner, &entries, Visibility::OnReturn).await.unwrap();
-    let items = entries.iter().take(50).chain(entries.iter().take(3)).map(|entry| entry.item.clone()).collect();
-    text.delete(&owner, &Deletion::Items(items)).await.unwrap();
+    let items = entries.iter().take(50).chain(entries.iter().take(3)).map(|entry| entry.item.clone());
+    text.delete(&owner, &generate::deletion(items)).await.unwrap();
     assert_eq!(text.search(&owner, &query(&["tea"], 1_000)).await.unwrap().hits.len(), 50);
-    text.delete(&owner, &Deletion::Session(SessionId::new("s").unwrap())).await.unwrap();
+    text.delete(&owner, &generate::session_deletion("s").unwrap()).await.unwrap();
     for table in ["index_item", "index_value", "text_tail", "text_segment", "text_posting"] {
         assert_eq!(rows(&text, table).await, 0, "{table}");
     }

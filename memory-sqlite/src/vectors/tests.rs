@@ -107,10 +107,10 @@ async fn deleting_everything_leaves_no_row_behind() {
     let entries: Vec<_> =
         (0..60).map(|id| message(id, 0, vec![generate::unit_vector(&mut random, 512); 1 + id as usize % 3])).collect();
     vectors.put(&owner, &entries, Visibility::OnReturn).await.unwrap();
-    let items = entries.iter().step_by(2).map(|entry| entry.item.clone()).collect();
-    vectors.delete(&owner, &Deletion::Items(items)).await.unwrap();
+    let items = entries.iter().step_by(2).map(|entry| entry.item.clone());
+    vectors.delete(&owner, &generate::deletion(items)).await.unwrap();
     assert_eq!(rows(&vectors, "index_item").await, 30);
-    vectors.delete(&owner, &Deletion::Session(SessionId::new("s").unwrap())).await.unwrap();
+    vectors.delete(&owner, &generate::session_deletion("s").unwrap()).await.unwrap();
     for table in ["index_item", "index_value", "vector_block"] {
         assert_eq!(rows(&vectors, table).await, 0, "{table}");
     }

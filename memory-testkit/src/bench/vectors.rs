@@ -1,13 +1,13 @@
 //! Times of a vector store, over generated vectors of owners of several sizes.
 
-use memory_core::text::{Deletion, Visibility};
+use memory_core::text::Visibility;
 use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorQuery, VectorStore};
 use memory_core::{
     Epoch, Field, Fields, Filter, ItemId, MessageId, Result, Role, Scope, Seq, SessionId, Timestamp, Unit, Version,
 };
 
 use super::{Outcome, Times};
-use crate::generate::{Cluster, Random};
+use crate::generate::{Cluster, Random, deletion};
 
 /// Numbers of a vector.
 pub const DIMENSION: usize = 384;
@@ -118,7 +118,7 @@ pub async fn churn(vectors: &dyn VectorStore, count: usize) -> Result<()> {
     let times = Times::of(entries.len(), async |number| {
         let one = entries.get(number..=number).unwrap_or_default();
         vectors.put(&scope, one, Visibility::OnReturn).await?;
-        vectors.delete(&scope, &Deletion::Items(one.iter().map(|entry| entry.item.clone()).collect())).await
+        vectors.delete(&scope, &deletion(one.iter().map(|entry| entry.item.clone()))).await
     });
     times.await?.report("put a vector and delete it");
     Ok(())

@@ -7,7 +7,7 @@ use memory_core::{Epoch, Field, Filter, ItemId, MessageId, RecordId, Result, Ses
 use super::actor::Actor;
 use super::owner::Owner;
 use super::{Stores, play};
-use crate::generate::Random;
+use crate::generate::{Random, bound};
 use crate::text::{TextModel, plain_entry, terms};
 use crate::{Bed, Scene, Texts, equal};
 
@@ -27,17 +27,22 @@ pub(super) fn item(random: &mut Random, id: uuid::Uuid) -> Result<ItemId> {
     })
 }
 
-/// Returns a deletion of nothing, of a session, or of items that may be anybody's.
-pub(super) fn deletion(owner: &Owner, random: &mut Random) -> Result<Deletion> {
-    if random.chance(1, 8) {
-        return Ok(Deletion::Session(SessionId::new(random.pick(&["s", "t", "s%"]))?));
-    }
+/// Returns items that may be anybody's.
+pub(super) fn any_items(owner: &Owner, random: &mut Random) -> Result<Vec<ItemId>> {
     let mut items = Vec::new();
     for _ in 0..random.below(3) {
         let id = owner.any_id(random);
         items.push(item(random, id)?);
     }
-    Ok(Deletion::Items(items))
+    Ok(items)
+}
+
+/// Returns a deletion of nothing, of a session, or of items that may be anybody's.
+pub(super) fn deletion(owner: &Owner, random: &mut Random) -> Result<Deletion> {
+    if random.chance(1, 8) {
+        return Ok(Deletion::Session(SessionId::new(random.pick(&["s", "t", "s%"]))?, bound(random)));
+    }
+    Ok(Deletion::Items(any_items(owner, random)?.into_iter().map(|item| (item, bound(random))).collect()))
 }
 
 /// Returns a filter that hides nothing, some owner's items, or all but them.
@@ -103,7 +108,14 @@ impl Actor for TextActor {
         match random.below(100) {
             0..=34 => self.put(random).await,
             35..=84 => self.search(random).await,
-            85..=98 => {
+            85..=90 => {
+                let items = any_items(&self.owner, random)?;
+                let mut found = self.store.versions(&self.owner.scope, &items).await?;
+                found.sort();
+                found.dedup();
+                equal(found, self.model.versions(&items))
+            }
+            91..=98 => {
                 let what = deletion(&self.owner, random)?;
                 self.store.delete(&self.owner.scope, &what).await?;
                 self.model.delete(&what);

@@ -7,7 +7,7 @@ use memory_core::{Epoch, Filter, SessionId, Version};
 
 use super::actor::Actor;
 use super::owner::Owner;
-use super::texts::{deletion, filter, item};
+use super::texts::{any_items, deletion, filter, item};
 use super::{Stores, play};
 use crate::generate::{Random, unit_vector};
 use crate::vectors::{VectorModel, plain_entry, plain_query};
@@ -65,7 +65,14 @@ impl Actor for VectorActor {
                 query.with_vectors = random.chance(1, 4);
                 self.ask(&query).await
             }
-            85..=98 => {
+            85..=90 => {
+                let items = any_items(&self.owner, random)?;
+                let mut found = self.store.versions(&self.owner.scope, &items).await?;
+                found.sort();
+                found.dedup();
+                equal(found, self.model.versions(&items))
+            }
+            91..=98 => {
                 let what = deletion(&self.owner, random)?;
                 self.store.delete(&self.owner.scope, &what).await?;
                 self.model.delete(&what);

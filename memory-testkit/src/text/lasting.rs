@@ -1,13 +1,13 @@
 //! What lasts: across a restart, among tasks at once, and when callers give up halfway.
 
-use memory_core::text::{Deletion, TextQuery, Visibility};
+use memory_core::text::{TextQuery, Visibility};
 use memory_core::{Epoch, Scope};
 
 use super::build::{Change, entry, find, message, near, put, query};
 use super::model::TextModel;
 use crate::crowd::{together, until};
 use crate::dropped::give_up;
-use crate::generate::{self, Random};
+use crate::generate::{self, Random, deletion};
 use crate::{Bed, Failure, Needs, Scene, Texts, environment, equal};
 
 scenarios!(TABLE: Texts = [
@@ -95,7 +95,7 @@ async fn opening_again_keeps_entries_deletions_and_erasures(bed: Bed<Texts>) -> 
     put(&bed.store, &ada, &entries).await?;
     bed.store.put(&ada, &[entry(message(3), &["stone"])?], Visibility::AfterFlush).await?;
     bed.store.flush().await?;
-    bed.store.delete(&ada, &Deletion::Items(vec![message(2)])).await?;
+    bed.store.delete(&ada, &deletion(vec![message(2)])).await?;
     put(&bed.store, &bob, &[entry(message(1), &["river"])?]).await?;
     bed.store.erase(&bob, Epoch(3)).await?;
     let bed = bed.restart().await?;

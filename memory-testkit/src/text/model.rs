@@ -1,10 +1,10 @@
 //! What a text store has to answer, by brute force over one owner's entries.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use memory_core::rank::{Bm25, bm25f};
 use memory_core::text::{Deletion, Term, TextEntry, TextHit, TextHits, TextQuery};
-use memory_core::{Epoch, Fields, ItemId, SessionId};
+use memory_core::{Epoch, Fields, ItemId, SessionId, Version};
 
 use crate::{Scene, equal};
 
@@ -33,7 +33,13 @@ impl TextModel {
     }
 
     pub(crate) fn delete(&mut self, what: &Deletion) {
-        self.entries.retain(|item, entry| !falls(what, item, &entry.fields));
+        self.entries.retain(|item, entry| !falls(what, item, entry.version, &entry.fields));
+    }
+
+    /// Returns the versions of those of the items that are there, each once, in their order.
+    pub(crate) fn versions(&self, items: &[ItemId]) -> Vec<(ItemId, Version)> {
+        let items: BTreeSet<&ItemId> = items.iter().collect();
+        items.into_iter().filter_map(|item| Some((item.clone(), self.entries.get(item)?.version))).collect()
     }
 
     pub(crate) fn erase(&mut self, below: Epoch) {
@@ -86,15 +92,15 @@ pub(crate) fn items(found: &TextHits) -> Vec<ItemId> {
 }
 
 /// Returns whether a deletion from an index means this item. The records of a session outlive its index entries.
-pub(crate) fn falls(what: &Deletion, item: &ItemId, fields: &Fields) -> bool {
+pub(crate) fn falls(what: &Deletion, item: &ItemId, version: Version, fields: &Fields) -> bool {
     let of = |session: &SessionId| match item {
         ItemId::Message(_) => fields.session.as_ref() == Some(session),
         ItemId::Span(of, _) => of == session,
         ItemId::Record(_) => false,
     };
     match what {
-        Deletion::Items(items) => items.contains(item),
-        Deletion::Session(session) => of(session),
+        Deletion::Items(items) => items.iter().any(|(named, through)| named == item && version <= *through),
+        Deletion::Session(session, through) => of(session) && version <= *through,
     }
 }
 

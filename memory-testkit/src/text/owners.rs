@@ -1,12 +1,11 @@
 //! Owners: nothing of one is found, counted, changed or weighed by another.
 
 use memory_core::rank::{Bm25, bm25f};
-use memory_core::text::Deletion;
 
 use super::build::{Change, entry, find, message, near, put, query};
 use super::model::TextModel;
 use crate::crowd::together;
-use crate::generate::{self, Random};
+use crate::generate::{self, Random, deletion};
 use crate::{Bed, Scene, Texts, equal};
 
 scenarios!(TABLE: Texts = [
@@ -49,7 +48,7 @@ async fn one_item_of_two_owners_is_two_items(bed: Bed<Texts>) -> Scene {
     equal(find(&bed.store, &ada, &["lamp"]).await?, [message(1)])?;
     equal(find(&bed.store, &ada, &["stone", "river"]).await?, [])?;
     equal(find(&bed.store, &bob, &["stone"]).await?, [message(1)])?;
-    bed.store.delete(&bob, &Deletion::Items(vec![message(1)])).await?;
+    bed.store.delete(&bob, &deletion(vec![message(1)])).await?;
     equal(find(&bed.store, &ada, &["lamp"]).await?, [message(1)])
 }
 

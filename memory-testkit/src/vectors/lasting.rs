@@ -1,6 +1,6 @@
 //! What lasts: across a restart, among tasks at once, and when callers give up halfway.
 
-use memory_core::text::{Deletion, Visibility};
+use memory_core::text::Visibility;
 use memory_core::vector::VectorQuery;
 use memory_core::{Epoch, Scope};
 
@@ -8,7 +8,7 @@ use super::build::{Change, entry, find, put, query, toward};
 use super::model::VectorModel;
 use crate::crowd::{together, until};
 use crate::dropped::give_up;
-use crate::generate::{self, Random};
+use crate::generate::{self, Random, deletion};
 use crate::text::message;
 use crate::{Bed, Failure, Needs, Scene, Vectors, environment, equal};
 
@@ -94,7 +94,7 @@ async fn opening_again_keeps_entries_deletions_and_erasures(bed: Bed<Vectors>) -
     put(&bed.store, &ada, &[kept.clone(), entry(message(2), vec![toward(0, 0.1)])]).await?;
     bed.store.put(&ada, std::slice::from_ref(&bulk), Visibility::AfterFlush).await?;
     bed.store.flush().await?;
-    bed.store.delete(&ada, &Deletion::Items(vec![message(2)])).await?;
+    bed.store.delete(&ada, &deletion(vec![message(2)])).await?;
     put(&bed.store, &bob, &[entry(message(1), vec![toward(0, 0.5)])]).await?;
     bed.store.erase(&bob, Epoch(3)).await?;
     let bed = bed.restart().await?;

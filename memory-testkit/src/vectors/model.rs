@@ -1,10 +1,10 @@
 //! What a vector store has to answer, by brute force in double precision over one owner's entries.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use memory_core::text::Deletion;
 use memory_core::vector::{VectorEntry, VectorHit, VectorQuery};
-use memory_core::{Epoch, ItemId};
+use memory_core::{Epoch, ItemId, Version};
 
 use crate::text::falls;
 use crate::{Failure, Scene, equal};
@@ -37,7 +37,13 @@ impl VectorModel {
     }
 
     pub(crate) fn delete(&mut self, what: &Deletion) {
-        self.entries.retain(|item, entry| !falls(what, item, &entry.fields));
+        self.entries.retain(|item, entry| !falls(what, item, entry.version, &entry.fields));
+    }
+
+    /// Returns the versions of those of the items that are there, each once, in their order.
+    pub(crate) fn versions(&self, items: &[ItemId]) -> Vec<(ItemId, Version)> {
+        let items: BTreeSet<&ItemId> = items.iter().collect();
+        items.into_iter().filter_map(|item| Some((item.clone(), self.entries.get(item)?.version))).collect()
     }
 
     pub(crate) fn erase(&mut self, below: Epoch) {

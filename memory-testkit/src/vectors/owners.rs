@@ -1,11 +1,9 @@
 //! Owners: nothing of one is found, changed or crowded out by another.
 
-use memory_core::text::Deletion;
-
 use super::build::{Change, entry, find, put, query, toward};
 use super::model::VectorModel;
 use crate::crowd::together;
-use crate::generate::{self, Cluster, Random};
+use crate::generate::{self, Cluster, Random, deletion};
 use crate::text::message;
 use crate::{Bed, Scene, Vectors, equal};
 
@@ -45,7 +43,7 @@ async fn one_item_of_two_owners_is_two_items(bed: Bed<Vectors>) -> Scene {
     let query = query(&bed.store, toward(0, 0.0));
     VectorModel::of(&[of_ada]).check(&query, &bed.store.search(&ada, &query).await?)?;
     VectorModel::of(&[of_bob]).check(&query, &bed.store.search(&bob, &query).await?)?;
-    bed.store.delete(&bob, &Deletion::Items(vec![message(1)])).await?;
+    bed.store.delete(&bob, &deletion(vec![message(1)])).await?;
     equal(find(&bed.store, &ada, toward(0, 0.0)).await?, [message(1)])
 }
 

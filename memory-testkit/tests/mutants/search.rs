@@ -20,6 +20,8 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use memory_core::Scope;
+use memory_core::text::Deletion;
+use memory_testkit::generate::{LAST, deletion};
 
 /// What a broken store remembers.
 type Shared<T> = Arc<Mutex<T>>;
@@ -46,6 +48,14 @@ impl Owners {
 
 fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
     held.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns the deletion of the same whatever its version.
+fn unbounded(what: &Deletion) -> Deletion {
+    match what {
+        Deletion::Items(items) => deletion(items.iter().map(|(item, _)| item.clone())),
+        Deletion::Session(session, _) => Deletion::Session(session.clone(), LAST),
+    }
 }
 
 /// Returns the owner whom a key joined with a colon takes `scope` for: `a:b` and `c` are `a` and `b:c`.

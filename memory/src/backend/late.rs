@@ -12,7 +12,7 @@ use memory_core::cache::Cache;
 use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
 use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore};
-use memory_core::{Epoch, Error, Result, Scope};
+use memory_core::{Epoch, Error, ItemId, Result, Scope, Version};
 use tokio::sync::OnceCell;
 
 use super::{Backend, Opened, Wanted, connect};
@@ -118,6 +118,10 @@ impl TextStore for Late<dyn TextStore, String> {
         self.store().await?.search(scope, query).await
     }
 
+    async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
+        self.store().await?.versions(scope, items).await
+    }
+
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
         self.store().await?.delete(scope, what).await
     }
@@ -139,6 +143,10 @@ impl VectorStore for Late<dyn VectorStore, EmbeddingSpace> {
 
     async fn search(&self, scope: &Scope, query: &VectorQuery) -> Result<Vec<VectorHit>> {
         self.store().await?.search(scope, query).await
+    }
+
+    async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
+        self.store().await?.versions(scope, items).await
     }
 
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {

@@ -12,7 +12,7 @@ use crate::cache::Cache;
 use crate::chat::{Append, Appended, ChatStore, Compaction, Found, Page, Redacted, SessionState, Slice};
 use crate::error::Result;
 use crate::filter::Filter;
-use crate::id::{MessageId, RecordId, SessionId};
+use crate::id::{ItemId, MessageId, RecordId, SessionId, Version};
 use crate::message::StoredMessage;
 use crate::record::{RecordBatch, RecordStore, StoredRecord};
 use crate::scope::{Epoch, Scope};
@@ -91,6 +91,7 @@ guarded! {
         bulk "put terms" put(scope: &Scope, entries: &[TextEntry], visibility: Visibility) -> Vec<Rejected>;
         bulk "flush terms" flush() -> ();
         quick "search words" search(scope: &Scope, query: &TextQuery) -> TextHits;
+        quick "read versions of terms" versions(scope: &Scope, items: &[ItemId]) -> Vec<(ItemId, Version)>;
         bulk "delete terms" delete(scope: &Scope, what: &Deletion) -> ();
     }
     VectorStore {
@@ -101,6 +102,7 @@ guarded! {
         bulk "put vectors" put(scope: &Scope, entries: &[VectorEntry], visibility: Visibility) -> Vec<Rejected>;
         bulk "flush vectors" flush() -> ();
         quick "search vectors" search(scope: &Scope, query: &VectorQuery) -> Vec<VectorHit>;
+        quick "read versions of vectors" versions(scope: &Scope, items: &[ItemId]) -> Vec<(ItemId, Version)>;
         bulk "delete vectors" delete(scope: &Scope, what: &Deletion) -> ();
     }
     Cache calls {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::chat::{Fence, NewMessage, SessionState};
+use crate::chat::{Fence, NewMessage, SessionState, revision_after_deletion};
 use crate::id::{MessageId, Seq, SeqRange, SessionId};
 use crate::message::StoredMessage;
 use crate::scope::Epoch;
@@ -175,7 +175,7 @@ impl Session {
     /// Deletes everything and returns how many messages there were; only what old handles must not meet again stays.
     pub(super) fn empty(&mut self) -> u64 {
         let removed = self.rows.iter().filter(|row| row.message.is_some()).count();
-        let (generation, revision) = (self.generation + 1, self.revision + 1);
+        let (generation, revision) = (self.generation + 1, revision_after_deletion(self.revision));
         *self = Self { generation, revision, ..Self::default() };
         removed as u64
     }

@@ -67,6 +67,11 @@ impl Postings {
         is_empty && self.lists.iter().all(Option::is_none) && self.documents().next().is_none()
     }
 
+    /// Returns the version of an item.
+    pub(super) fn version(&self, item: &ItemId) -> Option<Version> {
+        Some(self.slots.get(*self.items.get(item)?)?.document.as_ref()?.version)
+    }
+
     pub(super) fn count(&self) -> u64 {
         self.items.len() as u64
     }
@@ -84,8 +89,7 @@ impl Postings {
     /// Puts an entry, unless a newer one of its item is there.
     pub(super) fn put(&mut self, entry: &TextEntry) {
         let TextEntry { item, version, own: _, near: _, fields } = entry;
-        let old = self.items.get(item).and_then(|slot| self.slots.get(*slot)).and_then(|slot| slot.document.as_ref());
-        if old.is_some_and(|old| old.version > *version) {
+        if self.version(item).is_some_and(|stored| stored > *version) {
             return;
         }
         self.delete(item);

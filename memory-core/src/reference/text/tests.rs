@@ -64,7 +64,7 @@ fn expected(kept: &BTreeMap<ItemId, TextEntry>, query: &TextQuery) -> TextHits {
 #[derive(Clone, Debug)]
 enum Step {
     Put(Box<TextEntry>),
-    Delete(u8),
+    Delete(u8, u64),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -72,7 +72,7 @@ fn step() -> impl Strategy<Value = Step> {
     let put = (0..12u8, 0..3u64, 0..3i64, counts(), counts());
     prop_oneof![
         4 => put.prop_map(|(n, revision, at, own, near)| Step::Put(Box::new(entry(n, revision, at, &own, &near)))),
-        1 => (0..12u8).prop_map(Step::Delete),
+        1 => (0..12u8, 0..3u64).prop_map(|(n, through)| Step::Delete(n, through)),
     ]
 }
 
@@ -94,9 +94,10 @@ proptest! {
                         kept.insert(entry.item.clone(), *entry);
                     }
                 }
-                Step::Delete(n) => {
-                    partition.delete(&item(n));
-                    kept.remove(&item(n));
+                Step::Delete(n, revision) => {
+                    let through = Version { epoch: Epoch(0), revision };
+                    partition.delete(&item(n), through);
+                    kept.retain(|kept, entry| *kept != item(n) || entry.version > through);
                 }
             }
         }
@@ -105,7 +106,7 @@ proptest! {
         let found = partition.units.entry(Unit::Record).or_default().search(&query);
         prop_assert_eq!(found, expected(&kept, &query));
         for item in kept.keys() {
-            partition.delete(item);
+            partition.delete(item, Version { epoch: Epoch(0), revision: u64::MAX });
         }
         prop_assert!(partition.units.values().all(Postings::is_bare));
     }

@@ -46,8 +46,8 @@ async fn deleted_items_are_in_no_file_once_the_log_is_empty() {
     text.put(&owner, &entries, Visibility::OnReturn).await.unwrap();
     let clean: Vec<_> = (100..150).map(|id| message(id, 0, &[("tea", 1)], &[])).collect();
     text.put(&owner, &clean, Visibility::OnReturn).await.unwrap();
-    let items = entries.into_iter().map(|entry| entry.item).collect();
-    text.delete(&owner, &Deletion::Items(items)).await.unwrap();
+    let items = entries.into_iter().map(|entry| entry.item);
+    text.delete(&owner, &generate::deletion(items)).await.unwrap();
     text.file.purge().await.unwrap();
     assert_eq!(seen(&folder), 0);
     assert_eq!(text.search(&owner, &query(&["tea"], 100)).await.unwrap().hits.len(), 50);

@@ -18,7 +18,7 @@ async fn put(text: &SqliteText, owner: &Scope, entries: &[TextEntry]) {
 }
 
 fn items(entries: &[TextEntry]) -> Deletion {
-    Deletion::Items(entries.iter().map(|entry| entry.item.clone()).collect())
+    generate::deletion(entries.iter().map(|entry| entry.item.clone()))
 }
 
 async fn found(text: &SqliteText, owner: &Scope, word: &str) -> usize {

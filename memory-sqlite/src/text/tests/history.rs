@@ -27,12 +27,13 @@ async fn step(random: &mut Random, players: &Players, stores: (&SqliteText, &Mem
     match random.below(12) {
         0 => {
             let count = random.below(6);
-            let what = Deletion::Items((0..count).map(|_| random_of(random, &players.items)).collect());
+            let items = (0..count).map(|_| (random_of(random, &players.items), generate::bound(random)));
+            let what = Deletion::Items(items.collect());
             sqlite.delete(&owner, &what).await.unwrap();
             reference.delete(&owner, &what).await.unwrap();
         }
         1 if random.chance(1, 4) => {
-            let what = Deletion::Session(random_of(random, &players.sessions));
+            let what = Deletion::Session(random_of(random, &players.sessions), generate::bound(random));
             sqlite.delete(&owner, &what).await.unwrap();
             reference.delete(&owner, &what).await.unwrap();
         }
@@ -131,7 +132,7 @@ async fn at_full_size_the_answers_are_those_of_the_reference() {
         sqlite.put(&owner, batch, Visibility::AfterFlush).await.unwrap();
         reference.put(&owner, batch, Visibility::AfterFlush).await.unwrap();
     }
-    let gone = Deletion::Items(entries.iter().step_by(7).map(|entry| entry.item.clone()).collect());
+    let gone = generate::deletion(entries.iter().step_by(7).map(|entry| entry.item.clone()));
     sqlite.delete(&owner, &gone).await.unwrap();
     reference.delete(&owner, &gone).await.unwrap();
     assert!(rows(&sqlite, "text_segment").await >= 2 && rows(&sqlite, "text_tail").await > 0);

@@ -21,7 +21,7 @@ async fn put(vectors: &SqliteVectors, owner: &Scope, entries: &[VectorEntry]) {
 }
 
 fn items(entries: &[VectorEntry]) -> Deletion {
-    Deletion::Items(entries.iter().map(|entry| entry.item.clone()).collect())
+    generate::deletion(entries.iter().map(|entry| entry.item.clone()))
 }
 
 #[tokio::test]

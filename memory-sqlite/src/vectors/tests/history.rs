@@ -40,12 +40,15 @@ async fn step(random: &mut Random, players: &Players, stores: (&SqliteVectors, &
     let owner = random_of(random, &players.owners);
     match random.below(12) {
         0 => {
-            let what = Deletion::Items((0..random.below(6)).map(|_| random_of(random, &players.items)).collect());
+            let count = random.below(6);
+            let items = (0..count).map(|_| (random_of(random, &players.items), generate::bound(random)));
+            let what = Deletion::Items(items.collect());
             sqlite.delete(&owner, &what).await.unwrap();
             reference.delete(&owner, &what).await.unwrap();
         }
         1 if random.chance(1, 4) => {
-            let what = Deletion::Session(SessionId::new(["s", "S", "1"][random.below(3)]).unwrap());
+            let session = SessionId::new(["s", "S", "1"][random.below(3)]).unwrap();
+            let what = Deletion::Session(session, generate::bound(random));
             sqlite.delete(&owner, &what).await.unwrap();
             reference.delete(&owner, &what).await.unwrap();
         }

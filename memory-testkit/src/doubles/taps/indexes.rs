@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
 use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore};
-use memory_core::{Result, Scope};
+use memory_core::{ItemId, Result, Scope, Version};
 
 use super::{Tapped, none};
 
@@ -23,6 +23,10 @@ impl<S: TextStore + ?Sized> TextStore for Tapped<S> {
 
     async fn search(&self, scope: &Scope, query: &TextQuery) -> Result<TextHits> {
         self.run("search", self.inner.search(scope, query), |found| found.hits.len()).await
+    }
+
+    async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
+        self.run("versions", self.inner.versions(scope, items), Vec::len).await
     }
 
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
@@ -46,6 +50,10 @@ impl<S: VectorStore + ?Sized> VectorStore for Tapped<S> {
 
     async fn search(&self, scope: &Scope, query: &VectorQuery) -> Result<Vec<VectorHit>> {
         self.run("search", self.inner.search(scope, query), Vec::len).await
+    }
+
+    async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
+        self.run("versions", self.inner.versions(scope, items), Vec::len).await
     }
 
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {

@@ -6,10 +6,11 @@ use async_trait::async_trait;
 use memory_core::reference::MemText;
 use memory_core::store::{Erased, ErasureLevel, Store as _};
 use memory_core::text::{Deletion, Rejected, Term, TextEntry, TextHits, TextQuery, TextStore as _, Visibility};
-use memory_core::{Epoch, ItemId, Result, Scope};
+use memory_core::{Epoch, ItemId, Result, Scope, Version};
+use memory_testkit::generate::deletion;
 
 use super::texts::{Break, caught};
-use super::{Owners, Shared, lock};
+use super::{Owners, Shared, lock, unbounded};
 
 /// Replaces whatever is there, in the order of arrival.
 #[derive(Clone, Debug)]
@@ -26,7 +27,7 @@ impl Break for ReplacesAnyVersion {
     ) -> Result<Vec<Rejected>> {
         let mut rejected = Vec::new();
         for entry in entries {
-            inner.delete(scope, &Deletion::Items(vec![entry.item.clone()])).await?;
+            inner.delete(scope, &deletion([entry.item.clone()])).await?;
             rejected.extend(inner.put(scope, std::slice::from_ref(entry), visibility).await?);
         }
         Ok(rejected)
@@ -195,6 +196,58 @@ impl Break for EmptyMeansAll {
     }
 }
 
+/// Deletes whatever is there, however new it is.
+#[derive(Clone, Debug)]
+struct DeletesAnyVersion;
+
+#[async_trait]
+impl Break for DeletesAnyVersion {
+    async fn delete(&self, inner: &MemText, scope: &Scope, what: &Deletion) -> Result<()> {
+        inner.delete(scope, &unbounded(what)).await
+    }
+}
+
+#[tokio::test]
+async fn a_deletion_that_takes_what_is_newer_is_caught() {
+    let by = [
+        "a_late_deletion_of_items_takes_nothing_newer",
+        "a_late_deletion_of_a_session_takes_nothing_newer",
+        "a_put_of_equal_content_counts_as_newer",
+    ];
+    caught(DeletesAnyVersion, &by).await;
+}
+
+/// Tells the versions that were put, also of what was deleted since.
+#[derive(Clone, Debug, Default)]
+struct RemembersVersions {
+    put: Shared<BTreeMap<(Scope, ItemId), Version>>,
+}
+
+#[async_trait]
+impl Break for RemembersVersions {
+    async fn put(
+        &self,
+        inner: &MemText,
+        scope: &Scope,
+        entries: &[TextEntry],
+        visibility: Visibility,
+    ) -> Result<Vec<Rejected>> {
+        lock(&self.put).extend(entries.iter().map(|entry| ((scope.clone(), entry.item.clone()), entry.version)));
+        inner.put(scope, entries, visibility).await
+    }
+
+    async fn versions(&self, _: &MemText, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
+        let put = lock(&self.put);
+        let version = |item: &ItemId| put.get(&(scope.clone(), item.clone())).copied();
+        Ok(items.iter().filter_map(|item| Some((item.clone(), version(item)?))).collect())
+    }
+}
+
+#[tokio::test]
+async fn versions_of_what_is_not_stored_are_caught() {
+    caught(RemembersVersions::default(), &["versions_are_those_of_what_is_stored"]).await;
+}
+
 #[tokio::test]
 async fn an_empty_deletion_that_deletes_all_is_caught() {
     caught(EmptyMeansAll, &["an_empty_deletion_deletes_nothing"]).await;
@@ -257,7 +310,7 @@ impl Break for AcceptsLatePuts {
         let (gone, stays): (Vec<_>, Vec<_>) = held.into_iter().partition(|(_, epoch)| *epoch < below);
         lock(&self.items).insert(scope.clone(), stays);
         let removed = gone.len() as u64;
-        inner.delete(scope, &Deletion::Items(gone.into_iter().map(|(item, _)| item).collect())).await?;
+        inner.delete(scope, &deletion(gone.into_iter().map(|(item, _)| item))).await?;
         Ok(Erased { removed, remaining: 0, level: ErasureLevel::Logical })
     }
 }
@@ -292,11 +345,11 @@ impl Break for SessionTakesRecords {
     }
 
     async fn delete(&self, inner: &MemText, scope: &Scope, what: &Deletion) -> Result<()> {
-        let Deletion::Session(session) = what else { return inner.delete(scope, what).await };
+        let Deletion::Session(session, _) = what else { return inner.delete(scope, what).await };
         let held = lock(&self.records).clone();
         let of_session =
             held.into_iter().filter(|(owner, entry)| owner == scope && entry.fields.session.as_ref() == Some(session));
-        inner.delete(scope, &Deletion::Items(of_session.map(|(_, entry)| entry.item).collect())).await?;
+        inner.delete(scope, &deletion(of_session.map(|(_, entry)| entry.item))).await?;
         inner.delete(scope, what).await
     }
 }

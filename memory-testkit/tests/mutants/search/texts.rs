@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use memory_core::reference::MemText;
 use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
-use memory_core::{Epoch, Result, Scope};
+use memory_core::{Epoch, ItemId, Result, Scope, Version};
 use memory_testkit::{Texts, text};
 
 use crate::frame;
@@ -36,6 +36,10 @@ pub(crate) trait Break: Debug + Send + Sync + 'static {
 
     async fn search(&self, inner: &MemText, scope: &Scope, query: &TextQuery) -> Result<TextHits> {
         inner.search(scope, query).await
+    }
+
+    async fn versions(&self, inner: &MemText, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
+        inner.versions(scope, items).await
     }
 
     async fn delete(&self, inner: &MemText, scope: &Scope, what: &Deletion) -> Result<()> {
@@ -99,6 +103,10 @@ impl<B: Break> TextStore for Mutant<B> {
 
     async fn search(&self, scope: &Scope, query: &TextQuery) -> Result<TextHits> {
         self.broken.search(&self.inner, &self.broken.scope(scope), query).await
+    }
+
+    async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
+        self.broken.versions(&self.inner, &self.broken.scope(scope), items).await
     }
 
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {

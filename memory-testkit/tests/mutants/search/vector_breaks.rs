@@ -10,7 +10,7 @@ use memory_core::vector::{Similarity, VectorEntry, VectorHit, VectorQuery, Vecto
 use memory_core::{Epoch, Filter, ItemId, Result, Scope};
 
 use super::vectors::{Break, caught};
-use super::{Owners, Shared, lock};
+use super::{Owners, Shared, lock, unbounded};
 
 /// Filters the nearest after they were found.
 #[derive(Clone, Debug)]
@@ -276,6 +276,27 @@ async fn a_store_that_ignores_options_of_a_query_is_caught() {
         "vectors_that_cannot_be_sought_are_invalid",
     ];
     caught(IgnoresOptions, &by).await;
+}
+
+/// Deletes whatever is there, however new it is.
+#[derive(Clone, Debug)]
+struct DeletesAnyVersion;
+
+#[async_trait]
+impl Break for DeletesAnyVersion {
+    async fn delete(&self, inner: &MemVectors, scope: &Scope, what: &Deletion) -> Result<()> {
+        inner.delete(scope, &unbounded(what)).await
+    }
+}
+
+#[tokio::test]
+async fn a_deletion_that_takes_what_is_newer_is_caught() {
+    let by = [
+        "a_late_deletion_of_items_takes_nothing_newer",
+        "a_late_deletion_of_a_session_takes_nothing_newer",
+        "a_put_of_equal_content_counts_as_newer",
+    ];
+    caught(DeletesAnyVersion, &by).await;
 }
 
 /// Erases every owner whose name begins with the owner's.

@@ -8,7 +8,7 @@ use memory_core::reference::MemVectors;
 use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, Rejected, Visibility};
 use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore};
-use memory_core::{Epoch, Result, Scope};
+use memory_core::{Epoch, ItemId, Result, Scope, Version};
 use memory_testkit::{Vectors, vectors};
 
 use crate::frame;
@@ -33,6 +33,10 @@ pub(crate) trait Break: Debug + Send + Sync + 'static {
 
     async fn search(&self, inner: &MemVectors, scope: &Scope, query: &VectorQuery) -> Result<Vec<VectorHit>> {
         inner.search(scope, query).await
+    }
+
+    async fn versions(&self, inner: &MemVectors, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
+        inner.versions(scope, items).await
     }
 
     async fn delete(&self, inner: &MemVectors, scope: &Scope, what: &Deletion) -> Result<()> {
@@ -96,6 +100,10 @@ impl<B: Break> VectorStore for Mutant<B> {
 
     async fn search(&self, scope: &Scope, query: &VectorQuery) -> Result<Vec<VectorHit>> {
         self.broken.search(&self.inner, &self.broken.scope(scope), query).await
+    }
+
+    async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
+        self.broken.versions(&self.inner, &self.broken.scope(scope), items).await
     }
 
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
