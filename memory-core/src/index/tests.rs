@@ -117,6 +117,23 @@ fn versions_rise_with_each_successor_and_with_the_revision() {
 }
 
 #[test]
+fn a_deleted_generation_stands_between_what_it_was_and_what_came_after() {
+    assert_eq!(deleted_version(&state(700, 3)), None, "no generation was deleted");
+    let rows: Vec<_> = (1..=64).map(|seq| row(seq, Some("red"))).collect();
+    let versions = |revision| {
+        let changes = session_entries(&Analysis::english(), &rows, &state(revision, 64), range(1, 64));
+        changes.puts.into_iter().map(|entry| entry.version).collect::<Vec<_>>()
+    };
+    for before in [0, 1, 700, 1_023, 1_024, 5_000] {
+        let after = crate::chat::revision_after_deletion(before);
+        let through = deleted_version(&state(after, 64)).unwrap();
+        assert!(versions(before).into_iter().all(|version| version <= through));
+        assert!(versions(after).into_iter().all(|version| version > through));
+        assert_eq!(deleted_version(&state(after + 7, 64)), Some(through), "changes of the window leave it");
+    }
+}
+
+#[test]
 fn spans_are_of_sixty_four_messages_and_rewritten_with_rising_versions() {
     let texts = vec!["red apple"; 70];
     let rows = rows(&texts);

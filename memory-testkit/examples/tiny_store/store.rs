@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use memory_core::chat::{
     Append, Appended, ChatStore, Compaction, Fence, Found, NewMessage, Page, Placement, Redacted, SessionState, Slice,
+    revision_after_deletion,
 };
 use memory_core::store::{Durability, Erased, ErasureLevel, Health, Store};
 use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Target, Upkeep};
@@ -249,7 +250,7 @@ impl ChatStore for TinyChat {
         let Some(owner) = owners.get_mut(scope) else { return Ok(0) };
         let Some(kept) = owner.sessions.get_mut(session).filter(|kept| !kept.rows.is_empty()) else { return Ok(0) };
         let removed = kept.rows.iter().filter(|row| row.covers.is_none() && row.message.is_some()).count();
-        let (generation, revision) = (kept.generation + 1, kept.revision + 1);
+        let (generation, revision) = (kept.generation + 1, revision_after_deletion(kept.revision));
         *kept = Session { generation, revision, ..Session::default() };
         owner.places.retain(|_, (place, _)| place != session);
         let target = Target::Messages(session.clone());

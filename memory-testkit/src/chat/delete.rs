@@ -1,7 +1,7 @@
 //! What deleting a session promises.
 
 use memory_core::Seq;
-use memory_core::chat::{NewMessage, Placement, View};
+use memory_core::chat::{NewMessage, Placement, View, revision_after_deletion};
 
 use super::talk::{Talk, contradicting, ids, new};
 use crate::check::{Scene, equal};
@@ -13,6 +13,7 @@ scenarios!(TABLE: Chat = [
     deletes_nothing_that_is_not_there,
     numbers_restart_and_the_generation_goes_on,
     the_revision_never_restarts,
+    the_revision_tells_where_the_generation_began,
     ids_of_a_deleted_session_are_free_again,
     summaries_and_markers_go_with_their_session,
     a_deletion_touches_no_other_session_and_owner,
@@ -71,6 +72,24 @@ async fn the_revision_never_restarts(bed: Bed<Chat>) -> Scene {
     check!(deleted > folded, "the deletion left the revision at {deleted}, it was {folded}");
     let begun = talk.append(&[new("begun again")]).await?.state.revision;
     equal(begun, deleted)
+}
+
+async fn the_revision_tells_where_the_generation_began(bed: Bed<Chat>) -> Scene {
+    let talk = Talk::plain(&bed)?;
+    equal(talk.state().await?.began(), 0)?;
+    let mut last = 0;
+    for _ in 0..3 {
+        talk.say(&["one", "two"]).await?;
+        talk.fold(1, 2, "summary").await?;
+        let folded = talk.state().await?;
+        equal(folded.began(), last)?;
+        talk.delete().await?;
+        let deleted = talk.state().await?;
+        equal(deleted.revision, revision_after_deletion(folded.revision))?;
+        check!(deleted.began() > folded.revision, "it began at {}, not after {}", deleted.began(), folded.revision);
+        last = deleted.began();
+    }
+    Ok(())
 }
 
 async fn ids_of_a_deleted_session_are_free_again(bed: Bed<Chat>) -> Scene {

@@ -1,7 +1,7 @@
 //! Breaks of what stands beside the messages for budgets.
 
 use async_trait::async_trait;
-use memory_core::chat::{Append, Appended, ChatStore as _, Found};
+use memory_core::chat::{Append, Appended, ChatStore as _, Found, Page, Slice};
 use memory_core::reference::MemChat;
 use memory_core::{CounterId, MessageId, Result, Scope, SessionId, StoredMessage};
 
@@ -23,6 +23,24 @@ impl Break for DropsCounters {
 #[tokio::test]
 async fn a_store_that_drops_counters_is_caught() {
     caught(DropsCounters, &["keeps_who_counted_each_message", "reads_any_history_as_the_model_does"]).await;
+}
+
+/// Raises the revision by one where a session is deleted.
+#[derive(Clone, Debug)]
+struct CountsDeletions;
+
+#[async_trait]
+impl Break for CountsDeletions {
+    async fn read(&self, inner: &MemChat, scope: &Scope, session: &SessionId, page: &Page) -> Result<Slice> {
+        let mut slice = inner.read(scope, session, page).await?;
+        slice.state.revision -= slice.state.fence.generation * 1_000;
+        Ok(slice)
+    }
+}
+
+#[tokio::test]
+async fn a_revision_that_does_not_tell_of_a_deletion_is_caught() {
+    caught(CountsDeletions, &["the_revision_tells_where_the_generation_began"]).await;
 }
 
 /// Keeps one counter for each batch.
