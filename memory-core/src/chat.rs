@@ -15,7 +15,7 @@ use crate::store::{Durability, Store};
 use crate::time::Timestamp;
 
 /// What a session handle saw when it was opened; an append with another one is `Fenced`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Fence {
     /// The owner's epoch.
     pub epoch: Epoch,
@@ -307,9 +307,10 @@ pub trait ChatStore: Store {
     /// summary's id removes the summary. An empty list forgets nothing.
     async fn redact(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Redacted>>;
 
-    /// Deletes a session and returns how many messages it held, forgotten ones and summaries not counted; 0 if there is none.
+    /// Deletes a session as `fence` was its own, and returns how many messages it held, forgotten ones and summaries not
+    /// counted; 0 if there is none, or only one that was begun since: so a deletion may come late.
     ///
     /// Its name may be used again: numbers restart, the generation and the revision go on ([`revision_after_deletion`]),
     /// so that old handles are `Fenced`. Its ids are free again.
-    async fn delete(&self, scope: &Scope, session: &SessionId) -> Result<u64>;
+    async fn delete(&self, scope: &Scope, session: &SessionId, fence: Fence) -> Result<u64>;
 }

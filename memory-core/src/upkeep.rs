@@ -169,10 +169,15 @@ pub trait Upkeep: Store {
     /// Returns up to `limit` owners with data or tombstones after `after`, in the order of their keys.
     async fn owners(&self, after: Option<&Scope>, limit: usize) -> Result<Vec<Scope>>;
 
-    /// Begins the erasure of an owner: raises the epoch, notes [`Target::Owner`] for every enlisted index in place of the
-    /// owner's other notes, and returns the new epoch. Durable before it returns; from then on old handles are `Fenced`,
-    /// and no call returns what was stored before.
-    async fn bury(&self, scope: &Scope) -> Result<Epoch>;
+    /// Begins the erasure of an owner whose epoch is `seen`: raises the epoch above it, notes [`Target::Owner`] for every
+    /// enlisted index in place of the owner's other notes, and returns the new epoch. Durable before it returns; from then
+    /// on old handles are `Fenced`, and no call returns what was stored before.
+    ///
+    /// Where the epoch is above `seen` already, that burial was the one asked for: nothing changes, and the epoch is returned.
+    ///
+    /// # Errors
+    /// `Invalid` if no epoch could follow `seen` ([`Epoch::check`]).
+    async fn bury(&self, scope: &Scope, seen: Epoch) -> Result<Epoch>;
 
     /// Returns the owner's epoch; zero for an unknown one.
     async fn epoch(&self, scope: &Scope) -> Result<Epoch>;

@@ -79,28 +79,37 @@ pub(crate) fn scope_of(key: &str) -> Result<Scope> {
     Scope::from_key(key).map_err(|_| Error::corrupt(BACKEND, "no owner has this key"))
 }
 
-/// Begins the erasure of an owner: raises the epoch, notes it for every index, and returns it.
-pub(crate) async fn bury(server: &Postgres, truth: Truth, scope: &Scope) -> Result<Epoch> {
-    Ok(Epoch(loaded(raise(server, truth, scope, None).await?)?))
-}
+const BURY: &str = "begin an erasure";
 
-/// Raises the owner's epoch by one, or to `below` if it is before.
-async fn raise(server: &Postgres, truth: Truth, scope: &Scope, below: Option<i64>) -> Result<i64> {
-    let doing = "begin an erasure";
-    let raise = server.run(Call::statement(doing), scope.clone(), move |connection, scope| {
+/// Begins the erasure of an owner: raises the epoch above `seen` and notes it for every index, unless that was done;
+/// returns the epoch.
+pub(crate) async fn bury(server: &Postgres, truth: Truth, scope: &Scope, seen: Epoch) -> Result<Epoch> {
+    seen.check()?;
+    let seen = stored(seen.0)?;
+    let bury = server.run(Call::transaction(BURY), scope.clone(), move |connection, scope| {
         Box::pin(async move {
-            let raise = sqlx::query_scalar("SELECT bury_owner($1, $2, $3)").bind(truth.number());
-            raise.bind(scope.key()).bind(below).fetch_one(connection).await.doing(doing)
+            // To what was seen if it is before; the owner is locked until the transaction ends.
+            let epoch = raise(connection, truth, scope, Some(seen)).await?;
+            if epoch > seen { Ok(epoch) } else { raise(connection, truth, scope, None).await }
         })
     });
-    raise.await
+    Ok(Epoch(loaded(bury.await?)?))
+}
+
+/// Raises the owner's epoch by one, and notes that; or to `below` if it is before. Returns it.
+async fn raise(connection: &mut PgConnection, truth: Truth, scope: &Scope, below: Option<i64>) -> Attempt<i64> {
+    let raise = sqlx::query_scalar("SELECT bury_owner($1, $2, $3)").bind(truth.number());
+    raise.bind(scope.key()).bind(below).fetch_one(connection).await.doing(BURY)
 }
 
 /// Removes everything of `scope` written in an epoch before `below`, and counts what is left.
 pub(crate) async fn erase(server: &Postgres, truth: Truth, scope: &Scope, below: Epoch) -> Result<Erased> {
     below.check()?;
     let number = stored(below.0)?;
-    raise(server, truth, scope, Some(number)).await?;
+    let raise = server.run(Call::statement(BURY), scope.clone(), move |connection, scope| {
+        Box::pin(raise(connection, truth, scope, Some(number)))
+    });
+    raise.await?;
     let mut removed = 0;
     loop {
         let (items, is_more) = step(server, truth, scope, number).await?;

@@ -48,8 +48,8 @@ macro_rules! upkeep {
                 owner::owners(&self.server, $truth, after, limit).await
             }
 
-            async fn bury(&self, scope: &Scope) -> Result<Epoch> {
-                owner::bury(&self.server, $truth, scope).await
+            async fn bury(&self, scope: &Scope, seen: Epoch) -> Result<Epoch> {
+                owner::bury(&self.server, $truth, scope, seen).await
             }
 
             async fn epoch(&self, scope: &Scope) -> Result<Epoch> {

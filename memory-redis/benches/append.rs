@@ -91,7 +91,7 @@ async fn compare(url: String) -> Outcome<()> {
     }
     pages(&chat, &bare, &run, Plan { rounds, calls }).await?;
     for scope in [&run, &bare.scope] {
-        let epoch = chat.bury(scope).await?;
+        let epoch = chat.bury(scope, chat.epoch(scope).await?).await?;
         chat.erase(scope, Epoch(epoch.0)).await?;
     }
     cmd("DEL").arg(list(&bare)).exec_async(&mut bare.connection.clone()).await?;

@@ -8,7 +8,7 @@ mod restore;
 mod session;
 
 use async_trait::async_trait;
-use memory_core::chat::{Append, Appended, ChatStore, Compaction, Found, Page, Redacted, SessionState, Slice};
+use memory_core::chat::{Append, Appended, ChatStore, Compaction, Fence, Found, Page, Redacted, SessionState, Slice};
 use memory_core::error::Result;
 use memory_core::id::{MessageId, SessionId};
 use memory_core::message::StoredMessage;
@@ -86,7 +86,7 @@ impl ChatStore for RedisChat {
         redact::redact(&self.redis, scope, ids).await
     }
 
-    async fn delete(&self, scope: &Scope, session: &SessionId) -> Result<u64> {
-        session::delete(&self.redis, scope, session).await
+    async fn delete(&self, scope: &Scope, session: &SessionId, fence: Fence) -> Result<u64> {
+        session::delete(&self.redis, scope, session, fence).await
     }
 }

@@ -42,11 +42,12 @@ pub(crate) async fn erase(redis: &Redis, scope: &Scope, below: Epoch) -> Result<
     detached(ERASE, work).await
 }
 
-/// Raises the owner's epoch, notes the erasure for every index, and returns the new epoch.
-pub(crate) async fn bury(redis: &Redis, scope: &Scope) -> Result<Epoch> {
+/// Raises the owner's epoch above `seen` and notes the erasure for every index, unless that was done; returns the epoch.
+pub(crate) async fn bury(redis: &Redis, scope: &Scope, seen: Epoch) -> Result<Epoch> {
+    seen.check()?;
     let (redis, scope) = (redis.clone(), scope.clone());
     let work = async move {
-        let call = Call::change(&script::BURY, redis.keys().owner(&scope));
+        let call = Call::change(&script::BURY, redis.keys().owner(&scope)).arg(padded(seen));
         Ok(Epoch(redis.change(&scope, call, BURY).await?.number()?))
     };
     detached(BURY, work).await

@@ -48,8 +48,8 @@ impl Upkeep for RedisChat {
         owner::owners(&self.redis, after, limit).await
     }
 
-    async fn bury(&self, scope: &Scope) -> Result<Epoch> {
-        owner::bury(&self.redis, scope).await
+    async fn bury(&self, scope: &Scope, seen: Epoch) -> Result<Epoch> {
+        owner::bury(&self.redis, scope, seen).await
     }
 
     async fn epoch(&self, scope: &Scope) -> Result<Epoch> {

@@ -287,12 +287,19 @@ pub(crate) async fn backlog_of(file: &Sqlite, truth: Truth, scope: &Scope, index
     Ok(Backlog { pending: loaded(pending)?, dead: loaded(dead)? })
 }
 
-/// Raises the owner's epoch and notes the erasure for every index; its other notes are gone with its old number.
-pub(crate) async fn bury(file: &Sqlite, truth: Truth, scope: &Scope) -> Result<Epoch> {
+/// Raises the owner's epoch above `seen` and notes the erasure for every index, unless that was done; its other notes are
+/// gone with its old number.
+pub(crate) async fn bury(file: &Sqlite, truth: Truth, scope: &Scope, seen: Epoch) -> Result<Epoch> {
+    seen.check()?;
     let (scope, doing) = (scope.clone(), "begin an erasure");
     let work = file.write(doing, move |connection| {
         Box::pin(async move {
-            let owner = owner::bury(connection, truth, &scope, None, doing).await?;
+            let epoch = owner::find(connection, truth, &scope, doing).await?.map_or(0, |owner| owner.epoch);
+            if epoch > stored(seen.0)? {
+                return Ok(epoch);
+            }
+            let next = Epoch(seen.0.saturating_add(1));
+            let owner = owner::bury(connection, truth, &scope, next, doing).await?;
             mark(connection, truth, owner, 0, Mark::Buried).await?;
             Ok(owner.epoch)
         })

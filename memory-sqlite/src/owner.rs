@@ -77,19 +77,18 @@ pub(crate) async fn create(
     Ok(Owner { id: insert.last_insert_rowid(), epoch })
 }
 
-/// Raises the owner's epoch to `epoch`, or by one, and returns the owner with its new number.
+/// Raises the owner's epoch to `epoch`, and returns the owner with its new number.
 ///
 /// All that carries the old number is out of reach. Of its notes only those of the owner's own erasure go on.
 pub(crate) async fn bury(
     connection: &mut SqliteConnection,
     truth: Truth,
     scope: &Scope,
-    epoch: Option<Epoch>,
+    epoch: Epoch,
     doing: &'static str,
 ) -> Result<Owner> {
     let old = find(connection, truth, scope, doing).await?;
-    let next = old.map_or(0, |old| old.epoch).saturating_add(1);
-    let epoch = epoch.map_or(Ok(next), |epoch| stored(epoch.0))?;
+    let epoch = stored(epoch.0)?;
     let Some(old) = old else { return create(connection, truth, scope, epoch, doing).await };
     let bury = sqlx::query("UPDATE owner SET buried = 1 WHERE id = ?").bind(old.id);
     bury.execute(&mut *connection).await.doing(doing)?;

@@ -48,8 +48,8 @@ macro_rules! upkeep {
                 owner::owners(&self.file, $truth, after, limit).await
             }
 
-            async fn bury(&self, scope: &Scope) -> Result<Epoch> {
-                notes::bury(&self.file, $truth, scope).await
+            async fn bury(&self, scope: &Scope, seen: Epoch) -> Result<Epoch> {
+                notes::bury(&self.file, $truth, scope, seen).await
             }
 
             async fn epoch(&self, scope: &Scope) -> Result<Epoch> {

@@ -11,6 +11,7 @@ use memory_core::{Epoch, Scope};
 
 use crate::check::{Scene, equal};
 use crate::records::{Shelf, fact};
+use crate::upkeep::bury;
 use crate::{Bed, Records, Texts, Vectors, text, vectors};
 
 scenarios!(TEXT: Texts = [two_erasures_at_once_remove_all_texts]);
@@ -53,7 +54,7 @@ async fn two_erasures_at_once_remove_all_records(bed: Bed<Records>) -> Scene {
     for part in records.chunks(BATCH) {
         shelf.put(&part.iter().collect::<Vec<_>>()).await?;
     }
-    shelf.records.upkeep().bury(&shelf.scope).await?;
+    bury(shelf.records.upkeep(), &shelf.scope).await?;
     erase_at_once(shelf.records.store().clone(), second.store().clone(), &shelf.scope).await?;
     equal(shelf.all().await?, [])
 }

@@ -6,7 +6,7 @@ mod receipt;
 
 use futures_util::future::join_all;
 
-use crate::chat::{Page, View};
+use crate::chat::{Fence, Page, Slice, View};
 use crate::error::{Error, Result};
 use crate::id::{ItemId, MessageId, RecordId, Seq, SeqRange, SessionId};
 use crate::index::deleted_version;
@@ -125,11 +125,12 @@ impl Scoped {
         let inner = self.inner();
         let (mut draft, mut after) = (Draft::default(), Seq(0));
         let mut fall = Fall { session: Some(session.clone()), ..Fall::default() };
-        draft.removed += self.gather(session, &mut after, &mut fall).await?;
+        let fence = inner.chat.store().read(self.scope(), session, &Page::newest(0)).await?.state.fence;
+        draft.removed += self.gather(session, fence, &mut after, &mut fall).await?;
         self.fell(&mut fall).await?;
         // Looking takes its time: what was said meanwhile is forgotten with the rest.
-        draft.removed += self.gather(session, &mut after, &mut fall).await?;
-        inner.chat.store().delete(self.scope(), session).await?;
+        draft.removed += self.gather(session, fence, &mut after, &mut fall).await?;
+        inner.chat.store().delete(self.scope(), session, fence).await?;
         draft.is_unsettled |= !self.settle(&mut fall).await?;
         draft.removed += fall.of_session;
         draft.derived += fall.derived;
@@ -146,12 +147,14 @@ impl Scoped {
     }
 
     /// Adds the messages and summaries of a session behind `after`, and moves it. Returns how many messages there are.
-    async fn gather(&self, session: &SessionId, after: &mut Seq, fall: &mut Fall) -> Result<u64> {
+    /// What was begun since it had this fence is another session.
+    async fn gather(&self, session: &SessionId, fence: Fence, after: &mut Seq, fall: &mut Fall) -> Result<u64> {
         let mut messages = 0;
         loop {
             let page = Page::after(*after, BATCH, View::All);
-            let rows = self.inner().chat.store().read(self.scope(), session, &page).await?.messages;
-            let Some(last) = rows.last() else { return Ok(messages) };
+            let Slice { state, messages: rows, .. } =
+                self.inner().chat.store().read(self.scope(), session, &page).await?;
+            let Some(last) = rows.last().filter(|_| state.fence == fence) else { return Ok(messages) };
             *after = last.seq;
             messages += rows.iter().filter(|row| row.covers.is_none() && row.message.is_some()).count() as u64;
             fall.items.extend(rows.iter().map(|row| ItemId::Message(row.id)));
@@ -160,9 +163,12 @@ impl Scoped {
 
     async fn forget_everything(&self) -> Result<ForgetReceipt> {
         let inner = self.inner();
-        let chat = inner.chat.upkeep().bury(self.scope()).await?;
-        let records = inner.records.upkeep().bury(self.scope()).await?;
-        let epoch = chat.max(records);
+        let mut epochs = Vec::new();
+        for truth in [inner.chat.upkeep(), inner.records.upkeep()] {
+            let seen = truth.epoch(self.scope()).await?;
+            epochs.push(truth.bury(self.scope(), seen).await?);
+        }
+        let epoch = epochs.into_iter().max().unwrap_or_default();
         let stores = inner.erase_everywhere(self.scope(), epoch).await;
         Ok(ForgetReceipt {
             removed: stores.iter().filter(|store| is_truth(store.part)).map(|store| store.removed).sum(),

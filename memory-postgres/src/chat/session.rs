@@ -156,8 +156,8 @@ pub(super) fn named(key: &str) -> Result<SessionId> {
     SessionId::from_key(key).map_err(|_| Error::corrupt(BACKEND, "no session has this key"))
 }
 
-/// Deletes what a session holds, and returns how many messages that were.
-pub(super) async fn delete(server: &Postgres, scope: &Scope, session: &SessionId) -> Result<u64> {
+/// Deletes what a session holds that was not begun after `fence`, and returns how many messages that were.
+pub(super) async fn delete(server: &Postgres, scope: &Scope, session: &SessionId, fence: Fence) -> Result<u64> {
     let doing = "delete a session";
     let deleted = server.run(
         Call::transaction(doing).rows(usize::MAX),
@@ -166,7 +166,7 @@ pub(super) async fn delete(server: &Postgres, scope: &Scope, session: &SessionId
             Box::pin(async move {
                 let mut place = enter(connection, &call.0, &call.1, doing).await?;
                 // A session without messages was deleted before: nothing is left to be done, also for its old handles.
-                if place.session.head == 0 {
+                if place.session.head == 0 || place.session.state(&call.1)?.fence > fence {
                     return Ok(0);
                 }
                 let sql = "WITH gone AS (DELETE FROM message WHERE scope = $1 AND epoch = $2 AND session = $3 \

@@ -8,7 +8,7 @@ use memory_core::time::Timestamp;
 
 use crate::client::{Call, Redis, detached};
 use crate::error::damaged;
-use crate::keys::of_sortable;
+use crate::keys::{of_sortable, padded};
 use crate::reply::{Reply, number};
 use crate::script;
 
@@ -87,9 +87,10 @@ async fn clear(redis: &Redis, scope: &Scope) -> Result<()> {
     }
 }
 
-/// Deletes what a session holds, and returns how many messages that were.
-pub(super) async fn delete(redis: &Redis, scope: &Scope, session: &SessionId) -> Result<u64> {
+/// Deletes what a session holds that was not begun after `fence`, and returns how many messages that were.
+pub(super) async fn delete(redis: &Redis, scope: &Scope, session: &SessionId, fence: Fence) -> Result<u64> {
     let call = Call::change(&script::DELETE, redis.keys().owner(scope)).arg(session.key());
+    let call = call.arg(padded(fence.epoch)).arg(fence.generation.to_string());
     let (redis, scope) = (redis.clone(), scope.clone());
     let work = async move {
         let held = redis.change(&scope, call, DELETE).await?.number()?;

@@ -1,7 +1,9 @@
 -- Deletes what a session holds, at once whatever its size: its rows belong to a generation that has passed, and
--- `clear` takes them away. ARGV: two for `prepare`, session. Answers how many messages it held.
+-- `clear` takes them away. ARGV: two for `prepare`, session, the epoch and the generation that were seen: what was begun
+-- since stays. Answers how many messages it held.
 local s = load_session(ARGV[3])
-if s.head == 0 then return { 'ok', '0' } end
+local is_newer = epoch > ARGV[4] or epoch == ARGV[4] and tonumber(s.generation) > tonumber(ARGV[5])
+if s.head == 0 or is_newer then return { 'ok', '0' } end
 local unprepared = prepare()
 if unprepared then return unprepared end
 redis.call('RPUSH', base .. ':dead', s.generation .. ' ' .. s.name)

@@ -48,7 +48,7 @@ pub(crate) async fn purge(servers: Servers) -> Scene {
     // The control: what is there is found.
     equal(count(&server, |found| found >= 200).await?, 200)?;
 
-    let epoch = chat.bury(&ada).await?;
+    let epoch = chat.bury(&ada, chat.epoch(&ada).await?).await?;
     let erased = chat.erase(&ada, epoch).await?;
     equal((erased.removed, erased.remaining, erased.level), (200, 0, ErasureLevel::Logical))?;
     equal(count(&server, |_| true).await?, 200)?;

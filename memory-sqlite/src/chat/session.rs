@@ -160,14 +160,16 @@ pub(super) async fn list(
     work.await
 }
 
-/// Deletes what a session holds, and returns how many messages that were.
-pub(super) async fn delete(file: &Sqlite, scope: &Scope, session: &SessionId) -> Result<u64> {
+/// Deletes what a session holds that was not begun after `fence`, and returns how many messages that were.
+pub(super) async fn delete(file: &Sqlite, scope: &Scope, session: &SessionId, fence: Fence) -> Result<u64> {
     let (scope, session, doing) = (scope.clone(), session.clone(), "delete a session");
     let work = file.write(doing, move |connection| {
         Box::pin(async move {
-            let Found { owner, session: kept, .. } = find(connection, &scope, &session, doing).await?;
+            let found = find(connection, &scope, &session, doing).await?;
+            let is_newer = found.session.state(&session, found.epoch())?.fence > fence;
+            let Found { owner, session: kept, .. } = found;
             // A session without messages was deleted before: nothing is left to be done, also for its old handles.
-            let Some(owner) = owner.filter(|_| kept.head > 0) else { return Ok(0) };
+            let Some(owner) = owner.filter(|_| kept.head > 0 && !is_newer) else { return Ok(0) };
             let values = sqlx::query(
                 "DELETE FROM value WHERE owner = ?1 AND place = 0 \
                  AND item IN (SELECT item FROM message WHERE owner = ?1 AND session = ?2)",

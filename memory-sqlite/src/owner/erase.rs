@@ -76,7 +76,7 @@ pub(crate) async fn erase(file: &Sqlite, truth: Truth, scope: &Scope, below: Epo
 async fn raise(connection: &mut SqliteConnection, truth: Truth, scope: &Scope, below: Epoch) -> Result<()> {
     let epoch = find(connection, truth, scope, ERASE).await?.map_or(0, |owner| owner.epoch);
     if epoch < stored(below.0)? {
-        bury(connection, truth, scope, Some(below), ERASE).await?;
+        bury(connection, truth, scope, below, ERASE).await?;
     }
     Ok(())
 }

@@ -69,7 +69,7 @@ impl Bed {
         let window = self.chat.read(&scope(owner), &session, &Page::after(Seq(0), 3, View::Active)).await.unwrap();
         let (Some(first), Some(last)) = (window.messages.first(), window.messages.last()) else { return };
         match self.roll(8) {
-            0 => drop(self.chat.delete(&scope(owner), &session).await.unwrap()),
+            0 => drop(self.chat.delete(&scope(owner), &session, window.state.fence).await.unwrap()),
             1..=3 => drop(self.chat.redact(&scope(owner), &[first.id]).await.unwrap()),
             _ => {
                 let start = first.covers.map_or(first.seq, |covers| covers.first);
@@ -98,7 +98,9 @@ impl Bed {
 
     async fn erase(&self, owner: usize) -> [ErasureLevel; 2] {
         let scope = scope(owner);
-        let (chat, records) = (self.chat.bury(&scope).await.unwrap(), self.records.bury(&scope).await.unwrap());
+        let (chat, records) = (self.chat.epoch(&scope).await.unwrap(), self.records.epoch(&scope).await.unwrap());
+        let (chat, records) = (self.chat.bury(&scope, chat).await, self.records.bury(&scope, records).await);
+        let (chat, records) = (chat.unwrap(), records.unwrap());
         let chat = self.chat.erase(&scope, chat).await.unwrap();
         let records = self.records.erase(&scope, records).await.unwrap();
         assert_eq!((chat.remaining, records.remaining), (0, 0));

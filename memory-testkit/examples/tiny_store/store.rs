@@ -244,10 +244,12 @@ impl ChatStore for TinyChat {
         Ok(touched)
     }
 
-    async fn delete(&self, scope: &Scope, session: &SessionId) -> Result<u64> {
+    async fn delete(&self, scope: &Scope, session: &SessionId, fence: Fence) -> Result<u64> {
         let mut state = self.lock();
         let State { owners, notes } = &mut *state;
-        let Some(owner) = owners.get_mut(scope) else { return Ok(0) };
+        let Some(owner) = owners.get_mut(scope).filter(|owner| owner.state(session).fence <= fence) else {
+            return Ok(0);
+        };
         let Some(kept) = owner.sessions.get_mut(session).filter(|kept| !kept.rows.is_empty()) else { return Ok(0) };
         let removed = kept.rows.iter().filter(|row| row.covers.is_none() && row.message.is_some()).count();
         let (generation, revision) = (kept.generation + 1, revision_after_deletion(kept.revision));
@@ -311,11 +313,15 @@ impl Upkeep for TinyChat {
         Ok(owners.take(limit).cloned().collect())
     }
 
-    async fn bury(&self, scope: &Scope) -> Result<Epoch> {
+    async fn bury(&self, scope: &Scope, seen: Epoch) -> Result<Epoch> {
+        seen.check()?;
         let mut state = self.lock();
         let State { owners, notes } = &mut *state;
         let owner = owners.entry(scope.clone()).or_default();
-        owner.bury(Epoch(owner.epoch.0 + 1));
+        if owner.epoch > seen {
+            return Ok(owner.epoch);
+        }
+        owner.bury(Epoch(seen.0 + 1));
         notes.forget(scope, owner.epoch);
         notes.mark(None, (scope, &Target::Owner), owner.epoch, (Seq(0), Seq(0)), Change::Changed);
         Ok(owner.epoch)

@@ -1,10 +1,11 @@
 //! What deleting a session promises.
 
 use memory_core::Seq;
-use memory_core::chat::{NewMessage, Placement, View, revision_after_deletion};
+use memory_core::chat::{Fence, NewMessage, Placement, View, revision_after_deletion};
 
 use super::talk::{Talk, contradicting, ids, new};
 use crate::check::{Scene, equal};
+use crate::upkeep::bury;
 use crate::{Bed, Chat};
 
 scenarios!(TABLE: Chat = [
@@ -17,6 +18,7 @@ scenarios!(TABLE: Chat = [
     ids_of_a_deleted_session_are_free_again,
     summaries_and_markers_go_with_their_session,
     a_deletion_touches_no_other_session_and_owner,
+    a_late_deletion_spares_a_session_that_was_begun_since,
 ]);
 
 async fn a_deleted_session_is_gone(bed: Bed<Chat>) -> Scene {
@@ -138,4 +140,30 @@ async fn a_deletion_touches_no_other_session_and_owner(bed: Bed<Chat>) -> Scene 
         equal((other.rows(View::All).await?, other.state().await?), before)?;
     }
     Ok(())
+}
+
+async fn a_late_deletion_spares_a_session_that_was_begun_since(bed: Bed<Chat>) -> Scene {
+    let talk = Talk::plain(&bed)?;
+    let mut late = Vec::new();
+    for _ in 0..2 {
+        talk.say(&["one", "two"]).await?;
+        let fence = talk.state().await?.fence;
+        equal(talk.chat.store().delete(&talk.scope, &talk.session, fence).await?, 2)?;
+        late.push(fence);
+        talk.say(&["begun since"]).await?;
+        for fence in &late {
+            equal(talk.chat.store().delete(&talk.scope, &talk.session, *fence).await?, 0)?;
+        }
+        equal(talk.log().await?, ["begun since"])?;
+        talk.delete().await?;
+    }
+    talk.say(&["before"]).await?;
+    let fence = talk.state().await?.fence;
+    bury(talk.chat.upkeep(), &talk.scope).await?;
+    talk.say(&["after"]).await?;
+    equal(talk.chat.store().delete(&talk.scope, &talk.session, fence).await?, 0)?;
+    equal(talk.log().await?, ["after"])?;
+    let ahead = Fence { epoch: fence.epoch, generation: u64::MAX };
+    equal(talk.chat.store().delete(&talk.scope, &talk.session, ahead).await?, 0)?;
+    equal(talk.delete().await?, 1)
 }

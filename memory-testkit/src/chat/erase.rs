@@ -6,6 +6,7 @@ use memory_core::{Epoch, Error, Seq};
 use super::talk::{MANY, Talk, contradicting, ids, new};
 use crate::check::{Scene, equal};
 use crate::generate::{self, Random};
+use crate::upkeep::bury;
 use crate::{Bed, Chat};
 
 scenarios!(TABLE: Chat = [
@@ -22,7 +23,7 @@ scenarios!(TABLE: Chat = [
 
 /// Buries the owner and erases it; returns how much was removed.
 async fn erase(talk: &Talk) -> Result<u64, crate::Failure> {
-    let epoch = talk.chat.upkeep().bury(&talk.scope).await?;
+    let epoch = bury(talk.chat.upkeep(), &talk.scope).await?;
     let erased = talk.chat.store().erase(&talk.scope, epoch).await?;
     equal(erased.remaining, 0)?;
     Ok(erased.removed)
@@ -32,7 +33,7 @@ async fn a_buried_owner_reads_as_empty(bed: Bed<Chat>) -> Scene {
     let talk = Talk::plain(&bed)?;
     let messages = talk.say(&["one", "two", "three"]).await?;
     let summary = talk.fold(1, 2, "summary").await?;
-    talk.chat.upkeep().bury(&talk.scope).await?;
+    bury(talk.chat.upkeep(), &talk.scope).await?;
     for view in [View::Active, View::Log, View::All] {
         equal(talk.rows(view).await?, [])?;
     }
@@ -128,7 +129,7 @@ async fn an_erasure_fences_older_epochs_without_a_burial(bed: Bed<Chat>) -> Scen
 async fn what_is_written_behind_the_burial_stays(bed: Bed<Chat>) -> Scene {
     let talk = Talk::plain(&bed)?;
     talk.say(&["one"]).await?;
-    let epoch = talk.chat.upkeep().bury(&talk.scope).await?;
+    let epoch = bury(talk.chat.upkeep(), &talk.scope).await?;
     let later = talk.beside("begun behind the burial")?;
     let fence = later.state().await?.fence;
     equal(fence.epoch, epoch)?;
@@ -143,7 +144,7 @@ async fn what_is_written_behind_the_burial_stays(bed: Bed<Chat>) -> Scene {
 async fn an_append_between_burial_and_erasure_is_kept_or_refused(bed: Bed<Chat>) -> Scene {
     let talk = Talk::plain(&bed)?;
     let old = talk.say(&["one", "two"]).await?;
-    let epoch = talk.chat.upkeep().bury(&talk.scope).await?;
+    let epoch = bury(talk.chat.upkeep(), &talk.scope).await?;
     let fence = talk.state().await?.fence;
     let repeated = talk.append_with(Some(fence), &old).await.is_ok();
     let appended = talk.append_with(Some(fence), &[new("three")]).await.is_ok();

@@ -5,6 +5,7 @@ use memory_core::{Epoch, Error, Seq};
 
 use super::talk::{Talk, new};
 use crate::check::{Scene, equal};
+use crate::upkeep::bury;
 use crate::{Bed, Chat};
 
 scenarios!(TABLE: Chat = [
@@ -26,7 +27,7 @@ async fn a_read_gives_the_fence_that_an_append_needs(bed: Bed<Chat>) -> Scene {
         match round {
             1 => equal(talk.delete().await?, 2)?,
             _ => {
-                let epoch = talk.chat.upkeep().bury(&talk.scope).await?;
+                let epoch = bury(talk.chat.upkeep(), &talk.scope).await?;
                 talk.chat.store().erase(&talk.scope, epoch).await?;
             }
         }
@@ -49,7 +50,7 @@ async fn refuses_the_fence_of_a_buried_owner(bed: Bed<Chat>) -> Scene {
     let talk = Talk::plain(&bed)?;
     let old = talk.append(&[new("one")]).await?.state.fence;
     let unused = talk.beside("unused")?.state().await?.fence;
-    let epoch = talk.chat.upkeep().bury(&talk.scope).await?;
+    let epoch = bury(talk.chat.upkeep(), &talk.scope).await?;
     fails!(talk.append_with(Some(old), &[new("late")]).await, Error::Fenced);
     fails!(talk.beside("unused")?.append_with(Some(unused), &[new("late")]).await, Error::Fenced);
     talk.chat.store().erase(&talk.scope, epoch).await?;
@@ -73,7 +74,7 @@ async fn checks_nothing_without_a_fence(bed: Bed<Chat>) -> Scene {
     talk.say(&["one"]).await?;
     talk.delete().await?;
     talk.append_with(None, &[new("two")]).await?;
-    let epoch = talk.chat.upkeep().bury(&talk.scope).await?;
+    let epoch = bury(talk.chat.upkeep(), &talk.scope).await?;
     talk.chat.store().erase(&talk.scope, epoch).await?;
     talk.append_with(None, &[new("three")]).await?;
     equal(talk.log().await?, ["three"])

@@ -5,6 +5,7 @@ use memory_core::{Error, Scope, Seq, SessionId};
 
 use super::talk::{Talk, ids, new};
 use crate::check::{Scene, equal};
+use crate::upkeep::bury;
 use crate::{Bed, Chat, Needs};
 
 scenarios!(BESIDE: Chat = [
@@ -50,7 +51,7 @@ async fn a_burial_fences_handles_of_other_openings(bed: Bed<Chat>) -> Scene {
     let talk = Talk::plain(&bed)?;
     let other = Talk { chat: bed.reopen().await?, ..talk.clone() };
     let fence = other.append(&[new("one")]).await?.state.fence;
-    talk.chat.upkeep().bury(&talk.scope).await?;
+    bury(talk.chat.upkeep(), &talk.scope).await?;
     fails!(other.append_with(Some(fence), &[new("late")]).await, Error::Fenced);
     Ok(())
 }
@@ -76,7 +77,7 @@ async fn a_restart_keeps_generations_revisions_and_epochs(bed: Bed<Chat>) -> Sce
     talk.delete().await?;
     let bob = Talk::new(&bed, "bob", "s")?;
     let fence = bob.append(&[new("one")]).await?.state.fence;
-    bob.chat.upkeep().bury(&bob.scope).await?;
+    bury(bob.chat.upkeep(), &bob.scope).await?;
     let before = (talk.state().await?, bob.state().await?.fence);
     let left = (leave(talk), leave(bob));
     let bed = bed.restart().await?;

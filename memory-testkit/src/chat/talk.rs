@@ -135,7 +135,8 @@ impl Talk {
     }
 
     pub(crate) async fn delete(&self) -> Result<u64> {
-        self.chat.store().delete(&self.scope, &self.session).await
+        let fence = self.state().await?.fence;
+        self.chat.store().delete(&self.scope, &self.session, fence).await
     }
 
     /// Checks that the session is in order: gapless numbers, views that agree, marks that have their summary, and

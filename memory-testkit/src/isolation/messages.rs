@@ -11,6 +11,7 @@ use super::owner::{NOON, Owner};
 use super::{Stores, play};
 use crate::chat::model::Model;
 use crate::generate::Random;
+use crate::upkeep::bury;
 use crate::{Bed, Chat, Failure, Scene, equal};
 
 scenarios!(TABLE: Stores = [messages_stay_with_their_owner]);
@@ -153,7 +154,8 @@ impl MessageActor {
 
     async fn delete(&mut self, random: &mut Random) -> Scene {
         let session = Self::session(random)?;
-        let deleted = self.store.store().delete(&self.owner.scope, &session).await?;
+        let fence = self.store.store().read(&self.owner.scope, &session, &Page::newest(0)).await?.state.fence;
+        let deleted = self.store.store().delete(&self.owner.scope, &session, fence).await?;
         let rows = self.models.remove(&session).map(|model| model.rows(View::All)).unwrap_or_default();
         let held = rows.iter().filter(|row| row.message.is_some() && row.covers.is_none()).count();
         check!((held..=rows.len()).contains(&(deleted as usize)), "{deleted} messages were deleted of {held}");
@@ -195,7 +197,7 @@ impl Actor for MessageActor {
     }
 
     async fn erase(&mut self) -> Scene {
-        let epoch = self.store.upkeep().bury(&self.owner.scope).await?;
+        let epoch = bury(self.store.upkeep(), &self.owner.scope).await?;
         let erased = self.store.store().erase(&self.owner.scope, epoch).await?;
         self.models.clear();
         if erased.remaining == 0 { Ok(()) } else { Err(Failure::new(format!("{} rows remain", erased.remaining))) }

@@ -12,6 +12,7 @@ use super::owner::{NOON, Owner};
 use super::texts::filter;
 use super::{Stores, play};
 use crate::generate::Random;
+use crate::upkeep::bury;
 use crate::{Bed, Records, Scene, equal};
 
 scenarios!(TABLE: Stores = [records_stay_with_their_owner]);
@@ -111,7 +112,7 @@ impl Actor for RecordActor {
     }
 
     async fn erase(&mut self) -> Scene {
-        let epoch = self.store.upkeep().bury(&self.owner.scope).await?;
+        let epoch = bury(self.store.upkeep(), &self.owner.scope).await?;
         let erased = self.store.store().erase(&self.owner.scope, epoch).await?;
         equal((erased.removed, erased.remaining), (self.model.len() as u64, 0))?;
         self.model.clear();

@@ -6,6 +6,7 @@ use memory_core::{Epoch, Error};
 use super::shelf::{Shelf, fact, later, reworded, texts};
 use crate::check::{Scene, equal};
 use crate::generate::{self, Random};
+use crate::upkeep::bury;
 use crate::{Bed, Records};
 
 scenarios!(TABLE: Records = [
@@ -22,7 +23,7 @@ async fn an_erased_owner_has_no_records(bed: Bed<Records>) -> Scene {
     let shelf = Shelf::plain(&bed)?;
     let (one, other) = (fact("tea"), fact("coffee"));
     shelf.put(&[&one, &other]).await?;
-    let epoch = shelf.records.upkeep().bury(&shelf.scope).await?;
+    let epoch = bury(shelf.records.upkeep(), &shelf.scope).await?;
     let erased = shelf.records.store().erase(&shelf.scope, epoch).await?;
     equal((erased.removed, erased.remaining), (2, 0))?;
     equal(shelf.all().await?, [])?;
@@ -43,7 +44,7 @@ async fn an_erasure_leaves_all_other_owners_as_they_are(bed: Bed<Records>) -> Sc
     }
     let erased = usize::try_from(bed.seed % 50).unwrap_or(0);
     for shelf in shelves.iter().skip(erased).take(1) {
-        let epoch = shelf.records.upkeep().bury(&shelf.scope).await?;
+        let epoch = bury(shelf.records.upkeep(), &shelf.scope).await?;
         equal(shelf.records.store().erase(&shelf.scope, epoch).await?.remaining, 0)?;
         equal(shelf.all().await?, [])?;
     }
@@ -78,7 +79,7 @@ async fn an_erasure_fences_older_epochs_without_a_burial(bed: Bed<Records>) -> S
 async fn what_is_put_behind_the_burial_stays(bed: Bed<Records>) -> Scene {
     let shelf = Shelf::plain(&bed)?;
     shelf.put(&[&fact("tea")]).await?;
-    let epoch = shelf.records.upkeep().bury(&shelf.scope).await?;
+    let epoch = bury(shelf.records.upkeep(), &shelf.scope).await?;
     shelf.put_with(Some(epoch), &[(&fact("coffee"), Expect::Absent)]).await?;
     equal(shelf.records.store().erase(&shelf.scope, epoch).await?.remaining, 0)?;
     equal(texts(&shelf.all().await?), ["coffee"])
@@ -88,7 +89,7 @@ async fn a_put_between_burial_and_erasure_is_kept_or_refused(bed: Bed<Records>) 
     let shelf = Shelf::plain(&bed)?;
     let (same, changed) = (fact("tea"), fact("coffee"));
     shelf.put(&[&same, &changed]).await?;
-    let epoch = shelf.records.upkeep().bury(&shelf.scope).await?;
+    let epoch = bury(shelf.records.upkeep(), &shelf.scope).await?;
     let other = reworded(&changed, "water");
     let mut promised = Vec::new();
     for record in [&same, &other] {
@@ -106,7 +107,7 @@ async fn a_deletion_is_erased_too(bed: Bed<Records>) -> Scene {
     let record = fact("tea");
     shelf.put(&[&record]).await?;
     shelf.delete(&[record.id]).await?;
-    let epoch = shelf.records.upkeep().bury(&shelf.scope).await?;
+    let epoch = bury(shelf.records.upkeep(), &shelf.scope).await?;
     equal(shelf.records.store().erase(&shelf.scope, epoch).await?.remaining, 0)?;
     // Index entries carry the epoch, so that versions may restart with it.
     equal(shelf.put(&[&record]).await?, [1])

@@ -6,6 +6,7 @@ use memory_core::{Epoch, Error, Limits, RecordId};
 use super::shelf::{Shelf, brief, fact, later, reworded, texts};
 use crate::chat::talk::only;
 use crate::check::{Scene, equal};
+use crate::upkeep::bury;
 use crate::{Bed, Records};
 
 scenarios!(TABLE: Records = [
@@ -132,7 +133,7 @@ async fn refuses_another_epoch(bed: Bed<Records>) -> Scene {
     let record = fact("tea");
     equal(shelf.put_with(Some(Epoch(0)), &[(&record, Expect::Absent)]).await?, [1])?;
     fails!(shelf.put_with(Some(Epoch(1)), &[(&fact("early"), Expect::Absent)]).await, Error::Fenced);
-    let epoch = shelf.records.upkeep().bury(&shelf.scope).await?;
+    let epoch = bury(shelf.records.upkeep(), &shelf.scope).await?;
     fails!(shelf.put_with(Some(Epoch(0)), &[(&fact("late"), Expect::Anything)]).await, Error::Fenced);
     shelf.records.store().erase(&shelf.scope, epoch).await?;
     fails!(shelf.put_with(Some(Epoch(0)), &[(&fact("late"), Expect::Anything)]).await, Error::Fenced);

@@ -6,6 +6,7 @@ use memory_core::{Clock as _, Error, Scope};
 use super::shelf::{Shelf, fact, later, reworded, texts};
 use crate::chat::talk::{MANY, only};
 use crate::check::{Scene, equal};
+use crate::upkeep::bury;
 use crate::{Bed, Needs, Records};
 
 scenarios!(BESIDE: Records = [what_one_opening_puts_another_gets]);
@@ -56,7 +57,7 @@ async fn a_restart_keeps_deletions_epochs_and_notes(bed: Bed<Records>) -> Scene 
     shelf.put(&[&record]).await?;
     shelf.delete(&[record.id]).await?;
     let bob = bed.scope("bob")?;
-    shelf.records.upkeep().bury(&bob).await?;
+    bury(shelf.records.upkeep(), &bob).await?;
     let before = shelf.records.upkeep().pending(&index, bed.clock.now(), MANY).await?;
     let (bed, shelf) = restart(bed, shelf).await?;
     equal(shelf.records.upkeep().pending(&index, bed.clock.now(), MANY).await?, before)?;

@@ -45,7 +45,11 @@ impl Keeper for Chat {
     }
 
     fn remove<'a>(&'a self, scope: &'a Scope, name: &'a str) -> Boxed<'a, Result<()>> {
-        Box::pin(async move { self.store().delete(scope, &SessionId::new(name)?).await.map(drop) })
+        Box::pin(async move {
+            let session = SessionId::new(name)?;
+            let fence = self.store().read(scope, &session, &Page::newest(0)).await?.state.fence;
+            self.store().delete(scope, &session, fence).await.map(drop)
+        })
     }
 
     fn holds<'a>(&'a self, scope: &'a Scope, name: &'a str) -> Boxed<'a, Result<bool>> {

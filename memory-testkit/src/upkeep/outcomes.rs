@@ -9,6 +9,7 @@ use super::keeper::{Follower, Keeper};
 use crate::chat::talk::only;
 use crate::check::{Scene, equal};
 use crate::doubles::{Faulty, Tapped, When};
+use crate::upkeep::bury;
 use crate::{Bed, Chat, Records};
 
 /// A number that no note reaches.
@@ -242,7 +243,7 @@ async fn counts_the_notes_of_one_owner_alone<S: Keeper>(bed: Bed<S>) -> Scene {
     let unknown = follower.beside("text/unknown")?;
     equal(unknown.store.upkeep().backlog_of(&bob, &unknown.index).await?, Backlog::default())?;
     // An erasure that the index has still to carry out is one note.
-    follower.store.upkeep().bury(&follower.scope).await?;
+    bury(follower.store.upkeep(), &follower.scope).await?;
     equal(backlog_of(&follower.scope).await?, Backlog { pending: 1, dead: 0 })
 }
 

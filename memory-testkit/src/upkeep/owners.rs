@@ -6,6 +6,7 @@ use super::keeper::{Follower, Keeper};
 use crate::chat::talk::MANY;
 use crate::check::{Scene, equal};
 use crate::generate::{self, Random};
+use crate::upkeep::bury;
 use crate::{Bed, Chat, Records};
 
 scenarios!(CHAT: Chat, RECORDS: Records = [
@@ -39,10 +40,10 @@ async fn lists_owners_in_the_order_of_their_keys<S: Keeper>(bed: Bed<S>) -> Scen
 async fn lists_owners_with_a_tombstone_alone<S: Keeper>(bed: Bed<S>) -> Scene {
     let follower = Follower::new(&bed)?;
     follower.write(&["a"]).await?;
-    let epoch = follower.store.upkeep().bury(&follower.scope).await?;
+    let epoch = bury(follower.store.upkeep(), &follower.scope).await?;
     follower.store.erase(&follower.scope, epoch).await?;
     let bob = bed.scope("bob")?;
-    follower.store.upkeep().bury(&bob).await?;
+    bury(follower.store.upkeep(), &bob).await?;
     equal(follower.store.upkeep().owners(None, 10).await?, [follower.scope, bob])
 }
 

@@ -109,8 +109,8 @@ impl Upkeep for BadOwner {
         self.inner.owners(after, limit).await
     }
 
-    async fn bury(&self, scope: &Scope) -> Result<Epoch> {
-        self.inner.bury(scope).await
+    async fn bury(&self, scope: &Scope, seen: Epoch) -> Result<Epoch> {
+        self.inner.bury(scope, seen).await
     }
 
     async fn epoch(&self, scope: &Scope) -> Result<Epoch> {

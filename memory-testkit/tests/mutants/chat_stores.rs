@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use memory_core::chat::{Append, Appended, ChatStore, Compaction, Found, Page, Redacted, SessionState, Slice};
+use memory_core::chat::{Append, Appended, ChatStore, Compaction, Fence, Found, Page, Redacted, SessionState, Slice};
 use memory_core::reference::MemChat;
 use memory_core::store::{Erased, Health, Store};
 use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Upkeep};
@@ -67,8 +67,8 @@ pub(crate) trait Break: Debug + Send + Sync + 'static {
         inner.redact(scope, ids).await
     }
 
-    async fn delete(&self, inner: &MemChat, scope: &Scope, session: &SessionId) -> Result<u64> {
-        inner.delete(scope, session).await
+    async fn delete(&self, inner: &MemChat, scope: &Scope, session: &SessionId, fence: Fence) -> Result<u64> {
+        inner.delete(scope, session, fence).await
     }
 
     async fn erase(&self, inner: &MemChat, scope: &Scope, below: Epoch) -> Result<Erased> {
@@ -95,8 +95,8 @@ pub(crate) trait Break: Debug + Send + Sync + 'static {
         inner.owners(after, limit).await
     }
 
-    async fn bury(&self, inner: &MemChat, scope: &Scope) -> Result<Epoch> {
-        inner.bury(scope).await
+    async fn bury(&self, inner: &MemChat, scope: &Scope, seen: Epoch) -> Result<Epoch> {
+        inner.bury(scope, seen).await
     }
 }
 
@@ -171,8 +171,8 @@ impl<B: Break> ChatStore for Mutant<B> {
         self.broken.redact(&self.inner, &self.broken.scope(scope), ids).await
     }
 
-    async fn delete(&self, scope: &Scope, session: &SessionId) -> Result<u64> {
-        self.broken.delete(&self.inner, &self.broken.scope(scope), session).await
+    async fn delete(&self, scope: &Scope, session: &SessionId, fence: Fence) -> Result<u64> {
+        self.broken.delete(&self.inner, &self.broken.scope(scope), session, fence).await
     }
 }
 
@@ -210,8 +210,8 @@ impl<B: Break> Upkeep for Mutant<B> {
         self.broken.owners(&self.inner, after, limit).await
     }
 
-    async fn bury(&self, scope: &Scope) -> Result<Epoch> {
-        self.broken.bury(&self.inner, &self.broken.scope(scope)).await
+    async fn bury(&self, scope: &Scope, seen: Epoch) -> Result<Epoch> {
+        self.broken.bury(&self.inner, &self.broken.scope(scope), seen).await
     }
 
     async fn epoch(&self, scope: &Scope) -> Result<Epoch> {

@@ -159,8 +159,8 @@ impl<B: Break> Upkeep for Mutant<B> {
         self.inner.owners(after, limit).await
     }
 
-    async fn bury(&self, scope: &Scope) -> Result<Epoch> {
-        self.inner.bury(scope).await
+    async fn bury(&self, scope: &Scope, seen: Epoch) -> Result<Epoch> {
+        self.inner.bury(scope, seen).await
     }
 
     async fn epoch(&self, scope: &Scope) -> Result<Epoch> {

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use memory::chat::{ChatStore, Page};
+use memory::chat::{ChatStore, Page, SessionState};
 use memory::record::RecordStore;
 use memory::{Epoch, Error, Filter, MessageId, RecordId, Scope, Seq, SessionId, StoredMessage, StoredRecord, Stores};
 
@@ -126,11 +126,11 @@ impl<'a> Copy<'a> {
         moved: &mut Moved,
     ) -> Result<Result<(), Torn>, Failure> {
         let (here, there) = (self.source.chat.store(), self.target.chat.store());
-        let head = there.read(scope, session, &Page::newest(0)).await?.state.head;
+        let SessionState { head, fence, .. } = there.read(scope, session, &Page::newest(0)).await?.state;
         let Ok((mut sum, mut restored)) = self.rows(scope, session, head).await? else { return Ok(Err(Torn)) };
         let mut is_same = restored.is_ok() && sum_of(there.as_ref(), scope, session).await?.as_ref() == Some(&sum);
         if !is_same && (self.mirror || is_older_copy(here.as_ref(), there.as_ref(), scope, session).await?) {
-            there.delete(scope, session).await?;
+            there.delete(scope, session, fence).await?;
             let Ok(again) = self.rows(scope, session, Seq(0)).await? else { return Ok(Err(Torn)) };
             (sum, restored) = again;
             is_same = restored.is_ok() && sum_of(there.as_ref(), scope, session).await?.as_ref() == Some(&sum);

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use memory::chat::SessionState;
 use memory::{Filter, RecordId, Scope, SessionId, Stores};
 
 use super::report::Moved;
@@ -20,20 +21,20 @@ pub(super) async fn sessions(
     mirror: bool,
     moved: &mut Moved,
 ) -> Result<(), Failure> {
-    let (mut extra, mut after): (Vec<SessionId>, Option<SessionId>) = (Vec::new(), None);
+    let (mut extra, mut after): (Vec<SessionState>, Option<SessionId>) = (Vec::new(), None);
     loop {
         let page = target.chat.store().sessions(scope, after.as_ref(), PAGE).await?;
         let Some(last) = page.last() else { break };
         after = Some(last.session.clone());
-        extra.extend(page.into_iter().map(|state| state.session).filter(|session| !known.contains(session)));
+        extra.extend(page.into_iter().filter(|state| !known.contains(&state.session)));
     }
     if mirror {
-        for session in &extra {
-            target.chat.store().delete(scope, session).await?;
+        for SessionState { session, fence, .. } in &extra {
+            target.chat.store().delete(scope, session, *fence).await?;
         }
         moved.removed += extra.len() as u64;
     } else if !extra.is_empty() {
-        let names: Vec<&str> = extra.iter().take(TOLD).map(SessionId::name).collect();
+        let names: Vec<&str> = extra.iter().take(TOLD).map(|state| state.session.name()).collect();
         let more = if extra.len() > TOLD { ", …" } else { "" };
         let (count, names) = (extra.len(), names.join(", "));
         moved.problems.push(format!("the target alone holds {count} sessions ({names}{more}): --mirror removes them"));

@@ -112,18 +112,25 @@ impl Owner {
         (placements, added)
     }
 
-    /// Empties a session and returns how many messages it held; none if there is nothing to delete.
-    pub(super) fn delete(&mut self, session: &SessionId) -> Option<u64> {
+    /// Empties a session that is not newer than `fence` and returns how many messages it held; none if there is nothing to
+    /// delete.
+    pub(super) fn delete(&mut self, session: &SessionId, fence: Fence) -> Option<u64> {
+        if self.state(session).fence > fence {
+            return None;
+        }
         let kept = self.sessions.get_mut(session).filter(|kept| !kept.is_empty())?;
         let removed = kept.empty();
         self.ids.retain(|_, place| place.session != *session);
         Some(removed)
     }
 
-    /// Begins the erasure: whatever was stored is unreachable from now on.
-    pub(super) fn bury(&mut self) -> Epoch {
-        self.drop_all(Epoch(self.epoch.0.saturating_add(1)));
-        self.epoch
+    /// Begins the erasure: whatever was stored is unreachable from now on. Returns false if that was done since `seen`.
+    pub(super) fn bury(&mut self, seen: Epoch) -> bool {
+        let is_meant = self.epoch <= seen;
+        if is_meant {
+            self.drop_all(Epoch(seen.0.saturating_add(1)));
+        }
+        is_meant
     }
 
     /// Ends the erasure of what was stored before `below`; returns how many items fell with it.

@@ -64,11 +64,15 @@ impl Upkeep for MemChat {
         Ok(owners.filter(|(_, owner)| owner.is_known()).take(limit).map(|(scope, _)| scope.clone()).collect())
     }
 
-    async fn bury(&self, scope: &Scope) -> Result<Epoch> {
+    async fn bury(&self, scope: &Scope, seen: Epoch) -> Result<Epoch> {
+        seen.check()?;
         let mut state = self.state.lock();
-        let epoch = state.owners.entry(scope.clone()).or_default().bury();
-        state.notes.bury(scope, epoch);
-        Ok(epoch)
+        let State { owners, notes } = &mut *state;
+        let owner = owners.entry(scope.clone()).or_default();
+        if owner.bury(seen) {
+            notes.bury(scope, owner.epoch);
+        }
+        Ok(owner.epoch)
     }
 
     async fn epoch(&self, scope: &Scope) -> Result<Epoch> {

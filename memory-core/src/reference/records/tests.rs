@@ -27,7 +27,7 @@ async fn sweeps_the_soonest_first_and_follows_every_change() {
     assert_eq!(store.sweep(Timestamp(10), 1).await.unwrap(), 1);
     let left = store.scan(&scope, &Filter::All, None, 9).await.unwrap();
     assert!(!left.iter().any(|row| row.record.id == records[1].id), "the one of 9 goes before the one of 10");
-    store.bury(&scope).await.unwrap();
+    store.bury(&scope, Epoch(0)).await.unwrap();
     assert_eq!(store.sweep(Timestamp(1_000), 9).await.unwrap(), 0);
     assert!(store.state.lock().expiring.is_empty());
 }
@@ -37,7 +37,7 @@ async fn a_burial_is_reported_by_one_erasure() {
     let store = MemRecords::default();
     let scope = Scope::new("acme", "ada").unwrap();
     store.put(&scope, &batch(&Record::new("fact", "old", Timestamp(0)))).await.unwrap();
-    let epoch = store.bury(&scope).await.unwrap();
+    let epoch = store.bury(&scope, Epoch(0)).await.unwrap();
     let new = Record::new("fact", "new", Timestamp(0));
     store.put(&scope, &batch(&new)).await.unwrap();
     assert_eq!(store.erase(&scope, epoch).await.unwrap().removed, 1);

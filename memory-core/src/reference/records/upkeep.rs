@@ -65,9 +65,14 @@ impl Upkeep for MemRecords {
         Ok(owners.filter(|(_, owner)| owner.is_known()).take(limit).map(|(scope, _)| scope.clone()).collect())
     }
 
-    async fn bury(&self, scope: &Scope) -> Result<Epoch> {
+    async fn bury(&self, scope: &Scope, seen: Epoch) -> Result<Epoch> {
+        seen.check()?;
         let mut state = self.state.lock();
-        let epoch = Epoch(state.owners.get(scope).map_or(0, |owner| owner.epoch.0).saturating_add(1));
+        let epoch = state.owners.get(scope).map(|owner| owner.epoch).unwrap_or_default();
+        if epoch > seen {
+            return Ok(epoch);
+        }
+        let epoch = Epoch(seen.0.saturating_add(1));
         state.drop_all(scope, epoch);
         state.notes.bury(scope, epoch);
         Ok(epoch)

@@ -1,9 +1,10 @@
 //! Broken changes of what was appended.
 
 use async_trait::async_trait;
-use memory_core::chat::{Appended, ChatStore as _, Compaction, Page, Redacted, SessionState, View};
+use memory_core::chat::{Appended, ChatStore as _, Compaction, Fence, Page, Redacted, SessionState, View};
 use memory_core::reference::MemChat;
-use memory_core::{MessageId, Result, Scope, Seq, SessionId, StoredMessage};
+use memory_core::upkeep::Upkeep as _;
+use memory_core::{Epoch, MessageId, Result, Scope, Seq, SessionId, StoredMessage};
 
 use crate::chat_stores::{Break, caught};
 
@@ -110,7 +111,8 @@ impl Break for FreesForgottenIds {
             for row in rows.iter_mut().filter(|row| row.message.is_none()) {
                 row.id = MessageId::fresh();
             }
-            inner.delete(scope, session).await?;
+            let fence = inner.read(scope, session, &Page::newest(0)).await?.state.fence;
+            inner.delete(scope, session, fence).await?;
             inner.restore(scope, session, &rows).await?;
         }
         Ok(touched)
@@ -152,17 +154,43 @@ struct DeletesByPrefix;
 
 #[async_trait]
 impl Break for DeletesByPrefix {
-    async fn delete(&self, inner: &MemChat, scope: &Scope, session: &SessionId) -> Result<u64> {
+    async fn delete(&self, inner: &MemChat, scope: &Scope, session: &SessionId, fence: Fence) -> Result<u64> {
         for state in inner.sessions(scope, None, usize::MAX).await? {
             if state.session != *session && state.session.name().starts_with(session.name()) {
-                inner.delete(scope, &state.session).await?;
+                inner.delete(scope, &state.session, state.fence).await?;
             }
         }
-        inner.delete(scope, session).await
+        inner.delete(scope, session, fence).await
     }
 }
 
 #[tokio::test]
 async fn a_deletion_by_prefix_is_caught() {
     caught(DeletesByPrefix, &["a_deletion_touches_no_other_session_and_owner"]).await;
+}
+
+/// Deletes and buries whatever is there, also what came after it was asked for.
+#[derive(Clone, Debug)]
+struct TakesWhatCameSince;
+
+#[async_trait]
+impl Break for TakesWhatCameSince {
+    async fn delete(&self, inner: &MemChat, scope: &Scope, session: &SessionId, _: Fence) -> Result<u64> {
+        inner.delete(scope, session, Fence { epoch: Epoch(u64::MAX), generation: u64::MAX }).await
+    }
+
+    async fn bury(&self, inner: &MemChat, scope: &Scope, _: Epoch) -> Result<Epoch> {
+        let seen = inner.epoch(scope).await?;
+        inner.bury(scope, seen).await
+    }
+}
+
+#[tokio::test]
+async fn late_deletions_that_take_what_came_since_are_caught() {
+    let by = [
+        "a_late_deletion_spares_a_session_that_was_begun_since",
+        "a_late_burial_spares_what_was_stored_since",
+        "a_burial_raises_the_epoch_above_the_one_that_was_seen",
+    ];
+    caught(TakesWhatCameSince, &by).await;
 }
