@@ -4,10 +4,11 @@
 
 use std::path::Path;
 
-use memory_core::text::{Deletion, TextStore};
+use memory_core::text::TextStore;
 use memory_core::{ItemId, MessageId, Result};
 use memory_sqlite::{Sqlite, SqliteConfig, SqliteText};
 use memory_testkit::bench::{Times, heading, say, texts};
+use memory_testkit::generate::deletion;
 
 async fn open(path: &Path) -> Result<SqliteText> {
     let file = Sqlite::connect(SqliteConfig::new(path)).await?;
@@ -39,7 +40,7 @@ async fn run() -> std::result::Result<(), Box<dyn std::error::Error>> {
     texts::put(&store).await?;
     let times = Times::of(20, async |number| {
         let item = ItemId::Message(MessageId::of_content(&(number * 500).to_le_bytes()));
-        store.delete(&scope, &Deletion::Items(vec![item])).await
+        store.delete(&scope, &deletion([item])).await
     });
     times.await?.report("delete a message");
     Ok(())

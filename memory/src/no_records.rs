@@ -103,7 +103,7 @@ impl Upkeep for NoRecords {
         Ok(Vec::new())
     }
 
-    async fn bury(&self, _: &Scope) -> Result<Epoch> {
+    async fn bury(&self, _: &Scope, _: Epoch) -> Result<Epoch> {
         Ok(Epoch::default())
     }
 

@@ -144,7 +144,7 @@ pub(crate) async fn at_once(database: Postgres, url: String) -> Scene {
     let (vectors, table) = place.vectors(4_500).await?;
     place.erase_at_once(Arc::new(vectors), &[&table], 4_500).await?;
     let records = place.records(10_500).await?;
-    records.bury(&place.scope).await?;
+    records.bury(&place.scope, Epoch(0)).await?;
     place.erase_at_once(Arc::new(records), &["record"], 10_500).await?;
     check!(place.rows("index_owner").await? == 2, "numbers of erased rows are not forgotten");
     Ok(())

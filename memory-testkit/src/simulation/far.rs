@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use memory_core::cache::Cache;
-use memory_core::chat::{Append, Appended, ChatStore, Compaction, Found, Page, Redacted, SessionState, Slice};
+use memory_core::chat::{Append, Appended, ChatStore, Compaction, Fence, Found, Page, Redacted, SessionState, Slice};
 use memory_core::record::{RecordBatch, RecordStore};
 use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
 use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Upkeep};
 use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore};
 use memory_core::{
-    Epoch, Filter, MessageId, RecordId, Result, Scope, SessionId, StoredMessage, StoredRecord, Timestamp,
+    Epoch, Filter, ItemId, MessageId, RecordId, Result, Scope, SessionId, StoredMessage, StoredRecord, Timestamp,
+    Version,
 };
 
 use super::wire::{Call, Caller, Wire};
@@ -113,7 +114,7 @@ far! {
         sessions(r scope: &Scope, o after: Option<&SessionId>, c limit: usize) -> Vec<SessionState>;
         compact(r scope: &Scope, r session: &SessionId, r change: &Compaction) -> SessionState;
         redact(r scope: &Scope, r ids: &[MessageId]) -> Vec<Redacted>;
-        delete(r scope: &Scope, r session: &SessionId) -> u64;
+        delete(r scope: &Scope, r session: &SessionId, c fence: Fence) -> u64;
     }
     RecordStore {} calls {
         put(r scope: &Scope, r batch: &RecordBatch) -> Vec<u64>;
@@ -132,7 +133,7 @@ far! {
         backlog_of(r scope: &Scope, r index: &IndexName) -> Backlog;
         sweep(c now: Timestamp, c limit: usize) -> u64;
         owners(o after: Option<&Scope>, c limit: usize) -> Vec<Scope>;
-        bury(r scope: &Scope) -> Epoch;
+        bury(r scope: &Scope, c seen: Epoch) -> Epoch;
         epoch(r scope: &Scope) -> Epoch;
     }
     TextStore {
@@ -143,6 +144,7 @@ far! {
         put(r scope: &Scope, r entries: &[TextEntry], c visibility: Visibility) -> Vec<Rejected>;
         flush() -> ();
         search(r scope: &Scope, r query: &TextQuery) -> TextHits;
+        versions(r scope: &Scope, r items: &[ItemId]) -> Vec<(ItemId, Version)>;
         delete(r scope: &Scope, r what: &Deletion) -> ();
     }
     VectorStore {
@@ -153,6 +155,7 @@ far! {
         put(r scope: &Scope, r entries: &[VectorEntry], c visibility: Visibility) -> Vec<Rejected>;
         flush() -> ();
         search(r scope: &Scope, r query: &VectorQuery) -> Vec<VectorHit>;
+        versions(r scope: &Scope, r items: &[ItemId]) -> Vec<(ItemId, Version)>;
         delete(r scope: &Scope, r what: &Deletion) -> ();
     }
     Cache {} calls {

@@ -192,7 +192,7 @@ struct BuriesInSilence;
 
 #[async_trait]
 impl Break for BuriesInSilence {
-    async fn bury(&self, inner: &MemChat, scope: &Scope) -> Result<Epoch> {
+    async fn bury(&self, inner: &MemChat, scope: &Scope, _: Epoch) -> Result<Epoch> {
         let epoch = Epoch(inner.epoch(scope).await?.0 + 1);
         inner.erase(scope, epoch).await?;
         Ok(epoch)
