@@ -83,6 +83,10 @@ pub(crate) enum Command {
     Sessions,
     /// Shows the database, what it holds of you, and how far its indexes are
     Stats,
+    /// Puts everything that is stored into the indexes again, of all owners
+    Reindex(Reindex),
+    /// Empties an index that is not used any more, and forgets it
+    Retire(Retire),
     /// Writes everything of the owner as JSON lines, which `import` reads
     Export,
     /// Copies an owner, or all of them, into another database, with checksums; safe to run again
@@ -99,6 +103,7 @@ impl Command {
         match self {
             Self::Demo | Self::Import(_) | Self::Remember(_) | Self::Move(_) | Self::Eval(_) | Self::Chat(_) => true,
             Self::Context(_) | Self::Search(_) | Self::Forget(_) | Self::Sessions | Self::Stats | Self::Export => false,
+            Self::Reindex(_) | Self::Retire(_) => false,
         }
     }
 }
@@ -226,6 +231,22 @@ pub(crate) struct Forget {
     /// Does not ask before everything is forgotten
     #[arg(long)]
     pub(crate) yes: bool,
+}
+
+/// `memory reindex`.
+#[derive(Args, Debug)]
+pub(crate) struct Reindex {
+    /// The index, as `memory stats` names it [default: all that follow the database]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) index: Option<String>,
+}
+
+/// `memory retire`.
+#[derive(Args, Debug)]
+pub(crate) struct Retire {
+    /// The index, as the receipt of a forget names it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) index: String,
 }
 
 /// `memory move`.

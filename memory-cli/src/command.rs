@@ -7,6 +7,7 @@ mod eval;
 mod export;
 mod forget;
 mod import;
+mod indexes;
 mod moving;
 mod remember;
 mod search;
@@ -137,6 +138,8 @@ async fn dispatch(command: &Command, call: &Call, output: &mut Output) -> Result
         Command::Forget(args) => forget::run(call, args, output).await,
         Command::Sessions => sessions::run(call, output).await,
         Command::Stats => stats::run(call, output).await,
+        Command::Reindex(args) => indexes::reindex(call, args, output).await,
+        Command::Retire(args) => indexes::retire(call, args, output).await,
         Command::Export => export::run(call, output).await,
         Command::Move(args) => moving::run(call, args, output).await,
         Command::Eval(args) => eval::run(call, args, output).await,

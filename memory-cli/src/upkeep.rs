@@ -55,8 +55,11 @@ fn most(indexes: &[IndexStatus]) -> u64 {
 
 /// Warns if a search of the owner would miss what is not indexed yet, and returns how much that is.
 pub(crate) async fn warn_if_behind(scoped: &Scoped) -> u64 {
-    let pending = most(&scoped.indexes().await);
-    if pending > 0 {
+    let indexes = scoped.indexes().await;
+    let pending = most(&indexes);
+    if indexes.iter().any(|index| !index.is_noted && index.backlog.is_ok()) {
+        say("warning: what was stored before is still being noted for an index, so some things may not be found");
+    } else if pending > 0 {
         say(&format!("warning: {pending} notes are not indexed yet, so some things may not be found"));
     }
     pending

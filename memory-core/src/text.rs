@@ -11,6 +11,7 @@ use crate::filter::Filter;
 use crate::id::{ItemId, SessionId, Unit, Version};
 use crate::scope::Scope;
 use crate::store::Store;
+use crate::upkeep::Incarnation;
 
 /// When a put is findable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,6 +141,12 @@ pub struct TextHits {
 pub trait TextStore: Store {
     /// Returns the name of the analysis whose terms it holds; terms of another analysis are another index.
     fn analysis(&self) -> &str;
+
+    /// Returns the incarnation of the place that holds the index, and makes the place if it is gone.
+    ///
+    /// Every process is told the same, those that make the place at once too. A place that was lost or emptied tells another
+    /// one; one that was restored from a backup tells that of the backup, so an index is discarded rather than restored.
+    async fn incarnation(&self) -> Result<Incarnation>;
 
     /// Puts entries, replacing older versions of their items; an entry older than the stored one changes nothing.
     ///

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use uuid::Uuid;
 
 use crate::error::{Error, Result};
 use crate::id::{RecordId, Seq, SessionId};
@@ -36,6 +37,31 @@ impl fmt::Debug for IndexName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "IndexName({})", self.0)
     }
+}
+
+/// Which making of an index it is: random, made with the place that holds the index, and gone with it.
+///
+/// An index that was lost, emptied or moved is another one, whatever its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Incarnation(pub Uuid);
+
+impl Incarnation {
+    /// Returns one that was never drawn before.
+    #[must_use]
+    pub fn draw() -> Self {
+        Self(Uuid::now_v7())
+    }
+}
+
+/// An index that follows truth.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Enlisted {
+    /// The index.
+    pub name: IndexName,
+    /// In which incarnation it was enlisted; none if it could not be asked, or was doubted since.
+    pub incarnation: Option<Incarnation>,
+    /// Whether everything that was stored before is noted; if not, its backlog still grows.
+    pub is_noted: bool,
 }
 
 /// What a note is about.
@@ -134,10 +160,20 @@ pub struct Backlog {
 /// Only the upkeep task holds it; a scoped handle cannot reach it. Notes hold keys and ids, never text.
 #[async_trait]
 pub trait Upkeep: Store {
-    /// Makes every later write note itself for `index`, and notes everything stored already.
+    /// Makes every later write note itself for `index`, and notes up to `limit` items of what is stored already, or a few
+    /// more. Returns whether everything is noted; if not, the next call goes on, in any process.
     ///
-    /// An index that is enlisted already is left as it is.
-    async fn enlist(&self, index: &IndexName) -> Result<()>;
+    /// One call holds up no other for longer than it takes to note so many. An index that is enlisted in this incarnation
+    /// and noted is left as it is. In another one, everything is noted anew and the new one is kept; notes that are there
+    /// stay, and a settlement under way does not cover them. Without an incarnation, because the index cannot be asked, one
+    /// that is enlisted keeps what it has.
+    async fn enlist(&self, index: &IndexName, incarnation: Option<Incarnation>, limit: usize) -> Result<bool>;
+
+    /// Forgets in which incarnation `index` was enlisted, so that enlisting it notes everything anew.
+    async fn doubt(&self, index: &IndexName) -> Result<()>;
+
+    /// Returns the indexes that follow, in the order of their names.
+    async fn indexes(&self) -> Result<Vec<Enlisted>>;
 
     /// Drops `index` with its notes. Enlisting it again notes everything anew.
     async fn retire(&self, index: &IndexName) -> Result<()>;

@@ -24,6 +24,7 @@ use crate::scope::Scope;
 use crate::store::Store;
 use crate::text::{Deletion, Rejected, Visibility};
 use crate::time::Timestamp;
+use crate::upkeep::Incarnation;
 
 pub use direction::Direction;
 pub use partition::Partition;
@@ -166,6 +167,12 @@ pub struct VectorHit {
 pub trait VectorStore: Store {
     /// Returns the space whose vectors it holds.
     fn space(&self) -> &EmbeddingSpace;
+
+    /// Returns the incarnation of the place that holds the index, and makes the place if it is gone.
+    ///
+    /// Every process is told the same, those that make the place at once too. A place that was lost or emptied tells another
+    /// one; one that was restored from a backup tells that of the backup, so an index is discarded rather than restored.
+    async fn incarnation(&self) -> Result<Incarnation>;
 
     /// Puts entries, replacing older versions of their items; an entry older than the stored one changes nothing.
     ///

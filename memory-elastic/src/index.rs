@@ -1,5 +1,6 @@
 //! An index: found or made when a store is opened, written through its alias.
 
+mod incarnation;
 mod search;
 
 use std::sync::Arc;
@@ -27,6 +28,7 @@ const SHARD_LOOKS: usize = 100;
 const SHARD_PAUSE: Duration = Duration::from_millis(50);
 
 /// What an index is to be.
+#[derive(Debug)]
 pub(crate) struct Plan {
     /// The name of its alias. The index itself is called so too, with a number behind.
     pub(crate) alias: String,
@@ -43,7 +45,7 @@ pub(crate) struct Plan {
 pub(crate) struct Index {
     pub(crate) elastic: Elastic,
     pub(crate) alias: String,
-    recipe: String,
+    plan: Arc<Plan>,
     durability: Arc<Recent<Durability>>,
 }
 
@@ -53,18 +55,17 @@ impl Index {
     /// # Errors
     /// `Unsupported` for an index of another recipe, or one that does not sync its writes; `Backend` if it has no shard
     /// that answers.
-    pub(crate) async fn open(elastic: &Elastic, plan: &Plan) -> Result<Self> {
+    pub(crate) async fn open(elastic: &Elastic, plan: Arc<Plan>) -> Result<Self> {
         for _ in 0..LOOKS {
             match elastic.get(&plan.alias, &[]).await {
                 Ok(found) => {
                     let durability = check(elastic, &plan.alias, &plan.recipe, &found)?;
                     let durability = Arc::new(Recent::new(durability, Arc::clone(&elastic.config().clock)));
-                    let (elastic, alias, recipe) = (elastic.clone(), plan.alias.clone(), plan.recipe.clone());
-                    let index = Self { elastic, alias, recipe, durability };
+                    let index = Self { elastic: elastic.clone(), alias: plan.alias.clone(), plan, durability };
                     index.wait().await?;
                     return Ok(index);
                 }
-                Err(Fault::Answer { status: 404, .. }) => create(elastic, plan).await?,
+                Err(Fault::Answer { status: 404, .. }) => create(elastic, &plan).await?,
                 Err(fault) => return Err(fault).doing(OPEN),
             }
         }
@@ -124,7 +125,7 @@ impl Index {
         const ASK: &str = "read the settings of the index";
         let query = [("filter_path", "*.mappings._meta,*.settings.index.translog")];
         let found = self.elastic.get(&self.alias, &query).await.doing(ASK)?;
-        check(&self.elastic, &self.alias, &self.recipe, &found)
+        check(&self.elastic, &self.alias, &self.plan.recipe, &found)
     }
 
     /// Makes everything put before findable.

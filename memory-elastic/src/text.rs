@@ -4,10 +4,13 @@ mod entry;
 mod hit;
 mod search;
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use memory_core::error::{Error, Result};
 use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
+use memory_core::upkeep::Incarnation;
 use memory_core::{Digest, Epoch, ItemId, Scope, Version};
 use serde_json::{Map, Value, json};
 
@@ -33,7 +36,7 @@ impl ElasticText {
     /// `Unsupported` for an index of this name that is another's, or that does not sync what it acknowledges; `Backend`
     /// if the server does not answer.
     pub async fn open(elastic: &Elastic, analysis: &str) -> Result<Self> {
-        let index = Index::open(elastic, &plan(&elastic.config().index, analysis)).await?;
+        let index = Index::open(elastic, Arc::new(plan(&elastic.config().index, analysis))).await?;
         Ok(Self { index, analysis: analysis.to_owned() })
     }
 }
@@ -85,6 +88,10 @@ impl Store for ElasticText {
 impl TextStore for ElasticText {
     fn analysis(&self) -> &str {
         &self.analysis
+    }
+
+    async fn incarnation(&self) -> Result<Incarnation> {
+        self.index.incarnation().await
     }
 
     async fn put(&self, scope: &Scope, entries: &[TextEntry], visibility: Visibility) -> Result<Vec<Rejected>> {

@@ -4,10 +4,13 @@ mod entry;
 mod hit;
 mod search;
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use memory_core::error::{Error, Result};
 use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, Rejected, Visibility};
+use memory_core::upkeep::Incarnation;
 use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore};
 use memory_core::{Epoch, ItemId, Scope, Version};
 use serde_json::{Map, json};
@@ -40,7 +43,7 @@ impl ElasticVectors {
             let what = format!("hold vectors of {} numbers", space.dimension);
             return Err(Error::Unsupported { backend: BACKEND, what });
         }
-        let index = Index::open(elastic, &plan(&elastic.config().index, &space)).await?;
+        let index = Index::open(elastic, Arc::new(plan(&elastic.config().index, &space))).await?;
         Ok(Self { index, space })
     }
 
@@ -99,6 +102,10 @@ impl Store for ElasticVectors {
 impl VectorStore for ElasticVectors {
     fn space(&self) -> &EmbeddingSpace {
         &self.space
+    }
+
+    async fn incarnation(&self) -> Result<Incarnation> {
+        self.index.incarnation().await
     }
 
     async fn put(&self, scope: &Scope, entries: &[VectorEntry], visibility: Visibility) -> Result<Vec<Rejected>> {

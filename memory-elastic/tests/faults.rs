@@ -166,6 +166,25 @@ async fn an_erasure_outlives_the_servers_memory_of_what_was_deleted(servers: Ser
     admin.delete().await
 }
 
+/// An index that was deleted or emptied tells another incarnation, and takes entries again.
+async fn an_index_that_was_deleted_or_emptied_tells_another_incarnation(servers: Servers) -> Scene {
+    let url = servers.url("elastic")?;
+    let prefix = format!("lost{}", Uuid::now_v7().simple());
+    let (text, scope) = (open(&url, &prefix).await?, Scope::new("f", "ada")?);
+    let admin = Admin::of(&url, &prefix);
+    let whole = text.incarnation().await?;
+    equal(open(&url, &prefix).await?.incarnation().await?, whole)?;
+    admin.delete().await?;
+    let deleted = text.incarnation().await?;
+    equal(text.put(&scope, &[entry(1, 0)?], Visibility::OnReturn).await?.len(), 0)?;
+    equal((count(&text, &scope).await?, text.incarnation().await?), (1, deleted))?;
+    admin.forget_incarnation().await?;
+    let emptied = text.incarnation().await?;
+    check!(whole != deleted && deleted != emptied && whole != emptied, "{whole:?}, {deleted:?}, {emptied:?}");
+    equal(open(&url, &prefix).await?.incarnation().await?, emptied)?;
+    admin.delete().await
+}
+
 fn main() -> ExitCode {
     Suite::new("elastic-faults")
         .service(Service::elastic(), probe)
@@ -178,6 +197,10 @@ fn main() -> ExitCode {
             a_frozen_server_is_told_in_time_and_a_killed_one_keeps_what_it_acknowledged,
         )
         .alone("a_memory_goes_on_without_its_index_of_words_and_it_follows", upkeep::follows)
+        .test(
+            "an_index_that_was_deleted_or_emptied_tells_another_incarnation",
+            an_index_that_was_deleted_or_emptied_tells_another_incarnation,
+        )
         .test("erasing_under_fire_leaves_nothing_behind", erasing_under_fire_leaves_nothing_behind)
         .test(
             "an_erasure_outlives_the_servers_memory_of_what_was_deleted",

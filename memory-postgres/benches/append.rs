@@ -42,7 +42,7 @@ struct Plan {
 async fn open(url: &str, schema: &str) -> Outcome<PgChat> {
     let chat = PgChat::new(&Postgres::connect(PostgresConfig::new(url)?.with_schema(schema)?).await?);
     for index in ["text/english-1", "vector/test-8"] {
-        chat.enlist(&IndexName::new(index)?).await?;
+        chat.enlist(&IndexName::new(index)?, None, usize::MAX).await?;
     }
     Ok(chat)
 }

@@ -5,6 +5,7 @@ pub(crate) mod columns;
 pub(crate) mod incoming;
 pub(crate) mod key;
 pub(crate) mod owner;
+pub(crate) mod place;
 
 use memory_core::text::Deletion;
 use memory_core::{Error, Scope};

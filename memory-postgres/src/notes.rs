@@ -1,5 +1,7 @@
 //! Notes of what indexes have not seen yet. They are made by the functions that write, in the same transaction.
 
+mod enlist;
+
 use memory_core::error::{Error, Result};
 use memory_core::id::{RecordId, Seq, SessionId};
 use memory_core::scope::{Epoch, Scope};
@@ -14,29 +16,7 @@ use crate::error::{Attempt, BACKEND, Doing};
 use crate::number::{bound, limit, loaded, stored};
 use crate::owner::{Truth, scope_of};
 
-/// Begins to keep notes for `index`, and notes everything that is stored; nothing if it is known.
-pub(crate) async fn enlist(server: &Postgres, truth: Truth, index: &IndexName) -> Result<()> {
-    let doing = "enlist an index";
-    let enlisted = server.run(Call::transaction(doing).long(), index.clone(), move |connection, index| {
-        Box::pin(async move {
-            let enlist = sqlx::query("SELECT enlist_index($1, $2)").bind(truth.number()).bind(index.as_str());
-            enlist.execute(connection).await.doing(doing).map(|_| ())
-        })
-    });
-    enlisted.await
-}
-
-/// Drops `index` with its notes.
-pub(crate) async fn retire(server: &Postgres, truth: Truth, index: &IndexName) -> Result<()> {
-    let doing = "retire an index";
-    let retired = server.run(Call::transaction(doing).long(), index.clone(), move |connection, index| {
-        Box::pin(async move {
-            let retire = sqlx::query("SELECT retire_index($1, $2)").bind(truth.number()).bind(index.as_str());
-            retire.execute(connection).await.doing(doing).map(|_| ())
-        })
-    });
-    retired.await
-}
+pub(crate) use enlist::{doubt, enlist, indexes, retire};
 
 /// Returns up to `count` notes of `index` that are due at `now`, those due longest first.
 pub(crate) async fn pending(

@@ -16,11 +16,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
+use memory_core::upkeep::Incarnation;
 use memory_core::{Epoch, Error, ItemId, Result, Scope, Version};
 
 use crate::client::{Call, Postgres};
 use crate::error::BACKEND;
-use crate::index::{corrupt, most, show};
+use crate::index::{corrupt, most, place, show};
 
 use shape::Shape;
 
@@ -82,6 +83,10 @@ impl Store for PgText {
 impl TextStore for PgText {
     fn analysis(&self) -> &str {
         &self.analysis
+    }
+
+    async fn incarnation(&self) -> Result<Incarnation> {
+        place::incarnation(&self.database, &self.name).await
     }
 
     async fn put(&self, scope: &Scope, entries: &[TextEntry], _visibility: Visibility) -> Result<Vec<Rejected>> {

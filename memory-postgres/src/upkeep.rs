@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use memory_core::error::Result;
 use memory_core::scope::{Epoch, Scope};
 use memory_core::time::Timestamp;
-use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Upkeep};
+use memory_core::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Upkeep};
 
 use crate::chat::PgChat;
 use crate::client::Postgres;
@@ -16,8 +16,16 @@ macro_rules! upkeep {
     ($store:ty, $truth:expr) => {
         #[async_trait]
         impl Upkeep for $store {
-            async fn enlist(&self, index: &IndexName) -> Result<()> {
-                notes::enlist(&self.server, $truth, index).await
+            async fn enlist(&self, index: &IndexName, told: Option<Incarnation>, limit: usize) -> Result<bool> {
+                notes::enlist(&self.server, $truth, index, told, limit).await
+            }
+
+            async fn doubt(&self, index: &IndexName) -> Result<()> {
+                notes::doubt(&self.server, $truth, index).await
+            }
+
+            async fn indexes(&self) -> Result<Vec<Enlisted>> {
+                notes::indexes(&self.server, $truth).await
             }
 
             async fn retire(&self, index: &IndexName) -> Result<()> {

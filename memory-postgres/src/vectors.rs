@@ -13,6 +13,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, Rejected, Visibility};
+use memory_core::upkeep::Incarnation;
 use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore};
 use memory_core::{Epoch, Error, ItemId, Result, Scope, Version};
 
@@ -25,6 +26,7 @@ use own_index::OwnIndexes;
 use table::Table;
 
 const SEARCH: &str = "search vectors";
+const INCARNATION: &str = "read the incarnation of an index";
 
 /// A [`VectorStore`] in a PostgreSQL database with the extension pgvector.
 ///
@@ -109,6 +111,14 @@ impl Store for PgVectors {
 impl VectorStore for PgVectors {
     fn space(&self) -> &EmbeddingSpace {
         &self.table.space
+    }
+
+    async fn incarnation(&self) -> Result<Incarnation> {
+        let space = self.table.space.clone();
+        let read = self.database.run(Call::transaction(INCARNATION), space, |connection, space| {
+            Box::pin(table::incarnation(connection, space))
+        });
+        read.await
     }
 
     async fn put(&self, scope: &Scope, entries: &[VectorEntry], _visibility: Visibility) -> Result<Vec<Rejected>> {

@@ -8,6 +8,7 @@ use ::qdrant_client::qdrant::{
     VectorsOutput, value::Kind, vector, vector_output, vectors_output,
 };
 use memory_core::error::{Error, Result};
+use memory_core::upkeep::Incarnation;
 use memory_core::vector::{EmbeddingSpace, VectorEntry, normalise};
 use memory_core::{Epoch, Fields, ItemId, Scalar, Scope, Version};
 use uuid::Uuid;
@@ -31,6 +32,8 @@ pub(crate) const FIELDS: &str = "fields";
 pub(crate) const TOKENS: &str = "tokens";
 /// Of a tombstone: what is older is erased.
 pub(crate) const BELOW: &str = "below";
+/// Of the point that tells which making of the collection it is.
+pub(crate) const INCARNATION: &str = "incarnation";
 /// The whole numbers of the metadata, each with its key.
 pub(crate) const INTS: &str = "ints";
 /// The other numbers of the metadata, each with its key.
@@ -163,17 +166,30 @@ fn hashed(name: &str) -> PointId {
     PointId { point_id_options: Some(PointIdOptions::Uuid(id.to_string())) }
 }
 
-/// Returns the tombstone of an owner: no owner, so that no search of his ever sees it, and a vector that says nothing.
+/// Returns the id of the point that tells which making of the collection it is.
+pub(crate) fn incarnation_id() -> PointId {
+    // No owner's key is empty.
+    hashed("/incarnation")
+}
+
+/// Returns the tombstone of an owner.
 pub(crate) fn tombstone(scope: &Scope, below: Epoch, dimension: usize) -> PointStruct {
+    unowned(tombstone_id(scope), (BELOW, number(below.0)), dimension)
+}
+
+/// Returns the point that tells which making of the collection it is.
+pub(crate) fn incarnation(told: Incarnation, dimension: usize) -> PointStruct {
+    unowned(incarnation_id(), (INCARNATION, Value::from(told.0.to_string())), dimension)
+}
+
+/// Returns a point without an owner, so that no search ever sees it, and with a vector that says nothing.
+fn unowned(id: PointId, (key, value): (&str, Value), dimension: usize) -> PointStruct {
     let mut direction = vec![0.0; dimension];
     if let Some(first) = direction.first_mut() {
         *first = 1.0;
     }
-    PointStruct {
-        id: Some(tombstone_id(scope)),
-        payload: HashMap::from([(BELOW.to_owned(), number(below.0))]),
-        vectors: Some(vectors(&[direction])),
-    }
+    let payload = HashMap::from([(key.to_owned(), value)]);
+    PointStruct { id: Some(id), payload, vectors: Some(vectors(&[direction])) }
 }
 
 /// Returns the condition that a point is of this owner.

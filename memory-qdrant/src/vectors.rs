@@ -1,6 +1,7 @@
 //! The vector store over a server.
 
 mod erase;
+mod incarnation;
 mod search;
 mod sizes;
 mod tombstone;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, Rejected, Visibility};
+use memory_core::upkeep::Incarnation;
 use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore};
 use memory_core::{Epoch, Error, ItemId, Result, Scope, Version};
 
@@ -104,6 +106,11 @@ impl Store for QdrantVectors {
 impl VectorStore for QdrantVectors {
     fn space(&self) -> &EmbeddingSpace {
         &self.index.space
+    }
+
+    async fn incarnation(&self) -> Result<Incarnation> {
+        let index = Arc::clone(&self.index);
+        detached("read the incarnation", async move { incarnation::ensure(&index).await }).await
     }
 
     async fn put(&self, scope: &Scope, entries: &[VectorEntry], _visibility: Visibility) -> Result<Vec<Rejected>> {

@@ -72,7 +72,7 @@ async fn compare(url: String) -> Outcome<()> {
     let [rounds, calls] = numbers([51, 100]);
     let chat = RedisChat::new(&Redis::connect(RedisConfig::new(&url).with_prefix(PREFIX)).await?)?;
     for index in ["text/english-1", "vector/test-8"] {
-        chat.enlist(&IndexName::new(index)?).await?;
+        chat.enlist(&IndexName::new(index)?, None, usize::MAX).await?;
     }
     let run = Scope::new("bench", &Message::new(Role::User, "", Timestamp(0)).id.to_string())?;
     let session = SessionId::new("session")?;

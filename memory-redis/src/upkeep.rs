@@ -8,15 +8,23 @@ use async_trait::async_trait;
 use memory_core::error::Result;
 use memory_core::scope::{Epoch, Scope};
 use memory_core::time::Timestamp;
-use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Upkeep};
+use memory_core::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Upkeep};
 
 use crate::chat::RedisChat;
 use crate::owner;
 
 #[async_trait]
 impl Upkeep for RedisChat {
-    async fn enlist(&self, index: &IndexName) -> Result<()> {
-        indexes::enlist(&self.redis, index).await
+    async fn enlist(&self, index: &IndexName, incarnation: Option<Incarnation>, limit: usize) -> Result<bool> {
+        indexes::enlist(&self.redis, index, incarnation, limit).await
+    }
+
+    async fn doubt(&self, index: &IndexName) -> Result<()> {
+        indexes::doubt(&self.redis, index).await
+    }
+
+    async fn indexes(&self) -> Result<Vec<Enlisted>> {
+        indexes::indexes(&self.redis).await
     }
 
     async fn retire(&self, index: &IndexName) -> Result<()> {

@@ -165,7 +165,7 @@ fn messages(count: usize) -> Vec<NewMessage> {
 async fn through_trait(path: &Path) -> Outcome<SqliteChat> {
     let chat = SqliteChat::new(&Sqlite::connect(SqliteConfig::new(path)).await?);
     for index in ["text/english-1", "vector/test-8"] {
-        chat.enlist(&IndexName::new(index)?).await?;
+        chat.enlist(&IndexName::new(index)?, None, usize::MAX).await?;
     }
     Ok(chat)
 }
@@ -173,7 +173,7 @@ async fn through_trait(path: &Path) -> Outcome<SqliteChat> {
 async fn through_engine(path: &Path) -> Outcome<Memory> {
     let file = Sqlite::connect(SqliteConfig::new(path)).await?;
     let chat = Arc::new(SqliteChat::new(&file));
-    chat.enlist(&IndexName::new("vector/test-8")?).await?;
+    chat.enlist(&IndexName::new("vector/test-8")?, None, usize::MAX).await?;
     let records = Truth::records(Arc::new(SqliteRecords::new(&file)));
     let text = SqliteText::new(&file, Analysis::english().name());
     Ok(Memory::builder(Truth::chat(chat), records).text(Arc::new(text)).build().await?)

@@ -5,6 +5,7 @@ pub(crate) mod cache;
 pub(crate) mod erase;
 pub(crate) mod items;
 pub(crate) mod owner;
+pub(crate) mod place;
 #[cfg(test)]
 pub(crate) mod restored;
 pub(crate) mod rows;

@@ -1,5 +1,6 @@
 //! Notes of what indexes have not seen yet, kept in the transaction of the write that they are about.
 
+mod enlist;
 mod settle;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ use crate::error::{BACKEND, Doing};
 use crate::number::{limit, loaded, push_hex, stored};
 use crate::owner::{self, Owner, Truth};
 
+pub(crate) use enlist::{doubt, enlist, indexes, retire};
 pub(crate) use settle::settle;
 
 const MARK: &str = "note what is to be indexed";
@@ -127,80 +129,6 @@ async fn advance(connection: &mut SqliteConnection, truth: Truth, count: usize) 
     let sql = "UPDATE sequence SET last = last + ? WHERE EXISTS (SELECT 1 FROM enlisted WHERE truth = ?)";
     let advance = sqlx::query(sql).bind(limit(count)).bind(truth.number()).execute(connection).await.doing(MARK)?;
     Ok(advance.rows_affected() > 0)
-}
-
-async fn is_enlisted(file: &Sqlite, truth: Truth, index: &IndexName) -> Result<bool> {
-    const LOOK: &str = "look for an index";
-    let name = index.as_str().to_owned();
-    let look = file.read(LOOK, move |connection| {
-        Box::pin(async move {
-            let sql = "SELECT EXISTS (SELECT 1 FROM enlisted WHERE truth = ? AND name = ?)";
-            let look = sqlx::query_scalar(sql).bind(truth.number()).bind(name);
-            look.fetch_one(connection).await.doing(LOOK)
-        })
-    });
-    look.await
-}
-
-/// Begins to keep notes for `index`, and notes everything that is stored; nothing if it is known.
-pub(crate) async fn enlist(file: &Sqlite, truth: Truth, index: &IndexName) -> Result<()> {
-    if file.is_read_only() && is_enlisted(file, truth, index).await? {
-        return Ok(());
-    }
-    let (index, doing) = (index.clone(), "enlist an index");
-    let work = file.write(doing, move |connection| {
-        Box::pin(async move {
-            let sql = "INSERT INTO enlisted (truth, name) VALUES (?, ?) ON CONFLICT DO NOTHING";
-            let insert = sqlx::query(sql).bind(truth.number()).bind(index.as_str());
-            let insert = insert.execute(&mut *connection).await.doing(doing)?;
-            if insert.rows_affected() == 0 {
-                return Ok(());
-            }
-            let enlisted = insert.last_insert_rowid();
-            let note = sqlx::query(stock(truth)).bind(enlisted).bind(AT_ONCE);
-            let noted = note.execute(&mut *connection).await.doing(doing)?.rows_affected();
-            let advance = sqlx::query("UPDATE sequence SET last = last + ?").bind(stored(noted)?);
-            advance.execute(connection).await.doing(doing).map(|_| ())
-        })
-    });
-    work.await
-}
-
-/// The statement that notes all that a truth holds, in the order of owners and of sessions or records.
-fn stock(truth: Truth) -> &'static str {
-    match truth {
-        Truth::Chat => {
-            "INSERT INTO note (owner, enlisted, session, epoch, \"from\", upto, stamp, due, place) \
-             SELECT owner.id, ?1, session.id, owner.epoch, 1, session.head, \
-             sequence.last + row_number() OVER (ORDER BY owner.key, session.key), ?2, \
-             sequence.last + row_number() OVER (ORDER BY owner.key, session.key) \
-             FROM owner JOIN session ON session.owner = owner.id, sequence \
-             WHERE owner.truth = 0 AND owner.buried = 0 AND session.head > 0"
-        }
-        Truth::Records => {
-            "INSERT INTO note (owner, enlisted, record, epoch, \"from\", upto, stamp, due, place) \
-             SELECT owner.id, ?1, record.id, owner.epoch, record.version, record.version, \
-             sequence.last + row_number() OVER (ORDER BY owner.key, record.id), ?2, \
-             sequence.last + row_number() OVER (ORDER BY owner.key, record.id) \
-             FROM owner JOIN record ON record.owner = owner.id, sequence \
-             WHERE owner.truth = 1 AND owner.buried = 0"
-        }
-    }
-}
-
-/// Drops `index` with its notes.
-pub(crate) async fn retire(file: &Sqlite, truth: Truth, index: &IndexName) -> Result<()> {
-    let (index, doing) = (index.clone(), "retire an index");
-    let work = file.write(doing, move |connection| {
-        Box::pin(async move {
-            let sql = "DELETE FROM enlisted WHERE truth = ? AND name = ? RETURNING id";
-            let dropped = sqlx::query_scalar::<_, i64>(sql).bind(truth.number()).bind(index.as_str());
-            let Some(enlisted) = dropped.fetch_optional(&mut *connection).await.doing(doing)? else { return Ok(()) };
-            let notes = sqlx::query("DELETE FROM note WHERE enlisted = ?").bind(enlisted);
-            notes.execute(connection).await.doing(doing).map(|_| ())
-        })
-    });
-    work.await
 }
 
 /// Returns up to `count` notes of `index` that are due at `now`, those due longest first.

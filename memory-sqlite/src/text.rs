@@ -17,11 +17,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
+use memory_core::upkeep::Incarnation;
 use memory_core::{Epoch, Error, ItemId, Result, Scope, Unit, Version};
 
 use crate::client::Sqlite;
 use crate::error::{BACKEND, lost};
-use crate::index::{cache, erase, items};
+use crate::index::{cache, erase, items, place};
 
 use shape::Shape;
 
@@ -120,6 +121,10 @@ impl Store for SqliteText {
 impl TextStore for SqliteText {
     fn analysis(&self) -> &str {
         &self.analysis
+    }
+
+    async fn incarnation(&self) -> Result<Incarnation> {
+        place::incarnation(&self.file, &self.name).await
     }
 
     async fn put(&self, scope: &Scope, entries: &[TextEntry], _visibility: Visibility) -> Result<Vec<Rejected>> {

@@ -13,12 +13,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, Rejected, Visibility};
+use memory_core::upkeep::Incarnation;
 use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore};
 use memory_core::{Epoch, Error, ItemId, Result, Scope, Version};
 
 use crate::client::Sqlite;
 use crate::error::{BACKEND, lost};
-use crate::index::{cache, erase, items};
+use crate::index::{cache, erase, items, place};
 
 /// An owner in one index of vectors.
 pub(crate) type Key = (Scope, Arc<str>);
@@ -102,6 +103,10 @@ impl Store for SqliteVectors {
 impl VectorStore for SqliteVectors {
     fn space(&self) -> &EmbeddingSpace {
         &self.space
+    }
+
+    async fn incarnation(&self) -> Result<Incarnation> {
+        place::incarnation(&self.file, &self.name).await
     }
 
     async fn put(&self, scope: &Scope, entries: &[VectorEntry], _visibility: Visibility) -> Result<Vec<Rejected>> {

@@ -6,6 +6,7 @@ mod erase;
 mod evidence;
 mod fixture;
 mod hostile;
+mod incarnation;
 mod languages;
 mod lasting;
 mod model;
@@ -32,6 +33,8 @@ pub fn table() -> Vec<Scenario<Texts>> {
         erasers::TEXT,
         owners::TABLE,
         hostile::TABLE,
+        incarnation::TABLE,
+        incarnation::DURABLE,
         lasting::TABLE,
         lasting::DURABLE,
         fixture::TABLE,

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod burial;
+mod incarnations;
 mod keeper;
 mod notes;
 mod outcomes;
@@ -9,8 +10,9 @@ mod owners;
 
 use std::sync::Arc;
 
-use memory_core::upkeep::Upkeep;
+use memory_core::upkeep::{Incarnation, IndexName, Upkeep};
 use memory_core::{Epoch, Result, Scope};
+use uuid::Uuid;
 
 use crate::{Chat, Records, Scenario};
 
@@ -20,12 +22,24 @@ pub(crate) async fn bury(upkeep: &Arc<dyn Upkeep>, scope: &Scope) -> Result<Epoc
     upkeep.bury(scope, seen).await
 }
 
+/// Returns the incarnation that an index of a scenario has at first.
+pub(crate) fn first() -> Incarnation {
+    Incarnation(Uuid::from_u64_pair(1, 1))
+}
+
+/// Enlists an index in its first incarnation, and has all that is stored noted.
+pub(crate) async fn enlist(upkeep: &dyn Upkeep, index: &IndexName) -> Result<()> {
+    while !upkeep.enlist(index, Some(first()), 100).await? {}
+    Ok(())
+}
+
 /// Returns the scenarios of the upkeep of conversations that are not about messages.
 pub(crate) fn of_chat() -> Vec<Scenario<Chat>> {
-    [bounds::CHAT, burial::CHAT, notes::CHAT, outcomes::CHAT, owners::CHAT].concat()
+    [bounds::CHAT, burial::CHAT, incarnations::CHAT, notes::CHAT, outcomes::CHAT, owners::CHAT].concat()
 }
 
 /// Returns the scenarios of the upkeep of records that are not about records.
 pub(crate) fn of_records() -> Vec<Scenario<Records>> {
-    [bounds::RECORDS, burial::RECORDS, notes::RECORDS, outcomes::RECORDS, owners::RECORDS].concat()
+    [bounds::RECORDS, burial::RECORDS, incarnations::RECORDS, notes::RECORDS, outcomes::RECORDS, owners::RECORDS]
+        .concat()
 }

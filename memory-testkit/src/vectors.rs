@@ -4,6 +4,7 @@ mod build;
 mod delete;
 mod erase;
 mod hostile;
+mod incarnation;
 mod lasting;
 mod model;
 mod nearest;
@@ -29,6 +30,8 @@ pub fn table() -> Vec<Scenario<Vectors>> {
         erasers::VECTORS,
         owners::TABLE,
         hostile::TABLE,
+        incarnation::TABLE,
+        incarnation::DURABLE,
         lasting::TABLE,
         lasting::DURABLE,
         filters::VECTORS,

@@ -16,6 +16,9 @@ mod counters;
 #[path = "engine/embedding.rs"]
 mod embedding;
 #[cfg(test)]
+#[path = "engine/enlisting.rs"]
+mod enlisting;
+#[cfg(test)]
 #[path = "engine/fixture.rs"]
 mod fixture;
 #[cfg(test)]

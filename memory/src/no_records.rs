@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use memory_core::record::{RecordBatch, RecordStore, StoredRecord};
 use memory_core::store::{Durability, Erased, ErasureLevel, Health, Store};
-use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Upkeep};
+use memory_core::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Upkeep};
 use memory_core::{Epoch, Error, Filter, RecordId, Result, Scope, Timestamp};
 
 /// Holds no records: there is nothing to find, and a put is `Unsupported`.
@@ -71,8 +71,16 @@ impl RecordStore for NoRecords {
 
 #[async_trait]
 impl Upkeep for NoRecords {
-    async fn enlist(&self, _: &IndexName) -> Result<()> {
+    async fn enlist(&self, _: &IndexName, _: Option<Incarnation>, _: usize) -> Result<bool> {
+        Ok(true)
+    }
+
+    async fn doubt(&self, _: &IndexName) -> Result<()> {
         Ok(())
+    }
+
+    async fn indexes(&self) -> Result<Vec<Enlisted>> {
+        Ok(Vec::new())
     }
 
     async fn retire(&self, _: &IndexName) -> Result<()> {

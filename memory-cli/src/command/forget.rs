@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::io::{IsTerminal, stdin};
 
-use memory::engine::{Forget as What, ForgetReceipt};
+use memory::engine::{Forget as What, ForgetReceipt, Unasked};
 use memory::{MessageId, RecordId, Scoped, SessionId};
 
 use super::{Call, sessions};
@@ -64,6 +64,7 @@ pub(crate) async fn forget_ids(scoped: &Scoped, ids: &[MessageId]) -> Result<(Fo
     receipt.derived += rest.derived;
     receipt.complete &= rest.complete;
     receipt.stores.extend(rest.stores);
+    receipt.unasked = rest.unasked;
     if is_empty(&receipt) && !unknown.is_empty() {
         return Err(Failure::Usage(unknown.join("; ")));
     }
@@ -82,6 +83,11 @@ pub(crate) fn write(receipt: &ForgetReceipt, output: &mut Output) -> Result<(), 
     for store in receipt.stores.iter().filter(|store| store.remaining != Some(0)) {
         let why = store.why.as_deref().unwrap_or("not all is removed yet");
         output.line(&format!("not complete: {} ({}): {why}", store.part, store.backend))?;
+    }
+    for Unasked { index, notes } in receipt.unasked.iter().filter(|index| index.notes != Some(0)) {
+        let notes = notes.map_or("its notes".to_owned(), |notes| format!("{notes} notes"));
+        output
+            .line(&format!("not complete: the index {index} is not open here, and {notes} of the owner wait for it"))?;
     }
     if !complete {
         output.line("nothing of it can be recalled any more; upkeep removes the rest")?;

@@ -104,7 +104,9 @@ fn as_json(database: &Database, status: &Status, owner: Option<&Scope>, owned: O
         Err(error) => json!({ "part": store.part, "backend": store.backend, "error": error.with_causes() }),
     });
     let indexes = status.indexes.iter().map(|index| match &index.backlog {
-        Ok(backlog) => json!({ "index": index.name.as_str(), "pending": backlog.pending, "dead": backlog.dead }),
+        Ok(backlog) => json!({
+            "index": index.name.as_str(), "pending": backlog.pending, "dead": backlog.dead, "noted": index.is_noted,
+        }),
         Err(error) => json!({ "index": index.name.as_str(), "error": error.with_causes() }),
     });
     let owner = owner.zip(owned).map(|(owner, owned)| {
@@ -145,7 +147,10 @@ fn in_words(
     }
     for index in &status.indexes {
         let backlog = match &index.backlog {
-            Ok(backlog) => format!("{} notes to be indexed, {} given up", backlog.pending, backlog.dead),
+            Ok(backlog) => {
+                let rest = if index.is_noted { "" } else { "; what was stored before is still being noted" };
+                format!("{} notes to be indexed, {} given up{rest}", backlog.pending, backlog.dead)
+            }
             Err(error) => error.with_causes(),
         };
         output.line(&format!("index      {}: {backlog}", index.name.as_str()))?;

@@ -22,6 +22,7 @@ use crate::window::{ExtractiveSummarizer, HeuristicCounter};
 
 use super::asked::Asked;
 use super::embed::KeptVectors;
+use super::enlist::Enlistment;
 use super::given_up::GivenUpCounts;
 use super::memory::{Bare, Inner, Memory, TextIndex, VectorIndex};
 use super::turn::Turn;
@@ -286,16 +287,12 @@ impl MemoryBuilder {
         let mut text = self.text.map(|store| text_index(store, &self.analysis)).transpose()?;
         let mut vectors =
             self.vectors.map(|(store, embedder)| vector_index(store, embedder, self.embedded)).transpose()?;
-        let text_follows = text.iter_mut().map(|index| (&index.name, &mut index.follows));
-        let vectors_follow = vectors.iter_mut().map(|index| (&index.name, &mut index.follows));
-        for (index, follows) in text_follows.chain(vectors_follow) {
-            for upkeep in [self.chat.upkeep(), self.records.upkeep()] {
-                match upkeep.enlist(index).await {
-                    // What is indexed can be searched all the same.
-                    Err(Error::ReadOnly { .. }) => *follows = false,
-                    outcome => outcome?,
-                }
-            }
+        let (truths, now) = ([self.chat.upkeep(), self.records.upkeep()], self.clock.now());
+        if let Some(index) = &mut text {
+            index.enlistment = Enlistment::begin(&index.name, index.store.incarnation().await, truths, now).await?;
+        }
+        if let Some(index) = &mut vectors {
+            index.enlistment = Enlistment::begin(&index.name, index.store.incarnation().await, truths, now).await?;
         }
         let only_reads = self.chat.store().ping().await.is_ok_and(|health| health.is_read_only);
         let extractive = || Arc::new(ExtractiveSummarizer::new(Arc::clone(&self.counter))) as Arc<dyn Summarizer>;
@@ -333,11 +330,11 @@ fn text_index(store: Arc<dyn TextStore>, analysis: &Analysis) -> Result<TextInde
         return Err(Error::invalid(what));
     }
     let name = IndexName::new(&format!("text/{}", analysis.name()))?;
-    Ok(TextIndex { name, store, follows: true })
+    Ok(TextIndex { name, store, enlistment: None })
 }
 
 fn vector_index(store: Arc<dyn VectorStore>, embedder: Arc<dyn Embedder>, embedded: Filter) -> Result<VectorIndex> {
     store.space().check(embedder.space())?;
     let name = IndexName::new(&format!("vector/{}", store.space().fingerprint()))?;
-    Ok(VectorIndex { name, store, embedder, embedded, follows: true })
+    Ok(VectorIndex { name, store, embedder, embedded, enlistment: None })
 }

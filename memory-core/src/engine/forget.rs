@@ -13,6 +13,7 @@ use crate::index::deleted_version;
 use crate::layer::cached::noting;
 use crate::scope::{Epoch, Scope};
 use crate::text::Deletion;
+use crate::upkeep::Backlog;
 
 use super::memory::Inner;
 use super::scoped::Scoped;
@@ -20,7 +21,7 @@ use derived::Fall;
 use places::neighbourhoods;
 use receipt::{Draft, erasure};
 
-pub use receipt::{ForgetReceipt, StoreErasure};
+pub use receipt::{ForgetReceipt, StoreErasure, Unasked};
 
 /// How many rows are read, and how many ids are forgotten, together.
 const BATCH: usize = 256;
@@ -62,7 +63,7 @@ impl Scoped {
         };
         let (receipt, uncached) = noting(forgotten).await;
         self.inner().kept.forget(self.scope());
-        let receipt = receipt?.without_cache(uncached);
+        let receipt = receipt?.without_cache(uncached).with_unasked(self.inner().unasked(self.scope()).await);
         self.inner().changed.notify_one();
         Ok(receipt)
     }
@@ -176,6 +177,7 @@ impl Scoped {
             epoch: Some(epoch),
             complete: stores.iter().all(|store| store.remaining == Some(0)),
             stores,
+            unasked: Vec::new(),
         })
     }
 }
@@ -191,6 +193,19 @@ impl Inner {
         let mut done = join_all(truth.into_iter().map(erase)).await;
         done.extend(join_all(indexes.into_iter().map(erase)).await);
         done
+    }
+
+    /// Returns the indexes that follow truth and are not open here, with what an owner has noted for each.
+    async fn unasked(&self, scope: &Scope) -> Result<Vec<Unasked>> {
+        let mut names: Vec<_> = self.enlisted().await?.into_iter().map(|index| index.name).collect();
+        names.sort();
+        names.dedup();
+        let open = self.index_names();
+        let unasked = names.into_iter().filter(|name| !open.contains(name)).map(|name| async move {
+            let notes = self.backlog_of(scope, &name).await.map(|Backlog { pending, dead }| pending + dead);
+            Unasked { index: name.as_str().to_owned(), notes: notes.ok() }
+        });
+        Ok(join_all(unasked).await)
     }
 
     /// Deletes items that truth does not hold from every index, in batches up to the first that fails.

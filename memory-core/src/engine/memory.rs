@@ -28,6 +28,7 @@ use crate::vector::VectorStore;
 use super::asked::Asked;
 use super::builder::{MemoryBuilder, WindowConfig};
 use super::embed::KeptVectors;
+use super::enlist::Enlistment;
 use super::given_up::GivenUpCounts;
 use super::receipt::Stage;
 use super::scoped::Scoped;
@@ -90,8 +91,8 @@ pub(super) struct Bare {
 pub(super) struct TextIndex {
     pub(super) name: IndexName,
     pub(super) store: Arc<dyn TextStore>,
-    /// False where truth may only be read and had not noted anything for it.
-    pub(super) follows: bool,
+    /// None where truth may only be read and had not noted anything for it.
+    pub(super) enlistment: Option<Enlistment>,
 }
 
 #[derive(Debug)]
@@ -101,8 +102,8 @@ pub(super) struct VectorIndex {
     pub(super) embedder: Arc<dyn Embedder>,
     /// What is embedded.
     pub(super) embedded: Filter,
-    /// False where truth may only be read and had not noted anything for it.
-    pub(super) follows: bool,
+    /// None where truth may only be read and had not noted anything for it.
+    pub(super) enlistment: Option<Enlistment>,
 }
 
 /// How a store is.
@@ -123,6 +124,8 @@ pub struct IndexStatus {
     pub name: IndexName,
     /// What it is behind, for all owners or for the one that was asked.
     pub backlog: Result<Backlog>,
+    /// Whether everything stored before the index was enlisted is noted; if not, the backlog still grows.
+    pub is_noted: bool,
     /// Items given up since the memory was built, as [`GivenUp`](super::GivenUp) says, whose notes went on without them:
     /// those of ten thousand owners at the most.
     pub given_up: u64,
@@ -177,9 +180,9 @@ impl Memory {
             StoreStatus { part, backend: store.backend(), health: store.ping().await }
         }));
         let indexes = join_all(self.inner.index_names().into_iter().map(|name| async move {
-            let backlog = self.inner.backlog(&name).await;
+            let (backlog, is_noted) = tokio::join!(self.inner.backlog(&name), self.inner.is_noted(&name));
             let given_up = self.inner.given_up.of_all(&name);
-            IndexStatus { name, backlog, given_up }
+            IndexStatus { name, backlog, is_noted, given_up }
         }));
         let (stores, indexes) = tokio::join!(stores, indexes);
         Status { stores, indexes }
@@ -237,12 +240,13 @@ impl Inner {
 
     /// Returns the stages whose index holds nothing of what is stored, or not all, and never will.
     pub(super) fn behind_for_ever(&self) -> impl Iterator<Item = (Stage, &IndexName)> {
-        let text = self.text.iter().filter(|index| !index.follows).map(|index| (Stage::Text, &index.name));
-        let vectors = self.vectors.iter().filter(|index| !index.follows).map(|index| (Stage::Vector, &index.name));
+        let text = self.text.iter().filter(|index| index.enlistment.is_none()).map(|index| (Stage::Text, &index.name));
+        let vectors =
+            self.vectors.iter().filter(|index| index.enlistment.is_none()).map(|index| (Stage::Vector, &index.name));
         text.chain(vectors)
     }
 
-    async fn backlog(&self, index: &IndexName) -> Result<Backlog> {
+    pub(super) async fn backlog(&self, index: &IndexName) -> Result<Backlog> {
         if self.behind_for_ever().any(|(_, name)| name == index) {
             return Err(unbuilt());
         }
@@ -251,7 +255,13 @@ impl Inner {
         Ok(Backlog { pending: chat.pending + records.pending, dead: chat.dead + records.dead })
     }
 
-    async fn backlog_of(&self, scope: &Scope, index: &IndexName) -> Result<Backlog> {
+    /// Returns whether truth says that all it holds is noted for an index, or was.
+    async fn is_noted(&self, index: &IndexName) -> bool {
+        let enlisted = self.enlisted().await;
+        enlisted.is_ok_and(|enlisted| enlisted.iter().all(|enlisted| enlisted.name != *index || enlisted.is_noted))
+    }
+
+    pub(super) async fn backlog_of(&self, scope: &Scope, index: &IndexName) -> Result<Backlog> {
         let (chat, records) = (self.chat.upkeep(), self.records.upkeep());
         let (chat, records) = tokio::try_join!(chat.backlog_of(scope, index), records.backlog_of(scope, index))?;
         Ok(Backlog { pending: chat.pending + records.pending, dead: chat.dead + records.dead })
@@ -260,9 +270,9 @@ impl Inner {
     /// Returns how far each index is behind for one owner.
     pub(super) async fn indexes_of(&self, scope: &Scope) -> Vec<IndexStatus> {
         let indexes = self.index_names().into_iter().map(|name| async move {
-            let backlog = self.backlog_of(scope, &name).await;
+            let (backlog, is_noted) = tokio::join!(self.backlog_of(scope, &name), self.is_noted(&name));
             let given_up = self.given_up.of(scope, &name);
-            IndexStatus { name, backlog, given_up }
+            IndexStatus { name, backlog, is_noted, given_up }
         });
         join_all(indexes).await
     }

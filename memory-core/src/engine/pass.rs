@@ -79,6 +79,7 @@ impl Inner {
             self.sweep(truth.as_ref(), &mut pass).await;
         }
         for index in self.index_names() {
+            self.keep_enlisted(&index, &mut pass.report).await;
             for truth in truths {
                 if !self.follow(&index, truth.as_ref(), &mut pass).await {
                     break;

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use crate::id::{Seq, SessionId};
 use crate::scope::{Epoch, Scope};
 use crate::time::Timestamp;
-use crate::upkeep::{Backlog, IndexName, Note, Outcome, Target};
+use crate::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Target};
 
 use queue::Queue;
 
@@ -75,22 +75,81 @@ impl Row {
     }
 }
 
+/// How far what was stored before an index was enlisted is noted for it.
+#[derive(Debug)]
+enum Stock {
+    /// Through this item; none yet without one.
+    Through(Option<(Scope, Target)>),
+    Whole,
+}
+
+#[derive(Debug)]
+struct Index {
+    queue: Queue,
+    incarnation: Option<Incarnation>,
+    stock: Stock,
+}
+
 /// The notes of one truth store. A new note is due at once; notes that are due alike keep the order they came in.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
-    indexes: BTreeMap<IndexName, Queue>,
+    indexes: BTreeMap<IndexName, Index>,
     /// Numbers stamps and places: never one twice, so that no late settlement fits a later note.
     last: u64,
 }
 
 impl Notes {
-    /// Begins to keep notes for `index`; returns whether it was unknown.
-    pub(super) fn enlist(&mut self, index: &IndexName) -> bool {
-        let is_new = !self.indexes.contains_key(index);
-        if is_new {
-            self.indexes.insert(index.clone(), Queue::default());
+    /// Begins to keep notes for `index`, and begins anew to note what is stored if it is of another incarnation.
+    pub(super) fn enlist(&mut self, index: &IndexName, incarnation: Option<Incarnation>) {
+        let known = self.indexes.entry(index.clone()).or_insert_with(|| Index {
+            queue: Queue::default(),
+            incarnation,
+            stock: Stock::Through(None),
+        });
+        if incarnation.is_some() && incarnation != known.incarnation {
+            (known.incarnation, known.stock) = (incarnation, Stock::Through(None));
         }
-        is_new
+    }
+
+    /// Notes up to `limit` items of what is stored, which `after` returns behind an item, in order. Returns whether all are
+    /// noted.
+    pub(super) fn stock<'a, I>(
+        &mut self,
+        index: &IndexName,
+        limit: usize,
+        after: impl FnOnce(Option<(Scope, Target)>) -> I,
+    ) -> bool
+    where
+        I: Iterator<Item = (&'a Scope, Target, Epoch, Mark)>,
+    {
+        let Some(Index { queue, stock, .. }) = self.indexes.get_mut(index) else { return true };
+        let Stock::Through(through) = stock else { return true };
+        let mut items = after(through.clone()).peekable();
+        for (scope, target, epoch, mark) in items.by_ref().take(limit) {
+            self.last += 1;
+            queue.mark(scope, &target, epoch, mark, self.last);
+            *through = Some((scope.clone(), target));
+        }
+        let is_noted = items.peek().is_none();
+        if is_noted {
+            *stock = Stock::Whole;
+        }
+        is_noted
+    }
+
+    pub(super) fn doubt(&mut self, index: &IndexName) {
+        if let Some(index) = self.indexes.get_mut(index) {
+            index.incarnation = None;
+        }
+    }
+
+    pub(super) fn indexes(&self) -> Vec<Enlisted> {
+        let enlisted = self.indexes.iter().map(|(name, index)| Enlisted {
+            name: name.clone(),
+            incarnation: index.incarnation,
+            is_noted: matches!(index.stock, Stock::Whole),
+        });
+        enlisted.collect()
     }
 
     pub(super) fn retire(&mut self, index: &IndexName) {
@@ -106,17 +165,9 @@ impl Notes {
 
     /// Notes for every index what happened to `target`.
     pub(super) fn mark(&mut self, scope: &Scope, target: &Target, epoch: Epoch, mark: Mark) {
-        for queue in self.indexes.values_mut() {
+        for index in self.indexes.values_mut() {
             self.last += 1;
-            queue.mark(scope, target, epoch, mark, self.last);
-        }
-    }
-
-    /// Notes for `index` alone something that was stored before it was enlisted.
-    pub(super) fn mark_for(&mut self, index: &IndexName, scope: &Scope, target: &Target, epoch: Epoch, mark: Mark) {
-        if let Some(queue) = self.indexes.get_mut(index) {
-            self.last += 1;
-            queue.mark(scope, target, epoch, mark, self.last);
+            index.queue.mark(scope, target, epoch, mark, self.last);
         }
     }
 
@@ -128,17 +179,17 @@ impl Notes {
 
     /// Drops the notes of an owner from before `below`, except that of its erasure.
     pub(super) fn forget(&mut self, scope: &Scope, below: Epoch) {
-        for queue in self.indexes.values_mut() {
-            queue.forget(scope, below);
+        for index in self.indexes.values_mut() {
+            index.queue.forget(scope, below);
         }
     }
 
     pub(super) fn pending(&self, index: &IndexName, now: Timestamp, limit: usize) -> Vec<Note> {
-        self.indexes.get(index).map(|queue| queue.pending(now, limit)).unwrap_or_default()
+        self.indexes.get(index).map(|index| index.queue.pending(now, limit)).unwrap_or_default()
     }
 
     pub(super) fn settle(&mut self, index: &IndexName, notes: &[(Note, Outcome)]) {
-        let Some(queue) = self.indexes.get_mut(index) else { return };
+        let Some(Index { queue, .. }) = self.indexes.get_mut(index) else { return };
         for (note, outcome) in notes {
             self.last += 1;
             queue.settle(note, outcome, self.last);
@@ -146,10 +197,10 @@ impl Notes {
     }
 
     pub(super) fn backlog(&self, index: &IndexName) -> Backlog {
-        self.indexes.get(index).map(Queue::backlog).unwrap_or_default()
+        self.indexes.get(index).map(|index| index.queue.backlog()).unwrap_or_default()
     }
 
     pub(super) fn backlog_of(&self, scope: &Scope, index: &IndexName) -> Backlog {
-        self.indexes.get(index).map(|queue| queue.backlog_of(scope)).unwrap_or_default()
+        self.indexes.get(index).map(|index| index.queue.backlog_of(scope)).unwrap_or_default()
     }
 }

@@ -16,6 +16,7 @@ use crate::id::{ItemId, SessionId, Unit, Version};
 use crate::scope::{Epoch, Scope};
 use crate::store::{Erased, Health, Store};
 use crate::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
+use crate::upkeep::Incarnation;
 
 use postings::{Document, Postings};
 
@@ -26,6 +27,7 @@ use postings::{Document, Postings};
 #[derive(Debug)]
 pub struct MemText {
     analysis: String,
+    incarnation: Incarnation,
     owners: Owners<Partition>,
 }
 
@@ -40,7 +42,7 @@ struct Partition {
 impl MemText {
     /// Returns an empty index for the terms of `analysis`.
     pub fn new(analysis: impl Into<String>) -> Self {
-        Self { analysis: analysis.into(), owners: Owners::new() }
+        Self { analysis: analysis.into(), incarnation: Incarnation::draw(), owners: Owners::new() }
     }
 }
 
@@ -117,6 +119,10 @@ impl Store for MemText {
 impl TextStore for MemText {
     fn analysis(&self) -> &str {
         &self.analysis
+    }
+
+    async fn incarnation(&self) -> Result<Incarnation> {
+        Ok(self.incarnation)
     }
 
     /// Every put is findable on return.

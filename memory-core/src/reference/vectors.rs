@@ -15,6 +15,7 @@ use crate::id::{ItemId, SessionId, Unit, Version};
 use crate::scope::{Epoch, Scope};
 use crate::store::{Erased, Health, Store};
 use crate::text::{Deletion, Rejected, Visibility};
+use crate::upkeep::Incarnation;
 use crate::vector::{EmbeddingSpace, Partition, VectorEntry, VectorHit, VectorQuery, VectorStore, normalise};
 
 /// A vector index in this process: every vector of an owner is looked at, and nothing of other owners.
@@ -24,6 +25,7 @@ use crate::vector::{EmbeddingSpace, Partition, VectorEntry, VectorHit, VectorQue
 pub struct MemVectors {
     space: EmbeddingSpace,
     is_quantised: bool,
+    incarnation: Incarnation,
     owners: Owners<Vectors>,
 }
 
@@ -37,7 +39,7 @@ struct Vectors {
 impl MemVectors {
     /// Returns an empty index for vectors of `space`.
     pub fn new(space: EmbeddingSpace) -> Self {
-        Self { space, is_quantised: true, owners: Owners::new() }
+        Self { space, is_quantised: true, incarnation: Incarnation::draw(), owners: Owners::new() }
     }
 
     /// Sets whether a copy in numbers of 8 bits is kept, see [`Partition::with_quantised`]: searches find the same and are
@@ -132,6 +134,10 @@ impl Store for MemVectors {
 impl VectorStore for MemVectors {
     fn space(&self) -> &EmbeddingSpace {
         &self.space
+    }
+
+    async fn incarnation(&self) -> Result<Incarnation> {
+        Ok(self.incarnation)
     }
 
     /// Every put is findable on return.

@@ -81,6 +81,12 @@ impl Admin {
         self.ask(reqwest::Method::DELETE, &self.names().await?, None).await.map(|_| ())
     }
 
+    /// Deletes the document that tells the incarnation, as who deletes all documents does.
+    pub(crate) async fn forget_incarnation(&self) -> Scene {
+        let path = format!("{}/_doc/incarnation?routing=incarnation", self.names().await?);
+        self.ask(reqwest::Method::DELETE, &path, None).await.map(|_| ())
+    }
+
     /// Returns how many items of epochs before `epoch` are stored, findable by the store or not.
     pub(crate) async fn older_than(&self, epoch: u64) -> std::result::Result<u64, Failure> {
         self.post("_refresh").await?;

@@ -28,6 +28,7 @@ fn migrations() -> Vec<Migration> {
         plain(11, "vectors", include_str!("../../migrations/0011_vectors.sql")),
         plain(12, "pinned", include_str!("../../migrations/0012_pinned.sql")),
         plain(13, "counters", include_str!("../../migrations/0013_counters.sql")),
+        plain(14, "incarnations", include_str!("../../migrations/0014_incarnations.sql")),
         plain(16, "erasers", include_str!("../../migrations/0016_erasers.sql")),
     ]
 }

@@ -1,6 +1,7 @@
 //! The table of a space.
 
 use memory_core::Error;
+use memory_core::upkeep::Incarnation;
 use memory_core::vector::EmbeddingSpace;
 use sqlx::postgres::PgConnection;
 
@@ -45,12 +46,17 @@ pub(super) async fn open(connection: &mut PgConnection, space: &EmbeddingSpace) 
     let sql = "SELECT to_regclass(current_schema() || '.' || $1) IS NOT NULL";
     let is_there: bool = sqlx::query_scalar(sql).bind(&table).fetch_one(&mut *connection).await.doing(DOING)?;
     if !is_there {
-        let sql = "SELECT vector_table($1, $2)";
-        let make = sqlx::query(sql).bind(&fingerprint).bind(dimension(space)).execute(&mut *connection);
-        make.await.doing("make the table of a space")?;
+        incarnation(connection, space).await?;
     }
     let is_indexable = version >= (0, 8) && space.dimension <= MOST_INDEXED;
     Ok(Table { space: space.clone(), name: format!("vector/{fingerprint}"), table, is_indexable })
+}
+
+/// Returns the incarnation of the table of a space, which is made if it is missing.
+pub(super) async fn incarnation(connection: &mut PgConnection, space: &EmbeddingSpace) -> Attempt<Incarnation> {
+    let read = sqlx::query_scalar("SELECT vector_incarnation($1, $2, $3)").bind(space.fingerprint());
+    let read = read.bind(dimension(space)).bind(Incarnation::draw().0).fetch_one(connection).await;
+    read.doing("make the table of a space").map(Incarnation)
 }
 
 /// Returns pgvector's version; adds it to the database if it is missing.

@@ -14,7 +14,7 @@ use sqlx::postgres::PgConnection;
 pub(crate) async fn of_earlier_versions(database: Postgres, ordinary: String) -> Scene {
     let tenant = uuid::Uuid::now_v7().to_string();
     let (records, index) = (PgRecords::new(&database), IndexName::new(&format!("text/{tenant}"))?);
-    records.enlist(&index).await?;
+    records.enlist(&index, None, usize::MAX).await?;
     for subject in ["ada", "bob"] {
         let record = Arc::new(Record::new("fact", "the rose is called Aurora", Timestamp(1)));
         let puts = vec![Put { record, expect: Expect::Absent }];

@@ -24,6 +24,7 @@ fn main() -> ExitCode {
         .test("nobody_writes_a_row_of_another_owner", walls::foreign)
         .test("a_superuser_is_told_of_the_wall", walls::told)
         .test("a_migration_that_others_overtook_is_done", versions::overtaken)
+        .test("a_migration_with_an_earlier_number_than_others_is_done", versions::unnamed)
         .test("a_schema_of_a_version_that_kept_no_counters_is_opened", versions::counting)
         .test("rows_that_erasures_at_once_left_are_deleted", versions::lost)
         .test("eight_may_create_one_schema_at_once", writers::create)

@@ -1,7 +1,7 @@
 //! Schemas that an earlier version of the library made.
 
 use memory_core::chat::{Append, ChatStore, NewMessage, Page};
-use memory_core::upkeep::{IndexName, Upkeep};
+use memory_core::upkeep::{Enlisted, Incarnation, IndexName, Outcome, Upkeep};
 use memory_core::{CounterId, Message, Role, Scope, SessionId, Timestamp};
 use memory_postgres::PgChat;
 use memory_testkit::services::Servers;
@@ -45,6 +45,9 @@ const FORGETFUL: [(i64, &str, &str); 9] = [
     (13, "counters", include_str!("../../migrations/0013_counters.sql")),
 ];
 
+/// A migration with a later number than one that is missing.
+const LATER: (i64, &str, &str) = (16, "erasers", include_str!("../../migrations/0016_erasers.sql"));
+
 fn failed(error: &sqlx::Error) -> Failure {
     Failure::new(error.to_string())
 }
@@ -72,8 +75,24 @@ pub(crate) async fn overtaken(servers: Servers) -> Scene {
     let (schema, _) = make(&url, &OVERTAKEN).await?;
     // Notes are the matter of the migration that is missing.
     let chat = PgChat::new(&open(&url, &schema).await?);
-    chat.enlist(&IndexName::new("text/test")?).await?;
+    chat.enlist(&IndexName::new("text/test")?, None, usize::MAX).await?;
     equal(chat.epoch(&Scope::new("acme", "ada")?).await?.0, 0)
+}
+
+pub(crate) async fn unnamed(servers: Servers) -> Scene {
+    let url = servers.url("postgres")?;
+    let (schema, mut connection) = make(&url, &[&FORGETFUL[..], &[LATER]].concat()).await?;
+    let old = "INSERT INTO owner VALUES ('acme.ada', 0, 0); SELECT set_config('memory.scope', 'acme.ada', false); \
+         INSERT INTO session (scope, epoch, key, head) VALUES ('acme.ada', 0, 's', 3); SELECT enlist_index(0::smallint, 'text/test')";
+    sqlx::raw_sql(old).execute(&mut connection).await.map_err(|error| failed(&error))?;
+    let (chat, index) = (PgChat::new(&open(&url, &schema).await?), IndexName::new("text/test")?);
+    let known = Enlisted { name: index.clone(), incarnation: None, is_noted: true };
+    equal(chat.indexes().await?, [known])?;
+    let [note] = &chat.pending(&index, Timestamp(0), 9).await?[..] else { return Err("no note".into()) };
+    chat.settle(&index, &[(note.clone(), Outcome::Done { through: note.upto })]).await?;
+    // Nobody knows whether the index is the one that was filled.
+    equal(chat.enlist(&index, Some(Incarnation::draw()), 9).await?, true)?;
+    equal(chat.pending(&index, Timestamp(0), 9).await?.len(), 1)
 }
 
 pub(crate) async fn counting(servers: Servers) -> Scene {

@@ -1,7 +1,8 @@
 //! Collections that are there already, are gone, or are made by several at once.
 
 use ::qdrant_client::qdrant::{
-    CountPointsBuilder, CreateCollection, PointStruct, UpsertPointsBuilder, VectorParamsBuilder,
+    CountPointsBuilder, CreateCollection, DeletePointsBuilder, Filter as Filters, PointStruct, UpsertPointsBuilder,
+    VectorParamsBuilder,
 };
 use ::qdrant_client::qdrant::{
     Distance, MultiVectorComparator, MultiVectorConfigBuilder, Value, Vector, VectorsConfig,
@@ -85,6 +86,25 @@ pub(super) async fn deleted(servers: Servers) -> Scene {
     put(&store, &ada, &[entry(3)?]).await?;
     equal(found(&again, &ada).await?, [3])?;
     equal(store.backend(), "qdrant")
+}
+
+/// A collection that was dropped or emptied tells another incarnation, and takes entries again.
+pub(super) async fn lost(servers: Servers) -> Scene {
+    let url = servers.url("qdrant")?;
+    let (store, ada, driver) = (open(config(&url)).await?, owner("ada")?, driver(&url)?);
+    put(&store, &ada, &[entry(1)?]).await?;
+    let whole = store.incarnation().await?;
+    told(driver.delete_collection(store.collection()).await)?;
+    let dropped = store.incarnation().await?;
+    put(&store, &ada, &[entry(2)?]).await?;
+    equal((found(&store, &ada).await?, store.incarnation().await?), (vec![2], dropped))?;
+    let all = DeletePointsBuilder::new(store.collection()).points(Filters::default()).wait(true);
+    told(driver.delete_points(all).await)?;
+    let emptied = store.incarnation().await?;
+    put(&store, &ada, &[entry(3)?]).await?;
+    equal(found(&store, &ada).await?, [3])?;
+    check!(whole != dropped && dropped != emptied && whole != emptied, "{whole:?}, {dropped:?}, {emptied:?}");
+    Ok(())
 }
 
 pub(super) async fn filters(servers: Servers) -> Scene {

@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         .test("vectors_of_another_space_are_a_mismatch_and_stay", collections::mismatch)
         .test("a_collection_of_another_application_is_left_alone", collections::foreign)
         .test("a_collection_that_was_deleted_is_made_again_when_opened_again", collections::deleted)
+        .test("a_collection_that_was_dropped_or_emptied_tells_another_incarnation", collections::lost)
         .test("the_largest_filters_that_core_lets_pass_are_answered", collections::filters)
         .test("a_put_that_races_an_erasure_is_never_found", erasures::race)
         .test("what_a_dead_writer_left_behind_an_erasure_is_hidden_and_erased", erasures::left_behind)

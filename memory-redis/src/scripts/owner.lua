@@ -16,7 +16,8 @@ local base = owner .. ':' .. epoch
 -- ARGV[1] are the indexes of the place for an owner that is new, ARGV[2] the round in which it was listed; `-` is none.
 local function prepare()
   local followed = indexes or ARGV[1]
-  if followed == '-' or (followed ~= '' and not is_listed and ARGV[2] ~= round) then
+  -- An owner that is new looks again also where it found no index: one may have been enlisted since.
+  if followed == '-' or ((followed ~= '' or not indexes) and not is_listed and ARGV[2] ~= round) then
     return { 'prepare', round }
   end
   if not indexes then

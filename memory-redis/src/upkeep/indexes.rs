@@ -1,17 +1,18 @@
 //! Indexes that follow the conversations of a place.
 //!
-//! The place knows each by a token that is new with every enlistment, and whether all owners have been told of it. An
-//! owner that is new learns of them with its first write: it is listed before it reads the indexes, and an index is
-//! written before its owners are listed, so one of the two sees the other.
+//! The place knows each by a token that is new with every enlistment, its incarnation, and how far all owners have been
+//! told of it and have noted what they hold. An owner that is new learns of them with its first write: it is listed before
+//! it reads the indexes, and an index is written before its owners are listed, so one of the two sees the other; an owner
+//! that is told before its first write has that write look again.
 
-use memory_core::error::Result;
+use memory_core::error::{Error, Result};
 use memory_core::scope::Scope;
-use memory_core::upkeep::IndexName;
+use memory_core::upkeep::{Enlisted, Incarnation, IndexName};
 use redis::cmd;
 use uuid::Uuid;
 
-use crate::client::{Call, Redis, detached};
-use crate::error::damaged;
+use crate::client::{Call, Redis, detached, pairs};
+use crate::error::{contended, damaged};
 use crate::owner::listed;
 use crate::reply::bytes;
 use crate::script;
@@ -19,33 +20,182 @@ use crate::script;
 const ENLIST: &str = "enlist an index";
 const RETIRE: &str = "retire an index";
 const FIND: &str = "find an index";
+const DOUBT: &str = "doubt an index";
 
 /// How many owners are told together.
 const PAGE: usize = 64;
+/// How many sessions one script notes, so that other callers have their turn.
+const STEP: usize = 256;
+/// How many owners one call comes to, whatever they have.
+const OWNERS: usize = 256;
+/// How often it is tried to change what others change too.
+const TRIES: usize = 100;
 
-/// Begins to keep notes for `index`, and notes everything that is stored; nothing if it is known.
-pub(super) async fn enlist(redis: &Redis, index: &IndexName) -> Result<()> {
+/// What a place knows of an index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct State {
+    /// Under which owners keep its notes.
+    pub(super) token: String,
+    incarnation: Option<Incarnation>,
+    progress: Progress,
+}
+
+/// How far what was stored before is noted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Progress {
+    Done,
+    /// Through this owner, and of the next one through this session; in the order of their keys.
+    Walking {
+        owner: String,
+        next: Option<(String, String)>,
+    },
+}
+
+impl State {
+    fn new(incarnation: Option<Incarnation>) -> Self {
+        let progress = Progress::Walking { owner: String::new(), next: None };
+        Self { token: Uuid::now_v7().simple().to_string(), incarnation, progress }
+    }
+
+    /// Neither keys of owners and sessions nor tokens hold blanks.
+    fn text(&self) -> String {
+        let incarnation = self.incarnation.map(|told| told.0.simple().to_string()).unwrap_or_default();
+        let progress = match &self.progress {
+            Progress::Done => "done".to_owned(),
+            Progress::Walking { owner, next: None } => format!("walking {owner}"),
+            Progress::Walking { owner, next: Some((next, session)) } => format!("walking {owner} {next} {session}"),
+        };
+        format!("{} {incarnation} {progress}", self.token)
+    }
+
+    fn read(text: &str) -> Result<Self> {
+        let parts: Vec<&str> = text.split(' ').collect();
+        let (token, incarnation, progress) = match *parts.as_slice() {
+            // As an earlier version of this crate wrote it, which knew of no incarnations.
+            [token, "done"] => (token, "", Progress::Done),
+            [token, "walking"] => (token, "", Progress::Walking { owner: String::new(), next: None }),
+            [token, told, "done"] => (token, told, Progress::Done),
+            [token, told, "walking", owner] => (token, told, Progress::Walking { owner: owner.to_owned(), next: None }),
+            [token, told, "walking", owner, next, session] => {
+                let next = Some((next.to_owned(), session.to_owned()));
+                (token, told, Progress::Walking { owner: owner.to_owned(), next })
+            }
+            _ => return Err(damaged("an index has no state")),
+        };
+        let incarnation = match incarnation {
+            "" => None,
+            told => Some(Incarnation(Uuid::parse_str(told).map_err(|_| damaged("an index has no state"))?)),
+        };
+        Ok(Self { token: token.to_owned(), incarnation, progress })
+    }
+}
+
+/// Begins to keep notes for `index`, and notes some of what is stored. Returns whether all is noted.
+pub(super) async fn enlist(redis: &Redis, index: &IndexName, told: Option<Incarnation>, limit: usize) -> Result<bool> {
     let (redis, index) = (redis.clone(), index.clone());
     let work = async move {
-        let fresh = format!("{} walking", Uuid::now_v7().simple());
-        let key = redis.keys().indexes();
-        redis.command(cmd("HSETNX").arg(&key).arg(index.as_str()).arg(fresh), ENLIST).await?;
-        // An enlistment that was cut off is taken up again.
-        let Some((token, false)) = find(&redis, &index).await? else { return Ok(()) };
-        let mut after: Option<Scope> = None;
-        loop {
-            let owners = listed(&redis, after.as_ref(), PAGE).await?;
-            let Some(last) = owners.last().cloned() else { break };
-            for owner in &owners {
-                let call = Call::change(&script::ENLIST, redis.keys().owner(owner));
-                redis.change(owner, call.arg(index.as_str()).arg(token.as_str()), ENLIST).await?;
-            }
-            after = Some(last);
+        let begun = begin(&redis, &index, told).await?;
+        let mut state = begun.clone();
+        let is_noted = note_some(&redis, &index, &mut state, limit).await?;
+        if is_noted {
+            state.progress = Progress::Done;
         }
-        let done = Call::new(&script::ENLISTED, key).arg(index.as_str()).arg(token);
-        redis.run(&done, ENLIST).await.map(drop)
+        // Where another process went on meanwhile, what it has noted of it counts.
+        let is_kept = state == begun || replace(&redis, &index, &begun, &state).await?;
+        Ok(is_noted && is_kept)
     };
     detached(ENLIST, work).await
+}
+
+/// Returns the state of an index, new or begun anew where it is of another incarnation.
+async fn begin(redis: &Redis, index: &IndexName, told: Option<Incarnation>) -> Result<State> {
+    let fresh = State::new(told);
+    let key = redis.keys().indexes();
+    redis.command(cmd("HSETNX").arg(&key).arg(index.as_str()).arg(fresh.text()), ENLIST).await?;
+    for _ in 0..TRIES {
+        // Retired meanwhile, it is not enlisted again by this call.
+        let Some(state) = find(redis, index).await? else { return Ok(State { progress: Progress::Done, ..fresh }) };
+        if told.is_none() || told == state.incarnation {
+            return Ok(state);
+        }
+        // The token stays, and with it the notes of what is gone.
+        let anew = State { token: state.token.clone(), ..State::new(told) };
+        if replace(redis, index, &state, &anew).await? {
+            return Ok(anew);
+        }
+    }
+    Err(contended(ENLIST))
+}
+
+/// Notes up to `limit` sessions, and moves the state on. Returns whether all are noted.
+async fn note_some(redis: &Redis, index: &IndexName, state: &mut State, limit: usize) -> Result<bool> {
+    let State { token, incarnation: _, progress } = state;
+    let Progress::Walking { owner: through, next } = progress else { return Ok(true) };
+    let (mut rest, mut left) = (limit, OWNERS);
+    loop {
+        let after = if through.is_empty() { None } else { Some(scope_of(through)?) };
+        let owners = listed(redis, after.as_ref(), PAGE).await?;
+        if owners.is_empty() {
+            return Ok(true);
+        }
+        for owner in owners {
+            loop {
+                if rest == 0 || left == 0 {
+                    return Ok(false);
+                }
+                let after =
+                    next.as_ref().filter(|(key, _)| key == owner.key()).map(|(_, session)| format!("({session}"));
+                let call = Call::change(&script::ENLIST, redis.keys().owner(&owner)).arg(index.as_str());
+                let call = call.arg(token.as_str()).arg(after.unwrap_or_else(|| "-".to_owned()));
+                let mut reply = redis.change(&owner, call.number(rest.min(STEP)), ENLIST).await?;
+                let (count, last) = (reply.number()?, reply.text()?);
+                let count = usize::try_from(count).unwrap_or(usize::MAX);
+                let is_all = count < rest.min(STEP);
+                rest = rest.saturating_sub(count);
+                if is_all {
+                    break;
+                }
+                *next = Some((owner.key().to_owned(), last));
+            }
+            (*through, *next) = (owner.key().to_owned(), None);
+            left -= 1;
+        }
+    }
+}
+
+fn scope_of(key: &str) -> Result<Scope> {
+    Scope::from_key(key).map_err(|_| damaged("no owner has this key"))
+}
+
+/// Puts a state in the place of another; returns whether that was still there.
+async fn replace(redis: &Redis, index: &IndexName, old: &State, new: &State) -> Result<bool> {
+    let call = Call::new(&script::ENLISTED, redis.keys().indexes()).arg(index.as_str());
+    Ok(redis.run(&call.arg(old.text()).arg(new.text()), ENLIST).await?.number()? == 1)
+}
+
+/// Forgets in which incarnation `index` was enlisted.
+pub(super) async fn doubt(redis: &Redis, index: &IndexName) -> Result<()> {
+    for _ in 0..TRIES {
+        let Some(state) = find(redis, index).await? else { return Ok(()) };
+        let doubted = State { incarnation: None, ..state.clone() };
+        if state == doubted || replace(redis, index, &state, &doubted).await? {
+            return Ok(());
+        }
+    }
+    Err(contended(DOUBT))
+}
+
+/// Returns the indexes that follow, in the order of their names.
+pub(super) async fn indexes(redis: &Redis) -> Result<Vec<Enlisted>> {
+    let states = redis.command(cmd("HGETALL").arg(redis.keys().indexes()), FIND).await?;
+    let mut enlisted = Vec::new();
+    for (name, state) in pairs(states)? {
+        let name = IndexName::new(&name).map_err(|_: Error| damaged("no index has this name"))?;
+        let State { token: _, incarnation, progress } = State::read(&state)?;
+        enlisted.push(Enlisted { name, incarnation, is_noted: progress == Progress::Done });
+    }
+    enlisted.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(enlisted)
 }
 
 /// Drops `index` with its notes.
@@ -67,11 +217,10 @@ pub(super) async fn retire(redis: &Redis, index: &IndexName) -> Result<()> {
     detached(RETIRE, work).await
 }
 
-/// Returns the token of an index, and whether all owners know it; none for an unknown one.
-pub(super) async fn find(redis: &Redis, index: &IndexName) -> Result<Option<(String, bool)>> {
+/// Returns what is known of an index; none for an unknown one.
+pub(super) async fn find(redis: &Redis, index: &IndexName) -> Result<Option<State>> {
     let state = redis.command(cmd("HGET").arg(redis.keys().indexes()).arg(index.as_str()), FIND).await?;
     let Some(state) = bytes(state)? else { return Ok(None) };
     let state = String::from_utf8(state).map_err(|_| damaged("an index has no state"))?;
-    let (token, state) = state.split_once(' ').ok_or_else(|| damaged("an index has no state"))?;
-    Ok(Some((token.to_owned(), state == "done")))
+    State::read(&state).map(Some)
 }

@@ -10,7 +10,7 @@ use memory_core::time::Timestamp;
 use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Target, latest_due, legible};
 use redis::cmd;
 
-use super::indexes::find;
+use super::indexes::{State, find};
 use crate::client::{Call, Redis, detached};
 use crate::error::damaged;
 use crate::reply::{Reply, number};
@@ -40,7 +40,7 @@ pub(super) async fn pending(redis: &Redis, index: &IndexName, now: Timestamp, li
     if limit == 0 {
         return Ok(Vec::new());
     }
-    let Some((token, _)) = find(redis, index).await? else { return Ok(Vec::new()) };
+    let Some(State { token, .. }) = find(redis, index).await? else { return Ok(Vec::new()) };
     let mut found: Vec<(Due, Note)> = Vec::new();
     let mut idle: Vec<Listed> = Vec::new();
     // An owner whose notes cannot be read holds up no other.
@@ -171,7 +171,7 @@ pub(super) async fn settle(redis: &Redis, index: &IndexName, notes: &[(Note, Out
     }
     let (redis, index, notes) = (redis.clone(), index.clone(), notes.to_vec());
     let work = async move {
-        let Some((token, _)) = find(&redis, &index).await? else { return Ok(()) };
+        let Some(State { token, .. }) = find(&redis, &index).await? else { return Ok(()) };
         let mut calls: BTreeMap<Scope, Call> = BTreeMap::new();
         for (note, outcome) in &notes {
             let Some(target) = target(&note.target) else { continue };
@@ -194,7 +194,7 @@ pub(super) async fn settle(redis: &Redis, index: &IndexName, notes: &[(Note, Out
 
 /// Returns how far `index` is behind.
 pub(super) async fn backlog(redis: &Redis, index: &IndexName) -> Result<Backlog> {
-    let Some((token, _)) = find(redis, index).await? else { return Ok(Backlog::default()) };
+    let Some(State { token, .. }) = find(redis, index).await? else { return Ok(Backlog::default()) };
     let mut backlog = Backlog::default();
     let mut after = "-inf".to_owned();
     loop {
@@ -210,7 +210,7 @@ pub(super) async fn backlog(redis: &Redis, index: &IndexName) -> Result<Backlog>
 
 /// Returns how far `index` is behind for one owner.
 pub(super) async fn backlog_of(redis: &Redis, scope: &Scope, index: &IndexName) -> Result<Backlog> {
-    let Some((token, _)) = find(redis, index).await? else { return Ok(Backlog::default()) };
+    let Some(State { token, .. }) = find(redis, index).await? else { return Ok(Backlog::default()) };
     count(redis, scope, &token).await
 }
 

@@ -12,7 +12,7 @@ use super::support::{chat, message, scope, tell};
 pub(crate) async fn damaged(servers: Servers) -> Scene {
     let server = servers.own("redis")?.start().await?;
     let (chat, index) = (chat(server.url()).await?, IndexName::new("text/test-1")?);
-    chat.enlist(&index).await?;
+    chat.enlist(&index, None, usize::MAX).await?;
     for subject in ["ada", "bob"] {
         let batch = Append::new(vec![message("one".to_owned())]);
         chat.append(&scope(subject)?, &SessionId::new("s")?, &batch).await?;

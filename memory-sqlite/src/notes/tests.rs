@@ -61,7 +61,7 @@ async fn a_note_that_cannot_be_read_holds_up_no_other() {
     let path = folder.path().join("memory.db");
     let file = Sqlite::connect(SqliteConfig::new(&path)).await.unwrap();
     let (records, index) = (SqliteRecords::new(&file), IndexName::new("text/test-1").unwrap());
-    records.enlist(&index).await.unwrap();
+    records.enlist(&index, None, usize::MAX).await.unwrap();
     put(&records, "ada").await;
     put(&records, "bob").await;
     damage(&path, "UPDATE owner SET key = 'no key of a scope' WHERE key = 'acme.ada'").await;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Target, latest_due};
+use memory_core::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Target, latest_due};
 use memory_core::{Epoch, Scope, Seq, Timestamp};
 
 /// What happened to a target.
@@ -26,6 +26,8 @@ pub(crate) struct Row {
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     pub(crate) indexes: BTreeMap<IndexName, BTreeMap<(Scope, Target), Row>>,
+    /// What is known of each, and through what it has notes of all that was stored before.
+    pub(crate) enlisted: BTreeMap<IndexName, (Enlisted, Option<(Scope, Target)>)>,
     /// The last stamp: never one twice, so that no late settlement fits a later note.
     last: u64,
 }
@@ -33,6 +35,25 @@ pub(crate) struct Notes {
 const AT_ONCE: Option<Timestamp> = Some(Timestamp(i64::MIN));
 
 impl Notes {
+    /// Begins to keep notes for an index, anew in another incarnation. Returns through what it has notes of all that was
+    /// stored before; none if that is everything.
+    pub(crate) fn enlist(&mut self, index: &IndexName, told: Option<Incarnation>) -> Option<Option<(Scope, Target)>> {
+        self.indexes.entry(index.clone()).or_default();
+        let new = || (Enlisted { name: index.clone(), incarnation: told, is_noted: false }, None);
+        let known = self.enlisted.entry(index.clone()).or_insert_with(new);
+        if told.is_some() && told != known.0.incarnation {
+            *known = new();
+        }
+        (!known.0.is_noted).then(|| known.1.clone())
+    }
+
+    pub(crate) fn noted(&mut self, index: &IndexName, through: Option<(Scope, Target)>, is_noted: bool) {
+        if let Some((known, place)) = self.enlisted.get_mut(index) {
+            known.is_noted = is_noted;
+            *place = through.or(place.take());
+        }
+    }
+
     /// Notes a change for one index, or for all of them.
     pub(crate) fn mark(
         &mut self,

@@ -9,7 +9,7 @@ use memory_core::chat::{
     revision_after_deletion,
 };
 use memory_core::store::{Durability, Erased, ErasureLevel, Health, Store};
-use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Target, Upkeep};
+use memory_core::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Target, Upkeep};
 use memory_core::{Epoch, Error, MessageId, Result, Scope, Seq, SessionId, StoredMessage, Timestamp};
 
 use crate::notes::{Change, Notes};
@@ -263,24 +263,39 @@ impl ChatStore for TinyChat {
 
 #[async_trait]
 impl Upkeep for TinyChat {
-    async fn enlist(&self, index: &IndexName) -> Result<()> {
+    async fn enlist(&self, index: &IndexName, incarnation: Option<Incarnation>, limit: usize) -> Result<bool> {
         let mut state = self.lock();
         let State { owners, notes } = &mut *state;
-        if notes.indexes.contains_key(index) {
-            return Ok(());
+        let Some(through) = notes.enlist(index, incarnation) else { return Ok(true) };
+        let stored = owners.iter().flat_map(|(scope, owner)| {
+            let filled = owner.sessions.iter().filter(|(_, kept)| !kept.rows.is_empty());
+            filled.map(move |(name, kept)| ((scope.clone(), Target::Messages(name.clone())), owner.epoch, kept.head()))
+        });
+        let mut stored = stored.skip_while(|(place, ..)| through.as_ref().is_some_and(|through| place <= through));
+        let some: Vec<_> = stored.by_ref().take(limit).collect();
+        let is_noted = stored.next().is_none();
+        for ((scope, target), epoch, head) in &some {
+            notes.mark(Some(index), (scope, target), *epoch, (Seq(1), *head), Change::Changed);
         }
-        notes.indexes.insert(index.clone(), BTreeMap::new());
-        for (scope, owner) in owners {
-            for (name, kept) in owner.sessions.iter().filter(|(_, kept)| !kept.rows.is_empty()) {
-                let target = Target::Messages(name.clone());
-                notes.mark(Some(index), (scope, &target), owner.epoch, (Seq(1), kept.head()), Change::Appended);
-            }
+        notes.noted(index, some.into_iter().last().map(|(place, ..)| place), is_noted);
+        Ok(is_noted)
+    }
+
+    async fn doubt(&self, index: &IndexName) -> Result<()> {
+        if let Some(enlisted) = self.lock().notes.enlisted.get_mut(index) {
+            enlisted.0.incarnation = None;
         }
         Ok(())
     }
 
+    async fn indexes(&self) -> Result<Vec<Enlisted>> {
+        Ok(self.lock().notes.enlisted.values().map(|(enlisted, _)| enlisted.clone()).collect())
+    }
+
     async fn retire(&self, index: &IndexName) -> Result<()> {
-        self.lock().notes.indexes.remove(index);
+        let mut state = self.lock();
+        state.notes.indexes.remove(index);
+        state.notes.enlisted.remove(index);
         Ok(())
     }
 

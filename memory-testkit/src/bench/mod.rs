@@ -1,6 +1,7 @@
 //! Measures asynchronous calls for the benches of backends: the wall time of each, and the CPU time of all threads
 //! together; finds the server; and generates what they put.
 
+pub mod enlist;
 mod server;
 pub mod texts;
 mod turns;

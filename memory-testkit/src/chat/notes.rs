@@ -35,7 +35,7 @@ scenarios!(DURABLE: Chat, Needs::Durability = [a_restart_keeps_notes]);
 /// Enlists an index and returns its name.
 async fn enlist(bed: &Bed<Chat>) -> memory_core::Result<IndexName> {
     let index = IndexName::new("text/test-1")?;
-    bed.store.upkeep().enlist(&index).await?;
+    crate::upkeep::enlist(&**bed.store.upkeep(), &index).await?;
     Ok(index)
 }
 

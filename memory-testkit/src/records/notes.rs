@@ -22,7 +22,7 @@ scenarios!(TABLE: Records = [
 
 async fn enlist(bed: &Bed<Records>) -> memory_core::Result<(IndexName, Shelf)> {
     let index = IndexName::new("text/test-1")?;
-    bed.store.upkeep().enlist(&index).await?;
+    crate::upkeep::enlist(&**bed.store.upkeep(), &index).await?;
     Ok((index, Shelf::plain(bed)?))
 }
 

@@ -52,7 +52,7 @@ async fn a_restart_keeps_records(bed: Bed<Records>) -> Scene {
 async fn a_restart_keeps_deletions_epochs_and_notes(bed: Bed<Records>) -> Scene {
     let shelf = Shelf::plain(&bed)?;
     let index = IndexName::new("text/test-1")?;
-    shelf.records.upkeep().enlist(&index).await?;
+    crate::upkeep::enlist(&**shelf.records.upkeep(), &index).await?;
     let record = fact("tea");
     shelf.put(&[&record]).await?;
     shelf.delete(&[record.id]).await?;

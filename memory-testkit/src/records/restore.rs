@@ -130,7 +130,7 @@ async fn refuses_numbers_that_cannot_be_counted_on_from(bed: Bed<Records>) -> Sc
 async fn the_note_of_the_largest_version_is_settled(bed: Bed<Records>) -> Scene {
     let (shelf, index) = (Shelf::plain(&bed)?, IndexName::new("text/test-1")?);
     let upkeep = bed.store.upkeep();
-    upkeep.enlist(&index).await?;
+    crate::upkeep::enlist(&**upkeep, &index).await?;
     let settle = async |promised: u64, is_gone: bool| -> Scene {
         let note = only(upkeep.pending(&index, bed.clock.now(), 10).await?)?;
         equal((note.upto, note.gone), (Seq(promised), is_gone))?;

@@ -111,7 +111,7 @@ async fn a_sweep_notes_what_is_gone(bed: Bed<Records>) -> Scene {
     let record = brief("short", 10);
     shelf.put(&[&record, &fact("lasting")]).await?;
     let index = IndexName::new("text/test-1")?;
-    bed.store.upkeep().enlist(&index).await?;
+    crate::upkeep::enlist(&**bed.store.upkeep(), &index).await?;
     sweep(&bed, later(10)).await?;
     let notes = bed.store.upkeep().pending(&index, bed.clock.now(), MANY).await?;
     let gone: Vec<_> = notes.into_iter().filter(|note| note.gone).map(|note| note.target).collect();

@@ -9,7 +9,7 @@ use memory_core::chat::{Append, Appended, ChatStore, Compaction, Fence, Found, P
 use memory_core::record::{RecordBatch, RecordStore};
 use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
-use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Upkeep};
+use memory_core::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Upkeep};
 use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore};
 use memory_core::{
     Epoch, Filter, ItemId, MessageId, RecordId, Result, Scope, SessionId, StoredMessage, StoredRecord, Timestamp,
@@ -125,7 +125,9 @@ far! {
         restore(r scope: &Scope, r rows: &[StoredRecord]) -> ();
     }
     Upkeep {} calls {
-        enlist(r index: &IndexName) -> ();
+        enlist(r index: &IndexName, c incarnation: Option<Incarnation>, c limit: usize) -> bool;
+        doubt(r index: &IndexName) -> ();
+        indexes() -> Vec<Enlisted>;
         retire(r index: &IndexName) -> ();
         pending(r index: &IndexName, c now: Timestamp, c limit: usize) -> Vec<Note>;
         settle(r index: &IndexName, r notes: &[(Note, Outcome)]) -> ();
@@ -141,6 +143,7 @@ far! {
             self.inner.analysis()
         }
     } calls {
+        incarnation() -> Incarnation;
         put(r scope: &Scope, r entries: &[TextEntry], c visibility: Visibility) -> Vec<Rejected>;
         flush() -> ();
         search(r scope: &Scope, r query: &TextQuery) -> TextHits;
@@ -152,6 +155,7 @@ far! {
             self.inner.space()
         }
     } calls {
+        incarnation() -> Incarnation;
         put(r scope: &Scope, r entries: &[VectorEntry], c visibility: Visibility) -> Vec<Rejected>;
         flush() -> ();
         search(r scope: &Scope, r query: &VectorQuery) -> Vec<VectorHit>;

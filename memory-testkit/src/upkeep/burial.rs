@@ -48,7 +48,7 @@ async fn a_burial_raises_the_epoch_by_one<S: Keeper>(bed: Bed<S>) -> Scene {
 async fn a_burial_notes_the_owner_for_every_index<S: Keeper>(bed: Bed<S>) -> Scene {
     let one = Follower::enlisted(&bed).await?;
     let other = one.beside("vector/test-1")?;
-    other.store.upkeep().enlist(&other.index).await?;
+    crate::upkeep::enlist(&**other.store.upkeep(), &other.index).await?;
     one.write(&["a"]).await?;
     let epoch = bury(one.store.upkeep(), &one.scope).await?;
     for follower in [&one, &other] {
@@ -147,7 +147,7 @@ async fn notes_carry_the_epoch_of_their_owner<S: Keeper>(bed: Bed<S>) -> Scene {
     follower.write(&["a"]).await?;
     equal(follower.note("a").await?.epoch, epoch)?;
     let later = follower.beside("text/later")?;
-    later.store.upkeep().enlist(&later.index).await?;
+    crate::upkeep::enlist(&**later.store.upkeep(), &later.index).await?;
     equal(later.note("a").await?.epoch, epoch)
 }
 

@@ -121,7 +121,7 @@ impl<S: Keeper> Follower<S> {
     /// Returns a follower that is enlisted.
     pub(super) async fn enlisted(bed: &Bed<S>) -> Result<Self> {
         let follower = Self::new(bed)?;
-        follower.store.upkeep().enlist(&follower.index).await?;
+        crate::upkeep::enlist(&**follower.store.upkeep(), &follower.index).await?;
         Ok(follower)
     }
 

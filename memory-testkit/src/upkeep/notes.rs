@@ -46,7 +46,7 @@ async fn notes_go_to_every_enlisted_index_and_to_no_other<S: Keeper>(bed: Bed<S>
     let one = Follower::enlisted(&bed).await?;
     let other = one.beside("vector/test-1")?;
     let unknown = one.beside("text/test-2")?;
-    other.store.upkeep().enlist(&other.index).await?;
+    crate::upkeep::enlist(&**other.store.upkeep(), &other.index).await?;
     one.write(&["a"]).await?;
     equal((one.due(0).await?.len(), other.due(0).await?.len()), (1, 1))?;
     equal(unknown.due(0).await?, [])?;
@@ -59,7 +59,7 @@ async fn enlisting_notes_what_is_stored_already<S: Keeper>(bed: Bed<S>) -> Scene
     let follower = Follower::new(&bed)?;
     follower.write(&["a", "b", "b"]).await?;
     follower.store.write(&bed.scope("bob")?, "a").await?;
-    follower.store.upkeep().enlist(&follower.index).await?;
+    crate::upkeep::enlist(&**follower.store.upkeep(), &follower.index).await?;
     let mut notes = follower.due(0).await?;
     notes.sort_by_key(|note| (note.scope.clone(), note.target.clone()));
     let mut promised = vec![
@@ -77,7 +77,7 @@ async fn enlisting_again_leaves_an_index_as_it_is<S: Keeper>(bed: Bed<S>) -> Sce
     let note = follower.note("a").await?;
     follower.done(&note).await?;
     follower.retry(&follower.note("b").await?, 60).await?;
-    follower.store.upkeep().enlist(&follower.index).await?;
+    crate::upkeep::enlist(&**follower.store.upkeep(), &follower.index).await?;
     equal(follower.due(0).await?, [])?;
     equal(only(follower.due(60).await?)?.attempts, 1)
 }
@@ -85,7 +85,7 @@ async fn enlisting_again_leaves_an_index_as_it_is<S: Keeper>(bed: Bed<S>) -> Sce
 async fn retiring_drops_an_index_with_its_notes<S: Keeper>(bed: Bed<S>) -> Scene {
     let one = Follower::enlisted(&bed).await?;
     let other = one.beside("vector/test-1")?;
-    other.store.upkeep().enlist(&other.index).await?;
+    crate::upkeep::enlist(&**other.store.upkeep(), &other.index).await?;
     one.write(&["a", "b"]).await?;
     one.give_up(&one.note("b").await?).await?;
     one.store.upkeep().retire(&one.index).await?;
@@ -102,7 +102,7 @@ async fn enlisting_a_retired_index_notes_everything_anew<S: Keeper>(bed: Bed<S>)
     follower.done(&follower.note("a").await?).await?;
     follower.give_up(&follower.note("b").await?).await?;
     follower.store.upkeep().retire(&follower.index).await?;
-    follower.store.upkeep().enlist(&follower.index).await?;
+    crate::upkeep::enlist(&**follower.store.upkeep(), &follower.index).await?;
     let mut targets = follower.targets().await?;
     targets.sort();
     let mut promised = vec![S::target("a")?, S::target("b")?, S::target("c")?];
@@ -161,7 +161,7 @@ async fn enlisting_notes_nothing_that_was_removed<S: Keeper>(bed: Bed<S>) -> Sce
     let follower = Follower::new(&bed)?;
     follower.write(&["a", "b"]).await?;
     follower.store.remove(&follower.scope, "a").await?;
-    follower.store.upkeep().enlist(&follower.index).await?;
+    crate::upkeep::enlist(&**follower.store.upkeep(), &follower.index).await?;
     equal(follower.targets().await?, [S::target("b")?])
 }
 

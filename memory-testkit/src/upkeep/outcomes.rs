@@ -290,8 +290,8 @@ async fn enlist_is_repeated_after_a_lost_answer<S: Keeper>(bed: Bed<S>) -> Scene
     let follower = Follower::new(&bed)?;
     follower.write(&["a", "b"]).await?;
     let upkeep = cut(&follower, "enlist");
-    fails!(upkeep.enlist(&follower.index).await, memory_core::Error::Backend { .. });
-    upkeep.enlist(&follower.index).await?;
+    fails!(upkeep.enlist(&follower.index, Some(crate::upkeep::first()), 100).await, memory_core::Error::Backend { .. });
+    upkeep.enlist(&follower.index, Some(crate::upkeep::first()), 100).await?;
     equal(follower.due(0).await?.len(), 2)
 }
 

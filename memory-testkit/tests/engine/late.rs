@@ -9,6 +9,7 @@ use memory_core::engine::{Forget, Memory, Remember, Scoped, Search};
 use memory_core::reference::{MemChat, MemRecords, MemText};
 use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
+use memory_core::upkeep::Incarnation;
 use memory_core::{Epoch, Error, ItemId, Message, Result, Role, Scope, Timestamp, Truth, Version};
 
 use crate::bench::session;
@@ -59,6 +60,10 @@ impl Store for Repeating {
 impl TextStore for Repeating {
     fn analysis(&self) -> &str {
         self.inner.analysis()
+    }
+
+    async fn incarnation(&self) -> Result<Incarnation> {
+        self.inner.incarnation().await
     }
 
     async fn put(&self, scope: &Scope, entries: &[TextEntry], visibility: Visibility) -> Result<Vec<Rejected>> {

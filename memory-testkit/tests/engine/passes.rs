@@ -11,7 +11,7 @@ use memory_core::engine::{Memory, Remember, Scoped, Search};
 use memory_core::record::{Expect, Put, Record, RecordBatch, RecordStore};
 use memory_core::reference::{MemChat, MemRecords, MemText};
 use memory_core::store::{Erased, Health, Store};
-use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Target, Upkeep};
+use memory_core::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Target, Upkeep};
 use memory_core::{Epoch, Error, Message, Result, Role, Scope, Timestamp, Truth};
 use memory_testkit::doubles::{Counting, EmbedderMode, Faulty, Tapped, When};
 
@@ -57,8 +57,16 @@ impl Store for BadOwner {
 
 #[async_trait]
 impl Upkeep for BadOwner {
-    async fn enlist(&self, index: &IndexName) -> Result<()> {
-        self.inner.enlist(index).await
+    async fn enlist(&self, index: &IndexName, incarnation: Option<Incarnation>, limit: usize) -> Result<bool> {
+        self.inner.enlist(index, incarnation, limit).await
+    }
+
+    async fn doubt(&self, index: &IndexName) -> Result<()> {
+        self.inner.doubt(index).await
+    }
+
+    async fn indexes(&self) -> Result<Vec<Enlisted>> {
+        self.inner.indexes().await
     }
 
     async fn retire(&self, index: &IndexName) -> Result<()> {

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use memory_core::chat::{Append, Appended, ChatStore, Compaction, Fence, Found, Page, Redacted, SessionState, Slice};
 use memory_core::reference::MemChat;
 use memory_core::store::{Erased, Health, Store};
-use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Upkeep};
+use memory_core::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Upkeep};
 use memory_core::{Epoch, MessageId, Result, Scope, SessionId, StoredMessage, Timestamp, Truth};
 use memory_testkit::{Chat, chat};
 
@@ -75,8 +75,18 @@ pub(crate) trait Break: Debug + Send + Sync + 'static {
         inner.erase(scope, below).await
     }
 
-    async fn enlist(&self, inner: &MemChat, index: &IndexName) -> Result<()> {
-        inner.enlist(index).await
+    async fn enlist(
+        &self,
+        inner: &MemChat,
+        index: &IndexName,
+        incarnation: Option<Incarnation>,
+        limit: usize,
+    ) -> Result<bool> {
+        inner.enlist(index, incarnation, limit).await
+    }
+
+    async fn indexes(&self, inner: &MemChat) -> Result<Vec<Enlisted>> {
+        inner.indexes().await
     }
 
     async fn pending(&self, inner: &MemChat, index: &IndexName, now: Timestamp, limit: usize) -> Result<Vec<Note>> {
@@ -178,8 +188,16 @@ impl<B: Break> ChatStore for Mutant<B> {
 
 #[async_trait]
 impl<B: Break> Upkeep for Mutant<B> {
-    async fn enlist(&self, index: &IndexName) -> Result<()> {
-        self.broken.enlist(&self.inner, index).await
+    async fn enlist(&self, index: &IndexName, incarnation: Option<Incarnation>, limit: usize) -> Result<bool> {
+        self.broken.enlist(&self.inner, index, incarnation, limit).await
+    }
+
+    async fn doubt(&self, index: &IndexName) -> Result<()> {
+        self.inner.doubt(index).await
+    }
+
+    async fn indexes(&self) -> Result<Vec<Enlisted>> {
+        self.broken.indexes(&self.inner).await
     }
 
     async fn retire(&self, index: &IndexName) -> Result<()> {

@@ -4,6 +4,7 @@ mod bounds;
 mod chat;
 mod chat_stores;
 mod embedders;
+mod enlisting;
 mod forgetting;
 mod frame;
 mod records;

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use memory_core::record::{RecordBatch, RecordStore};
 use memory_core::reference::MemRecords;
 use memory_core::store::{Erased, Health, Store};
-use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Upkeep};
+use memory_core::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Upkeep};
 use memory_core::{Epoch, Filter, RecordId, Result, Scope, StoredRecord, Timestamp, Truth};
 use memory_testkit::{Records, records};
 
@@ -45,6 +45,16 @@ pub(crate) trait Break: Debug + Send + Sync + 'static {
 
     async fn restore(&self, inner: &MemRecords, scope: &Scope, rows: &[StoredRecord]) -> Result<()> {
         inner.restore(scope, rows).await
+    }
+
+    async fn enlist(
+        &self,
+        inner: &MemRecords,
+        index: &IndexName,
+        incarnation: Option<Incarnation>,
+        limit: usize,
+    ) -> Result<bool> {
+        inner.enlist(index, incarnation, limit).await
     }
 
     async fn settle(&self, inner: &MemRecords, index: &IndexName, notes: &[(Note, Outcome)]) -> Result<()> {
@@ -127,8 +137,16 @@ impl<B: Break> RecordStore for Mutant<B> {
 
 #[async_trait]
 impl<B: Break> Upkeep for Mutant<B> {
-    async fn enlist(&self, index: &IndexName) -> Result<()> {
-        self.inner.enlist(index).await
+    async fn enlist(&self, index: &IndexName, incarnation: Option<Incarnation>, limit: usize) -> Result<bool> {
+        self.broken.enlist(&self.inner, index, incarnation, limit).await
+    }
+
+    async fn doubt(&self, index: &IndexName) -> Result<()> {
+        self.inner.doubt(index).await
+    }
+
+    async fn indexes(&self) -> Result<Vec<Enlisted>> {
+        self.inner.indexes().await
     }
 
     async fn retire(&self, index: &IndexName) -> Result<()> {

@@ -12,9 +12,9 @@ mod journals;
 mod set_aside;
 mod text_answers;
 mod text_breaks;
-mod texts;
+pub(crate) mod texts;
 mod vector_breaks;
-mod vectors;
+pub(crate) mod vectors;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

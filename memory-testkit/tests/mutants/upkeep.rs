@@ -91,45 +91,6 @@ async fn a_store_that_forgets_notes_is_caught() {
     caught(ForgetsNotes, &["a_note_done_is_gone", "an_indexer_beside_writers_misses_nothing"]).await;
 }
 
-/// Enlists without noting what is stored.
-#[derive(Clone, Debug)]
-struct EnlistsForLaterOnly;
-
-#[async_trait]
-impl Break for EnlistsForLaterOnly {
-    async fn enlist(&self, inner: &MemChat, index: &IndexName) -> Result<()> {
-        inner.enlist(index).await?;
-        for note in inner.pending(index, END, usize::MAX).await? {
-            let through = note.upto;
-            inner.settle(index, &[(note, Outcome::Done { through })]).await?;
-        }
-        Ok(())
-    }
-}
-
-#[tokio::test]
-async fn an_enlisting_that_notes_nothing_is_caught() {
-    let by = ["enlisting_notes_what_is_stored_already", "enlisting_a_retired_index_notes_everything_anew"];
-    caught(EnlistsForLaterOnly, &by).await;
-}
-
-/// Enlists an enlisted index anew.
-#[derive(Clone, Debug)]
-struct EnlistsAnew;
-
-#[async_trait]
-impl Break for EnlistsAnew {
-    async fn enlist(&self, inner: &MemChat, index: &IndexName) -> Result<()> {
-        inner.retire(index).await?;
-        inner.enlist(index).await
-    }
-}
-
-#[tokio::test]
-async fn an_enlisting_that_begins_anew_is_caught() {
-    caught(EnlistsAnew, &["enlisting_again_leaves_an_index_as_it_is"]).await;
-}
-
 /// Tries again at once, whatever was asked for.
 #[derive(Clone, Debug)]
 struct RetriesAtOnce;

@@ -11,6 +11,7 @@ use memory_core::analysis::Analysis;
 use memory_core::cache::Cache;
 use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
+use memory_core::upkeep::Incarnation;
 use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore};
 use memory_core::{Epoch, Error, ItemId, Result, Scope, Version};
 use tokio::sync::OnceCell;
@@ -106,6 +107,10 @@ impl TextStore for Late<dyn TextStore, String> {
         &self.of
     }
 
+    async fn incarnation(&self) -> Result<Incarnation> {
+        self.store().await?.incarnation().await
+    }
+
     async fn put(&self, scope: &Scope, entries: &[TextEntry], visibility: Visibility) -> Result<Vec<Rejected>> {
         self.store().await?.put(scope, entries, visibility).await
     }
@@ -131,6 +136,10 @@ impl TextStore for Late<dyn TextStore, String> {
 impl VectorStore for Late<dyn VectorStore, EmbeddingSpace> {
     fn space(&self) -> &EmbeddingSpace {
         &self.of
+    }
+
+    async fn incarnation(&self) -> Result<Incarnation> {
+        self.store().await?.incarnation().await
     }
 
     async fn put(&self, scope: &Scope, entries: &[VectorEntry], visibility: Visibility) -> Result<Vec<Rejected>> {

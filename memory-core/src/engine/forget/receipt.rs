@@ -23,6 +23,15 @@ pub struct StoreErasure {
     pub why: Option<String>,
 }
 
+/// An index that follows what is stored and is not open in this process, so that it could not be asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unasked {
+    /// The index's name.
+    pub index: String,
+    /// Notes of the owner that it has not carried out yet; `None` if truth did not tell.
+    pub notes: Option<u64>,
+}
+
 /// What was forgotten.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ForgetReceipt {
@@ -34,8 +43,12 @@ pub struct ForgetReceipt {
     pub epoch: Option<Epoch>,
     /// What each store did, if everything was forgotten; else the indexes that failed.
     pub stores: Vec<StoreErasure>,
-    /// Whether a last look into truth found nothing derived, and every index confirmed that nothing is left. If an index did
-    /// not, upkeep goes on with it, as it does with what an earlier call that was cut off left in an index; nothing can be
+    /// The indexes that could not be asked, because this process has not opened them. What was forgotten is noted for them,
+    /// and gone from them when they have no notes of the owner any more; the same call tells. One that nobody opens any more
+    /// is retired.
+    pub unasked: Vec<Unasked>,
+    /// Whether a last look into truth found nothing derived, every index that could be asked confirmed that nothing is left,
+    /// and no other has notes of the owner. If an index did not confirm, upkeep goes on with it, as it does with what an earlier call that was cut off left in an index; nothing can be
     /// recalled either way, because truth holds it no more. A cache that did not answer is not asked again before what it
     /// holds has expired; other processes that reach it may see that until then.
     pub complete: bool,
@@ -55,6 +68,21 @@ pub(super) fn erasure(part: &'static str, backend: &'static str, answer: Result<
 }
 
 impl ForgetReceipt {
+    /// Names the indexes that could not be asked; `Err` if truth did not tell which follow.
+    pub(super) fn with_unasked(mut self, unasked: Result<Vec<Unasked>>) -> Self {
+        match unasked {
+            Ok(unasked) => {
+                self.complete &= unasked.iter().all(|index| index.notes == Some(0));
+                self.unasked = unasked;
+            }
+            Err(error) => {
+                self.complete = false;
+                self.stores.push(erasure("indexes", "truth", Err(error)));
+            }
+        }
+        self
+    }
+
     /// Names what a cache could not take back. This process does not ask it until that has expired.
     pub(super) fn without_cache(mut self, errors: Vec<Error>) -> Self {
         let is_named = self.stores.iter().any(|store| store.part == "cache" && store.why.is_some());
@@ -88,6 +116,7 @@ impl Draft {
             epoch: None,
             complete: stores.is_empty() && !self.is_unsettled,
             stores,
+            unasked: Vec::new(),
         }
     }
 }

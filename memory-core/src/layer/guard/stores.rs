@@ -19,7 +19,7 @@ use crate::scope::{Epoch, Scope};
 use crate::store::{Erased, Health, Store};
 use crate::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
 use crate::time::Timestamp;
-use crate::upkeep::{Backlog, IndexName, Note, Outcome, Upkeep};
+use crate::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Upkeep};
 use crate::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore};
 
 use super::Guarded;
@@ -72,7 +72,9 @@ guarded! {
         bulk "restore records" restore(scope: &Scope, rows: &[StoredRecord]) -> ();
     }
     Upkeep calls {
-        bulk "enlist an index" enlist(index: &IndexName) -> ();
+        bulk "enlist an index" enlist(index: &IndexName, incarnation: Option<Incarnation>, limit: usize) -> bool;
+        quick "doubt an index" doubt(index: &IndexName) -> ();
+        quick "list indexes" indexes() -> Vec<Enlisted>;
         bulk "retire an index" retire(index: &IndexName) -> ();
         quick "read notes" pending(index: &IndexName, now: Timestamp, limit: usize) -> Vec<Note>;
         bulk "settle notes" settle(index: &IndexName, notes: &[(Note, Outcome)]) -> ();
@@ -88,6 +90,7 @@ guarded! {
             self.inner.analysis()
         }
     } calls {
+        quick "read the incarnation of the terms" incarnation() -> Incarnation;
         bulk "put terms" put(scope: &Scope, entries: &[TextEntry], visibility: Visibility) -> Vec<Rejected>;
         bulk "flush terms" flush() -> ();
         quick "search words" search(scope: &Scope, query: &TextQuery) -> TextHits;
@@ -99,6 +102,7 @@ guarded! {
             self.inner.space()
         }
     } calls {
+        quick "read the incarnation of the vectors" incarnation() -> Incarnation;
         bulk "put vectors" put(scope: &Scope, entries: &[VectorEntry], visibility: Visibility) -> Vec<Rejected>;
         bulk "flush vectors" flush() -> ();
         quick "search vectors" search(scope: &Scope, query: &VectorQuery) -> Vec<VectorHit>;

@@ -10,24 +10,38 @@ use crate::id::Seq;
 use crate::reference::notes::Mark;
 use crate::scope::{Epoch, Scope};
 use crate::time::Timestamp;
-use crate::upkeep::{Backlog, IndexName, Note, Outcome, Target, Upkeep};
+use crate::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Target, Upkeep};
 
 #[async_trait]
 impl Upkeep for MemChat {
-    async fn enlist(&self, index: &IndexName) -> Result<()> {
+    async fn enlist(&self, index: &IndexName, incarnation: Option<Incarnation>, limit: usize) -> Result<bool> {
         let mut state = self.state.lock();
         let State { owners, notes } = &mut *state;
-        if !notes.enlist(index) {
-            return Ok(());
-        }
-        for (scope, owner) in owners {
-            for session in owner.filled(None) {
-                let upto = owner.session(session).map(|kept| kept.head()).unwrap_or_default();
-                let mark = Mark::Appended { from: Seq(1), upto };
-                notes.mark_for(index, scope, &Target::Messages(session.clone()), owner.epoch, mark);
-            }
-        }
+        notes.enlist(index, incarnation);
+        Ok(notes.stock(index, limit, |through| {
+            let from = through.clone().map_or(Bound::Unbounded, |(scope, _)| Bound::Included(scope));
+            owners.range::<Scope, _>((from, Bound::Unbounded)).flat_map(move |(scope, owner)| {
+                let through = through.as_ref().filter(|(last, _)| last == scope);
+                let session = through.and_then(|(_, target)| match target {
+                    Target::Messages(session) => Some(session),
+                    _ => None,
+                });
+                let sessions: Vec<_> = owner.filled(session).collect();
+                sessions.into_iter().map(move |session| {
+                    let upto = owner.session(session).map(|kept| kept.head()).unwrap_or_default();
+                    (scope, Target::Messages(session.clone()), owner.epoch, Mark::Changed { from: Seq(1), upto })
+                })
+            })
+        }))
+    }
+
+    async fn doubt(&self, index: &IndexName) -> Result<()> {
+        self.state.lock().notes.doubt(index);
         Ok(())
+    }
+
+    async fn indexes(&self) -> Result<Vec<Enlisted>> {
+        Ok(self.state.lock().notes.indexes())
     }
 
     async fn retire(&self, index: &IndexName) -> Result<()> {

@@ -14,7 +14,7 @@ impl Bench {
     fn new() -> Self {
         let index = IndexName::new("text/test").unwrap();
         let mut notes = Notes::default();
-        assert!(notes.enlist(&index));
+        notes.enlist(&index, None);
         Self { notes, index, scope: Scope::new("acme", "ada").unwrap(), session: SessionId::new("s").unwrap() }
     }
 
@@ -215,7 +215,7 @@ fn an_erasure_replaces_all_notes_of_its_owner_and_outlives_them() {
 fn indexes_have_notes_of_their_own() {
     let mut bench = Bench::new();
     let second = IndexName::new("vector/test").unwrap();
-    assert!(bench.notes.enlist(&second) && !bench.notes.enlist(&second));
+    bench.notes.enlist(&second, None);
     bench.append(1, 2);
     bench.settle(&bench.only(), done(2));
     assert_eq!(bench.notes.pending(&second, NOW, 9).len(), 1);

@@ -10,23 +10,37 @@ use crate::id::RecordId;
 use crate::reference::notes::Mark;
 use crate::scope::{Epoch, Scope};
 use crate::time::Timestamp;
-use crate::upkeep::{Backlog, IndexName, Note, Outcome, Target, Upkeep};
+use crate::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Target, Upkeep};
 
 #[async_trait]
 impl Upkeep for MemRecords {
-    async fn enlist(&self, index: &IndexName) -> Result<()> {
+    async fn enlist(&self, index: &IndexName, incarnation: Option<Incarnation>, limit: usize) -> Result<bool> {
         let mut state = self.state.lock();
         let State { owners, notes, expiring: _ } = &mut *state;
-        if !notes.enlist(index) {
-            return Ok(());
-        }
-        for (scope, owner) in owners {
-            for (id, row) in &owner.rows {
-                let mark = Mark::Versioned { version: row.version, gone: false };
-                notes.mark_for(index, scope, &Target::Record(*id), owner.epoch, mark);
-            }
-        }
+        notes.enlist(index, incarnation);
+        Ok(notes.stock(index, limit, |through| {
+            let from = through.clone().map_or(Bound::Unbounded, |(scope, _)| Bound::Included(scope));
+            owners.range::<Scope, _>((from, Bound::Unbounded)).flat_map(move |(scope, owner)| {
+                let through = through.as_ref().filter(|(last, _)| last == scope);
+                let record = through.map_or(Bound::Unbounded, |(_, target)| match target {
+                    Target::Record(id) => Bound::Excluded(*id),
+                    _ => Bound::Unbounded,
+                });
+                owner.rows.range((record, Bound::Unbounded)).map(move |(id, row)| {
+                    let mark = Mark::Versioned { version: row.version, gone: false };
+                    (scope, Target::Record(*id), owner.epoch, mark)
+                })
+            })
+        }))
+    }
+
+    async fn doubt(&self, index: &IndexName) -> Result<()> {
+        self.state.lock().notes.doubt(index);
         Ok(())
+    }
+
+    async fn indexes(&self) -> Result<Vec<Enlisted>> {
+        Ok(self.state.lock().notes.indexes())
     }
 
     async fn retire(&self, index: &IndexName) -> Result<()> {

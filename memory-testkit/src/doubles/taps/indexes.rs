@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
+use memory_core::upkeep::Incarnation;
 use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore};
 use memory_core::{ItemId, Result, Scope, Version};
 
@@ -11,6 +12,10 @@ use super::{Tapped, none};
 impl<S: TextStore + ?Sized> TextStore for Tapped<S> {
     fn analysis(&self) -> &str {
         self.inner.analysis()
+    }
+
+    async fn incarnation(&self) -> Result<Incarnation> {
+        self.run("incarnation", self.inner.incarnation(), none).await
     }
 
     async fn put(&self, scope: &Scope, entries: &[TextEntry], visibility: Visibility) -> Result<Vec<Rejected>> {
@@ -38,6 +43,10 @@ impl<S: TextStore + ?Sized> TextStore for Tapped<S> {
 impl<S: VectorStore + ?Sized> VectorStore for Tapped<S> {
     fn space(&self) -> &EmbeddingSpace {
         self.inner.space()
+    }
+
+    async fn incarnation(&self) -> Result<Incarnation> {
+        self.run("incarnation", self.inner.incarnation(), none).await
     }
 
     async fn put(&self, scope: &Scope, entries: &[VectorEntry], visibility: Visibility) -> Result<Vec<Rejected>> {

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use memory_core::chat::{Append, Appended, ChatStore, Compaction, Fence, Found, Page, Redacted, SessionState, Slice};
 use memory_core::record::{RecordBatch, RecordStore};
 use memory_core::store::{Erased, Health, Store};
-use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Upkeep};
+use memory_core::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Upkeep};
 use memory_core::{
     Epoch, Filter, MessageId, RecordId, Result, Scope, SessionId, StoredMessage, StoredRecord, Timestamp,
 };
@@ -100,8 +100,16 @@ impl<S: RecordStore + ?Sized> RecordStore for Tapped<S> {
 
 #[async_trait]
 impl<S: Upkeep + ?Sized> Upkeep for Tapped<S> {
-    async fn enlist(&self, index: &IndexName) -> Result<()> {
-        self.run("enlist", self.inner.enlist(index), none).await
+    async fn enlist(&self, index: &IndexName, incarnation: Option<Incarnation>, limit: usize) -> Result<bool> {
+        self.run("enlist", self.inner.enlist(index, incarnation, limit), none).await
+    }
+
+    async fn doubt(&self, index: &IndexName) -> Result<()> {
+        self.run("doubt", self.inner.doubt(index), none).await
+    }
+
+    async fn indexes(&self) -> Result<Vec<Enlisted>> {
+        self.run("indexes", self.inner.indexes(), Vec::len).await
     }
 
     async fn retire(&self, index: &IndexName) -> Result<()> {

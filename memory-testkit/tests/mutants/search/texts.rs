@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use memory_core::reference::MemText;
 use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
+use memory_core::upkeep::Incarnation;
 use memory_core::{Epoch, ItemId, Result, Scope, Version};
 use memory_testkit::{Texts, text};
 
@@ -18,6 +19,10 @@ pub(crate) trait Break: Debug + Send + Sync + 'static {
     /// Returns the owner that a call is taken for.
     fn scope(&self, scope: &Scope) -> Scope {
         scope.clone()
+    }
+
+    async fn incarnation(&self, inner: &MemText) -> Result<Incarnation> {
+        inner.incarnation().await
     }
 
     async fn put(
@@ -91,6 +96,10 @@ impl<B: Break> Store for Mutant<B> {
 impl<B: Break> TextStore for Mutant<B> {
     fn analysis(&self) -> &str {
         self.inner.analysis()
+    }
+
+    async fn incarnation(&self) -> Result<Incarnation> {
+        self.broken.incarnation(&self.inner).await
     }
 
     async fn put(&self, scope: &Scope, entries: &[TextEntry], visibility: Visibility) -> Result<Vec<Rejected>> {

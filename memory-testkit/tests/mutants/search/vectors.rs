@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use memory_core::reference::MemVectors;
 use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, Rejected, Visibility};
+use memory_core::upkeep::Incarnation;
 use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore};
 use memory_core::{Epoch, ItemId, Result, Scope, Version};
 use memory_testkit::{Vectors, vectors};
@@ -19,6 +20,10 @@ pub(crate) trait Break: Debug + Send + Sync + 'static {
     /// Returns the owner that a call is taken for.
     fn scope(&self, scope: &Scope) -> Scope {
         scope.clone()
+    }
+
+    async fn incarnation(&self, inner: &MemVectors) -> Result<Incarnation> {
+        inner.incarnation().await
     }
 
     async fn put(
@@ -88,6 +93,10 @@ impl<B: Break> Store for Mutant<B> {
 impl<B: Break> VectorStore for Mutant<B> {
     fn space(&self) -> &EmbeddingSpace {
         self.inner.space()
+    }
+
+    async fn incarnation(&self) -> Result<Incarnation> {
+        self.broken.incarnation(&self.inner).await
     }
 
     async fn put(&self, scope: &Scope, entries: &[VectorEntry], visibility: Visibility) -> Result<Vec<Rejected>> {

@@ -1,0 +1,193 @@
+//! Enlisting: truth notes everything for an index that is new, or whose place was lost, emptied or moved.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::error::{Error, Result};
+use crate::recent::RECENT;
+use crate::time::Timestamp;
+use crate::upkeep::{Enlisted, Incarnation, IndexName, Upkeep};
+
+use super::memory::{Inner, Memory};
+use super::upkeep::UpkeepReport;
+
+/// Items that are noted in one step, which nobody has to wait for long.
+const STEP: usize = 500;
+
+/// What this process knows of an index that it has enlisted.
+#[derive(Debug)]
+pub(super) struct Enlistment(Mutex<Known>);
+
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    incarnation: Option<Incarnation>,
+    /// Whether truth has noted all that was stored before.
+    is_noted: bool,
+    /// When the place was asked last.
+    asked: Timestamp,
+    /// Retired here, it is not enlisted again.
+    is_retired: bool,
+}
+
+impl Enlistment {
+    /// Enlists an index with both truth stores, and notes the first of what is stored; the first pass of upkeep notes the
+    /// rest. Returns none where truth may only be read and does not know the index.
+    pub(super) async fn begin(
+        index: &IndexName,
+        incarnation: Result<Incarnation>,
+        truths: [&Arc<dyn Upkeep>; 2],
+        now: Timestamp,
+    ) -> Result<Option<Self>> {
+        if let Err(error) = &incarnation {
+            tracing::warn!(%error, index = index.as_str(), "an index does not tell its incarnation");
+        }
+        let incarnation = incarnation.ok();
+        let (mut is_noted, mut follows) = (true, true);
+        for truth in truths {
+            match truth.enlist(index, incarnation, STEP).await {
+                // What is indexed can be searched all the same.
+                Err(Error::ReadOnly { .. }) => follows = false,
+                outcome => is_noted &= outcome?,
+            }
+        }
+        Ok(follows.then_some(Self(Mutex::new(Known { incarnation, is_noted, asked: now, is_retired: false }))))
+    }
+
+    fn known(&self) -> Known {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, known: Known) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = known;
+    }
+}
+
+impl Memory {
+    /// Returns the indexes that follow what is stored, also those that no process has open any more, in the order of their
+    /// names.
+    ///
+    /// # Errors
+    /// What a truth store failed with.
+    pub async fn indexes(&self) -> Result<Vec<IndexName>> {
+        let mut names: Vec<_> = self.inner.enlisted().await?.into_iter().map(|index| index.name).collect();
+        names.sort();
+        names.dedup();
+        Ok(names)
+    }
+
+    /// Has everything that is stored put into an index again, by the next passes of upkeep of whoever has it open.
+    ///
+    /// What the index holds is found meanwhile. For what truth cannot know of: an index that was restored from a backup, or
+    /// lost a part of what it had.
+    ///
+    /// # Errors
+    /// `Invalid` if no such index follows; else what a truth store failed with.
+    pub async fn reindex(&self, index: &IndexName) -> Result<()> {
+        self.check_follows(index).await?;
+        for truth in self.inner.truths() {
+            truth.doubt(index).await?;
+        }
+        if let Some(enlistment) = self.inner.enlistment(index) {
+            enlistment.set(Known { is_noted: false, ..enlistment.known() });
+        }
+        self.inner.changed.notify_one();
+        Ok(())
+    }
+
+    pub(super) async fn check_follows(&self, index: &IndexName) -> Result<()> {
+        if self.indexes().await?.contains(index) {
+            return Ok(());
+        }
+        Err(Error::invalid(format!("no index {} follows what is stored", index.as_str())))
+    }
+}
+
+impl Inner {
+    pub(super) fn truths(&self) -> [&Arc<dyn Upkeep>; 2] {
+        [self.chat.upkeep(), self.records.upkeep()]
+    }
+
+    /// Returns what both truth stores have enlisted.
+    pub(super) async fn enlisted(&self) -> Result<Vec<Enlisted>> {
+        let [chat, records] = self.truths();
+        let (chat, records) = tokio::try_join!(chat.indexes(), records.indexes())?;
+        Ok([chat, records].concat())
+    }
+
+    fn enlistment(&self, index: &IndexName) -> Option<&Enlistment> {
+        let text = self.text.iter().map(|text| (&text.name, &text.enlistment));
+        let vectors = self.vectors.iter().map(|vectors| (&vectors.name, &vectors.enlistment));
+        text.chain(vectors).find(|(name, _)| *name == index).and_then(|(_, enlistment)| enlistment.as_ref())
+    }
+
+    /// Fills an index no more.
+    pub(super) fn let_go(&self, index: &IndexName) {
+        if let Some(enlistment) = self.enlistment(index) {
+            enlistment.set(Known { is_retired: true, ..enlistment.known() });
+        }
+    }
+
+    async fn incarnation(&self, index: &IndexName) -> Result<Incarnation> {
+        if let Some(text) = self.text.as_ref().filter(|text| text.name == *index) {
+            return text.store.incarnation().await;
+        }
+        match self.vectors.as_ref().filter(|vectors| vectors.name == *index) {
+            Some(vectors) => vectors.store.incarnation().await,
+            None => Err(Error::invalid("no index of this name is open")),
+        }
+    }
+
+    /// Goes on noting what is stored for an index; now and then asks whether its place is still the one that was filled.
+    pub(super) async fn keep_enlisted(&self, index: &IndexName, report: &mut UpkeepReport) {
+        let Some(enlistment) = self.enlistment(index) else { return };
+        let (known, now) = (enlistment.known(), self.clock.now());
+        let is_recent = known.asked <= now && now.since(known.asked) < RECENT;
+        if known.is_retired || is_recent && known.is_noted && known.incarnation.is_some() {
+            return;
+        }
+        match self.renew(index, known, now, report).await {
+            Ok(renewed) => enlistment.set(renewed),
+            Err(error) => report.fail(&error),
+        }
+    }
+
+    async fn renew(&self, index: &IndexName, known: Known, now: Timestamp, report: &mut UpkeepReport) -> Result<Known> {
+        let incarnation = match self.incarnation(index).await {
+            Ok(incarnation) => Some(incarnation),
+            // What is noted for it waits until it answers.
+            Err(error) => {
+                report.fail(&error);
+                known.incarnation
+            }
+        };
+        let mut is_noted = true;
+        for truth in self.truths() {
+            let kept = truth.indexes().await?.into_iter().find(|enlisted| enlisted.name == *index);
+            let other = kept.as_ref().and_then(|kept| kept.incarnation).filter(|kept| Some(*kept) != incarnation);
+            let first = match kept {
+                Some(kept) if kept.is_noted && kept.incarnation.is_some() && kept.incarnation == incarnation => {
+                    continue;
+                }
+                // Another process has enlisted another place under this name since: to take turns would fill both for ever.
+                Some(_) if other.is_some() && incarnation == known.incarnation => {
+                    let what = format!("fill {} in two places: only the last one follows", index.as_str());
+                    report.fail(&Error::Unsupported { backend: "memory", what });
+                    continue;
+                }
+                _ => truth.enlist(index, incarnation, STEP).await?,
+            };
+            is_noted &= first || self.note_rest(index, truth).await?;
+        }
+        Ok(Known { incarnation, is_noted, asked: now, ..known })
+    }
+
+    /// Notes what is left of what was stored before. Returns false if the pass is to end before that is done.
+    async fn note_rest(&self, index: &IndexName, truth: &Arc<dyn Upkeep>) -> Result<bool> {
+        while !self.turn.is_ending() {
+            // Whatever incarnation it has by now.
+            if truth.enlist(index, None, STEP).await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}

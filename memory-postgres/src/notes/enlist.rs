@@ -1,0 +1,113 @@
+//! Enlisting and retiring indexes, in steps that hold up nobody for long.
+
+use std::time::Duration;
+
+use memory_core::error::{Error, Result};
+use memory_core::upkeep::{Enlisted, Incarnation, IndexName};
+use tokio::time::sleep;
+use uuid::Uuid;
+
+use crate::client::{Call, Postgres};
+use crate::error::{Doing, late};
+use crate::number::limit;
+use crate::owner::Truth;
+
+const ENLIST: &str = "enlist an index";
+
+/// How often it is tried to begin while others write, and the pauses between.
+const TRIES: u32 = 100;
+const PAUSE: Duration = Duration::from_millis(10);
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+
+/// An index as its row tells of it: its name, its incarnation, and whether all that was stored before is noted.
+type Row = (String, Option<Uuid>, bool);
+
+/// Begins to keep notes for `index`, and notes some of what is stored. Returns whether all is noted.
+pub(crate) async fn enlist(
+    server: &Postgres,
+    truth: Truth,
+    index: &IndexName,
+    incarnation: Option<Incarnation>,
+    count: usize,
+) -> Result<bool> {
+    let known = rows(server, truth, ENLIST).await?.into_iter().find(|(name, ..)| name == index.as_str());
+    match known {
+        Some((_, kept, is_noted)) if incarnation.is_none_or(|told| kept == Some(told.0)) => {
+            if is_noted {
+                return Ok(true);
+            }
+        }
+        _ => begin(server, truth, index, incarnation).await?,
+    }
+    let step = server.run(Call::transaction(ENLIST).rows(count), index.clone(), move |connection, index| {
+        Box::pin(async move {
+            let step = sqlx::query_scalar("SELECT note_stored($1, $2, $3)").bind(truth.number());
+            step.bind(index.as_str()).bind(limit(count)).fetch_one(connection).await.doing(ENLIST)
+        })
+    });
+    step.await
+}
+
+/// Has every later write note itself for `index`.
+async fn begin(server: &Postgres, truth: Truth, index: &IndexName, incarnation: Option<Incarnation>) -> Result<()> {
+    for tried in 1..=TRIES {
+        let input = (index.clone(), incarnation.map(|told| told.0));
+        let begin = server.run(Call::transaction(ENLIST), input, move |connection, (index, told)| {
+            Box::pin(async move {
+                let begin = sqlx::query_scalar("SELECT begin_enlisting($1, $2, $3)").bind(truth.number());
+                begin.bind(index.as_str()).bind(told).fetch_one(connection).await.doing(ENLIST)
+            })
+        });
+        if begin.await? {
+            return Ok(());
+        }
+        sleep((PAUSE * tried).min(LONGEST_PAUSE)).await;
+    }
+    Err(late(ENLIST))
+}
+
+/// Forgets in which incarnation `index` was enlisted.
+pub(crate) async fn doubt(server: &Postgres, truth: Truth, index: &IndexName) -> Result<()> {
+    let doing = "doubt an index";
+    let doubt = server.run(Call::statement(doing), index.clone(), move |connection, index| {
+        Box::pin(async move {
+            let sql = "UPDATE enlisted SET incarnation = NULL WHERE truth = $1 AND name = $2";
+            let doubt = sqlx::query(sql).bind(truth.number()).bind(index.as_str());
+            doubt.execute(connection).await.doing(doing).map(|_| ())
+        })
+    });
+    doubt.await
+}
+
+/// Returns the indexes that follow, in the order of their names.
+pub(crate) async fn indexes(server: &Postgres, truth: Truth) -> Result<Vec<Enlisted>> {
+    let rows = rows(server, truth, "list indexes").await?;
+    let enlisted = rows.into_iter().map(|(name, incarnation, is_noted)| {
+        let name =
+            IndexName::new(&name).map_err(|_| Error::corrupt(crate::error::BACKEND, "no index has this name"))?;
+        Ok(Enlisted { name, incarnation: incarnation.map(Incarnation), is_noted })
+    });
+    enlisted.collect()
+}
+
+async fn rows(server: &Postgres, truth: Truth, doing: &'static str) -> Result<Vec<Row>> {
+    let rows = server.run(Call::statement(doing), (), move |connection, ()| {
+        Box::pin(async move {
+            let sql = "SELECT name, incarnation, is_noted FROM enlisted WHERE truth = $1 ORDER BY name";
+            sqlx::query_as(sql).bind(truth.number()).fetch_all(connection).await.doing(doing)
+        })
+    });
+    rows.await
+}
+
+/// Drops `index` with its notes.
+pub(crate) async fn retire(server: &Postgres, truth: Truth, index: &IndexName) -> Result<()> {
+    let doing = "retire an index";
+    let retired = server.run(Call::transaction(doing).long(), index.clone(), move |connection, index| {
+        Box::pin(async move {
+            let retire = sqlx::query("SELECT retire_index($1, $2)").bind(truth.number()).bind(index.as_str());
+            retire.execute(connection).await.doing(doing).map(|_| ())
+        })
+    });
+    retired.await
+}
