@@ -1,4 +1,4 @@
-//! The engine under a seeded scheduler: 5,000 plays, or as many as `MEMORY_PLAYS` says; `MEMORY_SEED` plays that one alone.
+//! The engine under a seeded scheduler: 4,000 plays, or as many as `MEMORY_PLAYS` says; `MEMORY_SEED` plays that one alone.
 
 #[cfg(test)]
 mod tests {
@@ -16,7 +16,7 @@ mod tests {
     fn seeds() -> Range<u64> {
         match number("MEMORY_SEED") {
             Some(seed) => seed..seed + 1,
-            None => 0..number("MEMORY_PLAYS").unwrap_or(5_000),
+            None => 0..number("MEMORY_PLAYS").unwrap_or(4_000),
         }
     }
 
@@ -48,15 +48,17 @@ mod tests {
         }
     }
 
-    /// What may reach its store late: all but what is not promised yet. A deletion that comes late takes along what came after
-    /// it, and a put that comes late brings back what was deleted.
+    /// What may reach its store late: all but puts of records and of entries. Where all may, seed 70 shows a record that a late
+    /// put brings back after it was forgotten, and seeds 225 and 231 show entries that a late put leaves in an index until
+    /// they are hit.
     fn may_be_late(call: Call) -> bool {
-        !matches!((call.part, call.method), (_, "delete" | "bury" | "erase") | ("records" | "text" | "vectors", "put"))
+        !matches!((call.part, call.method), ("records" | "text" | "vectors", "put"))
     }
 
-    /// A deletion of an index that is repeated takes along what came after it: not all is forgotten in every play yet.
+    /// What is forgotten: all but sessions. What is said between the last look at a session and its deletion goes with it, and
+    /// a record that was derived from that stays: seed 223 shows it where all is forgotten.
     fn forgets(what: &Forget) -> bool {
-        matches!(what, Forget::Everything)
+        !matches!(what, Forget::Session(_))
     }
 
     #[test]

@@ -25,7 +25,19 @@ pub(super) struct Item {
     /// The items that it was derived from, by their places.
     pub(super) sources: Vec<usize>,
     span: Span,
+    /// When truth was first seen to hold it.
+    seen: Option<u64>,
     by: usize,
+}
+
+impl Item {
+    /// Returns whether truth held it when an oblivion began. A write that failed, or whose process was killed, may still be on
+    /// its way to a truth that does not know it yet.
+    fn is_before(&self, oblivion: &Oblivion) -> bool {
+        let begun = oblivion.span.begun;
+        let is_in_truth = self.span.is_acknowledged || self.seen.is_some_and(|seen| seen <= begun);
+        is_in_truth && self.span.ended.is_some_and(|ended| ended < begun)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -92,7 +104,7 @@ impl Ledger {
     ) -> usize {
         let mut book = self.book();
         let span = book.begin();
-        book.items.push(Item { owner, word, id, session, sources, span, by });
+        book.items.push(Item { owner, word, id, session, sources, span, seen: None, by });
         book.items.len() - 1
     }
 
@@ -105,10 +117,13 @@ impl Ledger {
         }
     }
 
-    /// The writer `by` begins to forget something; returns its place.
-    pub(super) fn forget(&self, by: usize, owner: usize, what: Forget) -> usize {
+    /// The writer `by` begins to forget something of an owner of whom truth holds what `is_held` says; returns its place.
+    pub(super) fn forget(&self, by: usize, owner: usize, what: Forget, is_held: impl Fn(&ItemId) -> bool) -> usize {
         let mut book = self.book();
         let span = book.begin();
+        for item in book.items.iter_mut().filter(|item| item.owner == owner && is_held(&item.id)) {
+            item.seen.get_or_insert(span.begun);
+        }
         book.oblivions.push(Oblivion { owner, what, span, by });
         book.oblivions.len() - 1
     }
@@ -160,12 +175,9 @@ impl Ledger {
     pub(super) fn taken_by(&self, place: usize) -> BTreeSet<usize> {
         let book = self.book();
         let Some(oblivion) = book.oblivions.get(place) else { return BTreeSet::new() };
-        let is_taken =
-            |item: &Item| oblivion.names(item) && item.span.ended.is_some_and(|ended| ended < oblivion.span.begun);
         let mut taken = BTreeSet::new();
-        for (place, item) in book.items.iter().enumerate() {
-            let is_before = item.span.ended.is_some_and(|ended| ended < oblivion.span.begun);
-            if is_taken(item) || (is_before && item.sources.iter().any(|source| taken.contains(source))) {
+        for (place, item) in book.items.iter().enumerate().filter(|(_, item)| item.is_before(oblivion)) {
+            if oblivion.names(item) || item.sources.iter().any(|source| taken.contains(source)) {
                 taken.insert(place);
             }
         }
@@ -181,9 +193,7 @@ impl Verdict {
 
 fn own_verdict(book: &Book, item: &Item) -> Verdict {
     let named = || book.oblivions.iter().filter(|oblivion| oblivion.names(item));
-    let is_gone = |oblivion: &Oblivion| {
-        oblivion.span.is_acknowledged && item.span.ended.is_some_and(|ended| ended < oblivion.span.begun)
-    };
+    let is_gone = |oblivion: &Oblivion| oblivion.span.is_acknowledged && item.is_before(oblivion);
     if named().any(is_gone) {
         return Verdict::Gone;
     }

@@ -131,7 +131,11 @@ impl Act {
             }
             What::Forget(what) if !(world.forgets)(what) => "not in this plan".to_owned(),
             What::Forget(what) => {
-                let place = world.ledger.forget(self.by, self.owner, what.clone());
+                let held = match world.held(&self.scope).await {
+                    Ok(held) => held,
+                    Err(error) => return format!("{error:?}"),
+                };
+                let place = world.ledger.forget(self.by, self.owner, what.clone(), |item| held.holds(item));
                 let answer = scoped.forget(what).await;
                 world.ledger.forgot(place, answer.is_ok());
                 if let Ok(receipt) = &answer {
