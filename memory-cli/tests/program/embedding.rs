@@ -70,7 +70,11 @@ mod local {
         let bed = Bed::new();
         let file = bed.file("talk.jsonl", talk());
         assert_eq!(run(&bed, "local", &["import", &file]).code, 0);
-        assert_eq!(run(&bed, "none", &["forget", "--session", "talk"]).code, 0);
+        let forgotten = run(&bed, "none", &["forget", "--session", "talk"]);
+        let (code, receipt) = (forgotten.code, forgotten.json());
+        assert_eq!((code, &receipt["complete"]), (3, &false.into()), "{receipt}");
+        let unasked = receipt["unasked"][0]["index"].as_str().unwrap();
+        assert!(unasked.starts_with("vector/"), "{unasked}");
         assert_eq!(found(&run(&bed, "local", &["search", QUESTION])), [""; 0]);
         assert_eq!(run(&bed, "local", &["search", QUESTION]).json()["pending"], 0);
     }

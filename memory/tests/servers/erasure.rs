@@ -163,12 +163,12 @@ pub(crate) async fn outlives(servers: Servers) -> Scene {
         tell(&memory, &four.stores, owner).await?;
     }
     settled(&memory).await?;
-    // With the truth away, the layer before it cannot tell whether the cache forgot the latest epoch. The cache is the last:
-    // what a memory could not take back from it, it does not ask it for a minute.
+    // With the truth away, the layer before it cannot tell whether the cache forgot the latest epoch, and nobody tells which
+    // indexes follow. The cache is the last: what a memory could not take back from it, it does not ask it for a minute.
     let rounds: [(&str, &[&str]); 4] = [
         ("elastic", &["text"]),
         ("qdrant", &["vectors"]),
-        ("postgres", &["chat", "records", "cache"]),
+        ("postgres", &["chat", "records", "cache", "indexes"]),
         ("redis", &["cache"]),
     ];
     for (victim, (server, parts)) in owners.iter().zip(rounds) {
