@@ -33,11 +33,11 @@ pub(crate) use fold::normalise;
 /// another one and is built anew.
 const RECIPE: u32 = 2;
 
-/// Of a text that is longer, the first so many bytes are searched: 512 KiB, some 80,000 words.
-pub const DOCUMENT_BYTES: usize = 512 << 10;
+/// Of a text that is longer, the first so many bytes are searched: 256 KiB, some 40,000 words.
+pub const DOCUMENT_BYTES: usize = 256 << 10;
 
-/// So many different words of a text are searched: more than a novel holds.
-pub const DOCUMENT_WORDS: usize = 8_192;
+/// So many different words of a text are searched: those of some 30,000 words of a novel.
+pub const DOCUMENT_WORDS: usize = 4_096;
 
 /// The longest word that is stemmed, in bytes. Longer ones are no words of any language.
 const MAX_STEMMED_BYTES: usize = 96;

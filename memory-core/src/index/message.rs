@@ -13,6 +13,9 @@ use crate::text::{Term, TextEntry};
 /// How much the terms of the messages one and two places away count beside own ones.
 const NEIGHBOUR_WEIGHTS: [f32; 2] = [0.4, 0.15];
 
+/// What would count less than this is not lent: words between two texts of more than a thousand each.
+const LEAST_LENT: f32 = 1e-4;
+
 /// How many messages on each side lend their terms: so many before a new message are put again.
 pub const NEIGHBOURS: u64 = NEIGHBOUR_WEIGHTS.len() as u64;
 
@@ -27,7 +30,7 @@ const DAMPED_ABOVE: f32 = 30.0;
 ///
 /// A message's own terms are those of [`own_terms`]; near it are the words of the messages with the numbers one and two
 /// places before and after it: `count × w × min(1, 30 / terms of this) × min(1, 30 / terms of the neighbour)`, added up,
-/// where `w` is 0.4 at one place and 0.15 at two. Dates are not lent.
+/// where `w` is 0.4 at one place and 0.15 at two. Dates are not lent, nor what would count less than 0.0001.
 ///
 /// The version is [`session_version`] with how many of its two successors `rows` hold: so an entry made before a successor
 /// arrived never replaces the one made after.
@@ -129,5 +132,6 @@ fn near<'a>(this: &Analysed<'_>, neighbours: impl Iterator<Item = (&'a Analysed<
             *near.entry(term).or_default() += *count as f32 * weight;
         }
     }
-    near.into_iter().map(|(term, count)| (term.clone(), count)).collect()
+    let lent = near.into_iter().filter(|(_, count)| *count >= LEAST_LENT);
+    lent.map(|(term, count)| (term.clone(), count)).collect()
 }
