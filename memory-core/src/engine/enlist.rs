@@ -68,10 +68,7 @@ impl Memory {
     /// # Errors
     /// What a truth store failed with.
     pub async fn indexes(&self) -> Result<Vec<IndexName>> {
-        let mut names: Vec<_> = self.inner.enlisted().await?.into_iter().map(|index| index.name).collect();
-        names.sort();
-        names.dedup();
-        Ok(names)
+        self.inner.following().await
     }
 
     /// Has everything that is stored put into an index again, by the next passes of upkeep of whoever has it open.
@@ -111,6 +108,14 @@ impl Inner {
         let [chat, records] = self.truths();
         let (chat, records) = tokio::try_join!(chat.indexes(), records.indexes())?;
         Ok([chat, records].concat())
+    }
+
+    /// Returns the names of the indexes that follow either truth store, each once, in their order.
+    pub(super) async fn following(&self) -> Result<Vec<IndexName>> {
+        let mut names: Vec<_> = self.enlisted().await?.into_iter().map(|index| index.name).collect();
+        names.sort();
+        names.dedup();
+        Ok(names)
     }
 
     fn enlistment(&self, index: &IndexName) -> Option<&Enlistment> {

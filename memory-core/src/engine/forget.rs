@@ -197,11 +197,8 @@ impl Inner {
 
     /// Returns the indexes that follow truth and are not open here, with what an owner has noted for each.
     async fn unasked(&self, scope: &Scope) -> Result<Vec<Unasked>> {
-        let mut names: Vec<_> = self.enlisted().await?.into_iter().map(|index| index.name).collect();
-        names.sort();
-        names.dedup();
         let open = self.index_names();
-        let unasked = names.into_iter().filter(|name| !open.contains(name)).map(|name| async move {
+        let unasked = self.following().await?.into_iter().filter(|name| !open.contains(name)).map(|name| async move {
             let notes = self.backlog_of(scope, &name).await.map(|Backlog { pending, dead }| pending + dead);
             Unasked { index: name.as_str().to_owned(), notes: notes.ok() }
         });

@@ -179,11 +179,9 @@ impl Memory {
         let stores = join_all(self.inner.stores().into_iter().map(|(part, store)| async move {
             StoreStatus { part, backend: store.backend(), health: store.ping().await }
         }));
-        let indexes = join_all(self.inner.index_names().into_iter().map(|name| async move {
-            let (backlog, is_noted) = tokio::join!(self.inner.backlog(&name), self.inner.is_noted(&name));
-            let given_up = self.inner.given_up.of_all(&name);
-            IndexStatus { name, backlog, is_noted, given_up }
-        }));
+        let indexes = self
+            .inner
+            .indexes(|name| async move { self.inner.backlog(&name).await }, |name| self.inner.given_up.of_all(name));
         let (stores, indexes) = tokio::join!(stores, indexes);
         Status { stores, indexes }
     }
@@ -255,10 +253,25 @@ impl Inner {
         Ok(Backlog { pending: chat.pending + records.pending, dead: chat.dead + records.dead })
     }
 
-    /// Returns whether truth says that all it holds is noted for an index, or was.
-    async fn is_noted(&self, index: &IndexName) -> bool {
-        let enlisted = self.enlisted().await;
-        enlisted.is_ok_and(|enlisted| enlisted.iter().all(|enlisted| enlisted.name != *index || enlisted.is_noted))
+    /// Returns how each index is. Truth is asked once, for all of them, whether what it holds is noted.
+    async fn indexes<F: Future<Output = Result<Backlog>>>(
+        &self,
+        backlog: impl Fn(IndexName) -> F,
+        given_up: impl Fn(&IndexName) -> u64,
+    ) -> Vec<IndexStatus> {
+        let names = self.index_names();
+        let backlogs = join_all(names.iter().cloned().map(backlog));
+        let (backlogs, enlisted) = tokio::join!(backlogs, self.enlisted());
+        let is_noted = |name: &IndexName| {
+            enlisted.as_ref().is_ok_and(|known| known.iter().all(|index| index.name != *name || index.is_noted))
+        };
+        let indexes = names.into_iter().zip(backlogs).map(|(name, backlog)| IndexStatus {
+            is_noted: is_noted(&name),
+            given_up: given_up(&name),
+            name,
+            backlog,
+        });
+        indexes.collect()
     }
 
     pub(super) async fn backlog_of(&self, scope: &Scope, index: &IndexName) -> Result<Backlog> {
@@ -269,11 +282,7 @@ impl Inner {
 
     /// Returns how far each index is behind for one owner.
     pub(super) async fn indexes_of(&self, scope: &Scope) -> Vec<IndexStatus> {
-        let indexes = self.index_names().into_iter().map(|name| async move {
-            let (backlog, is_noted) = tokio::join!(self.backlog_of(scope, &name), self.is_noted(&name));
-            let given_up = self.given_up.of(scope, &name);
-            IndexStatus { name, backlog, is_noted, given_up }
-        });
-        join_all(indexes).await
+        self.indexes(|name| async move { self.backlog_of(scope, &name).await }, |name| self.given_up.of(scope, name))
+            .await
     }
 }

@@ -51,7 +51,7 @@ impl<'a> Copy<'a> {
             let Some(last) = sessions.last() else { break };
             after = Some(last.session.clone());
             for state in sessions {
-                self.session(scope, &state.session, &mut moved).await?;
+                self.session(scope, &state, &mut moved).await?;
                 known.insert(state.session);
             }
         }
@@ -91,10 +91,10 @@ impl<'a> Copy<'a> {
         Ok(!records.store().scan(scope, &Filter::All, None, 1).await?.is_empty())
     }
 
-    async fn session(&mut self, scope: &Scope, session: &SessionId, moved: &mut Moved) -> Result<(), Failure> {
+    async fn session(&mut self, scope: &Scope, here: &SessionState, moved: &mut Moved) -> Result<(), Failure> {
         moved.sessions += 1;
-        if !self.mirror && self.is_forgotten_in_target(scope, session).await? {
-            let name = session.name();
+        let (session, name) = (&here.session, here.session.name());
+        if !self.mirror && self.is_forgotten_in_target(scope, here).await? {
             moved.problems.push(format!("the session {name} was forgotten in the target: --mirror copies it again"));
             return Ok(());
         }
@@ -103,19 +103,14 @@ impl<'a> Copy<'a> {
                 return Ok(answer);
             }
         }
-        let name = session.name();
         moved.problems.push(format!("the session {name} is written to while it is copied: move again"));
         Ok(())
     }
 
     /// Returns whether the session was deleted in the target oftener than in the source, and never written again.
-    async fn is_forgotten_in_target(&self, scope: &Scope, session: &SessionId) -> Result<bool, Failure> {
-        let there = self.target.chat.store().read(scope, session, &Page::newest(0)).await?.state;
-        if there.head > Seq(0) || there.fence.generation == 0 {
-            return Ok(false);
-        }
-        let here = self.source.chat.store().read(scope, session, &Page::newest(0)).await?.state;
-        Ok(there.fence.generation > here.fence.generation)
+    async fn is_forgotten_in_target(&self, scope: &Scope, here: &SessionState) -> Result<bool, Failure> {
+        let there = self.target.chat.store().read(scope, &here.session, &Page::newest(0)).await?.state;
+        Ok(there.head == Seq(0) && there.fence.generation > here.fence.generation)
     }
 
     /// Copies a session as it is at one moment.
