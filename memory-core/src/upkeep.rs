@@ -200,6 +200,8 @@ pub trait Upkeep: Store {
 
     /// Deletes up to `limit` records that have expired at `now` and are neither pinned nor on hold, and notes them
     /// gone. Returns how many. Expiry is checked again inside the deleting step.
+    ///
+    /// Upkeep calls it with every pass: a store also does here, in small steps, what it has to do now and then.
     async fn sweep(&self, now: Timestamp, limit: usize) -> Result<u64>;
 
     /// Returns up to `limit` owners with data or tombstones after `after`, in the order of their keys.

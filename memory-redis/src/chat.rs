@@ -18,11 +18,13 @@ use memory_core::store::{Erased, Health, Store};
 use crate::client::Redis;
 use crate::error::BACKEND;
 use crate::owner;
+use crate::upkeep::Walk;
 
 /// Conversations in Redis: [`ChatStore`] and [`memory_core::upkeep::Upkeep`].
 #[derive(Clone, Debug)]
 pub struct RedisChat {
     pub(crate) redis: Redis,
+    pub(crate) walk: Walk,
 }
 
 impl RedisChat {
@@ -33,7 +35,7 @@ impl RedisChat {
     /// [`crate::RedisConfig::with_allow_lossy`] says that this may be.
     pub fn new(redis: &Redis) -> Result<Self> {
         redis.check_truth()?;
-        Ok(Self { redis: redis.clone() })
+        Ok(Self { redis: redis.clone(), walk: Walk::default() })
     }
 }
 

@@ -25,6 +25,7 @@ use crate::reply::Reply;
 use crate::script::{LIST, Script};
 
 use server::Server;
+pub(crate) use wire::Master;
 use wire::Wire;
 
 /// How often a write is begun anew because others changed the owner's lists meanwhile.
@@ -144,6 +145,17 @@ impl Redis {
     /// Sends one command.
     pub(crate) async fn command(&self, command: &Cmd, doing: &'static str) -> Result<Value> {
         self.send(command, self.patience()).await.map_err(|source| classify(source, doing))
+    }
+
+    /// Returns the nodes that take writes.
+    pub(crate) async fn masters(&self, doing: &'static str) -> Result<Vec<Master>> {
+        self.shared.wire.masters(self.patience()).await.map_err(|source| classify(source, doing))
+    }
+
+    /// Sends one command to one node.
+    pub(crate) async fn command_to(&self, master: Master, command: &Cmd, doing: &'static str) -> Result<Value> {
+        let answer = self.shared.wire.send_to(master, command, self.patience()).await;
+        answer.map_err(|source| classify(source, doing))
     }
 
     /// Sends one command. Where the connection breaks, another server may answer the next one, with other settings.

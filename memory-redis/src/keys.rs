@@ -19,6 +19,23 @@ impl Keys {
         format!("{}:{{{}}}", self.prefix, scope.key())
     }
 
+    /// Returns a pattern that the keys of [`Self::owner`] match, and no key that begins with one of them.
+    pub(crate) fn any_owner(&self) -> String {
+        // No sign of a prefix means anything in a pattern.
+        format!("{}:{{*}}", self.prefix)
+    }
+
+    /// Returns the owner that [`Self::owner`] gave `key` for.
+    pub(crate) fn owner_of(&self, key: &[u8]) -> Option<Scope> {
+        let key = std::str::from_utf8(key).ok()?.strip_prefix(&self.prefix)?;
+        Scope::from_key(key.strip_prefix(":{")?.strip_suffix('}')?).ok()
+    }
+
+    /// Returns the key of the hash that keeps how far each node was walked through.
+    pub(crate) fn walked(&self) -> String {
+        format!("{}:walked", self.prefix)
+    }
+
     /// Returns the key of the sorted set of owners.
     pub(crate) fn owners(&self) -> String {
         format!("{}:owners", self.prefix)
@@ -69,5 +86,9 @@ mod tests {
         let key = Keys::new("mem").owner(&scope);
         assert_eq!(key, format!("mem:{{{}}}", scope.key()));
         assert_eq!(key.matches(['{', '}']).count(), 2);
+        assert_eq!(Keys::new("mem").owner_of(key.as_bytes()), Some(scope));
+        for other in ["mem:{", "mem:{}", "other:{t.s}", "mem:owners", "mem:{a b}"] {
+            assert_eq!(Keys::new("mem").owner_of(other.as_bytes()), None, "{other}");
+        }
     }
 }

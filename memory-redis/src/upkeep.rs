@@ -3,6 +3,7 @@
 
 mod indexes;
 mod pending;
+mod walk;
 
 use async_trait::async_trait;
 use memory_core::error::Result;
@@ -12,6 +13,8 @@ use memory_core::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outco
 
 use crate::chat::RedisChat;
 use crate::owner;
+
+pub(crate) use walk::Walk;
 
 #[async_trait]
 impl Upkeep for RedisChat {
@@ -47,8 +50,9 @@ impl Upkeep for RedisChat {
         pending::backlog_of(&self.redis, scope, index).await
     }
 
-    /// Messages do not expire.
-    async fn sweep(&self, _now: Timestamp, _limit: usize) -> Result<u64> {
+    /// Messages do not expire; owners that the lists lost are looked for instead.
+    async fn sweep(&self, now: Timestamp, _limit: usize) -> Result<u64> {
+        self.walk.step(&self.redis, now).await?;
         Ok(0)
     }
 

@@ -4,13 +4,15 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use memory_core::chat::{Append, ChatStore as _, NewMessage};
 use memory_core::store::{Health, Store as _};
-use memory_core::{Result, Truth};
+use memory_core::upkeep::Upkeep as _;
+use memory_core::{Message, Result, Role, Scope, SessionId, Timestamp, Truth};
 use memory_redis::redis::{self, Value, cmd};
 use memory_redis::{Redis, RedisBlackboard, RedisCache, RedisChat, RedisConfig};
 use memory_testkit::services::{Server, Servers, Service};
 use memory_testkit::{
-    Boards, Caches, Chat, Failure, Opener, Outcome, Scenario, Scene, Setting, Subject, Suite, Verdict, check,
+    Boards, Caches, Chat, Failure, Opener, Outcome, Scenario, Scene, Setting, Subject, Suite, Verdict, check, equal,
 };
 use memory_testkit::{blackboard, cache, chat, opener, run_table};
 use tokio::runtime::Handle;
@@ -85,8 +87,34 @@ fn kept(outcomes: Vec<Outcome>) -> Scene {
     Ok(())
 }
 
+/// Owners of all nodes are found again that a failover took off the lists.
+async fn found_again(nodes: &[Server], urls: &[String]) -> Scene {
+    let config = RedisConfig::cluster(urls.iter().cloned()).with_timeout(Duration::from_secs(5)).with_prefix("walk");
+    let chat = RedisChat::new(&Redis::connect(config).await?)?;
+    let mut owners = Vec::new();
+    for number in 0..30 {
+        let owner = Scope::new("walk", &format!("owner-{number}"))?;
+        let message = Arc::new(Message::new(Role::User, "one", Timestamp(0)));
+        let batch = Append::new(vec![NewMessage::sized(message, 1)]);
+        chat.append(&owner, &SessionId::new("s")?, &batch).await?;
+        owners.push(owner);
+    }
+    owners.sort();
+    equal(chat.owners(None, 100).await?, owners.clone())?;
+    for node in nodes {
+        // Only the node that has the list takes it away.
+        tell(node, &["DEL", "walk:owners"]).await.unwrap_or_default();
+    }
+    equal(chat.owners(None, 100).await?, [])?;
+    for second in 1..=5 {
+        chat.sweep(Timestamp(second * 10_000_000), 100).await?;
+    }
+    equal(chat.owners(None, 100).await?, owners)
+}
+
 async fn three_masters_keep_every_promise(servers: Servers) -> Scene {
     let (nodes, urls) = start(&servers).await?;
+    found_again(&nodes, &urls).await?;
     let of_chat = urls.clone();
     let chats: Opener<Chat> = opener(move |setting: Setting| {
         let urls = of_chat.clone();

@@ -1,5 +1,6 @@
 //! What commands go over: one connection, or those to a cluster.
 
+use std::collections::HashSet;
 use std::future::Future;
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -36,6 +37,12 @@ pub(super) enum Wire {
     Single(Box<Single>),
     #[cfg(feature = "cluster")]
     Cluster(Box<Cluster>),
+}
+
+/// A node that takes writes, by the first of its slots.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Master {
+    pub(crate) slot: u16,
 }
 
 pub(super) struct Single {
@@ -93,6 +100,31 @@ impl Wire {
                 let all = RoutingInfo::MultiNode((MultipleNodeRoutingInfo::AllMasters, None));
                 let connection = cluster.connection().await?;
                 within(patience, (*connection).clone().route_command(command.clone(), all)).await
+            }
+        }
+    }
+
+    /// Returns the nodes that take writes.
+    pub(super) async fn masters(&self, patience: Duration) -> RedisResult<Vec<Master>> {
+        if !self.is_cluster() {
+            return Ok(vec![Master { slot: 0 }]);
+        }
+        let slots = self.send(redis::cmd("CLUSTER").arg("SLOTS"), patience).await?;
+        Ok(masters_of(redis::from_redis_value(slots)?))
+    }
+
+    /// Sends one command to one node.
+    #[cfg_attr(not(feature = "cluster"), expect(unused_variables, reason = "a single server is its only master"))]
+    pub(super) async fn send_to(&self, master: Master, command: &Cmd, patience: Duration) -> RedisResult<Value> {
+        match self {
+            Self::Single(single) => single.send(command, patience).await,
+            #[cfg(feature = "cluster")]
+            Self::Cluster(cluster) => {
+                use redis::cluster_routing::{Route, RoutingInfo, SingleNodeRoutingInfo, SlotAddr};
+                let route = SingleNodeRoutingInfo::SpecificNode(Route::new(master.slot, SlotAddr::Master));
+                let connection = cluster.connection().await?;
+                let one = RoutingInfo::SingleNode(route);
+                within(patience, (*connection).clone().route_command(command.clone(), one)).await
             }
         }
     }
@@ -182,6 +214,19 @@ impl Cluster {
         let mut place = self.connection.write().unwrap_or_else(PoisonError::into_inner);
         Ok(Arc::clone(place.get_or_insert(fresh)))
     }
+}
+
+/// Returns each master once, from an answer of `CLUSTER SLOTS`: ranges with their nodes, the master first.
+fn masters_of(ranges: Vec<Vec<Value>>) -> Vec<Master> {
+    let (mut names, mut masters) = (HashSet::new(), Vec::new());
+    for range in ranges {
+        let [Value::Int(first), _, Value::Array(node), ..] = range.as_slice() else { continue };
+        let (Some(Value::BulkString(name)), Ok(slot)) = (node.get(2), u16::try_from(*first)) else { continue };
+        if names.insert(name.clone()) {
+            masters.push(Master { slot });
+        }
+    }
+    masters
 }
 
 async fn single(config: &RedisConfig) -> RedisResult<Wire> {

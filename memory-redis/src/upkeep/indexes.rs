@@ -25,7 +25,7 @@ const DOUBT: &str = "doubt an index";
 /// How many owners are told together.
 const PAGE: usize = 64;
 /// How many sessions one script notes, so that other callers have their turn.
-const STEP: usize = 256;
+pub(super) const STEP: usize = 256;
 /// How many owners one call comes to, whatever they have.
 const OWNERS: usize = 256;
 /// How often it is tried to change what others change too.
@@ -52,6 +52,11 @@ enum Progress {
 }
 
 impl State {
+    /// Returns whether all owners have been told of it.
+    pub(super) fn is_noted(&self) -> bool {
+        self.progress == Progress::Done
+    }
+
     fn new(incarnation: Option<Incarnation>) -> Self {
         let progress = Progress::Walking { owner: String::new(), next: None };
         Self { token: Uuid::now_v7().simple().to_string(), incarnation, progress }
@@ -143,24 +148,38 @@ async fn note_some(redis: &Redis, index: &IndexName, state: &mut State, limit: u
                 if rest == 0 || left == 0 {
                     return Ok(false);
                 }
-                let after =
-                    next.as_ref().filter(|(key, _)| key == owner.key()).map(|(_, session)| format!("({session}"));
-                let call = Call::change(&script::ENLIST, redis.keys().owner(&owner)).arg(index.as_str());
-                let call = call.arg(token.as_str()).arg(after.unwrap_or_else(|| "-".to_owned()));
-                let mut reply = redis.change(&owner, call.number(rest.min(STEP)), ENLIST).await?;
-                let (count, last) = (reply.number()?, reply.text()?);
-                let count = usize::try_from(count).unwrap_or(usize::MAX);
-                let is_all = count < rest.min(STEP);
+                let after = next.take().filter(|(key, _)| key == owner.key()).map(|(_, session)| session);
+                let (count, last) = note_more(redis, &owner, (index, token), after, rest.min(STEP)).await?;
                 rest = rest.saturating_sub(count);
-                if is_all {
-                    break;
-                }
+                let Some(last) = last else { break };
                 *next = Some((owner.key().to_owned(), last));
             }
             (*through, *next) = (owner.key().to_owned(), None);
             left -= 1;
         }
     }
+}
+
+/// Lets an index, by its name and token, follow an owner, and notes up to `limit` sessions behind one. Returns how many
+/// there were, and the last of them if there may be more.
+pub(super) async fn note_more(
+    redis: &Redis,
+    owner: &Scope,
+    (index, token): (&IndexName, &str),
+    after: Option<String>,
+    limit: usize,
+) -> Result<(usize, Option<String>)> {
+    let after = after.map_or_else(|| "-".to_owned(), |session| format!("({session}"));
+    let call = Call::change(&script::ENLIST, redis.keys().owner(owner)).arg(index.as_str()).arg(token).arg(after);
+    let mut reply = redis.change(owner, call.number(limit), ENLIST).await?;
+    let (count, last) = (reply.number()?, reply.text()?);
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    Ok((count, (count >= limit).then_some(last)))
+}
+
+/// Lets an index no longer follow an owner.
+pub(super) async fn leave(redis: &Redis, owner: &Scope, index: &str) -> Result<()> {
+    redis.run(&Call::new(&script::RETIRE, redis.keys().owner(owner)).arg(index), RETIRE).await.map(drop)
 }
 
 fn scope_of(key: &str) -> Result<Scope> {
@@ -187,15 +206,23 @@ pub(super) async fn doubt(redis: &Redis, index: &IndexName) -> Result<()> {
 
 /// Returns the indexes that follow, in the order of their names.
 pub(super) async fn indexes(redis: &Redis) -> Result<Vec<Enlisted>> {
-    let states = redis.command(cmd("HGETALL").arg(redis.keys().indexes()), FIND).await?;
-    let mut enlisted = Vec::new();
-    for (name, state) in pairs(states)? {
+    let enlisted = |(name, state): (IndexName, State)| {
+        let is_noted = state.is_noted();
+        Enlisted { name, incarnation: state.incarnation, is_noted }
+    };
+    Ok(states(redis).await?.into_iter().map(enlisted).collect())
+}
+
+/// Returns what is known of each index, in the order of their names.
+pub(super) async fn states(redis: &Redis) -> Result<Vec<(IndexName, State)>> {
+    let told = redis.command(cmd("HGETALL").arg(redis.keys().indexes()), FIND).await?;
+    let mut states = Vec::new();
+    for (name, state) in pairs(told)? {
         let name = IndexName::new(&name).map_err(|_: Error| damaged("no index has this name"))?;
-        let State { token: _, incarnation, progress } = State::read(&state)?;
-        enlisted.push(Enlisted { name, incarnation, is_noted: progress == Progress::Done });
+        states.push((name, State::read(&state)?));
     }
-    enlisted.sort_by(|one, other| one.name.cmp(&other.name));
-    Ok(enlisted)
+    states.sort_by(|(one, _), (other, _)| one.cmp(other));
+    Ok(states)
 }
 
 /// Drops `index` with its notes.
@@ -208,8 +235,7 @@ pub(super) async fn retire(redis: &Redis, index: &IndexName) -> Result<()> {
             let owners = listed(&redis, after.as_ref(), PAGE).await?;
             let Some(last) = owners.last().cloned() else { return Ok(()) };
             for owner in &owners {
-                let call = Call::new(&script::RETIRE, redis.keys().owner(owner)).arg(index.as_str());
-                redis.run(&call, RETIRE).await?;
+                leave(&redis, owner, index.as_str()).await?;
             }
             after = Some(last);
         }

@@ -3,6 +3,7 @@
 mod cache;
 mod cached;
 mod kill;
+mod lists;
 mod notes;
 mod outage;
 mod purge;
@@ -32,6 +33,9 @@ fn main() -> ExitCode {
         .alone("a_killed_cache_before_truth_fails_no_read_and_serves_nothing_stale", cached::killed)
         .alone("a_stopped_cache_before_truth_delays_no_call_for_long_and_serves_nothing_stale", cached::stopped)
         .alone("notes_that_cannot_be_read_hold_up_no_other_owner", notes::damaged)
+        .alone("owners_that_a_failover_took_off_the_lists_are_found_again", lists::lost)
+        .alone("an_owner_that_is_found_again_is_told_which_indexes_there_are", lists::missed)
+        .alone("a_first_write_learns_of_an_index_that_is_enlisted_meanwhile", lists::first_write)
         .alone("a_purge_leaves_no_byte_of_what_was_erased", purge::purge)
         .run()
 }

@@ -1,0 +1,123 @@
+//! The lists of owners lie elsewhere than the owners: a failover may lose what was put on them, and a write may be under way
+//! while an index is enlisted.
+
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use memory_core::chat::{Append, ChatStore as _};
+use memory_core::upkeep::{IndexName, Outcome, Upkeep as _};
+use memory_core::{Scope, SessionId, Timestamp};
+use memory_redis::{Redis, RedisChat, RedisConfig, redis};
+use memory_testkit::faults::Proxy;
+use memory_testkit::services::Servers;
+use memory_testkit::{Failure, Scene, check, equal};
+
+use super::support::{chat, message, scope, tell};
+
+/// Longer than any test takes.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a piece is held back, so that what follows it can be stopped.
+const DELAY: Duration = Duration::from_millis(50);
+
+async fn write(chat: &RedisChat, scope: &Scope) -> memory_core::Result<()> {
+    let batch = Append::new(vec![message("one".to_owned())]);
+    chat.append(scope, &SessionId::new("s")?, &batch).await.map(drop)
+}
+
+/// Returns the owners of notes that are due.
+async fn noted(chat: &RedisChat, index: &IndexName) -> memory_core::Result<Vec<Scope>> {
+    let mut owners: Vec<Scope> =
+        chat.pending(index, Timestamp(0), 100).await?.into_iter().map(|note| note.scope).collect();
+    owners.sort();
+    Ok(owners)
+}
+
+/// Upkeep as often as a walk needs.
+async fn walk(chat: &RedisChat) -> memory_core::Result<()> {
+    for second in 1..=3 {
+        chat.sweep(Timestamp(second * 10_000_000), 100).await?;
+    }
+    Ok(())
+}
+
+pub(crate) async fn lost(servers: Servers) -> Scene {
+    let server = servers.own("redis")?.start().await?;
+    let (chat, index) = (chat(server.url()).await?, IndexName::new("text/test-1")?);
+    chat.enlist(&index, None, usize::MAX).await?;
+    let (ada, bob, eve) = (scope("ada")?, scope("bob")?, scope("eve")?);
+    for owner in [&ada, &bob, &eve] {
+        write(&chat, owner).await?;
+    }
+    // As a failover leaves it that lost what was put on the lists last.
+    tell(server.url(), &format!("ZREM mem:owners {} {}", ada.key(), bob.key())).await?;
+    tell(server.url(), &format!("ZREM mem:noted {}", ada.key())).await?;
+    write(&chat, &ada).await?;
+    equal(chat.owners(None, 10).await?, [eve.clone()])?;
+    equal(noted(&chat, &index).await?, [bob.clone(), eve.clone()])?;
+    walk(&chat).await?;
+    equal(chat.owners(None, 10).await?, [ada.clone(), bob.clone(), eve.clone()])?;
+    equal(noted(&chat, &index).await?, [ada, bob, eve])?;
+    server.remove().await?;
+    Ok(())
+}
+
+/// What was enlisted and retired while an owner was on no list is told him when he is found.
+pub(crate) async fn missed(servers: Servers) -> Scene {
+    let server = servers.own("redis")?.start().await?;
+    let chat = chat(server.url()).await?;
+    let [first, second] = ["text/first-1", "text/second-1"].map(IndexName::new);
+    let (first, second) = (first?, second?);
+    let ada = scope("ada")?;
+    chat.enlist(&first, None, usize::MAX).await?;
+    write(&chat, &ada).await?;
+    tell(server.url(), &format!("ZREM mem:owners {}", ada.key())).await?;
+    chat.retire(&first).await?;
+    chat.enlist(&second, None, usize::MAX).await?;
+    equal(noted(&chat, &second).await?, [])?;
+    walk(&chat).await?;
+    equal(noted(&chat, &second).await?, [ada.clone()])?;
+    let notes = chat.pending(&second, Timestamp(0), 100).await?;
+    let done: Vec<_> = notes.into_iter().map(|note| (note.clone(), Outcome::Done { through: note.upto })).collect();
+    chat.settle(&second, &done).await?;
+    equal(noted(&chat, &second).await?, [])?;
+    // Nothing of the retired index keeps him on the list.
+    let listed = tell(server.url(), "ZCARD mem:noted").await?;
+    equal(listed, redis::Value::Int(0))?;
+    server.remove().await?;
+    Ok(())
+}
+
+/// An index is enlisted after a first write has asked which there are, and before it writes.
+pub(crate) async fn first_write(servers: Servers) -> Scene {
+    let failed = |error: redis::RedisError| Failure::new(error.to_string());
+    let server = servers.own("redis")?.start().await?;
+    let address = server.url().trim_start_matches("redis://").to_owned();
+    let proxy = Proxy::start(address).await.map_err(|error| Failure::new(error.to_string()))?;
+    let config = RedisConfig::new(proxy.in_place_of(server.url())).with_timeout(PATIENCE);
+    let (writer, keeper) = (RedisChat::new(&Redis::connect(config).await?)?, chat(server.url()).await?);
+    let index = IndexName::new("text/test-1")?;
+    let mut monitor = redis::Client::open(server.url()).map_err(failed)?.get_async_monitor().await.map_err(failed)?;
+    let mut sent = monitor.on_message::<String>();
+    proxy.delay(DELAY);
+    let ada = scope("ada")?;
+    let writing = write(&writer, &ada);
+    let enlisting = async {
+        loop {
+            let Some(command) = sent.next().await else { return Err(Failure::new("the server said nothing")) };
+            if command.contains("HGETALL") {
+                break;
+            }
+        }
+        // The answer is under way; what the writer does with it waits.
+        proxy.stall();
+        check!(keeper.enlist(&index, None, usize::MAX).await?, "not all is noted");
+        proxy.heal();
+        Ok(())
+    };
+    let (written, enlisted) = tokio::join!(writing, enlisting);
+    written?;
+    enlisted?;
+    equal(noted(&keeper, &index).await?, [ada])?;
+    server.remove().await?;
+    Ok(())
+}
