@@ -102,6 +102,8 @@ pub enum Transience {
         /// The wait that the server asked for.
         after: Option<Duration>,
     },
+    /// It may: this call took longer than it may, which does not say that others do.
+    Late,
     /// It will not.
     Permanent,
 }
@@ -167,7 +169,9 @@ impl Error {
     pub fn is_retryable(&self) -> bool {
         matches!(
             self,
-            Self::Overloaded | Self::QueueFull | Self::Backend { transience: Transience::Transient { .. }, .. }
+            Self::Overloaded
+                | Self::QueueFull
+                | Self::Backend { transience: Transience::Transient { .. } | Transience::Late, .. }
         )
     }
 }

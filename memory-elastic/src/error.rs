@@ -83,7 +83,8 @@ pub(crate) fn kind_of(error: &Value) -> String {
 /// Returns the error for a fault met while `doing` something.
 pub(crate) fn classify(fault: Fault, doing: &'static str) -> Error {
     let transience = match &fault {
-        Fault::TimedOut | Fault::Refused | Fault::Cut => TRANSIENT,
+        Fault::TimedOut => Transience::Late,
+        Fault::Refused | Fault::Cut => TRANSIENT,
         Fault::Unsent => Transience::Permanent,
         Fault::Answer { status, kind, after } => match (status, kind.as_str()) {
             (404, "index_not_found_exception" | "alias_not_found_exception") => return Error::corrupt(BACKEND, fault),

@@ -123,8 +123,10 @@ fn of_code(code: &str, fault: Fault, doing: &'static str) -> Failure {
         ("XX001" | "XX002", _) => {
             return Failure { error: Error::corrupt(BACKEND, fault), aftermath: Aftermath::Close };
         }
-        // Statement timeout, a lock that is held, a table in use.
-        ("57014" | "55P03" | "55006", _) => (TRANSIENT, Aftermath::Undo),
+        // Statement timeout.
+        ("57014", _) => (Transience::Late, Aftermath::Undo),
+        // A lock that is held, a table in use.
+        ("55P03" | "55006", _) => (TRANSIENT, Aftermath::Undo),
         // Read-only: a server that has been demoted, or one that cannot write. Shutdown, starting, lost connections;
         // no room, no memory, too many connections; the file system.
         ("25006", _) | (_, "57" | "08" | "53" | "58") => (TRANSIENT, Aftermath::Close),
@@ -135,7 +137,7 @@ fn of_code(code: &str, fault: Fault, doing: &'static str) -> Failure {
 
 /// Returns the error for a call that took longer than it may.
 pub(crate) fn late(doing: &'static str) -> Error {
-    failed(Fault::plain("the deadline has passed"), doing, TRANSIENT, Aftermath::Close).error
+    failed(Fault::plain("the deadline has passed"), doing, Transience::Late, Aftermath::Close).error
 }
 
 /// Returns the error for a task that ended without an answer.

@@ -38,7 +38,7 @@ pub(crate) fn is_missing(source: &Driver) -> bool {
 
 /// Returns the error for a call that took too long.
 pub(crate) fn timed_out(doing: &'static str) -> Error {
-    failed("the time was up", doing, TRANSIENT)
+    failed("the time was up", doing, Transience::Late)
 }
 
 /// Returns the error for a write that the server took without doing it.
@@ -73,7 +73,7 @@ fn of_status(status: &Status, after: Option<Duration>, doing: &'static str) -> E
             failed("the server cannot be reached", doing, TRANSIENT)
         }
         Code::Unavailable => failed("the server is not available", doing, TRANSIENT),
-        Code::DeadlineExceeded => failed("the time was up", doing, TRANSIENT),
+        Code::DeadlineExceeded => failed("the time was up", doing, Transience::Late),
         Code::Cancelled => failed("the call was cut off", doing, TRANSIENT),
         Code::Aborted => failed("the server gave the call up", doing, TRANSIENT),
         Code::Internal => failed("the server failed", doing, TRANSIENT),

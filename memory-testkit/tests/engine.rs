@@ -43,6 +43,9 @@ mod long;
 #[path = "engine/models.rs"]
 mod models;
 #[cfg(test)]
+#[path = "engine/neighbours.rs"]
+mod neighbours;
+#[cfg(test)]
 #[path = "engine/newest.rs"]
 mod newest;
 #[cfg(test)]

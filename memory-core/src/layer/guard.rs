@@ -6,6 +6,7 @@
 
 mod breaker;
 mod budget;
+mod circuit;
 mod policy;
 mod stores;
 #[cfg(test)]
@@ -23,11 +24,13 @@ use tokio::time::{Instant, timeout_at};
 use crate::chat::ChatStore;
 use crate::error::{Cause, Error, Result, Transience};
 use crate::record::RecordStore;
+use crate::scope::Scope;
 use crate::time::Clock;
 use crate::truth::Truth;
 
-use breaker::{Admission, Breaker, Outcome};
+use breaker::Outcome;
 use budget::{Budget, Dice};
+use circuit::{Circuit, Pass};
 pub use policy::GuardPolicy;
 use policy::{Call, Patience};
 
@@ -73,7 +76,7 @@ pub struct Guard {
 
 #[derive(Debug)]
 struct State {
-    breaker: Breaker,
+    circuit: Circuit,
     budget: Budget,
     dice: Dice,
 }
@@ -130,17 +133,18 @@ impl Guard {
     pub fn new(backend: &'static str, policy: GuardPolicy, clock: Arc<dyn Clock>) -> Arc<Self> {
         let room = Semaphore::new(policy.concurrency.clamp(1, Semaphore::MAX_PERMITS));
         let state =
-            State { breaker: Breaker::new(policy.failures), budget: Budget::default(), dice: Dice::at(clock.now()) };
+            State { circuit: Circuit::new(policy.failures), budget: Budget::default(), dice: Dice::at(clock.now()) };
         Arc::new(Self { backend, policy, clock, room, waiting: AtomicUsize::new(0), state: Mutex::new(state) })
     }
 
-    /// Returns whether the circuit is open: the backend failed lately and calls are refused until a probe succeeds.
+    /// Returns whether the circuit is open: the backend failed lately and calls are refused until a probe succeeds. Calls for
+    /// an owner may be refused where it is not, because this owner's were late.
     pub fn is_open(&self) -> bool {
-        self.state().breaker.refuses(self.clock.now()).is_some()
+        self.state().circuit.refuses(self.clock.now(), None).is_some()
     }
 
-    /// Makes a call, again where that may help and there is time. Dropping the future drops the attempt under way.
-    async fn call<T, F>(&self, call: Call, mut make: impl FnMut() -> F + Send) -> Result<T>
+    /// Makes a call for `owner`, or for all, again where that may help and there is time. Dropping the future drops the attempt under way.
+    async fn call<T, F>(&self, owner: Option<&Scope>, call: Call, mut make: impl FnMut() -> F + Send) -> Result<T>
     where
         F: Future<Output = Result<T>> + Send,
     {
@@ -156,7 +160,7 @@ impl Guard {
         for retry in 0..=retries {
             let now = Instant::now();
             let share = until.saturating_duration_since(now) / (retries - retry + 1);
-            let error = match self.attempt(call.doing, now + share, &mut make).await {
+            let error = match self.attempt(owner, call.doing, now + share, &mut make).await {
                 Attempt::Refused(error) => return Err(error),
                 Attempt::Made(Err(error)) if error.is_retryable() && retry < retries => error,
                 Attempt::Made(answer) => return answer,
@@ -167,17 +171,23 @@ impl Guard {
         Err(self.late(call.doing))
     }
 
-    async fn attempt<T, F>(&self, doing: &'static str, until: Instant, make: &mut impl FnMut() -> F) -> Attempt<T>
+    async fn attempt<T, F>(
+        &self,
+        owner: Option<&Scope>,
+        doing: &'static str,
+        until: Instant,
+        make: &mut impl FnMut() -> F,
+    ) -> Attempt<T>
     where
         F: Future<Output = Result<T>> + Send,
     {
-        if let Some(after) = self.state().breaker.refuses(self.clock.now()) {
+        if let Some(after) = self.state().circuit.refuses(self.clock.now(), owner) {
             return Attempt::Refused(self.open(doing, after));
         }
         let Some(_permit) = self.enter(until).await else { return Attempt::Refused(Error::Overloaded) };
-        let admitted = self.state().breaker.admit(self.clock.now());
+        let admitted = self.state().circuit.admit(self.clock.now(), owner);
         let mut ticket = match admitted {
-            Ok(admission) => Ticket { guard: self, admission, outcome: Outcome::Neither },
+            Ok(pass) => Ticket { guard: self, owner, pass, outcome: Outcome::Neither },
             Err(after) => return Attempt::Refused(self.open(doing, after)),
         };
         let inside = Caller { until: Some(until), is_guarded: true };
@@ -216,15 +226,16 @@ impl Guard {
     }
 
     fn open(&self, doing: &'static str, after: Duration) -> Error {
-        self.fault(doing, Some(after), Cause::new("it failed lately, and is asked again only after a while"))
+        let source = Cause::new("it failed lately, and is asked again only after a while");
+        self.fault(doing, Transience::Transient { after: Some(after) }, source)
     }
 
     fn late(&self, doing: &'static str) -> Error {
-        self.fault(doing, None, Cause::new(io::Error::from(io::ErrorKind::TimedOut)))
+        self.fault(doing, Transience::Late, Cause::new(io::Error::from(io::ErrorKind::TimedOut)))
     }
 
-    fn fault(&self, doing: &'static str, after: Option<Duration>, source: Cause) -> Error {
-        Error::Backend { backend: self.backend, doing, transience: Transience::Transient { after }, source }
+    fn fault(&self, doing: &'static str, transience: Transience, source: Cause) -> Error {
+        Error::Backend { backend: self.backend, doing, transience, source }
     }
 }
 
@@ -232,23 +243,25 @@ impl Guard {
 fn outcome<T>(answer: &Result<T>) -> Outcome {
     match answer {
         Ok(_) | Err(Error::Conflict | Error::IdConflict { .. } | Error::Fenced) => Outcome::Success,
+        Err(Error::Backend { transience: Transience::Late, .. }) => Outcome::Late,
         Err(error) if error.is_retryable() => Outcome::Failure,
         // The call was wrong, or refused before the backend saw it.
         Err(_) => Outcome::Neither,
     }
 }
 
-/// Tells the breaker how an admitted call ended, also if its future is dropped.
+/// Tells the circuit how an admitted call ended, also if its future is dropped.
 struct Ticket<'a> {
     guard: &'a Guard,
-    admission: Admission,
+    owner: Option<&'a Scope>,
+    pass: Pass,
     outcome: Outcome,
 }
 
 impl Drop for Ticket<'_> {
     fn drop(&mut self) {
         let now = self.guard.clock.now();
-        self.guard.state().breaker.record(now, self.admission, self.outcome);
+        self.guard.state().circuit.record(now, self.owner, self.pass, self.outcome);
     }
 }
 

@@ -4,6 +4,7 @@ use super::*;
 
 fn remedy(error: &Error) -> &'static str {
     match error {
+        Error::Backend { transience: Transience::Late, .. } => "wait, being late",
         Error::Backend { .. } if error.is_retryable() => "wait",
         Error::Backend { .. } => "permanent",
         Error::Corrupt { .. } => "rebuild",
@@ -42,8 +43,12 @@ fn each_answer_has_its_remedy() {
 
 #[test]
 fn each_fault_on_the_way_has_its_remedy() {
-    let table =
-        [(Fault::TimedOut, "wait"), (Fault::Refused, "wait"), (Fault::Cut, "wait"), (Fault::Unsent, "permanent")];
+    let table = [
+        (Fault::TimedOut, "wait, being late"),
+        (Fault::Refused, "wait"),
+        (Fault::Cut, "wait"),
+        (Fault::Unsent, "permanent"),
+    ];
     for (fault, expected) in table {
         assert_eq!(remedy(&classify(fault, "test")), expected);
     }

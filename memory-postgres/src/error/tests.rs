@@ -49,6 +49,7 @@ impl DatabaseError for Told {
 
 fn remedy(error: &Error) -> &'static str {
     match error {
+        Error::Backend { transience: Transience::Late, .. } => "wait, being late",
         Error::Backend { .. } if error.is_retryable() => "wait",
         Error::Backend { .. } => "permanent",
         Error::Corrupt { .. } => "restore",
@@ -60,32 +61,32 @@ fn remedy(error: &Error) -> &'static str {
 fn each_sqlstate_has_its_remedy() {
     use Aftermath::{Close, Repeat, Undo};
     let table = [
-        ("08006", "wait", Close),     // connection failure
-        ("22021", "permanent", Undo), // a character that the database cannot hold
-        ("22P02", "permanent", Undo), // not the text form of a value
-        ("22P05", "permanent", Undo), // a character without translation
-        ("23505", "permanent", Undo), // a unique constraint
-        ("25006", "wait", Close),     // read-only
-        ("28000", "permanent", Undo), // not authorised
-        ("28P01", "permanent", Undo), // wrong password
-        ("3F000", "permanent", Undo), // no such schema
-        ("40001", "wait", Repeat),    // serialisation
-        ("40P01", "wait", Repeat),    // deadlock
-        ("42501", "permanent", Undo), // no permission, or a row of another owner
-        ("42P01", "permanent", Undo), // no such table
-        ("53100", "wait", Close),     // disk full
-        ("53200", "wait", Close),     // out of memory
-        ("53300", "wait", Close),     // too many connections
-        ("54000", "permanent", Undo), // too large
-        ("55P03", "wait", Undo),      // a lock is held
-        ("57014", "wait", Undo),      // statement timeout
-        ("57P01", "wait", Close),     // shut down by an administrator
-        ("57P02", "wait", Close),     // shut down by a crash
-        ("57P03", "wait", Close),     // starting
-        ("58030", "wait", Close),     // the file system
-        ("XX000", "permanent", Undo), // internal
-        ("XX001", "restore", Close),  // damaged data
-        ("XX002", "restore", Close),  // damaged index
+        ("08006", "wait", Close),            // connection failure
+        ("22021", "permanent", Undo),        // a character that the database cannot hold
+        ("22P02", "permanent", Undo),        // not the text form of a value
+        ("22P05", "permanent", Undo),        // a character without translation
+        ("23505", "permanent", Undo),        // a unique constraint
+        ("25006", "wait", Close),            // read-only
+        ("28000", "permanent", Undo),        // not authorised
+        ("28P01", "permanent", Undo),        // wrong password
+        ("3F000", "permanent", Undo),        // no such schema
+        ("40001", "wait", Repeat),           // serialisation
+        ("40P01", "wait", Repeat),           // deadlock
+        ("42501", "permanent", Undo),        // no permission, or a row of another owner
+        ("42P01", "permanent", Undo),        // no such table
+        ("53100", "wait", Close),            // disk full
+        ("53200", "wait", Close),            // out of memory
+        ("53300", "wait", Close),            // too many connections
+        ("54000", "permanent", Undo),        // too large
+        ("55P03", "wait", Undo),             // a lock is held
+        ("57014", "wait, being late", Undo), // statement timeout
+        ("57P01", "wait", Close),            // shut down by an administrator
+        ("57P02", "wait", Close),            // shut down by a crash
+        ("57P03", "wait", Close),            // starting
+        ("58030", "wait", Close),            // the file system
+        ("XX000", "permanent", Undo),        // internal
+        ("XX001", "restore", Close),         // damaged data
+        ("XX002", "restore", Close),         // damaged index
         ("", "permanent", Undo),
     ];
     for (code, expected, aftermath) in table {

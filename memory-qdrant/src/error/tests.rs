@@ -3,6 +3,7 @@ use super::*;
 fn remedy(error: &Error) -> &'static str {
     match error {
         Error::Backend { transience: Transience::Transient { after: Some(_) }, .. } => "wait as told",
+        Error::Backend { transience: Transience::Late, .. } => "wait, being late",
         Error::Backend { .. } if error.is_retryable() => "wait",
         Error::Backend { .. } => "permanent",
         Error::Corrupt { .. } => "restore",
@@ -22,7 +23,7 @@ fn each_code_has_its_remedy() {
         (Code::Cancelled, "wait"),            // timed out in the client, or cut off
         (Code::Unknown, "wait"),              // the connection was cut
         (Code::InvalidArgument, "permanent"), // wrong dimension, strict mode
-        (Code::DeadlineExceeded, "wait"),
+        (Code::DeadlineExceeded, "wait, being late"),
         (Code::NotFound, "permanent"), // no such collection
         (Code::AlreadyExists, "permanent"),
         (Code::PermissionDenied, "permanent"),

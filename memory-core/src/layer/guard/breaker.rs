@@ -1,11 +1,13 @@
 //! The circuit breaker: a state machine over values, with the time as an argument.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
+use crate::scope::Scope;
 use crate::time::Timestamp;
 
 /// Answers that are looked back on; half of them failed opens the circuit too.
-const RECENT: u32 = 20;
+const RECENT: usize = 20;
 /// How long the first probe waits; doubled after each probe that fails.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
@@ -15,14 +17,25 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 pub(super) enum Outcome {
     Success,
     Failure,
+    /// It took longer than it may, perhaps because of what its owner asked.
+    Late,
     /// It tells nothing: the call was wrong, or was dropped.
     Neither,
 }
 
 /// The right to make one call, with the state of the circuit that it was given in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Admission {
     generation: u64,
+}
+
+/// An answer that is looked back on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Answer {
+    Good,
+    Failed,
+    /// A call for this owner was late.
+    Late(Scope),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +49,8 @@ enum State {
 }
 
 /// Opens after some failures in a row, usually 5, or 10 among the last 20 answers, then lets one probe through after 1 s, 2 s, … 30 s.
+///
+/// Late calls of one owner count as one failure, the latest of them.
 #[derive(Debug)]
 pub(super) struct Breaker {
     /// Failures in a row that open the circuit.
@@ -43,36 +58,39 @@ pub(super) struct Breaker {
     state: State,
     /// Rises with each change of state, so that an answer to an older state changes nothing.
     generation: u64,
-    /// The latest answers, the newest in the lowest bit; a failure is a 1.
-    recent: u32,
-    answers: u32,
-    in_a_row: u32,
+    /// The latest answers, the newest last.
+    recent: VecDeque<Answer>,
     wait: Duration,
+    /// The owner for which the last probe was made, if it was late: the next one is left to others for as long again.
+    probed: Option<Scope>,
 }
 
 impl Breaker {
     /// Returns a closed circuit that `most` failures in a row open.
     pub(super) fn new(most: u32) -> Self {
-        Self { most, state: State::Closed, generation: 0, recent: 0, answers: 0, in_a_row: 0, wait: FIRST_WAIT }
+        let recent = VecDeque::new();
+        Self { most, state: State::Closed, generation: 0, recent, wait: FIRST_WAIT, probed: None }
     }
 
-    /// Returns why a call would be refused now: how long until it is worth asking again.
-    pub(super) fn refuses(&self, now: Timestamp) -> Option<Duration> {
+    /// Returns why a call for `owner` would be refused now: how long until it is worth asking again.
+    pub(super) fn refuses(&self, now: Timestamp, owner: Option<&Scope>) -> Option<Duration> {
         match self.state {
             State::Closed => None,
             State::Probing => Some(self.wait),
             State::Open { since } => {
+                let is_for_others = owner.is_some() && self.probed.as_ref() == owner;
+                let wait = if is_for_others { self.wait * 2 } else { self.wait };
                 // A clock that was set back must not keep the circuit open.
-                let passed = if now < since { self.wait } else { now.since(since) };
-                let left = self.wait.saturating_sub(passed);
+                let passed = if now < since { wait } else { now.since(since) };
+                let left = wait.saturating_sub(passed);
                 (!left.is_zero()).then_some(left)
             }
         }
     }
 
-    /// Lets a call through, or says how long until it is worth asking again. What comes of it has to be recorded.
-    pub(super) fn admit(&mut self, now: Timestamp) -> Result<Admission, Duration> {
-        if let Some(wait) = self.refuses(now) {
+    /// Lets a call for `owner` through, or says how long until it is worth asking again. What comes of it has to be recorded.
+    pub(super) fn admit(&mut self, now: Timestamp, owner: Option<&Scope>) -> Result<Admission, Duration> {
+        if let Some(wait) = self.refuses(now, owner) {
             return Err(wait);
         }
         if self.state != State::Closed {
@@ -81,43 +99,57 @@ impl Breaker {
         Ok(Admission { generation: self.generation })
     }
 
-    /// Takes note of how an admitted call ended.
-    pub(super) fn record(&mut self, now: Timestamp, admission: Admission, outcome: Outcome) {
+    /// Takes note of how an admitted call for `owner` ended.
+    pub(super) fn record(&mut self, now: Timestamp, admission: Admission, outcome: Outcome, owner: Option<&Scope>) {
         if admission.generation != self.generation {
             return;
         }
-        match (self.state, outcome) {
-            (State::Closed, Outcome::Success) => self.note(false),
-            (State::Closed, Outcome::Failure) => {
-                self.note(true);
-                if self.is_tripped() {
+        let answer = match (outcome, owner) {
+            (Outcome::Success, _) => Some(Answer::Good),
+            (Outcome::Late, Some(owner)) => Some(Answer::Late(owner.clone())),
+            (Outcome::Failure | Outcome::Late, _) => Some(Answer::Failed),
+            (Outcome::Neither, _) => None,
+        };
+        match (self.state, answer) {
+            (State::Closed, Some(answer)) => {
+                let failed = answer != Answer::Good;
+                self.note(answer);
+                if failed && self.is_tripped() {
                     self.change(State::Open { since: now });
                 }
             }
-            (State::Probing, Outcome::Success) => {
+            (State::Probing, Some(Answer::Good)) => {
                 *self = Self { generation: self.generation + 1, ..Self::new(self.most) };
             }
-            (State::Probing, Outcome::Failure) => {
+            (State::Probing, Some(failed)) => {
                 self.wait = (self.wait * 2).min(LONGEST_WAIT);
+                self.probed = if let Answer::Late(owner) = failed { Some(owner) } else { None };
                 self.change(State::Open { since: now });
             }
             // The probe told nothing: the next call is one too.
-            (State::Probing, Outcome::Neither) => {
+            (State::Probing, None) => {
                 let since = Timestamp(now.0.saturating_sub(i64::try_from(self.wait.as_micros()).unwrap_or(i64::MAX)));
                 self.change(State::Open { since });
             }
-            (State::Closed, Outcome::Neither) | (State::Open { .. }, _) => {}
+            (State::Closed, None) | (State::Open { .. }, _) => {}
         }
     }
 
-    fn note(&mut self, failed: bool) {
-        self.recent = (self.recent << 1 | u32::from(failed)) & ((1 << RECENT) - 1);
-        self.answers = (self.answers + 1).min(RECENT);
-        self.in_a_row = if failed { self.in_a_row + 1 } else { 0 };
+    fn note(&mut self, answer: Answer) {
+        if matches!(answer, Answer::Late(_)) {
+            self.recent.retain(|earlier| *earlier != answer);
+        }
+        self.recent.push_back(answer);
+        if self.recent.len() > RECENT {
+            self.recent.pop_front();
+        }
     }
 
     fn is_tripped(&self) -> bool {
-        self.in_a_row >= self.most || (self.answers == RECENT && self.recent.count_ones() * 2 >= RECENT)
+        let is_bad = |answer: &&Answer| **answer != Answer::Good;
+        let in_a_row = self.recent.iter().rev().take_while(is_bad).count();
+        let is_full = self.recent.len() == RECENT;
+        in_a_row >= self.most as usize || (is_full && self.recent.iter().filter(is_bad).count() * 2 >= RECENT)
     }
 
     fn change(&mut self, state: State) {

@@ -18,7 +18,8 @@ pub struct GuardPolicy {
     pub retries: u32,
     /// Failures in a row that open the circuit. Default 5.
     ///
-    /// Half of the last 20 answers failed opens it too. While it is open, calls are refused at once, but for one probe
+    /// Half of the last 20 answers failed opens it too. Calls for one owner that were late count as one failure, and as many of
+    /// them refuse this owner alone. While it is open, calls are refused at once, but for one probe
     /// after 1 s, then 2 s, up to 30 s.
     pub failures: u32,
     /// How many calls are under way at once. Default 32.

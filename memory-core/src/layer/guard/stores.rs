@@ -25,6 +25,16 @@ use crate::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorS
 use super::Guarded;
 use super::policy::Call;
 
+/// The owner of a call, which is its argument `scope`: each argument is named twice, to be compared and to be used.
+macro_rules! owner {
+    (scope $scope:ident $($rest:ident)*) => {
+        Some($scope)
+    };
+    ($($rest:ident)*) => {
+        None
+    };
+}
+
 macro_rules! guarded {
     ($($trait:ident $({ $($plain:tt)* })? calls {
         $($kind:ident $doing:literal $method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*
@@ -33,7 +43,8 @@ macro_rules! guarded {
         impl<S: $trait + ?Sized> $trait for Guarded<S> {
             $($($plain)*)?
             $(async fn $method(&self, $($argument: $type),*) -> Result<$answer> {
-                self.guard.call(Call::$kind($doing), || self.inner.$method($($argument),*)).await
+                let owner = owner!($($argument $argument)*);
+                self.guard.call(owner, Call::$kind($doing), || self.inner.$method($($argument),*)).await
             })*
         }
     )+};

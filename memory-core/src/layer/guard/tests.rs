@@ -45,7 +45,7 @@ impl Bench {
         call: Call,
         answer: impl Fn(u32) -> F + Send + Sync,
     ) -> Result<u32> {
-        self.guard.call(call, || answer(self.calls.fetch_add(1, Ordering::SeqCst) + 1)).await
+        self.guard.call(None, call, || answer(self.calls.fetch_add(1, Ordering::SeqCst) + 1)).await
     }
 
     async fn fail(&self) -> Error {

@@ -11,15 +11,15 @@ fn at(micros: i64) -> Timestamp {
 
 /// Makes a call at `now` that ends as `outcome`; false if it was refused.
 fn call(breaker: &mut Breaker, now: Timestamp, outcome: Outcome) -> bool {
-    let Ok(admission) = breaker.admit(now) else { return false };
-    breaker.record(now, admission, outcome);
+    let Ok(admission) = breaker.admit(now, None) else { return false };
+    breaker.record(now, admission, outcome, None);
     true
 }
 
 fn open_at(now: Timestamp) -> Breaker {
     let mut breaker = Breaker::new(IN_A_ROW);
     (0..IN_A_ROW).for_each(|_| assert!(call(&mut breaker, now, Outcome::Failure)));
-    assert!(breaker.refuses(now).is_some());
+    assert!(breaker.refuses(now, None).is_some());
     breaker
 }
 
@@ -32,7 +32,7 @@ fn opens_after_five_failures_in_a_row_and_not_after_four() {
         (0..8).for_each(|_| assert!(call(&mut breaker, at(0), Outcome::Success)));
     }
     (0..5).for_each(|_| assert!(call(&mut breaker, at(0), Outcome::Failure)));
-    assert_eq!(breaker.refuses(at(0)), Some(FIRST_WAIT));
+    assert_eq!(breaker.refuses(at(0), None), Some(FIRST_WAIT));
 }
 
 #[test]
@@ -41,10 +41,10 @@ fn opens_when_half_of_the_last_twenty_failed() {
     for n in 0..19 {
         assert!(call(&mut breaker, at(0), if n % 2 == 0 { Outcome::Failure } else { Outcome::Success }));
     }
-    assert_eq!(breaker.refuses(at(0)), None, "nineteen answers are too few to tell a share");
+    assert_eq!(breaker.refuses(at(0), None), None, "nineteen answers are too few to tell a share");
     assert!(call(&mut breaker, at(0), Outcome::Success));
     assert!(call(&mut breaker, at(0), Outcome::Failure));
-    assert!(breaker.refuses(at(0)).is_some());
+    assert!(breaker.refuses(at(0), None).is_some());
 }
 
 #[test]
@@ -57,23 +57,23 @@ fn probes_after_a_second_then_two_up_to_thirty_and_closes_on_success() {
     }
     now += 30 * SECOND;
     assert!(call(&mut breaker, at(now), Outcome::Success));
-    assert_eq!(breaker.refuses(at(now)), None);
+    assert_eq!(breaker.refuses(at(now), None), None);
     (0..5).for_each(|_| assert!(call(&mut breaker, at(now), Outcome::Failure)));
-    assert_eq!(breaker.refuses(at(now)), Some(FIRST_WAIT), "the waits begin anew");
+    assert_eq!(breaker.refuses(at(now), None), Some(FIRST_WAIT), "the waits begin anew");
 }
 
 #[test]
 fn lets_one_probe_through_at_a_time_and_another_after_one_that_told_nothing() {
     let mut breaker = open_at(at(0));
-    let probe = breaker.admit(at(SECOND)).unwrap();
-    assert!(breaker.admit(at(SECOND)).is_err());
-    assert!(breaker.admit(at(90 * SECOND)).is_err());
-    breaker.record(at(90 * SECOND), probe, Outcome::Neither);
-    let next = breaker.admit(at(90 * SECOND)).unwrap();
-    breaker.record(at(90 * SECOND), probe, Outcome::Success);
-    assert!(breaker.admit(at(90 * SECOND)).is_err(), "an answer to an older state counts no more");
-    breaker.record(at(90 * SECOND), next, Outcome::Success);
-    assert_eq!(breaker.refuses(at(90 * SECOND)), None);
+    let probe = breaker.admit(at(SECOND), None).unwrap();
+    assert!(breaker.admit(at(SECOND), None).is_err());
+    assert!(breaker.admit(at(90 * SECOND), None).is_err());
+    breaker.record(at(90 * SECOND), probe, Outcome::Neither, None);
+    let next = breaker.admit(at(90 * SECOND), None).unwrap();
+    breaker.record(at(90 * SECOND), probe, Outcome::Success, None);
+    assert!(breaker.admit(at(90 * SECOND), None).is_err(), "an answer to an older state counts no more");
+    breaker.record(at(90 * SECOND), next, Outcome::Success, None);
+    assert_eq!(breaker.refuses(at(90 * SECOND), None), None);
 }
 
 #[test]
@@ -99,10 +99,10 @@ proptest! {
             if outcome == Outcome::Failure && !refused {
                 failures += 1;
             }
-            was_open |= breaker.refuses(at(now)).is_some();
+            was_open |= breaker.refuses(at(now), None).is_some();
             prop_assert!(!was_open || failures >= IN_A_ROW);
-            prop_assert!(breaker.refuses(at(now)).is_none_or(|wait| wait <= LONGEST_WAIT));
-            prop_assert!(breaker.refuses(at(now + 30 * SECOND)).is_none());
+            prop_assert!(breaker.refuses(at(now), None).is_none_or(|wait| wait <= LONGEST_WAIT));
+            prop_assert!(breaker.refuses(at(now + 30 * SECOND), None).is_none());
         }
     }
 
