@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::id::{MessageId, Seq, SeqRange, SessionId};
 use crate::message::{Message, StoredMessage};
@@ -95,6 +95,19 @@ impl SessionState {
     /// It is that with which the present generation began, or a later one after 1,024 changes of the window.
     pub fn began(&self) -> u64 {
         self.revision / GENERATION * GENERATION
+    }
+
+    /// Returns whether a session that is so now is to be deleted by whoever saw it as `seen`; not where there is nothing left,
+    /// or only what was begun since. [`ChatStore::delete`] decides by it.
+    ///
+    /// # Errors
+    /// `Conflict` if the session has changed since.
+    pub fn is_to_be_deleted(&self, seen: &Self) -> Result<bool> {
+        if self.head == Seq(0) || self.fence > seen.fence {
+            return Ok(false);
+        }
+        let state = |state: &Self| (state.fence, state.head, state.revision);
+        if state(self) == state(seen) { Ok(true) } else { Err(Error::Conflict) }
     }
 }
 
@@ -307,10 +320,13 @@ pub trait ChatStore: Store {
     /// summary's id removes the summary. An empty list forgets nothing.
     async fn redact(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Redacted>>;
 
-    /// Deletes a session as `fence` was its own, and returns how many messages it held, forgotten ones and summaries not
+    /// Deletes a session that is as it was `seen`, and returns how many messages it held, forgotten ones and summaries not
     /// counted; 0 if there is none, or only one that was begun since: so a deletion may come late.
     ///
     /// Its name may be used again: numbers restart, the generation and the revision go on ([`revision_after_deletion`]),
     /// so that old handles are `Fenced`. Its ids are free again.
-    async fn delete(&self, scope: &Scope, session: &SessionId, fence: Fence) -> Result<u64>;
+    ///
+    /// # Errors
+    /// `Conflict` if the session has another head or revision than was seen; nothing is deleted.
+    async fn delete(&self, scope: &Scope, seen: &SessionState) -> Result<u64>;
 }

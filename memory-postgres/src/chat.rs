@@ -9,7 +9,7 @@ mod restore;
 mod session;
 
 use async_trait::async_trait;
-use memory_core::chat::{Append, Appended, ChatStore, Compaction, Fence, Found, Page, Redacted, SessionState, Slice};
+use memory_core::chat::{Append, Appended, ChatStore, Compaction, Found, Page, Redacted, SessionState, Slice};
 use memory_core::error::Result;
 use memory_core::id::{MessageId, SessionId};
 use memory_core::message::StoredMessage;
@@ -83,7 +83,7 @@ impl ChatStore for PgChat {
         redact::redact(&self.server, scope, ids).await
     }
 
-    async fn delete(&self, scope: &Scope, session: &SessionId, fence: Fence) -> Result<u64> {
-        session::delete(&self.server, scope, session, fence).await
+    async fn delete(&self, scope: &Scope, seen: &SessionState) -> Result<u64> {
+        session::delete(&self.server, scope, seen).await
     }
 }

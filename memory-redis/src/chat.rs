@@ -8,7 +8,7 @@ mod restore;
 mod session;
 
 use async_trait::async_trait;
-use memory_core::chat::{Append, Appended, ChatStore, Compaction, Fence, Found, Page, Redacted, SessionState, Slice};
+use memory_core::chat::{Append, Appended, ChatStore, Compaction, Found, Page, Redacted, SessionState, Slice};
 use memory_core::error::Result;
 use memory_core::id::{MessageId, SessionId};
 use memory_core::message::StoredMessage;
@@ -88,7 +88,7 @@ impl ChatStore for RedisChat {
         redact::redact(&self.redis, scope, ids).await
     }
 
-    async fn delete(&self, scope: &Scope, session: &SessionId, fence: Fence) -> Result<u64> {
-        session::delete(&self.redis, scope, session, fence).await
+    async fn delete(&self, scope: &Scope, seen: &SessionState) -> Result<u64> {
+        session::delete(&self.redis, scope, seen).await
     }
 }

@@ -55,8 +55,8 @@ mod tests {
         !matches!((call.part, call.method), ("records" | "text" | "vectors", "put"))
     }
 
-    /// What is forgotten: all but sessions. What is said between the last look at a session and its deletion goes with it, and
-    /// a record that was derived from that stays: seed 223 shows it where all is forgotten.
+    /// What is forgotten: all but sessions. Seed 1051 shows a writer that is killed when the record that it derives is stored,
+    /// and before it sees that the source has gone meanwhile.
     fn forgets(what: &Forget) -> bool {
         !matches!(what, Forget::Session(_))
     }

@@ -180,6 +180,19 @@ fn what_was_forgotten_in_the_source_since_is_told_and_mirrored() {
 }
 
 #[test]
+fn a_mirror_of_an_owner_whom_the_source_does_not_know_removes_nothing() {
+    let (bed, target) = (filled(), Bed::new());
+    assert_eq!(move_to(&bed, &target.database(), &ADA).code, 0);
+    let before = export(&target, &target.database(), "ada");
+    let empty = Bed::new();
+    empty.of("bob").import(&said("chat_history", 1, "user", "Bob asks about bicycles"));
+    let mirrored = move_to(&empty, &target.database(), &[&ADA[..], &["--mirror"]].concat());
+    assert_eq!((mirrored.code, total(&mirrored)["removed"].as_u64()), (3, Some(0)), "{}", mirrored.stderr);
+    assert!(mirrored.stderr.contains("the source holds nothing"), "{}", mirrored.stderr);
+    assert_eq!(export(&target, &target.database(), "ada"), before);
+}
+
+#[test]
 fn a_session_that_was_forgotten_in_the_target_is_not_brought_back_unasked() {
     let (bed, target) = (filled(), Bed::new());
     assert_eq!(move_to(&bed, &target.database(), &ADA).code, 0);

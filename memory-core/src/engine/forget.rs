@@ -3,16 +3,14 @@
 mod derived;
 mod places;
 mod receipt;
+mod session;
 
 use futures_util::future::join_all;
 
-use crate::chat::{Fence, Page, Slice, View};
 use crate::error::{Error, Result};
-use crate::id::{ItemId, MessageId, RecordId, Seq, SeqRange, SessionId};
-use crate::index::deleted_version;
+use crate::id::{ItemId, MessageId, RecordId, SeqRange, SessionId};
 use crate::layer::cached::noting;
 use crate::scope::{Epoch, Scope};
-use crate::text::Deletion;
 use crate::upkeep::Backlog;
 
 use super::memory::Inner;
@@ -120,46 +118,6 @@ impl Scoped {
         // An index that fails keeps its note, and nothing can be hydrated.
         self.inner().delete_items(self.scope(), &fall.records()).await;
         Ok(())
-    }
-
-    async fn forget_session(&self, session: &SessionId) -> Result<ForgetReceipt> {
-        let inner = self.inner();
-        let (mut draft, mut after) = (Draft::default(), Seq(0));
-        let mut fall = Fall { session: Some(session.clone()), ..Fall::default() };
-        let fence = inner.chat.store().read(self.scope(), session, &Page::newest(0)).await?.state.fence;
-        draft.removed += self.gather(session, fence, &mut after, &mut fall).await?;
-        self.fell(&mut fall).await?;
-        // Looking takes its time: what was said meanwhile is forgotten with the rest.
-        draft.removed += self.gather(session, fence, &mut after, &mut fall).await?;
-        inner.chat.store().delete(self.scope(), session, fence).await?;
-        draft.is_unsettled |= !self.settle(&mut fall).await?;
-        draft.removed += fall.of_session;
-        draft.derived += fall.derived;
-        draft.failures.extend(self.delete_deleted(session).await?);
-        draft.failures.extend(inner.delete_items(self.scope(), &fall.records()).await);
-        Ok(draft.finish())
-    }
-
-    /// Deletes the deleted generations of a session from every index, and returns the failures.
-    async fn delete_deleted(&self, session: &SessionId) -> Result<Vec<(&'static str, Error)>> {
-        let state = self.inner().chat.store().read(self.scope(), session, &Page::newest(0)).await?.state;
-        let Some(through) = deleted_version(&state) else { return Ok(Vec::new()) };
-        Ok(self.inner().delete_everywhere(self.scope(), &Deletion::Session(session.clone(), through)).await)
-    }
-
-    /// Adds the messages and summaries of a session behind `after`, and moves it. Returns how many messages there are.
-    /// What was begun since it had this fence is another session.
-    async fn gather(&self, session: &SessionId, fence: Fence, after: &mut Seq, fall: &mut Fall) -> Result<u64> {
-        let mut messages = 0;
-        loop {
-            let page = Page::after(*after, BATCH, View::All);
-            let Slice { state, messages: rows, .. } =
-                self.inner().chat.store().read(self.scope(), session, &page).await?;
-            let Some(last) = rows.last().filter(|_| state.fence == fence) else { return Ok(messages) };
-            *after = last.seq;
-            messages += rows.iter().filter(|row| row.covers.is_none() && row.message.is_some()).count() as u64;
-            fall.items.extend(rows.iter().map(|row| ItemId::Message(row.id)));
-        }
     }
 
     async fn forget_everything(&self) -> Result<ForgetReceipt> {

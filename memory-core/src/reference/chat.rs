@@ -15,9 +15,7 @@ use async_trait::async_trait;
 
 use super::notes::{Mark, Notes};
 use super::{BACKEND, Shared, erased, health};
-use crate::chat::{
-    Append, Appended, ChatStore, Compaction, Fence, Found, Page, Placement, Redacted, SessionState, Slice,
-};
+use crate::chat::{Append, Appended, ChatStore, Compaction, Found, Page, Placement, Redacted, SessionState, Slice};
 use crate::error::Result;
 use crate::id::{MessageId, Seq, SeqRange, SessionId};
 use crate::message::StoredMessage;
@@ -160,12 +158,12 @@ impl ChatStore for MemChat {
         Ok(touched)
     }
 
-    async fn delete(&self, scope: &Scope, session: &SessionId, fence: Fence) -> Result<u64> {
+    async fn delete(&self, scope: &Scope, seen: &SessionState) -> Result<u64> {
         let mut state = self.state.lock();
         let State { owners, notes } = &mut *state;
         let Some(owner) = owners.get_mut(scope) else { return Ok(0) };
-        let Some(removed) = owner.delete(session, fence) else { return Ok(0) };
-        notes.mark_session(scope, session, owner.epoch, Mark::Emptied);
+        let Some(removed) = owner.delete(seen)? else { return Ok(0) };
+        notes.mark_session(scope, &seen.session, owner.epoch, Mark::Emptied);
         Ok(removed)
     }
 }

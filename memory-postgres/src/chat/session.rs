@@ -157,28 +157,28 @@ pub(super) fn named(key: &str) -> Result<SessionId> {
 }
 
 /// Deletes what a session holds that was not begun after `fence`, and returns how many messages that were.
-pub(super) async fn delete(server: &Postgres, scope: &Scope, session: &SessionId, fence: Fence) -> Result<u64> {
+pub(super) async fn delete(server: &Postgres, scope: &Scope, seen: &SessionState) -> Result<u64> {
     let doing = "delete a session";
     let deleted = server.run(
         Call::transaction(doing).rows(usize::MAX),
-        (scope.clone(), session.clone()),
-        move |connection, call| {
+        (scope.clone(), seen.clone()),
+        move |connection, (scope, seen)| {
             Box::pin(async move {
-                let mut place = enter(connection, &call.0, &call.1, doing).await?;
-                // A session without messages was deleted before: nothing is left to be done, also for its old handles.
-                if place.session.head == 0 || place.session.state(&call.1)?.fence > fence {
+                let session = &seen.session;
+                let mut place = enter(connection, scope, session, doing).await?;
+                if !place.session.state(session)?.is_to_be_deleted(seen)? {
                     return Ok(0);
                 }
                 let sql = "WITH gone AS (DELETE FROM message WHERE scope = $1 AND epoch = $2 AND session = $3 \
                  RETURNING layer = 0 AND body IS NOT NULL AS is_held) SELECT count(*) FILTER (WHERE is_held) FROM gone";
-                let held = sqlx::query_scalar(sql).bind(call.0.key()).bind(place.session.epoch).bind(call.1.key());
+                let held = sqlx::query_scalar(sql).bind(scope.key()).bind(place.session.epoch).bind(session.key());
                 let held = held.fetch_one(&mut *connection).await.doing(doing)?;
                 let Session { is_owned, epoch, generation, revision, .. } = place.session;
                 let (generation, revision) = (generation + 1, stored(revision_after_deletion(loaded(revision)?))?);
                 place.session = Session { is_owned, epoch, generation, revision, ..Session::default() };
                 save(connection, &place, doing).await?;
-                let note = sqlx::query("SELECT note_gone(0::int2, $1, $2, $3)").bind(call.0.key()).bind(epoch);
-                note.bind(call.1.key()).execute(connection).await.doing(doing)?;
+                let note = sqlx::query("SELECT note_gone(0::int2, $1, $2, $3)").bind(scope.key()).bind(epoch);
+                note.bind(session.key()).execute(connection).await.doing(doing)?;
                 Ok(loaded(held)?)
             })
         },

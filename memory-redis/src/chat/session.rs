@@ -87,10 +87,12 @@ async fn clear(redis: &Redis, scope: &Scope) -> Result<()> {
     }
 }
 
-/// Deletes what a session holds that was not begun after `fence`, and returns how many messages that were.
-pub(super) async fn delete(redis: &Redis, scope: &Scope, session: &SessionId, fence: Fence) -> Result<u64> {
+/// Deletes what a session holds that is as it was `seen`, and returns how many messages that were.
+pub(super) async fn delete(redis: &Redis, scope: &Scope, seen: &SessionState) -> Result<u64> {
+    let SessionState { session, fence, revision, head, .. } = seen;
     let call = Call::change(&script::DELETE, redis.keys().owner(scope)).arg(session.key());
     let call = call.arg(padded(fence.epoch)).arg(fence.generation.to_string());
+    let call = call.arg(head.0.to_string()).arg(revision.to_string());
     let (redis, scope) = (redis.clone(), scope.clone());
     let work = async move {
         let held = redis.change(&scope, call, DELETE).await?.number()?;

@@ -161,15 +161,14 @@ pub(super) async fn list(
 }
 
 /// Deletes what a session holds that was not begun after `fence`, and returns how many messages that were.
-pub(super) async fn delete(file: &Sqlite, scope: &Scope, session: &SessionId, fence: Fence) -> Result<u64> {
-    let (scope, session, doing) = (scope.clone(), session.clone(), "delete a session");
+pub(super) async fn delete(file: &Sqlite, scope: &Scope, seen: &SessionState) -> Result<u64> {
+    let (scope, seen, doing) = (scope.clone(), seen.clone(), "delete a session");
     let work = file.write(doing, move |connection| {
         Box::pin(async move {
-            let found = find(connection, &scope, &session, doing).await?;
-            let is_newer = found.session.state(&session, found.epoch())?.fence > fence;
+            let found = find(connection, &scope, &seen.session, doing).await?;
+            let is_to_be_deleted = found.session.state(&seen.session, found.epoch())?.is_to_be_deleted(&seen)?;
             let Found { owner, session: kept, .. } = found;
-            // A session without messages was deleted before: nothing is left to be done, also for its old handles.
-            let Some(owner) = owner.filter(|_| kept.head > 0 && !is_newer) else { return Ok(0) };
+            let Some(owner) = owner.filter(|_| is_to_be_deleted) else { return Ok(0) };
             let values = sqlx::query(
                 "DELETE FROM value WHERE owner = ?1 AND place = 0 \
                  AND item IN (SELECT item FROM message WHERE owner = ?1 AND session = ?2)",

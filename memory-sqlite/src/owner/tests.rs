@@ -69,7 +69,7 @@ impl Bed {
         let window = self.chat.read(&scope(owner), &session, &Page::after(Seq(0), 3, View::Active)).await.unwrap();
         let (Some(first), Some(last)) = (window.messages.first(), window.messages.last()) else { return };
         match self.roll(8) {
-            0 => drop(self.chat.delete(&scope(owner), &session, window.state.fence).await.unwrap()),
+            0 => drop(self.chat.delete(&scope(owner), &window.state).await.unwrap()),
             1..=3 => drop(self.chat.redact(&scope(owner), &[first.id]).await.unwrap()),
             _ => {
                 let start = first.covers.map_or(first.seq, |covers| covers.first);

@@ -244,13 +244,15 @@ impl ChatStore for TinyChat {
         Ok(touched)
     }
 
-    async fn delete(&self, scope: &Scope, session: &SessionId, fence: Fence) -> Result<u64> {
+    async fn delete(&self, scope: &Scope, seen: &SessionState) -> Result<u64> {
         let mut state = self.lock();
         let State { owners, notes } = &mut *state;
-        let Some(owner) = owners.get_mut(scope).filter(|owner| owner.state(session).fence <= fence) else {
+        let session = &seen.session;
+        let Some(owner) = owners.get_mut(scope) else { return Ok(0) };
+        if !owner.state(session).is_to_be_deleted(seen)? {
             return Ok(0);
-        };
-        let Some(kept) = owner.sessions.get_mut(session).filter(|kept| !kept.rows.is_empty()) else { return Ok(0) };
+        }
+        let Some(kept) = owner.sessions.get_mut(session) else { return Ok(0) };
         let removed = kept.rows.iter().filter(|row| row.covers.is_none() && row.message.is_some()).count();
         let (generation, revision) = (kept.generation + 1, revision_after_deletion(kept.revision));
         *kept = Session { generation, revision, ..Session::default() };

@@ -1,7 +1,7 @@
 //! What deleting a session promises.
 
-use memory_core::Seq;
-use memory_core::chat::{Fence, NewMessage, Placement, View, revision_after_deletion};
+use memory_core::chat::{Fence, NewMessage, Placement, SessionState, View, revision_after_deletion};
+use memory_core::{Error, Seq};
 
 use super::talk::{Talk, contradicting, ids, new};
 use crate::check::{Scene, equal};
@@ -19,6 +19,7 @@ scenarios!(TABLE: Chat = [
     summaries_and_markers_go_with_their_session,
     a_deletion_touches_no_other_session_and_owner,
     a_late_deletion_spares_a_session_that_was_begun_since,
+    a_deletion_spares_a_session_that_has_changed_since,
 ]);
 
 async fn a_deleted_session_is_gone(bed: Bed<Chat>) -> Scene {
@@ -147,23 +148,51 @@ async fn a_late_deletion_spares_a_session_that_was_begun_since(bed: Bed<Chat>) -
     let mut late = Vec::new();
     for _ in 0..2 {
         talk.say(&["one", "two"]).await?;
-        let fence = talk.state().await?.fence;
-        equal(talk.chat.store().delete(&talk.scope, &talk.session, fence).await?, 2)?;
-        late.push(fence);
-        talk.say(&["begun since"]).await?;
-        for fence in &late {
-            equal(talk.chat.store().delete(&talk.scope, &talk.session, *fence).await?, 0)?;
+        let seen = talk.state().await?;
+        equal(talk.chat.store().delete(&talk.scope, &seen).await?, 2)?;
+        late.push(seen);
+        talk.say(&["begun", "since"]).await?;
+        for seen in &late {
+            equal(talk.chat.store().delete(&talk.scope, seen).await?, 0)?;
         }
-        equal(talk.log().await?, ["begun since"])?;
+        equal(talk.log().await?, ["begun", "since"])?;
         talk.delete().await?;
     }
     talk.say(&["before"]).await?;
-    let fence = talk.state().await?.fence;
+    let seen = talk.state().await?;
     bury(talk.chat.upkeep(), &talk.scope).await?;
     talk.say(&["after"]).await?;
-    equal(talk.chat.store().delete(&talk.scope, &talk.session, fence).await?, 0)?;
+    equal(talk.chat.store().delete(&talk.scope, &seen).await?, 0)?;
     equal(talk.log().await?, ["after"])?;
-    let ahead = Fence { epoch: fence.epoch, generation: u64::MAX };
-    equal(talk.chat.store().delete(&talk.scope, &talk.session, ahead).await?, 0)?;
+    let ahead = Fence { epoch: seen.fence.epoch, generation: u64::MAX };
+    equal(talk.chat.store().delete(&talk.scope, &SessionState { fence: ahead, ..seen }).await?, 0)?;
     equal(talk.delete().await?, 1)
+}
+
+async fn a_deletion_spares_a_session_that_has_changed_since(bed: Bed<Chat>) -> Scene {
+    let talk = Talk::plain(&bed)?;
+    let first = talk.say(&["one", "two", "three"]).await?;
+    let seen = talk.state().await?;
+    talk.say(&["four"]).await?;
+    is_refused(&talk, &seen).await?;
+    let seen = talk.state().await?;
+    let summary = talk.fold(1, 2, "summary").await?;
+    is_refused(&talk, &seen).await?;
+    let seen = talk.state().await?;
+    talk.unfold(&summary).await?;
+    is_refused(&talk, &seen).await?;
+    let seen = talk.state().await?;
+    talk.chat.store().redact(&talk.scope, &ids(&first).into_iter().take(1).collect::<Vec<_>>()).await?;
+    is_refused(&talk, &seen).await?;
+    // One of another history, as it is where a failover has lost the last writes.
+    let seen = talk.state().await?;
+    let ahead = Fence { generation: seen.fence.generation + 1, ..seen.fence };
+    is_refused(&talk, &SessionState { fence: ahead, ..seen.clone() }).await?;
+    equal(talk.chat.store().delete(&talk.scope, &seen).await?, 3)
+}
+
+async fn is_refused(talk: &Talk, seen: &SessionState) -> Scene {
+    let now = (talk.state().await?, talk.rows(View::All).await?);
+    fails!(talk.chat.store().delete(&talk.scope, seen).await, Error::Conflict);
+    equal((talk.state().await?, talk.rows(View::All).await?), now)
 }

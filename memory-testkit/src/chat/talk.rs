@@ -135,8 +135,7 @@ impl Talk {
     }
 
     pub(crate) async fn delete(&self) -> Result<u64> {
-        let fence = self.state().await?.fence;
-        self.chat.store().delete(&self.scope, &self.session, fence).await
+        self.chat.store().delete(&self.scope, &self.state().await?).await
     }
 
     /// Checks that the session is in order: gapless numbers, views that agree, marks that have their summary, and

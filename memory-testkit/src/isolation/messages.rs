@@ -154,8 +154,8 @@ impl MessageActor {
 
     async fn delete(&mut self, random: &mut Random) -> Scene {
         let session = Self::session(random)?;
-        let fence = self.store.store().read(&self.owner.scope, &session, &Page::newest(0)).await?.state.fence;
-        let deleted = self.store.store().delete(&self.owner.scope, &session, fence).await?;
+        let seen = self.store.store().read(&self.owner.scope, &session, &Page::newest(0)).await?.state;
+        let deleted = self.store.store().delete(&self.owner.scope, &seen).await?;
         let rows = self.models.remove(&session).map(|model| model.rows(View::All)).unwrap_or_default();
         let held = rows.iter().filter(|row| row.message.is_some() && row.covers.is_none()).count();
         check!((held..=rows.len()).contains(&(deleted as usize)), "{deleted} messages were deleted of {held}");

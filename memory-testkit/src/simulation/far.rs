@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use memory_core::cache::Cache;
-use memory_core::chat::{Append, Appended, ChatStore, Compaction, Fence, Found, Page, Redacted, SessionState, Slice};
+use memory_core::chat::{Append, Appended, ChatStore, Compaction, Found, Page, Redacted, SessionState, Slice};
 use memory_core::record::{RecordBatch, RecordStore};
 use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
@@ -114,7 +114,7 @@ far! {
         sessions(r scope: &Scope, o after: Option<&SessionId>, c limit: usize) -> Vec<SessionState>;
         compact(r scope: &Scope, r session: &SessionId, r change: &Compaction) -> SessionState;
         redact(r scope: &Scope, r ids: &[MessageId]) -> Vec<Redacted>;
-        delete(r scope: &Scope, r session: &SessionId, c fence: Fence) -> u64;
+        delete(r scope: &Scope, r seen: &SessionState) -> u64;
     }
     RecordStore {} calls {
         put(r scope: &Scope, r batch: &RecordBatch) -> Vec<u64>;

@@ -47,8 +47,8 @@ impl Keeper for Chat {
     fn remove<'a>(&'a self, scope: &'a Scope, name: &'a str) -> Boxed<'a, Result<()>> {
         Box::pin(async move {
             let session = SessionId::new(name)?;
-            let fence = self.store().read(scope, &session, &Page::newest(0)).await?.state.fence;
-            self.store().delete(scope, &session, fence).await.map(drop)
+            let seen = self.store().read(scope, &session, &Page::newest(0)).await?.state;
+            self.store().delete(scope, &seen).await.map(drop)
         })
     }
 

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use memory_core::chat::{Append, Appended, ChatStore, Compaction, Fence, Found, Page, Redacted, SessionState, Slice};
+use memory_core::chat::{Append, Appended, ChatStore, Compaction, Found, Page, Redacted, SessionState, Slice};
 use memory_core::reference::MemChat;
 use memory_core::store::{Erased, Health, Store};
 use memory_core::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Upkeep};
@@ -67,8 +67,8 @@ pub(crate) trait Break: Debug + Send + Sync + 'static {
         inner.redact(scope, ids).await
     }
 
-    async fn delete(&self, inner: &MemChat, scope: &Scope, session: &SessionId, fence: Fence) -> Result<u64> {
-        inner.delete(scope, session, fence).await
+    async fn delete(&self, inner: &MemChat, scope: &Scope, seen: &SessionState) -> Result<u64> {
+        inner.delete(scope, seen).await
     }
 
     async fn erase(&self, inner: &MemChat, scope: &Scope, below: Epoch) -> Result<Erased> {
@@ -181,8 +181,8 @@ impl<B: Break> ChatStore for Mutant<B> {
         self.broken.redact(&self.inner, &self.broken.scope(scope), ids).await
     }
 
-    async fn delete(&self, scope: &Scope, session: &SessionId, fence: Fence) -> Result<u64> {
-        self.broken.delete(&self.inner, &self.broken.scope(scope), session, fence).await
+    async fn delete(&self, scope: &Scope, seen: &SessionState) -> Result<u64> {
+        self.broken.delete(&self.inner, &self.broken.scope(scope), seen).await
     }
 }
 

@@ -16,6 +16,25 @@ use crate::whole::{TRIES, Torn, Whole};
 /// Sessions and records that are moved together.
 const PAGE: usize = 500;
 
+/// Why a session was not copied at one moment.
+enum Interrupted {
+    /// It was changed meanwhile, in the source or in the target.
+    Torn,
+    Failed(Failure),
+}
+
+impl From<Torn> for Interrupted {
+    fn from(_: Torn) -> Self {
+        Self::Torn
+    }
+}
+
+impl From<Error> for Interrupted {
+    fn from(error: Error) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
 /// Copies owners from one set of stores into another.
 pub(super) struct Copy<'a> {
     source: &'a Stores,
@@ -45,6 +64,11 @@ impl<'a> Copy<'a> {
             moved.problems.push(problem);
             return Ok(moved);
         }
+        if self.mirror && !holds(self.source, scope).await? && holds(self.target, scope).await? {
+            let what = "the source holds nothing, so nothing is removed: `memory forget --everything` does that";
+            moved.problems.push(what.to_owned());
+            return Ok(moved);
+        }
         let (mut known, mut after): (HashSet<SessionId>, Option<SessionId>) = (HashSet::new(), None);
         loop {
             let sessions = self.source.chat.store().sessions(scope, after.as_ref(), PAGE).await?;
@@ -71,7 +95,7 @@ impl<'a> Copy<'a> {
         if target == source {
             return Ok(None);
         }
-        if self.target_holds(scope).await? {
+        if holds(self.target, scope).await? {
             let what = "forgotten in the source since it was copied: forget it in the target, then move again";
             return Ok(Some(what.to_owned()));
         }
@@ -83,14 +107,6 @@ impl<'a> Copy<'a> {
         Ok(None)
     }
 
-    async fn target_holds(&self, scope: &Scope) -> Result<bool, Failure> {
-        if !self.target.chat.store().sessions(scope, None, 1).await?.is_empty() {
-            return Ok(true);
-        }
-        let Some(records) = &self.target.records else { return Ok(false) };
-        Ok(!records.store().scan(scope, &Filter::All, None, 1).await?.is_empty())
-    }
-
     async fn session(&mut self, scope: &Scope, here: &SessionState, moved: &mut Moved) -> Result<(), Failure> {
         moved.sessions += 1;
         let (session, name) = (&here.session, here.session.name());
@@ -99,8 +115,10 @@ impl<'a> Copy<'a> {
             return Ok(());
         }
         for _ in 0..TRIES {
-            if let Ok(answer) = self.session_at_once(scope, session, moved).await? {
-                return Ok(answer);
+            match self.session_at_once(scope, session, moved).await {
+                Ok(()) => return Ok(()),
+                Err(Interrupted::Torn) => {}
+                Err(Interrupted::Failed(failure)) => return Err(failure),
             }
         }
         moved.problems.push(format!("the session {name} is written to while it is copied: move again"));
@@ -119,23 +137,26 @@ impl<'a> Copy<'a> {
         scope: &Scope,
         session: &SessionId,
         moved: &mut Moved,
-    ) -> Result<Result<(), Torn>, Failure> {
+    ) -> Result<(), Interrupted> {
         let (here, there) = (self.source.chat.store(), self.target.chat.store());
-        let SessionState { head, fence, .. } = there.read(scope, session, &Page::newest(0)).await?.state;
-        let Ok((mut sum, mut restored)) = self.rows(scope, session, head).await? else { return Ok(Err(Torn)) };
-        let mut is_same = restored.is_ok() && sum_of(there.as_ref(), scope, session).await?.as_ref() == Some(&sum);
+        let head = there.read(scope, session, &Page::newest(0)).await?.state.head;
+        let (mut sum, mut restored) = self.rows(scope, session, head).await?;
+        let copied = there.read(scope, session, &Page::newest(0)).await?.state;
+        let mut is_same = restored.is_ok() && sum_of(there.as_ref(), scope, session).await? == sum;
         if !is_same && (self.mirror || is_older_copy(here.as_ref(), there.as_ref(), scope, session).await?) {
-            there.delete(scope, session, fence).await?;
-            let Ok(again) = self.rows(scope, session, Seq(0)).await? else { return Ok(Err(Torn)) };
-            (sum, restored) = again;
-            is_same = restored.is_ok() && sum_of(there.as_ref(), scope, session).await?.as_ref() == Some(&sum);
+            match there.delete(scope, &copied).await {
+                Err(Error::Conflict) => return Err(Interrupted::Torn),
+                answer => answer?,
+            };
+            (sum, restored) = self.rows(scope, session, Seq(0)).await?;
+            is_same = restored.is_ok() && sum_of(there.as_ref(), scope, session).await? == sum;
         }
         if !is_same {
             let why = restored.err().map(|error| format!(": {}", error.with_causes())).unwrap_or_default();
             moved.problems.push(format!("the session {} has another past in the target{why}", session.name()));
         }
         moved.rows.add_sum(&sum);
-        Ok(Ok(()))
+        Ok(())
     }
 
     /// Copies the rows behind `head`, and returns the checksum of all rows with what the target said.
@@ -144,16 +165,16 @@ impl<'a> Copy<'a> {
         scope: &Scope,
         session: &SessionId,
         head: Seq,
-    ) -> Result<Result<(Sum, Result<(), Error>), Torn>, Failure> {
+    ) -> Result<(Sum, Result<(), Error>), Interrupted> {
         let (mut sum, mut whole, mut outcome) = (Sum::default(), Whole::default(), Ok(()));
         loop {
             let slice = self.source.chat.store().read(scope, session, &whole.page()).await?;
-            let Ok(rows) = whole.take(slice) else { return Ok(Err(Torn)) };
-            let Some(last) = rows.last() else { return Ok(Ok((sum, outcome))) };
+            let rows = whole.take(slice)?;
+            let Some(last) = rows.last() else { return Ok((sum, outcome)) };
             rows.iter().for_each(|row| sum.add_message(row));
             if last.seq > head && outcome.is_ok() {
                 let restored = self.target.chat.store().restore(scope, session, &rows).await;
-                outcome = unless_differing(restored.map(drop))?;
+                outcome = unless_differing(restored.map(drop)).map_err(Interrupted::Failed)?;
             }
             self.done += rows.len() as u64;
             self.progress.committed(self.done, 0);
@@ -198,6 +219,14 @@ async fn epoch(stores: &Stores, scope: &Scope) -> Result<Epoch, Failure> {
     Ok(chat.max(records.upkeep().epoch(scope).await?))
 }
 
+async fn holds(stores: &Stores, scope: &Scope) -> Result<bool, Failure> {
+    if !stores.chat.store().sessions(scope, None, 1).await?.is_empty() {
+        return Ok(true);
+    }
+    let Some(records) = &stores.records else { return Ok(false) };
+    Ok(!records.store().scan(scope, &Filter::All, None, 1).await?.is_empty())
+}
+
 /// Passes on failures of a store; that the content is another is an answer.
 fn unless_differing(answer: Result<(), Error>) -> Result<Result<(), Error>, Failure> {
     match answer {
@@ -226,27 +255,27 @@ async fn restore(
     Ok(())
 }
 
-/// Gives `see` the rows of a session, a page at a time; returns early if it was changed meanwhile.
+/// Gives `see` the rows of a session, a page at a time.
 async fn each_row(
     store: &dyn ChatStore,
     scope: &Scope,
     session: &SessionId,
     mut see: impl FnMut(&StoredMessage),
-) -> Result<Result<(), Torn>, Failure> {
+) -> Result<(), Interrupted> {
     let mut whole = Whole::default();
     loop {
-        let Ok(rows) = whole.take(store.read(scope, session, &whole.page()).await?) else { return Ok(Err(Torn)) };
+        let rows = whole.take(store.read(scope, session, &whole.page()).await?)?;
         if rows.is_empty() {
-            return Ok(Ok(()));
+            return Ok(());
         }
         rows.iter().for_each(&mut see);
     }
 }
 
-/// Returns the checksum of a session; none if it was changed meanwhile.
-async fn sum_of(store: &dyn ChatStore, scope: &Scope, session: &SessionId) -> Result<Option<Sum>, Failure> {
+async fn sum_of(store: &dyn ChatStore, scope: &Scope, session: &SessionId) -> Result<Sum, Interrupted> {
     let mut sum = Sum::default();
-    Ok(each_row(store, scope, session, |row| sum.add_message(row)).await?.ok().map(|()| sum))
+    each_row(store, scope, session, |row| sum.add_message(row)).await?;
+    Ok(sum)
 }
 
 async fn sums_of(store: &dyn RecordStore, scope: &Scope) -> Result<(Sum, Sum), Failure> {
@@ -267,14 +296,12 @@ async fn is_older_copy(
     there: &dyn ChatStore,
     scope: &Scope,
     session: &SessionId,
-) -> Result<bool, Failure> {
+) -> Result<bool, Interrupted> {
     let mut places = HashMap::<MessageId, (Seq, bool)>::new();
     let see = |row: &StoredMessage| {
         places.insert(row.id, (row.seq, row.message.is_some()));
     };
-    if each_row(here, scope, session, see).await?.is_err() {
-        return Ok(false);
-    }
+    each_row(here, scope, session, see).await?;
     let mut is_known = true;
     let see = |row: &StoredMessage| {
         is_known &= match places.get(&row.id) {
@@ -283,5 +310,6 @@ async fn is_older_copy(
             None => false,
         };
     };
-    Ok(each_row(there, scope, session, see).await?.is_ok() && is_known)
+    each_row(there, scope, session, see).await?;
+    Ok(is_known)
 }

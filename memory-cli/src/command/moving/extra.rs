@@ -29,8 +29,8 @@ pub(super) async fn sessions(
         extra.extend(page.into_iter().filter(|state| !known.contains(&state.session)));
     }
     if mirror {
-        for SessionState { session, fence, .. } in &extra {
-            target.chat.store().delete(scope, session, *fence).await?;
+        for state in &extra {
+            target.chat.store().delete(scope, state).await?;
         }
         moved.removed += extra.len() as u64;
     } else if !extra.is_empty() {

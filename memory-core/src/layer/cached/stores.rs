@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::chat::{Append, Appended, ChatStore, Compaction, Fence, Found, Page, Redacted, SessionState, Slice};
+use crate::chat::{Append, Appended, ChatStore, Compaction, Found, Page, Redacted, SessionState, Slice};
 use crate::error::Result;
 use crate::filter::Filter;
 use crate::id::{MessageId, RecordId, SessionId};
@@ -87,8 +87,8 @@ impl ChatStore for Cached<dyn ChatStore, StoredMessage> {
         self.shelf.change(scope, self.inner.redact(scope, ids)).await
     }
 
-    async fn delete(&self, scope: &Scope, session: &SessionId, fence: Fence) -> Result<u64> {
-        self.shelf.change(scope, self.inner.delete(scope, session, fence)).await
+    async fn delete(&self, scope: &Scope, seen: &SessionState) -> Result<u64> {
+        self.shelf.change(scope, self.inner.delete(scope, seen)).await
     }
 }
 

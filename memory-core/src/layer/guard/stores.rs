@@ -9,7 +9,7 @@ use async_trait::async_trait;
 
 use crate::blackboard::{Blackboard, BlackboardEntry, BlackboardStats, BoardHit, BoardQuery, Posted};
 use crate::cache::Cache;
-use crate::chat::{Append, Appended, ChatStore, Compaction, Fence, Found, Page, Redacted, SessionState, Slice};
+use crate::chat::{Append, Appended, ChatStore, Compaction, Found, Page, Redacted, SessionState, Slice};
 use crate::error::Result;
 use crate::filter::Filter;
 use crate::id::{ItemId, MessageId, RecordId, SessionId, Version};
@@ -72,7 +72,7 @@ guarded! {
         quick "list sessions" sessions(scope: &Scope, after: Option<&SessionId>, limit: usize) -> Vec<SessionState>;
         quick "compact a session" compact(scope: &Scope, session: &SessionId, change: &Compaction) -> SessionState;
         quick "redact messages" redact(scope: &Scope, ids: &[MessageId]) -> Vec<Redacted>;
-        bulk "delete a session" delete(scope: &Scope, session: &SessionId, fence: Fence) -> u64;
+        bulk "delete a session" delete(scope: &Scope, seen: &SessionState) -> u64;
     }
     RecordStore calls {
         quick "put records" put(scope: &Scope, batch: &RecordBatch) -> Vec<u64>;

@@ -112,16 +112,15 @@ impl Owner {
         (placements, added)
     }
 
-    /// Empties a session that is not newer than `fence` and returns how many messages it held; none if there is nothing to
-    /// delete.
-    pub(super) fn delete(&mut self, session: &SessionId, fence: Fence) -> Option<u64> {
-        if self.state(session).fence > fence {
-            return None;
+    /// Empties a session that is as it was `seen` and returns how many messages it held; none if there is nothing to delete.
+    pub(super) fn delete(&mut self, seen: &SessionState) -> Result<Option<u64>> {
+        let session = &seen.session;
+        if !self.state(session).is_to_be_deleted(seen)? {
+            return Ok(None);
         }
-        let kept = self.sessions.get_mut(session).filter(|kept| !kept.is_empty())?;
-        let removed = kept.empty();
+        let removed = self.sessions.get_mut(session).map(Session::empty);
         self.ids.retain(|_, place| place.session != *session);
-        Some(removed)
+        Ok(removed)
     }
 
     /// Begins the erasure: whatever was stored is unreachable from now on. Returns false if that was done since `seen`.

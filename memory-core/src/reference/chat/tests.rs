@@ -221,7 +221,7 @@ proptest! {
                     prop_assert_eq!(again.unwrap_or_default(), rows);
                     check_counters(&copy, &session);
                 }
-                Step::Delete => drop(owner.delete(&session, owner.state(&session).fence)),
+                Step::Delete => drop(owner.delete(&owner.state(&session))),
             }
             check_counters(&owner, &session);
             let log = owner.session(&session).map(|kept| kept.page(&Page::after(Seq(0), 1_000, View::Log)));

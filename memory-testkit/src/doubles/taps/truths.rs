@@ -1,7 +1,7 @@
 //! Taps around truth stores and their upkeep.
 
 use async_trait::async_trait;
-use memory_core::chat::{Append, Appended, ChatStore, Compaction, Fence, Found, Page, Redacted, SessionState, Slice};
+use memory_core::chat::{Append, Appended, ChatStore, Compaction, Found, Page, Redacted, SessionState, Slice};
 use memory_core::record::{RecordBatch, RecordStore};
 use memory_core::store::{Erased, Health, Store};
 use memory_core::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Upkeep};
@@ -60,8 +60,8 @@ impl<S: ChatStore + ?Sized> ChatStore for Tapped<S> {
         self.run("redact", self.inner.redact(scope, ids), Vec::len).await
     }
 
-    async fn delete(&self, scope: &Scope, session: &SessionId, fence: Fence) -> Result<u64> {
-        self.run("delete", self.inner.delete(scope, session, fence), none).await
+    async fn delete(&self, scope: &Scope, seen: &SessionState) -> Result<u64> {
+        self.run("delete", self.inner.delete(scope, seen), none).await
     }
 }
 

@@ -1,7 +1,7 @@
 //! Broken changes of what was appended.
 
 use async_trait::async_trait;
-use memory_core::chat::{Appended, ChatStore as _, Compaction, Fence, Page, Redacted, SessionState, View};
+use memory_core::chat::{Appended, ChatStore as _, Compaction, Page, Redacted, SessionState, View};
 use memory_core::reference::MemChat;
 use memory_core::upkeep::Upkeep as _;
 use memory_core::{Epoch, MessageId, Result, Scope, Seq, SessionId, StoredMessage};
@@ -111,8 +111,8 @@ impl Break for FreesForgottenIds {
             for row in rows.iter_mut().filter(|row| row.message.is_none()) {
                 row.id = MessageId::fresh();
             }
-            let fence = inner.read(scope, session, &Page::newest(0)).await?.state.fence;
-            inner.delete(scope, session, fence).await?;
+            let seen = inner.read(scope, session, &Page::newest(0)).await?.state;
+            inner.delete(scope, &seen).await?;
             inner.restore(scope, session, &rows).await?;
         }
         Ok(touched)
@@ -154,13 +154,13 @@ struct DeletesByPrefix;
 
 #[async_trait]
 impl Break for DeletesByPrefix {
-    async fn delete(&self, inner: &MemChat, scope: &Scope, session: &SessionId, fence: Fence) -> Result<u64> {
+    async fn delete(&self, inner: &MemChat, scope: &Scope, seen: &SessionState) -> Result<u64> {
         for state in inner.sessions(scope, None, usize::MAX).await? {
-            if state.session != *session && state.session.name().starts_with(session.name()) {
-                inner.delete(scope, &state.session, state.fence).await?;
+            if state.session != seen.session && state.session.name().starts_with(seen.session.name()) {
+                inner.delete(scope, &state).await?;
             }
         }
-        inner.delete(scope, session, fence).await
+        inner.delete(scope, seen).await
     }
 }
 
@@ -169,14 +169,32 @@ async fn a_deletion_by_prefix_is_caught() {
     caught(DeletesByPrefix, &["a_deletion_touches_no_other_session_and_owner"]).await;
 }
 
+/// Deletes a session with what was said since it was looked at.
+#[derive(Clone, Debug)]
+struct TakesWhatWasSaidSince;
+
+#[async_trait]
+impl Break for TakesWhatWasSaidSince {
+    async fn delete(&self, inner: &MemChat, scope: &Scope, seen: &SessionState) -> Result<u64> {
+        let now = inner.read(scope, &seen.session, &Page::newest(0)).await?.state;
+        inner.delete(scope, &SessionState { head: now.head, ..seen.clone() }).await
+    }
+}
+
+#[tokio::test]
+async fn a_deletion_that_takes_what_was_said_since_is_caught() {
+    caught(TakesWhatWasSaidSince, &["a_deletion_spares_a_session_that_has_changed_since"]).await;
+}
+
 /// Deletes and buries whatever is there, also what came after it was asked for.
 #[derive(Clone, Debug)]
 struct TakesWhatCameSince;
 
 #[async_trait]
 impl Break for TakesWhatCameSince {
-    async fn delete(&self, inner: &MemChat, scope: &Scope, session: &SessionId, _: Fence) -> Result<u64> {
-        inner.delete(scope, session, Fence { epoch: Epoch(u64::MAX), generation: u64::MAX }).await
+    async fn delete(&self, inner: &MemChat, scope: &Scope, seen: &SessionState) -> Result<u64> {
+        let now = inner.read(scope, &seen.session, &Page::newest(0)).await?.state;
+        inner.delete(scope, &now).await
     }
 
     async fn bury(&self, inner: &MemChat, scope: &Scope, _: Epoch) -> Result<Epoch> {
@@ -189,6 +207,7 @@ impl Break for TakesWhatCameSince {
 async fn late_deletions_that_take_what_came_since_are_caught() {
     let by = [
         "a_late_deletion_spares_a_session_that_was_begun_since",
+        "a_deletion_spares_a_session_that_has_changed_since",
         "a_late_burial_spares_what_was_stored_since",
         "a_burial_raises_the_epoch_above_the_one_that_was_seen",
     ];

@@ -1,0 +1,102 @@
+//! Forgetting a conversation: all that it holds is known before it is deleted, so that what was derived from it falls too.
+
+use std::collections::HashSet;
+
+use crate::chat::{Page, SessionState, View};
+use crate::error::{Error, Result};
+use crate::id::{ItemId, MessageId, Seq, SessionId};
+use crate::index::deleted_version;
+use crate::message::StoredMessage;
+use crate::text::Deletion;
+
+use super::derived::Fall;
+use super::receipt::{Draft, ForgetReceipt};
+use super::{BATCH, Scoped};
+
+/// How often the deletion of a session that others write to is tried.
+const ATTEMPTS: usize = 1_000;
+
+/// What is known of a session that is being forgotten.
+struct Contents {
+    /// The session when it was last looked at.
+    state: SessionState,
+    /// The last row that was read.
+    last: Seq,
+    /// Its rows.
+    rows: HashSet<MessageId>,
+    /// How many messages stand up to there.
+    messages: u64,
+}
+
+impl Contents {
+    fn of(state: SessionState) -> Self {
+        Self { state, last: Seq(0), rows: HashSet::new(), messages: 0 }
+    }
+}
+
+impl Scoped {
+    pub(super) async fn forget_session(&self, session: &SessionId) -> Result<ForgetReceipt> {
+        let inner = self.inner();
+        let mut draft = Draft::default();
+        let mut fall = Fall { session: Some(session.clone()), ..Fall::default() };
+        let mut contents = Contents::of(self.read_state(session).await?);
+        self.gather(&mut contents, &mut fall).await?;
+        self.fell(&mut fall).await?;
+        self.delete_session(&mut contents, &mut fall).await?;
+        draft.is_unsettled |= !self.settle(&mut fall).await?;
+        draft.removed += contents.messages + fall.of_session;
+        draft.derived += fall.derived;
+        draft.failures.extend(self.delete_deleted(session).await?);
+        draft.failures.extend(inner.delete_items(self.scope(), &fall.records()).await);
+        Ok(draft.finish())
+    }
+
+    /// Deletes the deleted generations of a session from every index, and returns the failures.
+    async fn delete_deleted(&self, session: &SessionId) -> Result<Vec<(&'static str, Error)>> {
+        let state = self.read_state(session).await?;
+        let Some(through) = deleted_version(&state) else { return Ok(Vec::new()) };
+        Ok(self.inner().delete_everywhere(self.scope(), &Deletion::Session(session.clone(), through)).await)
+    }
+
+    async fn read_state(&self, session: &SessionId) -> Result<SessionState> {
+        Ok(self.inner().chat.store().read(self.scope(), session, &Page::newest(0)).await?.state)
+    }
+
+    /// Deletes a session when everything that it holds is in `fall`: what was said meanwhile is forgotten with the rest, and
+    /// what is derived from it falls too.
+    async fn delete_session(&self, contents: &mut Contents, fall: &mut Fall) -> Result<()> {
+        for _ in 0..ATTEMPTS {
+            self.gather(contents, fall).await?;
+            match self.inner().chat.store().delete(self.scope(), &contents.state).await {
+                Err(Error::Conflict) => {}
+                answer => return answer.map(drop),
+            }
+        }
+        Err(Error::Conflict)
+    }
+
+    /// Adds to `fall` what a session holds and `contents` has not seen yet. What was begun since is another session.
+    async fn gather(&self, contents: &mut Contents, fall: &mut Fall) -> Result<()> {
+        loop {
+            let Contents { state, last, .. } = contents;
+            let page = Page::after(*last, BATCH, View::All);
+            let slice = self.inner().chat.store().read(self.scope(), &state.session, &page).await?;
+            if slice.state.fence != state.fence {
+                return Ok(());
+            }
+            let is_changed = slice.state.revision != state.revision;
+            *state = slice.state;
+            if is_changed {
+                // Something may stand before `last` now that did not when it was read.
+                (contents.last, contents.messages) = (Seq(0), 0);
+                continue;
+            }
+            let Some(row) = slice.messages.last() else { return Ok(()) };
+            contents.last = row.seq;
+            let is_message = |row: &&StoredMessage| row.covers.is_none() && row.message.is_some();
+            contents.messages += slice.messages.iter().filter(is_message).count() as u64;
+            let new = slice.messages.iter().map(|row| row.id).filter(|id| contents.rows.insert(*id));
+            fall.items.extend(new.map(ItemId::Message));
+        }
+    }
+}
