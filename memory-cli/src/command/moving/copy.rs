@@ -65,7 +65,7 @@ impl<'a> Copy<'a> {
             return Ok(moved);
         }
         if self.mirror && !holds(self.source, scope).await? && holds(self.target, scope).await? {
-            let what = "the source holds nothing, so nothing is removed: `memory forget --everything` does that";
+            let what = "the source holds nothing, so nothing is removed: `memory forget --all` does that";
             moved.problems.push(what.to_owned());
             return Ok(moved);
         }
