@@ -139,7 +139,7 @@ pub enum Outcome {
         /// Why, one clause without payload.
         why: String,
     },
-    /// Failed for good; it blocks nothing and is tried again only when its target changes.
+    /// Failed for good; it blocks nothing and is tried again when its target changes, or when it is revived.
     Dead {
         /// Why, one clause without payload.
         why: String,
@@ -191,6 +191,10 @@ pub trait Upkeep: Store {
     /// `Done` leaves what was appended since, and changes nothing if the stamp has risen. A note that is done through its
     /// end is gone, however large its numbers are.
     async fn settle(&self, index: &IndexName, notes: &[(Note, Outcome)]) -> Result<()>;
+
+    /// Makes the notes of `index` that were given up due again, as if they were new, and returns how many there were. A
+    /// settlement under way does not cover them.
+    async fn revive(&self, index: &IndexName) -> Result<u64>;
 
     /// Returns how far `index` is behind, for all owners together.
     async fn backlog(&self, index: &IndexName) -> Result<Backlog>;

@@ -16,7 +16,7 @@ use crate::error::{Attempt, BACKEND, Doing};
 use crate::number::{bound, limit, loaded, stored};
 use crate::owner::{Truth, scope_of};
 
-pub(crate) use enlist::{doubt, enlist, indexes, retire};
+pub(crate) use enlist::{doubt, enlist, indexes, retire, revive};
 
 /// Returns up to `count` notes of `index` that are due at `now`, those due longest first.
 pub(crate) async fn pending(

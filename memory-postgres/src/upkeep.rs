@@ -28,6 +28,10 @@ macro_rules! upkeep {
                 notes::indexes(&self.server, $truth).await
             }
 
+            async fn revive(&self, index: &IndexName) -> Result<u64> {
+                notes::revive(&self.server, $truth, index).await
+            }
+
             async fn retire(&self, index: &IndexName) -> Result<()> {
                 notes::retire(&self.server, $truth, index).await
             }

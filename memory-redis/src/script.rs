@@ -58,6 +58,7 @@ scripts! {
     REDACT = "owner.lua" "notes.lua" "session.lua" "change.lua" "redact.lua";
     RESTORE = "owner.lua" "notes.lua" "session.lua" "restore.lua";
     RETIRE = "owner.lua" "notes.lua" "retire.lua";
+    REVIVE = "owner.lua" "notes.lua" "revive.lua";
     SESSIONS = "owner.lua" "session.lua" "sessions.lua";
     SETTLE = "owner.lua" "notes.lua" "settle.lua";
     UNFOLD = "owner.lua" "session.lua" "change.lua" "unfold.lua";

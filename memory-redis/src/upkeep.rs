@@ -30,6 +30,10 @@ impl Upkeep for RedisChat {
         indexes::indexes(&self.redis).await
     }
 
+    async fn revive(&self, index: &IndexName) -> Result<u64> {
+        pending::revive(&self.redis, index).await
+    }
+
     async fn retire(&self, index: &IndexName) -> Result<()> {
         indexes::retire(&self.redis, index).await
     }

@@ -18,7 +18,7 @@ use crate::error::{BACKEND, Doing};
 use crate::number::{limit, loaded, push_hex, stored};
 use crate::owner::{self, Owner, Truth};
 
-pub(crate) use enlist::{doubt, enlist, indexes, retire};
+pub(crate) use enlist::{doubt, enlist, indexes, retire, revive};
 pub(crate) use settle::settle;
 
 const MARK: &str = "note what is to be indexed";

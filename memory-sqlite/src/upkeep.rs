@@ -28,6 +28,10 @@ macro_rules! upkeep {
                 notes::indexes(&self.file, $truth).await
             }
 
+            async fn revive(&self, index: &IndexName) -> Result<u64> {
+                notes::revive(&self.file, $truth, index).await
+            }
+
             async fn retire(&self, index: &IndexName) -> Result<()> {
                 notes::retire(&self.file, $truth, index).await
             }

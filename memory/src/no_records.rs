@@ -83,6 +83,10 @@ impl Upkeep for NoRecords {
         Ok(Vec::new())
     }
 
+    async fn revive(&self, _: &IndexName) -> Result<u64> {
+        Ok(0)
+    }
+
     async fn retire(&self, _: &IndexName) -> Result<()> {
         Ok(())
     }

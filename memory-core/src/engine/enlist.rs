@@ -30,7 +30,7 @@ struct Known {
 
 impl Enlistment {
     /// Enlists an index with both truth stores, and notes the first of what is stored; the first pass of upkeep notes the
-    /// rest. Returns none where truth may only be read and does not know the index.
+    /// rest. What was given up for it is tried again. Returns none where truth may only be read and does not know the index.
     pub(super) async fn begin(
         index: &IndexName,
         incarnation: Result<Incarnation>,
@@ -46,7 +46,10 @@ impl Enlistment {
             match truth.enlist(index, incarnation, STEP).await {
                 // What is indexed can be searched all the same.
                 Err(Error::ReadOnly { .. }) => follows = false,
-                outcome => is_noted &= outcome?,
+                outcome => {
+                    is_noted &= outcome?;
+                    truth.revive(index).await?;
+                }
             }
         }
         Ok(follows.then_some(Self(Mutex::new(Known { incarnation, is_noted, asked: now, is_retired: false }))))

@@ -196,6 +196,13 @@ impl Notes {
         }
     }
 
+    pub(super) fn revive(&mut self, index: &IndexName) -> u64 {
+        let Some(Index { queue, .. }) = self.indexes.get_mut(index) else { return 0 };
+        let revived = queue.revive(self.last);
+        self.last += revived;
+        revived
+    }
+
     pub(super) fn backlog(&self, index: &IndexName) -> Backlog {
         self.indexes.get(index).map(|index| index.queue.backlog()).unwrap_or_default()
     }

@@ -14,6 +14,9 @@ use crate::owner::Truth;
 
 const ENLIST: &str = "enlist an index";
 
+/// Notes that one step of retiring deletes at the most.
+const STEP: usize = 10_000;
+
 /// How often it is tried to begin while others write, and the pauses between.
 const TRIES: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(10);
@@ -100,6 +103,21 @@ async fn rows(server: &Postgres, truth: Truth, doing: &'static str) -> Result<Ve
     rows.await
 }
 
+/// Makes the notes of `index` that were given up due again, and returns how many there were.
+pub(crate) async fn revive(server: &Postgres, truth: Truth, index: &IndexName) -> Result<u64> {
+    let doing = "revive notes";
+    let revived = server.run(Call::statement(doing).rows(usize::MAX), index.clone(), move |connection, index| {
+        Box::pin(async move {
+            let sql = "UPDATE note SET dead = false, attempts = 0, due = -9223372036854775808, why = NULL, \
+                 stamp = nextval('note_number'), place = nextval('note_number') \
+                 WHERE dead AND enlisted = (SELECT id FROM enlisted WHERE truth = $1 AND name = $2)";
+            let revive = sqlx::query(sql).bind(truth.number()).bind(index.as_str());
+            Ok(revive.execute(connection).await.doing(doing)?.rows_affected())
+        })
+    });
+    revived.await
+}
+
 /// Drops `index` with its notes.
 pub(crate) async fn retire(server: &Postgres, truth: Truth, index: &IndexName) -> Result<()> {
     let doing = "retire an index";
@@ -109,5 +127,16 @@ pub(crate) async fn retire(server: &Postgres, truth: Truth, index: &IndexName) -
             retire.execute(connection).await.doing(doing).map(|_| ())
         })
     });
-    retired.await
+    retired.await?;
+    loop {
+        let step = server.run(Call::transaction(doing).rows(STEP), (), move |connection, ()| {
+            Box::pin(async move {
+                let step = sqlx::query_scalar("SELECT drop_retired($1)").bind(limit(STEP));
+                step.fetch_one(connection).await.doing(doing)
+            })
+        });
+        if !step.await? {
+            return Ok(());
+        }
+    }
 }

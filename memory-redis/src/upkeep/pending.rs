@@ -18,6 +18,7 @@ use crate::script;
 
 const PENDING: &str = "read notes";
 const SETTLE: &str = "settle notes";
+const REVIVE: &str = "revive notes";
 const BACKLOG: &str = "count notes";
 
 /// How many owners are asked together.
@@ -190,6 +191,26 @@ pub(super) async fn settle(redis: &Redis, index: &IndexName, notes: &[(Note, Out
         try_join_all(calls).await.map(drop)
     };
     detached(SETTLE, work).await
+}
+
+/// Makes the notes of `index` that were given up due again, and returns how many there were.
+pub(super) async fn revive(redis: &Redis, index: &IndexName) -> Result<u64> {
+    let (redis, index) = (redis.clone(), index.clone());
+    let work = async move {
+        let Some(State { token, .. }) = find(&redis, &index).await? else { return Ok(0) };
+        let (mut revived, mut after) = (0, "-inf".to_owned());
+        loop {
+            let owners = listed(&redis, &after).await?;
+            let Some(last) = owners.last() else { return Ok(revived) };
+            after = format!("({}", last.score);
+            let calls = owners.iter().map(|owner| async {
+                let call = Call::new(&script::REVIVE, redis.keys().owner(&owner.scope)).arg(token.as_str());
+                redis.run(&call, REVIVE).await?.number()
+            });
+            revived += try_join_all(calls).await?.into_iter().sum::<u64>();
+        }
+    };
+    detached(REVIVE, work).await
 }
 
 /// Returns how far `index` is behind.

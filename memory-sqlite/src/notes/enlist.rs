@@ -4,7 +4,7 @@ use memory_core::error::{Error, Result};
 use memory_core::upkeep::{Enlisted, Incarnation, IndexName};
 use sqlx::SqliteConnection;
 
-use super::AT_ONCE;
+use super::{AT_ONCE, advance};
 use crate::client::Sqlite;
 use crate::error::{BACKEND, Doing};
 use crate::number::{limit, stored};
@@ -124,6 +124,32 @@ pub(crate) async fn doubt(file: &Sqlite, truth: Truth, index: &IndexName) -> Res
             let sql = "UPDATE enlisted SET incarnation = NULL WHERE truth = ? AND name = ?";
             let doubt = sqlx::query(sql).bind(truth.number()).bind(index.as_str());
             doubt.execute(connection).await.doing(doing).map(|_| ())
+        })
+    });
+    work.await
+}
+
+/// Makes the notes of `index` that were given up due again, and returns how many there were.
+pub(crate) async fn revive(file: &Sqlite, truth: Truth, index: &IndexName) -> Result<u64> {
+    let (index, doing) = (index.clone(), "revive notes");
+    let work = file.read(doing, move |connection| {
+        Box::pin(async move {
+            let sql = "SELECT id FROM enlisted WHERE truth = ? AND name = ? \
+                 AND EXISTS (SELECT 1 FROM note WHERE enlisted = id AND dead = 1)";
+            let enlisted = sqlx::query_scalar::<_, i64>(sql).bind(truth.number()).bind(index.as_str());
+            enlisted.fetch_optional(connection).await.doing(doing)
+        })
+    });
+    // There hardly ever are such, and whoever opens a file should not wait for its lock.
+    let Some(enlisted) = work.await? else { return Ok(0) };
+    let work = file.write(doing, move |connection| {
+        Box::pin(async move {
+            advance(connection, truth, 1).await?;
+            let sql = "UPDATE note SET dead = 0, attempts = 0, due = ?, why = NULL, \
+                 stamp = (SELECT last FROM sequence), place = (SELECT last FROM sequence) \
+                 WHERE enlisted = ? AND dead = 1";
+            let revive = sqlx::query(sql).bind(AT_ONCE).bind(enlisted);
+            Ok(revive.execute(connection).await.doing(doing)?.rows_affected())
         })
     });
     work.await

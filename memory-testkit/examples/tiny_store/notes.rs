@@ -122,6 +122,18 @@ impl Notes {
         }
     }
 
+    pub(crate) fn revive(&mut self, index: &IndexName) -> u64 {
+        let dead =
+            self.indexes.get_mut(index).into_iter().flat_map(BTreeMap::values_mut).filter(|row| row.due.is_none());
+        let mut revived = 0;
+        for row in dead {
+            self.last += 1;
+            (row.note.attempts, row.note.stamp, row.due) = (0, self.last, AT_ONCE);
+            revived += 1;
+        }
+        revived
+    }
+
     /// Counts the notes of one owner, or of all.
     pub(crate) fn backlog(&self, only: Option<&Scope>, index: &IndexName) -> Backlog {
         let rows = self.indexes.get(index).into_iter().flat_map(BTreeMap::values);

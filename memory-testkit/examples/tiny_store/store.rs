@@ -294,6 +294,10 @@ impl Upkeep for TinyChat {
         Ok(self.lock().notes.enlisted.values().map(|(enlisted, _)| enlisted.clone()).collect())
     }
 
+    async fn revive(&self, index: &IndexName) -> Result<u64> {
+        Ok(self.lock().notes.revive(index))
+    }
+
     async fn retire(&self, index: &IndexName) -> Result<()> {
         let mut state = self.lock();
         state.notes.indexes.remove(index);

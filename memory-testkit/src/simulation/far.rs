@@ -127,6 +127,7 @@ far! {
     Upkeep {} calls {
         enlist(r index: &IndexName, c incarnation: Option<Incarnation>, c limit: usize) -> bool;
         doubt(r index: &IndexName) -> ();
+        revive(r index: &IndexName) -> u64;
         indexes() -> Vec<Enlisted>;
         retire(r index: &IndexName) -> ();
         pending(r index: &IndexName, c now: Timestamp, c limit: usize) -> Vec<Note>;

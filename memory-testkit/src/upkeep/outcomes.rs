@@ -9,7 +9,7 @@ use super::keeper::{Follower, Keeper};
 use crate::chat::talk::only;
 use crate::check::{Scene, equal};
 use crate::doubles::{Faulty, Tapped, When};
-use crate::upkeep::bury;
+use crate::upkeep::{bury, enlist};
 use crate::{Bed, Chat, Records};
 
 /// A number that no note reaches.
@@ -27,6 +27,8 @@ scenarios!(CHAT: Chat, RECORDS: Records = [
     those_due_longest_come_first,
     a_dead_note_is_not_pending,
     a_write_revives_a_dead_note,
+    dead_notes_are_revived_as_if_they_were_new,
+    a_settlement_under_way_does_not_cover_a_revived_note,
     a_death_does_not_cover_what_was_written_since,
     one_bad_note_blocks_no_other,
     settles_many_notes_at_once,
@@ -153,6 +155,38 @@ async fn a_dead_note_is_not_pending<S: Keeper>(bed: Bed<S>) -> Scene {
     equal(follower.targets().await?, [S::target("b")?])?;
     equal(follower.due(1_000_000_000).await?.len(), 1)?;
     equal(follower.store.upkeep().backlog(&follower.index).await?, Backlog { pending: 1, dead: 1 })
+}
+
+async fn dead_notes_are_revived_as_if_they_were_new<S: Keeper>(bed: Bed<S>) -> Scene {
+    let follower = Follower::enlisted(&bed).await?;
+    let other = follower.beside("text/test-2")?;
+    enlist(&**other.store.upkeep(), &other.index).await?;
+    follower.write(&["a", "b", "c"]).await?;
+    let upkeep = follower.store.upkeep();
+    equal(upkeep.revive(&follower.index).await?, 0)?;
+    for name in ["a", "b"] {
+        follower.retry(&follower.note(name).await?, 0).await?;
+        follower.give_up(&follower.note(name).await?).await?;
+    }
+    other.give_up(&other.note("c").await?).await?;
+    equal(upkeep.revive(&follower.index).await?, 2)?;
+    equal(upkeep.revive(&follower.index).await?, 0)?;
+    equal(upkeep.backlog(&follower.index).await?, Backlog { pending: 3, dead: 0 })?;
+    equal((follower.note("a").await?.attempts, follower.note("b").await?.attempts), (0, 0))?;
+    equal(upkeep.backlog(&other.index).await?, Backlog { pending: 2, dead: 1 })?;
+    follower.all_done().await?;
+    // What nobody enlisted has no notes.
+    equal(upkeep.revive(&follower.beside("text/test-3")?.index).await?, 0)
+}
+
+async fn a_settlement_under_way_does_not_cover_a_revived_note<S: Keeper>(bed: Bed<S>) -> Scene {
+    let follower = Follower::enlisted(&bed).await?;
+    follower.write(&["a"]).await?;
+    let note = follower.note("a").await?;
+    follower.give_up(&note).await?;
+    follower.store.upkeep().revive(&follower.index).await?;
+    follower.give_up(&note).await?;
+    equal(follower.store.upkeep().backlog(&follower.index).await?, Backlog { pending: 1, dead: 0 })
 }
 
 async fn a_write_revives_a_dead_note<S: Keeper>(bed: Bed<S>) -> Scene {

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use memory_core::engine::{Found, Remember, Search, Stage};
-use memory_core::model::TokenCounter;
+use memory_core::engine::{Found, Memory, Remember, Search, Stage};
+use memory_core::model::{Embedder as _, TokenCounter};
+use memory_core::reference::{MemChat, MemRecords, MemVectors};
 use memory_core::window::HeuristicCounter;
-use memory_core::{Error, ItemId, Message};
-use memory_testkit::doubles::EmbedderMode;
+use memory_core::{Error, ItemId, Message, Scope, Truth};
+use memory_testkit::doubles::{EmbedderMode, FakeEmbedder, ManualClock};
 
 use crate::bench::{Bench, Taps, session};
 
@@ -156,6 +157,31 @@ async fn a_record_that_cannot_be_embedded_becomes_a_dead_letter() {
     }
     let status = bench.memory.status().await;
     assert_eq!(status.indexes[1].backlog.clone().unwrap().dead, 1);
+}
+
+#[tokio::test]
+async fn what_was_given_up_is_tried_again_when_a_memory_is_opened_anew() {
+    let (chat, records) = (Truth::chat(Arc::<MemChat>::default()), Truth::records(Arc::<MemRecords>::default()));
+    let (clock, embedder) = (Arc::new(ManualClock::default()), Arc::new(FakeEmbedder::new(32)));
+    let vectors = Arc::new(MemVectors::new(embedder.space().clone()));
+    let open = async || {
+        let memory = Memory::builder(chat.clone(), records.clone()).vectors(vectors.clone(), embedder.clone());
+        memory.clock(clock.clone()).build().await.unwrap()
+    };
+    let dead = async |memory: &Memory| memory.status().await.indexes[0].backlog.clone().unwrap().dead;
+    let (first, ada) = (open().await, Scope::new("acme", "ada").unwrap());
+    embedder.set(EmbedderMode::FailsOn("poison"));
+    first.of(&ada).remember(Remember::fact("poison")).await.unwrap();
+    for _ in 0..5 {
+        first.upkeep_once().await.unwrap();
+        clock.advance(Duration::from_secs(60));
+    }
+    assert_eq!(dead(&first).await, 1);
+    embedder.set(EmbedderMode::Well);
+    first.upkeep_once().await.unwrap();
+    assert_eq!(dead(&first).await, 1);
+    let anew = open().await;
+    assert_eq!((dead(&anew).await, anew.upkeep_once().await.unwrap().indexed), (0, 1));
 }
 
 #[tokio::test(start_paused = true)]

@@ -65,6 +65,10 @@ impl Upkeep for BadOwner {
         self.inner.doubt(index).await
     }
 
+    async fn revive(&self, index: &IndexName) -> Result<u64> {
+        self.inner.revive(index).await
+    }
+
     async fn indexes(&self) -> Result<Vec<Enlisted>> {
         self.inner.indexes().await
     }

@@ -97,6 +97,10 @@ pub(crate) trait Break: Debug + Send + Sync + 'static {
         inner.settle(index, notes).await
     }
 
+    async fn revive(&self, inner: &MemChat, index: &IndexName) -> Result<u64> {
+        inner.revive(index).await
+    }
+
     async fn backlog_of(&self, inner: &MemChat, scope: &Scope, index: &IndexName) -> Result<Backlog> {
         inner.backlog_of(scope, index).await
     }
@@ -194,6 +198,10 @@ impl<B: Break> Upkeep for Mutant<B> {
 
     async fn doubt(&self, index: &IndexName) -> Result<()> {
         self.inner.doubt(index).await
+    }
+
+    async fn revive(&self, index: &IndexName) -> Result<u64> {
+        self.broken.revive(&self.inner, index).await
     }
 
     async fn indexes(&self) -> Result<Vec<Enlisted>> {

@@ -145,6 +145,10 @@ impl<B: Break> Upkeep for Mutant<B> {
         self.inner.doubt(index).await
     }
 
+    async fn revive(&self, index: &IndexName) -> Result<u64> {
+        self.inner.revive(index).await
+    }
+
     async fn indexes(&self) -> Result<Vec<Enlisted>> {
         self.inner.indexes().await
     }

@@ -221,3 +221,20 @@ impl Break for CountsForAll {
 async fn a_count_of_the_notes_of_all_owners_is_caught() {
     caught(CountsForAll, &["counts_the_notes_of_one_owner_alone"]).await;
 }
+
+/// Leaves what was given up as it is.
+#[derive(Clone, Debug)]
+struct RevivesNothing;
+
+#[async_trait]
+impl Break for RevivesNothing {
+    async fn revive(&self, _: &MemChat, _: &IndexName) -> Result<u64> {
+        Ok(0)
+    }
+}
+
+#[tokio::test]
+async fn a_store_that_revives_nothing_is_caught() {
+    let by = ["dead_notes_are_revived_as_if_they_were_new", "a_settlement_under_way_does_not_cover_a_revived_note"];
+    caught(RevivesNothing, &by).await;
+}

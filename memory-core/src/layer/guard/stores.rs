@@ -87,6 +87,7 @@ guarded! {
         quick "doubt an index" doubt(index: &IndexName) -> ();
         quick "list indexes" indexes() -> Vec<Enlisted>;
         bulk "retire an index" retire(index: &IndexName) -> ();
+        bulk "revive notes" revive(index: &IndexName) -> u64;
         quick "read notes" pending(index: &IndexName, now: Timestamp, limit: usize) -> Vec<Note>;
         bulk "settle notes" settle(index: &IndexName, notes: &[(Note, Outcome)]) -> ();
         quick "count notes" backlog(index: &IndexName) -> Backlog;

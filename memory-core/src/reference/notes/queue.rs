@@ -112,6 +112,19 @@ impl Queue {
         }
     }
 
+    /// Makes what was given up due again, numbered from behind `last`; returns how many there were.
+    pub(super) fn revive(&mut self, last: u64) -> u64 {
+        let mut number = last;
+        for (scope, rows) in &mut self.owners {
+            for (target, row) in rows.iter_mut().filter(|(_, row)| row.place.is_none()) {
+                number += 1;
+                (row.attempts, row.stamp) = (0, number);
+                Self::put_in_place(&mut self.due, (scope, target), row, Some((AT_ONCE, number)));
+            }
+        }
+        std::mem::take(&mut self.dead)
+    }
+
     pub(super) fn backlog(&self) -> Backlog {
         Backlog { pending: self.due.len() as u64, dead: self.dead }
     }

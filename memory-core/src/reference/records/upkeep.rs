@@ -57,6 +57,10 @@ impl Upkeep for MemRecords {
         Ok(())
     }
 
+    async fn revive(&self, index: &IndexName) -> Result<u64> {
+        Ok(self.state.lock().notes.revive(index))
+    }
+
     async fn backlog(&self, index: &IndexName) -> Result<Backlog> {
         Ok(self.state.lock().notes.backlog(index))
     }

@@ -112,6 +112,10 @@ impl<S: Upkeep + ?Sized> Upkeep for Tapped<S> {
         self.run("indexes", self.inner.indexes(), Vec::len).await
     }
 
+    async fn revive(&self, index: &IndexName) -> Result<u64> {
+        self.run("revive", self.inner.revive(index), none).await
+    }
+
     async fn retire(&self, index: &IndexName) -> Result<()> {
         self.run("retire", self.inner.retire(index), none).await
     }
