@@ -34,6 +34,9 @@ mod formats;
 #[path = "program/hostile.rs"]
 mod hostile;
 #[cfg(test)]
+#[path = "program/indexes.rs"]
+mod indexes;
+#[cfg(test)]
 #[cfg(unix)]
 #[path = "program/interrupt.rs"]
 mod interrupt;

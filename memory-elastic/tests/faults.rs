@@ -201,6 +201,7 @@ fn main() -> ExitCode {
             "an_index_that_was_deleted_or_emptied_tells_another_incarnation",
             an_index_that_was_deleted_or_emptied_tells_another_incarnation,
         )
+        .test("an_index_that_was_deleted_is_full_again_without_a_command", upkeep::fills_again)
         .test("erasing_under_fire_leaves_nothing_behind", erasing_under_fire_leaves_nothing_behind)
         .test(
             "an_erasure_outlives_the_servers_memory_of_what_was_deleted",

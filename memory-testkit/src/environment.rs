@@ -32,6 +32,13 @@ pub fn rounds(usual: usize) -> usize {
     number("MEMORY_TEST_ROUNDS").and_then(|rounds| usize::try_from(rounds).ok()).unwrap_or(usual)
 }
 
+/// Returns `MEMORY_TEST_MESSAGES`: how many messages an index is filled with that is to lose them; `usual` unless it says
+/// otherwise.
+#[cfg(feature = "containers")]
+pub(crate) fn messages(usual: usize) -> usize {
+    number("MEMORY_TEST_MESSAGES").and_then(|messages| usize::try_from(messages).ok()).unwrap_or(usual)
+}
+
 /// Returns `MEMORY_TEST_LIMIT`: the longest that a test may take, in seconds; `usual` unless it says otherwise.
 pub(crate) fn limit(usual: Duration) -> Duration {
     number("MEMORY_TEST_LIMIT").map_or(usual, Duration::from_secs)

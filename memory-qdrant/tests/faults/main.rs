@@ -45,6 +45,7 @@ fn main() -> ExitCode {
         .test("a_write_that_was_only_taken_is_not_done", headers::acknowledged)
         .test("a_put_that_was_stored_in_part_is_repeated_whole", headers::partial)
         .test("an_owner_beside_a_thousand_others_is_answered_as_if_alone", neighbours::thousand)
+        .test("a_collection_that_was_emptied_is_full_again_without_a_command", upkeep::fills_again)
         .alone("nothing_acknowledged_is_missing_after_kills", kills::acknowledged)
         .alone("a_frozen_server_costs_no_more_than_the_time_limit", kills::frozen)
         .alone("another_key_is_refused_for_good_and_shown_nowhere", kills::key)
