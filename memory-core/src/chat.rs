@@ -10,17 +10,29 @@ use crate::filter::Filter;
 use crate::id::{MessageId, Seq, SeqRange, SessionId};
 use crate::message::{Message, StoredMessage};
 use crate::model::CounterId;
+use crate::number;
 use crate::scope::{Epoch, Scope};
 use crate::store::{Durability, Store};
 use crate::time::Timestamp;
 
-/// What a session handle saw when it was opened; an append with another one is `Fenced`.
+/// What a writer saw of a session, or of an owner's records, before it began; a write with another fence is refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Fence {
     /// The owner's epoch.
     pub epoch: Epoch,
-    /// How often the session has been deleted.
+    /// Of a session how often it was deleted; of records a number that rises with each call that deletes some.
     pub generation: u64,
+}
+
+impl Fence {
+    /// Returns `Ok` if epoch and generation can rise on from here.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`](crate::Error::Invalid) if one of them is above [`LARGEST`](crate::number::LARGEST).
+    pub fn check(self) -> Result<()> {
+        self.epoch.check()?;
+        number::check("a generation", self.generation)
+    }
 }
 
 /// A message with its size.

@@ -11,13 +11,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
+use crate::chat::Fence;
 use crate::codec;
 use crate::error::Result;
 use crate::filter::Filter;
 use crate::id::{Digest, RecordId};
 use crate::message::Trust;
 use crate::number;
-use crate::scope::{Epoch, Scope};
+use crate::scope::Scope;
 use crate::store::Store;
 use crate::time::Timestamp;
 
@@ -147,8 +148,8 @@ pub struct Put {
 /// Records to be put together.
 #[derive(Clone, Debug)]
 pub struct RecordBatch {
-    /// The owner's epoch when the caller's handle was opened; another one is `Fenced`. `None` checks nothing.
-    pub epoch: Option<Epoch>,
+    /// What [`RecordStore::fence`] returned before the caller looked at what the records depend on. `None` checks nothing.
+    pub fence: Option<Fence>,
     /// The records. The same id twice is `Invalid`.
     pub puts: Vec<Put>,
 }
@@ -161,12 +162,13 @@ pub struct RecordBatch {
 pub trait RecordStore: Store {
     /// Puts all records of the batch, or none, and returns the version of each.
     ///
-    /// A put whose record is stored already with equal content succeeds and changes nothing, whatever it expects.
-    /// A record put again after its deletion gets a version above all it ever had.
+    /// A put whose record is stored already with equal content succeeds and changes nothing, whatever it expects and whatever
+    /// was deleted since. A record put again after its deletion gets a version above all it ever had.
     ///
     /// # Errors
-    /// `Conflict` if an expected version is not the stored one; `IdConflict` if a record expected to be absent is
-    /// there with other content; `Fenced` if the owner's epoch is another one.
+    /// `Fenced` if the owner's epoch is not the fence's; `Conflict` if its generation is not, because something was deleted
+    /// since, or if an expected version is not the stored one; `IdConflict` if a record expected to be absent is there with
+    /// other content.
     async fn put(&self, scope: &Scope, batch: &RecordBatch) -> Result<Vec<u64>>;
 
     /// Returns the records with these ids, in the order of `ids`; absent and foreign ids are skipped alike.
@@ -188,10 +190,26 @@ pub trait RecordStore: Store {
     /// Counts once per record and moment, and only forwards in time, so that it can be repeated.
     async fn touch(&self, scope: &Scope, ids: &[RecordId], at: Timestamp) -> Result<()>;
 
-    /// Deletes these records for good, notes them gone for every index, and returns how many there were.
+    /// Returns the fence that a put has to carry now; zeros for an unknown owner.
+    async fn fence(&self, scope: &Scope) -> Result<Fence>;
+
+    /// Raises the generation above that of `seen`, so that a put with that fence is refused, and returns the fence then.
     ///
-    /// An empty list deletes nothing.
-    async fn delete(&self, scope: &Scope, ids: &[RecordId]) -> Result<u64>;
+    /// Nothing changes where the generation is above it already, nor where the epoch is another one: so it may come late.
+    ///
+    /// # Errors
+    /// `Invalid` if no fence could follow `seen` ([`Fence::check`]).
+    async fn advance(&self, scope: &Scope, seen: Fence) -> Result<Fence>;
+
+    /// Deletes each of these records for good if it has the version said or an older one, notes them gone for every index, and
+    /// returns how many there were. Absent ids are skipped.
+    ///
+    /// The generation rises in the same step, also where none of them is there: a put that began before is refused. An empty
+    /// list changes nothing.
+    ///
+    /// # Errors
+    /// `Conflict` if one of them has a newer version; then nothing changes. So a deletion may come late.
+    async fn delete(&self, scope: &Scope, records: &[(RecordId, u64)]) -> Result<u64>;
 
     /// Stores all rows, or none, as they are, with versions and access statistics (export, moves), and notes them pending.
     ///

@@ -1,12 +1,14 @@
 //! Long-term memory.
 
 mod change;
+mod fence;
 mod put;
 mod read;
 mod restore;
 mod row;
 
 use async_trait::async_trait;
+use memory_core::chat::Fence;
 use memory_core::error::Result;
 use memory_core::filter::Filter;
 use memory_core::id::RecordId;
@@ -77,8 +79,16 @@ impl RecordStore for SqliteRecords {
         change::touch(&self.file, scope, ids, at).await
     }
 
-    async fn delete(&self, scope: &Scope, ids: &[RecordId]) -> Result<u64> {
-        change::delete(&self.file, scope, ids).await
+    async fn fence(&self, scope: &Scope) -> Result<Fence> {
+        fence::read(&self.file, scope).await
+    }
+
+    async fn advance(&self, scope: &Scope, seen: Fence) -> Result<Fence> {
+        fence::advance(&self.file, scope, seen).await
+    }
+
+    async fn delete(&self, scope: &Scope, records: &[(RecordId, u64)]) -> Result<u64> {
+        change::delete(&self.file, scope, records).await
     }
 
     async fn restore(&self, scope: &Scope, rows: &[StoredRecord]) -> Result<()> {

@@ -6,6 +6,7 @@
 
 mod late;
 mod many;
+mod outrun;
 mod plot;
 mod rounds;
 mod world;
@@ -15,7 +16,7 @@ use crate::isolation::{Openers, Stores};
 
 /// Returns the scenarios of forgetting.
 pub fn table() -> Vec<Scenario<Stores>> {
-    [rounds::TABLE, late::TABLE, many::TABLE].concat()
+    [rounds::TABLE, late::TABLE, outrun::TABLE, many::TABLE].concat()
 }
 
 /// Returns those for the truth stores that are given, and what opens them; none if there are none.

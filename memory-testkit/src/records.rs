@@ -3,6 +3,7 @@
 mod content;
 mod delete;
 mod erase;
+mod fences;
 mod notes;
 mod put;
 mod repeats;
@@ -28,6 +29,7 @@ pub fn table() -> Vec<Scenario<Records>> {
         delete::TABLE,
         erase::TABLE,
         erasers::RECORDS,
+        fences::TABLE,
         filters::RECORDS,
         notes::TABLE,
         put::TABLE,

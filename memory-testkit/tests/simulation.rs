@@ -48,11 +48,10 @@ mod tests {
         }
     }
 
-    /// What may reach its store late: all but puts of records and of entries. Where all may, seed 70 shows a record that a late
-    /// put brings back after it was forgotten, and seeds 225 and 231 show entries that a late put leaves in an index until
-    /// they are hit.
+    /// What may reach its store late: all but puts of entries. Where all may, seeds 225 and 231 show entries that a late put
+    /// leaves in an index until they are hit.
     fn may_be_late(call: Call) -> bool {
-        !matches!((call.part, call.method), ("records" | "text" | "vectors", "put"))
+        !matches!((call.part, call.method), ("text" | "vectors", "put"))
     }
 
     /// What is forgotten: all but sessions. Seed 1051 shows a writer that is killed when the record that it derives is stored,

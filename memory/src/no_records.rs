@@ -1,6 +1,7 @@
 //! What stands for long-term memory where the truth holds conversations alone.
 
 use async_trait::async_trait;
+use memory_core::chat::Fence;
 use memory_core::record::{RecordBatch, RecordStore, StoredRecord};
 use memory_core::store::{Durability, Erased, ErasureLevel, Health, Store};
 use memory_core::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Upkeep};
@@ -60,7 +61,15 @@ impl RecordStore for NoRecords {
         Ok(())
     }
 
-    async fn delete(&self, _: &Scope, _: &[RecordId]) -> Result<u64> {
+    async fn fence(&self, _: &Scope) -> Result<Fence> {
+        Ok(Fence::default())
+    }
+
+    async fn advance(&self, _: &Scope, _: Fence) -> Result<Fence> {
+        Ok(Fence::default())
+    }
+
+    async fn delete(&self, _: &Scope, _: &[(RecordId, u64)]) -> Result<u64> {
         Ok(0)
     }
 

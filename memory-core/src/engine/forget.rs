@@ -5,6 +5,8 @@ mod places;
 mod receipt;
 mod session;
 
+use std::collections::HashMap;
+
 use futures_util::future::join_all;
 
 use crate::error::{Error, Result};
@@ -23,6 +25,9 @@ pub use receipt::{ForgetReceipt, StoreErasure, Unasked};
 
 /// How many rows are read, and how many ids are forgotten, together.
 const BATCH: usize = 256;
+
+/// How often a deletion that others outran is tried again.
+const ATTEMPTS: usize = 1_000;
 
 /// What is to be forgotten.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +87,7 @@ impl Scoped {
         let known = standing.summaries.len();
         standing.add(inner.chat.store().redact(self.scope(), ids).await?);
         fall.items.extend(standing.summaries.iter().skip(known).copied().map(ItemId::Message));
+        self.outrun_puts().await?;
         draft.is_unsettled |= !self.settle(&mut fall).await?;
         draft.removed += standing.asked;
         draft.derived += standing.fallen + fall.derived;
@@ -99,13 +105,39 @@ impl Scoped {
         let mut draft = Draft::default();
         for batch in ids.chunks(BATCH) {
             let mut fall = Fall::of(batch.iter().copied().map(ItemId::Record));
+            fall.last = batch.iter().copied().collect();
             self.fell(&mut fall).await?;
-            draft.removed += self.inner().records.store().delete(self.scope(), batch).await?;
+            draft.removed += self.delete_records(batch).await?;
+            fall.last.clear();
             draft.is_unsettled |= !self.settle(&mut fall).await?;
             draft.derived += fall.derived;
             draft.failures.extend(self.inner().delete_items(self.scope(), &fall.items).await);
         }
         Ok(draft.finish())
+    }
+
+    /// Deletes records as they are now, and returns how many there were.
+    async fn delete_records(&self, ids: &[RecordId]) -> Result<u64> {
+        for _ in 0..ATTEMPTS {
+            let rows = self.stored(ids).await?;
+            let versions: HashMap<RecordId, u64> = rows.iter().map(|row| (row.record.id, row.version)).collect();
+            // Also one that is not there is named: a put of it may be under way.
+            let records: Vec<_> = ids.iter().map(|id| (*id, versions.get(id).copied().unwrap_or(0))).collect();
+            match self.inner().records.store().delete(self.scope(), &records).await {
+                Err(Error::Conflict) => {}
+                other => return other,
+            }
+        }
+        Err(Error::Conflict)
+    }
+
+    /// Has every put of records refused that is under way. To be called when messages are gone, before a look for what was
+    /// derived from them.
+    async fn outrun_puts(&self) -> Result<()> {
+        let records = self.inner().records.store();
+        // Read now: whoever found the messages still there has read this fence or an older one.
+        let seen = records.fence(self.scope()).await?;
+        records.advance(self.scope(), seen).await.map(drop)
     }
 
     /// Forgets what was derived from a summary, if that is gone.
@@ -114,6 +146,7 @@ impl Scoped {
             return Ok(());
         }
         let mut fall = Fall::of([ItemId::Message(summary)].into_iter());
+        self.outrun_puts().await?;
         self.settle(&mut fall).await?;
         // An index that fails keeps its note, and nothing can be hydrated.
         self.inner().delete_items(self.scope(), &fall.records()).await;

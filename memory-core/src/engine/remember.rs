@@ -8,7 +8,6 @@ use serde_json::Value;
 use crate::error::Result;
 use crate::id::{ItemId, RecordId, SessionId};
 use crate::message::Trust;
-use crate::outlive;
 use crate::record::{Record, Telling};
 use crate::time::Timestamp;
 
@@ -235,8 +234,8 @@ impl Scoped {
     /// and so on, and forgetting a source takes back what was told from it. A fact whose record was superseded, or is
     /// true no longer, becomes a new record; one that expired begins anew.
     ///
-    /// A record that names sources is stored only while they are. If one is forgotten while this call is under way, what it
-    /// stored is taken back before it returns; that is done also if the call is dropped.
+    /// A record that names sources is stored only while they are. If one is forgotten while this call is under way, the record
+    /// is refused or falls with it; so it is also if the call is dropped and reaches the store later.
     ///
     /// # Errors
     /// `Invalid` beyond the limits, or if a source is not stored or was forgotten; `IdConflict` if a given id holds other
@@ -244,43 +243,18 @@ impl Scoped {
     #[doc(alias = "ingest")]
     #[doc(alias = "add")]
     pub async fn remember(&self, remember: Remember) -> Result<RememberReceipt> {
-        let sources = remember.record.first.sources.clone();
-        if sources.is_empty() {
-            return self.tell(&remember).await;
-        }
-        self.check_sources(&sources).await?;
-        let scoped = self.clone();
-        outlive::to_end(async move {
-            let told = scoped.tell(&remember).await?;
-            scoped.confirm(told, &sources).await
-        })
-        .await
+        self.tell(&remember).await
     }
 
     /// Stores `remember`, or adds a telling to the record that says the same, and retires the record `old`, in one step:
     /// from now on only the new one is current.
     ///
-    /// With sources as in [`Scoped::remember`]: if the new record is taken back, the old one is current again.
+    /// With sources as in [`Scoped::remember`]: if the new record is refused, the old one stays current.
     ///
     /// # Errors
     /// `Invalid` if there is no such record or it is retired already, or if a source is not stored or was forgotten;
     /// `Conflict` if it changed meanwhile.
     pub async fn supersede(&self, old: RecordId, remember: Remember) -> Result<RememberReceipt> {
-        let sources = remember.record.first.sources.clone();
-        if sources.is_empty() {
-            return self.replace(old, &remember).await;
-        }
-        self.check_sources(&sources).await?;
-        let scoped = self.clone();
-        outlive::to_end(async move {
-            let told = scoped.replace(old, &remember).await?;
-            let new = told.id;
-            let confirmed = scoped.confirm(told, &sources).await;
-            if confirmed.is_err() {
-                scoped.reinstate(old, new).await?;
-            }
-            confirmed
-        })
-        .await
+        self.replace(old, &remember).await
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, OnceLock, PoisonError};
 
-use crate::chat::SessionState;
-use crate::error::Result;
+use crate::chat::{Fence, SessionState};
+use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::id::{MessageId, RecordId, SessionId};
 use crate::message::StoredMessage;
@@ -114,13 +114,14 @@ impl Scoped {
         }
     }
 
-    /// The epoch that this handle saw first; writes of records carry it.
-    pub(super) async fn epoch(&self) -> Result<Epoch> {
-        if let Some(epoch) = self.epoch.get() {
-            return Ok(*epoch);
-        }
-        let epoch = self.inner().records.upkeep().epoch(&self.scope).await?;
+    /// Returns the fence of the owner's records, which writes of records carry.
+    ///
+    /// # Errors
+    /// `Fenced` if the owner was erased since this handle asked first.
+    pub(super) async fn fence(&self) -> Result<Fence> {
+        let fence = self.inner().records.store().fence(&self.scope).await?;
         // Not under a lock: a caller who does not poll would keep it from all others.
-        Ok(*self.epoch.get_or_init(|| epoch))
+        let epoch = *self.epoch.get_or_init(|| fence.epoch);
+        if fence.epoch == epoch { Ok(fence) } else { Err(Error::Fenced) }
     }
 }

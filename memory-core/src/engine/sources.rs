@@ -1,10 +1,13 @@
-//! Nothing is derived from what is not there: the sources of a record are looked for before it is stored, and again after.
+//! Nothing is derived from what is not there: the sources of a record are looked for before it is stored.
+//!
+//! Whoever tells a record reads the fence of records, looks for the sources, and puts with that fence. Whoever forgets a source
+//! deletes it, raises the fence, and then looks for what was derived from it. So a put came either before the fence rose, and that
+//! look finds its record, or after it, and is refused: however late it reaches the store.
 
 use crate::error::{Error, Result};
 use crate::id::{ItemId, MessageId, RecordId};
 
 use super::hydrate::{as_message, as_record};
-use super::remember::RememberReceipt;
 use super::scoped::Scoped;
 
 impl Scoped {
@@ -14,27 +17,12 @@ impl Scoped {
     /// `Invalid` if one is not.
     pub(super) async fn check_sources(&self, sources: &[ItemId]) -> Result<()> {
         match self.absent_source(sources).await? {
-            Some(source) => Err(refused(&source)),
+            Some(source) => {
+                let refused = format!("the source {} is not stored, or was forgotten", source.key());
+                Err(Error::invalid(refused))
+            }
             None => Ok(()),
         }
-    }
-
-    /// Keeps what was told if its sources are still stored, and takes it back if one was forgotten meanwhile.
-    ///
-    /// Whoever forgets a source looks for records derived from it when the source is gone. So whichever comes last sees
-    /// the other.
-    ///
-    /// # Errors
-    /// `Invalid` if a source is gone.
-    pub(super) async fn confirm(&self, told: RememberReceipt, sources: &[ItemId]) -> Result<RememberReceipt> {
-        let Some(source) = self.absent_source(sources).await? else { return Ok(told) };
-        // What was told from other sources is not this call's to take back.
-        if let Some(stored) = self.stored(&[told.id]).await?.pop()
-            && !self.take_back(stored, |telling| telling.sources.contains(&source)).await?
-        {
-            self.forget_records(&[told.id]).await?;
-        }
-        Err(refused(&source))
     }
 
     async fn absent_source(&self, sources: &[ItemId]) -> Result<Option<ItemId>> {
@@ -61,8 +49,4 @@ impl Scoped {
         };
         Ok(sources.iter().find(|source| !is_stored(source)).cloned())
     }
-}
-
-fn refused(source: &ItemId) -> Error {
-    Error::invalid(format!("the source {} is not stored, or was forgotten", source.key()))
 }

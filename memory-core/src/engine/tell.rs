@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use tokio::try_join;
+
+use crate::chat::Fence;
 use crate::error::{Error, Result};
 use crate::id::RecordId;
 use crate::record::{Expect, Put, Record, RecordBatch, StoredRecord, Superseded};
@@ -26,11 +29,14 @@ impl Scoped {
     pub(super) async fn tell(&self, remember: &Remember) -> Result<RememberReceipt> {
         let told = self.prepare(remember)?;
         for _ in 0..ATTEMPTS {
-            let place = if remember.id.is_some() { self.named(&told).await? } else { self.place(&told).await? };
+            let place = async { if remember.id.is_some() { self.named(&told).await } else { self.place(&told).await } };
+            let (fence, place) = try_join!(self.fence(), place)?;
+            // Only now: see `sources`.
+            self.check_sources(&told.first.sources).await?;
             let Change { record, expect, unchanged, mut receipt } = self.change(place, &told)?;
             receipt.version = match unchanged {
                 Some(version) => version,
-                None => match self.put(vec![Put { record: Arc::new(record), expect }]).await {
+                None => match self.put(fence, vec![Put { record: Arc::new(record), expect }]).await {
                     Ok(versions) => versions.first().copied().ok_or(Error::Conflict)?,
                     Err(Error::Conflict | Error::IdConflict { .. }) => continue,
                     Err(other) => return Err(other),
@@ -46,37 +52,46 @@ impl Scoped {
 
     pub(super) async fn replace(&self, old: RecordId, remember: &Remember) -> Result<RememberReceipt> {
         let told = self.prepare(remember)?;
-        let stored = self.stored(&[old]).await?.pop().ok_or_else(|| Error::invalid("there is no such record"))?;
-        if let Some(superseded) = stored.record.superseded {
-            let newer = self.stored(&[superseded.by]).await?.pop();
-            let newer =
-                newer.filter(|newer| newer.record.id == told.id || identity(self.inner(), &newer.record) == told.id);
-            let newer = newer.ok_or_else(|| Error::invalid("the record was superseded already"))?;
-            let (id, version) = (newer.record.id, newer.version);
-            return Ok(RememberReceipt { id, outcome: Remembered::Reinforced, version, not_taken: Vec::new() });
+        let mut first = None;
+        for _ in 0..ATTEMPTS {
+            let (fence, mut found) = try_join!(self.fence(), async { self.stored(&[old]).await })?;
+            self.check_sources(&told.first.sources).await?;
+            let stored = found.pop().ok_or_else(|| Error::invalid("there is no such record"))?;
+            if let Some(Superseded { by, .. }) = stored.record.superseded {
+                return self.replaced(by, &told).await;
+            }
+            // Who replaces a record means it as it was when he asked.
+            if *first.get_or_insert(stored.version) != stored.version {
+                return Err(Error::Conflict);
+            }
+            let place =
+                if remember.id.is_some() { Place::Free(told.id) } else { self.place_beside(&told, old).await? };
+            let Change { record, expect, unchanged: _, mut receipt } = self.change(place, &told)?;
+            let mut retired = (*stored.record).clone();
+            retired.superseded = Some(Superseded { by: record.id, at: self.inner().clock.now() });
+            let puts = vec![
+                Put { record: Arc::new(retired), expect: Expect::Version(stored.version) },
+                Put { record: Arc::new(record), expect },
+            ];
+            receipt.version = match self.put(fence, puts).await {
+                Ok(versions) => versions.get(1).copied().unwrap_or(1),
+                Err(Error::Conflict) => continue,
+                Err(Error::IdConflict { .. }) if remember.id.is_none() => continue,
+                Err(other) => return Err(other),
+            };
+            return Ok(receipt);
         }
-        let place = if remember.id.is_some() { Place::Free(told.id) } else { self.place_beside(&told, old).await? };
-        let Change { record, expect, unchanged: _, mut receipt } = self.change(place, &told)?;
-        let mut retired = (*stored.record).clone();
-        retired.superseded = Some(Superseded { by: record.id, at: self.inner().clock.now() });
-        let puts = vec![
-            Put { record: Arc::new(retired), expect: Expect::Version(stored.version) },
-            Put { record: Arc::new(record), expect },
-        ];
-        receipt.version = self.put(puts).await?.get(1).copied().unwrap_or(1);
-        Ok(receipt)
+        Err(Error::Conflict)
     }
 
-    /// Makes `old` current again, if `new` had its place and is gone.
-    pub(super) async fn reinstate(&self, old: RecordId, new: RecordId) -> Result<()> {
-        let found = self.stored(&[old, new]).await?;
-        let [stored] = found.as_slice() else { return Ok(()) };
-        if stored.record.superseded.is_none_or(|superseded| superseded.by != new) {
-            return Ok(());
-        }
-        let record = Record { superseded: None, ..(*stored.record).clone() };
-        let put = Put { record: Arc::new(record), expect: Expect::Version(stored.version) };
-        self.put(vec![put]).await.map(|_| ())
+    /// Returns the receipt of a repeat: `by` has the place that was to be taken by `told`.
+    async fn replaced(&self, by: RecordId, told: &Record) -> Result<RememberReceipt> {
+        let newer = self.stored(&[by]).await?.pop();
+        let newer =
+            newer.filter(|newer| newer.record.id == told.id || identity(self.inner(), &newer.record) == told.id);
+        let newer = newer.ok_or_else(|| Error::invalid("the record was superseded already"))?;
+        let (id, version) = (newer.record.id, newer.version);
+        Ok(RememberReceipt { id, outcome: Remembered::Reinforced, version, not_taken: Vec::new() })
     }
 
     /// Returns what is to be stored, so that `told` is told at `place`.
@@ -131,9 +146,9 @@ impl Scoped {
         Ok(record)
     }
 
-    /// Puts records of this handle's epoch, all or none.
-    pub(super) async fn put(&self, puts: Vec<Put>) -> Result<Vec<u64>> {
-        let batch = RecordBatch { epoch: Some(self.epoch().await?), puts };
+    /// Puts records, all or none, unless something was deleted since the fence was read.
+    pub(super) async fn put(&self, fence: Fence, puts: Vec<Put>) -> Result<Vec<u64>> {
+        let batch = RecordBatch { fence: Some(fence), puts };
         let versions = self.inner().records.store().put(self.scope(), &batch).await?;
         self.inner().changed.notify_one();
         Ok(versions)

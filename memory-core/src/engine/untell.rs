@@ -24,11 +24,11 @@ impl Scoped {
                 return Ok(true);
             }
             let put = Put { record: Arc::new(left), expect: Expect::Version(stored.version) };
-            match self.put(vec![put]).await {
+            match self.put(self.fence().await?, vec![put]).await {
                 Err(Error::Conflict) => {}
                 other => return other.map(|_| true),
             }
-            // Somebody told it again, or forgot it, meanwhile.
+            // Somebody told it again, or forgot it or something else, meanwhile.
             let Some(now) = self.stored(&[stored.record.id]).await?.pop() else { return Ok(true) };
             stored = now;
         }

@@ -11,6 +11,7 @@ use async_trait::async_trait;
 
 use super::notes::{Mark, Notes};
 use super::{BACKEND, Shared, erased, health};
+use crate::chat::Fence;
 use crate::error::Result;
 use crate::filter::Filter;
 use crate::id::RecordId;
@@ -156,9 +157,22 @@ impl RecordStore for MemRecords {
         Ok(())
     }
 
-    async fn delete(&self, scope: &Scope, ids: &[RecordId]) -> Result<u64> {
+    async fn fence(&self, scope: &Scope) -> Result<Fence> {
+        Ok(self.state.lock().owners.get(scope).map(Owner::fence).unwrap_or_default())
+    }
+
+    async fn advance(&self, scope: &Scope, seen: Fence) -> Result<Fence> {
+        seen.check()?;
+        Ok(self.state.lock().owners.entry(scope.clone()).or_default().advance(seen))
+    }
+
+    async fn delete(&self, scope: &Scope, records: &[(RecordId, u64)]) -> Result<u64> {
+        if records.is_empty() {
+            return Ok(0);
+        }
         let mut state = self.state.lock();
-        Ok(ids.iter().filter(|id| state.delete(scope, **id)).count() as u64)
+        state.owners.entry(scope.clone()).or_default().plan_delete(records)?;
+        Ok(records.iter().filter(|(id, _)| state.delete(scope, *id)).count() as u64)
     }
 
     async fn restore(&self, scope: &Scope, rows: &[StoredRecord]) -> Result<()> {

@@ -30,6 +30,7 @@ fn migrations() -> Vec<Migration> {
         plain(13, "counters", include_str!("../../migrations/0013_counters.sql")),
         plain(14, "incarnations", include_str!("../../migrations/0014_incarnations.sql")),
         plain(16, "erasers", include_str!("../../migrations/0016_erasers.sql")),
+        plain(17, "generations", include_str!("../../migrations/0017_generations.sql")),
         plain(20, "retire", include_str!("../../migrations/0020_retire.sql")),
     ]
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use memory_core::error::Result;
+use memory_core::error::{Error, Result};
 use memory_core::id::RecordId;
 use memory_core::scope::Scope;
 use memory_core::time::Timestamp;
@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::client::{Call, Postgres};
 use crate::error::Doing;
-use crate::number::{limit, loaded};
+use crate::number::{bound, limit, loaded};
 use crate::owner::scope_of;
 
 const DELETE: &str = "delete records";
@@ -31,12 +31,28 @@ pub(super) async fn touch(server: &Postgres, scope: &Scope, ids: &[RecordId], at
     touched.await
 }
 
-/// Deletes records, and returns how many there were.
-pub(super) async fn delete(server: &Postgres, scope: &Scope, ids: &[RecordId]) -> Result<u64> {
-    if ids.is_empty() {
+/// Records that are to be deleted.
+struct Doomed {
+    scope: Scope,
+    ids: Vec<Uuid>,
+    versions: Vec<i64>,
+}
+
+/// Deletes records that are no newer than said, and returns how many there were.
+pub(super) async fn delete(server: &Postgres, scope: &Scope, records: &[(RecordId, u64)]) -> Result<u64> {
+    if records.is_empty() {
         return Ok(0);
     }
-    remove(server, scope, ids.iter().map(|id| id.0).collect(), None).await
+    let (ids, versions) = records.iter().map(|(id, version)| (id.0, bound(*version))).unzip();
+    let doomed = Doomed { scope: scope.clone(), ids, versions };
+    let removed = server.run(Call::statement(DELETE).rows(records.len()), doomed, move |connection, doomed| {
+        Box::pin(async move {
+            let Doomed { scope, ids, versions } = doomed;
+            let delete = sqlx::query_scalar::<_, Option<i64>>("SELECT delete_records($1, $2, $3)").bind(scope.key());
+            delete.bind(ids).bind(versions).fetch_one(connection).await.doing(DELETE)
+        })
+    });
+    loaded(removed.await?.ok_or(Error::Conflict)?)
 }
 
 /// Deletes up to `count` records that have expired at `now`, soonest first.
@@ -56,18 +72,18 @@ pub(crate) async fn sweep(server: &Postgres, now: Timestamp, count: usize) -> Re
     }
     let mut removed = 0;
     for (scope, ids) in owners {
-        removed += remove(server, &scope_of(&scope)?, ids, Some(now)).await?;
+        removed += remove(server, &scope_of(&scope)?, ids, now).await?;
     }
     Ok(removed)
 }
 
-/// Deletes records, those that have expired at `now` alone if it is given.
-async fn remove(server: &Postgres, scope: &Scope, ids: Vec<Uuid>, now: Option<Timestamp>) -> Result<u64> {
+/// Deletes those of the records that have expired at `now`.
+async fn remove(server: &Postgres, scope: &Scope, ids: Vec<Uuid>, now: Timestamp) -> Result<u64> {
     let removed =
         server.run(Call::statement(DELETE).rows(ids.len()), (scope.clone(), ids), move |connection, (scope, ids)| {
             Box::pin(async move {
-                let delete = sqlx::query_scalar::<_, i64>("SELECT delete_records($1, $2, $3)").bind(scope.key());
-                delete.bind(ids).bind(now.map(|now| now.0)).fetch_one(connection).await.doing(DELETE)
+                let delete = sqlx::query_scalar::<_, i64>("SELECT remove_records($1, $2, $3)").bind(scope.key());
+                delete.bind(ids).bind(now.0).fetch_one(connection).await.doing(DELETE)
             })
         });
     loaded(removed.await?)

@@ -2,39 +2,41 @@
 
 use std::collections::{HashMap, HashSet};
 
+use memory_core::chat::Fence;
 use memory_core::error::{Error, Result};
 use memory_core::id::RecordId;
 use memory_core::record::{Expect, Put, RecordBatch};
-use memory_core::scope::{Epoch, Scope};
+use memory_core::scope::Scope;
 
+use super::fence;
 use super::row::{Encoded, Known, Stored, known, store};
 use crate::client::{Call, Postgres};
-use crate::number::loaded;
-use crate::owner::{self, Truth};
+use crate::number::{loaded, stored};
 
 const PUT: &str = "put records";
 
 /// Records, encoded before the connection's turn.
 struct Batch {
     scope: Scope,
-    epoch: Option<Epoch>,
+    seen: Option<Fence>,
     records: Vec<Encoded>,
     expected: Vec<Expect>,
 }
 
 /// Puts all records of a batch, and returns the version of each.
 pub(super) async fn put(server: &Postgres, scope: &Scope, batch: &RecordBatch) -> Result<Vec<u64>> {
-    let RecordBatch { epoch, puts } = batch;
+    let RecordBatch { fence: seen, puts } = batch;
     let records = puts.iter().map(|Put { record, expect: _ }| Encoded::new(record)).collect::<Result<_>>()?;
     let expected = puts.iter().map(|Put { record: _, expect }| *expect).collect();
-    let batch = Batch { scope: scope.clone(), epoch: *epoch, records, expected };
+    let batch = Batch { scope: scope.clone(), seen: *seen, records, expected };
     let versions = server.run(Call::transaction(PUT).rows(batch.records.len()), batch, |connection, batch| {
         Box::pin(async move {
-            let Batch { scope, epoch, records, expected } = batch;
-            let there = owner::enter(connection, Truth::Records, scope, PUT).await?.unwrap_or_default();
-            if epoch.is_some_and(|epoch| i64::try_from(epoch.0) != Ok(there)) {
+            let Batch { scope, seen, records, expected } = batch;
+            let now = fence::enter(connection, scope, PUT).await?;
+            if seen.is_some_and(|seen| seen.epoch != now.epoch) {
                 return Err(Error::Fenced.into());
             }
+            let (there, is_outrun) = (stored(now.epoch.0)?, seen.is_some_and(|seen| seen != now));
             let mut seen = HashSet::with_capacity(records.len());
             if !records.iter().all(|record| seen.insert(record.id)) {
                 return Err(Error::invalid("a batch puts a record once").into());
@@ -43,7 +45,7 @@ pub(super) async fn put(server: &Postgres, scope: &Scope, batch: &RecordBatch) -
                 return Ok(Vec::new());
             }
             let known = known(connection, scope, there, records, PUT).await?;
-            let versions = plan(&known, records, expected)?;
+            let versions = plan(&known, records, expected, is_outrun)?;
             let is_changed = |record: &Encoded, version: i64| {
                 known.get(&record.id).is_none_or(|there| there.digest.is_none() || there.version != version)
             };
@@ -56,8 +58,14 @@ pub(super) async fn put(server: &Postgres, scope: &Scope, batch: &RecordBatch) -
     versions.await
 }
 
-/// Returns the version that each record will have; the one it has if it changes nothing.
-fn plan(known: &HashMap<RecordId, Known>, records: &[Encoded], expected: &[Expect]) -> Result<Vec<i64>> {
+/// Returns the version that each record will have; the one it has if it changes nothing. Nothing may change if the put is
+/// outrun by a deletion.
+fn plan(
+    known: &HashMap<RecordId, Known>,
+    records: &[Encoded],
+    expected: &[Expect],
+    is_outrun: bool,
+) -> Result<Vec<i64>> {
     let mut versions = Vec::with_capacity(records.len());
     for (record, expect) in records.iter().zip(expected) {
         let there = known.get(&record.id);
@@ -67,6 +75,7 @@ fn plan(known: &HashMap<RecordId, Known>, records: &[Encoded], expected: &[Expec
             continue;
         }
         match (expect, row) {
+            _ if is_outrun => return Err(Error::Conflict),
             (Expect::Anything, _) | (Expect::Absent, None) => {}
             (Expect::Absent, Some(_)) => return Err(Error::IdConflict { id: record.id.to_string() }),
             (Expect::Version(version), Some((there, _))) if i64::try_from(*version) == Ok(there) => {}

@@ -71,7 +71,7 @@ impl Place {
         };
         let puts: Vec<Put> = (0..count).map(put).collect();
         for part in puts.chunks(1_000) {
-            records.put(&self.scope, &RecordBatch { epoch: None, puts: part.to_vec() }).await?;
+            records.put(&self.scope, &RecordBatch { fence: None, puts: part.to_vec() }).await?;
         }
         Ok(records)
     }

@@ -18,7 +18,7 @@ pub(crate) async fn of_earlier_versions(database: Postgres, ordinary: String) ->
     for subject in ["ada", "bob"] {
         let record = Arc::new(Record::new("fact", "the rose is called Aurora", Timestamp(1)));
         let puts = vec![Put { record, expect: Expect::Absent }];
-        records.put(&Scope::new(&tenant, subject)?, &RecordBatch { epoch: None, puts }).await?;
+        records.put(&Scope::new(&tenant, subject)?, &RecordBatch { fence: None, puts }).await?;
     }
     let failed = |error: sqlx::Error| Failure::new(error.to_string());
     let mut connection = PgConnection::connect(&ordinary).await.map_err(failed)?;

@@ -29,7 +29,7 @@ async fn build(servers: &Servers) -> Result<Wall, Failure> {
     for talk in &owners {
         talk.append(&PgChat::new(&server), &new("a secret")).await?;
         let record = Record::new("fact", "a secret", Timestamp(0)).into();
-        let batch = RecordBatch { epoch: None, puts: vec![Put { record, expect: Expect::Absent }] };
+        let batch = RecordBatch { fence: None, puts: vec![Put { record, expect: Expect::Absent }] };
         PgRecords::new(&server).put(&talk.scope, &batch).await?;
     }
     let mut connection = PgConnection::connect(&ordinary(&url)).await.map_err(|error| failed(&error))?;

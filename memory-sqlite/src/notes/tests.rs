@@ -18,7 +18,7 @@ fn scope(subject: &str) -> Scope {
 async fn put(records: &SqliteRecords, subject: &str) {
     let record = Arc::new(Record::new("fact", format!("the rose of {subject}"), Timestamp(1)));
     let puts = vec![Put { record, expect: Expect::Absent }];
-    records.put(&scope(subject), &RecordBatch { epoch: None, puts }).await.unwrap();
+    records.put(&scope(subject), &RecordBatch { fence: None, puts }).await.unwrap();
 }
 
 /// Changes the file behind the store's back.

@@ -60,7 +60,7 @@ impl Bed {
         record.first.tags = vec![marker(owner)];
         record.first.metadata.insert(marker(owner), marker(owner).into());
         let put = Put { record: Arc::new(record), expect: Expect::Anything };
-        self.records.put(&scope(owner), &RecordBatch { epoch: None, puts: vec![put] }).await.unwrap();
+        self.records.put(&scope(owner), &RecordBatch { fence: None, puts: vec![put] }).await.unwrap();
     }
 
     /// Folds, forgets or deletes something of an owner.

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use memory_core::error::Result;
+use memory_core::error::{Error, Result};
 use memory_core::id::RecordId;
 use memory_core::scope::Scope;
 use memory_core::time::Timestamp;
 use sqlx::SqliteConnection;
 
+use super::fence;
 use crate::client::Sqlite;
 use crate::error::Doing;
 use crate::notes::mark_records;
-use crate::number::{limit, list};
+use crate::number::{limit, list, loaded};
 use crate::owner::{self, Owner, Truth};
 use crate::row::uuid;
 
@@ -43,24 +44,29 @@ struct Doomed {
     version: i64,
 }
 
-/// Deletes records, and returns how many there were.
-pub(super) async fn delete(file: &Sqlite, scope: &Scope, ids: &[RecordId]) -> Result<u64> {
-    if ids.is_empty() {
+/// Deletes records that are no newer than said, and returns how many there were.
+pub(super) async fn delete(file: &Sqlite, scope: &Scope, records: &[(RecordId, u64)]) -> Result<u64> {
+    if records.is_empty() {
         return Ok(0);
     }
-    let (scope, ids) = (scope.clone(), ids.to_vec());
+    let (scope, records) = (scope.clone(), records.to_vec());
     let work = file.write(DELETE, move |connection| {
         Box::pin(async move {
-            let Some(owner) = owner::find(connection, Truth::Records, &scope, DELETE).await? else { return Ok(0) };
+            // One that is not known yet too, for a put of its first record may be under way.
+            let owner = owner::obtain(connection, Truth::Records, &scope, DELETE).await?;
             let mut doomed = Vec::new();
-            for id in ids {
+            for (id, latest) in records {
                 let sql = "SELECT item, version FROM record WHERE owner = ? AND id = ?";
                 let found = sqlx::query_as(sql).bind(owner.id).bind(id.0.as_bytes().as_slice());
                 let Some((item, version)) = found.fetch_optional(&mut *connection).await.doing(DELETE)? else {
                     continue;
                 };
+                if loaded(version)? > latest {
+                    return Err(Error::Conflict);
+                }
                 doomed.push(Doomed { item, id: *id.0.as_bytes(), version });
             }
+            fence::raise(connection, owner, None, DELETE).await?;
             remove(connection, owner, doomed).await
         })
     });

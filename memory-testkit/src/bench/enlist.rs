@@ -71,7 +71,7 @@ fn batch(numbers: std::ops::Range<usize>) -> RecordBatch {
             Record { id, ..Record::new("fact", format!("the rose number {number} is called Aurora"), Timestamp(1)) };
         Put { record: Arc::new(record), expect: Expect::Anything }
     };
-    RecordBatch { epoch: None, puts: numbers.map(put).collect() }
+    RecordBatch { fence: None, puts: numbers.map(put).collect() }
 }
 
 /// Appends messages to a session of each owner in turn while `goes_on`, and returns what each took.
@@ -107,7 +107,7 @@ async fn puts(
         let record = Record { id: RecordId(Uuid::now_v7()), ..Record::new("fact", "another rose", Timestamp(1)) };
         let puts = vec![Put { record: Arc::new(record), expect: Expect::Absent }];
         let watch = Stopwatch::start();
-        records.store().put(scope, &RecordBatch { epoch: None, puts }).await?;
+        records.store().put(scope, &RecordBatch { fence: None, puts }).await?;
         took.push(watch.elapsed());
     }
     Ok(took)

@@ -16,7 +16,7 @@ async fn random_filters_give_the_answer_of_brute_force(bed: Bed<Records>) -> Sce
     let mut random = Random::new(bed.seed);
     let mut records: Vec<Arc<Record>> = (0..ITEMS).map(|_| Arc::new(generate::record(&mut random))).collect();
     let puts = records.iter().map(|record| Put { record: record.clone(), expect: Expect::Absent }).collect();
-    store.put(&ada, &RecordBatch { epoch: None, puts }).await?;
+    store.put(&ada, &RecordBatch { fence: None, puts }).await?;
     records.sort_by_key(|record| record.id);
     for filter in filters(&mut random, FILTERS) {
         let start = random.below(2 * ITEMS);

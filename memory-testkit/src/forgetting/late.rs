@@ -4,8 +4,8 @@ use memory_core::engine::{Forget, Remember, Scoped};
 use memory_core::{Error, Filter, ItemId, MessageId, RecordId, Role};
 
 use super::plot::{fold, said};
-use super::world::{World, left, talk};
-use crate::crowd::{together, until};
+use super::world::{World, talk};
+use crate::crowd::together;
 use crate::doubles::Ending;
 use crate::isolation::Stores;
 use crate::{Bed, Failure, Scene, equal};
@@ -15,23 +15,21 @@ scenarios!(TABLE: Stores = [
     what_takes_a_place_is_refused_too_and_the_old_record_stays_current,
     what_is_told_after_the_first_look_falls_too,
     what_is_told_while_its_source_is_forgotten_falls_or_is_refused,
-    what_a_dropped_call_told_of_something_forgotten_is_taken_back,
-    what_is_told_while_its_sources_place_is_taken_is_taken_back,
     what_was_derived_from_a_summary_falls_when_it_is_unfolded,
 ]);
 
 /// Owners of whom something is forgotten while others tell records derived from it.
 const OWNERS: usize = 16;
 
-/// Something said, a summary that covers it, and a record derived from each.
-struct Said {
-    message: MessageId,
-    summary: MessageId,
-    record: RecordId,
+/// Something said, a summary that covers it, and a record derived from the first.
+pub(super) struct Said {
+    pub(super) message: MessageId,
+    pub(super) summary: MessageId,
+    pub(super) record: RecordId,
 }
 
 impl Said {
-    async fn by(world: &World, scoped: &Scoped) -> Result<Self, Failure> {
+    pub(super) async fn by(world: &World, scoped: &Scoped) -> Result<Self, Failure> {
         let messages: Vec<_> = ["my pin is 4711", "two", "three"].map(|text| said(Role::User, text)).to_vec();
         let message = messages.first().map(|message| message.id).ok_or("nothing was said")?;
         scoped.session(&talk()?).append(messages).await?;
@@ -40,12 +38,12 @@ impl Said {
         Ok(Self { message, summary, record })
     }
 
-    fn items(&self) -> [ItemId; 3] {
+    pub(super) fn items(&self) -> [ItemId; 3] {
         [ItemId::Message(self.message), ItemId::Message(self.summary), ItemId::Record(self.record)]
     }
 }
 
-fn fact(text: &str, source: ItemId) -> Remember {
+pub(super) fn fact(text: &str, source: ItemId) -> Remember {
     Remember::fact(text).with_source(source)
 }
 
@@ -142,50 +140,6 @@ async fn what_is_told_while_its_source_is_forgotten_falls_or_is_refused(bed: Bed
         equal(ada.records(&Filter::All, None, 10).await?.len(), 0)?;
     }
     Ok(())
-}
-
-async fn what_a_dropped_call_told_of_something_forgotten_is_taken_back(bed: Bed<Stores>) -> Scene {
-    let world = World::open(&bed).await?;
-    let scope = bed.scope("ada")?;
-    let (ada, unlucky) = (world.sound.of(&scope), world.bare.of(&scope));
-    let said = Said::by(&world, &ada).await?;
-    for (place, source) in said.items().into_iter().enumerate() {
-        // It has looked at its source and is about to store the record; then its caller goes away.
-        world.cut.arm_at("put", Ending::IsDroppedBefore);
-        let told = world.cut.give_up(unlucky.remember(fact(&format!("4711 was told {place} times"), source))).await;
-        check!(told.is_none(), "the call ended: {told:?}");
-    }
-    check!(ada.forget(&Forget::Messages(vec![said.message])).await?.complete, "something is left");
-    world.calls.reset();
-    said.items().iter().for_each(|_| world.cut.resume());
-    let calls = &world.calls;
-    // Each puts its record, finds its source gone, deletes the record, and looks for it in the index too.
-    until(|| async move { equal((calls.calls("delete"), calls.calls("versions")), (3, 3)) }).await?;
-    until(|| async {
-        equal(ada.records(&Filter::All, None, 10).await?.len(), 0)?;
-        equal(left(&ada, &said.items()).await?.len(), 0)
-    })
-    .await
-}
-
-async fn what_is_told_while_its_sources_place_is_taken_is_taken_back(bed: Bed<Stores>) -> Scene {
-    let world = World::open(&bed).await?;
-    let scope = bed.scope("ada")?;
-    let (ada, unlucky) = (world.sound.of(&scope), world.bare.of(&scope));
-    let said = Said::by(&world, &ada).await?;
-    let old = ada.remember(Remember::fact("the pin is secret")).await?.id;
-    let new = fact("the pin is 4711", ItemId::Message(said.summary));
-    world.cut.arm_at("put", Ending::IsDroppedBefore);
-    let (told, ()) = tokio::join!(unlucky.supersede(old, new), async {
-        // The put waits until the source is forgotten.
-        world.cut.reached().await;
-        let forgotten = ada.forget(&Forget::Messages(vec![said.message])).await;
-        drop(forgotten);
-        world.cut.resume();
-    });
-    fails!(told, Error::Invalid { .. });
-    let rows = ada.records(&Filter::current(world.sound.now()), None, 10).await?;
-    equal(rows.iter().map(|row| row.record.id).collect::<Vec<_>>(), [old])
 }
 
 async fn what_was_derived_from_a_summary_falls_when_it_is_unfolded(bed: Bed<Stores>) -> Scene {

@@ -18,6 +18,7 @@ pub(super) const TALK: &str = "talk";
 /// The memories of a scenario, over one set of stores.
 pub(super) struct World {
     pub(super) chat: Chat,
+    pub(super) records: Records,
     /// Sees no faults.
     pub(super) sound: Memory,
     /// Has a call ended early when `cut` says so.
@@ -25,8 +26,6 @@ pub(super) struct World {
     /// The same behind guards, which ask again.
     pub(super) guarded: Memory,
     pub(super) cut: Arc<Cut>,
-    /// The calls of `bare` and `guarded`.
-    pub(super) calls: Arc<Counting>,
 }
 
 impl World {
@@ -45,7 +44,7 @@ impl World {
         };
         let bare = unlucky().build().await?;
         let guarded = unlucky().guard(GuardPolicy::default()).build().await?;
-        Ok(Self { chat, sound, bare, guarded, cut, calls })
+        Ok(Self { chat, records, sound, bare, guarded, cut })
     }
 }
 

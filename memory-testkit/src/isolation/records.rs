@@ -26,11 +26,13 @@ pub(super) struct RecordActor {
     store: Records,
     owner: Owner,
     model: BTreeMap<RecordId, (Arc<Record>, u64)>,
+    /// How often the fence rose.
+    raised: u64,
 }
 
 impl RecordActor {
     pub(super) fn new(store: Records, owner: Owner) -> Self {
-        Self { store, owner, model: BTreeMap::new() }
+        Self { store, owner, model: BTreeMap::new(), raised: 0 }
     }
 
     /// Puts a record, expecting what is there or something else.
@@ -46,7 +48,7 @@ impl RecordActor {
             1 => Expect::Version(stored.as_ref().map_or(77, |(_, version)| *version)),
             _ => Expect::Anything,
         };
-        let batch = RecordBatch { epoch: None, puts: vec![Put { record: record.clone(), expect }] };
+        let batch = RecordBatch { fence: None, puts: vec![Put { record: record.clone(), expect }] };
         let answer = self.store.store().put(&self.owner.scope, &batch).await;
         match (stored, expect) {
             (Some((same, version)), _) if same == record => return equal(answer?, [version]),
@@ -75,6 +77,15 @@ impl RecordActor {
         self.compare(found, listed.map(|(id, _)| *id).take(limit))
     }
 
+    /// Raises the fence, which nobody else raises.
+    async fn raise(&mut self) -> Scene {
+        let store = self.store.store();
+        let fence = store.fence(&self.owner.scope).await?;
+        equal(fence.generation, self.raised)?;
+        self.raised += 1;
+        equal(store.advance(&self.owner.scope, fence).await?.generation, self.raised)
+    }
+
     fn ids(&self, random: &mut Random) -> Vec<RecordId> {
         let mut ids: Vec<_> = (0..random.below(4)).map(|_| RecordId(self.owner.any_id(random))).collect();
         ids.sort_unstable();
@@ -98,10 +109,14 @@ impl Actor for RecordActor {
                 self.scan(&filter(&self.owner, random), after, random.below(8)).await
             }
             80..=84 => Ok(store.touch(&scope, &self.ids(random), NOON).await?),
-            85..=98 => {
+            85..=88 => self.raise().await,
+            89..=98 => {
                 let ids = self.ids(random);
+                let version = |id: &RecordId| self.model.get(id).map_or(0, |(_, version)| *version);
+                let records: Vec<_> = ids.iter().map(|id| (*id, version(id))).collect();
+                self.raised += u64::from(!ids.is_empty());
                 let promised = ids.iter().filter(|id| self.model.remove(*id).is_some()).count();
-                equal(store.delete(&scope, &ids).await?, promised as u64)
+                equal(store.delete(&scope, &records).await?, promised as u64)
             }
             _ => self.erase().await,
         }
@@ -116,6 +131,7 @@ impl Actor for RecordActor {
         let erased = self.store.store().erase(&self.owner.scope, epoch).await?;
         equal((erased.removed, erased.remaining), (self.model.len() as u64, 0))?;
         self.model.clear();
+        self.raised = self.store.store().fence(&self.owner.scope).await?.generation;
         Ok(())
     }
 }

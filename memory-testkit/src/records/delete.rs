@@ -36,8 +36,10 @@ async fn tells_how_many_there_were(bed: Bed<Records>) -> Scene {
 async fn an_empty_list_deletes_nothing(bed: Bed<Records>) -> Scene {
     let shelf = Shelf::plain(&bed)?;
     shelf.put(&[&fact("tea")]).await?;
+    let fence = shelf.fence().await?;
     equal(shelf.delete(&[]).await?, 0)?;
-    equal(shelf.all().await?.len(), 1)
+    equal(shelf.all().await?.len(), 1)?;
+    equal(shelf.fence().await?, fence)
 }
 
 async fn deletes_one_of_fifty_and_leaves_the_others_as_they_are(bed: Bed<Records>) -> Scene {

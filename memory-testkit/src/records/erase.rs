@@ -3,7 +3,7 @@
 use memory_core::record::Expect;
 use memory_core::{Epoch, Error};
 
-use super::shelf::{Shelf, fact, later, reworded, texts};
+use super::shelf::{Shelf, at, fact, later, reworded, texts};
 use crate::check::{Scene, equal};
 use crate::generate::{self, Random};
 use crate::upkeep::bury;
@@ -58,7 +58,7 @@ async fn an_erasure_below_the_first_epoch_removes_nothing(bed: Bed<Records>) -> 
     let shelf = Shelf::plain(&bed)?;
     shelf.put(&[&fact("tea")]).await?;
     equal(shelf.records.store().erase(&shelf.scope, Epoch(0)).await?.removed, 0)?;
-    equal(shelf.put_with(Some(Epoch(0)), &[(&fact("coffee"), Expect::Absent)]).await?, [1])?;
+    equal(shelf.put_with(at(Epoch(0)), &[(&fact("coffee"), Expect::Absent)]).await?, [1])?;
     equal(shelf.all().await?.len(), 2)
 }
 
@@ -68,11 +68,11 @@ async fn an_erasure_fences_older_epochs_without_a_burial(bed: Bed<Records>) -> S
     let erased = shelf.records.store().erase(&shelf.scope, Epoch(3)).await?;
     equal((erased.removed, erased.remaining), (1, 0))?;
     for epoch in 0..3 {
-        let late = shelf.put_with(Some(Epoch(epoch)), &[(&fact("late"), Expect::Absent)]).await;
+        let late = shelf.put_with(at(Epoch(epoch)), &[(&fact("late"), Expect::Absent)]).await;
         fails!(late, Error::Fenced);
     }
     equal(shelf.records.upkeep().epoch(&shelf.scope).await?, Epoch(3))?;
-    shelf.put_with(Some(Epoch(3)), &[(&fact("begun again"), Expect::Absent)]).await?;
+    shelf.put_with(at(Epoch(3)), &[(&fact("begun again"), Expect::Absent)]).await?;
     equal(texts(&shelf.all().await?), ["begun again"])
 }
 
@@ -80,7 +80,7 @@ async fn what_is_put_behind_the_burial_stays(bed: Bed<Records>) -> Scene {
     let shelf = Shelf::plain(&bed)?;
     shelf.put(&[&fact("tea")]).await?;
     let epoch = bury(shelf.records.upkeep(), &shelf.scope).await?;
-    shelf.put_with(Some(epoch), &[(&fact("coffee"), Expect::Absent)]).await?;
+    shelf.put_with(at(epoch), &[(&fact("coffee"), Expect::Absent)]).await?;
     equal(shelf.records.store().erase(&shelf.scope, epoch).await?.remaining, 0)?;
     equal(texts(&shelf.all().await?), ["coffee"])
 }
@@ -93,7 +93,7 @@ async fn a_put_between_burial_and_erasure_is_kept_or_refused(bed: Bed<Records>) 
     let other = reworded(&changed, "water");
     let mut promised = Vec::new();
     for record in [&same, &other] {
-        if shelf.put_with(Some(epoch), &[(record, Expect::Anything)]).await.is_ok() {
+        if shelf.put_with(at(epoch), &[(record, Expect::Anything)]).await.is_ok() {
             promised.push(record.text.as_str());
         }
     }

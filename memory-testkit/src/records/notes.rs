@@ -4,7 +4,7 @@ use memory_core::record::Expect;
 use memory_core::upkeep::{IndexName, Note, Outcome, Target, latest_due};
 use memory_core::{Clock as _, Error, RecordId, Seq};
 
-use super::shelf::{Shelf, fact, later, reworded};
+use super::shelf::{Shelf, at, fact, later, reworded};
 use crate::chat::talk::{MANY, only};
 use crate::check::{Scene, equal};
 use crate::{Bed, Records};
@@ -130,6 +130,6 @@ async fn a_failed_put_notes_nothing(bed: Bed<Records>) -> Scene {
     let other = reworded(&record, "coffee");
     let puts = [(&fact("new"), Expect::Absent), (&other, Expect::Version(9))];
     fails!(shelf.put_with(None, &puts).await, Error::Conflict);
-    fails!(shelf.put_with(Some(memory_core::Epoch(4)), &puts).await, Error::Fenced);
+    fails!(shelf.put_with(at(memory_core::Epoch(4)), &puts).await, Error::Fenced);
     equal(due(&bed, &index).await?, [])
 }

@@ -3,7 +3,7 @@
 use memory_core::record::{Expect, Superseded};
 use memory_core::{Epoch, Error, Limits, RecordId};
 
-use super::shelf::{Shelf, brief, fact, later, reworded, texts};
+use super::shelf::{Shelf, at, brief, fact, later, reworded, texts};
 use crate::chat::talk::only;
 use crate::check::{Scene, equal};
 use crate::upkeep::bury;
@@ -131,14 +131,14 @@ async fn supersedes_one_record_by_another_in_one_put(bed: Bed<Records>) -> Scene
 async fn refuses_another_epoch(bed: Bed<Records>) -> Scene {
     let shelf = Shelf::plain(&bed)?;
     let record = fact("tea");
-    equal(shelf.put_with(Some(Epoch(0)), &[(&record, Expect::Absent)]).await?, [1])?;
-    fails!(shelf.put_with(Some(Epoch(1)), &[(&fact("early"), Expect::Absent)]).await, Error::Fenced);
+    equal(shelf.put_with(at(Epoch(0)), &[(&record, Expect::Absent)]).await?, [1])?;
+    fails!(shelf.put_with(at(Epoch(1)), &[(&fact("early"), Expect::Absent)]).await, Error::Fenced);
     let epoch = bury(shelf.records.upkeep(), &shelf.scope).await?;
-    fails!(shelf.put_with(Some(Epoch(0)), &[(&fact("late"), Expect::Anything)]).await, Error::Fenced);
+    fails!(shelf.put_with(at(Epoch(0)), &[(&fact("late"), Expect::Anything)]).await, Error::Fenced);
     shelf.records.store().erase(&shelf.scope, epoch).await?;
-    fails!(shelf.put_with(Some(Epoch(0)), &[(&fact("late"), Expect::Anything)]).await, Error::Fenced);
+    fails!(shelf.put_with(at(Epoch(0)), &[(&fact("late"), Expect::Anything)]).await, Error::Fenced);
     equal(shelf.all().await?, [])?;
-    equal(shelf.put_with(Some(epoch), &[(&fact("new"), Expect::Absent)]).await?, [1])?;
+    equal(shelf.put_with(at(epoch), &[(&fact("new"), Expect::Absent)]).await?, [1])?;
     equal(shelf.put(&[&fact("unchecked")]).await?, [1])
 }
 

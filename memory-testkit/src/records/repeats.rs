@@ -6,7 +6,7 @@ use memory_core::record::Expect;
 use memory_core::upkeep::Upkeep as _;
 use memory_core::{Epoch, Error};
 
-use super::shelf::{Shelf, brief, fact, later, reworded, texts};
+use super::shelf::{Shelf, at, brief, fact, later, reworded, texts};
 use crate::check::{Scene, equal};
 use crate::doubles::{Faulty, Tapped, When};
 use crate::{Bed, Records};
@@ -15,6 +15,7 @@ scenarios!(TABLE: Records = [
     put_is_repeated_after_a_lost_answer,
     touch_is_repeated_after_a_lost_answer,
     delete_is_repeated_after_a_lost_answer,
+    advance_is_repeated_after_a_lost_answer,
     restore_is_repeated_after_a_lost_answer,
     sweep_is_repeated_after_a_lost_answer,
     erase_is_repeated_after_a_lost_answer,
@@ -59,6 +60,15 @@ async fn delete_is_repeated_after_a_lost_answer(bed: Bed<Records>) -> Scene {
     equal(texts(&shelf.all().await?), ["water"])
 }
 
+async fn advance_is_repeated_after_a_lost_answer(bed: Bed<Records>) -> Scene {
+    let shelf = Shelf::plain(&bed)?;
+    let (seen, cut) = (shelf.fence().await?, cut(&shelf, "advance"));
+    fails!(cut.advance(seen).await, Error::Backend { .. });
+    let now = shelf.fence().await?;
+    check!(now > seen, "{now:?} follows {seen:?}");
+    equal(cut.advance(seen).await?, now)
+}
+
 async fn restore_is_repeated_after_a_lost_answer(bed: Bed<Records>) -> Scene {
     let (shelf, bob) = (Shelf::plain(&bed)?, Shelf::new(&bed, "bob")?);
     let record = fact("tea");
@@ -88,6 +98,6 @@ async fn erase_is_repeated_after_a_lost_answer(bed: Bed<Records>) -> Scene {
     fails!(cut.records.store().erase(&cut.scope, Epoch(1)).await, Error::Backend { .. });
     equal(cut.records.store().erase(&cut.scope, Epoch(1)).await?.remaining, 0)?;
     equal(shelf.all().await?, [])?;
-    fails!(shelf.put_with(Some(Epoch(0)), &[(&fact("late"), Expect::Absent)]).await, Error::Fenced);
+    fails!(shelf.put_with(at(Epoch(0)), &[(&fact("late"), Expect::Absent)]).await, Error::Fenced);
     Ok(())
 }

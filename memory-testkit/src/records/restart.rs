@@ -1,9 +1,9 @@
 //! What survives the store's being closed and opened again, and another process beside it.
 
 use memory_core::upkeep::IndexName;
-use memory_core::{Clock as _, Error, Scope};
+use memory_core::{Clock as _, Epoch, Error, Scope};
 
-use super::shelf::{Shelf, fact, later, reworded, texts};
+use super::shelf::{Shelf, at, fact, later, reworded, texts};
 use crate::chat::talk::{MANY, only};
 use crate::check::{Scene, equal};
 use crate::upkeep::bury;
@@ -59,11 +59,12 @@ async fn a_restart_keeps_deletions_epochs_and_notes(bed: Bed<Records>) -> Scene 
     let bob = bed.scope("bob")?;
     bury(shelf.records.upkeep(), &bob).await?;
     let before = shelf.records.upkeep().pending(&index, bed.clock.now(), MANY).await?;
+    let fence = shelf.fence().await?;
     let (bed, shelf) = restart(bed, shelf).await?;
     equal(shelf.records.upkeep().pending(&index, bed.clock.now(), MANY).await?, before)?;
+    equal(shelf.fence().await?, fence)?;
     let late = Shelf { scope: bob, ..shelf.clone() };
-    let epoch = Some(memory_core::Epoch(0));
-    fails!(late.put_with(epoch, &[(&record, memory_core::record::Expect::Absent)]).await, Error::Fenced);
+    fails!(late.put_with(at(Epoch(0)), &[(&record, memory_core::record::Expect::Absent)]).await, Error::Fenced);
     let version = only(shelf.put(&[&record]).await?)?;
     check!(version > 2, "version {version} follows the deletion of version 1");
     Ok(())

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use memory_core::chat::Fence;
 use memory_core::record::{Expect, Put, Record, RecordBatch, Telling};
 use memory_core::{Epoch, Filter, RecordId, Result, Scope, StoredRecord, Timestamp};
 
@@ -36,6 +37,11 @@ pub(super) fn later(seconds: i64) -> Timestamp {
     Timestamp(NOON.0 + seconds * 1_000_000)
 }
 
+/// Returns the fence of an owner of whom nothing was deleted in this epoch.
+pub(super) fn at(epoch: Epoch) -> Option<Fence> {
+    Some(Fence { epoch, generation: 0 })
+}
+
 /// Returns the same record with other words.
 pub(super) fn reworded(record: &Record, text: &str) -> Record {
     Record { text: text.to_owned(), ..record.clone() }
@@ -61,9 +67,9 @@ impl Shelf {
         Self::new(bed, "ada")
     }
 
-    pub(super) async fn put_with(&self, epoch: Option<Epoch>, puts: &[(&Record, Expect)]) -> Result<Vec<u64>> {
+    pub(super) async fn put_with(&self, fence: Option<Fence>, puts: &[(&Record, Expect)]) -> Result<Vec<u64>> {
         let puts = puts.iter().map(|(record, expect)| Put { record: Arc::new((*record).clone()), expect: *expect });
-        self.records.store().put(&self.scope, &RecordBatch { epoch, puts: puts.collect() }).await
+        self.records.store().put(&self.scope, &RecordBatch { fence, puts: puts.collect() }).await
     }
 
     pub(super) async fn expecting(&self, record: &Record, expect: Expect) -> Result<Vec<u64>> {
@@ -88,8 +94,23 @@ impl Shelf {
         self.records.store().touch(&self.scope, ids, at).await
     }
 
+    /// Deletes records whatever versions they have.
     pub(super) async fn delete(&self, ids: &[RecordId]) -> Result<u64> {
-        self.records.store().delete(&self.scope, ids).await
+        let records: Vec<_> = ids.iter().map(|id| (*id, u64::MAX)).collect();
+        self.delete_at(&records).await
+    }
+
+    /// Deletes records that are no newer.
+    pub(super) async fn delete_at(&self, records: &[(RecordId, u64)]) -> Result<u64> {
+        self.records.store().delete(&self.scope, records).await
+    }
+
+    pub(super) async fn fence(&self) -> Result<Fence> {
+        self.records.store().fence(&self.scope).await
+    }
+
+    pub(super) async fn advance(&self, seen: Fence) -> Result<Fence> {
+        self.records.store().advance(&self.scope, seen).await
     }
 
     pub(super) async fn restore(&self, rows: &[StoredRecord]) -> Result<()> {

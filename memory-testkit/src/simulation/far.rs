@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use memory_core::cache::Cache;
-use memory_core::chat::{Append, Appended, ChatStore, Compaction, Found, Page, Redacted, SessionState, Slice};
+use memory_core::chat::{Append, Appended, ChatStore, Compaction, Fence, Found, Page, Redacted, SessionState, Slice};
 use memory_core::record::{RecordBatch, RecordStore};
 use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
@@ -121,7 +121,9 @@ far! {
         get(r scope: &Scope, r ids: &[RecordId]) -> Vec<StoredRecord>;
         scan(r scope: &Scope, r filter: &Filter, c after: Option<RecordId>, c limit: usize) -> Vec<StoredRecord>;
         touch(r scope: &Scope, r ids: &[RecordId], c at: Timestamp) -> ();
-        delete(r scope: &Scope, r ids: &[RecordId]) -> u64;
+        fence(r scope: &Scope) -> Fence;
+        advance(r scope: &Scope, c seen: Fence) -> Fence;
+        delete(r scope: &Scope, r records: &[(RecordId, u64)]) -> u64;
         restore(r scope: &Scope, r rows: &[StoredRecord]) -> ();
     }
     Upkeep {} calls {

@@ -79,12 +79,15 @@ impl Keeper for Records {
             let version = self.store().get(scope, &[id]).await?.first().map_or(0, |row| row.version);
             let record = Record { id, ..Record::new("fact", format!("{name} {version}"), NOON) };
             let puts = vec![Put { record: Arc::new(record), expect: Expect::Anything }];
-            self.store().put(scope, &RecordBatch { epoch: None, puts }).await.map(drop)
+            self.store().put(scope, &RecordBatch { fence: None, puts }).await.map(drop)
         })
     }
 
     fn remove<'a>(&'a self, scope: &'a Scope, name: &'a str) -> Boxed<'a, Result<()>> {
-        Box::pin(async move { self.store().delete(scope, &[RecordId::of_content(name.as_bytes())]).await.map(drop) })
+        Box::pin(async move {
+            let id = RecordId::of_content(name.as_bytes());
+            self.store().delete(scope, &[(id, u64::MAX)]).await.map(drop)
+        })
     }
 
     fn holds<'a>(&'a self, scope: &'a Scope, name: &'a str) -> Boxed<'a, Result<bool>> {

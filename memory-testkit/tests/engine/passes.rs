@@ -98,7 +98,7 @@ impl Upkeep for BadOwner {
                     let record =
                         Record { id, ..Record::new("fact", format!("version {}", note.upto.0 + 1), Timestamp(0)) };
                     let puts = vec![Put { record: Arc::new(record), expect: Expect::Anything }];
-                    self.inner.put(&note.scope, &RecordBatch { epoch: None, puts }).await?;
+                    self.inner.put(&note.scope, &RecordBatch { fence: None, puts }).await?;
                 }
                 Ok(())
             }

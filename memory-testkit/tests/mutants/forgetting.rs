@@ -12,6 +12,7 @@ use memory_testkit::forgetting::table;
 use memory_testkit::isolation::Stores;
 use memory_testkit::{Chat, Records};
 
+use crate::fences::StandsStill;
 use crate::{chat_stores, frame, records_stores};
 
 async fn caught_in_chat(by: &[&str], make: impl Fn() -> Chat + Send + Sync + 'static) {
@@ -60,9 +61,9 @@ struct DeletesTheFirst;
 
 #[async_trait]
 impl records_stores::Break for DeletesTheFirst {
-    async fn delete(&self, inner: &MemRecords, scope: &Scope, ids: &[RecordId]) -> Result<u64> {
-        inner.delete(scope, &ids.iter().copied().take(1).collect::<Vec<_>>()).await?;
-        Ok(ids.len() as u64)
+    async fn delete(&self, inner: &MemRecords, scope: &Scope, records: &[(RecordId, u64)]) -> Result<u64> {
+        inner.delete(scope, &records.iter().copied().take(1).collect::<Vec<_>>()).await?;
+        Ok(records.len() as u64)
     }
 }
 
@@ -97,6 +98,16 @@ impl records_stores::Break for KeepsCopies {
 async fn deleted_records_that_are_still_read_are_caught() {
     let by = [LOST, GIVEN_UP, "nothing_is_derived_from_what_is_not_stored"];
     caught_in_records(&by, || records_stores::store(KeepsCopies::default())).await;
+}
+
+#[tokio::test]
+async fn puts_that_outlive_a_forget_are_caught() {
+    let by = [
+        "a_put_that_was_under_way_brings_nothing_back",
+        "what_is_told_of_something_that_is_forgotten_meanwhile_is_refused",
+        "what_takes_a_place_while_its_source_is_forgotten_is_refused_too",
+    ];
+    caught_in_records(&by, || records_stores::store(StandsStill)).await;
 }
 
 /// Does not say which summary covers a message.

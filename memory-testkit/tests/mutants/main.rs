@@ -5,6 +5,7 @@ mod chat;
 mod chat_stores;
 mod embedders;
 mod enlisting;
+mod fences;
 mod forgetting;
 mod frame;
 mod records;

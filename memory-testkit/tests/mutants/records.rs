@@ -19,7 +19,7 @@ struct AcceptsStaleVersions;
 impl Break for AcceptsStaleVersions {
     async fn put(&self, inner: &MemRecords, scope: &Scope, batch: &RecordBatch) -> Result<Vec<u64>> {
         let puts = batch.puts.iter().map(|put| Put { record: put.record.clone(), expect: Expect::Anything }).collect();
-        inner.put(scope, &RecordBatch { epoch: batch.epoch, puts }).await
+        inner.put(scope, &RecordBatch { fence: batch.fence, puts }).await
     }
 }
 
@@ -36,7 +36,7 @@ struct IgnoresEpochs;
 #[async_trait]
 impl Break for IgnoresEpochs {
     async fn put(&self, inner: &MemRecords, scope: &Scope, batch: &RecordBatch) -> Result<Vec<u64>> {
-        inner.put(scope, &RecordBatch { epoch: None, puts: batch.puts.clone() }).await
+        inner.put(scope, &RecordBatch { fence: None, puts: batch.puts.clone() }).await
     }
 }
 
@@ -54,7 +54,7 @@ impl Break for PutsOneByOne {
     async fn put(&self, inner: &MemRecords, scope: &Scope, batch: &RecordBatch) -> Result<Vec<u64>> {
         let mut versions = Vec::new();
         for put in &batch.puts {
-            let one = RecordBatch { epoch: batch.epoch, puts: vec![put.clone()] };
+            let one = RecordBatch { fence: batch.fence, puts: vec![put.clone()] };
             versions.extend(inner.put(scope, &one).await?);
             tokio::task::yield_now().await;
         }
@@ -83,9 +83,10 @@ impl Break for ForgetsTombstones {
         Ok(pairs.map(|(put, version)| if deleted.remove(&put.record.id) { 1 } else { version }).collect())
     }
 
-    async fn delete(&self, inner: &MemRecords, scope: &Scope, ids: &[RecordId]) -> Result<u64> {
+    async fn delete(&self, inner: &MemRecords, scope: &Scope, records: &[(RecordId, u64)]) -> Result<u64> {
+        let ids = records.iter().map(|(id, _)| *id);
         self.deleted.lock().unwrap_or_else(PoisonError::into_inner).extend(ids);
-        inner.delete(scope, ids).await
+        inner.delete(scope, records).await
     }
 }
 
@@ -182,12 +183,12 @@ struct DeletesAllForNone;
 
 #[async_trait]
 impl Break for DeletesAllForNone {
-    async fn delete(&self, inner: &MemRecords, scope: &Scope, ids: &[RecordId]) -> Result<u64> {
-        if !ids.is_empty() {
-            return inner.delete(scope, ids).await;
+    async fn delete(&self, inner: &MemRecords, scope: &Scope, records: &[(RecordId, u64)]) -> Result<u64> {
+        if !records.is_empty() {
+            return inner.delete(scope, records).await;
         }
         let all = inner.scan(scope, &Filter::All, None, usize::MAX).await?;
-        inner.delete(scope, &all.iter().map(|row| row.record.id).collect::<Vec<_>>()).await
+        inner.delete(scope, &all.iter().map(|row| (row.record.id, row.version)).collect::<Vec<_>>()).await
     }
 }
 
@@ -227,7 +228,8 @@ impl Break for SweepsPinned {
             let mut rows = inner.scan(&owner, &Filter::All, None, usize::MAX).await?;
             rows.retain(|row| row.record.tellings().any(|telling| telling.expires_at.is_some_and(|at| at <= now)));
             rows.truncate(limit);
-            swept += inner.delete(&owner, &rows.iter().map(|row| row.record.id).collect::<Vec<_>>()).await?;
+            swept +=
+                inner.delete(&owner, &rows.iter().map(|row| (row.record.id, row.version)).collect::<Vec<_>>()).await?;
         }
         Ok(swept)
     }

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use memory_core::chat::Fence;
 use memory_core::record::{RecordBatch, RecordStore};
 use memory_core::reference::MemRecords;
 use memory_core::store::{Erased, Health, Store};
@@ -39,8 +40,12 @@ pub(crate) trait Break: Debug + Send + Sync + 'static {
         inner.touch(scope, ids, at).await
     }
 
-    async fn delete(&self, inner: &MemRecords, scope: &Scope, ids: &[RecordId]) -> Result<u64> {
-        inner.delete(scope, ids).await
+    async fn advance(&self, inner: &MemRecords, scope: &Scope, seen: Fence) -> Result<Fence> {
+        inner.advance(scope, seen).await
+    }
+
+    async fn delete(&self, inner: &MemRecords, scope: &Scope, records: &[(RecordId, u64)]) -> Result<u64> {
+        inner.delete(scope, records).await
     }
 
     async fn restore(&self, inner: &MemRecords, scope: &Scope, rows: &[StoredRecord]) -> Result<()> {
@@ -126,8 +131,16 @@ impl<B: Break> RecordStore for Mutant<B> {
         self.broken.touch(&self.inner, scope, ids, at).await
     }
 
-    async fn delete(&self, scope: &Scope, ids: &[RecordId]) -> Result<u64> {
-        self.broken.delete(&self.inner, scope, ids).await
+    async fn fence(&self, scope: &Scope) -> Result<Fence> {
+        self.inner.fence(scope).await
+    }
+
+    async fn advance(&self, scope: &Scope, seen: Fence) -> Result<Fence> {
+        self.broken.advance(&self.inner, scope, seen).await
+    }
+
+    async fn delete(&self, scope: &Scope, records: &[(RecordId, u64)]) -> Result<u64> {
+        self.broken.delete(&self.inner, scope, records).await
     }
 
     async fn restore(&self, scope: &Scope, rows: &[StoredRecord]) -> Result<()> {

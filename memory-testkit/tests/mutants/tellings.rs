@@ -18,7 +18,7 @@ impl Break for DropsTellings {
     async fn put(&self, inner: &MemRecords, scope: &Scope, batch: &RecordBatch) -> Result<Vec<u64>> {
         let first = |record: &Record| Arc::new(Record { again: Vec::new(), ..record.clone() });
         let puts = batch.puts.iter().map(|put| Put { record: first(&put.record), expect: put.expect }).collect();
-        inner.put(scope, &RecordBatch { epoch: batch.epoch, puts }).await
+        inner.put(scope, &RecordBatch { fence: batch.fence, puts }).await
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use memory::chat::SessionState;
-use memory::{Filter, RecordId, Scope, SessionId, Stores};
+use memory::{Error, Filter, RecordId, Scope, SessionId, Stores};
 
 use super::report::Moved;
 use crate::failure::Failure;
@@ -51,7 +51,7 @@ pub(super) async fn records(
     moved: &mut Moved,
 ) -> Result<u64, Failure> {
     let (Some(here), Some(there)) = (&source.records, &target.records) else { return Ok(0) };
-    let (mut extra, mut after): (u64, Option<RecordId>) = (0, None);
+    let (mut extra, mut changed, mut after): (u64, u64, Option<RecordId>) = (0, 0, None);
     loop {
         let page = there.store().scan(scope, &Filter::All, after, PAGE).await?;
         let Some(last) = page.last() else { break };
@@ -59,9 +59,14 @@ pub(super) async fn records(
         let ids: Vec<RecordId> = page.iter().map(|stored| stored.record.id).collect();
         let known: HashSet<RecordId> =
             here.store().get(scope, &ids).await?.iter().map(|stored| stored.record.id).collect();
-        let alone: Vec<RecordId> = ids.into_iter().filter(|id| !known.contains(id)).collect();
+        let alone = page.iter().filter(|stored| !known.contains(&stored.record.id));
+        let alone: Vec<(RecordId, u64)> = alone.map(|stored| (stored.record.id, stored.version)).collect();
         if mirror {
-            moved.removed += there.store().delete(scope, &alone).await?;
+            match there.store().delete(scope, &alone).await {
+                Ok(removed) => moved.removed += removed,
+                Err(Error::Conflict) => changed += alone.len() as u64,
+                Err(error) => return Err(error.into()),
+            }
         } else {
             extra += alone.len() as u64;
         }
@@ -69,5 +74,8 @@ pub(super) async fn records(
     if extra > 0 {
         moved.problems.push(format!("the target alone holds {extra} records: --mirror removes them"));
     }
-    Ok(extra)
+    if changed > 0 {
+        moved.problems.push(format!("of {changed} records that the target alone holds one is written to: move again"));
+    }
+    Ok(extra + changed)
 }

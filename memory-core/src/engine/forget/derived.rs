@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::filter::{Field, Filter, Scalar};
 use crate::id::{ItemId, RecordId, SessionId};
 use crate::record::{StoredRecord, Telling};
 
-use super::{BATCH, Scoped};
+use super::{ATTEMPTS, BATCH, Scoped};
 
 /// How many sources one look asks for: fewer than the clauses that a store takes in a filter.
 const SOURCES: usize = 1_000;
@@ -23,6 +23,8 @@ pub(super) struct Fall {
     pub(super) items: Vec<ItemId>,
     /// The session whose records fall too.
     pub(super) session: Option<SessionId>,
+    /// Records that the caller deletes himself, when all others have fallen.
+    pub(super) last: HashSet<RecordId>,
     /// How many records fell because they belong to the session.
     pub(super) of_session: u64,
     /// How many records fell because they were derived.
@@ -41,30 +43,35 @@ impl Fall {
 
 /// What was found.
 struct Found<'f> {
-    session: Option<&'f SessionId>,
-    /// The records that fall, in the order in which they were found, each once: each after one that it was derived from.
-    order: Vec<RecordId>,
-    /// What is forgotten and what falls.
+    fall: &'f Fall,
+    /// The records that fall, with their versions, in the order in which they were found: each after one that it was derived
+    /// from.
+    order: Vec<(RecordId, u64)>,
+    /// What is forgotten, what fell before, and what falls.
     gone: HashSet<ItemId>,
+    /// The records in `order`. One that fell before and was told again since falls again.
+    falling: HashSet<RecordId>,
     /// The records that stay, without some of their tellings.
     left: BTreeMap<RecordId, StoredRecord>,
 }
 
 impl Found<'_> {
     fn takes_back(&self, telling: &Telling) -> bool {
-        let is_of_session = self.session.is_some() && telling.session.as_ref() == self.session;
+        let Fall { session, .. } = self.fall;
+        let is_of_session = session.is_some() && telling.session == *session;
         is_of_session || telling.sources.iter().any(|source| self.gone.contains(source))
     }
 
     fn add(&mut self, row: StoredRecord) {
-        let (id, item) = (row.record.id, ItemId::Record(row.record.id));
-        if self.gone.contains(&item) {
+        let id = row.record.id;
+        if self.fall.last.contains(&id) || self.falling.contains(&id) {
             return;
         }
         if row.record.tellings().all(|telling| self.takes_back(telling)) {
             self.left.remove(&id);
-            self.gone.insert(item);
-            self.order.push(id);
+            self.gone.insert(ItemId::Record(id));
+            self.falling.insert(id);
+            self.order.push((id, row.version));
         } else {
             self.left.insert(id, row);
         }
@@ -73,10 +80,22 @@ impl Found<'_> {
 
 impl Scoped {
     /// Deletes all that falls with `fall`, and adds it there. Returns whether there was anything to be deleted or taken back.
-    ///
-    /// Tellings are taken back before, because nothing falls with them. Then what was found last goes first: wherever this is cut off, each record that is left was derived from one that is
-    /// left, or from what is forgotten itself, so that a repeat finds it.
     pub(super) async fn fell(&self, fall: &mut Fall) -> Result<bool> {
+        let mut is_any = false;
+        for _ in 0..ATTEMPTS {
+            match self.fell_once(fall).await {
+                // Somebody told one of the records again meanwhile, so it is looked at again.
+                Err(Error::Conflict) => is_any = true,
+                other => return other.map(|is_more| is_any || is_more),
+            }
+        }
+        Err(Error::Conflict)
+    }
+
+    /// Tellings are taken back before, because nothing falls with them. Then what was found last goes first: wherever this is
+    /// cut off, each record that is left was derived from one that is left, or from what is forgotten itself, so that a repeat
+    /// finds it.
+    async fn fell_once(&self, fall: &mut Fall) -> Result<bool> {
         let (mut found, of_session) = self.look(fall).await?;
         let is_any = !found.order.is_empty() || !found.left.is_empty();
         for stored in std::mem::take(&mut found.left).into_values() {
@@ -84,13 +103,15 @@ impl Scoped {
             self.take_back(stored, |telling| found.takes_back(telling)).await?;
         }
         let mut order = found.order;
-        order.reverse();
-        for batch in order.chunks(BATCH) {
-            self.inner().records.store().delete(self.scope(), batch).await?;
+        while !order.is_empty() {
+            let batch = order.split_off(order.len().saturating_sub(BATCH));
+            let latest_first: Vec<(RecordId, u64)> = batch.iter().rev().copied().collect();
+            self.inner().records.store().delete(self.scope(), &latest_first).await?;
+            let derived = batch.len().min((order.len() + batch.len()).saturating_sub(of_session));
+            fall.derived += derived as u64;
+            fall.of_session += (batch.len() - derived) as u64;
+            fall.items.extend(batch.into_iter().map(|(id, _)| ItemId::Record(id)));
         }
-        fall.of_session += of_session as u64;
-        fall.derived += (order.len() - of_session) as u64;
-        fall.items.extend(order.into_iter().rev().map(ItemId::Record));
         Ok(is_any)
     }
 
@@ -110,7 +131,7 @@ impl Scoped {
     /// they belong to the session.
     async fn look<'f>(&self, fall: &'f Fall) -> Result<(Found<'f>, usize)> {
         let gone = fall.items.iter().cloned().collect();
-        let mut found = Found { session: fall.session.as_ref(), order: Vec::new(), gone, left: BTreeMap::new() };
+        let mut found = Found { fall, order: Vec::new(), gone, falling: HashSet::new(), left: BTreeMap::new() };
         if let Some(session) = &fall.session {
             self.find(&Filter::eq(Field::Session, session.name()), &mut found).await?;
         }
@@ -118,7 +139,7 @@ impl Scoped {
         let mut sources: VecDeque<ItemId> = fall.items.iter().cloned().collect();
         let mut followed = 0;
         loop {
-            sources.extend(found.order.iter().skip(followed).copied().map(ItemId::Record));
+            sources.extend(found.order.iter().skip(followed).map(|(id, _)| ItemId::Record(*id)));
             followed = found.order.len();
             if sources.is_empty() {
                 return Ok((found, of_session));

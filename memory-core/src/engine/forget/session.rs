@@ -11,10 +11,7 @@ use crate::text::Deletion;
 
 use super::derived::Fall;
 use super::receipt::{Draft, ForgetReceipt};
-use super::{BATCH, Scoped};
-
-/// How often the deletion of a session that others write to is tried.
-const ATTEMPTS: usize = 1_000;
+use super::{ATTEMPTS, BATCH, Scoped};
 
 /// What is known of a session that is being forgotten.
 struct Contents {
@@ -43,6 +40,7 @@ impl Scoped {
         self.gather(&mut contents, &mut fall).await?;
         self.fell(&mut fall).await?;
         self.delete_session(&mut contents, &mut fall).await?;
+        self.outrun_puts().await?;
         draft.is_unsettled |= !self.settle(&mut fall).await?;
         draft.removed += contents.messages + fall.of_session;
         draft.derived += fall.derived;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::chat::{Append, Appended, ChatStore, Compaction, Found, Page, Redacted, SessionState, Slice};
+use crate::chat::{Append, Appended, ChatStore, Compaction, Fence, Found, Page, Redacted, SessionState, Slice};
 use crate::error::Result;
 use crate::filter::Filter;
 use crate::id::{MessageId, RecordId, SessionId};
@@ -121,8 +121,16 @@ impl RecordStore for Cached<dyn RecordStore, StoredRecord> {
         self.shelf.change(scope, self.inner.touch(scope, ids, at)).await
     }
 
-    async fn delete(&self, scope: &Scope, ids: &[RecordId]) -> Result<u64> {
-        self.shelf.change(scope, self.inner.delete(scope, ids)).await
+    async fn fence(&self, scope: &Scope) -> Result<Fence> {
+        self.inner.fence(scope).await
+    }
+
+    async fn advance(&self, scope: &Scope, seen: Fence) -> Result<Fence> {
+        self.inner.advance(scope, seen).await
+    }
+
+    async fn delete(&self, scope: &Scope, records: &[(RecordId, u64)]) -> Result<u64> {
+        self.shelf.change(scope, self.inner.delete(scope, records)).await
     }
 
     async fn restore(&self, scope: &Scope, rows: &[StoredRecord]) -> Result<()> {

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 
 use crate::blackboard::{Blackboard, BlackboardEntry, BlackboardStats, BoardHit, BoardQuery, Posted};
 use crate::cache::Cache;
-use crate::chat::{Append, Appended, ChatStore, Compaction, Found, Page, Redacted, SessionState, Slice};
+use crate::chat::{Append, Appended, ChatStore, Compaction, Fence, Found, Page, Redacted, SessionState, Slice};
 use crate::error::Result;
 use crate::filter::Filter;
 use crate::id::{ItemId, MessageId, RecordId, SessionId, Version};
@@ -79,7 +79,9 @@ guarded! {
         quick "get records" get(scope: &Scope, ids: &[RecordId]) -> Vec<StoredRecord>;
         quick "scan records" scan(scope: &Scope, filter: &Filter, after: Option<RecordId>, limit: usize) -> Vec<StoredRecord>;
         quick "touch records" touch(scope: &Scope, ids: &[RecordId], at: Timestamp) -> ();
-        quick "delete records" delete(scope: &Scope, ids: &[RecordId]) -> u64;
+        quick "read the fence of records" fence(scope: &Scope) -> Fence;
+        quick "raise the fence of records" advance(scope: &Scope, seen: Fence) -> Fence;
+        quick "delete records" delete(scope: &Scope, records: &[(RecordId, u64)]) -> u64;
         bulk "restore records" restore(scope: &Scope, rows: &[StoredRecord]) -> ();
     }
     Upkeep calls {

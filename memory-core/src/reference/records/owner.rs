@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Bound;
 use std::sync::Arc;
 
+use crate::chat::Fence;
 use crate::error::{Error, Result};
 use crate::fields::Fields;
 use crate::filter::Filter;
@@ -14,6 +15,8 @@ use crate::scope::Epoch;
 #[derive(Debug, Default)]
 pub(super) struct Owner {
     pub(super) epoch: Epoch,
+    /// Rises with each deletion.
+    generation: u64,
     pub(super) rows: BTreeMap<RecordId, StoredRecord>,
     /// The versions that deletions have, so that none is given twice.
     pub(super) deleted: HashMap<RecordId, u64>,
@@ -24,7 +27,29 @@ pub(super) struct Owner {
 impl Owner {
     /// Returns whether there is data or a tombstone.
     pub(super) fn is_known(&self) -> bool {
-        self.epoch > Epoch(0) || !self.rows.is_empty() || !self.deleted.is_empty()
+        self.fence() > Fence::default() || !self.rows.is_empty() || !self.deleted.is_empty()
+    }
+
+    pub(super) fn fence(&self) -> Fence {
+        Fence { epoch: self.epoch, generation: self.generation }
+    }
+
+    /// Raises the generation above that of `seen`, if that is of this epoch; returns the fence then.
+    pub(super) fn advance(&mut self, seen: Fence) -> Fence {
+        if seen.epoch == self.epoch && seen.generation >= self.generation {
+            self.generation = seen.generation.saturating_add(1);
+        }
+        self.fence()
+    }
+
+    /// Raises the generation, unless one of the records is newer than its deletion says.
+    pub(super) fn plan_delete(&mut self, records: &[(RecordId, u64)]) -> Result<()> {
+        let is_newer = |(id, version): &(RecordId, u64)| self.rows.get(id).is_some_and(|row| row.version > *version);
+        if records.iter().any(is_newer) {
+            return Err(Error::Conflict);
+        }
+        self.generation = self.generation.saturating_add(1);
+        Ok(())
     }
 
     /// Returns the records after the id `after` that match, in order.
@@ -40,10 +65,11 @@ impl Owner {
 
     /// Returns the version of each record of the batch, and the rows that change.
     pub(super) fn plan_put(&self, batch: &RecordBatch) -> Result<(Vec<u64>, Vec<StoredRecord>)> {
-        let RecordBatch { epoch, puts } = batch;
-        if epoch.is_some_and(|epoch| epoch != self.epoch) {
+        let RecordBatch { fence, puts } = batch;
+        if fence.is_some_and(|fence| fence.epoch != self.epoch) {
             return Err(Error::Fenced);
         }
+        let is_outrun = fence.is_some_and(|fence| fence.generation != self.generation);
         let mut seen = HashSet::with_capacity(puts.len());
         if !puts.iter().all(|put| seen.insert(put.record.id)) {
             return Err(Error::invalid("a batch puts a record once"));
@@ -56,6 +82,7 @@ impl Owner {
                 continue;
             }
             match (expect, stored) {
+                _ if is_outrun => return Err(Error::Conflict),
                 (Expect::Anything, _) | (Expect::Absent, None) => {}
                 (Expect::Absent, Some(_)) => return Err(Error::IdConflict { id: record.id.to_string() }),
                 (Expect::Version(version), Some(row)) if row.version == *version => {}

@@ -5,7 +5,7 @@ use crate::record::{Expect, Put, Record};
 use crate::upkeep::Upkeep;
 
 fn batch(record: &Record) -> RecordBatch {
-    RecordBatch { epoch: None, puts: vec![Put { record: Arc::new(record.clone()), expect: Expect::Anything }] }
+    RecordBatch { fence: None, puts: vec![Put { record: Arc::new(record.clone()), expect: Expect::Anything }] }
 }
 
 #[tokio::test]
@@ -22,7 +22,7 @@ async fn sweeps_the_soonest_first_and_follows_every_change() {
     for record in &records[3..] {
         store.put(&scope, &batch(record)).await.unwrap();
     }
-    store.delete(&scope, &[records[2].id]).await.unwrap();
+    store.delete(&scope, &[(records[2].id, 1)]).await.unwrap();
     assert_eq!(store.sweep(Timestamp(8), 9).await.unwrap(), 0);
     assert_eq!(store.sweep(Timestamp(10), 1).await.unwrap(), 1);
     let left = store.scan(&scope, &Filter::All, None, 9).await.unwrap();

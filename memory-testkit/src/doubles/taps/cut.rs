@@ -44,6 +44,11 @@ impl Cut {
         self.set(Some((1, Some(call), ending)));
     }
 
+    /// Ends the `nth` call of this name from now on, counted from 1.
+    pub fn arm_at_nth(&self, nth: u64, call: &'static str, ending: Ending) {
+        self.set(Some((nth, Some(call), ending)));
+    }
+
     /// Lets all calls come to their end.
     pub fn disarm(&self) {
         self.set(None);

@@ -1,7 +1,7 @@
 //! Taps around truth stores and their upkeep.
 
 use async_trait::async_trait;
-use memory_core::chat::{Append, Appended, ChatStore, Compaction, Found, Page, Redacted, SessionState, Slice};
+use memory_core::chat::{Append, Appended, ChatStore, Compaction, Fence, Found, Page, Redacted, SessionState, Slice};
 use memory_core::record::{RecordBatch, RecordStore};
 use memory_core::store::{Erased, Health, Store};
 use memory_core::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Upkeep};
@@ -89,8 +89,16 @@ impl<S: RecordStore + ?Sized> RecordStore for Tapped<S> {
         self.run("touch", self.inner.touch(scope, ids, at), none).await
     }
 
-    async fn delete(&self, scope: &Scope, ids: &[RecordId]) -> Result<u64> {
-        self.run("delete", self.inner.delete(scope, ids), none).await
+    async fn fence(&self, scope: &Scope) -> Result<Fence> {
+        self.run("fence", self.inner.fence(scope), none).await
+    }
+
+    async fn advance(&self, scope: &Scope, seen: Fence) -> Result<Fence> {
+        self.run("advance", self.inner.advance(scope, seen), none).await
+    }
+
+    async fn delete(&self, scope: &Scope, records: &[(RecordId, u64)]) -> Result<u64> {
+        self.run("delete", self.inner.delete(scope, records), none).await
     }
 
     async fn restore(&self, scope: &Scope, rows: &[StoredRecord]) -> Result<()> {
