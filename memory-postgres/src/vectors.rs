@@ -1,6 +1,7 @@
 //! The vector store over a database.
 
 mod approximate;
+mod asked;
 mod erase;
 mod exact;
 mod hits;
@@ -22,7 +23,7 @@ use crate::error::BACKEND;
 use crate::index::{most, show};
 
 use hits::{Answer, Sought};
-use own_index::OwnIndexes;
+use own_index::{Built, Large, OwnIndexes};
 use table::Table;
 
 const SEARCH: &str = "search vectors";
@@ -36,6 +37,9 @@ const INCARNATION: &str = "read the incarnation of an index";
 /// Up to a number of vectors of an owner (20,000 by default) a search compares them all, so it is exact. For an owner
 /// with more an index of its own is built in the background (HNSW over `halfvec`); from when it stands, a search takes
 /// candidates from there and compares these exactly. Where it finds fewer than were asked for, all are compared.
+///
+/// At most 32 owners of a space have such an index, because every statement locks all of them: an owner with twice as many
+/// vectors takes the place of the one with the fewest. The vectors of the others are all compared.
 #[derive(Clone, Debug)]
 pub struct PgVectors {
     database: Postgres,
@@ -67,7 +71,8 @@ impl PgVectors {
     }
 
     /// Builds the owner's own index, which is otherwise done in the background, and returns whether it stands: an
-    /// owner without vectors, and a space of more numbers than an index takes, have none.
+    /// owner without vectors, one where 32 others have about as many, and a space of more numbers than an index takes, have
+    /// none.
     ///
     /// # Errors
     /// `Unsupported` if the role may not make indexes; `Backend` if the server fails.
@@ -81,7 +86,7 @@ impl PgVectors {
             })
         });
         match owner.await? {
-            Some(owner) => self.indexes.build(owner).await,
+            Some(id) => Ok(self.indexes.build(&Large { scope: scope.clone(), id, rows: 0 }).await? == Built::Stands),
             None => Ok(false),
         }
     }
@@ -103,7 +108,7 @@ impl Store for PgVectors {
     }
 
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
-        erase::erase(&self.database, &self.table, &self.indexes, scope, below).await
+        erase::erase(&self.database, &self.table, &self.indexes, self.exact_below, scope, below).await
     }
 }
 
@@ -139,9 +144,9 @@ impl VectorStore for PgVectors {
             let (scope, table, entries) = input;
             Box::pin(write::put(connection, scope, table, entries))
         });
-        let (owner, rows) = put.await?;
+        let (id, rows) = put.await?;
         if rows > self.exact_below {
-            self.indexes.ensure(owner);
+            self.indexes.ensure(Large { scope: scope.clone(), id, rows });
         }
         Ok(rejected)
     }
@@ -164,8 +169,8 @@ impl VectorStore for PgVectors {
             })
         });
         let Answer { hits, is_done, unindexed } = first.await?;
-        if let Some(owner) = unindexed {
-            self.indexes.ensure(owner);
+        if let Some((id, rows)) = unindexed {
+            self.indexes.ensure(Large { scope: scope.clone(), id, rows });
         }
         if is_done {
             return Ok(hits);
@@ -202,6 +207,9 @@ impl VectorStore for PgVectors {
             let (scope, table, what) = input;
             Box::pin(write::delete(connection, scope, table, what))
         });
-        delete.await
+        match delete.await? {
+            Some(shrunk) if shrunk.is_below(self.exact_below) => self.indexes.discard(shrunk.owner).await,
+            _ => Ok(()),
+        }
     }
 }

@@ -4,6 +4,8 @@
 mod erasers;
 #[path = "cases/large.rs"]
 mod large;
+#[path = "cases/many.rs"]
+mod many;
 #[path = "cases/notes.rs"]
 mod notes;
 #[path = "cases/segments.rs"]
@@ -64,6 +66,12 @@ fn main() -> ExitCode {
             "large::one_table_for_all",
             |servers| async move { large::one_table_for_all(search(&servers).await?).await },
         )
+        .test("many::of_many_owners", |servers| async move {
+            many::of_many_owners(search(&servers).await?, support::ordinary(&servers.url("postgres")?)).await
+        })
+        .test("many::of_earlier_versions", |servers| async move {
+            many::of_earlier_versions(search(&servers).await?, support::ordinary(&servers.url("postgres")?)).await
+        })
         .test("notes::of_earlier_versions", |servers| async move {
             let url = support::ordinary(&servers.url("postgres")?);
             notes::of_earlier_versions(search(&servers).await?, url).await

@@ -9,7 +9,7 @@ use sqlx::postgres::PgConnection;
 
 use super::own_index::OwnIndexes;
 use super::table::Table;
-use super::write::remove_rows;
+use super::write::{Shrunk, remove_rows};
 use crate::client::{Call, Postgres};
 use crate::error::{Attempt, Doing};
 use crate::index::burial::{Rows, delete_first, forget, next};
@@ -26,6 +26,7 @@ pub(super) async fn erase(
     database: &Postgres,
     table: &Arc<Table>,
     indexes: &OwnIndexes,
+    exact_below: i64,
     scope: &Scope,
     below: Epoch,
 ) -> Result<Erased> {
@@ -33,15 +34,22 @@ pub(super) async fn erase(
     let begin = database.run(Call::transaction(ERASE).long(), input(), |connection, (scope, table, below)| {
         Box::pin(begin(connection, scope, table, *below))
     });
-    let mut removed = begin.await?;
+    let (mut removed, shrunk) = begin.await?;
+    if let Some(shrunk) = shrunk.filter(|shrunk| shrunk.is_below(exact_below)) {
+        indexes.discard(shrunk.owner).await?;
+    }
+    // The number whose index is gone. It is forgotten only then: a repeat of a call that was cut off finds it again.
+    let mut discarded = None;
     loop {
-        let step = database.run(Call::transaction(ERASE).long(), input(), |connection, (scope, table, _)| {
-            Box::pin(step(connection, scope, table))
+        let input = (scope.clone(), Arc::clone(table), discarded);
+        let step = database.run(Call::transaction(ERASE).long(), input, |connection, (scope, table, discarded)| {
+            Box::pin(step(connection, scope, table, *discarded))
         });
         let Some(done) = step.await? else { break };
         removed += done.items;
-        if let Some(owner) = done.emptied {
-            indexes.discard(owner).await?;
+        if discarded != Some(done.owner) {
+            indexes.discard(done.owner).await?;
+            discarded = Some(done.owner);
         }
     }
     let left = database.run(Call::transaction(ERASE).long(), input(), |connection, (scope, table, below)| {
@@ -53,25 +61,29 @@ pub(super) async fn erase(
 /// Notes that everything of epochs before `below` is erased, and puts it out of reach if there is nothing else.
 ///
 /// Returns how many items were deleted, one by one, because there are newer ones beside them.
-async fn begin(connection: &mut PgConnection, scope: &Scope, table: &Table, below: Epoch) -> Attempt<u64> {
+async fn begin(
+    connection: &mut PgConnection,
+    scope: &Scope,
+    table: &Table,
+    below: Epoch,
+) -> Attempt<(u64, Option<Shrunk>)> {
     let mut owner = Owner::intern(connection, scope, &table.name).await?;
     owner.raise(below);
     owner.save(connection).await?;
     let (older, newer) = count(connection, &owner, table, below).await?;
     if older == 0 {
-        return Ok(0);
+        return Ok((0, None));
     }
     if newer == 0 {
         owner.bury(connection, &table.name).await?;
-        return Ok(0);
+        return Ok((0, None));
     }
     let mut sql = QueryBuilder::new("DELETE FROM ");
     sql.push(&table.table).push(" WHERE scope = ").push_bind(scope.key()).push(" AND owner = ").push_bind(owner.id);
     sql.push(" AND epoch < ").push_bind(whole(below.0));
     let deleted = sql.build().execute(&mut *connection).await.doing(ERASE)?;
-    remove_rows(&mut owner, whole(deleted.rows_affected()));
-    owner.save(connection).await?;
-    Ok(older)
+    let shrunk = remove_rows(connection, owner, whole(deleted.rows_affected())).await?;
+    Ok((older, Some(shrunk)))
 }
 
 /// Returns how many items are of epochs before `below`, and how many others there are.
@@ -89,12 +101,17 @@ async fn count(connection: &mut PgConnection, owner: &Owner, table: &Table, belo
 struct Done {
     /// How many items lost their first piece.
     items: u64,
-    /// The number of which nothing is left.
-    emptied: Option<i64>,
+    /// The number that they had.
+    owner: i64,
 }
 
-/// Deletes some pieces of what is buried; none if nothing was.
-async fn step(connection: &mut PgConnection, scope: &Scope, table: &Table) -> Attempt<Option<Done>> {
+/// Deletes some pieces of what is buried, and forgets the number `discarded` when there are no more; none if nothing was.
+async fn step(
+    connection: &mut PgConnection,
+    scope: &Scope,
+    table: &Table,
+    discarded: Option<i64>,
+) -> Attempt<Option<Done>> {
     show(connection, scope).await?;
     let rows: Rows<'_> = (&table.table, &["item", "piece"]);
     let Some(owner) = next(connection, scope, &table.name, &[rows]).await? else { return Ok(None) };
@@ -102,8 +119,10 @@ async fn step(connection: &mut PgConnection, scope: &Scope, table: &Table) -> At
     let pieces: Vec<i64> =
         delete.push(" RETURNING gone.piece").build_query_scalar().fetch_all(&mut *connection).await.doing(ERASE)?;
     let items = pieces.iter().filter(|piece| **piece == 0).count() as u64;
-    let is_empty = whole(pieces.len() as u64) < STEP && forget(connection, scope, owner, &[rows]).await?;
-    Ok(Some(Done { items, emptied: is_empty.then_some(owner) }))
+    if whole(pieces.len() as u64) < STEP && discarded == Some(owner) {
+        forget(connection, scope, owner, &[rows]).await?;
+    }
+    Ok(Some(Done { items, owner }))
 }
 
 async fn left(connection: &mut PgConnection, scope: &Scope, table: &Table, below: Epoch) -> Attempt<u64> {

@@ -21,6 +21,8 @@ pub(super) enum Reach {
 /// What is known of an owner.
 pub(super) struct Known {
     pub(super) id: i64,
+    /// How many vectors it has.
+    pub(super) rows: i64,
     /// Whether it has more vectors than the reach.
     pub(super) is_many: bool,
     /// Whether its own index stands.
@@ -47,14 +49,15 @@ pub(super) async fn search(
     let mut sql = QueryBuilder::new("WITH shown AS MATERIALIZED (SELECT set_config('memory.scope', ");
     sql.push_bind(scope.key())
         .push(", true) AS scope), mine AS MATERIALIZED (SELECT found.* FROM shown CROSS JOIN LATERAL (");
-    sql.push("SELECT id, coalesce(totals[1], 0) > ").push_bind(few).push(" AS is_many, coalesce((SELECT indisvalid ");
+    sql.push("SELECT id, coalesce(totals[1], 0) AS rows, coalesce(totals[1], 0) > ").push_bind(few);
+    sql.push(" AS is_many, coalesce((SELECT indisvalid ");
     sql.push("FROM pg_index WHERE indexrelid = to_regclass(current_schema() || '.' || ");
     sql.push_bind(format!("{}_", table.table)).push(" || id)), false) AS is_indexed FROM index_owner ");
     // The limit keeps the parts in this order: the owner is named before row-level security is asked.
     sql.push("WHERE scope = shown.scope AND name = ")
         .push_bind(&table.name)
         .push(" AND NOT buried LIMIT 1) AS found) ");
-    sql.push("SELECT mine.id, mine.is_many, mine.is_indexed, near.* FROM mine LEFT JOIN LATERAL (");
+    sql.push("SELECT mine.id, mine.rows, mine.is_many, mine.is_indexed, near.* FROM mine LEFT JOIN LATERAL (");
     push_pieces(&mut sql, query.with_vectors);
     sql.push(" greatest(-1, least(1, -(item.embedding <#> ").push_bind(vector).push("))) AS similarity FROM ");
     sql.push(&table.table).push(" AS item WHERE item.scope = ").push_bind(scope.key());
@@ -66,6 +69,7 @@ pub(super) async fn search(
     let Some(first) = rows.first() else { return Ok(Found { owner: None, nearest: None }) };
     let owner = Known {
         id: first.try_get("id").doing(DOING)?,
+        rows: first.try_get("rows").doing(DOING)?,
         is_many: first.try_get("is_many").doing(DOING)?,
         is_indexed: first.try_get("is_indexed").doing(DOING)?,
     };

@@ -44,8 +44,8 @@ pub(super) struct Answer {
     pub(super) hits: Vec<VectorHit>,
     /// Whether nothing more can be found.
     pub(super) is_done: bool,
-    /// The owner's number, if its own index is missing.
-    pub(super) unindexed: Option<i64>,
+    /// The owner's number and how many vectors it has, if its own index is missing.
+    pub(super) unindexed: Option<(i64, i64)>,
 }
 
 impl<'q> Sought<'q> {
@@ -70,7 +70,7 @@ pub(super) async fn first(connection: &mut PgConnection, sought: &Sought<'_>, ex
     let found = exact::search(connection, sought, Reach::Few(exact_below), sought.count()).await?;
     let Some(owner) = found.owner else { return Ok(Answer { hits: Vec::new(), is_done: true, unindexed: None }) };
     let is_unindexed = owner.is_many && !owner.is_indexed && sought.table.is_indexable;
-    let unindexed = is_unindexed.then_some(owner.id);
+    let unindexed = is_unindexed.then_some((owner.id, owner.rows));
     let Some(nearest) = found.nearest else { return Ok(Answer { hits: Vec::new(), is_done: false, unindexed }) };
     let is_all = nearest.is_all;
     let (hits, is_full) = distinct(sought.query, nearest.pieces);

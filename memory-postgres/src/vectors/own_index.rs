@@ -1,60 +1,97 @@
-//! The indexes that owners with many vectors have of their own, built in the background.
+//! The indexes that the owners with most vectors have of their own, built in the background.
 
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use memory_core::{Error, Result};
+use memory_core::{Error, Result, Scope};
 use sqlx::QueryBuilder;
 use sqlx::postgres::PgConnection;
+use std::time::Duration;
+use tokio::sync::Semaphore;
 
+use super::asked::Asked;
 use super::table::Table;
 use crate::client::Postgres;
 use crate::error::{Attempt, BACKEND, Doing};
 
+/// How many owners of a space have an index of their own at the most.
+///
+/// A statement locks every index of its table, whichever it uses. By its default settings a server has room for 6,400 locks,
+/// and for 100 connections: 64 each. With these, the table and its two other indexes a search takes 35.
+pub(super) const MOST: usize = 32;
+
 const DOING: &str = "build an index of vectors";
 /// How long to wait before asking again whose turn it is.
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// An owner that has more vectors than a search compares.
+#[derive(Clone, Debug)]
+pub(super) struct Large {
+    pub(super) scope: Scope,
+    /// The owner's number.
+    pub(super) id: i64,
+    pub(super) rows: i64,
+}
+
+/// How an attempt to build an index ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Built {
+    Stands,
+    /// Others have all the indexes that there may be; an owner with so many vectors would take the place of one.
+    Full(i64),
+    /// The owner was erased meanwhile, or nothing can be indexed.
+    Unneeded,
+}
 
 /// Builds and drops the owners' own indexes of one space. Cheap to clone; clones share what is being built.
 #[derive(Clone, Debug)]
 pub(super) struct OwnIndexes {
     database: Postgres,
     table: Arc<Table>,
-    /// Owners whose index this process has begun: each once, so that a server that refuses is not asked with each call.
-    begun: Arc<Mutex<HashSet<i64>>>,
+    asked: Arc<Mutex<Asked>>,
+    /// One at a time, each of which has a connection of its own.
+    turn: Arc<Semaphore>,
 }
 
 impl OwnIndexes {
     pub(super) fn new(database: &Postgres, table: &Arc<Table>) -> Self {
-        Self { database: database.clone(), table: Arc::clone(table), begun: Arc::default() }
+        let turn = Arc::new(Semaphore::new(1));
+        Self { database: database.clone(), table: Arc::clone(table), asked: Arc::default(), turn }
     }
 
-    /// Builds the owner's index in a task of its own, unless this process has begun to.
-    pub(super) fn ensure(&self, owner: i64) {
-        if !self.table.is_indexable || !self.begun.lock().unwrap_or_else(PoisonError::into_inner).insert(owner) {
+    /// Builds the owner's index in a task of its own, unless this process has tried lately.
+    pub(super) fn ensure(&self, large: Large) {
+        if !self.table.is_indexable || !self.asked().begin(large.id, large.rows) {
             return;
         }
         let indexes = self.clone();
         tokio::spawn(async move {
-            if let Err(error) = indexes.build(owner).await {
-                tracing::warn!(%error, "an owner's vectors have no index, and are all compared with each search");
+            let _turn = indexes.turn.acquire().await;
+            // It may have been found full while this one waited.
+            if !indexes.asked().is_worth(large.rows) {
+                return indexes.asked().end(large.id, Built::Unneeded);
+            }
+            match indexes.build(&large).await {
+                Ok(built) => indexes.asked().end(large.id, built),
+                Err(error) => {
+                    tracing::warn!(%error, "an owner's vectors have no index, and are all compared with each search");
+                }
             }
         });
     }
 
-    /// Builds the owner's index, and returns whether it stands.
-    pub(super) async fn build(&self, owner: i64) -> Result<bool> {
+    /// Builds the owner's index.
+    pub(super) async fn build(&self, large: &Large) -> Result<Built> {
         if !self.table.is_indexable {
-            return Ok(false);
+            return Ok(Built::Unneeded);
         }
-        let input = Arc::clone(&self.table);
-        let build =
-            self.database.apart(DOING, input, move |connection, table| Box::pin(build(connection, table, owner)));
+        let input = (Arc::clone(&self.table), large.clone());
+        let build = self
+            .database
+            .apart(DOING, input, move |connection, (table, large)| Box::pin(build(connection, table, large)));
         build.await
     }
 
-    /// Drops the index of an owner's number that is no longer in use, if there is one.
+    /// Drops the index of an owner's number, if there is one: the number is no longer in use, or has few vectors.
     pub(super) async fn discard(&self, owner: i64) -> Result<()> {
         let input = Arc::clone(&self.table);
         let discard = self.database.apart("drop an index of vectors", input, move |connection, table| {
@@ -62,29 +99,66 @@ impl OwnIndexes {
         });
         discard.await
     }
+
+    fn asked(&self) -> MutexGuard<'_, Asked> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Neither blocks writers nor readers. Of several processes one builds.
-async fn build(connection: &mut PgConnection, table: &Table, owner: i64) -> Attempt<bool> {
-    let name = table.index_of(owner);
+async fn build(connection: &mut PgConnection, table: &Table, large: &Large) -> Attempt<Built> {
+    let name = table.index_of(large.id);
     take_turn(connection, table).await?;
-    match state(connection, &name).await? {
-        Some(true) => return Ok(true),
-        // Left by a build that was interrupted.
-        Some(false) => drop_index(connection, &name).await?,
-        None => {}
+    let Some(rows) = rows(connection, large).await? else { return Ok(Built::Unneeded) };
+    let mut others = standing(connection, table).await?;
+    let is_there = others.iter().any(|(other, _)| *other == name);
+    others.retain(|(other, _)| *other != name);
+    if let Some(bar) = make_room(connection, others, if is_there { i64::MAX } else { rows }).await? {
+        return Ok(Built::Full(bar));
     }
+    if !is_there {
+        create(connection, table, &name, large.id).await?;
+        // Whoever erased the owner meanwhile may have looked before there was anything to drop.
+        if self::rows(connection, large).await?.is_none() {
+            drop_index(connection, &name).await?;
+            return Ok(Built::Unneeded);
+        }
+    }
+    let mut sql = QueryBuilder::new("COMMENT ON INDEX ");
+    sql.push(&name).push(" IS '").push(rows).push("'");
+    sql.build().persistent(false).execute(connection).await.doing(DOING)?;
+    Ok(Built::Stands)
+}
+
+/// Drops an index that an owner has for fewer than half of `rows` if there are as many as there may be, and those above that
+/// number; none, or how many vectors it takes to be given one.
+async fn make_room(connection: &mut PgConnection, mut others: Vec<(String, i64)>, rows: i64) -> Attempt<Option<i64>> {
+    others.sort_by_key(|(_, rows)| *rows);
+    let mut left = others.len();
+    for (name, few) in &others {
+        let bar = few.saturating_mul(2).saturating_add(1);
+        if left < MOST {
+            break;
+        }
+        if left == MOST && rows < bar {
+            return Ok(Some(bar));
+        }
+        drop_index(connection, name).await?;
+        left -= 1;
+    }
+    Ok(None)
+}
+
+async fn create(connection: &mut PgConnection, table: &Table, name: &str, owner: i64) -> Attempt<()> {
     // By one process: several share memory, of which containers have little, and would crowd out the searches.
     let alone = sqlx::raw_sql("SET max_parallel_maintenance_workers = 0").execute(&mut *connection);
     alone.await.doing(DOING)?;
     let half = format!("halfvec({})", table.space.dimension);
     let mut sql = QueryBuilder::new("CREATE INDEX CONCURRENTLY ");
-    sql.push(&name).push(" ON ").push(&table.table).push(" USING hnsw ((embedding::").push(&half);
+    sql.push(name).push(" ON ").push(&table.table).push(" USING hnsw ((embedding::").push(&half);
     sql.push(") halfvec_cosine_ops) WHERE owner = ").push(owner);
-    if let Err(failure) = sql.build().persistent(false).execute(&mut *connection).await.doing(DOING) {
-        return Err(if is_refused(&failure.error) { refused().into() } else { failure });
-    }
-    Ok(state(connection, &name).await? == Some(true))
+    let created = sql.build().persistent(false).execute(connection).await.doing(DOING);
+    created.map(|_| ()).map_err(|failure| if is_refused(&failure.error) { refused().into() } else { failure })
 }
 
 /// Waits until no other index of the table is built or dropped, until the end of the connection.
@@ -102,9 +176,40 @@ async fn take_turn(connection: &mut PgConnection, table: &Table) -> Attempt<()> 
     }
 }
 
+/// Returns how many vectors the owner has; none if its number is no longer in use.
+async fn rows(connection: &mut PgConnection, large: &Large) -> Attempt<Option<i64>> {
+    // For as long as the connection lives, which nobody else uses.
+    let show = sqlx::query("SELECT set_config('memory.scope', $1, false)").bind(large.scope.key());
+    show.execute(&mut *connection).await.doing(DOING)?;
+    let sql = "SELECT coalesce(totals[1], 0) FROM index_owner WHERE scope = $1 AND id = $2 AND NOT buried";
+    sqlx::query_scalar(sql).bind(large.scope.key()).bind(large.id).fetch_optional(connection).await.doing(DOING)
+}
+
+/// Returns the owners' own indexes, by name and by how many vectors the owner had when it was last looked at: 0 for those of
+/// which nobody knows. What an interrupted build left is dropped.
+async fn standing(connection: &mut PgConnection, table: &Table) -> Attempt<Vec<(String, i64)>> {
+    let sql = "SELECT own.relname::text, i.indisvalid, coalesce(substring(obj_description(own.oid, 'pg_class') \
+         FROM '^[0-9]{1,18}$')::bigint, 0) FROM pg_index AS i JOIN pg_class AS own ON own.oid = i.indexrelid \
+         JOIN pg_am AS method ON method.oid = own.relam AND method.amname = 'hnsw' \
+         WHERE i.indrelid = to_regclass(current_schema() || '.' || $1)";
+    let found: Vec<(String, bool, i64)> =
+        sqlx::query_as(sql).bind(&table.table).fetch_all(&mut *connection).await.doing(DOING)?;
+    let mut standing = Vec::with_capacity(found.len());
+    for (name, is_valid, rows) in found {
+        if is_valid {
+            standing.push((name, rows));
+        } else {
+            drop_index(connection, &name).await?;
+        }
+    }
+    Ok(standing)
+}
+
 async fn discard(connection: &mut PgConnection, table: &Table, owner: i64) -> Attempt<()> {
     let name = table.index_of(owner);
-    if state(connection, &name).await?.is_none() {
+    let sql = "SELECT to_regclass(current_schema() || '.' || $1) IS NOT NULL";
+    let is_there: bool = sqlx::query_scalar(sql).bind(&name).fetch_one(&mut *connection).await.doing(DOING)?;
+    if !is_there {
         return Ok(());
     }
     take_turn(connection, table).await?;
@@ -115,12 +220,6 @@ async fn drop_index(connection: &mut PgConnection, name: &str) -> Attempt<()> {
     let mut sql = QueryBuilder::new("DROP INDEX CONCURRENTLY IF EXISTS ");
     sql.push(name);
     sql.build().persistent(false).execute(connection).await.doing("drop an index of vectors").map(|_| ())
-}
-
-/// Returns whether the index of this name is valid; none if there is none.
-async fn state(connection: &mut PgConnection, name: &str) -> Attempt<Option<bool>> {
-    let sql = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(current_schema() || '.' || $1)";
-    sqlx::query_scalar(sql).bind(name).fetch_optional(connection).await.doing(DOING)
 }
 
 /// Returns whether the role lacks the right.

@@ -125,6 +125,21 @@ pub(super) async fn versions(
     rows.into_iter().map(|(item, epoch, revision)| Ok((key::decode(&item)?, version(epoch, revision)?))).collect()
 }
 
+/// An owner of whom rows were deleted.
+pub(super) struct Shrunk {
+    /// The owner's number.
+    pub(super) owner: i64,
+    before: i64,
+    after: i64,
+}
+
+impl Shrunk {
+    /// Returns whether the owner had more than `rows`, and has no more of them now.
+    pub(super) fn is_below(&self, rows: i64) -> bool {
+        self.before > rows && self.after <= rows
+    }
+}
+
 /// Deletes items of an owner, or the messages and spans of a session: a record outlives the session it was made in.
 /// What is newer than the deletion says stays.
 pub(super) async fn delete(
@@ -132,8 +147,8 @@ pub(super) async fn delete(
     scope: &Scope,
     table: &Table,
     what: &Deletion,
-) -> Attempt<()> {
-    let Some(mut owner) = Owner::find(connection, scope, &table.name).await? else { return Ok(()) };
+) -> Attempt<Option<Shrunk>> {
+    let Some(owner) = Owner::find(connection, scope, &table.name).await? else { return Ok(None) };
     let mut sql = QueryBuilder::new("DELETE FROM ");
     sql.push(&table.table).push(" AS item");
     match what {
@@ -155,11 +170,13 @@ pub(super) async fn delete(
     }
     sql.push(" AND item.scope = ").push_bind(scope.key()).push(" AND item.owner = ").push_bind(owner.id);
     let deleted = sql.build().execute(&mut *connection).await.doing("delete vectors")?;
-    remove_rows(&mut owner, whole(deleted.rows_affected()));
-    owner.save(connection).await
+    remove_rows(connection, owner, whole(deleted.rows_affected())).await.map(Some)
 }
 
 /// Takes rows out of the owner's total.
-pub(super) fn remove_rows(owner: &mut Owner, rows: i64) {
-    owner.set_total(ROWS, owner.total(ROWS) - rows);
+pub(super) async fn remove_rows(connection: &mut PgConnection, mut owner: Owner, rows: i64) -> Attempt<Shrunk> {
+    let before = owner.total(ROWS);
+    owner.set_total(ROWS, before - rows);
+    owner.save(connection).await?;
+    Ok(Shrunk { owner: owner.id, before, after: before - rows })
 }

@@ -1,0 +1,65 @@
+//! What a process remembers of the indexes that it asked for, so that not every call asks again.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use memory_core::time::Stopwatch;
+
+use super::own_index::Built;
+
+/// How long an answer counts.
+const LATELY: Duration = Duration::from_secs(60);
+
+/// Which owners' indexes were asked for, and since when all are given away.
+#[derive(Debug, Default)]
+pub(super) struct Asked {
+    /// Since when there is an answer; none while it is asked for, and for good where the server failed.
+    owners: HashMap<i64, Option<Stopwatch>>,
+    /// How many vectors it took lately to be given an index.
+    bar: Option<(i64, Stopwatch)>,
+}
+
+impl Asked {
+    /// Returns whether an index for an owner with so many vectors is to be asked for now, and remembers that it is.
+    pub(super) fn begin(&mut self, owner: i64, rows: i64) -> bool {
+        let is_asked = match self.owners.get(&owner) {
+            Some(Some(since)) => since.elapsed() < LATELY,
+            Some(None) => true,
+            None => false,
+        };
+        if is_asked || !self.is_worth(rows) {
+            return false;
+        }
+        self.owners.insert(owner, None);
+        true
+    }
+
+    /// Returns whether an owner with so many vectors would be given an index, as far as is known.
+    pub(super) fn is_worth(&self, rows: i64) -> bool {
+        self.bar.as_ref().is_none_or(|(bar, since)| rows >= *bar || since.elapsed() >= LATELY)
+    }
+
+    /// Remembers how an attempt ended.
+    pub(super) fn end(&mut self, owner: i64, built: Built) {
+        self.owners.insert(owner, Some(Stopwatch::start()));
+        if let Built::Full(bar) = built {
+            self.bar = Some((bar, Stopwatch::start()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn asks_once_and_not_below_the_bar() {
+        let mut asked = Asked::default();
+        assert!(asked.begin(1, 50) && !asked.begin(1, 50));
+        asked.end(1, Built::Stands);
+        assert!(!asked.begin(1, 50), "it stands");
+        assert!(asked.begin(2, 50));
+        asked.end(2, Built::Full(100));
+        assert!(!asked.begin(3, 99) && asked.begin(4, 100));
+    }
+}
