@@ -8,6 +8,7 @@
 //! No index leads to a word: behind row-level security the server may use only operators that cannot leak what they
 //! compare, and those of arrays are not among them (measured on version 15). The owner's key narrows a search first.
 
+mod lead;
 mod word;
 
 #[cfg(test)]
@@ -19,6 +20,7 @@ use memory_core::error::{Error, Result};
 use memory_core::{Field, Filter, Scalar};
 use sqlx::{Postgres, QueryBuilder};
 
+pub(crate) use lead::leads;
 pub(crate) use word::{literal, words};
 
 use crate::error::BACKEND;

@@ -5,6 +5,7 @@
 //! nothing that a caller wrote enters it. Texts are compared in SQLite's default collation, which is byte by byte.
 //! Every condition is true or false, never null.
 
+mod lead;
 mod values;
 
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod tests;
 use memory_core::{Error, Field, Filter, Result, Scalar};
 use sqlx::{QueryBuilder, Sqlite};
 
+pub(crate) use lead::Lead;
 pub(crate) use values::{Bound, ValueRow, value_rows};
 
 use values::{key_of, type_of};

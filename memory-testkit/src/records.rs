@@ -4,6 +4,7 @@ mod content;
 mod delete;
 mod erase;
 mod fences;
+mod leads;
 mod notes;
 mod put;
 mod repeats;
@@ -30,6 +31,7 @@ pub fn table() -> Vec<Scenario<Records>> {
         erase::TABLE,
         erasers::RECORDS,
         fences::TABLE,
+        leads::TABLE,
         filters::RECORDS,
         notes::TABLE,
         put::TABLE,

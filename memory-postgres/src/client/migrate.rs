@@ -32,6 +32,7 @@ fn migrations() -> Vec<Migration> {
         plain(16, "erasers", include_str!("../../migrations/0016_erasers.sql")),
         plain(17, "generations", include_str!("../../migrations/0017_generations.sql")),
         plain(20, "retire", include_str!("../../migrations/0020_retire.sql")),
+        plain(21, "leads", include_str!("../../migrations/0021_leads.sql")),
     ]
 }
 

@@ -30,6 +30,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0005_counters.sql"),
     include_str!("../../migrations/0006_incarnations.sql"),
     include_str!("../../migrations/0007_generations.sql"),
+    include_str!("../../migrations/0008_leads.sql"),
 ];
 
 /// The version of the tables that this crate works with; an older file is brought up to it when it is opened.

@@ -12,7 +12,7 @@ pub(super) const LAST_TYPE: i64 = 3;
 
 const METADATA: i64 = 0;
 const TAG: i64 = 1;
-const SOURCE: i64 = 2;
+pub(super) const SOURCE: i64 = 2;
 const AGENT: i64 = 3;
 const RUN: i64 = 4;
 /// The sessions of a record but for the first, which has a column.

@@ -2,6 +2,7 @@
 //! together; finds the server; and generates what they put.
 
 pub mod enlist;
+pub mod forgetting;
 mod server;
 pub mod texts;
 mod turns;

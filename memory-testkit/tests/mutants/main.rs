@@ -8,6 +8,7 @@ mod enlisting;
 mod fences;
 mod forgetting;
 mod frame;
+mod leads;
 mod records;
 mod records_stores;
 mod search;
