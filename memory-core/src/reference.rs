@@ -9,6 +9,7 @@ mod chat;
 mod journal;
 mod notes;
 mod owners;
+mod page;
 mod records;
 mod text;
 mod vectors;

@@ -195,6 +195,13 @@ pub trait VectorStore: Store {
     /// Returns the versions of what is stored of these items, findable or not; absent ones are skipped.
     async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>>;
 
+    /// Returns up to `limit` of the owner's items after the item `after`, each once with its version. A page that is shorter
+    /// is the last one.
+    ///
+    /// They come in an order of the store's own, in which every item has its place for ever, whether it is stored or not. What
+    /// is not findable yet may be left out.
+    async fn scan(&self, scope: &Scope, after: Option<&ItemId>, limit: usize) -> Result<Vec<(ItemId, Version)>>;
+
     /// Deletes items from the index, as far as they are not newer than the deletion says.
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()>;
 }

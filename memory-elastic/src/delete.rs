@@ -206,7 +206,7 @@ async fn sweep(index: &Index, scope: &Scope, matching: &Value, doing: &'static s
 }
 
 /// Returns the documents found; none for an answer that is none.
-fn hits(found: &Value) -> Option<&[Value]> {
+pub(crate) fn hits(found: &Value) -> Option<&[Value]> {
     let total = found.pointer("/hits/total/value")?.as_u64()?;
     match found.pointer("/hits/hits") {
         Some(hits) => Some(hits.as_array()?.as_slice()),

@@ -9,6 +9,7 @@ mod error;
 mod filter;
 mod index;
 mod put;
+mod scan;
 mod text;
 mod transport;
 mod vectors;

@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use crate::client::Elastic;
 use crate::error::BACKEND;
 use crate::index::{Index, Plan};
-use crate::{delete, put};
+use crate::{delete, put, scan};
 
 /// A text index on a server. Cheap to clone.
 ///
@@ -120,6 +120,10 @@ impl TextStore for ElasticText {
 
     async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
         delete::versions(&self.index, scope, items).await
+    }
+
+    async fn scan(&self, scope: &Scope, after: Option<&ItemId>, limit: usize) -> Result<Vec<(ItemId, Version)>> {
+        scan::scan(&self.index, scope, after, limit).await
     }
 
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {

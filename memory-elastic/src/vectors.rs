@@ -18,7 +18,7 @@ use serde_json::{Map, json};
 use crate::client::Elastic;
 use crate::error::BACKEND;
 use crate::index::{Index, Plan};
-use crate::{delete, put};
+use crate::{delete, put, scan};
 
 /// The most numbers that the server's vectors have.
 const MAX_DIMENSION: usize = 4_096;
@@ -136,6 +136,10 @@ impl VectorStore for ElasticVectors {
 
     async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
         delete::versions(&self.index, scope, items).await
+    }
+
+    async fn scan(&self, scope: &Scope, after: Option<&ItemId>, limit: usize) -> Result<Vec<(ItemId, Version)>> {
+        scan::scan(&self.index, scope, after, limit).await
     }
 
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {

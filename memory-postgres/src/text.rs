@@ -143,6 +143,18 @@ impl TextStore for PgText {
         versions.await
     }
 
+    async fn scan(&self, scope: &Scope, after: Option<&ItemId>, limit: usize) -> Result<Vec<(ItemId, Version)>> {
+        let input = (scope.clone(), Arc::clone(&self.name), after.cloned(), i64::try_from(limit).unwrap_or(i64::MAX));
+        let scan = self.database.run(Call::snapshot("list texts"), input, |connection, input| {
+            Box::pin(async move {
+                let (scope, name, after, limit) = input;
+                show(connection, scope).await?;
+                items::scan(connection, scope, name, after.as_ref(), *limit).await
+            })
+        });
+        scan.await
+    }
+
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
         let most = most(what);
         if most == 0 {

@@ -196,6 +196,18 @@ impl VectorStore for PgVectors {
         versions.await
     }
 
+    async fn scan(&self, scope: &Scope, after: Option<&ItemId>, limit: usize) -> Result<Vec<(ItemId, Version)>> {
+        let input = (scope.clone(), Arc::clone(&self.table), after.cloned(), i64::try_from(limit).unwrap_or(i64::MAX));
+        let scan = self.database.run(Call::snapshot("list vectors"), input, |connection, input| {
+            Box::pin(async move {
+                let (scope, table, after, limit) = input;
+                show(connection, scope).await?;
+                write::scan(connection, scope, table, after.as_ref(), *limit).await
+            })
+        });
+        scan.await
+    }
+
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
         let most = most(what);
         if most == 0 {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ::qdrant_client::qdrant::{
     BatchResult, CountPoints, DeletePoints, GetPoints, PointsOperationResponse, QueryBatchPoints, RetrievedPoint,
-    UpdateStatus, UpsertPoints,
+    ScrollPoints, UpdateStatus, UpsertPoints,
 };
 use ::qdrant_client::{Qdrant as Driver, QdrantError};
 use memory_core::Result;
@@ -146,6 +146,11 @@ impl Qdrant {
 
     pub(crate) async fn get(&self, doing: &'static str, request: GetPoints) -> Result<Vec<RetrievedPoint>> {
         let answer = self.read(doing, |driver| async move { driver.get_points(request).await });
+        Ok(answer.await?.result)
+    }
+
+    pub(crate) async fn scroll(&self, doing: &'static str, request: ScrollPoints) -> Result<Vec<RetrievedPoint>> {
+        let answer = self.read(doing, |driver| async move { driver.scroll(request).await });
         Ok(answer.await?.result)
     }
 

@@ -2,6 +2,7 @@
 
 mod erase;
 mod incarnation;
+mod scan;
 mod search;
 mod sizes;
 mod tombstone;
@@ -143,6 +144,10 @@ impl VectorStore for QdrantVectors {
 
     async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
         write::versions(&self.index, scope, items).await
+    }
+
+    async fn scan(&self, scope: &Scope, after: Option<&ItemId>, limit: usize) -> Result<Vec<(ItemId, Version)>> {
+        scan::scan(&self.index, scope, after, limit).await
     }
 
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {

@@ -160,6 +160,10 @@ impl TextStore for SqliteText {
         items::versions(&self.file, scope, &self.name, items).await
     }
 
+    async fn scan(&self, scope: &Scope, after: Option<&ItemId>, limit: usize) -> Result<Vec<(ItemId, Version)>> {
+        items::scan(&self.file, scope, &self.name, after, limit).await
+    }
+
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
         if matches!(what, Deletion::Items(items) if items.is_empty()) {
             return Ok(());

@@ -29,6 +29,7 @@ pub mod measure;
 mod odd;
 mod program;
 pub mod records;
+mod scanning;
 #[cfg(feature = "containers")]
 pub mod services;
 mod set_aside;

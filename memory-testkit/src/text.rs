@@ -19,7 +19,7 @@ pub(crate) use build::{entry as plain_entry, put, query as plain_query};
 pub(crate) use build::{message, plain_fields, record, revision, span, terms};
 pub(crate) use model::{TextModel, falls};
 
-use crate::{Scenario, Texts, closing, erasers, filters, set_aside};
+use crate::{Scenario, Texts, closing, erasers, filters, scanning, set_aside};
 
 /// Returns the scenarios of text stores.
 pub fn table() -> Vec<Scenario<Texts>> {
@@ -41,6 +41,7 @@ pub fn table() -> Vec<Scenario<Texts>> {
         languages::TABLE,
         filters::TEXT,
         closing::TEXT,
+        scanning::TEXT,
         set_aside::TEXT,
     ]
     .concat()

@@ -16,7 +16,7 @@ mod search;
 pub(crate) use build::{entry as plain_entry, put, query as plain_query};
 pub(crate) use model::VectorModel;
 
-use crate::{Scenario, Vectors, closing, erasers, filters, set_aside};
+use crate::{Scenario, Vectors, closing, erasers, filters, scanning, set_aside};
 
 /// Returns the scenarios of vector stores.
 pub fn table() -> Vec<Scenario<Vectors>> {
@@ -36,6 +36,7 @@ pub fn table() -> Vec<Scenario<Vectors>> {
         lasting::DURABLE,
         filters::VECTORS,
         closing::VECTORS,
+        scanning::VECTORS,
         set_aside::VECTORS,
     ]
     .concat()

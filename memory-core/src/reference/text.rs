@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 
 use super::owners::Owners;
+use super::page::first_after;
 use super::{BACKEND, erased, health};
 use crate::error::{Error, Result};
 use crate::id::{ItemId, SessionId, Unit, Version};
@@ -156,6 +157,13 @@ impl TextStore for MemText {
         let Some(owned) = self.owners.get(scope) else { return Ok(Vec::new()) };
         let partition = owned.read();
         Ok(items.iter().filter_map(|item| Some((item.clone(), partition.version(item)?))).collect())
+    }
+
+    async fn scan(&self, scope: &Scope, after: Option<&ItemId>, limit: usize) -> Result<Vec<(ItemId, Version)>> {
+        let Some(owned) = self.owners.get(scope) else { return Ok(Vec::new()) };
+        let partition = owned.read();
+        let documents = partition.units.values().flat_map(Postings::documents);
+        Ok(first_after(documents.map(|document| (&document.item, document.version)), after, limit))
     }
 
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {

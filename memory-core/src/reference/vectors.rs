@@ -8,6 +8,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::owners::{Owned, Owners};
+use super::page::first_after;
 use super::{BACKEND, erased, health};
 use crate::error::{Error, Result};
 use crate::fields::Fields;
@@ -171,6 +172,12 @@ impl VectorStore for MemVectors {
         let Some(owner) = self.owners.get(scope) else { return Ok(Vec::new()) };
         let owner = owner.read();
         Ok(items.iter().filter_map(|item| Some((item.clone(), owner.partition.version(item)?))).collect())
+    }
+
+    async fn scan(&self, scope: &Scope, after: Option<&ItemId>, limit: usize) -> Result<Vec<(ItemId, Version)>> {
+        let Some(owner) = self.owners.get(scope) else { return Ok(Vec::new()) };
+        let owner = owner.read();
+        Ok(first_after(owner.partition.items().map(|(item, version, _)| (item, version)), after, limit))
     }
 
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {

@@ -112,6 +112,24 @@ pub(super) async fn versions(
     stored.into_iter().map(read).collect()
 }
 
+/// Returns up to `limit` of the items after `after` that are stored in the index called `name`, in their order.
+pub(super) async fn scan(
+    connection: &mut PgConnection,
+    scope: &Scope,
+    name: &str,
+    after: Option<&ItemId>,
+    limit: i64,
+) -> Attempt<Vec<(ItemId, Version)>> {
+    let Some(owner) = number(connection, scope, name).await? else { return Ok(Vec::new()) };
+    let sql = "SELECT item, epoch, revision FROM text_item WHERE scope = $1 AND owner = $2 AND item > $3 \
+         ORDER BY item LIMIT $4";
+    // No item has no bytes.
+    let after = after.map(key::encode).unwrap_or_default();
+    let rows = sqlx::query_as(sql).bind(scope.key()).bind(owner).bind(after).bind(limit);
+    let rows: Vec<(Vec<u8>, i64, i64)> = rows.fetch_all(connection).await.doing("list the items")?;
+    rows.into_iter().map(|(item, epoch, revision)| Ok((key::decode(&item)?, version(epoch, revision)?))).collect()
+}
+
 /// Puts items, each once, in place of what is stored under their numbers; `segments` tells where they are.
 pub(super) async fn put(
     connection: &mut PgConnection,

@@ -125,6 +125,24 @@ pub(super) async fn versions(
     rows.into_iter().map(|(item, epoch, revision)| Ok((key::decode(&item)?, version(epoch, revision)?))).collect()
 }
 
+/// Returns up to `limit` of the items after `after` that are stored, in their order.
+pub(super) async fn scan(
+    connection: &mut PgConnection,
+    scope: &Scope,
+    table: &Table,
+    after: Option<&ItemId>,
+    limit: i64,
+) -> Attempt<Vec<(ItemId, Version)>> {
+    let Some(owner) = number(connection, scope, &table.name).await? else { return Ok(Vec::new()) };
+    let mut sql = QueryBuilder::new("SELECT item, epoch, revision FROM ");
+    sql.push(&table.table).push(" WHERE scope = ").push_bind(scope.key()).push(" AND owner = ").push_bind(owner);
+    // No item has no bytes; each has a first piece.
+    sql.push(" AND item > ").push_bind(after.map(key::encode).unwrap_or_default());
+    sql.push(" AND piece = 0 ORDER BY item LIMIT ").push_bind(limit);
+    let rows: Vec<(Vec<u8>, i64, i64)> = sql.build_query_as().fetch_all(connection).await.doing("list the items")?;
+    rows.into_iter().map(|(item, epoch, revision)| Ok((key::decode(&item)?, version(epoch, revision)?))).collect()
+}
+
 /// An owner of whom rows were deleted.
 pub(super) struct Shrunk {
     /// The owner's number.

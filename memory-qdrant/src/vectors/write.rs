@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use ::qdrant_client::qdrant::{Condition, Filter, GetPoints, PointId, PointStruct, UpsertPoints};
+use ::qdrant_client::qdrant::{Condition, Filter, GetPoints, PointId, PointStruct, UpsertPoints, Value};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use memory_core::text::Deletion;
 use memory_core::{Epoch, Error, Field, ItemId, Result, Scalar, Scope, Unit, Version};
@@ -113,6 +113,16 @@ fn not_newer(scope: &Scope, versions: BTreeMap<Version, Vec<PointId>>) -> Filter
     Filter { must: vec![is_of(scope)], should: older.collect(), ..Filter::default() }
 }
 
+/// What a payload says of which item it is, and in which version.
+pub(super) const STORED: [&str; 3] = [ITEM, EPOCH, REVISION];
+
+/// Returns the item and the version that a payload holds.
+pub(super) fn stored(payload: HashMap<String, Value>) -> Result<(ItemId, Version)> {
+    let payload = Payload(payload);
+    let item = ItemId::from_key(payload.text(ITEM)?).map_err(|source| Error::corrupt(BACKEND, source))?;
+    Ok((item, Version { epoch: Epoch(payload.number(EPOCH)?), revision: payload.number(REVISION)? }))
+}
+
 /// Returns the versions of those of the items that are stored.
 pub(super) async fn versions(index: &Index, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
     let mut versions = Vec::new();
@@ -120,15 +130,12 @@ pub(super) async fn versions(index: &Index, scope: &Scope, items: &[ItemId]) -> 
         let request = GetPoints {
             collection_name: index.collection.name.clone(),
             ids: part.iter().map(|item| item_id(scope, item)).collect(),
-            with_payload: Some(vec![ITEM, EPOCH, REVISION].into()),
+            with_payload: Some(STORED.to_vec().into()),
             read_consistency: index.collection.reads(),
             ..GetPoints::default()
         };
         for point in index.server.get("read versions", request).await? {
-            let payload = Payload(point.payload);
-            let item = ItemId::from_key(payload.text(ITEM)?).map_err(|source| Error::corrupt(BACKEND, source))?;
-            let version = Version { epoch: Epoch(payload.number(EPOCH)?), revision: payload.number(REVISION)? };
-            versions.push((item, version));
+            versions.push(stored(point.payload)?);
         }
     }
     Ok(versions)

@@ -184,6 +184,31 @@ pub(crate) async fn versions(
     work.await
 }
 
+/// Returns up to `limit` of the items after `after` that are stored in the index called `name`, in the order of their keys.
+pub(crate) async fn scan(
+    file: &Sqlite,
+    scope: &Scope,
+    name: &Arc<str>,
+    after: Option<&ItemId>,
+    limit: usize,
+) -> Result<Vec<(ItemId, Version)>> {
+    // No key is empty.
+    let (scope, name, after) = (scope.clone(), Arc::clone(name), after.map(ItemId::key).unwrap_or_default());
+    let work = file.snapshot("list items", move |connection| {
+        Box::pin(async move {
+            let Some(owner) = Owner::find(connection, &scope, &name).await? else { return Ok(Vec::new()) };
+            let sql = "SELECT item, epoch, revision FROM index_item WHERE owner = ? AND item > ? ORDER BY item LIMIT ?";
+            let rows = sqlx::query_as(sql).bind(owner.id).bind(after).bind(i64::try_from(limit).unwrap_or(i64::MAX));
+            let rows: Vec<(String, i64, i64)> = rows.fetch_all(connection).await.doing("list the items")?;
+            let read = |(key, epoch, revision): (String, i64, i64)| {
+                Ok((read_key(&key)?, Version { epoch: Epoch(loaded(epoch)?), revision: loaded(revision)? }))
+            };
+            rows.into_iter().map(read).collect()
+        })
+    });
+    work.await
+}
+
 /// Messages and spans only: a record outlives the session in which it was made.
 async fn of_session(
     connection: &mut SqliteConnection,

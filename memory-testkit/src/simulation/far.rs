@@ -151,6 +151,7 @@ far! {
         flush() -> ();
         search(r scope: &Scope, r query: &TextQuery) -> TextHits;
         versions(r scope: &Scope, r items: &[ItemId]) -> Vec<(ItemId, Version)>;
+        scan(r scope: &Scope, o after: Option<&ItemId>, c limit: usize) -> Vec<(ItemId, Version)>;
         delete(r scope: &Scope, r what: &Deletion) -> ();
     }
     VectorStore {
@@ -163,6 +164,7 @@ far! {
         flush() -> ();
         search(r scope: &Scope, r query: &VectorQuery) -> Vec<VectorHit>;
         versions(r scope: &Scope, r items: &[ItemId]) -> Vec<(ItemId, Version)>;
+        scan(r scope: &Scope, o after: Option<&ItemId>, c limit: usize) -> Vec<(ItemId, Version)>;
         delete(r scope: &Scope, r what: &Deletion) -> ();
     }
     Cache {} calls {

@@ -93,6 +93,10 @@ impl TextStore for Place {
         self.held()?.versions(scope, items).await
     }
 
+    async fn scan(&self, scope: &Scope, after: Option<&ItemId>, limit: usize) -> Result<Vec<(ItemId, Version)>> {
+        self.held()?.scan(scope, after, limit).await
+    }
+
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
         self.held()?.delete(scope, what).await
     }

@@ -82,6 +82,10 @@ impl TextStore for Repeating {
         self.inner.versions(scope, items).await
     }
 
+    async fn scan(&self, scope: &Scope, after: Option<&ItemId>, limit: usize) -> Result<Vec<(ItemId, Version)>> {
+        self.inner.scan(scope, after, limit).await
+    }
+
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
         if self.is_away.load(Ordering::SeqCst) {
             return Err(Error::Overloaded);

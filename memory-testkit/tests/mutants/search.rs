@@ -3,12 +3,13 @@
 mod board_breaks;
 mod boards;
 mod cache_breaks;
-mod caches;
+pub(crate) mod caches;
 mod erasers;
 mod filter_breaks;
 mod isolation;
 mod journal_breaks;
 mod journals;
+mod scans;
 mod set_aside;
 mod text_answers;
 mod text_breaks;
@@ -51,7 +52,7 @@ fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Returns the deletion of the same whatever its version.
-fn unbounded(what: &Deletion) -> Deletion {
+pub(crate) fn unbounded(what: &Deletion) -> Deletion {
     match what {
         Deletion::Items(items) => deletion(items.iter().map(|(item, _)| item.clone())),
         Deletion::Session(session, _) => Deletion::Session(session.clone(), LAST),

@@ -127,6 +127,10 @@ impl TextStore for Late<dyn TextStore, String> {
         self.store().await?.versions(scope, items).await
     }
 
+    async fn scan(&self, scope: &Scope, after: Option<&ItemId>, limit: usize) -> Result<Vec<(ItemId, Version)>> {
+        self.store().await?.scan(scope, after, limit).await
+    }
+
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
         self.store().await?.delete(scope, what).await
     }
@@ -156,6 +160,10 @@ impl VectorStore for Late<dyn VectorStore, EmbeddingSpace> {
 
     async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
         self.store().await?.versions(scope, items).await
+    }
+
+    async fn scan(&self, scope: &Scope, after: Option<&ItemId>, limit: usize) -> Result<Vec<(ItemId, Version)>> {
+        self.store().await?.scan(scope, after, limit).await
     }
 
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {

@@ -109,6 +109,7 @@ guarded! {
         bulk "flush terms" flush() -> ();
         quick "search words" search(scope: &Scope, query: &TextQuery) -> TextHits;
         quick "read versions of terms" versions(scope: &Scope, items: &[ItemId]) -> Vec<(ItemId, Version)>;
+        quick "list terms" scan(scope: &Scope, after: Option<&ItemId>, limit: usize) -> Vec<(ItemId, Version)>;
         bulk "delete terms" delete(scope: &Scope, what: &Deletion) -> ();
     }
     VectorStore {
@@ -121,6 +122,7 @@ guarded! {
         bulk "flush vectors" flush() -> ();
         quick "search vectors" search(scope: &Scope, query: &VectorQuery) -> Vec<VectorHit>;
         quick "read versions of vectors" versions(scope: &Scope, items: &[ItemId]) -> Vec<(ItemId, Version)>;
+        quick "list vectors" scan(scope: &Scope, after: Option<&ItemId>, limit: usize) -> Vec<(ItemId, Version)>;
         bulk "delete vectors" delete(scope: &Scope, what: &Deletion) -> ();
     }
     Cache calls {

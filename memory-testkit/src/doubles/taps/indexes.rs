@@ -34,6 +34,10 @@ impl<S: TextStore + ?Sized> TextStore for Tapped<S> {
         self.run("versions", self.inner.versions(scope, items), Vec::len).await
     }
 
+    async fn scan(&self, scope: &Scope, after: Option<&ItemId>, limit: usize) -> Result<Vec<(ItemId, Version)>> {
+        self.run("scan", self.inner.scan(scope, after, limit), Vec::len).await
+    }
+
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
         self.run("delete", self.inner.delete(scope, what), none).await
     }
@@ -63,6 +67,10 @@ impl<S: VectorStore + ?Sized> VectorStore for Tapped<S> {
 
     async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
         self.run("versions", self.inner.versions(scope, items), Vec::len).await
+    }
+
+    async fn scan(&self, scope: &Scope, after: Option<&ItemId>, limit: usize) -> Result<Vec<(ItemId, Version)>> {
+        self.run("scan", self.inner.scan(scope, after, limit), Vec::len).await
     }
 
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {

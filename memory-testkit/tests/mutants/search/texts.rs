@@ -47,6 +47,16 @@ pub(crate) trait Break: Debug + Send + Sync + 'static {
         inner.versions(scope, items).await
     }
 
+    async fn scan(
+        &self,
+        inner: &MemText,
+        scope: &Scope,
+        after: Option<&ItemId>,
+        limit: usize,
+    ) -> Result<Vec<(ItemId, Version)>> {
+        inner.scan(scope, after, limit).await
+    }
+
     async fn delete(&self, inner: &MemText, scope: &Scope, what: &Deletion) -> Result<()> {
         inner.delete(scope, what).await
     }
@@ -65,7 +75,12 @@ struct Mutant<B> {
 
 /// Returns a store with the break.
 pub(crate) fn store<B: Break>(broken: B) -> Texts {
-    Arc::new(Mutant { inner: MemText::new("test-1"), broken })
+    store_of("test-1", broken)
+}
+
+/// Returns a store of the terms of `analysis` with the break.
+pub(crate) fn store_of<B: Break>(analysis: &str, broken: B) -> Texts {
+    Arc::new(Mutant { inner: MemText::new(analysis), broken })
 }
 
 /// Checks that each of the scenarios `by` catches the break.
@@ -116,6 +131,10 @@ impl<B: Break> TextStore for Mutant<B> {
 
     async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
         self.broken.versions(&self.inner, &self.broken.scope(scope), items).await
+    }
+
+    async fn scan(&self, scope: &Scope, after: Option<&ItemId>, limit: usize) -> Result<Vec<(ItemId, Version)>> {
+        self.broken.scan(&self.inner, &self.broken.scope(scope), after, limit).await
     }
 
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {

@@ -44,6 +44,16 @@ pub(crate) trait Break: Debug + Send + Sync + 'static {
         inner.versions(scope, items).await
     }
 
+    async fn scan(
+        &self,
+        inner: &MemVectors,
+        scope: &Scope,
+        after: Option<&ItemId>,
+        limit: usize,
+    ) -> Result<Vec<(ItemId, Version)>> {
+        inner.scan(scope, after, limit).await
+    }
+
     async fn delete(&self, inner: &MemVectors, scope: &Scope, what: &Deletion) -> Result<()> {
         inner.delete(scope, what).await
     }
@@ -113,6 +123,10 @@ impl<B: Break> VectorStore for Mutant<B> {
 
     async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
         self.broken.versions(&self.inner, &self.broken.scope(scope), items).await
+    }
+
+    async fn scan(&self, scope: &Scope, after: Option<&ItemId>, limit: usize) -> Result<Vec<(ItemId, Version)>> {
+        self.broken.scan(&self.inner, &self.broken.scope(scope), after, limit).await
     }
 
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
