@@ -49,6 +49,9 @@ mod neighbours;
 #[path = "engine/newest.rs"]
 mod newest;
 #[cfg(test)]
+#[path = "engine/partial.rs"]
+mod partial;
+#[cfg(test)]
 #[path = "engine/passes.rs"]
 mod passes;
 #[cfg(test)]
@@ -78,6 +81,9 @@ mod times;
 #[cfg(test)]
 #[path = "engine/upkeep.rs"]
 mod upkeep;
+#[cfg(test)]
+#[path = "engine/verifying.rs"]
+mod verifying;
 #[cfg(test)]
 #[path = "engine/waves.rs"]
 mod waves;

@@ -14,7 +14,7 @@ use crate::limits::Limits;
 use crate::model::{Embedder, Summarizer, TokenCounter};
 use crate::record::RecordStore;
 use crate::text::TextStore;
-use crate::time::{Clock, SystemClock};
+use crate::time::{Clock, SystemClock, Timestamp};
 use crate::truth::Truth;
 use crate::upkeep::IndexName;
 use crate::vector::VectorStore;
@@ -26,6 +26,7 @@ use super::enlist::Enlistment;
 use super::given_up::GivenUpCounts;
 use super::memory::{Bare, Inner, Memory, TextIndex, VectorIndex};
 use super::turn::Turn;
+use super::verify::Walk;
 
 /// How many vectors are kept, if nothing else is said.
 const KEPT_VECTORS: usize = 1_000;
@@ -284,10 +285,10 @@ impl MemoryBuilder {
     }
 
     async fn finish(self, bare: Bare, cache: Option<Arc<CacheLayer>>) -> Result<Memory> {
-        let mut text = self.text.map(|store| text_index(store, &self.analysis)).transpose()?;
-        let mut vectors =
-            self.vectors.map(|(store, embedder)| vector_index(store, embedder, self.embedded)).transpose()?;
         let (truths, now) = ([self.chat.upkeep(), self.records.upkeep()], self.clock.now());
+        let mut text = self.text.map(|store| text_index(store, &self.analysis, now)).transpose()?;
+        let mut vectors =
+            self.vectors.map(|(store, embedder)| vector_index(store, embedder, self.embedded, now)).transpose()?;
         if let Some(index) = &mut text {
             index.enlistment = Enlistment::begin(&index.name, index.store.incarnation().await, truths, now).await?;
         }
@@ -324,17 +325,22 @@ impl MemoryBuilder {
     }
 }
 
-fn text_index(store: Arc<dyn TextStore>, analysis: &Analysis) -> Result<TextIndex> {
+fn text_index(store: Arc<dyn TextStore>, analysis: &Analysis, now: Timestamp) -> Result<TextIndex> {
     if store.analysis() != analysis.name() {
         let what = format!("the text store holds terms of {}, not of {}", store.analysis(), analysis.name());
         return Err(Error::invalid(what));
     }
     let name = IndexName::new(&format!("text/{}", analysis.name()))?;
-    Ok(TextIndex { name, store, enlistment: None })
+    Ok(TextIndex { name, store, enlistment: None, walk: Walk::new(now) })
 }
 
-fn vector_index(store: Arc<dyn VectorStore>, embedder: Arc<dyn Embedder>, embedded: Filter) -> Result<VectorIndex> {
+fn vector_index(
+    store: Arc<dyn VectorStore>,
+    embedder: Arc<dyn Embedder>,
+    embedded: Filter,
+    now: Timestamp,
+) -> Result<VectorIndex> {
     store.space().check(embedder.space())?;
     let name = IndexName::new(&format!("vector/{}", store.space().fingerprint()))?;
-    Ok(VectorIndex { name, store, embedder, embedded, enlistment: None })
+    Ok(VectorIndex { name, store, embedder, embedded, enlistment: None, walk: Walk::new(now) })
 }

@@ -127,6 +127,11 @@ impl Inner {
         text.chain(vectors).find(|(name, _)| *name == index).and_then(|(_, enlistment)| enlistment.as_ref())
     }
 
+    /// Returns whether an index follows truth, and was not retired here.
+    pub(super) fn is_filled(&self, index: &IndexName) -> bool {
+        self.enlistment(index).is_some_and(|enlistment| !enlistment.known().is_retired)
+    }
+
     /// Fills an index no more.
     pub(super) fn let_go(&self, index: &IndexName) {
         if let Some(enlistment) = self.enlistment(index) {

@@ -1,6 +1,6 @@
 //! From ids to content: truth is read, and what does not match any more is cleaned out of the indexes.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use crate::chat::ChatStore;
 use crate::error::{Error, Result};
@@ -84,18 +84,10 @@ impl Inner {
                 Err(error) => failures.push((part, error)),
             }
         }
-        let named: HashSet<ItemId> = stored.iter().map(|(item, _)| item.clone()).collect();
-        let (rows, records) =
-            match read_items(self.bare.chat.as_ref(), self.bare.records.as_ref(), scope, named.iter()).await {
-                (Ok(rows), Ok(records)) => (rows, records),
-                (Err(error), _) => return [failures, vec![("chat", error)]].concat(),
-                (_, Err(error)) => return [failures, vec![("records", error)]].concat(),
-            };
-        let rows = rows.into_iter().map(|row| ItemId::Message(row.id));
-        let held: HashSet<ItemId> = rows.chain(records.into_iter().map(|row| ItemId::Record(row.record.id))).collect();
-        stored.retain(|(item, _)| !held.contains(item));
-        if !stored.is_empty() {
-            failures.extend(self.delete_everywhere(scope, &Deletion::Items(stored)).await);
+        match self.absent(scope, stored).await {
+            Ok(absent) if absent.is_empty() => {}
+            Ok(absent) => failures.extend(self.delete_everywhere(scope, &Deletion::Items(absent)).await),
+            Err(failure) => failures.push(failure),
         }
         failures
     }
@@ -117,7 +109,7 @@ impl Inner {
 }
 
 /// Reads those of the items that truth holds.
-async fn read_items(
+pub(super) async fn read_items(
     chat: &dyn ChatStore,
     records: &dyn RecordStore,
     scope: &Scope,

@@ -34,6 +34,7 @@ use super::receipt::Stage;
 use super::scoped::Scoped;
 use super::turn::Turn;
 use super::upkeep::{STEP, UpkeepReport};
+use super::verify::Walk;
 
 /// How long a store may take to close.
 const CLOSING: Duration = Duration::from_secs(20);
@@ -93,6 +94,8 @@ pub(super) struct TextIndex {
     pub(super) store: Arc<dyn TextStore>,
     /// None where truth may only be read and had not noted anything for it.
     pub(super) enlistment: Option<Enlistment>,
+    /// How far it is compared with truth.
+    pub(super) walk: Walk,
 }
 
 #[derive(Debug)]
@@ -104,6 +107,8 @@ pub(super) struct VectorIndex {
     pub(super) embedded: Filter,
     /// None where truth may only be read and had not noted anything for it.
     pub(super) enlistment: Option<Enlistment>,
+    /// How far it is compared with truth.
+    pub(super) walk: Walk,
 }
 
 /// How a store is.

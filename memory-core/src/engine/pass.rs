@@ -85,6 +85,7 @@ impl Inner {
                     break;
                 }
             }
+            self.verify(&index, &mut pass.report).await;
         }
         self.write_accesses(&mut pass.report).await;
         self.summarise_full(&mut pass.report).await;

@@ -36,6 +36,8 @@ pub struct UpkeepReport {
     pub retried: usize,
     /// Notes given up.
     pub dead: usize,
+    /// Entries deleted from indexes because what they were made of is not stored any more: they came too late.
+    pub cleaned: usize,
     /// Expired records deleted.
     pub expired: u64,
     /// Windows whose oldest part was summarised.
