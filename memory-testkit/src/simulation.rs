@@ -2,7 +2,8 @@
 //! between them, in an order that one number decides.
 //!
 //! Every call of a store waits until the scheduler lets it through. It may carry it out late, twice or never, keep the
-//! answer back, and kill a process between two calls. There is one thread and no real time: the same seed always plays the
+//! answer back, and kill a process between two calls. In some plays a place is lost that holds an index, and in some a writer
+//! opens no index of vectors. There is one thread and no real time: the same seed always plays the
 //! same. When the writers are done the faults stop, upkeep runs until nothing is pending, and then everything must agree: see
 //! [`check`].
 //!
@@ -17,6 +18,7 @@ mod check;
 mod far;
 mod ledger;
 mod look;
+mod place;
 mod process;
 mod story;
 mod wire;

@@ -17,17 +17,17 @@ use super::world::{Ground, World};
 const WINDOW: u64 = 120;
 
 impl World {
-    /// Opens the memory of a process; again and again until that succeeds.
-    pub(super) async fn open(&self, caller: &Caller) -> Memory {
+    /// Opens the memory of a process, with the index of vectors or without; again and again until that succeeds.
+    pub(super) async fn open(&self, caller: &Caller, with_vectors: bool) -> Memory {
         loop {
-            match self.build(caller).await {
+            match self.build(caller, with_vectors).await {
                 Ok(memory) => return memory,
                 Err(_) => sleep(Duration::from_secs(1)).await,
             }
         }
     }
 
-    async fn build(&self, caller: &Caller) -> Result<Memory> {
+    async fn build(&self, caller: &Caller, with_vectors: bool) -> Result<Memory> {
         let Ground { chat, records, text, vectors, cache } = &self.ground;
         let wire = &self.wire;
         let chat: Truth<dyn memory_core::chat::ChatStore> = chat
@@ -39,9 +39,11 @@ impl World {
             .layered(|inner| far(inner, "records", caller, wire))
             .layered_upkeep(|inner| far(inner, "records upkeep", caller, wire));
         let cache: Arc<dyn Cache> = far(cache.clone(), "cache", caller, wire);
-        let builder = Memory::builder(chat, records)
-            .text(far(text.clone(), "text", caller, wire))
-            .vectors(far(vectors.clone(), "vectors", caller, wire), self.embedder.clone())
+        let mut builder = Memory::builder(chat, records).text(far(text.clone(), "text", caller, wire));
+        if with_vectors {
+            builder = builder.vectors(far(vectors.clone(), "vectors", caller, wire), self.embedder.clone());
+        }
+        let builder = builder
             .cache(cache)
             .guard(GuardPolicy::default())
             .clock(self.clock.clone())

@@ -18,6 +18,9 @@ use super::writer::{Script, Shared, write};
 /// Passes of upkeep after which everything must be done that can be.
 const PASSES: usize = 60;
 
+/// The step before which a place is lost, if one is.
+const LOSS: usize = 400;
+
 /// How long a store refuses whatever is asked: so long that five attempts are made in vain.
 const REFUSAL: Duration = Duration::from_secs(20);
 
@@ -75,7 +78,8 @@ struct Process {
 
 #[derive(Clone)]
 enum Role {
-    Writer(usize, Shared),
+    /// With whether it opens the index of vectors.
+    Writer(usize, Shared, bool),
     Upkeep(usize, Arc<std::sync::atomic::AtomicBool>),
 }
 
@@ -90,15 +94,22 @@ async fn story(seed: u64, plan: &Plan, wire: &Arc<Wire>) -> Result<Vec<String>> 
     }
     let is_over = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let mut roles: Vec<Role> = Vec::new();
+    let mut chance = Random::new(seed ^ 0x10c5);
+    let loss = chance.chance(1, 6).then(|| (chance.pick(&["text", "vectors"]), chance.below(LOSS)));
+    let is_blind = chance.chance(1, 6);
     for by in 0..2 {
         let script = Script::new(seed, by, 4 + random.below(9));
-        roles.push(Role::Writer(by, Arc::new(tokio::sync::Mutex::new(script))));
+        roles.push(Role::Writer(by, Arc::new(tokio::sync::Mutex::new(script)), !(is_blind && by == 1)));
         roles.push(Role::Upkeep(by, Arc::clone(&is_over)));
     }
-    let mut lives = 0;
+    let (mut lives, mut steps) = (0, 0);
     let mut processes: Vec<Process> = roles.into_iter().map(|role| start(&world, role, &mut lives)).collect();
     loop {
         let kill = wire.step().await;
+        steps += 1;
+        if let Some((part, _)) = loss.filter(|(_, at)| *at == steps) {
+            world.lose(part);
+        }
         if wire.takes_late() {
             world.is_fresh().await?;
         }
@@ -143,15 +154,16 @@ async fn story(seed: u64, plan: &Plan, wire: &Arc<Wire>) -> Result<Vec<String>> 
 fn start(world: &Arc<World>, role: Role, lives: &mut usize) -> Process {
     *lives += 1;
     let name = match &role {
-        Role::Writer(by, _) => format!("writer {by}.{lives}"),
+        Role::Writer(by, ..) => format!("writer {by}.{lives}"),
         Role::Upkeep(by, _) => format!("upkeep {by}.{lives}"),
     };
     let caller = Caller::new(name);
     let (world, it, here) = (Arc::clone(world), role.clone(), caller.clone());
     let task = tokio::spawn(async move {
-        let memory = world.open(&here).await;
+        let with_vectors = !matches!(it, Role::Writer(_, _, false));
+        let memory = world.open(&here, with_vectors).await;
         match it {
-            Role::Writer(_, script) => drop(write(&world, &memory, &script).await),
+            Role::Writer(_, script, _) => drop(write(&world, &memory, &script).await),
             Role::Upkeep(_, is_over) => {
                 while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
                     let pass = memory.upkeep_once().await;
@@ -168,7 +180,7 @@ fn restart(world: &Arc<World>, killed: &Process, lives: &mut usize) -> Process {
     world.wire.note(|| format!("{} is killed", killed.caller.name));
     killed.caller.die();
     killed.task.abort();
-    if let Role::Writer(by, _) = &killed.role {
+    if let Role::Writer(by, ..) = &killed.role {
         world.ledger.killed(*by);
     }
     start(world, killed.role.clone(), lives)
@@ -176,8 +188,8 @@ fn restart(world: &Arc<World>, killed: &Process, lives: &mut usize) -> Process {
 
 /// Upkeep without faults until nothing is pending, then the check.
 async fn quiet(world: Arc<World>) -> Result<Vec<String>> {
-    let memories: [Memory; 2] =
-        [world.open(&Caller::new("quiet 0".to_owned())).await, world.open(&Caller::new("quiet 1".to_owned())).await];
+    let open = async |name: &str| world.open(&Caller::new(name.to_owned()), true).await;
+    let memories: [Memory; 2] = [open("quiet 0").await, open("quiet 1").await];
     for pass in 0..PASSES {
         let report = memories.get(pass % 2).unwrap_or(&world.sound).upkeep_once().await?;
         world.wire.note(|| format!("  quiet passed: {report:?}"));

@@ -6,7 +6,8 @@ use memory_core::analysis::Analysis;
 use memory_core::engine::{Forget, Memory};
 use memory_core::model::Embedder;
 use memory_core::reference::{MemCache, MemChat, MemRecords, MemText, MemVectors};
-use memory_core::vector::EmbeddingSpace;
+use memory_core::text::TextStore;
+use memory_core::vector::{EmbeddingSpace, VectorStore};
 use memory_core::{Clock, Scope, SessionId, Timestamp, Truth};
 use tokio::time::Instant;
 
@@ -14,6 +15,7 @@ use crate::bed::{Caches, Chat, Records, Texts, Vectors};
 use crate::doubles::FakeEmbedder;
 
 use super::ledger::Ledger;
+use super::place::Place;
 use super::wire::{Call, Wire};
 
 /// Numbers in a vector: few, because nothing is found by meaning here that words would not find.
@@ -95,7 +97,10 @@ impl Clock for PlayClock {
 /// What everybody in a play has in common.
 pub(super) struct World {
     pub(super) wire: Arc<Wire>,
+    /// As all see it: the places of indexes may be lost.
     pub(super) ground: Ground,
+    places: (Arc<Place<dyn TextStore>>, Arc<Place<dyn VectorStore>>),
+    make: fn(Arc<dyn Clock>, EmbeddingSpace) -> Ground,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) embedder: Arc<FakeEmbedder>,
     pub(super) ledger: Ledger,
@@ -111,12 +116,25 @@ impl World {
         let clock: Arc<dyn Clock> = Arc::new(PlayClock(Instant::now()));
         let embedder = Arc::new(FakeEmbedder::new(DIMENSION));
         let ground = (plan.ground)(clock.clone(), embedder.space().clone());
+        let places = (Place::new(ground.text), Place::new(ground.vectors));
+        let ground = Ground { text: places.0.clone(), vectors: places.1.clone(), ..ground };
         let Ground { chat, records, text, vectors, cache } = ground.clone();
         let sound =
             Memory::builder(chat, records).text(text).vectors(vectors, embedder.clone()).cache(cache).touch(false);
         let sound = sound.clock(clock.clone()).build().await?;
         let forgets = plan.forgets;
-        Ok(Self { wire, ground, clock, embedder, ledger: Ledger::default(), sound, cache_hears, forgets })
+        let (make, ledger) = (plan.ground, Ledger::default());
+        Ok(Self { wire, ground, places, make, clock, embedder, ledger, sound, cache_hears, forgets })
+    }
+
+    /// Loses the place that holds an index, `text` or `vectors`.
+    pub(super) fn lose(&self, part: &str) {
+        let empty = (self.make)(self.clock.clone(), self.embedder.space().clone());
+        match part {
+            "text" => self.places.0.replace(empty.text),
+            _ => self.places.1.replace(empty.vectors),
+        }
+        self.wire.note(|| format!("the place of {part} is lost"));
     }
 }
 

@@ -62,6 +62,10 @@ pub(crate) trait Break: Debug + Send + Sync + 'static {
         inner.enlist(index, incarnation, limit).await
     }
 
+    async fn indexes(&self, inner: &MemRecords) -> Result<Vec<Enlisted>> {
+        inner.indexes().await
+    }
+
     async fn settle(&self, inner: &MemRecords, index: &IndexName, notes: &[(Note, Outcome)]) -> Result<()> {
         inner.settle(index, notes).await
     }
@@ -163,7 +167,7 @@ impl<B: Break> Upkeep for Mutant<B> {
     }
 
     async fn indexes(&self) -> Result<Vec<Enlisted>> {
-        self.inner.indexes().await
+        self.broken.indexes(&self.inner).await
     }
 
     async fn retire(&self, index: &IndexName) -> Result<()> {

@@ -4,14 +4,15 @@ use async_trait::async_trait;
 use memory_core::analysis::Analysis;
 use memory_core::chat::{ChatStore, Page, SessionState, Slice};
 use memory_core::engine::Forget;
-use memory_core::reference::{MemChat, MemText};
-use memory_core::upkeep::{IndexName, Note, Outcome, Upkeep};
-use memory_core::{ItemId, Result, Scope, SessionId, Version};
+use memory_core::reference::{MemChat, MemRecords, MemText};
+use memory_core::text::{Deletion, TextStore as _};
+use memory_core::upkeep::{Enlisted, Incarnation, IndexName, Note, Outcome, Upkeep};
+use memory_core::{Epoch, ItemId, Result, Scope, SessionId, Version};
 use memory_testkit::Texts;
 use memory_testkit::simulation::{Call, Ground, Plan, play};
 
-use crate::chat_stores;
-use crate::search::texts;
+use crate::search::{texts, unbounded};
+use crate::{chat_stores, records_stores};
 
 /// Checks that a play of the first 5,000 fails, and says so.
 fn is_found(plan: &Plan, says: &str) {
@@ -86,6 +87,111 @@ fn a_slow_process_that_puts_back_what_was_forgotten_is_found() {
     };
     let plan = Plan::new(ground).late(in_time).forgetting(|what| matches!(what, Forget::Messages(_)));
     is_found(&plan, "the index of words holds");
+}
+
+/// Takes every place of an index for the one that was filled.
+#[derive(Debug)]
+struct KnowsNoIncarnation;
+
+#[async_trait]
+impl chat_stores::Break for KnowsNoIncarnation {
+    async fn enlist(&self, inner: &MemChat, index: &IndexName, _: Option<Incarnation>, limit: usize) -> Result<bool> {
+        inner.enlist(index, None, limit).await
+    }
+}
+
+#[test]
+fn an_index_that_was_lost_and_stays_empty_is_found() {
+    let ground =
+        |clock, space| Ground { chat: chat_stores::broken(KnowsNoIncarnation), ..Ground::reference(clock, space) };
+    is_found(&Plan::new(ground).late(in_time).forgetting(|_| false), "the index of vectors lacks");
+}
+
+/// Deletes whatever stands under the ids or in the session, how new it may be.
+#[derive(Debug)]
+struct DeletesAnyVersion;
+
+#[async_trait]
+impl texts::Break for DeletesAnyVersion {
+    async fn delete(&self, inner: &MemText, scope: &Scope, what: &Deletion) -> Result<()> {
+        inner.delete(scope, &unbounded(what)).await
+    }
+}
+
+#[test]
+fn a_late_deletion_from_an_index_that_takes_what_came_since_is_found() {
+    let ground = |clock, space| Ground { text: text(DeletesAnyVersion), ..Ground::reference(clock, space) };
+    let late = |call: Call| (call.part, call.method) == ("text", "delete");
+    is_found(&Plan::new(ground).late(late), "the index of words lacks");
+}
+
+/// Deletes a session whatever was begun under its name since.
+#[derive(Debug)]
+struct DeletesAnyGeneration;
+
+#[async_trait]
+impl chat_stores::Break for DeletesAnyGeneration {
+    async fn delete(&self, inner: &MemChat, scope: &Scope, seen: &SessionState) -> Result<u64> {
+        let now = inner.read(scope, &seen.session, &Page::newest(0)).await?.state;
+        inner.delete(scope, &now).await
+    }
+}
+
+#[test]
+fn a_late_deletion_of_a_session_that_takes_what_was_said_since_is_found() {
+    let ground =
+        |clock, space| Ground { chat: chat_stores::broken(DeletesAnyGeneration), ..Ground::reference(clock, space) };
+    let late = |call: Call| (call.part, call.method) == ("chat", "delete");
+    is_found(&Plan::new(ground).late(late), "was acknowledged and is lost");
+}
+
+/// Buries an owner once more, whatever was stored since.
+#[derive(Debug)]
+struct BuriesAgain;
+
+#[async_trait]
+impl chat_stores::Break for BuriesAgain {
+    async fn bury(&self, inner: &MemChat, scope: &Scope, _: Epoch) -> Result<Epoch> {
+        let seen = inner.epoch(scope).await?;
+        inner.bury(scope, seen).await
+    }
+}
+
+#[test]
+fn a_late_burial_that_takes_what_was_stored_since_is_found() {
+    let ground = |clock, space| Ground { chat: chat_stores::broken(BuriesAgain), ..Ground::reference(clock, space) };
+    let late = |call: Call| (call.part, call.method) == ("chat upkeep", "bury");
+    let plan = Plan::new(ground).late(late).forgetting(|what| matches!(what, Forget::Everything));
+    is_found(&plan, "was acknowledged and is lost");
+}
+
+/// Lists no index, so that nobody knows of one that is open elsewhere.
+#[derive(Debug)]
+struct ListsNoIndex;
+
+#[async_trait]
+impl chat_stores::Break for ListsNoIndex {
+    async fn indexes(&self, _: &MemChat) -> Result<Vec<Enlisted>> {
+        Ok(Vec::new())
+    }
+}
+
+#[async_trait]
+impl records_stores::Break for ListsNoIndex {
+    async fn indexes(&self, _: &MemRecords) -> Result<Vec<Enlisted>> {
+        Ok(Vec::new())
+    }
+}
+
+#[test]
+fn a_receipt_that_says_complete_although_an_index_was_not_asked_is_found() {
+    let ground = |clock, space| Ground {
+        chat: chat_stores::broken(ListsNoIndex),
+        records: records_stores::store(ListsNoIndex),
+        ..Ground::reference(clock, space)
+    };
+    let plan = Plan::new(ground).late(in_time).forgetting(|what| matches!(what, Forget::Everything));
+    is_found(&plan, "is complete, but Ok([\"an index holds");
 }
 
 #[test]
