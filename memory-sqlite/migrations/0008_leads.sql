@@ -3,4 +3,4 @@
 CREATE INDEX record_session ON record (owner, session, id) WHERE session IS NOT NULL;
 CREATE INDEX value_lead ON value (owner, field, value, item) WHERE place = 1 AND field IN (2, 5);
 
-PRAGMA user_version = 7;
+PRAGMA user_version = 8;

@@ -106,5 +106,5 @@ fn derived(session: Option<&SessionId>, sources: &[ItemId]) -> Record {
 
 fn batch(records: Vec<Record>) -> RecordBatch {
     let put = |record| Put { record: Arc::new(record), expect: Expect::Anything };
-    RecordBatch { epoch: None, puts: records.into_iter().map(put).collect() }
+    RecordBatch { fence: None, puts: records.into_iter().map(put).collect() }
 }

@@ -99,7 +99,8 @@ pub(super) struct World {
     pub(super) wire: Arc<Wire>,
     /// As all see it: the places of indexes may be lost.
     pub(super) ground: Ground,
-    places: (Arc<Place<dyn TextStore>>, Arc<Place<dyn VectorStore>>),
+    text: Arc<Place<dyn TextStore>>,
+    vectors: Arc<Place<dyn VectorStore>>,
     make: fn(Arc<dyn Clock>, EmbeddingSpace) -> Ground,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) embedder: Arc<FakeEmbedder>,
@@ -116,23 +117,23 @@ impl World {
         let clock: Arc<dyn Clock> = Arc::new(PlayClock(Instant::now()));
         let embedder = Arc::new(FakeEmbedder::new(DIMENSION));
         let ground = (plan.ground)(clock.clone(), embedder.space().clone());
-        let places = (Place::new(ground.text), Place::new(ground.vectors));
-        let ground = Ground { text: places.0.clone(), vectors: places.1.clone(), ..ground };
-        let Ground { chat, records, text, vectors, cache } = ground.clone();
-        let sound =
-            Memory::builder(chat, records).text(text).vectors(vectors, embedder.clone()).cache(cache).touch(false);
+        let (text, vectors) = (Place::new(ground.text), Place::new(ground.vectors));
+        let ground = Ground { text: text.clone(), vectors: vectors.clone(), ..ground };
+        let Ground { chat, records, cache, .. } = ground.clone();
+        let sound = Memory::builder(chat, records);
+        let sound = sound.text(text.clone()).vectors(vectors.clone(), embedder.clone()).cache(cache).touch(false);
         let sound = sound.clock(clock.clone()).build().await?;
         let forgets = plan.forgets;
         let (make, ledger) = (plan.ground, Ledger::default());
-        Ok(Self { wire, ground, places, make, clock, embedder, ledger, sound, cache_hears, forgets })
+        Ok(Self { wire, ground, text, vectors, make, clock, embedder, ledger, sound, cache_hears, forgets })
     }
 
     /// Loses the place that holds an index, `text` or `vectors`.
     pub(super) fn lose(&self, part: &str) {
         let empty = (self.make)(self.clock.clone(), self.embedder.space().clone());
         match part {
-            "text" => self.places.0.replace(empty.text),
-            _ => self.places.1.replace(empty.vectors),
+            "text" => self.text.replace(empty.text),
+            _ => self.vectors.replace(empty.vectors),
         }
         self.wire.note(|| format!("the place of {part} is lost"));
     }
