@@ -19,11 +19,19 @@ pub(super) struct Script {
     left: usize,
     words: u64,
     by: usize,
+    /// A forget that failed or was cut off: it is repeated before anything else is done, as callers do.
+    unended: Option<Arc<Act>>,
 }
 
 impl Script {
     pub(super) fn new(seed: u64, by: usize, operations: usize) -> Self {
-        Self { random: Random::new(seed.wrapping_mul(31).wrapping_add(by as u64)), left: operations, words: 0, by }
+        Self {
+            random: Random::new(seed.wrapping_mul(31).wrapping_add(by as u64)),
+            left: operations,
+            words: 0,
+            by,
+            unended: None,
+        }
     }
 
     /// Returns a word that stands in nothing else.
@@ -35,6 +43,22 @@ impl Script {
             format!("{}{:02}", self.by, self.words).bytes().map(|digit| char::from(digit + 49)).collect();
         format!("{stone}{number}z")
     }
+
+    /// Returns what is to be done next; none at the end.
+    fn next(&mut self, world: &World) -> Result<Option<Arc<Act>>> {
+        if let Some(unended) = &self.unended {
+            return Ok(Some(Arc::clone(unended)));
+        }
+        if self.left == 0 {
+            return Ok(None);
+        }
+        self.left -= 1;
+        let act = Arc::new(Act::choose(self, world)?);
+        if matches!(act.what, What::Forget(_)) {
+            self.unended = Some(Arc::clone(&act));
+        }
+        Ok(Some(act))
+    }
 }
 
 /// Does what is left of the script.
@@ -42,16 +66,16 @@ pub(super) async fn write(world: &World, memory: &Memory, script: &tokio::sync::
     loop {
         let (act, pause) = {
             let mut script = script.lock().await;
-            if script.left == 0 {
-                return Ok(());
-            }
-            script.left -= 1;
-            (Act::choose(&mut script, world)?, script.random.number() % 400)
+            let Some(act) = script.next(world)? else { return Ok(()) };
+            (act, script.random.number() % 400)
         };
         sleep(Duration::from_millis(pause)).await;
         world.wire.note(|| format!("  {} begins {:?}", act.by, act.what));
-        let line = act.carry_out(world, memory).await;
+        let (line, is_ended) = act.carry_out(world, memory).await;
         world.wire.note(|| format!("  {} ends: {line}", act.by));
+        if is_ended {
+            script.lock().await.unended = None;
+        }
     }
 }
 
@@ -121,28 +145,36 @@ impl What {
 }
 
 impl Act {
-    /// Does it, notes what was answered, and returns a line about that.
-    async fn carry_out(&self, world: &World, memory: &Memory) -> String {
+    /// Does it, notes what was answered, and returns a line about that, and whether it need not be repeated.
+    async fn carry_out(&self, world: &World, memory: &Memory) -> (String, bool) {
+        match &self.what {
+            What::Forget(what) if (world.forgets)(what) => self.forget(world, memory, what).await,
+            _ => (self.do_once(world, memory).await, true),
+        }
+    }
+
+    async fn forget(&self, world: &World, memory: &Memory, what: &Forget) -> (String, bool) {
+        let held = match world.held(&self.scope).await {
+            Ok(held) => held,
+            Err(error) => return (format!("{error:?}"), false),
+        };
+        let place = world.ledger.forget(self.by, self.owner, what.clone(), |item| held.holds(item));
+        let answer = memory.of(&self.scope).forget(what).await;
+        world.ledger.forgot(place, answer.is_ok());
+        if let Ok(receipt) = &answer {
+            world.is_forgotten(&self.scope, what, place, receipt).await;
+        }
+        (format!("{answer:?}"), answer.is_ok())
+    }
+
+    async fn do_once(&self, world: &World, memory: &Memory) -> String {
         let scoped = memory.of(&self.scope);
         match &self.what {
             What::Say { session, messages } => self.say(world, memory, session, messages).await,
             What::Remember { word, text, sources, old } => {
                 self.remember(world, memory, (word, text), sources, *old).await
             }
-            What::Forget(what) if !(world.forgets)(what) => "not in this plan".to_owned(),
-            What::Forget(what) => {
-                let held = match world.held(&self.scope).await {
-                    Ok(held) => held,
-                    Err(error) => return format!("{error:?}"),
-                };
-                let place = world.ledger.forget(self.by, self.owner, what.clone(), |item| held.holds(item));
-                let answer = scoped.forget(what).await;
-                world.ledger.forgot(place, answer.is_ok());
-                if let Ok(receipt) = &answer {
-                    world.is_forgotten(&self.scope, what, place, receipt).await;
-                }
-                format!("{answer:?}")
-            }
+            What::Forget(_) => "not in this plan".to_owned(),
             What::Search(words) => {
                 let found = scoped.search(&Search::new(words.as_str())).await;
                 let texts = found.map(|found| found.hits.iter().map(|hit| hit.content.text()).collect::<Vec<_>>());

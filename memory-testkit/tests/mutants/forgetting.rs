@@ -104,7 +104,6 @@ async fn deleted_records_that_are_still_read_are_caught() {
 async fn puts_that_outlive_a_forget_are_caught() {
     let by = [
         "a_put_that_was_under_way_brings_nothing_back",
-        "what_is_told_of_something_that_is_forgotten_meanwhile_is_refused",
         "what_takes_a_place_while_its_source_is_forgotten_is_refused_too",
     ];
     caught_in_records(&by, || records_stores::store(StandsStill)).await;

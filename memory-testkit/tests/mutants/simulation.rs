@@ -41,7 +41,7 @@ impl texts::Break for ListsNothing {
     }
 }
 
-/// Gives notes up that a store refuses.
+/// Gives notes up that a store refuses, for good.
 #[derive(Debug)]
 struct GivesUpWhatIsRefused;
 
@@ -55,6 +55,10 @@ impl chat_stores::Break for GivesUpWhatIsRefused {
             other => (note.clone(), other.clone()),
         });
         inner.settle(index, &given_up.collect::<Vec<_>>()).await
+    }
+
+    async fn revive(&self, _: &MemChat, _: &IndexName) -> Result<u64> {
+        Ok(0)
     }
 }
 

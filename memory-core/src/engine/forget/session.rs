@@ -19,19 +19,23 @@ struct Contents {
     state: SessionState,
     /// The last row that was read.
     last: Seq,
-    /// Its rows.
+    /// All rows that were seen.
     rows: HashSet<MessageId>,
-    /// How many messages stand up to there.
+    /// How many messages there were among them.
     messages: u64,
+    /// The rows up to `last` that still have their words.
+    whole: Vec<MessageId>,
 }
 
 impl Contents {
     fn of(state: SessionState) -> Self {
-        Self { state, last: Seq(0), rows: HashSet::new(), messages: 0 }
+        Self { state, last: Seq(0), rows: HashSet::new(), messages: 0, whole: Vec::new() }
     }
 }
 
 impl Scoped {
+    /// Words go first, and their ids stay until nothing is left that was derived from them: where this is cut off, the same
+    /// call finds it by them.
     pub(super) async fn forget_session(&self, session: &SessionId) -> Result<ForgetReceipt> {
         let inner = self.inner();
         let mut draft = Draft::default();
@@ -40,7 +44,6 @@ impl Scoped {
         self.gather(&mut contents, &mut fall).await?;
         self.fell(&mut fall).await?;
         self.delete_session(&mut contents, &mut fall).await?;
-        self.outrun_puts().await?;
         draft.is_unsettled |= !self.settle(&mut fall).await?;
         draft.removed += contents.messages + fall.of_session;
         draft.derived += fall.derived;
@@ -60,15 +63,26 @@ impl Scoped {
         Ok(self.inner().chat.store().read(self.scope(), session, &Page::newest(0)).await?.state)
     }
 
-    /// Deletes a session when everything that it holds is in `fall`: what was said meanwhile is forgotten with the rest, and
-    /// what is derived from it falls too.
+    /// Deletes a session when all its words are gone, and all that was derived from them. What is said meanwhile is forgotten
+    /// with the rest.
     async fn delete_session(&self, contents: &mut Contents, fall: &mut Fall) -> Result<()> {
+        let chat = self.inner().chat.store();
+        let mut has_looked = false;
         for _ in 0..ATTEMPTS {
             self.gather(contents, fall).await?;
-            match self.inner().chat.store().delete(self.scope(), &contents.state).await {
-                Err(Error::Conflict) => {}
-                answer => return answer.map(drop),
+            let whole = std::mem::take(&mut contents.whole);
+            if whole.is_empty() && has_looked {
+                match chat.delete(self.scope(), &contents.state).await {
+                    Err(Error::Conflict) => continue,
+                    answer => return answer.map(drop),
+                }
             }
+            for batch in whole.chunks(BATCH) {
+                chat.redact(self.scope(), batch).await?;
+            }
+            self.outrun_puts().await?;
+            self.settle(fall).await?;
+            has_looked = true;
         }
         Err(Error::Conflict)
     }
@@ -86,15 +100,21 @@ impl Scoped {
             *state = slice.state;
             if is_changed {
                 // Something may stand before `last` now that did not when it was read.
-                (contents.last, contents.messages) = (Seq(0), 0);
+                contents.last = Seq(0);
+                contents.whole.clear();
                 continue;
             }
             let Some(row) = slice.messages.last() else { return Ok(()) };
             contents.last = row.seq;
-            let is_message = |row: &&StoredMessage| row.covers.is_none() && row.message.is_some();
-            contents.messages += slice.messages.iter().filter(is_message).count() as u64;
-            let new = slice.messages.iter().map(|row| row.id).filter(|id| contents.rows.insert(*id));
-            fall.items.extend(new.map(ItemId::Message));
+            for StoredMessage { id, covers, message, .. } in slice.messages {
+                if contents.rows.insert(id) {
+                    contents.messages += u64::from(covers.is_none() && message.is_some());
+                    fall.items.push(ItemId::Message(id));
+                }
+                if message.is_some() {
+                    contents.whole.push(id);
+                }
+            }
         }
     }
 }
