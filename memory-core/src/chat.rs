@@ -28,7 +28,7 @@ impl Fence {
     /// Returns `Ok` if epoch and generation can rise on from here.
     ///
     /// # Errors
-    /// [`Error::Invalid`](crate::Error::Invalid) if one of them is above [`LARGEST`](crate::number::LARGEST).
+    /// [`Error::Invalid`] if one of them is above [`LARGEST`](crate::number::LARGEST).
     pub fn check(self) -> Result<()> {
         self.epoch.check()?;
         number::check("a generation", self.generation)
