@@ -34,7 +34,8 @@ fn a_retired_index_is_empty_and_is_filled_again_by_whoever_opens_it() {
     let name = words(&bed)["index"].as_str().unwrap().to_owned();
     assert_eq!(bed.json(&["retire", "--index", &name]), json!({ "retired": name, "emptied": true }));
     assert!(bed.run(&["retire", "--index", "text/other"]).refused(2).contains("text/other"));
-    // The next command opens it.
+    // The next command opens it, and fills it when it has answered.
+    assert_eq!(words(&bed)["pending"], 2);
     assert_eq!(words(&bed)["pending"], 0);
     assert!(finds(&bed));
     // What is forgotten later is not there, however often it was filled.
