@@ -90,6 +90,11 @@ simulation() { # PLAYS
   MEMORY_PLAYS="$1" tests memory-testkit simulation
 }
 
+# Two processes over each backend, killed and cut off, so many operations each.
+sieges() { # OPERATIONS
+  MEMORY_TEST_OPERATIONS="$1" tests memory servers siege
+}
+
 soak "program-kills" program_kills "$program"
 soak "redis-kills" kills memory-redis "$redis" kills_lose
 soak "redis-cluster" tests memory-redis cluster
@@ -103,6 +108,7 @@ soak "qdrant-storms" storms memory-qdrant
 soak "elastic-storms" storms memory-elastic
 soak "contexts" contexts 100000
 soak "simulation" simulation 100000
+soak "sieges" sieges 100000
 if [ "${#profile[@]}" -gt 0 ]; then
   soak "reference-conformance" reference 10000000
   soak "sqlite-conformance" conformance memory-sqlite 200000

@@ -33,6 +33,7 @@ mod scanning;
 #[cfg(feature = "containers")]
 pub mod services;
 mod set_aside;
+pub mod siege;
 pub mod simulation;
 mod suite;
 pub mod text;

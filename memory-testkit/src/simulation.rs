@@ -14,17 +14,20 @@
 //! play(7, &plan).unwrap();
 //! ```
 
+pub(crate) mod act;
 mod check;
 mod far;
-mod ledger;
+pub(crate) mod ledger;
 mod look;
 mod place;
 mod process;
+pub(crate) mod site;
 mod story;
 mod wire;
 mod world;
 mod writer;
 
+pub use site::Ground;
 pub use story::{Failed, play};
 pub use wire::Call;
-pub use world::{Ground, Plan};
+pub use world::Plan;

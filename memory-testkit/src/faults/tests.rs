@@ -57,6 +57,43 @@ async fn a_stalled_proxy_is_silent_until_it_heals() {
 }
 
 #[tokio::test]
+async fn a_proxy_that_delays_answers_passes_questions_on_at_once() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let proxy = Proxy::start(listener.local_addr().unwrap().to_string()).await.unwrap();
+    let mut client = TcpStream::connect(proxy.address()).await.unwrap();
+    let (mut server, _) = listener.accept().await.unwrap();
+    proxy.delay_answers(Duration::from_secs(3_600));
+    let mut heard = [0];
+    client.write_all(b"a").await.unwrap();
+    server.read_exact(&mut heard).await.unwrap();
+    assert_eq!(&heard, b"a");
+    server.write_all(b"b").await.unwrap();
+    assert!(timeout(SOON, client.read_exact(&mut heard)).await.is_err());
+}
+
+#[tokio::test]
+async fn a_proxy_repeats_whole_commands_of_redis_and_nothing_else() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let proxy = Proxy::start(listener.local_addr().unwrap().to_string()).await.unwrap();
+    let mut client = TcpStream::connect(proxy.address()).await.unwrap();
+    let (mut server, _) = listener.accept().await.unwrap();
+    proxy.repeat(1);
+    let command = b"*2\r\n$3\r\nGET\r\n$4\r\n\r\n\r\n\r\n";
+    for (sent, is_repeated) in [(&command[..9], false), (command, true), (command, false)] {
+        client.write_all(sent).await.unwrap();
+        let mut heard = vec![0; sent.len()];
+        server.read_exact(&mut heard).await.unwrap();
+        assert_eq!(heard, sent);
+        let again = timeout(SOON, listener.accept()).await;
+        assert_eq!(again.is_ok(), is_repeated);
+        if let Ok(again) = again {
+            again.unwrap().0.read_exact(&mut heard).await.unwrap();
+            assert_eq!(heard, sent);
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_refusing_proxy_closes_old_connections_and_new_ones() {
     let proxy = echo().await;
     let mut old = TcpStream::connect(proxy.address()).await.unwrap();

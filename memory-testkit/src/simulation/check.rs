@@ -10,19 +10,24 @@ use memory_core::index::{PIECE_WORDS, message_pieces, record_entry, record_piece
 use memory_core::model::{Embedder, Purpose};
 use memory_core::reference::{MemText, MemVectors};
 use memory_core::text::{Term, TextEntry, TextQuery, TextStore, Visibility};
-use memory_core::vector::{VectorEntry, VectorStore};
+use memory_core::vector::{VectorEntry, VectorHit, VectorStore};
 use memory_core::{Filter, ItemId, Result, Scope, Seq, SeqRange, StoredMessage, Unit};
 
 use super::ledger::{Item, Verdict};
 use super::look::{ALL, Held};
-use super::world::{World, owners, sessions};
+use super::site::Site;
 
-impl World {
+/// Terms that are asked for together.
+const TERMS: usize = 256;
+/// How far numbers of two stores may lie apart.
+const ROUNDING: f32 = 1e-3;
+
+impl Site {
     /// Returns what is not as it must be.
-    pub(super) async fn check(&self, memories: &[Memory]) -> Result<Vec<String>> {
+    pub(crate) async fn check(&self, memories: &[Memory]) -> Result<Vec<String>> {
         let mut wrong = Vec::new();
         let (items, verdicts) = (self.ledger.items(), self.ledger.verdicts());
-        for (owner, scope) in owners()?.iter().enumerate() {
+        for (owner, scope) in self.owners.iter().enumerate() {
             let held = self.held(scope).await?;
             for (item, verdict) in items.iter().zip(&verdicts).filter(|(item, _)| item.owner == owner) {
                 match (verdict, held.holds(&item.id)) {
@@ -41,7 +46,7 @@ impl World {
         Ok(wrong)
     }
 
-    pub(super) fn terms(&self, words: &str) -> Vec<Term> {
+    pub(crate) fn terms(&self, words: &str) -> Vec<Term> {
         Analysis::english().document(words).into_iter().map(|(term, _)| term).collect()
     }
 
@@ -53,27 +58,37 @@ impl World {
         let mut terms: BTreeSet<Term> = items.iter().flat_map(|item| self.terms(&item.word)).collect();
         terms.extend(entries.iter().flat_map(|entry| entry.own.iter().map(|(term, _)| term.clone())));
         terms.extend(entries.iter().flat_map(|entry| entry.near.iter().map(|(term, _)| term.clone())));
+        let terms: Vec<Term> = terms.into_iter().collect();
         for unit in [Unit::Message, Unit::Record, Unit::Span] {
-            let terms = terms.iter().cloned().collect();
-            let query = TextQuery { terms, unit, filter: Filter::All, limit: ALL };
-            let (mut is, mut ought) =
-                (self.ground.text.search(scope, &query).await?, anew.search(scope, &query).await?);
-            is.hits.sort_by(|a, b| a.item.cmp(&b.item));
-            ought.hits.sort_by(|a, b| a.item.cmp(&b.item));
-            let found =
-                |hits: &[memory_core::text::TextHit]| hits.iter().map(|hit| hit.item.clone()).collect::<BTreeSet<_>>();
-            differ("the index of words", &found(&is.hits), &found(&ought.hits), wrong);
-            for (is, ought) in
-                is.hits.iter().zip(&ought.hits).filter(|(is, ought)| is.item == ought.item && is != ought)
-            {
-                wrong.push(format!(
-                    "the index of words holds {} in another version: {is:?} not {ought:?}",
-                    is.item.key()
-                ));
+            for some in terms.chunks(TERMS) {
+                self.check_terms(scope, unit, some, &anew, wrong).await?;
             }
-            if is.documents != ought.documents {
-                wrong.push(format!("the index of words has {} of {unit:?}, not {}", is.documents, ought.documents));
-            }
+        }
+        Ok(())
+    }
+
+    /// The index of words answers a question as one that is made anew.
+    async fn check_terms(
+        &self,
+        scope: &Scope,
+        unit: Unit,
+        terms: &[Term],
+        anew: &MemText,
+        wrong: &mut Vec<String>,
+    ) -> Result<()> {
+        let query = TextQuery { terms: terms.to_vec(), unit, filter: Filter::All, limit: ALL };
+        let (mut is, mut ought) = (self.ground.text.search(scope, &query).await?, anew.search(scope, &query).await?);
+        is.hits.sort_by(|a, b| a.item.cmp(&b.item));
+        ought.hits.sort_by(|a, b| a.item.cmp(&b.item));
+        let found =
+            |hits: &[memory_core::text::TextHit]| hits.iter().map(|hit| hit.item.clone()).collect::<BTreeSet<_>>();
+        differ("the index of words", &found(&is.hits), &found(&ought.hits), wrong);
+        let same = pairs(&is.hits, &ought.hits, |hit| &hit.item);
+        for (is, ought) in same.into_iter().filter(|(is, ought)| is != ought) {
+            wrong.push(format!("the index of words holds {} in another version: {is:?} not {ought:?}", is.item.key()));
+        }
+        if is.documents != ought.documents {
+            wrong.push(format!("the index of words has {} of {unit:?}, not {}", is.documents, ought.documents));
         }
         Ok(())
     }
@@ -94,10 +109,9 @@ impl World {
         let (mut is, mut ought) = (self.ground.vectors.search(scope, &query).await?, anew.search(scope, &query).await?);
         is.sort_by(|a, b| a.item.cmp(&b.item));
         ought.sort_by(|a, b| a.item.cmp(&b.item));
-        let found =
-            |hits: &[memory_core::vector::VectorHit]| hits.iter().map(|hit| hit.item.clone()).collect::<BTreeSet<_>>();
+        let found = |hits: &[VectorHit]| hits.iter().map(|hit| hit.item.clone()).collect::<BTreeSet<_>>();
         differ("the index of vectors", &found(&is), &found(&ought), wrong);
-        for (is, ought) in is.iter().zip(&ought).filter(|(is, ought)| is.item == ought.item && is != ought) {
+        for (is, ought) in pairs(&is, &ought, |hit| &hit.item).into_iter().filter(|(is, ought)| !is_alike(is, ought)) {
             wrong
                 .push(format!("the index of vectors holds {} in another version: {is:?} not {ought:?}", is.item.key()));
         }
@@ -115,8 +129,8 @@ impl World {
     ) -> Result<()> {
         let scoped = memory.of(scope);
         let mut shown = Vec::new();
-        for session in sessions()? {
-            let context = scoped.session(&session).context("what of the garden?", 4_000_u64).await?;
+        for session in &self.sessions {
+            let context = scoped.session(session).context("what of the garden?", 4_000_u64).await?;
             shown.extend(context.messages().map(memory_core::Message::text));
         }
         let truth: Vec<String> = held.texts().map(|(_, text)| text).collect();
@@ -127,6 +141,22 @@ impl World {
         }
         Ok(())
     }
+}
+
+/// Returns what both lists, in the order of their items, have of the same item.
+fn pairs<'a, T>(is: &'a [T], ought: &'a [T], item: impl Fn(&T) -> &ItemId) -> Vec<(&'a T, &'a T)> {
+    let of = |found: &'a T| ought.binary_search_by(|other| item(other).cmp(item(found))).ok();
+    is.iter().filter_map(|found| Some((found, ought.get(of(found)?)?))).collect()
+}
+
+/// Returns whether two stores found the same: they may round otherwise.
+fn is_alike(one: &VectorHit, other: &VectorHit) -> bool {
+    let near = |one: f32, other: f32| (one - other).abs() < ROUNDING;
+    let vectors = one.vector.iter().flatten().zip(other.vector.iter().flatten());
+    one.fields == other.fields
+        && near(one.similarity.value(), other.similarity.value())
+        && one.vector.as_ref().map(Vec::len) == other.vector.as_ref().map(Vec::len)
+        && vectors.into_iter().all(|(one, other)| near(*one, *other))
 }
 
 fn differ(what: &str, is: &BTreeSet<ItemId>, ought: &BTreeSet<ItemId>, wrong: &mut Vec<String>) {

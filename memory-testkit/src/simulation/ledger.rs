@@ -6,9 +6,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use memory_core::engine::Forget;
 use memory_core::{ItemId, MessageId, RecordId, SessionId};
 
+use super::act::{Act, Answer, What};
+
 /// A call of a writer: from when until when, and whether it was acknowledged.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Span {
+pub(crate) struct Span {
     begun: u64,
     /// When it was answered, or its process killed.
     ended: Option<u64>,
@@ -17,13 +19,13 @@ pub(super) struct Span {
 
 /// Something that was written, known by a word that stands in nothing else but what is derived from it.
 #[derive(Clone, Debug)]
-pub(super) struct Item {
-    pub(super) owner: usize,
-    pub(super) word: String,
-    pub(super) id: ItemId,
-    pub(super) session: Option<SessionId>,
+pub(crate) struct Item {
+    pub(crate) owner: usize,
+    pub(crate) word: String,
+    pub(crate) id: ItemId,
+    pub(crate) session: Option<SessionId>,
     /// The items that it was derived from, by their places.
-    pub(super) sources: Vec<usize>,
+    pub(crate) sources: Vec<usize>,
     span: Span,
     /// When truth was first seen to hold it.
     seen: Option<u64>,
@@ -63,7 +65,7 @@ impl Oblivion {
 
 /// What must be in truth in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(crate) enum Verdict {
     Kept,
     Gone,
     /// Calls about it were under way together, or nobody knows how they ended.
@@ -84,16 +86,57 @@ impl Book {
     }
 }
 
+/// What was begun: where it stands in the ledger.
+#[derive(Clone, Debug)]
+pub(crate) enum Entry {
+    Items(Vec<usize>),
+    Oblivion(usize),
+    /// Nothing was to be changed.
+    Nothing,
+}
+
 #[derive(Default)]
-pub(super) struct Ledger(Mutex<Book>);
+pub(crate) struct Ledger(Mutex<Book>);
 
 impl Ledger {
     fn book(&self) -> MutexGuard<'_, Book> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// A writer begins what it chose. For what is forgotten, `is_held` says what truth holds of the owner.
+    pub(crate) fn begin(&self, act: &Act, is_held: impl Fn(&ItemId) -> bool) -> Entry {
+        let Act { by, owner, what } = act;
+        let write = |word: &String, id, session, sources| self.write(*by, *owner, word.clone(), id, session, sources);
+        match what {
+            What::Say { session, messages, .. } => {
+                let message =
+                    |(word, id): &(String, _)| write(word, ItemId::Message(*id), Some(session.clone()), Vec::new());
+                Entry::Items(messages.iter().map(message).collect())
+            }
+            What::Remember { word, sources, .. } => {
+                let sources = sources.iter().map(|(place, _)| *place).collect();
+                Entry::Items(vec![write(word, ItemId::Record(What::record_of(word)), None, sources)])
+            }
+            What::Forget(what) => Entry::Oblivion(self.forget(*by, *owner, what.clone(), is_held)),
+            What::Search(_) | What::Context(_) | What::Read { .. } => Entry::Nothing,
+        }
+    }
+
+    /// What was begun is answered.
+    pub(crate) fn end(&self, entry: &Entry, answer: &Answer) {
+        match entry {
+            Entry::Items(places) => {
+                for (at, place) in places.iter().enumerate() {
+                    self.wrote(*place, answer.kept.get(at).copied().unwrap_or(false));
+                }
+            }
+            Entry::Oblivion(place) => self.forgot(*place, answer.is_done),
+            Entry::Nothing => {}
+        }
+    }
+
     /// The writer `by` begins to write something; returns its place.
-    pub(super) fn write(
+    fn write(
         &self,
         by: usize,
         owner: usize,
@@ -108,7 +151,7 @@ impl Ledger {
         book.items.len() - 1
     }
 
-    pub(super) fn wrote(&self, place: usize, is_acknowledged: bool) {
+    fn wrote(&self, place: usize, is_acknowledged: bool) {
         let mut book = self.book();
         book.moment += 1;
         let ended = Some(book.moment);
@@ -118,7 +161,7 @@ impl Ledger {
     }
 
     /// The writer `by` begins to forget something of an owner of whom truth holds what `is_held` says; returns its place.
-    pub(super) fn forget(&self, by: usize, owner: usize, what: Forget, is_held: impl Fn(&ItemId) -> bool) -> usize {
+    fn forget(&self, by: usize, owner: usize, what: Forget, is_held: impl Fn(&ItemId) -> bool) -> usize {
         let mut book = self.book();
         let span = book.begin();
         for item in book.items.iter_mut().filter(|item| item.owner == owner && is_held(&item.id)) {
@@ -128,7 +171,7 @@ impl Ledger {
         book.oblivions.len() - 1
     }
 
-    pub(super) fn forgot(&self, place: usize, is_acknowledged: bool) {
+    fn forgot(&self, place: usize, is_acknowledged: bool) {
         let mut book = self.book();
         book.moment += 1;
         let ended = Some(book.moment);
@@ -138,7 +181,7 @@ impl Ledger {
     }
 
     /// The writer `by` was killed: nobody hears how its calls ended.
-    pub(super) fn killed(&self, by: usize) {
+    pub(crate) fn killed(&self, by: usize) {
         let mut book = self.book();
         book.moment += 1;
         let ended = Some(book.moment);
@@ -148,12 +191,12 @@ impl Ledger {
         items.chain(oblivions).filter(|span| span.ended.is_none()).for_each(|span| span.ended = ended);
     }
 
-    pub(super) fn items(&self) -> Vec<Item> {
+    pub(crate) fn items(&self) -> Vec<Item> {
         self.book().items.clone()
     }
 
     /// Returns what must be in the end of each item, by what is known now.
-    pub(super) fn verdicts(&self) -> Vec<Verdict> {
+    pub(crate) fn verdicts(&self) -> Vec<Verdict> {
         let book = self.book();
         let mut verdicts: Vec<Verdict> = Vec::with_capacity(book.items.len());
         // Sources stand before what is derived from them.
@@ -172,7 +215,7 @@ impl Ledger {
     }
 
     /// Returns the items that are gone for sure when the oblivion at `place` has been acknowledged.
-    pub(super) fn taken_by(&self, place: usize) -> BTreeSet<usize> {
+    pub(crate) fn taken_by(&self, place: usize) -> BTreeSet<usize> {
         let book = self.book();
         let Some(oblivion) = book.oblivions.get(place) else { return BTreeSet::new() };
         let mut taken = BTreeSet::new();
@@ -204,13 +247,13 @@ fn own_verdict(book: &Book, item: &Item) -> Verdict {
 }
 
 /// Returns the messages among items.
-pub(super) fn messages<'a>(items: impl IntoIterator<Item = &'a Item>) -> Vec<MessageId> {
+pub(crate) fn messages<'a>(items: impl IntoIterator<Item = &'a Item>) -> Vec<MessageId> {
     let id = |item: &Item| if let ItemId::Message(id) = item.id { Some(id) } else { None };
     items.into_iter().filter_map(id).collect()
 }
 
 /// Returns the records among items.
-pub(super) fn records<'a>(items: impl IntoIterator<Item = &'a Item>) -> Vec<RecordId> {
+pub(crate) fn records<'a>(items: impl IntoIterator<Item = &'a Item>) -> Vec<RecordId> {
     let id = |item: &Item| if let ItemId::Record(id) = item.id { Some(id) } else { None };
     items.into_iter().filter_map(id).collect()
 }

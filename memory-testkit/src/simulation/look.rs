@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use memory_core::chat::{Page, SessionState, View};
-use memory_core::engine::{Forget, ForgetReceipt};
+use memory_core::engine::Forget;
 use memory_core::text::TextQuery;
 use memory_core::vector::VectorQuery;
 use memory_core::{Epoch, Filter, ItemId, Result, Scope, Seq, StoredMessage, StoredRecord, Unit};
@@ -11,20 +11,20 @@ use memory_core::{Epoch, Filter, ItemId, Result, Scope, Seq, StoredMessage, Stor
 use memory_core::model::{Embedder, Purpose};
 
 use super::ledger::{Item, messages, records};
-use super::world::{World, owners, sessions};
+use super::site::Site;
 
 /// More than anybody writes in a play.
-pub(super) const ALL: usize = 10_000;
+pub(crate) const ALL: usize = 10_000;
 
 /// What truth holds of an owner.
-pub(super) struct Held {
-    pub(super) epoch: (Epoch, Epoch),
-    pub(super) sessions: Vec<(SessionState, Vec<StoredMessage>)>,
-    pub(super) records: Vec<StoredRecord>,
+pub(crate) struct Held {
+    pub(crate) epoch: (Epoch, Epoch),
+    pub(crate) sessions: Vec<(SessionState, Vec<StoredMessage>)>,
+    pub(crate) records: Vec<StoredRecord>,
 }
 
 impl Held {
-    pub(super) fn holds(&self, item: &ItemId) -> bool {
+    pub(crate) fn holds(&self, item: &ItemId) -> bool {
         let rows = || self.sessions.iter().flat_map(|(_, rows)| rows);
         match item {
             ItemId::Message(id) => rows().any(|row| row.id == *id && row.message.is_some()),
@@ -34,7 +34,7 @@ impl Held {
     }
 
     /// Returns every text that truth holds, with the item that it stands in.
-    pub(super) fn texts(&self) -> impl Iterator<Item = (ItemId, String)> {
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (ItemId, String)> {
         let rows = self.sessions.iter().flat_map(|(_, rows)| rows);
         let rows = rows.filter_map(|row| Some((ItemId::Message(row.id), row.message.as_ref()?.text())));
         let records = self.records.iter().map(|stored| (ItemId::Record(stored.record.id), stored.record.text.clone()));
@@ -42,23 +42,30 @@ impl Held {
     }
 }
 
-impl World {
-    pub(super) async fn held(&self, scope: &Scope) -> Result<Held> {
+impl Site {
+    pub(crate) async fn held(&self, scope: &Scope) -> Result<Held> {
         let (chat, all) = (&self.ground.chat, &self.ground.records);
         let epoch = (chat.upkeep().epoch(scope).await?, all.upkeep().epoch(scope).await?);
         let mut held = Vec::new();
-        for session in sessions()? {
-            let slice = chat.store().read(scope, &session, &Page::after(Seq(0), ALL, View::All)).await?;
+        for session in &self.sessions {
+            let slice = chat.store().read(scope, session, &Page::after(Seq(0), ALL, View::All)).await?;
             held.push((slice.state, slice.messages));
         }
         Ok(Held { epoch, sessions: held, records: all.store().scan(scope, &Filter::All, None, ALL).await? })
     }
 
-    /// Fails the play if a receipt that says `complete` is not true at this moment.
-    pub(super) async fn is_forgotten(&self, scope: &Scope, what: &Forget, place: usize, receipt: &ForgetReceipt) {
-        if !receipt.complete {
-            return;
+    /// Returns how many notes are to be done or were given up.
+    pub(crate) async fn pending(&self) -> Result<u64> {
+        let mut pending = 0;
+        for status in self.sound.status().await.indexes {
+            let backlog = status.backlog?;
+            pending += backlog.pending + backlog.dead;
         }
+        Ok(pending)
+    }
+
+    /// Returns why a receipt that says `complete` is not true at this moment.
+    pub(crate) async fn untrue(&self, scope: &Scope, what: &Forget, place: usize) -> Result<Option<String>> {
         let taken = self.ledger.taken_by(place);
         let items: Vec<Item> = self
             .ledger
@@ -68,10 +75,16 @@ impl World {
             .filter(|(at, _)| taken.contains(at))
             .map(|(_, item)| item)
             .collect();
-        match self.left(scope, &items, *what == Forget::Everything).await {
-            Ok(left) if left.is_empty() => {}
-            left => self.wire.fail(format!("a receipt says that {what:?} is complete, but {left:?}")),
-        }
+        let left = self.left(scope, &items, *what == Forget::Everything).await?;
+        Ok((!left.is_empty()).then(|| format!("a receipt says that {what:?} is complete, but {left:?}")))
+    }
+
+    /// Returns which of the texts that were shown to an owner is another one's.
+    pub(crate) fn foreign(&self, owner: usize, texts: &[String]) -> Option<String> {
+        let items = self.ledger.items();
+        let mut foreign = items.iter().filter(|item| item.owner != owner);
+        let item = foreign.find(|item| texts.iter().any(|text| text.contains(&item.word)))?;
+        Some(format!("{owner} was shown {}, which is another owner's", item.word))
     }
 
     /// Returns which of the items truth, the cache or an index still holds; indexes are asked where that is said.
@@ -109,33 +122,33 @@ impl World {
     }
 
     /// Returns a question that every vector answers.
-    pub(super) async fn everything(&self) -> Result<VectorQuery> {
+    pub(crate) async fn everything(&self) -> Result<VectorQuery> {
         let vector = self.embedder.embed(&["garden"], Purpose::Query).await?.pop().unwrap_or_default();
         let space = self.embedder.space().clone();
         Ok(VectorQuery { space, vector, filter: Filter::All, limit: ALL, floor: None, with_vectors: true })
     }
 
-    /// Fails the play if the cache serves anything else than truth holds.
-    pub(super) async fn is_fresh(&self) -> Result<()> {
+    /// Returns what the cache serves and truth does not hold.
+    pub(crate) async fn stale(&self) -> Result<Option<String>> {
         if !self.cache_hears {
-            return Ok(());
+            return Ok(None);
         }
         let items = self.ledger.items();
-        for scope in owners()? {
+        for scope in &self.owners {
             let (message_ids, record_ids) = (messages(&items), records(&items));
-            let sound = self.sound.of(&scope);
-            let held = self.ground.chat.store().get(&scope, &message_ids).await?.messages;
+            let sound = self.sound.of(scope);
+            let held = self.ground.chat.store().get(scope, &message_ids).await?.messages;
             let served = sound.messages(&message_ids).await?;
             if let Some(what) = differing(&served, &held) {
-                self.wire.fail(format!("the cache serves other messages of {scope:?} than truth holds: {what}"));
+                return Ok(Some(format!("the cache serves other messages of {scope:?} than truth holds: {what}")));
             }
-            let held = self.ground.records.store().get(&scope, &record_ids).await?;
+            let held = self.ground.records.store().get(scope, &record_ids).await?;
             let served = sound.get(&record_ids).await?;
             if let Some(what) = differing(&served, &held) {
-                self.wire.fail(format!("the cache serves other records of {scope:?} than truth holds: {what}"));
+                return Ok(Some(format!("the cache serves other records of {scope:?} than truth holds: {what}")));
             }
         }
-        Ok(())
+        Ok(None)
     }
 }
 

@@ -10,8 +10,9 @@ use memory_core::{Result, Truth};
 use tokio::time::sleep;
 
 use super::far::Far;
+use super::site::Ground;
 use super::wire::{Caller, Wire};
-use super::world::{Ground, World};
+use super::world::World;
 
 /// So few tokens fit into a window that some of it is summarised in most plays.
 const WINDOW: u64 = 120;
@@ -28,7 +29,7 @@ impl World {
     }
 
     async fn build(&self, caller: &Caller, with_vectors: bool) -> Result<Memory> {
-        let Ground { chat, records, text, vectors, cache } = &self.ground;
+        let Ground { chat, records, text, vectors, cache } = &self.site.ground;
         let wire = &self.wire;
         let chat: Truth<dyn memory_core::chat::ChatStore> = chat
             .clone()
@@ -38,13 +39,15 @@ impl World {
             .clone()
             .layered(|inner| far(inner, "records", caller, wire))
             .layered_upkeep(|inner| far(inner, "records upkeep", caller, wire));
-        let cache: Arc<dyn Cache> = far(cache.clone(), "cache", caller, wire);
-        let mut builder = Memory::builder(chat, records).text(far(text.clone(), "text", caller, wire));
-        if with_vectors {
-            builder = builder.vectors(far(vectors.clone(), "vectors", caller, wire), self.embedder.clone());
-        }
+        let cache = cache.clone().map(|cache| far(cache, "cache", caller, wire) as Arc<dyn Cache>);
+        let text = far(text.clone(), "text", caller, wire);
+        let vectors = far(vectors.clone(), "vectors", caller, wire);
+        let ground = Ground { chat, records, text, vectors, cache };
+        let builder = match with_vectors {
+            true => ground.builder(self.site.embedder.clone()),
+            false => ground.builder_without_vectors(),
+        };
         let builder = builder
-            .cache(cache)
             .guard(GuardPolicy::default())
             .clock(self.clock.clone())
             .window(WindowConfig::default().with_limit(WINDOW));

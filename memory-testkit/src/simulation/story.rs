@@ -11,9 +11,10 @@ use tokio::time::sleep;
 
 use crate::generate::Random;
 
+use super::act::Script;
 use super::wire::{Caller, Weather, Wire};
 use super::world::{Plan, World};
-use super::writer::{Script, Shared, write};
+use super::writer::{Progress, Shared, write};
 
 /// Passes of upkeep after which everything must be done that can be.
 const PASSES: usize = 60;
@@ -98,8 +99,8 @@ async fn story(seed: u64, plan: &Plan, wire: &Arc<Wire>) -> Result<Vec<String>> 
     let loss = chance.chance(1, 6).then(|| (chance.pick(&["text", "vectors"]), chance.below(LOSS)));
     let is_blind = chance.chance(1, 6);
     for by in 0..2 {
-        let script = Script::new(seed, by, 4 + random.below(9));
-        roles.push(Role::Writer(by, Arc::new(tokio::sync::Mutex::new(script)), !(is_blind && by == 1)));
+        let progress = Progress::new(Script::new(seed, by, 4 + random.below(9)));
+        roles.push(Role::Writer(by, Arc::new(tokio::sync::Mutex::new(progress)), !(is_blind && by == 1)));
         roles.push(Role::Upkeep(by, Arc::clone(&is_over)));
     }
     let (mut lives, mut steps) = (0, 0);
@@ -181,7 +182,7 @@ fn restart(world: &Arc<World>, killed: &Process, lives: &mut usize) -> Process {
     killed.caller.die();
     killed.task.abort();
     if let Role::Writer(by, ..) = &killed.role {
-        world.ledger.killed(*by);
+        world.site.ledger.killed(*by);
     }
     start(world, killed.role.clone(), lives)
 }
@@ -191,24 +192,14 @@ async fn quiet(world: Arc<World>) -> Result<Vec<String>> {
     let open = async |name: &str| world.open(&Caller::new(name.to_owned()), true).await;
     let memories: [Memory; 2] = [open("quiet 0").await, open("quiet 1").await];
     for pass in 0..PASSES {
-        let report = memories.get(pass % 2).unwrap_or(&world.sound).upkeep_once().await?;
+        let report = memories.get(pass % 2).unwrap_or(&world.site.sound).upkeep_once().await?;
         world.wire.note(|| format!("  quiet passed: {report:?}"));
-        if pass > 1 && pending(&world).await? == 0 {
-            return world.check(&memories).await;
+        if pass > 1 && world.site.pending().await? == 0 {
+            return world.site.check(&memories).await;
         }
         sleep(Duration::from_secs(600)).await;
     }
-    Ok(vec![format!("{} notes are pending after {PASSES} passes", pending(&world).await?)])
-}
-
-/// Returns how many notes are to be done or were given up.
-async fn pending(world: &World) -> Result<u64> {
-    let mut pending = 0;
-    for status in world.sound.status().await.indexes {
-        let backlog = status.backlog?;
-        pending += backlog.pending + backlog.dead;
-    }
-    Ok(pending)
+    Ok(vec![format!("{} notes are pending after {PASSES} passes", world.site.pending().await?)])
 }
 
 #[cfg(test)]

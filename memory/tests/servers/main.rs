@@ -1,10 +1,11 @@
 //! What only several servers together can show: the truth in Postgres, vectors in Qdrant, words in Elasticsearch, a cache
-//! in Redis; and what is reached by URLs alone.
+//! in Redis; what is reached by URLs alone; and sieges of each backend by two processes.
 
 mod cluster;
 mod dump;
 mod erasure;
 mod places;
+mod siege;
 mod waits;
 
 use std::process::ExitCode;
@@ -13,6 +14,9 @@ use memory_testkit::Suite;
 use memory_testkit::services::Service;
 
 fn main() -> ExitCode {
+    if let Some(ended) = siege::process() {
+        return ended;
+    }
     Suite::new("memory")
         .service(Service::postgres(), places::truth)
         .service(Service::redis(), places::cache)
@@ -20,6 +24,12 @@ fn main() -> ExitCode {
         .service(Service::qdrant(), places::meanings)
         .test("a_context_waits_twice_for_four_servers", waits::twice)
         .test("a_cache_adds_one_wait_before_the_two_and_saves_the_embedding", waits::with_a_cache)
+        .siege("sqlite_agrees_with_itself_after_a_siege", siege::sqlite)
+        .siege("postgres_agrees_with_itself_after_a_siege", siege::postgres)
+        .siege("redis_and_its_indexes_agree_after_a_siege", siege::redis)
+        .siege("truth_and_qdrant_agree_after_a_siege", siege::qdrant)
+        .siege("truth_and_elasticsearch_agree_after_a_siege", siege::elastic)
+        .siege("a_siege_finds_what_was_acknowledged_and_is_lost", siege::forgetful)
         .alone("an_erasure_outlives_each_server_stopping_midway", erasure::outlives)
         .alone("a_cluster_is_opened_by_its_url", cluster::opened)
         .run()

@@ -54,7 +54,8 @@ impl Places {
     }
 }
 
-fn with(url: &str, key: &str, value: &str) -> String {
+/// Returns a URL that says something more.
+pub(crate) fn with(url: &str, key: &str, value: &str) -> String {
     let sign = if url.contains('?') { '&' } else { '?' };
     format!("{url}{sign}{key}={value}")
 }
