@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use memory_core::engine::{Forget, Remember};
 use memory_core::record::{Expect, Put, RecordBatch};
-use memory_core::{Error, Filter, ItemId, Record, RecordId, Timestamp};
+use memory_core::{Error, Filter, ItemId, Message, Record, RecordId, Timestamp};
 
 use super::late::{Said, fact};
 use super::world::{World, left, talk};
@@ -20,6 +20,7 @@ scenarios!(TABLE: Stores = [
     what_is_told_again_before_its_source_is_gone_falls_again,
     what_is_told_from_elsewhere_while_it_falls_stays,
     a_deletion_of_something_else_disturbs_nobody_who_tells,
+    a_forget_of_a_session_spares_what_was_begun_anew_under_the_same_ids,
 ]);
 
 async fn a_put_that_was_under_way_brings_nothing_back(bed: Bed<Stores>) -> Scene {
@@ -193,4 +194,27 @@ async fn a_deletion_of_something_else_disturbs_nobody_who_tells(bed: Bed<Stores>
     let retired = ada.get(&[old]).await?.first().and_then(|row| row.record.superseded);
     check!(retired.is_some(), "the old record is current");
     Ok(())
+}
+
+async fn a_forget_of_a_session_spares_what_was_begun_anew_under_the_same_ids(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let scope = bed.scope("ada")?;
+    let (ada, unlucky) = (world.sound.of(&scope), world.bare.of(&scope));
+    let said = Said::by(&world, &ada).await?;
+    let rows = ada.messages(&[said.message]).await?;
+    let message = rows.into_iter().find_map(|row| row.message).ok_or("the message is not there")?;
+    let session = Forget::Session(talk()?);
+    // Its state and its rows have been read; what follows them is about to be.
+    world.cut.arm_at_nth(3, "read", Ending::IsDroppedBefore);
+    let anew = async {
+        world.cut.reached().await;
+        ada.forget(&session).await?;
+        let begun = ada.session(&talk()?).append(vec![Message::clone(&message)]).await;
+        world.cut.resume();
+        begun
+    };
+    let (receipt, begun) = tokio::join!(unlucky.forget(&session), anew);
+    begun?;
+    check!(receipt?.complete, "something is left");
+    equal(ada.messages(&[said.message]).await?.iter().filter(|row| row.message.is_some()).count(), 1)
 }

@@ -38,6 +38,7 @@ scenarios!(CHAT: Chat, RECORDS: Records = [
     settle_is_repeated_after_a_lost_answer,
     enlist_is_repeated_after_a_lost_answer,
     retire_is_repeated_after_a_lost_answer,
+    revive_is_repeated_after_a_lost_answer,
 ]);
 
 async fn a_note_done_is_gone<S: Keeper>(bed: Bed<S>) -> Scene {
@@ -337,4 +338,15 @@ async fn retire_is_repeated_after_a_lost_answer<S: Keeper>(bed: Bed<S>) -> Scene
     fails!(upkeep.retire(&follower.index).await, memory_core::Error::Backend { .. });
     upkeep.retire(&follower.index).await?;
     equal(follower.due(0).await?, [])
+}
+
+async fn revive_is_repeated_after_a_lost_answer<S: Keeper>(bed: Bed<S>) -> Scene {
+    use memory_core::upkeep::Upkeep as _;
+    let follower = Follower::enlisted(&bed).await?;
+    follower.write(&["a"]).await?;
+    follower.give_up(&follower.note("a").await?).await?;
+    let upkeep = cut(&follower, "revive");
+    fails!(upkeep.revive(&follower.index).await, memory_core::Error::Backend { .. });
+    equal(upkeep.revive(&follower.index).await?, 0)?;
+    equal(follower.store.upkeep().backlog(&follower.index).await?, Backlog { pending: 1, dead: 0 })
 }

@@ -30,9 +30,17 @@ pub(super) async fn sessions(
     }
     if mirror {
         for state in &extra {
-            target.chat.store().delete(scope, state).await?;
+            match target.chat.store().delete(scope, state).await {
+                Ok(_) => moved.removed += 1,
+                Err(Error::Conflict) => {
+                    let name = state.session.name();
+                    moved
+                        .problems
+                        .push(format!("the session {name}, which the target alone holds, is written to: move again"));
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
-        moved.removed += extra.len() as u64;
     } else if !extra.is_empty() {
         let names: Vec<&str> = extra.iter().take(TOLD).map(|state| state.session.name()).collect();
         let more = if extra.len() > TOLD { ", …" } else { "" };

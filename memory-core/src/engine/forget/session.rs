@@ -94,6 +94,8 @@ impl Scoped {
             let page = Page::after(*last, BATCH, View::All);
             let slice = self.inner().chat.store().read(self.scope(), &state.session, &page).await?;
             if slice.state.fence != state.fence {
+                // Its rows may stand in that one now, under the same ids.
+                contents.whole.clear();
                 return Ok(());
             }
             let is_changed = slice.state.revision != state.revision;
