@@ -109,8 +109,8 @@ impl SessionState {
         self.revision / GENERATION * GENERATION
     }
 
-    /// Returns whether a session that is so now is to be deleted by whoever saw it as `seen`; not where there is nothing left,
-    /// or only what was begun since. [`ChatStore::delete`] decides by it.
+    /// Returns whether [`ChatStore::delete`] deletes this session for a caller who saw it as `seen`: not if it is empty, or was
+    /// begun since.
     ///
     /// # Errors
     /// `Conflict` if the session has changed since.

@@ -17,9 +17,9 @@ use memory_core::time::Stopwatch;
 use memory_core::upkeep::{IndexName, Upkeep};
 use memory_core::{Analysis, Message, Role, Scope, SessionId, Timestamp, Truth};
 use memory_sqlite::{Sqlite, SqliteChat, SqliteConfig, SqliteRecords, SqliteText};
+use memory_testkit::bench::alone;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, QueryBuilder, SqliteConnection};
-use tokio::runtime::Runtime;
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
@@ -33,15 +33,7 @@ struct Plan {
 
 fn main() -> ExitCode {
     // In a task, as servers do: the thread that only waits for the runtime is slow to be woken.
-    let run = |runtime: Runtime| runtime.block_on(async { tokio::spawn(compare()).await? });
-    match Runtime::new().map_err(Into::into).and_then(run) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            // There is no other place to complain to.
-            let _ = writeln!(std::io::stderr(), "{error}");
-            ExitCode::FAILURE
-        }
-    }
+    alone(|| async { tokio::spawn(compare()).await? })
 }
 
 fn plan() -> Plan {

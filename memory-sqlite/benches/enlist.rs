@@ -2,27 +2,17 @@
 //!
 //! `cargo bench -p memory-sqlite --bench enlist -- [RECORDS]`
 
-use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use memory_core::Truth;
 use memory_sqlite::{Sqlite, SqliteChat, SqliteConfig, SqliteRecords};
 use memory_testkit::bench::enlist::enlisting;
-use memory_testkit::bench::{Outcome, numbers};
-use tokio::runtime::Runtime;
+use memory_testkit::bench::{Outcome, alone, numbers};
 
 fn main() -> ExitCode {
     // In a task, as servers do: the thread that only waits for the runtime is slow to be woken.
-    let run = |runtime: Runtime| runtime.block_on(async { tokio::spawn(measure()).await? });
-    match Runtime::new().map_err(Into::into).and_then(run) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            // There is no other place to complain to.
-            let _ = writeln!(std::io::stderr(), "{error}");
-            ExitCode::FAILURE
-        }
-    }
+    alone(|| async { tokio::spawn(measure()).await? })
 }
 
 async fn measure() -> Outcome<()> {

@@ -2,26 +2,16 @@
 //!
 //! `cargo bench -p memory-sqlite --bench forgetting -- [RECORDS]`
 
-use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use memory_core::Truth;
 use memory_sqlite::{Sqlite, SqliteChat, SqliteConfig, SqliteRecords};
 use memory_testkit::bench::forgetting::forgetting;
-use memory_testkit::bench::{Outcome, numbers};
-use tokio::runtime::Runtime;
+use memory_testkit::bench::{Outcome, alone, numbers};
 
 fn main() -> ExitCode {
-    let run = |runtime: Runtime| runtime.block_on(measure());
-    match Runtime::new().map_err(Into::into).and_then(run) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            // There is no other place to complain to.
-            let _ = writeln!(std::io::stderr(), "{error}");
-            ExitCode::FAILURE
-        }
-    }
+    alone(measure)
 }
 
 async fn measure() -> Outcome<()> {

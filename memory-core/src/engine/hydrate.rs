@@ -109,7 +109,7 @@ impl Inner {
 }
 
 /// Reads those of the items that truth holds.
-pub(super) async fn read_items(
+async fn read_items(
     chat: &dyn ChatStore,
     records: &dyn RecordStore,
     scope: &Scope,

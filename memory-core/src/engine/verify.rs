@@ -180,18 +180,23 @@ impl Inner {
     pub(super) async fn absent(&self, scope: &Scope, entries: Vec<(ItemId, Version)>) -> Absent {
         let messages: Vec<_> = entries.iter().filter_map(|(item, _)| as_message(item)).collect();
         let records: Vec<_> = entries.iter().filter_map(|(item, _)| as_record(item)).collect();
-        let mut held: HashSet<ItemId> = HashSet::new();
-        if !messages.is_empty() {
+        let held_messages = async {
+            if messages.is_empty() {
+                return Ok(Vec::new());
+            }
             let found = self.bare.chat.get(scope, &messages).await.map_err(|error| ("chat", error))?;
             // Of what a part of truth does not show nothing is known.
-            let shown = found.messages.into_iter().map(|row| row.id);
-            let ids: Vec<_> = if found.complete { shown.collect() } else { messages };
-            held.extend(ids.into_iter().map(ItemId::Message));
-        }
-        if !records.is_empty() {
-            let found = self.bare.records.get(scope, &records).await.map_err(|error| ("records", error))?;
-            held.extend(found.into_iter().map(|stored| ItemId::Record(stored.record.id)));
-        }
+            Ok(if found.complete { found.messages.iter().map(|row| row.id).collect() } else { messages.clone() })
+        };
+        let held_records = async {
+            if records.is_empty() {
+                return Ok(Vec::new());
+            }
+            self.bare.records.get(scope, &records).await.map_err(|error| ("records", error))
+        };
+        let (messages, records) = tokio::try_join!(held_messages, held_records)?;
+        let records = records.into_iter().map(|stored| ItemId::Record(stored.record.id));
+        let held: HashSet<ItemId> = messages.into_iter().map(ItemId::Message).chain(records).collect();
         let mut absent = Vec::new();
         for (item, version) in entries {
             let is_held = match &item {

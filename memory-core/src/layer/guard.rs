@@ -143,7 +143,8 @@ impl Guard {
         self.state().circuit.refuses(self.clock.now(), None).is_some()
     }
 
-    /// Makes a call for `owner`, or for all, again where that may help and there is time. Dropping the future drops the attempt under way.
+    /// Makes a call for `owner`, or for all, again where that may help and there is time. Dropping the future drops the attempt
+    /// under way.
     async fn call<T, F>(&self, owner: Option<&Scope>, call: Call, mut make: impl FnMut() -> F + Send) -> Result<T>
     where
         F: Future<Output = Result<T>> + Send,

@@ -156,7 +156,7 @@ pub(super) fn named(key: &str) -> Result<SessionId> {
     SessionId::from_key(key).map_err(|_| Error::corrupt(BACKEND, "no session has this key"))
 }
 
-/// Deletes what a session holds that was not begun after `fence`, and returns how many messages that were.
+/// Deletes what a session holds that is as it was `seen`, and returns how many messages that were.
 pub(super) async fn delete(server: &Postgres, scope: &Scope, seen: &SessionState) -> Result<u64> {
     let doing = "delete a session";
     let deleted = server.run(

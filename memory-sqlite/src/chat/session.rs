@@ -160,7 +160,7 @@ pub(super) async fn list(
     work.await
 }
 
-/// Deletes what a session holds that was not begun after `fence`, and returns how many messages that were.
+/// Deletes what a session holds that is as it was `seen`, and returns how many messages that were.
 pub(super) async fn delete(file: &Sqlite, scope: &Scope, seen: &SessionState) -> Result<u64> {
     let (scope, seen, doing) = (scope.clone(), seen.clone(), "delete a session");
     let work = file.write(doing, move |connection| {

@@ -14,7 +14,7 @@ use std::time::Duration;
 use memory_core::Result;
 use memory_core::time::Stopwatch;
 
-pub use server::{Outcome, against, numbers, told};
+pub use server::{Outcome, against, alone, numbers, told};
 pub use turns::{Turn, Turns};
 
 /// The times of some calls.

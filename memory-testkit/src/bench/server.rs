@@ -5,6 +5,8 @@ use std::future::Future;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use tokio::runtime::Runtime;
+
 use crate::environment;
 
 /// What a bench ends with.
@@ -16,13 +18,21 @@ pub fn against<F>(backend: &str, bench: impl FnOnce(String) -> F) -> ExitCode
 where
     F: Future<Output = Outcome<()>>,
 {
-    let run = || {
+    told_at_the_end(|| {
         let url = environment::url(backend).ok_or_else(|| {
             format!("{} is not set: it names the server to measure", environment::variable(backend, "URL"))
         })?;
-        tokio::runtime::Runtime::new()?.block_on(bench(url))
-    };
-    match run() {
+        Runtime::new()?.block_on(bench(url))
+    })
+}
+
+/// Runs a bench that needs no server. When it fails, a line on stderr says why.
+pub fn alone<F: Future<Output = Outcome<()>>>(bench: impl FnOnce() -> F) -> ExitCode {
+    told_at_the_end(|| Runtime::new()?.block_on(bench()))
+}
+
+fn told_at_the_end(bench: impl FnOnce() -> Outcome<()>) -> ExitCode {
+    match bench() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // There is no other place to complain to.
