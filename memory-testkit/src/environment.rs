@@ -26,9 +26,9 @@ pub(crate) fn storm(usual: usize) -> usize {
     number("MEMORY_TEST_STORM").and_then(|calls| usize::try_from(calls).ok()).unwrap_or(usual)
 }
 
-/// Returns `MEMORY_TEST_OPERATIONS`: how many operations a siege plays. Without it suites hold no sieges.
-pub(crate) fn operations() -> Option<usize> {
-    number("MEMORY_TEST_OPERATIONS").and_then(|operations| usize::try_from(operations).ok())
+/// Returns `MEMORY_TEST_OPERATIONS`: how many operations a siege plays; `usual` unless it says otherwise.
+pub(crate) fn operations(usual: usize) -> usize {
+    number("MEMORY_TEST_OPERATIONS").and_then(|operations| usize::try_from(operations).ok()).unwrap_or(usual)
 }
 
 /// Returns `MEMORY_TEST_ROUNDS`: how often a test repeats what it does to a server, such as a kill; `usual` times unless it

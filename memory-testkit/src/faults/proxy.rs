@@ -32,14 +32,38 @@ enum Mood {
     Refusing,
 }
 
+/// What the proxy does now. In one value: a cut that comes with its healing must not outlive it.
+#[derive(Clone, Copy, Debug)]
+struct Now {
+    mood: Mood,
+    /// How many more bytes of the server's answers pass before the cut; without end if none is near.
+    allowed: u64,
+}
+
+impl Now {
+    const HONEST: Self = Self { mood: Mood::Honest, allowed: u64::MAX };
+
+    /// Takes up to `wanted` bytes from what is allowed, and closes everything if they are not enough. Returns how many it got.
+    fn take(&mut self, wanted: usize) -> usize {
+        if self.allowed == u64::MAX {
+            return wanted;
+        }
+        let taken = usize::try_from(self.allowed).unwrap_or(wanted).min(wanted);
+        self.allowed -= taken as u64;
+        if taken < wanted {
+            self.mood = Mood::Refusing;
+        }
+        taken
+    }
+}
+
 /// A proxy on a port of its own; it ends with this value, and its connections with it.
 ///
 /// Faults hold for connections that are open and for new ones, until [`heal`](Self::heal).
 #[derive(Debug)]
 pub struct Proxy {
     address: SocketAddr,
-    mood: Arc<watch::Sender<Mood>>,
-    allowed: Arc<AtomicU64>,
+    now: Arc<watch::Sender<Now>>,
     passed: Arc<AtomicU64>,
     repeats: Arc<AtomicU64>,
     task: JoinHandle<()>,
@@ -48,10 +72,7 @@ pub struct Proxy {
 /// What a connection shares with its proxy.
 #[derive(Clone)]
 struct Link {
-    mood: watch::Receiver<Mood>,
-    tell: Arc<watch::Sender<Mood>>,
-    /// How many more bytes of the server's answers pass before the cut.
-    allowed: Arc<AtomicU64>,
+    now: Arc<watch::Sender<Now>>,
     passed: Arc<AtomicU64>,
     /// How many more requests are repeated.
     repeats: Arc<AtomicU64>,
@@ -67,19 +88,11 @@ impl Proxy {
         let target = target.into();
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
-        let (tell, mood) = watch::channel(Mood::default());
-        let (tell, allowed) = (Arc::new(tell), Arc::new(AtomicU64::new(u64::MAX)));
+        let now = Arc::new(watch::Sender::new(Now::HONEST));
         let [passed, repeats] = [(); 2].map(|()| Arc::<AtomicU64>::default());
-        let link = Link {
-            mood,
-            tell: tell.clone(),
-            allowed: allowed.clone(),
-            passed: passed.clone(),
-            repeats: repeats.clone(),
-            target: target.into(),
-        };
+        let link = Link { now: now.clone(), passed: passed.clone(), repeats: repeats.clone(), target: target.into() };
         let task = tokio::spawn(serve(listener, link));
-        Ok(Self { address, mood: tell, allowed, passed, repeats, task })
+        Ok(Self { address, now, passed, repeats, task })
     }
 
     /// Returns the host and port to connect to.
@@ -103,19 +116,18 @@ impl Proxy {
 
     /// Passes everything on from now on.
     pub fn heal(&self) {
-        self.allowed.store(u64::MAX, Ordering::SeqCst);
         self.repeats.store(0, Ordering::SeqCst);
-        self.mood.send_replace(Mood::Honest);
+        self.now.send_replace(Now::HONEST);
     }
 
     /// Holds every piece back for `delay`, in both directions.
     pub fn delay(&self, delay: Duration) {
-        self.mood.send_replace(Mood::Slow(delay));
+        self.turn(Mood::Slow(delay));
     }
 
     /// Holds every piece of an answer back for `delay`: a caller that gives up meanwhile has been served all the same.
     pub fn delay_answers(&self, delay: Duration) {
-        self.mood.send_replace(Mood::SlowToAnswer(delay));
+        self.turn(Mood::SlowToAnswer(delay));
     }
 
     /// Sends the next `count` requests once more, over connections of their own: only what it knows as whole requests, which
@@ -126,17 +138,21 @@ impl Proxy {
 
     /// Passes nothing on and keeps all connections open, as a half-open network does.
     pub fn stall(&self) {
-        self.mood.send_replace(Mood::Stalled);
+        self.turn(Mood::Stalled);
     }
 
     /// Closes all connections, and new ones as soon as they come.
     pub fn refuse(&self) {
-        self.mood.send_replace(Mood::Refusing);
+        self.turn(Mood::Refusing);
+    }
+
+    fn turn(&self, mood: Mood) {
+        self.now.send_modify(|now| now.mood = mood);
     }
 
     /// Passes `bytes` more bytes of the server's answers, then refuses: the answer ends in the middle.
     pub fn cut_after(&self, bytes: u64) {
-        self.allowed.store(bytes, Ordering::SeqCst);
+        self.now.send_modify(|now| now.allowed = bytes);
     }
 }
 
@@ -149,7 +165,7 @@ impl Drop for Proxy {
 async fn serve(listener: TcpListener, link: Link) {
     let mut connections = JoinSet::new();
     while let Ok((client, _)) = listener.accept().await {
-        if *link.mood.borrow() != Mood::Refusing {
+        if link.now.borrow().mood != Mood::Refusing {
             connections.spawn(connect(client, link.clone()));
         }
         while connections.try_join_next().is_some() {}
@@ -163,39 +179,42 @@ async fn connect(client: TcpStream, link: Link) {
     let _ = (client.set_nodelay(true), server.set_nodelay(true));
     let (from_client, to_client) = client.into_split();
     let (from_server, to_server) = server.into_split();
-    let mut mood = link.mood.clone();
+    let mut now = link.now.subscribe();
     tokio::select! {
         () = pass(from_client, to_server, link.clone(), false) => {}
         () = pass(from_server, to_client, link, true) => {}
-        _ = mood.wait_for(|mood| *mood == Mood::Refusing) => {}
+        _ = now.wait_for(|now| now.mood == Mood::Refusing) => {}
     }
 }
 
-async fn pass(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, mut link: Link, answers: bool) {
+async fn pass(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, link: Link, answers: bool) {
     let mut piece = vec![0; 16 * 1_024];
     loop {
         let Ok(read @ 1..) = from.read(&mut piece).await else { return };
-        let now = *link.mood.borrow();
-        match now {
+        let mood = link.now.borrow().mood;
+        match mood {
             Mood::Honest | Mood::Refusing => {}
             Mood::Slow(delay) => sleep(delay).await,
             Mood::SlowToAnswer(delay) if answers => sleep(delay).await,
             Mood::SlowToAnswer(_) => {}
             Mood::Stalled => {
-                let _ = link.mood.wait_for(|mood| *mood != Mood::Stalled).await;
+                let _ = link.now.subscribe().wait_for(|now| now.mood != Mood::Stalled).await;
             }
         }
-        let is_repeated = !answers && is_whole(piece.get(..read).unwrap_or_default()) && take(&link.repeats, 1) == 1;
+        let is_repeated = !answers && is_whole(piece.get(..read).unwrap_or_default()) && is_left(&link.repeats);
         if is_repeated {
             tokio::spawn(repeat(Arc::clone(&link.target), piece.get(..read).unwrap_or_default().to_vec()));
         }
-        let allowed = if answers { take(&link.allowed, read) } else { read };
+        let mut allowed = read;
+        if answers {
+            link.now.send_if_modified(|now| {
+                allowed = now.take(read);
+                allowed < read
+            });
+        }
         let sent = to.write_all(piece.get(..allowed).unwrap_or_default()).await;
         if answers {
             link.passed.fetch_add(allowed as u64, Ordering::SeqCst);
-        }
-        if allowed < read {
-            link.tell.send_replace(Mood::Refusing);
         }
         if sent.is_err() || allowed < read {
             return;
@@ -235,11 +254,7 @@ fn number(bytes: &[u8], sign: u8) -> Option<(usize, &[u8])> {
     Some((number, bytes.get(end + 2..)?))
 }
 
-/// Takes up to `wanted` bytes from what is allowed; returns how many it got.
-fn take(allowed: &AtomicU64, wanted: usize) -> usize {
-    let take = |left: u64| (left != u64::MAX).then(|| left.saturating_sub(wanted as u64));
-    match allowed.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take) {
-        Ok(left) => usize::try_from(left).unwrap_or(wanted).min(wanted),
-        Err(_) => wanted,
-    }
+/// Takes one of what is left, if something is.
+fn is_left(count: &AtomicU64) -> bool {
+    count.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok()
 }

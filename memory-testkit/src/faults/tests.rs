@@ -198,3 +198,17 @@ async fn a_stub_of_redis_answers_commands_by_their_names() {
     assert_eq!(commands[0], ["EVALSHA", "ab"]);
     assert_eq!(commands.len(), 6);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cut_under_way_does_not_outlive_the_healing() {
+    let proxy = echo().await;
+    for _ in 0..300 {
+        let mut old = TcpStream::connect(proxy.address()).await.unwrap();
+        assert_eq!(say(&mut old, "a").await, "a");
+        old.write_all(b"b").await.unwrap();
+        proxy.cut_after(0);
+        proxy.heal();
+        let mut healed = TcpStream::connect(proxy.address()).await.unwrap();
+        assert_eq!(say(&mut healed, "c").await, "c");
+    }
+}

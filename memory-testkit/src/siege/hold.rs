@@ -37,7 +37,7 @@ const OPERATIONS: usize = 2_000;
 const PROCESSES: usize = 2;
 /// What a process does at once.
 const LANES: usize = 8;
-/// Owners are forgotten so many times less often than in the simulation, where calls take no time.
+/// Owners and sessions are forgotten so many times less often than in the simulation, where calls take no time.
 const RARELY: usize = 8;
 /// How often a write is tried.
 const WRITES: usize = 3;
@@ -60,7 +60,7 @@ struct Round {
 
 pub(super) async fn hold(siege: Siege, urls: Vec<String>) -> Scene {
     let seed = environment::seed().unwrap_or_else(|| SystemClock.now().0.cast_unsigned());
-    let (begun, operations) = (Instant::now(), environment::operations().unwrap_or(siege.operations));
+    let (begun, operations) = (Instant::now(), environment::operations(siege.operations));
     let journal = Arc::new(Journal::begin(&format!("{}-{seed}", siege.name))?);
     let count = Arc::new(Count::default());
     let played = play(siege, urls, (seed, operations), &journal, &count).await;
@@ -83,7 +83,10 @@ pub(super) async fn hold(siege: Siege, urls: Vec<String>) -> Scene {
             journal.discard();
             Ok(())
         }
-        Err(failure) => Err(Failure::new(format!("{line}; the journal is {}\n{failure}", journal.path.display()))),
+        Err(failure) => {
+            journal.note(&failure.to_string());
+            Err(Failure::new(format!("{line}; the journal is {}\n{failure}", journal.path.display())))
+        }
     }
 }
 
@@ -190,7 +193,6 @@ async fn round(
         };
     }
     let wrong = quiet(&siege, direct, &round.site).await?;
-    wrong.iter().for_each(|why| journal.note(why));
     if wrong.is_empty() { Ok(()) } else { Err(Failure::new(wrong.join("\n"))) }
 }
 
@@ -211,6 +213,7 @@ async fn lane(round: Arc<Round>, by: usize, mut random: Random) -> Scene {
             What::Forget(Forget::Everything) => {
                 left.load(Ordering::SeqCst) < round.operations / 4 || !random.chance(1, RARELY)
             }
+            What::Forget(Forget::Session(_)) => !random.chance(1, RARELY),
             _ => false,
         };
         if is_left_out {

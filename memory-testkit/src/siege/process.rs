@@ -54,7 +54,14 @@ pub(super) fn called(siege: &Siege) -> Option<ExitCode> {
         let runtime = runtime.map_err(|_| Error::invalid("there is no runtime"))?;
         runtime.block_on(serve(siege, places))
     });
-    Some(if served.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Some(match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // There is no other place to complain to.
+            let _ = writeln!(std::io::stderr(), "a process of the siege {name}: {}", error.with_causes());
+            ExitCode::FAILURE
+        }
+    })
 }
 
 /// Opens a memory over the stores.

@@ -19,11 +19,14 @@ use super::writer::{Progress, Shared, write};
 /// Passes of upkeep after which everything must be done that can be.
 const PASSES: usize = 60;
 
-/// The step before which a place is lost, if one is.
-const LOSS: usize = 400;
+/// A place is lost, or a lock taken, before this step, if that happens at all.
+const SOON: usize = 400;
 
 /// How long a store refuses whatever is asked: so long that five attempts are made in vain.
 const REFUSAL: Duration = Duration::from_secs(20);
+
+/// How long writes wait for a lock: so long that their callers give up and repeat them.
+const LOCK: Duration = Duration::from_secs(20);
 
 /// A play that did not end as it must.
 #[derive(Clone, Debug)]
@@ -96,8 +99,9 @@ async fn story(seed: u64, plan: &Plan, wire: &Arc<Wire>) -> Result<Vec<String>> 
     let is_over = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let mut roles: Vec<Role> = Vec::new();
     let mut chance = Random::new(seed ^ 0x10c5);
-    let loss = chance.chance(1, 6).then(|| (chance.pick(&["text", "vectors"]), chance.below(LOSS)));
+    let loss = chance.chance(1, 6).then(|| (chance.pick(&["text", "vectors"]), chance.below(SOON)));
     let is_blind = chance.chance(1, 6);
+    let lock = chance.chance(1, 8).then(|| (chance.pick(&["chat", "records"]), chance.below(SOON)));
     for by in 0..2 {
         let progress = Progress::new(Script::new(seed, by, 4 + random.below(9)));
         roles.push(Role::Writer(by, Arc::new(tokio::sync::Mutex::new(progress)), !(is_blind && by == 1)));
@@ -106,13 +110,14 @@ async fn story(seed: u64, plan: &Plan, wire: &Arc<Wire>) -> Result<Vec<String>> 
     let (mut lives, mut steps) = (0, 0);
     let mut processes: Vec<Process> = roles.into_iter().map(|role| start(&world, role, &mut lives)).collect();
     loop {
-        let kill = wire.step().await;
+        let kill = world.step().await?;
         steps += 1;
         if let Some((part, _)) = loss.filter(|(_, at)| *at == steps) {
             world.lose(part);
         }
-        if wire.takes_late() {
-            world.is_fresh().await?;
+        if let Some((part, _)) = lock.filter(|(_, at)| *at == steps) {
+            wire.note(|| format!("a lock holds the writes of {part}"));
+            wire.lock(part, LOCK);
         }
         if let Some(why) = wire.failure() {
             return Ok(vec![why]);
@@ -135,10 +140,7 @@ async fn story(seed: u64, plan: &Plan, wire: &Arc<Wire>) -> Result<Vec<String>> 
     wire.set(Weather::CALM);
     is_over.store(true, std::sync::atomic::Ordering::Relaxed);
     while !wire.is_empty() || processes.iter().any(|process| !process.task.is_finished()) {
-        wire.step().await;
-        if wire.takes_late() {
-            world.is_fresh().await?;
-        }
+        world.step().await?;
     }
     world.is_fresh().await?;
     if let Some(why) = wire.failure() {
@@ -146,7 +148,7 @@ async fn story(seed: u64, plan: &Plan, wire: &Arc<Wire>) -> Result<Vec<String>> 
     }
     let task = tokio::spawn(quiet(Arc::clone(&world)));
     while !task.is_finished() {
-        wire.step().await;
+        world.step().await?;
     }
     let wrong = task.await.unwrap_or_else(|_| Ok(vec!["the check panicked".to_owned()]))?;
     Ok(wire.failure().into_iter().chain(wrong).collect())

@@ -24,6 +24,12 @@ pub struct Call {
     pub method: &'static str,
 }
 
+impl Call {
+    fn is_write(self) -> bool {
+        !matches!(self.method, "ping" | "close" | "read" | "get" | "sessions" | "scan" | "fence")
+    }
+}
+
 /// Tells the caller what came of a call.
 type Tell = Box<dyn FnOnce() + Send>;
 /// Tells the caller that a call failed.
@@ -43,6 +49,21 @@ struct Item {
     due: Instant,
     is_late: bool,
     parcel: Parcel,
+}
+
+/// A call, and what is going to befall it.
+pub(super) struct Next {
+    item: Item,
+    fate: Fate,
+}
+
+impl Next {
+    /// Returns whether it is a write that reaches truth later than it was sent.
+    pub(super) fn is_late_write(&self) -> bool {
+        let Item { call, is_late, parcel, .. } = &self.item;
+        let is_request = matches!(parcel, Parcel::Request { .. });
+        *is_late && is_request && call.is_write() && matches!(call.part, "chat" | "records")
+    }
 }
 
 /// How often calls fail, in one play.
@@ -69,8 +90,8 @@ struct State {
     failure: Option<String>,
     /// The part that refuses every call, and until when.
     refusal: Option<(&'static str, Instant)>,
-    /// A call reached truth later than it was sent.
-    is_late: bool,
+    /// The part of truth in which every write waits, and until when.
+    lock: Option<(&'static str, Instant)>,
 }
 
 pub(super) struct Wire {
@@ -134,7 +155,7 @@ impl Wire {
             trace,
             failure: None,
             refusal: None,
-            is_late: false,
+            lock: None,
         };
         Arc::new(Self { state: Mutex::new(state), arrived: Notify::new(), may_be_late })
     }
@@ -155,6 +176,11 @@ impl Wire {
     /// Returns whether a part still refuses every call.
     pub(super) fn is_refused(&self) -> bool {
         self.state().refusal.is_some_and(|(_, until)| Instant::now() < until)
+    }
+
+    /// Lets every write of a part of truth wait for a while, as for a transaction that somebody left open.
+    pub(super) fn lock(&self, part: &'static str, wait: Duration) {
+        self.state().lock = Some((part, Instant::now() + wait));
     }
 
     pub(super) fn note(&self, line: impl FnOnce() -> String) {
@@ -227,29 +253,28 @@ impl Wire {
         self.arrived.notify_one();
     }
 
-    /// Lets everybody act until they wait, then decides what befalls one call; waits for one if there is none. Returns whether
-    /// a process is to be killed now, and a number that says which.
-    pub(super) async fn step(&self) -> Option<usize> {
+    /// Lets everybody act until they wait, then chooses a call and decides what befalls it; waits for one if there is none.
+    pub(super) async fn next(&self) -> Option<Next> {
         sleep(STEP).await;
-        let Some((item, fate)) = self.choose() else {
-            let next = self.state().items.iter().map(|item| item.due).min();
-            let next = next.unwrap_or_else(|| Instant::now() + Duration::from_secs(3_600));
+        let next = self.choose();
+        if next.is_none() {
+            let due = self.state().items.iter().map(|item| item.due).min();
+            let due = due.unwrap_or_else(|| Instant::now() + Duration::from_secs(3_600));
             tokio::select! {
                 biased;
                 () = self.arrived.notified() => {}
-                () = sleep_until(next) => {}
+                () = sleep_until(due) => {}
             }
-            return None;
-        };
+        }
+        next
+    }
+
+    /// Lets it befall the call. Returns whether a process is to be killed now, and a number that says which.
+    pub(super) async fn step(&self, Next { item, fate }: Next) -> Option<usize> {
         self.befall(item, fate).await;
         let mut state = self.state();
         let kills = state.weather.kills;
         state.random.chance(kills, 1_000).then(|| state.random.below(1 << 16))
-    }
-
-    /// Returns whether a call has reached truth late since this was asked.
-    pub(super) fn takes_late(&self) -> bool {
-        std::mem::take(&mut self.state().is_late)
     }
 
     /// Returns whether nothing is on its way.
@@ -258,7 +283,7 @@ impl Wire {
     }
 
     /// Takes one thing that is due, and says what befalls it.
-    fn choose(&self) -> Option<(Item, Fate)> {
+    fn choose(&self) -> Option<Next> {
         let mut state = self.state();
         let now = Instant::now();
         let due: Vec<usize> = (0..state.items.len())
@@ -270,24 +295,26 @@ impl Wire {
             Parcel::Answer(_) => Fate::Passes,
             Parcel::Request { .. } if state.refuses(item.call, now) => Fate::IsRefused,
             Parcel::Request { .. } if item.call.part == "cache" && !state.weather.cache_fails => Fate::Passes,
-            Parcel::Request { .. } => state.fate((self.may_be_late)(item.call)),
+            Parcel::Request { .. } => match state.holds(item.call, now) {
+                Some(wait) => Fate::Waits(wait),
+                None => state.fate((self.may_be_late)(item.call)),
+            },
         };
         if fate != Fate::Passes
             && let Some(trace) = &mut state.trace
         {
             trace.push(format!("    #{} {fate:?}", item.number));
         }
-        Some((item, fate))
+        Some(Next { item, fate })
     }
 
     async fn befall(&self, item: Item, fate: Fate) {
-        let Item { number, call, is_late, parcel, .. } = item;
+        let Item { number, call, parcel, .. } = item;
         let later = |wait: Duration, parcel| Item { number, call, due: Instant::now() + wait, is_late: true, parcel };
         let (run, fail) = match parcel {
             Parcel::Answer(tell) => return tell(),
             Parcel::Request { run, fail } => (run, fail),
         };
-        self.state().is_late |= is_late && matches!(call.part, "chat" | "records");
         match fate {
             Fate::IsLost => {}
             Fate::Fails => fail(fault()),
@@ -319,6 +346,12 @@ impl Wire {
 impl State {
     fn refuses(&self, call: Call, now: Instant) -> bool {
         self.refusal.is_some_and(|(part, until)| part == call.part && now < until)
+    }
+
+    /// Returns how long a call waits for a lock, if it does.
+    fn holds(&self, call: Call, now: Instant) -> Option<Duration> {
+        let (part, until) = self.lock?;
+        (part == call.part && call.is_write() && now < until).then(|| until - now)
     }
 
     fn fate(&mut self, may_be_late: bool) -> Fate {

@@ -90,6 +90,23 @@ impl World {
         self.wire.note(|| format!("the place of {part} is lost"));
     }
 
+    /// Lets something befall a call. Returns whether a process is to be killed now, and a number that says which.
+    ///
+    /// Before and after a write that reaches truth late it is looked at the cache: whoever reads in between fills it with what the
+    /// write takes back.
+    pub(super) async fn step(&self) -> memory_core::Result<Option<usize>> {
+        let Some(next) = self.wire.next().await else { return Ok(None) };
+        let is_late = next.is_late_write();
+        if is_late {
+            self.is_fresh().await?;
+        }
+        let kill = self.wire.step(next).await;
+        if is_late {
+            self.is_fresh().await?;
+        }
+        Ok(kill)
+    }
+
     /// Ends the play if the cache serves anything else than truth holds.
     pub(super) async fn is_fresh(&self) -> memory_core::Result<()> {
         if let Some(why) = self.site.stale().await? {

@@ -7,9 +7,8 @@ use memory_core::Result;
 use super::stage::Need;
 use super::{Plan, Suite};
 use crate::check::Scene;
-use crate::environment;
 use crate::services::{Answer, Servers, Service, probe};
-use crate::trial::{Verdict, play_own};
+use crate::trial::play_own;
 
 impl Suite {
     /// Says that the suite needs a server: `MEMORY_TEST_X_URL`, else a container of `MEMORY_TEST_X_IMAGE` or of the official
@@ -49,26 +48,6 @@ impl Suite {
         R: Future<Output = Scene> + Send + 'static,
     {
         self.with_plan(name, Need::Images, test)
-    }
-
-    /// Adds a test that holds a [siege](crate::siege) on the servers that all tests share. It is ignored unless
-    /// `MEMORY_TEST_OPERATIONS` says how many operations it plays.
-    #[must_use]
-    pub fn siege<F, R>(mut self, name: &'static str, test: F) -> Self
-    where
-        F: FnOnce(Servers) -> R + Send + 'static,
-        R: Future<Output = Scene> + Send + 'static,
-    {
-        if environment::operations().is_some() {
-            return self.test(name, test);
-        }
-        let ignored = Verdict::Ignored("MEMORY_TEST_OPERATIONS is not set".to_owned());
-        self.plans.push(Plan {
-            name: name.to_owned(),
-            need: Need::Server,
-            play: Box::new(move |_| Box::pin(async move { (ignored, None) })),
-        });
-        self
     }
 
     fn with_plan<F, R>(mut self, name: &'static str, need: Need, test: F) -> Self

@@ -1,10 +1,15 @@
 //! What the engine did wrong once, put back by a store: the simulation finds it within the seeds that CI plays.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use async_trait::async_trait;
 use memory_core::analysis::Analysis;
+use memory_core::cache::Cache;
 use memory_core::chat::{ChatStore, Page, SessionState, Slice};
 use memory_core::engine::Forget;
-use memory_core::reference::{MemChat, MemRecords, MemText};
+use memory_core::reference::{MemCache, MemChat, MemRecords, MemText};
+use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, TextStore as _};
 use memory_core::upkeep::{Enlisted, Incarnation, IndexName, Note, Outcome, Upkeep};
 use memory_core::{Epoch, ItemId, Result, Scope, SessionId, Version};
@@ -204,4 +209,72 @@ fn what_a_late_put_leaves_in_an_index_that_nobody_walks_through_is_found() {
     let late = |call: Call| (call.part, call.method) == ("text", "put");
     let plan = Plan::new(ground).late(late).forgetting(|what| !matches!(what, Forget::Session(_)));
     is_found(&plan, "the index of words holds");
+}
+
+/// Forgets that a write gave up which may come later.
+#[derive(Debug)]
+struct KeepsNoMarkOfLateWrites(MemCache);
+
+#[async_trait]
+impl Store for KeepsNoMarkOfLateWrites {
+    fn backend(&self) -> &'static str {
+        self.0.backend()
+    }
+
+    async fn ping(&self) -> Result<Health> {
+        self.0.ping().await
+    }
+
+    async fn close(&self) -> Result<()> {
+        self.0.close().await
+    }
+
+    async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
+        self.0.erase(scope, below).await
+    }
+}
+
+#[async_trait]
+impl Cache for KeepsNoMarkOfLateWrites {
+    async fn get(&self, scope: &Scope, epoch: Epoch, key: &str) -> Result<Option<Vec<u8>>> {
+        self.0.get(scope, epoch, key).await
+    }
+
+    async fn put(&self, scope: &Scope, epoch: Epoch, key: &str, value: &[u8], ttl: Duration) -> Result<()> {
+        if key.starts_with("late/") {
+            return Ok(());
+        }
+        self.0.put(scope, epoch, key, value, ttl).await
+    }
+
+    async fn delete(&self, scope: &Scope, epoch: Epoch, keys: &[&str]) -> Result<()> {
+        self.0.delete(scope, epoch, keys).await
+    }
+
+    async fn push(
+        &self,
+        scope: &Scope,
+        epoch: Epoch,
+        key: &str,
+        value: &[u8],
+        cap: usize,
+        ttl: Duration,
+    ) -> Result<()> {
+        self.0.push(scope, epoch, key, value, cap, ttl).await
+    }
+
+    async fn tail(&self, scope: &Scope, epoch: Epoch, key: &str, count: usize) -> Result<Vec<Vec<u8>>> {
+        self.0.tail(scope, epoch, key, count).await
+    }
+}
+
+#[test]
+fn a_cache_that_serves_what_a_late_write_took_back_is_found() {
+    is_found(
+        &Plan::new(|clock, space| {
+            let cache = KeepsNoMarkOfLateWrites(MemCache::new(Arc::clone(&clock)));
+            Ground { cache: Some(Arc::new(cache)), ..Ground::reference(clock, space) }
+        }),
+        "the cache serves other",
+    );
 }
