@@ -46,6 +46,8 @@ pub struct Record {
     pub hold: bool,
     /// The record that took its place, and when.
     pub superseded: Option<Superseded>,
+    /// Is being forgotten: nothing can be derived from it. Ends when it is told again.
+    pub doomed: bool,
 }
 
 /// What took a record's place.
@@ -73,6 +75,7 @@ impl Record {
             again: Vec::new(),
             hold: false,
             superseded: None,
+            doomed: false,
         }
     }
 

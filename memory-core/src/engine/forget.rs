@@ -5,8 +5,6 @@ mod places;
 mod receipt;
 mod session;
 
-use std::collections::HashMap;
-
 use futures_util::future::join_all;
 
 use crate::error::{Error, Result};
@@ -48,7 +46,9 @@ impl Scoped {
     /// A record falls with each of its sources, and what was derived from it falls too. A summary falls with each message
     /// that it covers. What was derived last goes first, and what was asked for goes last: a forget that failed, or whose
     /// future was dropped, is ended by the same call, at any later time. When the sources are gone, records derived from
-    /// them are looked for once more, because somebody may have told one meanwhile.
+    /// them are looked for once more, because somebody may have told one meanwhile. Of a record that is about to fall nothing is
+    /// derived any more. One that has expired and was deleted leads nowhere: what was derived from it stays when its own source
+    /// is forgotten.
     ///
     /// Truth goes before the indexes, so that nothing can be hydrated from then on. An index that fails is named in the
     /// receipt, keeps a pending note, and is finished by upkeep. After [`Forget::Everything`] handles opened before are
@@ -106,8 +106,7 @@ impl Scoped {
         for batch in ids.chunks(BATCH) {
             let mut fall = Fall::of(batch.iter().copied().map(ItemId::Record));
             fall.last = batch.iter().copied().collect();
-            self.fell(&mut fall).await?;
-            draft.removed += self.delete_records(batch).await?;
+            draft.removed += self.delete_records(batch, &mut fall).await?;
             fall.last.clear();
             draft.is_unsettled |= !self.settle(&mut fall).await?;
             draft.derived += fall.derived;
@@ -116,11 +115,15 @@ impl Scoped {
         Ok(draft.finish())
     }
 
-    /// Deletes records as they are now, and returns how many there were.
-    async fn delete_records(&self, ids: &[RecordId]) -> Result<u64> {
+    /// Deletes records as they are now, when all that was derived from them is deleted; returns how many there were.
+    async fn delete_records(&self, ids: &[RecordId], fall: &mut Fall) -> Result<u64> {
         for _ in 0..ATTEMPTS {
             let rows = self.stored(ids).await?;
-            let versions: HashMap<RecordId, u64> = rows.iter().map(|row| (row.record.id, row.version)).collect();
+            let versions = match self.doom(&rows).await {
+                Err(Error::Conflict) => continue,
+                other => other?,
+            };
+            self.fell(fall).await?;
             // Also one that is not there is named: a put of it may be under way.
             let records: Vec<_> = ids.iter().map(|id| (*id, versions.get(id).copied().unwrap_or(0))).collect();
             match self.inner().records.store().delete(self.scope(), &records).await {
@@ -131,11 +134,11 @@ impl Scoped {
         Err(Error::Conflict)
     }
 
-    /// Has every put of records refused that is under way. To be called when messages are gone, before a look for what was
-    /// derived from them.
+    /// Has every put of records refused that is under way. To be called when messages are gone, or records doomed, before a look
+    /// for what was derived from them.
     async fn outrun_puts(&self) -> Result<()> {
         let records = self.inner().records.store();
-        // Read now: whoever found the messages still there has read this fence or an older one.
+        // Read now: whoever found them still there has read this fence or an older one.
         let seen = records.fence(self.scope()).await?;
         records.advance(self.scope(), seen).await.map(drop)
     }

@@ -1,7 +1,7 @@
 //! Nothing is derived from what is not there: the sources of a record are looked for before it is stored.
 //!
 //! Whoever tells a record reads the fence of records, looks for the sources, and puts with that fence. Whoever forgets a source
-//! deletes it, raises the fence, and then looks for what was derived from it. So a put came either before the fence rose, and that
+//! takes a message's words or dooms a record, raises the fence, and then looks for what was derived from it. So a put came either before the fence rose, and that
 //! look finds its record, or after it, and is refused: however late it reaches the store.
 
 use crate::error::{Error, Result};
@@ -43,7 +43,7 @@ impl Scoped {
         let (messages, records) = tokio::try_join!(stored_messages, stored_records)?;
         let is_stored = |source: &&ItemId| match source {
             ItemId::Message(id) => messages.iter().any(|row| row.id == *id),
-            ItemId::Record(id) => records.iter().any(|stored| stored.record.id == *id),
+            ItemId::Record(id) => records.iter().any(|stored| stored.record.id == *id && !stored.record.doomed),
             // A stretch of a session weighs and is never shown, so nobody can have read it.
             ItemId::Span(..) => false,
         };

@@ -50,6 +50,8 @@ struct Body<'a> {
     /// The tellings behind the first, whose members stand above.
     #[serde(default, skip_serializing_if = "is_empty")]
     told_again: Cow<'a, [Telling]>,
+    #[serde(default, skip_serializing_if = "super::is_false")]
+    doomed: bool,
 }
 
 fn is_empty<T>(list: &[T]) -> bool {
@@ -66,7 +68,7 @@ fn sorted<S: Serializer>(map: &Map<String, Value>, serializer: S) -> Result<S::O
 
 impl Serialize for Record {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { id, kind, text, agent, first, again, hold, superseded } = self;
+        let Self { id, kind, text, agent, first, again, hold, superseded, doomed } = self;
         let Telling { at, trust, origin, session, run, sources, tags, .. } = first;
         let Telling { importance, pinned, expires_at, valid_from, valid_to, metadata, .. } = first;
         let body = Body {
@@ -90,6 +92,7 @@ impl Serialize for Record {
             agent: agent.as_deref().map(Cow::Borrowed),
             run: run.as_deref().map(Cow::Borrowed),
             told_again: Cow::Borrowed(again),
+            doomed: *doomed,
         };
         body.serialize(serializer)
     }
@@ -122,6 +125,7 @@ impl<'de> Deserialize<'de> for Record {
             again: body.told_again.into_owned(),
             hold: body.hold,
             superseded: body.superseded,
+            doomed: body.doomed,
         })
     }
 }

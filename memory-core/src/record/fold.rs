@@ -99,14 +99,14 @@ impl Record {
         metadata
     }
 
-    /// Returns the record as it is when it is told once more.
+    /// Returns the record as it is when it is told once more; no longer doomed.
     #[must_use]
     pub fn told(&self, telling: Telling) -> Self {
         let tellings = super::telling::add(self.tellings().cloned().collect(), telling);
         self.of(tellings).unwrap_or_else(|| self.clone())
     }
 
-    /// Returns the record without the tellings that are taken back; none if no telling is left.
+    /// Returns the record without the tellings that are taken back, no longer doomed; none if no telling is left.
     pub fn without(&self, is_taken_back: impl Fn(&Telling) -> bool) -> Option<Self> {
         self.of(self.tellings().filter(|telling| !is_taken_back(telling)).cloned().collect())
     }
@@ -114,7 +114,7 @@ impl Record {
     fn of(&self, tellings: Vec<Telling>) -> Option<Self> {
         let mut tellings = tellings.into_iter();
         let first = tellings.next()?;
-        let Self { id, kind, text, agent, first: _, again: _, hold, superseded } = self;
+        let Self { id, kind, text, agent, first: _, again: _, hold, superseded, doomed: _ } = self;
         Some(Self {
             id: *id,
             kind: kind.clone(),
@@ -124,6 +124,7 @@ impl Record {
             again: tellings.collect(),
             hold: *hold,
             superseded: *superseded,
+            doomed: false,
         })
     }
 }

@@ -18,6 +18,7 @@ scenarios!(TABLE: Stores = [
     what_is_told_of_something_that_is_forgotten_meanwhile_is_refused,
     what_takes_a_place_while_its_source_is_forgotten_is_refused_too,
     what_is_told_again_before_its_source_is_gone_falls_again,
+    what_is_derived_from_what_is_about_to_fall_is_refused,
     what_is_told_from_elsewhere_while_it_falls_stays,
     a_deletion_of_something_else_disturbs_nobody_who_tells,
     a_forget_of_a_session_spares_what_was_begun_anew_under_the_same_ids,
@@ -130,7 +131,12 @@ async fn what_is_told_again_before_its_source_is_gone_falls_again(bed: Bed<Store
         let again = async {
             world.cut.reached().await;
             equal(ada.get(&[id]).await?, [])?;
-            ada.remember(derived).await?;
+            let told = ada.remember(derived).await;
+            if subject == "record" {
+                fails!(told, Error::Invalid { .. });
+            } else {
+                told?;
+            }
             world.cut.resume();
             Ok::<_, crate::Failure>(())
         };
@@ -138,6 +144,35 @@ async fn what_is_told_again_before_its_source_is_gone_falls_again(bed: Bed<Store
         again?;
         check!(receipt?.complete, "something is left of the {subject}");
         equal(ada.records(&Filter::All, None, 10).await?, [])?;
+    }
+    Ok(())
+}
+
+async fn what_is_derived_from_what_is_about_to_fall_is_refused(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    for subject in ["message", "record", "session"] {
+        let scope = bed.scope(subject)?;
+        let (ada, unlucky) = (world.sound.of(&scope), world.bare.of(&scope));
+        let said = Said::by(&world, &ada).await?;
+        let what = match subject {
+            "message" => Forget::Messages(vec![said.message]),
+            "record" => Forget::Records(vec![said.record]),
+            _ => Forget::Session(talk()?),
+        };
+        // It has been looked for what was derived, and the record is about to be deleted.
+        world.cut.arm_at("delete", Ending::IsDroppedBefore);
+        let cut_off = tokio::spawn(async move { unlucky.forget(&what).await });
+        world.cut.reached().await;
+        let told = ada.remember(fact("4711 is secret", ItemId::Record(said.record))).await;
+        world.cut.arm_at("delete", Ending::IsDroppedAfter);
+        world.cut.resume();
+        world.cut.reached().await;
+        cut_off.abort();
+        // Nothing of the record is left that would lead from the message to what was derived from it.
+        equal(ada.get(&[said.record]).await?, [])?;
+        check!(ada.forget(&Forget::Messages(vec![said.message])).await?.complete, "something is left of the {subject}");
+        equal(ada.records(&Filter::All, None, 10).await?, [])?;
+        fails!(told, Error::Invalid { .. });
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use memory_core::chat::{ChatStore as _, Found, Redacted};
 use memory_core::record::{RecordBatch, RecordStore as _};
 use memory_core::reference::{MemChat, MemRecords};
-use memory_core::{Field, Filter, MessageId, RecordId, Result, Scope, StoredRecord};
+use memory_core::{Field, Filter, MessageId, Record, RecordId, Result, Scope, StoredRecord};
 use memory_testkit::forgetting::table;
 use memory_testkit::isolation::Stores;
 use memory_testkit::{Chat, Records};
@@ -71,6 +71,29 @@ impl records_stores::Break for DeletesTheFirst {
 async fn a_deletion_of_the_first_of_many_is_caught() {
     caught_in_records(&["all_falls_that_was_derived_from_one_message"], || records_stores::store(DeletesTheFirst))
         .await;
+}
+
+/// Does not keep that a record is doomed.
+#[derive(Clone, Debug)]
+struct ForgetsDoom;
+
+#[async_trait]
+impl records_stores::Break for ForgetsDoom {
+    async fn get(&self, inner: &MemRecords, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
+        let spared = |row: StoredRecord| {
+            let record = Arc::new(Record { doomed: false, ..Record::clone(&row.record) });
+            StoredRecord { record, ..row }
+        };
+        Ok(inner.get(scope, ids).await?.into_iter().map(spared).collect())
+    }
+}
+
+#[tokio::test]
+async fn a_doom_that_is_not_kept_is_caught() {
+    caught_in_records(&["what_is_derived_from_what_is_about_to_fall_is_refused"], || {
+        records_stores::store(ForgetsDoom)
+    })
+    .await;
 }
 
 /// Still has by id what was deleted.

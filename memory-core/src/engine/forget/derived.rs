@@ -1,12 +1,17 @@
 //! What falls with its sources: the records derived from what is forgotten, those derived from them, and so on. A record
 //! that was told from elsewhere too stays with those tellings.
+//!
+//! A record is doomed before it is deleted. Nothing can be derived from it from then on, and what was derived before is found by
+//! another look. Without that a record could be derived from it between the look and the deletion; where the forget is cut off
+//! there, no chain would lead to that one any more.
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::filter::{Field, Filter, Scalar};
 use crate::id::{ItemId, RecordId, SessionId};
-use crate::record::{StoredRecord, Telling};
+use crate::record::{Expect, Put, Record, RecordBatch, StoredRecord, Telling};
 
 use super::{ATTEMPTS, BATCH, Scoped};
 
@@ -47,6 +52,8 @@ struct Found<'f> {
     /// The records that fall, with their versions, in the order in which they were found: each after one that it was derived
     /// from.
     order: Vec<(RecordId, u64)>,
+    /// Those of them that are not doomed yet.
+    free: Vec<(RecordId, u64)>,
     /// What is forgotten, what fell before, and what falls.
     gone: HashSet<ItemId>,
     /// The records in `order`. One that fell before and was told again since falls again.
@@ -72,6 +79,9 @@ impl Found<'_> {
             self.gone.insert(ItemId::Record(id));
             self.falling.insert(id);
             self.order.push((id, row.version));
+            if !row.record.doomed {
+                self.free.push((id, row.version));
+            }
         } else {
             self.left.insert(id, row);
         }
@@ -84,7 +94,7 @@ impl Scoped {
         let mut is_any = false;
         for _ in 0..ATTEMPTS {
             match self.fell_once(fall).await {
-                // Somebody told one of the records again meanwhile, so it is looked at again.
+                // They are doomed now, or somebody told one of them again meanwhile: they are looked at again.
                 Err(Error::Conflict) => is_any = true,
                 other => return other.map(|is_more| is_any || is_more),
             }
@@ -102,6 +112,10 @@ impl Scoped {
             // One that has none left meanwhile is found by the next look.
             self.take_back(stored, |telling| found.takes_back(telling)).await?;
         }
+        if !found.free.is_empty() {
+            self.doom_found(&found.free).await?;
+            return Err(Error::Conflict);
+        }
         let mut order = found.order;
         while !order.is_empty() {
             let batch = order.split_off(order.len().saturating_sub(BATCH));
@@ -113,6 +127,42 @@ impl Scoped {
             fall.items.extend(batch.into_iter().map(|(id, _)| ItemId::Record(id)));
         }
         Ok(is_any)
+    }
+
+    /// Dooms records that were found, but those that have changed since.
+    async fn doom_found(&self, free: &[(RecordId, u64)]) -> Result<()> {
+        for batch in free.chunks(BATCH) {
+            let ids: Vec<RecordId> = batch.iter().map(|(id, _)| *id).collect();
+            let mut rows = self.stored(&ids).await?;
+            rows.retain(|row| batch.contains(&(row.record.id, row.version)));
+            self.put_doomed(&rows).await?;
+        }
+        self.outrun_puts().await
+    }
+
+    /// Lets nothing be derived from records any more, and returns their versions from then on.
+    pub(super) async fn doom(&self, rows: &[StoredRecord]) -> Result<HashMap<RecordId, u64>> {
+        let doomed = self.put_doomed(rows).await?;
+        if !doomed.is_empty() {
+            self.outrun_puts().await?;
+        }
+        let versions = rows.iter().map(|row| (row.record.id, row.version));
+        Ok(versions.chain(doomed).collect())
+    }
+
+    /// Dooms those of the records that are not, all or none, and returns their new versions.
+    async fn put_doomed(&self, rows: &[StoredRecord]) -> Result<Vec<(RecordId, u64)>> {
+        let doomed = |row: &StoredRecord| {
+            let record = Arc::new(Record { doomed: true, ..Record::clone(&row.record) });
+            Put { record, expect: Expect::Version(row.version) }
+        };
+        let puts: Vec<Put> = rows.iter().filter(|row| !row.record.doomed).map(doomed).collect();
+        if puts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ids: Vec<RecordId> = puts.iter().map(|put| put.record.id).collect();
+        let versions = self.inner().records.store().put(self.scope(), &RecordBatch { fence: None, puts }).await?;
+        Ok(ids.into_iter().zip(versions).collect())
     }
 
     /// Goes on until a look finds nothing that is derived from `fall`; returns whether one did.
@@ -131,7 +181,8 @@ impl Scoped {
     /// they belong to the session.
     async fn look<'f>(&self, fall: &'f Fall) -> Result<(Found<'f>, usize)> {
         let gone = fall.items.iter().cloned().collect();
-        let mut found = Found { fall, order: Vec::new(), gone, falling: HashSet::new(), left: BTreeMap::new() };
+        let mut found =
+            Found { fall, order: Vec::new(), free: Vec::new(), gone, falling: HashSet::new(), left: BTreeMap::new() };
         if let Some(session) = &fall.session {
             self.find(&Filter::eq(Field::Session, session.name()), &mut found).await?;
         }
