@@ -7,7 +7,7 @@
 //! | how hits are found, fused and checked | `search.rs` (the calls), `terms.rs` (by which words), `legs.rs` (the indexes), `rank.rs` (the rule), `hydrate.rs` (truth); without words, `recent.rs` |
 //! | how a record is stored, reinforced or superseded | `remember.rs` (the calls), `tell.rs` (what is written), `links.rs` (where) |
 //! | how anything is forgotten | `forget.rs` (the order), `forget/session.rs` (a conversation), `forget/derived.rs` (what falls with it), `untell.rs` (what is left), `sources.rs` (nothing is derived from it later) |
-//! | how indexes follow truth | `upkeep.rs` (the calls), `enlist.rs` (what is noted for an index that is new or was lost), `retire.rs`, `pass.rs`, `seen.rs`, `turn.rs` (why a pass ends), `project.rs`, `isolate.rs` (what cannot be embedded), `verify.rs` (what came late is cleaned out); summaries of long windows in `summarise.rs` |
+//! | how indexes follow truth | `index.rs` (what an index is), `upkeep.rs` (the calls), `enlist.rs` (what is noted for an index that is new or was lost), `retire.rs`, `pass.rs`, `seen.rs`, `turn.rs` (why a pass ends), `project.rs`, `isolate.rs` (what cannot be embedded), `verify.rs` (what came late is cleaned out); summaries of long windows in `summarise.rs` |
 
 mod asked;
 mod assemble;
@@ -21,6 +21,7 @@ mod enlist;
 mod forget;
 mod given_up;
 mod hydrate;
+mod index;
 mod isolate;
 mod legs;
 mod links;

@@ -14,19 +14,17 @@ use crate::limits::Limits;
 use crate::model::{Embedder, Summarizer, TokenCounter};
 use crate::record::RecordStore;
 use crate::text::TextStore;
-use crate::time::{Clock, SystemClock, Timestamp};
+use crate::time::{Clock, SystemClock};
 use crate::truth::Truth;
-use crate::upkeep::IndexName;
 use crate::vector::VectorStore;
 use crate::window::{ExtractiveSummarizer, HeuristicCounter};
 
 use super::asked::Asked;
 use super::embed::KeptVectors;
-use super::enlist::Enlistment;
 use super::given_up::GivenUpCounts;
-use super::memory::{Bare, Inner, Memory, TextIndex, VectorIndex};
+use super::index::{Index, Vectors};
+use super::memory::{Bare, Inner, Memory};
 use super::turn::Turn;
-use super::verify::Walk;
 
 /// How many vectors are kept, if nothing else is said.
 const KEPT_VECTORS: usize = 1_000;
@@ -85,13 +83,17 @@ impl WindowConfig {
     }
 }
 
+/// A store of vectors, and who makes them.
+type Meaning = (Arc<dyn VectorStore>, Arc<dyn Embedder>);
+
 /// Puts a [`Memory`] together. Truth is required; each index is optional, and what is missing is left out of searches.
 #[derive(Debug)]
 pub struct MemoryBuilder {
     chat: Truth<dyn ChatStore>,
     records: Truth<dyn RecordStore>,
     text: Option<Arc<dyn TextStore>>,
-    vectors: Option<(Arc<dyn VectorStore>, Arc<dyn Embedder>)>,
+    vectors: Option<Meaning>,
+    beside: Vec<Meaning>,
     cache: Option<(Arc<dyn Cache>, CachePolicy)>,
     guard: Option<GuardPolicy>,
     patience: Duration,
@@ -114,6 +116,7 @@ impl MemoryBuilder {
             records,
             text: None,
             vectors: None,
+            beside: Vec::new(),
             cache: None,
             guard: None,
             patience: PATIENCE,
@@ -140,6 +143,14 @@ impl MemoryBuilder {
     #[must_use]
     pub fn vectors(mut self, store: Arc<dyn VectorStore>, embedder: Arc<dyn Embedder>) -> Self {
         self.vectors = Some((store, embedder));
+        self
+    }
+
+    /// Adds an index of another space beside [`MemoryBuilder::vectors`], as for a change of the embedder. Upkeep fills it, and what
+    /// is forgotten leaves it; it answers vectors of its own space alone.
+    #[must_use]
+    pub fn vectors_beside(mut self, store: Arc<dyn VectorStore>, embedder: Arc<dyn Embedder>) -> Self {
+        self.beside.push((store, embedder));
         self
     }
 
@@ -252,7 +263,7 @@ impl MemoryBuilder {
     ///
     /// # Errors
     /// `Invalid` if the text store holds terms of another analysis, `SpaceMismatch` if the embedder and the vector
-    /// store differ.
+    /// store differ, `Invalid` if two indexes by meaning have one space.
     pub async fn build(self) -> Result<Memory> {
         let (this, bare, cache) = self.layered();
         this.finish(bare, cache).await
@@ -268,10 +279,12 @@ impl MemoryBuilder {
                 let guard = guard(store.backend());
                 Arc::new(Guarded::new(store, guard)) as Arc<dyn TextStore>
             });
-            self.vectors = self.vectors.map(|(store, embedder)| {
+            let guarded = |(store, embedder): Meaning| -> Meaning {
                 let guard = guard(store.backend());
-                (Arc::new(Guarded::new(store, guard)) as Arc<dyn VectorStore>, embedder)
-            });
+                (Arc::new(Guarded::new(store, guard)), embedder)
+            };
+            self.vectors = self.vectors.map(guarded);
+            self.beside = self.beside.into_iter().map(guarded).collect();
         }
         let bare = Bare { chat: Arc::clone(self.chat.store()), records: Arc::clone(self.records.store()) };
         let cache = self.cache.take().map(|(cache, policy)| {
@@ -286,14 +299,18 @@ impl MemoryBuilder {
 
     async fn finish(self, bare: Bare, cache: Option<Arc<CacheLayer>>) -> Result<Memory> {
         let (truths, now) = ([self.chat.upkeep(), self.records.upkeep()], self.clock.now());
-        let mut text = self.text.map(|store| text_index(store, &self.analysis, now)).transpose()?;
-        let mut vectors =
-            self.vectors.map(|(store, embedder)| vector_index(store, embedder, self.embedded, now)).transpose()?;
-        if let Some(index) = &mut text {
-            index.enlistment = Enlistment::begin(&index.name, index.store.incarnation().await, truths, now).await?;
-        }
-        if let Some(index) = &mut vectors {
-            index.enlistment = Enlistment::begin(&index.name, index.store.incarnation().await, truths, now).await?;
+        let text = self.text.map(|store| Index::of_text(store, &self.analysis, now));
+        let vectors = self.vectors.into_iter().chain(self.beside).map(|(store, embedder)| {
+            let (embedded, kept) = (self.embedded.clone(), KeptVectors::new(self.kept_vectors));
+            Index::of_vectors(Vectors { store, embedder, embedded, kept }, now)
+        });
+        let opened = text.into_iter().chain(vectors).collect::<Result<Vec<Index>>>()?;
+        let mut indexes: Vec<Index> = Vec::with_capacity(opened.len());
+        for index in opened {
+            if indexes.iter().any(|other| other.name == index.name) {
+                return Err(Error::invalid(format!("the index {} is there twice", index.name.as_str())));
+            }
+            indexes.push(index.enlisted(truths, now).await?);
         }
         let only_reads = self.chat.store().ping().await.is_ok_and(|health| health.is_read_only);
         let extractive = || Arc::new(ExtractiveSummarizer::new(Arc::clone(&self.counter))) as Arc<dyn Summarizer>;
@@ -302,8 +319,7 @@ impl MemoryBuilder {
             chat: self.chat,
             records: self.records,
             only_reads,
-            text,
-            vectors,
+            indexes,
             cache,
             bare,
             patience: self.patience,
@@ -318,29 +334,8 @@ impl MemoryBuilder {
             turn: Turn::default(),
             accessed: Mutex::default(),
             full: Mutex::new(BTreeSet::new()),
-            kept: KeptVectors::new(self.kept_vectors),
             given_up: GivenUpCounts::default(),
             asked: Asked::default(),
         }))
     }
-}
-
-fn text_index(store: Arc<dyn TextStore>, analysis: &Analysis, now: Timestamp) -> Result<TextIndex> {
-    if store.analysis() != analysis.name() {
-        let what = format!("the text store holds terms of {}, not of {}", store.analysis(), analysis.name());
-        return Err(Error::invalid(what));
-    }
-    let name = IndexName::new(&format!("text/{}", analysis.name()))?;
-    Ok(TextIndex { name, store, enlistment: None, walk: Walk::new(now) })
-}
-
-fn vector_index(
-    store: Arc<dyn VectorStore>,
-    embedder: Arc<dyn Embedder>,
-    embedded: Filter,
-    now: Timestamp,
-) -> Result<VectorIndex> {
-    store.space().check(embedder.space())?;
-    let name = IndexName::new(&format!("vector/{}", store.space().fingerprint()))?;
-    Ok(VectorIndex { name, store, embedder, embedded, enlistment: None, walk: Walk::new(now) })
 }

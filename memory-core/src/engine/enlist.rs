@@ -7,6 +7,7 @@ use crate::recent::RECENT;
 use crate::time::Timestamp;
 use crate::upkeep::{Enlisted, Incarnation, IndexName, Upkeep};
 
+use super::index::Index;
 use super::memory::{Inner, Memory};
 use super::upkeep::UpkeepReport;
 
@@ -64,6 +65,20 @@ impl Enlistment {
     }
 }
 
+impl Index {
+    /// Returns whether it follows truth, and was not retired here.
+    pub(super) fn is_filled(&self) -> bool {
+        self.enlistment.as_ref().is_some_and(|enlistment| !enlistment.known().is_retired)
+    }
+
+    /// Fills it no more.
+    pub(super) fn let_go(&self) {
+        if let Some(enlistment) = &self.enlistment {
+            enlistment.set(Known { is_retired: true, ..enlistment.known() });
+        }
+    }
+}
+
 impl Memory {
     /// Returns the indexes that follow what is stored, also those that no process has open any more, in the order of their
     /// names.
@@ -86,7 +101,7 @@ impl Memory {
         for truth in self.inner.truths() {
             truth.doubt(index).await?;
         }
-        if let Some(enlistment) = self.inner.enlistment(index) {
+        if let Some(enlistment) = self.inner.index(index).and_then(|index| index.enlistment.as_ref()) {
             enlistment.set(Known { is_noted: false, ..enlistment.known() });
         }
         self.inner.changed.notify_one();
@@ -121,37 +136,9 @@ impl Inner {
         Ok(names)
     }
 
-    fn enlistment(&self, index: &IndexName) -> Option<&Enlistment> {
-        let text = self.text.iter().map(|text| (&text.name, &text.enlistment));
-        let vectors = self.vectors.iter().map(|vectors| (&vectors.name, &vectors.enlistment));
-        text.chain(vectors).find(|(name, _)| *name == index).and_then(|(_, enlistment)| enlistment.as_ref())
-    }
-
-    /// Returns whether an index follows truth, and was not retired here.
-    pub(super) fn is_filled(&self, index: &IndexName) -> bool {
-        self.enlistment(index).is_some_and(|enlistment| !enlistment.known().is_retired)
-    }
-
-    /// Fills an index no more.
-    pub(super) fn let_go(&self, index: &IndexName) {
-        if let Some(enlistment) = self.enlistment(index) {
-            enlistment.set(Known { is_retired: true, ..enlistment.known() });
-        }
-    }
-
-    async fn incarnation(&self, index: &IndexName) -> Result<Incarnation> {
-        if let Some(text) = self.text.as_ref().filter(|text| text.name == *index) {
-            return text.store.incarnation().await;
-        }
-        match self.vectors.as_ref().filter(|vectors| vectors.name == *index) {
-            Some(vectors) => vectors.store.incarnation().await,
-            None => Err(Error::invalid("no index of this name is open")),
-        }
-    }
-
     /// Goes on noting what is stored for an index; now and then asks whether its place is still the one that was filled.
-    pub(super) async fn keep_enlisted(&self, index: &IndexName, report: &mut UpkeepReport) {
-        let Some(enlistment) = self.enlistment(index) else { return };
+    pub(super) async fn keep_enlisted(&self, index: &Index, report: &mut UpkeepReport) {
+        let Some(enlistment) = &index.enlistment else { return };
         let (known, now) = (enlistment.known(), self.clock.now());
         let is_recent = known.asked <= now && now.since(known.asked) < RECENT;
         if known.is_retired || is_recent && known.is_noted && known.incarnation.is_some() {
@@ -163,8 +150,8 @@ impl Inner {
         }
     }
 
-    async fn renew(&self, index: &IndexName, known: Known, now: Timestamp, report: &mut UpkeepReport) -> Result<Known> {
-        let incarnation = match self.incarnation(index).await {
+    async fn renew(&self, index: &Index, known: Known, now: Timestamp, report: &mut UpkeepReport) -> Result<Known> {
+        let incarnation = match index.incarnation().await {
             Ok(incarnation) => Some(incarnation),
             // What is noted for it waits until it answers.
             Err(error) => {
@@ -174,7 +161,7 @@ impl Inner {
         };
         let mut is_noted = true;
         for truth in self.truths() {
-            let kept = truth.indexes().await?.into_iter().find(|enlisted| enlisted.name == *index);
+            let kept = truth.indexes().await?.into_iter().find(|enlisted| enlisted.name == index.name);
             let other = kept.as_ref().and_then(|kept| kept.incarnation).filter(|kept| Some(*kept) != incarnation);
             let first = match kept {
                 Some(kept) if kept.is_noted && kept.incarnation.is_some() && kept.incarnation == incarnation => {
@@ -182,13 +169,13 @@ impl Inner {
                 }
                 // Another process has enlisted another place under this name since: to take turns would fill both for ever.
                 Some(_) if other.is_some() && incarnation == known.incarnation => {
-                    let what = format!("fill {} in two places: only the last one follows", index.as_str());
+                    let what = format!("fill {} in two places: only the last one follows", index.name.as_str());
                     report.fail(&Error::Unsupported { backend: "memory", what });
                     continue;
                 }
-                _ => truth.enlist(index, incarnation, STEP).await?,
+                _ => truth.enlist(&index.name, incarnation, STEP).await?,
             };
-            is_noted &= first || self.note_rest(index, truth).await?;
+            is_noted &= first || self.note_rest(&index.name, truth).await?;
         }
         Ok(Known { incarnation, is_noted, asked: now, ..known })
     }

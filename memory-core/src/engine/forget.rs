@@ -65,7 +65,7 @@ impl Scoped {
             }
         };
         let (receipt, uncached) = noting(forgotten).await;
-        self.inner().kept.forget(self.scope());
+        self.inner().indexes.iter().for_each(|index| index.drop_kept(self.scope()));
         let receipt = receipt?.without_cache(uncached).with_unasked(self.inner().unasked(self.scope()).await);
         self.inner().changed.notify_one();
         Ok(receipt)
@@ -191,11 +191,11 @@ impl Inner {
 
     /// Returns the indexes that follow truth and are not open here, with what an owner has noted for each.
     async fn unasked(&self, scope: &Scope) -> Result<Vec<Unasked>> {
-        let open = self.index_names();
-        let unasked = self.following().await?.into_iter().filter(|name| !open.contains(name)).map(|name| async move {
-            let notes = self.backlog_of(scope, &name).await.map(|Backlog { pending, dead }| pending + dead);
-            Unasked { index: name.as_str().to_owned(), notes: notes.ok() }
-        });
+        let unasked =
+            self.following().await?.into_iter().filter(|name| self.index(name).is_none()).map(|name| async move {
+                let notes = self.backlog_of(scope, &name).await.map(|Backlog { pending, dead }| pending + dead);
+                Unasked { index: name.as_str().to_owned(), notes: notes.ok() }
+            });
         Ok(join_all(unasked).await)
     }
 

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use futures_util::future::join_all;
+
 use crate::chat::ChatStore;
 use crate::error::{Error, Result};
 use crate::filter::Filter;
@@ -68,17 +70,9 @@ impl Inner {
     /// The versions that are deleted are read before truth is asked: what is stored under such an id later is newer, and
     /// stays, however late a deletion comes.
     pub(super) async fn delete_absent(&self, scope: &Scope, items: &[ItemId]) -> Vec<(&'static str, Error)> {
-        let text = async {
-            let Some(index) = &self.text else { return Ok(Vec::new()) };
-            index.store.versions(scope, items).await
-        };
-        let vectors = async {
-            let Some(index) = &self.vectors else { return Ok(Vec::new()) };
-            index.store.versions(scope, items).await
-        };
-        let (text, vectors) = tokio::join!(text, vectors);
+        let versions = self.indexes.iter().map(|index| async { (index.part(), index.versions(scope, items).await) });
         let (mut stored, mut failures) = (Vec::new(), Vec::new());
-        for (part, versions) in [("text", text), ("vectors", vectors)] {
+        for (part, versions) in join_all(versions).await {
             match versions {
                 Ok(versions) => stored.extend(versions),
                 Err(error) => failures.push((part, error)),
@@ -94,17 +88,8 @@ impl Inner {
 
     /// Deletes from every index at once and returns the failures.
     pub(super) async fn delete_everywhere(&self, scope: &Scope, what: &Deletion) -> Vec<(&'static str, Error)> {
-        let text = async {
-            let Some(index) = &self.text else { return Ok(()) };
-            index.store.delete(scope, what).await
-        };
-        let vectors = async {
-            let Some(index) = &self.vectors else { return Ok(()) };
-            index.store.delete(scope, what).await
-        };
-        let (text, vectors) = tokio::join!(text, vectors);
-        let named = [("text", text), ("vectors", vectors)];
-        named.into_iter().filter_map(|(part, result)| Some((part, result.err()?))).collect()
+        let deletions = self.indexes.iter().map(|index| async { (index.part(), index.delete(scope, what).await) });
+        join_all(deletions).await.into_iter().filter_map(|(part, deleted)| Some((part, deleted.err()?))).collect()
     }
 }
 

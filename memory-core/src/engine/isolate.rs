@@ -10,7 +10,7 @@ use crate::scope::Scope;
 use crate::text::{Rejected, TextEntry};
 use crate::vector::VectorEntry;
 
-use super::memory::{Inner, VectorIndex};
+use super::index::Vectors;
 use super::project::Document;
 
 /// How long an embedder may take for documents, beside [`EACH`] for every text: as long as some take to load their model.
@@ -34,7 +34,7 @@ impl From<Error> for Setback {
     }
 }
 
-impl Inner {
+impl Vectors {
     /// Embeds all documents in one batch. Where that fails though the embedder answers, those that it fails for are found
     /// by halving and set apart.
     ///
@@ -43,20 +43,19 @@ impl Inner {
     pub(super) async fn embed_all(
         &self,
         scope: &Scope,
-        index: &VectorIndex,
         documents: &[Document],
     ) -> std::result::Result<(Vec<VectorEntry>, Vec<Rejected>), Setback> {
         let (mut entries, mut apart) = (Vec::new(), Vec::new());
         let (mut parts, mut is_asked) = (vec![documents], false);
         while let Some(part) = parts.pop() {
-            let error = match self.embed_documents(scope, index, part).await {
+            let error = match self.embed_documents(scope, part).await {
                 Ok(mut some) => {
                     entries.append(&mut some);
                     continue;
                 }
                 Err(error) => error,
             };
-            if !is_asked && !self.answers(index).await {
+            if !is_asked && !self.answers().await {
                 return Err(Setback { error, is_down: true });
             }
             is_asked = true;
@@ -70,23 +69,18 @@ impl Inner {
         Ok((entries, apart))
     }
 
-    async fn answers(&self, index: &VectorIndex) -> bool {
-        self.embed_in_time(index, &[PROBE]).await.is_ok_and(|vectors| vectors.len() == 1)
+    async fn answers(&self) -> bool {
+        self.embed_in_time(&[PROBE]).await.is_ok_and(|vectors| vectors.len() == 1)
     }
 
     /// Embeds the pieces of the documents in one batch. Documents without words have no entry.
-    async fn embed_documents(
-        &self,
-        scope: &Scope,
-        index: &VectorIndex,
-        documents: &[Document],
-    ) -> Result<Vec<VectorEntry>> {
+    async fn embed_documents(&self, scope: &Scope, documents: &[Document]) -> Result<Vec<VectorEntry>> {
         let pieces = documents.iter().flat_map(|document| &document.pieces);
         let texts: Vec<&str> = pieces.map(String::as_str).collect();
         let look_up = self.kept.look_up(scope, &texts, Purpose::Document);
         let missing = look_up.missing();
-        let made = if missing.is_empty() { Vec::new() } else { self.embed_in_time(index, &missing).await? };
-        let mut vectors = self.kept.complete(index.embedder.as_ref(), look_up, made)?.into_iter();
+        let made = if missing.is_empty() { Vec::new() } else { self.embed_in_time(&missing).await? };
+        let mut vectors = self.kept.complete(self.embedder.as_ref(), look_up, made)?.into_iter();
         let entries = documents.iter().filter_map(|Document { entry, pieces }| {
             let pieces: Vec<Vec<f32>> = vectors.by_ref().take(pieces.len()).collect();
             let TextEntry { item, version, fields, .. } = entry.clone();
@@ -95,7 +89,7 @@ impl Inner {
         Ok(entries.collect())
     }
 
-    async fn embed_in_time(&self, index: &VectorIndex, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+    async fn embed_in_time(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
         let count = u32::try_from(texts.len()).unwrap_or(u32::MAX);
         let limit = PATIENCE.saturating_add(EACH.saturating_mul(count));
         let late = |_| Error::Backend {
@@ -104,6 +98,6 @@ impl Inner {
             transience: Transience::Transient { after: None },
             source: Cause::new(std::io::Error::from(std::io::ErrorKind::TimedOut)),
         };
-        timeout(limit, model::embed(&index.embedder, texts, Purpose::Document)).await.map_err(late)?
+        timeout(limit, model::embed(&self.embedder, texts, Purpose::Document)).await.map_err(late)?
     }
 }

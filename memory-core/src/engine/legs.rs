@@ -18,7 +18,8 @@ use crate::text::{Term, TextHits, TextQuery};
 use crate::vector::{VectorHit, VectorQuery};
 
 use super::hydrate::note;
-use super::memory::{Inner, VectorIndex, unbuilt};
+use super::index::{Index, Vectors};
+use super::memory::{Inner, unbuilt};
 use super::receipt::{Degraded, Stage};
 use super::search::Search;
 use super::terms::Terms;
@@ -87,14 +88,14 @@ impl Inner {
         let mut vector = vector.unwrap_or_else(|(stage, error)| note(&mut degraded, stage, &error));
         vector.retain(|hit| !is_instruction(&hit.fields));
         degraded.extend(self.can_search().err().map(|error| Degraded::new(Stage::Text, &error)));
-        degraded.extend(self.behind_for_ever().map(|(stage, _)| Degraded::new(stage, &unbuilt())));
+        degraded.extend(self.behind_for_ever().map(|index| Degraded::new(index.stage(), &unbuilt())));
         degraded.dedup();
         Legs { terms, left_out, text, spans, vector, asked, limit, degraded }
     }
 
     /// Returns `Ok` if there is an index that words can be sought in.
     pub(super) fn can_search(&self) -> Result<()> {
-        if self.text.is_some() || self.vectors.is_some() {
+        if !self.indexes.is_empty() {
             return Ok(());
         }
         let what = "search: there is no index of words; say where one is by MEMORY_TEXT_URL or `Settings::with_text`";
@@ -114,7 +115,7 @@ impl Inner {
 
     /// Returns the question as the participant it names would ask it; none if it is to be embedded as it stands.
     fn rewritten(&self, search: &Search, asked: &Asked) -> Option<String> {
-        let is_embedded = self.vectors.is_some() && search.vector.is_none() && search.ranking.counts(LegKind::Vector);
+        let is_embedded = self.vectors().is_some() && search.vector.is_none() && search.ranking.counts(LegKind::Vector);
         let speaker = asked.speaker.as_deref().filter(|_| is_embedded)?;
         self.analysis.in_first_person(&search.words, speaker)
     }
@@ -125,10 +126,10 @@ impl Inner {
         query: TextQuery,
         is_sought: bool,
     ) -> impl Future<Output = Result<TextHits>> {
-        let index = self.text.as_ref().filter(|_| is_sought && !query.terms.is_empty());
+        let store = self.text().filter(|_| is_sought && !query.terms.is_empty());
         async move {
-            let Some(index) = index else { return Ok(TextHits::default()) };
-            self.in_time("search words", index.store.search(scope, &query)).await
+            let Some(store) = store else { return Ok(TextHits::default()) };
+            self.in_time("search words", store.search(scope, &query)).await
         }
     }
 
@@ -140,7 +141,11 @@ impl Inner {
         words: &str,
         limit: usize,
     ) -> std::result::Result<Vec<VectorHit>, (Stage, Error)> {
-        let Some(index) = &self.vectors else {
+        let asked = search.vector.as_ref().and_then(|(space, _)| {
+            let mut indexes = self.indexes.iter().filter_map(Index::as_vectors);
+            indexes.find(|index| index.store.space() == space)
+        });
+        let Some(index) = asked.or_else(|| self.vectors()) else {
             let what = "search by a vector: it has no index of vectors".to_owned();
             let error = Error::Unsupported { backend: "memory", what };
             return if search.vector.is_some() { Err((Stage::Vector, error)) } else { Ok(Vec::new()) };
@@ -163,15 +168,15 @@ impl Inner {
     }
 
     /// Returns the vector of a query: one that is kept, else that of the cache, else the embedder's.
-    async fn embed_query(&self, scope: &Scope, index: &VectorIndex, words: &str) -> Result<Vec<f32>> {
+    async fn embed_query(&self, scope: &Scope, index: &Vectors, words: &str) -> Result<Vec<f32>> {
         let embedder = &index.embedder;
-        let look_up = self.kept.look_up(scope, &[words], Purpose::Query);
+        let look_up = index.kept.look_up(scope, &[words], Purpose::Query);
         let made = match &self.cache {
             _ if look_up.missing().is_empty() => Vec::new(),
             Some(cache) => vec![cache.embed_query(scope, embedder, words).await?],
             None => vec![embed(embedder, words).await?],
         };
-        let mut vectors = self.kept.complete(embedder.as_ref(), look_up, made)?;
+        let mut vectors = index.kept.complete(embedder.as_ref(), look_up, made)?;
         vectors.pop().ok_or_else(|| Error::invalid("the embedder gave no vector"))
     }
 

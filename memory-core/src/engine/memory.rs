@@ -11,11 +11,10 @@ use tokio::time::timeout;
 use crate::analysis::Analysis;
 use crate::chat::ChatStore;
 use crate::error::{Cause, Error, Result, Transience};
-use crate::filter::Filter;
 use crate::id::{RecordId, SessionId};
 use crate::layer::CacheLayer;
 use crate::limits::Limits;
-use crate::model::{Embedder, Summarizer, TokenCounter};
+use crate::model::{Summarizer, TokenCounter};
 use crate::record::RecordStore;
 use crate::scope::Scope;
 use crate::store::{Health, Store};
@@ -23,18 +22,14 @@ use crate::text::TextStore;
 use crate::time::{Clock, Timestamp};
 use crate::truth::Truth;
 use crate::upkeep::{Backlog, IndexName};
-use crate::vector::VectorStore;
 
 use super::asked::Asked;
 use super::builder::{MemoryBuilder, WindowConfig};
-use super::embed::KeptVectors;
-use super::enlist::Enlistment;
 use super::given_up::GivenUpCounts;
-use super::receipt::Stage;
+use super::index::{Index, Vectors};
 use super::scoped::Scoped;
 use super::turn::Turn;
 use super::upkeep::{STEP, UpkeepReport};
-use super::verify::Walk;
 
 /// How long a store may take to close.
 const CLOSING: Duration = Duration::from_secs(20);
@@ -51,8 +46,8 @@ pub(super) struct Inner {
     pub(super) records: Truth<dyn RecordStore>,
     /// Whether what is stored may only be read.
     pub(super) only_reads: bool,
-    pub(super) text: Option<TextIndex>,
-    pub(super) vectors: Option<VectorIndex>,
+    /// Of several by meaning the first one answers.
+    pub(super) indexes: Vec<Index>,
     pub(super) cache: Option<Arc<CacheLayer>>,
     pub(super) bare: Bare,
     /// How long a search waits for an index.
@@ -72,8 +67,6 @@ pub(super) struct Inner {
     pub(super) accessed: Mutex<Vec<(Scope, Vec<RecordId>, Timestamp)>>,
     /// Sessions whose window was too full: a hint, renewed by the next append if it is lost.
     pub(super) full: Mutex<BTreeSet<(Scope, SessionId)>>,
-    /// Vectors made lately.
-    pub(super) kept: KeptVectors,
     /// How many items were given up while their notes went on.
     pub(super) given_up: GivenUpCounts,
     /// Budgets that the store does not know of yet.
@@ -86,29 +79,6 @@ pub(super) struct Inner {
 pub(super) struct Bare {
     pub(super) chat: Arc<dyn ChatStore>,
     pub(super) records: Arc<dyn RecordStore>,
-}
-
-#[derive(Debug)]
-pub(super) struct TextIndex {
-    pub(super) name: IndexName,
-    pub(super) store: Arc<dyn TextStore>,
-    /// None where truth may only be read and had not noted anything for it.
-    pub(super) enlistment: Option<Enlistment>,
-    /// How far it is compared with truth.
-    pub(super) walk: Walk,
-}
-
-#[derive(Debug)]
-pub(super) struct VectorIndex {
-    pub(super) name: IndexName,
-    pub(super) store: Arc<dyn VectorStore>,
-    pub(super) embedder: Arc<dyn Embedder>,
-    /// What is embedded.
-    pub(super) embedded: Filter,
-    /// None where truth may only be read and had not noted anything for it.
-    pub(super) enlistment: Option<Enlistment>,
-    /// How far it is compared with truth.
-    pub(super) walk: Walk,
 }
 
 /// How a store is.
@@ -184,9 +154,10 @@ impl Memory {
         let stores = join_all(self.inner.stores().into_iter().map(|(part, store)| async move {
             StoreStatus { part, backend: store.backend(), health: store.ping().await }
         }));
-        let indexes = self
-            .inner
-            .indexes(|name| async move { self.inner.backlog(&name).await }, |name| self.inner.given_up.of_all(name));
+        let indexes = self.inner.status_of_indexes(
+            |name| async move { self.inner.backlog(&name).await },
+            |name| self.inner.given_up.of_all(name),
+        );
         let (stores, indexes) = tokio::join!(stores, indexes);
         Status { stores, indexes }
     }
@@ -230,27 +201,33 @@ impl Inner {
     pub(super) fn stores(&self) -> Vec<(&'static str, Arc<dyn Store>)> {
         let mut stores: Vec<(&'static str, Arc<dyn Store>)> =
             vec![("chat", self.chat.store().clone()), ("records", self.records.store().clone())];
-        stores.extend(self.text.iter().map(|index| ("text", index.store.clone() as Arc<dyn Store>)));
-        stores.extend(self.vectors.iter().map(|index| ("vectors", index.store.clone() as Arc<dyn Store>)));
+        stores.extend(self.indexes.iter().map(|index| (index.part(), index.store())));
         stores.extend(self.cache.iter().map(|layer| ("cache", layer.cache().clone() as Arc<dyn Store>)));
         stores
     }
 
-    pub(super) fn index_names(&self) -> Vec<IndexName> {
-        let text = self.text.iter().map(|index| index.name.clone());
-        text.chain(self.vectors.iter().map(|index| index.name.clone())).collect()
+    /// Returns the index of this name, if it is open here.
+    pub(super) fn index(&self, name: &IndexName) -> Option<&Index> {
+        self.indexes.iter().find(|index| index.name == *name)
     }
 
-    /// Returns the stages whose index holds nothing of what is stored, or not all, and never will.
-    pub(super) fn behind_for_ever(&self) -> impl Iterator<Item = (Stage, &IndexName)> {
-        let text = self.text.iter().filter(|index| index.enlistment.is_none()).map(|index| (Stage::Text, &index.name));
-        let vectors =
-            self.vectors.iter().filter(|index| index.enlistment.is_none()).map(|index| (Stage::Vector, &index.name));
-        text.chain(vectors)
+    /// Returns the index by words.
+    pub(super) fn text(&self) -> Option<&Arc<dyn TextStore>> {
+        self.indexes.iter().find_map(Index::as_text)
+    }
+
+    /// Returns the index by meaning that answers.
+    pub(super) fn vectors(&self) -> Option<&Vectors> {
+        self.indexes.iter().find_map(Index::as_vectors)
+    }
+
+    /// Returns the indexes that hold nothing of what is stored, or not all, and never will.
+    pub(super) fn behind_for_ever(&self) -> impl Iterator<Item = &Index> {
+        self.indexes.iter().filter(|index| index.enlistment.is_none())
     }
 
     pub(super) async fn backlog(&self, index: &IndexName) -> Result<Backlog> {
-        if self.behind_for_ever().any(|(_, name)| name == index) {
+        if self.behind_for_ever().any(|behind| behind.name == *index) {
             return Err(unbuilt());
         }
         let (chat, records) = (self.chat.upkeep(), self.records.upkeep());
@@ -259,12 +236,12 @@ impl Inner {
     }
 
     /// Returns how each index is. Truth is asked once, for all of them, whether what it holds is noted.
-    async fn indexes<F: Future<Output = Result<Backlog>>>(
+    async fn status_of_indexes<F: Future<Output = Result<Backlog>>>(
         &self,
         backlog: impl Fn(IndexName) -> F,
         given_up: impl Fn(&IndexName) -> u64,
     ) -> Vec<IndexStatus> {
-        let names = self.index_names();
+        let names: Vec<IndexName> = self.indexes.iter().map(|index| index.name.clone()).collect();
         let backlogs = join_all(names.iter().cloned().map(backlog));
         let (backlogs, enlisted) = tokio::join!(backlogs, self.enlisted());
         let is_noted = |name: &IndexName| {
@@ -287,7 +264,10 @@ impl Inner {
 
     /// Returns how far each index is behind for one owner.
     pub(super) async fn indexes_of(&self, scope: &Scope) -> Vec<IndexStatus> {
-        self.indexes(|name| async move { self.backlog_of(scope, &name).await }, |name| self.given_up.of(scope, name))
-            .await
+        self.status_of_indexes(
+            |name| async move { self.backlog_of(scope, &name).await },
+            |name| self.given_up.of(scope, name),
+        )
+        .await
     }
 }

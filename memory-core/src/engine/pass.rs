@@ -8,8 +8,9 @@ use crate::id::ItemId;
 use crate::scope::Scope;
 use crate::text::Rejected;
 use crate::time::Timestamp;
-use crate::upkeep::{IndexName, LONGEST_WAIT, Note, Outcome, Target, Upkeep};
+use crate::upkeep::{LONGEST_WAIT, Note, Outcome, Target, Upkeep};
 
+use super::index::Index;
 use super::isolate::Setback;
 use super::memory::Inner;
 use super::project::{Untaken, Work};
@@ -78,14 +79,14 @@ impl Inner {
         for truth in truths {
             self.sweep(truth.as_ref(), &mut pass).await;
         }
-        for index in self.index_names() {
-            self.keep_enlisted(&index, &mut pass.report).await;
+        for index in &self.indexes {
+            self.keep_enlisted(index, &mut pass.report).await;
             for truth in truths {
-                if !self.follow(&index, truth.as_ref(), &mut pass).await {
+                if !self.follow(index, truth.as_ref(), &mut pass).await {
                     break;
                 }
             }
-            self.verify(&index, &mut pass.report).await;
+            self.verify(index, &mut pass.report).await;
         }
         self.write_accesses(&mut pass.report).await;
         self.summarise_full(&mut pass.report).await;
@@ -109,10 +110,10 @@ impl Inner {
 
     /// Works through the notes of one index that are due, a batch at a time; each once. Returns whether the index can take
     /// those of another truth store.
-    async fn follow(&self, index: &IndexName, truth: &dyn Upkeep, pass: &mut Pass) -> bool {
+    async fn follow(&self, index: &Index, truth: &dyn Upkeep, pass: &mut Pass) -> bool {
         let (mut seen, mut limit) = (Seen::default(), NOTES);
         while !self.turn.is_ending() {
-            let Some(found) = pass.answer(truth.pending(index, self.clock.now(), limit).await) else { break };
+            let Some(found) = pass.answer(truth.pending(&index.name, self.clock.now(), limit).await) else { break };
             pass.has_answered = true;
             let is_all = found.len() < limit;
             if found.iter().any(|note| seen.is_stuck(note)) {
@@ -128,7 +129,7 @@ impl Inner {
                 continue;
             }
             let Batch { mut outcomes, sights, is_down } = self.batch(index, notes, &mut pass.report).await;
-            if let Err(error) = self.flush(index).await {
+            if let Err(error) = index.flush().await {
                 // Nothing put since the last flush is sure to be findable.
                 let undo = |(note, outcome)| match outcome {
                     Outcome::Done { .. } => self.failed(note, &error, false, &mut pass.report),
@@ -156,7 +157,7 @@ impl Inner {
     }
 
     /// Carries out as many notes as fit into one batch; the others stay pending.
-    async fn batch(&self, index: &IndexName, notes: Vec<Note>, report: &mut UpkeepReport) -> Batch {
+    async fn batch(&self, index: &Index, notes: Vec<Note>, report: &mut UpkeepReport) -> Batch {
         let mut batch = Batch::default();
         // Notes of one owner go together; one that has failed goes alone, so that it takes no other with it again.
         let mut works: BTreeMap<(Scope, usize), Vec<Work>> = BTreeMap::new();
@@ -206,7 +207,7 @@ impl Inner {
     /// Returns what becomes of a note that was carried out but for some of its items.
     fn outcome(
         &self,
-        index: &IndexName,
+        index: &Index,
         work: Work,
         items: &[ItemId],
         untaken: &Untaken,
@@ -238,7 +239,7 @@ impl Inner {
         if !lost.is_empty() {
             report.rejected += lost.len();
             lost.iter().for_each(|rejected| report.give_up(&note.scope, rejected));
-            self.given_up.add(&note.scope, index, lost.len() as u64);
+            self.given_up.add(&note.scope, &index.name, lost.len() as u64);
         }
         (note, Outcome::Done { through })
     }
@@ -262,10 +263,10 @@ impl Inner {
 }
 
 /// Settles notes; where that fails, owner by owner, so that one holds up no other.
-async fn settle(index: &IndexName, truth: &dyn Upkeep, outcomes: &[(Note, Outcome)], seen: &mut Seen, pass: &mut Pass) {
-    let is_done = truth.settle(index, outcomes).await.is_ok();
+async fn settle(index: &Index, truth: &dyn Upkeep, outcomes: &[(Note, Outcome)], seen: &mut Seen, pass: &mut Pass) {
+    let is_done = truth.settle(&index.name, outcomes).await.is_ok();
     for of_owner in outcomes.chunk_by(|(one, _), (other, _)| one.scope == other.scope) {
-        let is_done = is_done || pass.answer(truth.settle(index, of_owner).await).is_some();
+        let is_done = is_done || pass.answer(truth.settle(&index.name, of_owner).await).is_some();
         of_owner.iter().for_each(|(note, outcome)| seen.note(note, outcome, is_done));
     }
 }

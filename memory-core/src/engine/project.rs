@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use crate::chat::SessionState;
 use crate::error::{Error, Result};
-use crate::fields::Fields;
 use crate::id::{ItemId, RecordId, Seq, SeqRange, SessionId, Version};
 use crate::index::{
     NEIGHBOURS, PIECE_WORDS, deleted_version, message_entries, message_pieces, record_entry, record_pieces,
@@ -14,9 +13,11 @@ use crate::index::{
 use crate::message::Message;
 use crate::record::StoredRecord;
 use crate::scope::{Epoch, Scope};
+use crate::store::Store;
 use crate::text::{Deletion, Rejected, TextEntry, Visibility};
-use crate::upkeep::{IndexName, Note, Target};
+use crate::upkeep::{Note, Target};
 
+use super::index::{Index, Kind};
 use super::isolate::Setback;
 use super::memory::Inner;
 use super::sight::Sight;
@@ -88,7 +89,7 @@ impl Work {
 
 impl Inner {
     /// Reads what one slice of a note asks for. An erasure is carried out at once.
-    pub(super) async fn prepare(&self, index: &IndexName, note: Note) -> std::result::Result<Work, (Note, Error)> {
+    pub(super) async fn prepare(&self, index: &Index, note: Note) -> std::result::Result<Work, (Note, Error)> {
         match self.read_note(index, &note).await {
             Ok((through, deletions, documents, sight)) => {
                 let sight = sight.filter(|_| !documents.is_empty());
@@ -100,14 +101,14 @@ impl Inner {
 
     async fn read_note(
         &self,
-        index: &IndexName,
+        index: &Index,
         note: &Note,
     ) -> Result<(Seq, Vec<Deletion>, Vec<Document>, Option<Sight>)> {
         match &note.target {
             Target::Messages(session) => {
                 let upto = Seq(note.upto.0.min(note.from.0.saturating_add(SLICE - 1)));
                 // The messages around have another neighbour, whose words they borrow.
-                let borrowing = if self.embeds(index) { 0 } else { NEIGHBOURS };
+                let borrowing = if index.as_vectors().is_some() { 0 } else { NEIGHBOURS };
                 let from = Seq(note.from.0.saturating_sub(borrowing).max(1));
                 let last = if upto < note.from { upto } else { Seq(upto.0.saturating_add(borrowing)) };
                 let range = SeqRange { first: from, last };
@@ -139,14 +140,8 @@ impl Inner {
 
     /// Reads the messages of `range`, those around them whose words they borrow, and for search by words the whole spans
     /// they stand in.
-    async fn read_messages(
-        &self,
-        index: &IndexName,
-        scope: &Scope,
-        session: &SessionId,
-        range: SeqRange,
-    ) -> Result<Read> {
-        let embeds = self.embeds(index);
+    async fn read_messages(&self, index: &Index, scope: &Scope, session: &SessionId, range: SeqRange) -> Result<Read> {
+        let embeds = index.as_vectors().is_some();
         let needed = if embeds { |range| range } else { around };
         let Stretch { range, state, rows } = self.read_stretch(scope, session, range, needed).await?;
         self.note_if_full(scope, session, &state);
@@ -157,7 +152,7 @@ impl Inner {
         let messages: HashMap<ItemId, &Arc<Message>> =
             rows.filter_map(|row| Some((ItemId::Message(row.id), row.message.as_ref()?))).collect();
         let documents = changes.puts.into_iter().map(|entry| {
-            let message = messages.get(&entry.item).filter(|_| self.is_embedded(&entry.fields));
+            let message = messages.get(&entry.item).filter(|_| index.embeds(&entry.fields));
             let pieces = message.map(|message| message_pieces(message, PIECE_WORDS)).unwrap_or_default();
             Document { entry, pieces }
         });
@@ -169,12 +164,12 @@ impl Inner {
     /// the next flush.
     pub(super) async fn carry_out(
         &self,
-        index: &IndexName,
+        index: &Index,
         scope: &Scope,
         works: &mut [Work],
     ) -> std::result::Result<Untaken, Setback> {
         for deletion in works.iter().flat_map(|work| &work.deletions) {
-            self.delete_from(index, scope, deletion).await?;
+            index.delete(scope, deletion).await?;
         }
         let documents: Vec<Document> = works.iter_mut().flat_map(|work| work.documents.drain(..)).collect();
         self.put(index, scope, documents).await
@@ -182,21 +177,22 @@ impl Inner {
 
     async fn put(
         &self,
-        index: &IndexName,
+        index: &Index,
         scope: &Scope,
         documents: Vec<Document>,
     ) -> std::result::Result<Untaken, Setback> {
         if documents.is_empty() {
             return Ok(Untaken::default());
         }
-        let (rejected, unmade) = if let Some(text) = self.text.as_ref().filter(|text| text.name == *index) {
-            let entries: Vec<TextEntry> = documents.into_iter().map(|document| document.entry).collect();
-            (text.store.put(scope, &entries, Visibility::AfterFlush).await?, Vec::new())
-        } else if let Some(vectors) = self.vectors.as_ref().filter(|vectors| vectors.name == *index) {
-            let (entries, unmade) = self.embed_all(scope, vectors, &documents).await?;
-            (vectors.store.put(scope, &entries, Visibility::AfterFlush).await?, unmade)
-        } else {
-            return Ok(Untaken::default());
+        let (rejected, unmade) = match &index.kind {
+            Kind::Text(store) => {
+                let entries: Vec<TextEntry> = documents.into_iter().map(|document| document.entry).collect();
+                (store.put(scope, &entries, Visibility::AfterFlush).await?, Vec::new())
+            }
+            Kind::Vectors(vectors) => {
+                let (entries, unmade) = vectors.embed_all(scope, &documents).await?;
+                (vectors.store.put(scope, &entries, Visibility::AfterFlush).await?, unmade)
+            }
         };
         let (delayed, refused) = rejected.into_iter().partition(|rejected| rejected.error.is_retryable());
         Ok(Untaken { refused, delayed, unmade })
@@ -205,7 +201,7 @@ impl Inner {
     /// Puts some messages of a session into an index as truth holds them now. Findable after the next flush.
     pub(super) async fn put_messages(
         &self,
-        index: &IndexName,
+        index: &Index,
         scope: &Scope,
         session: &SessionId,
         range: SeqRange,
@@ -214,7 +210,7 @@ impl Inner {
         loop {
             let read = self.read_messages(index, scope, session, left).await?;
             let new = Sight::of_messages(scope, &read.state, range, &read.documents);
-            self.delete_from(index, scope, &read.forgotten).await?;
+            index.delete(scope, &read.forgotten).await?;
             self.put(index, scope, read.documents).await.map_err(|setback| setback.error)?;
             let all = sight.map_or(new.clone(), |sight| sight.and(new));
             left.first = Seq(read.last.0.saturating_add(1));
@@ -226,7 +222,7 @@ impl Inner {
     }
 
     /// Puts a record into an index as truth holds it now, if it does. Findable after the next flush.
-    pub(super) async fn put_record(&self, index: &IndexName, scope: &Scope, id: RecordId) -> Result<Sight> {
+    pub(super) async fn put_record(&self, index: &Index, scope: &Scope, id: RecordId) -> Result<Sight> {
         let epoch = self.records.upkeep().epoch(scope).await?;
         let stored = self.bare.records.get(scope, &[id]).await?.pop();
         let sight = Sight::of_record(scope, id, stored.as_ref().map(|stored| stored.version), epoch);
@@ -235,63 +231,24 @@ impl Inner {
         Ok(sight)
     }
 
-    fn is_embedded(&self, fields: &Fields) -> bool {
-        self.vectors.as_ref().is_some_and(|vectors| vectors.embedded.matches(fields))
-    }
-
-    /// Returns whether the index holds vectors, which no neighbour changes.
-    fn embeds(&self, index: &IndexName) -> bool {
-        self.vectors.as_ref().is_some_and(|vectors| vectors.name == *index)
-    }
-
-    fn document_of(&self, index: &IndexName, stored: &StoredRecord, epoch: Epoch) -> Document {
+    fn document_of(&self, index: &Index, stored: &StoredRecord, epoch: Epoch) -> Document {
         let entry = record_entry(&self.analysis, stored, epoch);
-        let is_embedded = self.embeds(index) && self.is_embedded(&entry.fields);
+        let is_embedded = index.embeds(&entry.fields);
         let pieces = if is_embedded { record_pieces(&stored.record, PIECE_WORDS) } else { Vec::new() };
         Document { entry, pieces }
     }
 
-    /// Makes everything put into an index findable.
-    pub(super) async fn flush(&self, index: &IndexName) -> Result<()> {
-        if let Some(text) = self.text.as_ref().filter(|text| text.name == *index) {
-            text.store.flush().await?;
-        }
-        if let Some(vectors) = self.vectors.as_ref().filter(|vectors| vectors.name == *index) {
-            vectors.store.flush().await?;
-        }
-        Ok(())
-    }
-
     /// Goes on with an erasure that was cut short: truth first, then this index.
-    async fn go_on_erasing(&self, index: &IndexName, note: &Note) -> Result<()> {
-        self.kept.forget(&note.scope);
-        let mut stores = self.stores();
-        let this = |part: &str| match part {
-            "text" => self.text.as_ref().is_some_and(|text| text.name == *index),
-            "vectors" => self.vectors.as_ref().is_some_and(|vectors| vectors.name == *index),
-            _ => true,
-        };
-        stores.retain(|(part, _)| this(part));
-        for (_, store) in stores {
+    async fn go_on_erasing(&self, index: &Index, note: &Note) -> Result<()> {
+        index.drop_kept(&note.scope);
+        let truth: [Arc<dyn Store>; 2] = [self.chat.store().clone(), self.records.store().clone()];
+        let cache = self.cache.iter().map(|layer| layer.cache().clone() as Arc<dyn Store>);
+        for store in truth.into_iter().chain([index.store()]).chain(cache) {
             let erased = store.erase(&note.scope, note.epoch).await?;
             if erased.remaining > 0 {
                 let what = format!("erase the {} items that remain", erased.remaining);
                 return Err(Error::Unsupported { backend: store.backend(), what });
             }
-        }
-        Ok(())
-    }
-
-    pub(super) async fn delete_from(&self, index: &IndexName, scope: &Scope, what: &Deletion) -> Result<()> {
-        if matches!(what, Deletion::Items(items) if items.is_empty()) {
-            return Ok(());
-        }
-        if let Some(text) = self.text.as_ref().filter(|text| text.name == *index) {
-            text.store.delete(scope, what).await?;
-        }
-        if let Some(vectors) = self.vectors.as_ref().filter(|vectors| vectors.name == *index) {
-            self.kept.forget(scope);
-            vectors.store.delete(scope, what).await?;
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use crate::scope::Scope;
 use crate::text::Deletion;
 use crate::upkeep::IndexName;
 
+use super::index::Index;
 use super::memory::{Inner, Memory};
 
 /// Owners, sessions and records that are read together.
@@ -26,26 +27,26 @@ impl Memory {
     pub async fn retire(&self, index: &IndexName) -> Result<bool> {
         self.check_follows(index).await?;
         let inner = &self.inner;
-        let is_open = inner.index_names().contains(index);
-        if is_open {
+        let open = inner.index(index);
+        if let Some(open) = open {
             self.upkeep_once().await?;
             if inner.backlog(index).await?.pending > 0 {
                 let what = format!("empty {} before all notes for it are carried out", index.as_str());
                 return Err(Error::Unsupported { backend: "memory", what });
             }
-            inner.let_go(index);
-            inner.empty(index).await?;
+            open.let_go();
+            inner.empty(open).await?;
         }
         for truth in inner.truths() {
             truth.retire(index).await?;
         }
-        Ok(is_open)
+        Ok(open.is_some())
     }
 }
 
 impl Inner {
     /// Takes all that truth holds out of an index.
-    async fn empty(&self, index: &IndexName) -> Result<()> {
+    async fn empty(&self, index: &Index) -> Result<()> {
         for truth in self.truths() {
             let mut after: Option<Scope> = None;
             loop {
@@ -57,17 +58,17 @@ impl Inner {
                 after = Some(last);
             }
         }
-        self.flush(index).await
+        index.flush().await
     }
 
-    async fn empty_of(&self, index: &IndexName, scope: &Scope) -> Result<()> {
+    async fn empty_of(&self, index: &Index, scope: &Scope) -> Result<()> {
         let mut after = None;
         loop {
             let page = self.chat.store().sessions(scope, after.as_ref(), PAGE).await?;
             let Some(last) = page.last().map(|state| state.session.clone()) else { break };
             for state in page {
                 let through = session_version(&state, u64::MAX);
-                self.delete_from(index, scope, &Deletion::Session(state.session, through)).await?;
+                index.delete(scope, &Deletion::Session(state.session, through)).await?;
             }
             after = Some(last);
         }
@@ -77,7 +78,7 @@ impl Inner {
             let Some(last) = page.last().map(|row| row.record.id) else { return Ok(()) };
             let item = |row: &StoredRecord| (ItemId::Record(row.record.id), Version { epoch, revision: row.version });
             let items = page.iter().map(item).collect();
-            self.delete_from(index, scope, &Deletion::Items(items)).await?;
+            index.delete(scope, &Deletion::Items(items)).await?;
             after = Some(last);
         }
     }

@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 use crate::id::{ItemId, RecordId, Seq, SeqRange, SessionId, Version};
 use crate::scope::{Epoch, Scope};
 use crate::text::Deletion;
-use crate::upkeep::IndexName;
 
+use super::index::Index;
 use super::memory::Inner;
 use super::project::Document;
 
@@ -66,7 +66,7 @@ fn items(documents: &[Document]) -> Vec<(ItemId, Version)> {
 impl Inner {
     /// Puts what truth holds now in place of what was put, wherever truth has changed since. To be called when what was put can
     /// be found. Returns what failed, by the place of its sight.
-    pub(super) async fn put_true(&self, index: &IndexName, sights: Vec<Sight>) -> Vec<(usize, Error)> {
+    pub(super) async fn put_true(&self, index: &Index, sights: Vec<Sight>) -> Vec<(usize, Error)> {
         let records = self.versions_of(&sights).await;
         let changes = sights.iter().map(|sight| self.has_changed(sight, &records));
         let changes = join_all(changes).await;
@@ -83,7 +83,7 @@ impl Inner {
     }
 
     /// Puts what truth holds now in place of what was put, until truth stands still meanwhile.
-    async fn put_until_true(&self, index: &IndexName, mut sight: Sight) -> Result<()> {
+    async fn put_until_true(&self, index: &Index, mut sight: Sight) -> Result<()> {
         for _ in 0..LOOKS {
             sight = self.put_instead(index, sight).await?;
             let records = self.versions_of(std::slice::from_ref(&sight)).await;
@@ -94,24 +94,24 @@ impl Inner {
         Err(Error::Conflict)
     }
 
-    async fn put_instead(&self, index: &IndexName, old: Sight) -> Result<Sight> {
+    async fn put_instead(&self, index: &Index, old: Sight) -> Result<Sight> {
         let new = match &old.seen {
             Seen::Messages { session, range, .. } => self.put_messages(index, &old.scope, session, *range).await?,
             Seen::Record(id, _) => self.put_record(index, &old.scope, *id).await?,
         };
         let stays = |item: &ItemId| new.items.iter().any(|(new, _)| new == item);
         let gone = old.items.into_iter().filter(|(item, _)| !stays(item)).collect();
-        self.delete_from(index, &old.scope, &Deletion::Items(gone)).await?;
-        self.flush(index).await?;
+        index.delete(&old.scope, &Deletion::Items(gone)).await?;
+        index.flush().await?;
         Ok(new)
     }
 
     /// Puts some messages of a session, whose neighbours have changed, into the text index again, findable on return.
     pub(super) async fn index_again(&self, scope: &Scope, session: &SessionId, from: Seq, upto: Seq) -> Result<()> {
-        let Some(index) = self.text.as_ref().map(|text| text.name.clone()) else { return Ok(()) };
-        let sight = self.put_messages(&index, scope, session, SeqRange { first: from, last: upto }).await?;
-        self.flush(&index).await?;
-        self.put_true(&index, vec![sight]).await.pop().map_or(Ok(()), |(_, error)| Err(error))
+        let Some(index) = self.indexes.iter().find(|index| index.as_text().is_some()) else { return Ok(()) };
+        let sight = self.put_messages(index, scope, session, SeqRange { first: from, last: upto }).await?;
+        index.flush().await?;
+        self.put_true(index, vec![sight]).await.pop().map_or(Ok(()), |(_, error)| Err(error))
     }
 
     /// Returns the versions that truth holds of the records among `sights`, owner by owner.

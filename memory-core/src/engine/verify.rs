@@ -26,6 +26,7 @@ use crate::time::Timestamp;
 use crate::upkeep::IndexName;
 
 use super::hydrate::{as_message, as_record};
+use super::index::Index;
 use super::memory::Inner;
 use super::upkeep::UpkeepReport;
 
@@ -77,26 +78,18 @@ impl Walk {
 
 impl Inner {
     /// Takes a step of the walk through an index, if it is time. What cannot be compared now is left to the next round.
-    pub(super) async fn verify(&self, index: &IndexName, report: &mut UpkeepReport) {
-        let Some(walk) = self.walk(index) else { return };
-        if self.turn.is_ending() {
+    pub(super) async fn verify(&self, index: &Index, report: &mut UpkeepReport) {
+        if self.turn.is_ending() || !index.is_filled() {
             return;
         }
-        let Some(step) = walk.take(self.clock.now()) else { return };
-        if let Err(error) = self.go_on(index, walk, step, report).await {
+        let Some(step) = index.walk.take(self.clock.now()) else { return };
+        if let Err(error) = self.go_on(index, step, report).await {
             report.fail(&error);
         }
     }
 
-    /// Returns the walk through an index that is filled here.
-    fn walk(&self, index: &IndexName) -> Option<&Walk> {
-        let text = self.text.iter().map(|text| (&text.name, &text.walk));
-        let vectors = self.vectors.iter().map(|vectors| (&vectors.name, &vectors.walk));
-        text.chain(vectors).find(|(name, _)| *name == index).map(|(_, walk)| walk).filter(|_| self.is_filled(index))
-    }
-
-    async fn go_on(&self, index: &IndexName, walk: &Walk, step: Step, report: &mut UpkeepReport) -> Result<()> {
-        let followed = self.followed(index).await?;
+    async fn go_on(&self, index: &Index, step: Step, report: &mut UpkeepReport) -> Result<()> {
+        let (followed, walk) = (self.followed(&index.name).await?, &index.walk);
         let Step { owner: last, mut item, .. } = step;
         let mut owners = self.owners_after(last.as_ref()).await?;
         if let Some(begun) = last.filter(|_| item.is_some()) {
@@ -107,7 +100,7 @@ impl Inner {
             let after = item.take();
             // Whatever comes of it, the next step looks further on.
             walk.stands_at(Some(owner.clone()), None);
-            let mut page = self.scan(index, &owner, after.as_ref(), left).await?;
+            let mut page = index.scan(&owner, after.as_ref(), left).await?;
             let is_all = page.len() < left;
             left = left.saturating_sub(page.len());
             if let Some((last, _)) = page.last().filter(|_| !is_all) {
@@ -116,9 +109,13 @@ impl Inner {
             page.retain(|(item, _)| followed.contains(&item.unit()));
             let absent = self.absent(&owner, page).await.map_err(|(_, error)| error)?;
             if !absent.is_empty() {
-                tracing::warn!(index = index.as_str(), entries = absent.len(), "an index held what truth does not");
+                tracing::warn!(
+                    index = index.name.as_str(),
+                    entries = absent.len(),
+                    "an index held what truth does not"
+                );
                 let count = absent.len();
-                self.delete_from(index, &owner, &Deletion::Items(absent)).await?;
+                index.delete(&owner, &Deletion::Items(absent)).await?;
                 report.cleaned += count;
             }
             if !is_all {
@@ -154,22 +151,6 @@ impl Inner {
         owners.dedup();
         owners.truncate(OWNERS);
         Ok(owners)
-    }
-
-    async fn scan(
-        &self,
-        index: &IndexName,
-        scope: &Scope,
-        after: Option<&ItemId>,
-        limit: usize,
-    ) -> Result<Vec<(ItemId, Version)>> {
-        if let Some(text) = self.text.as_ref().filter(|text| text.name == *index) {
-            return text.store.scan(scope, after, limit).await;
-        }
-        match self.vectors.as_ref().filter(|vectors| vectors.name == *index) {
-            Some(vectors) => vectors.store.scan(scope, after, limit).await,
-            None => Ok(Vec::new()),
-        }
     }
 
     /// Returns those of an owner's entries that truth does not hold. Their versions were read before, so a deletion up to them

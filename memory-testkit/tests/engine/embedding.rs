@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use memory_core::Result;
-use memory_core::engine::{Forget, Search};
+use memory_core::engine::{Forget, Memory, Search};
 use memory_core::model::{Embedder, Purpose};
-use memory_core::reference::MemVectors;
-use memory_core::vector::EmbeddingSpace;
+use memory_core::reference::{MemChat, MemRecords, MemVectors};
+use memory_core::vector::{EmbeddingSpace, VectorStore as _};
+use memory_core::{Error, Result, Truth};
 use memory_testkit::doubles::FakeEmbedder;
 
 use crate::bench::{Bench, Taps, session};
@@ -102,4 +102,41 @@ async fn what_an_owner_forgets_is_embedded_anew_and_what_others_said_is_not() {
     }
     bench.tend().await;
     assert_eq!(told.take(), ["the same"]);
+}
+
+#[tokio::test]
+async fn an_index_beside_is_filled_and_forgets_and_does_not_answer_words() {
+    let (first, second) = (Told::new(), Arc::new(FakeEmbedder::new(8)));
+    let stores = [first.space(), second.space()].map(|space| Arc::new(MemVectors::new(space.clone())));
+    let [vectors, beside] = stores.clone();
+    let bench = Bench::with(Taps::default(), |builder| {
+        builder.vectors(vectors, first.clone()).vectors_beside(beside, second.clone())
+    })
+    .await;
+    let message = bench.user("one");
+    let id = message.id;
+    bench.session("ada").append(vec![message]).await.unwrap();
+    bench.tend().await;
+    let ada = bench.owner("ada");
+    let held = async |store: &MemVectors| store.scan(ada.scope(), None, 10).await.unwrap().len();
+    assert_eq!((held(&stores[0]).await, held(&stores[1]).await), (1, 1));
+    assert_eq!(bench.memory.status().await.indexes.len(), 3);
+    first.take();
+    assert_eq!(ada.search(&Search::new("two")).await.unwrap().hits.len(), 1);
+    assert_eq!(first.take(), ["two"]);
+    let vector = second.embed(&["one"], Purpose::Query).await.unwrap().remove(0);
+    let by_vector = Search::new("").vector(second.space().clone(), vector);
+    assert_eq!(ada.search(&by_vector).await.unwrap().hits.len(), 1);
+    assert!(ada.forget(&Forget::Messages(vec![id])).await.unwrap().complete);
+    assert_eq!((held(&stores[0]).await, held(&stores[1]).await), (0, 0));
+}
+
+#[tokio::test]
+async fn two_indexes_of_one_space_are_refused() {
+    let embedder = Arc::new(FakeEmbedder::new(8));
+    let store = || Arc::new(MemVectors::new(embedder.space().clone()));
+    let (chat, records) = (Truth::chat(Arc::<MemChat>::default()), Truth::records(Arc::<MemRecords>::default()));
+    let builder = Memory::builder(chat, records).vectors(store(), embedder.clone());
+    let refused = builder.vectors_beside(store(), embedder.clone()).build().await;
+    assert!(matches!(refused, Err(Error::Invalid { .. })), "{refused:?}");
 }
