@@ -101,7 +101,7 @@ impl Database {
             settings = settings.with_embedder(embedder);
         }
         let stores = connect(settings).await?;
-        if wished == Some(Embedding::Local) && stores.vectors.is_none() {
+        if wished == Some(Embedding::Local) && stores.vectors.is_empty() {
             let what = "no place for vectors: this database holds none, so name one by MEMORY_VECTORS_URL";
             return Err(Failure::Usage(what.to_owned()));
         }
@@ -124,7 +124,7 @@ impl Database {
             Some(tokens) => WindowConfig::default().with_limit(tokens),
             None => WindowConfig::default().with_summaries(false),
         };
-        Ok(stores.builder().counter(counter()).window(window).build().await?)
+        Ok(memory::over(stores).counter(counter()).window(window).build().await?)
     }
 }
 

@@ -15,7 +15,7 @@ async fn probe(mut url: String) -> memory::Result<Health> {
         let sign = if url.contains('?') { '&' } else { '?' };
         url = format!("{url}{sign}schema=probe{}", std::process::id());
     }
-    Settings::new(url).connect().await?.chat.store().ping().await
+    Settings::new(url).connect().await?.chat()?.store().ping().await
 }
 
 /// A folder of its own, and the program run in it.

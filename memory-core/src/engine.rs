@@ -56,7 +56,7 @@ pub use builder::{MemoryBuilder, WindowConfig};
 pub use context::ContextRequest;
 pub use forget::{Forget, ForgetReceipt, StoreErasure, Unasked};
 pub use given_up::GivenUp;
-pub use memory::{IndexStatus, Memory, Status, StoreStatus};
+pub use memory::{IndexStatus, Memory, Status};
 pub use receipt::{
     AppendReceipt, ContextReceipt, Degraded, Fold, FoldShown, History, Included, LeftOut, Reason, SearchReceipt,
     Signals, Stage, Tokens,

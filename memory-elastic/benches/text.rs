@@ -55,10 +55,11 @@ fn document(number: usize, entry: &TextEntry) -> Value {
     let own: Vec<&str> = entry.own.iter().map(|(term, _)| term.as_str()).collect();
     let near: Vec<&str> = entry.near.iter().map(|(term, _)| term.as_str()).collect();
     let both = own.iter().chain(&near).map(|term| ((*term).to_owned(), json!("1:3ecccccd")));
+    let (held, values) = bare::of_session(&entry.fields);
     json!({
         "scope": OWNER, "item": entry.item.key(), "unit": "message", "epoch": 0, "version": 1, "slot": number,
-        "body": String::from_utf8_lossy(&entry.fields.encode()), "values": ["?.unit", "t.unit=message"],
-        "at": entry.fields.at.0, "seq": 1, "trust": 0, "length": entry.length(),
+        "held": held, "body": String::from_utf8_lossy(&entry.fields.encode()), "values": values,
+        "at": entry.fields.at.0, "seq": entry.fields.seq.map(|seq| seq.0), "trust": 0, "length": entry.length(),
         "own": own.join(" "), "near": near.join(" "), "counts": both.collect::<Map<_, _>>(),
     })
 }

@@ -25,10 +25,11 @@ const MARGIN: usize = 16;
 
 fn document(number: usize, entry: &VectorEntry) -> Value {
     let pieces: Vec<Value> = entry.pieces.iter().map(|piece| json!({ "v": normalise(piece) })).collect();
+    let (held, values) = bare::of_session(&entry.fields);
     json!({
         "scope": OWNER, "item": entry.item.key(), "unit": "message", "epoch": 0, "version": 1, "slot": number,
-        "body": String::from_utf8_lossy(&entry.fields.encode()), "values": ["?.unit", "t.unit=message"],
-        "at": entry.fields.at.0, "seq": 1, "trust": 0, "parts": pieces.len(), "pieces": pieces,
+        "held": held, "body": String::from_utf8_lossy(&entry.fields.encode()), "values": values,
+        "at": entry.fields.at.0, "seq": entry.fields.seq.map(|seq| seq.0), "trust": 0, "parts": pieces.len(), "pieces": pieces,
     })
 }
 

@@ -17,11 +17,9 @@
 #![doc = include_str!("../README.md")]
 
 mod backend;
-mod no_records;
 mod open;
 pub mod prelude;
 mod settings;
-mod stores;
 
 pub use backend::Backend;
 pub use memory_core::engine::*;
@@ -38,6 +36,5 @@ pub use memory_qdrant as qdrant;
 pub use memory_redis as redis;
 #[cfg(feature = "sqlite")]
 pub use memory_sqlite as sqlite;
-pub use open::{open, open_with};
+pub use open::{open, open_with, over};
 pub use settings::Settings;
-pub use stores::{Away, Stores};

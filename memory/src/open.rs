@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use memory_core::Result;
 use memory_core::engine::MemoryBuilder;
 use memory_core::model::Embedder;
+use memory_core::{Result, Stores};
 
 use crate::settings::Settings;
 
@@ -38,4 +38,12 @@ pub async fn open(url: &str) -> Result<MemoryBuilder> {
 /// As [`open`].
 pub async fn open_with(url: &str, embedder: Arc<dyn Embedder>) -> Result<MemoryBuilder> {
     Settings::new(url).with_embedder(embedder).open().await
+}
+
+/// Begins a memory over open stores. It counts exactly, where exact counts are built in: the feature `tiktoken`.
+pub fn over(stores: Stores) -> MemoryBuilder {
+    let builder = MemoryBuilder::over(stores);
+    #[cfg(feature = "tiktoken")]
+    let builder = builder.counter(Arc::new(memory_core::window::TiktokenCounter::o200k()));
+    builder
 }

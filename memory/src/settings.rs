@@ -10,10 +10,10 @@ use memory_core::analysis::Analysis;
 use memory_core::engine::MemoryBuilder;
 use memory_core::model::Embedder;
 use memory_core::secrets::without_secrets;
-use memory_core::{Error, Result};
+use memory_core::{Error, Result, Stores};
 
-use crate::backend::{Backend, Opened, Wanted, normal, open};
-use crate::stores::Stores;
+use crate::backend::{Backend, Wanted, normal, open};
+use crate::open::over;
 
 /// The variables that [`Settings::from_env`] reads.
 const TRUTH: &str = "MEMORY_URL";
@@ -158,7 +158,7 @@ impl Settings {
     /// # Errors
     /// As [`crate::open`]; `Unsupported` where a backend cannot hold a part; `Invalid` for vectors without an embedder.
     pub async fn open(self) -> Result<MemoryBuilder> {
-        Ok(self.connect().await?.builder())
+        Ok(over(self.connect().await?))
     }
 
     /// Opens the stores, without a memory over them.
@@ -178,24 +178,24 @@ impl Settings {
         let text = self.text.clone().or_else(|| beside(truth.holds_text()));
         let vectors = self.vectors.clone().or_else(|| self.vectors_if_embedded.clone());
         let vectors = vectors.filter(|_| self.embedder.is_some()).or_else(|| beside(truth.holds_vectors()));
-        let space = self.embedder.as_ref().map(|embedder| embedder.space().clone());
-        let mut opened: Vec<(String, Opened)> = Vec::new();
+        let (mut stores, mut opened) = (Stores::default(), Vec::new());
         for url in [Some(&self.truth), text.as_ref(), vectors.as_ref(), self.cache.as_ref()].into_iter().flatten() {
-            if opened.iter().any(|(other, _)| other == url) {
+            if opened.contains(&url) {
                 continue;
             }
+            opened.push(url);
             let here = |part: &Option<String>| part.as_ref() == Some(url);
             let wanted = Wanted {
                 truth: *url == self.truth,
                 analysis: here(&text).then_some(&analysis),
-                space: space.as_ref().filter(|_| here(&vectors)),
+                embedder: self.embedder.as_ref().filter(|_| here(&vectors)),
                 cache: here(&self.cache),
             };
             if wanted.is_anything() {
-                opened.push((url.clone(), open(url, &wanted).await?));
+                stores = stores.or(open(url, &wanted).await?);
             }
         }
-        Stores::gather(opened.into_iter().map(|(_, opened)| opened), self.embedder)
+        Ok(stores)
     }
 }
 

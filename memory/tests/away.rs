@@ -26,7 +26,7 @@ async fn a_memory_opens_and_answers_while_its_indexes_and_cache_are_away() {
         let stores = settings.with_cache(format!("redis://{}", nobody().unwrap())).connect().await.unwrap();
         let away: Vec<&str> = stores.away.iter().map(|away| away.backend).collect();
         assert_eq!(away, ["elastic", vectors.trim_end_matches("+http"), "redis"]);
-        let memory = stores.builder().build().await.unwrap();
+        let memory = memory::over(stores).build().await.unwrap();
         let ada = memory.of(&Scope::new("acme", "ada").unwrap());
         let talk = ada.session(&SessionId::new("talk").unwrap());
         talk.append(vec![Message::new(Role::User, "a rose", memory.now())]).await.unwrap();

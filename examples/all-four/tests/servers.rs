@@ -12,7 +12,7 @@ use memory_testkit::{Failure, Scene, Suite, check, printed};
 async fn truth(url: String) -> memory::Result<Health> {
     // Tables of another version may lie where they lie by default.
     let url = place(&url, "schema", &format!("probe{}", std::process::id()));
-    Settings::new(url).connect().await?.chat.store().ping().await
+    Settings::new(url).connect().await?.chat()?.store().ping().await
 }
 
 async fn cache(url: String) -> memory::Result<Health> {
@@ -28,7 +28,7 @@ async fn words(url: String) -> memory::Result<Health> {
 async fn meanings(url: String) -> memory::Result<Health> {
     let settings = Settings::new("memory:").with_vectors(format!("qdrant+{url}"));
     let stores = settings.with_embedder(Arc::new(HashEmbedder::new(8))).connect().await?;
-    stores.vectors.ok_or(memory::Error::Overloaded)?.0.ping().await
+    stores.vectors.into_iter().next().ok_or(memory::Error::Overloaded)?.0.ping().await
 }
 
 /// Runs the example for a person of its own, in places of its own, and returns what it says.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use memory::analysis::Analysis;
 use memory::elastic::{Configured, Elastic, ElasticText};
 use memory::sqlite::{Sqlite, SqliteChat, SqliteConfig, SqliteRecords};
-use memory::{MemoryBuilder, Message, Role, Scope, Search, SessionId, Truth};
+use memory::{Memory, Message, Role, Scope, Search, SessionId, Truth};
 
 const SAID: [&str; 4] = [
     "I drink green tea in the morning.",
@@ -35,7 +35,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let server = Elastic::connect(config).await?;
     let text = Arc::new(ElasticText::open(&server, Analysis::english().name()).await?);
 
-    let memory = MemoryBuilder::new(chat, records).text(text).build().await?;
+    let memory = Memory::builder(chat, records).text(text).build().await?;
     let ada = memory.of(&Scope::new("acme", "ada")?);
     let session = ada.session(&SessionId::new("small talk")?);
     session.append(SAID.map(|said| Message::new(Role::User, said, memory.now())).to_vec()).await?;

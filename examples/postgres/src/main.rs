@@ -8,7 +8,7 @@ use std::sync::Arc;
 use memory::analysis::Analysis;
 use memory::chat::{Page, View};
 use memory::postgres::{PgChat, PgRecords, PgText, Postgres, PostgresConfig};
-use memory::{MemoryBuilder, Message, Role, Scope, Search, SessionId, Truth};
+use memory::{Memory, Message, Role, Scope, Search, SessionId, Truth};
 
 #[expect(clippy::disallowed_methods, reason = "the configuration of the example")]
 fn setting(name: &str) -> Option<String> {
@@ -26,7 +26,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let (chat, records) = (Arc::new(PgChat::new(&server)), Arc::new(PgRecords::new(&server)));
     let text = Arc::new(PgText::new(&server, Analysis::english().name()));
-    let memory = MemoryBuilder::new(Truth::chat(chat), Truth::records(records)).text(text).build().await?;
+    let memory = Memory::builder(Truth::chat(chat), Truth::records(records)).text(text).build().await?;
     // Every call names its owner: there is no way to anybody's data without one.
     let ada = memory.of(&Scope::new("acme", "ada")?);
     let session = ada.session(&SessionId::new("notes")?);

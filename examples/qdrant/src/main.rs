@@ -10,7 +10,7 @@ use memory::hashing::HashEmbedder;
 use memory::model::Embedder;
 use memory::qdrant::{Qdrant, QdrantConfig, QdrantVectors};
 use memory::sqlite::{Sqlite, SqliteChat, SqliteConfig, SqliteRecords, SqliteText};
-use memory::{MemoryBuilder, Message, Role, Scope, Search, SessionId, Truth};
+use memory::{Memory, Message, Role, Scope, Search, SessionId, Truth};
 
 const SAID: [&str; 4] = [
     "I drink green tea in the morning.",
@@ -38,7 +38,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let server = Qdrant::connect(config).await?;
     let vectors = Arc::new(QdrantVectors::open(&server, embedder.space().clone()).await?);
 
-    let memory = MemoryBuilder::new(chat, records).text(text).vectors(vectors, embedder).build().await?;
+    let memory = Memory::builder(chat, records).text(text).vectors(vectors, embedder).build().await?;
     let ada = memory.of(&Scope::new("acme", "ada")?);
     let session = ada.session(&SessionId::new("small talk")?);
     session.append(SAID.map(|said| Message::new(Role::User, said, memory.now())).to_vec()).await?;

@@ -46,7 +46,7 @@ pub(crate) async fn run(call: &Call, args: &Move, output: &mut Output) -> Result
     if let Some(cache) = &target.cache {
         // What a cache holds of the target is taken back by every change.
         let layer = CacheLayer::new(Arc::clone(cache), CachePolicy::default());
-        target.chat = layer.chat(target.chat);
+        target.chat = target.chat.map(|chat| layer.chat(chat));
         target.records = target.records.map(|records| layer.records(records));
     }
     let progress = Progress::new(args.progress, None);
@@ -75,7 +75,7 @@ fn output_owner(output: &mut Output, progress: &Progress, owner: &Scope, moved: 
 async fn owners(source: &Stores) -> Result<Vec<Scope>, Failure> {
     let records = source.records.as_ref().map(|records| records.upkeep());
     let mut owners = Vec::new();
-    for upkeep in std::iter::once(source.chat.upkeep()).chain(records) {
+    for upkeep in std::iter::once(source.chat()?.upkeep()).chain(records) {
         let mut after: Option<Scope> = None;
         loop {
             let page = upkeep.owners(after.as_ref(), OWNERS).await?;

@@ -61,16 +61,16 @@ async fn exported(forgotten: usize) -> (Result<End, Failure>, String, usize) {
         (0..1_200).map(|n| Message::new(Role::User, format!("word{n} boats"), Timestamp(n))).collect();
     let ids = messages.iter().take(forgotten).map(|message| message.id).collect();
     let tap = Arc::new(Forgetful {
-        chat: stores.chat.clone(),
+        chat: stores.chat().unwrap().clone(),
         scope: scope.clone(),
         ids: Mutex::new(ids),
         pages: AtomicUsize::new(0),
     });
     let session = SessionId::new("talk").unwrap();
     let new = messages.into_iter().map(|message| memory::chat::NewMessage::sized(message, 3)).collect();
-    stores.chat.store().append(&scope, &session, &memory::chat::Append::new(new)).await.unwrap();
+    stores.chat().unwrap().store().append(&scope, &session, &memory::chat::Append::new(new)).await.unwrap();
     let watched = Arc::clone(&tap);
-    stores.chat = stores.chat.layered(|store| Arc::new(Tapped::new(store, watched)));
+    stores.chat = stores.chat.map(|chat| chat.layered(|store| Arc::new(Tapped::new(store, watched))));
     let memory = Database::build(stores, None).await.unwrap();
     let written = Shared::default();
     let mut output = Output::to(written.clone());

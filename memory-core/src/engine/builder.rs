@@ -6,16 +6,18 @@ use std::time::Duration;
 
 use crate::analysis::Analysis;
 use crate::cache::Cache;
-use crate::chat::{ChatStore, SessionState};
+use crate::chat::SessionState;
 use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::layer::{CacheLayer, CachePolicy, Guard, GuardPolicy, Guarded};
 use crate::limits::Limits;
 use crate::model::{Embedder, Summarizer, TokenCounter};
-use crate::record::RecordStore;
+use crate::reference::NoRecords;
+use crate::stores::Stores;
 use crate::text::TextStore;
 use crate::time::{Clock, SystemClock};
 use crate::truth::Truth;
+use crate::upkeep::Upkeep;
 use crate::vector::VectorStore;
 use crate::window::{ExtractiveSummarizer, HeuristicCounter};
 
@@ -83,18 +85,11 @@ impl WindowConfig {
     }
 }
 
-/// A store of vectors, and who makes them.
-type Meaning = (Arc<dyn VectorStore>, Arc<dyn Embedder>);
-
 /// Puts a [`Memory`] together. Truth is required; each index is optional, and what is missing is left out of searches.
 #[derive(Debug)]
 pub struct MemoryBuilder {
-    chat: Truth<dyn ChatStore>,
-    records: Truth<dyn RecordStore>,
-    text: Option<Arc<dyn TextStore>>,
-    vectors: Option<Meaning>,
-    beside: Vec<Meaning>,
-    cache: Option<(Arc<dyn Cache>, CachePolicy)>,
+    stores: Stores,
+    cache: CachePolicy,
     guard: Option<GuardPolicy>,
     patience: Duration,
     embedded: Filter,
@@ -109,15 +104,11 @@ pub struct MemoryBuilder {
 }
 
 impl MemoryBuilder {
-    /// Begins with the stores that hold the truth.
-    pub fn new(chat: Truth<dyn ChatStore>, records: Truth<dyn RecordStore>) -> Self {
+    /// Begins with open stores. Where none holds records, a put of one is `Unsupported`.
+    pub fn over(stores: Stores) -> Self {
         Self {
-            chat,
-            records,
-            text: None,
-            vectors: None,
-            beside: Vec::new(),
-            cache: None,
+            stores,
+            cache: CachePolicy::default(),
             guard: None,
             patience: PATIENCE,
             embedded: Filter::All,
@@ -135,22 +126,25 @@ impl MemoryBuilder {
     /// Adds search by words. The store's analysis must be the memory's.
     #[must_use]
     pub fn text(mut self, store: Arc<dyn TextStore>) -> Self {
-        self.text = Some(store);
+        self.stores.text = Some(store);
         self
     }
 
-    /// Adds search by meaning. The embedder's space must be the store's.
+    /// Adds search by meaning, in place of what was set for it before. The embedder's space must be the store's.
     #[must_use]
     pub fn vectors(mut self, store: Arc<dyn VectorStore>, embedder: Arc<dyn Embedder>) -> Self {
-        self.vectors = Some((store, embedder));
+        match self.stores.vectors.first_mut() {
+            Some(first) => *first = (store, embedder),
+            None => self.stores.vectors.push((store, embedder)),
+        }
         self
     }
 
-    /// Adds an index of another space beside [`MemoryBuilder::vectors`], as for a change of the embedder. Upkeep fills it, and what
-    /// is forgotten leaves it; it answers vectors of its own space alone.
+    /// Adds an index of another space beside that of [`MemoryBuilder::vectors`], as for a change of the embedder. Upkeep fills it,
+    /// what is forgotten leaves it, and a search with a vector of its space ([`Search::vector`](super::Search::vector)) asks it.
     #[must_use]
     pub fn vectors_beside(mut self, store: Arc<dyn VectorStore>, embedder: Arc<dyn Embedder>) -> Self {
-        self.beside.push((store, embedder));
+        self.stores.vectors.push((store, embedder));
         self
     }
 
@@ -167,7 +161,8 @@ impl MemoryBuilder {
     /// Puts a cache before truth, as [`MemoryBuilder::cache`] does, with other times to live.
     #[must_use]
     pub fn cache_with(mut self, cache: Arc<dyn Cache>, policy: CachePolicy) -> Self {
-        self.cache = Some((cache, policy));
+        self.stores.cache = Some(cache);
+        self.cache = policy;
         self
     }
 
@@ -262,62 +257,34 @@ impl MemoryBuilder {
     /// Checks that the parts fit together and enlists the indexes with the truth stores.
     ///
     /// # Errors
-    /// `Invalid` if the text store holds terms of another analysis, `SpaceMismatch` if the embedder and the vector
-    /// store differ, `Invalid` if two indexes by meaning have one space.
-    pub async fn build(self) -> Result<Memory> {
-        let (this, bare, cache) = self.layered();
-        this.finish(bare, cache).await
-    }
-
-    /// Puts the layers before the stores: guards next to them, the cache before those.
-    fn layered(mut self) -> (Self, Bare, Option<Arc<CacheLayer>>) {
-        if let Some(policy) = self.guard.take() {
-            let guard = |backend| Guard::new(backend, policy.clone(), Arc::clone(&self.clock));
-            self.chat = guard(self.chat.store().backend()).chat(self.chat);
-            self.records = guard(self.records.store().backend()).records(self.records);
-            self.text = self.text.map(|store| {
-                let guard = guard(store.backend());
-                Arc::new(Guarded::new(store, guard)) as Arc<dyn TextStore>
-            });
-            let guarded = |(store, embedder): Meaning| -> Meaning {
-                let guard = guard(store.backend());
-                (Arc::new(Guarded::new(store, guard)), embedder)
-            };
-            self.vectors = self.vectors.map(guarded);
-            self.beside = self.beside.into_iter().map(guarded).collect();
+    /// `Invalid` without a store for conversations, if the text store holds terms of another analysis, and if two indexes by
+    /// meaning have one space; `SpaceMismatch` if an embedder and its vector store differ.
+    pub async fn build(mut self) -> Result<Memory> {
+        if let Some(policy) = &self.guard {
+            self.stores = self.stores.guarded(policy, &self.clock);
         }
-        let bare = Bare { chat: Arc::clone(self.chat.store()), records: Arc::clone(self.records.store()) };
-        let cache = self.cache.take().map(|(cache, policy)| {
+        let chat = self.stores.chat()?.clone();
+        let none = || Truth::records(Arc::new(NoRecords::beside(chat.clone())));
+        let records = self.stores.records.take().unwrap_or_else(none);
+        let bare = Bare { chat: Arc::clone(chat.store()), records: Arc::clone(records.store()) };
+        let cache = self.stores.cache.take().map(|cache| {
             let guard = Guard::new(cache.backend(), GuardPolicy::cache(), Arc::clone(&self.clock));
-            CacheLayer::new(Arc::new(Guarded::new(cache, guard)), policy)
+            CacheLayer::new(Arc::new(Guarded::new(cache, guard)), self.cache.clone())
         });
-        if let Some(cache) = &cache {
-            (self.chat, self.records) = (cache.chat(self.chat), cache.records(self.records));
-        }
-        (self, bare, cache)
-    }
-
-    async fn finish(self, bare: Bare, cache: Option<Arc<CacheLayer>>) -> Result<Memory> {
-        let (truths, now) = ([self.chat.upkeep(), self.records.upkeep()], self.clock.now());
-        let text = self.text.map(|store| Index::of_text(store, &self.analysis, now));
-        let vectors = self.vectors.into_iter().chain(self.beside).map(|(store, embedder)| {
-            let (embedded, kept) = (self.embedded.clone(), KeptVectors::new(self.kept_vectors));
-            Index::of_vectors(Vectors { store, embedder, embedded, kept }, now)
-        });
-        let opened = text.into_iter().chain(vectors).collect::<Result<Vec<Index>>>()?;
-        let mut indexes: Vec<Index> = Vec::with_capacity(opened.len());
-        for index in opened {
-            if indexes.iter().any(|other| other.name == index.name) {
-                return Err(Error::invalid(format!("the index {} is there twice", index.name.as_str())));
-            }
-            indexes.push(index.enlisted(truths, now).await?);
-        }
-        let only_reads = self.chat.store().ping().await.is_ok_and(|health| health.is_read_only);
+        let (chat, records) = match &cache {
+            Some(cache) => (cache.chat(chat), cache.records(records)),
+            None => (chat, records),
+        };
+        self.stores.cache = cache.as_ref().map(|layer| layer.cache().clone());
+        (self.stores.chat, self.stores.records) = (Some(chat.clone()), Some(records.clone()));
+        let indexes = self.indexes([chat.upkeep(), records.upkeep()]).await?;
+        let only_reads = chat.store().ping().await.is_ok_and(|health| health.is_read_only);
         let extractive = || Arc::new(ExtractiveSummarizer::new(Arc::clone(&self.counter))) as Arc<dyn Summarizer>;
         let summarizer = self.summarizer.unwrap_or_else(extractive);
         Ok(Memory::from_inner(Inner {
-            chat: self.chat,
-            records: self.records,
+            stores: self.stores,
+            chat,
+            records,
             only_reads,
             indexes,
             cache,
@@ -337,5 +304,24 @@ impl MemoryBuilder {
             given_up: GivenUpCounts::default(),
             asked: Asked::default(),
         }))
+    }
+
+    /// Opens the indexes and has both truth stores note for them what is stored.
+    async fn indexes(&self, truths: [&Arc<dyn Upkeep>; 2]) -> Result<Vec<Index>> {
+        let now = self.clock.now();
+        let text = self.stores.text.iter().cloned().map(|store| Index::of_text(store, &self.analysis, now));
+        let vectors = self.stores.vectors.iter().cloned().map(|(store, embedder)| {
+            let (embedded, kept) = (self.embedded.clone(), KeptVectors::new(self.kept_vectors));
+            Index::of_vectors(Vectors { store, embedder, embedded, kept }, now)
+        });
+        let opened = text.chain(vectors).collect::<Result<Vec<Index>>>()?;
+        let mut indexes: Vec<Index> = Vec::with_capacity(opened.len());
+        for index in opened {
+            if indexes.iter().any(|other| other.name == index.name) {
+                return Err(Error::invalid(format!("the index {} is there twice", index.name.as_str())));
+            }
+            indexes.push(index.enlisted(truths, now).await?);
+        }
+        Ok(indexes)
     }
 }

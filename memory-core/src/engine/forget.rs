@@ -52,7 +52,7 @@ impl Scoped {
     ///
     /// Truth goes before the indexes, so that nothing can be hydrated from then on. An index that fails is named in the
     /// receipt, keeps a pending note, and is finished by upkeep. After [`Forget::Everything`] handles opened before are
-    /// `Fenced`.
+    /// `Fenced`. While one of these is under way, or was cut off, no other receipt is complete until it has been gone on with.
     #[doc(alias = "purge")]
     #[doc(alias = "delete_all")]
     pub async fn forget(&self, what: &Forget) -> Result<ForgetReceipt> {
@@ -66,9 +66,18 @@ impl Scoped {
         };
         let (receipt, uncached) = noting(forgotten).await;
         self.inner().indexes.iter().for_each(|index| index.drop_kept(self.scope()));
-        let receipt = receipt?.without_cache(uncached).with_unasked(self.inner().unasked(self.scope()).await);
+        let mut receipt = receipt?.without_cache(uncached).with_unasked(self.inner().unasked(self.scope()).await);
+        receipt.complete = receipt.complete && matches!(self.is_half_erased().await, Ok(false));
         self.inner().changed.notify_one();
         Ok(receipt)
+    }
+
+    /// Returns whether an erasure of everything has taken the conversations and not the records, because it is under way or was
+    /// cut off there. Then nobody knows by which messages to look for what was derived from them.
+    async fn is_half_erased(&self) -> Result<bool> {
+        let (chat, records) = (self.inner().chat.upkeep(), self.inner().records.upkeep());
+        let (chat, records) = tokio::try_join!(chat.epoch(self.scope()), records.epoch(self.scope()))?;
+        Ok(chat > records)
     }
 
     async fn forget_messages(&self, ids: &[MessageId]) -> Result<ForgetReceipt> {
@@ -183,7 +192,7 @@ impl Inner {
             let answer = store.erase(scope, epoch).await;
             erasure(part, store.backend(), answer)
         };
-        let (truth, indexes): (Vec<_>, Vec<_>) = self.stores().into_iter().partition(|(part, _)| is_truth(part));
+        let (truth, indexes): (Vec<_>, Vec<_>) = self.stores.parts().into_iter().partition(|(part, _)| is_truth(part));
         let mut done = join_all(truth.into_iter().map(erase)).await;
         done.extend(join_all(indexes.into_iter().map(erase)).await);
         done

@@ -10,14 +10,14 @@ use tokio::time::timeout;
 
 use crate::analysis::Analysis;
 use crate::chat::ChatStore;
-use crate::error::{Cause, Error, Result, Transience};
+use crate::error::{Error, Result};
 use crate::id::{RecordId, SessionId};
 use crate::layer::CacheLayer;
 use crate::limits::Limits;
 use crate::model::{Summarizer, TokenCounter};
 use crate::record::RecordStore;
 use crate::scope::Scope;
-use crate::store::{Health, Store};
+use crate::stores::{StoreStatus, Stores};
 use crate::text::TextStore;
 use crate::time::{Clock, Timestamp};
 use crate::truth::Truth;
@@ -31,9 +31,6 @@ use super::scoped::Scoped;
 use super::turn::Turn;
 use super::upkeep::{STEP, UpkeepReport};
 
-/// How long a store may take to close.
-const CLOSING: Duration = Duration::from_secs(20);
-
 /// A memory: stores, indexes and the rules between them. Cheap to clone; `Send + Sync`.
 #[derive(Clone, Debug)]
 pub struct Memory {
@@ -42,6 +39,8 @@ pub struct Memory {
 
 #[derive(Debug)]
 pub(super) struct Inner {
+    /// All parts, as they are used.
+    pub(super) stores: Stores,
     pub(super) chat: Truth<dyn ChatStore>,
     pub(super) records: Truth<dyn RecordStore>,
     /// Whether what is stored may only be read.
@@ -81,17 +80,6 @@ pub(super) struct Bare {
     pub(super) records: Arc<dyn RecordStore>,
 }
 
-/// How a store is.
-#[derive(Clone, Debug)]
-pub struct StoreStatus {
-    /// What it is used for: `chat`, `records`, `text`, `vectors` or `cache`.
-    pub part: &'static str,
-    /// The backend's name.
-    pub backend: &'static str,
-    /// Its health, or why it has none.
-    pub health: Result<Health>,
-}
-
 /// How far an index is.
 #[derive(Clone, Debug)]
 pub struct IndexStatus {
@@ -118,7 +106,7 @@ pub struct Status {
 impl Memory {
     /// Begins a memory over the stores that hold its truth.
     pub fn builder(chat: Truth<dyn ChatStore>, records: Truth<dyn RecordStore>) -> MemoryBuilder {
-        MemoryBuilder::new(chat, records)
+        MemoryBuilder::over(Stores { chat: Some(chat), records: Some(records), ..Stores::default() })
     }
 
     pub(super) fn from_inner(inner: Inner) -> Self {
@@ -151,14 +139,11 @@ impl Memory {
 
     /// Returns how the stores and indexes are, asked together.
     pub async fn status(&self) -> Status {
-        let stores = join_all(self.inner.stores().into_iter().map(|(part, store)| async move {
-            StoreStatus { part, backend: store.backend(), health: store.ping().await }
-        }));
         let indexes = self.inner.status_of_indexes(
             |name| async move { self.inner.backlog(&name).await },
             |name| self.inner.given_up.of_all(name),
         );
-        let (stores, indexes) = tokio::join!(stores, indexes);
+        let (stores, indexes) = tokio::join!(self.inner.stores.status(), indexes);
         Status { stores, indexes }
     }
 
@@ -177,17 +162,7 @@ impl Memory {
         let mut report = UpkeepReport::default();
         // Accesses are hints, and not worth a longer wait.
         let _ = timeout(STEP, inner.write_accesses(&mut report)).await;
-        let mut outcome = Ok(());
-        for (_, store) in inner.stores() {
-            let late = |_| Error::Backend {
-                backend: store.backend(),
-                doing: "close in time",
-                transience: Transience::Transient { after: None },
-                source: Cause::new(std::io::Error::from(std::io::ErrorKind::TimedOut)),
-            };
-            outcome = outcome.and(timeout(CLOSING, store.close()).await.map_err(late).flatten());
-        }
-        outcome
+        inner.stores.close().await
     }
 }
 
@@ -198,14 +173,6 @@ pub(super) fn unbuilt() -> Error {
 }
 
 impl Inner {
-    pub(super) fn stores(&self) -> Vec<(&'static str, Arc<dyn Store>)> {
-        let mut stores: Vec<(&'static str, Arc<dyn Store>)> =
-            vec![("chat", self.chat.store().clone()), ("records", self.records.store().clone())];
-        stores.extend(self.indexes.iter().map(|index| (index.part(), index.store())));
-        stores.extend(self.cache.iter().map(|layer| ("cache", layer.cache().clone() as Arc<dyn Store>)));
-        stores
-    }
-
     /// Returns the index of this name, if it is open here.
     pub(super) fn index(&self, name: &IndexName) -> Option<&Index> {
         self.indexes.iter().find(|index| index.name == *name)

@@ -13,7 +13,6 @@ use crate::index::{
 use crate::message::Message;
 use crate::record::StoredRecord;
 use crate::scope::{Epoch, Scope};
-use crate::store::Store;
 use crate::text::{Deletion, Rejected, TextEntry, Visibility};
 use crate::upkeep::{Note, Target};
 
@@ -238,12 +237,12 @@ impl Inner {
         Document { entry, pieces }
     }
 
-    /// Goes on with an erasure that was cut short: truth first, then this index.
+    /// Goes on with an erasure that was cut short: truth and the cache first, then this index.
     async fn go_on_erasing(&self, index: &Index, note: &Note) -> Result<()> {
         index.drop_kept(&note.scope);
-        let truth: [Arc<dyn Store>; 2] = [self.chat.store().clone(), self.records.store().clone()];
-        let cache = self.cache.iter().map(|layer| layer.cache().clone() as Arc<dyn Store>);
-        for store in truth.into_iter().chain([index.store()]).chain(cache) {
+        let parts = self.stores.parts().into_iter();
+        let no_index = parts.filter(|(part, _)| !matches!(*part, "text" | "vectors")).map(|(_, store)| store);
+        for store in no_index.chain([index.store()]) {
             let erased = store.erase(&note.scope, note.epoch).await?;
             if erased.remaining > 0 {
                 let what = format!("erase the {} items that remain", erased.remaining);

@@ -6,6 +6,7 @@ use elasticsearch::Elasticsearch;
 use elasticsearch::http::Method;
 use elasticsearch::http::headers::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use elasticsearch::http::transport::{SingleNodeConnectionPool, TransportBuilder};
+use memory_core::Fields;
 use memory_elastic::{Elastic, ElasticConfig};
 use memory_testkit::bench::Outcome;
 use serde_json::{Value, json};
@@ -28,6 +29,16 @@ pub(crate) async fn reach(url: &str) -> Outcome<Elastic> {
 
 fn prefix() -> String {
     format!("bench{}", std::process::id())
+}
+
+/// Returns what the adapter's document of a message says of its session and, to filters, of it.
+pub(crate) fn of_session(fields: &Fields) -> (Option<String>, Vec<String>) {
+    let held = fields.session.as_ref().map(|session| session.key().to_owned());
+    let mut values = vec!["?.unit".to_owned(), "t.unit=message".to_owned()];
+    if let Some(session) = &fields.session {
+        values.extend(["?.session".to_owned(), format!("t.session={}", session.name())]);
+    }
+    (held, values)
 }
 
 impl Bare {

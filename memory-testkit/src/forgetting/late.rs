@@ -16,6 +16,7 @@ scenarios!(TABLE: Stores = [
     what_is_told_after_the_first_look_falls_too,
     what_is_told_while_its_source_is_forgotten_falls_or_is_refused,
     what_was_derived_from_a_summary_falls_when_it_is_unfolded,
+    no_receipt_is_complete_beside_an_erasure_that_was_cut_off,
 ]);
 
 /// Owners of whom something is forgotten while others tell records derived from it.
@@ -164,4 +165,21 @@ async fn what_was_derived_from_a_summary_falls_when_it_is_unfolded(bed: Bed<Stor
     equal(rows.iter().map(|row| row.record.id).collect::<Vec<_>>(), [said.record])?;
     check!(ada.forget(&Forget::Messages(vec![said.message])).await?.complete, "something is left");
     equal(ada.records(&Filter::All, None, 10).await?.len(), 0)
+}
+
+async fn no_receipt_is_complete_beside_an_erasure_that_was_cut_off(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let scope = bed.scope("ada")?;
+    let said = Said::by(&world, &world.sound.of(&scope)).await?;
+    // What the first step of an erasure does: the conversations are gone, the records are not.
+    let chat = world.chat.upkeep();
+    chat.bury(&scope, chat.epoch(&scope).await?).await?;
+    let ada = world.sound.of(&scope);
+    check!(!ada.forget(&Forget::Session(talk()?)).await?.complete, "the receipt is complete");
+    check!(!ada.get(&[said.record]).await?.is_empty(), "there is nothing that the receipt could have missed");
+    check!(ada.forget(&Forget::Everything).await?.complete, "something is left");
+    let ada = world.sound.of(&scope);
+    equal(ada.get(&[said.record]).await?, [])?;
+    check!(ada.forget(&Forget::Session(talk()?)).await?.complete, "the erasure was gone on with");
+    Ok(())
 }

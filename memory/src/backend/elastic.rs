@@ -1,28 +1,46 @@
 //! An Elasticsearch server: indexes of words and of meaning.
 
-use std::sync::Arc;
+use super::kind::{Holds, Kind};
 
-use memory_core::Result;
-use memory_elastic::{Configured, Elastic, ElasticConfig, ElasticText, ElasticVectors};
+pub(super) const KIND: Kind = Kind {
+    name: "elastic",
+    schemes: &["elastic", "elastic+http", "elastic+https"],
+    holds: Holds { text: true, vectors: true, ..Holds::NOTHING },
+    is_server: true,
+    #[cfg(feature = "elastic")]
+    open: Some(|url, wanted| Box::pin(server::open(url, wanted))),
+    #[cfg(not(feature = "elastic"))]
+    open: None,
+};
 
-use super::{Opened, Wanted, url};
+#[cfg(feature = "elastic")]
+mod server {
+    use std::sync::Arc;
 
-pub(super) async fn open(url: &str, wanted: &Wanted<'_>) -> Result<Opened> {
-    let (url, prefix) = url::take(url, "prefix");
-    let mut config = match url::http(&url) {
-        Some(url) => ElasticConfig::new(&url)?,
-        None => Configured::from_environment()?.enabled()?,
-    };
-    if let Some(prefix) = prefix {
-        config = config.with_prefix(&prefix)?;
+    use memory_core::{Result, Stores};
+    use memory_elastic::{Configured, Elastic, ElasticConfig, ElasticText, ElasticVectors};
+
+    use crate::backend::kind::Wanted;
+    use crate::backend::url;
+
+    pub(super) async fn open(url: &str, wanted: &Wanted<'_>) -> Result<Stores> {
+        let (url, prefix) = url::take(url, "prefix");
+        let mut config = match url::http(&url) {
+            Some(url) => ElasticConfig::new(&url)?,
+            None => Configured::from_environment()?.enabled()?,
+        };
+        if let Some(prefix) = prefix {
+            config = config.with_prefix(&prefix)?;
+        }
+        let server = Elastic::connect(config).await?;
+        let mut stores = Stores::default();
+        if let Some(analysis) = wanted.analysis {
+            stores.text = Some(Arc::new(ElasticText::open(&server, analysis.name()).await?));
+        }
+        if let Some(embedder) = wanted.embedder {
+            let store = ElasticVectors::open(&server, embedder.space().clone()).await?;
+            stores.vectors.push((Arc::new(store), Arc::clone(embedder)));
+        }
+        Ok(stores)
     }
-    let server = Elastic::connect(config).await?;
-    let mut opened = Opened::default();
-    if let Some(analysis) = wanted.analysis {
-        opened.text = Some(Arc::new(ElasticText::open(&server, analysis.name()).await?));
-    }
-    if let Some(space) = wanted.space {
-        opened.vectors = Some(Arc::new(ElasticVectors::open(&server, space.clone()).await?));
-    }
-    Ok(opened)
 }

@@ -9,79 +9,84 @@ use std::time::Duration;
 use async_trait::async_trait;
 use memory_core::analysis::Analysis;
 use memory_core::cache::Cache;
+use memory_core::model::Embedder;
 use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
 use memory_core::upkeep::Incarnation;
 use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore};
-use memory_core::{Epoch, Error, ItemId, Result, Scope, Version};
+use memory_core::{Away, Epoch, Error, ItemId, Result, Scope, Stores, Version};
 use tokio::sync::OnceCell;
 
-use super::{Backend, Opened, Wanted, connect};
-use crate::stores::Away;
+use super::kind::{Kind, Wanted};
 
 /// What is to be opened, and what of it is open by now.
 struct Place {
-    backend: Backend,
+    kind: &'static Kind,
     url: String,
     analysis: Option<Analysis>,
-    space: Option<EmbeddingSpace>,
+    embedder: Option<Arc<dyn Embedder>>,
     cache: bool,
-    opened: OnceCell<Opened>,
+    opened: OnceCell<Stores>,
 }
 
 impl Place {
     /// Returns the open stores; connects if there are none.
-    async fn opened(&self) -> Result<&Opened> {
-        let (analysis, space) = (self.analysis.as_ref(), self.space.as_ref());
-        let wanted = Wanted { truth: false, analysis, space, cache: self.cache };
-        self.opened.get_or_try_init(|| connect(self.backend, &self.url, &wanted)).await
+    async fn opened(&self) -> Result<&Stores> {
+        let (analysis, embedder) = (self.analysis.as_ref(), self.embedder.as_ref());
+        let wanted = Wanted { truth: false, analysis, embedder, cache: self.cache };
+        self.opened.get_or_try_init(|| self.kind.connect(&self.url, &wanted)).await
     }
 }
 
 /// Returns stores that open what is wanted once they are needed; `why` is why they are not open.
-pub(super) fn open(backend: Backend, url: &str, wanted: &Wanted<'_>, why: Error) -> Opened {
-    let Wanted { truth: _, analysis, space, cache } = *wanted;
-    let (analysis, space, url) = (analysis.cloned(), space.cloned(), url.to_owned());
-    let place = Arc::new(Place { backend, url, analysis, space, cache, opened: OnceCell::new() });
+pub(super) fn open(kind: &'static Kind, url: &str, wanted: &Wanted<'_>, why: Error) -> Stores {
+    let Wanted { truth: _, analysis, embedder, cache } = *wanted;
+    let (analysis, embedder, url) = (analysis.cloned(), embedder.cloned(), url.to_owned());
+    let place = Arc::new(Place { kind, url, analysis, embedder, cache, opened: OnceCell::new() });
     let late = || Arc::clone(&place);
-    Opened {
-        text: place.analysis.clone().map(|analysis| {
-            Arc::new(Late { place: late(), of: analysis.name().to_owned(), take: |opened| opened.text.as_ref() }) as _
-        }),
-        vectors: place
-            .space
-            .clone()
-            .map(|of| Arc::new(Late { place: late(), of, take: |opened| opened.vectors.as_ref() }) as _),
-        cache: cache.then(|| Arc::new(Late { place: late(), of: (), take: |opened| opened.cache.as_ref() }) as _),
-        away: Some(Away { backend: backend.name(), why }),
-        ..Opened::default()
+    let text = |analysis: &Analysis| -> Arc<dyn TextStore> {
+        Arc::new(Late { place: late(), of: analysis.name().to_owned(), take: |stores| stores.text.as_ref() })
+    };
+    let vectors = |embedder: &Arc<dyn Embedder>| -> (Arc<dyn VectorStore>, Arc<dyn Embedder>) {
+        (Arc::new(Late { place: late(), of: embedder.space().clone(), take: vectors_of }), Arc::clone(embedder))
+    };
+    Stores {
+        text: place.analysis.as_ref().map(text),
+        vectors: place.embedder.iter().map(vectors).collect(),
+        cache: cache.then(|| Arc::new(Late { place: late(), of: (), take: |stores| stores.cache.as_ref() }) as _),
+        away: vec![Away { backend: kind.name, why }],
+        ..Stores::default()
     }
+}
+
+fn vectors_of(stores: &Stores) -> Option<&Arc<dyn VectorStore>> {
+    stores.vectors.first().map(|(store, _)| store)
 }
 
 /// A store of a place that may be away. What it is `of`, analysis or space, is known without the server.
 struct Late<S: ?Sized, N> {
     place: Arc<Place>,
     of: N,
-    take: fn(&Opened) -> Option<&Arc<S>>,
+    take: fn(&Stores) -> Option<&Arc<S>>,
 }
 
 impl<S: ?Sized, N> fmt::Debug for Late<S, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Late").field("backend", &self.place.backend.name()).finish_non_exhaustive()
+        f.debug_struct("Late").field("backend", &self.place.kind.name).finish_non_exhaustive()
     }
 }
 
 impl<S: ?Sized, N> Late<S, N> {
     async fn store(&self) -> Result<&Arc<S>> {
         let opened = self.place.opened().await?;
-        (self.take)(opened).ok_or_else(|| self.place.backend.cannot("hold this part"))
+        (self.take)(opened).ok_or_else(|| self.place.kind.cannot("hold this part"))
     }
 }
 
 #[async_trait]
 impl<S: Store + ?Sized, N: Send + Sync + 'static> Store for Late<S, N> {
     fn backend(&self) -> &'static str {
-        self.place.backend.name()
+        self.place.kind.name
     }
 
     async fn ping(&self) -> Result<Health> {

@@ -3,24 +3,32 @@
 use std::sync::Arc;
 
 use memory_core::reference::{MemCache, MemChat, MemRecords, MemText, MemVectors};
-use memory_core::{SystemClock, Truth};
+use memory_core::{Stores, SystemClock, Truth};
 
-use super::{Opened, Wanted};
+use super::kind::{Holds, Kind, Wanted};
 
-pub(super) fn open(wanted: &Wanted<'_>) -> Opened {
-    let mut opened = Opened::default();
+pub(super) const KIND: Kind = Kind {
+    name: "memory",
+    schemes: &["memory"],
+    holds: Holds { cache: true, ..Holds::ALL_BUT_A_CACHE },
+    is_server: false,
+    open: Some(|_, wanted| Box::pin(async { Ok(open(wanted)) })),
+};
+
+fn open(wanted: &Wanted<'_>) -> Stores {
+    let mut stores = Stores::default();
     if wanted.truth {
-        opened.chat = Some(Truth::chat(Arc::new(MemChat::default())));
-        opened.records = Some(Truth::records(Arc::new(MemRecords::default())));
+        stores.chat = Some(Truth::chat(Arc::new(MemChat::default())));
+        stores.records = Some(Truth::records(Arc::new(MemRecords::default())));
     }
     if let Some(analysis) = wanted.analysis {
-        opened.text = Some(Arc::new(MemText::new(analysis.name())));
+        stores.text = Some(Arc::new(MemText::new(analysis.name())));
     }
-    if let Some(space) = wanted.space {
-        opened.vectors = Some(Arc::new(MemVectors::new(space.clone())));
+    if let Some(embedder) = wanted.embedder {
+        stores.vectors.push((Arc::new(MemVectors::new(embedder.space().clone())), Arc::clone(embedder)));
     }
     if wanted.cache {
-        opened.cache = Some(Arc::new(MemCache::new(Arc::new(SystemClock))));
+        stores.cache = Some(Arc::new(MemCache::new(Arc::new(SystemClock))));
     }
-    opened
+    stores
 }

@@ -1,43 +1,60 @@
 //! A Redis server or cluster: conversations, and a cache.
 
-use std::sync::Arc;
+use super::kind::{Holds, Kind};
 
-use memory_core::{Result, Truth};
-use memory_redis::{Redis, RedisCache, RedisChat, RedisConfig};
+pub(super) const KIND: Kind = Kind {
+    name: "redis",
+    schemes: &["redis", "rediss", "redis+cluster", "rediss+cluster"],
+    holds: Holds { truth: true, cache: true, ..Holds::NOTHING },
+    is_server: true,
+    #[cfg(feature = "redis")]
+    open: Some(|url, wanted| Box::pin(server::open(url, wanted))),
+    #[cfg(not(feature = "redis"))]
+    open: None,
+};
 
-use super::{Opened, Wanted, url};
+#[cfg(feature = "redis")]
+mod server {
+    use std::sync::Arc;
 
-pub(super) async fn open(url: &str, wanted: &Wanted<'_>) -> Result<Opened> {
-    let (url, prefix) = url::take(url, "prefix");
-    let mut config = configured(url)?;
-    if let Some(prefix) = prefix {
-        config = config.with_prefix(prefix);
+    use memory_core::{Result, Stores, Truth};
+    use memory_redis::{Redis, RedisCache, RedisChat, RedisConfig};
+
+    use crate::backend::kind::Wanted;
+    use crate::backend::url;
+
+    pub(super) async fn open(url: &str, wanted: &Wanted<'_>) -> Result<Stores> {
+        let (url, prefix) = url::take(url, "prefix");
+        let mut config = configured(url)?;
+        if let Some(prefix) = prefix {
+            config = config.with_prefix(prefix);
+        }
+        let redis = Redis::connect(config).await?;
+        let mut stores = Stores::default();
+        if wanted.truth {
+            stores.chat = Some(Truth::chat(Arc::new(RedisChat::new(&redis)?)));
+        }
+        if wanted.cache {
+            stores.cache = Some(Arc::new(RedisCache::new(&redis)));
+        }
+        Ok(stores)
     }
-    let redis = Redis::connect(config).await?;
-    let mut opened = Opened::default();
-    if wanted.truth {
-        opened.chat = Some(Truth::chat(Arc::new(RedisChat::new(&redis)?)));
-    }
-    if wanted.cache {
-        opened.cache = Some(Arc::new(RedisCache::new(&redis)));
-    }
-    Ok(opened)
-}
 
-/// Returns how to connect to the server, or to the nodes of a cluster.
-#[cfg(feature = "redis-cluster")]
-fn configured(url: String) -> Result<RedisConfig> {
-    Ok(url::nodes(&url).map_or_else(|| RedisConfig::new(url), RedisConfig::cluster))
-}
+    /// Returns how to connect to the server, or to the nodes of a cluster.
+    #[cfg(feature = "redis-cluster")]
+    fn configured(url: String) -> Result<RedisConfig> {
+        Ok(url::nodes(&url).map_or_else(|| RedisConfig::new(url), RedisConfig::cluster))
+    }
 
-/// Returns how to connect to the server.
-#[cfg(not(feature = "redis-cluster"))]
-fn configured(url: String) -> Result<RedisConfig> {
-    match url::nodes(&url) {
-        None => Ok(RedisConfig::new(url)),
-        Some(_) => {
-            let what = "be opened as a cluster: the feature redis-cluster is off".to_owned();
-            Err(memory_core::Error::Unsupported { backend: "redis", what })
+    /// Returns how to connect to the server.
+    #[cfg(not(feature = "redis-cluster"))]
+    fn configured(url: String) -> Result<RedisConfig> {
+        match url::nodes(&url) {
+            None => Ok(RedisConfig::new(url)),
+            Some(_) => {
+                let what = "be opened as a cluster: the feature redis-cluster is off".to_owned();
+                Err(memory_core::Error::Unsupported { backend: "redis", what })
+            }
         }
     }
 }

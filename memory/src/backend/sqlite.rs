@@ -1,33 +1,48 @@
-//! One SQLite file.
+//! One SQLite file: everything but a cache.
 
-use std::sync::Arc;
+use super::kind::{Holds, Kind};
 
-use memory_core::{Result, Truth};
-use memory_sqlite::{Sqlite, SqliteChat, SqliteConfig, SqliteRecords, SqliteText, SqliteVectors};
+pub(super) const KIND: Kind = Kind {
+    name: "sqlite",
+    schemes: &["sqlite"],
+    holds: Holds::ALL_BUT_A_CACHE,
+    is_server: false,
+    #[cfg(feature = "sqlite")]
+    open: Some(|url, wanted| Box::pin(file::open(url, wanted))),
+    #[cfg(not(feature = "sqlite"))]
+    open: None,
+};
 
-use super::{Opened, Wanted};
+#[cfg(feature = "sqlite")]
+mod file {
+    use std::sync::Arc;
 
-/// How a path ends whose file is to be read alone.
-const READ_ONLY: &str = "?mode=ro";
+    use memory_core::{Result, Stores, Truth};
+    use memory_sqlite::{Sqlite, SqliteChat, SqliteConfig, SqliteRecords, SqliteText, SqliteVectors};
 
-/// Returns the path of the file that a URL's path names, and whether it is to be read alone.
-pub(super) fn parts(path: &str) -> (&str, bool) {
-    path.strip_suffix(READ_ONLY).map_or((path, false), |path| (path, true))
-}
+    use crate::backend::kind::Wanted;
+    use crate::backend::url;
 
-pub(super) async fn open(path: &str, wanted: &Wanted<'_>) -> Result<Opened> {
-    let (path, is_read_only) = parts(path);
-    let sqlite = Sqlite::connect(SqliteConfig::new(path).with_read_only(is_read_only)).await?;
-    let mut opened = Opened::default();
-    if wanted.truth {
-        opened.chat = Some(Truth::chat(Arc::new(SqliteChat::new(&sqlite))));
-        opened.records = Some(Truth::records(Arc::new(SqliteRecords::new(&sqlite))));
+    /// How a path ends whose file is to be read alone.
+    const READ_ONLY: &str = "?mode=ro";
+
+    pub(super) async fn open(url: &str, wanted: &Wanted<'_>) -> Result<Stores> {
+        let path = url::file(url)?;
+        let (path, is_read_only) = path.strip_suffix(READ_ONLY).map_or((path, false), |path| (path, true));
+        let sqlite = Sqlite::connect(SqliteConfig::new(path).with_read_only(is_read_only)).await?;
+        let mut stores = Stores::default();
+        if wanted.truth {
+            stores.chat = Some(Truth::chat(Arc::new(SqliteChat::new(&sqlite))));
+            stores.records = Some(Truth::records(Arc::new(SqliteRecords::new(&sqlite))));
+        }
+        if let Some(analysis) = wanted.analysis {
+            stores.text = Some(Arc::new(SqliteText::new(&sqlite, analysis.name())));
+        }
+        if let Some(embedder) = wanted.embedder {
+            stores
+                .vectors
+                .push((Arc::new(SqliteVectors::new(&sqlite, embedder.space().clone())), Arc::clone(embedder)));
+        }
+        Ok(stores)
     }
-    if let Some(analysis) = wanted.analysis {
-        opened.text = Some(Arc::new(SqliteText::new(&sqlite, analysis.name())));
-    }
-    if let Some(space) = wanted.space {
-        opened.vectors = Some(Arc::new(SqliteVectors::new(&sqlite, space.clone())));
-    }
-    Ok(opened)
 }

@@ -16,8 +16,10 @@ pub(crate) fn normal(url: &str) -> String {
     split(url).map_or_else(|| url.to_owned(), |(kind, rest)| format!("{kind}:{rest}"))
 }
 
-/// Returns the path of a file from what follows the kind.
-pub(super) fn path(rest: &str) -> Result<&str> {
+/// Returns the path of a file from a URL of SQLite or a bare path.
+pub(super) fn file(url: &str) -> Result<&str> {
+    let url = url.trim();
+    let rest = split(url).map_or(url, |(_, rest)| rest);
     let path = rest.strip_prefix("//").unwrap_or(rest);
     if path.is_empty() { Err(Error::invalid("the database has no path: write sqlite:PATH")) } else { Ok(path) }
 }

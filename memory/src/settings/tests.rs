@@ -26,10 +26,10 @@ async fn parts_may_live_in_places_of_their_own() {
     let path = folder.path().join("truth.sqlite");
     let settings = Settings::new(path.to_str().unwrap()).with_text("memory:").with_cache("memory:");
     let stores = settings.connect().await.unwrap();
-    assert_eq!(stores.chat.store().backend(), "sqlite");
+    assert_eq!(stores.chat().unwrap().store().backend(), "sqlite");
     assert_eq!(stores.text.as_ref().unwrap().backend(), "reference");
-    assert!(stores.cache.is_some() && stores.vectors.is_none());
-    let memory = stores.builder().build().await.unwrap();
+    assert!(stores.cache.is_some() && stores.vectors.is_empty());
+    let memory = over(stores).build().await.unwrap();
     let status = memory.status().await;
     assert_eq!(status.stores.iter().map(|store| store.part).collect::<Vec<_>>(), ["chat", "records", "text", "cache"]);
     memory.close().await.unwrap();

@@ -47,7 +47,7 @@ pub(crate) async fn opened(servers: Servers) -> Scene {
     let url = format!("redis+cluster://{address},{address}?prefix={}", fresh_name());
     let stores = Settings::new(&url).with_cache(&url).connect().await?;
     check!(stores.records.is_none() && stores.cache.is_some(), "conversations and a cache, no records");
-    let memory = stores.builder().build().await?;
+    let memory = memory::over(stores).build().await?;
     for number in 0..8 {
         // Owners lie in slots of their own.
         let session = memory.of(&Scope::new("acme", &format!("ada{number}"))?).session(&SessionId::new("talk")?);

@@ -30,9 +30,9 @@ impl Dump {
     /// Reads everything of `scope` from every store.
     pub(crate) async fn of(stores: &Stores, scope: &Scope) -> Result<Self> {
         let (mut sessions, mut messages) = (Vec::new(), Vec::new());
-        for state in stores.chat.store().sessions(scope, None, ALL).await? {
+        for state in stores.chat()?.store().sessions(scope, None, ALL).await? {
             let page = Page::after(Seq(0), ALL, View::All);
-            let slice = stores.chat.store().read(scope, &state.session, &page).await?;
+            let slice = stores.chat()?.store().read(scope, &state.session, &page).await?;
             messages.extend(slice.messages.iter().map(|row| format!("{row:?}")));
             sessions.push(format!("{state:?}"));
         }
@@ -42,7 +42,7 @@ impl Dump {
             records.extend(rows.iter().map(|row| format!("{row:?}")));
         }
         let cached = match &stores.cache {
-            Some(cache) => cache.get(scope, stores.chat.upkeep().epoch(scope).await?, KEY).await?,
+            Some(cache) => cache.get(scope, stores.chat()?.upkeep().epoch(scope).await?, KEY).await?,
             None => None,
         };
         let (words, meanings) = (words(stores, scope).await?, meanings(stores, scope).await?);
@@ -65,7 +65,7 @@ impl Dump {
 /// Puts something of `scope` into the cache that outlives the test.
 pub(crate) async fn put_cached(stores: &Stores, scope: &Scope) -> Result<()> {
     let Some(cache) = &stores.cache else { return Ok(()) };
-    let epoch = stores.chat.upkeep().epoch(scope).await?;
+    let epoch = stores.chat()?.upkeep().epoch(scope).await?;
     let value = format!("of {} in {epoch:?}", scope.key());
     cache.put(scope, epoch, KEY, value.as_bytes(), Duration::from_secs(3_600)).await
 }
@@ -88,7 +88,7 @@ async fn words(stores: &Stores, scope: &Scope) -> Result<Vec<String>> {
 
 /// Returns all items with their nearest pieces.
 async fn meanings(stores: &Stores, scope: &Scope) -> Result<Vec<String>> {
-    let Some((store, _)) = &stores.vectors else { return Ok(Vec::new()) };
+    let Some((store, _)) = stores.vectors.first() else { return Ok(Vec::new()) };
     let query = VectorQuery {
         space: store.space().clone(),
         vector: embedder().vector("kite parcel tea"),

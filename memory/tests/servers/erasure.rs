@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use memory::store::Store;
 use memory::{
     Error, Forget, ForgetReceipt, Memory, Message, Remember, Result, Role, Scope, Search, Session, SessionId, Stores,
 };
@@ -73,8 +72,8 @@ impl Four {
     /// Returns a memory over the stores whose saga is struck once.
     async fn memory(&self, strike: &Arc<Strike>) -> Result<Memory> {
         let (mut stores, tap) = (self.stores.clone(), Arc::clone(strike) as Arc<dyn Tap>);
-        stores.chat = stores.chat.layered(|store| Arc::new(Tapped::new(store, tap)));
-        stores.builder().build().await
+        stores.chat = stores.chat.map(|chat| chat.layered(|store| Arc::new(Tapped::new(store, tap))));
+        memory::over(stores).build().await
     }
 
     /// Reads everything of all owners, in their order.
@@ -100,13 +99,8 @@ impl Four {
     /// Returns what an erasure by hand would still find.
     async fn left(&self, owner: &Scope) -> Result<u64> {
         let stores = self.stores.clone();
-        let mut all: Vec<Arc<dyn Store>> = vec![stores.chat.store().clone()];
-        all.extend(stores.records.map(|records| records.store().clone() as Arc<dyn Store>));
-        all.extend(stores.text.map(|text| text as Arc<dyn Store>));
-        all.extend(stores.vectors.map(|(vectors, _)| vectors as Arc<dyn Store>));
-        all.extend(stores.cache.map(|cache| cache as Arc<dyn Store>));
-        let (mut left, epoch) = (0, stores.chat.upkeep().epoch(owner).await?);
-        for store in all {
+        let (mut left, epoch) = (0, stores.chat()?.upkeep().epoch(owner).await?);
+        for (_, store) in stores.parts() {
             let erased = store.erase(owner, epoch).await?;
             left += erased.removed + erased.remaining;
         }
@@ -158,7 +152,7 @@ pub(crate) async fn outlives(servers: Servers) -> Scene {
     let four = Four::start(&servers).await?;
     let owners: Vec<Scope> =
         (0..OWNERS).map(|number| Scope::new("acme", &format!("ada{number}"))).collect::<Result<_>>()?;
-    let memory = four.stores.clone().builder().build().await?;
+    let memory = memory::over(four.stores.clone()).build().await?;
     for owner in &owners {
         tell(&memory, &four.stores, owner).await?;
     }

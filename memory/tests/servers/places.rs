@@ -63,7 +63,7 @@ pub(crate) fn with(url: &str, key: &str, value: &str) -> String {
 pub(crate) async fn truth(url: String) -> Result<Health> {
     // Tables of another version may lie where they lie by default.
     let url = with(&url, "schema", &format!("probe{}", std::process::id()));
-    Settings::new(url).connect().await?.chat.store().ping().await
+    Settings::new(url).connect().await?.chat()?.store().ping().await
 }
 
 pub(crate) async fn cache(url: String) -> Result<Health> {
@@ -79,5 +79,5 @@ pub(crate) async fn words(url: String) -> Result<Health> {
 pub(crate) async fn meanings(url: String) -> Result<Health> {
     let settings = Settings::new("memory:").with_vectors(format!("qdrant+{url}"));
     let stores = settings.with_embedder(embedder()).connect().await?;
-    stores.vectors.ok_or(Error::Overloaded)?.0.ping().await
+    stores.vectors.into_iter().next().ok_or(Error::Overloaded)?.0.ping().await
 }

@@ -26,7 +26,7 @@ const REDIS: Siege = Siege::new("redis", |places, embedder| {
         let redis = url(&places, 1, "prefix")?;
         let truth = Settings::new(&redis).with_cache(&redis).connect().await?;
         let rest = ground(settings(&places, 0, "", embedder)?.connect().await?)?;
-        Ok(Ground { chat: truth.chat, cache: truth.cache, ..rest })
+        Ok(Ground { chat: truth.chat.ok_or_else(missing)?, cache: truth.cache, ..rest })
     })
 });
 
@@ -64,13 +64,16 @@ fn url(places: &Places, place: usize, key: &str) -> Result<String> {
     Ok(if key.is_empty() { url.clone() } else { with(url, key, &places.name) })
 }
 
+fn missing() -> Error {
+    Error::invalid("a store is missing")
+}
+
 fn ground(stores: Stores) -> Result<Ground> {
-    let missing = || Error::invalid("a store is missing");
     Ok(Ground {
-        chat: stores.chat,
+        chat: stores.chat.ok_or_else(missing)?,
         records: stores.records.ok_or_else(missing)?,
         text: stores.text.ok_or_else(missing)?,
-        vectors: stores.vectors.ok_or_else(missing)?.0,
+        vectors: stores.vectors.into_iter().next().ok_or_else(missing)?.0,
         cache: stores.cache,
     })
 }

@@ -76,15 +76,18 @@ impl Tap for Link {
 fn watched(stores: Stores, chain: &Arc<Chain>) -> Stores {
     let link = |part| Arc::new(Link { part, chain: Arc::clone(chain) }) as Arc<dyn Tap>;
     let mut watched = stores;
-    watched.chat = watched.chat.layered(|store| Arc::new(Tapped::new(store, link("chat"))));
-    watched.chat = watched.chat.layered_upkeep(|upkeep| Arc::new(Tapped::new(upkeep, link("chat upkeep"))));
+    watched.chat = watched.chat.map(|chat| {
+        let chat = chat.layered(|store| Arc::new(Tapped::new(store, link("chat"))));
+        chat.layered_upkeep(|upkeep| Arc::new(Tapped::new(upkeep, link("chat upkeep"))))
+    });
     watched.records = watched.records.map(|records| {
         let records = records.layered(|store| Arc::new(Tapped::new(store, link("records"))));
         records.layered_upkeep(|upkeep| Arc::new(Tapped::new(upkeep, link("records upkeep"))))
     });
     watched.text = watched.text.map(|store| Arc::new(Tapped::new(store, link("text"))) as _);
+    let vectors = watched.vectors.into_iter();
     watched.vectors =
-        watched.vectors.map(|(store, embedder)| (Arc::new(Tapped::new(store, link("vectors"))) as _, embedder));
+        vectors.map(|(store, embedder)| (Arc::new(Tapped::new(store, link("vectors"))) as _, embedder)).collect();
     watched.cache = watched.cache.map(|cache| Arc::new(Tapped::new(cache, link("cache"))) as _);
     watched
 }
@@ -144,7 +147,7 @@ pub(crate) async fn twice(servers: Servers) -> Scene {
     let chain = Arc::new(Chain::default());
     let mut stores = watched(Places::shared(&servers)?.open().await?, &chain);
     stores.cache = None;
-    let memory = stores.builder().build().await?;
+    let memory = memory::over(stores).build().await?;
     let talk = fill(&memory).await?;
     settled(&chain, &talk, 2, |_| true).await?;
     Ok(memory.close().await?)
@@ -155,7 +158,7 @@ pub(crate) async fn twice(servers: Servers) -> Scene {
 pub(crate) async fn with_a_cache(servers: Servers) -> Scene {
     let chain = Arc::new(Chain::default());
     let stores = watched(Places::shared(&servers)?.open().await?, &chain);
-    let memory = stores.builder().kept_vectors(0).build().await?;
+    let memory = memory::over(stores).kept_vectors(0).build().await?;
     let talk = fill(&memory).await?;
     let is_served =
         |state: &State| ![("chat", "get"), ("records", "get")].iter().any(|call| state.made.contains_key(call));

@@ -142,7 +142,7 @@ async fn conversation(url: &str, lines: &[Line]) -> Result<Session> {
 /// Fills a vector store alone, the messages divided among `count` owners.
 async fn near(url: &str, data: Data, count: usize) -> std::result::Result<Row, Box<dyn Error>> {
     let stores = Settings::new(url).with_embedder(data.embedder()).connect().await?;
-    let (store, _) = stores.vectors.ok_or("no store for vectors")?;
+    let (store, _) = stores.vectors.into_iter().next().ok_or("no store for vectors")?;
     let owners: Vec<Scope> =
         (0..count).map(|owner| Scope::new("peers", &format!("owner {owner}"))).collect::<Result<_>>()?;
     let session = SessionId::new("talk")?;

@@ -71,7 +71,7 @@ impl<'a> Copy<'a> {
         }
         let (mut known, mut after): (HashSet<SessionId>, Option<SessionId>) = (HashSet::new(), None);
         loop {
-            let sessions = self.source.chat.store().sessions(scope, after.as_ref(), PAGE).await?;
+            let sessions = self.source.chat()?.store().sessions(scope, after.as_ref(), PAGE).await?;
             let Some(last) = sessions.last() else { break };
             after = Some(last.session.clone());
             for state in sessions {
@@ -100,10 +100,11 @@ impl<'a> Copy<'a> {
             return Ok(Some(what.to_owned()));
         }
         // Raises the epoch of an owner of whom there is nothing, in one step however many erasures there were.
-        self.target.chat.store().erase(scope, source).await?;
+        // Records first: those of an epoch before that of the conversations stand for an erasure that was cut off.
         if let Some(records) = &self.target.records {
             records.store().erase(scope, source).await?;
         }
+        self.target.chat()?.store().erase(scope, source).await?;
         Ok(None)
     }
 
@@ -127,7 +128,7 @@ impl<'a> Copy<'a> {
 
     /// Returns whether the session was deleted in the target oftener than in the source, and never written again.
     async fn is_forgotten_in_target(&self, scope: &Scope, here: &SessionState) -> Result<bool, Failure> {
-        let there = self.target.chat.store().read(scope, &here.session, &Page::newest(0)).await?.state;
+        let there = self.target.chat()?.store().read(scope, &here.session, &Page::newest(0)).await?.state;
         Ok(there.head == Seq(0) && there.fence.generation > here.fence.generation)
     }
 
@@ -138,7 +139,7 @@ impl<'a> Copy<'a> {
         session: &SessionId,
         moved: &mut Moved,
     ) -> Result<(), Interrupted> {
-        let (here, there) = (self.source.chat.store(), self.target.chat.store());
+        let (here, there) = (self.source.chat()?.store(), self.target.chat()?.store());
         let head = there.read(scope, session, &Page::newest(0)).await?.state.head;
         let (mut sum, mut restored) = self.rows(scope, session, head).await?;
         let copied = there.read(scope, session, &Page::newest(0)).await?.state;
@@ -168,12 +169,12 @@ impl<'a> Copy<'a> {
     ) -> Result<(Sum, Result<(), Error>), Interrupted> {
         let (mut sum, mut whole, mut outcome) = (Sum::default(), Whole::default(), Ok(()));
         loop {
-            let slice = self.source.chat.store().read(scope, session, &whole.page()).await?;
+            let slice = self.source.chat()?.store().read(scope, session, &whole.page()).await?;
             let rows = whole.take(slice)?;
             let Some(last) = rows.last() else { return Ok((sum, outcome)) };
             rows.iter().for_each(|row| sum.add_message(row));
             if last.seq > head && outcome.is_ok() {
-                let restored = self.target.chat.store().restore(scope, session, &rows).await;
+                let restored = self.target.chat()?.store().restore(scope, session, &rows).await;
                 outcome = unless_differing(restored.map(drop)).map_err(Interrupted::Failed)?;
             }
             self.done += rows.len() as u64;
@@ -214,13 +215,13 @@ impl<'a> Copy<'a> {
 }
 
 async fn epoch(stores: &Stores, scope: &Scope) -> Result<Epoch, Failure> {
-    let chat = stores.chat.upkeep().epoch(scope).await?;
+    let chat = stores.chat()?.upkeep().epoch(scope).await?;
     let Some(records) = &stores.records else { return Ok(chat) };
     Ok(chat.max(records.upkeep().epoch(scope).await?))
 }
 
 async fn holds(stores: &Stores, scope: &Scope) -> Result<bool, Failure> {
-    if !stores.chat.store().sessions(scope, None, 1).await?.is_empty() {
+    if !stores.chat()?.store().sessions(scope, None, 1).await?.is_empty() {
         return Ok(true);
     }
     let Some(records) = &stores.records else { return Ok(false) };

@@ -23,14 +23,14 @@ pub(super) async fn sessions(
 ) -> Result<(), Failure> {
     let (mut extra, mut after): (Vec<SessionState>, Option<SessionId>) = (Vec::new(), None);
     loop {
-        let page = target.chat.store().sessions(scope, after.as_ref(), PAGE).await?;
+        let page = target.chat()?.store().sessions(scope, after.as_ref(), PAGE).await?;
         let Some(last) = page.last() else { break };
         after = Some(last.session.clone());
         extra.extend(page.into_iter().filter(|state| !known.contains(&state.session)));
     }
     if mirror {
         for state in &extra {
-            match target.chat.store().delete(scope, state).await {
+            match target.chat()?.store().delete(scope, state).await {
                 Ok(_) => moved.removed += 1,
                 Err(Error::Conflict) => {
                     let name = state.session.name();

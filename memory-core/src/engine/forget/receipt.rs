@@ -48,8 +48,9 @@ pub struct ForgetReceipt {
     /// is retired.
     pub unasked: Vec<Unasked>,
     /// Whether a last look into truth found nothing derived, every index that could be asked confirmed that nothing is left,
-    /// and no other has notes of the owner. If an index did not confirm, upkeep goes on with it, as it does with what an earlier call that was cut off left in an index; nothing can be
-    /// recalled either way, because truth holds it no more. A cache that did not answer is not asked again before what it
+    /// no other has notes of the owner, and no erasure of everything stopped half-way. If an index did not confirm, upkeep goes
+    /// on with it, as it does with what an earlier call that was cut off left in an index; nothing can be recalled either way,
+    /// because truth holds it no more. A cache that did not answer is not asked again before what it
     /// holds has expired; other processes that reach it may see that until then.
     pub complete: bool,
 }

@@ -1,33 +1,38 @@
 //! What stands for long-term memory where the truth holds conversations alone.
 
 use async_trait::async_trait;
-use memory_core::chat::Fence;
-use memory_core::record::{RecordBatch, RecordStore, StoredRecord};
-use memory_core::store::{Durability, Erased, ErasureLevel, Health, Store};
-use memory_core::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Upkeep};
-use memory_core::{Epoch, Error, Filter, RecordId, Result, Scope, Timestamp};
 
-/// Holds no records: there is nothing to find, and a put is `Unsupported`.
+use crate::chat::{ChatStore, Fence};
+use crate::error::{Error, Result};
+use crate::filter::Filter;
+use crate::id::RecordId;
+use crate::record::{RecordBatch, RecordStore, StoredRecord};
+use crate::scope::{Epoch, Scope};
+use crate::store::{Durability, Erased, ErasureLevel, Health, Store};
+use crate::time::Timestamp;
+use crate::truth::Truth;
+use crate::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Upkeep};
+
+/// Holds no records: there is nothing to find, and a put is `Unsupported`. Its epochs are those of the conversations.
 #[derive(Debug)]
 pub(crate) struct NoRecords {
-    /// The backend that holds the conversations.
-    backend: &'static str,
+    chat: Truth<dyn ChatStore>,
 }
 
 impl NoRecords {
-    pub(crate) fn beside(backend: &'static str) -> Self {
-        Self { backend }
+    pub(crate) fn beside(chat: Truth<dyn ChatStore>) -> Self {
+        Self { chat }
     }
 
     fn refusal(&self) -> Error {
-        Error::Unsupported { backend: self.backend, what: "hold records".to_owned() }
+        Error::Unsupported { backend: self.backend(), what: "hold records".to_owned() }
     }
 }
 
 #[async_trait]
 impl Store for NoRecords {
     fn backend(&self) -> &'static str {
-        self.backend
+        self.chat.store().backend()
     }
 
     async fn ping(&self) -> Result<Health> {
@@ -124,11 +129,11 @@ impl Upkeep for NoRecords {
         Ok(Vec::new())
     }
 
-    async fn bury(&self, _: &Scope, _: Epoch) -> Result<Epoch> {
-        Ok(Epoch::default())
+    async fn bury(&self, scope: &Scope, _: Epoch) -> Result<Epoch> {
+        self.epoch(scope).await
     }
 
-    async fn epoch(&self, _: &Scope) -> Result<Epoch> {
-        Ok(Epoch::default())
+    async fn epoch(&self, scope: &Scope) -> Result<Epoch> {
+        self.chat.upkeep().epoch(scope).await
     }
 }

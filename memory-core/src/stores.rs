@@ -1,0 +1,158 @@
+//! The open stores that a memory is made of. Whoever adds a part adds it here.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tokio::time::timeout;
+
+use crate::cache::Cache;
+use crate::chat::ChatStore;
+use crate::error::{Cause, Error, Result, Transience};
+use crate::layer::{Guard, GuardPolicy, Guarded};
+use crate::model::Embedder;
+use crate::record::RecordStore;
+use crate::store::{Health, Store};
+use crate::text::TextStore;
+use crate::time::Clock;
+use crate::truth::Truth;
+use crate::vector::VectorStore;
+
+/// How long a store may take to close.
+const CLOSING: Duration = Duration::from_secs(20);
+
+/// Open stores, each under the part that it plays. A memory needs conversations; the other parts may be missing.
+///
+/// ```
+/// # async fn example() -> memory_core::Result<()> {
+/// use std::sync::Arc;
+/// use memory_core::reference::MemChat;
+/// use memory_core::{Stores, Truth};
+///
+/// let chat = Truth::chat(Arc::new(MemChat::default()));
+/// let stores = Stores { chat: Some(chat), ..Stores::default() };
+/// assert_eq!(stores.parts().len(), 1);
+/// stores.close().await
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Stores {
+    /// Conversations.
+    pub chat: Option<Truth<dyn ChatStore>>,
+    /// Records; none where the truth holds conversations alone.
+    pub records: Option<Truth<dyn RecordStore>>,
+    /// The index of words.
+    pub text: Option<Arc<dyn TextStore>>,
+    /// The indexes of meaning, each of another space, and who makes their vectors. The first one answers.
+    pub vectors: Vec<(Arc<dyn VectorStore>, Arc<dyn Embedder>)>,
+    /// The cache.
+    pub cache: Option<Arc<dyn Cache>>,
+    /// The servers of indexes or the cache that did not answer when they were to be opened.
+    pub away: Vec<Away>,
+}
+
+/// A server that did not answer. Its stores are there, and connect when they are needed.
+#[derive(Clone, Debug)]
+pub struct Away {
+    /// The backend's name.
+    pub backend: &'static str,
+    /// Why it could not be connected to.
+    pub why: Error,
+}
+
+/// How a store is.
+#[derive(Clone, Debug)]
+pub struct StoreStatus {
+    /// What it is used for: `chat`, `records`, `text`, `vectors` or `cache`.
+    pub part: &'static str,
+    /// The backend's name.
+    pub backend: &'static str,
+    /// Its health, or why it has none.
+    pub health: Result<Health>,
+}
+
+impl Stores {
+    /// Returns the conversations.
+    ///
+    /// # Errors
+    /// `Invalid` if no store holds them.
+    pub fn chat(&self) -> Result<&Truth<dyn ChatStore>> {
+        self.chat.as_ref().ok_or_else(|| Error::invalid("there is no store for conversations"))
+    }
+
+    /// Returns each store with its part's name, truth first.
+    pub fn parts(&self) -> Vec<(&'static str, Arc<dyn Store>)> {
+        let Self { chat, records, text, vectors, cache, away: _ } = self;
+        let mut parts: Vec<(&'static str, Arc<dyn Store>)> = Vec::new();
+        parts.extend(chat.iter().map(|chat| ("chat", chat.store().clone() as _)));
+        parts.extend(records.iter().map(|records| ("records", records.store().clone() as _)));
+        parts.extend(text.iter().map(|text| ("text", text.clone() as _)));
+        parts.extend(vectors.iter().map(|(vectors, _)| ("vectors", vectors.clone() as _)));
+        parts.extend(cache.iter().map(|cache| ("cache", cache.clone() as _)));
+        parts
+    }
+
+    /// Returns these stores and, for parts that are missing here, those of `other`.
+    #[must_use]
+    pub fn or(mut self, other: Self) -> Self {
+        self.vectors.extend(other.vectors);
+        self.away.extend(other.away);
+        Self {
+            chat: self.chat.or(other.chat),
+            records: self.records.or(other.records),
+            text: self.text.or(other.text),
+            vectors: self.vectors,
+            cache: self.cache.or(other.cache),
+            away: self.away,
+        }
+    }
+
+    /// Puts a guard before each store but the cache, whose guard the memory makes: a store in this process needs none. A truth
+    /// store and its upkeep share one.
+    #[must_use]
+    pub fn guarded(self, policy: &GuardPolicy, clock: &Arc<dyn Clock>) -> Self {
+        let guard = |backend| Guard::new(backend, policy.clone(), Arc::clone(clock));
+        let Self { chat, records, text, vectors, cache, away } = self;
+        let vectors = vectors.into_iter().map(|(store, embedder)| {
+            let guard = guard(store.backend());
+            (Arc::new(Guarded::new(store, guard)) as Arc<dyn VectorStore>, embedder)
+        });
+        Self {
+            chat: chat.map(|chat| guard(chat.store().backend()).chat(chat)),
+            records: records.map(|records| guard(records.store().backend()).records(records)),
+            text: text.map(|store| {
+                let guard = guard(store.backend());
+                Arc::new(Guarded::new(store, guard)) as Arc<dyn TextStore>
+            }),
+            vectors: vectors.collect(),
+            cache,
+            away,
+        }
+    }
+
+    /// Returns how the stores are, asked together.
+    pub async fn status(&self) -> Vec<StoreStatus> {
+        let asked = self.parts().into_iter().map(|(part, store)| async move {
+            StoreStatus { part, backend: store.backend(), health: store.ping().await }
+        });
+        join_all(asked).await
+    }
+
+    /// Closes the stores. Each has twenty seconds.
+    ///
+    /// # Errors
+    /// The first failure of a store; all are closed whatever the others do.
+    pub async fn close(&self) -> Result<()> {
+        let mut outcome = Ok(());
+        for (_, store) in self.parts() {
+            let late = |_| Error::Backend {
+                backend: store.backend(),
+                doing: "close in time",
+                transience: Transience::Transient { after: None },
+                source: Cause::new(std::io::Error::from(std::io::ErrorKind::TimedOut)),
+            };
+            outcome = outcome.and(timeout(CLOSING, store.close()).await.map_err(late).flatten());
+        }
+        outcome
+    }
+}

@@ -1,0 +1,79 @@
+//! What is said of a kind of place: what its URLs look like, what can be kept in it, how it is opened.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use memory_core::analysis::Analysis;
+use memory_core::model::Embedder;
+use memory_core::{Error, Result, Stores};
+
+/// What a file says about its kind of place.
+pub(super) struct Kind {
+    /// Its name, which is that of its feature.
+    pub(super) name: &'static str,
+    /// What its URLs begin with, before the colon, in lower case.
+    pub(super) schemes: &'static [&'static str],
+    pub(super) holds: Holds,
+    /// Whether it is a server: one may be away for a while, and gets a guard.
+    pub(super) is_server: bool,
+    /// None where its feature is off.
+    pub(super) open: Option<Open>,
+}
+
+/// The parts that can be kept in a place.
+#[derive(Clone, Copy)]
+pub(super) struct Holds {
+    pub(super) truth: bool,
+    pub(super) records: bool,
+    pub(super) text: bool,
+    pub(super) vectors: bool,
+    pub(super) cache: bool,
+}
+
+impl Holds {
+    pub(super) const NOTHING: Self = Self { truth: false, records: false, text: false, vectors: false, cache: false };
+    pub(super) const ALL_BUT_A_CACHE: Self =
+        Self { truth: true, records: true, text: true, vectors: true, cache: false };
+}
+
+/// Opens what is wanted of the place that a URL names.
+pub(super) type Open = for<'a> fn(&'a str, &'a Wanted<'a>) -> Opening<'a>;
+type Opening<'a> = Pin<Box<dyn Future<Output = Result<Stores>> + Send + 'a>>;
+
+/// What is to be opened in one place.
+pub(crate) struct Wanted<'a> {
+    pub(crate) truth: bool,
+    pub(crate) analysis: Option<&'a Analysis>,
+    pub(crate) embedder: Option<&'a Arc<dyn Embedder>>,
+    pub(crate) cache: bool,
+}
+
+impl Wanted<'_> {
+    pub(crate) fn is_anything(&self) -> bool {
+        self.truth || self.analysis.is_some() || self.embedder.is_some() || self.cache
+    }
+}
+
+impl Kind {
+    pub(super) fn check(&self, wanted: &Wanted<'_>) -> Result<()> {
+        let Holds { truth, records: _, text, vectors, cache } = self.holds;
+        let table = [
+            (wanted.truth && !truth, "hold conversations"),
+            (wanted.analysis.is_some() && !text, "hold an index of words"),
+            (wanted.embedder.is_some() && !vectors, "hold an index of meaning"),
+            (wanted.cache && !cache, "be a cache"),
+        ];
+        table.into_iter().find(|(is_missing, _)| *is_missing).map_or(Ok(()), |(_, what)| Err(self.cannot(what)))
+    }
+
+    pub(super) async fn connect(&self, url: &str, wanted: &Wanted<'_>) -> Result<Stores> {
+        match self.open {
+            Some(open) => open(url, wanted).await,
+            None => Err(self.cannot(&format!("be opened: the feature {} is off", self.name))),
+        }
+    }
+
+    pub(super) fn cannot(&self, what: &str) -> Error {
+        Error::Unsupported { backend: self.name, what: what.to_owned() }
+    }
+}
