@@ -24,7 +24,7 @@ use super::receipt::{Degraded, Stage};
 use super::search::Search;
 use super::terms::Terms;
 
-/// Fewest candidates that are ranked of each index.
+/// The most candidates of each index that any memory ranks, however low its limit of results is.
 const POOL: usize = 100;
 
 /// Whom and when the question is about, as far as its words tell.
@@ -60,7 +60,7 @@ impl Inner {
     /// Speakers are known once words are found: a question that names one of them is embedded again, from their view.
     pub(super) async fn legs(&self, scope: &Scope, search: &Search, filter: &Filter) -> Legs {
         let Terms { sought: terms, left_out } = self.terms(scope, search).await;
-        let limit = POOL.max(search.limit.saturating_mul(10)).min(self.limits.results.max(POOL));
+        let limit = search.ranking.candidates(search.limit).min(self.limits.results.max(POOL));
         let weighs = search.ranking.weighs_context();
         let of_unit = |unit| {
             let query = TextQuery { terms: terms.clone(), unit, filter: filter.clone(), limit };

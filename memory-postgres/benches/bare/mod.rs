@@ -144,7 +144,7 @@ impl Bare {
 
     /// Reads the newest rows by the library's statement.
     async fn page(&mut self) -> Outcome<Vec<PgRow>> {
-        let sql = "SELECT state, id, seq, tokens, first, archived_by, digest, body \
+        let sql = "SELECT state, id, seq, tokens, counter, first, archived_by, digest, body \
              FROM read_page($1, $2, $3, $4, $5, $6::int8, $7)";
         let rows = sqlx::query(sql).bind(self.scope.key()).bind(self.session.key()).bind(0_i16).bind(0_i64);
         let rows = rows.bind(PAGE as i64).bind(None::<i64>).bind(0_i16).fetch_all(&mut self.connection).await?;
@@ -156,7 +156,7 @@ impl Bare {
     pub(crate) async fn messages(&mut self) -> Outcome<Vec<(i64, i64, Arc<Message>)>> {
         let rows = self.page().await?;
         let message = |row: &PgRow| {
-            let message = Message::decode("bench", row.try_get::<&str, _>(7)?.as_bytes())?;
+            let message = Message::decode("bench", row.try_get::<&str, _>(8)?.as_bytes())?;
             Ok((row.try_get(2)?, row.try_get(3)?, Arc::new(message)))
         };
         rows.iter().skip(1).rev().map(message).collect()
@@ -165,7 +165,7 @@ impl Bare {
     /// Returns the newest bodies with their numbers and tokens, by the library's statement.
     pub(crate) async fn texts(&mut self) -> Outcome<Vec<(i64, i64, String)>> {
         let rows = self.page().await?;
-        rows.iter().skip(1).rev().map(|row| Ok((row.try_get(2)?, row.try_get(3)?, row.try_get(7)?))).collect()
+        rows.iter().skip(1).rev().map(|row| Ok((row.try_get(2)?, row.try_get(3)?, row.try_get(8)?))).collect()
     }
 
     /// Returns the newest bodies with their numbers and tokens, without the schema's functions.
@@ -178,12 +178,12 @@ impl Bare {
              FROM owner AS o JOIN session AS s ON s.scope = o.scope AND s.epoch = o.epoch \
              WHERE o.scope = $1 AND o.truth = 0 AND s.key = $2";
         let state = sqlx::query(sql).bind(scope).bind(session).fetch_one(&mut *connection).await?;
-        let sql = "SELECT id, seq, tokens, first, archived_by, digest, body::text FROM message WHERE scope = $1 \
+        let sql = "SELECT id, seq, tokens, counter, first, archived_by, digest, body::text FROM message WHERE scope = $1 \
              AND epoch = $3 AND session = $2 AND archived_by IS NULL AND body IS NOT NULL \
              ORDER BY seq DESC, layer DESC LIMIT 50";
         let rows = sqlx::query(sql).bind(scope).bind(session).bind(state.try_get::<i64, _>(0)?);
         let rows = rows.fetch_all(&mut *connection).await?;
         sqlx::query("COMMIT").execute(&mut *connection).await?;
-        rows.iter().rev().map(|row| Ok((row.try_get(1)?, row.try_get(2)?, row.try_get(6)?))).collect()
+        rows.iter().rev().map(|row| Ok((row.try_get(1)?, row.try_get(2)?, row.try_get(7)?))).collect()
     }
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use futures_util::FutureExt as _;
 use memory_core::chat::{Append, ChatStore, NewMessage};
 use memory_core::engine::{Memory, Reason, Remember, Search, Stage};
+use memory_core::rank::Ranking;
 use memory_core::reference::{MemChat, MemRecords, MemText};
 use memory_core::text::{TextEntry, TextStore, Visibility};
 use memory_core::{
@@ -31,6 +32,21 @@ async fn finds_messages_and_records_of_the_owner_alone() {
     assert_eq!(found.receipt.degraded, []);
     assert_eq!(found.receipt.dropped_at_hydration, 0);
     assert!(found.hits.iter().all(|hit| hit.signals.text_rank.is_some()));
+}
+
+#[tokio::test]
+async fn as_many_candidates_are_ranked_as_the_ranking_says() {
+    let bench = Bench::new().await;
+    bench.session("ada").append((0..200).map(|n| bench.user(&format!("rose {n}"))).collect()).await.unwrap();
+    bench.tend().await;
+    let ranked = async |ranking, limit| {
+        let search = Search::new("rose").ranking(ranking).limit(limit);
+        bench.owner("ada").search(&search).await.unwrap().receipt.text_candidates
+    };
+    assert_eq!(ranked(Ranking::kari(), 5).await, 24);
+    assert_eq!(ranked(Ranking::kari(), 30).await, 30);
+    assert_eq!(ranked(Ranking::default(), 5).await, 100);
+    assert_eq!(ranked(Ranking::default(), 15).await, 150);
 }
 
 #[tokio::test]
