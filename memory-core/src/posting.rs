@@ -9,6 +9,9 @@
 mod bytes;
 mod candidate;
 mod evidence;
+mod segment;
+mod shape;
+mod tail;
 mod terms;
 #[cfg(test)]
 mod tests;
@@ -19,6 +22,9 @@ use bytes::{Reader, put_number, unzigzag, zigzag};
 
 pub use candidate::{Candidate, take_best};
 pub use evidence::{Evidence, Query};
+pub use segment::{List, Lists, Segment};
+pub use shape::Shape;
+pub use tail::{Cut, TailDocument, Totals};
 pub use terms::entry_terms;
 
 /// Bytes that no writer of ours has made.
@@ -54,37 +60,6 @@ pub struct Document {
     pub length: u32,
     /// When it was said or made.
     pub at: Timestamp,
-}
-
-/// A document of the tail.
-#[derive(Clone, Debug)]
-pub struct TailDocument {
-    /// Its item's number.
-    pub item: i64,
-    /// The order of puts.
-    pub stamp: i64,
-    /// Its length.
-    pub length: u32,
-    /// When it was said or made.
-    pub at: Timestamp,
-    /// Its terms, as [`encode_terms`] writes them.
-    pub terms: Vec<u8>,
-}
-
-impl TailDocument {
-    /// Returns how many bytes its terms take.
-    pub fn bytes(&self) -> i64 {
-        self.terms.len() as i64
-    }
-}
-
-/// Returns how many documents at the end of a tail stay in it when it is folded: as many as take `kept` bytes.
-pub fn newest(documents: &[TailDocument], kept: i64) -> usize {
-    let sums = documents.iter().rev().scan(0, |sum, document| {
-        *sum += document.bytes();
-        Some(*sum)
-    });
-    sums.take_while(|sum| *sum <= kept).count()
 }
 
 /// Returns the bytes of a posting list in ascending order of slots.

@@ -6,7 +6,6 @@ mod items;
 mod search;
 mod segment;
 mod select;
-mod shape;
 mod statistics;
 mod tail;
 mod write;
@@ -14,6 +13,7 @@ mod write;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use memory_core::posting::Shape;
 use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
 use memory_core::upkeep::Incarnation;
@@ -23,7 +23,8 @@ use crate::client::{Call, Postgres};
 use crate::error::BACKEND;
 use crate::index::{corrupt, most, place, show};
 
-use shape::Shape;
+/// The sizes of an index.
+const SHAPE: Shape = Shape::of_segments(512);
 
 const SEARCH: &str = "search texts";
 
@@ -44,7 +45,7 @@ impl PgText {
     /// Returns the text store of the terms that `analysis` makes.
     pub fn new(database: &Postgres, analysis: &str) -> Self {
         let name = format!("text/{analysis}").into();
-        Self { database: database.clone(), analysis: analysis.into(), name, shape: Shape::default() }
+        Self { database: database.clone(), analysis: analysis.into(), name, shape: SHAPE }
     }
 
     /// Sets how many bytes of terms an owner's newest documents may take before all but the last quarter are folded into

@@ -4,7 +4,6 @@ mod entry;
 mod held;
 mod search;
 mod segment;
-mod shape;
 mod statistics;
 mod tail;
 mod write;
@@ -15,6 +14,7 @@ mod tests;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use memory_core::posting::Shape;
 use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
 use memory_core::upkeep::Incarnation;
@@ -24,7 +24,8 @@ use crate::client::Sqlite;
 use crate::error::{BACKEND, lost};
 use crate::index::{cache, erase, items, place};
 
-use shape::Shape;
+/// The sizes of an index.
+const SHAPE: Shape = Shape::of_segments(1_024);
 
 /// An owner's items of one unit in one index of words.
 type Key = (Scope, Arc<str>, Unit);
@@ -53,12 +54,7 @@ pub struct SqliteText {
 impl SqliteText {
     /// Returns the text store of the terms that `analysis` makes.
     pub fn new(file: &Sqlite, analysis: &str) -> Self {
-        Self {
-            file: file.clone(),
-            analysis: analysis.into(),
-            name: format!("text/{analysis}").into(),
-            shape: Shape::default(),
-        }
+        Self { file: file.clone(), analysis: analysis.into(), name: format!("text/{analysis}").into(), shape: SHAPE }
     }
 
     fn key(&self, scope: &Scope, unit: Unit) -> Key {

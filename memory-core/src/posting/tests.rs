@@ -93,3 +93,20 @@ fn a_common_posting_takes_two_bytes() {
     let list: Vec<_> = (0..256).map(|slot| Posting { slot, counts: Counts { own: 1, near: 0.0 } }).collect();
     assert_eq!(encode_postings(&list).len(), 512);
 }
+
+#[test]
+fn a_cut_folds_the_oldest_and_stores_what_is_new_of_the_rest() {
+    let shape = Shape { tail: 30, kept: 20, documents: 4, postings: 9 };
+    let document = |stamp| TailDocument { item: stamp, stamp, length: 3, at: Timestamp(0), terms: vec![0; 10] };
+    let items = |documents: &[TailDocument]| documents.iter().map(|document| document.item).collect::<Vec<_>>();
+    let (stored, new) = ([document(3), document(1)], [document(4), document(2)]);
+    let mut totals = Totals::default();
+    assert!(totals.add(&stored, &shape));
+    assert!(!totals.add(&new, &shape));
+    let Cut { old, fresh } = totals.cut(stored.to_vec(), &new, &shape);
+    assert_eq!((items(&old), items(&fresh)), (vec![1, 2], vec![4]));
+    assert_eq!(totals, Totals { documents: 4, length: 12, tail_bytes: 20 });
+    totals.remove(3);
+    totals.remove_from_tail(3, 10);
+    assert_eq!((totals, totals.mean_length()), (Totals { documents: 2, length: 6, tail_bytes: 10 }, 3.0));
+}

@@ -3,7 +3,7 @@
 //! One statement reads the owner's statistics, the posting lists of the query's terms, and the documents that they speak
 //! of; core's weights rank them here. A second one reads what the best of them are, and filters.
 
-use memory_core::posting::{Document, Evidence, Query, decode_documents, visit_postings};
+use memory_core::posting::{Document, Evidence, Query, Totals, decode_documents, visit_postings};
 use memory_core::rank::Bm25;
 use memory_core::text::{TextHit, TextHits, TextQuery};
 use memory_core::{Scope, Timestamp};
@@ -62,17 +62,16 @@ pub(super) async fn search(
     };
     let [owner, documents, length] = numbers(mine)?;
     let state = State { scope, owner, next: mine.try_get("d").doing(DOING)? };
-    let (documents, length) = (documents.unsigned_abs(), length.unsigned_abs());
+    let totals = Totals { documents, length, tail_bytes: 0 };
     let evidence = weigh(&Query::new(terms), terms.len(), rows)?;
-    let mean_length = if documents == 0 { 0.0 } else { (length as f64 / documents as f64) as f32 };
     let containing = evidence.containing().to_vec();
-    let candidates = evidence.candidates(&Bm25::default(), documents, mean_length);
+    let candidates = evidence.candidates(&Bm25::default(), totals.count(), totals.mean_length());
     let Some(chosen) = best(connection, state, filter, *limit, candidates).await? else { return Ok(None) };
     let counts = evidence.counts(chosen.iter().map(|chosen| chosen.candidate.place));
     let hit =
         |(Chosen { candidate: _, item, fields }, (own, near, length))| TextHit { item, own, near, length, fields };
     let hits = chosen.into_iter().zip(counts).map(hit).collect();
-    Ok(Some(TextHits { documents, mean_length, containing, hits }))
+    Ok(Some(TextHits { documents: totals.count(), mean_length: totals.mean_length(), containing, hits }))
 }
 
 /// Takes in the rows of [`READ`] behind the first.

@@ -1,41 +1,30 @@
-//! Segments: some hundred documents whose terms are folded into posting lists.
-//!
-//! A search looks up each of its terms once per segment, and folding many documents writes each list once.
+//! The rows of segments: documents whose terms are folded into posting lists.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::HashSet;
 
 use memory_core::Unit;
-use memory_core::posting::{
-    Damaged, Document, Posting, TailDocument, decode_documents, decode_postings, encode_documents, encode_postings,
-    visit_terms,
-};
+use memory_core::posting::{self, Damaged, Document, Lists, Shape, TailDocument, encode_postings};
 use sqlx::postgres::PgConnection;
 
-use super::shape::Shape;
 use crate::error::{Attempt, Doing};
 use crate::index::{Owner, corrupt};
 
 const READ: &str = "read the posting lists";
 const WRITE: &str = "write the posting lists";
 
-/// A segment without its posting lists.
+/// A stored segment, without its posting lists.
 #[derive(Debug)]
 pub(super) struct Segment {
     pub(super) number: i64,
     unit: Unit,
-    /// How many postings it has.
-    size: i64,
-    documents: BTreeMap<u32, Document>,
+    content: posting::Segment,
 }
-
-/// The lists of postings to be added or kept, by term.
-type Lists<'t> = HashMap<Cow<'t, str>, Vec<Posting>>;
 
 impl Segment {
     /// Returns a new segment.
     pub(super) fn new(owner: &mut Owner, unit: Unit) -> Self {
-        Self { number: owner.number(), unit, size: 0, documents: BTreeMap::new() }
+        Self { number: owner.number(), unit, content: posting::Segment::default() }
     }
 
     /// Returns the segment numbered `number`.
@@ -51,9 +40,8 @@ impl Segment {
             .await
             .doing(READ)?;
         let (size, documents) = row.ok_or_else(|| corrupt("a segment is missing"))?;
-        let documents = decode_documents(&documents).map_err(damaged)?;
-        let documents = documents.into_iter().map(|document| (document.slot, document)).collect();
-        Ok(Self { number, unit, size, documents })
+        let content = posting::Segment::decode(size, &documents).map_err(damaged)?;
+        Ok(Self { number, unit, content })
     }
 
     /// Returns the segment with the most room; a new one if none has any.
@@ -81,11 +69,6 @@ impl Segment {
         }
     }
 
-    /// Returns whether another document may be added.
-    fn has_room(&self, shape: Shape) -> bool {
-        self.documents.len() < shape.documents && self.size < shape.postings
-    }
-
     /// Adds documents from the front of `documents` until the segment is full, and returns the rest.
     pub(super) async fn fill<'d>(
         &mut self,
@@ -94,21 +77,8 @@ impl Segment {
         shape: Shape,
         documents: &'d [TailDocument],
     ) -> Attempt<&'d [TailDocument]> {
-        let (mut lists, is_new) = (Lists::new(), self.documents.is_empty());
-        let free = (0..).filter(|slot| !self.documents.contains_key(slot)).take(shape.documents);
-        let mut free = free.collect::<Vec<u32>>().into_iter();
-        let mut rest = documents;
-        while let (true, Some((document, later))) = (self.has_room(shape), rest.split_first()) {
-            let Some(slot) = free.next() else { break };
-            let TailDocument { item, length, at, terms, .. } = document;
-            visit_terms(terms, |term, counts| {
-                self.size += 1;
-                push(&mut lists, term, Posting { slot, counts })
-            })
-            .map_err(damaged)?;
-            self.documents.insert(slot, Document { slot, item: *item, length: *length, at: *at });
-            rest = later;
-        }
+        let is_new = self.content.live() == 0;
+        let (rest, mut lists) = self.content.fill(&shape, documents).map_err(damaged)?;
         if !is_new {
             self.merge(connection, owner, &mut lists).await?;
         }
@@ -125,15 +95,11 @@ impl Segment {
         .bind(owner.scope.key())
         .bind(owner.id)
         .bind(self.number)
-        .bind(lists.keys().map(ToString::to_string).collect::<Vec<_>>())
+        .bind(lists.terms().map(str::to_owned).collect::<Vec<_>>())
         .fetch_all(connection)
         .await
         .doing(READ)?;
-        for (term, stored) in rows {
-            let stored = decode_postings(&stored).map_err(damaged)?;
-            lists.entry(Cow::Owned(term)).or_default().extend(stored);
-        }
-        Ok(())
+        Ok(lists.merge(rows).map_err(damaged)?)
     }
 
     /// Removes items and returns their documents. A segment without documents is deleted.
@@ -143,18 +109,10 @@ impl Segment {
         owner: &Owner,
         items: &HashSet<i64>,
     ) -> Attempt<Vec<Document>> {
-        let removed: Vec<_> =
-            self.documents.values().filter(|document| items.contains(&document.item)).copied().collect();
-        if removed.len() < items.len() {
-            return Err(corrupt("a segment lacks a document").into());
-        }
-        if removed.len() == self.documents.len() {
-            self.documents.clear();
+        let removed = self.content.take(items).map_err(|_| corrupt("a segment lacks a document"))?;
+        if self.content.live() == 0 {
             self.drop(connection, owner).await?;
             return Ok(removed);
-        }
-        for document in &removed {
-            self.documents.remove(&document.slot);
         }
         let lists = self.without(connection, owner, &removed).await?;
         self.save(connection, owner, lists).await?;
@@ -176,27 +134,12 @@ impl Segment {
                 .fetch_all(connection)
                 .await
                 .doing(READ)?;
-        let gone: HashSet<u32> = gone.iter().map(|document| document.slot).collect();
-        let mut lists = Lists::new();
-        for (term, stored) in rows {
-            let mut list = decode_postings(&stored).map_err(damaged)?;
-            let before = list.len();
-            list.retain(|posting| !gone.contains(&posting.slot));
-            if list.len() < before {
-                self.size -= (before - list.len()) as i64;
-                lists.insert(Cow::Owned(term), list);
-            }
-        }
-        Ok(lists)
+        Ok(self.content.prune(gone, rows).map_err(damaged)?)
     }
 
     /// Writes the documents and the lists; an empty list is deleted.
     async fn save(&self, connection: &mut PgConnection, owner: &Owner, lists: Lists<'_>) -> Attempt<()> {
-        let (mut full, empty): (Vec<_>, Vec<_>) = lists.into_iter().partition(|(_, list)| !list.is_empty());
-        full.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-        for (_, list) in &mut full {
-            list.sort_unstable_by_key(|posting| posting.slot);
-        }
+        let (full, empty) = lists.split();
         let (terms, postings): (Vec<_>, Vec<_>) =
             full.iter().map(|(term, list)| (term.to_string(), encode_postings(list))).unzip();
         let put = "INSERT INTO text_posting (scope, owner, segment, term, postings) \
@@ -205,7 +148,7 @@ impl Segment {
         let put = sqlx::query(put).bind(owner.scope.key()).bind(owner.id).bind(self.number).bind(terms).bind(postings);
         put.execute(&mut *connection).await.doing(WRITE)?;
         if !empty.is_empty() {
-            let terms: Vec<_> = empty.into_iter().map(|(term, _)| term.into_owned()).collect();
+            let terms: Vec<_> = empty.into_iter().map(Cow::into_owned).collect();
             let sql = "DELETE FROM text_posting WHERE scope = $1 AND owner = $2 AND segment = $3 AND term = ANY ($4)";
             let clear = sqlx::query(sql).bind(owner.scope.key()).bind(owner.id).bind(self.number).bind(terms);
             clear.execute(&mut *connection).await.doing(WRITE)?;
@@ -214,7 +157,6 @@ impl Segment {
     }
 
     async fn save_documents(&self, connection: &mut PgConnection, owner: &Owner) -> Attempt<()> {
-        let documents: Vec<_> = self.documents.values().copied().collect();
         let put = "INSERT INTO text_segment (scope, owner, unit, segment, live, size, documents) \
              VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (scope, owner, unit, segment) \
              DO UPDATE SET live = excluded.live, size = excluded.size, documents = excluded.documents";
@@ -223,9 +165,9 @@ impl Segment {
             .bind(owner.id)
             .bind(self.unit.name().as_bytes())
             .bind(self.number)
-            .bind(documents.len() as i64)
-            .bind(self.size)
-            .bind(encode_documents(&documents))
+            .bind(self.content.live() as i64)
+            .bind(self.content.size())
+            .bind(self.content.encode())
             .execute(connection)
             .await
             .doing(WRITE)
@@ -240,12 +182,6 @@ impl Segment {
         let this = sqlx::query(this).bind(owner.scope.key()).bind(owner.id).bind(self.unit.name().as_bytes());
         this.bind(self.number).execute(connection).await.doing(WRITE).map(|_| ())
     }
-}
-
-fn push<'t>(lists: &mut Lists<'t>, term: &'t [u8], posting: Posting) -> std::result::Result<(), Damaged> {
-    let term = std::str::from_utf8(term).map_err(|_| Damaged)?;
-    lists.entry(Cow::Borrowed(term)).or_default().push(posting);
-    Ok(())
 }
 
 /// Returns the error for bytes that are no posting list, document table or list of terms.

@@ -1,31 +1,21 @@
 //! The statistics that scores need, per unit, among the totals of an owner.
 
 use memory_core::Unit;
+use memory_core::posting::Totals;
 
 use crate::index::Owner;
 
-/// What is known of all documents of one unit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Totals {
-    pub(super) documents: i64,
-    pub(super) length: i64,
-    /// Bytes of terms in the tail.
-    pub(super) tail_bytes: i64,
+/// Returns those of a unit.
+pub(super) fn of(owner: &Owner, unit: Unit) -> Totals {
+    let [documents, length, tail_bytes] = places(unit).map(|place| owner.total(place));
+    Totals { documents, length, tail_bytes }
 }
 
-impl Totals {
-    /// Returns those of a unit.
-    pub(super) fn of(owner: &Owner, unit: Unit) -> Self {
-        let [documents, length, tail_bytes] = places(unit).map(|place| owner.total(place));
-        Self { documents, length, tail_bytes }
-    }
-
-    /// Sets those of a unit.
-    pub(super) fn set(self, owner: &mut Owner, unit: Unit) {
-        let Self { documents, length, tail_bytes } = self;
-        for (place, total) in places(unit).into_iter().zip([documents, length, tail_bytes]) {
-            owner.set_total(place, total);
-        }
+/// Sets those of a unit.
+pub(super) fn set(owner: &mut Owner, unit: Unit, totals: Totals) {
+    let Totals { documents, length, tail_bytes } = totals;
+    for (place, total) in places(unit).into_iter().zip([documents, length, tail_bytes]) {
+        owner.set_total(place, total);
     }
 }
 

@@ -1,18 +1,13 @@
-//! The tail: the newest documents of a unit, each with its own terms, not yet folded into posting lists.
-//!
-//! A message is put twice, the second time when its successor arrives, and the last span of a session with every
-//! message: in the tail that costs one row each, where posting lists would cost a row for every term. A search reads the
-//! tail whole, so it is kept short.
+//! The rows of tails: the newest documents of a unit, each with its own terms.
 
 use std::collections::{BTreeMap, HashSet};
 
-use memory_core::posting::{TailDocument, newest};
+use memory_core::posting::{Cut, Shape, TailDocument};
 use memory_core::{Timestamp, Unit};
 use sqlx::postgres::PgConnection;
 
 use super::segment::Segment;
-use super::shape::Shape;
-use super::statistics::Totals;
+use super::statistics;
 use crate::error::{Attempt, Doing};
 use crate::index::{Owner, corrupt};
 
@@ -29,26 +24,18 @@ pub(super) async fn add(
     unit: Unit,
     new: &[TailDocument],
 ) -> Attempt<Folded> {
-    let mut totals = Totals::of(owner, unit);
-    let bytes: i64 = new.iter().map(TailDocument::bytes).sum();
-    totals.documents += new.len() as i64;
-    totals.length += new.iter().map(|document| i64::from(document.length)).sum::<i64>();
-    if totals.tail_bytes + bytes <= shape.tail {
-        totals.tail_bytes += bytes;
-        totals.set(owner, unit);
-        store(connection, owner, unit, new.iter()).await?;
+    let mut totals = statistics::of(owner, unit);
+    if totals.add(new, &shape) {
+        statistics::set(owner, unit, totals);
+        store(connection, owner, unit, new).await?;
         return Ok(Folded::new());
     }
     let stored = load(connection, owner, unit).await?;
-    let mut old: Vec<_> = stored.into_iter().chain(new.iter().cloned()).collect();
-    old.sort_unstable_by_key(|document| document.stamp);
-    let young = old.split_off(old.len() - newest(&old, shape.kept));
+    let Cut { old, fresh } = totals.cut(stored, new, &shape);
+    statistics::set(owner, unit, totals);
     let folded = fold(connection, owner, shape, unit, &old).await?;
     delete(connection, owner, unit, old.iter().map(|document| document.item).collect()).await?;
-    let fresh: HashSet<i64> = new.iter().map(|document| document.item).collect();
-    totals.tail_bytes = young.iter().map(TailDocument::bytes).sum();
-    totals.set(owner, unit);
-    store(connection, owner, unit, young.iter().filter(|document| fresh.contains(&document.item))).await?;
+    store(connection, owner, unit, &fresh).await?;
     Ok(folded)
 }
 
@@ -119,22 +106,15 @@ pub(super) async fn remove(
     if removed.len() < items.len() {
         return Err(corrupt("the newest documents lack one").into());
     }
-    let mut totals = Totals::of(owner, unit);
+    let mut totals = statistics::of(owner, unit);
     for (length, bytes) in removed {
-        totals.documents -= 1;
-        totals.length -= length;
-        totals.tail_bytes -= bytes;
+        totals.remove_from_tail(length, bytes);
     }
-    totals.set(owner, unit);
+    statistics::set(owner, unit, totals);
     Ok(())
 }
 
-async fn store<'d>(
-    connection: &mut PgConnection,
-    owner: &Owner,
-    unit: Unit,
-    documents: impl Iterator<Item = &'d TailDocument>,
-) -> Attempt<()> {
+async fn store(connection: &mut PgConnection, owner: &Owner, unit: Unit, documents: &[TailDocument]) -> Attempt<()> {
     let (mut items, mut stamps, mut lengths, mut times, mut terms) = (vec![], vec![], vec![], vec![], vec![]);
     for TailDocument { item, stamp, length, at, terms: packed } in documents {
         items.push(*item);

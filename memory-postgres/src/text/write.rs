@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use memory_core::posting::TailDocument;
+use memory_core::posting::{Shape, TailDocument};
 use memory_core::text::Deletion;
 use memory_core::{Scope, Unit};
 use sqlx::postgres::PgConnection;
@@ -10,8 +10,7 @@ use sqlx::postgres::PgConnection;
 use super::entry::Terms;
 use super::items::{self, Accepted, Before, Place};
 use super::segment::Segment;
-use super::shape::Shape;
-use super::statistics::Totals;
+use super::statistics;
 use super::tail;
 use crate::error::Attempt;
 use crate::index::{Incoming, Owner};
@@ -90,12 +89,11 @@ async fn remove(connection: &mut PgConnection, owner: &mut Owner, places: &[Plac
             continue;
         };
         let mut segment = Segment::open(connection, owner, unit, segment).await?;
-        let mut totals = Totals::of(owner, unit);
+        let mut totals = statistics::of(owner, unit);
         for document in segment.remove(connection, owner, &items).await? {
-            totals.documents -= 1;
-            totals.length -= i64::from(document.length);
+            totals.remove(i64::from(document.length));
         }
-        totals.set(owner, unit);
+        statistics::set(owner, unit, totals);
     }
     Ok(())
 }

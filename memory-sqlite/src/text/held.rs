@@ -11,12 +11,12 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use memory_core::Result;
 use memory_core::posting::{
-    Damaged, Document, Evidence, Posting, Query, TailDocument, decode_documents, encode_postings, visit_postings,
+    Damaged, Document, Evidence, Posting, Query, TailDocument, Totals, decode_documents, encode_postings,
+    visit_postings,
 };
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::segment::damaged;
-use super::statistics::Totals;
 use crate::index::cache;
 use crate::index::stamp::Stamp;
 use crate::index::{Shelf, corrupt};

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use memory_core::Result;
-use memory_core::posting::{Candidate, Evidence, Query};
+use memory_core::posting::{Candidate, Evidence, Query, Totals};
 use memory_core::rank::Bm25;
 use memory_core::text::{TextHit, TextHits, TextQuery};
 use sqlx::SqliteConnection;
 
 use super::held::{Held, ListRow, SegmentRow};
-use super::statistics::{self, Totals};
+use super::statistics;
 use super::{Key, tail};
 use crate::client::Sqlite;
 use crate::error::{Doing, lost};

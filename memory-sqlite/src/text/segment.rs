@@ -1,19 +1,14 @@
-//! Segments: up to 1,024 documents whose terms are folded into posting lists.
+//! The rows of segments: up to 1,024 documents whose terms are folded into posting lists.
 //!
-//! A segment's lists stand side by side in the file, so that folding many documents writes few pages, and a search
-//! looks up each of its terms once per segment.
+//! A segment's lists stand side by side in the file, so that folding many documents writes few pages.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::HashSet;
 
-use memory_core::posting::{
-    Damaged, Document, Posting, TailDocument, decode_documents, decode_postings, encode_documents, encode_postings,
-    visit_terms,
-};
+use memory_core::posting::{self, Damaged, Document, Lists, Shape, TailDocument, encode_postings};
 use memory_core::{Result, Unit};
 use sqlx::SqliteConnection;
 
-use super::shape::Shape;
 use crate::error::Doing;
 use crate::index::Owner;
 use crate::index::corrupt;
@@ -22,23 +17,18 @@ use crate::index::rows::{insert, json_keys};
 const READ: &str = "read the posting lists";
 const WRITE: &str = "write the posting lists";
 
-/// A segment without its posting lists.
+/// A segment of the file, without its posting lists.
 #[derive(Debug)]
 pub(super) struct Segment {
     pub(super) number: i64,
     unit: Unit,
-    /// How many postings it has.
-    size: i64,
-    documents: BTreeMap<u32, Document>,
+    content: posting::Segment,
 }
-
-/// The lists of postings to be added or kept, by term.
-type Lists<'t> = HashMap<Cow<'t, str>, Vec<Posting>>;
 
 impl Segment {
     /// Returns a new segment.
     pub(super) fn new(owner: &mut Owner, unit: Unit) -> Self {
-        Self { number: owner.number(), unit, size: 0, documents: BTreeMap::new() }
+        Self { number: owner.number(), unit, content: posting::Segment::default() }
     }
 
     /// Returns the segment numbered `number`.
@@ -52,9 +42,8 @@ impl Segment {
             .await
             .doing(READ)?;
         let (size, documents) = row.ok_or_else(|| corrupt("a segment is missing"))?;
-        let documents = decode_documents(&documents).map_err(damaged)?;
-        let documents = documents.into_iter().map(|document| (document.slot, document)).collect();
-        Ok(Self { number, unit, size, documents })
+        let content = posting::Segment::decode(size, &documents).map_err(damaged)?;
+        Ok(Self { number, unit, content })
     }
 
     /// Returns the segment with the most room; a new one if none has any.
@@ -80,11 +69,6 @@ impl Segment {
         }
     }
 
-    /// Returns whether another document may be added.
-    fn has_room(&self, shape: Shape) -> bool {
-        self.documents.len() < shape.documents && self.size < shape.postings
-    }
-
     /// Adds documents from the front of `documents` until the segment is full, and returns the rest.
     pub(super) async fn fill<'d>(
         &mut self,
@@ -93,21 +77,8 @@ impl Segment {
         shape: Shape,
         documents: &'d [TailDocument],
     ) -> Result<&'d [TailDocument]> {
-        let (mut lists, is_new) = (Lists::new(), self.documents.is_empty());
-        let free = (0..).filter(|slot| !self.documents.contains_key(slot)).take(shape.documents);
-        let mut free = free.collect::<Vec<u32>>().into_iter();
-        let mut rest = documents;
-        while let (true, Some((document, later))) = (self.has_room(shape), rest.split_first()) {
-            let Some(slot) = free.next() else { break };
-            let TailDocument { item, length, at, terms, .. } = document;
-            visit_terms(terms, |term, counts| {
-                self.size += 1;
-                push(&mut lists, term, Posting { slot, counts })
-            })
-            .map_err(damaged)?;
-            self.documents.insert(slot, Document { slot, item: *item, length: *length, at: *at });
-            rest = later;
-        }
+        let is_new = self.content.live() == 0;
+        let (rest, mut lists) = self.content.fill(&shape, documents).map_err(damaged)?;
         if !is_new {
             self.merge(connection, owner.id, &mut lists).await?;
         }
@@ -121,17 +92,13 @@ impl Segment {
             "SELECT list.term, list.postings FROM json_each(?) AS wanted CROSS JOIN text_posting AS list \
              WHERE list.owner = ? AND list.segment = ? AND list.term = wanted.value",
         )
-        .bind(json_keys(lists.keys().map(Cow::as_ref)))
+        .bind(json_keys(lists.terms()))
         .bind(owner)
         .bind(self.number)
         .fetch_all(connection)
         .await
         .doing(READ)?;
-        for (term, stored) in rows {
-            let stored = decode_postings(&stored).map_err(damaged)?;
-            lists.entry(Cow::Owned(term)).or_default().extend(stored);
-        }
-        Ok(())
+        lists.merge(rows).map_err(damaged)
     }
 
     /// Removes items and returns their documents. A segment without documents is deleted.
@@ -141,18 +108,10 @@ impl Segment {
         owner: &Owner,
         items: &HashSet<i64>,
     ) -> Result<Vec<Document>> {
-        let removed: Vec<_> =
-            self.documents.values().filter(|document| items.contains(&document.item)).copied().collect();
-        if removed.len() < items.len() {
-            return Err(corrupt("a segment lacks a document"));
-        }
-        if removed.len() == self.documents.len() {
-            self.documents.clear();
+        let removed = self.content.take(items).map_err(|_| corrupt("a segment lacks a document"))?;
+        if self.content.live() == 0 {
             self.drop(connection, owner.id).await?;
             return Ok(removed);
-        }
-        for document in &removed {
-            self.documents.remove(&document.slot);
         }
         let lists = self.without(connection, owner.id, &removed).await?;
         self.save(connection, owner, lists).await?;
@@ -173,27 +132,12 @@ impl Segment {
                 .fetch_all(connection)
                 .await
                 .doing(READ)?;
-        let gone: HashSet<u32> = gone.iter().map(|document| document.slot).collect();
-        let mut lists = Lists::new();
-        for (term, stored) in rows {
-            let mut list = decode_postings(&stored).map_err(damaged)?;
-            let before = list.len();
-            list.retain(|posting| !gone.contains(&posting.slot));
-            if list.len() < before {
-                self.size -= (before - list.len()) as i64;
-                lists.insert(Cow::Owned(term), list);
-            }
-        }
-        Ok(lists)
+        self.content.prune(gone, rows).map_err(damaged)
     }
 
     /// Writes the documents and the lists as part of the owner's present change; an empty list is deleted.
     async fn save(&self, connection: &mut SqliteConnection, owner: &Owner, lists: Lists<'_>) -> Result<()> {
-        let (mut full, empty): (Vec<_>, Vec<_>) = lists.into_iter().partition(|(_, list)| !list.is_empty());
-        full.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-        for (_, list) in &mut full {
-            list.sort_unstable_by_key(|posting| posting.slot);
-        }
+        let (full, empty) = lists.split();
         let head = "INSERT OR REPLACE INTO text_posting (owner, segment, term, postings) ";
         insert(connection, head, &full, |columns, (term, list)| {
             columns
@@ -208,21 +152,20 @@ impl Segment {
         )
         .bind(owner.id)
         .bind(self.number)
-        .bind(json_keys(empty.iter().map(|(term, _)| term.as_ref())))
+        .bind(json_keys(empty.iter().map(Cow::as_ref)))
         .execute(&mut *connection)
         .await
         .doing(WRITE)?;
-        let documents: Vec<_> = self.documents.values().copied().collect();
         let sql = "INSERT OR REPLACE INTO text_segment (owner, unit, segment, live, size, changed, documents) \
                    VALUES (?, ?, ?, ?, ?, ?, ?)";
         sqlx::query(sql)
             .bind(owner.id)
             .bind(self.unit.name())
             .bind(self.number)
-            .bind(documents.len() as i64)
-            .bind(self.size)
+            .bind(self.content.live() as i64)
+            .bind(self.content.size())
             .bind(owner.changed)
-            .bind(encode_documents(&documents))
+            .bind(self.content.encode())
             .execute(connection)
             .await
             .doing(WRITE)?;
@@ -245,12 +188,6 @@ impl Segment {
             .doing(WRITE)?;
         Ok(())
     }
-}
-
-fn push<'t>(lists: &mut Lists<'t>, term: &'t [u8], posting: Posting) -> std::result::Result<(), Damaged> {
-    let term = std::str::from_utf8(term).map_err(|_| Damaged)?;
-    lists.entry(Cow::Borrowed(term)).or_default().push(posting);
-    Ok(())
 }
 
 /// Returns the error for bytes that are no posting list, document table or list of terms.

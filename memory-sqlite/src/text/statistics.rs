@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use memory_core::posting::Totals;
 use memory_core::{Result, Unit};
 use sqlx::SqliteConnection;
 
@@ -11,28 +12,6 @@ use crate::index::rows::insert;
 
 /// Reads the statistics of an owner.
 pub(super) const LOAD: &str = "SELECT unit, documents, total_length, tail_bytes FROM text_statistics WHERE owner = ?";
-
-/// What is known of all documents of one unit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Totals {
-    pub(super) documents: i64,
-    pub(super) length: i64,
-    /// Bytes of terms in the tail.
-    pub(super) tail_bytes: i64,
-}
-
-impl Totals {
-    /// Returns how many documents there are.
-    pub(super) fn count(&self) -> u64 {
-        u64::try_from(self.documents).unwrap_or(0)
-    }
-
-    /// Returns their mean length; 0 without any.
-    pub(super) fn mean_length(&self) -> f32 {
-        let documents = self.count();
-        if documents == 0 { 0.0 } else { (self.length as f64 / documents as f64) as f32 }
-    }
-}
 
 /// The totals of each unit.
 pub(super) type Statistics = BTreeMap<Unit, Totals>;

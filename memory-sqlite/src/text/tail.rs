@@ -1,18 +1,12 @@
-//! The tail: the newest documents of a unit, each with its own terms, not yet folded into posting lists.
-//!
-//! A message is put twice, the second time when its successor arrives, and the last span of a session with every
-//! message: in the tail that costs one row each, where posting lists would cost a row for every term. A search reads the
-//! tail whole, so it is kept short.
+//! The rows of tails: the newest documents of a unit, each with its own terms.
 
 use std::collections::{BTreeMap, HashSet};
 
-use memory_core::posting::{TailDocument, newest};
+use memory_core::posting::{Cut, Shape, TailDocument, Totals};
 use memory_core::{Result, Timestamp, Unit};
 use sqlx::SqliteConnection;
 
 use super::segment::Segment;
-use super::shape::Shape;
-use super::statistics::Totals;
 use crate::error::Doing;
 use crate::index::rows::{insert, json_numbers};
 use crate::index::{Owner, corrupt};
@@ -33,24 +27,15 @@ pub(super) async fn add(
     (unit, totals): (Unit, &mut Totals),
     new: &[TailDocument],
 ) -> Result<Folded> {
-    let bytes: i64 = new.iter().map(TailDocument::bytes).sum();
-    totals.documents += new.len() as i64;
-    totals.length += new.iter().map(|document| i64::from(document.length)).sum::<i64>();
-    if totals.tail_bytes + bytes <= shape.tail {
-        totals.tail_bytes += bytes;
+    if totals.add(new, &shape) {
         store(connection, owner.id, unit, new).await?;
         return Ok(Folded::new());
     }
     let stored = load(connection, owner.id, unit).await?;
-    let mut old: Vec<_> = stored.into_iter().chain(new.iter().cloned()).collect();
-    old.sort_unstable_by_key(|document| document.stamp);
-    let young = old.split_off(old.len() - newest(&old, shape.kept));
+    let Cut { old, fresh } = totals.cut(stored, new, &shape);
     let folded = fold(connection, owner, shape, unit, &old).await?;
     delete(connection, owner.id, unit, old.iter().map(|document| document.item)).await?;
-    let fresh: HashSet<i64> = new.iter().map(|document| document.item).collect();
-    totals.tail_bytes = young.iter().map(TailDocument::bytes).sum();
-    let young: Vec<_> = young.into_iter().filter(|document| fresh.contains(&document.item)).collect();
-    store(connection, owner.id, unit, &young).await?;
+    store(connection, owner.id, unit, &fresh).await?;
     Ok(folded)
 }
 
@@ -107,9 +92,7 @@ pub(super) async fn remove(
         return Err(corrupt("the newest documents lack one"));
     }
     for document in &removed {
-        totals.documents -= 1;
-        totals.length -= i64::from(document.length);
-        totals.tail_bytes -= document.bytes();
+        totals.remove_from_tail(i64::from(document.length), document.bytes());
     }
     delete(connection, owner, unit, items.iter().copied()).await
 }

@@ -142,7 +142,7 @@ async fn a_put_of_what_is_stored_already_rewrites_no_posting_list() {
 #[tokio::test]
 async fn a_selective_filter_finds_the_last_of_many_and_never_starves_the_answer() {
     let folder = tempfile::tempdir().unwrap();
-    let text = open(&folder, Shape::default()).await;
+    let text = open(&folder, SHAPE).await;
     let owner = scope("a");
     let mut entries: Vec<_> = (0..2_000).map(|id| message(id, 0, &[("tea", 9)], &[])).collect();
     for entry in entries.iter_mut().step_by(500) {

@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use memory_core::posting::TailDocument;
+use memory_core::posting::{Shape, TailDocument};
 use memory_core::text::Deletion;
 use memory_core::{Epoch, Result, Scope, Unit};
 use sqlx::SqliteConnection;
 
 use super::entry::Terms;
 use super::segment::Segment;
-use super::shape::Shape;
 use super::statistics::{self, Statistics};
 use super::tail;
 use crate::index::items::{self, Accepted, Before, Place, Row};
@@ -102,8 +101,7 @@ async fn remove(
         };
         let mut segment = Segment::open(connection, owner.id, unit, block).await?;
         for document in segment.remove(connection, owner, &items).await? {
-            totals.documents -= 1;
-            totals.length -= i64::from(document.length);
+            totals.remove(i64::from(document.length));
         }
     }
     Ok(())

@@ -78,7 +78,7 @@ async fn an_erasure_cut_short_is_out_of_reach_and_finished_by_the_next() {
 #[tokio::test]
 async fn an_erasure_takes_more_steps_than_one_and_leaves_no_row() {
     let folder = tempfile::tempdir().unwrap();
-    let text = open(&folder, Shape::default()).await;
+    let text = open(&folder, SHAPE).await;
     let many = |id: u64| {
         let own: Vec<_> = (0..30).map(|word| (format!("w{}", (id * 37 + word * 1_311) % 40_000), 1)).collect();
         message(id, 0, &own.iter().map(|(word, count)| (word.as_str(), *count)).collect::<Vec<_>>(), &[])

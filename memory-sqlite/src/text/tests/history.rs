@@ -85,7 +85,7 @@ async fn every_history_gives_the_answers_of_the_reference() {
     for seed in 0..12 {
         let mut random = Random::new(seed);
         let folder = tempfile::tempdir().unwrap();
-        let shape = if seed % 3 == 2 { Shape::default() } else { SMALL };
+        let shape = if seed % 3 == 2 { SHAPE } else { SMALL };
         let (sqlite, reference) = (open(&folder, shape).await, MemText::new("test-1"));
         // Another process: now and then it writes, and what it holds in memory is next to nothing in some histories.
         let other = open_holding(&folder, shape, if seed % 2 == 0 { 20_000 } else { 1 << 20 }).await;
@@ -112,7 +112,7 @@ async fn every_history_gives_the_answers_of_the_reference() {
 async fn at_full_size_the_answers_are_those_of_the_reference() {
     let (mut random, owner) = (Random::new(77), scope("a"));
     let folder = tempfile::tempdir().unwrap();
-    let (sqlite, reference) = (open(&folder, Shape::default()).await, MemText::new("test-1"));
+    let (sqlite, reference) = (open(&folder, SHAPE).await, MemText::new("test-1"));
     let words = |random: &mut Random, count: usize| {
         let mut words: Vec<_> =
             (0..count).map(|_| term(&format!("w{}", random.below(60) * random.below(60)))).collect();

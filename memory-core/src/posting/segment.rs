@@ -1,0 +1,152 @@
+//! Segments: some hundred documents whose terms are folded into posting lists.
+//!
+//! A search looks up each of its terms once per segment, and folding many documents writes each list once.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::{
+    Damaged, Document, Posting, Shape, TailDocument, decode_documents, decode_postings, encode_documents, visit_terms,
+};
+
+/// A segment without its posting lists.
+#[derive(Clone, Debug, Default)]
+pub struct Segment {
+    size: i64,
+    documents: BTreeMap<u32, Document>,
+}
+
+/// Some of a segment's posting lists, by term.
+#[derive(Debug, Default)]
+pub struct Lists<'t> {
+    by_term: HashMap<Cow<'t, str>, Vec<Posting>>,
+}
+
+/// A term and its postings, in ascending order of slots.
+pub type List<'t> = (Cow<'t, str>, Vec<Posting>);
+
+impl Segment {
+    /// Reads a segment of `size` postings.
+    ///
+    /// # Errors
+    /// `Damaged` for bytes that are no documents.
+    pub fn decode(size: i64, documents: &[u8]) -> Result<Self, Damaged> {
+        let documents = decode_documents(documents)?;
+        Ok(Self { size, documents: documents.into_iter().map(|document| (document.slot, document)).collect() })
+    }
+
+    /// Returns the bytes of its documents.
+    pub fn encode(&self) -> Vec<u8> {
+        encode_documents(&self.documents.values().copied().collect::<Vec<_>>())
+    }
+
+    /// Returns how many postings it has.
+    pub fn size(&self) -> i64 {
+        self.size
+    }
+
+    /// Returns how many documents it has.
+    pub fn live(&self) -> usize {
+        self.documents.len()
+    }
+
+    /// Adds documents from the front of `documents` until it is full, and returns the rest, and the postings that are new.
+    ///
+    /// Those go to what is stored under their terms ([`Lists::merge`]); a segment that was empty has nothing stored.
+    ///
+    /// # Errors
+    /// `Damaged` for documents whose terms are none.
+    pub fn fill<'d>(
+        &mut self,
+        shape: &Shape,
+        documents: &'d [TailDocument],
+    ) -> Result<(&'d [TailDocument], Lists<'d>), Damaged> {
+        let mut lists = Lists::default();
+        let free = (0..).filter(|slot| !self.documents.contains_key(slot)).take(shape.documents);
+        let mut free = free.collect::<Vec<u32>>().into_iter();
+        let mut rest = documents;
+        while let (true, Some((document, later))) = (self.has_room(shape), rest.split_first()) {
+            let Some(slot) = free.next() else { break };
+            let TailDocument { item, length, at, terms, .. } = document;
+            visit_terms(terms, |term, counts| {
+                self.size += 1;
+                let term = std::str::from_utf8(term).map_err(|_| Damaged)?;
+                lists.by_term.entry(Cow::Borrowed(term)).or_default().push(Posting { slot, counts });
+                Ok(())
+            })?;
+            self.documents.insert(slot, Document { slot, item: *item, length: *length, at: *at });
+            rest = later;
+        }
+        Ok((rest, lists))
+    }
+
+    fn has_room(&self, shape: &Shape) -> bool {
+        self.documents.len() < shape.documents && self.size < shape.postings
+    }
+
+    /// Takes the documents of `items` out and returns them; their postings stay until [`Segment::prune`].
+    ///
+    /// # Errors
+    /// `Damaged` if one is not here; then nothing is taken.
+    pub fn take(&mut self, items: &HashSet<i64>) -> Result<Vec<Document>, Damaged> {
+        let taken = self.documents.values().filter(|document| items.contains(&document.item)).copied();
+        let taken: Vec<Document> = taken.collect();
+        if taken.len() < items.len() {
+            return Err(Damaged);
+        }
+        for document in &taken {
+            self.documents.remove(&document.slot);
+        }
+        Ok(taken)
+    }
+
+    /// Takes the postings of documents that were taken out of all `stored` lists, and returns the lists that change.
+    ///
+    /// # Errors
+    /// `Damaged` for bytes that are no postings.
+    pub fn prune(&mut self, taken: &[Document], stored: Vec<(String, Vec<u8>)>) -> Result<Lists<'static>, Damaged> {
+        let gone: HashSet<u32> = taken.iter().map(|document| document.slot).collect();
+        let mut lists = Lists::default();
+        for (term, stored) in stored {
+            let mut list = decode_postings(&stored)?;
+            let before = list.len();
+            list.retain(|posting| !gone.contains(&posting.slot));
+            if list.len() < before {
+                self.size -= (before - list.len()) as i64;
+                lists.by_term.insert(Cow::Owned(term), list);
+            }
+        }
+        Ok(lists)
+    }
+}
+
+impl<'t> Lists<'t> {
+    /// Returns their terms.
+    pub fn terms(&self) -> impl Iterator<Item = &str> {
+        self.by_term.keys().map(Cow::as_ref)
+    }
+
+    /// Adds what is stored under their terms.
+    ///
+    /// # Errors
+    /// `Damaged` for bytes that are no postings.
+    pub fn merge(&mut self, stored: Vec<(String, Vec<u8>)>) -> Result<(), Damaged> {
+        for (term, stored) in stored {
+            self.by_term.entry(Cow::Owned(term)).or_default().extend(decode_postings(&stored)?);
+        }
+        Ok(())
+    }
+
+    /// Returns the lists to be written, in the order of their terms, and the terms whose lists are empty now.
+    pub fn split(self) -> (Vec<List<'t>>, Vec<Cow<'t, str>>) {
+        let (mut full, empty): (Vec<_>, Vec<_>) = self.by_term.into_iter().partition(|(_, list)| !list.is_empty());
+        full.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        for (_, list) in &mut full {
+            list.sort_unstable_by_key(|posting| posting.slot);
+        }
+        (full, empty.into_iter().map(|(term, _)| term).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests;
