@@ -20,6 +20,7 @@ pub mod model;
 pub mod novelty;
 pub mod number;
 pub mod outlive;
+pub mod plan;
 pub mod posting;
 pub mod rank;
 pub mod recent;

@@ -21,7 +21,7 @@ use memory_core::{Field, Filter, Scalar};
 use sqlx::{Postgres, QueryBuilder};
 
 pub(crate) use lead::leads;
-pub(crate) use word::{literal, words};
+pub(crate) use word::{facets, literal, words};
 
 use crate::error::BACKEND;
 

@@ -1,23 +1,17 @@
 //! Core's numbers as PostgreSQL's, which are signed, and back.
 
-use memory_core::error::{Error, Result};
+use memory_core::error::Result;
 
 use crate::error::BACKEND;
 
-/// Returns the number as PostgreSQL keeps it.
-///
-/// # Errors
-/// `Invalid` above the largest signed number.
-pub(crate) fn stored(number: u64) -> Result<i64> {
-    i64::try_from(number).map_err(|_| Error::invalid("a number is too large to be stored"))
-}
+pub(crate) use memory_core::number::stored;
 
 /// Returns a number that was stored.
 ///
 /// # Errors
 /// `Corrupt` for a negative one.
 pub(crate) fn loaded(number: i64) -> Result<u64> {
-    u64::try_from(number).map_err(|_| Error::corrupt(BACKEND, "a count is negative"))
+    memory_core::number::loaded(BACKEND, number)
 }
 
 /// Returns how many rows a statement may return for a limit of a call.

@@ -19,6 +19,7 @@ use crate::chat::{Append, Appended, ChatStore, Compaction, Found, Page, Placemen
 use crate::error::Result;
 use crate::id::{MessageId, Seq, SeqRange, SessionId};
 use crate::message::StoredMessage;
+use crate::plan::chat::{Restoration, Restored};
 use crate::scope::{Epoch, Scope};
 use crate::store::{Durability, Erased, Health, Store};
 
@@ -97,8 +98,10 @@ impl ChatStore for MemChat {
     }
 
     async fn restore(&self, scope: &Scope, session: &SessionId, rows: &[StoredMessage]) -> Result<Appended> {
+        let rows = rows.iter().map(|row| Restored::encode(session, row, |_| ())).collect::<Result<Vec<_>>>()?;
         let mut state = self.state.lock();
-        let plan = state.read(scope, |owner| owner.plan_restore(session, rows))?;
+        let there = state.read(scope, |owner| owner.look(session, &rows));
+        let plan = Restoration::plan(&there, &rows)?;
         if rows.is_empty() {
             return Ok(state.answer(scope, session, Vec::new(), None));
         }

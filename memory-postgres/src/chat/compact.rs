@@ -3,29 +3,19 @@
 use memory_core::chat::{Compaction, SessionState};
 use memory_core::error::{Error, Result};
 use memory_core::id::{MessageId, SeqRange, SessionId};
+use memory_core::plan::chat::{Change, Fold};
 use memory_core::scope::Scope;
 use sqlx::postgres::PgConnection;
 use uuid::Uuid;
 
-use super::append::{id_conflict, known};
-use super::encode::{Encoded, Position, insert};
+use super::append::known;
+use super::encode::{Encoded, insert};
 use super::session::{self, Place, recount};
 use crate::client::{Call, Postgres};
 use crate::error::{Attempt, Doing};
+use crate::filter::facets;
 
 const COMPACT: &str = "change the window";
-
-/// A change of a session, with its summary encoded before the connection's turn.
-struct Change {
-    scope: Scope,
-    session: SessionId,
-    step: Step,
-}
-
-enum Step {
-    Fold { span: SeqRange, ids: Vec<MessageId>, summary: Encoded },
-    Unfold { summary: MessageId },
-}
 
 /// Changes the window of a session.
 pub(super) async fn compact(
@@ -34,51 +24,33 @@ pub(super) async fn compact(
     session: &SessionId,
     change: &Compaction,
 ) -> Result<SessionState> {
-    let step = match change {
-        Compaction::Fold { span, ids, summary } => {
-            Step::Fold { span: *span, ids: ids.clone(), summary: Encoded::new(session, summary)? }
-        }
-        Compaction::Unfold { summary } => Step::Unfold { summary: *summary },
-    };
     let count = if let Compaction::Fold { ids, .. } = change { ids.len() } else { usize::MAX };
-    let change = Change { scope: scope.clone(), session: session.clone(), step };
-    let compacted = server.run(Call::transaction(COMPACT).rows(count), change, |connection, change| {
-        Box::pin(async move {
-            let mut place = session::enter(connection, &change.scope, &change.session, COMPACT).await?;
-            match &change.step {
-                Step::Fold { .. } if !place.session.is_owned => return Err(Error::Conflict.into()),
-                Step::Fold { span, ids, summary } => fold(connection, &mut place, *span, ids, summary).await?,
-                Step::Unfold { summary } => unfold(connection, &mut place, *summary).await?,
-            }
-            Ok(place.session.state(&change.session)?)
-        })
-    });
+    let change = (scope.clone(), session.clone(), Change::encode(session, change, facets)?);
+    let compacted =
+        server.run(Call::transaction(COMPACT).rows(count), change, |connection, (scope, session, change)| {
+            Box::pin(async move {
+                let mut place = session::enter(connection, scope, session, COMPACT).await?;
+                match change {
+                    Change::Fold { .. } if !place.session.is_owned => return Err(Error::Conflict.into()),
+                    Change::Fold { span, ids, summary } => fold(connection, &mut place, (*span, ids, summary)).await?,
+                    Change::Unfold { summary } => unfold(connection, &mut place, *summary).await?,
+                }
+                Ok(place.session.state(session)?)
+            })
+        });
     compacted.await
 }
 
 async fn fold(
     connection: &mut PgConnection,
     place: &mut Place<'_>,
-    span: SeqRange,
-    ids: &[MessageId],
-    summary: &Encoded,
+    (span, ids, summary): (SeqRange, &[MessageId], &Encoded),
 ) -> Attempt<()> {
-    let there = known(connection, place.scope, place.session.epoch, &[summary.id.0], COMPACT).await?;
-    if let Some(there) = there.get(&summary.id) {
-        let is_repeat = there.is_summary && !there.is_forgotten && there.digest == summary.digest;
-        return if is_repeat { Ok(()) } else { Err(id_conflict(summary.id).into()) };
-    }
-    let (Ok(first), Ok(last)) = (i64::try_from(span.first.0), i64::try_from(span.last.0)) else {
-        return Err(Error::Conflict.into());
-    };
-    if first == 0 || first > last || last > place.session.head || ids.is_empty() {
-        return Err(Error::Conflict.into());
-    }
-    let rows = window(connection, place, first, last).await?;
-    let is_cut = rows.iter().any(|(_, start)| start.is_some_and(|start| start < first));
-    if is_cut || !rows.iter().map(|(id, _)| *id).eq(ids.iter().map(|id| id.0)) {
-        return Err(Error::Conflict.into());
-    }
+    let there = known(connection, place, &[summary.id], COMPACT).await?;
+    let fold = Fold::plan((span, ids, summary), there.get(&summary.id), place.session.counters.head)?;
+    let Some(fold) = fold else { return Ok(()) };
+    let (first, last) = (fold.first, fold.last);
+    fold.check(&window(connection, place, first, last).await?)?;
     if is_covered(connection, place, last).await? {
         return Err(Error::Conflict.into());
     }
@@ -89,9 +61,8 @@ async fn fold(
     let archive = archive.bind(summary.id.0).bind(place.scope.key()).bind(place.session.epoch).bind(place.name.key());
     archive.bind(first).bind(last).execute(&mut *connection).await.doing(COMPACT)?;
     let layer = next_layer(connection, place, last, COMPACT).await?;
-    let position = Position { seq: last, layer, first: Some(first), archived_by: None };
-    insert(connection, place, &[(position, summary)], COMPACT).await?;
-    place.session.revision += 1;
+    insert(connection, place, &[(fold.position(layer), summary)], COMPACT).await?;
+    place.session.counters.revision += 1;
     recount(connection, place, COMPACT).await
 }
 
@@ -101,11 +72,12 @@ async fn window(
     place: &Place<'_>,
     first: i64,
     last: i64,
-) -> Attempt<Vec<(Uuid, Option<i64>)>> {
+) -> Attempt<Vec<(MessageId, Option<i64>)>> {
     let sql = "SELECT id, first FROM message WHERE scope = $1 AND epoch = $2 AND session = $3 AND seq BETWEEN $4 AND $5 \
          AND archived_by IS NULL AND body IS NOT NULL ORDER BY seq, layer";
-    let rows = sqlx::query_as(sql).bind(place.scope.key()).bind(place.session.epoch).bind(place.name.key());
-    rows.bind(first).bind(last).fetch_all(connection).await.doing(COMPACT)
+    let rows = sqlx::query_as::<_, (Uuid, Option<i64>)>(sql).bind(place.scope.key()).bind(place.session.epoch);
+    let rows = rows.bind(place.name.key()).bind(first).bind(last).fetch_all(connection).await.doing(COMPACT)?;
+    Ok(rows.into_iter().map(|(id, first)| (MessageId(id), first)).collect())
 }
 
 /// Returns whether an active summary behind `last` covers it too: then a span that ends there cuts that summary.
@@ -143,7 +115,7 @@ async fn unfold(connection: &mut PgConnection, place: &mut Place<'_>, summary: M
     let sql = "DELETE FROM message WHERE scope = $1 AND epoch = $2 AND id = $3";
     let delete = sqlx::query(sql).bind(place.scope.key()).bind(place.session.epoch).bind(summary.0);
     delete.execute(&mut *connection).await.doing(COMPACT)?;
-    place.session.revision += 1;
+    place.session.counters.revision += 1;
     recount(connection, place, COMPACT).await
 }
 

@@ -1,98 +1,14 @@
-//! Messages as rows: encoded before the connection's turn, and inserted together as one array for each column.
+//! Messages as rows, inserted together as one array for each column.
 
-use std::sync::Arc;
-
-use memory_core::CounterId;
-use memory_core::Fields;
-use memory_core::chat::NewMessage;
-use memory_core::error::{Error, Result};
-use memory_core::id::{MessageId, Seq, SessionId};
-use memory_core::message::{Message, StoredMessage};
+use memory_core::plan::chat::{self, Content, Position};
 use sqlx::postgres::PgConnection;
 use uuid::Uuid;
 
 use super::session::Place;
 use crate::error::{Attempt, Doing};
-use crate::filter::{literal, words};
-use crate::number::stored;
 
-/// A message or summary, ready to be stored.
-#[derive(Clone, Debug)]
-pub(super) struct Encoded {
-    pub(super) id: MessageId,
-    pub(super) tokens: i64,
-    counter: CounterId,
-    pub(super) digest: Vec<u8>,
-    pub(super) content: Option<Content>,
-}
-
-/// What is forgotten first.
-#[derive(Clone, Debug)]
-pub(super) struct Content {
-    pub(super) at: i64,
-    role: &'static [u8],
-    speaker: Option<Vec<u8>>,
-    trust: i16,
-    words: Option<String>,
-    body: String,
-}
-
-/// Where a row stands.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Position {
-    pub(super) seq: i64,
-    pub(super) layer: i64,
-    /// The first number that a summary covers.
-    pub(super) first: Option<i64>,
-    /// The summary that stands for it.
-    pub(super) archived_by: Option<MessageId>,
-}
-
-impl Encoded {
-    /// Encodes a message of `session`.
-    pub(super) fn new(session: &SessionId, new: &NewMessage) -> Result<Self> {
-        let NewMessage { message, tokens, counter } = new;
-        let body = String::from_utf8(message.encode()).map_err(|_| Error::invalid("the message is no text"))?;
-        Ok(Self {
-            id: message.id,
-            tokens: stored(*tokens)?,
-            counter: *counter,
-            digest: Message::digest_of(session, body.as_bytes()).0.to_vec(),
-            content: Some(Content {
-                at: message.at.0,
-                role: message.role.name().as_bytes(),
-                speaker: message.speaker.clone().map(String::into_bytes),
-                trust: message.trust as i16,
-                words: words_of(session, message),
-                body,
-            }),
-        })
-    }
-
-    /// Returns the marker that keeps an id taken.
-    pub(super) fn marker(id: MessageId) -> Self {
-        Self { id, tokens: 0, counter: CounterId::UNKNOWN, digest: Vec::new(), content: None }
-    }
-}
-
-/// Returns the words by which filters find the message, beside its columns.
-fn words_of(session: &SessionId, message: &Arc<Message>) -> Option<String> {
-    let has_lists = !message.metadata.is_empty() || !message.sources.is_empty();
-    if !has_lists && message.agent.is_none() && message.run.is_none() {
-        return None;
-    }
-    let row = StoredMessage {
-        id: message.id,
-        session: session.clone(),
-        seq: Seq(0),
-        tokens: 0,
-        counter: CounterId::UNKNOWN,
-        covers: None,
-        archived_by: None,
-        message: None,
-    };
-    literal(&words(&Fields::of_message(&row, message)))
-}
+/// A message or summary, with the words by which filters find it.
+pub(super) type Encoded = chat::Row<Option<String>>;
 
 /// The columns of rows, an array each.
 #[derive(Debug, Default)]
@@ -118,15 +34,15 @@ impl Columns {
             columns.digests.push(digest);
             columns.tokens.push(tokens);
             columns.counters.push(i64::from(counter.0));
-            let Some(Content { at, role, speaker, trust, words, body }) = content else {
+            let Some(Content { message, body, facets }) = content else {
                 columns.push_empty();
                 continue;
             };
-            columns.roles.push(Some(role));
-            columns.speakers.push(speaker);
-            columns.trusts.push(Some(trust));
-            columns.times.push(Some(at));
-            columns.words.push(words);
+            columns.roles.push(Some(message.role.name().as_bytes()));
+            columns.speakers.push(message.speaker.clone().map(String::into_bytes));
+            columns.trusts.push(Some(message.trust as i16));
+            columns.times.push(Some(message.at.0));
+            columns.words.push(facets);
             columns.bodies.push(Some(body));
         }
         columns

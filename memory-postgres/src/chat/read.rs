@@ -99,7 +99,7 @@ async fn filtered(connection: &mut PgConnection, read: &Read) -> Attempt<Slice> 
     let state = sqlx::query_scalar(sql).bind(read.scope.key()).bind(read.session.key());
     let counters: Option<Vec<Option<i64>>> = state.fetch_one(&mut *connection).await.doing(READ)?;
     let kept = Session::of_counters(counters.as_deref())?;
-    let messages = if kept.head > 0 { matching(connection, read, kept.epoch).await? } else { Vec::new() };
+    let messages = if kept.counters.head > 0 { matching(connection, read, kept.epoch).await? } else { Vec::new() };
     let state = kept.state(&read.session)?;
     Ok(Slice { state, messages: in_order(messages, &read.page), complete: true })
 }

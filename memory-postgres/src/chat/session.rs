@@ -1,30 +1,24 @@
 //! Sessions and their counters.
 
-use memory_core::chat::{Fence, SessionState, revision_after_deletion};
+use memory_core::chat::SessionState;
 use memory_core::error::{Error, Result};
-use memory_core::id::{Seq, SessionId};
-use memory_core::scope::{Epoch, Scope};
-use memory_core::time::Timestamp;
+use memory_core::id::SessionId;
+use memory_core::plan::chat::Counters;
+use memory_core::scope::Scope;
 use sqlx::Row;
 use sqlx::postgres::{PgConnection, PgRow};
 
 use crate::client::{Call, Postgres};
 use crate::error::{Attempt, BACKEND, Doing};
-use crate::number::{limit, loaded, stored};
+use crate::number::{limit, loaded};
 
-/// The counters of a session, and its owner's epoch. The numbers are those of PostgreSQL.
+/// The counters of a session, and its owner's epoch.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Session {
     /// Whether the owner is known.
     pub(super) is_owned: bool,
     pub(super) epoch: i64,
-    pub(super) generation: i64,
-    pub(super) revision: i64,
-    pub(super) head: i64,
-    pub(super) active_messages: i64,
-    pub(super) active_tokens: i64,
-    pub(super) asked: i64,
-    pub(super) last_at: Option<i64>,
+    pub(super) counters: Counters,
 }
 
 /// A session in the midst of a write.
@@ -44,9 +38,7 @@ impl Session {
         let [epoch, generation, revision, head, active_messages, active_tokens, asked, last_at] = counters else {
             return Err(Error::corrupt(BACKEND, "a session has not eight counters"));
         };
-        Ok(Self {
-            is_owned: epoch.is_some(),
-            epoch: epoch.unwrap_or_default(),
+        let counters = Counters {
             generation: generation.unwrap_or_default(),
             revision: revision.unwrap_or_default(),
             head: head.unwrap_or_default(),
@@ -54,21 +46,13 @@ impl Session {
             active_tokens: active_tokens.unwrap_or_default(),
             asked: asked.unwrap_or_default(),
             last_at: *last_at,
-        })
+        };
+        Ok(Self { is_owned: epoch.is_some(), epoch: epoch.unwrap_or_default(), counters })
     }
 
     /// Returns the state of the session called `name`.
     pub(super) fn state(&self, name: &SessionId) -> Result<SessionState> {
-        Ok(SessionState {
-            session: name.clone(),
-            fence: Fence { epoch: Epoch(loaded(self.epoch)?), generation: loaded(self.generation)? },
-            revision: loaded(self.revision)?,
-            head: Seq(loaded(self.head)?),
-            active_messages: loaded(self.active_messages)?,
-            active_tokens: loaded(self.active_tokens)?,
-            asked: loaded(self.asked)?,
-            last_at: Timestamp(self.last_at.unwrap_or_default()),
-        })
+        self.counters.state(BACKEND, name, self.epoch)
     }
 }
 
@@ -99,8 +83,8 @@ pub(super) async fn own(connection: &mut PgConnection, place: &mut Place<'_>, do
 
 /// Writes the counters of a session.
 pub(super) async fn save(connection: &mut PgConnection, place: &Place<'_>, doing: &'static str) -> Attempt<()> {
-    let Session { is_owned: _, epoch, generation, revision, head, active_messages, active_tokens, asked, last_at } =
-        place.session;
+    let Session { is_owned: _, epoch, counters } = place.session;
+    let Counters { generation, revision, head, active_messages, active_tokens, asked, last_at } = counters;
     let sql = "INSERT INTO session AS s \
          (scope, epoch, key, generation, revision, head, active_messages, active_tokens, asked, last_at) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (scope, epoch, key) DO UPDATE SET \
@@ -118,7 +102,8 @@ pub(super) async fn recount(connection: &mut PgConnection, place: &mut Place<'_>
          WHERE scope = $1 AND epoch = $2 AND session = $3 AND archived_by IS NULL AND body IS NOT NULL";
     let counts = sqlx::query_as(sql).bind(place.scope.key()).bind(place.session.epoch).bind(place.name.key());
     let (messages, tokens) = counts.fetch_one(&mut *connection).await.doing(doing)?;
-    (place.session.active_messages, place.session.active_tokens) = (messages, tokens);
+    let counters = &mut place.session.counters;
+    (counters.active_messages, counters.active_tokens) = (messages, tokens);
     save(connection, place, doing).await
 }
 
@@ -173,9 +158,8 @@ pub(super) async fn delete(server: &Postgres, scope: &Scope, seen: &SessionState
                  RETURNING layer = 0 AND body IS NOT NULL AS is_held) SELECT count(*) FILTER (WHERE is_held) FROM gone";
                 let held = sqlx::query_scalar(sql).bind(scope.key()).bind(place.session.epoch).bind(session.key());
                 let held = held.fetch_one(&mut *connection).await.doing(doing)?;
-                let Session { is_owned, epoch, generation, revision, .. } = place.session;
-                let (generation, revision) = (generation + 1, stored(revision_after_deletion(loaded(revision)?))?);
-                place.session = Session { is_owned, epoch, generation, revision, ..Session::default() };
+                let epoch = place.session.epoch;
+                place.session.counters = place.session.counters.emptied(BACKEND)?;
                 save(connection, &place, doing).await?;
                 let note = sqlx::query("SELECT note_gone(0::int2, $1, $2, $3)").bind(scope.key()).bind(epoch);
                 note.bind(session.key()).execute(connection).await.doing(doing)?;

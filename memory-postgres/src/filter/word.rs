@@ -29,6 +29,11 @@ pub(crate) fn words(fields: &Fields) -> Vec<Vec<u8>> {
     tags.chain(sources).chain(agent).chain(runs).chain(sessions).chain(metadata).collect()
 }
 
+/// Returns the words of an item with these fields, as a statement takes them.
+pub(crate) fn facets(fields: &Fields) -> Option<String> {
+    literal(&words(fields))
+}
+
 /// Returns words in the text form of PostgreSQL's arrays; none for no words.
 ///
 /// One statement takes the words of many items as one array of such texts, for an array cannot hold arrays of different

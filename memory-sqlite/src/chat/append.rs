@@ -1,47 +1,38 @@
 //! Appending.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
 use memory_core::chat::{Append, Appended, Fence, Placement};
 use memory_core::error::{Error, Result};
 use memory_core::id::{MessageId, Seq, SessionId};
+use memory_core::plan::chat::{Batch, Counters, Known, Position};
 use memory_core::scope::{Epoch, Scope};
 use sqlx::{Row, SqliteConnection};
 
-use super::encode::{Encoded, Position, insert, insert_values};
+use super::encode::{Encoded, insert, insert_values};
 use super::session::{self, Session};
 use crate::client::Sqlite;
 use crate::error::Doing;
+use crate::filter::value_rows;
 use crate::notes::{Mark, mark};
-use crate::number::{list, loaded, stored};
+use crate::number::{list, loaded};
 use crate::owner::{self, Owner, Truth};
 
 const APPEND: &str = "append messages";
 
-/// A batch, encoded before the writer's turn.
-struct Batch {
-    fence: Option<Fence>,
-    asked: i64,
-    /// The messages, each once.
-    messages: Vec<Encoded>,
-    /// For each message of the call, which of the list it is, and whether it is a repetition.
-    places: Vec<(usize, bool)>,
-}
-
 /// Appends a batch to a session.
 pub(super) async fn append(file: &Sqlite, scope: &Scope, session: &SessionId, batch: &Append) -> Result<Appended> {
-    let batch = encode(session, batch)?;
+    let batch = Batch::encode(session, batch, value_rows)?;
     let (scope, session, durability) = (scope.clone(), session.clone(), file.durability());
     let work = file.write(APPEND, move |connection| {
         Box::pin(async move {
             let found = session::find(connection, &scope, &session, APPEND).await?;
             let (kept, epoch) = (found.session, found.epoch());
-            let now = Fence { epoch: Epoch(loaded(epoch)?), generation: loaded(kept.generation)? };
+            let now = Fence { epoch: Epoch(loaded(epoch)?), generation: loaded(kept.counters.generation)? };
             if batch.fence.is_some_and(|fence| fence != now) {
                 return Err(Error::Fenced);
             }
-            if batch.messages.is_empty() {
+            if batch.rows.is_empty() {
                 let state = kept.state(&session, epoch)?;
                 return Ok(Appended { placements: Vec::new(), state, durability });
             }
@@ -54,42 +45,12 @@ pub(super) async fn append(file: &Sqlite, scope: &Scope, session: &SessionId, ba
                 _ => kept,
             };
             let mut target = Target { owner, session: &mut kept, asked: batch.asked, followers: found.followers };
-            let unique = store(connection, &mut target, &batch.messages).await?;
-            let placements = batch.places.iter().map(|(message, is_repeated)| {
-                match unique.get(*message).copied().unwrap_or(Placement::Forgotten) {
-                    Placement::Added(seq) if *is_repeated => Placement::Already(seq),
-                    placement => placement,
-                }
-            });
-            Ok(Appended { placements: placements.collect(), state: kept.state(&session, epoch)?, durability })
+            let unique = store(connection, &mut target, &batch.rows).await?;
+            let placements = batch.places.spread(&unique);
+            Ok(Appended { placements, state: kept.state(&session, epoch)?, durability })
         })
     });
     work.await
-}
-
-/// Encodes the messages, and finds those that a batch holds twice.
-fn encode(session: &SessionId, batch: &Append) -> Result<Batch> {
-    let Append { fence, asked, messages } = batch;
-    let mut seen: HashMap<MessageId, usize> = HashMap::with_capacity(messages.len());
-    let mut encoded: Vec<Encoded> = Vec::with_capacity(messages.len());
-    let mut places = Vec::with_capacity(messages.len());
-    for new in messages {
-        let message = Encoded::new(session, new)?;
-        match seen.entry(message.id) {
-            Entry::Vacant(free) => {
-                places.push((*free.insert(encoded.len()), false));
-                encoded.push(message);
-            }
-            Entry::Occupied(first) => {
-                let is_same = encoded.get(*first.get()).is_some_and(|first| first.digest == message.digest);
-                if !is_same {
-                    return Err(id_conflict(message.id));
-                }
-                places.push((*first.get(), true));
-            }
-        }
-    }
-    Ok(Batch { fence: *fence, asked: stored(*asked)?, messages: encoded, places })
 }
 
 /// Where messages are appended.
@@ -106,10 +67,10 @@ async fn store(
     target: &mut Target<'_>,
     messages: &[Encoded],
 ) -> Result<Vec<Placement>> {
-    let (owner, session) = (target.owner, *target.session);
+    let (owner, session, head) = (target.owner, target.session.id, target.session.counters.head);
     // Most batches are wholly new: they are numbered and inserted without looking first.
-    let rows = numbered(session.head, messages.iter());
-    let inserted = insert(connection, owner, session.id, &rows, APPEND).await?;
+    let rows = numbered(head, messages.iter());
+    let inserted = insert(connection, owner, session, &rows, APPEND).await?;
     if inserted == rows.len() as u64 {
         let placed = rows.iter().map(|(position, _)| Ok(Placement::Added(Seq(loaded(position.seq)?)))).collect();
         added(connection, target, &rows).await?;
@@ -117,20 +78,18 @@ async fn store(
     }
     // Some were there: their places are undone, and the others close up.
     let undo = sqlx::query("DELETE FROM message WHERE owner = ? AND session = ? AND seq > ? AND layer = 0");
-    undo.bind(owner.id).bind(session.id).bind(session.head).execute(&mut *connection).await.doing(APPEND)?;
-    let known = known(connection, owner, messages.iter().map(|message| &message.id), APPEND).await?;
-    let rows = numbered(session.head, messages.iter().filter(|message| !known.contains_key(&message.id)));
+    undo.bind(owner.id).bind(session).bind(head).execute(&mut *connection).await.doing(APPEND)?;
+    let known = known(connection, owner, session, messages.iter().map(|message| &message.id), APPEND).await?;
+    let rows = numbered(head, messages.iter().filter(|message| !known.contains_key(&message.id)));
     let mut next = rows.iter();
     let mut placements = Vec::with_capacity(messages.len());
     for message in messages {
         placements.push(match known.get(&message.id) {
-            Some(Known { is_forgotten: true, .. }) => Placement::Forgotten,
-            Some(Known { digest, seq, .. }) if *digest == message.digest => Placement::Already(Seq(loaded(*seq)?)),
-            Some(_) => return Err(id_conflict(message.id)),
+            Some((seq, known)) => known.meet(message, Seq(loaded(*seq)?))?,
             None => Placement::Added(Seq(loaded(next.next().map_or(0, |(position, _)| position.seq))?)),
         });
     }
-    insert(connection, owner, session.id, &rows, APPEND).await?;
+    insert(connection, owner, session, &rows, APPEND).await?;
     added(connection, target, &rows).await?;
     Ok(placements)
 }
@@ -146,25 +105,27 @@ async fn added(
     rows: &[(Position, &Encoded)],
 ) -> Result<()> {
     let Target { owner, session, asked, followers } = target;
-    let Some((last, _)) = rows.last() else { return Ok(()) };
-    let from = session.head.saturating_add(1);
-    session.head = last.seq;
-    session.asked = session.asked.max(*asked);
-    for (_, message) in rows {
-        session.active_messages = session.active_messages.saturating_add(1);
-        session.active_tokens = session.active_tokens.saturating_add(message.tokens);
-        session.last_at = session.last_at.max(message.content.as_ref().map(|content| content.at));
+    if rows.is_empty() {
+        return Ok(());
     }
+    let counters = &mut session.counters;
+    let from = counters.head.saturating_add(1);
+    counters.asked = counters.asked.max(*asked);
+    for (position, message) in rows {
+        counters.push(position.seq, message);
+        counters.active_messages = counters.active_messages.saturating_add(1);
+        counters.active_tokens = counters.active_tokens.saturating_add(message.tokens);
+    }
+    let Counters { generation: _, revision: _, head, active_messages, active_tokens, asked, last_at } = *counters;
     insert_values(connection, *owner, rows.iter().map(|(_, message)| *message), APPEND).await?;
-    let Session { id, generation: _, revision: _, head, active_messages, active_tokens, asked, last_at } = **session;
-    let save = sqlx::query(SAVE).bind(id).bind(head).bind(active_messages).bind(active_tokens).bind(last_at);
+    let save = sqlx::query(SAVE).bind(session.id).bind(head).bind(active_messages).bind(active_tokens).bind(last_at);
     let save =
         save.bind(owner.id).bind(owner.epoch).bind(from).bind(asked).execute(&mut *connection).await.doing(APPEND)?;
     let moved = save.rows_affected().saturating_sub(1);
     if *followers == Some(moved) {
         return Ok(());
     }
-    mark(connection, Truth::Chat, *owner, id, Mark::Appended { from, upto: head }).await
+    mark(connection, Truth::Chat, *owner, session.id, Mark::Appended { from, upto: head }).await
 }
 
 /// Saves a session's counters and moves its notes, in one turn of the connection.
@@ -175,22 +136,14 @@ const SAVE: &str = "UPDATE session SET head = ?2, active_messages = ?3, active_t
      WHERE owner = ?6 AND enlisted IN (SELECT id FROM enlisted WHERE truth = 0) AND session = ?1 AND record = x'' \
      AND dead = 0";
 
-/// What stands under an id.
-pub(super) struct Known {
-    pub(super) session: i64,
-    pub(super) seq: i64,
-    pub(super) is_summary: bool,
-    pub(super) is_forgotten: bool,
-    pub(super) digest: Vec<u8>,
-}
-
-/// Returns what stands under those of the ids that are taken.
+/// Returns what stands under those of the ids that are taken, with its number, as seen from a session.
 pub(super) async fn known(
     connection: &mut SqliteConnection,
     owner: Owner,
+    session: i64,
     ids: impl Iterator<Item = &MessageId>,
     doing: &'static str,
-) -> Result<HashMap<MessageId, Known>> {
+) -> Result<HashMap<MessageId, (i64, Known)>> {
     let sql = "SELECT id, session, seq, layer > 0, body IS NULL, digest FROM message \
          WHERE owner = ? AND id IN (SELECT unhex(value) FROM json_each(?))";
     let ids = list(ids.map(|id| id.0.as_bytes()));
@@ -198,17 +151,12 @@ pub(super) async fn known(
     let known = rows.iter().map(|row| {
         let id = MessageId(crate::row::uuid(row.try_get(0).doing(doing)?)?);
         let known = Known {
-            session: row.try_get(1).doing(doing)?,
-            seq: row.try_get(2).doing(doing)?,
+            is_here: row.try_get::<i64, _>(1).doing(doing)? == session,
             is_summary: row.try_get(3).doing(doing)?,
             is_forgotten: row.try_get(4).doing(doing)?,
             digest: row.try_get(5).doing(doing)?,
         };
-        Ok((id, known))
+        Ok((id, (row.try_get(2).doing(doing)?, known)))
     });
     known.collect()
-}
-
-pub(super) fn id_conflict(id: MessageId) -> Error {
-    Error::IdConflict { id: id.to_string() }
 }

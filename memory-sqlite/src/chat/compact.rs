@@ -3,23 +3,20 @@
 use memory_core::chat::{Compaction, SessionState};
 use memory_core::error::{Error, Result};
 use memory_core::id::{MessageId, SeqRange, SessionId};
+use memory_core::plan::chat::{Change, Fold};
 use memory_core::scope::Scope;
 use sqlx::SqliteConnection;
 
-use super::append::{id_conflict, known};
-use super::encode::{Encoded, Position, insert, insert_values};
+use super::append::known;
+use super::encode::{Encoded, insert, insert_values};
 use super::session::{self, Session, recount};
 use crate::client::Sqlite;
 use crate::error::Doing;
+use crate::filter::value_rows;
 use crate::owner::Owner;
+use crate::row::uuid;
 
 const COMPACT: &str = "change the window";
-
-/// A change, with its summary encoded before the writer's turn.
-enum Change {
-    Fold { span: SeqRange, ids: Vec<MessageId>, summary: Encoded },
-    Unfold { summary: MessageId },
-}
 
 /// Changes the window of a session.
 pub(super) async fn compact(
@@ -28,12 +25,7 @@ pub(super) async fn compact(
     session: &SessionId,
     change: &Compaction,
 ) -> Result<SessionState> {
-    let change = match change {
-        Compaction::Fold { span, ids, summary } => {
-            Change::Fold { span: *span, ids: ids.clone(), summary: Encoded::new(session, summary)? }
-        }
-        Compaction::Unfold { summary } => Change::Unfold { summary: *summary },
-    };
+    let change = Change::encode(session, change, value_rows)?;
     let (scope, session) = (scope.clone(), session.clone());
     let work = file.write(COMPACT, move |connection| {
         Box::pin(async move {
@@ -41,7 +33,7 @@ pub(super) async fn compact(
             let mut kept = found.session;
             match (found.owner, &change) {
                 (Some(owner), Change::Fold { span, ids, summary }) => {
-                    fold(connection, owner, &mut kept, *span, ids, summary).await?;
+                    fold(connection, owner, &mut kept, (*span, ids, summary)).await?;
                 }
                 (Some(owner), Change::Unfold { summary }) => unfold(connection, owner, &mut kept, *summary).await?,
                 (None, Change::Fold { .. }) => return Err(Error::Conflict),
@@ -57,25 +49,13 @@ async fn fold(
     connection: &mut SqliteConnection,
     owner: Owner,
     session: &mut Session,
-    span: SeqRange,
-    ids: &[MessageId],
-    summary: &Encoded,
+    (span, ids, summary): (SeqRange, &[MessageId], &Encoded),
 ) -> Result<()> {
-    if let Some(there) = known(connection, owner, std::iter::once(&summary.id), COMPACT).await?.get(&summary.id) {
-        let is_repeat = there.is_summary && !there.is_forgotten && there.digest == summary.digest;
-        return if is_repeat { Ok(()) } else { Err(id_conflict(summary.id)) };
-    }
-    let (Ok(first), Ok(last)) = (i64::try_from(span.first.0), i64::try_from(span.last.0)) else {
-        return Err(Error::Conflict);
-    };
-    if first == 0 || first > last || last > session.head || ids.is_empty() {
-        return Err(Error::Conflict);
-    }
-    let rows = window(connection, owner, session, first, last).await?;
-    let is_cut = rows.iter().any(|row| row.first.is_some_and(|start| start < first));
-    if is_cut || !rows.iter().map(|row| row.id.as_slice()).eq(ids.iter().map(|id| id.0.as_bytes().as_slice())) {
-        return Err(Error::Conflict);
-    }
+    let there = known(connection, owner, session.id, std::iter::once(&summary.id), COMPACT).await?;
+    let there = there.get(&summary.id).map(|(_, there)| there);
+    let Some(fold) = Fold::plan((span, ids, summary), there, session.counters.head)? else { return Ok(()) };
+    let (first, last) = (fold.first, fold.last);
+    fold.check(&window(connection, owner, session, first, last).await?)?;
     if is_covered(connection, owner, session, last).await? {
         return Err(Error::Conflict);
     }
@@ -86,31 +66,25 @@ async fn fold(
     let archive = archive.bind(summary.id.0.as_bytes().as_slice()).bind(owner.id).bind(session.id);
     archive.bind(first).bind(last).execute(&mut *connection).await.doing(COMPACT)?;
     let layer = next_layer(connection, owner, session, last, COMPACT).await?;
-    let position = Position { seq: last, layer, first: Some(first), archived_by: None };
-    insert(connection, owner, session.id, &[(position, summary)], COMPACT).await?;
+    insert(connection, owner, session.id, &[(fold.position(layer), summary)], COMPACT).await?;
     insert_values(connection, owner, std::iter::once(summary), COMPACT).await?;
-    session.revision += 1;
+    session.counters.revision += 1;
     recount(connection, owner, session, COMPACT).await
 }
 
-/// A row of the window: its id, and the first number it covers if it is a summary.
-struct Active {
-    id: Vec<u8>,
-    first: Option<i64>,
-}
-
+/// Returns the ids of the window's rows in a span, and the first numbers that summaries cover.
 async fn window(
     connection: &mut SqliteConnection,
     owner: Owner,
     session: &Session,
     first: i64,
     last: i64,
-) -> Result<Vec<Active>> {
+) -> Result<Vec<(MessageId, Option<i64>)>> {
     let sql = "SELECT id, first FROM message INDEXED BY message_active WHERE owner = ? AND session = ? \
          AND seq BETWEEN ? AND ? AND archived_by IS NULL AND body IS NOT NULL ORDER BY seq, layer";
     let rows = sqlx::query_as::<_, (Vec<u8>, Option<i64>)>(sql).bind(owner.id).bind(session.id).bind(first).bind(last);
     let rows = rows.fetch_all(connection).await.doing(COMPACT)?;
-    Ok(rows.into_iter().map(|(id, first)| Active { id, first }).collect())
+    rows.into_iter().map(|(id, first)| Ok((MessageId(uuid(&id)?), first))).collect()
 }
 
 /// Returns whether an active summary behind `last` covers it too: then a span that ends there cuts that summary.
@@ -155,7 +129,7 @@ async fn unfold(
     ] {
         sqlx::query(sql).bind(owner.id).bind(item).execute(&mut *connection).await.doing(COMPACT)?;
     }
-    session.revision += 1;
+    session.counters.revision += 1;
     recount(connection, owner, session, COMPACT).await
 }
 

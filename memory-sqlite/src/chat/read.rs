@@ -43,7 +43,7 @@ pub(super) async fn page(file: &Sqlite, scope: &Scope, session: &SessionId, page
             let kept = found.session;
             let state = kept.state(&session, found.epoch())?;
             let messages = match found.owner {
-                Some(owner) if page.limit > 0 && kept.head > 0 => {
+                Some(owner) if page.limit > 0 && kept.counters.head > 0 => {
                     let mut sql = QueryBuilder::default();
                     push_page(&mut sql, owner.id, kept.id, &page)?;
                     rows(connection, sql, &session, &page).await?

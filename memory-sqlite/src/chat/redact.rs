@@ -3,11 +3,12 @@
 use memory_core::chat::Redacted;
 use memory_core::error::{Error, Result};
 use memory_core::id::{MessageId, Seq, SessionId};
+use memory_core::plan::chat::Position;
 use memory_core::scope::Scope;
 use sqlx::{Row, SqliteConnection};
 
 use super::compact::{bring_back, next_layer};
-use super::encode::{Encoded, Position, insert};
+use super::encode::{Encoded, insert};
 use super::session::{self, Session, recount};
 use crate::client::Sqlite;
 use crate::error::{BACKEND, Doing};
@@ -104,10 +105,10 @@ async fn forget(
         bring_back(connection, owner, id.0.as_bytes(), REDACT).await?;
     }
     blank(connection, owner, row.item).await?;
-    session.revision += 1;
+    session.counters.revision += 1;
     if !row.is_summary {
         // Its neighbours are searched by its words too.
-        let (from, upto) = ((row.seq - 1).max(1), (row.seq + 1).min(session.head));
+        let (from, upto) = ((row.seq - 1).max(1), (row.seq + 1).min(session.counters.head));
         mark(connection, Truth::Chat, owner, session.id, Mark::Changed { from, upto }).await?;
     }
     Ok(summaries)

@@ -1,45 +1,30 @@
 //! Sessions and their counters.
 
-use memory_core::chat::{Fence, SessionState, revision_after_deletion};
+use memory_core::chat::SessionState;
 use memory_core::error::{Error, Result};
-use memory_core::id::{Seq, SessionId};
-use memory_core::scope::{Epoch, Scope};
-use memory_core::time::Timestamp;
+use memory_core::id::SessionId;
+use memory_core::plan::chat::Counters;
+use memory_core::scope::Scope;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
 use crate::client::Sqlite;
 use crate::error::{BACKEND, Doing};
 use crate::notes::{Mark, mark};
-use crate::number::{limit, loaded, stored};
+use crate::number::{limit, loaded};
 use crate::owner::{Owner, Truth};
 
-/// A session's row. The numbers are those of SQLite; 0 as `id` is no row yet.
+/// A session's row; 0 as `id` is no row yet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Session {
     pub(super) id: i64,
-    pub(super) generation: i64,
-    pub(super) revision: i64,
-    pub(super) head: i64,
-    pub(super) active_messages: i64,
-    pub(super) active_tokens: i64,
-    pub(super) asked: i64,
-    pub(super) last_at: Option<i64>,
+    pub(super) counters: Counters,
 }
 
 impl Session {
     /// Returns the state of the session called `name`, of an owner in `epoch`.
     pub(super) fn state(&self, name: &SessionId, epoch: i64) -> Result<SessionState> {
-        Ok(SessionState {
-            session: name.clone(),
-            fence: Fence { epoch: Epoch(loaded(epoch)?), generation: loaded(self.generation)? },
-            revision: loaded(self.revision)?,
-            head: Seq(loaded(self.head)?),
-            active_messages: loaded(self.active_messages)?,
-            active_tokens: loaded(self.active_tokens)?,
-            asked: loaded(self.asked)?,
-            last_at: Timestamp(self.last_at.unwrap_or_default()),
-        })
+        self.counters.state(BACKEND, name, epoch)
     }
 
     /// Reads the columns `id, generation, revision, head, active_messages, active_tokens, asked, last_at` from the column
@@ -47,8 +32,7 @@ impl Session {
     fn of_row(row: &SqliteRow, first: usize, doing: &'static str) -> Result<Self> {
         let number = |place: usize| row.try_get::<Option<i64>, _>(first + place).doing(doing);
         let count = |place: usize| Ok::<_, Error>(number(place)?.unwrap_or_default());
-        Ok(Self {
-            id: count(0)?,
+        let counters = Counters {
             generation: count(1)?,
             revision: count(2)?,
             head: count(3)?,
@@ -56,7 +40,8 @@ impl Session {
             active_tokens: count(5)?,
             asked: count(6)?,
             last_at: number(7)?,
-        })
+        };
+        Ok(Self { id: count(0)?, counters })
     }
 }
 
@@ -109,10 +94,10 @@ pub(super) async fn create(
 
 /// Writes the counters of a session.
 pub(super) async fn save(connection: &mut SqliteConnection, session: &Session, doing: &'static str) -> Result<()> {
-    let Session { id, generation, revision, head, active_messages, active_tokens, asked, last_at } = session;
+    let Counters { generation, revision, head, active_messages, active_tokens, asked, last_at } = session.counters;
     let sql = "UPDATE session SET generation = ?2, revision = ?3, head = ?4, active_messages = ?5, active_tokens = ?6, \
          last_at = ?7, asked = ?8 WHERE id = ?1";
-    let update = sqlx::query(sql).bind(id).bind(generation).bind(revision).bind(head);
+    let update = sqlx::query(sql).bind(session.id).bind(generation).bind(revision).bind(head);
     let update = update.bind(active_messages).bind(active_tokens).bind(last_at).bind(asked);
     update.execute(connection).await.doing(doing).map(|_| ())
 }
@@ -128,7 +113,7 @@ pub(super) async fn recount(
     let sql = "SELECT count(*), CAST(min(total(tokens), 9e18) AS INTEGER) FROM message INDEXED BY message_active \
          WHERE owner = ? AND session = ? AND archived_by IS NULL AND body IS NOT NULL";
     let counts = sqlx::query_as(sql).bind(owner.id).bind(session.id).fetch_one(&mut *connection).await;
-    (session.active_messages, session.active_tokens) = counts.doing(doing)?;
+    (session.counters.active_messages, session.counters.active_tokens) = counts.doing(doing)?;
     save(connection, session, doing).await
 }
 
@@ -179,9 +164,8 @@ pub(super) async fn delete(file: &Sqlite, scope: &Scope, seen: &SessionState) ->
             let held = held.fetch_one(&mut *connection).await.doing(doing)?;
             let rows = sqlx::query("DELETE FROM message WHERE owner = ? AND session = ?").bind(owner.id).bind(kept.id);
             rows.execute(&mut *connection).await.doing(doing)?;
-            let generation = kept.generation + 1;
-            let revision = stored(revision_after_deletion(loaded(kept.revision)?))?;
-            save(connection, &Session { id: kept.id, generation, revision, ..Session::default() }, doing).await?;
+            let counters = kept.counters.emptied(BACKEND)?;
+            save(connection, &Session { id: kept.id, counters }, doing).await?;
             mark(connection, Truth::Chat, owner, kept.id, Mark::Emptied).await?;
             loaded(held)
         })

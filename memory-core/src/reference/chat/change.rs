@@ -1,12 +1,13 @@
 //! Changes of what was appended: folding, unfolding, forgetting.
 
-use super::owner::{Owner, Place, id_conflict, is_same};
+use super::owner::{Owner, Place, is_same};
 use super::session::{Position, Session};
 use crate::chat::{NewMessage, Redacted};
 use crate::error::{Error, Result};
 use crate::id::{MessageId, Seq, SeqRange, SessionId};
 use crate::message::StoredMessage;
 use crate::model::CounterId;
+use crate::plan::chat::id_conflict;
 
 impl Owner {
     /// Archives the active rows of a span behind a summary.

@@ -10,6 +10,7 @@ use crate::chat::{Append, Fence, NewMessage, Placement, SessionState};
 use crate::error::{Error, Result};
 use crate::id::{MessageId, SeqRange, SessionId};
 use crate::message::{Message, StoredMessage};
+use crate::plan::chat::id_conflict;
 use crate::scope::Epoch;
 
 /// Where an id was stored. It stays taken where nothing stands there any more: then it was forgotten.
@@ -56,11 +57,6 @@ impl Owner {
     pub(super) fn content(&self, id: MessageId) -> Option<&StoredMessage> {
         let place = self.ids.get(&id)?;
         self.sessions.get(&place.session)?.get(place.position).filter(|row| row.message.is_some())
-    }
-
-    /// Returns whether something with this id was stored and forgotten since.
-    pub(super) fn is_forgotten(&self, id: MessageId) -> bool {
-        self.ids.contains_key(&id) && self.content(id).is_none()
     }
 
     /// Returns `Ok` if the batch can be appended.
@@ -154,8 +150,4 @@ impl Owner {
 pub(super) fn is_same(stored: &StoredMessage, session: &SessionId, message: &Arc<Message>) -> bool {
     let is_same = |kept: &Arc<Message>| Arc::ptr_eq(kept, message) || kept.encode() == message.encode();
     stored.session == *session && stored.message.as_ref().is_some_and(is_same)
-}
-
-pub(super) fn id_conflict(id: MessageId) -> Error {
-    Error::IdConflict { id: id.to_string() }
 }

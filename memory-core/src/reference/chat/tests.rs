@@ -23,6 +23,12 @@ fn owner_of(messages: u64) -> (Owner, SessionId) {
     (owner, session)
 }
 
+fn restore(owner: &mut Owner, session: &SessionId, rows: &[StoredMessage]) -> (Vec<Placement>, Option<SeqRange>) {
+    let rows = rows.iter().map(|row| Restored::encode(session, row, |_| ())).collect::<Result<Vec<_>>>().unwrap();
+    let there = owner.look(session, &rows);
+    owner.restore(session, Restoration::plan(&there, &rows).unwrap())
+}
+
 /// Folds the active rows up to `last`.
 fn fold(owner: &mut Owner, session: &SessionId, last: u64, summary: u64) -> Result<()> {
     fold_from(owner, session, 1, last, summary)
@@ -97,8 +103,7 @@ fn a_summary_does_not_come_back_after_what_it_covered_was_forgotten() {
     fold(&mut owner, &session, 4, 101).unwrap();
     let export = owner.session(&session).unwrap().page(&Page::after(Seq(0), 100, View::All));
     owner.redact(new(2, 0).message.id).unwrap();
-    let plan = owner.plan_restore(&session, &export).unwrap();
-    let (placements, added) = owner.restore(&session, plan);
+    let (placements, added) = restore(&mut owner, &session, &export);
     assert_eq!((placements[1], added), (Placement::Forgotten, None));
     assert_eq!(owner.content(ids(&[101])[0]), None);
     check_counters(&owner, &session);
@@ -127,8 +132,7 @@ fn restored_marks_that_point_in_a_circle_do_no_harm() {
     }
     rows[0].archived_by = Some(a.message.id);
     let mut copy = Owner::default();
-    let plan = copy.plan_restore(&session, &rows).unwrap();
-    copy.restore(&session, plan);
+    restore(&mut copy, &session, &rows);
     assert_eq!(copy.redact(rows[0].id).unwrap().0.summaries, ids(&[101, 102]));
     check_counters(&copy, &session);
 }
@@ -215,8 +219,7 @@ proptest! {
                     let rows = owner.session(&session).map(|kept| kept.page(&Page::after(Seq(0), 1_000, View::All)));
                     let rows = rows.unwrap_or_default();
                     let mut copy = Owner::default();
-                    let plan = copy.plan_restore(&session, &rows).unwrap();
-                    copy.restore(&session, plan);
+                    restore(&mut copy, &session, &rows);
                     let again = copy.session(&session).map(|kept| kept.page(&Page::after(Seq(0), 1_000, View::All)));
                     prop_assert_eq!(again.unwrap_or_default(), rows);
                     check_counters(&copy, &session);

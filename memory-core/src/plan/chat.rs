@@ -1,0 +1,23 @@
+//! Decisions about conversations.
+
+mod append;
+mod counters;
+mod fold;
+mod restore;
+mod row;
+#[cfg(test)]
+mod tests;
+
+pub use append::{Batch, Places};
+pub use counters::Counters;
+pub use fold::{Change, Fold};
+pub use restore::{Restoration, Restored, There};
+pub use row::{Content, Known, Position, Row};
+
+use crate::error::Error;
+use crate::id::MessageId;
+
+/// Returns the refusal of other content under an id that is taken.
+pub(crate) fn id_conflict(id: MessageId) -> Error {
+    Error::IdConflict { id: id.to_string() }
+}

@@ -1,0 +1,63 @@
+//! The counters of a session.
+
+use super::Row;
+use crate::chat::{Fence, SessionState, revision_after_deletion};
+use crate::error::Result;
+use crate::id::{Seq, SessionId};
+use crate::number::{loaded, stored};
+use crate::scope::Epoch;
+use crate::time::Timestamp;
+
+/// What is counted of a session; all 0 of one that has no row yet.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counters {
+    /// How often it was deleted.
+    pub generation: i64,
+    /// Rises with every change of its window.
+    pub revision: i64,
+    /// The number of the newest message.
+    pub head: i64,
+    /// Messages in the window, summaries included.
+    pub active_messages: i64,
+    /// Their tokens.
+    pub active_tokens: i64,
+    /// The largest budget asked for.
+    pub asked: i64,
+    /// When its newest message was said.
+    pub last_at: Option<i64>,
+}
+
+impl Counters {
+    /// Returns the state of the session called `name`, of an owner in `epoch`; `backend` is named in errors.
+    ///
+    /// # Errors
+    /// `Corrupt` if a counter is negative.
+    pub fn state(&self, backend: &'static str, name: &SessionId, epoch: i64) -> Result<SessionState> {
+        let count = |number| loaded(backend, number);
+        Ok(SessionState {
+            session: name.clone(),
+            fence: Fence { epoch: Epoch(count(epoch)?), generation: count(self.generation)? },
+            revision: count(self.revision)?,
+            head: Seq(count(self.head)?),
+            active_messages: count(self.active_messages)?,
+            active_tokens: count(self.active_tokens)?,
+            asked: count(self.asked)?,
+            last_at: Timestamp(self.last_at.unwrap_or_default()),
+        })
+    }
+
+    /// Notes the message that is the newest now; the window is counted apart.
+    pub fn push<F>(&mut self, seq: i64, row: &Row<F>) {
+        self.head = seq;
+        self.last_at = self.last_at.max(row.content.as_ref().map(|content| content.message.at.0));
+    }
+
+    /// Returns the counters of the session when it is deleted: only what old handles must not meet again stays.
+    ///
+    /// # Errors
+    /// As [`Counters::state`].
+    pub fn emptied(&self, backend: &'static str) -> Result<Self> {
+        let revision = stored(revision_after_deletion(loaded(backend, self.revision)?))?;
+        Ok(Self { generation: self.generation + 1, revision, ..Self::default() })
+    }
+}

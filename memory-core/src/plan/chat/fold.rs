@@ -1,0 +1,93 @@
+//! Folding: whether a summary may stand for a span.
+
+use super::{Known, Position, Row, id_conflict};
+use crate::chat::Compaction;
+use crate::error::{Error, Result};
+use crate::fields::Fields;
+use crate::id::{MessageId, SeqRange, SessionId};
+
+/// A change of the window, with its summary encoded before the transaction.
+#[derive(Debug)]
+pub enum Change<F> {
+    /// As [`Compaction::Fold`].
+    Fold {
+        /// The span.
+        span: SeqRange,
+        /// The active rows in it.
+        ids: Vec<MessageId>,
+        /// What stands for them.
+        summary: Row<F>,
+    },
+    /// As [`Compaction::Unfold`].
+    Unfold {
+        /// The summary that is removed.
+        summary: MessageId,
+    },
+}
+
+/// A fold that may be carried out, as far as is known of the session.
+#[derive(Debug)]
+pub struct Fold<'a> {
+    /// The first number of the span.
+    pub first: i64,
+    /// The last number of the span.
+    pub last: i64,
+    ids: &'a [MessageId],
+}
+
+impl<F: Default> Change<F> {
+    /// Encodes a change of `session`.
+    ///
+    /// # Errors
+    /// As [`Row::encode`].
+    pub fn encode(session: &SessionId, change: &Compaction, facets: impl Fn(&Fields) -> F) -> Result<Self> {
+        Ok(match change {
+            Compaction::Fold { span, ids, summary } => {
+                Self::Fold { span: *span, ids: ids.clone(), summary: Row::encode(session, summary, facets)? }
+            }
+            Compaction::Unfold { summary } => Self::Unfold { summary: *summary },
+        })
+    }
+}
+
+impl<'a> Fold<'a> {
+    /// Returns the fold of `ids` in a session up to `head`; none if the summary stands `there` already.
+    ///
+    /// # Errors
+    /// `IdConflict` if something else does, `Conflict` for a span that is none of the session's.
+    pub fn plan<F>(
+        (span, ids, summary): (SeqRange, &'a [MessageId], &Row<F>),
+        there: Option<&Known>,
+        head: i64,
+    ) -> Result<Option<Self>> {
+        if let Some(there) = there {
+            let is_repeat = there.is_summary && !there.is_forgotten && there.digest == summary.digest;
+            return if is_repeat { Ok(None) } else { Err(id_conflict(summary.id)) };
+        }
+        let (Ok(first), Ok(last)) = (i64::try_from(span.first.0), i64::try_from(span.last.0)) else {
+            return Err(Error::Conflict);
+        };
+        if first == 0 || first > last || last > head || ids.is_empty() {
+            return Err(Error::Conflict);
+        }
+        Ok(Some(Self { first, last, ids }))
+    }
+
+    /// Returns `Ok` if the `active` rows in the span are those that were named, and none of them begins before it.
+    ///
+    /// Each is its id, and the first number it covers if it is a summary. No active summary behind the span may cover its
+    /// last number either; that is asked of the store apart.
+    ///
+    /// # Errors
+    /// `Conflict`.
+    pub fn check(&self, active: &[(MessageId, Option<i64>)]) -> Result<()> {
+        let is_cut = active.iter().any(|(_, start)| start.is_some_and(|start| start < self.first));
+        let is_named = active.iter().map(|(id, _)| id).eq(self.ids);
+        if is_named && !is_cut { Ok(()) } else { Err(Error::Conflict) }
+    }
+
+    /// Returns where the summary stands.
+    pub fn position(&self, layer: i64) -> Position {
+        Position { seq: self.last, layer, first: Some(self.first), archived_by: None }
+    }
+}

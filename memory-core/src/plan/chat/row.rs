@@ -1,0 +1,133 @@
+//! Messages as rows, encoded before the transaction.
+
+use std::sync::Arc;
+
+use super::id_conflict;
+use crate::chat::{NewMessage, Placement};
+use crate::error::{Error, Result};
+use crate::fields::Fields;
+use crate::id::{MessageId, Seq, SessionId};
+use crate::message::{Message, StoredMessage};
+use crate::model::CounterId;
+use crate::number::stored;
+
+/// A message or summary, ready to be stored; `F` is by what filters find it beside its columns.
+#[derive(Clone, Debug)]
+pub struct Row<F> {
+    /// Its id.
+    pub id: MessageId,
+    /// Its tokens.
+    pub tokens: i64,
+    /// Who counted them.
+    pub counter: CounterId,
+    /// Equal digests, equal content; empty for a marker.
+    pub digest: Vec<u8>,
+    /// What is forgotten first; none in a marker, which keeps an id taken.
+    pub content: Option<Content<F>>,
+}
+
+/// The content of a row.
+#[derive(Clone, Debug)]
+pub struct Content<F> {
+    /// The message, for its columns.
+    pub message: Arc<Message>,
+    /// Its canonical text.
+    pub body: String,
+    /// By what filters find it beside its columns.
+    pub facets: F,
+}
+
+/// Where a row stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Position {
+    /// Its number.
+    pub seq: i64,
+    /// 0 for a message; summaries at one number stand one above the other.
+    pub layer: i64,
+    /// The first number that a summary covers.
+    pub first: Option<i64>,
+    /// The summary that stands for it.
+    pub archived_by: Option<MessageId>,
+}
+
+/// What stands under an id.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// Whether it stands in the session at hand.
+    pub is_here: bool,
+    /// Whether it is or was a summary.
+    pub is_summary: bool,
+    /// Whether only its marker is left.
+    pub is_forgotten: bool,
+    /// The digest of its content.
+    pub digest: Vec<u8>,
+}
+
+impl<F: Default> Row<F> {
+    /// Encodes a message of `session`; `facets` is asked where there may be any.
+    ///
+    /// # Errors
+    /// `Invalid` for more tokens than a signed number can count.
+    pub fn encode(session: &SessionId, new: &NewMessage, facets: impl Fn(&Fields) -> F) -> Result<Self> {
+        let NewMessage { message, tokens, counter } = new;
+        let body = String::from_utf8(message.encode()).map_err(|_| Error::invalid("the message is no text"))?;
+        let has_lists = !message.metadata.is_empty() || !message.sources.is_empty();
+        let has_facets = has_lists || message.agent.is_some() || message.run.is_some();
+        let facets = if has_facets { facets(&fields(session, message)) } else { F::default() };
+        Ok(Self {
+            id: message.id,
+            tokens: stored(*tokens)?,
+            counter: *counter,
+            digest: Message::digest_of(session, body.as_bytes()).0.to_vec(),
+            content: Some(Content { message: Arc::clone(message), body, facets }),
+        })
+    }
+}
+
+impl<F> Row<F> {
+    /// Returns the marker that keeps an id taken.
+    pub fn marker(id: MessageId) -> Self {
+        Self { id, tokens: 0, counter: CounterId::UNKNOWN, digest: Vec::new(), content: None }
+    }
+}
+
+/// Returns what filters see of a message whose number is not known yet.
+fn fields(session: &SessionId, message: &Arc<Message>) -> Fields {
+    let row = StoredMessage {
+        id: message.id,
+        session: session.clone(),
+        seq: Seq(0),
+        tokens: 0,
+        counter: CounterId::UNKNOWN,
+        covers: None,
+        archived_by: None,
+        message: None,
+    };
+    Fields::of_message(&row, message)
+}
+
+impl Position {
+    /// Returns the place of an active message.
+    pub fn of_message(seq: i64) -> Self {
+        Self { seq, layer: 0, first: None, archived_by: None }
+    }
+
+    /// Returns whether an active message stands there.
+    pub fn is_plain(&self) -> bool {
+        self.layer == 0 && self.first.is_none() && self.archived_by.is_none()
+    }
+}
+
+impl Known {
+    /// Returns what becomes of a row whose id is taken by this, at the number `seq`.
+    ///
+    /// # Errors
+    /// `IdConflict` for other content.
+    pub fn meet<F>(&self, row: &Row<F>, seq: Seq) -> Result<Placement> {
+        match &row.content {
+            Some(_) if self.is_forgotten => Ok(Placement::Forgotten),
+            Some(_) if self.digest != row.digest => Err(id_conflict(row.id)),
+            _ => Ok(Placement::Already(seq)),
+        }
+    }
+}
