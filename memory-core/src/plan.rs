@@ -4,3 +4,4 @@
 //! it says, all in one transaction. Numbers are signed here, as databases keep them.
 
 pub mod chat;
+pub mod records;

@@ -1,7 +1,7 @@
 //! Compiles core's filters to SQL.
 //!
 //! A statement calls the filtered table `item`. Its fixed fields are columns, texts among them as bytes; the elements of
-//! its lists and metadata are the words of one array ([`words`]). SQL is put together from static pieces and every value
+//! its lists and metadata are the words of one array ([`facets`]). SQL is put together from static pieces and every value
 //! is bound, so nothing that a caller wrote enters it. Bytes compare as core's texts do, and may hold NUL, which
 //! PostgreSQL's texts cannot. Every condition is true or false, never null.
 //!
@@ -21,7 +21,7 @@ use memory_core::{Field, Filter, Scalar};
 use sqlx::{Postgres, QueryBuilder};
 
 pub(crate) use lead::leads;
-pub(crate) use word::{facets, literal, words};
+pub(crate) use word::facets;
 
 use crate::error::BACKEND;
 

@@ -41,8 +41,8 @@ proptest! {
 
 #[test]
 fn words_are_written_as_an_array() {
-    assert_eq!(literal(&[]), None);
-    let text = literal(&[vec![0, 255], Vec::new()]).unwrap();
+    assert_eq!(word::literal(&[]), None);
+    let text = word::literal(&[vec![0, 255], Vec::new()]).unwrap();
     assert_eq!(text, r#"{"\\x00ff","\\x"}"#);
 }
 

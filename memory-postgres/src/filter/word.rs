@@ -15,7 +15,7 @@ const RUN: u8 = b'r';
 const SESSION: u8 = b'o';
 
 /// Returns the words of an item with these fields; a list may hold a value twice.
-pub(crate) fn words(fields: &Fields) -> Vec<Vec<u8>> {
+fn words(fields: &Fields) -> Vec<Vec<u8>> {
     let text = |list, text: String| word(&of_list(list), &Scalar::Text(text));
     let tags = fields.tags.iter().filter_map(|tag| text(TAG, tag.clone()));
     let sources = fields.sources.iter().filter_map(|source| text(SOURCE, source.key()));
@@ -38,7 +38,7 @@ pub(crate) fn facets(fields: &Fields) -> Option<String> {
 ///
 /// One statement takes the words of many items as one array of such texts, for an array cannot hold arrays of different
 /// lengths.
-pub(crate) fn literal(words: &[Vec<u8>]) -> Option<String> {
+pub(super) fn literal(words: &[Vec<u8>]) -> Option<String> {
     const DIGITS: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
     if words.is_empty() {
         return None;

@@ -3,7 +3,7 @@
 use memory_core::Fields;
 use sqlx::{Postgres, QueryBuilder};
 
-use crate::filter::{literal, words};
+use crate::filter::facets;
 
 /// The names of the columns, in the order of [`Columns::push`].
 pub(crate) const NAMES: &str = "unit, session, seq, role, speaker, kind, trust, at, expires_at, valid_from, valid_to, \
@@ -73,7 +73,7 @@ impl Columns {
         self.valid_from.push(valid_from.map(|time| time.0));
         self.valid_to.push(valid_to.map(|time| time.0));
         self.superseded_at.push(superseded_at.map(|time| time.0));
-        self.words.push(literal(&words(fields)).unwrap_or_else(|| "{}".to_owned()));
+        self.words.push(facets(fields).unwrap_or_else(|| "{}".to_owned()));
         self.fields.push(fields.encode());
     }
 

@@ -1,87 +1,35 @@
 //! Putting.
 
-use std::collections::{HashMap, HashSet};
-
-use memory_core::chat::Fence;
-use memory_core::error::{Error, Result};
-use memory_core::id::RecordId;
-use memory_core::record::{Expect, Put, RecordBatch};
+use memory_core::error::Result;
+use memory_core::plan::records::{Batch, Planned};
+use memory_core::record::RecordBatch;
 use memory_core::scope::Scope;
 
 use super::fence;
-use super::row::{Encoded, Known, Stored, known, store};
+use super::row::{known, store};
 use crate::client::{Call, Postgres};
-use crate::number::{loaded, stored};
+use crate::filter::facets;
+use crate::number::stored;
 
 const PUT: &str = "put records";
 
-/// Records, encoded before the connection's turn.
-struct Batch {
-    scope: Scope,
-    seen: Option<Fence>,
-    records: Vec<Encoded>,
-    expected: Vec<Expect>,
-}
-
 /// Puts all records of a batch, and returns the version of each.
 pub(super) async fn put(server: &Postgres, scope: &Scope, batch: &RecordBatch) -> Result<Vec<u64>> {
-    let RecordBatch { fence: seen, puts } = batch;
-    let records = puts.iter().map(|Put { record, expect: _ }| Encoded::new(record)).collect::<Result<_>>()?;
-    let expected = puts.iter().map(|Put { record: _, expect }| *expect).collect();
-    let batch = Batch { scope: scope.clone(), seen: *seen, records, expected };
-    let versions = server.run(Call::transaction(PUT).rows(batch.records.len()), batch, |connection, batch| {
+    let batch = Batch::encode(batch, facets)?;
+    let (call, batch) = (Call::transaction(PUT).rows(batch.records.len()), (scope.clone(), batch));
+    let versions = server.run(call, batch, |connection, (scope, batch)| {
         Box::pin(async move {
-            let Batch { scope, seen, records, expected } = batch;
             let now = fence::enter(connection, scope, PUT).await?;
-            if seen.is_some_and(|seen| seen.epoch != now.epoch) {
-                return Err(Error::Fenced.into());
-            }
-            let (there, is_outrun) = (stored(now.epoch.0)?, seen.is_some_and(|seen| seen != now));
-            let mut seen = HashSet::with_capacity(records.len());
-            if !records.iter().all(|record| seen.insert(record.id)) {
-                return Err(Error::invalid("a batch puts a record once").into());
-            }
-            if records.is_empty() {
+            let epoch = stored(now.epoch.0)?;
+            batch.check(now)?;
+            if batch.records.is_empty() {
                 return Ok(Vec::new());
             }
-            let known = known(connection, scope, there, records, PUT).await?;
-            let versions = plan(&known, records, expected, is_outrun)?;
-            let is_changed = |record: &Encoded, version: i64| {
-                known.get(&record.id).is_none_or(|there| there.digest.is_none() || there.version != version)
-            };
-            let changed = records.iter().zip(&versions).filter(|(record, version)| is_changed(record, **version));
-            let changed = changed.map(|(record, version)| Stored { record, version: *version, accessed: None });
-            store(connection, scope, there, &changed.collect::<Vec<_>>(), PUT).await?;
-            Ok(versions.into_iter().map(loaded).collect::<Result<_>>()?)
+            let known = known(connection, scope, epoch, &batch.records, PUT).await?;
+            let Planned { versions, changed } = batch.plan(&known, now)?;
+            store(connection, scope, epoch, &changed, PUT).await?;
+            Ok(versions)
         })
     });
     versions.await
-}
-
-/// Returns the version that each record will have; the one it has if it changes nothing. Nothing may change if the put is
-/// outrun by a deletion.
-fn plan(
-    known: &HashMap<RecordId, Known>,
-    records: &[Encoded],
-    expected: &[Expect],
-    is_outrun: bool,
-) -> Result<Vec<i64>> {
-    let mut versions = Vec::with_capacity(records.len());
-    for (record, expect) in records.iter().zip(expected) {
-        let there = known.get(&record.id);
-        let row = there.and_then(|there| there.digest.as_ref().map(|digest| (there.version, digest)));
-        if let Some((version, _)) = row.filter(|(_, digest)| **digest == record.digest) {
-            versions.push(version);
-            continue;
-        }
-        match (expect, row) {
-            _ if is_outrun => return Err(Error::Conflict),
-            (Expect::Anything, _) | (Expect::Absent, None) => {}
-            (Expect::Absent, Some(_)) => return Err(Error::IdConflict { id: record.id.to_string() }),
-            (Expect::Version(version), Some((there, _))) if i64::try_from(*version) == Ok(there) => {}
-            (Expect::Version(_), _) => return Err(Error::Conflict),
-        }
-        versions.push(there.map_or(0, |there| there.version).saturating_add(1));
-    }
-    Ok(versions)
 }

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use memory_core::Fields;
-use memory_core::error::{Error, Result};
+use memory_core::error::Error;
 use memory_core::id::{Digest, RecordId};
+use memory_core::plan::records::{self, Known};
 use memory_core::record::{Record, StoredRecord};
 use memory_core::scope::Scope;
 use memory_core::time::Timestamp;
@@ -13,38 +14,13 @@ use sqlx::postgres::{PgConnection, PgRow};
 use uuid::Uuid;
 
 use crate::error::{Attempt, BACKEND, Doing};
-use crate::filter::{literal, words};
 use crate::number::loaded;
 
-/// A record, ready to be stored.
-#[derive(Debug)]
-pub(super) struct Encoded {
-    pub(super) id: RecordId,
-    pub(super) digest: Vec<u8>,
-    body: String,
-    fields: Fields,
-    words: Option<String>,
-    hold: bool,
-}
+/// A record, with the words by which filters find it.
+pub(super) type Encoded = records::Row<Option<String>>;
 
-impl Encoded {
-    /// Encodes a record.
-    pub(super) fn new(record: &Record) -> Result<Self> {
-        let body = String::from_utf8(record.encode()).map_err(|_| Error::invalid("the record is no text"))?;
-        let fields = Fields::of_record(record);
-        let digest = Digest::of(&[body.as_bytes()]).0.to_vec();
-        Ok(Self { id: record.id, digest, body, words: literal(&words(&fields)), fields, hold: record.hold })
-    }
-}
-
-/// What stands under a record's id.
-#[derive(Debug)]
-pub(super) struct Known {
-    /// The highest version that it ever had.
-    pub(super) version: i64,
-    /// Its digest; none if it is deleted.
-    pub(super) digest: Option<Vec<u8>>,
-}
+/// A record with what stands beside it.
+pub(super) type Stored<'a> = records::Stored<'a, Option<String>>;
 
 /// Returns what stands under those of the records' ids that are or were taken.
 pub(super) async fn known(
@@ -60,14 +36,6 @@ pub(super) async fn known(
     let rows = sqlx::query_as::<_, (Uuid, i64, Option<Vec<u8>>)>(sql).bind(scope.key()).bind(epoch).bind(ids);
     let rows = rows.fetch_all(connection).await.doing(doing)?;
     Ok(rows.into_iter().map(|(id, version, digest)| (RecordId(id), Known { version, digest })).collect())
-}
-
-/// A record with what stands beside it.
-pub(super) struct Stored<'a> {
-    pub(super) record: &'a Encoded,
-    pub(super) version: i64,
-    /// Statistics to be stored; `None` leaves those that are there.
-    pub(super) accessed: Option<(Option<i64>, i64)>,
 }
 
 /// Stores records in place of what is there, and notes them. Either all of them have statistics, or none.
@@ -96,7 +64,7 @@ pub(super) async fn store(
     let call = call.bind(column(rows, session)).bind(column(rows, |row| row.record.fields.trust as i16));
     let call = call.bind(column(rows, |row| row.record.fields.at.0)).bind(time(|fields| fields.expires_at));
     let call = call.bind(time(|fields| fields.valid_from)).bind(time(|fields| fields.valid_to));
-    let call = call.bind(time(|fields| fields.superseded_at)).bind(column(rows, |row| row.record.words.clone()));
+    let call = call.bind(time(|fields| fields.superseded_at)).bind(column(rows, |row| row.record.facets.clone()));
     let call = call.bind(column(rows, |row| row.record.body.as_str()));
     call.execute(connection).await.doing(doing).map(|_| ())
 }

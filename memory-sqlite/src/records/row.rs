@@ -5,45 +5,23 @@ use std::collections::HashMap;
 use memory_core::Fields;
 use memory_core::error::{Error, Result};
 use memory_core::id::{Digest, RecordId};
+use memory_core::plan::records::{self, Known};
 use memory_core::record::{Record, StoredRecord};
 use memory_core::time::Timestamp;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row, SqliteConnection};
 
 use crate::error::{BACKEND, Doing};
-use crate::filter::{Bound, ValueRow, value_rows};
+use crate::filter::{Bound, ValueRow};
 use crate::number::{list, loaded, runs};
 use crate::owner::Owner;
 use crate::row::uuid;
 
-/// A record, ready to be stored.
-#[derive(Debug)]
-pub(super) struct Encoded {
-    pub(super) id: RecordId,
-    pub(super) digest: Vec<u8>,
-    body: Vec<u8>,
-    fields: Fields,
-    values: Vec<ValueRow>,
-    hold: bool,
-}
+/// A record, with the values by which filters find it.
+pub(super) type Encoded = records::Row<Vec<ValueRow>>;
 
-impl Encoded {
-    /// Encodes a record.
-    pub(super) fn new(record: &Record) -> Self {
-        let (body, fields) = (record.encode(), Fields::of_record(record));
-        let digest = Digest::of(&[&body]).0.to_vec();
-        Self { id: record.id, digest, body, values: value_rows(&fields), fields, hold: record.hold }
-    }
-}
-
-/// What stands under a record's id.
-#[derive(Debug)]
-pub(super) struct Known {
-    /// The highest version that it ever had.
-    pub(super) version: i64,
-    /// Its row and digest; none if it is deleted.
-    pub(super) row: Option<(i64, Vec<u8>)>,
-}
+/// A record with what stands beside it.
+pub(super) type Stored<'a> = records::Stored<'a, Vec<ValueRow>>;
 
 /// Returns what stands under those of the ids that are or were taken.
 pub(super) async fn known(
@@ -52,27 +30,17 @@ pub(super) async fn known(
     records: &[Encoded],
     doing: &'static str,
 ) -> Result<HashMap<RecordId, Known>> {
-    let sql = "SELECT id, version, item, digest FROM record \
+    let sql = "SELECT id, version, digest FROM record \
          WHERE owner = ?1 AND id IN (SELECT unhex(value) FROM json_each(?2)) \
-         UNION ALL SELECT id, version, NULL, NULL FROM record_grave \
+         UNION ALL SELECT id, version, NULL FROM record_grave \
          WHERE owner = ?1 AND id IN (SELECT unhex(value) FROM json_each(?2))";
     let ids = list(records.iter().map(|record| record.id.0.as_bytes()));
     let rows = sqlx::query(sql).bind(owner.id).bind(ids).fetch_all(connection).await.doing(doing)?;
     let known = rows.iter().map(|row| {
         let id = RecordId(uuid(row.try_get(0).doing(doing)?)?);
-        let item: Option<i64> = row.try_get(2).doing(doing)?;
-        let digest: Option<Vec<u8>> = row.try_get(3).doing(doing)?;
-        Ok((id, Known { version: row.try_get(1).doing(doing)?, row: item.zip(digest) }))
+        Ok((id, Known { version: row.try_get(1).doing(doing)?, digest: row.try_get(2).doing(doing)? }))
     });
     known.collect()
-}
-
-/// A record with what stands beside it.
-pub(super) struct Stored<'a> {
-    pub(super) record: &'a Encoded,
-    pub(super) version: i64,
-    /// Statistics to be stored; `None` leaves those that are there.
-    pub(super) accessed: Option<(Option<i64>, i64)>,
 }
 
 /// Stores records in place of what is there.
@@ -83,7 +51,7 @@ pub(super) async fn store(
     rows: &[Stored<'_>],
     doing: &'static str,
 ) -> Result<()> {
-    let is_there = |row: &&Stored<'_>| known.get(&row.record.id).is_some_and(|known| known.row.is_some());
+    let is_there = |row: &&Stored<'_>| known.get(&row.record.id).is_some_and(|known| known.digest.is_some());
     let (old, new): (Vec<_>, Vec<_>) = rows.iter().partition(is_there);
     for some in runs(&new) {
         insert(connection, owner, some, doing).await?;
@@ -153,7 +121,7 @@ async fn insert(
          expires_at, valid_from, valid_to, superseded_at, body) ",
     );
     sql.push_values(rows, |mut row, Stored { record, version, accessed }| {
-        let Encoded { id, digest, body, fields, values: _, hold } = record;
+        let Encoded { id, digest, body, fields, facets: _, hold } = record;
         let (accessed_at, access_count) = accessed.unwrap_or_default();
         let Seen { kind, session, trust, at, times } = Seen::of(fields);
         row.push_bind(owner.id).push_bind(id.0.as_bytes().as_slice()).push_bind(*version);
@@ -162,14 +130,14 @@ async fn insert(
         for time in times {
             row.push_bind(time);
         }
-        row.push_bind(body.as_slice());
+        row.push_bind(body.as_bytes());
     });
     sql.build().execute(connection).await.doing(doing).map(|_| ())
 }
 
 async fn replace(connection: &mut SqliteConnection, owner: Owner, row: &Stored<'_>, doing: &'static str) -> Result<()> {
     let Stored { record, version, accessed } = row;
-    let Encoded { id, digest, body, fields, values: _, hold } = record;
+    let Encoded { id, digest, body, fields, facets: _, hold } = record;
     let Seen { kind, session, trust, at, times } = Seen::of(fields);
     let sql = "UPDATE record SET version = ?3, digest = ?4, hold = ?5, kind = ?6, session = ?7, trust = ?8, at = ?9, \
          expires_at = ?10, valid_from = ?11, valid_to = ?12, superseded_at = ?13, body = ?14, \
@@ -181,7 +149,7 @@ async fn replace(connection: &mut SqliteConnection, owner: Owner, row: &Stored<'
         update = update.bind(time);
     }
     let (accessed_at, access_count) = accessed.unwrap_or_default();
-    let update = update.bind(body.as_slice()).bind(accessed.is_some()).bind(accessed_at).bind(access_count);
+    let update = update.bind(body.as_bytes()).bind(accessed.is_some()).bind(accessed_at).bind(access_count);
     let item: i64 = update.fetch_one(&mut *connection).await.doing(doing)?;
     let values = sqlx::query("DELETE FROM value WHERE owner = ? AND place = 1 AND item = ?").bind(owner.id).bind(item);
     values.execute(connection).await.doing(doing).map(|_| ())
@@ -193,7 +161,7 @@ async fn insert_values(
     rows: &[Stored<'_>],
     doing: &'static str,
 ) -> Result<()> {
-    let values = rows.iter().flat_map(|row| row.record.values.iter().map(|value| (row.record.id, value)));
+    let values = rows.iter().flat_map(|row| row.record.facets.iter().map(|value| (row.record.id, value)));
     for some in runs(&values.collect::<Vec<_>>()) {
         let mut sql = QueryBuilder::new("INSERT INTO value (owner, place, item, field, key, type, value) VALUES ");
         for (place, (id, value)) in some.iter().enumerate() {

@@ -9,7 +9,8 @@ use crate::error::{Error, Result};
 use crate::fields::Fields;
 use crate::filter::Filter;
 use crate::id::RecordId;
-use crate::record::{Expect, Put, Record, RecordBatch, StoredRecord};
+use crate::plan::records::check;
+use crate::record::{Put, Record, RecordBatch, StoredRecord};
 use crate::scope::Epoch;
 
 #[derive(Debug, Default)]
@@ -81,13 +82,7 @@ impl Owner {
                 versions.push(same.version);
                 continue;
             }
-            match (expect, stored) {
-                _ if is_outrun => return Err(Error::Conflict),
-                (Expect::Anything, _) | (Expect::Absent, None) => {}
-                (Expect::Absent, Some(_)) => return Err(Error::IdConflict { id: record.id.to_string() }),
-                (Expect::Version(version), Some(row)) if row.version == *version => {}
-                (Expect::Version(_), _) => return Err(Error::Conflict),
-            }
+            check(record.id, *expect, stored.map(|row| row.version), is_outrun)?;
             let version = self.last_version(record.id).saturating_add(1);
             versions.push(version);
             rows.push(StoredRecord {

@@ -1,0 +1,55 @@
+//! Records as rows, encoded before the transaction.
+
+use crate::error::{Error, Result};
+use crate::fields::Fields;
+use crate::id::{Digest, RecordId};
+use crate::record::Record;
+
+/// A record, ready to be stored; `F` is by what filters find it beside its columns.
+#[derive(Debug)]
+pub struct Row<F> {
+    /// Its id.
+    pub id: RecordId,
+    /// Equal digests, equal content.
+    pub digest: Vec<u8>,
+    /// Its canonical text.
+    pub body: String,
+    /// What filters see of it.
+    pub fields: Fields,
+    /// By what filters find it beside its columns.
+    pub facets: F,
+    /// Whether it outlives its expiry.
+    pub hold: bool,
+}
+
+/// What stands under a record's id.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// The highest version that it ever had.
+    pub version: i64,
+    /// Its digest; none if it is deleted.
+    pub digest: Option<Vec<u8>>,
+}
+
+/// A record with what stands beside it.
+#[derive(Debug)]
+pub struct Stored<'a, F> {
+    /// The record.
+    pub record: &'a Row<F>,
+    /// The version that it will have.
+    pub version: i64,
+    /// When it was returned last and how often, to be stored; none leaves what is there.
+    pub accessed: Option<(Option<i64>, i64)>,
+}
+
+impl<F> Row<F> {
+    /// Encodes a record.
+    ///
+    /// # Errors
+    /// `Invalid` if it is no text.
+    pub fn encode(record: &Record, facets: impl Fn(&Fields) -> F) -> Result<Self> {
+        let body = String::from_utf8(record.encode()).map_err(|_| Error::invalid("the record is no text"))?;
+        let (fields, digest) = (Fields::of_record(record), Digest::of(&[body.as_bytes()]).0.to_vec());
+        Ok(Self { id: record.id, digest, body, facets: facets(&fields), fields, hold: record.hold })
+    }
+}
