@@ -1,5 +1,6 @@
 //! One filter language for every backend: an expression tree, its meaning, and a text form for people.
 
+mod normal;
 mod text;
 
 use std::cmp::Ordering;
@@ -8,6 +9,8 @@ use crate::error::{Error, Result};
 use crate::fields::{Fields, Seen};
 use crate::limits::Limits;
 use crate::time::Timestamp;
+
+pub use normal::{Bounds, Normal, Test};
 
 /// A field that filters can see.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -14,20 +14,16 @@ mod word;
 #[cfg(test)]
 mod tests;
 
-use std::cmp::Ordering;
-
-use memory_core::error::{Error, Result};
+use memory_core::error::Result;
+use memory_core::filter::{Bounds, Normal, Test};
 use memory_core::{Field, Filter, Scalar};
 use sqlx::{Postgres, QueryBuilder};
 
 pub(crate) use lead::leads;
 pub(crate) use word::facets;
 
-use crate::error::BACKEND;
-
-/// The most clauses and the deepest nesting that one statement can hold, with room to spare.
-const MAX_CLAUSES: usize = 4_096;
-const MAX_DEPTH: usize = 64;
+/// What one statement can hold, with room to spare.
+const MOST: Bounds = Bounds { leaves: 4_096, values: 4_096, levels: 64, depth: 64 };
 
 /// A table that can be filtered, and where it keeps its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,13 +50,6 @@ enum Source<'a> {
     Constant(&'a str),
     /// No item has it.
     Missing,
-}
-
-/// What a leaf asks of the values of a field: that one of them passes.
-enum Test<'a> {
-    Among(&'a [Scalar]),
-    Between(Option<&'a Scalar>, Option<&'a Scalar>),
-    Exists,
 }
 
 impl<'a> Place<'a> {
@@ -103,63 +92,39 @@ impl<'a> Place<'a> {
 /// Adds the condition that the item at hand matches `filter`: true exactly where [`Filter::matches`] says so.
 ///
 /// # Errors
-/// `Unsupported` for a node that this build does not know, `Invalid` for a filter too large for one statement.
+/// `Invalid` for a filter too large for one statement.
 pub(crate) fn push_filter(sql: &mut QueryBuilder<Postgres>, place: Place<'_>, filter: &Filter) -> Result<()> {
-    Compiler { sql, place, clauses: 0 }.push(filter, 0)
+    Compiler { sql, place }.push(&filter.normal(&MOST)?);
+    Ok(())
 }
 
 struct Compiler<'q, 'p> {
     sql: &'q mut QueryBuilder<Postgres>,
     place: Place<'p>,
-    clauses: usize,
 }
 
 impl Compiler<'_, '_> {
-    fn push(&mut self, filter: &Filter, depth: usize) -> Result<()> {
-        self.count(1)?;
-        if depth > MAX_DEPTH {
-            return Err(too_large());
+    fn push(&mut self, node: &Normal<'_>) {
+        match node {
+            Normal::Fixed(outcome) => self.fixed(*outcome),
+            Normal::Leaf { field, test, is_negated } => {
+                self.sql.push(if *is_negated { "NOT " } else { "" });
+                self.leaf(field, test);
+            }
+            Normal::All(list) => self.list(list, " AND "),
+            Normal::Any(list) => self.list(list, " OR "),
         }
-        match filter {
-            Filter::All => self.fixed(true),
-            Filter::Eq(field, value) => self.leaf(field, &Test::Among(std::slice::from_ref(value)))?,
-            Filter::Ne(field, value) => {
-                self.sql.push("NOT ");
-                self.leaf(field, &Test::Among(std::slice::from_ref(value)))?;
-            }
-            Filter::In(field, values) => self.leaf(field, &Test::Among(values))?,
-            Filter::Range { field, from: None, until: None } => self.leaf(field, &Test::Exists)?,
-            Filter::Range { field, from, until } => {
-                self.leaf(field, &Test::Between(from.as_ref(), until.as_ref()))?;
-            }
-            Filter::Exists(field) => self.leaf(field, &Test::Exists)?,
-            Filter::And(list) if list.is_empty() => self.fixed(true),
-            Filter::And(list) => self.list(list, " AND ", depth)?,
-            Filter::Or(list) if list.is_empty() => self.fixed(false),
-            Filter::Or(list) => self.list(list, " OR ", depth)?,
-            Filter::Not(filter) => {
-                self.sql.push("NOT (");
-                self.push(filter, depth + 1)?;
-                self.sql.push(")");
-            }
-            _ => return Err(Error::Unsupported { backend: BACKEND, what: "compile this filter".to_owned() }),
-        }
-        Ok(())
     }
 
-    fn list(&mut self, list: &[Filter], joint: &'static str, depth: usize) -> Result<()> {
-        for (place, filter) in list.iter().enumerate() {
+    fn list(&mut self, list: &[Normal<'_>], joint: &'static str) {
+        for (place, node) in list.iter().enumerate() {
             self.sql.push(if place == 0 { "(" } else { joint });
-            self.push(filter, depth + 1)?;
+            self.push(node);
         }
         self.sql.push(")");
-        Ok(())
     }
 
-    fn leaf(&mut self, field: &Field, test: &Test<'_>) -> Result<()> {
-        if let Test::Among(values) = test {
-            self.count(values.len())?;
-        }
+    fn leaf(&mut self, field: &Field, test: &Test<'_>) {
         match self.place.source(field) {
             Source::Text(column) => self.texts(column, test),
             Source::Sessions => {
@@ -174,7 +139,6 @@ impl Compiler<'_, '_> {
             Source::Constant(text) => self.fixed(test.passes(&Scalar::from(text))),
             Source::Missing => self.fixed(false),
         }
-        Ok(())
     }
 
     /// A column of bytes, or null, which makes the condition false.
@@ -251,26 +215,4 @@ impl Compiler<'_, '_> {
     fn fixed(&mut self, outcome: bool) {
         self.sql.push(if outcome { "true" } else { "false" });
     }
-
-    fn count(&mut self, clauses: usize) -> Result<()> {
-        self.clauses += clauses;
-        if self.clauses > MAX_CLAUSES { Err(too_large()) } else { Ok(()) }
-    }
-}
-
-impl Test<'_> {
-    fn passes(&self, found: &Scalar) -> bool {
-        match self {
-            Self::Exists => true,
-            Self::Among(values) => values.contains(found),
-            Self::Between(from, until) => {
-                from.is_none_or(|from| found.compare(from).is_some_and(Ordering::is_ge))
-                    && until.is_none_or(|until| found.compare(until).is_some_and(Ordering::is_lt))
-            }
-        }
-    }
-}
-
-fn too_large() -> Error {
-    Error::invalid("the filter is too large for one statement")
 }

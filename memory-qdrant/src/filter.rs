@@ -9,16 +9,14 @@ mod range;
 mod tests;
 pub(crate) mod tokens;
 
-use ::qdrant_client::qdrant::condition::ConditionOneOf;
 use ::qdrant_client::qdrant::{Condition, Filter as Conditions};
-use memory_core::{Error, Field, Filter, Result, Scalar};
+use memory_core::filter::{Bounds, Normal, Test};
+use memory_core::{Field, Filter, Result, Scalar};
 
-use crate::error::unsupported;
 use crate::point::TOKENS;
 
-/// The most clauses and the deepest nesting that one message can hold: protobuf stops at 100 levels, two for each.
-const MAX_CLAUSES: usize = 4_096;
-const MAX_DEPTH: usize = 40;
+/// What one message can hold: protobuf stops at 100 levels, two for each of these.
+const MOST: Bounds = Bounds { leaves: 4_096, values: 4_096, levels: 40, depth: 40 };
 
 /// A filter in the server's words.
 #[derive(Debug)]
@@ -47,72 +45,40 @@ pub(crate) enum Clause {
 enum Side {
     /// It may let through more.
     More,
-    /// It may let through less: it stands below an odd number of negations.
+    /// It may let through less: it is negated.
     Less,
 }
 
 /// Returns the condition that an item matches `filter`.
 ///
 /// # Errors
-/// `Unsupported` for a node that this build does not know, `Invalid` for a filter too large for one message.
+/// `Invalid` for a filter too large for one message.
 pub(crate) fn compile(filter: &Filter) -> Result<Compiled> {
-    let mut compiler = Compiler { is_exact: true, clauses: 0 };
-    let clause = compiler.clause(filter, Side::More, 0)?;
-    Ok(Compiled { clause, is_exact: compiler.is_exact })
+    let mut is_exact = true;
+    let clause = clause_of(&filter.normal(&MOST)?, &mut is_exact);
+    Ok(Compiled { clause, is_exact })
 }
 
-struct Compiler {
-    is_exact: bool,
-    clauses: usize,
-}
-
-impl Compiler {
-    fn clause(&mut self, filter: &Filter, side: Side, depth: usize) -> Result<Clause> {
-        self.count(1)?;
-        if depth > MAX_DEPTH {
-            return Err(too_large());
+fn clause_of(node: &Normal<'_>, is_exact: &mut bool) -> Clause {
+    match node {
+        Normal::Fixed(true) => Clause::Always,
+        Normal::Fixed(false) => Clause::Never,
+        Normal::Leaf { field, test, is_negated } => {
+            let (clause, is_sharp) = leaf(field, test, if *is_negated { Side::Less } else { Side::More });
+            *is_exact &= is_sharp;
+            if *is_negated { clause.negate() } else { clause }
         }
-        Ok(match filter {
-            Filter::All => Clause::Always,
-            Filter::Eq(field, value) => self.among(field, std::slice::from_ref(value))?,
-            Filter::Ne(field, value) => self.among(field, std::slice::from_ref(value))?.negate(),
-            Filter::In(field, values) => self.among(field, values)?,
-            Filter::Exists(field) | Filter::Range { field, from: None, until: None } => exists(field),
-            Filter::Range { field, from, until } => {
-                let (clause, is_exact) = range::clause(field, from.as_ref(), until.as_ref(), side);
-                self.is_exact &= is_exact;
-                clause
-            }
-            Filter::And(list) => {
-                let list = list.iter().map(|filter| self.clause(filter, side, depth + 1));
-                all(list.collect::<Result<_>>()?)
-            }
-            Filter::Or(list) => {
-                let list = list.iter().map(|filter| self.clause(filter, side, depth + 1));
-                any(list.collect::<Result<_>>()?)
-            }
-            Filter::Not(filter) => self.clause(filter, side.other(), depth + 1)?.negate(),
-            _ => return Err(unsupported("compile this filter")),
-        })
-    }
-
-    fn among(&mut self, field: &Field, values: &[Scalar]) -> Result<Clause> {
-        self.count(values.len())?;
-        Ok(among(field, values))
-    }
-
-    fn count(&mut self, clauses: usize) -> Result<()> {
-        self.clauses += clauses;
-        if self.clauses > MAX_CLAUSES { Err(too_large()) } else { Ok(()) }
+        Normal::All(list) => all(list.iter().map(|node| clause_of(node, is_exact)).collect()),
+        Normal::Any(list) => any(list.iter().map(|node| clause_of(node, is_exact)).collect()),
     }
 }
 
-impl Side {
-    fn other(self) -> Self {
-        match self {
-            Self::More => Self::Less,
-            Self::Less => Self::More,
-        }
+/// Returns the clause that one of a field's values passes, and whether it is exact.
+fn leaf(field: &Field, test: &Test<'_>, side: Side) -> (Clause, bool) {
+    match test {
+        Test::Among(values) => (among(field, *values), true),
+        Test::Exists => (exists(field), true),
+        Test::Between(from, until) => range::clause(field, *from, *until, side),
     }
 }
 
@@ -132,22 +98,8 @@ impl Clause {
         match self {
             Self::Always => Self::Never,
             Self::Never => Self::Always,
-            Self::Tokens(_) => Self::of(Conditions::must_not(self.condition())),
-            Self::When(condition) => Self::negated(*condition),
+            asked => Self::of(Conditions::must_not(asked.condition())),
         }
-    }
-
-    /// Two negations are none, so that deep filters stay within the levels of a message.
-    fn negated(condition: Condition) -> Self {
-        if let Some(ConditionOneOf::Filter(inner)) = &condition.condition_one_of
-            && inner.must.is_empty()
-            && inner.should.is_empty()
-            && inner.min_should.is_none()
-            && let [only] = inner.must_not.as_slice()
-        {
-            return Self::when(only.clone());
-        }
-        Self::of(Conditions::must_not([condition]))
     }
 
     fn of(filter: Conditions) -> Self {
@@ -204,8 +156,4 @@ fn among<'v>(field: &Field, values: impl IntoIterator<Item = &'v Scalar>) -> Cla
 /// Returns the clause that a field holds a value.
 fn exists(field: &Field) -> Clause {
     Clause::Tokens(vec![tokens::exists(field)])
-}
-
-fn too_large() -> Error {
-    Error::invalid("the filter is too large for one message")
 }

@@ -11,7 +11,8 @@ mod values;
 #[cfg(test)]
 mod tests;
 
-use memory_core::{Error, Field, Filter, Result, Scalar};
+use memory_core::filter::{Bounds, Normal, Test};
+use memory_core::{Field, Filter, Result, Scalar};
 use sqlx::{QueryBuilder, Sqlite};
 
 pub(crate) use lead::Lead;
@@ -19,11 +20,8 @@ pub(crate) use values::{Bound, ValueRow, value_rows};
 
 use values::{key_of, type_of};
 
-use crate::error::BACKEND;
-
-/// The most clauses and the deepest nesting that one statement of SQLite can hold, with room to spare.
-const MAX_CLAUSES: usize = 4_096;
-const MAX_DEPTH: usize = 64;
+/// What one statement of SQLite can hold, with room to spare.
+const MOST: Bounds = Bounds { leaves: 4_096, values: 4_096, levels: 64, depth: 64 };
 
 /// A table that can be filtered, and where it keeps its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,13 +48,6 @@ enum Source {
     Constant(&'static str),
     /// No item has it.
     Missing,
-}
-
-/// What a leaf asks of the values of a field: that one of them passes.
-enum Test<'a> {
-    Among(&'a [Scalar]),
-    Between(Option<&'a Scalar>, Option<&'a Scalar>),
-    Exists,
 }
 
 impl Place {
@@ -109,149 +100,110 @@ impl Place {
 /// Adds the condition that the item at hand matches `filter`: true exactly where [`Filter::matches`] says so.
 ///
 /// # Errors
-/// `Unsupported` for a node that this build does not know, `Invalid` for a filter too large for one statement.
+/// `Invalid` for a filter too large for one statement.
 pub(crate) fn push_filter(sql: &mut QueryBuilder<Sqlite>, place: Place, filter: &Filter) -> Result<()> {
-    Compiler { sql, place, clauses: 0 }.push(filter, 0)
+    Compiler { sql, place }.push(&filter.normal(&MOST)?);
+    Ok(())
 }
 
 struct Compiler<'q> {
     sql: &'q mut QueryBuilder<Sqlite>,
     place: Place,
-    clauses: usize,
 }
 
 impl Compiler<'_> {
-    fn push(&mut self, filter: &Filter, depth: usize) -> Result<()> {
-        self.count(1)?;
-        if depth > MAX_DEPTH {
-            return Err(too_large());
+    fn push(&mut self, node: &Normal<'_>) {
+        match node {
+            Normal::Fixed(outcome) => self.fixed(*outcome),
+            Normal::Leaf { field, test, is_negated } => {
+                self.sql.push(if *is_negated { "NOT " } else { "" });
+                self.leaf(field, test);
+            }
+            Normal::All(list) => self.list(list, " AND "),
+            Normal::Any(list) => self.list(list, " OR "),
         }
-        match filter {
-            Filter::All => self.fixed(true),
-            Filter::Eq(field, value) => self.leaf(field, &Test::Among(std::slice::from_ref(value)))?,
-            Filter::Ne(field, value) => {
-                self.sql.push("NOT ");
-                self.leaf(field, &Test::Among(std::slice::from_ref(value)))?;
-            }
-            Filter::In(field, values) => self.leaf(field, &Test::Among(values))?,
-            Filter::Range { field, from: None, until: None } => self.leaf(field, &Test::Exists)?,
-            Filter::Range { field, from, until } => {
-                self.leaf(field, &Test::Between(from.as_ref(), until.as_ref()))?;
-            }
-            Filter::Exists(field) => self.leaf(field, &Test::Exists)?,
-            Filter::And(list) if list.is_empty() => self.fixed(true),
-            Filter::And(list) => self.list(list, " AND ", depth)?,
-            Filter::Or(list) if list.is_empty() => self.fixed(false),
-            Filter::Or(list) => self.list(list, " OR ", depth)?,
-            Filter::Not(filter) => {
-                self.sql.push("NOT (");
-                self.push(filter, depth + 1)?;
-                self.sql.push(")");
-            }
-            _ => return Err(Error::Unsupported { backend: BACKEND, what: "compile this filter".to_owned() }),
-        }
-        Ok(())
     }
 
     /// Halves the list again and again: SQLite refuses chains of more than 1,000 joints, but not wide trees.
-    fn list(&mut self, list: &[Filter], joint: &'static str, depth: usize) -> Result<()> {
+    fn list(&mut self, list: &[Normal<'_>], joint: &'static str) {
         if let [only] = list {
-            return self.push(only, depth + 1);
+            return self.push(only);
         }
         let (first, second) = list.split_at(list.len() / 2);
         self.sql.push("(");
-        self.list(first, joint, depth)?;
+        self.list(first, joint);
         self.sql.push(joint);
-        self.list(second, joint, depth)?;
+        self.list(second, joint);
         self.sql.push(")");
-        Ok(())
     }
 
-    fn leaf(&mut self, field: &Field, test: &Test<'_>) -> Result<()> {
+    fn leaf(&mut self, field: &Field, test: &Test<'_>) {
         match self.place.source(field) {
             Source::Text(column) => self.texts(column, test),
             Source::Sessions => {
                 self.sql.push("(");
-                self.texts("item.session", test)?;
+                self.texts("item.session", test);
                 self.sql.push(" OR ");
-                self.rows(values::SESSION, String::new(), test)?;
+                self.rows(values::SESSION, String::new(), test);
                 self.sql.push(")");
-                Ok(())
             }
             Source::Whole(column) => self.column(column, test, |value| matches!(value, Scalar::Int(_))),
             Source::Values(list, key) => self.rows(list, key, test),
-            Source::Constant(text) => {
-                self.fixed(test.passes(&Scalar::from(text)));
-                Ok(())
-            }
-            Source::Missing => {
-                self.fixed(false);
-                Ok(())
-            }
+            Source::Constant(text) => self.fixed(test.passes(&Scalar::from(text))),
+            Source::Missing => self.fixed(false),
         }
     }
 
-    fn texts(&mut self, column: &'static str, test: &Test<'_>) -> Result<()> {
-        self.column(column, test, |value| matches!(value, Scalar::Text(_)))
+    fn texts(&mut self, column: &'static str, test: &Test<'_>) {
+        self.column(column, test, |value| matches!(value, Scalar::Text(_)));
     }
 
     /// A column that holds values of one type or null; null makes the condition false, not null.
-    fn column(&mut self, column: &'static str, test: &Test<'_>, is_of_type: fn(&Scalar) -> bool) -> Result<()> {
-        if !test.ends().all(is_of_type) {
-            self.fixed(false);
-            return Ok(());
-        }
+    fn column(&mut self, column: &'static str, test: &Test<'_>, is_of_type: fn(&Scalar) -> bool) {
         self.sql.push("(").push(column).push(" IS NOT NULL");
         match test {
             Test::Exists => {}
-            Test::Between(from, until) => self.between(column, *from, *until),
+            Test::Between(from, until) if from.or(*until).is_some_and(is_of_type) => {
+                self.between(column, *from, *until);
+            }
+            Test::Between(..) => _ = self.sql.push(" AND 0"),
             Test::Among(values) => {
                 let values: Vec<_> = values.iter().filter(|value| is_of_type(value)).collect();
                 self.sql.push(" AND ").push(column);
-                self.among(&values)?;
+                self.among(&values);
             }
         }
         self.sql.push(")");
-        Ok(())
     }
 
     /// Rows of the table of values: one of them has to pass.
-    fn rows(&mut self, list: i64, key: String, test: &Test<'_>) -> Result<()> {
+    fn rows(&mut self, list: i64, key: String, test: &Test<'_>) {
         self.sql.push(self.place.values()).push_bind(list).push(" AND found.key = ").push_bind(key);
         match test {
             Test::Exists => {}
             Test::Between(from, until) => {
-                let types: Vec<_> = test.ends().map(type_of).collect();
-                match types.as_slice() {
-                    [first, rest @ ..] if rest.iter().all(|other| other == first) => {
-                        self.sql.push(" AND found.type = ").push_bind(*first);
-                        self.between("found.value", *from, *until);
-                    }
-                    _ => _ = self.sql.push(" AND 0"),
-                }
+                self.sql.push(" AND found.type = ").push_bind(from.or(*until).map(type_of));
+                self.between("found.value", *from, *until);
             }
-            Test::Among(values) => self.among_types(values)?,
+            Test::Among(values) => self.among_types(values),
         }
         self.sql.push(")");
-        Ok(())
     }
 
-    fn among_types(&mut self, values: &[Scalar]) -> Result<()> {
+    fn among_types(&mut self, values: &[Scalar]) {
         self.sql.push(" AND (0");
         for of_type in 0..=values::LAST_TYPE {
             let values: Vec<_> = values.iter().filter(|value| type_of(value) == of_type).collect();
             if !values.is_empty() {
                 self.sql.push(" OR (found.type = ").push_bind(of_type).push(" AND found.value");
-                self.among(&values)?;
+                self.among(&values);
                 self.sql.push(")");
             }
         }
         self.sql.push(")");
-        Ok(())
     }
 
-    fn among(&mut self, values: &[&Scalar]) -> Result<()> {
-        self.count(values.len())?;
+    fn among(&mut self, values: &[&Scalar]) {
         self.sql.push(" IN (");
         for (place, value) in values.iter().enumerate() {
             if place > 0 {
@@ -260,7 +212,6 @@ impl Compiler<'_> {
             self.sql.push_bind(Bound(value));
         }
         self.sql.push(")");
-        Ok(())
     }
 
     fn between(&mut self, column: &'static str, from: Option<&Scalar>, until: Option<&Scalar>) {
@@ -275,35 +226,4 @@ impl Compiler<'_> {
     fn fixed(&mut self, outcome: bool) {
         self.sql.push(if outcome { "1" } else { "0" });
     }
-
-    fn count(&mut self, clauses: usize) -> Result<()> {
-        self.clauses += clauses;
-        if self.clauses > MAX_CLAUSES { Err(too_large()) } else { Ok(()) }
-    }
-}
-
-impl Test<'_> {
-    /// The ends of a range.
-    fn ends(&self) -> impl Iterator<Item = &Scalar> {
-        let ends = match self {
-            Self::Between(from, until) => [*from, *until],
-            _ => [None, None],
-        };
-        ends.into_iter().flatten()
-    }
-
-    fn passes(&self, found: &Scalar) -> bool {
-        match self {
-            Self::Exists => true,
-            Self::Among(values) => values.contains(found),
-            Self::Between(from, until) => {
-                from.is_none_or(|from| found.compare(from).is_some_and(std::cmp::Ordering::is_ge))
-                    && until.is_none_or(|until| found.compare(until).is_some_and(std::cmp::Ordering::is_lt))
-            }
-        }
-    }
-}
-
-fn too_large() -> Error {
-    Error::invalid("the filter is too large for one statement")
 }

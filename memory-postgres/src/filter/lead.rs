@@ -1,7 +1,5 @@
 //! The filters that lead to records by the table `record_lead`, which has a row for each session and source of a record.
 
-use std::slice;
-
 use memory_core::{Field, Filter, Scalar};
 
 use super::word;
@@ -11,11 +9,7 @@ const MOST: usize = 1_000;
 
 /// Returns the leads of the records that match `filter`, exactly these, if it asks for sessions or sources and nothing else.
 pub(crate) fn leads(filter: &Filter) -> Option<Vec<Vec<u8>>> {
-    let (field, values) = match filter {
-        Filter::Eq(field, value) => (field, slice::from_ref(value)),
-        Filter::In(field, values) if values.len() <= MOST => (field, values.as_slice()),
-        _ => return None,
-    };
+    let (field, values) = filter.among().filter(|(_, values)| values.len() <= MOST)?;
     let beginning = match field {
         Field::Session => word::sessions(),
         Field::Source => word::beginning(field)?,

@@ -1,4 +1,4 @@
-use memory_core::Timestamp;
+use memory_core::{Error, Timestamp};
 use memory_testkit::generate::{self, Random};
 use proptest::prelude::*;
 

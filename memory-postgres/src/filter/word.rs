@@ -122,12 +122,10 @@ pub(super) fn all(beginning: &[u8]) -> (Vec<u8>, Vec<u8>) {
     (with(beginning, 1), with(beginning, LAST_TYPE + 1))
 }
 
-/// Returns the ends between which the words of values from `from` to before `until` lie; none if no value does.
+/// Returns the ends between which the words of values from `from` to before `until` lie, which are of one type; none if
+/// no value does.
 pub(super) fn between(beginning: &[u8], from: Option<&Scalar>, until: Option<&Scalar>) -> Option<(Vec<u8>, Vec<u8>)> {
     let of_type = type_of(from.or(until)?);
-    if [from, until].into_iter().flatten().any(|end| type_of(end) != of_type) {
-        return None;
-    }
     let end = |value: Option<&Scalar>, open| value.map_or(Some(with(beginning, open)), |value| word(beginning, value));
     Some((end(from, of_type)?, end(until, of_type + 1)?))
 }

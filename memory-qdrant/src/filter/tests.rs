@@ -1,4 +1,5 @@
-use memory_core::{Limits, Timestamp, Unit};
+use ::qdrant_client::qdrant::condition::ConditionOneOf;
+use memory_core::{Error, Limits, Timestamp, Unit};
 use memory_testkit::generate::{self, Random};
 
 use super::*;

@@ -1,7 +1,5 @@
 //! The filters that indexes of sessions and of the table of values answer.
 
-use std::slice;
-
 use memory_core::{Field, Filter, Scalar};
 
 use super::values;
@@ -20,11 +18,7 @@ impl<'f> Lead<'f> {
     /// Returns what `filter` asks for, if it asks for texts as sessions or sources, and for nothing else. Not where it asks for
     /// none at all: SQLite drops what is always false, and the index with it.
     pub(crate) fn of(filter: &'f Filter) -> Option<Self> {
-        let (field, values) = match filter {
-            Filter::Eq(field, value) => (field, slice::from_ref(value)),
-            Filter::In(field, values) if values.len() <= MOST => (field, values.as_slice()),
-            _ => return None,
-        };
+        let (field, values) = filter.among().filter(|(_, values)| values.len() <= MOST)?;
         let list = match field {
             Field::Session => values::SESSION,
             Field::Source => values::SOURCE,

@@ -1,4 +1,4 @@
-use memory_core::{Fields, Limits, Timestamp, Unit};
+use memory_core::{Error, Fields, Limits, Timestamp, Unit};
 use memory_testkit::generate::{self, Random};
 use sqlx::SqliteConnection;
 
