@@ -3,7 +3,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | deadlines, retries, the circuit breaker, how many calls at once | `guard.rs` and the pure parts beside it |
-//! | which store traits a guard implements, and how patient it is with each method | `guard/stores.rs` |
+//! | which store traits a guard implements | `guard/stores.rs`; how patient it is with each method `../methods.rs` |
 //! | what is cached, and why it is never stale | `cached.rs`; the protocol in `cached/shelf.rs` |
 
 pub mod cached;

@@ -16,6 +16,8 @@ pub mod journal;
 pub mod layer;
 pub mod limits;
 pub mod message;
+#[doc(hidden)]
+pub mod methods;
 pub mod model;
 pub mod novelty;
 pub mod number;

@@ -1,5 +1,6 @@
 //! Stand-ins for clocks, models and stores, for scenarios and for tests of the engine.
 
+mod broken;
 mod clock;
 mod models;
 mod taps;

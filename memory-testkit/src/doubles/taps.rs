@@ -3,9 +3,7 @@
 mod counting;
 mod cut;
 mod faulty;
-mod indexes;
-mod others;
-mod truths;
+mod stores;
 
 use std::fmt::Debug;
 use std::future::Future;
@@ -17,6 +15,7 @@ use memory_core::Result;
 pub use counting::Counting;
 pub use cut::{Cut, Ending};
 pub use faulty::{Faulty, When};
+use stores::Answer;
 
 /// What happens around every call of a [`Tapped`] store. Calls are named by their method.
 pub trait Tap: Debug + Send + Sync + 'static {
@@ -63,13 +62,8 @@ impl<S: ?Sized> Tapped<S> {
         self
     }
 
-    /// Makes a call: `rows` tells how many rows an answer has.
-    async fn run<T>(
-        &self,
-        call: &'static str,
-        answer: impl Future<Output = Result<T>> + Send,
-        rows: impl FnOnce(&T) -> usize + Send,
-    ) -> Result<T> {
+    /// Makes a call.
+    async fn run<T: Answer>(&self, call: &'static str, answer: impl Future<Output = Result<T>> + Send) -> Result<T> {
         if !self.delay.is_zero() {
             tokio::time::sleep(self.delay).await;
         }
@@ -81,11 +75,7 @@ impl<S: ?Sized> Tapped<S> {
         if let Some(cut) = &self.cut {
             cut.after(call).await?;
         }
-        self.tap.leave(call, rows(&answer))?;
+        self.tap.leave(call, answer.rows())?;
         Ok(answer)
     }
-}
-
-fn none<T>(_: &T) -> usize {
-    0
 }

@@ -2,12 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use async_trait::async_trait;
-use memory_core::store::{Erased, Health, Store};
-use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
-use memory_core::upkeep::Incarnation;
-use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore};
-use memory_core::{Epoch, ItemId, Result, Scope, Version};
+use memory_core::methods::*;
 
 /// An index that stays what it is called, whatever place holds it.
 #[derive(Debug)]
@@ -31,91 +26,20 @@ impl<S: ?Sized> Place<S> {
     }
 }
 
-#[async_trait]
-impl<S: Store + ?Sized> Store for Place<S> {
-    fn backend(&self) -> &'static str {
-        self.named.backend()
-    }
-
-    async fn ping(&self) -> Result<Health> {
-        self.held().ping().await
-    }
-
-    async fn close(&self) -> Result<()> {
-        self.held().close().await
-    }
-
-    async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
-        self.held().erase(scope, below).await
-    }
+macro_rules! placed {
+    ({} $($trait:ident { $($plain:ident() -> $given:ty;)* } calls {
+        $($kind:ident $doing:literal $method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*
+    })+) => {$(
+        #[async_trait]
+        impl<S: $trait + ?Sized> $trait for Place<S> {
+            $(fn $plain(&self) -> $given {
+                self.named.$plain()
+            })*
+            $(async fn $method(&self, $($argument: $type),*) -> Result<$answer> {
+                self.held().$method($($argument),*).await
+            })*
+        }
+    )+};
 }
 
-#[async_trait]
-impl<S: TextStore + ?Sized> TextStore for Place<S> {
-    fn analysis(&self) -> &str {
-        self.named.analysis()
-    }
-
-    async fn incarnation(&self) -> Result<Incarnation> {
-        self.held().incarnation().await
-    }
-
-    async fn put(&self, scope: &Scope, entries: &[TextEntry], visibility: Visibility) -> Result<Vec<Rejected>> {
-        self.held().put(scope, entries, visibility).await
-    }
-
-    async fn flush(&self) -> Result<()> {
-        self.held().flush().await
-    }
-
-    async fn search(&self, scope: &Scope, query: &TextQuery) -> Result<TextHits> {
-        self.held().search(scope, query).await
-    }
-
-    async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
-        self.held().versions(scope, items).await
-    }
-
-    async fn scan(&self, scope: &Scope, after: Option<&ItemId>, limit: usize) -> Result<Vec<(ItemId, Version)>> {
-        self.held().scan(scope, after, limit).await
-    }
-
-    async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
-        self.held().delete(scope, what).await
-    }
-}
-
-#[async_trait]
-impl<S: VectorStore + ?Sized> VectorStore for Place<S> {
-    fn space(&self) -> &EmbeddingSpace {
-        self.named.space()
-    }
-
-    async fn incarnation(&self) -> Result<Incarnation> {
-        self.held().incarnation().await
-    }
-
-    async fn put(&self, scope: &Scope, entries: &[VectorEntry], visibility: Visibility) -> Result<Vec<Rejected>> {
-        self.held().put(scope, entries, visibility).await
-    }
-
-    async fn flush(&self) -> Result<()> {
-        self.held().flush().await
-    }
-
-    async fn search(&self, scope: &Scope, query: &VectorQuery) -> Result<Vec<VectorHit>> {
-        self.held().search(scope, query).await
-    }
-
-    async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
-        self.held().versions(scope, items).await
-    }
-
-    async fn scan(&self, scope: &Scope, after: Option<&ItemId>, limit: usize) -> Result<Vec<(ItemId, Version)>> {
-        self.held().scan(scope, after, limit).await
-    }
-
-    async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
-        self.held().delete(scope, what).await
-    }
-}
+memory_core::store_methods!(Store, TextStore, VectorStore => placed {});

@@ -2,16 +2,12 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use async_trait::async_trait;
 use memory_core::analysis::Analysis;
 use memory_core::engine::{Forget, Memory, Remember, Search};
+use memory_core::methods::*;
 use memory_core::reference::{MemChat, MemRecords, MemText};
-use memory_core::store::{Erased, Health, Store};
-use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
-use memory_core::upkeep::Incarnation;
-use memory_core::{Epoch, Error, ItemId, Message, Result, Role, Scope, Truth, Version};
+use memory_core::{Error, Message, Role, Truth};
 use memory_testkit::doubles::ManualClock;
 
 use crate::bench::session;
@@ -21,15 +17,16 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// An index whose place may be lost, and may be away.
 #[derive(Debug)]
 struct Place {
-    analysis: Analysis,
+    /// The first one, which is asked for its name.
+    named: Arc<MemText>,
     held: Mutex<Arc<MemText>>,
     is_away: AtomicBool,
 }
 
 impl Place {
     fn new() -> Arc<Self> {
-        let held = Mutex::new(Arc::new(empty()));
-        Arc::new(Self { analysis: Analysis::english(), held, is_away: AtomicBool::new(false) })
+        let named = Arc::new(empty());
+        Arc::new(Self { held: Mutex::new(Arc::clone(&named)), named, is_away: AtomicBool::new(false) })
     }
 
     fn lose(&self) {
@@ -48,59 +45,23 @@ fn empty() -> MemText {
     MemText::new(Analysis::english().name())
 }
 
-#[async_trait]
-impl Store for Place {
-    fn backend(&self) -> &'static str {
-        "test"
-    }
-
-    async fn ping(&self) -> Result<Health> {
-        self.held()?.ping().await
-    }
-
-    async fn close(&self) -> Result<()> {
-        Ok(())
-    }
-
-    async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
-        self.held()?.erase(scope, below).await
-    }
+macro_rules! placed {
+    ({} $($trait:ident { $($plain:ident() -> $given:ty;)* } calls {
+        $($kind:ident $doing:literal $method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*
+    })+) => {$(
+        #[async_trait]
+        impl $trait for Place {
+            $(fn $plain(&self) -> $given {
+                self.named.$plain()
+            })*
+            $(async fn $method(&self, $($argument: $type),*) -> Result<$answer> {
+                self.held()?.$method($($argument),*).await
+            })*
+        }
+    )+};
 }
 
-#[async_trait]
-impl TextStore for Place {
-    fn analysis(&self) -> &str {
-        self.analysis.name()
-    }
-
-    async fn incarnation(&self) -> Result<Incarnation> {
-        self.held()?.incarnation().await
-    }
-
-    async fn put(&self, scope: &Scope, entries: &[TextEntry], visibility: Visibility) -> Result<Vec<Rejected>> {
-        self.held()?.put(scope, entries, visibility).await
-    }
-
-    async fn flush(&self) -> Result<()> {
-        self.held()?.flush().await
-    }
-
-    async fn search(&self, scope: &Scope, query: &TextQuery) -> Result<TextHits> {
-        self.held()?.search(scope, query).await
-    }
-
-    async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
-        self.held()?.versions(scope, items).await
-    }
-
-    async fn scan(&self, scope: &Scope, after: Option<&ItemId>, limit: usize) -> Result<Vec<(ItemId, Version)>> {
-        self.held()?.scan(scope, after, limit).await
-    }
-
-    async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
-        self.held()?.delete(scope, what).await
-    }
-}
+memory_core::store_methods!(Store, TextStore => placed {});
 
 /// What is stored, and the clock of all who open it.
 struct World {

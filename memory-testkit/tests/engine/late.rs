@@ -3,33 +3,44 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use async_trait::async_trait;
 use memory_core::analysis::Analysis;
 use memory_core::engine::{Forget, Memory, Remember, Scoped, Search};
+use memory_core::methods::*;
 use memory_core::reference::{MemChat, MemRecords, MemText};
-use memory_core::store::{Erased, Health, Store};
-use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
-use memory_core::upkeep::Incarnation;
-use memory_core::{Epoch, Error, ItemId, Message, Result, Role, Scope, Timestamp, Truth, Version};
+use memory_core::{Error, Message, Role, Truth};
+use memory_testkit::broken_store;
 
 use crate::bench::session;
 
-/// An index that keeps what it was told to delete.
-#[derive(Debug)]
+memory_core::store_methods!(Store, TextStore => broken_store { MemText {} });
+
+/// Keeps what it was told to delete.
+#[derive(Debug, Default)]
 struct Repeating {
-    inner: MemText,
     deletions: Mutex<Vec<(Scope, Deletion)>>,
     is_away: AtomicBool,
 }
 
-impl Repeating {
+#[async_trait]
+impl Break for Repeating {
+    async fn delete(&self, inner: &MemText, scope: &Scope, what: &Deletion) -> Result<()> {
+        if self.is_away.load(Ordering::SeqCst) {
+            return Err(Error::Overloaded);
+        }
+        inner.delete(scope, what).await?;
+        self.deletions.lock().unwrap().push((scope.clone(), what.clone()));
+        Ok(())
+    }
+}
+
+impl Mutant<Repeating> {
     fn away(&self, is_away: bool) {
-        self.is_away.store(is_away, Ordering::SeqCst);
+        self.broken.is_away.store(is_away, Ordering::SeqCst);
     }
 
     /// Carries every deletion out once more.
     async fn repeat(&self) {
-        let deletions = self.deletions.lock().unwrap().clone();
+        let deletions = self.broken.deletions.lock().unwrap().clone();
         assert!(!deletions.is_empty());
         for (scope, what) in deletions {
             self.inner.delete(&scope, &what).await.unwrap();
@@ -37,78 +48,16 @@ impl Repeating {
     }
 }
 
-#[async_trait]
-impl Store for Repeating {
-    fn backend(&self) -> &'static str {
-        "repeating"
-    }
-
-    async fn ping(&self) -> Result<Health> {
-        self.inner.ping().await
-    }
-
-    async fn close(&self) -> Result<()> {
-        Ok(())
-    }
-
-    async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
-        self.inner.erase(scope, below).await
-    }
-}
-
-#[async_trait]
-impl TextStore for Repeating {
-    fn analysis(&self) -> &str {
-        self.inner.analysis()
-    }
-
-    async fn incarnation(&self) -> Result<Incarnation> {
-        self.inner.incarnation().await
-    }
-
-    async fn put(&self, scope: &Scope, entries: &[TextEntry], visibility: Visibility) -> Result<Vec<Rejected>> {
-        self.inner.put(scope, entries, visibility).await
-    }
-
-    async fn flush(&self) -> Result<()> {
-        self.inner.flush().await
-    }
-
-    async fn search(&self, scope: &Scope, query: &TextQuery) -> Result<TextHits> {
-        self.inner.search(scope, query).await
-    }
-
-    async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
-        self.inner.versions(scope, items).await
-    }
-
-    async fn scan(&self, scope: &Scope, after: Option<&ItemId>, limit: usize) -> Result<Vec<(ItemId, Version)>> {
-        self.inner.scan(scope, after, limit).await
-    }
-
-    async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
-        if self.is_away.load(Ordering::SeqCst) {
-            return Err(Error::Overloaded);
-        }
-        self.inner.delete(scope, what).await?;
-        self.deletions.lock().unwrap().push((scope.clone(), what.clone()));
-        Ok(())
-    }
-}
-
 struct Play {
-    text: Arc<Repeating>,
+    text: Arc<Mutant<Repeating>>,
     memory: Memory,
     ada: Scoped,
 }
 
 impl Play {
     async fn new() -> Self {
-        let text = Arc::new(Repeating {
-            inner: MemText::new(Analysis::english().name()),
-            deletions: Mutex::default(),
-            is_away: AtomicBool::new(false),
-        });
+        let inner = MemText::new(Analysis::english().name());
+        let text = Arc::new(Mutant { inner, broken: Repeating::default() });
         let (chat, records) = (Arc::new(MemChat::default()), Arc::new(MemRecords::default()));
         let builder = Memory::builder(Truth::chat(chat), Truth::records(records)).text(text.clone());
         let memory = builder.build().await.unwrap();

@@ -2,17 +2,15 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-use async_trait::async_trait;
 use memory_core::analysis::Analysis;
-use memory_core::chat::ChatStore;
 use memory_core::engine::{Memory, Remember, Scoped, Search};
-use memory_core::record::{Expect, Put, Record, RecordBatch, RecordStore};
+use memory_core::methods::*;
+use memory_core::record::{Expect, Put, Record};
 use memory_core::reference::{MemChat, MemRecords, MemText};
-use memory_core::store::{Erased, Health, Store};
-use memory_core::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Target, Upkeep};
-use memory_core::{Epoch, Error, Message, Result, Role, Scope, Timestamp, Truth};
+use memory_core::upkeep::Target;
+use memory_core::{Error, Message, Role, Truth};
+use memory_testkit::broken_store;
 use memory_testkit::doubles::{Counting, EmbedderMode, Faulty, Tapped, When};
 
 use crate::bench::Bench;
@@ -28,60 +26,18 @@ enum Settlement {
     Overtaken,
 }
 
+memory_core::store_methods!(Store, Upkeep => broken_store { Arc<MemRecords> {} });
+
 /// The upkeep of records, broken for one owner.
 #[derive(Debug)]
 struct BadOwner {
-    inner: Arc<MemRecords>,
     settlement: Settlement,
     is_mended: AtomicBool,
 }
 
 #[async_trait]
-impl Store for BadOwner {
-    fn backend(&self) -> &'static str {
-        self.inner.backend()
-    }
-
-    async fn ping(&self) -> Result<Health> {
-        self.inner.ping().await
-    }
-
-    async fn close(&self) -> Result<()> {
-        self.inner.close().await
-    }
-
-    async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
-        self.inner.erase(scope, below).await
-    }
-}
-
-#[async_trait]
-impl Upkeep for BadOwner {
-    async fn enlist(&self, index: &IndexName, incarnation: Option<Incarnation>, limit: usize) -> Result<bool> {
-        self.inner.enlist(index, incarnation, limit).await
-    }
-
-    async fn doubt(&self, index: &IndexName) -> Result<()> {
-        self.inner.doubt(index).await
-    }
-
-    async fn revive(&self, index: &IndexName) -> Result<u64> {
-        self.inner.revive(index).await
-    }
-
-    async fn indexes(&self) -> Result<Vec<Enlisted>> {
-        self.inner.indexes().await
-    }
-
-    async fn retire(&self, index: &IndexName) -> Result<()> {
-        self.inner.retire(index).await
-    }
-
-    async fn pending(&self, index: &IndexName, now: Timestamp, limit: usize) -> Result<Vec<Note>> {
-        self.inner.pending(index, now, limit).await
-    }
-
-    async fn settle(&self, index: &IndexName, notes: &[(Note, Outcome)]) -> Result<()> {
+impl Break for BadOwner {
+    async fn settle(&self, inner: &Arc<MemRecords>, index: &IndexName, notes: &[(Note, Outcome)]) -> Result<()> {
         let is_bad = |note: &Note| note.scope.subject() == "bad" && !self.is_mended.load(Ordering::SeqCst);
         match self.settlement {
             Settlement::Fails if notes.iter().any(|(note, _)| is_bad(note)) => {
@@ -89,52 +45,28 @@ impl Upkeep for BadOwner {
             }
             Settlement::Ignored | Settlement::Fails => {
                 let others: Vec<_> = notes.iter().filter(|(note, _)| !is_bad(note)).cloned().collect();
-                self.inner.settle(index, &others).await
+                inner.settle(index, &others).await
             }
             Settlement::Overtaken => {
-                self.inner.settle(index, notes).await?;
+                inner.settle(index, notes).await?;
                 for (note, _) in notes.iter().filter(|(note, _)| is_bad(note)) {
                     let Target::Record(id) = note.target else { continue };
                     let record =
                         Record { id, ..Record::new("fact", format!("version {}", note.upto.0 + 1), Timestamp(0)) };
                     let puts = vec![Put { record: Arc::new(record), expect: Expect::Anything }];
-                    self.inner.put(&note.scope, &RecordBatch { fence: None, puts }).await?;
+                    inner.put(&note.scope, &RecordBatch { fence: None, puts }).await?;
                 }
                 Ok(())
             }
         }
     }
-
-    async fn backlog(&self, index: &IndexName) -> Result<Backlog> {
-        self.inner.backlog(index).await
-    }
-
-    async fn backlog_of(&self, scope: &Scope, index: &IndexName) -> Result<Backlog> {
-        self.inner.backlog_of(scope, index).await
-    }
-
-    async fn sweep(&self, now: Timestamp, limit: usize) -> Result<u64> {
-        self.inner.sweep(now, limit).await
-    }
-
-    async fn owners(&self, after: Option<&Scope>, limit: usize) -> Result<Vec<Scope>> {
-        self.inner.owners(after, limit).await
-    }
-
-    async fn bury(&self, scope: &Scope, seen: Epoch) -> Result<Epoch> {
-        self.inner.bury(scope, seen).await
-    }
-
-    async fn epoch(&self, scope: &Scope) -> Result<Epoch> {
-        self.inner.epoch(scope).await
-    }
 }
 
 /// Returns a memory whose records have a broken upkeep.
-async fn broken(settlement: Settlement) -> (Arc<BadOwner>, Memory) {
+async fn broken(settlement: Settlement) -> (Arc<Mutant<BadOwner>>, Memory) {
     let inner = Arc::new(MemRecords::default());
     let truth: Truth<dyn RecordStore> = Truth::records(Arc::clone(&inner));
-    let broken = Arc::new(BadOwner { inner, settlement, is_mended: AtomicBool::new(false) });
+    let broken = Arc::new(Mutant { inner, broken: BadOwner { settlement, is_mended: AtomicBool::new(false) } });
     let here = Arc::clone(&broken);
     let memory = over(Truth::chat(Arc::new(MemChat::default())), truth.layered_upkeep(|_| here)).await;
     (broken, memory)
@@ -168,7 +100,7 @@ async fn an_owner_whose_notes_cannot_be_settled_stops_no_other() {
         }
         let pending = async || memory.status().await.indexes[0].backlog.clone().unwrap().pending;
         assert_eq!(pending().await, 300);
-        broken.is_mended.store(true, Ordering::SeqCst);
+        broken.broken.is_mended.store(true, Ordering::SeqCst);
         assert_eq!(memory.upkeep_once().await.unwrap().failures, [""; 0]);
         assert_eq!(pending().await, 0);
     }
@@ -253,7 +185,7 @@ async fn what_is_written_meanwhile_is_left_to_the_next_pass() {
         let report = memory.upkeep_once().await.unwrap();
         assert_eq!((report.indexed, report.failures.len()), (1, 0), "{report:?}");
     }
-    broken.is_mended.store(true, Ordering::SeqCst);
+    broken.broken.is_mended.store(true, Ordering::SeqCst);
     assert_eq!(memory.upkeep_once().await.unwrap().indexed, 1);
     assert_eq!(memory.upkeep_once().await.unwrap().indexed, 0);
 }

@@ -16,7 +16,7 @@ use memory_core::{Filter, ItemId, Message, Role, Scope, Truth, Unit, Version};
 use memory_testkit::doubles::{Counting, FakeEmbedder, Faulty, ManualClock, Tapped, When};
 
 use crate::bench::session;
-use crate::partial::Partial;
+use crate::partial::partial;
 
 /// The time between two steps of the walk.
 const STEP: Duration = Duration::from_secs(10);
@@ -210,7 +210,7 @@ async fn nothing_is_deleted_on_the_word_of_a_truth_that_fails_or_answers_in_part
         }
         assert!(failed > 0, "nobody asked: {call}");
     }
-    let partial = Arc::new(Partial(world.chat.clone()));
+    let partial = partial(world.chat.clone());
     let chat = Truth::chat(world.chat.clone()).layered(|_| partial);
     let memory = world.over(chat, world.text.clone()).await;
     for _ in 0..4 {

@@ -3,7 +3,7 @@
 mod board_breaks;
 mod boards;
 mod cache_breaks;
-mod caches;
+pub(crate) mod caches;
 mod erasers;
 mod filter_breaks;
 mod isolation;

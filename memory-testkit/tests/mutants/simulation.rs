@@ -9,14 +9,13 @@ use memory_core::cache::Cache;
 use memory_core::chat::{ChatStore, Page, SessionState, Slice};
 use memory_core::engine::Forget;
 use memory_core::reference::{MemCache, MemChat, MemRecords, MemText};
-use memory_core::store::{Erased, Health, Store};
 use memory_core::text::{Deletion, TextStore as _};
 use memory_core::upkeep::{Enlisted, Incarnation, IndexName, Note, Outcome, Upkeep};
 use memory_core::{Epoch, ItemId, Result, Scope, SessionId, Version};
 use memory_testkit::Texts;
 use memory_testkit::simulation::{Call, Ground, Plan, play};
 
-use crate::search::{texts, unbounded};
+use crate::search::{caches, texts, unbounded};
 use crate::{chat_stores, records_stores};
 
 /// Checks that a play of the first 5,000 fails, and says so.
@@ -70,7 +69,7 @@ impl chat_stores::Break for GivesUpWhatIsRefused {
 #[test]
 fn an_expired_key_that_kills_notes_is_found() {
     let ground =
-        |clock, space| Ground { chat: chat_stores::broken(GivesUpWhatIsRefused), ..Ground::reference(clock, space) };
+        |clock, space| Ground { chat: chat_stores::store(GivesUpWhatIsRefused), ..Ground::reference(clock, space) };
     is_found(&Plan::new(ground).late(in_time).forgetting(|_| false), "notes are pending");
 }
 
@@ -90,7 +89,7 @@ impl chat_stores::Break for NeverChanges {
 fn a_slow_process_that_puts_back_what_was_forgotten_is_found() {
     // What is put back would be cleaned out by the walk through the index.
     let ground = |clock, space| Ground {
-        chat: chat_stores::broken(NeverChanges),
+        chat: chat_stores::store(NeverChanges),
         text: text(ListsNothing),
         ..Ground::reference(clock, space)
     };
@@ -112,7 +111,7 @@ impl chat_stores::Break for KnowsNoIncarnation {
 #[test]
 fn an_index_that_was_lost_and_stays_empty_is_found() {
     let ground =
-        |clock, space| Ground { chat: chat_stores::broken(KnowsNoIncarnation), ..Ground::reference(clock, space) };
+        |clock, space| Ground { chat: chat_stores::store(KnowsNoIncarnation), ..Ground::reference(clock, space) };
     is_found(&Plan::new(ground).late(in_time).forgetting(|_| false), "the index of vectors lacks");
 }
 
@@ -149,7 +148,7 @@ impl chat_stores::Break for DeletesAnyGeneration {
 #[test]
 fn a_late_deletion_of_a_session_that_takes_what_was_said_since_is_found() {
     let ground =
-        |clock, space| Ground { chat: chat_stores::broken(DeletesAnyGeneration), ..Ground::reference(clock, space) };
+        |clock, space| Ground { chat: chat_stores::store(DeletesAnyGeneration), ..Ground::reference(clock, space) };
     let late = |call: Call| (call.part, call.method) == ("chat", "delete");
     is_found(&Plan::new(ground).late(late), "was acknowledged and is lost");
 }
@@ -168,7 +167,7 @@ impl chat_stores::Break for BuriesAgain {
 
 #[test]
 fn a_late_burial_that_takes_what_was_stored_since_is_found() {
-    let ground = |clock, space| Ground { chat: chat_stores::broken(BuriesAgain), ..Ground::reference(clock, space) };
+    let ground = |clock, space| Ground { chat: chat_stores::store(BuriesAgain), ..Ground::reference(clock, space) };
     let late = |call: Call| (call.part, call.method) == ("chat upkeep", "bury");
     let plan = Plan::new(ground).late(late).forgetting(|what| matches!(what, Forget::Everything));
     is_found(&plan, "was acknowledged and is lost");
@@ -195,7 +194,7 @@ impl records_stores::Break for ListsNoIndex {
 #[test]
 fn a_receipt_that_says_complete_although_an_index_was_not_asked_is_found() {
     let ground = |clock, space| Ground {
-        chat: chat_stores::broken(ListsNoIndex),
+        chat: chat_stores::store(ListsNoIndex),
         records: records_stores::store(ListsNoIndex),
         ..Ground::reference(clock, space)
     };
@@ -213,58 +212,23 @@ fn what_a_late_put_leaves_in_an_index_that_nobody_walks_through_is_found() {
 
 /// Forgets that a write gave up which may come later.
 #[derive(Debug)]
-struct KeepsNoMarkOfLateWrites(MemCache);
+struct KeepsNoMarkOfLateWrites;
 
 #[async_trait]
-impl Store for KeepsNoMarkOfLateWrites {
-    fn backend(&self) -> &'static str {
-        self.0.backend()
-    }
-
-    async fn ping(&self) -> Result<Health> {
-        self.0.ping().await
-    }
-
-    async fn close(&self) -> Result<()> {
-        self.0.close().await
-    }
-
-    async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
-        self.0.erase(scope, below).await
-    }
-}
-
-#[async_trait]
-impl Cache for KeepsNoMarkOfLateWrites {
-    async fn get(&self, scope: &Scope, epoch: Epoch, key: &str) -> Result<Option<Vec<u8>>> {
-        self.0.get(scope, epoch, key).await
-    }
-
-    async fn put(&self, scope: &Scope, epoch: Epoch, key: &str, value: &[u8], ttl: Duration) -> Result<()> {
-        if key.starts_with("late/") {
-            return Ok(());
-        }
-        self.0.put(scope, epoch, key, value, ttl).await
-    }
-
-    async fn delete(&self, scope: &Scope, epoch: Epoch, keys: &[&str]) -> Result<()> {
-        self.0.delete(scope, epoch, keys).await
-    }
-
-    async fn push(
+impl caches::Break for KeepsNoMarkOfLateWrites {
+    async fn put(
         &self,
+        inner: &MemCache,
         scope: &Scope,
         epoch: Epoch,
         key: &str,
         value: &[u8],
-        cap: usize,
         ttl: Duration,
     ) -> Result<()> {
-        self.0.push(scope, epoch, key, value, cap, ttl).await
-    }
-
-    async fn tail(&self, scope: &Scope, epoch: Epoch, key: &str, count: usize) -> Result<Vec<Vec<u8>>> {
-        self.0.tail(scope, epoch, key, count).await
+        if key.starts_with("late/") {
+            return Ok(());
+        }
+        inner.put(scope, epoch, key, value, ttl).await
     }
 }
 
@@ -272,8 +236,8 @@ impl Cache for KeepsNoMarkOfLateWrites {
 fn a_cache_that_serves_what_a_late_write_took_back_is_found() {
     is_found(
         &Plan::new(|clock, space| {
-            let cache = KeepsNoMarkOfLateWrites(MemCache::new(Arc::clone(&clock)));
-            Ground { cache: Some(Arc::new(cache)), ..Ground::reference(clock, space) }
+            let cache = caches::store(Arc::clone(&clock), KeepsNoMarkOfLateWrites);
+            Ground { cache: Some(cache), ..Ground::reference(clock, space) }
         }),
         "the cache serves other",
     );

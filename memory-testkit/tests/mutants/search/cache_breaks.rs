@@ -70,8 +70,8 @@ async fn a_cache_that_ignores_epochs_is_caught() {
 struct JoinsNames;
 
 impl Break for JoinsNames {
-    fn key(&self, scope: &Scope, key: &str) -> (Scope, String) {
-        (joined(scope), key.to_owned())
+    fn scope(&self, scope: &Scope) -> Scope {
+        joined(scope)
     }
 }
 
@@ -84,9 +84,17 @@ async fn names_joined_by_a_colon_are_caught() {
 #[derive(Clone, Debug)]
 struct ReversesLists;
 
+#[async_trait]
 impl Break for ReversesLists {
-    fn tail(&self, values: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
-        values.into_iter().rev().collect()
+    async fn tail(
+        &self,
+        inner: &MemCache,
+        scope: &Scope,
+        epoch: Epoch,
+        key: &str,
+        count: usize,
+    ) -> Result<Vec<Vec<u8>>> {
+        Ok(inner.tail(scope, epoch, key, count).await?.into_iter().rev().collect())
     }
 }
 

@@ -41,8 +41,8 @@ impl vectors::Break for JoinsNames {
 }
 
 impl caches::Break for JoinsNames {
-    fn key(&self, scope: &Scope, key: &str) -> (Scope, String) {
-        (joined(scope), key.to_owned())
+    fn scope(&self, scope: &Scope) -> Scope {
+        joined(scope)
     }
 }
 
