@@ -1,5 +1,6 @@
 //! Stores that are watched or disturbed from outside, whatever trait they implement.
 
+mod answer;
 mod counting;
 mod cut;
 mod faulty;
@@ -12,10 +13,10 @@ use std::time::Duration;
 
 use memory_core::Result;
 
+use answer::Answer;
 pub use counting::Counting;
 pub use cut::{Cut, Ending};
 pub use faulty::{Faulty, When};
-use stores::Answer;
 
 /// What happens around every call of a [`Tapped`] store. Calls are named by their method.
 pub trait Tap: Debug + Send + Sync + 'static {
