@@ -167,12 +167,13 @@ impl Scoped {
 
     async fn forget_everything(&self) -> Result<ForgetReceipt> {
         let inner = self.inner();
-        let mut epochs = Vec::new();
-        for truth in [inner.chat.upkeep(), inner.records.upkeep()] {
-            let seen = truth.epoch(self.scope()).await?;
-            epochs.push(truth.bury(self.scope(), seen).await?);
-        }
-        let epoch = epochs.into_iter().max().unwrap_or_default();
+        let (chat, records) = (inner.chat.upkeep(), inner.records.upkeep());
+        let (said, told) = tokio::try_join!(chat.epoch(self.scope()), records.epoch(self.scope()))?;
+        // One epoch for both, and conversations first: so their epoch is never behind that of the records, and no message is
+        // erased later from which somebody has derived a record in the new epoch.
+        let seen = said.max(told);
+        let chat = chat.bury(self.scope(), seen).await?;
+        let epoch = records.bury(self.scope(), seen).await?.max(chat);
         let stores = inner.erase_everywhere(self.scope(), epoch).await;
         Ok(ForgetReceipt {
             removed: stores.iter().filter(|store| is_truth(store.part)).map(|store| store.removed).sum(),

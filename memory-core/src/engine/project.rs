@@ -112,8 +112,13 @@ impl Inner {
                 let last = if upto < note.from { upto } else { Seq(upto.0.saturating_add(borrowing)) };
                 let range = SeqRange { first: from, last };
                 let read = self.read_messages(index, &note.scope, session, range).await?;
-                // What was deleted before revisions told where a generation began is wiped with what came after it.
-                let deleted = || deleted_version(&read.state).unwrap_or_else(|| session_version(&read.state, u64::MAX));
+                let deleted = || match deleted_version(&read.state) {
+                    // The owner was erased since, and began anew.
+                    _ if note.epoch < read.state.fence.epoch => Version { epoch: note.epoch, revision: u64::MAX },
+                    Some(version) => version,
+                    // What was deleted before revisions told where a generation began is wiped with what came after it.
+                    None => session_version(&read.state, u64::MAX),
+                };
                 let gone = note.gone.then(|| Deletion::Session(session.clone(), deleted()));
                 let range = SeqRange { last: read.last, ..range };
                 let sight = Sight::of_messages(&note.scope, &read.state, range, &read.documents);

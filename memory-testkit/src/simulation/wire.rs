@@ -34,12 +34,14 @@ impl Call {
 type Tell = Box<dyn FnOnce() + Send>;
 /// Tells the caller that a call failed.
 type Fail = Box<dyn FnOnce(Error) + Send>;
+/// Returns whether the caller still waits for an answer.
+type IsAwaited = Box<dyn Fn() -> bool + Send>;
 /// Carries a call out, and returns what tells the caller.
 type Run = Box<dyn Fn() -> Pin<Box<dyn Future<Output = Tell> + Send>> + Send>;
 
 /// Something on its way.
 enum Parcel {
-    Request { run: Run, fail: Fail },
+    Request { run: Run, fail: Fail, is_awaited: IsAwaited },
     Answer(Tell),
 }
 
@@ -47,7 +49,6 @@ struct Item {
     number: u64,
     call: Call,
     due: Instant,
-    is_late: bool,
     parcel: Parcel,
 }
 
@@ -58,11 +59,12 @@ pub(super) struct Next {
 }
 
 impl Next {
-    /// Returns whether it is a write that reaches truth later than it was sent.
+    /// Returns whether it is a write that reaches truth when its caller waits for it no more. Until that is so, the cache may
+    /// serve what was there before.
     pub(super) fn is_late_write(&self) -> bool {
-        let Item { call, is_late, parcel, .. } = &self.item;
-        let is_request = matches!(parcel, Parcel::Request { .. });
-        *is_late && is_request && call.is_write() && matches!(call.part, "chat" | "records")
+        let Item { call, parcel, .. } = &self.item;
+        let is_alone = matches!(parcel, Parcel::Request { is_awaited, .. } if !is_awaited());
+        is_alone && call.is_write() && matches!(call.part, "chat" | "records")
     }
 }
 
@@ -220,6 +222,11 @@ impl Wire {
         }
         let (sender, receiver) = oneshot::channel();
         let sender = Arc::new(Mutex::new(Some(sender)));
+        let (alive, waiting) = (Arc::clone(&caller.alive), Arc::clone(&sender));
+        let is_awaited: IsAwaited = Box::new(move || {
+            let sender = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+            alive.load(Ordering::Relaxed) && sender.as_ref().is_some_and(|sender| !sender.is_closed())
+        });
         let tell = move |answer: Result<T>| -> Tell {
             let sender = Arc::clone(&sender);
             Box::new(move || {
@@ -234,7 +241,7 @@ impl Wire {
             let (call, tell) = (make(), told_again.clone());
             Box::pin(async move { tell(call.await) })
         });
-        self.take_in(caller, call, told, Parcel::Request { run, fail });
+        self.take_in(caller, call, told, Parcel::Request { run, fail, is_awaited });
         match receiver.await {
             Ok(answer) if caller.is_alive() => answer,
             _ => std::future::pending().await,
@@ -249,7 +256,7 @@ impl Wire {
             let told: String = format!("{told:?}").chars().take(220).collect();
             trace.push(format!("#{number} {} {}.{} {told}", caller.name, call.part, call.method));
         }
-        state.items.push(Item { number, call, due: Instant::now(), is_late: false, parcel });
+        state.items.push(Item { number, call, due: Instant::now(), parcel });
         self.arrived.notify_one();
     }
 
@@ -310,16 +317,16 @@ impl Wire {
 
     async fn befall(&self, item: Item, fate: Fate) {
         let Item { number, call, parcel, .. } = item;
-        let later = |wait: Duration, parcel| Item { number, call, due: Instant::now() + wait, is_late: true, parcel };
-        let (run, fail) = match parcel {
+        let later = |wait: Duration, parcel| Item { number, call, due: Instant::now() + wait, parcel };
+        let (run, fail, is_awaited) = match parcel {
             Parcel::Answer(tell) => return tell(),
-            Parcel::Request { run, fail } => (run, fail),
+            Parcel::Request { run, fail, is_awaited } => (run, fail, is_awaited),
         };
         match fate {
             Fate::IsLost => {}
             Fate::Fails => fail(fault()),
             Fate::IsRefused => fail(refusal()),
-            Fate::Waits(wait) => self.state().items.push(later(wait, Parcel::Request { run, fail })),
+            Fate::Waits(wait) => self.state().items.push(later(wait, Parcel::Request { run, fail, is_awaited })),
             Fate::LosesItsAnswer => {
                 drop(self.carry_out(number, &run).await);
                 fail(fault());
@@ -332,7 +339,7 @@ impl Wire {
             }
             Fate::IsRepeated(wait) => {
                 (self.carry_out(number, &run).await)();
-                self.state().items.push(later(wait, Parcel::Request { run, fail }));
+                self.state().items.push(later(wait, Parcel::Request { run, fail, is_awaited }));
             }
         }
     }
