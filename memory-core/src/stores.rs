@@ -92,7 +92,8 @@ impl Stores {
         parts
     }
 
-    /// Returns these stores and, for parts that are missing here, those of `other`.
+    /// Returns these stores and, for parts that are missing here, those of `other`; all indexes of meaning, and all servers that
+    /// are away, of both.
     #[must_use]
     pub fn or(mut self, other: Self) -> Self {
         self.vectors.extend(other.vectors);

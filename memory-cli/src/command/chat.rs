@@ -52,8 +52,10 @@ pub(crate) async fn run(call: &Call, args: &Chat, output: &mut Output) -> Result
             say("> ");
         }
         let line = tokio::select! {
-            line = lines.recv() => line,
+            // First, so that it is listened to before anything is said: a signal that nobody listens to yet is lost.
+            biased;
             _ = &mut stop => return Ok(Outcome::Interrupted),
+            line = lines.recv() => line,
         };
         let Some(line) = line else { return Ok(outcome) };
         let line = line.map_err(|error| Failure::Usage(format!("the line cannot be read: {error}")))?;

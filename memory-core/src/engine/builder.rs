@@ -244,8 +244,8 @@ impl MemoryBuilder {
         self
     }
 
-    /// Sets how many vectors of texts embedded lately are kept in this process, so that they are not embedded again;
-    /// 0 for none. Default 1,000.
+    /// Sets how many vectors of texts embedded lately are kept in this process for each index, so that they are not embedded
+    /// again; 0 for none. Default 1,000.
     ///
     /// Each is kept for its owner alone, and dropped when anything of that owner is forgotten.
     #[must_use]
@@ -315,11 +315,12 @@ impl MemoryBuilder {
             Index::of_vectors(Vectors { store, embedder, embedded, kept }, now)
         });
         let opened = text.chain(vectors).collect::<Result<Vec<Index>>>()?;
+        let twice = |index: &&Index| opened.iter().filter(|other| other.name == index.name).count() > 1;
+        if let Some(index) = opened.iter().find(twice) {
+            return Err(Error::invalid(format!("the index {} is there twice", index.name.as_str())));
+        }
         let mut indexes: Vec<Index> = Vec::with_capacity(opened.len());
         for index in opened {
-            if indexes.iter().any(|other| other.name == index.name) {
-                return Err(Error::invalid(format!("the index {} is there twice", index.name.as_str())));
-            }
             indexes.push(index.enlisted(truths, now).await?);
         }
         Ok(indexes)

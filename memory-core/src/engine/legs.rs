@@ -24,7 +24,7 @@ use super::receipt::{Degraded, Stage};
 use super::search::Search;
 use super::terms::Terms;
 
-/// The most candidates of each index that any memory ranks, however low its limit of results is.
+/// As many candidates of each index may be ranked in any memory, however low its limit of results is.
 const POOL: usize = 100;
 
 /// Whom and when the question is about, as far as its words tell.
@@ -88,7 +88,8 @@ impl Inner {
         let mut vector = vector.unwrap_or_else(|(stage, error)| note(&mut degraded, stage, &error));
         vector.retain(|hit| !is_instruction(&hit.fields));
         degraded.extend(self.can_search().err().map(|error| Degraded::new(Stage::Text, &error)));
-        degraded.extend(self.behind_for_ever().map(|index| Degraded::new(index.stage(), &unbuilt())));
+        let behind = self.behind_for_ever().filter(|index| self.answers(index));
+        degraded.extend(behind.map(|index| Degraded::new(index.stage(), &unbuilt())));
         degraded.dedup();
         Legs { terms, left_out, text, spans, vector, asked, limit, degraded }
     }

@@ -188,6 +188,11 @@ impl Inner {
         self.indexes.iter().find_map(Index::as_vectors)
     }
 
+    /// Returns whether questions in words are answered by this index: it is not one beside another of its kind.
+    pub(super) fn answers(&self, index: &Index) -> bool {
+        self.indexes.iter().find(|other| other.part() == index.part()).is_some_and(|first| first.name == index.name)
+    }
+
     /// Returns the indexes that hold nothing of what is stored, or not all, and never will.
     pub(super) fn behind_for_ever(&self) -> impl Iterator<Item = &Index> {
         self.indexes.iter().filter(|index| index.enlistment.is_none())

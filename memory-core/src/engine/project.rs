@@ -242,12 +242,14 @@ impl Inner {
         Document { entry, pieces }
     }
 
-    /// Goes on with an erasure that was cut short: truth and the cache first, then this index.
+    /// Goes on with an erasure that was cut short: truth first, then this index, then the cache.
     async fn go_on_erasing(&self, index: &Index, note: &Note) -> Result<()> {
         index.drop_kept(&note.scope);
-        let parts = self.stores.parts().into_iter();
-        let no_index = parts.filter(|(part, _)| !matches!(*part, "text" | "vectors")).map(|(_, store)| store);
-        for store in no_index.chain([index.store()]) {
+        let parts = self.stores.parts().into_iter().filter(|(part, _)| !matches!(*part, "text" | "vectors"));
+        // A cache holds copies alone, and may be away for long.
+        let (caches, truth): (Vec<_>, Vec<_>) = parts.partition(|(part, _)| *part == "cache");
+        let index = ("index", index.store());
+        for (_, store) in truth.into_iter().chain([index]).chain(caches) {
             let erased = store.erase(&note.scope, note.epoch).await?;
             if erased.remaining > 0 {
                 let what = format!("erase the {} items that remain", erased.remaining);

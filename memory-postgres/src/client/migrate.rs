@@ -85,7 +85,11 @@ async fn create_schema(connection: &mut PgConnection, config: &PostgresConfig) -
          IF to_regnamespace(current_setting('memory.schema')) IS NULL THEN \
          EXECUTE format('CREATE SCHEMA %I', current_setting('memory.schema')); END IF; \
          EXCEPTION WHEN duplicate_schema OR unique_violation THEN NULL; END $$";
-    sqlx::raw_sql(sql).execute(connection).await.doing(DOING).map(|_| ()).map_err(|failure| failure.error)
+    sqlx::raw_sql(sql).execute(&mut *connection).await.doing(DOING).map_err(|failure| failure.error)?;
+    // The server may have resolved the path in the moment in which another connection committed the schema, and then remembers
+    // it without: the tables would be made in the next schema of the path.
+    let path = sqlx::query("SELECT set_config('search_path', current_setting('search_path'), false)");
+    path.execute(connection).await.doing(DOING).map(|_| ()).map_err(|failure| failure.error)
 }
 
 fn of_migration(error: MigrateError) -> Error {
