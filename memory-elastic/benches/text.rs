@@ -82,7 +82,9 @@ async fn search(bare: &Bare, query: &TextQuery) -> Outcome<()> {
             "terms": { "filters": { "filters": counted } },
         }}},
     });
-    bare.post("_search", &[("routing", OWNER)], body.to_string()).await.map(|_| ())
+    let path = "hits.total.value,hits.hits._id,hits.hits._score,hits.hits._source,hits.hits.fields,aggregations";
+    let query = [("routing", OWNER), ("allow_partial_search_results", "false"), ("filter_path", path)];
+    bare.post("_search", &query, body.to_string()).await.map(|_| ())
 }
 
 fn queries(random: &mut Random) -> Result<Vec<TextQuery>> {
