@@ -23,6 +23,9 @@ use sqlx::{ConnectOptions, QueryBuilder, SqliteConnection};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
+/// The number of a token counter, as large as they are.
+const COUNTER: i64 = 981_937_352;
+
 /// How much is measured.
 struct Plan {
     rounds: usize,
@@ -206,7 +209,7 @@ async fn write(connection: &mut SqliteConnection, rows: &[Row]) -> Outcome<()> {
     let mut seq = head;
     for some in rows.chunks(64) {
         let mut sql = QueryBuilder::new(
-            "INSERT INTO message (owner, session, seq, id, digest, tokens, role, speaker, trust, at, body, layer) ",
+            "INSERT INTO message (owner, session, seq, id, digest, tokens, counter, role, speaker, trust, at, body, layer) ",
         );
         sql.push_values(some, |mut row, Row { id, digest, body }| {
             seq += 1;
@@ -215,7 +218,7 @@ async fn write(connection: &mut SqliteConnection, rows: &[Row]) -> Outcome<()> {
                 .push_bind(seq)
                 .push_bind(id.as_slice())
                 .push_bind(digest.as_slice());
-            row.push_bind(70_i64).push_bind("user").push_bind(None::<&str>).push_bind(3_i64);
+            row.push_bind(70_i64).push_bind(COUNTER).push_bind("user").push_bind(None::<&str>).push_bind(3_i64);
             row.push_bind(1_700_000_000_000_000_i64).push_bind(body.as_slice()).push("0");
         });
         sql.build().execute(&mut *connection).await?;
