@@ -1,7 +1,7 @@
 //! Reading a session whole, in pages, and noticing that it was folded, forgotten of or deleted between two of them. What is
 //! appended meanwhile is read too.
 
-use memory::chat::{Fence, Page, Slice, View};
+use memory::store::chat::{Fence, Page, Slice, View};
 use memory::{Seq, StoredMessage};
 
 /// Rows that are read together.
@@ -49,7 +49,7 @@ pub(crate) struct Torn;
 
 #[cfg(test)]
 mod tests {
-    use memory::chat::SessionState;
+    use memory::store::chat::SessionState;
     use memory::{CounterId, MessageId, SessionId, Timestamp};
 
     use super::*;
@@ -85,7 +85,7 @@ mod tests {
     fn pages_of_one_state_are_a_session() {
         let mut whole = Whole::default();
         assert_eq!(whole.take(slice(Some(3), 7, 1)).unwrap().len(), 1);
-        assert_eq!(whole.page().edge, memory::chat::Edge::After(Seq(3)));
+        assert_eq!(whole.page().edge, memory::store::chat::Edge::After(Seq(3)));
         assert_eq!(whole.take(slice(Some(5), 7, 1)).unwrap().len(), 1);
         assert_eq!(whole.take(slice(None, 7, 1)).unwrap().len(), 0);
     }

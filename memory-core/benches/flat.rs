@@ -11,9 +11,10 @@ use std::hint::black_box;
 use std::io::Write;
 
 use memory_core::reference::MemVectors;
-use memory_core::text::Visibility;
+use memory_core::store::text::Visibility;
+use memory_core::store::vectors::{VectorEntry, VectorHit, VectorQuery, VectorStore};
 use memory_core::time::Stopwatch;
-use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore};
+use memory_core::vector::EmbeddingSpace;
 use memory_core::{
     Epoch, Field, Fields, Filter, ItemId, RecordId, Result, Scope, Seq, SessionId, Timestamp, Unit, Version,
 };

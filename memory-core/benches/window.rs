@@ -6,10 +6,10 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use memory_core::chat::{Append, ChatStore, NewMessage, Page};
 use memory_core::engine::{ContextRequest, Memory, WindowConfig};
 use memory_core::model::TokenCounter;
 use memory_core::reference::{MemChat, MemRecords};
+use memory_core::store::chat::{Append, ChatStore, NewMessage, Page};
 use memory_core::window::{Budget, FitOptions, HeuristicCounter, fit};
 use memory_core::{CounterId, Message, Role, Scope, SessionId, StoredMessage, Timestamp, Truth};
 use tokio::runtime::Runtime;

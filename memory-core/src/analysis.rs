@@ -5,6 +5,7 @@ mod fold;
 mod irregular;
 mod language;
 mod persons;
+mod piece;
 mod split;
 mod term;
 #[cfg(test)]
@@ -18,10 +19,11 @@ use std::sync::{Arc, LazyLock};
 
 use rust_stemmers::Stemmer;
 
-use crate::text::Term;
+use crate::store::text::Term;
 use crate::time::Timestamp;
 
-use split::{Apostrophes, Casing, Piece, pieces};
+use piece::Piece;
+use split::{Apostrophes, Casing, pieces};
 
 pub use language::Language;
 pub use times::Period;

@@ -9,60 +9,34 @@
 //! | how anything is forgotten | `forget.rs` (the order), `forget/session.rs` (a conversation), `forget/derived.rs` (what falls with it), `untell.rs` (what is left), `sources.rs` (nothing is derived from it later) |
 //! | how indexes follow truth | `index.rs` (what an index is), `upkeep.rs` (the calls), `enlist.rs` (what is noted for an index that is new or was lost), `retire.rs`, `pass.rs`, `seen.rs`, `turn.rs` (why a pass ends), `project.rs`, `isolate.rs` (what cannot be embedded), `verify.rs` (what came late is cleaned out); summaries of long windows in `summarise.rs` |
 
-mod asked;
-mod assemble;
-mod block;
 mod builder;
 mod careful;
-mod context;
+mod config;
 mod counted;
-mod embed;
-mod enlist;
 mod forget;
-mod given_up;
-mod hydrate;
-mod index;
-mod isolate;
-mod legs;
-mod links;
+mod handle;
+mod hit;
+mod inner;
 mod memory;
-mod pass;
-mod project;
-mod rank;
+mod recall;
 mod receipt;
-mod recent;
-mod remember;
 mod render;
-mod retire;
 mod scoped;
-mod search;
-mod seen;
 mod session;
-mod sight;
-mod sources;
-mod stretch;
-mod summarise;
-mod tell;
-mod terms;
-mod turn;
-mod unfold;
-mod untell;
 mod upkeep;
-mod verify;
-mod window;
+mod write;
 
-pub use assemble::{Context, Part, PartKind};
-pub use builder::{MemoryBuilder, WindowConfig};
-pub use context::ContextRequest;
+pub use builder::MemoryBuilder;
+pub use config::WindowConfig;
 pub use forget::{Forget, ForgetReceipt, StoreErasure, Unasked};
-pub use given_up::GivenUp;
-pub use memory::{IndexStatus, Memory, Status};
+pub use handle::{Memory, Scoped, Session};
+pub use hit::{Content, Found, Hit};
+pub use inner::GivenUp;
+pub use memory::{IndexStatus, Status};
+pub use recall::{Context, ContextRequest, Part, Search};
 pub use receipt::{
-    AppendReceipt, ContextReceipt, Degraded, Fold, FoldShown, History, Included, LeftOut, Reason, SearchReceipt,
-    Signals, Stage, Tokens,
+    AppendReceipt, ContextReceipt, Degraded, Fold, FoldShown, History, Included, LeftOut, PartKind, Reason,
+    SearchReceipt, Signals, Stage, Tokens,
 };
-pub use remember::{Addition, NotTaken, Remember, RememberReceipt, Remembered, Why};
-pub use scoped::Scoped;
-pub use search::{Content, Found, Hit, Search};
-pub use session::Session;
 pub use upkeep::{UpkeepReport, UpkeepTask};
+pub use write::{Addition, NotTaken, Remember, RememberReceipt, Remembered, Why};

@@ -1,128 +1,17 @@
 //! One filter language for every backend: an expression tree, its meaning, and a text form for people.
 
+mod check;
+mod field;
 mod normal;
 mod text;
 
 use std::cmp::Ordering;
 
-use crate::error::{Error, Result};
 use crate::fields::{Fields, Seen};
-use crate::limits::Limits;
 use crate::time::Timestamp;
 
+pub use field::{Field, Scalar};
 pub use normal::{Bounds, Normal, Test};
-
-/// A field that filters can see.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Field {
-    /// `message`, `record` or `span`.
-    Unit,
-    /// The session's name; a record may have been told in several.
-    Session,
-    /// A message's number.
-    Seq,
-    /// A message's role.
-    Role,
-    /// A message's speaker.
-    Speaker,
-    /// The agent that it belongs to.
-    Agent,
-    /// A run in which it was said or told.
-    Run,
-    /// A record's kind.
-    Kind,
-    /// A tag.
-    Tag,
-    /// The level of trust, 0 (untrusted) to 4 (system).
-    Trust,
-    /// The key of an item that it was derived from ([`crate::ItemId::key`]).
-    Source,
-    /// When it was said or made, in microseconds.
-    At,
-    /// When it expires, in microseconds.
-    ExpiresAt,
-    /// When it begins to be true, in microseconds.
-    ValidFrom,
-    /// When it ends being true, in microseconds.
-    ValidTo,
-    /// When it was superseded, in microseconds.
-    SupersededAt,
-    /// A value of the metadata.
-    Metadata(String),
-}
-
-/// A value to compare with. Values of different types never match: 1 is not 1.0 and not `"1"`.
-#[derive(Clone, Debug)]
-pub enum Scalar {
-    /// A truth value.
-    Bool(bool),
-    /// A whole number.
-    Int(i64),
-    /// Any other number. Never NaN, and never -0.0, which is 0.0.
-    Float(f64),
-    /// A text, compared byte by byte.
-    Text(String),
-}
-
-impl Scalar {
-    /// Returns a number that is not whole, with -0.0 as 0.0.
-    pub fn float(number: f64) -> Self {
-        Self::Float(if number == 0.0 { 0.0 } else { number })
-    }
-
-    /// Returns the order of two values of one type; none for values of different types.
-    pub fn compare(&self, other: &Self) -> Option<Ordering> {
-        match (self, other) {
-            (Self::Bool(a), Self::Bool(b)) => Some(a.cmp(b)),
-            (Self::Int(a), Self::Int(b)) => Some(a.cmp(b)),
-            (Self::Float(a), Self::Float(b)) => a.partial_cmp(b),
-            (Self::Text(a), Self::Text(b)) => Some(a.as_bytes().cmp(b.as_bytes())),
-            _ => None,
-        }
-    }
-}
-
-impl PartialEq for Scalar {
-    fn eq(&self, other: &Self) -> bool {
-        self.compare(other) == Some(Ordering::Equal)
-    }
-}
-
-impl From<&str> for Scalar {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
-
-impl From<String> for Scalar {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl From<i64> for Scalar {
-    fn from(number: i64) -> Self {
-        Self::Int(number)
-    }
-}
-
-impl From<f64> for Scalar {
-    fn from(number: f64) -> Self {
-        Self::float(number)
-    }
-}
-
-impl From<bool> for Scalar {
-    fn from(flag: bool) -> Self {
-        Self::Bool(flag)
-    }
-}
-
-impl From<Timestamp> for Scalar {
-    fn from(time: Timestamp) -> Self {
-        Self::Int(time.0)
-    }
-}
 
 /// Which items a call may return. Every backend gives the answer of [`Filter::matches`], before any limit.
 ///
@@ -236,40 +125,6 @@ impl Filter {
             Self::And(list) => list.iter().all(|filter| filter.matches(fields)),
             Self::Or(list) => list.iter().any(|filter| filter.matches(fields)),
             Self::Not(filter) => !filter.matches(fields),
-        }
-    }
-
-    /// Returns `Ok` if the filter keeps the limits: its clauses, its depth, and numbers that are numbers.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] if it does not.
-    pub fn check(&self, limits: &Limits) -> Result<()> {
-        let mut clauses = 0;
-        self.count(limits, 1, &mut clauses)
-    }
-
-    fn count(&self, limits: &Limits, depth: usize, clauses: &mut usize) -> Result<()> {
-        let values = match self {
-            Self::Eq(_, value) | Self::Ne(_, value) => std::slice::from_ref(value),
-            Self::In(_, values) => values,
-            _ => &[],
-        };
-        *clauses += 1 + values.len();
-        if *clauses > limits.filter_clauses || depth > limits.filter_depth {
-            return Err(Error::invalid("the filter is too large"));
-        }
-        let ends = match self {
-            Self::Range { from, until, .. } => [from.as_ref(), until.as_ref()],
-            _ => [None, None],
-        };
-        let mut numbers = values.iter().chain(ends.into_iter().flatten());
-        if numbers.any(|value| matches!(value, Scalar::Float(number) if number.is_nan())) {
-            return Err(Error::invalid("a filter compares with a number that is none"));
-        }
-        match self {
-            Self::And(list) | Self::Or(list) => list.iter().try_for_each(|f| f.count(limits, depth + 1, clauses)),
-            Self::Not(filter) => filter.count(limits, depth + 1, clauses),
-            _ => Ok(()),
         }
     }
 }

@@ -192,6 +192,22 @@ impl ItemId {
         }
     }
 
+    /// Returns the id of a message.
+    pub(crate) fn as_message(&self) -> Option<MessageId> {
+        match self {
+            Self::Message(id) => Some(*id),
+            _ => None,
+        }
+    }
+
+    /// Returns the id of a record.
+    pub(crate) fn as_record(&self) -> Option<RecordId> {
+        match self {
+            Self::Record(id) => Some(*id),
+            _ => None,
+        }
+    }
+
     /// Returns an injective ASCII key: `m-`, `r-` and the id, or `s-`, the session's key, `.` and the number.
     pub fn key(&self) -> String {
         match self {

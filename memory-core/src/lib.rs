@@ -1,9 +1,6 @@
 //! The contracts, reference stores, algorithms and engine of the memory layer. No driver, no HTTP.
 
 pub mod analysis;
-pub mod blackboard;
-pub mod cache;
-pub mod chat;
 mod codec;
 pub mod engine;
 pub mod error;
@@ -12,7 +9,6 @@ pub mod filter;
 pub mod hashing;
 pub mod id;
 pub mod index;
-pub mod journal;
 pub mod layer;
 pub mod limits;
 pub mod message;
@@ -32,10 +28,7 @@ pub mod scope;
 pub mod secrets;
 pub mod store;
 pub mod stores;
-pub mod text;
 pub mod time;
-pub mod truth;
-pub mod upkeep;
 pub mod vector;
 pub mod window;
 
@@ -49,6 +42,6 @@ pub use message::{Block, Message, Role, StoredMessage, Trust};
 pub use model::CounterId;
 pub use record::{Record, StoredRecord};
 pub use scope::{Epoch, Scope};
+pub use store::truth::Truth;
 pub use stores::{Away, StoreStatus, Stores};
 pub use time::{Clock, SystemClock, Timestamp};
-pub use truth::Truth;

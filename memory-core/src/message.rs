@@ -1,6 +1,7 @@
 //! What is said in a conversation.
 
 mod anthropic;
+mod defaults;
 mod openai;
 mod role;
 mod stored;
@@ -14,7 +15,7 @@ use crate::id::{Digest, ItemId, MessageId, SessionId};
 use crate::time::Timestamp;
 
 pub(crate) use anthropic::conversation as to_anthropic;
-pub use openai::Defaults;
+pub use defaults::Defaults;
 pub(crate) use openai::conversation as to_openai;
 pub use role::{Role, Trust};
 pub use stored::StoredMessage;

@@ -7,21 +7,25 @@ pub use std::time::Duration;
 
 pub use async_trait::async_trait;
 
-pub use crate::blackboard::{Blackboard, BlackboardEntry, BlackboardStats, BoardHit, BoardQuery, Posted};
-pub use crate::cache::Cache;
-pub use crate::chat::{Append, Appended, ChatStore, Compaction, Fence, Found, Page, Redacted, SessionState, Slice};
 pub use crate::error::Result;
 pub use crate::filter::Filter;
 pub use crate::id::{ItemId, MessageId, RecordId, SessionId, Version};
-pub use crate::journal::{Journal, Queued, Rejection};
 pub use crate::message::StoredMessage;
-pub use crate::record::{RecordBatch, RecordStore, StoredRecord};
+pub use crate::record::StoredRecord;
 pub use crate::scope::{Epoch, Scope};
+pub use crate::store::blackboard::{Blackboard, BlackboardEntry, BlackboardStats, BoardHit, BoardQuery, Posted};
+pub use crate::store::cache::Cache;
+pub use crate::store::chat::{
+    Append, Appended, ChatStore, Compaction, Fence, Found, Page, Redacted, SessionState, Slice,
+};
+pub use crate::store::journal::{Journal, Queued, Rejection};
+pub use crate::store::records::{RecordBatch, RecordStore};
+pub use crate::store::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
+pub use crate::store::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Upkeep};
+pub use crate::store::vectors::{VectorEntry, VectorHit, VectorQuery, VectorStore};
 pub use crate::store::{Durability, Erased, Health, Store};
-pub use crate::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
 pub use crate::time::Timestamp;
-pub use crate::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Upkeep};
-pub use crate::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore};
+pub use crate::vector::EmbeddingSpace;
 
 /// Hands the methods of some traits to a macro: `store_methods!(Store, Cache => made { A })` is
 /// `made! { { A } Store { … } calls { … } Cache { … } calls { … } }`.

@@ -20,16 +20,13 @@ use crate::time::Timestamp;
 
 use bytes::{Reader, put_number, unzigzag, zigzag};
 
+pub use bytes::Damaged;
 pub use candidate::{Candidate, take_best};
 pub use evidence::{Evidence, Query};
 pub use segment::{List, Lists, Segment};
 pub use shape::Shape;
 pub use tail::{Cut, TailDocument, Totals};
 pub use terms::entry_terms;
-
-/// Bytes that no writer of ours has made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Damaged;
 
 /// How often a term occurs in a document: in its own text, and in its neighbours' by core's weighing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

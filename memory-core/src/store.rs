@@ -1,5 +1,15 @@
 //! What every store has in common.
 
+pub mod blackboard;
+pub mod cache;
+pub mod chat;
+pub mod journal;
+pub mod records;
+pub mod text;
+pub mod truth;
+pub mod upkeep;
+pub mod vectors;
+
 use std::fmt::Debug;
 
 use async_trait::async_trait;

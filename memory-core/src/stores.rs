@@ -6,17 +6,17 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use tokio::time::timeout;
 
-use crate::cache::Cache;
-use crate::chat::ChatStore;
 use crate::error::{Cause, Error, Result, Transience};
 use crate::layer::{Guard, GuardPolicy, Guarded};
 use crate::model::Embedder;
-use crate::record::RecordStore;
+use crate::store::cache::Cache;
+use crate::store::chat::ChatStore;
+use crate::store::records::RecordStore;
+use crate::store::text::TextStore;
+use crate::store::truth::Truth;
+use crate::store::vectors::VectorStore;
 use crate::store::{Health, Store};
-use crate::text::TextStore;
 use crate::time::Clock;
-use crate::truth::Truth;
-use crate::vector::VectorStore;
 
 /// How long a store may take to close.
 const CLOSING: Duration = Duration::from_secs(20);
@@ -108,8 +108,8 @@ impl Stores {
         }
     }
 
-    /// Puts a guard before each store but the cache, whose guard the memory makes: a store in this process needs none. A truth
-    /// store and its upkeep share one.
+    /// Puts a guard before each store except the cache, which the memory guards itself. A truth store and its upkeep share a
+    /// guard. Stores in this process need none.
     #[must_use]
     pub fn guarded(self, policy: &GuardPolicy, clock: &Arc<dyn Clock>) -> Self {
         let guard = |backend| Guard::new(backend, policy.clone(), Arc::clone(clock));

@@ -8,7 +8,7 @@ mod bare;
 use std::process::ExitCode;
 
 use memory_core::store::Store as _;
-use memory_core::text::{Term, TextEntry, TextQuery, TextStore as _, Visibility};
+use memory_core::store::text::{Term, TextEntry, TextQuery, TextStore as _, Visibility};
 use memory_core::{Epoch, Fields, Filter, ItemId, MessageId, Result, Scope, Seq, SessionId, Timestamp, Unit, Version};
 use memory_elastic::ElasticText;
 use memory_testkit::bench::{Outcome, Turns, against, numbers, say};

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use memory_core::error::Result;
-use memory_core::text::Visibility;
+use memory_core::store::text::Visibility;
 
 use crate::error::{Doing, Fault};
 use crate::index::Index;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use memory_core::error::{Error, Result};
+use memory_core::store::text::{Deletion, Visibility};
 use memory_core::store::{Erased, ErasureLevel};
-use memory_core::text::{Deletion, Visibility};
 use memory_core::{Epoch, ItemId, Scope, SessionId, Version};
 use serde_json::{Value, json};
 

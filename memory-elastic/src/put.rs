@@ -12,7 +12,7 @@
 use std::collections::HashMap;
 
 use memory_core::error::{Error, Result};
-use memory_core::text::{Rejected, Visibility};
+use memory_core::store::text::{Rejected, Visibility};
 use memory_core::{ItemId, Scope};
 
 use crate::bulk::{Act, Bulk, Done, Operation, Outcome};

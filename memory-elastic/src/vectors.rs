@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use memory_core::error::{Error, Result};
+use memory_core::store::text::{Deletion, Rejected, Visibility};
+use memory_core::store::upkeep::Incarnation;
+use memory_core::store::vectors::{VectorEntry, VectorHit, VectorQuery, VectorStore};
 use memory_core::store::{Erased, Health, Store};
-use memory_core::text::{Deletion, Rejected, Visibility};
-use memory_core::upkeep::Incarnation;
-use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore};
+use memory_core::vector::EmbeddingSpace;
 use memory_core::{Epoch, ItemId, Scope, Version};
 use serde_json::{Map, json};
 

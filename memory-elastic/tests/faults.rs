@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memory_core::store::Store as _;
-use memory_core::text::{Term, TextEntry, TextQuery, TextStore as _, Visibility};
+use memory_core::store::text::{Term, TextEntry, TextQuery, TextStore as _, Visibility};
 use memory_core::{Epoch, Error, Fields, Filter, ItemId, MessageId, Scope, Seq, SessionId, Timestamp, Unit, Version};
 use memory_elastic::ElasticText;
 use memory_testkit::services::{Servers, Service};

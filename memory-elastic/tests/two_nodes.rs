@@ -5,7 +5,7 @@ mod probe;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use memory_core::text::{Term, TextEntry, TextQuery, TextStore as _, Visibility};
+use memory_core::store::text::{Term, TextEntry, TextQuery, TextStore as _, Visibility};
 use memory_core::time::Stopwatch;
 use memory_core::{Error, Fields, Filter, ItemId, MessageId, Scope, Seq, SessionId, Timestamp, Unit, Version};
 use memory_elastic::{Elastic, ElasticConfig, ElasticText};

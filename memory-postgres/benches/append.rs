@@ -12,9 +12,9 @@
 
 mod bare;
 
-use memory_core::chat::{Append, ChatStore, NewMessage, Page};
 use memory_core::store::Store as _;
-use memory_core::upkeep::{IndexName, Upkeep};
+use memory_core::store::chat::{Append, ChatStore, NewMessage, Page};
+use memory_core::store::upkeep::{IndexName, Upkeep};
 use memory_core::{Message, Role, Scope, SessionId, Timestamp};
 use memory_postgres::{PgChat, Postgres, PostgresConfig};
 use memory_testkit::bench::{Outcome, Turn, Turns, against, numbers, say};

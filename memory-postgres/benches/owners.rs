@@ -6,9 +6,9 @@ mod server;
 
 use std::process::ExitCode;
 
-use memory_core::text::Visibility;
+use memory_core::store::text::Visibility;
+use memory_core::store::vectors::VectorStore as _;
 use memory_core::time::Stopwatch;
-use memory_core::vector::VectorStore as _;
 use memory_core::{Result, Scope};
 use memory_postgres::PgVectors;
 use memory_testkit::bench::{Outcome, Times, against, heading, numbers, say, told, vectors};

@@ -8,7 +8,7 @@ mod server;
 use std::process::ExitCode;
 
 use memory_core::store::Store as _;
-use memory_core::text::Term;
+use memory_core::store::text::Term;
 use memory_core::{Epoch, Result};
 use memory_postgres::PgText;
 use memory_testkit::bench::{Outcome, Times, against, heading, texts, told};

@@ -8,7 +8,7 @@ mod server;
 use std::process::ExitCode;
 
 use memory_core::store::Store as _;
-use memory_core::vector::VectorStore as _;
+use memory_core::store::vectors::VectorStore as _;
 use memory_core::{Epoch, Result};
 use memory_postgres::PgVectors;
 use memory_testkit::bench::{Outcome, Times, against, heading, say, told, vectors};

@@ -7,7 +7,7 @@ pub(crate) mod key;
 pub(crate) mod owner;
 pub(crate) mod place;
 
-use memory_core::text::Deletion;
+use memory_core::store::text::Deletion;
 use memory_core::{Error, Scope};
 use sqlx::postgres::PgConnection;
 

@@ -14,9 +14,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use memory_core::posting::Shape;
+use memory_core::store::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
+use memory_core::store::upkeep::Incarnation;
 use memory_core::store::{Erased, Health, Store};
-use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
-use memory_core::upkeep::Incarnation;
 use memory_core::{Epoch, Error, ItemId, Result, Scope, Version};
 
 use crate::client::{Call, Postgres};

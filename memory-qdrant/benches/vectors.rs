@@ -12,8 +12,9 @@ use ::qdrant_client::qdrant::{
     WriteOrdering, query, vector_input, vector_output, vectors_output::VectorsOptions,
 };
 use memory_core::Scope;
-use memory_core::text::Visibility;
-use memory_core::vector::{VectorEntry, VectorQuery, VectorStore as _};
+use memory_core::store::text::Visibility;
+use memory_core::store::vectors::VectorStore as _;
+use memory_core::store::vectors::{VectorEntry, VectorQuery};
 use memory_qdrant::{Qdrant, QdrantConfig, QdrantVectors};
 use memory_testkit::bench::{Outcome, Turns, against, numbers, say, vectors};
 use uuid::Uuid;

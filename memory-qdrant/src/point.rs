@@ -8,8 +8,9 @@ use ::qdrant_client::qdrant::{
     VectorsOutput, value::Kind, vector, vector_output, vectors_output,
 };
 use memory_core::error::{Error, Result};
-use memory_core::upkeep::Incarnation;
-use memory_core::vector::{EmbeddingSpace, VectorEntry, normalise};
+use memory_core::store::upkeep::Incarnation;
+use memory_core::store::vectors::VectorEntry;
+use memory_core::vector::{EmbeddingSpace, normalise};
 use memory_core::{Epoch, Fields, ItemId, Scalar, Scope, Version};
 use uuid::Uuid;
 

@@ -11,9 +11,9 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use memory_core::chat::{Append, ChatStore, NewMessage, Page};
 use memory_core::store::Store;
-use memory_core::upkeep::{IndexName, Upkeep};
+use memory_core::store::chat::{Append, ChatStore, NewMessage, Page};
+use memory_core::store::upkeep::{IndexName, Upkeep};
 use memory_core::{Epoch, Message, Role, Scope, SessionId, Timestamp};
 use memory_redis::redis::aio::ConnectionManager;
 use memory_redis::redis::{self, Client, Cmd, Value, cmd};

@@ -3,9 +3,9 @@
 mod entry;
 
 use async_trait::async_trait;
-use memory_core::blackboard::{Blackboard, BlackboardEntry, BlackboardStats, BoardHit, BoardQuery, Posted};
 use memory_core::error::{Error, Result};
 use memory_core::scope::{Epoch, Scope};
+use memory_core::store::blackboard::{Blackboard, BlackboardEntry, BlackboardStats, BoardHit, BoardQuery, Posted};
 use memory_core::store::{Erased, ErasureLevel, Health, Store};
 use memory_core::time::Timestamp;
 use memory_core::vector::{Similarity, normalise};

@@ -6,9 +6,9 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use memory_core::cache::Cache;
 use memory_core::error::{Error, Result};
 use memory_core::scope::{Epoch, Scope};
+use memory_core::store::cache::Cache;
 use memory_core::store::{Erased, ErasureLevel, Health, Store};
 use memory_core::time::Timestamp;
 use redis::cmd;

@@ -8,11 +8,11 @@ mod restore;
 mod session;
 
 use async_trait::async_trait;
-use memory_core::chat::{Append, Appended, ChatStore, Compaction, Found, Page, Redacted, SessionState, Slice};
 use memory_core::error::Result;
 use memory_core::id::{MessageId, SessionId};
 use memory_core::message::StoredMessage;
 use memory_core::scope::{Epoch, Scope};
+use memory_core::store::chat::{Append, Appended, ChatStore, Compaction, Found, Page, Redacted, SessionState, Slice};
 use memory_core::store::{Erased, Health, Store};
 
 use crate::client::Redis;
@@ -20,7 +20,7 @@ use crate::error::BACKEND;
 use crate::owner;
 use crate::upkeep::Walk;
 
-/// Conversations in Redis: [`ChatStore`] and [`memory_core::upkeep::Upkeep`].
+/// Conversations in Redis: [`ChatStore`] and [`memory_core::store::upkeep::Upkeep`].
 #[derive(Clone, Debug)]
 pub struct RedisChat {
     pub(crate) redis: Redis,

@@ -10,10 +10,10 @@
 use std::sync::Arc;
 
 use memory_core::CounterId;
-use memory_core::chat::NewMessage;
 use memory_core::error::{Error, Result};
 use memory_core::id::{MessageId, Seq, SeqRange, SessionId};
 use memory_core::message::{Message, StoredMessage};
+use memory_core::store::chat::NewMessage;
 use uuid::Uuid;
 use xxhash_rust::xxh3::xxh3_64;
 

@@ -8,8 +8,8 @@ mod walk;
 use async_trait::async_trait;
 use memory_core::error::Result;
 use memory_core::scope::{Epoch, Scope};
+use memory_core::store::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Upkeep};
 use memory_core::time::Timestamp;
-use memory_core::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Upkeep};
 
 use crate::chat::RedisChat;
 use crate::owner;

@@ -4,9 +4,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::chat::{Append, ChatStore as _, NewMessage};
+use memory_core::store::chat::{Append, ChatStore as _, NewMessage};
+use memory_core::store::upkeep::Upkeep as _;
 use memory_core::store::{Health, Store as _};
-use memory_core::upkeep::Upkeep as _;
 use memory_core::{Message, Result, Role, Scope, SessionId, Timestamp, Truth};
 use memory_redis::redis::{self, Value, cmd};
 use memory_redis::{Redis, RedisBlackboard, RedisCache, RedisChat, RedisConfig};

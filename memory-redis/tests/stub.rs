@@ -6,7 +6,7 @@ mod stub {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use memory_core::chat::{Append, Appended, ChatStore, NewMessage, Page, View};
+    use memory_core::store::chat::{Append, Appended, ChatStore, NewMessage, Page, View};
     use memory_core::store::{Durability, Store};
     use memory_core::{Error, Message, Result, Role, Scope, Seq, SessionId, Timestamp};
     use memory_redis::{Redis, RedisChat, RedisConfig};

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use memory_core::chat::{Append, ChatStore, NewMessage, Page};
+use memory_core::store::chat::{Append, ChatStore, NewMessage, Page};
 use memory_core::store::{Health, Store as _};
 use memory_core::{Error, Message, Result, Role, Scope, SessionId, Timestamp};
 use memory_redis::{Redis, RedisCache, RedisChat, RedisConfig};

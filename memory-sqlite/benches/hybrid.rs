@@ -15,8 +15,9 @@ use memory_core::analysis::Analysis;
 use memory_core::engine::{Memory, MemoryBuilder, Scoped, Search, WindowConfig};
 use memory_core::model::{Embedder, Purpose};
 use memory_core::reference::{MemChat, MemRecords, MemText, MemVectors};
-use memory_core::text::{Term, TextEntry, TextQuery, TextStore, Visibility};
-use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorQuery, VectorStore};
+use memory_core::store::text::{Term, TextEntry, TextQuery, TextStore, Visibility};
+use memory_core::store::vectors::{VectorEntry, VectorQuery, VectorStore};
+use memory_core::vector::EmbeddingSpace;
 use memory_core::{
     Epoch, Fields, Filter, ItemId, Message, MessageId, Result, Role, Scope, Seq, SessionId, Timestamp, Truth, Unit,
     Version,

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use memory_core::text::TextStore;
+use memory_core::store::text::TextStore;
 use memory_core::{ItemId, MessageId, Result};
 use memory_sqlite::{Sqlite, SqliteConfig, SqliteText};
 use memory_testkit::bench::{Times, heading, say, texts};

@@ -4,8 +4,8 @@
 //! `cargo bench -p memory-sqlite --bench vectors`
 
 use memory_core::Scope;
-use memory_core::text::Visibility;
-use memory_core::vector::VectorStore as _;
+use memory_core::store::text::Visibility;
+use memory_core::store::vectors::VectorStore as _;
 use memory_sqlite::{Sqlite, SqliteConfig, SqliteVectors};
 use memory_testkit::bench::{Times, heading, say, vectors};
 

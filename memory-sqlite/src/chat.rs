@@ -9,18 +9,18 @@ mod restore;
 mod session;
 
 use async_trait::async_trait;
-use memory_core::chat::{Append, Appended, ChatStore, Compaction, Found, Page, Redacted, SessionState, Slice};
 use memory_core::error::Result;
 use memory_core::id::{MessageId, SessionId};
 use memory_core::message::StoredMessage;
 use memory_core::scope::{Epoch, Scope};
+use memory_core::store::chat::{Append, Appended, ChatStore, Compaction, Found, Page, Redacted, SessionState, Slice};
 use memory_core::store::{Erased, Health, Store};
 
 use crate::client::Sqlite;
 use crate::error::BACKEND;
 use crate::owner::{self, Truth};
 
-/// Conversations in a SQLite file: [`ChatStore`] and [`memory_core::upkeep::Upkeep`].
+/// Conversations in a SQLite file: [`ChatStore`] and [`memory_core::store::upkeep::Upkeep`].
 #[derive(Clone, Debug)]
 pub struct SqliteChat {
     pub(crate) file: Sqlite,

@@ -8,8 +8,8 @@ mod tests;
 use memory_core::error::{Error, Result};
 use memory_core::id::{RecordId, Seq, SessionId};
 use memory_core::scope::{Epoch, Scope};
+use memory_core::store::upkeep::{Backlog, IndexName, Note, Target, latest_due, legible};
 use memory_core::time::Timestamp;
-use memory_core::upkeep::{Backlog, IndexName, Note, Target, latest_due, legible};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 

@@ -8,12 +8,13 @@ mod restore;
 mod row;
 
 use async_trait::async_trait;
-use memory_core::chat::Fence;
 use memory_core::error::Result;
 use memory_core::filter::Filter;
 use memory_core::id::RecordId;
-use memory_core::record::{RecordBatch, RecordStore, StoredRecord};
+use memory_core::record::StoredRecord;
 use memory_core::scope::{Epoch, Scope};
+use memory_core::store::chat::Fence;
+use memory_core::store::records::{RecordBatch, RecordStore};
 use memory_core::store::{Erased, Health, Store};
 use memory_core::time::Timestamp;
 
@@ -23,7 +24,7 @@ use crate::owner::{self, Truth};
 
 pub(crate) use change::sweep;
 
-/// Records in a SQLite file: [`RecordStore`] and [`memory_core::upkeep::Upkeep`].
+/// Records in a SQLite file: [`RecordStore`] and [`memory_core::store::upkeep::Upkeep`].
 #[derive(Clone, Debug)]
 pub struct SqliteRecords {
     pub(crate) file: Sqlite,

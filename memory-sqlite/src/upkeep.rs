@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use memory_core::error::Result;
 use memory_core::scope::{Epoch, Scope};
+use memory_core::store::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Upkeep};
 use memory_core::time::Timestamp;
-use memory_core::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Upkeep};
 
 use crate::chat::SqliteChat;
 use crate::client::Sqlite;

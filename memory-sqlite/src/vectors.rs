@@ -11,10 +11,11 @@ mod tests;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use memory_core::store::text::{Deletion, Rejected, Visibility};
+use memory_core::store::upkeep::Incarnation;
+use memory_core::store::vectors::{VectorEntry, VectorHit, VectorQuery, VectorStore};
 use memory_core::store::{Erased, Health, Store};
-use memory_core::text::{Deletion, Rejected, Visibility};
-use memory_core::upkeep::Incarnation;
-use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore};
+use memory_core::vector::EmbeddingSpace;
 use memory_core::{Epoch, Error, ItemId, Result, Scope, Version};
 
 use crate::client::Sqlite;

@@ -9,7 +9,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use memory_core::chat::{Append, ChatStore, NewMessage, Page, View};
+use memory_core::store::chat::{Append, ChatStore, NewMessage, Page, View};
 use memory_core::{Error, Message, Result, Role, Scope, Seq, SessionId, Timestamp};
 use memory_sqlite::{Sqlite, SqliteChat, SqliteConfig};
 use tokio::runtime::Runtime;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use memory_core::cache::Cache;
+use memory_core::store::cache::Cache;
 use memory_core::store::{Durability, Erased, ErasureLevel, Health, Store};
 use memory_core::{Clock, Epoch, Error, Result, Scope, Timestamp};
 use memory_testkit::{Caches, Setting, Suite};

@@ -3,15 +3,16 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use memory_core::blackboard::Blackboard;
-use memory_core::cache::Cache;
-use memory_core::chat::ChatStore;
-use memory_core::journal::Journal;
 use memory_core::model::Embedder;
-use memory_core::record::RecordStore;
+use memory_core::store::blackboard::Blackboard;
+use memory_core::store::cache::Cache;
+use memory_core::store::chat::ChatStore;
+use memory_core::store::journal::Journal;
+use memory_core::store::records::RecordStore;
+use memory_core::store::text::TextStore;
+use memory_core::store::vectors::VectorStore;
 use memory_core::store::{Durability, Health, Store};
-use memory_core::text::TextStore;
-use memory_core::vector::{EmbeddingSpace, VectorStore};
+use memory_core::vector::EmbeddingSpace;
 use memory_core::{Clock, Result, Scope, Truth};
 use uuid::Uuid;
 

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use memory_core::store::Store;
-use memory_core::text::Visibility;
+use memory_core::store::text::Visibility;
 use memory_core::{Epoch, Scope};
 
 use crate::check::{Scene, equal};

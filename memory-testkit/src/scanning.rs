@@ -1,8 +1,8 @@
 //! What indexes promise of the list of an owner's items: it is by this list that they are compared with truth.
 
 use async_trait::async_trait;
-use memory_core::text::{Deletion, TextStore, Visibility};
-use memory_core::vector::VectorStore;
+use memory_core::store::text::{Deletion, TextStore, Visibility};
+use memory_core::store::vectors::VectorStore;
 use memory_core::{Epoch, ItemId, Result, Scope, Version};
 
 use crate::bed::Subject;

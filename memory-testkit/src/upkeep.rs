@@ -10,7 +10,7 @@ mod owners;
 
 use std::sync::Arc;
 
-use memory_core::upkeep::{Incarnation, IndexName, Upkeep};
+use memory_core::store::upkeep::{Incarnation, IndexName, Upkeep};
 use memory_core::{Epoch, Result, Scope};
 use uuid::Uuid;
 

@@ -1,6 +1,9 @@
 //! The engine over the in-process stores: both paths, their receipts, and their faults.
 
 #[cfg(test)]
+#[path = "engine/anew.rs"]
+mod anew;
+#[cfg(test)]
 #[path = "engine/bench.rs"]
 mod bench;
 #[cfg(test)]

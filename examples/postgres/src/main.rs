@@ -6,8 +6,8 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use memory::analysis::Analysis;
-use memory::chat::{Page, View};
 use memory::postgres::{PgChat, PgRecords, PgText, Postgres, PostgresConfig};
+use memory::store::chat::{Page, View};
 use memory::{Memory, Message, Role, Scope, Search, SessionId, Truth};
 
 #[expect(clippy::disallowed_methods, reason = "the configuration of the example")]

@@ -7,9 +7,9 @@ use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory::blackboard::{Blackboard, BlackboardEntry};
 use memory::redis::{Redis, RedisBlackboard, RedisChat, RedisConfig};
 use memory::sqlite::{Sqlite, SqliteConfig, SqliteRecords, SqliteText};
+use memory::store::blackboard::{Blackboard, BlackboardEntry};
 use memory::{Analysis, Error, Memory, Message, Result, Role, Scope, Search, SessionId, Truth};
 
 #[tokio::main]

@@ -1,7 +1,7 @@
 //! `memory reindex`: everything is put into the indexes again. `memory retire`: an index that is not used any more goes.
 
 use memory::Memory;
-use memory::upkeep::IndexName;
+use memory::store::upkeep::IndexName;
 use serde_json::json;
 
 use super::Call;

@@ -1,6 +1,6 @@
 //! `memory sessions`: the conversations of the owner.
 
-use memory::chat::{Page, SessionState};
+use memory::store::chat::{Page, SessionState};
 use memory::{Scoped, Seq, SessionId};
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use memory::chat::ChatStore;
+use memory::store::chat::ChatStore;
 use memory::{Message, MessageId, Role, Scope, Timestamp, Truth};
 use memory_testkit::doubles::{Tap, Tapped};
 
@@ -67,8 +67,8 @@ async fn exported(forgotten: usize) -> (Result<End, Failure>, String, usize) {
         pages: AtomicUsize::new(0),
     });
     let session = SessionId::new("talk").unwrap();
-    let new = messages.into_iter().map(|message| memory::chat::NewMessage::sized(message, 3)).collect();
-    stores.chat().unwrap().store().append(&scope, &session, &memory::chat::Append::new(new)).await.unwrap();
+    let new = messages.into_iter().map(|message| memory::store::chat::NewMessage::sized(message, 3)).collect();
+    stores.chat().unwrap().store().append(&scope, &session, &memory::store::chat::Append::new(new)).await.unwrap();
     let watched = Arc::clone(&tap);
     stores.chat = stores.chat.map(|chat| chat.layered(|store| Arc::new(Tapped::new(store, watched))));
     let memory = Database::build(stores, None).await.unwrap();

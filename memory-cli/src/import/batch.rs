@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use memory::chat::Placement;
 use memory::error::{Cause, Transience};
+use memory::store::chat::Placement;
 use memory::{
     Error, Message, MessageId, RecordId, Result, Scoped, Session, SessionId, StoredMessage, StoredRecord, Timestamp,
     Trust,

@@ -2,7 +2,7 @@
 
 use unicode_normalization::char::is_combining_mark;
 
-use super::split::Piece;
+use super::piece::Piece;
 
 /// Writing that runs on: neighbouring characters of one kind make pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,23 +3,13 @@
 use unicode_normalization::char::is_combining_mark;
 
 use super::dense;
+use super::piece::{Piece, Sink};
 
 /// A word that changes its case or kind more often than this has no parts: it is a key or a hash.
 const MAX_PARTS: usize = 8;
 
 /// A word that goes from letters to digits or back more often than this is not split there.
 const MAX_DIGIT_CHANGES: usize = 2;
-
-/// What a piece of text is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
-    /// A word in lower case: to be checked for stop words and stemmed.
-    Word,
-    /// Something to be taken as it is: an identifier in lower case, or a pair of a dense script.
-    Whole,
-    /// A character within a pair that may be a word by itself: for documents, and some for queries.
-    Single,
-}
 
 /// What an apostrophe within a word means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,9 +28,6 @@ pub(super) enum Casing {
     /// With the two letters i of Turkish.
     Turkish,
 }
-
-/// Receives the pieces in the order of the text.
-pub(super) type Sink<'a> = &'a mut dyn FnMut(Piece, &str);
 
 /// Gives `sink` the pieces of `text`, which is in NFKC.
 pub(super) fn pieces(text: &str, apostrophes: Apostrophes, casing: Casing, sink: Sink<'_>) {

@@ -2,7 +2,7 @@
 
 use sha2::{Digest as _, Sha256};
 
-use crate::text::Term;
+use crate::store::text::Term;
 
 /// Returns the term of `text`; none for the empty text, which has no term.
 pub(super) fn of(text: &str) -> Option<Term> {

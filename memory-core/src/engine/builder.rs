@@ -5,85 +5,29 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::analysis::Analysis;
-use crate::cache::Cache;
-use crate::chat::SessionState;
 use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::layer::{CacheLayer, CachePolicy, Guard, GuardPolicy, Guarded};
 use crate::limits::Limits;
 use crate::model::{Embedder, Summarizer, TokenCounter};
 use crate::reference::NoRecords;
+use crate::store::cache::Cache;
+use crate::store::text::TextStore;
+use crate::store::truth::Truth;
+use crate::store::upkeep::Upkeep;
+use crate::store::vectors::VectorStore;
 use crate::stores::Stores;
-use crate::text::TextStore;
 use crate::time::{Clock, SystemClock};
-use crate::truth::Truth;
-use crate::upkeep::Upkeep;
-use crate::vector::VectorStore;
 use crate::window::{ExtractiveSummarizer, HeuristicCounter};
 
-use super::asked::Asked;
-use super::embed::KeptVectors;
-use super::given_up::GivenUpCounts;
-use super::index::{Index, Vectors};
-use super::memory::{Bare, Inner, Memory};
-use super::turn::Turn;
+use super::config::WindowConfig;
+use super::handle::Memory;
+use super::inner::{Asked, Bare, GivenUpCounts, Index, Inner, KeptVectors, Turn, Vectors};
 
 /// How many vectors are kept, if nothing else is said.
 const KEPT_VECTORS: usize = 1_000;
 /// How long a search waits for an index, if nothing else is said.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// The tokens that a window keeps below, if nobody said anything.
-pub(super) const UNLIMITED: u64 = 30_000;
-
-/// When and how the oldest part of a window is summarised.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct WindowConfig {
-    /// The tokens that a window should keep below; `None`, which is the default, for 30,000 or the largest budget that a
-    /// context of the conversation was asked for, whichever is more.
-    ///
-    /// That budget is known to every process from the next append on.
-    pub limit: Option<u64>,
-    /// The messages that a window should keep below; `None` for no such bound, which is the default.
-    pub summarize_after: Option<u64>,
-    /// Whether upkeep summarises the oldest part at a pressure of 0.8. Default true.
-    pub summaries: bool,
-}
-
-impl Default for WindowConfig {
-    fn default() -> Self {
-        Self { limit: None, summarize_after: None, summaries: true }
-    }
-}
-
-impl WindowConfig {
-    /// Sets the tokens that a window should keep below.
-    #[must_use]
-    pub fn with_limit(mut self, limit: u64) -> Self {
-        self.limit = Some(limit);
-        self
-    }
-
-    /// Sets the messages that a window should keep below.
-    #[must_use]
-    pub fn with_summarize_after(mut self, messages: u64) -> Self {
-        self.summarize_after = Some(messages);
-        self
-    }
-
-    /// Returns the tokens that the window of a session should keep below.
-    pub(super) fn limit_of(&self, session: &SessionState) -> u64 {
-        self.limit.unwrap_or(UNLIMITED.max(session.asked))
-    }
-
-    /// Sets whether upkeep summarises.
-    #[must_use]
-    pub fn with_summaries(mut self, summaries: bool) -> Self {
-        self.summaries = summaries;
-        self
-    }
-}
 
 /// Puts a [`Memory`] together. Truth is required; each index is optional, and what is missing is left out of searches.
 #[derive(Debug)]
@@ -300,6 +244,7 @@ impl MemoryBuilder {
             changed: tokio::sync::Notify::new(),
             turn: Turn::default(),
             accessed: Mutex::default(),
+            absent: Mutex::default(),
             full: Mutex::new(BTreeSet::new()),
             given_up: GivenUpCounts::default(),
             asked: Asked::default(),

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::chat::NewMessage;
 use crate::error::Result;
 use crate::id::SeqRange;
 use crate::limits::Limits;
 use crate::message::{Message, StoredMessage};
 use crate::model::{CounterId, TokenCounter};
+use crate::store::chat::NewMessage;
 
 use super::render;
 

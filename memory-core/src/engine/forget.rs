@@ -1,9 +1,11 @@
 //! Forgetting: what was derived goes first, then truth, then every copy, then a look that finds nothing left.
 
+mod bounds;
 mod derived;
 mod places;
 mod receipt;
 mod session;
+mod untell;
 
 use futures_util::future::join_all;
 
@@ -11,21 +13,16 @@ use crate::error::{Error, Result};
 use crate::id::{ItemId, MessageId, RecordId, SeqRange, SessionId};
 use crate::layer::cached::noting;
 use crate::scope::{Epoch, Scope};
-use crate::upkeep::Backlog;
+use crate::store::upkeep::Backlog;
 
-use super::memory::Inner;
-use super::scoped::Scoped;
+use super::handle::Scoped;
+use super::inner::Inner;
+use bounds::{ATTEMPTS, BATCH};
 use derived::Fall;
 use places::neighbourhoods;
 use receipt::{Draft, erasure};
 
 pub use receipt::{ForgetReceipt, StoreErasure, Unasked};
-
-/// How many rows are read, and how many ids are forgotten, together.
-const BATCH: usize = 256;
-
-/// How often a deletion that others outran is tried again.
-const ATTEMPTS: usize = 1_000;
 
 /// What is to be forgotten.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -212,7 +209,7 @@ impl Inner {
     /// Deletes items that truth does not hold from every index, in batches up to the first that fails.
     async fn delete_items(&self, scope: &Scope, items: &[ItemId]) -> Vec<(&'static str, Error)> {
         for batch in items.chunks(BATCH) {
-            let failures = self.delete_absent(scope, batch).await;
+            let (_, failures) = self.delete_absent(scope, batch).await;
             if !failures.is_empty() {
                 return failures;
             }

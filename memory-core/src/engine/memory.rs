@@ -1,84 +1,21 @@
 //! The handle of a whole memory. It has no data methods: data belongs to owners.
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
 use futures_util::future::join_all;
-use tokio::sync::Notify;
 use tokio::time::timeout;
 
-use crate::analysis::Analysis;
-use crate::chat::ChatStore;
-use crate::error::{Error, Result};
-use crate::id::{RecordId, SessionId};
-use crate::layer::CacheLayer;
-use crate::limits::Limits;
-use crate::model::{Summarizer, TokenCounter};
-use crate::record::RecordStore;
+use crate::error::Result;
 use crate::scope::Scope;
+use crate::store::chat::ChatStore;
+use crate::store::records::RecordStore;
+use crate::store::truth::Truth;
+use crate::store::upkeep::{Backlog, IndexName};
 use crate::stores::{StoreStatus, Stores};
-use crate::text::TextStore;
-use crate::time::{Clock, Timestamp};
-use crate::truth::Truth;
-use crate::upkeep::{Backlog, IndexName};
+use crate::time::Timestamp;
 
-use super::asked::Asked;
-use super::builder::{MemoryBuilder, WindowConfig};
-use super::given_up::GivenUpCounts;
-use super::index::{Index, Vectors};
-use super::scoped::Scoped;
-use super::turn::Turn;
+use super::builder::MemoryBuilder;
+use super::handle::Memory;
+use super::inner::Inner;
 use super::upkeep::{STEP, UpkeepReport};
-
-/// A memory: stores, indexes and the rules between them. Cheap to clone; `Send + Sync`.
-#[derive(Clone, Debug)]
-pub struct Memory {
-    pub(super) inner: Arc<Inner>,
-}
-
-#[derive(Debug)]
-pub(super) struct Inner {
-    /// All parts, as they are used.
-    pub(super) stores: Stores,
-    pub(super) chat: Truth<dyn ChatStore>,
-    pub(super) records: Truth<dyn RecordStore>,
-    /// Whether what is stored may only be read.
-    pub(super) only_reads: bool,
-    /// Of several by meaning the first one answers.
-    pub(super) indexes: Vec<Index>,
-    pub(super) cache: Option<Arc<CacheLayer>>,
-    pub(super) bare: Bare,
-    /// How long a search waits for an index.
-    pub(super) patience: Duration,
-    pub(super) analysis: Analysis,
-    pub(super) counter: Arc<dyn TokenCounter>,
-    pub(super) summarizer: Arc<dyn Summarizer>,
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) limits: Limits,
-    pub(super) window: WindowConfig,
-    pub(super) touch: bool,
-    /// Wakes the upkeep task after a write.
-    pub(super) changed: Notify,
-    /// The turn of the one upkeep pass of this process.
-    pub(super) turn: Turn,
-    /// Records that were returned and when, to be written down by upkeep.
-    pub(super) accessed: Mutex<Vec<(Scope, Vec<RecordId>, Timestamp)>>,
-    /// Sessions whose window was too full: a hint, renewed by the next append if it is lost.
-    pub(super) full: Mutex<BTreeSet<(Scope, SessionId)>>,
-    /// How many items were given up while their notes went on.
-    pub(super) given_up: GivenUpCounts,
-    /// Budgets that the store does not know of yet.
-    pub(super) asked: Asked,
-}
-
-/// Truth without the cache before it: read for all that decides a write, and for indexes. What a cache did not hear of is shown
-/// late for a while, but nothing is made of it that stays.
-#[derive(Debug)]
-pub(super) struct Bare {
-    pub(super) chat: Arc<dyn ChatStore>,
-    pub(super) records: Arc<dyn RecordStore>,
-}
 
 /// How far an index is.
 #[derive(Clone, Debug)]
@@ -107,29 +44,6 @@ impl Memory {
     /// Begins a memory over the stores that hold its truth.
     pub fn builder(chat: Truth<dyn ChatStore>, records: Truth<dyn RecordStore>) -> MemoryBuilder {
         MemoryBuilder::over(Stores { chat: Some(chat), records: Some(records), ..Stores::default() })
-    }
-
-    pub(super) fn from_inner(inner: Inner) -> Self {
-        Self { inner: Arc::new(inner) }
-    }
-
-    /// Returns the handle of one owner: the only way to data.
-    ///
-    /// A call without an owner does not compile:
-    /// ```compile_fail,E0061
-    /// # fn f(memory: memory_core::engine::Memory) {
-    /// memory.of();
-    /// # }
-    /// ```
-    /// and the memory itself has no data methods:
-    /// ```compile_fail,E0599
-    /// # async fn f(memory: memory_core::engine::Memory) {
-    /// memory.search(memory_core::engine::Search::new("who else is there")).await;
-    /// # }
-    /// ```
-    #[doc(alias = "MemoryManager")]
-    pub fn of(&self, scope: &Scope) -> Scoped {
-        Scoped::new(self.clone(), scope.clone())
     }
 
     /// Returns the present moment by the memory's clock, for new messages.
@@ -166,47 +80,7 @@ impl Memory {
     }
 }
 
-/// Returns the error for an index that truth cannot note anything for.
-pub(super) fn unbuilt() -> Error {
-    let what = "build this index: what is stored was opened for reading alone".to_owned();
-    Error::Unsupported { backend: "memory", what }
-}
-
 impl Inner {
-    /// Returns the index of this name, if it is open here.
-    pub(super) fn index(&self, name: &IndexName) -> Option<&Index> {
-        self.indexes.iter().find(|index| index.name == *name)
-    }
-
-    /// Returns the index by words.
-    pub(super) fn text(&self) -> Option<&Arc<dyn TextStore>> {
-        self.indexes.iter().find_map(Index::as_text)
-    }
-
-    /// Returns the index by meaning that answers.
-    pub(super) fn vectors(&self) -> Option<&Vectors> {
-        self.indexes.iter().find_map(Index::as_vectors)
-    }
-
-    /// Returns whether questions in words are answered by this index: it is not one beside another of its kind.
-    pub(super) fn answers(&self, index: &Index) -> bool {
-        self.indexes.iter().find(|other| other.part() == index.part()).is_some_and(|first| first.name == index.name)
-    }
-
-    /// Returns the indexes that hold nothing of what is stored, or not all, and never will.
-    pub(super) fn behind_for_ever(&self) -> impl Iterator<Item = &Index> {
-        self.indexes.iter().filter(|index| index.enlistment.is_none())
-    }
-
-    pub(super) async fn backlog(&self, index: &IndexName) -> Result<Backlog> {
-        if self.behind_for_ever().any(|behind| behind.name == *index) {
-            return Err(unbuilt());
-        }
-        let (chat, records) = (self.chat.upkeep(), self.records.upkeep());
-        let (chat, records) = tokio::try_join!(chat.backlog(index), records.backlog(index))?;
-        Ok(Backlog { pending: chat.pending + records.pending, dead: chat.dead + records.dead })
-    }
-
     /// Returns how each index is. Truth is asked once, for all of them, whether what it holds is noted.
     async fn status_of_indexes<F: Future<Output = Result<Backlog>>>(
         &self,
@@ -226,12 +100,6 @@ impl Inner {
             backlog,
         });
         indexes.collect()
-    }
-
-    pub(super) async fn backlog_of(&self, scope: &Scope, index: &IndexName) -> Result<Backlog> {
-        let (chat, records) = (self.chat.upkeep(), self.records.upkeep());
-        let (chat, records) = tokio::try_join!(chat.backlog_of(scope, index), records.backlog_of(scope, index))?;
-        Ok(Backlog { pending: chat.pending + records.pending, dead: chat.dead + records.dead })
     }
 
     /// Returns how far each index is behind for one owner.

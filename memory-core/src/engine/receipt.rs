@@ -2,10 +2,10 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::chat::Placement;
 use crate::error::Error;
 use crate::id::{ItemId, Seq};
 use crate::store::Durability;
+use crate::store::chat::Placement;
 
 /// A part of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -24,8 +24,6 @@ pub enum Stage {
     Records,
     /// Noting which records were returned.
     Touch,
-    /// Deleting ids from an index whose content is gone.
-    Clean,
     /// Summarising the oldest part of a window.
     Summary,
     /// Asking the cache; truth answered instead.
@@ -86,10 +84,26 @@ pub enum Reason {
     NoRoom,
     /// As many better candidates as were asked for came before it.
     BelowLimit,
-    /// Its content is gone, and its id was deleted from the index; or it no longer matches, and the index follows.
+    /// Its content is gone, and upkeep deletes its id from the index; or it no longer matches, and the index follows.
     Gone,
     /// Its content could not be read: a degraded stage says why.
     Unread,
+}
+
+/// The part of a context that a message stands in, in the order of the context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PartKind {
+    /// Instructions at the head of the session.
+    Instruction,
+    /// A summary of older messages.
+    Summary,
+    /// A message word for word.
+    History,
+    /// The block of recalled items.
+    Recalled,
+    /// What the person says now.
+    Query,
 }
 
 /// Something that went into a context.
@@ -99,7 +113,7 @@ pub struct Included {
     #[serde(serialize_with = "as_key")]
     pub item: ItemId,
     /// The part of the context it stands in.
-    pub part: super::PartKind,
+    pub part: PartKind,
     /// Its tokens; those of recalled items are counted with their block.
     pub tokens: u64,
     /// How the search found it, if it did; a message of the window may have been found too.

@@ -1,69 +1,34 @@
 //! The handle of one owner.
 
-use std::sync::{Arc, OnceLock, PoisonError};
+use std::sync::PoisonError;
 
-use crate::chat::{Fence, SessionState};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::filter::Filter;
 use crate::id::{MessageId, RecordId, SessionId};
 use crate::message::StoredMessage;
 use crate::record::StoredRecord;
-use crate::scope::{Epoch, Scope};
+use crate::store::chat::SessionState;
 
-use super::memory::{IndexStatus, Inner, Memory};
-use super::session::Session;
+use super::handle::Scoped;
+use super::memory::IndexStatus;
 
 /// Accesses that wait for upkeep at the most; later ones are not counted.
 const ACCESSES: usize = 10_000;
 
-/// One owner's memory. Cheap to clone; every call it makes names its owner.
-#[derive(Clone, Debug)]
-pub struct Scoped {
-    memory: Memory,
-    scope: Scope,
-    epoch: Arc<OnceLock<Epoch>>,
-}
-
 impl Scoped {
-    pub(super) fn new(memory: Memory, scope: Scope) -> Self {
-        Self { memory, scope, epoch: Arc::default() }
-    }
-
-    /// Returns the owner.
-    pub fn scope(&self) -> &Scope {
-        &self.scope
-    }
-
-    /// Returns the memory that this is a part of.
-    pub fn memory(&self) -> &Memory {
-        &self.memory
-    }
-
-    pub(super) fn inner(&self) -> &Inner {
-        &self.memory.inner
-    }
-
     /// Returns how far each index is behind for this owner: what other owners wrote does not count.
     pub async fn indexes(&self) -> Vec<IndexStatus> {
-        self.inner().indexes_of(&self.scope).await
-    }
-
-    /// Returns the handle of a session. No call is made; a session begins with its first message.
-    #[doc(alias = "BufferMemory")]
-    #[doc(alias = "ChatMemoryBuffer")]
-    #[doc(alias = "ChatSummaryMemoryBuffer")]
-    pub fn session(&self, id: &SessionId) -> Session {
-        Session::new(self.clone(), id.clone())
+        self.inner().indexes_of(self.scope()).await
     }
 
     /// Returns up to `limit` sessions after the session `after`, in the order of their ids.
     pub async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<SessionState>> {
-        self.inner().chat.store().sessions(&self.scope, after, limit).await
+        self.inner().chat.store().sessions(self.scope(), after, limit).await
     }
 
     /// Returns the records with these ids, in order; absent ids are skipped.
     pub async fn get(&self, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
-        self.inner().records.store().get(&self.scope, ids).await
+        self.inner().records.store().get(self.scope(), ids).await
     }
 
     /// Returns up to `limit` records after the id `after` that match `filter`, in the order of their ids.
@@ -71,7 +36,7 @@ impl Scoped {
     /// Expired and superseded records are among them unless the filter says otherwise: [`Filter::current`].
     pub async fn records(&self, filter: &Filter, after: Option<RecordId>, limit: usize) -> Result<Vec<StoredRecord>> {
         filter.check(&self.inner().limits)?;
-        self.inner().records.store().scan(&self.scope, filter, after, limit).await
+        self.inner().records.store().scan(self.scope(), filter, after, limit).await
     }
 
     /// Stores records as they were exported, with versions and access statistics.
@@ -81,24 +46,24 @@ impl Scoped {
     /// if a version or count is larger than [`StoredRecord::check_numbers`] lets be.
     pub async fn restore(&self, rows: &[StoredRecord]) -> Result<()> {
         rows.iter().try_for_each(|row| self.inner().limits.check_stored(row))?;
-        self.inner().records.store().restore(&self.scope, rows).await?;
+        self.inner().records.store().restore(self.scope(), rows).await?;
         self.inner().changed.notify_one();
         Ok(())
     }
 
     /// Returns the messages with these ids, in order; absent and forgotten ids are skipped.
     pub async fn messages(&self, ids: &[MessageId]) -> Result<Vec<StoredMessage>> {
-        Ok(self.inner().chat.store().get(&self.scope, ids).await?.messages)
+        Ok(self.inner().chat.store().get(self.scope(), ids).await?.messages)
     }
 
     /// Returns the records with these ids as truth holds them now, whatever a cache says.
     pub(super) async fn stored(&self, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
-        self.inner().bare.records.get(&self.scope, ids).await
+        self.inner().bare.records.get(self.scope(), ids).await
     }
 
     /// Returns the messages with these ids as truth holds them now, whatever a cache says.
     pub(super) async fn said(&self, ids: &[MessageId]) -> Result<Vec<StoredMessage>> {
-        Ok(self.inner().bare.chat.get(&self.scope, ids).await?.messages)
+        Ok(self.inner().bare.chat.get(self.scope(), ids).await?.messages)
     }
 
     /// Notes records as accessed now. A hint: it is written down by upkeep, and lost if the process ends before.
@@ -110,18 +75,7 @@ impl Scoped {
         let now = inner.clock.now();
         let mut accessed = inner.accessed.lock().unwrap_or_else(PoisonError::into_inner);
         if accessed.len() < ACCESSES {
-            accessed.push((self.scope.clone(), records, now));
+            accessed.push((self.scope().clone(), records, now));
         }
-    }
-
-    /// Returns the fence of the owner's records, which writes of records carry.
-    ///
-    /// # Errors
-    /// `Fenced` if the owner was erased since this handle asked first.
-    pub(super) async fn fence(&self) -> Result<Fence> {
-        let fence = self.inner().records.store().fence(&self.scope).await?;
-        // Not under a lock: a caller who does not poll would keep it from all others.
-        let epoch = *self.epoch.get_or_init(|| fence.epoch);
-        if fence.epoch == epoch { Ok(fence) } else { Err(Error::Fenced) }
     }
 }

@@ -1,41 +1,17 @@
 //! A conversation of one owner: appending and reading.
 
-use std::sync::{Arc, OnceLock};
-
-use crate::chat::{Append, Compaction, Fence, Page, SessionState, Slice};
 use crate::error::{Error, Result};
-use crate::id::{MessageId, SessionId};
+use crate::id::MessageId;
 use crate::message::{Message, StoredMessage};
 use crate::model::CounterId;
+use crate::store::chat::{Append, Compaction, Page, SessionState, Slice};
 
 use super::careful::Careful;
 use super::counted::{measure, recount};
+use super::handle::Session;
 use super::receipt::AppendReceipt;
-use super::scoped::Scoped;
-
-/// A conversation. Cheap to clone; opened without a call.
-#[derive(Clone, Debug)]
-pub struct Session {
-    scoped: Scoped,
-    id: SessionId,
-    fence: Arc<OnceLock<Fence>>,
-}
 
 impl Session {
-    pub(super) fn new(scoped: Scoped, id: SessionId) -> Self {
-        Self { scoped, id, fence: Arc::default() }
-    }
-
-    /// Returns the session's id.
-    pub fn id(&self) -> &SessionId {
-        &self.id
-    }
-
-    /// Returns the owner's handle.
-    pub fn scoped(&self) -> &Scoped {
-        &self.scoped
-    }
-
     /// Appends messages, all or none, oldest first, and returns where they stand and how safe they are.
     ///
     /// Tokens are counted here, once. A message whose id is stored already with equal content is left as it is, so a
@@ -48,7 +24,7 @@ impl Session {
     #[doc(alias = "add_message")]
     #[doc(alias = "add_to_agent")]
     pub async fn append(&self, messages: Vec<Message>) -> Result<AppendReceipt> {
-        let inner = self.scoped.inner();
+        let inner = self.scoped().inner();
         if messages.len() > inner.limits.messages {
             return Err(Error::invalid(format!("an append holds at most {} messages", inner.limits.messages)));
         }
@@ -57,9 +33,9 @@ impl Session {
         let messages = counter.verdict(measured.collect::<Result<Vec<_>>>())?;
         let tokens = sum(messages.iter().map(|new| new.tokens));
         let fence = Some(self.fence().await?);
-        let batch = Append { fence, asked: inner.asked.take(self.scoped.scope(), &self.id), messages };
-        let appended = inner.chat.store().append(self.scoped.scope(), &self.id, &batch).await?;
-        inner.note_if_full(self.scoped.scope(), &self.id, &appended.state);
+        let batch = Append { fence, asked: inner.asked.take(self.scoped().scope(), self.id()), messages };
+        let appended = inner.chat.store().append(self.scoped().scope(), self.id(), &batch).await?;
+        inner.note_if_full(self.scoped().scope(), self.id(), &appended.state);
         inner.changed.notify_one();
         Ok(AppendReceipt {
             placements: appended.placements,
@@ -74,11 +50,11 @@ impl Session {
     #[doc(alias = "get_all")]
     #[doc(alias = "get_messages")]
     pub async fn read(&self, page: &Page) -> Result<Slice> {
-        let inner = self.scoped.inner();
+        let inner = self.scoped().inner();
         if let Some(filter) = &page.filter {
             filter.check(&inner.limits)?;
         }
-        inner.chat.store().read(self.scoped.scope(), &self.id, page).await
+        inner.chat.store().read(self.scoped().scope(), self.id(), page).await
     }
 
     /// Returns the session's counters.
@@ -94,7 +70,7 @@ impl Session {
     /// # Errors
     /// `Invalid` for a row beyond the limits, `Conflict` if a number is taken by another message or would leave a gap.
     pub async fn restore(&self, rows: &[StoredMessage]) -> Result<AppendReceipt> {
-        let inner = self.scoped.inner();
+        let inner = self.scoped().inner();
         rows.iter().try_for_each(|row| inner.limits.check_row(row))?;
         let counter = Careful::new(&inner.counter);
         let own = CounterId::of(&counter);
@@ -102,7 +78,7 @@ impl Session {
         rows.iter_mut().filter(|row| row.counter == own).for_each(|row| row.counter = CounterId::UNKNOWN);
         recount(rows.iter_mut().filter(|row| row.counter.is_unknown()), &counter);
         counter.verdict(Ok(()))?;
-        let restored = inner.chat.store().restore(self.scoped.scope(), &self.id, &rows).await?;
+        let restored = inner.chat.store().restore(self.scoped().scope(), self.id(), &rows).await?;
         inner.changed.notify_one();
         Ok(AppendReceipt {
             placements: restored.placements,
@@ -120,19 +96,10 @@ impl Session {
     /// `Conflict` if the summary is archived itself, behind another one: undo that first.
     pub async fn unfold(&self, summary: MessageId) -> Result<SessionState> {
         let change = Compaction::Unfold { summary };
-        let state = self.scoped.inner().chat.store().compact(self.scoped.scope(), &self.id, &change).await?;
+        let state = self.scoped().inner().chat.store().compact(self.scoped().scope(), self.id(), &change).await?;
         // Nobody could tell later that they hold words of the messages.
-        self.scoped.forget_derived(summary).await?;
+        self.scoped().forget_derived(summary).await?;
         Ok(state)
-    }
-
-    async fn fence(&self) -> Result<Fence> {
-        if let Some(fence) = self.fence.get() {
-            return Ok(*fence);
-        }
-        let fence = self.state().await?.fence;
-        // Not under a lock: a caller who does not poll would keep it from all others.
-        Ok(*self.fence.get_or_init(|| fence))
     }
 }
 

@@ -1,5 +1,19 @@
 //! Upkeep: indexes follow truth, expired records go, full windows are summarised. Resumable at any point.
 
+mod clean;
+mod document;
+mod enlist;
+mod isolate;
+mod pass;
+mod project;
+mod report;
+mod retire;
+mod seen;
+mod sight;
+mod stretch;
+mod summarise;
+mod verify;
+
 use std::pin::pin;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -9,63 +23,16 @@ use tokio::task::JoinHandle;
 
 use crate::error::{Error, Result};
 use crate::model::apart;
-use crate::scope::Scope;
-use crate::text::Rejected;
 
-use super::given_up::GivenUp;
-use super::memory::{Inner, Memory};
+use super::handle::Memory;
+use super::inner::Inner;
+
+pub use report::UpkeepReport;
 
 /// The task wakes at least so often, for what expires and what is to be tried again.
 const IDLE: Duration = Duration::from_secs(30);
 /// How long a step of upkeep may go on when it is to end.
 pub(super) const STEP: Duration = Duration::from_secs(10);
-/// Items that a report names at the most.
-const NAMED: usize = 100;
-
-/// What a pass of upkeep did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct UpkeepReport {
-    /// Entries put into indexes.
-    pub indexed: usize,
-    /// Entries that an index or its model refused, or never made in several attempts; their items are found by other
-    /// indexes only.
-    pub rejected: usize,
-    /// Which these are, a hundred at the most.
-    pub given_up: Vec<GivenUp>,
-    /// Notes that failed and will be tried again.
-    pub retried: usize,
-    /// Notes given up.
-    pub dead: usize,
-    /// Entries deleted from indexes because what they were made of is not stored any more: they came too late.
-    pub cleaned: usize,
-    /// Expired records deleted.
-    pub expired: u64,
-    /// Windows whose oldest part was summarised.
-    pub summarised: usize,
-    /// Summaries to which numbers, ids and names were added that the summariser had left out.
-    pub completed: usize,
-    /// Summaries that were no good, so that an extract stands in their place; what was wrong is among the failures.
-    pub replaced: usize,
-    /// What failed: errors with their causes, one line each without payload, each once.
-    pub failures: Vec<String>,
-}
-
-impl UpkeepReport {
-    pub(super) fn give_up(&mut self, scope: &Scope, rejected: &Rejected) {
-        if self.given_up.len() < NAMED {
-            let why = rejected.error.with_causes();
-            self.given_up.push(GivenUp { scope: scope.clone(), item: rejected.item.clone(), why });
-        }
-    }
-
-    pub(super) fn fail(&mut self, error: &Error) {
-        let why = error.with_causes();
-        if !self.failures.contains(&why) {
-            self.failures.push(why);
-        }
-    }
-}
-
 /// The upkeep of a memory as a task. Dropping it stops the task after the step under way.
 #[derive(Debug)]
 pub struct UpkeepTask {

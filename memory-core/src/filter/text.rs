@@ -13,6 +13,7 @@
 //! `x < 6`, and what has no next value, as `speaker <= b`, is `speaker < b or speaker = b`.
 
 mod lexer;
+mod names;
 mod parser;
 mod printer;
 #[cfg(test)]
@@ -21,62 +22,9 @@ mod tests;
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Field, Filter};
+use super::Filter;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-
-/// The fields but for the metadata, by name.
-const FIELDS: [(&str, Field); 16] = [
-    ("unit", Field::Unit),
-    ("session", Field::Session),
-    ("seq", Field::Seq),
-    ("role", Field::Role),
-    ("speaker", Field::Speaker),
-    ("agent", Field::Agent),
-    ("run", Field::Run),
-    ("kind", Field::Kind),
-    ("tag", Field::Tag),
-    ("trust", Field::Trust),
-    ("source", Field::Source),
-    ("at", Field::At),
-    ("expires_at", Field::ExpiresAt),
-    ("valid_from", Field::ValidFrom),
-    ("valid_to", Field::ValidTo),
-    ("superseded_at", Field::SupersededAt),
-];
-
-/// What stands before the key of a value of the metadata.
-const METADATA: &str = "meta.";
-
-/// What values a field has, and so how they are written.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Text,
-    Number,
-    Trust,
-    Time,
-    Any,
-}
-
-impl Kind {
-    fn of(field: &Field) -> Self {
-        match field {
-            Field::Unit
-            | Field::Session
-            | Field::Role
-            | Field::Speaker
-            | Field::Agent
-            | Field::Run
-            | Field::Kind
-            | Field::Tag
-            | Field::Source => Self::Text,
-            Field::Seq => Self::Number,
-            Field::Trust => Self::Trust,
-            Field::At | Field::ExpiresAt | Field::ValidFrom | Field::ValidTo | Field::SupersededAt => Self::Time,
-            Field::Metadata(_) => Self::Any,
-        }
-    }
-}
 
 impl Filter {
     /// Parses the text form, within `limits`: `role = user and at >= 2024-01-01 and tag in (a, b)`.

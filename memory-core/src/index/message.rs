@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use crate::analysis::Analysis;
-use crate::chat::SessionState;
 use crate::fields::Fields;
 use crate::id::{ItemId, Seq, SeqRange};
-use crate::index::{Changes, searched_text, session_version};
 use crate::message::{Message, StoredMessage};
-use crate::text::{Term, TextEntry};
+use crate::store::chat::SessionState;
+use crate::store::text::{Term, TextEntry};
+
+use super::changes::Changes;
+use super::version::session_version;
 
 /// How much the terms of the messages one and two places away count beside own ones.
 const NEIGHBOUR_WEIGHTS: [f32; 2] = [0.4, 0.15];
@@ -40,6 +42,14 @@ pub fn message_entries(analysis: &Analysis, rows: &[StoredMessage], state: &Sess
         last: Seq(range.last.0.saturating_add(NEIGHBOURS)),
     };
     entries(&analyse(analysis, rows.iter().filter(|row| near_range.contains(row.seq))), state, range)
+}
+
+/// Returns what is searched of a message: `Speaker: text`, or the text alone where nobody is named.
+pub fn searched_text(message: &Message) -> String {
+    match &message.speaker {
+        Some(speaker) => format!("{speaker}: {}", message.text()),
+        None => message.text(),
+    }
 }
 
 /// Analyses messages. Summaries are left out.

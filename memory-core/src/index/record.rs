@@ -5,7 +5,7 @@ use crate::fields::Fields;
 use crate::id::{ItemId, Version};
 use crate::record::StoredRecord;
 use crate::scope::Epoch;
-use crate::text::TextEntry;
+use crate::store::text::TextEntry;
 
 /// Returns the entry of a record: the terms of its text, at its version.
 pub fn record_entry(analysis: &Analysis, stored: &StoredRecord, epoch: Epoch) -> TextEntry {

@@ -3,28 +3,15 @@
 use std::collections::BTreeMap;
 
 use crate::analysis::Analysis;
-use crate::chat::SessionState;
 use crate::fields::Fields;
 use crate::id::{ItemId, Seq, SeqRange};
-use crate::index::{Changes, session_version};
 use crate::message::StoredMessage;
-use crate::text::{Term, TextEntry};
+use crate::store::chat::SessionState;
+use crate::store::text::{Term, TextEntry};
 
+use super::changes::Changes;
 use super::message::{Analysed, analyse};
-
-/// How many numbers a span covers.
-pub const SPAN_MESSAGES: u64 = 64;
-
-/// Returns the number of the span in which the message `seq` stands: messages 1 to 64 stand in span 0.
-pub fn span_of(seq: Seq) -> u32 {
-    u32::try_from(seq.0.saturating_sub(1) / SPAN_MESSAGES).unwrap_or(u32::MAX)
-}
-
-/// Returns the stretch of the session that the span `number` covers.
-pub fn span_range(number: u32) -> SeqRange {
-    let first = u64::from(number) * SPAN_MESSAGES + 1;
-    SeqRange { first: Seq(first), last: Seq(first + SPAN_MESSAGES - 1) }
-}
+use super::version::{session_version, span_of, span_range};
 
 /// Returns what a text index must do for the spans of one session that `range` touches.
 ///

@@ -4,12 +4,15 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::analysis::Analysis;
-use crate::chat::{Fence, SessionState};
+use crate::id::ItemId;
 use crate::id::{MessageId, Seq, SeqRange, SessionId};
+use crate::message::Message;
 use crate::message::{Role, StoredMessage};
 use crate::model::CounterId;
 use crate::record::{Record, StoredRecord};
 use crate::scope::Epoch;
+use crate::store::chat::{Fence, SessionState};
+use crate::store::text::TextEntry;
 use crate::time::Timestamp;
 
 fn session() -> SessionId {
@@ -125,7 +128,7 @@ fn a_deleted_generation_stands_between_what_it_was_and_what_came_after() {
         changes.puts.into_iter().map(|entry| entry.version).collect::<Vec<_>>()
     };
     for before in [0, 1, 700, 1_023, 1_024, 5_000] {
-        let after = crate::chat::revision_after_deletion(before);
+        let after = crate::store::chat::revision_after_deletion(before);
         let through = deleted_version(&state(after, 64)).unwrap();
         assert!(versions(before).into_iter().all(|version| version <= through));
         assert!(versions(after).into_iter().all(|version| version > through));

@@ -22,82 +22,27 @@
 
 mod doubts;
 mod item;
+mod layer;
 mod notes;
 mod query;
 mod shelf;
 mod stores;
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
-use crate::cache::Cache;
-use crate::chat::ChatStore;
 use crate::message::StoredMessage;
-use crate::record::{RecordStore, StoredRecord};
-use crate::scope::{Epoch, Scope};
-use crate::truth::Truth;
+use crate::record::StoredRecord;
+use crate::store::chat::ChatStore;
+use crate::store::records::RecordStore;
+use crate::store::truth::Truth;
 
-use doubts::Doubts;
+pub use layer::{CacheLayer, CachePolicy};
 pub(crate) use notes::noting;
 pub(crate) use query::embed;
 use shelf::Shelf;
 use stores::Cached;
 
-/// Owners that something is remembered of at the most.
-const OWNERS: usize = 10_000;
-
-/// What is cached, and for how long.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CachePolicy {
-    /// How long messages and records are kept. Default one minute.
-    pub ttl: Duration,
-    /// How long vectors of queries are kept. Default one hour.
-    pub vectors_ttl: Duration,
-    /// The largest item that is kept, in bytes. Default 64 KiB.
-    pub largest: usize,
-}
-
-impl Default for CachePolicy {
-    fn default() -> Self {
-        Self { ttl: Duration::from_secs(60), vectors_ttl: Duration::from_secs(3_600), largest: 64 << 10 }
-    }
-}
-
-impl CachePolicy {
-    /// Sets how long messages and records are kept.
-    #[must_use]
-    pub fn with_ttl(mut self, ttl: Duration) -> Self {
-        self.ttl = ttl;
-        self
-    }
-
-    /// Sets how long vectors of queries are kept.
-    #[must_use]
-    pub fn with_vectors_ttl(mut self, ttl: Duration) -> Self {
-        self.vectors_ttl = ttl;
-        self
-    }
-}
-
-/// A cache as a layer: puts itself before truth stores, and keeps vectors of queries.
-#[derive(Debug)]
-pub struct CacheLayer {
-    cache: Arc<dyn Cache>,
-    policy: CachePolicy,
-    /// The epochs that truth told last: a guess, checked against truth whenever it matters.
-    epochs: Mutex<HashMap<Scope, Epoch>>,
-    /// The owners of whom the cache may hold what a write could not take back.
-    doubts: Mutex<Doubts>,
-}
-
 impl CacheLayer {
-    /// Returns the layer over `cache`.
-    pub fn new(cache: Arc<dyn Cache>, policy: CachePolicy) -> Arc<Self> {
-        Arc::new(Self { cache, policy, epochs: Mutex::default(), doubts: Mutex::default() })
-    }
-
     /// Puts the cache before a conversation store.
     pub fn chat(self: &Arc<Self>, truth: Truth<dyn ChatStore>) -> Truth<dyn ChatStore> {
         let shelf = Shelf::<StoredMessage>::new(Arc::clone(self), Arc::clone(truth.upkeep()));
@@ -108,29 +53,5 @@ impl CacheLayer {
     pub fn records(self: &Arc<Self>, truth: Truth<dyn RecordStore>) -> Truth<dyn RecordStore> {
         let shelf = Shelf::<StoredRecord>::new(Arc::clone(self), Arc::clone(truth.upkeep()));
         truth.layered(|inner| Arc::new(Cached::new(inner, shelf)))
-    }
-
-    pub(crate) fn cache(&self) -> &Arc<dyn Cache> {
-        &self.cache
-    }
-
-    fn guess(&self, scope: &Scope) -> Epoch {
-        self.epochs.lock().unwrap_or_else(PoisonError::into_inner).get(scope).copied().unwrap_or_default()
-    }
-
-    fn learn(&self, scope: &Scope, epoch: Epoch) {
-        let mut epochs = self.epochs.lock().unwrap_or_else(PoisonError::into_inner);
-        if epoch == Epoch::default() {
-            epochs.remove(scope);
-            return;
-        }
-        if epochs.len() >= OWNERS && !epochs.contains_key(scope) {
-            epochs.clear();
-        }
-        epochs.insert(scope.clone(), epoch);
-    }
-
-    fn doubts(&self) -> MutexGuard<'_, Doubts> {
-        self.doubts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -21,12 +21,12 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout_at};
 
-use crate::chat::ChatStore;
 use crate::error::{Cause, Error, Result, Transience};
-use crate::record::RecordStore;
 use crate::scope::Scope;
+use crate::store::chat::ChatStore;
+use crate::store::records::RecordStore;
+use crate::store::truth::Truth;
 use crate::time::Clock;
-use crate::truth::Truth;
 
 use breaker::Outcome;
 use budget::{Budget, Dice};

@@ -4,6 +4,7 @@
 //! They become [`Block::ToolCall`](super::Block::ToolCall) and [`Block::ToolResult`](super::Block::ToolResult), so that a
 //! context keeps them together whichever dialect they came in. Blocks that are unknown are kept as they are.
 
+mod names;
 mod read;
 #[cfg(test)]
 mod tests;
@@ -15,23 +16,8 @@ use serde_json::Value;
 use super::{Block, Defaults, Message, Slot};
 use crate::error::Result;
 
+pub(super) use names::{CALL, THINKING, is_own};
 pub(crate) use turns::conversation;
-
-/// The type of a call, which its [`super::Block::ToolCall`] keeps.
-pub(super) const CALL: &str = "tool_use";
-/// The type of a result.
-pub(super) const RESULT: &str = "tool_result";
-/// The type of a piece of reasoning, and the member that holds its words.
-pub(super) const THINKING: &str = "thinking";
-/// The types of pieces that are media.
-pub(super) const MEDIA: [&str; 2] = ["image", "document"];
-/// The types of pieces that no other dialect has.
-const OWN: [&str; 7] = [CALL, RESULT, THINKING, "redacted_thinking", "image", "document", "server_tool_use"];
-
-/// Returns whether no other dialect has pieces of the type `kind`.
-pub(super) fn is_own(kind: &str) -> bool {
-    OWN.contains(&kind)
-}
 
 /// Returns a piece that was kept as it came, in an earlier version or by a caller, as the block that it is.
 pub(super) fn typed(block: Block) -> Block {

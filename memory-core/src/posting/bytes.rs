@@ -1,6 +1,8 @@
 //! Numbers of varying length, and a reader that never reads past the end.
 
-use super::Damaged;
+/// Bytes that no writer of ours has made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Damaged;
 
 /// Appends `number`, 7 bits a byte, low bits first.
 pub(super) fn put_number(out: &mut Vec<u8>, mut number: u64) {

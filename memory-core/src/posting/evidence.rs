@@ -1,7 +1,7 @@
 //! What a search has seen: for each document with a term of the query, how often it holds which.
 
 use crate::rank::{Bm25, TermWeights};
-use crate::text::Term;
+use crate::store::text::Term;
 
 use super::{Candidate, Counts, Damaged, Document, Posting, visit_terms};
 

@@ -1,7 +1,7 @@
 //! From an entry to the bytes of its terms.
 
 use crate::error::Error;
-use crate::text::{Rejected, TextEntry};
+use crate::store::text::{Rejected, TextEntry};
 
 use super::{Counts, encode_terms};
 

@@ -1,6 +1,6 @@
 //! BM25F over the evidence of a text store.
 
-use crate::text::TextHits;
+use crate::store::text::TextHits;
 
 /// The parameters of BM25.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{BACKEND, Shared, erased, health};
-use crate::blackboard::{Blackboard, BlackboardEntry, BlackboardStats, BoardHit, BoardQuery, Posted};
 use crate::error::{Error, Result};
 use crate::scope::{Epoch, Scope};
+use crate::store::blackboard::{Blackboard, BlackboardEntry, BlackboardStats, BoardHit, BoardQuery, Posted};
 use crate::store::{Erased, Health, Store};
 use crate::time::Clock;
 use crate::vector::normalise;

@@ -10,9 +10,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::{BACKEND, Shared, erased, health};
-use crate::cache::Cache;
 use crate::error::{Error, Result};
 use crate::scope::{Epoch, Scope};
+use crate::store::cache::Cache;
 use crate::store::{Erased, Health, Store};
 use crate::time::{Clock, Timestamp};
 

@@ -15,17 +15,19 @@ use async_trait::async_trait;
 
 use super::notes::{Mark, Notes};
 use super::{BACKEND, Shared, erased, health};
-use crate::chat::{Append, Appended, ChatStore, Compaction, Found, Page, Placement, Redacted, SessionState, Slice};
 use crate::error::Result;
 use crate::id::{MessageId, Seq, SeqRange, SessionId};
 use crate::message::StoredMessage;
 use crate::plan::chat::{Restoration, Restored};
 use crate::scope::{Epoch, Scope};
+use crate::store::chat::{
+    Append, Appended, ChatStore, Compaction, Found, Page, Placement, Redacted, SessionState, Slice,
+};
 use crate::store::{Durability, Erased, Health, Store};
 
 use owner::Owner;
 
-/// Conversations in this process: [`ChatStore`] and [`crate::upkeep::Upkeep`].
+/// Conversations in this process: [`ChatStore`] and [`crate::store::upkeep::Upkeep`].
 #[derive(Debug, Default)]
 pub struct MemChat {
     state: Shared<State>,

@@ -8,12 +8,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use async_trait::async_trait;
 
 use super::Shared;
-use crate::chat::Append;
 use crate::error::{Error, Result};
 use crate::id::SessionId;
-use crate::journal::{Journal, Queued, Rejection};
 use crate::scope::Scope;
 use crate::store::Durability;
+use crate::store::chat::Append;
+use crate::store::journal::{Journal, Queued, Rejection};
 
 /// A journal in this process.
 #[derive(Debug)]

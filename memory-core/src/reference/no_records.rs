@@ -2,16 +2,17 @@
 
 use async_trait::async_trait;
 
-use crate::chat::{ChatStore, Fence};
 use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::id::RecordId;
-use crate::record::{RecordBatch, RecordStore, StoredRecord};
+use crate::record::StoredRecord;
 use crate::scope::{Epoch, Scope};
+use crate::store::chat::{ChatStore, Fence};
+use crate::store::records::{RecordBatch, RecordStore};
+use crate::store::truth::Truth;
+use crate::store::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Upkeep};
 use crate::store::{Durability, Erased, ErasureLevel, Health, Store};
 use crate::time::Timestamp;
-use crate::truth::Truth;
-use crate::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Upkeep};
 
 /// Holds no records: there is nothing to find, and a put is `Unsupported`. Its epochs are those of the conversations.
 #[derive(Debug)]

@@ -1,79 +1,20 @@
 //! Notes of what is still to be indexed, as both truth stores keep them.
 
 mod queue;
+mod row;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 
-use crate::id::{Seq, SessionId};
+use crate::id::SessionId;
 use crate::scope::{Epoch, Scope};
+use crate::store::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Target};
 use crate::time::Timestamp;
-use crate::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Target};
 
 use queue::Queue;
 
-/// What happened to the target of a note.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Mark {
-    /// Messages were added behind all others.
-    Appended { from: Seq, upto: Seq },
-    /// Messages that an index may hold already have changed.
-    Changed { from: Seq, upto: Seq },
-    /// The session was deleted.
-    Emptied,
-    /// The record has this version now; `gone` if that is its deletion.
-    Versioned { version: u64, gone: bool },
-    /// The owner's erasure has begun.
-    Buried,
-}
-
-impl Mark {
-    fn range(self) -> (Seq, Seq) {
-        match self {
-            Self::Appended { from, upto } | Self::Changed { from, upto } => (from, upto),
-            Self::Emptied => (Seq(1), Seq(0)),
-            Self::Versioned { version, .. } => (Seq(version), Seq(version)),
-            Self::Buried => (Seq(0), Seq(0)),
-        }
-    }
-
-    fn is_gone(self) -> bool {
-        matches!(self, Self::Emptied | Self::Versioned { gone: true, .. })
-    }
-}
-
-#[derive(Debug)]
-struct Row {
-    epoch: Epoch,
-    from: Seq,
-    upto: Seq,
-    stamp: u64,
-    attempts: u32,
-    gone: bool,
-    /// Its place in the queue; none once it was given up.
-    place: Option<(Timestamp, u64)>,
-}
-
-impl Row {
-    /// Takes in what happened; `stamp` is a number never used before.
-    fn take(&mut self, epoch: Epoch, mark: Mark, stamp: u64) {
-        let (from, upto) = mark.range();
-        self.epoch = epoch;
-        match mark {
-            Mark::Appended { .. } => {
-                (self.from, self.upto) = (self.from.min(from), self.upto.max(upto));
-                return;
-            }
-            Mark::Changed { .. } => (self.from, self.upto) = (self.from.min(from), self.upto.max(upto)),
-            Mark::Emptied | Mark::Versioned { .. } | Mark::Buried => {
-                (self.from, self.upto) = (from, upto);
-                self.gone = mark.is_gone();
-            }
-        }
-        self.stamp = stamp;
-    }
-}
+pub(super) use row::Mark;
 
 /// How far what was stored before an index was enlisted is noted for it.
 #[derive(Debug)]

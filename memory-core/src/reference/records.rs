@@ -11,19 +11,20 @@ use async_trait::async_trait;
 
 use super::notes::{Mark, Notes};
 use super::{BACKEND, Shared, erased, health};
-use crate::chat::Fence;
 use crate::error::Result;
 use crate::filter::Filter;
 use crate::id::RecordId;
-use crate::record::{RecordBatch, RecordStore, StoredRecord};
+use crate::record::StoredRecord;
 use crate::scope::{Epoch, Scope};
+use crate::store::chat::Fence;
+use crate::store::records::{RecordBatch, RecordStore};
+use crate::store::upkeep::Target;
 use crate::store::{Erased, Health, Store};
 use crate::time::Timestamp;
-use crate::upkeep::Target;
 
 use owner::Owner;
 
-/// Records in this process: [`RecordStore`] and [`crate::upkeep::Upkeep`].
+/// Records in this process: [`RecordStore`] and [`crate::store::upkeep::Upkeep`].
 #[derive(Debug, Default)]
 pub struct MemRecords {
     state: Shared<State>,

@@ -15,9 +15,9 @@ use super::{BACKEND, erased, health};
 use crate::error::{Error, Result};
 use crate::id::{ItemId, SessionId, Unit, Version};
 use crate::scope::{Epoch, Scope};
+use crate::store::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
+use crate::store::upkeep::Incarnation;
 use crate::store::{Erased, Health, Store};
-use crate::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
-use crate::upkeep::Incarnation;
 
 use postings::{Document, Postings};
 

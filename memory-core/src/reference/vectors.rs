@@ -14,10 +14,11 @@ use crate::error::{Error, Result};
 use crate::fields::Fields;
 use crate::id::{ItemId, SessionId, Unit, Version};
 use crate::scope::{Epoch, Scope};
+use crate::store::text::{Deletion, Rejected, Visibility};
+use crate::store::upkeep::Incarnation;
+use crate::store::vectors::{VectorEntry, VectorHit, VectorQuery, VectorStore};
 use crate::store::{Erased, Health, Store};
-use crate::text::{Deletion, Rejected, Visibility};
-use crate::upkeep::Incarnation;
-use crate::vector::{EmbeddingSpace, Partition, VectorEntry, VectorHit, VectorQuery, VectorStore, normalise};
+use crate::vector::{EmbeddingSpace, Partition, normalise};
 
 /// A vector index in this process: every vector of an owner is looked at, and nothing of other owners.
 ///

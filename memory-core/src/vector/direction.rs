@@ -1,6 +1,7 @@
 //! What is sought, for stores that look at vectors one by one.
 
-use super::dot::{Lanes, dot};
+use super::dot::dot;
+use super::lanes::Lanes;
 use super::{Similarity, normalise};
 
 /// A direction to compare vectors with. Gives the very numbers of [`super::Partition::search`].

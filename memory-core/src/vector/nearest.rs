@@ -5,7 +5,7 @@ use std::cmp::{Ordering, Reverse};
 use crate::filter::Filter;
 use crate::vector::Similarity;
 
-use super::partition::{Entry, Partition};
+use super::entries::{Entries, Entry};
 
 /// A piece that may be an answer.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,7 @@ pub(super) struct Found {
 /// The filter is asked only about pieces that would be kept: the result is that of filtering first.
 #[derive(Debug)]
 pub(super) struct Nearest<'a> {
-    partition: &'a Partition,
+    entries: &'a Entries,
     filter: &'a Filter,
     limit: usize,
     /// The best of what was seen, and some more.
@@ -30,9 +30,9 @@ pub(super) struct Nearest<'a> {
 }
 
 impl<'a> Nearest<'a> {
-    pub(super) fn new(partition: &'a Partition, filter: &'a Filter, limit: usize, floor: Option<Similarity>) -> Self {
+    pub(super) fn new(entries: &'a Entries, filter: &'a Filter, limit: usize, floor: Option<Similarity>) -> Self {
         let least = floor.map_or(-1.0, Similarity::value);
-        Self { partition, filter, limit: limit.max(1), found: Vec::new(), least }
+        Self { entries, filter, limit: limit.max(1), found: Vec::new(), least }
     }
 
     /// Returns how many items are kept.
@@ -49,7 +49,7 @@ impl<'a> Nearest<'a> {
     /// Takes in a row with its scalar product.
     pub(super) fn offer(&mut self, row: usize, product: f32) {
         let similarity = cosine(product);
-        let Some((slot, piece, entry)) = self.partition.holder(row) else { return };
+        let Some((slot, piece, entry)) = self.entries.holder(row) else { return };
         if similarity < self.least || !self.filter.matches(&entry.fields) {
             return;
         }
@@ -62,15 +62,15 @@ impl<'a> Nearest<'a> {
 
     /// Lets go of what is not kept, and so knows what is near enough.
     pub(super) fn cut(&mut self) {
-        if self.partition.has_pieces() {
+        if self.entries.has_pieces() {
             self.found.sort_unstable_by(|a, b| a.slot.cmp(&b.slot).then_with(|| by_piece(a, b)));
             self.found.dedup_by_key(|found| found.slot);
         }
         if self.found.len() < self.limit {
             return;
         }
-        let partition = self.partition;
-        let (_, last, _) = self.found.select_nth_unstable_by(self.limit - 1, |a, b| order(partition, a, b));
+        let entries = self.entries;
+        let (_, last, _) = self.found.select_nth_unstable_by(self.limit - 1, |a, b| order(entries, a, b));
         self.least = last.similarity;
         self.found.truncate(self.limit);
     }
@@ -78,8 +78,8 @@ impl<'a> Nearest<'a> {
     /// Returns the nearest items, nearest first, ties by newer `at`, then by item.
     pub(super) fn into_sorted(mut self) -> Vec<Found> {
         self.cut();
-        let partition = self.partition;
-        self.found.sort_unstable_by(|a, b| order(partition, a, b));
+        let entries = self.entries;
+        self.found.sort_unstable_by(|a, b| order(entries, a, b));
         self.found
     }
 }
@@ -95,7 +95,7 @@ fn by_piece(a: &Found, b: &Found) -> Ordering {
     b.similarity.total_cmp(&a.similarity).then_with(|| a.piece.cmp(&b.piece))
 }
 
-fn order(partition: &Partition, a: &Found, b: &Found) -> Ordering {
-    let rest = |found: &Found| partition.entry(found.slot).map(|Entry { item, fields, .. }| (Reverse(fields.at), item));
+fn order(entries: &Entries, a: &Found, b: &Found) -> Ordering {
+    let rest = |found: &Found| entries.entry(found.slot).map(|Entry { item, fields, .. }| (Reverse(fields.at), item));
     b.similarity.total_cmp(&a.similarity).then_with(|| rest(a).cmp(&rest(b)))
 }

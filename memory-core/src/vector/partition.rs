@@ -3,18 +3,19 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
-
 use crate::fields::Fields;
 use crate::filter::Filter;
 use crate::id::{ItemId, Version};
+use crate::store::vectors::{VectorHit, VectorQuery};
 
-use super::dot::{Lanes, dot};
+use super::dot::dot;
+use super::entries::{Entries, Entry, Holder};
+use super::lanes::{LANES, Lanes};
 use super::nearest::{Found, Nearest};
 use super::quantised::{Quantised, Sought};
 use super::rows::{Rows, make_room};
 use super::scan::{scan, scan_quantised};
-use super::{Similarity, VectorHit, VectorQuery, normalise};
+use super::{Similarity, normalise};
 
 /// From so many items on a few are asked whether the filter lets most of them pass.
 const SAMPLED: usize = 256;
@@ -30,28 +31,7 @@ pub struct Partition {
     dimension: usize,
     rows: Rows<Lanes>,
     quantised: Option<Quantised>,
-    /// One per row.
-    holders: Vec<Holder>,
-    /// Side by side, because a selective filter looks at all of them.
-    slots: Vec<Option<Entry>>,
-    free: Vec<usize>,
-    items: HashMap<ItemId, usize>,
-}
-
-#[derive(Debug)]
-pub(super) struct Entry {
-    pub(super) item: ItemId,
-    version: Version,
-    pub(super) fields: Fields,
-    /// The row of each piece.
-    rows: Vec<usize>,
-}
-
-/// Whose vector a row is.
-#[derive(Clone, Copy, Debug)]
-struct Holder {
-    slot: usize,
-    piece: u32,
+    entries: Entries,
 }
 
 /// How many items pass a filter, by a sample.
@@ -64,15 +44,7 @@ enum Passing {
 impl Partition {
     /// Returns an empty partition for vectors of `dimension` numbers.
     pub fn new(dimension: usize) -> Self {
-        Self {
-            dimension,
-            rows: Rows::new(dimension.div_ceil(super::dot::LANES)),
-            quantised: None,
-            holders: Vec::new(),
-            slots: Vec::new(),
-            free: Vec::new(),
-            items: HashMap::new(),
-        }
+        Self { dimension, rows: Rows::new(dimension.div_ceil(LANES)), quantised: None, entries: Entries::default() }
     }
 
     /// Keeps numbers of 8 bits beside the full ones: a search reads a quarter of the bytes and finds the same, because
@@ -89,67 +61,70 @@ impl Partition {
 
     /// Returns how many items there are.
     pub fn len(&self) -> usize {
-        self.items.len()
+        self.entries.items.len()
     }
 
     /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.items.is_empty()
+        self.entries.items.is_empty()
     }
 
     /// Returns about how many bytes of memory it takes.
     pub fn bytes(&self) -> usize {
         let entry = size_of::<Option<Entry>>() + size_of::<(ItemId, usize)>() + 64;
         let codes = self.quantised.as_ref().map_or(0, Quantised::bytes);
-        self.rows.bytes() + codes + self.holders.capacity() * size_of::<Holder>() + self.slots.capacity() * entry
+        self.rows.bytes()
+            + codes
+            + self.entries.holders.capacity() * size_of::<Holder>()
+            + self.entries.slots.capacity() * entry
     }
 
     /// Returns the version of an item.
     pub fn version(&self, item: &ItemId) -> Option<Version> {
-        Some(self.entry(*self.items.get(item)?)?.version)
+        Some(self.entries.entry(*self.entries.items.get(item)?)?.version)
     }
 
     /// Returns the items with their versions and fields, in no order.
     pub fn items(&self) -> impl Iterator<Item = (&ItemId, Version, &Fields)> {
-        self.slots.iter().flatten().map(|entry| (&entry.item, entry.version, &entry.fields))
+        self.entries.slots.iter().flatten().map(|entry| (&entry.item, entry.version, &entry.fields))
     }
 
     /// Puts an item in place of what is stored of it. `pieces` are vectors of unit length, one after the other.
     pub fn put(&mut self, item: ItemId, version: Version, fields: Fields, pieces: &[f32]) {
         self.delete(&item);
-        let slot = self.free.pop().unwrap_or(self.slots.len());
+        let slot = self.entries.free.pop().unwrap_or(self.entries.slots.len());
         let mut rows = Vec::with_capacity(pieces.len() / self.dimension.max(1));
         for (piece, unit) in (0..).zip(pieces.chunks_exact(self.dimension.max(1))) {
-            rows.push(self.holders.len());
-            make_room(&mut self.holders, 1);
-            self.holders.push(Holder { slot, piece });
+            rows.push(self.entries.holders.len());
+            make_room(&mut self.entries.holders, 1);
+            self.entries.holders.push(Holder { slot, piece });
             self.rows.push(&Lanes::row(unit));
             if let Some(quantised) = &mut self.quantised {
                 quantised.push(unit);
             }
         }
-        self.items.insert(item.clone(), slot);
+        self.entries.items.insert(item.clone(), slot);
         let entry = Some(Entry { item, version, fields, rows });
-        match self.slots.get_mut(slot) {
+        match self.entries.slots.get_mut(slot) {
             Some(free) => *free = entry,
             None => {
-                make_room(&mut self.slots, 1);
-                self.slots.push(entry);
+                make_room(&mut self.entries.slots, 1);
+                self.entries.slots.push(entry);
             }
         }
     }
 
     /// Deletes an item; returns whether there was one.
     pub fn delete(&mut self, item: &ItemId) -> bool {
-        let Some(slot) = self.items.remove(item) else { return false };
-        while let Some(row) = self.slots.get_mut(slot).and_then(|entry| entry.as_mut()?.rows.pop()) {
+        let Some(slot) = self.entries.items.remove(item) else { return false };
+        while let Some(row) = self.entries.slots.get_mut(slot).and_then(|entry| entry.as_mut()?.rows.pop()) {
             self.remove_row(row);
         }
-        if let Some(entry) = self.slots.get_mut(slot) {
+        if let Some(entry) = self.entries.slots.get_mut(slot) {
             *entry = None;
-            self.free.push(slot);
+            self.entries.free.push(slot);
         }
-        if self.items.is_empty() {
+        if self.entries.items.is_empty() {
             let empty = Self::new(self.dimension);
             *self = if self.quantised.is_some() { empty.with_quantised() } else { empty };
         }
@@ -162,9 +137,9 @@ impl Partition {
         if let Some(quantised) = &mut self.quantised {
             quantised.swap_remove(row);
         }
-        self.holders.swap_remove(row);
-        let Some(Holder { slot, piece }) = self.holders.get(row).copied() else { return };
-        let moved = self.slots.get_mut(slot).and_then(|entry| entry.as_mut()?.rows.get_mut(piece as usize));
+        self.entries.holders.swap_remove(row);
+        let Some(Holder { slot, piece }) = self.entries.holders.get(row).copied() else { return };
+        let moved = self.entries.slots.get_mut(slot).and_then(|entry| entry.as_mut()?.rows.get_mut(piece as usize));
         if let Some(moved) = moved {
             *moved = row;
         }
@@ -178,7 +153,7 @@ impl Partition {
         let Some(unit) = unit else { return Vec::new() };
         let sought = Lanes::row(&unit);
         let near = |filter: &Filter, limit: usize| {
-            let mut nearest = Nearest::new(self, filter, limit, *floor);
+            let mut nearest = Nearest::new(&self.entries, filter, limit, *floor);
             match &self.quantised {
                 Some(codes) => scan_quantised(&self.rows, codes, (&sought, &Sought::new(&unit)), &mut nearest),
                 None => scan(&self.rows, &sought, &mut nearest),
@@ -187,7 +162,7 @@ impl Partition {
         };
         let found = match self.passing(filter) {
             Passing::Few => {
-                let mut nearest = Nearest::new(self, &Filter::All, *limit, *floor);
+                let mut nearest = Nearest::new(&self.entries, &Filter::All, *limit, *floor);
                 self.offer_matching(filter, &sought, &mut nearest);
                 nearest.into_sorted()
             }
@@ -203,17 +178,17 @@ impl Partition {
         let more = limit.saturating_add(limit / 8).saturating_add(8);
         let mut found = near(&Filter::All, more);
         let is_everything = found.len() < more;
-        found.retain(|found| self.entry(found.slot).is_some_and(|entry| filter.matches(&entry.fields)));
+        found.retain(|found| self.entries.entry(found.slot).is_some_and(|entry| filter.matches(&entry.fields)));
         found.truncate(limit);
         (found.len() == limit || is_everything).then_some(found)
     }
 
     /// Estimates how many items pass. Below a few hundred it does not matter.
     fn passing(&self, filter: &Filter) -> Passing {
-        if *filter == Filter::All || self.slots.len() < SAMPLED {
+        if *filter == Filter::All || self.entries.slots.len() < SAMPLED {
             return Passing::Many;
         }
-        let sample = self.slots.iter().step_by(self.slots.len() / SAMPLE).flatten();
+        let sample = self.entries.slots.iter().step_by(self.entries.slots.len() / SAMPLE).flatten();
         let (mut asked, mut matching) = (0, 0);
         for entry in sample {
             asked += 1;
@@ -229,7 +204,7 @@ impl Partition {
 
     /// Offers the rows of items that match.
     fn offer_matching(&self, filter: &Filter, sought: &[Lanes], nearest: &mut Nearest<'_>) {
-        for entry in self.slots.iter().flatten().filter(|entry| filter.matches(&entry.fields)) {
+        for entry in self.entries.slots.iter().flatten().filter(|entry| filter.matches(&entry.fields)) {
             for row in &entry.rows {
                 nearest.offer(*row, dot(sought, self.rows.stretch(*row, 1)));
             }
@@ -238,7 +213,7 @@ impl Partition {
 
     fn hit(&self, found: Found, with_vectors: bool) -> Option<VectorHit> {
         let Found { similarity, slot, piece } = found;
-        let Entry { item, fields, rows, version: _ } = self.entry(slot)?;
+        let Entry { item, fields, rows, version: _ } = self.entries.entry(slot)?;
         let row = *rows.get(piece as usize)?;
         let vector = with_vectors.then(|| self.numbers(row));
         let (item, fields) = (item.clone(), fields.clone());
@@ -247,20 +222,5 @@ impl Partition {
 
     fn numbers(&self, row: usize) -> Vec<f32> {
         Lanes::numbers(self.rows.stretch(row, 1)).take(self.dimension).collect()
-    }
-
-    pub(super) fn entry(&self, slot: usize) -> Option<&Entry> {
-        self.slots.get(slot)?.as_ref()
-    }
-
-    /// Returns the slot, the piece and the entry that a row belongs to.
-    pub(super) fn holder(&self, row: usize) -> Option<(usize, u32, &Entry)> {
-        let Holder { slot, piece } = *self.holders.get(row)?;
-        Some((slot, piece, self.entry(slot)?))
-    }
-
-    /// Returns whether an item has several pieces.
-    pub(super) fn has_pieces(&self) -> bool {
-        self.holders.len() > self.items.len()
     }
 }

@@ -2,27 +2,8 @@
 //!
 //! Whole numbers, so every order gives the same.
 
-use super::dot::LANES;
+use super::codes::{Codes, Wide};
 use super::registers::{Form, Work, side_by_side, widest};
-
-/// How many codes a stretch has.
-pub(super) const CODES: usize = 2 * LANES;
-
-/// A stretch of a row of codes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(align(32))]
-pub(super) struct Codes(pub(super) [i8; CODES]);
-
-/// A stretch of what is sought.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(align(64))]
-pub(super) struct Wide(pub(super) [i16; CODES]);
-
-impl From<&Codes> for Wide {
-    fn from(Codes(codes): &Codes) -> Self {
-        Self(codes.map(i16::from))
-    }
-}
 
 /// Multiplies `sought` with the rows of four streams. Each place of `out` gets the products with one row of each.
 pub(super) fn products(sought: &[Wide], streams: [&[Codes]; 4], out: &mut [[i32; 4]]) {
@@ -51,6 +32,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::vector::codes::CODES;
     use crate::vector::registers::every;
 
     struct Found<'a> {

@@ -3,8 +3,9 @@
 //! The error of each row is kept beside it, so what they give is a bound, never an answer: a search that looks again at
 //! the full numbers of all rows whose bound is high enough finds what it finds without them.
 
-use super::dot::LANES;
-use super::products::{CODES, Codes, Wide, products};
+use super::codes::{CODES, Codes, Wide};
+use super::lanes::LANES;
+use super::products::products;
 use super::rows::Rows;
 
 /// How many rows of each stream are multiplied at once.
@@ -114,7 +115,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::vector::dot::{Lanes, dot};
+    use crate::vector::dot::dot;
+    use crate::vector::lanes::Lanes;
     use crate::vector::normalise;
 
     fn unit() -> impl Strategy<Value = Vec<f32>> {

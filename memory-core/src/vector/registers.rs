@@ -4,8 +4,8 @@
 //! wrappers. Products and sums are never fused, and the sums that run side by side are the same sixteen everywhere: every
 //! form gives the same numbers.
 
-use super::dot::{LANES, Lanes};
-use super::products::{CODES, Codes, Wide};
+use super::codes::{CODES, Codes, Wide};
+use super::lanes::{LANES, Lanes};
 
 /// A form of registers.
 pub(super) trait Form: Copy {

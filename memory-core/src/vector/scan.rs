@@ -1,6 +1,7 @@
 //! The scan over all rows of a table: four quarters of it side by side.
 
-use super::dot::{Lanes, dot, dot_four};
+use super::dot::{dot, dot_four};
+use super::lanes::Lanes;
 use super::nearest::Nearest;
 use super::quantised::{Quantised, Sought};
 use super::rows::Rows;

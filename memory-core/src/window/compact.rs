@@ -6,10 +6,10 @@ mod tests;
 use std::ops::Range;
 
 use super::pairing::Place;
-use crate::chat::{Compaction, NewMessage};
 use crate::id::{MessageId, SeqRange};
 use crate::message::StoredMessage;
 use crate::model::{SummaryPurpose, SummaryRequest};
+use crate::store::chat::{Compaction, NewMessage};
 
 /// The fewest tokens worth a summary.
 const LEAST_TOKENS: u64 = 48;

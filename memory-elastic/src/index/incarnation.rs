@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use elasticsearch::http::Method;
 use memory_core::error::Result;
-use memory_core::upkeep::Incarnation;
+use memory_core::store::upkeep::Incarnation;
 use serde_json::{Value, json};
 use uuid::Uuid;
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use memory_core::error::{Error, Result};
-use memory_core::text::TextEntry;
+use memory_core::store::text::TextEntry;
 use memory_core::{Scope, Version};
 use serde_json::{Map, Value, json};
 

@@ -2,7 +2,7 @@
 
 use memory_core::fields::Fields;
 use memory_core::rank::{Bm25, TermWeights};
-use memory_core::text::{Term, TextHit, TextHits};
+use memory_core::store::text::{Term, TextHit, TextHits};
 use memory_core::{ItemId, Result, Timestamp};
 use serde_json::Value;
 

@@ -5,7 +5,7 @@
 //! and what filters see is read of the first 1,000 or of the best only. One request does for up to 1,000 matches.
 
 use memory_core::error::Result;
-use memory_core::text::{Term, TextHits, TextQuery};
+use memory_core::store::text::{Term, TextHits, TextQuery};
 use memory_core::{Error, Scope};
 use serde_json::{Value, json};
 

@@ -1,7 +1,8 @@
 //! Vector entries as documents: all pieces of an item in one, so that a put replaces all of them at once.
 
 use memory_core::error::Result;
-use memory_core::vector::{VectorEntry, normalise};
+use memory_core::store::vectors::VectorEntry;
+use memory_core::vector::normalise;
 use memory_core::{Scope, Version};
 use serde_json::{Value, json};
 

@@ -3,7 +3,8 @@
 use std::cmp::Ordering;
 
 use memory_core::error::{Error, Result};
-use memory_core::vector::{Similarity, VectorHit, nearest_first};
+use memory_core::store::vectors::VectorHit;
+use memory_core::vector::{Similarity, nearest_first};
 use memory_core::{Fields, ItemId, Timestamp};
 use serde_json::Value;
 

@@ -10,7 +10,8 @@
 use futures_util::future::try_join;
 use memory_core::Scope;
 use memory_core::error::Result;
-use memory_core::vector::{Similarity, VectorHit, VectorQuery, normalise};
+use memory_core::store::vectors::{VectorHit, VectorQuery};
+use memory_core::vector::{Similarity, normalise};
 use serde_json::{Value, json};
 
 use super::hit::{Near, SEARCH, hits, near, whole};

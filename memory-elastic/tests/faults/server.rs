@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use memory_core::text::{TextEntry, TextStore as _, Visibility};
+use memory_core::store::text::{TextEntry, TextStore as _, Visibility};
 use memory_core::{Result, Scope};
 use memory_elastic::{Elastic, ElasticConfig, ElasticText};
 use memory_testkit::generate::deletion;

@@ -8,8 +8,8 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
+    use memory_core::store::text::{Rejected, Term, TextEntry, TextStore as _, Visibility};
     use memory_core::store::{Durability, Store as _};
-    use memory_core::text::{Rejected, Term, TextEntry, TextStore as _, Visibility};
     use memory_core::{Epoch, Error, Fields, ItemId, MessageId, Result, Scope, Seq, SessionId, Timestamp, Version};
     use memory_elastic::{Elastic, ElasticConfig, ElasticText};
     use memory_testkit::doubles::ManualClock;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memory_core::chat::{Append, NewMessage};
+use memory_core::store::chat::{Append, NewMessage};
 use memory_core::{Message, Scope, SessionId};
 use memory_testkit::bench::Outcome;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgRow};

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use memory_core::chat::{Append, Appended, Fence, Placement};
 use memory_core::error::{Error, Result};
 use memory_core::id::{MessageId, Seq, SessionId};
 use memory_core::plan::chat::{Batch, Known, Places};
 use memory_core::scope::Scope;
+use memory_core::store::chat::{Append, Appended, Fence, Placement};
 use sqlx::Row;
 use sqlx::postgres::{PgConnection, PgRow};
 use uuid::Uuid;

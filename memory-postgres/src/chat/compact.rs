@@ -1,10 +1,10 @@
 //! Changes of the window.
 
-use memory_core::chat::{Compaction, SessionState};
 use memory_core::error::{Error, Result};
 use memory_core::id::{MessageId, SeqRange, SessionId};
 use memory_core::plan::chat::{Change, Fold};
 use memory_core::scope::Scope;
+use memory_core::store::chat::{Compaction, SessionState};
 use sqlx::postgres::PgConnection;
 use uuid::Uuid;
 

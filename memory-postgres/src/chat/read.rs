@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use futures_util::TryStreamExt as _;
-use memory_core::chat::{Edge, Found, Page, Slice, View};
 use memory_core::error::{Error, Result};
 use memory_core::filter::Filter;
 use memory_core::id::{MessageId, SessionId};
 use memory_core::message::StoredMessage;
 use memory_core::scope::Scope;
+use memory_core::store::chat::{Edge, Found, Page, Slice, View};
 use sqlx::postgres::{PgConnection, PgRow};
 use sqlx::{QueryBuilder, Row};
 use uuid::Uuid;

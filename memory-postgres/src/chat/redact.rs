@@ -1,9 +1,9 @@
 //! Forgetting single messages.
 
-use memory_core::chat::Redacted;
 use memory_core::error::Result;
 use memory_core::id::{MessageId, Seq};
 use memory_core::scope::Scope;
+use memory_core::store::chat::Redacted;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 use uuid::Uuid;

@@ -1,10 +1,10 @@
 //! Sessions and their counters.
 
-use memory_core::chat::SessionState;
 use memory_core::error::{Error, Result};
 use memory_core::id::SessionId;
 use memory_core::plan::chat::Counters;
 use memory_core::scope::Scope;
+use memory_core::store::chat::SessionState;
 use sqlx::Row;
 use sqlx::postgres::{PgConnection, PgRow};
 

@@ -1,7 +1,7 @@
 //! The incarnation of an index: a row beside it, gone with the database that holds both.
 
 use memory_core::Result;
-use memory_core::upkeep::Incarnation;
+use memory_core::store::upkeep::Incarnation;
 
 use crate::client::{Call, Postgres};
 use crate::error::Doing;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use memory_core::error::{Error, Result};
-use memory_core::upkeep::{Enlisted, Incarnation, IndexName};
+use memory_core::store::upkeep::{Enlisted, Incarnation, IndexName};
 use tokio::time::sleep;
 use uuid::Uuid;
 

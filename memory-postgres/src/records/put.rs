@@ -2,8 +2,8 @@
 
 use memory_core::error::Result;
 use memory_core::plan::records::{Batch, Planned};
-use memory_core::record::RecordBatch;
 use memory_core::scope::Scope;
+use memory_core::store::records::RecordBatch;
 
 use super::fence;
 use super::row::{known, store};

@@ -2,7 +2,7 @@
 
 use memory_core::Digest;
 use memory_core::posting::entry_terms;
-use memory_core::text::{Rejected, TextEntry};
+use memory_core::store::text::{Rejected, TextEntry};
 
 use crate::index::Incoming;
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use memory_core::text::Deletion;
+use memory_core::store::text::Deletion;
 use memory_core::{Epoch, ItemId, Scope, Unit, Version};
 use sqlx::QueryBuilder;
 use sqlx::postgres::PgConnection;

@@ -5,7 +5,7 @@
 
 use memory_core::posting::{Document, Evidence, Query, Totals, decode_documents, visit_postings};
 use memory_core::rank::Bm25;
-use memory_core::text::{TextHit, TextHits, TextQuery};
+use memory_core::store::text::{TextHit, TextHits, TextQuery};
 use memory_core::{Scope, Timestamp};
 use sqlx::Row;
 use sqlx::postgres::{PgConnection, PgRow};

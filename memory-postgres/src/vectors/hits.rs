@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use memory_core::vector::{Similarity, VectorHit, VectorQuery, normalise};
+use memory_core::store::vectors::{VectorHit, VectorQuery};
+use memory_core::vector::{Similarity, normalise};
 use memory_core::{Error, Fields, ItemId, Result, Scope};
 use pgvector::Vector;
 use sqlx::Row;

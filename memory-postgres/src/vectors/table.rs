@@ -1,7 +1,7 @@
 //! The table of a space.
 
 use memory_core::Error;
-use memory_core::upkeep::Incarnation;
+use memory_core::store::upkeep::Incarnation;
 use memory_core::vector::EmbeddingSpace;
 use sqlx::postgres::PgConnection;
 

@@ -1,7 +1,8 @@
 //! Putting and deleting the vectors of an owner.
 
-use memory_core::text::Deletion;
-use memory_core::vector::{EmbeddingSpace, VectorEntry, normalise};
+use memory_core::store::text::Deletion;
+use memory_core::store::vectors::VectorEntry;
+use memory_core::vector::{EmbeddingSpace, normalise};
 use memory_core::{Error, ItemId, Result, Scope, Version};
 use pgvector::Vector;
 use sqlx::QueryBuilder;

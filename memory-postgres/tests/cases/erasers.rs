@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
-use memory_core::record::{Expect, Put, Record, RecordBatch, RecordStore as _};
+use memory_core::record::Record;
 use memory_core::store::Store;
-use memory_core::text::{TextStore as _, Visibility};
-use memory_core::upkeep::Upkeep as _;
-use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorStore as _};
+use memory_core::store::records::RecordStore as _;
+use memory_core::store::records::{Expect, Put, RecordBatch};
+use memory_core::store::text::{TextStore as _, Visibility};
+use memory_core::store::upkeep::Upkeep as _;
+use memory_core::store::vectors::VectorEntry;
+use memory_core::store::vectors::VectorStore as _;
+use memory_core::vector::EmbeddingSpace;
 use memory_core::{Epoch, Scope, Timestamp, Unit};
 use memory_postgres::{PgRecords, PgText, PgVectors, Postgres};
 use memory_testkit::generate::{self, Random};

@@ -2,8 +2,9 @@
 
 use memory_core::reference::MemVectors;
 use memory_core::store::Store as _;
-use memory_core::text::Visibility;
-use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore};
+use memory_core::store::text::Visibility;
+use memory_core::store::vectors::{VectorEntry, VectorHit, VectorQuery, VectorStore};
+use memory_core::vector::EmbeddingSpace;
 use memory_core::{Epoch, Field, Filter, ItemId, MessageId, Scalar, Scope, Unit, Version};
 use memory_postgres::{PgVectors, Postgres};
 use memory_testkit::generate::{self, Cluster, Random};

@@ -2,8 +2,10 @@
 
 use memory_core::reference::MemVectors;
 use memory_core::store::Store as _;
-use memory_core::text::{Deletion, Visibility};
-use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorQuery, VectorStore as _};
+use memory_core::store::text::{Deletion, Visibility};
+use memory_core::store::vectors::VectorStore as _;
+use memory_core::store::vectors::{VectorEntry, VectorQuery};
+use memory_core::vector::EmbeddingSpace;
 use memory_core::{Epoch, Filter, ItemId, MessageId, Scope, Unit, Version};
 use memory_postgres::{PgVectors, Postgres};
 use memory_testkit::generate::{self, Random};
@@ -67,8 +69,9 @@ impl Pair {
         };
         let found = self.tested.search(scope, &query).await?;
         let promised = self.reference.search(scope, &query).await?;
-        let items =
-            |hits: &[memory_core::vector::VectorHit]| hits.iter().map(|hit| hit.item.clone()).collect::<Vec<_>>();
+        let items = |hits: &[memory_core::store::vectors::VectorHit]| {
+            hits.iter().map(|hit| hit.item.clone()).collect::<Vec<_>>()
+        };
         equal(items(&found), items(&promised))
     }
 

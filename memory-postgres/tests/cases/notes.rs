@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use memory_core::record::{Expect, Put, Record, RecordBatch, RecordStore as _};
-use memory_core::upkeep::{IndexName, Outcome, Upkeep as _};
+use memory_core::record::Record;
+use memory_core::store::records::RecordStore as _;
+use memory_core::store::records::{Expect, Put, RecordBatch};
+use memory_core::store::upkeep::{IndexName, Outcome, Upkeep as _};
 use memory_core::{Error, Scope, Seq, Timestamp};
 use memory_postgres::{PgRecords, Postgres};
 use memory_testkit::{Failure, Scene, check, equal};

@@ -2,7 +2,7 @@
 
 use memory_core::reference::MemText;
 use memory_core::store::Store as _;
-use memory_core::text::{Deletion, TextEntry, TextQuery, TextStore as _, Visibility};
+use memory_core::store::text::{Deletion, TextEntry, TextQuery, TextStore as _, Visibility};
 use memory_core::{Epoch, Filter, ItemId, Scope, SessionId, Unit};
 use memory_postgres::{PgText, Postgres};
 use memory_testkit::generate::{self, Random};

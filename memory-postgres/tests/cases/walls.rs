@@ -1,7 +1,9 @@
 //! Row-level security on the tables of search: a query that forgets the owner finds the owner's rows only.
 
-use memory_core::text::{TextEntry, TextStore as _, Visibility};
-use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorStore as _};
+use memory_core::store::text::{TextEntry, TextStore as _, Visibility};
+use memory_core::store::vectors::VectorEntry;
+use memory_core::store::vectors::VectorStore as _;
+use memory_core::vector::EmbeddingSpace;
 use memory_core::{Scope, Unit};
 use memory_postgres::{PgText, PgVectors, Postgres};
 use memory_testkit::generate::{self, Random};

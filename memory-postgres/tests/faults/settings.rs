@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::chat::{Append, ChatStore as _};
 use memory_core::recent::RECENT;
+use memory_core::store::chat::{Append, ChatStore as _};
 use memory_core::store::{Durability, Store as _};
 use memory_core::{Error, Scope, SessionId};
 use memory_postgres::{PgChat, Postgres};

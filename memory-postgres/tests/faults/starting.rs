@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use memory_core::chat::Placement;
+use memory_core::Seq;
 use memory_core::error::Result as Answer;
 use memory_core::layer::{Guard, GuardPolicy, Guarded};
+use memory_core::store::chat::ChatStore;
+use memory_core::store::chat::Placement;
 use memory_core::time::{Stopwatch, SystemClock};
-use memory_core::{Seq, chat::ChatStore};
 use memory_postgres::{PgChat, Postgres, PostgresConfig, Tls};
 use memory_testkit::doubles::{Counting, Tapped};
 use memory_testkit::services::{Server, Servers};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memory_core::Error;
-use memory_core::chat::{Append, ChatStore as _, Placement};
 use memory_core::error::Result as Answer;
+use memory_core::store::chat::{Append, ChatStore as _, Placement};
 use memory_postgres::{PgChat, Postgres};
 use memory_testkit::services::{Server, Servers};
 use memory_testkit::{Failure, Scene, equal};

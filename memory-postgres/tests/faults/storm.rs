@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use memory_core::chat::{ChatStore as _, Page, Placement};
 use memory_core::error::Error;
 use memory_core::store::Store as _;
+use memory_core::store::chat::{ChatStore as _, Page, Placement};
 use memory_postgres::{PgChat, Postgres};
 use memory_testkit::generate::Random;
 use memory_testkit::services::Servers;

@@ -1,7 +1,7 @@
 //! Schemas that an earlier version of the library made.
 
-use memory_core::chat::{Append, ChatStore, NewMessage, Page};
-use memory_core::upkeep::{Enlisted, Incarnation, IndexName, Outcome, Upkeep};
+use memory_core::store::chat::{Append, ChatStore, NewMessage, Page};
+use memory_core::store::upkeep::{Enlisted, Incarnation, IndexName, Outcome, Upkeep};
 use memory_core::{CounterId, Message, Role, Scope, SessionId, Timestamp};
 use memory_postgres::PgChat;
 use memory_testkit::services::Servers;

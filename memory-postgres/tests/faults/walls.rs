@@ -1,7 +1,8 @@
 //! Row-level security: the wall behind the owner's key in every statement.
 
-use memory_core::record::{Expect, Put, Record, RecordBatch, RecordStore};
+use memory_core::record::Record;
 use memory_core::store::Store as _;
+use memory_core::store::records::{Expect, Put, RecordBatch, RecordStore};
 use memory_core::{Error, Timestamp};
 use memory_postgres::{PgChat, PgRecords, Postgres, PostgresConfig};
 use memory_testkit::services::Servers;

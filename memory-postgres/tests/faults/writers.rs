@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::chat::{Append, ChatStore, NewMessage, Page, Placement, View};
 use memory_core::error::Result as Answer;
+use memory_core::store::chat::{Append, ChatStore, NewMessage, Page, Placement, View};
 use memory_core::vector::EmbeddingSpace;
 use memory_core::{Error, Message, Role, Scope, Seq, SessionId, Timestamp};
 use memory_postgres::{PgChat, PgVectors};

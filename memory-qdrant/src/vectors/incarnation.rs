@@ -2,7 +2,7 @@
 
 use ::qdrant_client::qdrant::{Filter, GetPoints, UpsertPoints};
 use memory_core::error::{Error, Result};
-use memory_core::upkeep::Incarnation;
+use memory_core::store::upkeep::Incarnation;
 use uuid::Uuid;
 
 use super::Index;

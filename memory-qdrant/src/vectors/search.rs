@@ -8,7 +8,8 @@ use ::qdrant_client::qdrant::{
     Condition, CountPoints, DenseVector, Filter, MultiDenseVector, Query, QueryBatchPoints, QueryPoints, Range,
     SearchParams, VectorInput, query, vector_input,
 };
-use memory_core::vector::{VectorHit, VectorQuery, normalise};
+use memory_core::store::vectors::{VectorHit, VectorQuery};
+use memory_core::vector::normalise;
 use memory_core::{Epoch, Error, Result, Scope};
 
 use super::{Index, tombstone};

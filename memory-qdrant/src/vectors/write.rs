@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use ::qdrant_client::qdrant::{Condition, Filter, GetPoints, PointId, PointStruct, UpsertPoints, Value};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use memory_core::text::Deletion;
+use memory_core::store::text::Deletion;
 use memory_core::{Epoch, Error, Field, ItemId, Result, Scalar, Scope, Unit, Version};
 
 use super::{Index, erase, tombstone};
@@ -175,7 +175,8 @@ fn storable(through: Version) -> Version {
 
 #[cfg(test)]
 mod tests {
-    use memory_core::vector::{EmbeddingSpace, VectorEntry};
+    use memory_core::store::vectors::VectorEntry;
+    use memory_core::vector::EmbeddingSpace;
     use memory_core::{Fields, RecordId, Seq, SessionId, Timestamp};
 
     use super::*;

@@ -8,7 +8,7 @@ use ::qdrant_client::qdrant::{
     Distance, MultiVectorComparator, MultiVectorConfigBuilder, Value, Vector, VectorsConfig,
 };
 use memory_core::store::Store as _;
-use memory_core::vector::VectorStore as _;
+use memory_core::store::vectors::VectorStore as _;
 use memory_core::{Error, Field, Filter, Limits, Scalar};
 use memory_qdrant::QdrantConfig;
 use memory_testkit::services::Servers;

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use memory_core::store::Store as _;
-use memory_core::text::Visibility;
-use memory_core::vector::VectorStore as _;
+use memory_core::store::text::Visibility;
+use memory_core::store::vectors::VectorStore as _;
 use memory_core::{Epoch, Error, Result, Scope, Transience};
 use memory_qdrant::{Qdrant, QdrantVectors};
 use memory_testkit::generate::deletion;

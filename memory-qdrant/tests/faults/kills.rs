@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use memory_core::store::vectors::VectorStore as _;
 use memory_core::time::Stopwatch;
-use memory_core::vector::VectorStore as _;
 use memory_core::{Error, Scope};
 use memory_qdrant::{Qdrant, QdrantVectors};
 use memory_testkit::services::Servers;
@@ -30,7 +30,7 @@ async fn write(store: QdrantVectors, ada: Scope, writer: u64, progress: Arc<Prog
     let mut number = 0;
     while !progress.is_over.load(Ordering::Relaxed) {
         let entries = [entry(writer * 1_000_000 + number)?];
-        while let Err(error) = store.put(&ada, &entries, memory_core::text::Visibility::OnReturn).await {
+        while let Err(error) = store.put(&ada, &entries, memory_core::store::text::Visibility::OnReturn).await {
             check!(error.is_retryable(), "{error:?}");
         }
         number += 1;

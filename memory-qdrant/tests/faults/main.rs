@@ -12,8 +12,10 @@ use std::time::Duration;
 
 use ::qdrant_client::Qdrant as Driver;
 use memory_core::store::Health;
-use memory_core::text::Visibility;
-use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore as _};
+use memory_core::store::text::Visibility;
+use memory_core::store::vectors::VectorStore as _;
+use memory_core::store::vectors::{VectorEntry, VectorHit, VectorQuery};
+use memory_core::vector::EmbeddingSpace;
 use memory_core::{Epoch, Fields, Filter, ItemId, RecordId, Result, Scope, Seq, SessionId, Timestamp, Unit, Version};
 use memory_qdrant::{Qdrant, QdrantConfig, QdrantVectors};
 use memory_testkit::services::Service;

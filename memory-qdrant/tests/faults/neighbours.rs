@@ -1,8 +1,8 @@
 //! One owner beside a thousand others, searched exactly and by the index.
 
 use memory_core::reference::MemVectors;
-use memory_core::text::Visibility;
-use memory_core::vector::{VectorEntry, VectorHit, VectorQuery, VectorStore};
+use memory_core::store::text::Visibility;
+use memory_core::store::vectors::{VectorEntry, VectorHit, VectorQuery, VectorStore};
 use memory_core::{ItemId, Result, Scope, Unit};
 use memory_qdrant::QdrantVectors;
 use memory_testkit::generate::{self, Cluster, Random};

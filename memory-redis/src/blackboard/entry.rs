@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use memory_core::blackboard::Posted;
 use memory_core::error::Result;
-use memory_core::text::Term;
+use memory_core::store::blackboard::Posted;
+use memory_core::store::text::Term;
 use memory_core::time::Timestamp;
 use memory_core::vector::Similarity;
 

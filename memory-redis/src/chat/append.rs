@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use memory_core::chat::{Append, Appended, NewMessage, Placement};
 use memory_core::error::{Error, Result};
 use memory_core::id::{MessageId, Seq, SessionId};
 use memory_core::scope::Scope;
+use memory_core::store::chat::{Append, Appended, NewMessage, Placement};
 use memory_core::time::Timestamp;
 
 use super::session;

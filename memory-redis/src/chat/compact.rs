@@ -1,9 +1,9 @@
 //! Changes of the window.
 
-use memory_core::chat::{Compaction, SessionState};
 use memory_core::error::Result;
 use memory_core::id::SessionId;
 use memory_core::scope::Scope;
+use memory_core::store::chat::{Compaction, SessionState};
 
 use super::session;
 use crate::client::{Call, Redis, detached};

@@ -1,10 +1,10 @@
 //! Reading pages and single messages. A usual page is one script: one answer over one state of the session.
 
-use memory_core::chat::{Edge, Found, Page, SessionState, Slice, View};
 use memory_core::error::Result;
 use memory_core::id::{MessageId, Seq, SessionId};
 use memory_core::message::StoredMessage;
 use memory_core::scope::Scope;
+use memory_core::store::chat::{Edge, Found, Page, SessionState, Slice, View};
 use memory_core::{Fields, Filter};
 
 use super::session;

@@ -1,9 +1,9 @@
 //! Forgetting single messages.
 
-use memory_core::chat::Redacted;
 use memory_core::error::Result;
 use memory_core::id::{MessageId, SessionId};
 use memory_core::scope::Scope;
+use memory_core::store::chat::Redacted;
 
 use crate::client::{Call, Redis, detached};
 use crate::error::damaged;

@@ -1,10 +1,10 @@
 //! Rows stored as they are: the script checks everything before it stores anything.
 
-use memory_core::chat::{Appended, NewMessage};
 use memory_core::error::{Error, Result};
 use memory_core::id::SessionId;
 use memory_core::message::StoredMessage;
 use memory_core::scope::Scope;
+use memory_core::store::chat::{Appended, NewMessage};
 
 use super::session;
 use crate::client::{Call, Redis, detached};

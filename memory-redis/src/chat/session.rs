@@ -1,9 +1,9 @@
 //! Sessions and their counters.
 
-use memory_core::chat::{Fence, Placement, SessionState};
 use memory_core::error::Result;
 use memory_core::id::{Seq, SessionId};
 use memory_core::scope::{Epoch, Scope};
+use memory_core::store::chat::{Fence, Placement, SessionState};
 use memory_core::time::Timestamp;
 
 use crate::client::{Call, Redis, detached};

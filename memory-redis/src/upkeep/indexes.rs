@@ -7,7 +7,7 @@
 
 use memory_core::error::{Error, Result};
 use memory_core::scope::Scope;
-use memory_core::upkeep::{Enlisted, Incarnation, IndexName};
+use memory_core::store::upkeep::{Enlisted, Incarnation, IndexName};
 use redis::cmd;
 use uuid::Uuid;
 

@@ -6,8 +6,8 @@ use futures_util::future::{join_all, try_join_all};
 use memory_core::error::{Error, Result};
 use memory_core::id::{Seq, SessionId};
 use memory_core::scope::{Epoch, Scope};
+use memory_core::store::upkeep::{Backlog, IndexName, Note, Outcome, Target, latest_due, legible};
 use memory_core::time::Timestamp;
-use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Target, latest_due, legible};
 use redis::cmd;
 
 use super::indexes::{State, find};

@@ -9,8 +9,8 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use memory_core::error::{Error, Result};
 use memory_core::scope::Scope;
+use memory_core::store::upkeep::IndexName;
 use memory_core::time::Timestamp;
-use memory_core::upkeep::IndexName;
 use redis::{FromRedisValue, Value, cmd, from_redis_value};
 
 use super::indexes::{self, State};

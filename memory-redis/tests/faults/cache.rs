@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use memory_core::cache::Cache;
+use memory_core::store::cache::Cache;
 use memory_core::{Epoch, Scope};
 use memory_redis::{Redis, RedisCache, RedisConfig};
 use memory_testkit::generate::Random;

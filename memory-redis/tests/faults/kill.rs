@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use memory_core::chat::NewMessage;
+use memory_core::store::chat::NewMessage;
 use memory_core::store::{Durability, Store};
 use memory_core::{Scope, SessionId};
 use memory_redis::{Redis, RedisChat, RedisConfig};

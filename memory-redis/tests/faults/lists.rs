@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use memory_core::chat::{Append, ChatStore as _};
-use memory_core::upkeep::{IndexName, Outcome, Upkeep as _};
+use memory_core::store::chat::{Append, ChatStore as _};
+use memory_core::store::upkeep::{IndexName, Outcome, Upkeep as _};
 use memory_core::{Scope, SessionId, Timestamp};
 use memory_redis::{Redis, RedisChat, RedisConfig, redis};
 use memory_testkit::faults::Proxy;

@@ -1,7 +1,7 @@
 //! Notes that were damaged.
 
-use memory_core::chat::{Append, ChatStore as _};
-use memory_core::upkeep::{IndexName, Outcome, Upkeep as _};
+use memory_core::store::chat::{Append, ChatStore as _};
+use memory_core::store::upkeep::{IndexName, Outcome, Upkeep as _};
 use memory_core::{Error, SessionId, Timestamp};
 use memory_redis::redis;
 use memory_testkit::services::Servers;
@@ -25,7 +25,7 @@ pub(crate) async fn damaged(servers: Servers) -> Scene {
     let pending = || chat.pending(&index, Timestamp(0), 10);
     let notes = pending().await?;
     equal(notes.iter().map(|note| note.scope.clone()).collect::<Vec<_>>(), [scope("bob")?])?;
-    let done = |note: &memory_core::upkeep::Note| (note.clone(), Outcome::Done { through: note.upto });
+    let done = |note: &memory_core::store::upkeep::Note| (note.clone(), Outcome::Done { through: note.upto });
     chat.settle(&index, &notes.iter().map(done).collect::<Vec<_>>()).await?;
     let left = pending().await;
     check!(matches!(left, Err(Error::Corrupt { .. })), "{left:?}");

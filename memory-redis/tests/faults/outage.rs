@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use memory_core::chat::{ChatStore, Page};
+use memory_core::store::chat::{ChatStore, Page};
 use memory_core::time::Stopwatch;
 use memory_core::{Error, SessionId};
 use memory_redis::{Redis, RedisChat, RedisConfig};
@@ -66,7 +66,7 @@ pub(crate) async fn stopped(servers: Servers) -> Scene {
         server.stop().await?;
         // What is asked of a stopped server may be done when it goes on: so it is asked again by its id.
         let unknown = [message(format!("during pause {round}"))];
-        let append = memory_core::chat::Append::new(unknown.to_vec());
+        let append = memory_core::store::chat::Append::new(unknown.to_vec());
         check!(chat.append(&scope, &session, &append).await.is_err(), "a stopped server answers");
         calls_fail_in_time(&chat, &session).await?;
         server.cont().await?;

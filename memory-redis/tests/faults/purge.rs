@@ -1,9 +1,9 @@
 //! A purge, seen from the files of the server.
 
 use memory_core::SessionId;
-use memory_core::chat::ChatStore;
+use memory_core::store::chat::ChatStore;
+use memory_core::store::upkeep::Upkeep;
 use memory_core::store::{ErasureLevel, Store};
-use memory_core::upkeep::Upkeep;
 use memory_redis::redis::Value;
 use memory_redis::{Redis, RedisChat, RedisConfig};
 use memory_testkit::services::{Server, Servers};

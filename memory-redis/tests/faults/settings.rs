@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::chat::{Append, ChatStore};
 use memory_core::recent::RECENT;
+use memory_core::store::chat::{Append, ChatStore};
 use memory_core::store::{Durability, Store};
 use memory_core::{Error, SessionId};
 use memory_redis::{Redis, RedisCache, RedisChat, RedisConfig};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use memory_core::chat::{Append, ChatStore, NewMessage, Page, View};
+use memory_core::store::chat::{Append, ChatStore, NewMessage, Page, View};
 use memory_core::store::{Health, Store};
 use memory_core::{Error, Message, MessageId, Result, Role, Scope, Seq, SessionId, Timestamp};
 use memory_redis::redis::{Value, cmd};

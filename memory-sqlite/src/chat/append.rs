@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use memory_core::chat::{Append, Appended, Fence, Placement};
 use memory_core::error::{Error, Result};
 use memory_core::id::{MessageId, Seq, SessionId};
 use memory_core::plan::chat::{Batch, Counters, Known, Position};
 use memory_core::scope::{Epoch, Scope};
+use memory_core::store::chat::{Append, Appended, Fence, Placement};
 use sqlx::{Row, SqliteConnection};
 
 use super::encode::{Encoded, insert, insert_values};

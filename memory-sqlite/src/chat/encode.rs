@@ -1,5 +1,8 @@
 //! Messages as rows, inserted many at once.
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 use memory_core::error::Result;
 use memory_core::plan::chat::{self, Position};
 use sqlx::{QueryBuilder, SqliteConnection};
@@ -36,31 +39,42 @@ async fn insert_some(
 ) -> Result<u64> {
     // Most rows are active messages, for which there is less to be bound.
     let is_plain = rows.iter().all(|(position, _)| position.is_plain());
-    let mut sql = QueryBuilder::new(
-        "INSERT INTO message (owner, session, seq, id, digest, tokens, counter, role, speaker, trust, at, body",
-    );
-    sql.push(if is_plain { ", layer) " } else { ", layer, first, archived_by) " });
-    sql.push_values(rows, |mut row, (position, encoded)| {
+    let mut query = sqlx::query(statement(is_plain, rows.len()));
+    for (position, encoded) in rows {
         let Position { seq, layer, first, archived_by } = position;
         let Encoded { id, tokens, counter, digest, content } = encoded;
-        row.push_bind(owner.id).push_bind(session).push_bind(*seq);
-        row.push_bind(id.0.as_bytes().as_slice()).push_bind(digest.as_slice()).push_bind(*tokens);
-        row.push_bind(i64::from(counter.0));
+        query = query.bind(owner.id).bind(session).bind(*seq).bind(id.0.as_bytes().as_slice());
+        query = query.bind(digest.as_slice()).bind(*tokens).bind(i64::from(counter.0));
         let content = content.as_ref();
         let message = content.map(|content| content.message.as_ref());
-        row.push_bind(message.map(|message| message.role.name()));
-        row.push_bind(message.and_then(|message| message.speaker.as_deref()));
-        row.push_bind(message.map(|message| message.trust as i64)).push_bind(message.map(|message| message.at.0));
-        row.push_bind(content.map(|content| content.body.as_bytes()));
-        if is_plain {
-            row.push("0");
-            return;
+        query = query.bind(message.map(|message| message.role.name()));
+        query = query.bind(message.and_then(|message| message.speaker.as_deref()));
+        query = query.bind(message.map(|message| message.trust as i64)).bind(message.map(|message| message.at.0));
+        query = query.bind(content.map(|content| content.body.as_bytes()));
+        if !is_plain {
+            let archived_by = archived_by.map(|summary| summary.0.as_bytes().to_vec());
+            query = query.bind(*layer).bind(*first).bind(archived_by);
         }
-        row.push_bind(*layer).push_bind(*first);
-        row.push_bind(archived_by.map(|summary| summary.0.as_bytes().to_vec()));
-    });
-    sql.push(" ON CONFLICT (owner, id) DO NOTHING");
-    Ok(sql.build().execute(connection).await.doing(doing)?.rows_affected())
+    }
+    Ok(query.execute(connection).await.doing(doing)?.rows_affected())
+}
+
+/// Returns the statement that inserts so many rows. Each text is made once and kept for good: [`runs`] have few lengths.
+fn statement(is_plain: bool, rows: usize) -> &'static str {
+    static TEXTS: Mutex<BTreeMap<(bool, usize), &'static str>> = Mutex::new(BTreeMap::new());
+    let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+    texts.entry((is_plain, rows)).or_insert_with(|| {
+        let (columns, row) = match is_plain {
+            true => ("layer", "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)"),
+            false => ("layer, first, archived_by", "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+        };
+        let values = vec![row; rows].join(", ");
+        let sql = format!(
+            "INSERT INTO message (owner, session, seq, id, digest, tokens, counter, role, speaker, trust, at, body, \
+             {columns}) VALUES {values} ON CONFLICT (owner, id) DO NOTHING"
+        );
+        sql.leak()
+    })
 }
 
 /// Inserts the values of messages that were inserted.

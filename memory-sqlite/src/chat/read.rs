@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use futures_util::TryStreamExt;
-use memory_core::chat::{Edge, Found, Page, Slice, View};
 use memory_core::error::{Error, Result};
 use memory_core::id::{MessageId, SessionId};
 use memory_core::message::StoredMessage;
 use memory_core::scope::Scope;
+use memory_core::store::chat::{Edge, Found, Page, Slice, View};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row, SqliteConnection};
 

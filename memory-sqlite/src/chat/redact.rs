@@ -1,10 +1,10 @@
 //! Forgetting single messages.
 
-use memory_core::chat::Redacted;
 use memory_core::error::{Error, Result};
 use memory_core::id::{MessageId, Seq, SessionId};
 use memory_core::plan::chat::Position;
 use memory_core::scope::Scope;
+use memory_core::store::chat::Redacted;
 use sqlx::{Row, SqliteConnection};
 
 use super::compact::{bring_back, next_layer};

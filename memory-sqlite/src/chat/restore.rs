@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use memory_core::chat::Appended;
 use memory_core::error::Result;
 use memory_core::id::{MessageId, SessionId};
 use memory_core::message::StoredMessage;
 use memory_core::plan::chat::{Position, Restoration, Restored, There};
 use memory_core::scope::Scope;
+use memory_core::store::chat::Appended;
 use sqlx::{Row as _, SqliteConnection};
 
 use super::append::known;

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use memory_core::chat::{Append, Appended, ChatStore, NewMessage, Page, View};
+use memory_core::store::chat::{Append, Appended, ChatStore, NewMessage, Page, View};
 use memory_core::{Error, Message, Result, Role, Scope, Seq, SessionId, Timestamp};
 
 use crate::error::classify;

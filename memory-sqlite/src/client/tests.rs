@@ -1,5 +1,5 @@
-use memory_core::chat::{ChatStore as _, Page};
 use memory_core::error::Error;
+use memory_core::store::chat::{ChatStore as _, Page};
 use memory_core::{CounterId, Message, Role, Scope, SessionId, Timestamp};
 use tempfile::TempDir;
 

@@ -8,7 +8,7 @@ pub(crate) mod tests;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use memory_core::text::Deletion;
+use memory_core::store::text::Deletion;
 use memory_core::{Digest, Epoch, Fields, ItemId, Result, Scope, SessionId, Unit, Version};
 use sqlx::SqliteConnection;
 

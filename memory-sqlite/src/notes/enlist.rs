@@ -1,7 +1,7 @@
 //! Enlisting and retiring indexes, in write transactions that are short: other writers come in between.
 
 use memory_core::error::{Error, Result};
-use memory_core::upkeep::{Enlisted, Incarnation, IndexName};
+use memory_core::store::upkeep::{Enlisted, Incarnation, IndexName};
 use sqlx::SqliteConnection;
 
 use super::{AT_ONCE, advance};

@@ -1,7 +1,7 @@
 //! What becomes of notes.
 
 use memory_core::error::Result;
-use memory_core::upkeep::{IndexName, Note, Outcome, Target};
+use memory_core::store::upkeep::{IndexName, Note, Outcome, Target};
 use sqlx::SqliteConnection;
 
 use super::{AT_ONCE, advance};

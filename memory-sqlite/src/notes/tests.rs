@@ -2,8 +2,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use memory_core::engine::{Memory, Remember, Search};
-use memory_core::record::{Expect, Put, Record, RecordBatch, RecordStore};
-use memory_core::upkeep::{Note, Outcome, Upkeep};
+use memory_core::record::Record;
+use memory_core::store::records::{Expect, Put, RecordBatch, RecordStore};
+use memory_core::store::upkeep::{Note, Outcome, Upkeep};
 use memory_core::{Analysis, Truth};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection};

@@ -1,10 +1,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use memory_core::chat::{Append, ChatStore, Compaction, NewMessage, Page, View};
-use memory_core::record::{Expect, Put, Record, RecordBatch, RecordStore};
+use memory_core::record::Record;
+use memory_core::store::chat::{Append, ChatStore, Compaction, NewMessage, Page, View};
+use memory_core::store::records::{Expect, Put, RecordBatch, RecordStore};
+use memory_core::store::upkeep::Upkeep;
 use memory_core::store::{ErasureLevel, Store};
-use memory_core::upkeep::Upkeep;
 use memory_core::{Epoch, Message, Role, Scope, Seq, SeqRange, SessionId, Timestamp};
 use sqlx::{ConnectOptions, Connection};
 use tempfile::TempDir;

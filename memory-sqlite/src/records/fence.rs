@@ -1,8 +1,8 @@
 //! The fence of an owner's records: what a put saw before it, and what deletions raise.
 
-use memory_core::chat::Fence;
 use memory_core::error::Result;
 use memory_core::scope::{Epoch, Scope};
+use memory_core::store::chat::Fence;
 use sqlx::SqliteConnection;
 
 use crate::client::Sqlite;

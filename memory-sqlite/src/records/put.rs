@@ -1,10 +1,10 @@
 //! Putting.
 
-use memory_core::chat::Fence;
 use memory_core::error::Result;
 use memory_core::plan::records::{Batch, Planned};
-use memory_core::record::RecordBatch;
 use memory_core::scope::Scope;
+use memory_core::store::chat::Fence;
+use memory_core::store::records::RecordBatch;
 
 use super::fence;
 use super::row::{known, store};

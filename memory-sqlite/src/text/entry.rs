@@ -1,7 +1,7 @@
 //! From core's entries to what is stored of them.
 
 use memory_core::posting::entry_terms;
-use memory_core::text::{Rejected, TextEntry};
+use memory_core::store::text::{Rejected, TextEntry};
 
 use crate::index::Incoming;
 use crate::index::items::digest;

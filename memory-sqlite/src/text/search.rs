@@ -5,7 +5,7 @@ use std::sync::Arc;
 use memory_core::Result;
 use memory_core::posting::{Candidate, Evidence, Query, Totals};
 use memory_core::rank::Bm25;
-use memory_core::text::{TextHit, TextHits, TextQuery};
+use memory_core::store::text::{TextHit, TextHits, TextQuery};
 use sqlx::SqliteConnection;
 
 use super::held::{Held, ListRow, SegmentRow};

@@ -1,5 +1,5 @@
 use memory_core::reference::MemText;
-use memory_core::text::Term;
+use memory_core::store::text::Term;
 use memory_core::{Fields, Filter, ItemId, MessageId, Seq, SessionId, Timestamp, Unit, Version};
 use memory_testkit::generate::{self, Random};
 use tempfile::TempDir;

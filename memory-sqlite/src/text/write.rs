@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use memory_core::posting::{Shape, TailDocument};
-use memory_core::text::Deletion;
+use memory_core::store::text::Deletion;
 use memory_core::{Epoch, Result, Scope, Unit};
 use sqlx::SqliteConnection;
 

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use memory_core::vector::{Partition, VectorHit, VectorQuery};
+use memory_core::store::vectors::{VectorHit, VectorQuery};
+use memory_core::vector::Partition;
 use memory_core::{Epoch, ItemId, Result, Version};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 

@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use memory_core::vector::{Direction, Partition, Similarity, VectorHit, VectorQuery, nearest_first};
+use memory_core::store::vectors::{VectorHit, VectorQuery};
+use memory_core::vector::{Direction, Partition, Similarity, nearest_first};
 use memory_core::{Epoch, Result, Version};
 use sqlx::{Row, SqliteConnection};
 

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use memory_core::text::Deletion;
-use memory_core::vector::{EmbeddingSpace, VectorEntry, normalise};
+use memory_core::store::text::Deletion;
+use memory_core::store::vectors::VectorEntry;
+use memory_core::vector::{EmbeddingSpace, normalise};
 use memory_core::{Epoch, Error, Result, Scope};
 use sqlx::SqliteConnection;
 

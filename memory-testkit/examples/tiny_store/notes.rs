@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use memory_core::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Target, latest_due};
+use memory_core::store::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Target, latest_due};
 use memory_core::{Epoch, Scope, Seq, Timestamp};
 
 /// What happened to a target.

@@ -1,6 +1,6 @@
 //! One session: a list in the order of `View::All`, searched from end to end.
 
-use memory_core::chat::{Edge, Fence, NewMessage, Page, SessionState, View};
+use memory_core::store::chat::{Edge, Fence, NewMessage, Page, SessionState, View};
 use memory_core::{
     CounterId, Epoch, Error, Fields, MessageId, Result, Seq, SeqRange, SessionId, StoredMessage, Timestamp,
 };

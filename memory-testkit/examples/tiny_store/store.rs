@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use memory_core::chat::{
+use memory_core::store::chat::{
     Append, Appended, ChatStore, Compaction, Fence, Found, NewMessage, Page, Placement, Redacted, SessionState, Slice,
     revision_after_deletion,
 };
+use memory_core::store::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Target, Upkeep};
 use memory_core::store::{Durability, Erased, ErasureLevel, Health, Store};
-use memory_core::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Target, Upkeep};
 use memory_core::{Epoch, Error, MessageId, Result, Scope, Seq, SessionId, StoredMessage, Timestamp};
 
 use crate::notes::{Change, Notes};

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use memory_core::chat::{Append, ChatStore, NewMessage};
-use memory_core::record::{Expect, Put, RecordBatch, RecordStore};
+use memory_core::store::chat::{Append, ChatStore, NewMessage};
+use memory_core::store::records::{Expect, Put, RecordBatch, RecordStore};
+use memory_core::store::upkeep::{Incarnation, IndexName};
 use memory_core::time::Stopwatch;
-use memory_core::upkeep::{Incarnation, IndexName};
 use memory_core::{Message, Record, RecordId, Result, Role, Scope, SessionId, Timestamp, Truth};
 use uuid::Uuid;
 

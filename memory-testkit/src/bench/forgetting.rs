@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use memory_core::chat::{Append, ChatStore, NewMessage};
 use memory_core::engine::{Forget, Memory, WindowConfig};
 use memory_core::layer::GuardPolicy;
-use memory_core::record::{Expect, Put, RecordBatch, RecordStore};
+use memory_core::store::chat::{Append, ChatStore, NewMessage};
+use memory_core::store::records::{Expect, Put, RecordBatch, RecordStore};
 use memory_core::{
     Field, Filter, ItemId, Message, MessageId, Record, RecordId, Result, Role, Scalar, Scope, SessionId, Timestamp,
     Truth,

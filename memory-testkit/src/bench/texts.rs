@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use memory_core::text::{Term, TextEntry, TextQuery, TextStore, Visibility};
+use memory_core::store::text::{Term, TextEntry, TextQuery, TextStore, Visibility};
 use memory_core::{
     Epoch, Field, Fields, Filter, ItemId, MessageId, Result, Role, Scope, Seq, SessionId, Timestamp, Unit, Version,
 };

@@ -1,7 +1,8 @@
 //! Times of a vector store, over generated vectors of owners of several sizes.
 
-use memory_core::text::Visibility;
-use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorQuery, VectorStore};
+use memory_core::store::text::Visibility;
+use memory_core::store::vectors::{VectorEntry, VectorQuery, VectorStore};
+use memory_core::vector::EmbeddingSpace;
 use memory_core::{
     Epoch, Field, Fields, Filter, ItemId, MessageId, Result, Role, Scope, Seq, SessionId, Timestamp, Unit, Version,
 };

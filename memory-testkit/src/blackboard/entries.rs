@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use memory_core::blackboard::BlackboardEntry;
+use memory_core::store::blackboard::BlackboardEntry;
 use memory_core::{Clock as _, Error};
 
 use crate::{Bed, Boards, Scene, equal};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use memory_core::Scope;
-use memory_core::blackboard::{BlackboardEntry, BoardQuery};
+use memory_core::store::blackboard::{BlackboardEntry, BoardQuery};
 
 use crate::crowd::together;
 use crate::text::terms;

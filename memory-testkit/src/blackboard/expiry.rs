@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use memory_core::blackboard::BlackboardEntry;
+use memory_core::store::blackboard::BlackboardEntry;
 
 use crate::bad_input::refusal;
 use crate::{Bed, Boards, Scene, equal};

@@ -1,6 +1,6 @@
 //! Bad input: a typed error or an exact round trip, and a board that works afterwards.
 
-use memory_core::blackboard::{BlackboardEntry, BoardQuery};
+use memory_core::store::blackboard::{BlackboardEntry, BoardQuery};
 
 use crate::bad_input::{self, PROBES, refusal};
 use crate::generate::HOSTILE_NAMES;

@@ -1,7 +1,7 @@
 //! Owners: one key of two owners is two entries, whatever the names; erasing empties one board.
 
 use memory_core::Epoch;
-use memory_core::blackboard::{BlackboardEntry, BoardQuery};
+use memory_core::store::blackboard::{BlackboardEntry, BoardQuery};
 
 use crate::crowd::together;
 use crate::dropped::give_up;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use memory_core::Scope;
-use memory_core::blackboard::{BlackboardEntry, BoardHit, BoardQuery};
+use memory_core::store::blackboard::{BlackboardEntry, BoardHit, BoardQuery};
 
 use crate::text::terms;
 use crate::{Bed, Boards, Scene, equal};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memory_core::chat::{NewMessage, Placement, View};
+use memory_core::store::chat::{NewMessage, Placement, View};
 use memory_core::{Error, Limits, Message, Role, Seq, Timestamp};
 
 use super::talk::{NOON, Talk, contradicting, ids, new, numbers, texts};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memory_core::chat::{NewMessage, Page, Placement, View};
+use memory_core::store::chat::{NewMessage, Page, Placement, View};
 use memory_core::{Message, MessageId, SessionId, StoredMessage};
 use uuid::Uuid;
 

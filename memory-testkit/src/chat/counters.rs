@@ -1,6 +1,6 @@
 //! What stands beside the messages for budgets: who counted their tokens, and the largest budget asked for.
 
-use memory_core::chat::{Append, NewMessage, Placement, View};
+use memory_core::store::chat::{Append, NewMessage, Placement, View};
 use memory_core::{CounterId, Seq, StoredMessage};
 
 use super::talk::{Talk, ids, new};

@@ -1,6 +1,6 @@
 //! What deleting a session promises.
 
-use memory_core::chat::{Fence, NewMessage, Placement, SessionState, View, revision_after_deletion};
+use memory_core::store::chat::{Fence, NewMessage, Placement, SessionState, View, revision_after_deletion};
 use memory_core::{Error, Seq};
 
 use super::talk::{Talk, contradicting, ids, new};

@@ -1,6 +1,6 @@
 //! What the erasure of an owner promises for conversations.
 
-use memory_core::chat::{Fence, Placement, View};
+use memory_core::store::chat::{Fence, Placement, View};
 use memory_core::{Epoch, Error, Seq};
 
 use super::talk::{MANY, Talk, contradicting, ids, new};

@@ -1,6 +1,6 @@
 //! What fences promise: no old handle writes into what has been deleted or erased.
 
-use memory_core::chat::{Fence, Placement};
+use memory_core::store::chat::{Fence, Placement};
 use memory_core::{Epoch, Error, Seq};
 
 use super::talk::{Talk, new};

@@ -1,6 +1,6 @@
 //! What a change of the window promises.
 
-use memory_core::chat::{Compaction, NewMessage, View};
+use memory_core::store::chat::{Compaction, NewMessage, View};
 use memory_core::{Error, MessageId, Seq};
 
 use super::talk::{NOON, Talk, contradicting, new, only, sized, span, texts};

@@ -1,7 +1,7 @@
 //! What reading by id promises.
 
 use memory_core::MessageId;
-use memory_core::chat::View;
+use memory_core::store::chat::View;
 
 use super::talk::{Talk, ids, texts};
 use crate::check::{Scene, equal};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memory_core::chat::{Compaction, Edge, NewMessage, Page, View};
+use memory_core::store::chat::{Compaction, Edge, NewMessage, Page, View};
 use memory_core::{CounterId, Error, Message, Role, Seq, SeqRange, StoredMessage, Timestamp};
 
 use super::model::Model;

@@ -1,6 +1,6 @@
 //! The plainest way to keep a conversation: a list, searched from end to end. What stores are compared with.
 
-use memory_core::chat::{Edge, NewMessage, Page, View};
+use memory_core::store::chat::{Edge, NewMessage, Page, View};
 use memory_core::{CounterId, Fields, MessageId, Seq, SeqRange, SessionId, StoredMessage, Timestamp};
 
 /// A session as the contract describes it.

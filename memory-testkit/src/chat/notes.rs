@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use memory_core::chat::{NewMessage, View};
-use memory_core::upkeep::{IndexName, Note, Outcome, Target};
+use memory_core::store::chat::{NewMessage, View};
+use memory_core::store::upkeep::{IndexName, Note, Outcome, Target};
 use memory_core::{Clock as _, Error, Seq, Timestamp};
 
 use super::talk::{MANY, Talk, contradicting, ids, new, only};
@@ -210,7 +210,7 @@ async fn a_failed_append_notes_nothing(bed: Bed<Chat>) -> Scene {
     let mut batch = vec![new("two")];
     batch.extend(stored.iter().map(contradicting));
     fails!(talk.append(&batch).await, Error::IdConflict { .. });
-    let strange = memory_core::chat::Fence { generation: fence.generation + 1, ..fence };
+    let strange = memory_core::store::chat::Fence { generation: fence.generation + 1, ..fence };
     fails!(talk.append_with(Some(strange), &[new("three")]).await, Error::Fenced);
     talk.append(&[]).await?;
     equal(due(&bed, &index).await?, [])

@@ -1,6 +1,6 @@
 //! What pages promise, sentence by sentence; `histories` compares them with a model.
 
-use memory_core::chat::{Edge, NewMessage, Page, View};
+use memory_core::store::chat::{Edge, NewMessage, Page, View};
 use memory_core::{Epoch, Field, Filter, Message, Role, Seq, Timestamp};
 
 use super::talk::{NOON, Talk, ids, new, numbers, sized, texts};

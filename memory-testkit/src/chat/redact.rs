@@ -1,6 +1,6 @@
 //! What forgetting single messages promises.
 
-use memory_core::chat::{NewMessage, Placement, Redacted, View};
+use memory_core::store::chat::{NewMessage, Placement, Redacted, View};
 use memory_core::{MessageId, Seq};
 
 use super::talk::{Talk, contradicting, ids, new, numbers, only, texts};

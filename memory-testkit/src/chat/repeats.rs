@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memory_core::chat::{Compaction, NewMessage, Placement, View};
+use memory_core::store::chat::{Compaction, NewMessage, Placement, View};
 use memory_core::{Epoch, Error, Seq};
 
 use super::talk::{Talk, equal_rows, new};

@@ -1,6 +1,6 @@
 //! What survives the store's being closed and opened again, and another process beside it.
 
-use memory_core::chat::{Placement, View};
+use memory_core::store::chat::{Placement, View};
 use memory_core::{Error, Scope, Seq, SessionId};
 
 use super::talk::{Talk, ids, new};

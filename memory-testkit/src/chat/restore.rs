@@ -1,6 +1,6 @@
 //! What restoring rows promises: exports and moves come back as they were.
 
-use memory_core::chat::{Appended, Placement, View};
+use memory_core::store::chat::{Appended, Placement, View};
 use memory_core::{Error, Seq, StoredMessage};
 
 use super::talk::{Talk, contradicting, ids, new, texts};

@@ -2,7 +2,7 @@
 
 use futures_util::FutureExt as _;
 use futures_util::future::join_all;
-use memory_core::chat::{Append, NewMessage, Page, Placement, View};
+use memory_core::store::chat::{Append, NewMessage, Page, Placement, View};
 
 use super::talk::{Talk, ids, new, texts};
 use crate::check::{Failure, Scene, equal};

@@ -1,6 +1,6 @@
 //! A conversation under test: short ways to say what the scenarios say.
 
-use memory_core::chat::{Append, Appended, Compaction, Fence, NewMessage, Page, SessionState, View};
+use memory_core::store::chat::{Append, Appended, Compaction, Fence, NewMessage, Page, SessionState, View};
 use memory_core::{Message, MessageId, Result, Role, Scope, Seq, SeqRange, SessionId, StoredMessage, Timestamp};
 
 use crate::check::{Failure, Scene, equal};

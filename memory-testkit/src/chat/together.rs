@@ -1,7 +1,7 @@
 //! Many callers at once: one order without gaps, and nothing twice.
 
 use futures_util::future::{join_all, try_join_all};
-use memory_core::chat::{Page, Placement, View};
+use memory_core::store::chat::{Page, Placement, View};
 use memory_core::{Error, Seq};
 
 use super::talk::{Talk, ids, new, numbers};

@@ -1,6 +1,6 @@
 //! Filters pushed down by conversation stores.
 
-use memory_core::chat::{Append, Edge, NewMessage, Page, View};
+use memory_core::store::chat::{Append, Edge, NewMessage, Page, View};
 use memory_core::{Fields, Filter, Seq, SessionId, StoredMessage};
 
 use super::{FILTERS, ITEMS, filters, limit, message};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memory_core::record::{Expect, Put, RecordBatch};
+use memory_core::store::records::{Expect, Put, RecordBatch};
 use memory_core::{Fields, Record};
 
 use super::{FILTERS, ITEMS, filters, limit};

@@ -1,6 +1,6 @@
 //! Filters pushed down by text stores.
 
-use memory_core::text::{TextEntry, TextQuery, Visibility};
+use memory_core::store::text::{TextEntry, TextQuery, Visibility};
 use memory_core::{Result, Scope, Unit};
 
 use super::{FILTERS, FILTERS_BESIDE, ITEMS, filters, limit, others, put_others};

@@ -1,7 +1,7 @@
 //! Filters pushed down by vector stores.
 
-use memory_core::text::Visibility;
-use memory_core::vector::VectorEntry;
+use memory_core::store::text::Visibility;
+use memory_core::store::vectors::VectorEntry;
 use memory_core::{Scope, Unit};
 
 use super::{FILTERS, FILTERS_BESIDE, ITEMS, filters, limit, others, put_others};

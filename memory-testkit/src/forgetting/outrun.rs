@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use memory_core::engine::{Forget, Remember};
-use memory_core::record::{Expect, Put, RecordBatch};
+use memory_core::store::records::{Expect, Put, RecordBatch};
 use memory_core::{Error, Filter, ItemId, Message, Record, RecordId, Timestamp};
 
 use super::late::{Said, fact};

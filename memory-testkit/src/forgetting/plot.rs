@@ -1,7 +1,7 @@
 //! What is said and derived in a round, what of it is to be forgotten, and a naive model of what has to fall with that.
 
-use memory_core::chat::{Compaction, NewMessage, Page, View};
 use memory_core::engine::{Forget, Remember, Scoped};
+use memory_core::store::chat::{Compaction, NewMessage, Page, View};
 use memory_core::{ItemId, Message, MessageId, Role, Seq, SeqRange, SessionId};
 
 use super::world::{World, message, record, talk};

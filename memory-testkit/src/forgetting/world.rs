@@ -5,7 +5,7 @@ use std::sync::Arc;
 use memory_core::engine::{Memory, MemoryBuilder, Scoped, WindowConfig};
 use memory_core::layer::GuardPolicy;
 use memory_core::reference::{MemChat, MemRecords, MemText};
-use memory_core::text::TextStore;
+use memory_core::store::text::TextStore;
 use memory_core::{Analysis, Filter, ItemId, MessageId, RecordId, Result, Scalar, Scope, SessionId, Truth, filter};
 
 use crate::doubles::{Counting, Cut, Tapped};

@@ -1,6 +1,6 @@
 //! Deletions from an index whatever the versions.
 
-use memory_core::text::Deletion;
+use memory_core::store::text::Deletion;
 use memory_core::{Epoch, ItemId, Result, SessionId, Version};
 
 use super::Random;

@@ -1,6 +1,6 @@
 //! Random terms and text entries.
 
-use memory_core::text::{Term, TextEntry};
+use memory_core::store::text::{Term, TextEntry};
 use memory_core::{Epoch, ItemId, Result, Version};
 
 use super::{Random, fields};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use memory_core::Epoch;
-use memory_core::blackboard::{BlackboardEntry, BoardQuery};
+use memory_core::store::blackboard::{BlackboardEntry, BoardQuery};
 
 use super::actor::Actor;
 use super::owner::Owner;

@@ -1,8 +1,8 @@
 //! Journals: what is queued for an owner is his, and what is queued for all names its owner rightly.
 
 use async_trait::async_trait;
-use memory_core::chat::{Append, NewMessage};
-use memory_core::journal::Queued;
+use memory_core::store::chat::{Append, NewMessage};
+use memory_core::store::journal::Queued;
 use memory_core::{Message, MessageId, Result, Role, SessionId};
 
 use super::actor::Actor;

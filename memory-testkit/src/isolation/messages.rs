@@ -1,7 +1,7 @@
 //! Conversation stores: what an owner reads, gets, folds and forgets is his.
 
 use async_trait::async_trait;
-use memory_core::chat::{Append, Compaction, NewMessage, Page, Placement, View};
+use memory_core::store::chat::{Append, Compaction, NewMessage, Page, Placement, View};
 use memory_core::{Error, Message, MessageId, Result, Role, Seq, SeqRange, SessionId, StoredMessage};
 use std::collections::BTreeMap;
 use uuid::Uuid;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use memory_core::record::{Expect, Put, RecordBatch, StoredRecord};
+use memory_core::record::StoredRecord;
+use memory_core::store::records::{Expect, Put, RecordBatch};
 use memory_core::{Error, Fields, Filter, Record, RecordId};
 
 use super::actor::Actor;

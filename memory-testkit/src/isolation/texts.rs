@@ -1,7 +1,7 @@
 //! Text stores: what an owner finds, counts and deletes is his.
 
 use async_trait::async_trait;
-use memory_core::text::{Deletion, TextEntry, TextQuery, Visibility};
+use memory_core::store::text::{Deletion, TextEntry, TextQuery, Visibility};
 use memory_core::{Epoch, Field, Filter, ItemId, MessageId, RecordId, Result, SessionId, Unit, Version};
 
 use super::actor::Actor;

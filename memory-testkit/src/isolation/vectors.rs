@@ -1,8 +1,8 @@
 //! Vector stores: what an owner finds and deletes is his.
 
 use async_trait::async_trait;
-use memory_core::text::Visibility;
-use memory_core::vector::{VectorEntry, VectorQuery};
+use memory_core::store::text::Visibility;
+use memory_core::store::vectors::{VectorEntry, VectorQuery};
 use memory_core::{Epoch, Filter, SessionId, Version};
 
 use super::actor::Actor;

@@ -1,7 +1,7 @@
 //! Short ways to say what journal scenarios need.
 
-use memory_core::chat::{Append, NewMessage};
-use memory_core::journal::Queued;
+use memory_core::store::chat::{Append, NewMessage};
+use memory_core::store::journal::Queued;
 use memory_core::{Message, MessageId, Result, Role, Scope, SessionId, Timestamp};
 use uuid::Uuid;
 

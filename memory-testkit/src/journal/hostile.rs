@@ -1,6 +1,6 @@
 //! Bad input: a typed error or an exact round trip, and a journal that works afterwards.
 
-use memory_core::chat::{Append, NewMessage};
+use memory_core::store::chat::{Append, NewMessage};
 use memory_core::{Block, Message, Role, SessionId, Timestamp};
 
 use super::build::{ids, numbers, push, queued};

@@ -1,7 +1,7 @@
 //! The queue: everything pushed, in order, until it is acknowledged.
 
-use memory_core::chat::{Append, Fence, NewMessage};
-use memory_core::journal::Queued;
+use memory_core::store::chat::{Append, Fence, NewMessage};
+use memory_core::store::journal::Queued;
 use memory_core::{CounterId, Epoch, SessionId};
 
 use super::build::{batch, ids, new, numbers, push, queued};

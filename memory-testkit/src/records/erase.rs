@@ -1,6 +1,6 @@
 //! What the erasure of an owner promises for records.
 
-use memory_core::record::Expect;
+use memory_core::store::records::Expect;
 use memory_core::{Epoch, Error};
 
 use super::shelf::{Shelf, at, fact, later, reworded, texts};

@@ -1,8 +1,8 @@
 //! What comes late: a put or a deletion that reaches its store after others have acted on what it had not seen.
 
-use memory_core::chat::Fence;
 use memory_core::number::LARGEST;
-use memory_core::record::Expect;
+use memory_core::store::chat::Fence;
+use memory_core::store::records::Expect;
 use memory_core::{Error, RecordId};
 
 use super::shelf::{Shelf, fact, reworded, texts};

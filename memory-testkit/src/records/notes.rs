@@ -1,7 +1,7 @@
 //! What notes promise for records: each carries the version that an index has still to see.
 
-use memory_core::record::Expect;
-use memory_core::upkeep::{IndexName, Note, Outcome, Target, latest_due};
+use memory_core::store::records::Expect;
+use memory_core::store::upkeep::{IndexName, Note, Outcome, Target, latest_due};
 use memory_core::{Clock as _, Error, RecordId, Seq};
 
 use super::shelf::{Shelf, at, fact, later, reworded};

@@ -1,6 +1,7 @@
 //! What puts and gets promise.
 
-use memory_core::record::{Expect, Superseded};
+use memory_core::record::Superseded;
+use memory_core::store::records::Expect;
 use memory_core::{Epoch, Error, Limits, RecordId};
 
 use super::shelf::{Shelf, at, brief, fact, later, reworded, texts};

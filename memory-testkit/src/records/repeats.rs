@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use memory_core::record::Expect;
-use memory_core::upkeep::Upkeep as _;
+use memory_core::store::records::Expect;
+use memory_core::store::upkeep::Upkeep as _;
 use memory_core::{Epoch, Error};
 
 use super::shelf::{Shelf, at, brief, fact, later, reworded, texts};

@@ -1,6 +1,6 @@
 //! What survives the store's being closed and opened again, and another process beside it.
 
-use memory_core::upkeep::IndexName;
+use memory_core::store::upkeep::IndexName;
 use memory_core::{Clock as _, Epoch, Error, Scope};
 
 use super::shelf::{Shelf, at, fact, later, reworded, texts};
@@ -64,7 +64,7 @@ async fn a_restart_keeps_deletions_epochs_and_notes(bed: Bed<Records>) -> Scene 
     equal(shelf.records.upkeep().pending(&index, bed.clock.now(), MANY).await?, before)?;
     equal(shelf.fence().await?, fence)?;
     let late = Shelf { scope: bob, ..shelf.clone() };
-    fails!(late.put_with(at(Epoch(0)), &[(&record, memory_core::record::Expect::Absent)]).await, Error::Fenced);
+    fails!(late.put_with(at(Epoch(0)), &[(&record, memory_core::store::records::Expect::Absent)]).await, Error::Fenced);
     let version = only(shelf.put(&[&record]).await?)?;
     check!(version > 2, "version {version} follows the deletion of version 1");
     Ok(())

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use memory_core::number::LARGEST;
-use memory_core::upkeep::{IndexName, Outcome};
+use memory_core::store::upkeep::{IndexName, Outcome};
 use memory_core::{Clock as _, Error, Seq, StoredRecord};
 
 use super::shelf::{Shelf, fact, later, reworded, texts};

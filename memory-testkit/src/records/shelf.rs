@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use memory_core::chat::Fence;
-use memory_core::record::{Expect, Put, Record, RecordBatch, Telling};
+use memory_core::record::{Record, Telling};
+use memory_core::store::chat::Fence;
+use memory_core::store::records::{Expect, Put, RecordBatch};
 use memory_core::{Epoch, Filter, RecordId, Result, Scope, StoredRecord, Timestamp};
 
 use crate::chat::talk::{MANY, NOON};

@@ -1,7 +1,8 @@
 //! The cancel storm: calls are dropped at random moments, and what they wrote is there fully or not at all.
 
 use futures_util::future::join_all;
-use memory_core::record::{Expect, Record};
+use memory_core::record::Record;
+use memory_core::store::records::Expect;
 
 use super::shelf::{Shelf, fact, reworded};
 use crate::check::{Failure, Scene, equal};

@@ -1,7 +1,7 @@
 //! What a sweep promises: what has expired goes, and nothing else.
 
 use memory_core::record::Record;
-use memory_core::upkeep::IndexName;
+use memory_core::store::upkeep::IndexName;
 use memory_core::{Clock as _, Timestamp};
 
 use super::shelf::{Shelf, brief, fact, later, tell, texts};
@@ -115,7 +115,7 @@ async fn a_sweep_notes_what_is_gone(bed: Bed<Records>) -> Scene {
     sweep(&bed, later(10)).await?;
     let notes = bed.store.upkeep().pending(&index, bed.clock.now(), MANY).await?;
     let gone: Vec<_> = notes.into_iter().filter(|note| note.gone).map(|note| note.target).collect();
-    equal(gone, [memory_core::upkeep::Target::Record(record.id)])
+    equal(gone, [memory_core::store::upkeep::Target::Record(record.id)])
 }
 
 async fn a_swept_record_keeps_its_version_taken(bed: Bed<Records>) -> Scene {

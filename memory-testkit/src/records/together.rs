@@ -2,7 +2,8 @@
 
 use futures_util::future::join_all;
 use memory_core::Error;
-use memory_core::record::{Expect, Record};
+use memory_core::record::Record;
+use memory_core::store::records::Expect;
 
 use super::shelf::{Shelf, brief, fact, later, reworded, tell, texts};
 use crate::chat::talk::only;

@@ -8,9 +8,9 @@ use memory_core::analysis::Analysis;
 use memory_core::engine::{Memory, Search, Stage};
 use memory_core::model::{Embedder as _, Purpose};
 use memory_core::reference::{MemChat, MemRecords, MemText, MemVectors};
-use memory_core::text::{TextQuery, TextStore};
+use memory_core::store::text::{TextQuery, TextStore};
+use memory_core::store::vectors::{VectorQuery, VectorStore};
 use memory_core::time::Stopwatch;
-use memory_core::vector::{VectorQuery, VectorStore};
 use memory_core::{Error, Filter, ItemId, Message, MessageId, Role, Scope, SessionId, Truth, Unit};
 
 use super::Servers;

@@ -1,7 +1,7 @@
 //! What writers do, and what they are answered: plain data, so that another process can do it too.
 
-use memory_core::chat::Placement;
 use memory_core::engine::{Forget, Memory, Remember, Search};
+use memory_core::store::chat::Placement;
 use memory_core::{Error, ItemId, Message, MessageId, RecordId, Result, Role, Scope, SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 

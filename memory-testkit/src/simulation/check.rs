@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 
 use memory_core::analysis::Analysis;
-use memory_core::chat::SessionState;
 use memory_core::engine::Memory;
 use memory_core::index::{PIECE_WORDS, message_pieces, record_entry, record_pieces, session_entries};
 use memory_core::model::{Embedder, Purpose};
 use memory_core::reference::{MemText, MemVectors};
-use memory_core::text::{Term, TextEntry, TextQuery, TextStore, Visibility};
-use memory_core::vector::{VectorEntry, VectorHit, VectorStore};
+use memory_core::store::chat::SessionState;
+use memory_core::store::text::{Term, TextEntry, TextQuery, TextStore, Visibility};
+use memory_core::store::vectors::{VectorEntry, VectorHit, VectorStore};
 use memory_core::{Filter, ItemId, Result, Scope, Seq, SeqRange, StoredMessage, Unit};
 
 use super::ledger::{Item, Verdict};
@@ -80,8 +80,9 @@ impl Site {
         let (mut is, mut ought) = (self.ground.text.search(scope, &query).await?, anew.search(scope, &query).await?);
         is.hits.sort_by(|a, b| a.item.cmp(&b.item));
         ought.hits.sort_by(|a, b| a.item.cmp(&b.item));
-        let found =
-            |hits: &[memory_core::text::TextHit]| hits.iter().map(|hit| hit.item.clone()).collect::<BTreeSet<_>>();
+        let found = |hits: &[memory_core::store::text::TextHit]| {
+            hits.iter().map(|hit| hit.item.clone()).collect::<BTreeSet<_>>()
+        };
         differ("the index of words", &found(&is.hits), &found(&ought.hits), wrong);
         let same = pairs(&is.hits, &ought.hits, |hit| &hit.item);
         for (is, ought) in same.into_iter().filter(|(is, ought)| is != ought) {

@@ -2,10 +2,10 @@
 
 use std::fmt::Debug;
 
-use memory_core::chat::{Page, SessionState, View};
 use memory_core::engine::Forget;
-use memory_core::text::TextQuery;
-use memory_core::vector::VectorQuery;
+use memory_core::store::chat::{Page, SessionState, View};
+use memory_core::store::text::TextQuery;
+use memory_core::store::vectors::VectorQuery;
 use memory_core::{Epoch, Filter, ItemId, Result, Scope, Seq, StoredMessage, StoredRecord, Unit};
 
 use memory_core::model::{Embedder, Purpose};

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::cache::Cache;
 use memory_core::engine::{Memory, WindowConfig};
 use memory_core::layer::GuardPolicy;
+use memory_core::store::cache::Cache;
 use memory_core::{Result, Truth};
 use tokio::time::sleep;
 
@@ -31,11 +31,11 @@ impl World {
     async fn build(&self, caller: &Caller, with_vectors: bool) -> Result<Memory> {
         let Ground { chat, records, text, vectors, cache } = &self.site.ground;
         let wire = &self.wire;
-        let chat: Truth<dyn memory_core::chat::ChatStore> = chat
+        let chat: Truth<dyn memory_core::store::chat::ChatStore> = chat
             .clone()
             .layered(|inner| far(inner, "chat", caller, wire))
             .layered_upkeep(|inner| far(inner, "chat upkeep", caller, wire));
-        let records: Truth<dyn memory_core::record::RecordStore> = records
+        let records: Truth<dyn memory_core::store::records::RecordStore> = records
             .clone()
             .layered(|inner| far(inner, "records", caller, wire))
             .layered_upkeep(|inner| far(inner, "records upkeep", caller, wire));

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use memory_core::engine::Forget;
 use memory_core::model::Embedder;
-use memory_core::text::TextStore;
-use memory_core::vector::{EmbeddingSpace, VectorStore};
+use memory_core::store::text::TextStore;
+use memory_core::store::vectors::VectorStore;
+use memory_core::vector::EmbeddingSpace;
 use memory_core::{Clock, Timestamp};
 use tokio::time::Instant;
 

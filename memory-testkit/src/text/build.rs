@@ -1,6 +1,6 @@
 //! Short ways to say what text scenarios need.
 
-use memory_core::text::{Term, TextEntry, TextHits, TextQuery, Visibility};
+use memory_core::store::text::{Term, TextEntry, TextHits, TextQuery, Visibility};
 use memory_core::{
     Epoch, Fields, Filter, ItemId, MessageId, RecordId, Result, Scope, Seq, SessionId, Timestamp, Trust, Unit, Version,
 };

@@ -1,6 +1,6 @@
 //! Deleting from the index: exactly what was named.
 
-use memory_core::text::{Deletion, TextEntry, TextQuery, Visibility};
+use memory_core::store::text::{Deletion, TextEntry, TextQuery, Visibility};
 use memory_core::{Epoch, SessionId, Unit, Version};
 
 use super::build::{Change, entry, find, message, put, query, record, span};

@@ -1,7 +1,7 @@
 //! Erasing an owner: all of the epochs before, for good, and nobody else.
 
 use memory_core::Epoch;
-use memory_core::text::{TextEntry, Visibility};
+use memory_core::store::text::{TextEntry, Visibility};
 
 use super::build::{Change, entry, find, message, near, put, query, record, span};
 use super::model::TextModel;
@@ -30,7 +30,7 @@ async fn erasing_removes_every_entry_and_counts_them(bed: Bed<Texts>) -> Scene {
     equal((erased.removed, erased.remaining), (4, 0))?;
     let query = query(&["river"])?;
     for unit in [memory_core::Unit::Message, memory_core::Unit::Record, memory_core::Unit::Span] {
-        let query = memory_core::text::TextQuery { unit, ..query.clone() };
+        let query = memory_core::store::text::TextQuery { unit, ..query.clone() };
         TextModel::default().check(&query, &bed.store.search(&ada, &query).await?)?;
     }
     Ok(())
@@ -137,7 +137,7 @@ async fn erasing_one_of_fifty_leaves_the_others_as_they_are(bed: Bed<Texts>) -> 
         let Some(owner) = owners.get(erased) else { continue };
         bed.store.erase(owner, Epoch(1)).await?;
         if let Some(found) = before.get_mut(erased) {
-            *found = memory_core::text::TextHits { containing: vec![0, 0], ..Default::default() };
+            *found = memory_core::store::text::TextHits { containing: vec![0, 0], ..Default::default() };
         }
         for (owner, before) in owners.iter().zip(&before) {
             equal(&bed.store.search(owner, &query).await?, before)?;

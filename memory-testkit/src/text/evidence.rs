@@ -1,6 +1,6 @@
 //! The evidence: exact counts, and statistics of the owner's items of one unit.
 
-use memory_core::text::TextHits;
+use memory_core::store::text::TextHits;
 use memory_core::{Field, Filter, Unit};
 
 use super::build::{Change, entry, find, message, near, put, query, record, span, terms};
@@ -127,7 +127,7 @@ async fn fields_of_a_hit_are_those_that_were_put(bed: Bed<Texts>) -> Scene {
     }
     put(&bed.store, &ada, &entries).await?;
     for unit in [Unit::Message, Unit::Record, Unit::Span] {
-        let query = memory_core::text::TextQuery { unit, ..query(&["river"])? };
+        let query = memory_core::store::text::TextQuery { unit, ..query(&["river"])? };
         TextModel::of(&entries).check(&query, &bed.store.search(&ada, &query).await?)?;
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! Bad input: a typed error or an exact round trip, and a store that works afterwards.
 
-use memory_core::text::{TextEntry, TextQuery, Visibility};
+use memory_core::store::text::{TextEntry, TextQuery, Visibility};
 use memory_core::{Filter, ItemId, SessionId, Unit};
 
 use super::build::{Change, entry, message, near, put, query, span};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use memory_core::analysis::Language;
-use memory_core::text::{TextEntry, TextQuery, Visibility};
+use memory_core::store::text::{TextEntry, TextQuery, Visibility};
 use memory_core::{Analysis, Error, Filter, ItemId, Result, Unit};
 use serde::Deserialize;
 

@@ -1,6 +1,6 @@
 //! What lasts: across a restart, among tasks at once, and when callers give up halfway.
 
-use memory_core::text::{TextQuery, Visibility};
+use memory_core::store::text::{TextQuery, Visibility};
 use memory_core::{Epoch, Scope};
 
 use super::build::{Change, entry, find, message, near, put, query};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use memory_core::rank::{Bm25, bm25f};
-use memory_core::text::{Deletion, Term, TextEntry, TextHit, TextHits, TextQuery};
+use memory_core::store::text::{Deletion, Term, TextEntry, TextHit, TextHits, TextQuery};
 use memory_core::{Epoch, Fields, ItemId, SessionId, Version};
 
 use crate::{Scene, equal};

@@ -1,7 +1,7 @@
 //! The order of hits: by core's score, ties by newer time, then by item.
 
 use memory_core::rank::{Bm25, bm25f};
-use memory_core::text::TextQuery;
+use memory_core::store::text::TextQuery;
 use memory_core::{ItemId, Unit};
 
 use super::build::{Change, entry, find, message, near, put, query, record, span};

@@ -1,7 +1,7 @@
 //! Putting entries: findable when promised, and only ever replaced by newer ones.
 
 use memory_core::Epoch;
-use memory_core::text::{TextEntry, Visibility};
+use memory_core::store::text::{TextEntry, Visibility};
 
 use super::build::{Change, entry, find, message, near, put, query, record};
 use super::model::TextModel;

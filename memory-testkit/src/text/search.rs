@@ -1,6 +1,6 @@
 //! Limits and filters: neither starves an answer.
 
-use memory_core::text::TextQuery;
+use memory_core::store::text::TextQuery;
 use memory_core::{Error, Field, Filter, Scalar, Timestamp};
 
 use super::build::{Change, entry, message, put, query};

@@ -1,7 +1,7 @@
 //! What neither large numbers nor wrong clocks do to notes: whatever they say, everything is indexed, and upkeep ends.
 
 use memory_core::number::LARGEST;
-use memory_core::upkeep::{LONGEST_WAIT, Outcome};
+use memory_core::store::upkeep::{LONGEST_WAIT, Outcome};
 use memory_core::{Clock as _, Epoch, Error, Seq};
 
 use super::keeper::{Follower, Keeper};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memory_core::upkeep::{Backlog, Target, Upkeep as _};
+use memory_core::store::upkeep::{Backlog, Target, Upkeep as _};
 use memory_core::{Epoch, Error};
 
 use super::keeper::{Follower, Keeper};

@@ -1,7 +1,7 @@
 //! What enlisting promises of incarnations and of steps: an index that was lost is filled again, and nobody waits for it.
 
 use memory_core::Result;
-use memory_core::upkeep::{Backlog, Enlisted, Incarnation, Target};
+use memory_core::store::upkeep::{Backlog, Enlisted, Incarnation, Target};
 use uuid::Uuid;
 
 use super::first;

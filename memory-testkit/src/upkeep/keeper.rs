@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use memory_core::chat::{Append, Page};
-use memory_core::record::{Expect, Put, Record, RecordBatch};
+use memory_core::record::Record;
 use memory_core::store::Erased;
-use memory_core::upkeep::{IndexName, Note, Outcome, Target, Upkeep};
+use memory_core::store::chat::{Append, Page};
+use memory_core::store::records::{Expect, Put, RecordBatch};
+use memory_core::store::upkeep::{IndexName, Note, Outcome, Target, Upkeep};
 use memory_core::{Clock as _, Epoch, RecordId, Result, Scope, SessionId};
 
 use crate::chat::talk::{MANY, NOON, new};

@@ -1,6 +1,6 @@
 //! What notes promise: nothing that is written stays unindexed for good.
 
-use memory_core::upkeep::Backlog;
+use memory_core::store::upkeep::Backlog;
 use memory_core::{Epoch, Seq};
 
 use super::keeper::{Follower, Keeper};

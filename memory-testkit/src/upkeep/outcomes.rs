@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use memory_core::Seq;
-use memory_core::upkeep::{Backlog, Outcome, latest_due};
+use memory_core::store::upkeep::{Backlog, Outcome, latest_due};
 
 use super::keeper::{Follower, Keeper};
 use crate::chat::talk::only;
@@ -298,12 +298,12 @@ async fn strange_settlements_change_nothing<S: Keeper>(bed: Bed<S>) -> Scene {
 }
 
 /// Returns the upkeep with the first answer to `method` lost.
-fn cut<S: Keeper>(follower: &Follower<S>, method: &'static str) -> Tapped<dyn memory_core::upkeep::Upkeep> {
+fn cut<S: Keeper>(follower: &Follower<S>, method: &'static str) -> Tapped<dyn memory_core::store::upkeep::Upkeep> {
     Tapped::new(follower.store.upkeep().clone(), Arc::new(Faulty::at(1, When::LostAnswer).of(method)))
 }
 
 async fn settle_is_repeated_after_a_lost_answer<S: Keeper>(bed: Bed<S>) -> Scene {
-    use memory_core::upkeep::Upkeep as _;
+    use memory_core::store::upkeep::Upkeep as _;
     let follower = Follower::enlisted(&bed).await?;
     follower.write(&["a", "b", "c"]).await?;
     let at = memory_core::Clock::now(&*bed.clock);
@@ -321,7 +321,7 @@ async fn settle_is_repeated_after_a_lost_answer<S: Keeper>(bed: Bed<S>) -> Scene
 }
 
 async fn enlist_is_repeated_after_a_lost_answer<S: Keeper>(bed: Bed<S>) -> Scene {
-    use memory_core::upkeep::Upkeep as _;
+    use memory_core::store::upkeep::Upkeep as _;
     let follower = Follower::new(&bed)?;
     follower.write(&["a", "b"]).await?;
     let upkeep = cut(&follower, "enlist");
@@ -331,7 +331,7 @@ async fn enlist_is_repeated_after_a_lost_answer<S: Keeper>(bed: Bed<S>) -> Scene
 }
 
 async fn retire_is_repeated_after_a_lost_answer<S: Keeper>(bed: Bed<S>) -> Scene {
-    use memory_core::upkeep::Upkeep as _;
+    use memory_core::store::upkeep::Upkeep as _;
     let follower = Follower::enlisted(&bed).await?;
     follower.write(&["a"]).await?;
     let upkeep = cut(&follower, "retire");
@@ -341,7 +341,7 @@ async fn retire_is_repeated_after_a_lost_answer<S: Keeper>(bed: Bed<S>) -> Scene
 }
 
 async fn revive_is_repeated_after_a_lost_answer<S: Keeper>(bed: Bed<S>) -> Scene {
-    use memory_core::upkeep::Upkeep as _;
+    use memory_core::store::upkeep::Upkeep as _;
     let follower = Follower::enlisted(&bed).await?;
     follower.write(&["a"]).await?;
     follower.give_up(&follower.note("a").await?).await?;

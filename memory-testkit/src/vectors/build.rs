@@ -1,7 +1,7 @@
 //! Short ways to say what vector scenarios need.
 
-use memory_core::text::Visibility;
-use memory_core::vector::{VectorEntry, VectorHit, VectorQuery};
+use memory_core::store::text::Visibility;
+use memory_core::store::vectors::{VectorEntry, VectorHit, VectorQuery};
 use memory_core::{Epoch, Filter, ItemId, Result, Scope, Timestamp};
 
 use crate::text::{plain_fields, revision};

@@ -1,7 +1,7 @@
 //! Deleting from the index: exactly what was named, all its pieces, nobody else's.
 
-use memory_core::text::{Deletion, Visibility};
-use memory_core::vector::VectorEntry;
+use memory_core::store::text::{Deletion, Visibility};
+use memory_core::store::vectors::VectorEntry;
 use memory_core::{Epoch, Error, ItemId, Result, SessionId, Version};
 
 use super::build::{Change, entry, find, put, query, toward};

@@ -1,8 +1,8 @@
 //! Erasing an owner: all of the epochs before, for good, and nobody else.
 
 use memory_core::Epoch;
-use memory_core::text::Visibility;
-use memory_core::vector::VectorEntry;
+use memory_core::store::text::Visibility;
+use memory_core::store::vectors::VectorEntry;
 
 use super::build::{Change, entry, find, items, put, query, toward};
 use super::model::VectorModel;

@@ -1,7 +1,8 @@
 //! Bad input beside the vectors themselves: a typed error or an exact round trip, and a store that works afterwards.
 
-use memory_core::text::Visibility;
-use memory_core::vector::{Similarity, VectorEntry};
+use memory_core::store::text::Visibility;
+use memory_core::store::vectors::VectorEntry;
+use memory_core::vector::Similarity;
 use memory_core::{ItemId, Unit};
 
 use super::build::{entry, find, items, put, query, toward};

@@ -1,7 +1,7 @@
 //! What lasts: across a restart, among tasks at once, and when callers give up halfway.
 
-use memory_core::text::Visibility;
-use memory_core::vector::VectorQuery;
+use memory_core::store::text::Visibility;
+use memory_core::store::vectors::VectorQuery;
 use memory_core::{Epoch, Scope};
 
 use super::build::{Change, entry, find, put, query, toward};

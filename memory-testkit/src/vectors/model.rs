@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use memory_core::text::Deletion;
-use memory_core::vector::{VectorEntry, VectorHit, VectorQuery};
+use memory_core::store::text::Deletion;
+use memory_core::store::vectors::{VectorEntry, VectorHit, VectorQuery};
 use memory_core::{Epoch, ItemId, Version};
 
 use crate::text::falls;

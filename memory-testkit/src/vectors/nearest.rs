@@ -1,7 +1,7 @@
 //! Nearness: the cosine of the best piece, exactly, in the documented order.
 
 use memory_core::ItemId;
-use memory_core::vector::VectorEntry;
+use memory_core::store::vectors::VectorEntry;
 
 use super::build::{Change, entry, find, items, put, query, toward};
 use super::model::VectorModel;

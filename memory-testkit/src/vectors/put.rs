@@ -1,7 +1,7 @@
 //! Putting entries: findable when promised, replaced as a whole and only by newer ones.
 
-use memory_core::text::Visibility;
-use memory_core::vector::VectorEntry;
+use memory_core::store::text::Visibility;
+use memory_core::store::vectors::VectorEntry;
 
 use super::build::{Change, entry, find, put, query, toward};
 use super::model::VectorModel;

@@ -1,8 +1,8 @@
 //! Vectors that cannot be stored or sought: each is refused alone, with a reason.
 
 use memory_core::Error;
-use memory_core::text::Visibility;
-use memory_core::vector::VectorEntry;
+use memory_core::store::text::Visibility;
+use memory_core::store::vectors::VectorEntry;
 
 use super::build::{Change, entry, find, items, put, query, toward};
 use super::model::VectorModel;

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use memory_core::chat::{Compaction, NewMessage, Page};
 use memory_core::engine::{ContextRequest, Memory, Remember, Scoped, Session, WindowConfig};
 use memory_core::message::Defaults;
 use memory_core::model::TokenCounter;
 use memory_core::reference::{MemChat, MemRecords, MemText};
+use memory_core::store::chat::{Compaction, NewMessage, Page};
 use memory_core::window::tokens::count_message;
 use memory_core::window::{Budget, CounterKind, HeuristicCounter, MediaCosts, Oversize};
 use memory_core::{Analysis, Message, MessageId, Role, Scope, SeqRange, SessionId, StoredMessage, Timestamp, Truth};
@@ -139,7 +139,7 @@ impl World {
 
     /// Folds any stretch of the window, turns and instructions cut as they may be.
     async fn fold(&mut self, scope: &Scope, chat: &MemChat) {
-        use memory_core::chat::ChatStore as _;
+        use memory_core::store::chat::ChatStore as _;
         let rows = self.rows().await;
         let from = self.dice.below(rows.len() as u64) as usize;
         let some: Vec<_> = rows.iter().skip(from).take(1 + self.dice.below(12) as usize).collect();

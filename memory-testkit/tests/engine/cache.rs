@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memory_core::analysis::Analysis;
-use memory_core::cache::Cache;
 use memory_core::engine::{Forget, Memory, Remember, Scoped, Search, Stage};
 use memory_core::reference::{MemCache, MemChat, MemRecords, MemText, MemVectors};
+use memory_core::store::cache::Cache;
 use memory_core::{Message, Role, Scope, Truth};
 use memory_testkit::doubles::{Counting, EmbedderMode, FakeEmbedder, Faulty, ManualClock, Tap, Tapped, When};
 

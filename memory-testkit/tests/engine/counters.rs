@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use memory_core::chat::{Append, ChatStore as _, NewMessage, Page, View};
 use memory_core::engine::{Memory, Session};
 use memory_core::model::TokenCounter;
 use memory_core::reference::{MemChat, MemRecords};
+use memory_core::store::chat::{Append, ChatStore as _, NewMessage, Page, View};
 use memory_core::window::{CounterKind, HeuristicCounter};
 use memory_core::{CounterId, Message, Role, Seq, Truth};
 

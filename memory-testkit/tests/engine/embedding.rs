@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use memory_core::engine::{Forget, Memory, Search};
 use memory_core::model::{Embedder, Purpose};
 use memory_core::reference::{MemChat, MemRecords, MemVectors};
-use memory_core::vector::{EmbeddingSpace, VectorStore as _};
+use memory_core::store::vectors::VectorStore as _;
+use memory_core::vector::EmbeddingSpace;
 use memory_core::{Error, Result, Truth};
 use memory_testkit::doubles::FakeEmbedder;
 

@@ -206,7 +206,7 @@ async fn reindexing_puts_everything_again() {
     memory.reindex(index).await.unwrap();
     assert!(memory.upkeep_once().await.unwrap().indexed > 0);
     assert_eq!(memory.upkeep_once().await.unwrap().indexed, 0);
-    let unknown = memory_core::upkeep::IndexName::new("text/none").unwrap();
+    let unknown = memory_core::store::upkeep::IndexName::new("text/none").unwrap();
     assert!(matches!(memory.reindex(&unknown).await, Err(Error::Invalid { .. })));
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use memory_core::analysis::Analysis;
 use memory_core::reference::MemChat;
-use memory_core::upkeep::IndexName;
+use memory_core::store::upkeep::IndexName;
 use memory_core::{Result, Truth};
 use memory_testkit::Chat;
 use memory_testkit::fixture::{Fixture, Ranks, Table, memory, tend};

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use memory_core::engine::{Forget, Remember, Scoped, Search};
-use memory_core::{Error, Filter, ItemId};
-use memory_testkit::doubles::{Faulty, When};
+use memory_core::reference::MemCache;
+use memory_core::store::upkeep::Upkeep as _;
+use memory_core::{Epoch, Error, Filter, ItemId, Scope, SystemClock};
+use memory_testkit::doubles::{Faulty, Tapped, When};
 
 use crate::bench::{Bench, Taps, session};
 
@@ -127,6 +129,19 @@ async fn an_erasure_that_an_index_failed_is_finished_by_upkeep() {
     assert_eq!(count(&bench.owner("ada"), "Aurora").await, 0);
     let status = bench.memory.status().await;
     assert!(status.indexes.iter().all(|index| index.backlog.clone().unwrap().pending == 0));
+}
+
+#[tokio::test]
+async fn a_cache_that_is_away_keeps_no_erasure_from_the_indexes() {
+    let away = Arc::new(Faulty::at(1, When::Before).of("erase").lasting());
+    let cache = Arc::new(Tapped::new(Arc::new(MemCache::new(Arc::new(SystemClock))), away));
+    let bench = Bench::with(Taps::default(), |builder| builder.cache(cache)).await;
+    bench.session("ada").append(vec![bench.user("My rose is called Aurora.")]).await.unwrap();
+    bench.tend().await;
+    // An erasure that was cut off at once.
+    bench.truth.bury(&Scope::new("acme", "ada").unwrap(), Epoch(0)).await.unwrap();
+    let _the_cache_fails = bench.memory.upkeep_once().await.unwrap();
+    assert_eq!(count(&bench.owner("ada"), "Aurora").await, 0);
 }
 
 #[tokio::test]

@@ -142,7 +142,7 @@ async fn a_forgotten_message_takes_nothing_of_one_with_its_id() {
 }
 
 #[tokio::test]
-async fn what_a_search_cleans_away_takes_nothing_of_what_is_stored_again() {
+async fn what_is_cleaned_after_a_search_takes_nothing_of_what_is_stored_again() {
     let play = Play::new().await;
     let fact = || Remember::fact("the boiler was mended by Otto");
     let id = play.ada.remember(fact()).await.unwrap().id;
@@ -152,6 +152,7 @@ async fn what_a_search_cleans_away_takes_nothing_of_what_is_stored_again() {
     play.text.away(false);
     let found = play.ada.search(&Search::new("boiler")).await.unwrap();
     assert_eq!((found.hits.len(), found.receipt.dropped_at_hydration), (0, 1));
+    play.tend().await;
     play.ada.remember(fact()).await.unwrap();
     play.survives("boiler").await;
 }

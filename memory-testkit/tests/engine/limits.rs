@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use memory_core::chat::{Page, View};
 use memory_core::engine::{Remember, Search, Stage};
 use memory_core::model::TokenCounter;
+use memory_core::store::chat::{Page, View};
 use memory_core::{Error, ItemId, Limits, Message, MessageId, Seq, StoredRecord};
 use memory_testkit::doubles::{Faulty, When};
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memory_core::layer::{Guard, GuardPolicy, Guarded};
-use memory_core::record::RecordStore as _;
 use memory_core::reference::MemRecords;
+use memory_core::store::records::RecordStore as _;
 use memory_core::time::SystemClock;
 use memory_core::{Filter, Result, Scope};
 use memory_testkit::doubles::{Counting, Tapped};

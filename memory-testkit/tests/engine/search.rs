@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::FutureExt as _;
-use memory_core::chat::{Append, ChatStore, NewMessage};
 use memory_core::engine::{Memory, Reason, Remember, Search, Stage};
 use memory_core::rank::Ranking;
 use memory_core::reference::{MemChat, MemRecords, MemText};
-use memory_core::text::{TextEntry, TextStore, Visibility};
+use memory_core::store::chat::{Append, ChatStore, NewMessage};
+use memory_core::store::text::{TextEntry, TextStore, Visibility};
 use memory_core::{
     Analysis, Epoch, Error, Field, Fields, Filter, ItemId, Message, MessageId, Result, Role, Scope, Seq, Timestamp,
     Trust, Truth, Unit, Version,
@@ -92,6 +92,7 @@ async fn an_id_whose_content_is_gone_is_counted_and_cleaned() {
     assert_eq!(found.receipt.dropped_at_hydration, 1);
     let gone = found.receipt.left_out.iter().find(|left| left.reason == Reason::Gone).unwrap();
     assert_eq!(gone.item, orphan);
+    assert_eq!(bench.memory.upkeep_once().await.unwrap().cleaned, 1);
     let found = ada.search(&Search::new("Aurora").limit(1)).await.unwrap();
     assert_eq!(found.receipt.dropped_at_hydration, 0);
 }
@@ -245,6 +246,7 @@ async fn an_item_that_is_stored_while_its_old_id_is_cleaned_is_still_found() {
     text.put(ada.scope(), &[aurora(&message, 0)], Visibility::OnReturn).await.unwrap();
     let first = ada.search(&Search::new("Aurora")).await.unwrap();
     assert_eq!((first.hits.len(), first.receipt.dropped_at_hydration), (0, 1));
+    memory.upkeep_once().await.unwrap();
     let second = ada.search(&Search::new("Aurora")).await.unwrap();
     assert_eq!(second.hits.len(), 1, "its entry was deleted with the old one");
 }

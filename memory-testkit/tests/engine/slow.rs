@@ -7,7 +7,7 @@ use std::time::Duration;
 use memory_core::analysis::Analysis;
 use memory_core::engine::{Forget, Memory, Remember};
 use memory_core::reference::{MemChat, MemRecords, MemText};
-use memory_core::text::{TextQuery, TextStore};
+use memory_core::store::text::{TextQuery, TextStore};
 use memory_core::{Cause, Error, Filter, Message, Result, Role, Scope, Transience, Truth, Unit};
 use memory_testkit::doubles::{Counting, Cut, Ending, ManualClock, Tap, Tapped};
 

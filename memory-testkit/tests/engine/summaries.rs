@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memory_core::analysis::Analysis;
-use memory_core::chat::{Page, View};
 use memory_core::engine::{Context, FoldShown, Forget, Memory, PartKind, Remember, Search, Session, WindowConfig};
 use memory_core::model::Summarizer;
 use memory_core::reference::{MemRecords, MemText};
+use memory_core::store::chat::{Page, View};
 use memory_core::{Filter, ItemId, Message, Role, Seq, Truth};
 use memory_testkit::doubles::StillSummarizer;
 

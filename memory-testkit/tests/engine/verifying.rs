@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memory_core::analysis::Analysis;
-use memory_core::chat::ChatStore;
 use memory_core::engine::{Forget, Memory, Remember, UpkeepReport};
 use memory_core::model::Embedder;
 use memory_core::reference::{MemChat, MemRecords, MemText, MemVectors};
-use memory_core::text::{Term, TextEntry, TextQuery, TextStore, Visibility};
-use memory_core::upkeep::{IndexName, Upkeep};
-use memory_core::vector::{VectorEntry, VectorQuery, VectorStore};
+use memory_core::store::chat::ChatStore;
+use memory_core::store::text::{Term, TextEntry, TextQuery, TextStore, Visibility};
+use memory_core::store::upkeep::{IndexName, Upkeep};
+use memory_core::store::vectors::{VectorEntry, VectorQuery, VectorStore};
 use memory_core::{Filter, ItemId, Message, Role, Scope, Truth, Unit, Version};
 use memory_testkit::doubles::{Counting, FakeEmbedder, Faulty, ManualClock, Tapped, When};
 
@@ -84,7 +84,7 @@ impl World {
         let (space, vector) = (self.vectors.space().clone(), vec![1.0; 8]);
         let query = VectorQuery { space, vector, filter: Filter::All, limit: ALL, floor: None, with_vectors: true };
         let hits = self.vectors.search(scope, &query).await.unwrap();
-        let entry = |hit: memory_core::vector::VectorHit| {
+        let entry = |hit: memory_core::store::vectors::VectorHit| {
             let (version, pieces) = (versions[&hit.item], vec![hit.vector.unwrap()]);
             VectorEntry { item: hit.item, version, pieces, fields: hit.fields }
         };

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use memory_core::number::LARGEST;
-use memory_core::record::RecordStore as _;
 use memory_core::reference::{MemChat, MemRecords};
+use memory_core::store::records::RecordStore as _;
+use memory_core::store::upkeep::{IndexName, Note, Outcome, Target, Upkeep as _};
 use memory_core::store::{Erased, Store as _};
-use memory_core::upkeep::{IndexName, Note, Outcome, Target, Upkeep as _};
 use memory_core::{Epoch, Error, Result, Scope, StoredRecord, Timestamp};
 
 use crate::chat_stores::{Break, caught};

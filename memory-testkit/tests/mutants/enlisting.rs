@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use memory_core::Result;
 use memory_core::Timestamp;
 use memory_core::reference::{MemChat, MemText, MemVectors};
-use memory_core::upkeep::{Enlisted, Incarnation, IndexName, Outcome, Upkeep as _};
+use memory_core::store::upkeep::{Enlisted, Incarnation, IndexName, Outcome, Upkeep as _};
 use uuid::Uuid;
 
 use crate::chat_stores::{Break, caught};

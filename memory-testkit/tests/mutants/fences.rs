@@ -1,9 +1,10 @@
 //! Record stores in which something late brings back or takes away what it must not.
 
 use async_trait::async_trait;
-use memory_core::chat::Fence;
-use memory_core::record::{RecordBatch, RecordStore as _};
 use memory_core::reference::MemRecords;
+use memory_core::store::chat::Fence;
+use memory_core::store::records::RecordBatch;
+use memory_core::store::records::RecordStore as _;
 use memory_core::{Error, RecordId, Result, Scope};
 
 use crate::records_stores::{Break, caught};

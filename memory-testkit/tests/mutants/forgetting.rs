@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use memory_core::chat::{ChatStore as _, Found, Redacted};
-use memory_core::record::{RecordBatch, RecordStore as _};
 use memory_core::reference::{MemChat, MemRecords};
+use memory_core::store::chat::{ChatStore as _, Found, Redacted};
+use memory_core::store::records::RecordBatch;
+use memory_core::store::records::RecordStore as _;
 use memory_core::{Field, Filter, MessageId, Record, RecordId, Result, Scope, StoredRecord};
 use memory_testkit::forgetting::table;
 use memory_testkit::isolation::Stores;

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use memory_core::record::{RecordBatch, RecordStore as _};
 use memory_core::reference::MemRecords;
+use memory_core::store::records::RecordBatch;
+use memory_core::store::records::RecordStore as _;
 use memory_core::{Field, Fields, Filter, RecordId, Result, Scope, StoredRecord};
 
 use crate::records_stores::{Break, caught};

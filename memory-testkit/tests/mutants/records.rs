@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use memory_core::record::{Expect, Put, RecordBatch, RecordStore as _};
 use memory_core::reference::MemRecords;
-use memory_core::upkeep::Upkeep as _;
+use memory_core::store::records::RecordStore as _;
+use memory_core::store::records::{Expect, Put, RecordBatch};
+use memory_core::store::upkeep::Upkeep as _;
 use memory_core::{Fields, Filter, RecordId, Result, Scope, StoredRecord, Timestamp};
 
 use crate::records_stores::{Break, caught};

@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use memory_core::Scope;
-use memory_core::text::Deletion;
+use memory_core::store::text::Deletion;
 use memory_testkit::generate::{LAST, deletion};
 
 /// What a broken store remembers.

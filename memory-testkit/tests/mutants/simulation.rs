@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use memory_core::analysis::Analysis;
-use memory_core::cache::Cache;
-use memory_core::chat::{ChatStore, Page, SessionState, Slice};
 use memory_core::engine::Forget;
 use memory_core::reference::{MemCache, MemChat, MemRecords, MemText};
-use memory_core::text::{Deletion, TextStore as _};
-use memory_core::upkeep::{Enlisted, Incarnation, IndexName, Note, Outcome, Upkeep};
+use memory_core::store::cache::Cache;
+use memory_core::store::chat::{ChatStore, Page, SessionState, Slice};
+use memory_core::store::text::{Deletion, TextStore as _};
+use memory_core::store::upkeep::{Enlisted, Incarnation, IndexName, Note, Outcome, Upkeep};
 use memory_core::{Epoch, ItemId, Result, Scope, SessionId, Version};
 use memory_testkit::Texts;
 use memory_testkit::simulation::{Call, Ground, Plan, play};

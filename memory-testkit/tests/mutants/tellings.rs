@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use memory_core::record::{Put, RecordBatch, RecordStore as _};
 use memory_core::reference::MemRecords;
+use memory_core::store::records::RecordStore as _;
+use memory_core::store::records::{Put, RecordBatch};
 use memory_core::{Fields, Filter, Record, RecordId, Result, Scope, StoredRecord};
 
 use crate::records_stores::{Break, caught};

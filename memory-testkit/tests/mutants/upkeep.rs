@@ -1,10 +1,10 @@
 //! Broken upkeep.
 
 use async_trait::async_trait;
-use memory_core::chat::{Append, Appended, ChatStore as _};
 use memory_core::reference::MemChat;
+use memory_core::store::chat::{Append, Appended, ChatStore as _};
+use memory_core::store::upkeep::{Backlog, IndexName, Note, Outcome, Target, Upkeep as _};
 use memory_core::store::{Erased, Store as _};
-use memory_core::upkeep::{Backlog, IndexName, Note, Outcome, Target, Upkeep as _};
 use memory_core::{Epoch, Result, Scope, SessionId, Timestamp};
 
 use crate::chat_stores::{Break, caught};

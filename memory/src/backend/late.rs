@@ -4,17 +4,11 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
-use async_trait::async_trait;
 use memory_core::analysis::Analysis;
-use memory_core::cache::Cache;
+use memory_core::methods::*;
 use memory_core::model::Embedder;
-use memory_core::store::{Erased, Health, Store};
-use memory_core::text::{Deletion, Rejected, TextEntry, TextHits, TextQuery, TextStore, Visibility};
-use memory_core::upkeep::Incarnation;
-use memory_core::vector::{EmbeddingSpace, VectorEntry, VectorHit, VectorQuery, VectorStore};
-use memory_core::{Away, Epoch, Error, ItemId, Result, Scope, Stores, Version};
+use memory_core::{Away, Error, Stores};
 use tokio::sync::OnceCell;
 
 use super::kind::{Kind, Wanted};
@@ -106,103 +100,23 @@ impl<S: Store + ?Sized, N: Send + Sync + 'static> Store for Late<S, N> {
     }
 }
 
-#[async_trait]
-impl TextStore for Late<dyn TextStore, String> {
-    fn analysis(&self) -> &str {
-        &self.of
-    }
-
-    async fn incarnation(&self) -> Result<Incarnation> {
-        self.store().await?.incarnation().await
-    }
-
-    async fn put(&self, scope: &Scope, entries: &[TextEntry], visibility: Visibility) -> Result<Vec<Rejected>> {
-        self.store().await?.put(scope, entries, visibility).await
-    }
-
-    async fn flush(&self) -> Result<()> {
-        self.store().await?.flush().await
-    }
-
-    async fn search(&self, scope: &Scope, query: &TextQuery) -> Result<TextHits> {
-        self.store().await?.search(scope, query).await
-    }
-
-    async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
-        self.store().await?.versions(scope, items).await
-    }
-
-    async fn scan(&self, scope: &Scope, after: Option<&ItemId>, limit: usize) -> Result<Vec<(ItemId, Version)>> {
-        self.store().await?.scan(scope, after, limit).await
-    }
-
-    async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
-        self.store().await?.delete(scope, what).await
-    }
+/// Hands the calls of a store on; what is known without the server is answered at once.
+macro_rules! late {
+    ({ $of:ty } $trait:ident { $($plain:ident() -> $given:ty;)* } calls {
+        $($kind:ident $doing:literal $method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*
+    }) => {
+        #[async_trait]
+        impl $trait for Late<dyn $trait, $of> {
+            $(fn $plain(&self) -> $given {
+                &self.of
+            })*
+            $(async fn $method(&self, $($argument: $type),*) -> Result<$answer> {
+                self.store().await?.$method($($argument),*).await
+            })*
+        }
+    };
 }
 
-#[async_trait]
-impl VectorStore for Late<dyn VectorStore, EmbeddingSpace> {
-    fn space(&self) -> &EmbeddingSpace {
-        &self.of
-    }
-
-    async fn incarnation(&self) -> Result<Incarnation> {
-        self.store().await?.incarnation().await
-    }
-
-    async fn put(&self, scope: &Scope, entries: &[VectorEntry], visibility: Visibility) -> Result<Vec<Rejected>> {
-        self.store().await?.put(scope, entries, visibility).await
-    }
-
-    async fn flush(&self) -> Result<()> {
-        self.store().await?.flush().await
-    }
-
-    async fn search(&self, scope: &Scope, query: &VectorQuery) -> Result<Vec<VectorHit>> {
-        self.store().await?.search(scope, query).await
-    }
-
-    async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
-        self.store().await?.versions(scope, items).await
-    }
-
-    async fn scan(&self, scope: &Scope, after: Option<&ItemId>, limit: usize) -> Result<Vec<(ItemId, Version)>> {
-        self.store().await?.scan(scope, after, limit).await
-    }
-
-    async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
-        self.store().await?.delete(scope, what).await
-    }
-}
-
-#[async_trait]
-impl Cache for Late<dyn Cache, ()> {
-    async fn get(&self, scope: &Scope, epoch: Epoch, key: &str) -> Result<Option<Vec<u8>>> {
-        self.store().await?.get(scope, epoch, key).await
-    }
-
-    async fn put(&self, scope: &Scope, epoch: Epoch, key: &str, value: &[u8], ttl: Duration) -> Result<()> {
-        self.store().await?.put(scope, epoch, key, value, ttl).await
-    }
-
-    async fn delete(&self, scope: &Scope, epoch: Epoch, keys: &[&str]) -> Result<()> {
-        self.store().await?.delete(scope, epoch, keys).await
-    }
-
-    async fn push(
-        &self,
-        scope: &Scope,
-        epoch: Epoch,
-        key: &str,
-        value: &[u8],
-        cap: usize,
-        ttl: Duration,
-    ) -> Result<()> {
-        self.store().await?.push(scope, epoch, key, value, cap, ttl).await
-    }
-
-    async fn tail(&self, scope: &Scope, epoch: Epoch, key: &str, count: usize) -> Result<Vec<Vec<u8>>> {
-        self.store().await?.tail(scope, epoch, key, count).await
-    }
-}
+memory_core::store_methods!(TextStore => late { String });
+memory_core::store_methods!(VectorStore => late { EmbeddingSpace });
+memory_core::store_methods!(Cache => late { () });

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use memory::chat::{Page, View};
 use memory::redis::redis::{Client, Value, cmd};
+use memory::store::chat::{Page, View};
 use memory::{Message, Role, Scope, Seq, SessionId, Settings};
 use memory_testkit::services::{Server, Servers};
 use memory_testkit::{Failure, Scene, check, equal};

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use memory::analysis::Analysis;
-use memory::chat::{Page, View};
-use memory::text::TextQuery;
-use memory::vector::VectorQuery;
+use memory::store::chat::{Page, View};
+use memory::store::text::TextQuery;
+use memory::store::vectors::VectorQuery;
 use memory::{Filter, Result, Scope, Seq, Stores, Unit};
 
 use crate::places::embedder;

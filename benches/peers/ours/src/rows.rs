@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use memory::CounterId;
 use memory::engine::{ContextRequest, Session};
-use memory::text::Visibility;
-use memory::vector::{VectorEntry, VectorQuery, VectorStore};
+use memory::store::text::Visibility;
+use memory::store::vectors::{VectorEntry, VectorQuery, VectorStore};
 use memory::window::CounterKind;
 use memory::{
     Epoch, Fields, Filter, ItemId, Memory, Message, MessageId, Result, Role, Scope, Scoped, Search, Seq, SessionId,

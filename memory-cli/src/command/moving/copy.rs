@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use memory::chat::{ChatStore, Page, SessionState};
-use memory::record::RecordStore;
+use memory::store::chat::{ChatStore, Page, SessionState};
+use memory::store::records::RecordStore;
 use memory::{Epoch, Error, Filter, MessageId, RecordId, Scope, Seq, SessionId, StoredMessage, StoredRecord, Stores};
 
 use super::extra;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use memory::chat::SessionState;
+use memory::store::chat::SessionState;
 use memory::{Error, Filter, RecordId, Scope, SessionId, Stores};
 
 use super::report::Moved;

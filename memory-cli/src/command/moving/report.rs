@@ -2,7 +2,7 @@
 
 use memory::Scope;
 use memory::engine::IndexStatus;
-use memory::upkeep::Backlog;
+use memory::store::upkeep::Backlog;
 use serde_json::json;
 
 use super::sum::Sum;

@@ -8,12 +8,14 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
+use crate::engine::handle::Scoped;
 use crate::error::{Error, Result};
 use crate::filter::{Field, Filter, Scalar};
 use crate::id::{ItemId, RecordId, SessionId};
-use crate::record::{Expect, Put, Record, RecordBatch, StoredRecord, Telling};
+use crate::record::{Record, StoredRecord, Telling};
+use crate::store::records::{Expect, Put, RecordBatch};
 
-use super::{ATTEMPTS, BATCH, Scoped};
+use super::bounds::{ATTEMPTS, BATCH};
 
 /// How many sources one look asks for: fewer than the clauses that a store takes in a filter.
 const SOURCES: usize = 1_000;

@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 
-use crate::chat::Redacted;
+use crate::engine::handle::Scoped;
 use crate::error::Result;
 use crate::id::{MessageId, Seq, SeqRange, SessionId};
 use crate::index::NEIGHBOURS;
+use crate::store::chat::Redacted;
 
-use super::{BATCH, Scoped};
+use super::bounds::BATCH;
 
 /// Messages of a session that are indexed again together.
 const STRETCH: u64 = 256;

@@ -2,16 +2,17 @@
 
 use std::collections::HashSet;
 
-use crate::chat::{Page, SessionState, View};
+use crate::engine::handle::Scoped;
 use crate::error::{Error, Result};
 use crate::id::{ItemId, MessageId, Seq, SessionId};
 use crate::index::deleted_version;
 use crate::message::StoredMessage;
-use crate::text::Deletion;
+use crate::store::chat::{Page, SessionState, View};
+use crate::store::text::Deletion;
 
+use super::bounds::{ATTEMPTS, BATCH};
 use super::derived::Fall;
 use super::receipt::{Draft, ForgetReceipt};
-use super::{ATTEMPTS, BATCH, Scoped};
 
 /// What is known of a session that is being forgotten.
 struct Contents {

@@ -1,6 +1,6 @@
 //! Text to tokens.
 
-use super::METADATA;
+use super::names::METADATA;
 use crate::error::{Error, Result};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Tokens to a filter.
 
 use super::lexer::{Lexer, Operator, Token};
-use super::{FIELDS, Kind, METADATA};
+use super::names::{FIELDS, Kind, METADATA};
 use crate::error::{Error, Result};
 use crate::filter::{Field, Filter, Scalar};
 use crate::limits::Limits;

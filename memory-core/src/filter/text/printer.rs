@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Formatter, Write};
 
-use super::{FIELDS, Kind, METADATA};
+use super::names::{FIELDS, Kind, METADATA};
 use crate::filter::{Field, Filter, Scalar};
 use crate::message::Trust;
 use crate::time::Timestamp;

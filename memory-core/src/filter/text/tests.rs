@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::fields::Fields;
-use crate::filter::Scalar;
+use crate::filter::text::names::FIELDS;
+use crate::filter::{Field, Scalar};
 use crate::id::{Seq, SessionId};
 use crate::time::Timestamp;
 

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use crate::scope::Scope;
 
-use super::OWNERS;
+/// Owners that something is remembered of at the most.
+pub(super) const OWNERS: usize = 10_000;
 
 /// An owner's items of one kind.
 type Place = (Scope, &'static str);

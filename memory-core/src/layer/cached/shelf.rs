@@ -11,11 +11,11 @@ use uuid::Uuid;
 
 use crate::error::{Error, Result};
 use crate::scope::{Epoch, Scope};
-use crate::upkeep::Upkeep;
+use crate::store::upkeep::Upkeep;
 
-use super::CacheLayer;
 use super::doubts::Ticket;
 use super::item::Item;
+use super::layer::CacheLayer;
 use super::notes::note;
 
 /// A random mark; what was cached under another one is never taken.

@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::chat::{Append, Appended, ChatStore, Compaction, Fence, Found, Page, Redacted, SessionState, Slice};
 use crate::error::Result;
 use crate::filter::Filter;
 use crate::id::{MessageId, RecordId, SessionId};
 use crate::message::StoredMessage;
-use crate::record::{RecordBatch, RecordStore, StoredRecord};
+use crate::record::StoredRecord;
 use crate::scope::{Epoch, Scope};
+use crate::store::chat::{Append, Appended, ChatStore, Compaction, Fence, Found, Page, Redacted, SessionState, Slice};
+use crate::store::records::{RecordBatch, RecordStore};
 use crate::store::{Erased, Health, Store};
 use crate::time::Timestamp;
 

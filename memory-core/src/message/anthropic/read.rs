@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{CALL, MEDIA, RESULT, THINKING};
+use super::names::{CALL, MEDIA, RESULT, THINKING};
 use crate::error::{Error, Result};
 use crate::message::{Block, Defaults, Form, Message, Role, Slot, Trust};
 

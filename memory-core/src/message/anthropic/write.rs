@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{CALL, MEDIA, RESULT, THINKING};
+use super::names::{CALL, MEDIA, RESULT, THINKING};
 use crate::message::{Block, Form, Message, Role, Slot};
 
 pub(super) fn message(message: &Message) -> Value {

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::{CALLS, Defaults, MEDIA, REASONING};
+use super::names::{CALLS, MEDIA, REASONING};
 use crate::error::{Error, Result};
-use crate::message::{Block, Form, Message, Role, Slot};
+use crate::message::{Block, Defaults, Form, Message, Role, Slot};
 
 pub(super) fn message(value: &Value, defaults: Defaults) -> Result<Message> {
     let mut members = value.as_object().ok_or_else(|| Error::invalid("a chat message must be an object"))?.clone();

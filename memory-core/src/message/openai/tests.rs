@@ -3,10 +3,9 @@ use proptest::option;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::Defaults;
 use crate::error::Error;
 use crate::id::MessageId;
-use crate::message::{Block, Form, Message, Role, Trust};
+use crate::message::{Block, Defaults, Form, Message, Role, Trust};
 use crate::time::Timestamp;
 
 fn defaults() -> Defaults {

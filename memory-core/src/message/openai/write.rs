@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{CALLS, REASONING};
+use super::names::{CALLS, REASONING};
 use crate::message::{Block, Form, Message, Slot, anthropic};
 
 /// What the blocks of a message give to the members of a chat message.

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use super::{Row, id_conflict};
-use crate::chat::{Append, Fence, Placement};
 use crate::error::Result;
 use crate::fields::Fields;
 use crate::id::{MessageId, SessionId};
 use crate::number::stored;
+use crate::store::chat::{Append, Fence, Placement};
 
 /// A batch, encoded before the transaction.
 #[derive(Debug)]

@@ -1,11 +1,11 @@
 //! The counters of a session.
 
 use super::Row;
-use crate::chat::{Fence, SessionState, revision_after_deletion};
 use crate::error::Result;
 use crate::id::{Seq, SessionId};
 use crate::number::{loaded, stored};
 use crate::scope::Epoch;
+use crate::store::chat::{Fence, SessionState, revision_after_deletion};
 use crate::time::Timestamp;
 
 /// What is counted of a session; all 0 of one that has no row yet.

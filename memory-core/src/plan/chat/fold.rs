@@ -1,10 +1,10 @@
 //! Folding: whether a summary may stand for a span.
 
 use super::{Known, Position, Row, id_conflict};
-use crate::chat::Compaction;
 use crate::error::{Error, Result};
 use crate::fields::Fields;
 use crate::id::{MessageId, SeqRange, SessionId};
+use crate::store::chat::Compaction;
 
 /// A change of the window, with its summary encoded before the transaction.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub enum Change<F> {
         span: SeqRange,
         /// The active rows in it.
         ids: Vec<MessageId>,
-        /// What stands for them.
+        /// The summary that replaces them.
         summary: Row<F>,
     },
     /// As [`Compaction::Unfold`].

@@ -3,12 +3,12 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::{Known, Position, Row, id_conflict};
-use crate::chat::{NewMessage, Placement};
 use crate::error::{Error, Result};
 use crate::fields::Fields;
 use crate::id::{MessageId, Seq, SessionId};
 use crate::message::StoredMessage;
 use crate::number::stored;
+use crate::store::chat::{NewMessage, Placement};
 
 /// A row to be restored, encoded before the transaction.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub struct Restored<F> {
 /// What is there already, as far as the rows touch it.
 #[derive(Debug, Default)]
 pub struct There {
-    /// What stands under [`Restored::ids`].
+    /// What is stored under [`Restored::ids`].
     pub ids: HashMap<MessageId, Known>,
     /// The ids of messages by number, those of [`Restored::span`].
     pub messages: HashMap<i64, MessageId>,
@@ -66,13 +66,13 @@ impl<F: Default> Restored<F> {
 }
 
 impl<F> Restored<F> {
-    /// Returns the ids of which a plan asks what stands under them: those of the rows, and those of archive marks.
+    /// Returns the ids that a plan needs looked up: those of the rows, and those of archive marks.
     pub fn ids(rows: &[Self]) -> Vec<MessageId> {
         let marks: BTreeSet<MessageId> = rows.iter().filter_map(|row| row.position.archived_by).collect();
         rows.iter().map(|row| row.row.id).chain(marks).collect()
     }
 
-    /// Returns the numbers of which a plan asks which messages stand there, the first and the last.
+    /// Returns the first and the last number at which a plan needs the stored messages looked up.
     pub fn span(rows: &[Self]) -> (i64, i64) {
         let numbers = rows.iter().filter(|row| row.last.is_none()).map(|row| row.position.seq);
         (numbers.clone().min().unwrap_or(0), numbers.max().unwrap_or(0))

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use super::id_conflict;
-use crate::chat::{NewMessage, Placement};
 use crate::error::{Error, Result};
 use crate::fields::Fields;
 use crate::id::{MessageId, Seq, SessionId};
 use crate::message::{Message, StoredMessage};
 use crate::model::CounterId;
 use crate::number::stored;
+use crate::store::chat::{NewMessage, Placement};
 
-/// A message or summary, ready to be stored; `F` is by what filters find it beside its columns.
+/// A message or summary, ready to be stored. `F` holds the values that a store keeps for its filters outside the columns.
 #[derive(Clone, Debug)]
 pub struct Row<F> {
     /// Its id.
@@ -22,7 +22,7 @@ pub struct Row<F> {
     pub counter: CounterId,
     /// Equal digests, equal content; empty for a marker.
     pub digest: Vec<u8>,
-    /// What is forgotten first; none in a marker, which keeps an id taken.
+    /// The content; none in a marker, which only keeps an id taken.
     pub content: Option<Content<F>>,
 }
 
@@ -33,7 +33,7 @@ pub struct Content<F> {
     pub message: Arc<Message>,
     /// Its canonical text.
     pub body: String,
-    /// By what filters find it beside its columns.
+    /// The values for filters outside the columns.
     pub facets: F,
 }
 
@@ -50,7 +50,7 @@ pub struct Position {
     pub archived_by: Option<MessageId>,
 }
 
-/// What stands under an id.
+/// What is stored under an id.
 #[derive(Clone, Debug)]
 pub struct Known {
     /// Whether it stands in the session at hand.

@@ -1,11 +1,11 @@
 use std::collections::HashMap;
 
 use super::*;
-use crate::chat::{Append, NewMessage, Placement};
 use crate::error::Result;
 use crate::id::{Seq, SeqRange, SessionId};
 use crate::message::{Message, Role, StoredMessage};
 use crate::model::CounterId;
+use crate::store::chat::{Append, NewMessage, Placement};
 use crate::time::Timestamp;
 
 fn session() -> SessionId {

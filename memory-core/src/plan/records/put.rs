@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Known, Row, Stored};
-use crate::chat::Fence;
 use crate::error::{Error, Result};
 use crate::fields::Fields;
 use crate::id::RecordId;
-use crate::record::{Expect, Put, RecordBatch};
+use crate::store::chat::Fence;
+use crate::store::records::{Expect, Put, RecordBatch};
 
 /// A batch, encoded before the transaction.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl<F> Batch<F> {
     /// Returns what the batch does where `known` is there.
     ///
     /// # Errors
-    /// As [`crate::record::RecordStore::put`].
+    /// As [`crate::store::records::RecordStore::put`].
     pub fn plan(&self, known: &HashMap<RecordId, Known>, now: Fence) -> Result<Planned<'_, F>> {
         let is_outrun = self.fence.is_some_and(|seen| seen != now);
         let mut plan = Planned { versions: Vec::with_capacity(self.records.len()), changed: Vec::new() };

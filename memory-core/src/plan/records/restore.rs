@@ -17,7 +17,7 @@ pub struct Restoration<F> {
     beside: Vec<Beside>,
 }
 
-/// What stands beside a record.
+/// The version and access statistics of a stored record.
 #[derive(Clone, Copy, Debug)]
 struct Beside {
     version: i64,

@@ -5,7 +5,7 @@ use crate::fields::Fields;
 use crate::id::{Digest, RecordId};
 use crate::record::Record;
 
-/// A record, ready to be stored; `F` is by what filters find it beside its columns.
+/// A record, ready to be stored. `F` holds the values that a store keeps for its filters outside the columns.
 #[derive(Debug)]
 pub struct Row<F> {
     /// Its id.
@@ -16,13 +16,13 @@ pub struct Row<F> {
     pub body: String,
     /// What filters see of it.
     pub fields: Fields,
-    /// By what filters find it beside its columns.
+    /// The values for filters outside the columns.
     pub facets: F,
     /// Whether it outlives its expiry.
     pub hold: bool,
 }
 
-/// What stands under a record's id.
+/// What is stored under a record's id.
 #[derive(Clone, Debug)]
 pub struct Known {
     /// The highest version that it ever had.

@@ -1,11 +1,12 @@
 use std::collections::HashMap;
 
 use super::*;
-use crate::chat::Fence;
 use crate::error::{Error, Result};
 use crate::id::RecordId;
-use crate::record::{Expect, Put, Record, RecordBatch, StoredRecord};
+use crate::record::{Record, StoredRecord};
 use crate::scope::Epoch;
+use crate::store::chat::Fence;
+use crate::store::records::{Expect, Put, RecordBatch};
 use crate::time::Timestamp;
 
 fn record(text: &str) -> Record {

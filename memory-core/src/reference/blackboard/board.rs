@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use crate::blackboard::{BlackboardEntry, BlackboardStats, BoardHit, Posted};
 use crate::scope::Epoch;
-use crate::text::Term;
+use crate::store::blackboard::{BlackboardEntry, BlackboardStats, BoardHit, Posted};
+use crate::store::text::Term;
 use crate::time::Timestamp;
 use crate::vector::Similarity;
 

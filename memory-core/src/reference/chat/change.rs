@@ -2,12 +2,12 @@
 
 use super::owner::{Owner, Place, is_same};
 use super::session::{Position, Session};
-use crate::chat::{NewMessage, Redacted};
 use crate::error::{Error, Result};
 use crate::id::{MessageId, Seq, SeqRange, SessionId};
 use crate::message::StoredMessage;
 use crate::model::CounterId;
 use crate::plan::chat::id_conflict;
+use crate::store::chat::{NewMessage, Redacted};
 
 impl Owner {
     /// Archives the active rows of a span behind a summary.

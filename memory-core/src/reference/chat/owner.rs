@@ -6,12 +6,12 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use super::session::{Position, Session};
-use crate::chat::{Append, Fence, NewMessage, Placement, SessionState};
 use crate::error::{Error, Result};
 use crate::id::{MessageId, SeqRange, SessionId};
 use crate::message::{Message, StoredMessage};
 use crate::plan::chat::id_conflict;
 use crate::scope::Epoch;
+use crate::store::chat::{Append, Fence, NewMessage, Placement, SessionState};
 
 /// Where an id was stored. It stays taken where nothing stands there any more: then it was forgotten.
 #[derive(Debug)]

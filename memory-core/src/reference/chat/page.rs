@@ -3,11 +3,11 @@
 use std::iter;
 
 use super::session::{Position, Session, index_of};
-use crate::chat::{Edge, Page, View};
 use crate::fields::Fields;
 use crate::filter::Filter;
 use crate::id::{Seq, SeqRange};
 use crate::message::StoredMessage;
+use crate::store::chat::{Edge, Page, View};
 
 /// Rows that most pages hold at the most.
 const PAGE: usize = 64;

@@ -2,10 +2,10 @@
 
 use super::owner::{Owner, Place};
 use super::session::{self, Session, index_of};
-use crate::chat::Placement;
 use crate::id::{MessageId, Seq, SeqRange, SessionId};
 use crate::message::{Message, StoredMessage};
 use crate::plan::chat::{Known, Position, Restoration, Restored, Row, There};
+use crate::store::chat::Placement;
 
 impl Owner {
     /// Returns what is there already, as far as the rows touch it.

@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::chat::{Fence, NewMessage, SessionState, revision_after_deletion};
 use crate::id::{MessageId, Seq, SeqRange, SessionId};
 use crate::message::StoredMessage;
 use crate::scope::Epoch;
+use crate::store::chat::{Fence, NewMessage, SessionState, revision_after_deletion};
 use crate::time::Timestamp;
 
 /// A place in the order of a session: by number, the message first, then summaries in the order they were made.
 ///
-/// A summary that stands where an older one stands covers it, so this is the order of [`crate::chat::View::All`].
+/// A summary that stands where an older one stands covers it, so this is the order of [`crate::store::chat::View::All`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Position {
     pub(super) seq: Seq,

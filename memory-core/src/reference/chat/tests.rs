@@ -1,10 +1,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::chat::{Append, NewMessage, View};
 use crate::error::Error;
 use crate::message::{Message, Role};
 use crate::model::CounterId;
+use crate::store::chat::{Append, NewMessage, View};
 use crate::time::Timestamp;
 
 const STEPS: usize = 40;

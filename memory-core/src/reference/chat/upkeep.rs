@@ -9,8 +9,8 @@ use crate::error::Result;
 use crate::id::Seq;
 use crate::reference::notes::Mark;
 use crate::scope::{Epoch, Scope};
+use crate::store::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Target, Upkeep};
 use crate::time::Timestamp;
-use crate::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Target, Upkeep};
 
 #[async_trait]
 impl Upkeep for MemChat {

@@ -1,6 +1,6 @@
 use super::*;
-use crate::chat::NewMessage;
 use crate::message::{Message, Role};
+use crate::store::chat::NewMessage;
 use crate::time::Timestamp;
 
 fn batch(count: usize) -> Append {

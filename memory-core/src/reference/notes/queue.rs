@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use super::{Mark, Row};
 use crate::id::Seq;
 use crate::scope::{Epoch, Scope};
+use crate::store::upkeep::{Backlog, Note, Outcome, Target, latest_due};
 use crate::time::Timestamp;
-use crate::upkeep::{Backlog, Note, Outcome, Target, latest_due};
+
+use super::row::{Mark, Row};
 
 /// Before every moment: due since ever.
 const AT_ONCE: Timestamp = Timestamp(i64::MIN);

@@ -1,5 +1,6 @@
 use super::*;
 use crate::id::RecordId;
+use crate::id::Seq;
 
 const NOW: Timestamp = Timestamp(1_000);
 

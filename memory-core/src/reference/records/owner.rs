@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Bound;
 use std::sync::Arc;
 
-use crate::chat::Fence;
 use crate::error::{Error, Result};
 use crate::fields::Fields;
 use crate::filter::Filter;
 use crate::id::RecordId;
 use crate::plan::records::check;
-use crate::record::{Put, Record, RecordBatch, StoredRecord};
+use crate::record::{Record, StoredRecord};
 use crate::scope::Epoch;
+use crate::store::chat::Fence;
+use crate::store::records::{Put, RecordBatch};
 
 #[derive(Debug, Default)]
 pub(super) struct Owner {

@@ -1,8 +1,9 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::record::{Expect, Put, Record};
-use crate::upkeep::Upkeep;
+use crate::record::Record;
+use crate::store::records::{Expect, Put};
+use crate::store::upkeep::Upkeep;
 
 fn batch(record: &Record) -> RecordBatch {
     RecordBatch { fence: None, puts: vec![Put { record: Arc::new(record.clone()), expect: Expect::Anything }] }

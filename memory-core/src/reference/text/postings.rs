@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use crate::fields::Fields;
 use crate::id::{ItemId, Version};
-use crate::text::{Term, TextEntry};
+use crate::store::text::{Term, TextEntry};
 
 #[derive(Debug)]
 pub(super) struct Document {

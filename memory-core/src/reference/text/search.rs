@@ -3,7 +3,7 @@
 use super::postings::{List, Postings};
 use crate::rank::{Bm25, TermWeights};
 use crate::reference::best::{Known, best};
-use crate::text::{TextHit, TextHits, TextQuery};
+use crate::store::text::{TextHit, TextHits, TextQuery};
 
 /// Less than any score: the document holds no term of the query.
 const UNSCORED: f32 = -1.0;

@@ -7,7 +7,7 @@ use crate::fields::Fields;
 use crate::filter::{Field, Filter};
 use crate::id::{RecordId, Seq, Version};
 use crate::rank::{Bm25, bm25f};
-use crate::text::{Term, TextHit};
+use crate::store::text::{Term, TextHit};
 use crate::time::Timestamp;
 
 fn term(n: usize) -> Term {

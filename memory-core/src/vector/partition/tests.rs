@@ -73,10 +73,10 @@ fn put(partition: &mut Partition, (item, fields, pieces): &(ItemId, Fields, Vec<
 
 fn check_rows(partition: &Partition, kept: &Kept) {
     let pieces: usize = kept.values().map(|(_, pieces)| pieces.len()).sum();
-    assert_eq!((partition.holders.len(), partition.rows.len()), (pieces, pieces));
-    for (slot, entry) in partition.slots.iter().enumerate() {
+    assert_eq!((partition.entries.holders.len(), partition.rows.len()), (pieces, pieces));
+    for (slot, entry) in partition.entries.slots.iter().enumerate() {
         for (piece, row) in entry.iter().flat_map(|entry| entry.rows.iter().enumerate()) {
-            let holder = partition.holders[*row];
+            let holder = partition.entries.holders[*row];
             assert_eq!((holder.slot, holder.piece as usize), (slot, piece));
         }
     }

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use ::qdrant_client::qdrant::{GetPoints, PointId};
-use memory_core::vector::VectorHit;
+use memory_core::store::vectors::VectorHit;
 use memory_core::{Error, Result};
 
 use super::candidate::Candidate;

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use memory_core::chat::{Append, ChatStore, NewMessage};
+use memory_core::store::chat::{Append, ChatStore, NewMessage};
 use memory_core::{Field, Filter, Message, Role, Seq, Timestamp};
 use tempfile::TempDir;
 

@@ -1,9 +1,9 @@
 //! Broken changes of what was appended.
 
 use async_trait::async_trait;
-use memory_core::chat::{Appended, ChatStore as _, Compaction, Page, Redacted, SessionState, View};
 use memory_core::reference::MemChat;
-use memory_core::upkeep::Upkeep as _;
+use memory_core::store::chat::{Appended, ChatStore as _, Compaction, Page, Redacted, SessionState, View};
+use memory_core::store::upkeep::Upkeep as _;
 use memory_core::{Epoch, MessageId, Result, Scope, Seq, SessionId, StoredMessage};
 
 use crate::chat_stores::{Break, caught};

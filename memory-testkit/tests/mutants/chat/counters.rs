@@ -1,8 +1,8 @@
 //! Breaks of what stands beside the messages for budgets.
 
 use async_trait::async_trait;
-use memory_core::chat::{Append, Appended, ChatStore as _, Found, Page, Slice};
 use memory_core::reference::MemChat;
+use memory_core::store::chat::{Append, Appended, ChatStore as _, Found, Page, Slice};
 use memory_core::{CounterId, MessageId, Result, Scope, SessionId, StoredMessage};
 
 use crate::chat_stores::{Break, caught};

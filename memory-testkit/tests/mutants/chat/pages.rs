@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use memory_core::chat::{ChatStore as _, Edge, Found, Page, SessionState, Slice, View};
 use memory_core::reference::MemChat;
+use memory_core::store::chat::{ChatStore as _, Edge, Found, Page, SessionState, Slice, View};
 use memory_core::{Block, Fields, MessageId, Result, Scope, Seq, SessionId, StoredMessage};
 
 use crate::chat_stores::{Break, caught};

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use memory_core::chat::{Append, Appended, ChatStore as _, NewMessage, Placement, SessionState};
 use memory_core::reference::MemChat;
+use memory_core::store::chat::{Append, Appended, ChatStore as _, NewMessage, Placement, SessionState};
+use memory_core::store::upkeep::Upkeep as _;
 use memory_core::store::{Erased, Store as _};
-use memory_core::upkeep::Upkeep as _;
 use memory_core::{Epoch, Error, MessageId, Result, Scope, SessionId};
 
 use crate::chat_stores::{Break, caught};

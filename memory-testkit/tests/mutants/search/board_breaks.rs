@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use memory_core::blackboard::{Blackboard as _, BlackboardEntry, BlackboardStats, BoardHit, BoardQuery, Posted};
 use memory_core::reference::MemBlackboard;
+use memory_core::store::blackboard::{Blackboard as _, BlackboardEntry, BlackboardStats, BoardHit, BoardQuery, Posted};
 use memory_core::store::{Erased, Store as _};
 use memory_core::{Epoch, Result, Scope};
 

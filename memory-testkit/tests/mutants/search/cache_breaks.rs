@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use memory_core::cache::Cache as _;
 use memory_core::reference::MemCache;
+use memory_core::store::cache::Cache as _;
 use memory_core::store::{Erased, Store as _};
 use memory_core::{Epoch, Result, Scope};
 

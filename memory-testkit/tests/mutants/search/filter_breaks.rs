@@ -2,8 +2,9 @@
 
 use async_trait::async_trait;
 use memory_core::reference::{MemText, MemVectors};
-use memory_core::text::{TextHits, TextQuery, TextStore as _};
-use memory_core::vector::{VectorHit, VectorQuery, VectorStore as _};
+use memory_core::store::text::{TextHits, TextQuery, TextStore as _};
+use memory_core::store::vectors::VectorStore as _;
+use memory_core::store::vectors::{VectorHit, VectorQuery};
 use memory_core::{Filter, Result, Scalar, Scope};
 
 use super::{texts, vectors};

@@ -1,12 +1,12 @@
 //! Stores that leak from one owner to another, caught by the random calls of many owners.
 
 use async_trait::async_trait;
-use memory_core::journal::{Journal as _, Queued};
-use memory_core::record::RecordStore as _;
 use memory_core::reference::{MemJournal, MemRecords, MemText};
+use memory_core::store::journal::{Journal as _, Queued};
+use memory_core::store::records::RecordStore as _;
+use memory_core::store::text::{Rejected, TextEntry, TextStore as _, Visibility};
+use memory_core::store::upkeep::Upkeep as _;
 use memory_core::store::{Erased, Store as _};
-use memory_core::text::{Rejected, TextEntry, TextStore as _, Visibility};
-use memory_core::upkeep::Upkeep as _;
 use memory_core::{Epoch, RecordId, Result, Scope, SessionId, StoredRecord};
 use memory_testkit::Setting;
 use memory_testkit::isolation::{Stores, table};

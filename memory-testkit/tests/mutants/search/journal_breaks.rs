@@ -1,9 +1,9 @@
 //! Broken journals.
 
 use async_trait::async_trait;
-use memory_core::chat::Append;
-use memory_core::journal::{Journal as _, Queued};
 use memory_core::reference::MemJournal;
+use memory_core::store::chat::Append;
+use memory_core::store::journal::{Journal as _, Queued};
 use memory_core::{Error, Result, Scope, SessionId};
 
 use super::journals::{Break, caught};

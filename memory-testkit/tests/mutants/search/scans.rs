@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use memory_core::reference::{MemText, MemVectors};
-use memory_core::text::TextStore as _;
-use memory_core::vector::VectorStore as _;
+use memory_core::store::text::TextStore as _;
+use memory_core::store::vectors::VectorStore as _;
 use memory_core::{ItemId, Result, Scope, Version};
 
 use super::{texts, vectors};

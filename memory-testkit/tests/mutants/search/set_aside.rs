@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use memory_core::reference::{MemText, MemVectors};
-use memory_core::text::{TextHits, TextQuery, TextStore as _};
-use memory_core::vector::{VectorHit, VectorQuery, VectorStore as _};
+use memory_core::store::text::{TextHits, TextQuery, TextStore as _};
+use memory_core::store::vectors::VectorStore as _;
+use memory_core::store::vectors::{VectorHit, VectorQuery};
 use memory_core::{Result, Scope};
 use tokio::sync::{Mutex, MutexGuard};
 

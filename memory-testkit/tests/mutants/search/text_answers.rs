@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use memory_core::reference::MemText;
-use memory_core::text::{TextEntry, TextHits, TextQuery, TextStore as _, Visibility};
+use memory_core::store::text::{TextEntry, TextHits, TextQuery, TextStore as _, Visibility};
 use memory_core::{Filter, Result, Scope, Unit};
 
 use super::Owners;
@@ -72,7 +72,7 @@ impl Break for CountsAllOwners {
         scope: &Scope,
         entries: &[TextEntry],
         visibility: Visibility,
-    ) -> Result<Vec<memory_core::text::Rejected>> {
+    ) -> Result<Vec<memory_core::store::text::Rejected>> {
         self.owners.meet(scope);
         inner.put(scope, entries, visibility).await
     }
@@ -95,7 +95,7 @@ impl Break for CountsNearAsOwn {
         let all = TextQuery { filter: Filter::All, limit: usize::MAX, ..query.clone() };
         let hits = inner.search(scope, &all).await?.hits;
         for (term, count) in found.containing.iter_mut().enumerate() {
-            let holds = |hit: &&memory_core::text::TextHit| {
+            let holds = |hit: &&memory_core::store::text::TextHit| {
                 hit.own.get(term).is_some_and(|n| *n > 0) || hit.near.get(term).is_some_and(|n| *n > 0.0)
             };
             *count = hits.iter().filter(holds).count() as u64;

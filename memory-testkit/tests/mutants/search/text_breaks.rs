@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use memory_core::reference::MemText;
+use memory_core::store::text::{Deletion, Rejected, Term, TextEntry, TextHits, TextQuery, TextStore as _, Visibility};
 use memory_core::store::{Erased, ErasureLevel, Store as _};
-use memory_core::text::{Deletion, Rejected, Term, TextEntry, TextHits, TextQuery, TextStore as _, Visibility};
 use memory_core::{Epoch, ItemId, Result, Scope, Version};
 use memory_testkit::generate::deletion;
 

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use memory_core::reference::MemVectors;
+use memory_core::store::text::{Deletion, Rejected, Visibility};
+use memory_core::store::vectors::VectorStore as _;
+use memory_core::store::vectors::{VectorEntry, VectorHit, VectorQuery};
 use memory_core::store::{Erased, Store as _};
-use memory_core::text::{Deletion, Rejected, Visibility};
-use memory_core::vector::{Similarity, VectorEntry, VectorHit, VectorQuery, VectorStore as _};
+use memory_core::vector::Similarity;
 use memory_core::{Epoch, Filter, ItemId, Result, Scope};
 
 use super::vectors::{Break, caught};

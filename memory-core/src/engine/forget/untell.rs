@@ -1,0 +1,37 @@
+//! Taking back tellings: a record stays with those that are left.
+
+use std::sync::Arc;
+
+use crate::engine::handle::Scoped;
+use crate::error::{Error, Result};
+use crate::record::{StoredRecord, Telling};
+use crate::store::records::{Expect, Put};
+
+/// How often a record that others write meanwhile is read again.
+const ATTEMPTS: usize = 1_000;
+
+impl Scoped {
+    /// Takes tellings back, and returns whether any telling of the record is left. One that has none left stays as it is,
+    /// to be deleted by the caller.
+    pub(crate) async fn take_back(
+        &self,
+        mut stored: StoredRecord,
+        is_taken_back: impl Fn(&Telling) -> bool,
+    ) -> Result<bool> {
+        for _ in 0..ATTEMPTS {
+            let Some(left) = stored.record.without(&is_taken_back) else { return Ok(false) };
+            if left == *stored.record {
+                return Ok(true);
+            }
+            let put = Put { record: Arc::new(left), expect: Expect::Version(stored.version) };
+            match self.put(self.fence().await?, vec![put]).await {
+                Err(Error::Conflict) => {}
+                other => return other.map(|_| true),
+            }
+            // Somebody told it again, or forgot it or something else, meanwhile.
+            let Some(now) = self.stored(&[stored.record.id]).await?.pop() else { return Ok(true) };
+            stored = now;
+        }
+        Err(Error::Conflict)
+    }
+}

@@ -1,0 +1,117 @@
+//! The handles, and how one leads to the next: a memory to its owners, an owner to its conversations.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::error::{Error, Result};
+use crate::id::SessionId;
+use crate::scope::{Epoch, Scope};
+use crate::store::chat::{Fence, Page};
+
+use super::inner::Inner;
+
+/// A memory: stores, indexes and the rules between them. Cheap to clone; `Send + Sync`.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    pub(super) inner: Arc<Inner>,
+}
+
+/// One owner's memory. Cheap to clone; every call it makes names its owner.
+#[derive(Clone, Debug)]
+pub struct Scoped {
+    memory: Memory,
+    scope: Scope,
+    epoch: Arc<OnceLock<Epoch>>,
+}
+
+/// A conversation. Cheap to clone; opened without a call.
+#[derive(Clone, Debug)]
+pub struct Session {
+    scoped: Scoped,
+    id: SessionId,
+    fence: Arc<OnceLock<Fence>>,
+}
+
+impl Memory {
+    pub(super) fn from_inner(inner: Inner) -> Self {
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Returns the handle of one owner: the only way to data.
+    ///
+    /// A call without an owner does not compile:
+    /// ```compile_fail,E0061
+    /// # fn f(memory: memory_core::engine::Memory) {
+    /// memory.of();
+    /// # }
+    /// ```
+    /// and the memory itself has no data methods:
+    /// ```compile_fail,E0599
+    /// # async fn f(memory: memory_core::engine::Memory) {
+    /// memory.search(memory_core::engine::Search::new("who else is there")).await;
+    /// # }
+    /// ```
+    #[doc(alias = "MemoryManager")]
+    pub fn of(&self, scope: &Scope) -> Scoped {
+        Scoped { memory: self.clone(), scope: scope.clone(), epoch: Arc::default() }
+    }
+}
+
+impl Scoped {
+    /// Returns the owner.
+    pub fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
+    /// Returns the memory that this is a part of.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    pub(super) fn inner(&self) -> &Inner {
+        &self.memory.inner
+    }
+
+    /// Returns the handle of a session. No call is made; a session begins with its first message.
+    #[doc(alias = "BufferMemory")]
+    #[doc(alias = "ChatMemoryBuffer")]
+    #[doc(alias = "ChatSummaryMemoryBuffer")]
+    pub fn session(&self, id: &SessionId) -> Session {
+        Session { scoped: self.clone(), id: id.clone(), fence: Arc::default() }
+    }
+
+    /// Returns the fence of the owner's records, which writes of records carry.
+    ///
+    /// # Errors
+    /// `Fenced` if the owner was erased since this handle asked first.
+    pub(super) async fn fence(&self) -> Result<Fence> {
+        let fence = self.inner().records.store().fence(&self.scope).await?;
+        // Not under a lock: a caller who does not poll would keep it from all others.
+        let epoch = *self.epoch.get_or_init(|| fence.epoch);
+        if fence.epoch == epoch { Ok(fence) } else { Err(Error::Fenced) }
+    }
+}
+
+impl Session {
+    /// Returns the session's id.
+    pub fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    /// Returns the owner's handle.
+    pub fn scoped(&self) -> &Scoped {
+        &self.scoped
+    }
+
+    /// Returns the fence of the conversation as this handle first saw it, which its appends carry.
+    pub(super) async fn fence(&self) -> Result<Fence> {
+        if let Some(fence) = self.fence.get() {
+            return Ok(*fence);
+        }
+        let fence = {
+            let chat = self.scoped.inner().chat.store();
+            chat.read(self.scoped.scope(), &self.id, &Page::newest(0)).await?.state.fence
+        };
+        // Not under a lock: a caller who does not poll would keep it from all others.
+        Ok(*self.fence.get_or_init(|| fence))
+    }
+}

@@ -1,0 +1,48 @@
+//! What upkeep has given up: named in reports, counted in the status.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::id::ItemId;
+use crate::scope::Scope;
+use crate::store::upkeep::IndexName;
+
+/// Owners and indexes that are counted at the most.
+const COUNTS: usize = 10_000;
+
+/// An item that an index does not hold, and will not before it changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GivenUp {
+    /// Its owner.
+    pub scope: Scope,
+    /// The item.
+    pub item: ItemId,
+    /// Why, one line without payload.
+    pub why: String,
+}
+
+/// How many items were given up while their notes went on, by index and owner. A note that was given up as a whole is
+/// counted by its truth store.
+#[derive(Debug, Default)]
+pub(crate) struct GivenUpCounts(Mutex<BTreeMap<(IndexName, Scope), u64>>);
+
+impl GivenUpCounts {
+    pub(crate) fn add(&self, scope: &Scope, index: &IndexName, count: u64) {
+        let (mut counts, key) = (self.lock(), (index.clone(), scope.clone()));
+        if counts.len() < COUNTS || counts.contains_key(&key) {
+            *counts.entry(key).or_default() += count;
+        }
+    }
+
+    pub(crate) fn of(&self, scope: &Scope, index: &IndexName) -> u64 {
+        self.lock().get(&(index.clone(), scope.clone())).copied().unwrap_or(0)
+    }
+
+    pub(crate) fn of_all(&self, index: &IndexName) -> u64 {
+        self.lock().iter().filter(|((name, _), _)| name == index).map(|(_, count)| count).sum()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<(IndexName, Scope), u64>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

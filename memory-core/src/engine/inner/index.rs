@@ -1,0 +1,184 @@
+//! An index of a memory: what holds entries for what is stored, by words or by meaning, under one face.
+
+use std::sync::Arc;
+
+use crate::analysis::Analysis;
+use crate::engine::inner::{Enlistment, KeptVectors, Known, Walk};
+use crate::engine::receipt::Stage;
+use crate::error::{Error, Result};
+use crate::fields::Fields;
+use crate::filter::Filter;
+use crate::id::{ItemId, Version};
+use crate::model::Embedder;
+use crate::scope::Scope;
+use crate::store::Store;
+use crate::store::text::{Deletion, TextStore};
+use crate::store::upkeep::{Incarnation, IndexName, Upkeep};
+use crate::store::vectors::VectorStore;
+use crate::time::Timestamp;
+
+/// An index, and how far it follows truth.
+#[derive(Debug)]
+pub(crate) struct Index {
+    pub(crate) name: IndexName,
+    pub(crate) kind: Kind,
+    /// None where truth may only be read and had not noted anything for it.
+    pub(crate) enlistment: Option<Enlistment>,
+    /// How far it is compared with truth.
+    pub(crate) walk: Walk,
+}
+
+#[derive(Debug)]
+pub(crate) enum Kind {
+    Text(Arc<dyn TextStore>),
+    Vectors(Vectors),
+}
+
+/// A store of vectors, and who makes them.
+#[derive(Debug)]
+pub(crate) struct Vectors {
+    pub(crate) store: Arc<dyn VectorStore>,
+    pub(crate) embedder: Arc<dyn Embedder>,
+    /// What is embedded.
+    pub(crate) embedded: Filter,
+    /// Vectors made lately.
+    pub(crate) kept: KeptVectors,
+}
+
+impl Index {
+    /// Returns an index of words.
+    ///
+    /// # Errors
+    /// `Invalid` if the store holds terms of another analysis.
+    pub(crate) fn of_text(store: Arc<dyn TextStore>, analysis: &Analysis, now: Timestamp) -> Result<Self> {
+        if store.analysis() != analysis.name() {
+            let what = format!("the text store holds terms of {}, not of {}", store.analysis(), analysis.name());
+            return Err(Error::invalid(what));
+        }
+        let name = IndexName::new(&format!("text/{}", analysis.name()))?;
+        Ok(Self { name, kind: Kind::Text(store), enlistment: None, walk: Walk::new(now) })
+    }
+
+    /// Returns an index of meaning.
+    ///
+    /// # Errors
+    /// `SpaceMismatch` if the embedder's space is not the store's.
+    pub(crate) fn of_vectors(vectors: Vectors, now: Timestamp) -> Result<Self> {
+        let space = vectors.store.space();
+        space.check(vectors.embedder.space())?;
+        let name = IndexName::new(&format!("vector/{}", space.fingerprint()))?;
+        Ok(Self { name, kind: Kind::Vectors(vectors), enlistment: None, walk: Walk::new(now) })
+    }
+
+    /// Has both truth stores note for it what is stored.
+    pub(crate) async fn enlisted(self, truths: [&Arc<dyn Upkeep>; 2], now: Timestamp) -> Result<Self> {
+        let enlistment = Enlistment::begin(&self.name, self.incarnation().await, truths, now).await?;
+        Ok(Self { enlistment, ..self })
+    }
+
+    /// Returns what its store is used for, as [`StoreStatus`](super::StoreStatus) names it.
+    pub(crate) fn part(&self) -> &'static str {
+        match self.kind {
+            Kind::Text(_) => "text",
+            Kind::Vectors(_) => "vectors",
+        }
+    }
+
+    /// Returns the stage of a search that asks it.
+    pub(crate) fn stage(&self) -> Stage {
+        match self.kind {
+            Kind::Text(_) => Stage::Text,
+            Kind::Vectors(_) => Stage::Vector,
+        }
+    }
+
+    pub(crate) fn store(&self) -> Arc<dyn Store> {
+        match &self.kind {
+            Kind::Text(store) => store.clone(),
+            Kind::Vectors(vectors) => vectors.store.clone(),
+        }
+    }
+
+    pub(crate) fn as_text(&self) -> Option<&Arc<dyn TextStore>> {
+        match &self.kind {
+            Kind::Text(store) => Some(store),
+            Kind::Vectors(_) => None,
+        }
+    }
+
+    pub(crate) fn as_vectors(&self) -> Option<&Vectors> {
+        match &self.kind {
+            Kind::Text(_) => None,
+            Kind::Vectors(vectors) => Some(vectors),
+        }
+    }
+
+    /// Returns whether texts with these fields are embedded for it.
+    pub(crate) fn embeds(&self, fields: &Fields) -> bool {
+        self.as_vectors().is_some_and(|vectors| vectors.embedded.matches(fields))
+    }
+
+    pub(crate) async fn incarnation(&self) -> Result<Incarnation> {
+        match &self.kind {
+            Kind::Text(store) => store.incarnation().await,
+            Kind::Vectors(vectors) => vectors.store.incarnation().await,
+        }
+    }
+
+    pub(crate) async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>> {
+        match &self.kind {
+            Kind::Text(store) => store.versions(scope, items).await,
+            Kind::Vectors(vectors) => vectors.store.versions(scope, items).await,
+        }
+    }
+
+    pub(crate) async fn scan(
+        &self,
+        scope: &Scope,
+        after: Option<&ItemId>,
+        limit: usize,
+    ) -> Result<Vec<(ItemId, Version)>> {
+        match &self.kind {
+            Kind::Text(store) => store.scan(scope, after, limit).await,
+            Kind::Vectors(vectors) => vectors.store.scan(scope, after, limit).await,
+        }
+    }
+
+    pub(crate) async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
+        if matches!(what, Deletion::Items(items) if items.is_empty()) {
+            return Ok(());
+        }
+        self.drop_kept(scope);
+        match &self.kind {
+            Kind::Text(store) => store.delete(scope, what).await,
+            Kind::Vectors(vectors) => vectors.store.delete(scope, what).await,
+        }
+    }
+
+    /// Makes everything put into it findable.
+    pub(crate) async fn flush(&self) -> Result<()> {
+        match &self.kind {
+            Kind::Text(store) => store.flush().await,
+            Kind::Vectors(vectors) => vectors.store.flush().await,
+        }
+    }
+
+    /// Drops the vectors of an owner that are kept in this process.
+    pub(crate) fn drop_kept(&self, scope: &Scope) {
+        if let Some(vectors) = self.as_vectors() {
+            vectors.kept.forget(scope);
+        }
+    }
+
+    /// Returns whether it follows truth, and was not retired here.
+    pub(crate) fn is_filled(&self) -> bool {
+        self.enlistment.as_ref().is_some_and(|enlistment| !enlistment.known().is_retired)
+    }
+
+    /// Fills it no more.
+    pub(crate) fn let_go(&self) {
+        if let Some(enlistment) = &self.enlistment {
+            enlistment.set(Known { is_retired: true, ..enlistment.known() });
+        }
+    }
+}

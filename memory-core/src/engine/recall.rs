@@ -1,0 +1,19 @@
+//! Recall: what is found for a question, and what a model is sent.
+
+mod block;
+mod contents;
+mod context;
+mod hydrate;
+mod legs;
+mod newest;
+mod question;
+mod rank;
+mod search;
+mod shown;
+mod terms;
+mod unfold;
+mod window;
+
+pub use contents::{Context, Part};
+pub use context::ContextRequest;
+pub use question::Search;

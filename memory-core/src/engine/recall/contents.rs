@@ -1,0 +1,196 @@
+//! What a context holds: the rule by which a budget is shared out, as functions of values.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::engine::hit::Hit;
+use crate::engine::receipt::{ContextReceipt, Included, PartKind, SearchReceipt, Signals, Tokens};
+use crate::engine::render;
+use crate::error::{Error, Result};
+use crate::id::{ItemId, MessageId};
+use crate::message::{Message, StoredMessage, to_anthropic, to_openai};
+use crate::model::TokenCounter;
+use crate::window::Budget;
+
+use super::block::Block;
+use super::window::{Fitted, Window};
+
+/// One message of a context.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// Where it stands.
+    pub kind: PartKind,
+    /// The message as it is to be sent.
+    pub message: Arc<Message>,
+    /// Its tokens.
+    pub tokens: u64,
+}
+
+/// What to send to a model, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Context {
+    /// The messages.
+    pub parts: Vec<Part>,
+    /// What went in, what was left out and why.
+    pub receipt: ContextReceipt,
+}
+
+impl Context {
+    /// Puts the parts of a context in order and writes its receipt.
+    pub(crate) fn of(
+        mut window: Window,
+        fitted: Fitted,
+        recalled: Recalled,
+        room: Room,
+        counter: &dyn TokenCounter,
+        search: SearchReceipt,
+    ) -> Self {
+        let Recalled { hits, mut block, in_window } = recalled;
+        let mut parts = Parts::default();
+        let (mut history, folds) = (window.history(&fitted), window.folds(&fitted));
+        for mut shown in fitted.shown {
+            let Some((row, message)) = window.take(&mut shown) else { continue };
+            let is_query = room.said == Some(row.id);
+            if is_query {
+                parts.push_block(&mut block, &hits);
+            }
+            let part = part(row, message, is_query);
+            if part.kind != PartKind::Instruction {
+                history.first = history.first.or(Some(row.covers.map_or(row.seq, |covers| covers.first)));
+                history.last = Some(row.seq);
+            }
+            let (item, signals) = (ItemId::Message(row.id), in_window.get(&row.id).copied());
+            parts.included.push(Included { item, part: part.kind, tokens: part.tokens, signals });
+            parts.list.push(part);
+        }
+        parts.push_block(&mut block, &hits);
+        parts.list.extend(room.query);
+        let tokens = tokens_of(&parts.list, room.limit, room.reserved);
+        let (counter, complete) = (counter.name().to_owned(), window.complete);
+        let (recounted, included) = (window.recounted, parts.included);
+        let receipt =
+            ContextReceipt { tokens, counter, recounted, history, folds, included, search, complete, took_micros: 0 };
+        Self { parts: parts.list, receipt }
+    }
+
+    /// Returns the messages in order.
+    pub fn messages(&self) -> impl Iterator<Item = &Message> {
+        self.parts.iter().map(|part| part.message.as_ref())
+    }
+
+    /// Returns the messages as OpenAI chat JSON. Results that stand in one message, as in Anthropic's dialect, become a message
+    /// each; what only another provider's model can use, such as its signed thoughts, is left out.
+    pub fn to_openai(&self) -> Vec<Value> {
+        to_openai(self.messages())
+    }
+
+    /// Returns the members of a request to Anthropic's API: `messages`, with the roles in turn and the results of calls right
+    /// behind them, and `system`, if there are instructions.
+    ///
+    /// Ids of calls that the API does not take are replaced. What it cannot show, such as sound, is named in words.
+    pub fn to_anthropic(&self) -> Value {
+        to_anthropic(self.messages())
+    }
+
+    /// Returns the tokens of all parts together.
+    pub fn tokens(&self) -> u64 {
+        self.receipt.tokens.total
+    }
+}
+
+/// The room there is, with the query that has to go in.
+#[derive(Debug)]
+pub(crate) struct Room {
+    /// Tokens of the whole context, the reserve taken off.
+    limit: u64,
+    reserved: u64,
+    query: Option<Part>,
+    /// The message of the window that is the query.
+    said: Option<MessageId>,
+}
+
+impl Room {
+    pub(crate) fn new(budget: &Budget, query: Option<Message>, counter: &dyn TokenCounter) -> Result<Self> {
+        let limit = budget.room()?;
+        let query = query.map(|message| {
+            let tokens = counter.count(&message);
+            Part { kind: PartKind::Query, message: Arc::new(message), tokens }
+        });
+        let room = Self { limit, reserved: budget.reserve, query, said: None };
+        if room.query_tokens() > limit {
+            return Err(Error::OverBudget { need: room.query_tokens(), budget: limit });
+        }
+        Ok(room)
+    }
+
+    /// What the window and the recalled items may take together.
+    pub(crate) fn left(&self) -> u64 {
+        self.limit.saturating_sub(self.query_tokens())
+    }
+
+    /// Leaves the query out if the window ends with it already.
+    pub(crate) fn leave_query_to(&mut self, window: &Window) {
+        self.said = self.query.as_ref().and_then(|query| window.said(&query.message.text()));
+        self.query = self.query.take().filter(|_| self.said.is_none());
+    }
+
+    fn query_tokens(&self) -> u64 {
+        self.query.as_ref().map_or(0, |query| query.tokens)
+    }
+}
+
+/// What was recalled beside a window.
+#[derive(Debug, Default)]
+pub(crate) struct Recalled {
+    pub(crate) hits: Vec<Hit>,
+    pub(crate) block: Block,
+    /// The messages of the window that the search found too.
+    pub(crate) in_window: HashMap<MessageId, Signals>,
+}
+
+/// The parts of a context so far.
+#[derive(Default)]
+struct Parts {
+    list: Vec<Part>,
+    included: Vec<Included>,
+}
+
+impl Parts {
+    /// Puts the block of recalled items here, unless it stands somewhere already.
+    fn push_block(&mut self, block: &mut Block, hits: &[Hit]) {
+        let Some(message) = block.message.take() else { return };
+        self.included.extend(block.included(hits));
+        self.list.push(Part { kind: PartKind::Recalled, message: Arc::new(message), tokens: block.tokens });
+    }
+}
+
+fn tokens_of(parts: &[Part], limit: u64, reserved: u64) -> Tokens {
+    let mut tokens = Tokens { limit, reserved, ..Tokens::default() };
+    for part in parts {
+        let share = match part.kind {
+            PartKind::Instruction => &mut tokens.instructions,
+            PartKind::Summary => &mut tokens.summaries,
+            PartKind::History => &mut tokens.history,
+            PartKind::Recalled => &mut tokens.recalled,
+            PartKind::Query => &mut tokens.query,
+        };
+        *share = share.saturating_add(part.tokens);
+        tokens.total = tokens.total.saturating_add(part.tokens);
+    }
+    tokens
+}
+
+fn part(row: &StoredMessage, message: Arc<Message>, is_query: bool) -> Part {
+    let tokens = row.tokens;
+    if let Some(covers) = row.covers {
+        return Part { kind: PartKind::Summary, message: Arc::new(render::summary(&message, covers)), tokens };
+    }
+    let kind = match (message.is_instruction(), is_query) {
+        (true, _) => PartKind::Instruction,
+        (false, true) => PartKind::Query,
+        (false, false) => PartKind::History,
+    };
+    Part { kind, message, tokens }
+}

@@ -1,0 +1,230 @@
+//! `session.context`: the messages to send to a model, within a budget, and the receipt that explains them.
+
+use std::collections::HashSet;
+
+use crate::engine::careful::Careful;
+use crate::engine::handle::Session;
+use crate::engine::inner::Inner;
+use crate::engine::receipt::SearchReceipt;
+use crate::error::Result;
+use crate::filter::Filter;
+use crate::id::MessageId;
+use crate::message::{Message, Role, StoredMessage};
+use crate::model::TokenCounter;
+use crate::time::{Stopwatch, Timestamp};
+use crate::window::{Budget, Oversize};
+
+use super::block::{Block, Fates, is_in};
+use super::contents::{Context, Recalled, Room};
+use super::legs::Legs;
+use super::question::Search;
+use super::rank::{Candidate, rank};
+use super::window::{Fitted, Window};
+
+/// Pages of older rows that are read at the most, where calls and results without one another fill the first ones.
+const MORE_PAGES: usize = 4;
+
+/// What a context is asked for.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ContextRequest {
+    /// What the person says now; empty for none. What is recalled answers it, or the first 64 KiB of it
+    /// ([`crate::Limits::query_bytes`]). It stands last, once: where the session ends with it already, with the calls and
+    /// results behind it that have had no reply yet, it stays there.
+    pub query: String,
+    /// How many tokens there are.
+    pub budget: Budget,
+    /// How many items are recalled at the most; 0 for a bare token window. Default 5.
+    pub recall: usize,
+    /// The most tokens that recalled items may have, beside the rule that they take a third at most. Default 4,000.
+    pub recall_tokens: u64,
+    /// Which items may be recalled, beside being current. Default all.
+    pub filter: Filter,
+    /// What happens if the last turn alone does not fit. Default an error.
+    pub oversize: Oversize,
+}
+
+impl ContextRequest {
+    /// Asks for a context of `query` within `budget`.
+    pub fn new(query: impl Into<String>, budget: impl Into<Budget>) -> Self {
+        Self {
+            query: query.into(),
+            budget: budget.into(),
+            recall: 5,
+            recall_tokens: 4_000,
+            filter: Filter::All,
+            oversize: Oversize::default(),
+        }
+    }
+
+    /// Sets how many items are recalled at the most; 0 for a bare token window.
+    #[must_use]
+    pub fn recall(mut self, items: usize) -> Self {
+        self.recall = items;
+        self
+    }
+
+    /// Sets which items may be recalled.
+    #[must_use]
+    pub fn matching(mut self, filter: Filter) -> Self {
+        self.filter = filter;
+        self
+    }
+
+    /// Sets what happens if the last turn alone does not fit.
+    #[must_use]
+    pub fn oversize(mut self, oversize: Oversize) -> Self {
+        self.oversize = oversize;
+        self
+    }
+
+    /// Returns what is sought beside the window, if anything is.
+    fn recall_at(&self, now: Timestamp, watch: Stopwatch, inner: &Inner) -> Result<Option<Recall>> {
+        let bytes = inner.limits.query_bytes;
+        let words = self.query.get(..self.query.floor_char_boundary(bytes)).unwrap_or_default();
+        if self.recall == 0 || words.trim().is_empty() {
+            return Ok(None);
+        }
+        let search = Search::new(words).limit(self.recall).matching(self.filter.clone());
+        inner.check(&search)?;
+        let filter = search.effective(now);
+        Ok(Some(Recall { search, filter, now, watch }))
+    }
+}
+
+/// What is sought beside the window.
+struct Recall {
+    search: Search,
+    filter: Filter,
+    now: Timestamp,
+    watch: Stopwatch,
+}
+
+impl Session {
+    /// Returns what to send to a model: instructions, summaries, the newest messages that fit, recalled items, and the
+    /// query, within `budget` tokens.
+    ///
+    /// The same as [`Session::assemble`] with the defaults of [`ContextRequest`].
+    #[doc(alias = "get")]
+    #[doc(alias = "get_context")]
+    pub async fn context(&self, query: &str, budget: impl Into<Budget>) -> Result<Context> {
+        self.assemble(&ContextRequest::new(query, budget)).await
+    }
+
+    /// Returns what to send to a model, and the receipt that explains it.
+    ///
+    /// Under a short budget, instructions and query come first, then the last turn, then recalled items (a third at
+    /// most), and history takes the rest. The window is the largest tail that does not begin with an answer and keeps
+    /// calls with their results. Recalled items are one block of data before the query, never instructions; what is in
+    /// the window already is not repeated there.
+    ///
+    /// Active instructions are in it wherever they stand in the session; where there is no room for them beside the last
+    /// turn, the oldest of those that do not open the session are left out. Where there is room for the messages under a
+    /// summary they take its place, the newest first: folding costs a larger budget nothing. What is read depends on the
+    /// budget, not on the length of the session.
+    ///
+    /// # Errors
+    /// `OverBudget` if instructions, query and the last turn do not fit and the request's policy is to fail;
+    /// `Invalid` beyond the limits; else what reading the conversation fails with. A failing index or embedder is no
+    /// error: it is named in the receipt.
+    pub async fn assemble(&self, request: &ContextRequest) -> Result<Context> {
+        let counter = Careful::new(&self.scoped().inner().counter);
+        let context = self.request_by(&counter, request).await;
+        counter.verdict(context)
+    }
+
+    async fn request_by(&self, counter: &dyn TokenCounter, request: &ContextRequest) -> Result<Context> {
+        let watch = Stopwatch::start();
+        let inner = self.scoped().inner();
+        let now = inner.clock.now();
+        let recall = request.recall_at(now, watch, inner)?;
+        let query = (!request.query.is_empty()).then(|| Message::new(Role::User, request.query.as_str(), now));
+        let mut room = Room::new(&request.budget, query, counter)?;
+
+        let legs = async {
+            let Recall { search, filter, .. } = recall.as_ref()?;
+            Some(inner.legs(self.scoped().scope(), search, filter).await)
+        };
+        let (pinned, tail) = Window::pages(request.budget.limit);
+        let (pinned, tail, legs) = tokio::join!(self.read(&pinned), self.read(&tail), legs);
+        let mut window = Window::new(request.budget.limit, pinned?, tail?, counter);
+        inner.note_budget(self, &request.budget, &window.state);
+        room.leave_query_to(&window);
+        let left = room.left();
+        self.complete(&mut window, left, request.oversize, counter).await?;
+        let (fitted, recalled, receipt) = match recall.as_ref().zip(legs) {
+            Some((recall, legs)) => self.beside(counter, &window, left, request, recall, legs).await?,
+            None => (window.fit(left, request.oversize, counter)?, Recalled::default(), SearchReceipt::default()),
+        };
+        let mut context = Context::of(window, fitted, recalled, room, counter, receipt);
+        context.receipt.took_micros = watch.micros();
+        Ok(context)
+    }
+
+    /// Reads on where `left` tokens have room for more than the first pages hold, or the last turn begins before them.
+    async fn complete(
+        &self,
+        window: &mut Window,
+        left: u64,
+        oversize: Oversize,
+        counter: &dyn TokenCounter,
+    ) -> Result<()> {
+        if let Some(page) = window.head() {
+            window.add_head(self.read(&page).await?, counter);
+        }
+        for _ in 0..MORE_PAGES {
+            while let Some(page) = window.rest_of_turn(left, oversize)? {
+                window.add_older(self.read(&page).await?, counter);
+            }
+            window.keep_instructions_within(left)?;
+            let Some(page) = window.older(left) else { break };
+            window.add_older(self.read(&page).await?, counter);
+        }
+        window.keep_instructions_within(left)?;
+        if let Some(page) = window.folded(left) {
+            window.unfold(self.read(&page).await?, counter);
+        }
+        Ok(())
+    }
+
+    /// Shares `left` tokens out between the window and what is recalled beside it.
+    async fn beside(
+        &self,
+        counter: &dyn TokenCounter,
+        window: &Window,
+        left: u64,
+        request: &ContextRequest,
+        Recall { search, filter, now, watch }: &Recall,
+        legs: Legs,
+    ) -> Result<(Fitted, Recalled, SearchReceipt)> {
+        let inner = self.scoped().inner();
+        let share = request.recall_tokens.min(left / 3);
+        let first = window.fit_beside(left, share, request.oversize, counter)?;
+        let shown = window.ids(&first);
+        let fresh: Vec<&StoredMessage> = window.rows.iter().filter(|row| !shown.contains(&row.id)).collect();
+        let mut receipt = legs.receipt();
+        let candidates = rank(search, legs, &fresh, &inner.analysis, inner.clock.now());
+        let outside: Vec<&Candidate> = candidates.iter().filter(|found| !is_in(&shown, &found.item)).collect();
+        let taken = self.scoped().take(&outside, request.recall, filter, &mut receipt).await;
+        receipt.took_micros = watch.micros();
+        let fill = |shown: &HashSet<MessageId>, tokens: u64| {
+            Block::fill(&taken.hits, shown, share.min(left.saturating_sub(tokens)), counter, *now)
+        };
+        let (mut fitted, mut shown, mut outside) = (first, shown, taken.hits.len());
+        let block = loop {
+            let block = fill(&shown, fitted.tokens);
+            // What recalled items do not use goes to the history, which may take some of them; then there is room again.
+            let room = left.saturating_sub(block.tokens);
+            (fitted, shown) = window.grow(fitted, shown, room, request.oversize, counter)?;
+            let still = taken.hits.iter().filter(|hit| !is_in(&shown, &hit.item)).count();
+            if still == outside {
+                break block;
+            }
+            outside = still;
+        };
+        let Fates { in_window, left_out } = Fates::of(&candidates, &taken, &block, &shown);
+        receipt.left_out = left_out;
+        self.scoped().note_access(block.records(&taken.hits));
+        Ok((fitted, Recalled { hits: taken.hits, block, in_window }, receipt))
+    }
+}

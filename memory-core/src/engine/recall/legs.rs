@@ -1,0 +1,225 @@
+//! Asking the indexes: what they answer to one question, before it is ranked.
+
+use std::collections::BTreeSet;
+use std::future::Future;
+
+use crate::analysis::Period;
+use crate::engine::inner::{Index, Inner, Vectors, unbuilt};
+use crate::engine::receipt::{Degraded, SearchReceipt, Stage};
+use crate::error::{Cause, Error, Result, Transience};
+use crate::fields::Fields;
+use crate::filter::{Field, Filter, Scalar};
+use crate::id::Unit;
+use crate::layer::cached::{embed, noting};
+use crate::layer::within;
+use crate::message::Role;
+use crate::model::Purpose;
+use crate::rank::LegKind;
+use crate::scope::Scope;
+use crate::store::text::{Term, TextHits, TextQuery};
+use crate::store::vectors::{VectorHit, VectorQuery};
+
+use super::hydrate::note;
+use super::question::Search;
+use super::terms::Terms;
+
+/// As many candidates of each index may be ranked in any memory, however low its limit of results is.
+const POOL: usize = 100;
+
+/// Whom and when the question is about, as far as its words tell.
+#[derive(Debug, Default)]
+pub(crate) struct Asked {
+    /// The one participant it names.
+    pub(crate) speaker: Option<String>,
+    /// It is about what the model said.
+    pub(crate) the_model: bool,
+    /// When what it is about was.
+    pub(crate) times: Vec<Period>,
+}
+
+/// What the indexes answered, before fusion.
+#[derive(Debug, Default)]
+pub(crate) struct Legs {
+    pub(crate) terms: Vec<Term>,
+    /// How many terms of the question were not sought.
+    pub(crate) left_out: usize,
+    pub(crate) text: TextHits,
+    /// The stretches of conversation that hold the terms: they weigh, and are no answers.
+    pub(crate) spans: TextHits,
+    pub(crate) vector: Vec<VectorHit>,
+    pub(crate) asked: Asked,
+    /// How many candidates of a leg are ranked.
+    pub(crate) limit: usize,
+    pub(crate) degraded: Vec<Degraded>,
+}
+
+impl Legs {
+    /// Returns what the indexes answered, for a receipt.
+    pub(crate) fn receipt(&self) -> SearchReceipt {
+        SearchReceipt {
+            terms: self.terms.iter().map(|term| term.as_str().to_owned()).collect(),
+            terms_left_out: self.left_out,
+            speaker: self.asked.speaker.clone(),
+            times: self.asked.times.iter().map(ToString::to_string).collect(),
+            text_candidates: self.text.hits.len(),
+            vector_candidates: self.vector.len(),
+            degraded: self.degraded.clone(),
+            ..SearchReceipt::default()
+        }
+    }
+}
+
+impl Inner {
+    /// Asks every index at once. One that fails is noted; the others answer.
+    ///
+    /// Speakers are known once words are found: a question that names one of them is embedded again, from their view.
+    pub(crate) async fn legs(&self, scope: &Scope, search: &Search, filter: &Filter) -> Legs {
+        let Terms { sought: terms, left_out } = self.terms(scope, search).await;
+        let limit = search.ranking.candidates(search.limit).min(self.limits.results.max(POOL));
+        let weighs = search.ranking.weighs_context();
+        let of_unit = |unit| {
+            let query = TextQuery { terms: terms.clone(), unit, filter: filter.clone(), limit };
+            self.text_leg(scope, query, search.searches(unit))
+        };
+        let spans = TextQuery { terms: terms.clone(), unit: Unit::Span, filter: Filter::All, limit };
+        let spans = self.text_leg(scope, spans, weighs && search.searches(Unit::Message));
+        // The neighbours of what is near are among the candidates only if there are enough of them.
+        let near = limit.saturating_mul(if weighs { 2 } else { 1 });
+        let vector = noting(self.vector_leg(scope, search, filter, &search.words, near));
+        let (messages, records, spans, (vector, uncached)) =
+            tokio::join!(of_unit(Unit::Message), of_unit(Unit::Record), spans, vector);
+
+        let mut degraded: Vec<Degraded> = uncached.iter().map(|error| Degraded::new(Stage::Cache, error)).collect();
+        let mut taken =
+            |found: Result<TextHits>| found.unwrap_or_else(|error| note(&mut degraded, Stage::Text, &error));
+        let mut text = pool(terms.len(), taken(messages), taken(records));
+        text.hits.retain(|hit| !is_instruction(&hit.fields));
+        let spans = taken(spans);
+        let asked = if weighs { self.asked(search, &text) } else { Asked::default() };
+        let vector = match self.rewritten(search, &asked) {
+            Some(words) => self.vector_leg(scope, search, filter, &words, near).await,
+            None => vector,
+        };
+        let mut vector = vector.unwrap_or_else(|(stage, error)| note(&mut degraded, stage, &error));
+        vector.retain(|hit| !is_instruction(&hit.fields));
+        degraded.extend(self.can_search().err().map(|error| Degraded::new(Stage::Text, &error)));
+        let behind = self.behind_for_ever().filter(|index| self.answers(index));
+        degraded.extend(behind.map(|index| Degraded::new(index.stage(), &unbuilt())));
+        degraded.dedup();
+        Legs { terms, left_out, text, spans, vector, asked, limit, degraded }
+    }
+
+    /// Returns `Ok` if there is an index that words can be sought in.
+    pub(crate) fn can_search(&self) -> Result<()> {
+        if !self.indexes.is_empty() {
+            return Ok(());
+        }
+        let what = "search: there is no index of words; say where one is by MEMORY_TEXT_URL or `Settings::with_text`";
+        Err(Error::Unsupported { backend: self.chat.store().backend(), what: what.to_owned() })
+    }
+
+    /// Tells whom the question is about, by the speakers of what its words were found in, and when.
+    fn asked(&self, search: &Search, text: &TextHits) -> Asked {
+        let speakers: BTreeSet<&str> = text.hits.iter().filter_map(|hit| hit.fields.speaker.as_deref()).collect();
+        // Among several persons "you" may be any of them.
+        let is_addressed = speakers.is_empty() && self.analysis.addresses_the_asked(&search.words);
+        let the_model = is_addressed || self.analysis.names_the_model(&search.words);
+        let speaker = self.analysis.named(&search.words, speakers).map(str::to_owned);
+        let now = search.asked_at.or(search.as_of).unwrap_or_else(|| self.clock.now());
+        Asked { speaker, the_model, times: self.analysis.times(&search.words, now) }
+    }
+
+    /// Returns the question as the participant it names would ask it; none if it is to be embedded as it stands.
+    fn rewritten(&self, search: &Search, asked: &Asked) -> Option<String> {
+        let is_embedded = self.vectors().is_some() && search.vector.is_none() && search.ranking.counts(LegKind::Vector);
+        let speaker = asked.speaker.as_deref().filter(|_| is_embedded)?;
+        self.analysis.in_first_person(&search.words, speaker)
+    }
+
+    pub(crate) fn text_leg(
+        &self,
+        scope: &Scope,
+        query: TextQuery,
+        is_sought: bool,
+    ) -> impl Future<Output = Result<TextHits>> {
+        let store = self.text().filter(|_| is_sought && !query.terms.is_empty());
+        async move {
+            let Some(store) = store else { return Ok(TextHits::default()) };
+            self.in_time("search words", store.search(scope, &query)).await
+        }
+    }
+
+    async fn vector_leg(
+        &self,
+        scope: &Scope,
+        search: &Search,
+        filter: &Filter,
+        words: &str,
+        limit: usize,
+    ) -> std::result::Result<Vec<VectorHit>, (Stage, Error)> {
+        let asked = search.vector.as_ref().and_then(|(space, _)| {
+            let mut indexes = self.indexes.iter().filter_map(Index::as_vectors);
+            indexes.find(|index| index.store.space() == space)
+        });
+        let Some(index) = asked.or_else(|| self.vectors()) else {
+            let what = "search by a vector: it has no index of vectors".to_owned();
+            let error = Error::Unsupported { backend: "memory", what };
+            return if search.vector.is_some() { Err((Stage::Vector, error)) } else { Ok(Vec::new()) };
+        };
+        if !search.ranking.counts(LegKind::Vector) {
+            return Ok(Vec::new());
+        }
+        let (space, vector) = match &search.vector {
+            Some((space, vector)) => (space.clone(), vector.clone()),
+            None => {
+                let embedded = self.in_time("embed", self.embed_query(scope, index, words)).await;
+                (index.embedder.space().clone(), embedded.map_err(|error| (Stage::Embed, error))?)
+            }
+        };
+        let units = search.units.iter().map(|unit| Scalar::from(unit.name())).collect();
+        let filter = filter.clone().and(Filter::In(Field::Unit, units));
+        let query = VectorQuery { space, vector, filter, limit, floor: None, with_vectors: false };
+        let hits = self.in_time("search vectors", index.store.search(scope, &query)).await;
+        hits.map_err(|error| (Stage::Vector, error))
+    }
+
+    /// Returns the vector of a query: one that is kept, else that of the cache, else the embedder's.
+    async fn embed_query(&self, scope: &Scope, index: &Vectors, words: &str) -> Result<Vec<f32>> {
+        let embedder = &index.embedder;
+        let look_up = index.kept.look_up(scope, &[words], Purpose::Query);
+        let made = match &self.cache {
+            _ if look_up.missing().is_empty() => Vec::new(),
+            Some(cache) => vec![cache.embed_query(scope, embedder, words).await?],
+            None => vec![embed(embedder, words).await?],
+        };
+        let mut vectors = index.kept.complete(embedder.as_ref(), look_up, made)?;
+        vectors.pop().ok_or_else(|| Error::invalid("the embedder gave no vector"))
+    }
+
+    /// Gives up a read that takes longer than a search waits; guards in it know.
+    async fn in_time<T>(&self, doing: &'static str, read: impl Future<Output = Result<T>>) -> Result<T> {
+        let late = |_| Error::Backend {
+            backend: "search",
+            doing,
+            transience: Transience::Transient { after: None },
+            source: Cause::new(std::io::Error::from(std::io::ErrorKind::TimedOut)),
+        };
+        tokio::time::timeout(self.patience, within(self.patience, read)).await.map_err(late)?
+    }
+}
+
+/// Instructions are no answers. Nothing indexes them now, but an index that was made earlier may hold some.
+fn is_instruction(fields: &Fields) -> bool {
+    fields.role.is_some_and(Role::is_instruction)
+}
+
+/// Messages and records are one collection to whoever asks: their statistics are added up.
+fn pool(terms: usize, first: TextHits, second: TextHits) -> TextHits {
+    let documents = first.documents + second.documents;
+    let words = |hits: &TextHits| f64::from(hits.mean_length) * hits.documents as f64;
+    let mean = (words(&first) + words(&second)) / documents.max(1) as f64;
+    let count = |hits: &TextHits, term: usize| hits.containing.get(term).copied().unwrap_or(0);
+    let containing = (0..terms).map(|term| count(&first, term) + count(&second, term)).collect();
+    let hits = first.hits.into_iter().chain(second.hits).collect();
+    TextHits { documents, mean_length: mean as f32, containing, hits }
+}

@@ -1,0 +1,124 @@
+//! A search without words: what is newest, by truth alone.
+
+use std::cmp::Reverse;
+
+use futures_util::future::try_join_all;
+
+use crate::engine::handle::Scoped;
+use crate::engine::hit::{Content, Found, Hit};
+use crate::engine::receipt::{SearchReceipt, Signals, Stage};
+use crate::error::Result;
+use crate::filter::{Field, Filter, Scalar};
+use crate::id::{ItemId, RecordId, Seq, SessionId, Unit};
+use crate::message::StoredMessage;
+use crate::record::StoredRecord;
+use crate::store::chat::{Edge, Page, SessionState, View};
+use crate::time::Timestamp;
+
+use super::hydrate::note;
+use super::question::Search;
+
+/// Sessions that are read together.
+const SESSIONS: usize = 16;
+/// Sessions, or records, that are listed together.
+const PAGE: usize = 500;
+
+/// Where an item stands among the newest: later ones first, and of a session those said last.
+type Place = (Reverse<Timestamp>, Reverse<Seq>, ItemId);
+
+impl Scoped {
+    /// Returns the newest items that `filter` lets through, newest first.
+    pub(crate) async fn newest(&self, search: &Search, filter: &Filter) -> Found {
+        let messages = async {
+            if search.searches(Unit::Message) {
+                self.newest_messages(search.limit, filter).await
+            } else {
+                Ok(Vec::new())
+            }
+        };
+        let records = async {
+            if search.searches(Unit::Record) { self.newest_records(search.limit, filter).await } else { Ok(Vec::new()) }
+        };
+        let (messages, records) = tokio::join!(messages, records);
+        let mut receipt = SearchReceipt::default();
+        let messages = messages.unwrap_or_else(|error| note(&mut receipt.degraded, Stage::Chat, &error));
+        let records = records.unwrap_or_else(|error| note(&mut receipt.degraded, Stage::Records, &error));
+        let messages = messages.into_iter().map(|row| (of_message(&row), Content::Message(row)));
+        let records = records.into_iter().map(|stored| (of_record(&stored), Content::Record(stored)));
+        let mut found: Vec<(Place, Content)> = messages.chain(records).collect();
+        found.sort_by(|one, other| one.0.cmp(&other.0));
+        found.truncate(search.limit);
+        let hit = |((_, _, item), content)| Hit { item, content, signals: Signals::default() };
+        Found { hits: found.into_iter().map(hit).collect(), receipt }
+    }
+
+    /// Returns the newest messages. Sessions that ended before all of what is found are not read.
+    async fn newest_messages(&self, limit: usize, filter: &Filter) -> Result<Vec<StoredMessage>> {
+        let page = Page { edge: Edge::Newest, limit, tokens: None, view: View::Log, filter: Some(filter.clone()) };
+        let mut found: Vec<StoredMessage> = Vec::new();
+        for batch in self.sessions_by_time(filter).await?.chunks(SESSIONS) {
+            let begins = batch.first().map(|(_, last_at)| *last_at);
+            let last = found.get(limit.saturating_sub(1)).map(|row| of_message(row).0.0);
+            if last.zip(begins).is_some_and(|(last, begins)| last > begins) {
+                break;
+            }
+            let read = |(session, _): &(SessionId, Timestamp)| {
+                let (session, page) = (session.clone(), &page);
+                async move { self.inner().chat.store().read(self.scope(), &session, page).await }
+            };
+            let slices = try_join_all(batch.iter().map(read)).await?;
+            found.extend(slices.into_iter().flat_map(|slice| slice.messages).filter(|row| row.message.is_some()));
+            found.sort_by_cached_key(of_message);
+            found.truncate(limit);
+        }
+        Ok(found)
+    }
+
+    /// Returns the sessions that may match, those with the latest message first.
+    async fn sessions_by_time(&self, filter: &Filter) -> Result<Vec<(SessionId, Timestamp)>> {
+        if let Some(session) = only_session(filter) {
+            return Ok(vec![(session, Timestamp(i64::MAX))]);
+        }
+        let mut sessions: Vec<SessionState> = Vec::new();
+        loop {
+            let after = sessions.last().map(|state| state.session.clone());
+            let next = self.sessions(after.as_ref(), PAGE).await?;
+            if next.is_empty() {
+                break;
+            }
+            sessions.extend(next);
+        }
+        sessions.sort_by_key(|state| Reverse(state.last_at));
+        Ok(sessions.into_iter().map(|state| (state.session, state.last_at)).collect())
+    }
+
+    async fn newest_records(&self, limit: usize, filter: &Filter) -> Result<Vec<StoredRecord>> {
+        let (mut found, mut after): (Vec<StoredRecord>, Option<RecordId>) = (Vec::new(), None);
+        loop {
+            let page = self.inner().records.store().scan(self.scope(), filter, after, PAGE).await?;
+            let Some(last) = page.last() else { return Ok(found) };
+            after = Some(last.record.id);
+            found.extend(page);
+            found.sort_by_cached_key(of_record);
+            found.truncate(limit);
+        }
+    }
+}
+
+fn of_message(row: &StoredMessage) -> Place {
+    let at = row.message.as_ref().map_or(Timestamp(i64::MIN), |message| message.at);
+    (Reverse(at), Reverse(row.seq), ItemId::Message(row.id))
+}
+
+fn of_record(stored: &StoredRecord) -> Place {
+    (Reverse(stored.record.created_at()), Reverse(Seq(0)), ItemId::Record(stored.record.id))
+}
+
+/// Returns the session if the filter lets through those of one alone.
+fn only_session(filter: &Filter) -> Option<SessionId> {
+    match filter {
+        Filter::Eq(Field::Session, Scalar::Text(name)) => SessionId::new(name).ok(),
+        Filter::And(list) => list.iter().find_map(only_session),
+        _ => None,
+    }
+}

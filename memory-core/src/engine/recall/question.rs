@@ -1,0 +1,115 @@
+//! A question to the memory.
+
+use crate::filter::{Field, Filter, Scalar};
+use crate::id::Unit;
+use crate::message::Trust;
+use crate::rank::Ranking;
+use crate::time::Timestamp;
+use crate::vector::EmbeddingSpace;
+
+/// A question. Everything but the words has a default.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Search {
+    /// What is sought, in a person's words. No word has any meaning as syntax.
+    pub words: String,
+    /// How many hits at the most. Default 10.
+    pub limit: usize,
+    /// Which items may be found, beside being current. Default all.
+    pub filter: Filter,
+    /// Kinds of items to search. Default messages and records.
+    pub units: Vec<Unit>,
+    /// Finds what was current at this moment instead of now.
+    pub as_of: Option<Timestamp>,
+    /// When it is asked: from there "last week" is counted. Default [`Search::as_of`], else now.
+    pub asked_at: Option<Timestamp>,
+    /// A vector to search with instead of embedding the words.
+    pub vector: Option<(EmbeddingSpace, Vec<f32>)>,
+    /// How legs are fused. Default z-scores.
+    pub ranking: Ranking,
+}
+
+impl Search {
+    /// Asks for `words`; without any, for what is newest, newest first.
+    pub fn new(words: impl Into<String>) -> Self {
+        Self {
+            words: words.into(),
+            limit: 10,
+            filter: Filter::All,
+            units: vec![Unit::Message, Unit::Record],
+            as_of: None,
+            asked_at: None,
+            vector: None,
+            ranking: Ranking::default(),
+        }
+    }
+
+    /// Sets how many hits there may be, 1 to the limit of results.
+    #[must_use]
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// Adds a condition.
+    #[must_use]
+    pub fn matching(mut self, filter: Filter) -> Self {
+        self.filter = self.filter.and(filter);
+        self
+    }
+
+    /// Keeps only what may be believed at least so far.
+    #[must_use]
+    pub fn min_trust(self, trust: Trust) -> Self {
+        self.matching(Filter::range(Field::Trust, Some(Scalar::Int(trust as i64)), None))
+    }
+
+    /// Searches only this kind of item.
+    #[must_use]
+    pub fn only(mut self, unit: Unit) -> Self {
+        self.units = vec![unit];
+        self
+    }
+
+    /// Finds what was current at `at`.
+    #[must_use]
+    pub fn as_of(mut self, at: Timestamp) -> Self {
+        self.as_of = Some(at);
+        self
+    }
+
+    /// Sets when it is asked: from there "last week" is counted. Hides nothing, unlike [`Search::as_of`].
+    #[must_use]
+    pub fn asked_at(mut self, at: Timestamp) -> Self {
+        self.asked_at = Some(at);
+        self
+    }
+
+    /// Searches with a vector of the given space instead of embedding the words.
+    #[must_use]
+    pub fn vector(mut self, space: EmbeddingSpace, vector: Vec<f32>) -> Self {
+        self.vector = Some((space, vector));
+        self
+    }
+
+    /// Sets how legs are fused.
+    #[must_use]
+    pub fn ranking(mut self, ranking: Ranking) -> Self {
+        self.ranking = ranking;
+        self
+    }
+
+    /// The filter that is pushed down to every index, and checked again against truth.
+    pub(crate) fn effective(&self, now: Timestamp) -> Filter {
+        let current = self.as_of.map_or_else(|| Filter::current(now), |at| Filter::as_of(at, now));
+        current.and(self.filter.clone())
+    }
+
+    pub(crate) fn is_without_words(&self) -> bool {
+        self.words.trim().is_empty() && self.vector.is_none()
+    }
+
+    pub(crate) fn searches(&self, unit: Unit) -> bool {
+        self.units.contains(&unit)
+    }
+}

@@ -1,0 +1,153 @@
+//! From the answers of the indexes to one order.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::analysis::Analysis;
+use crate::engine::receipt::Signals;
+use crate::fields::Fields;
+use crate::id::ItemId;
+use crate::index::{own_terms, span_of};
+use crate::message::{Message, StoredMessage};
+use crate::rank::{
+    Bm25, Candidate as Found, Contribution, Leg, LegKind, NAMED_BONUS, NAMED_WEIGHT, NEIGHBOUR_COSINE_WEIGHT,
+    RoleWeights, SAMPLE, SPAN_WEIGHT, TIME_BONUS, TIME_WEIGHT, add_spans, bm25f, smooth,
+};
+use crate::store::text::{Term, TextHit, TextHits};
+use crate::store::vectors::VectorHit;
+use crate::time::Timestamp;
+
+use super::legs::{Asked, Legs};
+use super::question::Search;
+
+/// An item that may be an answer, with what speaks for it.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidate {
+    pub(crate) item: ItemId,
+    pub(crate) signals: Signals,
+}
+
+/// Returns the candidates of all indexes, best first.
+///
+/// `fresh` are messages read from truth that the text index may not have yet: they are scored here.
+pub(crate) fn rank(
+    search: &Search,
+    legs: Legs,
+    fresh: &[&StoredMessage],
+    analysis: &Analysis,
+    now: Timestamp,
+) -> Vec<Candidate> {
+    let Legs { terms, mut text, spans, vector, asked, limit, .. } = legs;
+    add_fresh(&mut text, &terms, fresh, search, analysis);
+    let weighs = search.ranking.weighs_context();
+    let legs = [
+        (LegKind::Text, text_leg(&text, &spans, &asked)),
+        (LegKind::Vector, vector_leg(&vector, &asked, limit, weighs)),
+    ];
+    let fused = search.ranking.rank(legs, now);
+    let cosines: HashMap<&ItemId, f32> = vector.iter().map(|hit| (&hit.item, hit.similarity.value())).collect();
+    let candidate = |fused: crate::rank::Fused| {
+        let of = |leg: usize| fused.legs.get(leg).copied().unwrap_or_default();
+        let signals = signals(fused.score, of(0), of(1), cosines.get(&fused.item).copied());
+        Candidate { item: fused.item, signals }
+    };
+    fused.into_iter().map(candidate).collect()
+}
+
+fn signals(score: f32, text: Contribution, vector: Contribution, cosine: Option<f32>) -> Signals {
+    Signals { score, text: text.score, text_rank: text.rank, cosine, vector_rank: vector.rank }
+}
+
+/// Scores by words: BM25F, weighed by who speaks, when, and by the stretch of conversation around.
+fn text_leg(text: &TextHits, spans: &TextHits, asked: &Asked) -> Leg {
+    let roles = if asked.the_model { RoleWeights::of_the_asked() } else { RoleWeights::default() };
+    let bm25 = Bm25::default();
+    let scores = bm25f(&bm25, text).into_iter().zip(&text.hits);
+    let scores: Vec<f32> =
+        scores.map(|(score, hit)| score * roles.of(&hit.fields) * asked.weight(&hit.fields)).collect();
+    let span_scores = bm25f(&bm25, spans);
+    let best_span = span_scores.iter().copied().fold(0.0, f32::max);
+    let by_span: HashMap<&ItemId, f32> = spans.hits.iter().map(|hit| &hit.item).zip(span_scores).collect();
+    let around: Vec<Option<f32>> =
+        text.hits.iter().map(|hit| by_span.get(&span_around(&hit.fields)?).copied()).collect();
+    let scores = add_spans(&scores, &around, best_span, SPAN_WEIGHT);
+    let found = text.hits.iter().zip(scores).map(|(hit, score)| Found {
+        item: hit.item.clone(),
+        at: hit.fields.at,
+        score,
+        importance: 0.0,
+    });
+    Leg { candidates: found.collect(), floor: 0.0, partition: text.documents, weight: 1.0 }
+}
+
+fn span_around(fields: &Fields) -> Option<ItemId> {
+    Some(ItemId::Span(fields.session.clone()?, span_of(fields.seq?)))
+}
+
+/// Scores by meaning: cosines, and if context is weighed, those of neighbours, who speaks and when. The best `limit` of them.
+fn vector_leg(hits: &[VectorHit], asked: &Asked, limit: usize, weighs: bool) -> Leg {
+    let mut scores: Vec<f32> = hits.iter().map(|hit| hit.similarity.value()).collect();
+    if weighs {
+        let places: Vec<_> = hits.iter().map(|hit| hit.fields.session.as_ref().zip(hit.fields.seq)).collect();
+        scores = smooth(&places, &scores, NEIGHBOUR_COSINE_WEIGHT);
+        for (score, hit) in scores.iter_mut().zip(hits) {
+            *score += asked.bonus(&hit.fields);
+        }
+    }
+    let mut found: Vec<Found> = hits
+        .iter()
+        .zip(scores)
+        .map(|(hit, score)| Found { item: hit.item.clone(), at: hit.fields.at, score, importance: 0.0 })
+        .collect();
+    found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| b.at.cmp(&a.at)).then_with(|| a.item.cmp(&b.item)));
+    found.truncate(limit);
+    let floor = found.get(SAMPLE - 1).or(found.last()).map_or(1.0, |lowest| lowest.score);
+    Leg { partition: found.len() as u64, candidates: found, floor, weight: 1.0 }
+}
+
+impl Asked {
+    /// Returns the factor for an item's score by words.
+    fn weight(&self, fields: &Fields) -> f32 {
+        let is_then = self.times.iter().any(|time| time.is_counted() && time.covers(fields.at));
+        (if self.names(fields) { NAMED_WEIGHT } else { 1.0 }) * if is_then { TIME_WEIGHT } else { 1.0 }
+    }
+
+    /// Returns what is added to an item's cosine.
+    fn bonus(&self, fields: &Fields) -> f32 {
+        let is_then = self.times.iter().any(|time| time.covers(fields.at));
+        (if self.names(fields) { NAMED_BONUS } else { 0.0 }) + if is_then { TIME_BONUS } else { 0.0 }
+    }
+
+    fn names(&self, fields: &Fields) -> bool {
+        self.speaker.is_some() && self.speaker == fields.speaker
+    }
+}
+
+/// Adds the evidence of messages that hold a term of the query and are not among the hits.
+fn add_fresh(text: &mut TextHits, terms: &[Term], fresh: &[&StoredMessage], search: &Search, analysis: &Analysis) {
+    if fresh.is_empty() {
+        return;
+    }
+    let known: HashSet<ItemId> = text.hits.iter().map(|hit| hit.item.clone()).collect();
+    let places: HashMap<&Term, usize> = terms.iter().zip(0..).collect();
+    for row in fresh {
+        let item = ItemId::Message(row.id);
+        let is_sought =
+            |message: &&Arc<Message>| !known.contains(&item) && row.covers.is_none() && !message.role.is_instruction();
+        let Some(message) = row.message.as_ref().filter(is_sought) else { continue };
+        let fields = Fields::of_message(row, message);
+        let counts = own_terms(analysis, message);
+        let mut own = vec![0; terms.len()];
+        for (term, count) in &counts {
+            if let Some(own) = places.get(term).and_then(|place| own.get_mut(*place)) {
+                *own = *count;
+            }
+        }
+        if own.iter().all(|count| *count == 0) || !search.filter.matches(&fields) {
+            continue;
+        }
+        let length = counts.iter().map(|(_, count)| count).sum();
+        text.hits.push(TextHit { item, near: vec![0.0; own.len()], own, length, fields });
+        text.documents = text.documents.max(1);
+    }
+}

@@ -1,0 +1,116 @@
+//! Search: one question to every index at once, one fused answer, checked against truth.
+
+use crate::engine::handle::Scoped;
+use crate::engine::hit::{Found, Hit};
+use crate::engine::inner::Inner;
+use crate::engine::receipt::{LeftOut, Reason, SearchReceipt};
+use crate::error::{Error, Result};
+use crate::filter::Filter;
+use crate::time::Stopwatch;
+
+use super::question::Search;
+use super::rank::{Candidate, rank};
+
+/// What of the candidates of a search is a hit, and what is none.
+#[derive(Debug, Default)]
+pub(crate) struct Taken {
+    pub(crate) hits: Vec<Hit>,
+    pub(crate) left_out: Vec<LeftOut>,
+}
+
+impl Scoped {
+    /// Finds messages and records by their words and meaning, best first.
+    ///
+    /// A question of more terms than [`crate::Limits::query_terms`] is searched for by its rarest.
+    /// Expired, superseded and forgotten items are never found. Exactly `limit` hits where so many match. An index or
+    /// embedder that fails is named in the receipt, and the others answer.
+    ///
+    /// Without words and vector the newest items are found, newest first: of each session its last messages are looked at,
+    /// and all records. That needs no index.
+    ///
+    /// # Errors
+    /// `Invalid` beyond the limits; `Unsupported` if the memory has no index to search for words.
+    pub async fn search(&self, search: &Search) -> Result<Found> {
+        let watch = Stopwatch::start();
+        let inner = self.inner();
+        inner.check(search)?;
+        let filter = search.effective(inner.clock.now());
+        if search.is_without_words() {
+            let mut found = self.newest(search, &filter).await;
+            found.receipt.took_micros = watch.micros();
+            return Ok(found);
+        }
+        inner.can_search()?;
+        let legs = inner.legs(self.scope(), search, &filter).await;
+        let mut receipt = legs.receipt();
+        let candidates = rank(search, legs, &[], &inner.analysis, inner.clock.now());
+        let candidates: Vec<&Candidate> = candidates.iter().collect();
+        let Taken { hits, left_out } = self.take(&candidates, search.limit, &filter, &mut receipt).await;
+        receipt.left_out = left_out;
+        receipt.took_micros = watch.micros();
+        Ok(Found { hits, receipt })
+    }
+
+    /// Searches, and notes the records found as accessed; upkeep writes that down.
+    #[doc(alias = "query")]
+    pub async fn recall(&self, search: &Search) -> Result<Found> {
+        let found = self.search(search).await?;
+        self.note_access(found.hits.iter().filter_map(|hit| hit.item.as_record()).collect());
+        Ok(found)
+    }
+
+    /// Takes the best `limit` candidates that truth confirms, reading on where some are gone.
+    pub(crate) async fn take(
+        &self,
+        candidates: &[&Candidate],
+        limit: usize,
+        filter: &Filter,
+        receipt: &mut SearchReceipt,
+    ) -> Taken {
+        let mut taken = Taken::default();
+        let mut absent = Vec::new();
+        let mut unread = Vec::new();
+        let mut rest = candidates.iter().copied();
+        while taken.hits.len() < limit {
+            // A store that failed once is not asked again for each of the next best.
+            let is_asked = |candidate: &&Candidate| {
+                let is_asked = !unread.contains(&candidate.item.unit());
+                if !is_asked {
+                    taken.left_out.push(LeftOut::new(&candidate.item, Reason::Unread, candidate.signals));
+                }
+                is_asked
+            };
+            let batch: Vec<&Candidate> = rest.by_ref().filter(is_asked).take(limit - taken.hits.len()).collect();
+            if batch.is_empty() {
+                break;
+            }
+            let items = batch.iter().map(|candidate| &candidate.item);
+            let mut hydrated = self.inner().hydrate(self.scope(), items, filter).await;
+            receipt.degraded.append(&mut hydrated.degraded);
+            for Candidate { item, signals, .. } in batch {
+                if let Some(content) = hydrated.found.remove(item) {
+                    taken.hits.push(Hit { item: item.clone(), content, signals: *signals });
+                } else if hydrated.unread.contains(&item.unit()) {
+                    taken.left_out.push(LeftOut::new(item, Reason::Unread, *signals));
+                } else {
+                    receipt.dropped_at_hydration += 1;
+                    taken.left_out.push(LeftOut::new(item, Reason::Gone, *signals));
+                }
+            }
+            absent.append(&mut hydrated.absent);
+            unread.append(&mut hydrated.unread);
+        }
+        self.inner().note_absent(self.scope(), absent);
+        taken.left_out.extend(rest.take(limit).map(|c| LeftOut::new(&c.item, Reason::BelowLimit, c.signals)));
+        taken
+    }
+}
+
+impl Inner {
+    pub(crate) fn check(&self, search: &Search) -> Result<()> {
+        if search.words.len() > self.limits.query_bytes {
+            return Err(Error::invalid(format!("a query holds at most {} bytes", self.limits.query_bytes)));
+        }
+        self.limits.check_search(search.limit, &search.filter)
+    }
+}

@@ -1,0 +1,89 @@
+//! The terms that a question is searched for by: all of them, or the rarest where there are more than a search takes.
+
+use std::cmp::Reverse;
+
+use crate::engine::inner::Inner;
+use crate::filter::Filter;
+use crate::id::Unit;
+use crate::scope::Scope;
+use crate::store::text::{Term, TextHits, TextQuery};
+
+use super::question::Search;
+
+/// Terms that are counted in one call, so that no store is busy for long with a pasted book.
+const COUNTED: usize = 1_024;
+
+/// The terms of a question.
+#[derive(Debug)]
+pub(crate) struct Terms {
+    /// Those that are sought, in the order of the question.
+    pub(crate) sought: Vec<Term>,
+    /// How many are not.
+    pub(crate) left_out: usize,
+}
+
+impl Inner {
+    /// Returns the terms that the question is searched for by.
+    ///
+    /// Of too many those that fewest of the owner's texts hold are sought; a term that no text holds finds nothing and
+    /// comes last. Where nothing counts them, the longest are sought, which are rare as a rule.
+    pub(crate) async fn terms(&self, scope: &Scope, search: &Search) -> Terms {
+        let terms = self.analysis.query(&search.words);
+        let (all, most) = (terms.len(), self.limits.query_terms);
+        if all <= most {
+            return Terms { sought: terms, left_out: 0 };
+        }
+        let mut counts = Some(Vec::with_capacity(all));
+        for some in terms.chunks(COUNTED) {
+            let counted = self.containing(scope, search, some).await;
+            counts = counts.zip(counted).map(|(all, some)| [all, some].concat());
+            if counts.is_none() {
+                break;
+            }
+        }
+        let sought = match counts {
+            Some(counts) => best(terms, most, |place, _| {
+                let count = counts.get(place).copied().unwrap_or(0);
+                (count == 0, count)
+            }),
+            None => best(terms, most, |_, term| Reverse(term.as_str().len())),
+        };
+        Terms { left_out: all - sought.len(), sought }
+    }
+
+    /// Returns how many of the owner's texts hold each term; none if no index tells. The search itself says why.
+    async fn containing(&self, scope: &Scope, search: &Search, terms: &[Term]) -> Option<Vec<u64>> {
+        let of_unit = |unit| {
+            let query = TextQuery { terms: terms.to_vec(), unit, filter: Filter::All, limit: 1 };
+            self.text_leg(scope, query, search.searches(unit))
+        };
+        let (messages, records) = tokio::join!(of_unit(Unit::Message), of_unit(Unit::Record));
+        let (messages, records) = (messages.ok()?, records.ok()?);
+        let count = |hits: &TextHits, place: usize| hits.containing.get(place).copied().unwrap_or(0);
+        let sum = |place| count(&messages, place).saturating_add(count(&records, place));
+        (messages.documents + records.documents > 0).then(|| (0..terms.len()).map(sum).collect())
+    }
+}
+
+/// Returns the `most` terms of the lowest keys, of equal ones the first, in the order in which they were.
+fn best<K: Ord>(terms: Vec<Term>, most: usize, key: impl Fn(usize, &Term) -> K) -> Vec<Term> {
+    let mut ranked: Vec<(usize, Term)> = terms.into_iter().enumerate().collect();
+    ranked.sort_by_key(|(place, term)| key(*place, term));
+    ranked.truncate(most);
+    ranked.sort_unstable_by_key(|(place, _)| *place);
+    ranked.into_iter().map(|(_, term)| term).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lowest_keys_are_kept_in_the_order_of_the_question() {
+        let terms = |words: &str| words.split(' ').map(|word| Term::new(word).unwrap()).collect::<Vec<_>>();
+        let longest = |words: &str, most| best(terms(words), most, |_, term| Reverse(term.as_str().len()));
+        assert_eq!(longest("a ccc bb dddd ee", 3), terms("ccc bb dddd"));
+        assert_eq!(longest("a b", 2), terms("a b"));
+        assert_eq!(longest("a b", 0), []);
+    }
+}

@@ -1,0 +1,111 @@
+//! The messages under the summaries of a window, which are shown in their place where there is room.
+
+use crate::id::{MessageId, Seq, SeqRange};
+use crate::message::StoredMessage;
+use crate::window::Ledger;
+
+use super::shown::Shown;
+
+/// The newest messages under the summaries of a window, among the messages that stand in it word for word.
+#[derive(Debug)]
+pub(crate) struct Under {
+    /// The messages under summaries, oldest first, as if they had never been archived.
+    pub(crate) rows: Vec<StoredMessage>,
+    /// These and the messages of the window, by number.
+    places: Vec<(Seq, Place)>,
+    /// Counts `places`.
+    ledger: Ledger,
+    summaries: Vec<Summary>,
+    /// Whether `places` go back to the first message of the session.
+    is_whole: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    /// The index of a message under a summary.
+    Under(usize),
+    /// The index of a row of the window.
+    Row(usize),
+}
+
+#[derive(Debug)]
+struct Summary {
+    id: MessageId,
+    tokens: u64,
+    /// Where what it stands for begins among the places; none if that is not all there.
+    begins: Option<usize>,
+}
+
+impl Under {
+    /// Returns what can be shown of `log`, the newest messages of the session up to the newest of `summaries`, beside the
+    /// `rows` of the window; none if there is nothing.
+    pub(crate) fn new<'a>(
+        log: Vec<StoredMessage>,
+        rows: &[StoredMessage],
+        summaries: impl Iterator<Item = &'a StoredMessage>,
+    ) -> Option<Self> {
+        let from = log.first()?.seq;
+        let covering: Vec<(&StoredMessage, SeqRange)> = summaries.filter_map(|row| Some((row, row.covers?))).collect();
+        let archived = log.into_iter().filter(|row| row.archived_by.is_some() && row.message.is_some());
+        // An archived instruction stays behind its summary: no window shows it, so none unfolds it.
+        let is_instruction = |row: &StoredMessage| row.message.as_ref().is_some_and(|m| m.is_instruction());
+        let (hidden, mut under): (Vec<StoredMessage>, Vec<StoredMessage>) = archived.partition(is_instruction);
+        under.retain(|row| covering.iter().any(|(_, covers)| covers.contains(row.seq)));
+        under.iter_mut().for_each(|row| row.archived_by = None);
+        let messages = rows.iter().enumerate().filter(|(_, row)| row.covers.is_none());
+        let messages = messages.map(|(index, row)| (Place::Row(index), row));
+        let mut all: Vec<(Place, &StoredMessage)> =
+            under.iter().enumerate().map(|(index, row)| (Place::Under(index), row)).chain(messages).collect();
+        all.sort_by_key(|(_, row)| row.seq);
+        let mut ledger = Ledger::default();
+        all.iter().for_each(|(_, row)| ledger.push(row));
+        let summary = |(row, covers): &(&StoredMessage, SeqRange)| {
+            let is_shown = |(index, (_, row)): (usize, &(Place, &StoredMessage))| {
+                covers.contains(row.seq) && ledger.is_in_order(index) && index >= ledger.first_start()
+            };
+            let is_hidden = hidden.iter().any(|row| covers.contains(row.seq));
+            let is_there = covers.first >= from && !is_hidden && all.iter().enumerate().any(is_shown);
+            let begins = all.partition_point(|(_, row)| row.seq < covers.first);
+            Summary { id: row.id, tokens: row.tokens, begins: is_there.then_some(begins) }
+        };
+        let summaries = covering.iter().map(summary).collect();
+        let places = all.into_iter().map(|(place, row)| (row.seq, place)).collect();
+        (!under.is_empty()).then_some(Self { rows: under, places, ledger, summaries, is_whole: from <= Seq(1) })
+    }
+
+    /// Returns the place of the oldest message of a person with which a tail may begin that keeps `budget` tokens together
+    /// with the instructions and the summaries that stay, and that has the message `first` in it; none if it shows nothing
+    /// that is under a summary.
+    pub(crate) fn opening(&self, budget: u64, first: Seq) -> Option<usize> {
+        let keeps_budget = |start: &usize| {
+            let staying = self.summaries.iter().filter(|summary| self.keeps(summary, *start));
+            let tokens =
+                staying.map(|summary| summary.tokens).fold(self.ledger.tokens_from(*start), u64::saturating_add);
+            tokens <= budget
+        };
+        let latest = self.places.partition_point(|(seq, _)| *seq <= first);
+        let opening = self.ledger.starts().take_while(|start| *start < latest).find(keeps_budget)?;
+        let shown = self.places.get(opening..)?;
+        shown.iter().any(|(_, place)| matches!(place, Place::Under(_))).then_some(opening)
+    }
+
+    /// Returns whether a summary stays before a tail that begins at `opening`.
+    pub(crate) fn stays(&self, summary: &StoredMessage, opening: usize) -> bool {
+        self.summaries.iter().any(|kept| kept.id == summary.id && self.keeps(kept, opening))
+    }
+
+    /// A summary stays unless all that it stands for is shown, but for what no person speaks before.
+    fn keeps(&self, summary: &Summary, opening: usize) -> bool {
+        let is_all = self.is_whole && opening == self.ledger.first_start();
+        !summary.begins.is_some_and(|begins| opening <= begins || is_all)
+    }
+
+    /// Returns the tail that begins at `opening`.
+    pub(crate) fn tail(&self, opening: usize) -> impl Iterator<Item = Shown> {
+        let shown = (opening..self.ledger.finished()).filter(|index| self.ledger.is_in_order(*index));
+        shown.filter_map(|index| self.places.get(index)).map(|(_, place)| match place {
+            Place::Under(index) => Shown::Under(*index),
+            Place::Row(index) => Shown::Row(*index),
+        })
+    }
+}

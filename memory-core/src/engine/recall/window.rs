@@ -1,0 +1,211 @@
+//! The part of a session that a context is made of, and what of it fits.
+
+mod reading;
+mod told;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::id::{MessageId, Seq};
+use crate::message::{Message, Role, StoredMessage};
+use crate::model::TokenCounter;
+use crate::store::chat::SessionState;
+use crate::window::{Budget, FitOptions, Ledger, Oversize, fit_with};
+
+use super::shown::Shown;
+use super::unfold::Under;
+
+/// The part of a session that was read: its instructions, its newest summary, and its tail.
+#[derive(Debug)]
+pub(crate) struct Window {
+    /// All but the newest summary.
+    pub(crate) rows: Vec<StoredMessage>,
+    ledger: Ledger,
+    /// It goes in before older messages do, although it stands for the oldest.
+    summary: Option<StoredMessage>,
+    pub(crate) state: SessionState,
+    pub(crate) complete: bool,
+    /// How many of its rows another counter had counted.
+    pub(crate) recounted: u64,
+    /// The number from which on every row of the window was read.
+    first: Seq,
+    /// How many rows that are.
+    read: u64,
+    /// Whether they are all of the window.
+    is_whole: bool,
+    /// Whether there are more instructions than were read.
+    lacks_instructions: bool,
+    /// Instructions that were read and have no room.
+    instructions_left_out: HashSet<MessageId>,
+    under: Option<Under>,
+}
+
+impl Window {
+    /// Returns the summaries of the window that were read.
+    fn summaries(&self) -> impl Iterator<Item = &StoredMessage> {
+        self.rows.iter().filter(|row| row.covers.is_some()).chain(&self.summary)
+    }
+
+    /// Returns the part of the window that [`Window::fit_window`] does, and where there is room for messages under its
+    /// summaries, those too, the newest first; a summary all of whose messages are shown makes way for them.
+    pub(crate) fn fit(&self, budget: u64, oversize: Oversize, counter: &dyn TokenCounter) -> Result<Fitted> {
+        let fitted = self.fit_window(budget, oversize, counter)?;
+        let unfolded = self.under.as_ref().and_then(|under| self.unfolded(under, &fitted, budget));
+        Ok(unfolded.unwrap_or(fitted))
+    }
+
+    /// Returns a part of the window with messages under its summaries; none if there is no room, or if one that is shown would
+    /// have to go, because it answers or is answered across them.
+    fn unfolded(&self, under: &Under, fitted: &Fitted, budget: u64) -> Option<Fitted> {
+        if fitted.truncated > 0 || self.unshown(fitted).no_room > 0 {
+            return None;
+        }
+        let opening = under.opening(budget, self.first_message(fitted))?;
+        let stays = |row: &StoredMessage| under.stays(row, opening);
+        let summaries = self.rows.iter().enumerate().filter(|(_, row)| row.covers.is_some() && stays(row));
+        let newest = self.summary.iter().filter(|row| stays(row)).map(|_| Shown::Summary);
+        let instructions = fitted.shown.iter().take(fitted.instructions).filter_map(|shown| match shown {
+            Shown::Row(index) => Some(Shown::Row(*index)),
+            _ => None,
+        });
+        let shown: Vec<Shown> = instructions
+            .chain(summaries.map(|(index, _)| Shown::Row(index)))
+            .chain(newest)
+            .chain(under.tail(opening))
+            .collect();
+        let tokens = shown.iter().filter_map(|shown| self.row(shown)).map(|row| row.tokens).sum();
+        let unfolded = Fitted { shown, tokens, instructions: fitted.instructions, truncated: 0 };
+        self.ids(&unfolded).is_superset(&self.ids(fitted)).then_some(unfolded)
+    }
+
+    /// Returns the number of the first message of a part of it that is neither instruction nor summary.
+    fn first_message(&self, fitted: &Fitted) -> Seq {
+        let behind = fitted.shown.iter().skip(fitted.instructions).filter_map(|shown| self.row(shown));
+        behind.filter(|row| row.covers.is_none()).map(|row| row.seq).min().unwrap_or(Seq(u64::MAX))
+    }
+
+    /// Returns the largest legal part of the window within `budget` tokens, the newest summary first if it takes
+    /// half at most and leaves room for the last turn, or if there is room for all.
+    fn fit_window(&self, budget: u64, oversize: Oversize, counter: &dyn TokenCounter) -> Result<Fitted> {
+        let all = self.ledger.tokens_from(0);
+        let has_room = |summary: &&StoredMessage| {
+            summary.tokens <= budget / 2 || self.is_whole && all.saturating_add(summary.tokens) <= budget
+        };
+        if let Some(summary) = self.summary.as_ref().filter(has_room)
+            && let Ok(mut fitted) = self.fit_messages(budget - summary.tokens, Oversize::Error, counter)
+        {
+            let is_before = |row: &StoredMessage| row.covers.is_some() && row.seq < summary.seq;
+            let behind = fitted.shown.iter().skip(fitted.instructions);
+            let older = behind.take_while(|shown| self.row(shown).is_some_and(is_before)).count();
+            fitted.tokens += summary.tokens;
+            fitted.shown.insert(fitted.instructions + older, Shown::Summary);
+            return Ok(fitted);
+        }
+        self.fit_messages(budget, oversize, counter)
+    }
+
+    /// Returns the largest legal part of the window within `budget` tokens, without its newest summary.
+    pub(crate) fn fit_messages(&self, budget: u64, oversize: Oversize, counter: &dyn TokenCounter) -> Result<Fitted> {
+        let options = FitOptions::default().with_oversize(oversize);
+        let mut fitted = fit_with(&self.ledger, &self.rows, &Budget::new(budget), &options, counter)?;
+        let truncated = fitted.shortened.len() as u64;
+        let shown =
+            |index| fitted.shortened.remove(&index).map_or(Shown::Row(index), |row| Shown::Copy(index, Box::new(row)));
+        let shown = fitted.shown.into_iter().map(shown).collect();
+        Ok(Fitted { shown, tokens: fitted.tokens, instructions: fitted.instructions, truncated })
+    }
+
+    /// As [`Window::fit`] within `left - share`, but within all of `left` if the last turn needs it.
+    pub(crate) fn fit_beside(
+        &self,
+        left: u64,
+        share: u64,
+        oversize: Oversize,
+        counter: &dyn TokenCounter,
+    ) -> Result<Fitted> {
+        if share > 0
+            && let Ok(fitted) = self.fit(left - share, Oversize::Error, counter)
+        {
+            return Ok(fitted);
+        }
+        self.fit(left, oversize, counter)
+    }
+
+    /// Fits again into what there is now, and keeps `first`, with the messages it shows, unless that shows as much and more.
+    pub(crate) fn grow(
+        &self,
+        first: Fitted,
+        shown: HashSet<MessageId>,
+        budget: u64,
+        oversize: Oversize,
+        counter: &dyn TokenCounter,
+    ) -> Result<(Fitted, HashSet<MessageId>)> {
+        if budget <= first.tokens {
+            return Ok((first, shown));
+        }
+        // Where a summary has room only now, it would take that of messages.
+        for fitted in [self.fit(budget, oversize, counter)?, self.fit_messages(budget, oversize, counter)?] {
+            let grown = self.ids(&fitted);
+            if grown.is_superset(&shown) {
+                return Ok((fitted, grown));
+            }
+        }
+        Ok((first, shown))
+    }
+
+    /// Returns the newest message if a person says `text` in it; behind it there may be calls and results alone.
+    pub(crate) fn said(&self, text: &str) -> Option<MessageId> {
+        let mut rows = self.rows.iter().rev().filter_map(|row| Some((row, row.message.as_deref()?)));
+        let (row, message) = rows.find(|(row, message)| row.covers.is_some() || !is_step(message))?;
+        let is_said = row.covers.is_none() && message.role == Role::User && message.text() == text;
+        is_said.then_some(row.id)
+    }
+
+    /// Returns the messages of a part of it, without summaries.
+    pub(crate) fn ids(&self, fitted: &Fitted) -> HashSet<MessageId> {
+        let rows = fitted.shown.iter().filter_map(|shown| self.row(shown));
+        rows.filter(|row| row.covers.is_none()).map(|row| row.id).collect()
+    }
+
+    fn row<'a>(&'a self, shown: &'a Shown) -> Option<&'a StoredMessage> {
+        match shown {
+            Shown::Row(index) => self.rows.get(*index),
+            Shown::Summary => self.summary.as_ref(),
+            Shown::Under(index) => self.under.as_ref()?.rows.get(*index),
+            Shown::Copy(_, row) => Some(row),
+        }
+    }
+
+    /// Takes a row out, with its message.
+    pub(crate) fn take<'a>(&'a mut self, shown: &'a mut Shown) -> Option<(&'a StoredMessage, Arc<Message>)> {
+        let row = match shown {
+            Shown::Row(index) => self.rows.get_mut(*index)?,
+            Shown::Summary => self.summary.as_mut()?,
+            Shown::Under(index) => self.under.as_mut()?.rows.get_mut(*index)?,
+            Shown::Copy(_, row) => row,
+        };
+        let message = row.message.take()?;
+        Some((row, message))
+    }
+}
+
+/// Returns whether the message is a step on the way to a reply, or no part of the conversation: a call, a result, an
+/// instruction.
+fn is_step(message: &Message) -> bool {
+    message.role.is_instruction() || message.role.is_result() || message.calls().next().is_some()
+}
+
+fn is_instruction(row: &StoredMessage) -> bool {
+    row.covers.is_none() && row.message.as_ref().is_some_and(|message| message.is_instruction())
+}
+
+/// What of a window goes into a context.
+#[derive(Debug)]
+pub(crate) struct Fitted {
+    /// The rows in order.
+    pub(crate) shown: Vec<Shown>,
+    pub(crate) tokens: u64,
+    instructions: usize,
+    pub(crate) truncated: u64,
+}

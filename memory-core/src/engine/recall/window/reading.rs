@@ -1,0 +1,173 @@
+//! Reading a window: which pages, how their rows are put together, and whose counts they have.
+
+use std::collections::HashSet;
+
+use crate::engine::counted::recount;
+use crate::engine::recall::unfold::Under;
+use crate::engine::recall::window::Window;
+use crate::error::{Error, Result};
+use crate::id::Seq;
+use crate::message::StoredMessage;
+use crate::model::TokenCounter;
+use crate::store::chat::{Page, Slice, View};
+use crate::window::{Budget, FitOptions, Ledger, Oversize};
+
+use super::is_instruction;
+
+/// Instructions that a context reads at the most, the newest, beside those at the head of the session.
+const INSTRUCTIONS: usize = 256;
+/// Rows read at the head of a session whose instructions are more than that.
+const HEAD: usize = 8;
+/// Rows of the tail that are read at the most; the budget usually stops the page long before.
+const TAIL: usize = 20_000;
+/// Older rows that are read at once where the first pages leave room.
+const MORE: usize = 64;
+/// Instructions are read up to so many times the budget: counts that are stored may be another counter's.
+const SLACK: u64 = 8;
+
+impl Window {
+    /// Returns the pages that a window is made of: what is pinned, and the newest rows.
+    pub(crate) fn pages(limit: u64) -> (Page, Page) {
+        let pinned = Page { view: View::Pinned, ..Page::newest(INSTRUCTIONS + 2) };
+        (pinned.within(limit.saturating_mul(SLACK)), Page::newest(TAIL).within(limit))
+    }
+
+    /// Returns the window of its [`Window::pages`].
+    pub(crate) fn new(limit: u64, mut pinned: Slice, mut tail: Slice, counter: &dyn TokenCounter) -> Self {
+        let size = pinned.messages.iter().map(|row| row.tokens).fold(0, u64::saturating_add);
+        let is_cut = pinned.messages.len() > INSTRUCTIONS + 1 || size > limit.saturating_mul(SLACK);
+        let mut recounted = recount(&mut tail.messages, counter);
+        let first = tail.messages.first().map_or(Seq(u64::MAX), |row| row.seq);
+        let read = tail.messages.len() as u64;
+        let is_whole = read == tail.state.active_messages;
+        let is_summary = |row: &&StoredMessage| row.covers.is_some();
+        // What is pinned and stands in the tail was counted there.
+        pinned.messages.retain(|row| row.seq < first);
+        recounted += recount(&mut pinned.messages, counter);
+        let summary = tail.messages.iter().rfind(is_summary).or(pinned.messages.iter().rfind(is_summary)).cloned();
+        let instructions = pinned.messages.into_iter().filter(is_instruction);
+        let mut rows = tail.messages;
+        rows.splice(..0, instructions);
+        if let Some(summary) = &summary {
+            rows.retain(|row| row.id != summary.id);
+        }
+        Self {
+            ledger: Ledger::of(&rows),
+            rows,
+            summary,
+            complete: pinned.complete && tail.complete,
+            state: tail.state,
+            recounted,
+            first,
+            read,
+            is_whole,
+            lacks_instructions: is_cut && !is_whole,
+            instructions_left_out: HashSet::new(),
+            under: None,
+        }
+    }
+
+    /// Returns the page of the next older rows, if what was read leaves some of `budget`: rows that no context can hold have
+    /// a share of the page, and none of the context.
+    pub(crate) fn older(&self, budget: u64) -> Option<Page> {
+        // Without the newest summary, which may find no room.
+        let room = budget.saturating_sub(self.ledger.tokens_from(0));
+        (room > 0 && !self.is_whole).then(|| Page::before(self.first, MORE, View::Active))
+    }
+
+    /// Returns the page of the next older rows, if the last turn begins before what was read: then it is larger than `budget`.
+    ///
+    /// # Errors
+    /// [`Error::OverBudget`] if such a turn is an error.
+    pub(crate) fn rest_of_turn(&self, budget: u64, oversize: Oversize) -> Result<Option<Page>> {
+        let tokens = self.ledger.tokens_from(0);
+        if self.is_whole || self.ledger.starts().next().is_some() || tokens < budget {
+            return Ok(None);
+        }
+        if oversize == Oversize::Error {
+            return Err(Error::OverBudget { need: tokens.saturating_add(1), budget });
+        }
+        Ok(Some(Page::before(self.first, TAIL, View::Active).within(budget)))
+    }
+
+    /// Puts older rows before those that were read.
+    pub(crate) fn add_older(&mut self, mut older: Slice, counter: &dyn TokenCounter) {
+        self.read += older.messages.len() as u64;
+        self.is_whole = older.messages.is_empty() || self.read == self.state.active_messages;
+        self.complete &= older.complete;
+        self.first = older.messages.first().map_or(self.first, |row| row.seq);
+        let is_newest = |row: &StoredMessage| self.summary.as_ref().is_some_and(|summary| summary.id == row.id);
+        older.messages.retain(|row| !is_newest(row) && !self.instructions_left_out.contains(&row.id));
+        let known = self.rows.partition_point(|row| row.seq < self.first);
+        let behind = older.messages.last().map_or(self.first, |row| Seq(row.seq.0.saturating_add(1)));
+        let upto = self.rows.partition_point(|row| row.seq < behind);
+        // Instructions of this stretch were read before, because they are pinned, and counted then.
+        let pinned: Vec<StoredMessage> = self.rows.splice(known..upto, []).collect();
+        for row in &mut older.messages {
+            if let Some(read) = pinned.iter().find(|read| read.id == row.id) {
+                *row = read.clone();
+            }
+        }
+        self.recounted += recount(&mut older.messages, counter);
+        self.rows.splice(known..known, older.messages);
+        self.ledger = Ledger::of(&self.rows);
+    }
+
+    /// Returns the page of the head of the session, if instructions there were not read because there are too many.
+    pub(crate) fn head(&self) -> Option<Page> {
+        self.lacks_instructions.then(|| Page::after(Seq(0), HEAD, View::Active))
+    }
+
+    /// Puts the instructions that open the session before the others.
+    pub(crate) fn add_head(&mut self, mut head: Slice, counter: &dyn TokenCounter) {
+        let first = self.rows.first().map_or(Seq(u64::MAX), |row| row.seq);
+        head.messages.retain(|row| row.seq < first);
+        let instructions = head.messages.iter().take_while(|row| is_instruction(row)).count();
+        head.messages.truncate(instructions);
+        self.recounted += recount(&mut head.messages, counter);
+        self.rows.splice(..0, head.messages);
+        self.ledger = Ledger::of(&self.rows);
+    }
+
+    /// Leaves out instructions for which `budget` has no room beside the last turn, the oldest first; those that open the
+    /// session stay.
+    pub(crate) fn keep_instructions_within(&mut self, budget: u64) -> Result<()> {
+        let cut = self.ledger.cut(&Budget::new(budget), &FitOptions::default())?;
+        let mut over = cut.tokens.saturating_sub(budget);
+        if cut.fits || over == 0 {
+            return Ok(());
+        }
+        let mut opening = Seq(1);
+        self.rows.retain(|row| {
+            if !is_instruction(row) || over == 0 {
+                return true;
+            }
+            if row.seq == opening {
+                opening.0 += 1;
+                return true;
+            }
+            over = over.saturating_sub(row.tokens);
+            self.instructions_left_out.insert(row.id);
+            false
+        });
+        self.ledger = Ledger::of(&self.rows);
+        Ok(())
+    }
+
+    /// Returns the page of the messages under the summaries of the window, as far as `budget` has room for them.
+    pub(crate) fn folded(&self, budget: u64) -> Option<Page> {
+        let newest = self.summary.as_ref().filter(|_| self.is_whole)?;
+        let taken = self.ledger.tokens().saturating_add(newest.tokens);
+        let room = budget.checked_sub(taken).filter(|room| *room > 0)?;
+        let summaries = self.summaries().map(|row| row.tokens).fold(0, u64::saturating_add);
+        let page = Page::before(Seq(newest.seq.0.saturating_add(1)), TAIL, View::Log);
+        Some(page.within(room.saturating_add(summaries)))
+    }
+
+    /// Takes the messages under the summaries, which may stand in their place.
+    pub(crate) fn unfold(&mut self, mut log: Slice, counter: &dyn TokenCounter) {
+        self.recounted += recount(log.messages.iter_mut().filter(|row| row.archived_by.is_some()), counter);
+        self.complete &= log.complete;
+        self.under = Under::new(log.messages, &self.rows, self.summaries());
+    }
+}

@@ -1,0 +1,85 @@
+//! What a receipt says of a window: how many of its rows went in, why the others did not, and what stands for folds.
+
+use crate::engine::recall::shown::Shown;
+use crate::engine::recall::window::{Fitted, Window};
+use crate::engine::receipt::{Fold, FoldShown, History};
+use crate::id::ItemId;
+use crate::message::StoredMessage;
+
+impl Window {
+    /// Says of the rows of the window how many went in, and why the others did not.
+    pub(crate) fn history(&self, fitted: &Fitted) -> History {
+        let is_unfolded = |shown: &&Shown| matches!(shown, Shown::Under(_));
+        History {
+            window_messages: self.state.active_messages,
+            window_tokens: self.state.active_tokens,
+            kept_messages: fitted.shown.len() as u64,
+            kept_tokens: fitted.tokens,
+            unfolded: fitted.shown.iter().filter(is_unfolded).count() as u64,
+            truncated: fitted.truncated,
+            instructions_left_out: self.instructions_left_out.len() as u64,
+            instructions_unread: self.lacks_instructions,
+            ..self.unshown(fitted)
+        }
+    }
+
+    /// Says why rows are not in a part of the window.
+    pub(crate) fn unshown(&self, fitted: &Fitted) -> History {
+        let mut history = History::default();
+        let mut is_shown = vec![false; self.rows.len()];
+        for shown in &fitted.shown {
+            if let Shown::Row(index) | Shown::Copy(index, _) = shown
+                && let Some(place) = is_shown.get_mut(*index)
+            {
+                *place = true;
+            }
+        }
+        let has_summary = fitted.shown.iter().any(|shown| matches!(shown, Shown::Summary));
+        let makes_way = |row: &StoredMessage| self.is_unfolded(row, fitted);
+        let read = (self.rows.len() + self.instructions_left_out.len()) as u64 + u64::from(self.summary.is_some());
+        history.no_room = self.state.active_messages.saturating_sub(read);
+        history.no_room += u64::from(self.summary.as_ref().is_some_and(|row| !has_summary && !makes_way(row)));
+        for (index, row) in self.rows.iter().enumerate().filter(|(index, _)| is_shown.get(*index) == Some(&false)) {
+            let opens = index < self.ledger.first_start();
+            let why = match row.covers {
+                Some(_) if makes_way(row) => continue,
+                Some(_) => &mut history.no_room,
+                // At the edge of what was read, its call is older, and so has no room.
+                None if !self.ledger.is_paired(index) && (self.is_whole || !opens) => &mut history.unpaired,
+                None if index >= self.ledger.finished() => &mut history.unfinished,
+                None if self.is_whole && opens => &mut history.no_start,
+                None => &mut history.no_room,
+            };
+            *why += 1;
+        }
+        history
+    }
+
+    /// Returns whether the messages under a summary are shown in its place.
+    fn is_unfolded(&self, row: &StoredMessage, fitted: &Fitted) -> bool {
+        self.shows_under(row, fitted)
+            && !fitted.shown.iter().any(|shown| self.row(shown).is_some_and(|s| s.id == row.id))
+    }
+
+    fn shows_under(&self, summary: &StoredMessage, fitted: &Fitted) -> bool {
+        let Some(covers) = summary.covers else { return false };
+        let unfolded = fitted.shown.iter().filter(|shown| matches!(shown, Shown::Under(_)));
+        unfolded.filter_map(|shown| self.row(shown)).any(|row| covers.contains(row.seq))
+    }
+
+    /// Says what stands for each stretch of the session that a summary of the window covers.
+    pub(crate) fn folds(&self, fitted: &Fitted) -> Vec<Fold> {
+        let fold = |summary: &StoredMessage| {
+            let covers = summary.covers?;
+            let is_shown = fitted.shown.iter().filter_map(|shown| self.row(shown)).any(|row| row.id == summary.id);
+            let shown = match (is_shown, self.shows_under(summary, fitted)) {
+                (true, true) => FoldShown::Both,
+                (true, false) => FoldShown::Summary,
+                (false, true) => FoldShown::Messages,
+                (false, false) => FoldShown::Nothing,
+            };
+            Some(Fold { summary: ItemId::Message(summary.id), first: covers.first, last: covers.last, shown })
+        };
+        self.summaries().filter_map(fold).collect()
+    }
+}

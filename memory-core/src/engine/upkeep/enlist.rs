@@ -1,0 +1,125 @@
+//! Enlisting: truth notes everything for an index that is new, or whose place was lost, emptied or moved.
+
+use std::sync::Arc;
+
+use crate::engine::handle::Memory;
+use crate::engine::inner::{Index, Inner, Known, NOTED_IN_ONE_STEP};
+use crate::error::{Error, Result};
+use crate::recent::RECENT;
+use crate::store::upkeep::{Enlisted, IndexName, Upkeep};
+use crate::time::Timestamp;
+
+use super::report::UpkeepReport;
+
+impl Memory {
+    /// Returns the indexes that follow what is stored, also those that no process has open any more, in the order of their
+    /// names.
+    ///
+    /// # Errors
+    /// What a truth store failed with.
+    pub async fn indexes(&self) -> Result<Vec<IndexName>> {
+        self.inner.following().await
+    }
+
+    /// Has everything that is stored put into an index again, by the next passes of upkeep of whoever has it open.
+    ///
+    /// What the index holds is found meanwhile. For what truth cannot know of: an index that was restored from a backup, or
+    /// lost a part of what it had.
+    ///
+    /// # Errors
+    /// `Invalid` if no such index follows; else what a truth store failed with.
+    pub async fn reindex(&self, index: &IndexName) -> Result<()> {
+        self.check_follows(index).await?;
+        for truth in self.inner.truths() {
+            truth.doubt(index).await?;
+        }
+        if let Some(enlistment) = self.inner.index(index).and_then(|index| index.enlistment.as_ref()) {
+            enlistment.set(Known { is_noted: false, ..enlistment.known() });
+        }
+        self.inner.changed.notify_one();
+        Ok(())
+    }
+
+    pub(crate) async fn check_follows(&self, index: &IndexName) -> Result<()> {
+        if self.indexes().await?.contains(index) {
+            return Ok(());
+        }
+        Err(Error::invalid(format!("no index {} follows what is stored", index.as_str())))
+    }
+}
+
+impl Inner {
+    pub(crate) fn truths(&self) -> [&Arc<dyn Upkeep>; 2] {
+        [self.chat.upkeep(), self.records.upkeep()]
+    }
+
+    /// Returns what both truth stores have enlisted.
+    pub(crate) async fn enlisted(&self) -> Result<Vec<Enlisted>> {
+        let [chat, records] = self.truths();
+        let (chat, records) = tokio::try_join!(chat.indexes(), records.indexes())?;
+        Ok([chat, records].concat())
+    }
+
+    /// Returns the names of the indexes that follow either truth store, each once, in their order.
+    pub(crate) async fn following(&self) -> Result<Vec<IndexName>> {
+        let mut names: Vec<_> = self.enlisted().await?.into_iter().map(|index| index.name).collect();
+        names.sort();
+        names.dedup();
+        Ok(names)
+    }
+
+    /// Goes on noting what is stored for an index; now and then asks whether its place is still the one that was filled.
+    pub(crate) async fn keep_enlisted(&self, index: &Index, report: &mut UpkeepReport) {
+        let Some(enlistment) = &index.enlistment else { return };
+        let (known, now) = (enlistment.known(), self.clock.now());
+        let is_recent = known.asked <= now && now.since(known.asked) < RECENT;
+        if known.is_retired || is_recent && known.is_noted && known.incarnation.is_some() {
+            return;
+        }
+        match self.renew(index, known, now, report).await {
+            Ok(renewed) => enlistment.set(renewed),
+            Err(error) => report.fail(&error),
+        }
+    }
+
+    async fn renew(&self, index: &Index, known: Known, now: Timestamp, report: &mut UpkeepReport) -> Result<Known> {
+        let incarnation = match index.incarnation().await {
+            Ok(incarnation) => Some(incarnation),
+            // What is noted for it waits until it answers.
+            Err(error) => {
+                report.fail(&error);
+                known.incarnation
+            }
+        };
+        let mut is_noted = true;
+        for truth in self.truths() {
+            let kept = truth.indexes().await?.into_iter().find(|enlisted| enlisted.name == index.name);
+            let other = kept.as_ref().and_then(|kept| kept.incarnation).filter(|kept| Some(*kept) != incarnation);
+            let first = match kept {
+                Some(kept) if kept.is_noted && kept.incarnation.is_some() && kept.incarnation == incarnation => {
+                    continue;
+                }
+                // Another process has enlisted another place under this name since: to take turns would fill both for ever.
+                Some(_) if other.is_some() && incarnation == known.incarnation => {
+                    let what = format!("fill {} in two places: only the last one follows", index.name.as_str());
+                    report.fail(&Error::Unsupported { backend: "memory", what });
+                    continue;
+                }
+                _ => truth.enlist(&index.name, incarnation, NOTED_IN_ONE_STEP).await?,
+            };
+            is_noted &= first || self.note_rest(&index.name, truth).await?;
+        }
+        Ok(Known { incarnation, is_noted, asked: now, ..known })
+    }
+
+    /// Notes what is left of what was stored before. Returns false if the pass is to end before that is done.
+    async fn note_rest(&self, index: &IndexName, truth: &Arc<dyn Upkeep>) -> Result<bool> {
+        while !self.turn.is_ending() {
+            // Whatever incarnation it has by now.
+            if truth.enlist(index, None, NOTED_IN_ONE_STEP).await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}

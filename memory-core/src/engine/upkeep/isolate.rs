@@ -1,0 +1,103 @@
+//! Embedding documents, and finding the texts for which that fails, so that they hold up no other.
+
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use crate::engine::inner::Vectors;
+use crate::error::{Cause, Error, Result, Transience};
+use crate::model::{self, Purpose};
+use crate::scope::Scope;
+use crate::store::text::{Rejected, TextEntry};
+use crate::store::vectors::VectorEntry;
+
+use super::document::Document;
+
+/// How long an embedder may take for documents, beside [`EACH`] for every text: as long as some take to load their model.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How much longer it may take for every text.
+const EACH: Duration = Duration::from_secs(1);
+/// What every embedder can embed that answers at all.
+const PROBE: &str = "memory";
+
+/// Why documents were not put.
+#[derive(Debug)]
+pub(crate) struct Setback {
+    pub(crate) error: Error,
+    /// The embedder fails whatever the text: there is no use in asking it for others now.
+    pub(crate) is_down: bool,
+}
+
+impl From<Error> for Setback {
+    fn from(error: Error) -> Self {
+        Self { error, is_down: false }
+    }
+}
+
+impl Vectors {
+    /// Embeds all documents in one batch. Where that fails though the embedder answers, those that it fails for are found
+    /// by halving and set apart.
+    ///
+    /// # Errors
+    /// A setback with what failed first, if the embedder does not answer at all.
+    pub(crate) async fn embed_all(
+        &self,
+        scope: &Scope,
+        documents: &[Document],
+    ) -> std::result::Result<(Vec<VectorEntry>, Vec<Rejected>), Setback> {
+        let (mut entries, mut apart) = (Vec::new(), Vec::new());
+        let (mut parts, mut is_asked) = (vec![documents], false);
+        while let Some(part) = parts.pop() {
+            let error = match self.embed_documents(scope, part).await {
+                Ok(mut some) => {
+                    entries.append(&mut some);
+                    continue;
+                }
+                Err(error) => error,
+            };
+            if !is_asked && !self.answers().await {
+                return Err(Setback { error, is_down: true });
+            }
+            is_asked = true;
+            if let [document] = part {
+                apart.push(Rejected { item: document.entry.item.clone(), error });
+                continue;
+            }
+            let (first, second) = part.split_at(part.len() / 2);
+            parts.extend([second, first]);
+        }
+        Ok((entries, apart))
+    }
+
+    async fn answers(&self) -> bool {
+        self.embed_in_time(&[PROBE]).await.is_ok_and(|vectors| vectors.len() == 1)
+    }
+
+    /// Embeds the pieces of the documents in one batch. Documents without words have no entry.
+    async fn embed_documents(&self, scope: &Scope, documents: &[Document]) -> Result<Vec<VectorEntry>> {
+        let pieces = documents.iter().flat_map(|document| &document.pieces);
+        let texts: Vec<&str> = pieces.map(String::as_str).collect();
+        let look_up = self.kept.look_up(scope, &texts, Purpose::Document);
+        let missing = look_up.missing();
+        let made = if missing.is_empty() { Vec::new() } else { self.embed_in_time(&missing).await? };
+        let mut vectors = self.kept.complete(self.embedder.as_ref(), look_up, made)?.into_iter();
+        let entries = documents.iter().filter_map(|Document { entry, pieces }| {
+            let pieces: Vec<Vec<f32>> = vectors.by_ref().take(pieces.len()).collect();
+            let TextEntry { item, version, fields, .. } = entry.clone();
+            (!pieces.is_empty()).then_some(VectorEntry { item, version, pieces, fields })
+        });
+        Ok(entries.collect())
+    }
+
+    async fn embed_in_time(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+        let count = u32::try_from(texts.len()).unwrap_or(u32::MAX);
+        let limit = PATIENCE.saturating_add(EACH.saturating_mul(count));
+        let late = |_| Error::Backend {
+            backend: "embedder",
+            doing: "answer in time",
+            transience: Transience::Transient { after: None },
+            source: Cause::new(std::io::Error::from(std::io::ErrorKind::TimedOut)),
+        };
+        timeout(limit, model::embed(&self.embedder, texts, Purpose::Document)).await.map_err(late)?
+    }
+}

@@ -1,0 +1,272 @@
+//! One pass of upkeep: everything that is due is carried out once, and one failure holds up nothing else.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::engine::inner::{Index, Inner};
+use crate::error::{Error, Result};
+use crate::id::ItemId;
+use crate::scope::Scope;
+use crate::store::text::Rejected;
+use crate::store::upkeep::{LONGEST_WAIT, Note, Outcome, Target, Upkeep};
+use crate::time::Timestamp;
+
+use super::document::{Untaken, Work};
+use super::isolate::Setback;
+use super::report::UpkeepReport;
+use super::seen::Seen;
+use super::sight::Sight;
+
+/// Notes that are read together.
+const NOTES: usize = 64;
+/// Notes that are read together at the most, where the first ones were carried out already.
+const MOST_NOTES: usize = 1 << 14;
+/// Documents after which a batch takes no further note, by [`Work::weight`].
+const DOCUMENTS: usize = 512;
+/// Records that one sweep deletes at the most.
+const SWEEP: usize = 1_000;
+/// Sweeps of one pass at the most.
+const SWEEPS: usize = 1_000;
+/// Attempts after which a note or text is given up that fails by its own fault.
+const ATTEMPTS: u32 = 5;
+
+/// What a pass did.
+#[derive(Debug, Default)]
+struct Pass {
+    report: UpkeepReport,
+    /// Some truth store did what it was asked for.
+    has_answered: bool,
+    /// What a truth store failed with first.
+    error: Option<Error>,
+}
+
+impl Pass {
+    /// Returns the answer of a truth store; none if it failed, which is reported.
+    fn answer<T>(&mut self, answer: Result<T>) -> Option<T> {
+        match answer {
+            Ok(answer) => Some(answer),
+            Err(error) => {
+                self.report.fail(&error);
+                self.error.get_or_insert(error);
+                None
+            }
+        }
+    }
+
+    fn end(self) -> Result<UpkeepReport> {
+        match self.error {
+            Some(error) if !self.has_answered => Err(error),
+            _ => Ok(self.report),
+        }
+    }
+}
+
+/// What became of the notes of a batch.
+#[derive(Debug, Default)]
+struct Batch {
+    outcomes: Vec<(Note, Outcome)>,
+    /// What truth was like, by the places of their outcomes.
+    sights: Vec<(usize, Sight)>,
+    /// The model of the index does not answer: there is no use in going on.
+    is_down: bool,
+}
+
+impl Inner {
+    pub(crate) async fn pass(&self) -> Result<UpkeepReport> {
+        let mut pass = Pass::default();
+        let truths = [self.chat.upkeep(), self.records.upkeep()];
+        for truth in truths {
+            self.sweep(truth.as_ref(), &mut pass).await;
+        }
+        for index in &self.indexes {
+            self.keep_enlisted(index, &mut pass.report).await;
+            for truth in truths {
+                if !self.follow(index, truth.as_ref(), &mut pass).await {
+                    break;
+                }
+            }
+            self.verify(index, &mut pass.report).await;
+        }
+        self.clean(&mut pass.report).await;
+        self.write_accesses(&mut pass.report).await;
+        self.summarise_full(&mut pass.report).await;
+        pass.end()
+    }
+
+    async fn sweep(&self, truth: &dyn Upkeep, pass: &mut Pass) {
+        let now = self.clock.now();
+        for _ in 0..SWEEPS {
+            if self.turn.is_ending() {
+                return;
+            }
+            let Some(swept) = pass.answer(truth.sweep(now, SWEEP).await) else { return };
+            pass.report.expired += swept;
+            pass.has_answered |= swept > 0;
+            if swept < SWEEP as u64 {
+                return;
+            }
+        }
+    }
+
+    /// Works through the notes of one index that are due, a batch at a time; each once. Returns whether the index can take
+    /// those of another truth store.
+    async fn follow(&self, index: &Index, truth: &dyn Upkeep, pass: &mut Pass) -> bool {
+        let (mut seen, mut limit) = (Seen::default(), NOTES);
+        while !self.turn.is_ending() {
+            let Some(found) = pass.answer(truth.pending(&index.name, self.clock.now(), limit).await) else { break };
+            pass.has_answered = true;
+            let is_all = found.len() < limit;
+            if found.iter().any(|note| seen.is_stuck(note)) {
+                pass.report.fail(&Error::corrupt(truth.backend(), "a note that was settled is there again"));
+            }
+            let notes: Vec<Note> = found.into_iter().filter(|note| seen.is_new(note)).take(NOTES).collect();
+            if notes.is_empty() {
+                // Others may wait behind those that this pass has carried out.
+                if is_all || limit >= MOST_NOTES {
+                    break;
+                }
+                limit *= 4;
+                continue;
+            }
+            let Batch { mut outcomes, sights, is_down } = self.batch(index, notes, &mut pass.report).await;
+            if let Err(error) = index.flush().await {
+                // Nothing put since the last flush is sure to be findable.
+                let undo = |(note, outcome)| match outcome {
+                    Outcome::Done { .. } => self.failed(note, &error, false, &mut pass.report),
+                    other => (note, other),
+                };
+                outcomes = outcomes.into_iter().map(undo).collect();
+            } else {
+                let (places, sights): (Vec<usize>, Vec<Sight>) = sights.into_iter().unzip();
+                for (place, error) in self.put_true(index, sights).await {
+                    let outcome = places.get(place).and_then(|place| outcomes.get_mut(*place));
+                    if let Some(outcome) = outcome {
+                        *outcome = self.failed(outcome.0.clone(), &error, false, &mut pass.report);
+                    }
+                }
+            }
+            settle(index, truth, &outcomes, &mut seen, pass).await;
+            if self.must_summarise() {
+                self.summarise_full(&mut pass.report).await;
+            }
+            if is_down {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Carries out as many notes as fit into one batch; the others stay pending.
+    async fn batch(&self, index: &Index, notes: Vec<Note>, report: &mut UpkeepReport) -> Batch {
+        let mut batch = Batch::default();
+        // Notes of one owner go together; one that has failed goes alone, so that it takes no other with it again.
+        let mut works: BTreeMap<(Scope, usize), Vec<Work>> = BTreeMap::new();
+        let mut documents = 0;
+        for (place, note) in (1..).zip(notes) {
+            if documents >= DOCUMENTS {
+                break;
+            }
+            match self.prepare(index, note).await {
+                Ok(work) => {
+                    documents += work.weight();
+                    let alone = if work.note.attempts > 0 { place } else { 0 };
+                    works.entry((work.note.scope.clone(), alone)).or_default().push(work);
+                }
+                Err((note, error)) => batch.outcomes.push(self.failed(note, &error, false, report)),
+            }
+        }
+        for ((scope, _), mut works) in works {
+            let items: Vec<Vec<ItemId>> = works.iter().map(Work::items).collect();
+            match self.carry_out(index, &scope, &mut works).await {
+                Ok(untaken) => {
+                    let count: usize = items.iter().map(Vec::len).sum();
+                    report.indexed += count.saturating_sub(untaken.all().count());
+                    untaken.all().for_each(|rejected| report.fail(&rejected.error));
+                    for (mut work, items) in works.into_iter().zip(&items) {
+                        let sight = work.sight.take().map(|sight| (batch.outcomes.len(), sight));
+                        batch.outcomes.push(self.outcome(index, work, items, &untaken, report));
+                        batch.sights.extend(sight);
+                    }
+                }
+                // Not the fault of any note: they stay due, and none is an attempt nearer to being given up.
+                Err(Setback { error, is_down: true }) => {
+                    report.fail(&error);
+                    report.retried += works.len();
+                    batch.is_down = true;
+                    break;
+                }
+                Err(Setback { error, .. }) => {
+                    let failed = works.into_iter().map(|work| self.failed(work.note, &error, false, report));
+                    batch.outcomes.extend(failed);
+                }
+            }
+        }
+        batch
+    }
+
+    /// Returns what becomes of a note that was carried out but for some of its items.
+    fn outcome(
+        &self,
+        index: &Index,
+        work: Work,
+        items: &[ItemId],
+        untaken: &Untaken,
+        report: &mut UpkeepReport,
+    ) -> (Note, Outcome) {
+        let Work { note, through, .. } = work;
+        let mine = |list: &[Rejected]| -> Vec<Rejected> {
+            list.iter().filter(|rejected| items.contains(&rejected.item)).cloned().collect()
+        };
+        if let Some(delayed) = mine(&untaken.delayed).first() {
+            return self.failed(note, &delayed.error, false, report);
+        }
+        let (mut lost, unmade) = (mine(&untaken.refused), mine(&untaken.unmade));
+        let may_pass = unmade.iter().find(|rejected| rejected.error.is_retryable());
+        let is_all = unmade.len() == items.len() && through == note.upto;
+        match may_pass.or(unmade.first()) {
+            Some(rejected) if is_all => {
+                let failed = self.failed(note, &rejected.error, true, report);
+                if matches!(failed.1, Outcome::Dead { .. }) {
+                    unmade.iter().for_each(|rejected| report.give_up(&failed.0.scope, rejected));
+                }
+                return failed;
+            }
+            Some(rejected) if may_pass.is_some() && note.attempts + 1 < ATTEMPTS => {
+                return self.failed(note, &rejected.error, true, report);
+            }
+            _ => lost.extend(unmade),
+        }
+        if !lost.is_empty() {
+            report.rejected += lost.len();
+            lost.iter().for_each(|rejected| report.give_up(&note.scope, rejected));
+            self.given_up.add(&note.scope, &index.name, lost.len() as u64);
+        }
+        (note, Outcome::Done { through })
+    }
+
+    /// Returns when a note is tried again; never if that cannot help because it is the note's own fault. A store that refuses
+    /// whatever is asked, because a key has expired or an index is missing, accepts again some day; an erasure has no end
+    /// but its own.
+    fn failed(&self, note: Note, error: &Error, is_its_own: bool, report: &mut UpkeepReport) -> (Note, Outcome) {
+        report.fail(error);
+        let is_its_own = is_its_own || matches!(error, Error::Invalid { .. });
+        if note.attempts + 1 >= ATTEMPTS && is_its_own && note.target != Target::Owner {
+            tracing::warn!(%error, "a note was given up");
+            report.dead += 1;
+            return (note, Outcome::Dead { why: error.with_causes() });
+        }
+        report.retried += 1;
+        let wait = Duration::from_secs(1 << note.attempts.min(12)).min(LONGEST_WAIT);
+        let at = self.clock.now().checked_add(wait).unwrap_or(Timestamp(i64::MAX));
+        (note, Outcome::Retry { at, why: error.with_causes() })
+    }
+}
+
+/// Settles notes; where that fails, owner by owner, so that one holds up no other.
+async fn settle(index: &Index, truth: &dyn Upkeep, outcomes: &[(Note, Outcome)], seen: &mut Seen, pass: &mut Pass) {
+    let is_done = truth.settle(&index.name, outcomes).await.is_ok();
+    for of_owner in outcomes.chunk_by(|(one, _), (other, _)| one.scope == other.scope) {
+        let is_done = is_done || pass.answer(truth.settle(&index.name, of_owner).await).is_some();
+        of_owner.iter().for_each(|(note, outcome)| seen.note(note, outcome, is_done));
+    }
+}

@@ -1,0 +1,211 @@
+//! From truth to index entries: what a note asks for is read and turned into documents, then put owner by owner.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::engine::inner::{Index, Inner, Kind};
+use crate::error::{Error, Result};
+use crate::id::{ItemId, RecordId, Seq, SeqRange, SessionId, Version};
+use crate::index::{
+    NEIGHBOURS, PIECE_WORDS, deleted_version, message_entries, message_pieces, record_entry, record_pieces,
+    session_entries, session_version,
+};
+use crate::message::Message;
+use crate::record::StoredRecord;
+use crate::scope::{Epoch, Scope};
+use crate::store::chat::SessionState;
+use crate::store::text::{Deletion, TextEntry, Visibility};
+use crate::store::upkeep::{Note, Target};
+
+use super::document::{Document, Untaken, Work, versions};
+use super::isolate::Setback;
+use super::sight::Sight;
+use super::stretch::{Stretch, around};
+
+/// Messages of a session that are indexed in one step.
+const SLICE: u64 = 256;
+
+/// Messages of a session that were read for an index.
+struct Read {
+    state: SessionState,
+    /// The last one of which documents were made.
+    last: Seq,
+    /// What is forgotten of them.
+    forgotten: Deletion,
+    /// The rest.
+    documents: Vec<Document>,
+}
+
+impl Inner {
+    /// Reads what one slice of a note asks for. An erasure is carried out at once.
+    pub(crate) async fn prepare(&self, index: &Index, note: Note) -> std::result::Result<Work, (Note, Error)> {
+        match self.read_note(index, &note).await {
+            Ok((through, deletions, documents, sight)) => {
+                let sight = sight.filter(|_| !documents.is_empty());
+                Ok(Work { note, through, deletions, documents, sight })
+            }
+            Err(error) => Err((note, error)),
+        }
+    }
+
+    async fn read_note(
+        &self,
+        index: &Index,
+        note: &Note,
+    ) -> Result<(Seq, Vec<Deletion>, Vec<Document>, Option<Sight>)> {
+        match &note.target {
+            Target::Messages(session) => {
+                let upto = Seq(note.upto.0.min(note.from.0.saturating_add(SLICE - 1)));
+                // The messages around have another neighbour, whose words they borrow.
+                let borrowing = if index.as_vectors().is_some() { 0 } else { NEIGHBOURS };
+                let from = Seq(note.from.0.saturating_sub(borrowing).max(1));
+                let last = if upto < note.from { upto } else { Seq(upto.0.saturating_add(borrowing)) };
+                let range = SeqRange { first: from, last };
+                let read = self.read_messages(index, &note.scope, session, range).await?;
+                let deleted = || match deleted_version(&read.state) {
+                    // The owner was erased since, and began anew.
+                    _ if note.epoch < read.state.fence.epoch => Version { epoch: note.epoch, revision: u64::MAX },
+                    Some(version) => version,
+                    // What was deleted before revisions told where a generation began is wiped with what came after it.
+                    None => session_version(&read.state, u64::MAX),
+                };
+                let gone = note.gone.then(|| Deletion::Session(session.clone(), deleted()));
+                let range = SeqRange { last: read.last, ..range };
+                let sight = Sight::of_messages(&note.scope, &read.state, range, versions(&read.documents));
+                let deletions = gone.into_iter().chain([read.forgotten]).collect();
+                Ok((upto.min(read.last), deletions, read.documents, Some(sight)))
+            }
+            Target::Record(id) => {
+                let stored = if note.gone { None } else { self.bare.records.get(&note.scope, &[*id]).await?.pop() };
+                let Some(stored) = stored else {
+                    let version = Version { epoch: note.epoch, revision: note.upto.0 };
+                    let gone = Deletion::Items(vec![(ItemId::Record(*id), version)]);
+                    return Ok((note.upto, vec![gone], Vec::new(), None));
+                };
+                let sight = Sight::of_record(&note.scope, *id, Some(stored.version), note.epoch);
+                Ok((note.upto, Vec::new(), vec![self.document_of(index, &stored, note.epoch)], Some(sight)))
+            }
+            Target::Owner => {
+                self.go_on_erasing(index, note).await?;
+                Ok((note.upto, Vec::new(), Vec::new(), None))
+            }
+        }
+    }
+
+    /// Reads the messages of `range`, those around them whose words they borrow, and for search by words the whole spans
+    /// they stand in.
+    async fn read_messages(&self, index: &Index, scope: &Scope, session: &SessionId, range: SeqRange) -> Result<Read> {
+        let embeds = index.as_vectors().is_some();
+        let needed = if embeds { |range| range } else { around };
+        let Stretch { range, state, rows } = self.read_stretch(scope, session, range, needed).await?;
+        self.note_if_full(scope, session, &state);
+        // Spans are made only for search by words, and texts are copied only for search by meaning.
+        let entries = if embeds { message_entries } else { session_entries };
+        let changes = entries(&self.analysis, &rows, &state, range);
+        let rows = rows.iter().filter(|row| embeds && range.contains(row.seq));
+        let messages: HashMap<ItemId, &Arc<Message>> =
+            rows.filter_map(|row| Some((ItemId::Message(row.id), row.message.as_ref()?))).collect();
+        let documents = changes.puts.into_iter().map(|entry| {
+            let message = messages.get(&entry.item).filter(|_| index.embeds(&entry.fields));
+            let pieces = message.map(|message| message_pieces(message, PIECE_WORDS)).unwrap_or_default();
+            Document { entry, pieces }
+        });
+        let documents = documents.collect();
+        Ok(Read { state, last: range.last, forgotten: Deletion::Items(changes.deletions), documents })
+    }
+
+    /// Puts documents of one owner into one index: deletions first, then all entries in one batch. Findable after
+    /// the next flush.
+    pub(crate) async fn carry_out(
+        &self,
+        index: &Index,
+        scope: &Scope,
+        works: &mut [Work],
+    ) -> std::result::Result<Untaken, Setback> {
+        for deletion in works.iter().flat_map(|work| &work.deletions) {
+            index.delete(scope, deletion).await?;
+        }
+        let documents: Vec<Document> = works.iter_mut().flat_map(|work| work.documents.drain(..)).collect();
+        self.put(index, scope, documents).await
+    }
+
+    async fn put(
+        &self,
+        index: &Index,
+        scope: &Scope,
+        documents: Vec<Document>,
+    ) -> std::result::Result<Untaken, Setback> {
+        if documents.is_empty() {
+            return Ok(Untaken::default());
+        }
+        let (rejected, unmade) = match &index.kind {
+            Kind::Text(store) => {
+                let entries: Vec<TextEntry> = documents.into_iter().map(|document| document.entry).collect();
+                (store.put(scope, &entries, Visibility::AfterFlush).await?, Vec::new())
+            }
+            Kind::Vectors(vectors) => {
+                let (entries, unmade) = vectors.embed_all(scope, &documents).await?;
+                (vectors.store.put(scope, &entries, Visibility::AfterFlush).await?, unmade)
+            }
+        };
+        let (delayed, refused) = rejected.into_iter().partition(|rejected| rejected.error.is_retryable());
+        Ok(Untaken { refused, delayed, unmade })
+    }
+
+    /// Puts some messages of a session into an index as truth holds them now. Findable after the next flush.
+    pub(crate) async fn put_messages(
+        &self,
+        index: &Index,
+        scope: &Scope,
+        session: &SessionId,
+        range: SeqRange,
+    ) -> Result<Sight> {
+        let (mut left, mut sight) = (range, None::<Sight>);
+        loop {
+            let read = self.read_messages(index, scope, session, left).await?;
+            let new = Sight::of_messages(scope, &read.state, range, versions(&read.documents));
+            index.delete(scope, &read.forgotten).await?;
+            self.put(index, scope, read.documents).await.map_err(|setback| setback.error)?;
+            let all = sight.map_or(new.clone(), |sight| sight.and(new));
+            left.first = Seq(read.last.0.saturating_add(1));
+            if left.first > left.last {
+                return Ok(all);
+            }
+            sight = Some(all);
+        }
+    }
+
+    /// Puts a record into an index as truth holds it now, if it does. Findable after the next flush.
+    pub(crate) async fn put_record(&self, index: &Index, scope: &Scope, id: RecordId) -> Result<Sight> {
+        let epoch = self.records.upkeep().epoch(scope).await?;
+        let stored = self.bare.records.get(scope, &[id]).await?.pop();
+        let sight = Sight::of_record(scope, id, stored.as_ref().map(|stored| stored.version), epoch);
+        let documents = stored.iter().map(|stored| self.document_of(index, stored, epoch)).collect();
+        self.put(index, scope, documents).await.map_err(|setback| setback.error)?;
+        Ok(sight)
+    }
+
+    fn document_of(&self, index: &Index, stored: &StoredRecord, epoch: Epoch) -> Document {
+        let entry = record_entry(&self.analysis, stored, epoch);
+        let is_embedded = index.embeds(&entry.fields);
+        let pieces = if is_embedded { record_pieces(&stored.record, PIECE_WORDS) } else { Vec::new() };
+        Document { entry, pieces }
+    }
+
+    /// Goes on with an erasure that was cut short: truth first, then this index, then the cache.
+    async fn go_on_erasing(&self, index: &Index, note: &Note) -> Result<()> {
+        index.drop_kept(&note.scope);
+        let parts = self.stores.parts().into_iter().filter(|(part, _)| !matches!(*part, "text" | "vectors"));
+        // A cache holds copies alone, and may be away for long.
+        let (caches, truth): (Vec<_>, Vec<_>) = parts.partition(|(part, _)| *part == "cache");
+        let index = ("index", index.store());
+        for (_, store) in truth.into_iter().chain([index]).chain(caches) {
+            let erased = store.erase(&note.scope, note.epoch).await?;
+            if erased.remaining > 0 {
+                let what = format!("erase the {} items that remain", erased.remaining);
+                return Err(Error::Unsupported { backend: store.backend(), what });
+            }
+        }
+        Ok(())
+    }
+}

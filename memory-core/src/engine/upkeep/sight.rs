@@ -1,0 +1,150 @@
+//! What is put into an index stays only if truth is still as it was when it was read: a process that was slow would bring back
+//! what was forgotten meanwhile, and was settled by another.
+
+use std::collections::{BTreeMap, HashMap};
+
+use futures_util::future::join_all;
+
+use crate::engine::inner::{Index, Inner};
+use crate::error::{Error, Result};
+use crate::id::{ItemId, RecordId, Seq, SeqRange, SessionId, Version};
+use crate::scope::{Epoch, Scope};
+use crate::store::chat::{Fence, Page, SessionState};
+use crate::store::text::Deletion;
+
+/// How often is looked whether truth has changed again.
+const LOOKS: usize = 8;
+
+/// What truth was like when something was read to be put into an index.
+#[derive(Clone, Debug)]
+pub(crate) struct Sight {
+    scope: Scope,
+    seen: Seen,
+    /// What was made of it.
+    items: Vec<(ItemId, Version)>,
+}
+
+#[derive(Clone, Debug)]
+enum Seen {
+    Messages {
+        session: SessionId,
+        range: SeqRange,
+        fence: Fence,
+        revision: u64,
+    },
+    /// The version of a record; none where there is none.
+    Record(RecordId, Option<u64>),
+}
+
+impl Sight {
+    pub(crate) fn of_messages(
+        scope: &Scope,
+        state: &SessionState,
+        range: SeqRange,
+        items: Vec<(ItemId, Version)>,
+    ) -> Self {
+        let SessionState { session, fence, revision, .. } = state.clone();
+        let seen = Seen::Messages { session, range, fence, revision };
+        Self { scope: scope.clone(), seen, items }
+    }
+
+    /// Adds what was read of the same session later: it has changed if the first part has.
+    pub(crate) fn and(mut self, later: Self) -> Self {
+        self.items.extend(later.items);
+        self
+    }
+
+    pub(crate) fn of_record(scope: &Scope, id: RecordId, version: Option<u64>, epoch: Epoch) -> Self {
+        let item = |revision| (ItemId::Record(id), Version { epoch, revision });
+        let items = version.map(item).into_iter().collect();
+        Self { scope: scope.clone(), seen: Seen::Record(id, version), items }
+    }
+}
+
+impl Inner {
+    /// Puts what truth holds now in place of what was put, wherever truth has changed since. To be called when what was put can
+    /// be found. Returns what failed, by the place of its sight.
+    pub(crate) async fn put_true(&self, index: &Index, sights: Vec<Sight>) -> Vec<(usize, Error)> {
+        let records = self.versions_of(&sights).await;
+        let changes = sights.iter().map(|sight| self.has_changed(sight, &records));
+        let changes = join_all(changes).await;
+        let mut failures = Vec::new();
+        for (place, (sight, change)) in sights.into_iter().zip(changes).enumerate() {
+            let done = match change {
+                Ok(false) => continue,
+                Ok(true) => self.put_until_true(index, sight).await,
+                Err(error) => Err(error),
+            };
+            failures.extend(done.err().map(|error| (place, error)));
+        }
+        failures
+    }
+
+    /// Puts what truth holds now in place of what was put, until truth stands still meanwhile.
+    async fn put_until_true(&self, index: &Index, mut sight: Sight) -> Result<()> {
+        for _ in 0..LOOKS {
+            sight = self.put_instead(index, sight).await?;
+            let records = self.versions_of(std::slice::from_ref(&sight)).await;
+            if !self.has_changed(&sight, &records).await? {
+                return Ok(());
+            }
+        }
+        Err(Error::Conflict)
+    }
+
+    async fn put_instead(&self, index: &Index, old: Sight) -> Result<Sight> {
+        let new = match &old.seen {
+            Seen::Messages { session, range, .. } => self.put_messages(index, &old.scope, session, *range).await?,
+            Seen::Record(id, _) => self.put_record(index, &old.scope, *id).await?,
+        };
+        let stays = |item: &ItemId| new.items.iter().any(|(new, _)| new == item);
+        let gone = old.items.into_iter().filter(|(item, _)| !stays(item)).collect();
+        index.delete(&old.scope, &Deletion::Items(gone)).await?;
+        index.flush().await?;
+        Ok(new)
+    }
+
+    /// Puts some messages of a session, whose neighbours have changed, into the text index again, findable on return.
+    pub(crate) async fn index_again(&self, scope: &Scope, session: &SessionId, from: Seq, upto: Seq) -> Result<()> {
+        let Some(index) = self.indexes.iter().find(|index| index.as_text().is_some()) else { return Ok(()) };
+        let sight = self.put_messages(index, scope, session, SeqRange { first: from, last: upto }).await?;
+        index.flush().await?;
+        self.put_true(index, vec![sight]).await.pop().map_or(Ok(()), |(_, error)| Err(error))
+    }
+
+    /// Returns the versions that truth holds of the records among `sights`, owner by owner.
+    async fn versions_of(&self, sights: &[Sight]) -> HashMap<Scope, Result<HashMap<RecordId, u64>>> {
+        let mut asked: BTreeMap<&Scope, Vec<RecordId>> = BTreeMap::new();
+        for sight in sights {
+            if let Seen::Record(id, _) = &sight.seen {
+                asked.entry(&sight.scope).or_default().push(*id);
+            }
+        }
+        let answers = asked.into_iter().map(|(scope, ids)| async move {
+            let stored = self.bare.records.get(scope, &ids).await;
+            let versions = |stored: Vec<crate::record::StoredRecord>| {
+                stored.into_iter().map(|stored| (stored.record.id, stored.version)).collect()
+            };
+            (scope.clone(), stored.map(versions))
+        });
+        join_all(answers).await.into_iter().collect()
+    }
+
+    async fn has_changed(
+        &self,
+        sight: &Sight,
+        records: &HashMap<Scope, Result<HashMap<RecordId, u64>>>,
+    ) -> Result<bool> {
+        match &sight.seen {
+            Seen::Messages { session, fence, revision, .. } => {
+                let state = self.chat.store().read(&sight.scope, session, &Page::newest(0)).await?.state;
+                Ok((state.fence, state.revision) != (*fence, *revision))
+            }
+            Seen::Record(id, version) => match records.get(&sight.scope) {
+                Some(Ok(versions)) => Ok(versions.get(id) != version.as_ref()),
+                Some(Err(error)) => Err(error.clone()),
+                None => Ok(true),
+            },
+        }
+    }
+}

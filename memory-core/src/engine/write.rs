@@ -1,0 +1,8 @@
+//! Write: how a record is stored, reinforced or superseded.
+
+mod links;
+mod remember;
+mod sources;
+mod tell;
+
+pub use remember::{Addition, NotTaken, Remember, RememberReceipt, Remembered, Why};

@@ -1,0 +1,142 @@
+//! Where a statement is stored: under the id that belongs to it or, where the record there was retired, under its next link.
+//!
+//! The links of a statement are numbered, and their ids are made from the numbers. So the newest is found in a few calls
+//! among any number of them, and of many tasks that add one, one does.
+
+use std::collections::HashMap;
+
+use crate::engine::handle::Scoped;
+use crate::engine::inner::Inner;
+use crate::error::{Error, Result};
+use crate::id::RecordId;
+use crate::novelty::{fingerprint, fingerprint_before};
+use crate::record::{Record, StoredRecord};
+use crate::time::Timestamp;
+
+/// The first look asks for the links whose numbers are powers of two, up to this one.
+const LARGEST: u32 = 40;
+
+/// How many links a further look asks for.
+const PROBES: u64 = 63;
+
+/// Where something that is told is to be stored.
+#[derive(Debug)]
+pub(crate) enum Place {
+    /// Under this id there is nothing.
+    Free(RecordId),
+    /// This record says it.
+    Known(StoredRecord),
+    /// This record said it until it expired: nothing of it is to be seen again.
+    Expired(StoredRecord),
+}
+
+/// Returns the id that belongs to what a record says, and to its agent.
+pub(crate) fn identity(inner: &Inner, record: &Record) -> RecordId {
+    let said = fingerprint(&inner.analysis, &record.kind, &record.text);
+    match &record.agent {
+        Some(agent) => RecordId::of_content(&[said.0.as_bytes().as_slice(), agent.as_bytes()].concat()),
+        None => said,
+    }
+}
+
+fn link(identity: RecordId, number: u64) -> RecordId {
+    match number {
+        0 => identity,
+        _ => RecordId::of_content(&[identity.0.as_bytes().as_slice(), &number.to_le_bytes()].concat()),
+    }
+}
+
+impl Scoped {
+    /// Returns where a record with an id of the caller's is to be stored.
+    ///
+    /// # Errors
+    /// `IdConflict` if the id holds other content.
+    pub(crate) async fn named(&self, told: &Record) -> Result<Place> {
+        let Some(stored) = self.stored(&[told.id]).await?.pop() else { return Ok(Place::Free(told.id)) };
+        let Record { kind, text, agent, .. } = &*stored.record;
+        if (kind, text, agent) != (&told.kind, &told.text, &told.agent) {
+            return Err(Error::IdConflict { id: told.id.to_string() });
+        }
+        Ok(if self.is_over(&stored) { Place::Expired(stored) } else { Place::Known(stored) })
+    }
+
+    /// Returns where `told`, whose id is its identity, is to be stored.
+    pub(crate) async fn place(&self, told: &Record) -> Result<Place> {
+        self.place_unless(told, |_| false).await
+    }
+
+    /// Returns where `told` is to be stored if `old` gives way to it.
+    pub(crate) async fn place_beside(&self, told: &Record, old: RecordId) -> Result<Place> {
+        self.place_unless(told, |stored| stored.record.id == old).await
+    }
+
+    async fn place_unless(&self, told: &Record, gives_way: impl Fn(&StoredRecord) -> bool) -> Result<Place> {
+        let inner = self.inner();
+        let identity = told.id;
+        // Before order counted, the same words had another id. No record had an agent then.
+        let before = told.agent.is_none().then(|| fingerprint_before(&inner.analysis, &told.kind, &told.text));
+        let mut found = self.stored(&[&[identity], before.as_slice()].concat()).await?;
+        let is_current = |stored: &StoredRecord| !gives_way(stored) && !self.is_retired(stored);
+        match found.iter().position(|stored| stored.record.id == identity) {
+            Some(first) if is_current(found.get(first).ok_or(Error::Conflict)?) => {
+                return Ok(self.place_of(found.swap_remove(first)));
+            }
+            Some(_) => {}
+            None => {
+                let says_it = |stored: &StoredRecord| self::identity(inner, &stored.record) == identity;
+                let known = found.pop().filter(|stored| says_it(stored) && is_current(stored) && !self.is_over(stored));
+                return Ok(known.map_or(Place::Free(identity), Place::Known));
+            }
+        }
+        let (number, newest) = self.newest_link(identity).await?;
+        Ok(match newest {
+            Some(newest) if is_current(&newest) => self.place_of(newest),
+            _ => Place::Free(link(identity, number + 1)),
+        })
+    }
+
+    /// Returns the number of the newest link and, unless that is 0, its record.
+    async fn newest_link(&self, identity: RecordId) -> Result<(u64, Option<StoredRecord>)> {
+        let (mut last, mut newest, mut free) = (0, None, 1 << LARGEST);
+        let mut probes: Vec<u64> = (0..LARGEST).map(|power| 1 << power).collect();
+        loop {
+            let ids: Vec<RecordId> = probes.iter().map(|number| link(identity, *number)).collect();
+            let found = self.stored(&ids).await?;
+            let mut found: HashMap<RecordId, StoredRecord> =
+                found.into_iter().map(|stored| (stored.record.id, stored)).collect();
+            for (number, id) in probes.iter().zip(&ids).rev() {
+                if let Some(stored) = found.remove(id) {
+                    (last, newest) = (*number, Some(stored));
+                    break;
+                }
+                free = *number;
+            }
+            if free - last <= 1 {
+                return Ok((last, newest));
+            }
+            let step = (free - last).div_ceil(PROBES + 1);
+            probes = (1..=PROBES).map(|place| last + place * step).take_while(|number| *number < free).collect();
+        }
+    }
+
+    fn place_of(&self, stored: StoredRecord) -> Place {
+        if self.is_over(&stored) { Place::Expired(stored) } else { Place::Known(stored) }
+    }
+
+    /// Returns whether nothing of the record may be seen again, nor has to be kept.
+    fn is_over(&self, stored: &StoredRecord) -> bool {
+        let record = &stored.record;
+        record.superseded.is_none() && !record.hold && self.is_past(record.expires_at())
+    }
+
+    /// Returns whether the record stays as it is, so that the same statement becomes another one.
+    fn is_retired(&self, stored: &StoredRecord) -> bool {
+        let record = &stored.record;
+        let is_held = record.hold && self.is_past(record.expires_at());
+        record.superseded.is_some() || is_held || self.is_past(record.validity().1)
+    }
+
+    fn is_past(&self, at: Option<Timestamp>) -> bool {
+        at.is_some_and(|at| at <= self.inner().clock.now())
+    }
+}

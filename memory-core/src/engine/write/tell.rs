@@ -1,0 +1,157 @@
+//! Telling a record: into a new one, or into the one that says the same.
+
+use std::sync::Arc;
+
+use tokio::try_join;
+
+use crate::engine::handle::Scoped;
+use crate::error::{Error, Result};
+use crate::id::RecordId;
+use crate::record::{Record, StoredRecord, Superseded};
+use crate::store::chat::Fence;
+use crate::store::records::{Expect, Put, RecordBatch};
+
+use super::links::{Place, identity};
+use super::remember::{NotTaken, Remember, RememberReceipt, Remembered};
+
+/// How often a write that others outran is tried again.
+const ATTEMPTS: usize = 1_000;
+
+/// A telling and what becomes of its record.
+struct Change {
+    record: Record,
+    expect: Expect,
+    /// The version of what is there and stays as it is.
+    unchanged: Option<u64>,
+    receipt: RememberReceipt,
+}
+
+impl Scoped {
+    pub(crate) async fn tell(&self, remember: &Remember) -> Result<RememberReceipt> {
+        let told = self.prepare(remember)?;
+        for _ in 0..ATTEMPTS {
+            let place = async { if remember.id.is_some() { self.named(&told).await } else { self.place(&told).await } };
+            let (fence, place) = try_join!(self.fence(), place)?;
+            // Only now: see `sources`.
+            self.check_sources(&told.first.sources).await?;
+            let Change { record, expect, unchanged, mut receipt } = self.change(place, &told)?;
+            receipt.version = match unchanged {
+                Some(version) => version,
+                None => match self.put(fence, vec![Put { record: Arc::new(record), expect }]).await {
+                    Ok(versions) => versions.first().copied().ok_or(Error::Conflict)?,
+                    Err(Error::Conflict | Error::IdConflict { .. }) => continue,
+                    Err(other) => return Err(other),
+                },
+            };
+            if receipt.outcome == Remembered::Reinforced {
+                self.note_access(vec![receipt.id]);
+            }
+            return Ok(receipt);
+        }
+        Err(Error::Conflict)
+    }
+
+    pub(crate) async fn replace(&self, old: RecordId, remember: &Remember) -> Result<RememberReceipt> {
+        let told = self.prepare(remember)?;
+        let mut first = None;
+        for _ in 0..ATTEMPTS {
+            let (fence, mut found) = try_join!(self.fence(), async { self.stored(&[old]).await })?;
+            self.check_sources(&told.first.sources).await?;
+            let stored = found.pop().ok_or_else(|| Error::invalid("there is no such record"))?;
+            if let Some(Superseded { by, .. }) = stored.record.superseded {
+                return self.replaced(by, &told).await;
+            }
+            // Who replaces a record means it as it was when he asked.
+            if *first.get_or_insert(stored.version) != stored.version {
+                return Err(Error::Conflict);
+            }
+            let place =
+                if remember.id.is_some() { Place::Free(told.id) } else { self.place_beside(&told, old).await? };
+            let Change { record, expect, unchanged: _, mut receipt } = self.change(place, &told)?;
+            let mut retired = (*stored.record).clone();
+            retired.superseded = Some(Superseded { by: record.id, at: self.inner().clock.now() });
+            let puts = vec![
+                Put { record: Arc::new(retired), expect: Expect::Version(stored.version) },
+                Put { record: Arc::new(record), expect },
+            ];
+            receipt.version = match self.put(fence, puts).await {
+                Ok(versions) => versions.get(1).copied().unwrap_or(1),
+                Err(Error::Conflict) => continue,
+                Err(Error::IdConflict { .. }) if remember.id.is_none() => continue,
+                Err(other) => return Err(other),
+            };
+            return Ok(receipt);
+        }
+        Err(Error::Conflict)
+    }
+
+    /// Returns the receipt of a repeat: `by` has the place that was to be taken by `told`.
+    async fn replaced(&self, by: RecordId, told: &Record) -> Result<RememberReceipt> {
+        let newer = self.stored(&[by]).await?.pop();
+        let newer =
+            newer.filter(|newer| newer.record.id == told.id || identity(self.inner(), &newer.record) == told.id);
+        let newer = newer.ok_or_else(|| Error::invalid("the record was superseded already"))?;
+        let (id, version) = (newer.record.id, newer.version);
+        Ok(RememberReceipt { id, outcome: Remembered::Reinforced, version, not_taken: Vec::new() })
+    }
+
+    /// Returns what is to be stored, so that `told` is told at `place`.
+    fn change(&self, place: Place, told: &Record) -> Result<Change> {
+        let limits = &self.inner().limits;
+        let (stored, record) = match place {
+            Place::Free(id) => (None, Record { id, ..told.clone() }),
+            Place::Expired(stored) => (Some(stored.version), Record { id: stored.record.id, ..told.clone() }),
+            Place::Known(stored) => return self.change_known(&stored, told),
+        };
+        limits.check_record(&record)?;
+        let receipt = RememberReceipt {
+            id: record.id,
+            outcome: Remembered::Stored,
+            version: 0,
+            not_taken: NotTaken::of(&told.first, &record, false),
+        };
+        Ok(Change { record, expect: stored.map_or(Expect::Absent, Expect::Version), unchanged: None, receipt })
+    }
+
+    fn change_known(&self, stored: &StoredRecord, told: &Record) -> Result<Change> {
+        let limits = &self.inner().limits;
+        let mut record = stored.record.told(told.first.clone());
+        // By itself what is told keeps the limits: what breaks them is all that was told before.
+        let is_full = limits.check_record(&record).is_err();
+        if is_full {
+            record = (*stored.record).clone();
+        }
+        let receipt = RememberReceipt {
+            id: record.id,
+            outcome: Remembered::Reinforced,
+            version: 0,
+            not_taken: NotTaken::of(&told.first, &record, is_full),
+        };
+        let unchanged = (record == *stored.record).then_some(stored.version);
+        Ok(Change { record, expect: Expect::Version(stored.version), unchanged, receipt })
+    }
+
+    fn prepare(&self, remember: &Remember) -> Result<Record> {
+        let inner = self.inner();
+        let mut record = remember.record.clone();
+        let now = inner.clock.now();
+        record.first.at = now;
+        record.id = remember.id.unwrap_or_else(|| identity(inner, &record));
+        if let Some(ttl) = remember.ttl {
+            if ttl.is_zero() {
+                return Err(Error::invalid("a time to live must be longer than zero"));
+            }
+            record.first.expires_at = Some(now.checked_add(ttl)?);
+        }
+        inner.limits.check_record(&record)?;
+        Ok(record)
+    }
+
+    /// Puts records, all or none, unless something was deleted since the fence was read.
+    pub(crate) async fn put(&self, fence: Fence, puts: Vec<Put>) -> Result<Vec<u64>> {
+        let batch = RecordBatch { fence: Some(fence), puts };
+        let versions = self.inner().records.store().put(self.scope(), &batch).await?;
+        self.inner().changed.notify_one();
+        Ok(versions)
+    }
+}

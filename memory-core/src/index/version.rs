@@ -1,0 +1,35 @@
+//! Spans of a session, and the versions of what is made of them.
+
+use crate::id::{Seq, SeqRange, Version};
+use crate::store::chat::SessionState;
+
+/// How many numbers a span covers.
+pub const SPAN_MESSAGES: u64 = 64;
+
+/// Returns the number of the span in which the message `seq` stands: messages 1 to 64 stand in span 0.
+pub fn span_of(seq: Seq) -> u32 {
+    u32::try_from(seq.0.saturating_sub(1) / SPAN_MESSAGES).unwrap_or(u32::MAX)
+}
+
+/// Returns the stretch of the session that the span `number` covers.
+pub fn span_range(number: u32) -> SeqRange {
+    let first = u64::from(number) * SPAN_MESSAGES + 1;
+    SeqRange { first: Seq(first), last: Seq(first + SPAN_MESSAGES - 1) }
+}
+
+/// How many versions an item of a session has at one revision of it.
+const STEPS: u64 = 2 * SPAN_MESSAGES;
+
+/// Returns the version of what is made of a session as `state` shows it: 128 times its revision, plus `step`, below 128,
+/// which tells how many of the messages that it is made of were there.
+pub fn session_version(state: &SessionState, step: u64) -> Version {
+    let revision = state.revision.saturating_mul(STEPS).saturating_add(step.min(STEPS - 1));
+    Version { epoch: state.fence.epoch, revision }
+}
+
+/// Returns a version that nothing of the session's present generation has, and nothing of its deleted ones exceeds; none
+/// if no generation was deleted.
+pub fn deleted_version(state: &SessionState) -> Option<Version> {
+    let revision = state.began().saturating_mul(STEPS).checked_sub(1)?;
+    Some(Version { epoch: state.fence.epoch, revision })
+}

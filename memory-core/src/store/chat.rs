@@ -1,0 +1,344 @@
+//! Conversations, and the store that holds them.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::filter::Filter;
+use crate::id::{MessageId, Seq, SeqRange, SessionId};
+use crate::message::{Message, StoredMessage};
+use crate::model::CounterId;
+use crate::number;
+use crate::scope::{Epoch, Scope};
+use crate::store::{Durability, Store};
+use crate::time::Timestamp;
+
+/// What a writer saw of a session, or of an owner's records, before it began; a write with another fence is refused.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Fence {
+    /// The owner's epoch.
+    pub epoch: Epoch,
+    /// Of a session how often it was deleted; of records a number that rises with each call that deletes some.
+    pub generation: u64,
+}
+
+impl Fence {
+    /// Returns `Ok` if epoch and generation can rise on from here.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if one of them is above [`LARGEST`](crate::number::LARGEST).
+    pub fn check(self) -> Result<()> {
+        self.epoch.check()?;
+        number::check("a generation", self.generation)
+    }
+}
+
+/// A message with its size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewMessage {
+    /// The message.
+    pub message: Arc<Message>,
+    /// Its size in tokens. Not part of the content: a repeat with another count changes nothing.
+    pub tokens: u64,
+    /// Who counted, stored beside the count.
+    pub counter: CounterId,
+}
+
+impl NewMessage {
+    /// Returns a message of `tokens` that no known counter counted.
+    pub fn sized(message: impl Into<Arc<Message>>, tokens: u64) -> Self {
+        Self { message: message.into(), tokens, counter: CounterId::UNKNOWN }
+    }
+}
+
+/// Messages to be appended together.
+#[derive(Clone, Debug)]
+pub struct Append {
+    /// What the caller's handle saw; `None` checks nothing.
+    pub fence: Option<Fence>,
+    /// The largest budget, in tokens, that a context of the session was asked for lately; 0 for none.
+    pub asked: u64,
+    /// The messages, oldest first.
+    pub messages: Vec<NewMessage>,
+}
+
+impl Append {
+    /// Returns the batch of these messages, without a fence.
+    pub fn new(messages: Vec<NewMessage>) -> Self {
+        Self { fence: None, asked: 0, messages }
+    }
+}
+
+/// The counters of a session, kept in its row so that pressure costs no second call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionState {
+    /// The session.
+    pub session: SessionId,
+    /// The owner's epoch and the session's generation.
+    pub fence: Fence,
+    /// Rises with every fold, unfold and redaction, with a deletion to [`revision_after_deletion`], and never restarts.
+    pub revision: u64,
+    /// The number of the newest message; 0 for an empty session.
+    pub head: Seq,
+    /// Messages in the window, summaries included.
+    pub active_messages: u64,
+    /// Their tokens as they were counted, by several counters perhaps: they tell how full the window is, and no budget is
+    /// kept by them.
+    pub active_tokens: u64,
+    /// The largest [`Append::asked`] of the batches that added messages; 0 in a new or deleted session.
+    pub asked: u64,
+    /// The latest time of any message appended.
+    pub last_at: Timestamp,
+}
+
+/// A deletion raises a session's revision to a multiple of this, so that the revision tells where its generation began.
+const GENERATION: u64 = 1 << 10;
+
+/// Returns the revision of a session that had `revision` when it was deleted: the next multiple of 1,024.
+pub fn revision_after_deletion(revision: u64) -> u64 {
+    (revision / GENERATION).saturating_add(1).saturating_mul(GENERATION)
+}
+
+impl SessionState {
+    /// Returns a revision that no deleted generation of the session reached; 0 if none was deleted.
+    ///
+    /// It is that with which the present generation began, or a later one after 1,024 changes of the window.
+    pub fn began(&self) -> u64 {
+        self.revision / GENERATION * GENERATION
+    }
+
+    /// Returns whether [`ChatStore::delete`] deletes this session for a caller who saw it as `seen`: not if it is empty, or was
+    /// begun since.
+    ///
+    /// # Errors
+    /// `Conflict` if the session has changed since.
+    pub fn is_to_be_deleted(&self, seen: &Self) -> Result<bool> {
+        if self.head == Seq(0) || self.fence > seen.fence {
+            return Ok(false);
+        }
+        let state = |state: &Self| (state.fence, state.head, state.revision);
+        if state(self) == state(seen) { Ok(true) } else { Err(Error::Conflict) }
+    }
+}
+
+/// What became of one appended message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// Stored now, with this number.
+    Added(Seq),
+    /// Stored before, with this number.
+    Already(Seq),
+    /// In the journal; the primary will number it.
+    Queued,
+    /// Stored before and forgotten since: not stored again.
+    Forgotten,
+}
+
+/// The answer to an append.
+#[derive(Clone, Debug)]
+pub struct Appended {
+    /// One per message, in order.
+    pub placements: Vec<Placement>,
+    /// The session afterwards.
+    pub state: SessionState,
+    /// How safe the messages are.
+    pub durability: Durability,
+}
+
+/// Where a page begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edge {
+    /// The newest rows.
+    Newest,
+    /// The newest rows before this number.
+    Before(Seq),
+    /// The oldest rows after this number.
+    After(Seq),
+}
+
+/// Which rows a page holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// The window: active messages and active summaries.
+    Active,
+    /// What a context shows of the window whatever its age: active messages of the roles `system` and `developer`, and the
+    /// newest active summary.
+    Pinned,
+    /// Every message by number, forgotten ones as markers; no summaries.
+    Log,
+    /// Everything, summaries behind what they cover (export and moves).
+    All,
+}
+
+/// A page of a session to be read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Page {
+    /// Where it begins.
+    pub edge: Edge,
+    /// How many rows at the most; 0 asks for the state alone.
+    ///
+    /// Rows that stand at one number are never split, neither by this nor by `tokens`: a page in [`View::All`] may exceed
+    /// both by them.
+    pub limit: usize,
+    /// Stop after the row that brings the sum of tokens above this, counted from the edge: one page serves any budget.
+    pub tokens: Option<u64>,
+    /// Which rows.
+    pub view: View,
+    /// Only messages that match; `None` for all.
+    pub filter: Option<Filter>,
+}
+
+impl Page {
+    /// Returns the page of the newest `limit` rows of the window.
+    pub fn newest(limit: usize) -> Self {
+        Self { edge: Edge::Newest, limit, tokens: None, view: View::Active, filter: None }
+    }
+
+    /// Returns the page of the oldest `limit` rows after `seq`, seen as `view`.
+    pub fn after(seq: Seq, limit: usize, view: View) -> Self {
+        Self { edge: Edge::After(seq), limit, tokens: None, view, filter: None }
+    }
+
+    /// Returns the page of the newest `limit` rows before `seq`, seen as `view`.
+    pub fn before(seq: Seq, limit: usize, view: View) -> Self {
+        Self { edge: Edge::Before(seq), limit, tokens: None, view, filter: None }
+    }
+
+    /// Stops the page after the row that crosses `tokens`.
+    #[must_use]
+    pub fn within(mut self, tokens: u64) -> Self {
+        self.tokens = Some(tokens);
+        self
+    }
+
+    /// Keeps only messages that match `filter`.
+    #[must_use]
+    pub fn matching(mut self, filter: Filter) -> Self {
+        self.filter = Some(filter);
+        self
+    }
+}
+
+/// A page that was read.
+#[derive(Clone, Debug)]
+pub struct Slice {
+    /// The session.
+    pub state: SessionState,
+    /// The rows, oldest first.
+    pub messages: Vec<StoredMessage>,
+    /// False where a layer answered without its primary, and where the session was changed all the while it was read, so that
+    /// not all rows belong to one state of it.
+    pub complete: bool,
+}
+
+/// Messages found by id.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The messages.
+    pub messages: Vec<StoredMessage>,
+    /// False where a layer answered without its primary.
+    pub complete: bool,
+}
+
+/// A change of the window.
+#[derive(Clone, Debug)]
+pub enum Compaction {
+    /// Archives a stretch of active rows behind a summary.
+    Fold {
+        /// The numbers that the summary covers: whole summaries, and not necessarily from the first message on, so that
+        /// instructions at the head of a session can stay in the window.
+        span: SeqRange,
+        /// Exactly the active rows that stand in `span`, oldest first: the compare half of compare-and-set.
+        ids: Vec<MessageId>,
+        /// The summary.
+        summary: NewMessage,
+    },
+    /// Removes a summary and makes what it covered active again.
+    Unfold {
+        /// The summary's id.
+        summary: MessageId,
+    },
+}
+
+/// What forgetting one message touched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Redacted {
+    /// The message.
+    pub id: MessageId,
+    /// Its session.
+    pub session: SessionId,
+    /// Its number.
+    pub seq: Seq,
+    /// The summaries that covered it, deleted with it.
+    pub summaries: Vec<MessageId>,
+}
+
+/// Holds the conversations of owners: truth for messages.
+///
+/// Every write notes itself pending for each enlisted index ([`crate::store::upkeep::Upkeep`]) in the same step; `compact`
+/// alone, which changes no content, needs no note.
+/// Every method may be repeated after a lost answer, and may be dropped: the write then happens fully or not at all.
+/// Writers of one session, in any number of tasks and processes, are put in one order without gaps.
+#[async_trait]
+pub trait ChatStore: Store {
+    /// Appends all messages of the batch, or none, numbering the new ones in order without gaps.
+    ///
+    /// A message whose id is stored already with equal content is `Already`, one that was forgotten `Forgotten`;
+    /// neither is stored again. An id that occurs twice in a batch is as one appended twice. An empty batch stores nothing
+    /// and makes no session.
+    ///
+    /// # Errors
+    /// `IdConflict` if an id is stored with other content or in another session; `Fenced` if the fence is not the
+    /// session's.
+    async fn append(&self, scope: &Scope, session: &SessionId, batch: &Append) -> Result<Appended>;
+
+    /// Stores rows with the numbers, archive marks and summaries that they have (export, moves, import).
+    ///
+    /// Rows are given in the order of [`View::All`] and continue the session without a gap; rows already there are
+    /// `Already`. A row without content becomes a marker whose id stays taken. Summaries get no placement.
+    ///
+    /// # Errors
+    /// `Conflict` if a number is taken by another message or would leave a gap; `IdConflict` as in `append`.
+    async fn restore(&self, scope: &Scope, session: &SessionId, rows: &[StoredMessage]) -> Result<Appended>;
+
+    /// Returns the page, oldest first; no rows and a state of zeros if there is no such session, but always with the fence
+    /// that an append now has to carry.
+    ///
+    /// Reads no more than the page: its cost does not depend on the length of the session.
+    async fn read(&self, scope: &Scope, session: &SessionId, page: &Page) -> Result<Slice>;
+
+    /// Returns the messages with these ids, in the order of `ids`; absent, forgotten and foreign ids are skipped alike.
+    async fn get(&self, scope: &Scope, ids: &[MessageId]) -> Result<Found>;
+
+    /// Returns up to `limit` sessions that hold messages, after the session `after`, in the order of their ids.
+    async fn sessions(&self, scope: &Scope, after: Option<&SessionId>, limit: usize) -> Result<Vec<SessionState>>;
+
+    /// Changes the window in one step and returns the session afterwards. No message is lost by it.
+    ///
+    /// The same summary id and content again, and the unfolding of a summary that is gone, are success.
+    ///
+    /// # Errors
+    /// `Conflict` if `ids` are not exactly the active rows in the span, if the span cuts a summary, leaves the session or
+    /// holds no active row, or if a summary to be unfolded is archived itself;
+    /// `IdConflict` if the summary's id is taken.
+    async fn compact(&self, scope: &Scope, session: &SessionId, change: &Compaction) -> Result<SessionState>;
+
+    /// Forgets single messages: their content and the summaries that cover them are deleted, the originals of those
+    /// summaries are active again, and numbers and ids stay taken.
+    ///
+    /// Returns what was touched, each once, in the order of `ids`; absent, foreign and already forgotten ids are skipped. A
+    /// summary's id removes the summary. An empty list forgets nothing.
+    async fn redact(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Redacted>>;
+
+    /// Deletes a session that is as it was `seen`, and returns how many messages it held, forgotten ones and summaries not
+    /// counted; 0 if there is none, or only one that was begun since: so a deletion may come late.
+    ///
+    /// Its name may be used again: numbers restart, the generation and the revision go on ([`revision_after_deletion`]),
+    /// so that old handles are `Fenced`. Its ids are free again.
+    ///
+    /// # Errors
+    /// `Conflict` if the session has another head or revision than was seen; nothing is deleted.
+    async fn delete(&self, scope: &Scope, seen: &SessionState) -> Result<u64>;
+}

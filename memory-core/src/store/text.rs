@@ -1,0 +1,179 @@
+//! Lexical search: what a text store is given, and the evidence it returns.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::error::{Error, Result};
+use crate::fields::Fields;
+use crate::filter::Filter;
+use crate::id::{ItemId, SessionId, Unit, Version};
+use crate::scope::Scope;
+use crate::store::Store;
+use crate::store::upkeep::Incarnation;
+
+/// When a put is findable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visibility {
+    /// When the call returns.
+    OnReturn,
+    /// When the next flush returns: the bulk path.
+    AfterFlush,
+}
+
+/// What to delete from an index, and up to which version: what is newer stays, so that a deletion may come late.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Deletion {
+    /// These items, each up to a version; none for an empty list. Of an item that is named twice the higher version counts.
+    Items(Vec<(ItemId, Version)>),
+    /// The messages and spans of a session up to a version: truth no longer knows their ids.
+    Session(SessionId, Version),
+}
+
+/// An entry that an index refused, with the reason; the others of the batch are stored.
+#[derive(Clone, Debug)]
+pub struct Rejected {
+    /// The item.
+    pub item: ItemId,
+    /// The reason.
+    pub error: Error,
+}
+
+/// A search term as core's analysis made it: 1 to 128 ASCII letters and digits, so no engine sees syntax in it.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Term(Arc<str>);
+
+impl Term {
+    /// The longest term, in bytes.
+    pub const MAX_BYTES: usize = 128;
+
+    /// Returns the term `text`.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] unless it is 1 to 128 ASCII letters and digits.
+    pub fn new(text: &str) -> Result<Self> {
+        let is_legal = (1..=Self::MAX_BYTES).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric());
+        if is_legal { Ok(Self(text.into())) } else { Err(Error::invalid("not a search term")) }
+    }
+
+    /// Returns the term's text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Term {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// One item of a text index. A put replaces the item's entry unless the stored version is newer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TextEntry {
+    /// The item.
+    pub item: ItemId,
+    /// Its version.
+    pub version: Version,
+    /// Its own terms with their counts, each term once.
+    pub own: Vec<(Term, u32)>,
+    /// Its neighbours' terms with their damped counts, each term once.
+    pub near: Vec<(Term, f32)>,
+    /// What filters see.
+    pub fields: Fields,
+}
+
+impl TextEntry {
+    /// Returns the item's length: the sum of its own counts and of its neighbours', the latter rounded.
+    pub fn length(&self) -> u32 {
+        let near: f32 = self.near.iter().map(|(_, count)| count).sum();
+        self.own.iter().fold(near.round() as u32, |sum, (_, count)| sum.saturating_add(*count))
+    }
+}
+
+/// A question to a text store.
+#[derive(Clone, Debug)]
+pub struct TextQuery {
+    /// The terms, each once.
+    pub terms: Vec<Term>,
+    /// What kind of item is sought.
+    pub unit: Unit,
+    /// Which items may be returned. Pushed down: it never starves the answer.
+    pub filter: Filter,
+    /// How many hits at the most, at least 1.
+    pub limit: usize,
+}
+
+/// Why an item may be an answer: evidence, not a score.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TextHit {
+    /// The item.
+    pub item: ItemId,
+    /// Its own count of each term of the query.
+    pub own: Vec<u32>,
+    /// Its neighbours' count of each term of the query.
+    pub near: Vec<f32>,
+    /// Its length.
+    pub length: u32,
+    /// What filters see.
+    pub fields: Fields,
+}
+
+/// The evidence, with the statistics of this owner's items of the unit asked for, filtered out or not.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TextHits {
+    /// How many items there are.
+    pub documents: u64,
+    /// Their mean length; 0 without items.
+    pub mean_length: f32,
+    /// How many of them hold each term of the query themselves.
+    pub containing: Vec<u64>,
+    /// The hits, best first by [`crate::rank::bm25f`] with its defaults, ties by newer `at`, then by item.
+    pub hits: Vec<TextHit>,
+}
+
+/// Finds items by words. Holds ids and terms, never text; it can be thrown away and rebuilt.
+///
+/// Scores are core's, so that every backend ranks alike and no owner's data changes another's scores.
+/// Every method may be repeated after a lost answer, and may be dropped: the write then happens fully or not at all.
+#[async_trait]
+pub trait TextStore: Store {
+    /// Returns the name of the analysis whose terms it holds; terms of another analysis are another index.
+    fn analysis(&self) -> &str;
+
+    /// Returns the incarnation of the place that holds the index, and makes the place if it is gone.
+    ///
+    /// Every process is told the same, those that make the place at once too. A place that was lost or emptied tells another
+    /// one; one that was restored from a backup tells that of the backup, so an index is discarded rather than restored.
+    async fn incarnation(&self) -> Result<Incarnation>;
+
+    /// Puts entries, replacing older versions of their items; an entry older than the stored one changes nothing.
+    ///
+    /// Returns the entries that were refused. A put from before the owner's erasure changes nothing.
+    async fn put(&self, scope: &Scope, entries: &[TextEntry], visibility: Visibility) -> Result<Vec<Rejected>>;
+
+    /// Makes everything put before findable.
+    async fn flush(&self) -> Result<()>;
+
+    /// Returns the evidence for `query`: items that hold at least one of its terms, own or near.
+    ///
+    /// Exactly `limit` hits where so many match; no hits for a query without terms.
+    ///
+    /// # Errors
+    /// `Invalid` if the limit is 0.
+    async fn search(&self, scope: &Scope, query: &TextQuery) -> Result<TextHits>;
+
+    /// Returns the versions of what is stored of these items, findable or not; absent ones are skipped.
+    async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>>;
+
+    /// Returns up to `limit` of the owner's items after the item `after`, each once with its version. A page that is shorter
+    /// is the last one.
+    ///
+    /// They come in an order of the store's own, in which every item has its place for ever, whether it is stored or not. What
+    /// is not findable yet may be left out.
+    async fn scan(&self, scope: &Scope, after: Option<&ItemId>, limit: usize) -> Result<Vec<(ItemId, Version)>>;
+
+    /// Deletes items from the index, as far as they are not newer than the deletion says.
+    async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()>;
+}
