@@ -1,6 +1,7 @@
 //! Settings of a memory: when its windows are summarised.
 
 use crate::store::chat::SessionState;
+use crate::window::FoldPolicy;
 
 /// The tokens that a window keeps below, if nobody said anything.
 pub(super) const UNLIMITED: u64 = 30_000;
@@ -14,15 +15,15 @@ pub struct WindowConfig {
     ///
     /// That budget is known to every process from the next append on.
     pub limit: Option<u64>,
-    /// The messages that a window should keep below; `None` for no such bound, which is the default.
-    pub summarize_after: Option<u64>,
-    /// Whether upkeep summarises the oldest part at a pressure of 0.8. Default true.
+    /// When the oldest part is summarised, and how much of it.
+    pub folding: FoldPolicy,
+    /// Whether upkeep summarises at all. Default true.
     pub summaries: bool,
 }
 
 impl Default for WindowConfig {
     fn default() -> Self {
-        Self { limit: None, summarize_after: None, summaries: true }
+        Self { limit: None, folding: FoldPolicy::default(), summaries: true }
     }
 }
 
@@ -34,10 +35,10 @@ impl WindowConfig {
         self
     }
 
-    /// Sets the messages that a window should keep below.
+    /// Sets when the oldest part is summarised, and how much of it.
     #[must_use]
-    pub fn with_summarize_after(mut self, messages: u64) -> Self {
-        self.summarize_after = Some(messages);
+    pub fn with_folding(mut self, folding: FoldPolicy) -> Self {
+        self.folding = folding;
         self
     }
 

@@ -56,7 +56,8 @@ pub struct AppendReceipt {
     pub tokens: u64,
     /// How safe they are.
     pub durability: Durability,
-    /// How full the window is: above 0.8 upkeep will summarise its oldest part.
+    /// How full the window is: from [`FoldPolicy::high`](crate::window::FoldPolicy::high) on, which is 0.8, upkeep summarises
+    /// its oldest part.
     pub pressure: f32,
 }
 

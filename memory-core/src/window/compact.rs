@@ -34,14 +34,12 @@ impl Pressure {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FoldPolicy {
-    /// The token limit of the window; `None` never folds because of tokens.
-    pub limit: Option<u64>,
     /// The share of the limit at which folding begins. Default 0.80.
     pub high: f64,
     /// The share of the limit down to which it goes, so that it does not begin again at once. Default 0.50.
     pub low: f64,
-    /// The number of messages, summaries and instructions aside, above which the oldest are folded; `None` never folds
-    /// because of their number. Default 50.
+    /// The number of messages, summaries and instructions aside, above which the oldest are folded; `None`, which is the
+    /// default, never folds because of their number.
     pub summarize_after: Option<u64>,
     /// How many of the newest turns stay as they were said. Default 4.
     pub keep_turns: usize,
@@ -54,27 +52,24 @@ pub struct FoldPolicy {
     pub merge: usize,
     /// The most tokens of one summary. Default 512.
     pub summary_tokens: u64,
-    /// The tokens of active rows behind those that the plan is made of, where it sees the oldest only. Default 0.
-    pub beyond: u64,
 }
 
-impl FoldPolicy {
-    /// Returns the default policy for a window of `limit` tokens; `None` never folds because of tokens.
-    pub fn new(limit: Option<u64>) -> Self {
+impl Default for FoldPolicy {
+    fn default() -> Self {
         Self {
-            limit,
             high: 0.80,
             low: 0.50,
-            summarize_after: Some(50),
+            summarize_after: None,
             keep_turns: 4,
             max_summaries: 500,
             summary_share: 0.25,
             merge: 10,
             summary_tokens: 512,
-            beyond: 0,
         }
     }
+}
 
+impl FoldPolicy {
     /// Sets the shares of the limit at which folding begins and down to which it goes, held in 0 to 1 and in order.
     #[must_use]
     pub fn with_shares(mut self, high: f64, low: f64) -> Self {
@@ -111,20 +106,6 @@ impl FoldPolicy {
     pub fn with_summary_tokens(mut self, tokens: u64) -> Self {
         self.summary_tokens = tokens;
         self
-    }
-
-    /// Sets the tokens of active rows behind those that the plan is made of.
-    #[must_use]
-    pub fn with_beyond(mut self, tokens: u64) -> Self {
-        self.beyond = tokens;
-        self
-    }
-
-    /// Returns the pressure on a window of `tokens` and `messages`.
-    ///
-    /// Leave summaries out of `messages`: they are bounded by [`FoldPolicy::max_summaries`].
-    pub fn pressure(&self, tokens: u64, messages: u64) -> Pressure {
-        Pressure::of(tokens, self.limit, messages, self.summarize_after)
     }
 
     /// Returns how many messages a fold takes because of their number: 20 % of those allowed, at least 10.
@@ -187,6 +168,8 @@ impl FoldPlan {
 /// Returns what to fold next of the active rows of a session, or of the oldest of them, oldest first; none if the window is
 /// not too full.
 ///
+/// The window has a `limit` of tokens, or none, and `beyond` tokens in active rows behind `rows`.
+///
 /// - Too many summaries: the oldest [`FoldPolicy::merge`] of them.
 /// - Tokens at [`FoldPolicy::high`] of the limit: where summaries have more than their [`FoldPolicy::summary_share`], the oldest
 ///   of them; else the oldest messages, until what is left with the summary keeps [`FoldPolicy::low`]; where no message may
@@ -196,20 +179,20 @@ impl FoldPlan {
 /// A fold takes whole turns, never the newest [`FoldPolicy::keep_turns`], so what is left begins with a person's
 /// message and no call is parted from its results. It takes no instructions and stops before them. Where whole turns
 /// allow less than wanted it takes what they allow, and the call may be repeated after the fold.
-pub fn plan_fold(rows: &[StoredMessage], policy: &FoldPolicy) -> Option<FoldPlan> {
+pub fn plan_fold(rows: &[StoredMessage], policy: &FoldPolicy, limit: Option<u64>, beyond: u64) -> Option<FoldPlan> {
     let window = Window::of(rows);
     if window.summaries() > policy.max_summaries {
         return window.merge(policy);
     }
-    let tokens = window.tokens.saturating_add(policy.beyond);
-    if policy.limit.is_some_and(|limit| tokens > 0 && tokens as f64 >= policy.high * limit as f64) {
-        let share = policy.summary_share * policy.limit.unwrap_or(0) as f64;
+    let tokens = window.tokens.saturating_add(beyond);
+    if let Some(limit) = limit.filter(|limit| tokens > 0 && tokens as f64 >= policy.high * *limit as f64) {
+        let share = policy.summary_share * limit as f64;
         if window.summary_tokens() as f64 > share
             && let Some(plan) = window.merge(policy)
         {
             return Some(plan);
         }
-        let goal = (policy.low * policy.limit.unwrap_or(0) as f64).floor() as u64;
+        let goal = (policy.low * limit as f64).floor() as u64;
         let keeps_goal = |folded: u64, _: usize| {
             let left = tokens.saturating_sub(folded).saturating_add(policy.bound(folded));
             left <= goal

@@ -8,14 +8,19 @@ use memory_core::engine::{Context, FoldShown, Forget, Memory, PartKind, Remember
 use memory_core::model::Summarizer;
 use memory_core::reference::{MemRecords, MemText};
 use memory_core::store::chat::{Page, View};
-use memory_core::{Filter, ItemId, Message, Role, Seq, Truth};
+use memory_core::window::FoldPolicy;
+use memory_core::{Filter, ItemId, Message, Role, Seq, StoredMessage, Truth};
 use memory_testkit::doubles::StillSummarizer;
 
 use crate::bench::{Bench, Taps, session};
 
 async fn full(summarizer: Option<Arc<dyn Summarizer>>) -> (Bench, Session) {
+    folding(FoldPolicy::default(), summarizer).await
+}
+
+async fn folding(policy: FoldPolicy, summarizer: Option<Arc<dyn Summarizer>>) -> (Bench, Session) {
     let bench = Bench::with(Taps::default(), |builder| {
-        let builder = builder.window(WindowConfig::default().with_limit(1_500));
+        let builder = builder.window(WindowConfig::default().with_limit(1_500).with_folding(policy));
         match summarizer {
             Some(summarizer) => builder.summarizer(summarizer),
             None => builder,
@@ -55,6 +60,34 @@ async fn c21_a_full_window_is_folded_down_to_half_and_nothing_is_lost() {
     let found = bench.owner("ada").search(&Search::new("Aurora")).await.unwrap();
     assert_eq!(found.hits[0].content.text(), "My rose is called Aurora.");
     assert_eq!(bench.memory.upkeep_once().await.unwrap().summarised, 0, "hysteresis");
+}
+
+/// Folds a full window by a policy, and returns its active rows.
+async fn folded_by(policy: FoldPolicy) -> Vec<StoredMessage> {
+    let (bench, talk) = folding(policy, None).await;
+    while bench.memory.upkeep_once().await.unwrap().summarised > 0 {}
+    talk.read(&Page::newest(1_000)).await.unwrap().messages
+}
+
+#[tokio::test]
+async fn every_setting_of_the_policy_of_folds_counts() {
+    let summaries = |rows: &[StoredMessage]| rows.iter().filter(|row| row.covers.is_some()).count();
+    let tokens = |rows: &[StoredMessage]| rows.iter().map(|row| row.tokens).sum::<u64>();
+    let usual = folded_by(FoldPolicy::default()).await;
+    let never = folded_by(FoldPolicy::default().with_shares(1.0, 1.0)).await;
+    assert!(tokens(&usual) <= 750 && tokens(&never) > 750, "{} {}", tokens(&usual), tokens(&never));
+    let deep = folded_by(FoldPolicy::default().with_shares(0.8, 0.2)).await;
+    assert!(tokens(&deep) < tokens(&usual), "{} {}", tokens(&deep), tokens(&usual));
+    let kept = folded_by(FoldPolicy::default().with_shares(0.8, 0.2).with_keep_turns(30)).await;
+    assert!(kept.len() > deep.len() + 10, "{} {}", kept.len(), deep.len());
+    let short = folded_by(FoldPolicy::default().with_summary_tokens(40)).await;
+    let largest = |rows: &[StoredMessage]| rows.iter().filter(|row| row.covers.is_some()).map(|row| row.tokens).max();
+    assert!(largest(&short) < largest(&usual), "{:?} {:?}", largest(&short), largest(&usual));
+    let counted = FoldPolicy::default().with_shares(1.0, 1.0).with_summarize_after(Some(10));
+    let many = folded_by(counted.with_max_summaries(500, 2)).await;
+    let few = folded_by(counted.with_max_summaries(1, 2)).await;
+    assert!(many.len() <= 12 + summaries(&many), "{}", many.len());
+    assert!(summaries(&few) <= 1 && summaries(&many) > 1, "{} {}", summaries(&few), summaries(&many));
 }
 
 #[tokio::test]

@@ -16,14 +16,11 @@ use crate::model::{CounterId, Summarizer, Summary, SummaryRequest, TokenCounter,
 use crate::scope::Scope;
 use crate::store::chat::{NewMessage, Page, SessionState, View};
 use crate::window::{
-    Budget, ExtractiveSummarizer, FoldPlan, FoldPolicy, Pressure, complete_summary, must_keep, plan_fold,
-    validate_summary,
+    Budget, ExtractiveSummarizer, FoldPlan, Pressure, complete_summary, must_keep, plan_fold, validate_summary,
 };
 
 use super::report::UpkeepReport;
 
-/// From this pressure on the oldest part of a window is summarised.
-const FULL: f32 = 0.8;
 /// Full sessions that are kept in mind at the most. The next append, or a note of any index, finds the others.
 const HINTS: usize = 10_000;
 /// Rows at the head of a window among which the oldest are folded.
@@ -40,7 +37,7 @@ const SHARE: Duration = Duration::from_secs(300);
 impl Inner {
     /// Returns how full a window is: 1 at what the memory's settings say that it should keep below.
     pub(crate) fn pressure(&self, state: &SessionState) -> f32 {
-        let (limit, summarize_after) = (self.window.limit_of(state), self.window.summarize_after);
+        let (limit, summarize_after) = (self.window.limit_of(state), self.window.folding.summarize_after);
         Pressure::of(state.active_tokens, Some(limit), state.active_messages, summarize_after).0 as f32
     }
 
@@ -58,7 +55,7 @@ impl Inner {
     /// Goes by the counts that are stored, whoever took them, while a fold goes by this memory's counter: where several
     /// counters counted, a window is looked at in vain or folded late, but never too much of it.
     pub(crate) fn note_if_full(&self, scope: &Scope, session: &SessionId, state: &SessionState) {
-        if self.window.summaries && self.pressure(state) >= FULL {
+        if self.window.summaries && f64::from(self.pressure(state)) >= self.window.folding.high {
             let mut full = self.full.lock().unwrap_or_else(PoisonError::into_inner);
             if full.len() < HINTS {
                 full.insert((scope.clone(), session.clone()));
@@ -90,13 +87,12 @@ impl Inner {
             let page = Page::after(Seq(0), ROWS, View::Active);
             let mut slice = self.chat.store().read(scope, session, &page).await?;
             let seen = slice.messages.iter().map(|row| row.tokens).fold(0, u64::saturating_add);
-            let policy = FoldPolicy::new(Some(self.window.limit_of(&slice.state)))
-                .with_summarize_after(self.window.summarize_after)
-                .with_beyond(slice.state.active_tokens.saturating_sub(seen));
+            let limit = Some(self.window.limit_of(&slice.state));
+            let beyond = slice.state.active_tokens.saturating_sub(seen);
             let counter = Careful::new(&self.counter);
             recount(&mut slice.messages, &counter);
             counter.verdict(Ok(()))?;
-            let Some(plan) = plan_fold(&slice.messages, &policy) else { return Ok(folds) };
+            let Some(plan) = plan_fold(&slice.messages, &self.window.folding, limit, beyond) else { return Ok(folds) };
             let Some(summary) = self.summary_of(&plan, report).await else { return Ok(folds) };
             self.chat.store().compact(scope, session, &plan.fold(summary)).await?;
             tracing::info!(messages = plan.rows.len(), tokens = plan.tokens, "folded the oldest part of a window");

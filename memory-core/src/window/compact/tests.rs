@@ -58,86 +58,90 @@ fn span(plan: &FoldPlan) -> (u64, u64) {
     (plan.span.first.0, plan.span.last.0)
 }
 
+fn policy() -> FoldPolicy {
+    FoldPolicy::default().with_summarize_after(Some(50))
+}
+
 #[test]
 fn s1_4_at_message_51_the_oldest_ten_are_folded() {
-    let policy = FoldPolicy::new(None);
-    assert_eq!(plan_fold(&rows(&turns(25, 20)), &policy), None);
+    let policy = policy();
+    assert_eq!(plan_fold(&rows(&turns(25, 20)), &policy, None, 0), None);
     let mut list = turns(25, 20);
     list.push((Said::User, 20));
-    let plan = plan_fold(&rows(&list), &policy).unwrap();
+    let plan = plan_fold(&rows(&list), &policy, None, 0).unwrap();
     assert_eq!((plan.reason, span(&plan), plan.rows.len(), plan.tokens), (FoldReason::Messages, (1, 10), 10, 200));
     assert!(plan.max_tokens < plan.tokens);
     let larger = policy.with_summarize_after(Some(100));
-    assert_eq!(plan_fold(&rows(&turns(60, 20)), &larger).unwrap().rows.len(), 20);
+    assert_eq!(plan_fold(&rows(&turns(60, 20)), &larger, None, 0).unwrap().rows.len(), 20);
 }
 
 #[test]
 fn c21_folding_begins_at_four_fifths_and_goes_down_to_half() {
-    let policy = FoldPolicy::new(Some(1_000)).with_summarize_after(None);
-    assert_eq!(plan_fold(&rows(&turns(39, 10)), &policy), None);
+    let policy = policy().with_summarize_after(None);
+    assert_eq!(plan_fold(&rows(&turns(39, 10)), &policy, Some(1_000), 0), None);
     let full = rows(&turns(40, 10));
-    let plan = plan_fold(&full, &policy).unwrap();
+    let plan = plan_fold(&full, &policy, Some(1_000), 0).unwrap();
     assert_eq!(plan.reason, FoldReason::Tokens);
     let left = 800 - plan.tokens + plan.max_tokens;
     assert!(left <= 500 && left > 460, "{left}");
     let mut after = rows(&[(Said::Summary(plan.rows.len() as u64), plan.max_tokens)]);
     after.extend(full.into_iter().skip(plan.rows.len()));
-    assert_eq!(plan_fold(&after, &policy), None);
+    assert_eq!(plan_fold(&after, &policy, Some(1_000), 0), None);
 }
 
 #[test]
 fn s4_4_the_last_four_turns_stay_verbatim() {
-    let policy = FoldPolicy::new(Some(100));
-    assert_eq!(plan_fold(&rows(&turns(4, 500)), &policy), None);
-    assert_eq!(span(&plan_fold(&rows(&turns(5, 500)), &policy).unwrap()), (1, 2));
-    let all = plan_fold(&rows(&turns(9, 500)), &policy.with_keep_turns(0)).unwrap();
+    let policy = policy();
+    assert_eq!(plan_fold(&rows(&turns(4, 500)), &policy, Some(100), 0), None);
+    assert_eq!(span(&plan_fold(&rows(&turns(5, 500)), &policy, Some(100), 0).unwrap()), (1, 2));
+    let all = plan_fold(&rows(&turns(9, 500)), &policy.with_keep_turns(0), Some(100), 0).unwrap();
     assert_eq!(span(&all), (1, 16));
 }
 
 #[test]
 fn instructions_are_never_folded() {
-    let policy = FoldPolicy::new(Some(100));
+    let policy = policy();
     let head = [vec![(Said::System, 10)], turns(6, 50)].concat();
-    assert_eq!(span(&plan_fold(&rows(&head), &policy).unwrap()), (2, 5));
+    assert_eq!(span(&plan_fold(&rows(&head), &policy, Some(100), 0).unwrap()), (2, 5));
     let between = [turns(1, 50), vec![(Said::System, 10)], turns(6, 50)].concat();
-    assert_eq!(span(&plan_fold(&rows(&between), &policy).unwrap()), (1, 2));
+    assert_eq!(span(&plan_fold(&rows(&between), &policy, Some(100), 0).unwrap()), (1, 2));
     let inside = [vec![(Said::User, 50), (Said::System, 10), (Said::Assistant, 50)], turns(6, 50)].concat();
-    assert_eq!(span(&plan_fold(&rows(&inside), &policy).unwrap()), (4, 7));
+    assert_eq!(span(&plan_fold(&rows(&inside), &policy, Some(100), 0).unwrap()), (4, 7));
 }
 
 #[test]
 fn calls_are_folded_with_their_results() {
     let call = [(Said::User, 30), (Said::Call, 30), (Said::Result, 30), (Said::Assistant, 30)];
-    let policy = FoldPolicy::new(Some(600)).with_summarize_after(None);
-    let plan = plan_fold(&rows(&call.repeat(5)), &policy).unwrap();
+    let policy = policy().with_summarize_after(None);
+    let plan = plan_fold(&rows(&call.repeat(5)), &policy, Some(600), 0).unwrap();
     assert_eq!(span(&plan), (1, 4));
 }
 
 #[test]
 fn beyond_the_most_summaries_the_oldest_ten_become_one() {
-    let policy = FoldPolicy::new(None).with_max_summaries(20, 10);
+    let policy = policy().with_max_summaries(20, 10);
     let mut list = vec![(Said::System, 5)];
     list.extend([(Said::Summary(10), 40)].repeat(21));
     list.extend(turns(4, 20));
-    let plan = plan_fold(&rows(&list), &policy).unwrap();
+    let plan = plan_fold(&rows(&list), &policy, None, 0).unwrap();
     assert_eq!((plan.reason, span(&plan), plan.rows.len()), (FoldReason::Summaries, (2, 101), 10));
     list.remove(1);
-    assert_eq!(plan_fold(&rows(&list), &policy), None);
+    assert_eq!(plan_fold(&rows(&list), &policy, None, 0), None);
 }
 
 #[test]
 fn summaries_are_merged_where_no_message_may_be_folded() {
     let mut list = [(Said::Summary(10), 100)].repeat(3);
     list.extend(turns(4, 100));
-    let plan = plan_fold(&rows(&list), &FoldPolicy::new(Some(1_000))).unwrap();
+    let plan = plan_fold(&rows(&list), &policy(), Some(1_000), 0).unwrap();
     assert_eq!((plan.reason, span(&plan)), (FoldReason::Summaries, (1, 30)));
     let one = [vec![(Said::Summary(30), 300)], turns(4, 100)].concat();
-    assert_eq!(plan_fold(&rows(&one), &FoldPolicy::new(Some(1_000))), None);
+    assert_eq!(plan_fold(&rows(&one), &policy(), Some(1_000), 0), None);
 }
 
 #[test]
 fn summaries_never_crowd_out_what_was_said() {
-    let policy = FoldPolicy::new(Some(3_000));
+    let policy = policy();
     let (mut window, mut number) = (Vec::new(), 0);
     for _ in 0..500 {
         for mut row in rows(&turns(1, 36)) {
@@ -145,7 +149,7 @@ fn summaries_never_crowd_out_what_was_said() {
             row.seq = Seq(number);
             window.push(row);
         }
-        while let Some(plan) = plan_fold(&window, &policy) {
+        while let Some(plan) = plan_fold(&window, &policy, Some(3_000), 0) {
             let at = window.iter().position(|row| row.id == plan.rows[0].id).unwrap();
             window.splice(at..at + plan.rows.len(), [summary_of(&plan)]);
         }
@@ -158,9 +162,9 @@ fn summaries_never_crowd_out_what_was_said() {
 
 #[test]
 fn pressure_is_the_larger_of_two_shares() {
-    let policy = FoldPolicy::new(Some(1_000));
-    assert_eq!(policy.pressure(500, 10), Pressure(0.5));
-    assert_eq!(policy.pressure(100, 50), Pressure(1.0));
+    let policy = policy();
+    assert_eq!(Pressure::of(500, Some(1_000), 10, policy.summarize_after), Pressure(0.5));
+    assert_eq!(Pressure::of(100, Some(1_000), 50, policy.summarize_after), Pressure(1.0));
     assert_eq!(Pressure::of(5, None, 5, None), Pressure(0.0));
     assert_eq!(Pressure::of(5, Some(0), 0, None), Pressure(f64::INFINITY));
     assert_eq!(Pressure::of(0, Some(0), 0, Some(0)), Pressure(0.0));
@@ -189,8 +193,8 @@ proptest! {
 
     #[test]
     fn a_fold_is_one_stretch_and_leaves_a_legal_window(rows in any_rows(), limit in 1..2_000_u64, most in 0..40_u64) {
-        let policy = FoldPolicy::new(Some(limit)).with_summarize_after(Some(most)).with_max_summaries(4, 3);
-        let Some(plan) = plan_fold(&rows, &policy) else { return Ok(()) };
+        let policy = policy().with_summarize_after(Some(most)).with_max_summaries(4, 3);
+        let Some(plan) = plan_fold(&rows, &policy, Some(limit), 0) else { return Ok(()) };
         let at = rows.iter().position(|row| row.id == plan.rows[0].id).unwrap();
         let end = at + plan.rows.len();
         prop_assert_eq!(&rows[at..end], &plan.rows[..]);
@@ -217,10 +221,10 @@ proptest! {
 
     #[test]
     fn folding_again_and_again_comes_to_an_end(rows in any_rows(), limit in 1..2_000_u64) {
-        let policy = FoldPolicy::new(Some(limit)).with_summarize_after(Some(20)).with_max_summaries(4, 3);
+        let policy = policy().with_summarize_after(Some(20)).with_max_summaries(4, 3);
         let mut rows = rows;
         for _ in 0..100 {
-            let Some(plan) = plan_fold(&rows, &policy) else { return Ok(()) };
+            let Some(plan) = plan_fold(&rows, &policy, Some(limit), 0) else { return Ok(()) };
             let at = rows.iter().position(|row| row.id == plan.rows[0].id).unwrap();
             rows.splice(at..at + plan.rows.len(), [summary_of(&plan)]);
         }
