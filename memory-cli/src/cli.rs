@@ -7,7 +7,7 @@ use memory::secrets::without_secrets;
 use memory::{MessageId, RecordId, Timestamp, Unit};
 
 use crate::embedding::Embedding;
-use crate::import::{Format, Style};
+use crate::progress::Style;
 
 /// Memory for LLM agents: conversations in, contexts with receipts out.
 #[derive(Debug, Parser)]
@@ -27,17 +27,17 @@ pub(crate) struct Cli {
 
 /// Where a database is. May hold a password, which is not shown.
 #[derive(Clone)]
-pub(crate) struct Place(pub(crate) String);
+pub(crate) struct DatabaseUrl(pub(crate) String);
 
-impl From<String> for Place {
+impl From<String> for DatabaseUrl {
     fn from(url: String) -> Self {
         Self(url)
     }
 }
 
-impl fmt::Debug for Place {
+impl fmt::Debug for DatabaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Place").field(&without_secrets(&self.0)).finish()
+        f.debug_tuple("DatabaseUrl").field(&without_secrets(&self.0)).finish()
     }
 }
 
@@ -46,7 +46,7 @@ impl fmt::Debug for Place {
 pub(crate) struct Global {
     /// The database: sqlite:PATH, a path, postgres://… or redis://… [default: a file in your data folder, shown by `memory stats`]
     #[arg(long, global = true, value_name = "URL", env = "MEMORY_URL", hide_env_values = true)]
-    pub(crate) db: Option<Place>,
+    pub(crate) db: Option<DatabaseUrl>,
     /// The tenant whose memory this is
     #[arg(long, global = true, value_name = "NAME", env = "MEMORY_TENANT", hide_env_values = true)]
     pub(crate) tenant: Option<String>,
@@ -104,6 +104,33 @@ impl Command {
             Self::Demo | Self::Import(_) | Self::Remember(_) | Self::Move(_) | Self::Eval(_) | Self::Chat(_) => true,
             Self::Context(_) | Self::Search(_) | Self::Forget(_) | Self::Sessions | Self::Stats | Self::Export => false,
             Self::Reindex(_) | Self::Retire(_) => false,
+        }
+    }
+}
+
+/// A format that can be read.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Format {
+    /// Chat JSON, OpenAI's or Anthropic's: a message a line, {"messages": […]} a line, or one array of messages
+    Openai,
+    /// The export of ChatGPT: conversations.json
+    Chatgpt,
+    /// LoCoMo
+    Locomo,
+    /// LongMemEval
+    Longmemeval,
+    /// An export of this program
+    Export,
+}
+
+impl From<Format> for memory::import::Format {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Openai => Self::Openai,
+            Format::Chatgpt => Self::Chatgpt,
+            Format::Locomo => Self::Locomo,
+            Format::Longmemeval => Self::Longmemeval,
+            Format::Export => Self::Export,
         }
     }
 }
@@ -167,7 +194,7 @@ pub(crate) struct Search {
     pub(crate) explain: bool,
     /// Searches only messages or only records
     #[arg(long, value_enum)]
-    pub(crate) kind: Option<Kind>,
+    pub(crate) kind: Option<SearchUnit>,
     /// Finds what was current at this time
     #[arg(long, value_name = "TIME")]
     pub(crate) as_of: Option<Timestamp>,
@@ -175,18 +202,18 @@ pub(crate) struct Search {
 
 /// What is searched.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Kind {
+pub(crate) enum SearchUnit {
     /// Messages
     Message,
     /// Records
     Record,
 }
 
-impl From<Kind> for Unit {
-    fn from(kind: Kind) -> Self {
+impl From<SearchUnit> for Unit {
+    fn from(kind: SearchUnit) -> Self {
         match kind {
-            Kind::Message => Self::Message,
-            Kind::Record => Self::Record,
+            SearchUnit::Message => Self::Message,
+            SearchUnit::Record => Self::Record,
         }
     }
 }
@@ -254,10 +281,10 @@ pub(crate) struct Retire {
 pub(crate) struct Move {
     /// The database to copy from, which stays as it is
     #[arg(long, value_name = "URL")]
-    pub(crate) from: Place,
+    pub(crate) from: DatabaseUrl,
     /// The database to copy to
     #[arg(long, value_name = "URL")]
-    pub(crate) to: Place,
+    pub(crate) to: DatabaseUrl,
     /// Copies every owner [default: the one that --tenant and --subject name]
     #[arg(long)]
     pub(crate) all_owners: bool,
@@ -285,7 +312,7 @@ pub(crate) struct Chat {
 pub(crate) struct Eval {
     /// The set
     #[arg(value_enum)]
-    pub(crate) set: crate::eval::Kind,
+    pub(crate) set: crate::eval::SetKind,
     /// Its file, JSON; - reads from stdin. None for the sample
     pub(crate) path: Option<String>,
     /// Vectors of its texts, a safetensors file

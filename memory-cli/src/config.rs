@@ -1,4 +1,4 @@
-//! Which database is opened, and where it lies.
+//! The database that a command opens, and its default path.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

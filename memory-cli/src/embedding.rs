@@ -1,4 +1,4 @@
-//! Who embeds.
+//! The embedder that `--embedder` selects.
 
 use std::sync::Arc;
 

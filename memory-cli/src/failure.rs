@@ -1,4 +1,4 @@
-//! How a command ends: its exit code, and the one line that says what went wrong.
+//! How a command ends: its exit code, and one line about the error.
 
 use std::io;
 use std::process::ExitCode;
@@ -35,6 +35,18 @@ impl From<memory::Error> for Failure {
     }
 }
 
+impl From<memory::transfer::Error> for Failure {
+    fn from(error: memory::transfer::Error) -> Self {
+        use memory::transfer::Error;
+        match error {
+            Error::Memory(error) => Self::Memory(error),
+            Error::Output(error) => Self::Output(error),
+            busy @ Error::Busy(_) => Self::Busy(format!("{busy}: export it again")),
+            other => Self::Inner(other.to_string()),
+        }
+    }
+}
+
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self::Output(error)
@@ -53,6 +65,11 @@ impl Outcome {
 }
 
 impl Failure {
+    /// Returns that no thread can be started.
+    pub(crate) fn no_thread(error: &io::Error) -> Self {
+        Self::Inner(format!("no thread can be started: {error}"))
+    }
+
     /// Returns whether it only says that nobody reads the output any more.
     pub(crate) fn is_closed_output(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
@@ -97,6 +114,7 @@ mod tests {
             transience: Transience::Permanent,
             source: Cause::new("disk\nfull"),
         };
+        let busy = memory::transfer::Error::Busy(memory::SessionId::new("talk").unwrap());
         let table = [
             (Failure::Usage("say it".to_owned()), 2, "say it"),
             (Failure::Memory(memory::Error::invalid("no words")), 2, "no words"),
@@ -108,6 +126,7 @@ mod tests {
             (Failure::Memory(memory::Error::OverBudget { need: 9, budget: 3 }), 4, "9 tokens do not fit into 3"),
             (Failure::Memory(backend), 1, "sqlite failed to append messages: disk; full"),
             (Failure::Memory(memory::Error::corrupt("sqlite", "bad page")), 1, "sqlite holds damaged data: bad page"),
+            (busy.into(), 1, "talk is written to while it is exported: export it again"),
         ];
         for (failure, code, line) in table {
             assert_eq!((failure.code(), failure.line().as_str()), (code, line));

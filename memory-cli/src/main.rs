@@ -1,18 +1,19 @@
 //! The program `memory`: conversations in, contexts with receipts out.
 
+mod assemble;
 mod cli;
 mod command;
 mod config;
 mod duration;
 mod embedding;
 mod eval;
-mod export;
 mod failure;
-mod import;
+mod forgetting;
 mod output;
+mod progress;
 mod sample;
+mod sessions;
 mod upkeep;
-mod whole;
 mod words;
 
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! Where results go: lines for people, or JSON; and what is said beside them, on stderr.
+//! Output: results on stdout, as lines for people or as JSON, and remarks on stderr. No text can steer the terminal.
 
 use std::io::{self, BufWriter, Write};
 
@@ -15,12 +15,6 @@ impl Output {
     /// Returns the output of this process.
     pub(crate) fn stdout(is_json: bool) -> Self {
         Self { out: Box::new(BufWriter::new(io::stdout())), is_json }
-    }
-
-    /// Returns an output of JSON into `out`.
-    #[cfg(test)]
-    pub(crate) fn to(out: impl Write + 'static) -> Self {
-        Self { out: Box::new(BufWriter::new(out)), is_json: true }
     }
 
     /// Returns whether results are JSON.
@@ -44,9 +38,9 @@ impl Output {
         self.out.write_all(b"\n")
     }
 
-    /// Writes lines of JSON that were made before.
-    pub(crate) fn copy(&mut self, lines: &mut impl io::Read) -> io::Result<()> {
-        io::copy(lines, &mut self.out).map(drop)
+    /// Returns where lines go that are made elsewhere.
+    pub(crate) fn lines(&mut self) -> &mut dyn Write {
+        &mut self.out
     }
 
     /// Writes what is still held back.

@@ -1,4 +1,4 @@
-//! The sample conversation, our own text, and what is asked of it.
+//! The sample conversation inside the program, with questions and their answers.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Upkeep after each command: indexes follow what was stored.
+//! Runs upkeep after a command, so that the indexes catch up with what was stored.
 
 use std::time::Duration;
 

@@ -1,19 +1,19 @@
-//! Results in words: hits, contexts, receipts.
+//! Hits, contexts and receipts as lines for people, and as JSON.
 
 use memory::engine::{
-    Content, Context, ContextReceipt, Degraded, FoldShown, Hit, LeftOut, PartKind, Reason, SearchReceipt, Stage,
+    Content, Context, ContextReceipt, Degraded, FoldShown, Found, Hit, LeftOut, PartKind, Reason, SearchReceipt, Stage,
 };
 use memory::{ItemId, Message, Timestamp};
 use serde_json::{Value, json};
 
-use crate::failure::Outcome;
-use crate::output::{brief, visible};
+use crate::failure::{Failure, Outcome};
+use crate::output::{Output, brief, visible};
 
 /// Characters of a hit's text that are shown.
 const SHOWN: usize = 300;
 
 /// Returns a hit as lines for people: who said it, where and when, then the beginning of the text.
-pub(crate) fn hit(place: usize, hit: &Hit, explain: bool) -> Vec<String> {
+fn hit_lines(place: usize, hit: &Hit, explain: bool) -> Vec<String> {
     let text = brief(&hit.content.text(), SHOWN);
     let mut lines = vec![format!("{place}. {}", origin(&hit.content)), format!("   {text}")];
     if explain {
@@ -44,6 +44,38 @@ pub(crate) fn origin(content: &Content) -> String {
             format!("{}  {}{tags}", minute(record.created_at()), record.kind)
         }
     }
+}
+
+/// Writes hits for people.
+pub(crate) fn write_found(found: &Found, explain: bool, output: &mut Output) -> Result<(), Failure> {
+    for (place, hit) in (1..).zip(&found.hits) {
+        for line in hit_lines(place, hit, explain) {
+            output.line(&line)?;
+        }
+    }
+    if found.hits.is_empty() {
+        output.line("nothing found")?;
+    }
+    let receipt = &found.receipt;
+    if explain {
+        let (by_words, by_meaning) = (receipt.text_candidates, receipt.vector_candidates);
+        let took = millis(receipt.took_micros);
+        output.line(&format!("sought     {}", receipt.terms.join(" ")))?;
+        if let Some(speaker) = &receipt.speaker {
+            output.line(&format!("said by    {speaker}"))?;
+        }
+        if !receipt.times.is_empty() {
+            output.line(&format!("said in    {}", receipt.times.join(", ")))?;
+        }
+        output.line(&format!("candidates {by_words} by words, {by_meaning} by meaning; took {took}"))?;
+        if receipt.dropped_at_hydration > 0 {
+            output.line(&format!("dropped    {} whose content is gone", receipt.dropped_at_hydration))?;
+        }
+    }
+    for line in troubles(receipt) {
+        output.line(&line)?;
+    }
+    Ok(())
 }
 
 /// Returns a hit as JSON.
@@ -85,8 +117,25 @@ fn id(item: &ItemId) -> String {
     }
 }
 
+/// Writes a context and its receipt for people.
+pub(crate) fn write_context(context: &Context, output: &mut Output) -> Result<(), Failure> {
+    for message in messages(context) {
+        output.said(&message)?;
+    }
+    output.line("-- receipt")?;
+    for line in receipt(&context.receipt) {
+        output.line(&line)?;
+    }
+    Ok(())
+}
+
+/// Returns a context as JSON: the messages as they are sent, and the receipt.
+pub(crate) fn context_json(context: &Context) -> Value {
+    json!({ "messages": context.to_openai(), "receipt": context.receipt })
+}
+
 /// Returns the messages of a context for people; each may have several lines.
-pub(crate) fn context(context: &Context) -> Vec<String> {
+fn messages(context: &Context) -> Vec<String> {
     let messages = context.parts.iter().map(|part| {
         let what = match part.kind {
             PartKind::Summary => ", summary",
@@ -114,7 +163,7 @@ fn speaker(message: &Message) -> String {
 }
 
 /// Returns a receipt as lines for people: tokens by part, what is in, what is not and why.
-pub(crate) fn receipt(receipt: &ContextReceipt) -> Vec<String> {
+fn receipt(receipt: &ContextReceipt) -> Vec<String> {
     let tokens = &receipt.tokens;
     let parts = [
         ("instructions", tokens.instructions),
@@ -204,7 +253,7 @@ fn left_out(left_out: &[LeftOut]) -> Option<String> {
 }
 
 /// Returns what went wrong in a search, and which part of the query was not sought, as lines for people.
-pub(crate) fn troubles(receipt: &SearchReceipt) -> Vec<String> {
+fn troubles(receipt: &SearchReceipt) -> Vec<String> {
     let stage = |degraded: &Degraded| json!(degraded.stage).as_str().unwrap_or_default().to_owned();
     let told = receipt.degraded.iter().map(|degraded| format!("degraded  {}: {}", stage(degraded), degraded.why));
     let (sought, left_out) = (receipt.terms.len(), receipt.terms_left_out);
@@ -228,7 +277,7 @@ pub(crate) fn minute(at: Timestamp) -> String {
 }
 
 /// Returns a time span in milliseconds.
-pub(crate) fn millis(micros: u64) -> String {
+fn millis(micros: u64) -> String {
     format!("{:.1} ms", micros as f64 / 1_000.0)
 }
 

@@ -21,7 +21,7 @@ enum Content {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct Contents {
     /// Every key begins with its owner, then the epoch it was written in.
     entries: BTreeMap<(Scope, Epoch, String), (Content, Timestamp)>,
     /// What an owner wrote before this is erased, also what arrives late.
@@ -31,11 +31,11 @@ struct State {
 #[derive(Debug)]
 struct TinyCache {
     clock: Arc<dyn Clock>,
-    state: Mutex<State>,
+    state: Mutex<Contents>,
 }
 
 impl TinyCache {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, Contents> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::Failure;
 use crate::generate::HOSTILE_NAMES;
-use crate::text::plain_fields;
+use crate::text::build::plain_fields;
 
 /// Texts with a meaning for some engine, template or terminal, or none at all.
 pub(crate) const PROBES: &[&str] = &[

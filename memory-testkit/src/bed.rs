@@ -1,4 +1,4 @@
-//! What a scenario stands on: an open store, the way to open it again, an owner of its own, a clock.
+//! The [`Bed`] that every scenario is given: an open store, a way to open it again, a tenant of its own, and a clock.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use memory_core::vector::EmbeddingSpace;
 use memory_core::{Clock, Result, Scope, Truth};
 use uuid::Uuid;
 
+use crate::boxed::Boxed;
 use crate::doubles::ManualClock;
-use crate::scenario::Boxed;
 
 /// A conversation store with its upkeep.
 pub type Chat = Truth<dyn ChatStore>;
@@ -36,13 +36,13 @@ pub type Journals = Arc<dyn Journal>;
 /// An embedder.
 pub type Embedders = Arc<dyn Embedder>;
 
-/// What a backend is told when it is to be opened; it ignores what it does not need.
+/// The settings that a backend is opened with. A backend ignores those that it does not need.
 ///
 /// Opening twice with equal settings opens the same data: the second time is a restart or a second process. A store that
 /// lives in the process may return the same object again, from a map by `name`.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// The clock that everything which expires goes by.
+    /// The clock that decides when something expires.
     pub clock: Arc<dyn Clock>,
     /// A fresh name for the scenario's data: 33 ASCII letters and digits, the first a letter.
     ///
@@ -69,10 +69,10 @@ impl Setting {
     }
 }
 
-/// Opens a backend's store as a setting says.
+/// A function that opens a store of the backend with the given settings.
 pub type Opener<S> = Arc<dyn Fn(Setting) -> Boxed<'static, Result<S>> + Send + Sync>;
 
-/// Returns the opener that `open` is.
+/// Wraps an async function as an [`Opener`].
 pub fn opener<S, F, R>(open: F) -> Opener<S>
 where
     F: Fn(Setting) -> R + Send + Sync + 'static,
@@ -81,10 +81,10 @@ where
     Arc::new(move |setting| Box::pin(open(setting)))
 }
 
-/// Opens the store under test again, over the same data.
+/// A function that opens the store under test again, over the same data.
 pub type Open<S> = Arc<dyn Fn() -> Boxed<'static, Result<S>> + Send + Sync>;
 
-/// A store that can be asked how it is, and closed.
+/// A store, or several, that a scenario tests: it reports its health and can be closed.
 pub trait Subject: Clone + Send + Sync + 'static {
     /// Returns the store's health.
     fn health(&self) -> Boxed<'_, Result<Health>>;
@@ -141,40 +141,40 @@ impl Subject for Arc<dyn Embedder> {
     }
 }
 
-/// What a scenario is given.
+/// The environment of one scenario: the store under test, and everything around it.
 pub struct Bed<S> {
     /// The store under test.
     pub store: S,
     /// Opens it again, over the same data.
     pub open: Open<S>,
-    /// A tenant that nobody else uses.
+    /// A tenant that no other scenario uses.
     pub tenant: String,
-    /// The clock that the store goes by.
+    /// The clock that the store reads.
     pub clock: Arc<ManualClock>,
-    /// The durability that the store claims.
+    /// The durability that the store reports.
     pub durability: Durability,
-    /// What chance begins with; printed if the scenario fails.
+    /// The seed of everything random in the scenario. It is printed if the scenario fails.
     pub seed: u64,
-    /// How the store was opened.
+    /// The settings that the store was opened with.
     pub setting: Setting,
     opener: Opener<S>,
 }
 
 impl<S: Subject> Bed<S> {
-    /// Opens a store on a fresh setting and asks how it is.
+    /// Opens a store with fresh settings and reads its health.
     ///
     /// # Errors
-    /// Any that opening and asking give.
+    /// The error of opening the store or of reading its health.
     pub async fn make(open: &Opener<S>, seed: u64) -> Result<(Self, Health)> {
         let clock = Arc::new(ManualClock::default());
         let setting = Setting::new(clock.clone());
         Self::on(setting, clock, open.clone(), seed).await
     }
 
-    /// Makes a bed of its own beside this one, on a fresh setting that `change` has adjusted.
+    /// Makes a second bed with data of its own. `change` adjusts its fresh settings before the store is opened.
     ///
     /// # Errors
-    /// Any that opening and asking give.
+    /// The error of opening the store or of reading its health.
     pub async fn another(&self, change: impl FnOnce(&mut Setting)) -> Result<Self> {
         let mut setting = Setting::new(self.clock.clone());
         change(&mut setting);
@@ -192,18 +192,18 @@ impl<S: Subject> Bed<S> {
         Ok((bed, health))
     }
 
-    /// Opens the store once more beside the first, as another process would.
+    /// Opens the store a second time while the first stays open, as another process would.
     ///
     /// # Errors
-    /// Any that opening gives.
+    /// The error of opening the store.
     pub async fn reopen(&self) -> Result<S> {
         (self.open)().await
     }
 
-    /// Closes the store, then opens it again, as a restart does.
+    /// Drops the store, then opens it again, as a restart does.
     ///
     /// # Errors
-    /// Any that opening gives.
+    /// The error of opening the store.
     pub async fn restart(self) -> Result<Self> {
         let Self { store, open, tenant, clock, durability, seed, setting, opener } = self;
         drop(store);
@@ -216,7 +216,7 @@ impl<S> Bed<S> {
     /// Returns the scope of `subject` in the scenario's tenant.
     ///
     /// # Errors
-    /// `Invalid` if the name is.
+    /// `Invalid` if `subject` is no legal name.
     pub fn scope(&self, subject: &str) -> Result<Scope> {
         Scope::new(&self.tenant, subject)
     }

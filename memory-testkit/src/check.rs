@@ -1,4 +1,4 @@
-//! How scenarios fail: with what was wrong and where, without a panic.
+//! How a scenario fails: it returns a [`Failure`] with a text and a line, instead of panicking.
 
 use std::fmt;
 use std::panic::Location;
@@ -9,8 +9,8 @@ use memory_core::Error;
 /// What a scenario returns.
 pub type Scene = Result<(), Failure>;
 
-/// What a machine that has other things to do may add to the time of a call. A test says with it that a call ends; how soon
-/// it ends is measured in benches.
+/// The delay that a busy machine may add to a call. Tests use it to check that a call ends at all; how fast it is,
+/// benches measure.
 pub const SLACK: Duration = Duration::from_secs(5);
 
 /// Why a scenario failed, and the line of the scenario that says so.

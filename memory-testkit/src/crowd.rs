@@ -1,4 +1,4 @@
-//! Many tasks at once, and answers that may come late.
+//! Runs many tasks at once, and polls for answers that arrive late.
 
 use std::future::Future;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::{Failure, Scene};
 /// How long a probe may go on.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Runs the tasks at once, each of its own in the runtime; passes if all do, and stops them when one fails.
+/// Spawns all tasks and waits for them. Passes if all pass; when one fails, the others are stopped.
 pub(crate) async fn together<T: Future<Output = Scene> + Send + 'static>(tasks: impl IntoIterator<Item = T>) -> Scene {
     let mut tasks: JoinSet<Scene> = tasks.into_iter().collect();
     while let Some(ended) = tasks.join_next().await {
@@ -19,7 +19,7 @@ pub(crate) async fn together<T: Future<Output = Scene> + Send + 'static>(tasks: 
     Ok(())
 }
 
-/// Asks again and again until the answer passes: for what a dropped call may still be doing.
+/// Repeats a check until it passes: a dropped call may still be working in the background.
 pub(crate) async fn until<T: Future<Output = Scene>>(ask: impl Fn() -> T) -> Scene {
     let probe = async {
         loop {

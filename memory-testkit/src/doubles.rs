@@ -1,4 +1,4 @@
-//! Stand-ins for clocks, models and stores, for scenarios and for tests of the engine.
+//! Test doubles for clocks, models and stores.
 
 mod broken;
 mod clock;

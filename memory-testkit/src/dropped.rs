@@ -1,4 +1,4 @@
-//! Calls that are given up at a random moment.
+//! Drops calls at a random moment.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;

@@ -1,4 +1,4 @@
-//! What the environment says to a run: the one place that reads it.
+//! The environment variables of the kit. No other file reads them.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ fn number(name: &str) -> Option<u64> {
     text(name)?.parse().ok()
 }
 
-/// Returns `MEMORY_TEST_SEED`: what chance begins with in every scenario, instead of a number from its name.
+/// Returns `MEMORY_TEST_SEED`: the seed of every scenario. Without it, each scenario has a seed made from its name.
 pub(crate) fn seed() -> Option<u64> {
     number("MEMORY_TEST_SEED")
 }

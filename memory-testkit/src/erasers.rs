@@ -1,4 +1,5 @@
-//! What every store promises of two erasures of one owner at once: both end, and what the owner had is gone once.
+//! What every store promises for two erasures of one owner at once: both end, and everything is removed and counted
+//! once.
 //!
 //! Stores delete in steps. One that waited for the other to delete the same rows finds none of them, and has to look again
 //! before it takes that for the end: what it then forgot would be out of reach of every later erasure.
@@ -11,8 +12,10 @@ use memory_core::{Epoch, Scope};
 
 use crate::check::{Scene, equal};
 use crate::records::{Shelf, fact};
+use crate::text::build as text;
 use crate::upkeep::bury;
-use crate::{Bed, Records, Texts, Vectors, text, vectors};
+use crate::vectors::build as vectors;
+use crate::{Bed, Records, Texts, Vectors};
 
 scenarios!(TEXT: Texts = [two_erasures_at_once_remove_all_texts]);
 scenarios!(VECTORS: Vectors = [two_erasures_at_once_remove_all_vectors]);
@@ -26,26 +29,26 @@ const BATCH: usize = 1_000;
 
 async fn two_erasures_at_once_remove_all_texts(bed: Bed<Texts>) -> Scene {
     let (ada, second) = (bed.scope("ada")?, bed.reopen().await?);
-    let entries = (1..=ITEMS).map(|number| text::plain_entry(text::message(number), &["river"]));
+    let entries = (1..=ITEMS).map(|number| text::entry(text::message(number), &["river"]));
     let entries = entries.collect::<Result<Vec<_>, _>>()?;
     for part in entries.chunks(BATCH) {
         equal(bed.store.put(&ada, part, Visibility::AfterFlush).await?.len(), 0)?;
     }
     bed.store.flush().await?;
     erase_at_once(bed.store.clone(), second, &ada).await?;
-    equal(bed.store.search(&ada, &text::plain_query(&["river"])?).await?.hits.len(), 0)
+    equal(bed.store.search(&ada, &text::query(&["river"])?).await?.hits.len(), 0)
 }
 
 async fn two_erasures_at_once_remove_all_vectors(bed: Bed<Vectors>) -> Scene {
     let (ada, second) = (bed.scope("ada")?, bed.reopen().await?);
     let vector = |number: u64| (0..8).map(|axis| ((number * 7 + axis) % 13) as f32 + 1.0).collect();
-    let entries = (1..=ITEMS).map(|number| vectors::plain_entry(text::message(number), vec![vector(number)]));
+    let entries = (1..=ITEMS).map(|number| vectors::entry(text::message(number), vec![vector(number)]));
     for part in entries.collect::<Vec<_>>().chunks(BATCH) {
         equal(bed.store.put(&ada, part, Visibility::AfterFlush).await?.len(), 0)?;
     }
     bed.store.flush().await?;
     erase_at_once(bed.store.clone(), second, &ada).await?;
-    equal(bed.store.search(&ada, &vectors::plain_query(&bed.store, vector(1))).await?.len(), 0)
+    equal(bed.store.search(&ada, &vectors::query(&bed.store, vector(1))).await?.len(), 0)
 }
 
 async fn two_erasures_at_once_remove_all_records(bed: Bed<Records>) -> Scene {

@@ -1,4 +1,4 @@
-//! Tools that make a server or the way to it fail, on loopback, without any rights.
+//! Tools that let a server or the network to it fail. They work on loopback and need no privileges.
 
 mod http;
 mod proxy;

@@ -31,7 +31,7 @@ const TEXT: &str = include_str!("../fixtures/conversation.json");
 pub struct Question {
     /// Its id: `q01` and on.
     pub id: String,
-    /// Its words.
+    /// The text of the question.
     pub question: String,
     /// The labels of the messages that answer it.
     evidence: Vec<String>,

@@ -1,5 +1,5 @@
-//! What a whole memory forgets over the truth stores of a backend: a forget that was cut off anywhere is ended by the same
-//! call, nothing derived outlives its sources, and no receipt says otherwise.
+//! Forgetting through a whole memory over the truth stores of a backend: a forget that was interrupted anywhere is
+//! completed by the same call, nothing derived outlives its sources, and every receipt is true.
 //!
 //! A truth store that the suite was not given lives in the process, and so does the text index. Chance plays 100 rounds
 //! where the stores are volatile, else 30; `MEMORY_TEST_ROUNDS` sets another number.
@@ -19,7 +19,8 @@ pub fn table() -> Vec<Scenario<Stores>> {
     [rounds::TABLE, late::TABLE, outrun::TABLE, many::TABLE].concat()
 }
 
-/// Returns those for the truth stores that are given, and what opens them; none if there are none.
+/// Returns the scenarios for the truth stores that are given, and the openers of these stores. Without any, there are no
+/// scenarios.
 pub(crate) fn table_of(given: &Openers) -> (Vec<Scenario<Stores>>, Openers) {
     let truth = Openers { chat: given.chat.clone(), records: given.records.clone(), ..Openers::default() };
     let is_given = truth.chat.is_some() || truth.records.is_some();

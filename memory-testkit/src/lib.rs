@@ -9,6 +9,7 @@ mod bad_input;
 mod bed;
 pub mod bench;
 pub mod blackboard;
+mod boxed;
 pub mod cache;
 pub mod chat;
 mod closing;
@@ -44,9 +45,10 @@ pub mod vectors;
 pub use bed::{
     Bed, Boards, Caches, Chat, Embedders, Journals, Open, Opener, Records, Setting, Subject, Texts, Vectors, opener,
 };
+pub use boxed::Boxed;
 pub use check::{Failure, SLACK, Scene, equal};
 pub use environment::rounds;
 pub use program::printed;
-pub use scenario::{Boxed, Needs, Scenario};
+pub use scenario::{Needs, Scenario};
 pub use suite::{OFFICIAL_ONLY, OfficialOnly, Presence, Suite};
 pub use trial::{Outcome, Verdict, run_table};

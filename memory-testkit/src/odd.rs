@@ -1,10 +1,10 @@
-//! Odd content: every kind of block, every kind of value, texts that something has choked on.
+//! Unusual content: every kind of block, every kind of JSON value, and texts that have broken other software.
 
 use memory_core::message::{Form, Slot};
 use memory_core::{Block, ItemId, Message, MessageId, RecordId, Role, SessionId, Timestamp, Trust};
 use serde_json::{Map, Value, json};
 
-/// Returns texts that something has choked on.
+/// Returns texts that have broken other software.
 pub(crate) fn texts() -> Vec<String> {
     let mut texts: Vec<String> = [
         "",

@@ -1,4 +1,4 @@
-//! Programs under test, as a person runs them.
+//! Runs a program under test and returns its output.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use crate::check::Failure;
 /// Runs a program to its end and returns what it printed.
 ///
 /// # Errors
-/// What it said on stderr, if it did not succeed or printed what is no text.
+/// Its stderr, if it exits with an error or if its output is not UTF-8.
 #[track_caller]
 pub fn printed(command: &mut Command) -> Result<String, Failure> {
     let output = command.output().map_err(|error| Failure::new(error.to_string()))?;

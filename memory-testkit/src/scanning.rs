@@ -1,4 +1,4 @@
-//! What indexes promise of the list of an owner's items: it is by this list that they are compared with truth.
+//! What indexes promise for `scan`, which lists the items of an owner. Upkeep compares this list with truth.
 
 use async_trait::async_trait;
 use memory_core::store::text::{Deletion, TextStore, Visibility};
@@ -8,8 +8,9 @@ use memory_core::{Epoch, ItemId, Result, Scope, Version};
 use crate::bed::Subject;
 use crate::check::{Scene, equal};
 use crate::generate::{HOSTILE_NAMES, Random, deletion, session_deletion};
-use crate::text::{message, record, span};
-use crate::{Bed, Texts, Vectors, text, vectors};
+use crate::text::build::{self as text, message, record, span};
+use crate::vectors::build as vectors;
+use crate::{Bed, Texts, Vectors};
 
 scenarios!(TEXT: Texts, VECTORS: Vectors = [
     a_scan_lists_each_item_once_with_its_version,
@@ -37,7 +38,7 @@ impl Lists for Texts {
     async fn keep(&self, scope: &Scope, items: &[(ItemId, Version)]) -> Scene {
         let mut entries = Vec::with_capacity(items.len());
         for (item, version) in items {
-            let mut entry = text::plain_entry(item.clone(), &["river", "stone", "lamp"])?;
+            let mut entry = text::entry(item.clone(), &["river", "stone", "lamp"])?;
             (entry.version, entry.fields.session) = (*version, session_of(item)?);
             entries.push(entry);
         }
@@ -63,7 +64,7 @@ impl Lists for Vectors {
         let mut entries = Vec::with_capacity(items.len());
         for (item, version) in items {
             let pieces = (1..=3).map(|piece| vec![piece as f32; self.space().dimension]).collect();
-            let mut entry = vectors::plain_entry(item.clone(), pieces);
+            let mut entry = vectors::entry(item.clone(), pieces);
             (entry.version, entry.fields.session) = (*version, session_of(item)?);
             entries.push(entry);
         }

@@ -1,15 +1,10 @@
-//! Scenarios and their tables.
-
-use std::future::Future;
-use std::pin::Pin;
+//! Scenarios: each is an async function that tests one promise. The macro `scenarios!` lists those of a file.
 
 use crate::bed::Bed;
+use crate::boxed::Boxed;
 use crate::check::Scene;
 
-/// A future on the heap.
-pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-
-/// What a scenario needs beyond an open store; without it the scenario is shown as ignored.
+/// What a scenario needs beyond an open store. Where that is missing, the scenario is reported as ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
     /// Nothing.
@@ -18,13 +13,13 @@ pub enum Needs {
     Durability,
 }
 
-/// One promise: a name that says it, and the function that tries it.
+/// A test of one promise. Its name states the promise.
 pub struct Scenario<S> {
-    /// The function's name.
+    /// The name of the function.
     pub name: &'static str,
     /// What it needs.
     pub needs: Needs,
-    /// The function.
+    /// The function that tests the promise.
     pub run: fn(Bed<S>) -> Boxed<'static, Scene>,
 }
 

@@ -6,6 +6,7 @@
 
 mod answer;
 mod container;
+mod find;
 mod follow;
 mod missing;
 mod own;

@@ -1,4 +1,4 @@
-//! What every search promises of others in its task: it waits for none of them.
+//! What every search promises for other searches in its task: it does not wait for them, even if nobody polls them.
 //!
 //! A `select`, a timeout and a hedged call poll several futures in one task, and go on with one of them while the others
 //! still live. Whatever those hold, this one does not need it.
@@ -12,7 +12,9 @@ use futures_util::future::{MaybeDone, maybe_done};
 use memory_core::Result;
 
 use crate::check::{Failure, Scene, equal};
-use crate::{Bed, Texts, Vectors, text, vectors};
+use crate::text::build as text;
+use crate::vectors::build as vectors;
+use crate::{Bed, Texts, Vectors};
 
 scenarios!(TEXT: Texts = [a_search_of_words_ends_although_others_of_its_task_are_set_aside]);
 scenarios!(VECTORS: Vectors = [a_search_of_vectors_ends_although_others_of_its_task_are_set_aside]);
@@ -27,9 +29,9 @@ const MOST_POLLS: usize = 6;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 async fn a_search_of_words_ends_although_others_of_its_task_are_set_aside(bed: Bed<Texts>) -> Scene {
-    let (store, scope, query) = (&bed.store, bed.scope("ada")?, text::plain_query(&["tea"])?);
+    let (store, scope, query) = (&bed.store, bed.scope("ada")?, text::query(&["tea"])?);
     for number in 1..=MOST_POLLS {
-        let entry = text::plain_entry(text::message(number as u64), &["tea"])?;
+        let entry = text::entry(text::message(number as u64), &["tea"])?;
         text::put(store, &scope, &[entry]).await?;
         // First what was put is new to every search, then it is known.
         for _ in 0..2 {
@@ -42,9 +44,9 @@ async fn a_search_of_words_ends_although_others_of_its_task_are_set_aside(bed: B
 
 async fn a_search_of_vectors_ends_although_others_of_its_task_are_set_aside(bed: Bed<Vectors>) -> Scene {
     let (store, scope) = (&bed.store, bed.scope("ada")?);
-    let query = vectors::plain_query(store, vec![1.0; 8]);
+    let query = vectors::query(store, vec![1.0; 8]);
     for number in 1..=MOST_POLLS {
-        let entry = vectors::plain_entry(text::message(number as u64), vec![vec![1.0; 8]]);
+        let entry = vectors::entry(text::message(number as u64), vec![vec![1.0; 8]]);
         vectors::put(store, &scope, &[entry]).await?;
         for _ in 0..2 {
             let found = beside_others(number, || store.search(&scope, &query)).await?;

@@ -1,11 +1,10 @@
-//! A simulation: truth, its indexes, a cache, two upkeep processes and two writers, with everything that can befall the calls
-//! between them, in an order that one number decides.
+//! A simulation: truth, its indexes, a cache, two upkeep processes and two writers, with every fault that can happen to
+//! the calls between them, in an order that one seed determines.
 //!
-//! Every call of a store waits until the scheduler lets it through. It may carry it out late, twice or never, keep the
-//! answer back, and kill a process between two calls. In some plays a place is lost that holds an index, and in some a writer
-//! opens no index of vectors. There is one thread and no real time: the same seed always plays the
-//! same. When the writers are done the faults stop, upkeep runs until nothing is pending, and then everything must agree: see
-//! [`check`].
+//! Every call of a store waits until the scheduler lets it through. It may carry the call out late, twice or never,
+//! withhold the answer, and kill a process between two calls. In some plays an index loses its data; in some a writer
+//! opens no vector index. There is one thread and no real time, so a seed always plays the same way. When the writers
+//! are done the faults stop, upkeep runs until nothing is pending, and then everything must agree: see [`check`].
 //!
 //! ```
 //! use memory_testkit::simulation::{Ground, Plan, play};
@@ -16,14 +15,15 @@
 
 pub(crate) mod act;
 mod check;
-mod far;
 pub(crate) mod ledger;
 mod look;
-mod place;
 mod process;
+mod replaceable;
+pub(crate) mod script;
 pub(crate) mod site;
 mod story;
 mod wire;
+mod wired;
 mod world;
 mod writer;
 

@@ -1,9 +1,10 @@
-//! The tests of a backend as one list: the whole of its `tests/conformance.rs`.
+//! The conformance tests of a backend: all that its `tests/conformance.rs` runs.
 
 mod gaps;
 mod official;
 #[cfg(feature = "containers")]
 mod own;
+mod presence;
 mod stage;
 mod summary;
 #[cfg(test)]
@@ -21,31 +22,19 @@ use tokio::runtime::{Builder, Handle};
 use crate::bed::{
     Boards, Caches, Chat, Embedders, Journals, Opener, Records, Setting, Subject, Texts, Vectors, opener,
 };
+use crate::boxed::Boxed;
 use crate::isolation::{self, Openers};
-use crate::scenario::{Boxed, Scenario};
+use crate::scenario::Scenario;
 use crate::trial::{Played, Verdict, play};
 use crate::{blackboard, cache, chat, embedder, forgetting, journal, records, text, vectors};
 use gaps::Gap;
 pub use official::{OFFICIAL_ONLY, OfficialOnly};
+pub use presence::Presence;
 use stage::{Need, Stage};
 use summary::Summary;
 
 /// How long tasks may take to end after the last scenario.
 const GRACE: Duration = Duration::from_secs(5);
-
-/// Whether the server that a suite needs was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Presence {
-    /// It was.
-    Found,
-    /// It was not: the scenarios are ignored, or fail where the server is required.
-    Absent {
-        /// Why, one clause without secrets.
-        reason: String,
-        /// Whether that is a failure.
-        required: bool,
-    },
-}
 
 /// The scenarios of a backend.
 ///
@@ -65,7 +54,7 @@ pub enum Presence {
 /// ```
 pub struct Suite {
     name: &'static str,
-    plans: Vec<Plan>,
+    plans: Vec<PlannedTest>,
     given: Openers,
     gaps: Vec<Gap>,
     official_only: &'static [OfficialOnly],
@@ -77,7 +66,7 @@ pub struct Suite {
 type Play = Box<dyn FnOnce(&Stage) -> Boxed<'static, Played> + Send>;
 
 /// A scenario with the store it is to be played on, or a test of the backend's own.
-struct Plan {
+struct PlannedTest {
     name: String,
     need: Need,
     play: Play,
@@ -151,14 +140,14 @@ impl Suite {
         self
     }
 
-    /// Says whether the server was found; it is taken as found if nothing is said.
+    /// Sets whether the server of the backend was found. Default found.
     #[must_use]
     pub fn present(mut self, presence: Presence) -> Self {
         self.stage.presence = presence;
         self
     }
 
-    /// Plays the scenarios that the arguments of the process ask for (those of `cargo test`), and tells the result.
+    /// Runs the scenarios that the arguments of the process select, as `cargo test` does, and prints the result.
     ///
     /// One runtime serves the whole process: pools and connection managers die with the runtime that made them.
     pub fn run(self) -> ExitCode {
@@ -187,7 +176,7 @@ impl Suite {
     fn plan<S: Subject>(mut self, group: &'static str, table: &[Scenario<S>], open: &Opener<S>) -> Self {
         for scenario in table.iter().copied() {
             let open = open.clone();
-            self.plans.push(Plan {
+            self.plans.push(PlannedTest {
                 name: format!("{group}::{}", scenario.name),
                 need: Need::Server,
                 play: Box::new(move |_| Box::pin(play(scenario, open))),
@@ -221,7 +210,7 @@ impl Suite {
         let Self { name: suite, plans, gaps, official_only, stage, url, given: _ } =
             self.with_forgetting().with_isolation();
         let mut trials = unknown(suite, &plans, &gaps, official_only);
-        for Plan { name, need, play } in plans {
+        for PlannedTest { name, need, play } in plans {
             let gap = gaps.iter().find(|gap| gap.scenario == name).copied();
             let only = official::reason(official_only, suite, &name);
             let (runtime, summary, stage, url) = (runtime.clone(), summary.clone(), stage.clone(), url.clone());
@@ -245,7 +234,7 @@ impl Suite {
 }
 
 /// Returns a failure for every gap and every line of the table of official servers that is no scenario.
-fn unknown(suite: &'static str, plans: &[Plan], gaps: &[Gap], official_only: &[OfficialOnly]) -> Vec<Trial> {
+fn unknown(suite: &'static str, plans: &[PlannedTest], gaps: &[Gap], official_only: &[OfficialOnly]) -> Vec<Trial> {
     let group = |name: &str| name.split("::").next().unwrap_or_default().to_owned();
     let planned = |scenario: &str| plans.iter().any(|plan| group(&plan.name) == group(scenario));
     let only = official_only.iter().filter(|only| only.suite == suite && planned(only.scenario));

@@ -1,6 +1,6 @@
 //! What text stores promise.
 
-mod build;
+pub(crate) mod build;
 mod delete;
 mod erase;
 mod evidence;
@@ -9,15 +9,11 @@ mod hostile;
 mod incarnation;
 mod languages;
 mod lasting;
-mod model;
+pub(crate) mod model;
 mod order;
 mod owners;
 mod put;
 mod search;
-
-pub(crate) use build::{entry as plain_entry, put, query as plain_query};
-pub(crate) use build::{message, plain_fields, record, revision, span, terms};
-pub(crate) use model::{TextModel, falls};
 
 use crate::{Scenario, Texts, closing, erasers, filters, scanning, set_aside};
 

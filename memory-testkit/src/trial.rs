@@ -31,13 +31,13 @@ const AT_ONCE: usize = 8;
 pub enum Verdict {
     /// The promise holds.
     Passed,
-    /// It does not; the text says what was found where, and the seed.
+    /// The promise is broken. The text says what was found, where, and with which seed.
     Failed(String),
-    /// It was not tried, for this reason.
+    /// The scenario was not played, for this reason.
     Ignored(String),
 }
 
-/// How a scenario ended, and the server it was played on if one answered.
+/// The verdict on a scenario, and the health of its store if that could be read.
 pub(crate) type Played = (Verdict, Option<Health>);
 
 /// How a scenario of a table ended.

@@ -1,20 +1,17 @@
 //! What vector stores promise.
 
-mod build;
+pub(crate) mod build;
 mod delete;
 mod erase;
 mod hostile;
 mod incarnation;
 mod lasting;
-mod model;
+pub(crate) mod model;
 mod nearest;
 mod owners;
 mod put;
 mod rejected;
 mod search;
-
-pub(crate) use build::{entry as plain_entry, put, query as plain_query};
-pub(crate) use model::VectorModel;
 
 use crate::{Scenario, Vectors, closing, erasers, filters, scanning, set_aside};
 

@@ -1,4 +1,4 @@
-//! The kinds of places where a memory can live. Each is a file beside this one and a line in [`KINDS`].
+//! The backends that a URL can name. Each has a file beside this one and a line in [`KINDS`].
 
 mod elastic;
 mod kind;
@@ -25,7 +25,7 @@ use url::{file, split};
 
 static KINDS: [Kind; 6] = [process::KIND, sqlite::KIND, postgres::KIND, redis::KIND, qdrant::KIND, elastic::KIND];
 
-/// A kind of place where a memory can live: this process, a file, or one of the servers.
+/// A backend that a URL can name: the memory of this process, an SQLite file, or a kind of server.
 #[derive(Clone, Copy)]
 pub struct Backend(&'static Kind);
 
@@ -36,10 +36,10 @@ impl fmt::Debug for Backend {
 }
 
 impl Backend {
-    /// Returns the backend that `url` names. Its kind may be written in any case.
+    /// Returns the backend that `url` names. The scheme of the URL may be in upper or lower case.
     ///
     /// # Errors
-    /// `Unsupported` if there is none of its kind; `Invalid` for SQLite without a path.
+    /// `Unsupported` if no backend has this scheme; `Invalid` for SQLite without a path.
     pub fn of(url: &str) -> Result<Self> {
         let url = url.trim();
         let (scheme, rest) = match split(url) {
@@ -63,32 +63,32 @@ impl Backend {
         (backend.name() == sqlite::KIND.name).then(|| file(url).ok()).flatten()
     }
 
-    /// Returns its name, which is that of its feature.
+    /// Returns its name, which is also the name of its cargo feature.
     pub fn name(self) -> &'static str {
         self.0.name
     }
 
-    /// Returns whether its feature is on.
+    /// Returns whether its cargo feature is enabled.
     pub fn is_built_in(self) -> bool {
         self.0.open.is_some()
     }
 
-    /// Returns whether conversations can be kept in it.
+    /// Returns whether it can hold conversations.
     pub fn holds_truth(self) -> bool {
         self.0.holds.truth
     }
 
-    /// Returns whether records can be kept in it, too.
+    /// Returns whether it can hold records.
     pub fn holds_records(self) -> bool {
         self.0.holds.records
     }
 
-    /// Returns whether an index of words can be kept in it.
+    /// Returns whether it can hold a text index, for search by words.
     pub fn holds_text(self) -> bool {
         self.0.holds.text
     }
 
-    /// Returns whether an index of meaning can be kept in it.
+    /// Returns whether it can hold a vector index, for search by meaning.
     pub fn holds_vectors(self) -> bool {
         self.0.holds.vectors
     }

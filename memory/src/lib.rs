@@ -17,9 +17,13 @@
 #![doc = include_str!("../README.md")]
 
 mod backend;
+#[cfg(feature = "transfer")]
+pub mod import;
 mod open;
 pub mod prelude;
 mod settings;
+#[cfg(feature = "transfer")]
+pub mod transfer;
 
 pub use backend::Backend;
 pub use memory_core::engine::*;

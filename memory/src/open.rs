@@ -1,4 +1,4 @@
-//! Opening a memory by its URL.
+//! Opening a memory by its URL or by settings.
 
 use std::sync::Arc;
 
@@ -38,6 +38,18 @@ pub async fn open(url: &str) -> Result<MemoryBuilder> {
 /// As [`open`].
 pub async fn open_with(url: &str, embedder: Arc<dyn Embedder>) -> Result<MemoryBuilder> {
     Settings::new(url).with_embedder(embedder).open().await
+}
+
+impl Settings {
+    /// Opens the stores and returns a memory over them, ready to be adjusted and built.
+    ///
+    /// A server of an index or a cache may be away: [`Settings::connect`].
+    ///
+    /// # Errors
+    /// As [`crate::open`]; `Unsupported` where a backend cannot hold a part; `Invalid` for vectors without an embedder.
+    pub async fn open(self) -> Result<MemoryBuilder> {
+        Ok(over(self.connect().await?))
+    }
 }
 
 /// Begins a memory over open stores. It counts exactly, where exact counts are built in: the feature `tiktoken`.

@@ -1,7 +1,7 @@
-//! What most programs call, to be imported at once: `use memory::prelude::*;`.
+//! The names that most programs use, in one import: `use memory::prelude::*;`.
 //!
-//! No name here is one of the standard library's prelude, and none is a module: nothing of yours is hidden by it. Results are
-//! [`memory::Result`](crate::Result), errors [`memory::Error`](crate::Error).
+//! It hides nothing: it holds no name of the standard library's prelude, and no module. Name results and errors by their paths:
+//! [`memory::Result`](crate::Result) and [`memory::Error`](crate::Error).
 //!
 //! ```
 //! use memory::prelude::*;

@@ -1,4 +1,4 @@
-//! Which stores a memory is made of, as values; [`Settings::open`] does the I/O.
+//! [`Settings`]: where each part of a memory is stored.
 
 #[cfg(test)]
 mod tests;
@@ -7,13 +7,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use memory_core::analysis::Analysis;
-use memory_core::engine::MemoryBuilder;
 use memory_core::model::Embedder;
 use memory_core::secrets::without_secrets;
 use memory_core::{Error, Result, Stores};
 
 use crate::backend::{Backend, Wanted, normal, open};
-use crate::open::over;
 
 /// The variables that [`Settings::from_env`] reads.
 const TRUTH: &str = "MEMORY_URL";
@@ -21,7 +19,7 @@ const TEXT: &str = "MEMORY_TEXT_URL";
 const VECTORS: &str = "MEMORY_VECTORS_URL";
 const CACHE: &str = "MEMORY_CACHE_URL";
 
-/// Where each part of a memory lives.
+/// Where each part of a memory is stored.
 ///
 /// ```no_run
 /// # async fn example(embedder: std::sync::Arc<dyn memory::model::Embedder>) -> memory::Result<()> {
@@ -79,7 +77,7 @@ impl fmt::Debug for Settings {
 }
 
 impl Settings {
-    /// Keeps the truth, and everything else that it can, at `url`.
+    /// Stores truth at `url`, and every other part that the backend of `url` can hold.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             truth: normal(&url.into()),
@@ -109,7 +107,7 @@ impl Settings {
         Ok(Self::new(truth).or_env())
     }
 
-    /// Takes from the environment where text, vectors and cache are, as far as nothing was said of them.
+    /// Takes the URLs of text, vectors and cache from the environment, where none was set.
     #[must_use]
     pub fn or_env(self) -> Self {
         self.or_values(variable)
@@ -123,21 +121,21 @@ impl Settings {
         self
     }
 
-    /// Sets where the index of words is.
+    /// Sets the URL of the text index.
     #[must_use]
     pub fn with_text(mut self, url: impl Into<String>) -> Self {
         self.text = Some(normal(&url.into()));
         self
     }
 
-    /// Sets where the index of meaning is. Needs an embedder.
+    /// Sets the URL of the vector index. It needs an embedder.
     #[must_use]
     pub fn with_vectors(mut self, url: impl Into<String>) -> Self {
         self.vectors = Some(normal(&url.into()));
         self
     }
 
-    /// Sets where the cache is. Default none.
+    /// Sets the URL of the cache. Default none.
     #[must_use]
     pub fn with_cache(mut self, url: impl Into<String>) -> Self {
         self.cache = Some(normal(&url.into()));
@@ -149,16 +147,6 @@ impl Settings {
     pub fn with_embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
         self.embedder = Some(embedder);
         self
-    }
-
-    /// Opens the stores and returns a memory over them, ready to be adjusted and built.
-    ///
-    /// A server of an index or a cache may be away: [`Settings::connect`].
-    ///
-    /// # Errors
-    /// As [`crate::open`]; `Unsupported` where a backend cannot hold a part; `Invalid` for vectors without an embedder.
-    pub async fn open(self) -> Result<MemoryBuilder> {
-        Ok(over(self.connect().await?))
     }
 
     /// Opens the stores, without a memory over them.

@@ -1,4 +1,4 @@
-//! `memory chat`: a conversation line by line, with the context that each line would be sent in.
+//! `memory chat`: stores a conversation line by line, and shows the context that a model would be sent for each line.
 
 use std::io::{self, BufRead, IsTerminal, stdin};
 
@@ -7,11 +7,13 @@ use memory::{Memory, Message, MessageId, Remember, Role, Scoped, Search, Session
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{Receiver, channel};
 
-use super::{Call, context, forget, search};
+use super::call::Call;
+use crate::assemble::{assemble, limit};
 use crate::cli::{Bounds, Chat};
 use crate::failure::{Failure, Outcome};
+use crate::forgetting::forget_ids;
 use crate::output::{Output, say};
-use crate::{upkeep, words};
+use crate::{forgetting, upkeep, words};
 
 const HELP: &str = "A line is stored as what you say, and the context that a model would get is shown. \
 Answering comes with the providers; until then /assistant stores an answer.
@@ -24,7 +26,7 @@ Answering comes with the providers; until then /assistant stores an answer.
 /help, /quit";
 
 /// What the commands of a chat work on.
-struct Room<'a> {
+struct Conversation<'a> {
     memory: &'a Memory,
     scoped: &'a Scoped,
     session: Session,
@@ -35,7 +37,7 @@ struct Room<'a> {
 /// Takes lines until the end of stdin, or `/quit`.
 pub(crate) async fn run(call: &Call, args: &Chat, output: &mut Output) -> Result<Outcome, Failure> {
     let session = call.session()?;
-    let (memory, scoped) = call.open_for(Some(context::limit(&args.bounds))).await?;
+    let (memory, scoped) = call.open_for(Some(limit(&args.bounds))).await?;
     let is_terminal = stdin().is_terminal();
     // Who types has seen it; a script has the exit code.
     let refused = if is_terminal { Outcome::Done } else { Outcome::Partial };
@@ -43,7 +45,7 @@ pub(crate) async fn run(call: &Call, args: &Chat, output: &mut Output) -> Result
         help();
     }
     let bounds = &args.bounds;
-    let mut room = Room { memory: &memory, scoped: &scoped, session: scoped.session(&session), bounds, output };
+    let mut room = Conversation { memory: &memory, scoped: &scoped, session: scoped.session(&session), bounds, output };
     let mut lines = lines()?;
     let mut stop = std::pin::pin!(tokio::signal::ctrl_c());
     let mut outcome = Outcome::Done;
@@ -97,11 +99,11 @@ fn lines() -> Result<Receiver<io::Result<Vec<u8>>>, Failure> {
         }
     };
     let reader = std::thread::Builder::new().name("reader".to_owned()).spawn(work);
-    reader.map_err(|error| Failure::Inner(format!("no thread can be started: {error}")))?;
+    reader.map_err(|error| Failure::no_thread(&error))?;
     Ok(lines)
 }
 
-impl Room<'_> {
+impl Conversation<'_> {
     async fn turn(&mut self, line: &str) -> Result<(), Failure> {
         let (command, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
@@ -136,15 +138,15 @@ impl Room<'_> {
     }
 
     async fn context(&mut self, query: &str) -> Result<(), Failure> {
-        let context = context::assemble(&self.session, query, self.bounds).await?;
-        let mut value = context::as_json(&context);
+        let context = assemble(&self.session, query, self.bounds).await?;
+        let mut value = words::context_json(&context);
         if let Value::Object(members) = &mut value {
             members.insert("event".to_owned(), json!("context"));
         }
         if self.output.is_json() {
             return Ok(self.output.json(&value)?);
         }
-        context::in_words(&context, self.output)
+        words::write_context(&context, self.output)
     }
 
     async fn search(&mut self, query: &str) -> Result<(), Failure> {
@@ -153,7 +155,7 @@ impl Room<'_> {
             let hits: Vec<Value> = found.hits.iter().map(words::hit_json).collect();
             return Ok(self.output.json(&json!({ "event": "found", "hits": hits }))?);
         }
-        search::in_words(&found, true, self.output)
+        words::write_found(&found, true, self.output)
     }
 
     async fn remember(&mut self, text: &str) -> Result<(), Failure> {
@@ -165,8 +167,8 @@ impl Room<'_> {
 
     async fn forget(&mut self, id: &str) -> Result<(), Failure> {
         let id: MessageId = id.parse().map_err(|_| Failure::Usage("/forget takes the id of one item".to_owned()))?;
-        let (receipt, _) = forget::forget_ids(self.scoped, &[id]).await?;
-        forget::write(&receipt, self.output)
+        let (receipt, _) = forget_ids(self.scoped, &[id]).await?;
+        forgetting::write(&receipt, self.output)
     }
 
     async fn purge(&mut self) -> Result<(), Failure> {
@@ -174,7 +176,7 @@ impl Room<'_> {
         let receipt = self.scoped.forget(&What::Session(id.clone())).await?;
         // The old handle belongs to the conversation that is gone.
         self.session = self.scoped.session(&id);
-        forget::write(&receipt, self.output)
+        forgetting::write(&receipt, self.output)
     }
 
     fn tell(&mut self, value: &Value, words: impl FnOnce() -> Vec<String>) -> Result<(), Failure> {

@@ -1,15 +1,15 @@
-//! `memory demo`: the whole of it on a sample conversation.
+//! `memory demo`: imports a sample conversation, asks it questions and shows two contexts.
 
 use std::io::Cursor;
 
 use memory::engine::Hit;
+use memory::import::{Format, Import, Source};
 use memory::{Content, Memory, Scope, Scoped, Search, SessionId};
 use serde_json::{Value, json};
 
-use super::{Call, context};
+use super::call::Call;
 use crate::config::Database;
 use crate::failure::{Failure, Outcome};
-use crate::import::{self, Format, Importer, Reading, Source};
 use crate::output::{Output, brief};
 use crate::sample::{self, Questions, Situation};
 use crate::{upkeep, words};
@@ -47,26 +47,12 @@ pub(crate) async fn run(call: &Call, output: &mut Output) -> Result<Outcome, Fai
 
 /// Loads the sample, and returns how many messages were added and how many were there.
 async fn load(memory: &Memory, scoped: &Scoped) -> Result<(u64, u64), Failure> {
-    let (sink, mut items) = import::queue(1 << 10);
-    let source = Source {
-        format: Some(Format::Openai),
-        session: "sample".to_owned(),
-        stem: "sample".to_owned(),
-        now: memory.now(),
-        owner: (TENANT.to_owned(), SUBJECT.to_owned()),
-        trusts_roles: true,
-        reading: Reading::default(),
-    };
-    let reader = std::thread::spawn(move || import::read(Cursor::new(sample::MESSAGES), &source, &sink));
-    let mut importer = Importer::new(scoped.clone());
-    while let Some(item) = items.next().await {
-        if importer.take(item) {
-            importer.write().await?;
-        }
-    }
-    importer.write().await?;
-    let tally = importer.into_tally();
-    if !matches!(reader.join(), Ok(Ok(()))) || tally.rejected > 0 {
+    let source = Source::new(scoped.scope(), "sample", memory.now()).with_format(Format::Openai).trusting_roles();
+    let input = Cursor::new(sample::MESSAGES);
+    let mut import = Import::begin(scoped.clone(), input, source).map_err(|error| Failure::no_thread(&error))?;
+    while import.step().await?.is_some() {}
+    let tally = import.finish();
+    if tally.rejected > 0 {
         return Err(Failure::Inner("the sample is damaged".to_owned()));
     }
     upkeep::after(memory).await;
@@ -116,7 +102,7 @@ async fn show(scoped: &Scoped, questions: &Questions, output: &mut Output) -> Re
     for Situation { session, query, budget } in &questions.context {
         let found = scoped.session(&SessionId::new(session)?).context(query, *budget).await?;
         if output.is_json() {
-            let mut value = context::as_json(&found);
+            let mut value = words::context_json(&found);
             if let Value::Object(members) = &mut value {
                 members.insert("session".to_owned(), json!(session));
                 members.insert("query".to_owned(), json!(query));
@@ -127,7 +113,7 @@ async fn show(scoped: &Scoped, questions: &Questions, output: &mut Output) -> Re
         }
         output.line("")?;
         output.line(&format!("== What a model is sent in {session} for {budget} tokens"))?;
-        context::in_words(&found, output)?;
+        words::write_context(&found, output)?;
     }
     Ok(contexts)
 }

@@ -1,4 +1,4 @@
-//! `memory eval`: how well recall finds the evidence of questions, on sets that the field knows.
+//! `memory eval`: measures recall on published sets of questions with known evidence.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -8,10 +8,10 @@ use memory::model::Embedder;
 use memory::secrets::without_secrets;
 use memory::{Field, Filter, Memory, MessageId, Settings, WindowConfig};
 
-use super::Call;
+use super::call::Call;
 use crate::cli::Eval;
 use crate::embedding::{self, Embedding};
-use crate::eval::{self, Kind, Leg, Memo, Set, Vectors};
+use crate::eval::{self, CachingEmbedder, Leg, Set, SetKind, Vectors};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 
@@ -22,8 +22,8 @@ const TENANT: &str = "memory-eval";
 pub(crate) async fn run(call: &Call, args: &Eval, output: &mut Output) -> Result<Outcome, Failure> {
     let (path, kind) = (args.path.clone(), args.set);
     let set = tokio::task::spawn_blocking(move || match (kind, path) {
-        (Kind::Sample, None) => Set::sample(),
-        (Kind::Sample, Some(_)) => Err(Failure::Usage("the sample is in the program: give no file".to_owned())),
+        (SetKind::Sample, None) => Set::sample(),
+        (SetKind::Sample, Some(_)) => Err(Failure::Usage("the sample is in the program: give no file".to_owned())),
         (kind, Some(path)) => Set::read(kind, open(&path)?),
         (_, None) => Err(Failure::Usage("the set is not in the program: give its file".to_owned())),
     });
@@ -31,7 +31,7 @@ pub(crate) async fn run(call: &Call, args: &Eval, output: &mut Output) -> Result
     let embedder = embedder(call, args, &set)?;
     let legs = legs(&args.legs, embedder.is_some())?;
     // The prepared vectors of this set are of what users say.
-    let users_alone = args.vectors.is_some() && kind == Kind::Longmemeval;
+    let users_alone = args.vectors.is_some() && kind == SetKind::Longmemeval;
     let memory = build(call, embedder, users_alone).await?;
     let tables = eval::run(&memory, &tenant(call), &set, &legs).await?;
     let mut notes = set.notes;
@@ -60,7 +60,7 @@ fn embedder(call: &Call, args: &Eval, set: &Set) -> Result<Option<Arc<dyn Embedd
     match (&args.vectors, wished) {
         (Some(_), Some(_)) => Err(Failure::Usage("give vectors or an embedder, not both".to_owned())),
         (Some(file), None) => Ok(Some(Arc::new(Vectors::read(file, set)?))),
-        (None, Some(_)) => Ok(embedding::embedder(wished)?.map(|inner| Arc::new(Memo::new(inner)) as _)),
+        (None, Some(_)) => Ok(embedding::embedder(wished)?.map(|inner| Arc::new(CachingEmbedder::new(inner)) as _)),
         (None, None) => Ok(None),
     }
 }

@@ -1,9 +1,11 @@
 //! `memory export`: everything of the owner as JSON lines on stdout.
 
-use super::{Call, sessions};
+use memory::transfer::export;
+
+use super::call::Call;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
-use crate::{export, upkeep};
+use crate::{sessions, upkeep};
 
 /// Writes the export.
 pub(crate) async fn run(call: &Call, output: &mut Output) -> Result<Outcome, Failure> {
@@ -15,7 +17,7 @@ pub(crate) async fn run(call: &Call, output: &mut Output) -> Result<Outcome, Fai
         // An export of nothing would pass for a copy.
         return Err(Failure::Usage(sessions::no_such(&scoped, session).await?));
     }
-    export::write(&scoped, only.as_ref(), output).await?;
+    export(&scoped, only.as_ref(), output.lines()).await?;
     output.flush()?;
     upkeep::after(&memory).await;
     Ok(Outcome::Done)

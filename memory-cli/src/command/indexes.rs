@@ -1,10 +1,10 @@
-//! `memory reindex`: everything is put into the indexes again. `memory retire`: an index that is not used any more goes.
+//! `memory reindex` indexes everything again. `memory retire` removes an index that is no longer used.
 
 use memory::Memory;
 use memory::store::upkeep::IndexName;
 use serde_json::json;
 
-use super::Call;
+use super::call::Call;
 use crate::cli::{Reindex, Retire};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;

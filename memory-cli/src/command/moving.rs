@@ -1,28 +1,20 @@
 //! `memory move`: copies owners from one database into another, with checksums.
 
-mod copy;
-mod extra;
 mod report;
-mod sum;
-
-use std::sync::Arc;
 
 use memory::engine::IndexStatus;
-use memory::layer::{CacheLayer, CachePolicy};
+use memory::transfer::{self, Moved};
 use memory::{Memory, Scope, Stores};
 
-use super::Call;
+use super::call::Call;
 use crate::cli::Move;
 use crate::config::Database;
 use crate::failure::{Failure, Outcome};
-use crate::import::Progress;
 use crate::output::Output;
+use crate::progress::Progress;
 use crate::upkeep;
 
-use copy::Copy;
 use report::Total;
-
-const OWNERS: usize = 500;
 
 /// Copies what the command line asks for. Safe to run again, also after a kill: what is there already stays.
 pub(crate) async fn run(call: &Call, args: &Move, output: &mut Output) -> Result<Outcome, Failure> {
@@ -35,25 +27,25 @@ pub(crate) async fn run(call: &Call, args: &Move, output: &mut Output) -> Result
     let source = from.connect().await?;
     let owners = match one {
         Some(owner) => vec![owner],
-        None => owners(&source).await?,
+        None => transfer::owners(&source).await?,
     };
-    let mut target = to.connect().await?;
-    let has_records = target.records.is_some() && !args.conversations;
-    if !has_records && !args.conversations {
+    let target = to.connect().await?;
+    if target.records.is_none() && !args.conversations {
         refuse_records(&source, &to, &owners).await?;
     }
     let memory = call.hold(Database::build(target.clone(), None).await?).await;
-    if let Some(cache) = &target.cache {
-        // What a cache holds of the target is taken back by every change.
-        let layer = CacheLayer::new(Arc::clone(cache), CachePolicy::default());
-        target.chat = target.chat.map(|chat| layer.chat(chat));
-        target.records = target.records.map(|records| layer.records(records));
-    }
     let progress = Progress::new(args.progress, None);
-    let mut copy = Copy::new(&source, &target, has_records, &progress).mirroring(args.mirror);
-    let mut total = Total::new(&from, &to, has_records);
+    let committed = |items| progress.committed(items, 0);
+    let mut job = transfer::Move::new(&source, target).watched(&committed);
+    if args.conversations {
+        job = job.conversations_alone();
+    }
+    if args.mirror {
+        job = job.mirroring();
+    }
+    let mut total = Total::new(&from, &to, job.has_records());
     for owner in &owners {
-        let moved = copy.owner(owner).await?;
+        let moved = job.owner(owner).await?;
         total.add(&moved);
         output_owner(output, &progress, owner, &moved)?;
     }
@@ -64,37 +56,20 @@ pub(crate) async fn run(call: &Call, args: &Move, output: &mut Output) -> Result
     Ok(if total.is_whole() { Outcome::Done } else { Outcome::Partial })
 }
 
-fn output_owner(output: &mut Output, progress: &Progress, owner: &Scope, moved: &report::Moved) -> Result<(), Failure> {
+fn output_owner(output: &mut Output, progress: &Progress, owner: &Scope, moved: &Moved) -> Result<(), Failure> {
+    if moved.uses_differ {
+        progress.say("warning: some records were used in one database alone; their counts differ");
+    }
     for problem in &moved.problems {
-        progress.say(&format!("warning: {} of {}: {problem}", owner.subject(), owner.tenant()));
+        progress.say(&format!("warning: {} of {}: {}", owner.subject(), owner.tenant(), report::problem(problem)));
     }
-    moved.tell(owner, output)
-}
-
-/// Returns every owner of the database, those of records among them.
-async fn owners(source: &Stores) -> Result<Vec<Scope>, Failure> {
-    let records = source.records.as_ref().map(|records| records.upkeep());
-    let mut owners = Vec::new();
-    for upkeep in std::iter::once(source.chat()?.upkeep()).chain(records) {
-        let mut after: Option<Scope> = None;
-        loop {
-            let page = upkeep.owners(after.as_ref(), OWNERS).await?;
-            let Some(last) = page.last() else { break };
-            after = Some(last.clone());
-            owners.extend(page);
-        }
-    }
-    owners.sort();
-    owners.dedup();
-    Ok(owners)
+    report::tell(moved, owner, output)
 }
 
 /// Refuses, before anything is written, to leave records behind unless that was asked for.
 async fn refuse_records(source: &Stores, to: &Database, owners: &[Scope]) -> Result<(), Failure> {
-    let Some(records) = &source.records else { return Ok(()) };
     for owner in owners {
-        let some = records.store().scan(owner, &memory::Filter::All, None, 1).await?;
-        if !some.is_empty() {
+        if transfer::holds_records(source, owner).await? {
             let to = to.shown();
             let what = format!("{to} holds conversations alone: --conversations leaves the records behind");
             return Err(Failure::Usage(what));

@@ -1,8 +1,8 @@
-//! `memory remember`: a record for the long term.
+//! `memory remember`: stores a fact, preference or other record.
 
 use memory::engine::{Addition, NotTaken, Remembered, Why};
 
-use super::Call;
+use super::call::Call;
 use crate::cli::Remember;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;

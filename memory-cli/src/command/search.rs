@@ -1,14 +1,13 @@
 //! `memory search`: messages and records by their words.
 
-use memory::engine::Found;
 use memory::{Field, Filter};
 use serde_json::{Value, json};
 
-use super::{Call, sessions};
+use super::call::Call;
 use crate::cli::Search;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
-use crate::{upkeep, words};
+use crate::{sessions, upkeep, words};
 
 /// Shows what is found.
 pub(crate) async fn run(call: &Call, args: &Search, output: &mut Output) -> Result<Outcome, Failure> {
@@ -24,7 +23,7 @@ pub(crate) async fn run(call: &Call, args: &Search, output: &mut Output) -> Resu
         }
         output.json(&value)?;
     } else {
-        in_words(&found, args.explain, output)?;
+        words::write_found(&found, args.explain, output)?;
     }
     output.flush()?;
     if let Some(session) = call.named_session()?.filter(|_| found.hits.is_empty()) {
@@ -49,36 +48,4 @@ fn request(call: &Call, args: &Search) -> Result<memory::Search, Failure> {
         search = search.as_of(at);
     }
     Ok(search)
-}
-
-/// Writes hits for people.
-pub(crate) fn in_words(found: &Found, explain: bool, output: &mut Output) -> Result<(), Failure> {
-    for (place, hit) in (1..).zip(&found.hits) {
-        for line in words::hit(place, hit, explain) {
-            output.line(&line)?;
-        }
-    }
-    if found.hits.is_empty() {
-        output.line("nothing found")?;
-    }
-    let receipt = &found.receipt;
-    if explain {
-        let (by_words, by_meaning) = (receipt.text_candidates, receipt.vector_candidates);
-        let took = words::millis(receipt.took_micros);
-        output.line(&format!("sought     {}", receipt.terms.join(" ")))?;
-        if let Some(speaker) = &receipt.speaker {
-            output.line(&format!("said by    {speaker}"))?;
-        }
-        if !receipt.times.is_empty() {
-            output.line(&format!("said in    {}", receipt.times.join(", ")))?;
-        }
-        output.line(&format!("candidates {by_words} by words, {by_meaning} by meaning; took {took}"))?;
-        if receipt.dropped_at_hydration > 0 {
-            output.line(&format!("dropped    {} whose content is gone", receipt.dropped_at_hydration))?;
-        }
-    }
-    for line in words::troubles(receipt) {
-        output.line(&line)?;
-    }
-    Ok(())
 }

@@ -5,17 +5,17 @@ use memory::store::Health;
 use memory::{Filter, Memory, RecordId, Scope, Scoped};
 use serde_json::{Value, json};
 
-use super::{Call, sessions};
+use super::call::Call;
 use crate::config::{Database, size};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
-use crate::upkeep;
+use crate::{sessions, upkeep};
 
 const PAGE: usize = 1_000;
 
 /// What an owner has.
 #[derive(Debug)]
-struct Owned {
+struct OwnerStats {
     sessions: usize,
     messages: u64,
     window_tokens: u64,
@@ -62,7 +62,7 @@ fn schema(database: &Database) -> Option<usize> {
     database.file.as_ref().map(|_| version)
 }
 
-async fn count(scoped: &Scoped) -> Result<Owned, Failure> {
+async fn count(scoped: &Scoped) -> Result<OwnerStats, Failure> {
     let sessions = sessions::all(scoped).await?;
     let unexpired = Filter::unexpired(scoped.memory().now());
     let (mut records, mut after): (usize, Option<RecordId>) = (0, None);
@@ -72,7 +72,7 @@ async fn count(scoped: &Scoped) -> Result<Owned, Failure> {
         after = Some(last.record.id);
         records += page.len();
     }
-    Ok(Owned {
+    Ok(OwnerStats {
         sessions: sessions.len(),
         messages: sessions.iter().map(|state| state.head.0).sum(),
         window_tokens: sessions.iter().map(|state| state.active_tokens).sum(),
@@ -95,7 +95,7 @@ fn of_store(health: &Health) -> String {
     format!("{server} {version}, {writes}{wall}")
 }
 
-fn as_json(database: &Database, status: &Status, owner: Option<&Scope>, owned: Option<&Owned>) -> Value {
+fn as_json(database: &Database, status: &Status, owner: Option<&Scope>, owned: Option<&OwnerStats>) -> Value {
     let stores = status.stores.iter().map(|store| match &store.health {
         Ok(health) => json!({
             "part": store.part, "backend": store.backend, "server": health.server, "version": health.version,
@@ -126,7 +126,7 @@ fn in_words(
     database: &Database,
     status: &Status,
     owner: Option<&Scope>,
-    owned: Option<&Owned>,
+    owned: Option<&OwnerStats>,
     output: &mut Output,
 ) -> Result<(), Failure> {
     match &database.file {
@@ -163,7 +163,7 @@ fn in_words(
         return Ok(());
     };
     output.line(&format!("owner      {} of {}", owner.subject(), owner.tenant()))?;
-    let Owned { sessions, messages, window_tokens, records } = owned;
+    let OwnerStats { sessions, messages, window_tokens, records } = owned;
     output.line(&format!("           {sessions} sessions, {messages} messages, {records} records"))?;
     output.line(&format!("           {window_tokens} tokens in the windows of the sessions"))?;
     Ok(())

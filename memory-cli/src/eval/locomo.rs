@@ -6,7 +6,7 @@ use std::sync::Arc;
 use memory::{Message, MessageId};
 use serde_json::Value;
 
-use super::set::{Haystack, Kind, Part, Question, Set};
+use super::set::{Haystack, Question, Section, Set, SetKind};
 
 const HEADLINE: &str = "categories 1-4";
 const ALL: &str = "all five categories";
@@ -16,8 +16,8 @@ const CATEGORIES: [&str; 5] = ["1 multi-hop", "2 temporal", "3 open-domain", "4 
 pub(super) fn set(values: &[Value], sessions: BTreeMap<String, Arc<Vec<Message>>>) -> Set {
     let haystacks: Vec<Haystack> = values.iter().filter_map(|value| haystack(value, &sessions)).collect();
     let groups = [HEADLINE, ALL].iter().chain(&CATEGORIES).map(|group| (*group).to_owned()).collect();
-    let part = Part { title: "LoCoMo".to_owned(), groups, haystacks };
-    Set { kind: Kind::Locomo, parts: vec![part], sessions, asked: Vec::new(), notes: Vec::new() }
+    let part = Section { title: "LoCoMo".to_owned(), groups, haystacks };
+    Set { kind: SetKind::Locomo, sections: vec![part], sessions, asked: Vec::new(), notes: Vec::new() }
 }
 
 fn haystack(value: &Value, sessions: &BTreeMap<String, Arc<Vec<Message>>>) -> Option<Haystack> {

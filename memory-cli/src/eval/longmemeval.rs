@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use memory::import::{longmemeval_time, message_id};
 use memory::{Message, MessageId, Role};
 use serde_json::Value;
 
-use super::set::{Haystack, Kind, Part, Question, Set};
-use crate::import::{message_id, of_longmemeval};
+use super::set::{Haystack, Question, Section, Set, SetKind};
 
 const ALL: &str = "all questions";
 /// Sessions of a stand-in haystack.
@@ -27,20 +27,20 @@ pub(super) fn set(values: &[Value], sessions: Sessions) -> Set {
         let sessions = stand_in(id(value), &question, &sessions);
         Some(Haystack { name: format!("stand-in {}", id(value)), sessions, questions: vec![question] })
     });
-    let stand_ins = Part {
+    let stand_ins = Section {
         title: format!("LongMemEval, stand-in of {STAND_IN} sessions"),
         groups: groups.clone(),
         haystacks: stand_ins.collect(),
     };
     let pool = Haystack { name: "pool".to_owned(), sessions: sessions.clone(), questions };
     let pool =
-        Part { title: format!("LongMemEval, pool of {} sessions", sessions.len()), groups, haystacks: vec![pool] };
+        Section { title: format!("LongMemEval, pool of {} sessions", sessions.len()), groups, haystacks: vec![pool] };
     let notes = vec![format!(
         "the stand-in is not LongMemEval_S: the {STAND_IN} sessions are evidence of other questions, all of one kind"
     )];
     let words = |value: &Value| value.get("question").and_then(Value::as_str).unwrap_or_default().to_owned();
     let words = values.iter().map(words).collect();
-    Set { kind: Kind::Longmemeval, parts: vec![pool, stand_ins], sessions, asked: words, notes }
+    Set { kind: SetKind::Longmemeval, sections: vec![pool, stand_ins], sessions, asked: words, notes }
 }
 
 fn id(value: &Value) -> &str {
@@ -68,7 +68,7 @@ fn question(value: &Value) -> Option<Question> {
     }
     let text = value.get("question")?.as_str()?.to_owned();
     let sessions = names("answer_session_ids")?.into_iter().collect();
-    let at = value.get("question_date").and_then(Value::as_str).and_then(of_longmemeval);
+    let at = value.get("question_date").and_then(Value::as_str).and_then(longmemeval_time);
     Some(Question { text, at, groups: vec![ALL.to_owned(), kind(value).to_owned()], turns, sessions })
 }
 

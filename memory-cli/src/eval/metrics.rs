@@ -1,4 +1,4 @@
-//! How well answers meet their evidence.
+//! Recall, hit rate and reciprocal rank of ranked answers.
 
 use serde::Serialize;
 

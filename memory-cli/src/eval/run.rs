@@ -9,7 +9,7 @@ use memory::rank::{Ranking, Weights};
 use memory::{Forget, Memory, MessageId, Scope, Scoped, Search, SessionId};
 
 use super::metrics::{Ranks, Scores};
-use super::set::{Haystack, Part, Question, Set};
+use super::set::{Haystack, Question, Section, Set};
 use crate::failure::Failure;
 
 /// Hits of a question that are looked at.
@@ -61,19 +61,19 @@ pub(crate) struct Table {
 }
 
 /// Ranks of one question by unit.
-struct Answer {
+struct QuestionRanks {
     groups: Vec<String>,
     turns: Ranks,
     sessions: Ranks,
 }
 
-/// Measures all parts of a set with each leg, under owners of `tenant` who are forgotten again.
+/// Measures all sections of a set with each leg, under owners of `tenant` who are forgotten again.
 pub(crate) async fn run(memory: &Memory, tenant: &str, set: &Set, legs: &[Leg]) -> Result<Vec<Table>, Failure> {
     let mut tables = Vec::new();
-    for part in &set.parts {
+    for part in &set.sections {
         let questions: usize = part.haystacks.iter().map(|haystack| haystack.questions.len()).sum();
         let bar = ProgressBar::new(questions as u64);
-        let mut answers: Vec<Vec<Answer>> = legs.iter().map(|_| Vec::new()).collect();
+        let mut answers: Vec<Vec<QuestionRanks>> = legs.iter().map(|_| Vec::new()).collect();
         for haystack in &part.haystacks {
             let scoped = memory.of(&Scope::new(tenant, haystack.name.as_str())?);
             let outcome = measure(memory, &scoped, haystack, legs, &mut answers, &bar).await;
@@ -94,7 +94,7 @@ async fn measure(
     scoped: &Scoped,
     haystack: &Haystack,
     legs: &[Leg],
-    answers: &mut [Vec<Answer>],
+    answers: &mut [Vec<QuestionRanks>],
     bar: &ProgressBar,
 ) -> Result<(), Failure> {
     for (name, messages) in &haystack.sessions {
@@ -112,7 +112,7 @@ async fn measure(
             let (turns, sessions) = ask(scoped, question, *leg).await?;
             let turns = ranks(&turns, &question.turns);
             let sessions = ranks(&sessions, &question.sessions);
-            answers.push(Answer { groups: question.groups.clone(), turns, sessions });
+            answers.push(QuestionRanks { groups: question.groups.clone(), turns, sessions });
         }
         bar.inc(1);
     }
@@ -145,7 +145,13 @@ fn ranks<T: Ord>(found: &[T], gold: &BTreeSet<T>) -> Ranks {
     Ranks { found: places.collect(), gold: gold.len() }
 }
 
-fn table(part: &Part, unit: &'static str, leg: Leg, answers: &[Answer], of: fn(&Answer) -> &Ranks) -> Table {
+fn table(
+    part: &Section,
+    unit: &'static str,
+    leg: Leg,
+    answers: &[QuestionRanks],
+    of: fn(&QuestionRanks) -> &Ranks,
+) -> Table {
     let mut groups: BTreeMap<&str, Vec<&Ranks>> = BTreeMap::new();
     for answer in answers {
         for group in &answer.groups {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use memory::{Message, MessageId};
 
-use super::set::{Haystack, Kind, Part, Question, Set};
+use super::set::{Haystack, Question, Section, Set, SetKind};
 use crate::failure::Failure;
 use crate::sample::{self, questions};
 
@@ -25,8 +25,8 @@ pub(super) fn set(sessions: BTreeMap<String, Arc<Vec<Message>>>) -> Result<Set, 
     let questions = asked.into_iter().map(question).collect();
     let haystack = Haystack { name: "sample".to_owned(), sessions: sessions.clone(), questions };
     let part =
-        Part { title: "sample conversation".to_owned(), groups: vec![ALL.to_owned()], haystacks: vec![haystack] };
-    Ok(Set { kind: Kind::Sample, parts: vec![part], sessions, asked: words, notes: Vec::new() })
+        Section { title: "sample conversation".to_owned(), groups: vec![ALL.to_owned()], haystacks: vec![haystack] };
+    Ok(Set { kind: SetKind::Sample, sections: vec![part], sessions, asked: words, notes: Vec::new() })
 }
 
 /// Returns the message of a session with this number, counted from 1.

@@ -11,7 +11,7 @@ use memory::vector::EmbeddingSpace;
 use memory::{Error, Role};
 use safetensors::{Dtype, SafeTensors};
 
-use super::set::{Kind, Set};
+use super::set::{Set, SetKind};
 use crate::failure::Failure;
 
 /// Looks the vectors of a set up by their texts.
@@ -30,9 +30,9 @@ impl Vectors {
             .map_err(|_| Failure::Usage(format!("{} is no safetensors file", file.display())))?;
         let mut of = HashMap::new();
         match set.kind {
-            Kind::Locomo => locomo(set, &tensors, &mut of)?,
-            Kind::Longmemeval => longmemeval(set, &tensors, &mut of)?,
-            Kind::Sample => return Err(Failure::Usage("there are no prepared vectors of the sample".to_owned())),
+            SetKind::Locomo => locomo(set, &tensors, &mut of)?,
+            SetKind::Longmemeval => longmemeval(set, &tensors, &mut of)?,
+            SetKind::Sample => return Err(Failure::Usage("there are no prepared vectors of the sample".to_owned())),
         }
         let dimension = of.values().next().map_or(1, Vec::len);
         let recipe = String::new();
@@ -56,7 +56,7 @@ impl Embedder for Vectors {
 /// Per conversation: turns in the order of the sessions, questions, and questions as the participant named would ask.
 fn locomo(set: &Set, tensors: &SafeTensors<'_>, of: &mut HashMap<String, Vec<f32>>) -> Result<(), Failure> {
     let english = Analysis::english();
-    for haystack in set.parts.iter().flat_map(|part| &part.haystacks) {
+    for haystack in set.sections.iter().flat_map(|part| &part.haystacks) {
         let name = &haystack.name;
         let mut sessions: Vec<_> = haystack.sessions.iter().collect();
         sessions.sort_by_key(|(session, _)| session.rsplit('_').next().and_then(|number| number.parse::<u32>().ok()));

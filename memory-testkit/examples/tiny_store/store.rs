@@ -16,10 +16,10 @@ use crate::notes::{Change, Notes};
 use crate::session::Session;
 
 #[derive(Debug, Default)]
-pub(crate) struct TinyChat(Mutex<State>);
+pub(crate) struct TinyChat(Mutex<Contents>);
 
 #[derive(Debug, Default)]
-struct State {
+struct Contents {
     owners: BTreeMap<Scope, Owner>,
     notes: Notes,
 }
@@ -92,7 +92,7 @@ impl Owner {
 }
 
 impl TinyChat {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, Contents> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -101,7 +101,7 @@ impl TinyChat {
     }
 }
 
-impl State {
+impl Contents {
     /// Adds rows to a copy of the owner, which takes the owner's place if all went well.
     fn add(
         &mut self,
@@ -227,7 +227,7 @@ impl ChatStore for TinyChat {
 
     async fn redact(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Redacted>> {
         let mut state = self.lock();
-        let State { owners, notes } = &mut *state;
+        let Contents { owners, notes } = &mut *state;
         let Some(owner) = owners.get_mut(scope) else { return Ok(Vec::new()) };
         let mut touched = Vec::new();
         for id in ids {
@@ -246,7 +246,7 @@ impl ChatStore for TinyChat {
 
     async fn delete(&self, scope: &Scope, seen: &SessionState) -> Result<u64> {
         let mut state = self.lock();
-        let State { owners, notes } = &mut *state;
+        let Contents { owners, notes } = &mut *state;
         let session = &seen.session;
         let Some(owner) = owners.get_mut(scope) else { return Ok(0) };
         if !owner.state(session).is_to_be_deleted(seen)? {
@@ -267,7 +267,7 @@ impl ChatStore for TinyChat {
 impl Upkeep for TinyChat {
     async fn enlist(&self, index: &IndexName, incarnation: Option<Incarnation>, limit: usize) -> Result<bool> {
         let mut state = self.lock();
-        let State { owners, notes } = &mut *state;
+        let Contents { owners, notes } = &mut *state;
         let Some(through) = notes.enlist(index, incarnation) else { return Ok(true) };
         let stored = owners.iter().flat_map(|(scope, owner)| {
             let filled = owner.sessions.iter().filter(|(_, kept)| !kept.rows.is_empty());
@@ -337,7 +337,7 @@ impl Upkeep for TinyChat {
     async fn bury(&self, scope: &Scope, seen: Epoch) -> Result<Epoch> {
         seen.check()?;
         let mut state = self.lock();
-        let State { owners, notes } = &mut *state;
+        let Contents { owners, notes } = &mut *state;
         let owner = owners.entry(scope.clone()).or_default();
         if owner.epoch > seen {
             return Ok(owner.epoch);

@@ -23,7 +23,7 @@ const ALONE: usize = 500;
 /// Stores `count` records, then appends messages and puts records while an index is enlisted over all that is stored.
 ///
 /// # Errors
-/// Any that a store gives.
+/// The first error of a store.
 pub async fn enlisting(chat: &Truth<dyn ChatStore>, records: &Truth<dyn RecordStore>, count: usize) -> Outcome<()> {
     let tenant = Uuid::now_v7().to_string();
     let scopes = (0..=OWNERS).map(|owner| Scope::new(&tenant, &owner.to_string())).collect::<Result<Vec<_>>>()?;

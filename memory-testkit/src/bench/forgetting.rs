@@ -25,7 +25,7 @@ const DERIVED: usize = 5;
 /// Puts `count` records of an owner, each told in a session and derived from a message, and forgets some more sessions.
 ///
 /// # Errors
-/// Any that a store gives, and one for a record that is left.
+/// The first error of a store, or an error if a record is left.
 pub async fn forgetting(chat: Truth<dyn ChatStore>, records: Truth<dyn RecordStore>, count: usize) -> Outcome<()> {
     let scope = Scope::new(&Uuid::now_v7().to_string(), "ada")?;
     heading();

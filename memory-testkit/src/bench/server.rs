@@ -9,7 +9,7 @@ use tokio::runtime::Runtime;
 
 use crate::environment;
 
-/// What a bench ends with.
+/// What the function of a bench returns.
 pub type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 /// Runs a bench against the server of `backend`, such as `redis`: that of `MEMORY_TEST_REDIS_URL`. Without one, and when
@@ -42,7 +42,7 @@ fn told_at_the_end(bench: impl FnOnce() -> Outcome<()>) -> ExitCode {
     }
 }
 
-/// Returns the answer of a driver; its error as one of ours, for a bench stops at any.
+/// Turns the error of a driver into one of ours.
 ///
 /// # Errors
 /// `Invalid` with the driver's own words.

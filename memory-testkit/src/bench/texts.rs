@@ -142,7 +142,7 @@ pub fn queries() -> Result<Vec<TextQuery>> {
 /// Searches what [`fill`] put: everything, by three filters, 200 times each.
 ///
 /// # Errors
-/// Any of the store.
+/// The first error of the store.
 pub async fn search(text: &dyn TextStore) -> Result<()> {
     let words = &Words::new();
     let (mut random, scope) = (Random::new(2), large()?);
@@ -166,7 +166,7 @@ pub async fn search(text: &dyn TextStore) -> Result<()> {
 /// Puts wide batches, and a stream of messages beside what [`fill`] put.
 ///
 /// # Errors
-/// Any of the store.
+/// The first error of the store.
 pub async fn put(text: &dyn TextStore) -> Result<()> {
     let words = &Words::new();
     let (mut random, scope) = (Random::new(3), large()?);
@@ -185,7 +185,7 @@ pub async fn put(text: &dyn TextStore) -> Result<()> {
 /// Puts [`MESSAGES`] messages of the owner [`large`], and tells how many different words they have in the mean.
 ///
 /// # Errors
-/// Any of the store.
+/// The first error of the store.
 pub async fn fill(text: &dyn TextStore) -> Result<()> {
     let words = &Words::new();
     let scope = large()?;

@@ -1,4 +1,4 @@
-//! Ways of doing the same, side by side.
+//! Compares variants of the same work that take turns.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use memory_core::time::Stopwatch;
 
 use super::{Outcome, cpu, say};
 
-/// Measures one turn of one way.
+/// Measures one turn of one variant.
 #[derive(Clone, Copy, Debug)]
 pub struct Turn {
     watch: Stopwatch,
@@ -14,20 +14,21 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Begins.
+    /// Starts the measurement of one turn.
     pub fn start() -> Self {
         Self { cpu: cpu(), watch: Stopwatch::start() }
     }
 }
 
-/// What ways of doing the same took. They take turns, so that whatever else the machine does falls on all of them alike.
+/// What variants of doing the same took. They take turns, so that whatever else the machine does falls on all of them
+/// alike.
 #[derive(Debug, Default)]
 pub struct Turns {
-    ways: Vec<Way>,
+    variants: Vec<Variant>,
 }
 
 #[derive(Debug)]
-struct Way {
+struct Variant {
     name: &'static str,
     /// Of each turn, the wall time and the CPU time of a call, in microseconds.
     walls: Vec<f64>,
@@ -35,10 +36,10 @@ struct Way {
 }
 
 impl Turns {
-    /// Lets a way take its turn: calls `call` with each of `work`, one after the other. Answers are dropped.
+    /// Lets a variant take its turn: calls `call` with each of `work`, one after the other. Answers are dropped.
     ///
     /// # Errors
-    /// Any that a call gives.
+    /// The first error of a call.
     pub async fn take<T, R>(
         &mut self,
         name: &'static str,
@@ -54,25 +55,25 @@ impl Turns {
         Ok(())
     }
 
-    /// Notes a turn of a way that made so many calls.
+    /// Notes a turn of a variant that made so many calls.
     pub fn end(&mut self, name: &'static str, turn: Turn, calls: usize) {
         let each = |time: Duration| time.as_secs_f64() * 1e6 / calls.max(1) as f64;
         let (wall, spent) = (each(turn.watch.elapsed()), each(cpu().saturating_sub(turn.cpu)));
-        match self.ways.iter_mut().find(|way| way.name == name) {
-            Some(way) => {
-                way.walls.push(wall);
-                way.cpus.push(spent);
+        match self.variants.iter_mut().find(|variant| variant.name == name) {
+            Some(variant) => {
+                variant.walls.push(wall);
+                variant.cpus.push(spent);
             }
-            None => self.ways.push(Way { name, walls: vec![wall], cpus: vec![spent] }),
+            None => self.variants.push(Variant { name, walls: vec![wall], cpus: vec![spent] }),
         }
     }
 
-    /// Writes a line for each way, in the order of their first turns: the medians of a call's wall time and of its CPU time
-    /// in this process, and which share of the way's speed the first one keeps.
+    /// Writes a line for each variant, in the order of their first turns: the medians of a call's wall time and of its
+    /// CPU time in this process, and which share of the variant's speed the first one keeps.
     pub fn report(mut self, what: &str) {
         say(&format!("{what:<44} {:>9} {:>9} {:>9}", "us a call", "CPU", "kept"));
         let mut first = None;
-        for Way { name, walls, cpus } in &mut self.ways {
+        for Variant { name, walls, cpus } in &mut self.variants {
             let (wall, spent) = (median(walls), median(cpus));
             let kept = wall / *first.get_or_insert(wall);
             say(&format!("    {name:<40} {wall:>9.0} {spent:>9.0} {kept:>9.2}"));

@@ -74,7 +74,7 @@ pub fn whole(found: usize, query: &VectorQuery) -> Outcome<()> {
 /// Searches what [`fill`] put for the owner of `count` vectors: everything, and by three filters, 100 times each.
 ///
 /// # Errors
-/// Any of the store.
+/// The first error of the store.
 pub async fn search(vectors: &dyn VectorStore, count: usize) -> Result<()> {
     let scope = owner(count)?;
     let filters = [
@@ -98,7 +98,7 @@ pub async fn search(vectors: &dyn VectorStore, count: usize) -> Result<()> {
 /// Puts the vectors of the owner of `count`, 256 a call.
 ///
 /// # Errors
-/// Any of the store.
+/// The first error of the store.
 pub async fn fill(vectors: &dyn VectorStore, count: usize) -> Result<()> {
     let (scope, entries) = (owner(count)?, entries(3, count)?);
     let batches: Vec<_> = entries.chunks(256).collect();
@@ -113,7 +113,7 @@ pub async fn fill(vectors: &dyn VectorStore, count: usize) -> Result<()> {
 /// Puts one vector more and deletes it again, 200 times, beside the owner's `count`.
 ///
 /// # Errors
-/// Any of the store.
+/// The first error of the store.
 pub async fn churn(vectors: &dyn VectorStore, count: usize) -> Result<()> {
     let (scope, entries) = (owner(count)?, entries(4, 200)?);
     let times = Times::of(entries.len(), async |number| {

@@ -6,7 +6,7 @@ use memory_core::Scope;
 use memory_core::store::blackboard::{BlackboardEntry, BoardQuery};
 
 use crate::crowd::together;
-use crate::text::terms;
+use crate::text::build::terms;
 use crate::{Bed, Boards, Failure, Scene, equal};
 
 scenarios!(TABLE: Boards = [

@@ -5,7 +5,7 @@ use std::time::Duration;
 use memory_core::Clock as _;
 use memory_core::store::blackboard::{BlackboardEntry, BlackboardStats, BoardQuery};
 
-use crate::text::terms;
+use crate::text::build::terms;
 use crate::{Bed, Boards, Scene, equal};
 
 scenarios!(TABLE: Boards = [

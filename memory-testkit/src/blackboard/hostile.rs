@@ -4,7 +4,7 @@ use memory_core::store::blackboard::{BlackboardEntry, BoardQuery};
 
 use crate::bad_input::{self, PROBES, refusal};
 use crate::generate::HOSTILE_NAMES;
-use crate::text::terms;
+use crate::text::build::terms;
 use crate::{Bed, Boards, Scene, equal};
 
 scenarios!(TABLE: Boards = [

@@ -6,7 +6,7 @@ use memory_core::store::blackboard::{BlackboardEntry, BoardQuery};
 use crate::crowd::together;
 use crate::dropped::give_up;
 use crate::generate::{self, Random};
-use crate::text::terms;
+use crate::text::build::terms;
 use crate::{Bed, Boards, Scene, environment, equal};
 
 scenarios!(TABLE: Boards = [

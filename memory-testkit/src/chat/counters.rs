@@ -1,4 +1,4 @@
-//! What stands beside the messages for budgets: who counted their tokens, and the largest budget asked for.
+//! What stores keep for budgets: the counter of each message's tokens, and the largest budget that was asked for.
 
 use memory_core::store::chat::{Append, NewMessage, Placement, View};
 use memory_core::{CounterId, Seq, StoredMessage};

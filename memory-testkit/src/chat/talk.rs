@@ -1,4 +1,4 @@
-//! A conversation under test: short ways to say what the scenarios say.
+//! A conversation under test, with short methods for the scenarios.
 
 use memory_core::store::chat::{Append, Appended, Compaction, Fence, NewMessage, Page, SessionState, View};
 use memory_core::{Message, MessageId, Result, Role, Scope, Seq, SeqRange, SessionId, StoredMessage, Timestamp};

@@ -1,4 +1,4 @@
-//! Stores that are whole but for what a test breaks.
+//! Broken stores: each behaves like a correct one except for the methods that a test replaces.
 
 /// Makes a trait `Break` and a store `Mutant { inner, broken }` from the table of methods:
 /// `store_methods!(Store, Cache => broken_store { MemCache {} })`.

@@ -26,7 +26,7 @@ impl ManualClock {
         self.0.store(now.0, Ordering::SeqCst);
     }
 
-    /// Lets time pass; it stops at the last moment that can be told.
+    /// Moves the time forwards, at most to the greatest `Timestamp`.
     pub fn advance(&self, by: Duration) {
         let by = i64::try_from(by.as_micros()).unwrap_or(i64::MAX);
         // The closure always returns a value, so the update cannot fail.

@@ -1,4 +1,4 @@
-//! Models that need none: what they say is known beforehand, and they fail on demand.
+//! Fake models: their answers are known beforehand, and they fail on demand.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -16,22 +16,22 @@ fn fault(backend: &'static str, doing: &'static str) -> Error {
 /// How a [`FakeEmbedder`] answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EmbedderMode {
-    /// As it should.
+    /// Correctly.
     #[default]
     Well,
-    /// With an error that may pass.
+    /// With a transient error.
     Fails,
-    /// With a number that is none in every vector.
+    /// With a NaN in every vector.
     NotANumber,
     /// With vectors of one dimension too many.
     WrongDimension,
-    /// With vectors without length.
+    /// With vectors of zeros.
     Zero,
     /// With one vector too few.
     TooFew,
-    /// With an error that does not pass, if a text of the batch holds this word.
+    /// With a permanent error, if a text of the batch holds this word.
     Refuses(&'static str),
-    /// With an error that may pass, if a text of the batch holds this word.
+    /// With a transient error, if a text of the batch holds this word.
     FailsOn(&'static str),
     /// With a panic, if a text of the batch holds this word.
     PanicsOn(&'static str),
@@ -39,8 +39,8 @@ pub enum EmbedderMode {
     HangsOn(&'static str),
 }
 
-/// An embedder that adds up a random direction per word: texts that share words are near, and the same text gives the
-/// same vector everywhere.
+/// An embedder without a model: the vector of a text is the sum of one random direction per word. Texts that share
+/// words are near each other, and a text has the same vector on every machine.
 #[derive(Debug)]
 pub struct FakeEmbedder {
     space: EmbeddingSpace,
@@ -56,12 +56,12 @@ impl FakeEmbedder {
         Self { space, mode: Mutex::default(), asked: AtomicU64::new(0) }
     }
 
-    /// Returns how often it was asked for vectors.
+    /// Returns how often `embed` was called.
     pub fn asked(&self) -> u64 {
         self.asked.load(Ordering::SeqCst)
     }
 
-    /// Says how it answers from now on.
+    /// Sets how it answers from now on.
     pub fn set(&self, mode: EmbedderMode) {
         *self.mode.lock().unwrap_or_else(PoisonError::into_inner) = mode;
     }
@@ -118,10 +118,10 @@ fn break_down(payload: &str) {
     panic!("the model broke down on {payload:?}")
 }
 
-/// A summariser that always says the same, or does not answer.
+/// A summariser that always gives the same answer, or fails.
 #[derive(Debug)]
 pub enum StillSummarizer {
-    /// Says these words, whatever it is given; they may be too long or empty.
+    /// Answers these words, whatever it is given. They may be too long, or empty.
     Saying(String),
     /// Fails.
     Failing,

@@ -1,4 +1,4 @@
-//! Stores that are watched or disturbed from outside, whatever trait they implement.
+//! Wraps a store of any trait, so that a test can observe its calls, delay them or let them fail.
 
 mod answer;
 mod counting;
@@ -18,23 +18,23 @@ pub use counting::Counting;
 pub use cut::{Cut, Ending};
 pub use faulty::{Faulty, When};
 
-/// What happens around every call of a [`Tapped`] store. Calls are named by their method.
+/// Hooks around every call of a [`Tapped`] store. A call is known by the name of its method.
 pub trait Tap: Debug + Send + Sync + 'static {
-    /// Is called before the store is; an error is the answer, and the store is not called.
+    /// Runs before the store is called. If it returns an error, the caller gets that error and the store is not called.
     ///
     /// # Errors
-    /// Whatever the tap wants the caller to see.
+    /// Whatever error the caller is to get.
     fn enter(&self, call: &'static str) -> Result<()>;
 
-    /// Is called when the store has done the call, with the number of rows it returned; an error is the answer.
+    /// Runs when the store has answered with so many rows. If it returns an error, the caller gets that error instead.
     ///
     /// # Errors
-    /// Whatever the tap wants the caller to see.
+    /// Whatever error the caller is to get.
     fn leave(&self, call: &'static str, rows: usize) -> Result<()>;
 }
 
-/// A store with a tap. Implements every trait that the store does, so it goes wherever the store goes:
-/// `Truth::chat(Arc::new(Tapped::new(store, tap)))`, or in a layer of a `dyn` store.
+/// A store with hooks around its calls. It implements every trait that the store implements, and can stand in its
+/// place: `Truth::chat(Arc::new(Tapped::new(store, tap)))`, or in a layer of a `dyn` store.
 #[derive(Debug)]
 pub struct Tapped<S: ?Sized> {
     inner: Arc<S>,

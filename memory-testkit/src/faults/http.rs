@@ -1,4 +1,4 @@
-//! An HTTP server that answers as a script says.
+//! An HTTP server for tests that answers by a script.
 
 use std::collections::VecDeque;
 use std::io;
@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::sleep;
 
-/// A request that came.
+/// A request that the server received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpRequest {
     /// The method, as `POST`.
@@ -50,7 +50,7 @@ impl HttpReply {
         self
     }
 
-    /// Ends the connection after `bytes` bytes of the body, of which the header promises more.
+    /// Closes the connection after `bytes` bytes of the body, although the header announces more.
     #[must_use]
     pub fn with_cut(mut self, bytes: usize) -> Self {
         self.cut = Some(bytes);
@@ -70,7 +70,8 @@ struct Script {
     requests: Vec<HttpRequest>,
 }
 
-/// A server that knows only what it was told; it ends with this value. What nobody scripted is answered with 501.
+/// An HTTP server that answers by a script. It answers 501 to a request that no line of the script matches, and stops
+/// when this value is dropped.
 #[derive(Debug)]
 pub struct HttpStub {
     address: SocketAddr,
@@ -96,18 +97,18 @@ impl HttpStub {
         format!("http://{}", self.address)
     }
 
-    /// Answers the next request whose path contains `path` with `reply`; lines are used up in order. An empty `path` is in
-    /// every path.
+    /// Answers one request whose path contains `path` with `reply`. Each line of the script is used once, in order. An
+    /// empty `path` matches every request.
     pub fn once(&self, path: &str, reply: HttpReply) {
         self.script().once.push_back((path.to_owned(), reply));
     }
 
-    /// Answers every request whose path contains `path` and that no other line answers.
+    /// Answers every request whose path contains `path` and that no line for one request matches.
     pub fn always(&self, path: &str, reply: HttpReply) {
         self.script().always.push((path.to_owned(), reply));
     }
 
-    /// Returns the requests that came, in order.
+    /// Returns the requests received so far, in order.
     pub fn requests(&self) -> Vec<HttpRequest> {
         self.script().requests.clone()
     }

@@ -1,4 +1,4 @@
-//! A proxy between a client and its server that can be slow, deaf, broken or away.
+//! A TCP proxy between a client and its server. It can delay, swallow, cut and repeat what passes.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -22,9 +22,9 @@ enum Mood {
     /// Passes them on.
     #[default]
     Honest,
-    /// Passes them on later.
+    /// Passes them on after a delay.
     Slow(Duration),
-    /// Passes on at once what is asked, and later what is answered.
+    /// Passes requests on at once, and answers after a delay.
     SlowToAnswer(Duration),
     /// Keeps connections open and passes nothing on.
     Stalled,
@@ -57,7 +57,7 @@ impl Now {
     }
 }
 
-/// A proxy on a port of its own; it ends with this value, and its connections with it.
+/// A proxy on a port of its own. It closes its connections and stops when this value is dropped.
 ///
 /// Faults hold for connections that are open and for new ones, until [`heal`](Self::heal).
 #[derive(Debug)]

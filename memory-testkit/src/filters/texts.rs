@@ -5,7 +5,8 @@ use memory_core::{Result, Scope, Unit};
 
 use super::{FILTERS, FILTERS_BESIDE, ITEMS, filters, limit, others, put_others};
 use crate::generate::{self, Random};
-use crate::text::{TextModel, plain_entry, plain_query};
+use crate::text::build::{entry, query};
+use crate::text::model::TextModel;
 use crate::{Bed, Failure, Scene, Texts, equal};
 
 scenarios!(TABLE: Texts = [
@@ -20,7 +21,7 @@ fn entries(random: &mut Random, each: usize) -> Result<Vec<TextEntry>> {
     let mut entries = Vec::new();
     for unit in UNITS {
         for _ in 0..each {
-            let entry = plain_entry(generate::item(random, unit), &["river"])?;
+            let entry = entry(generate::item(random, unit), &["river"])?;
             entries.push(TextEntry { fields: generate::fields(random, unit), ..entry });
         }
     }
@@ -57,7 +58,7 @@ async fn as_brute_force(bed: &Bed<Texts>, count: usize) -> Scene {
     for filter in filters(&mut random, count) {
         for unit in UNITS {
             let filter = filter.clone();
-            let query = TextQuery { unit, filter, limit: limit(&mut random), ..plain_query(&["river"])? };
+            let query = TextQuery { unit, filter, limit: limit(&mut random), ..query(&["river"])? };
             let found = bed.store.search(&ada, &query).await?;
             model.check(&query, &found).map_err(|failure| Failure::new(format!("{:?}: {failure}", query.filter)))?;
         }

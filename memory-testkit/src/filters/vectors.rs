@@ -6,7 +6,8 @@ use memory_core::{Scope, Unit};
 
 use super::{FILTERS, FILTERS_BESIDE, ITEMS, filters, limit, others, put_others};
 use crate::generate::{self, Random};
-use crate::vectors::{VectorModel, plain_entry, plain_query};
+use crate::vectors::build::{entry, query};
+use crate::vectors::model::VectorModel;
 use crate::{Bed, Failure, Scene, Vectors, equal};
 
 scenarios!(TABLE: Vectors = [
@@ -21,7 +22,7 @@ fn entries(random: &mut Random, each: usize, dimension: usize) -> Vec<VectorEntr
         for _ in 0..each {
             let item = generate::item(random, unit);
             let pieces = (0..1 + random.below(2)).map(|_| generate::unit_vector(random, dimension)).collect();
-            entries.push(VectorEntry { fields: generate::fields(random, unit), ..plain_entry(item, pieces) });
+            entries.push(VectorEntry { fields: generate::fields(random, unit), ..entry(item, pieces) });
         }
     }
     entries
@@ -57,7 +58,7 @@ async fn as_brute_force(bed: &Bed<Vectors>, count: usize) -> Scene {
     equal(bed.store.put(&ada, &entries, Visibility::OnReturn).await?.len(), 0)?;
     let model = VectorModel::of(&entries);
     for filter in filters(&mut random, count) {
-        let mut query = plain_query(&bed.store, generate::unit_vector(&mut random, dimension));
+        let mut query = query(&bed.store, generate::unit_vector(&mut random, dimension));
         (query.filter, query.limit) = (filter, limit(&mut random));
         let found = bed.store.search(&ada, &query).await?;
         model.check(&query, &found).map_err(|failure| Failure::new(format!("{:?}: {failure}", query.filter)))?;

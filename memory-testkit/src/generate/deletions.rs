@@ -1,11 +1,11 @@
-//! Deletions from an index whatever the versions.
+//! Deletions from an index that apply to every version.
 
 use memory_core::store::text::Deletion;
 use memory_core::{Epoch, ItemId, Result, SessionId, Version};
 
 use super::Random;
 
-/// A version that nothing exceeds.
+/// The greatest version.
 pub const LAST: Version = Version { epoch: Epoch(u64::MAX), revision: u64::MAX };
 
 /// Returns the deletion of these items.

@@ -4,13 +4,14 @@ use memory_core::{Result, Scope};
 
 use super::Random;
 
-/// The letters of hostile names: separators, wildcards, quotes, NUL, combining marks, both directions of writing.
+/// The letters that hostile names are made of: separators, wildcards, quotes, NUL, combining marks, both directions of
+/// writing.
 pub const LETTERS: &[&str] = &[
     "a", "b", "A", ":", "*", "?", "[", "]", "%", "_", "\\", ".", "/", "{", "}", "'", "\"", "\0", "\n", "-", " ", "|",
     "$", "#", "é", "e\u{301}", "\u{301}", "\u{202e}", "\u{200f}", "ש", "用", "😀", "_2e", "_3a", "ß", "İ",
 ];
 
-/// Whole names that something has choked on: paths, wildcards, queries, keys of prototypes, one name in two
+/// Whole names that have broken other software: paths, wildcards, queries, keys of prototypes, one name in two
 /// normal forms, and names that begin others.
 pub const HOSTILE_NAMES: &[&str] = &[
     "a",

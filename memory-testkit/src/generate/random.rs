@@ -1,4 +1,4 @@
-//! The generator behind all test data.
+//! The random number generator behind all test data.
 
 use uuid::Uuid;
 

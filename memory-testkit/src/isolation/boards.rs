@@ -1,4 +1,4 @@
-//! Blackboards: what an owner gets, finds and deletes is his.
+//! The actor of blackboards.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +8,9 @@ use memory_core::store::blackboard::{BlackboardEntry, BoardQuery};
 
 use super::actor::Actor;
 use super::owner::Owner;
-use super::{Stores, play};
 use crate::generate::Random;
-use crate::text::terms;
-use crate::{Bed, Boards, Scene, equal};
-
-scenarios!(TABLE: Stores = [boards_stay_with_their_owner]);
-
-async fn boards_stay_with_their_owner(bed: Bed<Stores>) -> Scene {
-    let stores = Stores { blackboard: bed.store.blackboard.clone(), ..Stores::default() };
-    play(&bed, stores).await
-}
+use crate::text::build::terms;
+use crate::{Boards, Scene, equal};
 
 const KEYS: [&str; 6] = ["a", "ab", "a:b", "*", "b", "%"];
 

@@ -1,4 +1,4 @@
-//! Caches: what an owner gets and deletes is his.
+//! The actor of caches.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,16 +8,8 @@ use memory_core::Epoch;
 
 use super::actor::Actor;
 use super::owner::Owner;
-use super::{Stores, play};
 use crate::generate::Random;
-use crate::{Bed, Caches, Scene, equal};
-
-scenarios!(TABLE: Stores = [cached_values_stay_with_their_owner]);
-
-async fn cached_values_stay_with_their_owner(bed: Bed<Stores>) -> Scene {
-    let stores = Stores { cache: bed.store.cache.clone(), ..Stores::default() };
-    play(&bed, stores).await
-}
+use crate::{Caches, Scene, equal};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 const KEYS: [&str; 6] = ["a", "ab", "a:b", "*", "\0", ""];

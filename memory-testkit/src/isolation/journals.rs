@@ -1,4 +1,4 @@
-//! Journals: what is queued for an owner is his, and what is queued for all names its owner rightly.
+//! The actor of journals.
 
 use async_trait::async_trait;
 use memory_core::store::chat::{Append, NewMessage};
@@ -7,16 +7,8 @@ use memory_core::{Message, MessageId, Result, Role, SessionId};
 
 use super::actor::Actor;
 use super::owner::{NOON, Owner};
-use super::{Stores, play};
 use crate::generate::Random;
-use crate::{Bed, Failure, Journals, Scene, equal};
-
-scenarios!(TABLE: Stores = [queued_messages_stay_with_their_owner]);
-
-async fn queued_messages_stay_with_their_owner(bed: Bed<Stores>) -> Scene {
-    let stores = Stores { journal: bed.store.journal.clone(), ..Stores::default() };
-    play(&bed, stores).await
-}
+use crate::{Failure, Journals, Scene, equal};
 
 /// More than one owner ever has in the queue.
 const MANY: usize = 100;

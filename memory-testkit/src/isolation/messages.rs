@@ -1,4 +1,4 @@
-//! Conversation stores: what an owner reads, gets, folds and forgets is his.
+//! The actor of conversation stores.
 
 use async_trait::async_trait;
 use memory_core::store::chat::{Append, Compaction, NewMessage, Page, Placement, View};
@@ -8,18 +8,10 @@ use uuid::Uuid;
 
 use super::actor::Actor;
 use super::owner::{NOON, Owner};
-use super::{Stores, play};
 use crate::chat::model::Model;
 use crate::generate::Random;
 use crate::upkeep::bury;
-use crate::{Bed, Chat, Failure, Scene, equal};
-
-scenarios!(TABLE: Stores = [messages_stay_with_their_owner]);
-
-async fn messages_stay_with_their_owner(bed: Bed<Stores>) -> Scene {
-    let stores = Stores { chat: bed.store.chat.clone(), ..Stores::default() };
-    play(&bed, stores).await
-}
+use crate::{Chat, Failure, Scene, equal};
 
 /// The names of the sessions of every owner.
 const SESSIONS: [&str; 3] = ["s", "s%", "s:1"];

@@ -2,7 +2,7 @@
 
 use memory_core::Result;
 
-use super::Stores;
+use super::stores::Stores;
 use crate::bed::{Boards, Caches, Chat, Journals, Opener, Records, Setting, Texts, Vectors, opener};
 
 /// Enough for what all owners of a run have in a queue at one time.

@@ -1,11 +1,11 @@
-//! An owner of a run: a scope, a mark on all that is his, and ids that others use or know of too.
+//! An owner of a run: a scope, a word that marks all its content, and ids that other owners use or know, too.
 
 use memory_core::{Fields, Scope, Timestamp, Unit};
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::generate::Random;
-use crate::text::plain_fields;
+use crate::text::build::plain_fields;
 use crate::{Failure, Scene};
 
 /// Ids in a pool.

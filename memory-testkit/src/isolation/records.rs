@@ -1,4 +1,4 @@
-//! Record stores: what an owner gets, lists, changes and deletes is his.
+//! The actor of record stores.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,17 +11,9 @@ use memory_core::{Error, Fields, Filter, Record, RecordId};
 use super::actor::Actor;
 use super::owner::{NOON, Owner};
 use super::texts::filter;
-use super::{Stores, play};
 use crate::generate::Random;
 use crate::upkeep::bury;
-use crate::{Bed, Records, Scene, equal};
-
-scenarios!(TABLE: Stores = [records_stay_with_their_owner]);
-
-async fn records_stay_with_their_owner(bed: Bed<Stores>) -> Scene {
-    let stores = Stores { records: bed.store.records.clone(), ..Stores::default() };
-    play(&bed, stores).await
-}
+use crate::{Records, Scene, equal};
 
 pub(super) struct RecordActor {
     store: Records,

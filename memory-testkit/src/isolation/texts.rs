@@ -1,4 +1,4 @@
-//! Text stores: what an owner finds, counts and deletes is his.
+//! The actor of text stores.
 
 use async_trait::async_trait;
 use memory_core::store::text::{Deletion, TextEntry, TextQuery, Visibility};
@@ -6,17 +6,10 @@ use memory_core::{Epoch, Field, Filter, ItemId, MessageId, RecordId, Result, Ses
 
 use super::actor::Actor;
 use super::owner::Owner;
-use super::{Stores, play};
 use crate::generate::{Random, bound};
-use crate::text::{TextModel, plain_entry, terms};
-use crate::{Bed, Scene, Texts, equal};
-
-scenarios!(TABLE: Stores = [texts_stay_with_their_owner]);
-
-async fn texts_stay_with_their_owner(bed: Bed<Stores>) -> Scene {
-    let stores = Stores { text: bed.store.text.clone(), ..Stores::default() };
-    play(&bed, stores).await
-}
+use crate::text::build::{entry, terms};
+use crate::text::model::TextModel;
+use crate::{Scene, Texts, equal};
 
 /// Returns an item of a random unit; spans of all owners bear the same names.
 pub(super) fn item(random: &mut Random, id: uuid::Uuid) -> Result<ItemId> {
@@ -77,7 +70,7 @@ impl TextActor {
             fields.session = Some(SessionId::new("s")?);
             let late = u64::from(random.chance(1, 10));
             let version = Version { epoch: Epoch(self.epoch.0.saturating_sub(late)), revision: random.below(4) as u64 };
-            entries.push(TextEntry { version, fields, ..plain_entry(item, &words)? });
+            entries.push(TextEntry { version, fields, ..entry(item, &words)? });
         }
         self.store.put(&self.owner.scope, &entries, Visibility::OnReturn).await?;
         self.model.put(&entries);

@@ -1,7 +1,7 @@
 //! All stores of a backend at once, and the erasure of one owner among fifty.
 
-use super::actor::Cast;
-use super::{Stores, play};
+use super::cast::{Cast, play};
+use super::stores::Stores;
 use crate::crowd::together;
 use crate::{Bed, Scene};
 

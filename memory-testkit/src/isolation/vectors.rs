@@ -1,4 +1,4 @@
-//! Vector stores: what an owner finds and deletes is his.
+//! The actor of vector stores.
 
 use async_trait::async_trait;
 use memory_core::store::text::Visibility;
@@ -8,17 +8,10 @@ use memory_core::{Epoch, Filter, SessionId, Version};
 use super::actor::Actor;
 use super::owner::Owner;
 use super::texts::{any_items, deletion, filter, item};
-use super::{Stores, play};
 use crate::generate::{Random, unit_vector};
-use crate::vectors::{VectorModel, plain_entry, plain_query};
-use crate::{Bed, Scene, Vectors, equal};
-
-scenarios!(TABLE: Stores = [vectors_stay_with_their_owner]);
-
-async fn vectors_stay_with_their_owner(bed: Bed<Stores>) -> Scene {
-    let stores = Stores { vectors: bed.store.vectors.clone(), ..Stores::default() };
-    play(&bed, stores).await
-}
+use crate::vectors::build::{entry, query};
+use crate::vectors::model::VectorModel;
+use crate::{Scene, Vectors, equal};
 
 pub(super) struct VectorActor {
     store: Vectors,
@@ -41,7 +34,7 @@ impl VectorActor {
         fields.session = Some(SessionId::new("s")?);
         let late = u64::from(random.chance(1, 10));
         let version = Version { epoch: Epoch(self.epoch.0.saturating_sub(late)), revision: random.below(4) as u64 };
-        let entry = VectorEntry { version, fields, ..plain_entry(item, pieces) };
+        let entry = VectorEntry { version, fields, ..entry(item, pieces) };
         self.store.put(&self.owner.scope, std::slice::from_ref(&entry), Visibility::OnReturn).await?;
         self.model.put(&[entry]);
         Ok(())
@@ -60,7 +53,7 @@ impl Actor for VectorActor {
         match random.below(100) {
             0..=34 => self.put(random).await,
             35..=84 => {
-                let mut query = plain_query(&self.store, unit_vector(random, self.store.space().dimension));
+                let mut query = query(&self.store, unit_vector(random, self.store.space().dimension));
                 (query.filter, query.limit) = (filter(&self.owner, random), 1 + random.below(12));
                 query.with_vectors = random.chance(1, 4);
                 self.ask(&query).await
@@ -83,7 +76,7 @@ impl Actor for VectorActor {
     }
 
     async fn audit(&mut self) -> Scene {
-        let mut query = plain_query(&self.store, vec![1.0; self.store.space().dimension]);
+        let mut query = query(&self.store, vec![1.0; self.store.space().dimension]);
         (query.filter, query.limit, query.with_vectors) = (Filter::All, 1_000, true);
         self.ask(&query).await
     }

@@ -1,4 +1,4 @@
-//! Short ways to say what journal scenarios need.
+//! Builders of messages for the scenarios of journals.
 
 use memory_core::store::chat::{Append, NewMessage};
 use memory_core::store::journal::Queued;

@@ -1,4 +1,4 @@
-//! What comes late: a put or a deletion that reaches its store after others have acted on what it had not seen.
+//! Fences: a put or a deletion that reaches its store late, after changes that its caller had not seen, is refused.
 
 use memory_core::number::LARGEST;
 use memory_core::store::chat::Fence;

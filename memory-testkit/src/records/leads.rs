@@ -1,4 +1,5 @@
-//! What scans by session and by source promise: forgetting finds by them what falls with what it forgets.
+//! What scans by session and by source promise. A forget uses them to find the records that are derived from its
+//! target.
 
 use memory_core::record::{Record, Telling};
 use memory_core::{Field, Filter, ItemId, MessageId, RecordId, Scalar, SessionId, StoredRecord};

@@ -1,4 +1,4 @@
-//! Records of one owner under test: short ways to say what the scenarios say.
+//! The records of one owner under test, with short methods for the scenarios.
 
 use std::sync::Arc;
 

@@ -1,13 +1,13 @@
-//! What a server says of itself.
+//! What a server reports about itself: its version, and whether it is the official one.
 
 use memory_core::store::Health;
 
-/// How much of the official server a server is.
+/// Whether a server is the official one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// All of it.
+    /// The official server.
     Official,
-    /// The server itself, without some of its modules.
+    /// The official server without some of its modules.
     Reduced,
     /// Another program that speaks its protocol.
     StandIn,
@@ -18,7 +18,7 @@ pub enum Kind {
 pub struct Answer {
     /// The version, as the server reports it.
     pub version: String,
-    /// How much of the official server it is.
+    /// Whether it is the official server.
     pub kind: Kind,
 }
 
@@ -30,7 +30,7 @@ impl Answer {
 }
 
 impl From<String> for Answer {
-    /// Takes a version; a stand-in announces itself in it.
+    /// Takes the version that a server reports. A stand-in says there that it is one.
     fn from(version: String) -> Self {
         let folded = version.to_lowercase();
         let kind = match folded.contains("standin") || folded.contains("stand-in") {

@@ -35,7 +35,7 @@ const BETWEEN: Duration = Duration::from_millis(50);
 
 /// What to start.
 #[derive(Clone, Debug)]
-pub(super) struct Order {
+pub(super) struct ContainerOrder {
     pub(super) image: String,
     /// The port in the container.
     pub(super) port: u16,
@@ -85,7 +85,7 @@ impl Container {
     ///
     /// # Errors
     /// Why it did not start.
-    pub(super) async fn start(order: &Order) -> Result<Self, String> {
+    pub(super) async fn start(order: &ContainerOrder) -> Result<Self, String> {
         let engine = docker_client_instance().await.map_err(|error| error.to_string())?;
         let inner = started(order).await.map_err(|error| format!("could not start {}: {error}", order.image))?;
         let (port, host_port, reused) = (order.port, order.host_port, order.reuse.is_some());
@@ -180,7 +180,7 @@ impl Container {
 }
 
 /// Starts a container; one of a fixed name is tried again while another process makes or removes it.
-async fn started(order: &Order) -> Result<ContainerAsync<GenericImage>, TestcontainersError> {
+async fn started(order: &ContainerOrder) -> Result<ContainerAsync<GenericImage>, TestcontainersError> {
     for _ in 1..if order.reuse.is_some() { TRIES } else { 1 } {
         match request(order).start().await {
             Err(TestcontainersError::Client(
@@ -201,8 +201,8 @@ fn generic(image: &str) -> GenericImage {
     }
 }
 
-fn request(order: &Order) -> ContainerRequest<GenericImage> {
-    let Order { image, port, host_port, environment, command, tmpfs, is_on_host, reuse, run } = order.clone();
+fn request(order: &ContainerOrder) -> ContainerRequest<GenericImage> {
+    let ContainerOrder { image, port, host_port, environment, command, tmpfs, is_on_host, reuse, run } = order.clone();
     let bind = move |host: &mut HostConfig| {
         let here = PortBinding {
             host_ip: Some("127.0.0.1".to_owned()),

@@ -1,4 +1,4 @@
-//! A memory of which one index lies in a server that goes away: everything else goes on, and the index follows later.
+//! Tests a memory while the server of one index is away: everything else works, and the index catches up afterwards.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -26,19 +26,19 @@ const CAUGHT_UP: Duration = Duration::from_secs(30);
 /// What every message is about.
 const WORD: &str = "roses";
 
-/// The index that lies in the server.
+/// The index that the server holds.
 #[derive(Clone, Debug)]
 pub enum Index {
-    /// That of words, in the terms of [`Analysis::english`].
+    /// The text index, with the analysis [`Analysis::english`].
     Text(Arc<dyn TextStore>),
-    /// That of vectors, in the space of a [`FakeEmbedder`] of eight numbers.
+    /// The vector index, in the space of a [`FakeEmbedder`] with eight dimensions.
     Vectors(Arc<dyn VectorStore>),
 }
 
 /// Checks that a memory goes on while the server of an index is killed and while it is stopped, that its receipts say so,
 /// and that the index has everything once the server is back.
 ///
-/// `open` is given the server's URL, and how long a call of the index may take.
+/// `open` connects to the index. Its arguments are the URL of the server and the deadline of each call.
 ///
 /// # Errors
 /// The first promise that is not kept.
@@ -47,34 +47,35 @@ where
     F: Future<Output = Result<Index, Failure>>,
 {
     let mut server = servers.own(service)?.start().await?;
-    let ground = Ground::open(open(server.url().to_owned(), PATIENCE).await?).await?;
-    ground.say("one").await?;
-    ground.catches_up().await?;
-    ground.holds(1).await?;
+    let indexed = IndexedMemory::open(open(server.url().to_owned(), PATIENCE).await?).await?;
+    indexed.say("one").await?;
+    indexed.catches_up().await?;
+    indexed.holds(1).await?;
 
     server.kill().await?;
-    ground.goes_on("two", 2).await?;
+    indexed.goes_on("two", 2).await?;
     server.restart().await?;
-    ground.catches_up().await?;
-    ground.holds(2).await?;
+    indexed.catches_up().await?;
+    indexed.holds(2).await?;
 
     server.stop().await?;
-    ground.goes_on("three", 3).await?;
+    indexed.goes_on("three", 3).await?;
     server.cont().await?;
-    ground.catches_up().await?;
-    ground.holds(3).await?;
+    indexed.catches_up().await?;
+    indexed.holds(3).await?;
     server.remove().await?;
     Ok(())
 }
 
-struct Ground {
+/// A memory with the index under test.
+struct IndexedMemory {
     memory: Memory,
     index: Index,
     embedder: Arc<FakeEmbedder>,
     ada: Scope,
 }
 
-impl Ground {
+impl IndexedMemory {
     async fn open(index: Index) -> Result<Self, Failure> {
         let embedder = Arc::new(FakeEmbedder::new(8));
         let (text, vectors): (Arc<dyn TextStore>, Arc<dyn VectorStore>) = match index.clone() {

@@ -1,8 +1,8 @@
-//! A server of a test's own: with other settings, or to be killed.
+//! A server for one test alone, which may configure it and kill it.
 
 use std::net::{Ipv4Addr, TcpListener};
 
-use super::container::Order;
+use super::container::ContainerOrder;
 use super::missing::Missing;
 use super::ready::Probe;
 use super::server::Server;
@@ -66,8 +66,8 @@ impl OwnServer {
         self
     }
 
-    /// Leaves it in the network of this machine, where servers reach each other over loopback. Its settings must make it
-    /// listen on `port`, and nowhere but on loopback.
+    /// Starts it in the network of this machine, so that servers reach each other over loopback. Its settings must make
+    /// it listen on `port` of loopback alone.
     #[must_use]
     pub fn with_host_network(mut self, port: u16) -> Self {
         self.taken = Some(port);
@@ -86,7 +86,7 @@ impl OwnServer {
             order.command = command;
         }
         let port = taken.map_or_else(free_port, Ok).map_err(Missing::Broken)?;
-        let order = Order { host_port: Some(port), is_on_host: taken.is_some(), tmpfs, ..order };
+        let order = ContainerOrder { host_port: Some(port), is_on_host: taken.is_some(), tmpfs, ..order };
         Server::start(&service, order, probe).await.map_err(Missing::Broken)
     }
 }

@@ -9,7 +9,7 @@ use tokio::time::{sleep, timeout};
 
 use super::answer::Answer;
 use super::container::Container;
-use crate::scenario::Boxed;
+use crate::boxed::Boxed;
 
 /// The pause between two probes.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -26,10 +26,10 @@ const RUNNING: Duration = Duration::from_secs(10);
 /// The lines of a log that an error shows.
 const LINES: usize = 50;
 
-/// Connects to a URL and returns what the server says of itself.
+/// A function that connects to a URL and returns what the server reports about itself.
 pub(crate) type Probe = Arc<dyn Fn(String) -> Boxed<'static, Result<Answer>> + Send + Sync>;
 
-/// Returns the probe that `ask` is.
+/// Wraps an async function as a [`Probe`].
 pub(crate) fn probe<F, R, A>(ask: F) -> Probe
 where
     F: Fn(String) -> R + Send + Sync + 'static,

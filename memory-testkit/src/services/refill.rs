@@ -1,4 +1,4 @@
-//! A memory of which one index loses everything: upkeep fills it again, and its status tells how far it is.
+//! Tests a memory whose index loses everything: upkeep fills it again, and the status shows how many notes are left.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,30 +21,31 @@ const BATCH: usize = 500;
 
 /// Checks that an index that lost everything is filled again by upkeep alone, and that its status tells of notes until it is.
 ///
-/// `lose` takes everything out of the place of the index, as an operator does who drops or empties it.
+/// `lose` deletes everything in the index, as an operator does who drops or empties it.
 ///
 /// # Errors
 /// The first promise that is not kept.
 pub async fn index_fills_again<F: Future<Output = Scene>>(index: Index, lose: impl FnOnce() -> F) -> Scene {
-    let ground = Ground::open(index).await?;
-    let all = ground.say(messages(USUAL)).await?;
-    ground.fills(all.len()).await?;
-    equal(ground.held(&all).await?, all.len())?;
+    let indexed = IndexedMemory::open(index).await?;
+    let all = indexed.say(messages(USUAL)).await?;
+    indexed.fills(all.len()).await?;
+    equal(indexed.held(&all).await?, all.len())?;
     lose().await?;
     // The place of an index is asked for now and then.
-    ground.clock.advance(Duration::from_secs(120));
-    ground.fills(all.len()).await?;
-    equal(ground.held(&all).await?, all.len())
+    indexed.clock.advance(Duration::from_secs(120));
+    indexed.fills(all.len()).await?;
+    equal(indexed.held(&all).await?, all.len())
 }
 
-struct Ground {
+/// A memory with the index under test.
+struct IndexedMemory {
     memory: Memory,
     index: Index,
     clock: Arc<ManualClock>,
     ada: Scope,
 }
 
-impl Ground {
+impl IndexedMemory {
     async fn open(index: Index) -> Result<Self, Failure> {
         let (embedder, clock) = (Arc::new(FakeEmbedder::new(8)), Arc::new(ManualClock::default()));
         let (chat, records) = (Truth::chat(Arc::<MemChat>::default()), Truth::records(Arc::<MemRecords>::default()));

@@ -1,11 +1,11 @@
-//! A server that answers.
+//! A server that was found: its URL, and its container if it has one.
 
 use std::fmt;
 
 use tokio::runtime::{Builder, Handle};
 
 use super::answer::{Answer, Kind};
-use super::container::{Container, Order};
+use super::container::{Container, ContainerOrder};
 use super::missing::Missing;
 use super::ready::{self, Probe};
 use super::service::Service;
@@ -28,7 +28,7 @@ impl Server {
     }
 
     /// Starts a container and waits until the server in it answers.
-    pub(super) async fn start(service: &Service, order: Order, probe: Probe) -> Result<Self, String> {
+    pub(super) async fn start(service: &Service, order: ContainerOrder, probe: Probe) -> Result<Self, String> {
         let container = Container::start(&order).await?;
         let port = match container.host_port().await {
             Ok(port) => port,

@@ -16,35 +16,41 @@ use crate::environment::Wishes;
 /// The servers of a suite, for the tests of a backend's own.
 #[derive(Clone, Default)]
 pub struct Servers {
-    entries: Arc<[Arc<Entry>]>,
+    entries: Arc<[Arc<ServiceEntry>]>,
 }
 
-struct Entry {
+struct ServiceEntry {
     service: Service,
     probe: Probe,
     wishes: Wishes,
     image: OnceCell<Result<String, Missing>>,
-    shared: OnceCell<Result<Found, Missing>>,
+    shared: OnceCell<Result<FoundServer, Missing>>,
     server: Mutex<Option<Server>>,
 }
 
 /// What is known of a server that was found.
 #[derive(Clone, Debug)]
-struct Found {
+struct FoundServer {
     url: String,
     kind: Kind,
     origin: String,
 }
 
 impl Servers {
-    /// Adds a service, about which the environment is asked.
+    /// Adds a service, with the environment variables about it.
     pub(crate) fn with(self, service: Service, probe: Probe) -> Self {
         self.with_wishes(service, probe, Wishes::about(service.name()))
     }
 
     pub(crate) fn with_wishes(self, service: Service, probe: Probe, wishes: Wishes) -> Self {
-        let entry =
-            Entry { service, probe, wishes, image: OnceCell::new(), shared: OnceCell::new(), server: Mutex::default() };
+        let entry = ServiceEntry {
+            service,
+            probe,
+            wishes,
+            image: OnceCell::new(),
+            shared: OnceCell::new(),
+            server: Mutex::default(),
+        };
         Self { entries: self.entries.iter().cloned().chain([Arc::new(entry)]).collect() }
     }
 
@@ -131,21 +137,21 @@ impl Servers {
         Ok(())
     }
 
-    fn found(&self) -> impl Iterator<Item = (&'static str, &Found)> {
+    fn found(&self) -> impl Iterator<Item = (&'static str, &FoundServer)> {
         self.entries.iter().filter_map(|entry| Some((entry.service.name(), entry.shared.get()?.as_ref().ok()?)))
     }
 
     #[track_caller]
-    fn entry(&self, name: &str) -> Result<&Entry, Failure> {
+    fn entry(&self, name: &str) -> Result<&ServiceEntry, Failure> {
         let entry = self.entries.iter().find(|entry| entry.service.name() == name);
         entry.map(Arc::as_ref).ok_or_else(|| Failure::new(format!("the suite has no server called {name}")))
     }
 }
 
-impl Entry {
-    async fn look_up(&self) -> Result<Found, Missing> {
+impl ServiceEntry {
+    async fn look_up(&self) -> Result<FoundServer, Missing> {
         let server = self.service.look_up(&self.probe, &self.wishes).await?;
-        let found = Found { url: server.url().to_owned(), kind: server.answer().kind, origin: server.origin() };
+        let found = FoundServer { url: server.url().to_owned(), kind: server.answer().kind, origin: server.origin() };
         *self.server.lock().unwrap_or_else(PoisonError::into_inner) = Some(server);
         Ok(found)
     }

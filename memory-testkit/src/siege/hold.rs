@@ -1,4 +1,4 @@
-//! A siege from its beginning to its end.
+//! Runs a siege.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -19,17 +19,18 @@ use crate::environment;
 use crate::faults::Proxy;
 use crate::generate::Random;
 use crate::simulation::Ground;
-use crate::simulation::act::{Act, Answer, Script, What};
-use crate::simulation::ledger::{Entry, Verdict};
+use crate::simulation::act::{Act, Answer, Operation};
+use crate::simulation::ledger::{LedgerEntry, Verdict};
+use crate::simulation::script::Script;
 use crate::simulation::site::{DIMENSION, Site};
 
-use super::count::Count;
+use super::counts::SiegeCounts;
 use super::journal::Journal;
 use super::patient::patient;
+use super::places::{Places, Siege};
 use super::quiet::quiet;
-use super::seat::Seat;
+use super::slot::ProcessSlot;
 use super::way::trouble;
-use super::{Places, Siege};
 
 /// Operations that are played with the same owners.
 const OPERATIONS: usize = 2_000;
@@ -50,21 +51,21 @@ const PAUSE: Duration = Duration::from_millis(100);
 struct Round {
     siege: Siege,
     site: Site,
-    seats: Vec<Seat>,
+    seats: Vec<ProcessSlot>,
     scripts: Vec<Mutex<Script>>,
     operations: usize,
     left: AtomicUsize,
     journal: Arc<Journal>,
-    count: Arc<Count>,
+    count: Arc<SiegeCounts>,
 }
 
 pub(super) async fn hold(siege: Siege, urls: Vec<String>) -> Scene {
     let seed = environment::seed().unwrap_or_else(|| SystemClock.now().0.cast_unsigned());
     let (begun, operations) = (Instant::now(), environment::operations(siege.operations));
     let journal = Arc::new(Journal::begin(&format!("{}-{seed}", siege.name))?);
-    let count = Arc::new(Count::default());
+    let count = Arc::new(SiegeCounts::default());
     let played = play(siege, urls, (seed, operations), &journal, &count).await;
-    let Count { begun: _, acknowledged, complete, kills, faults, kept, gone } = &*count;
+    let SiegeCounts { begun: _, acknowledged, complete, kills, faults, kept, gone } = &*count;
     let [acknowledged, complete, kills, faults, kept, gone] =
         [acknowledged, complete, kills, faults, kept, gone].map(|count| count.load(Ordering::Relaxed));
     let line = format!(
@@ -95,7 +96,7 @@ async fn play(
     urls: Vec<String>,
     (seed, operations): (u64, usize),
     journal: &Arc<Journal>,
-    count: &Arc<Count>,
+    count: &Arc<SiegeCounts>,
 ) -> Scene {
     let name = format!("s{}", Uuid::now_v7().simple());
     let mut ways = Vec::new();
@@ -136,14 +137,14 @@ async fn round(
     (direct, reached): (&Places, &Places),
     ways: &[Arc<Proxy>],
     (seed, operations): (u64, usize),
-    (journal, count): (&Arc<Journal>, &Arc<Count>),
+    (journal, count): (&Arc<Journal>, &Arc<SiegeCounts>),
 ) -> Scene {
     let embedder = Arc::new(FakeEmbedder::new(DIMENSION));
     let ground = (siege.open)(direct.clone(), embedder.clone()).await?;
     let ground = Ground { cache: None, ..ground };
     let sound = ground.clone().builder(embedder.clone() as Arc<dyn Embedder>).touch(false).build().await?;
     let site = Site::new(&format!("siege-{}", Uuid::now_v7().simple()), ground, embedder, sound)?;
-    let seats = (0..PROCESSES).map(|_| Seat::new(siege, reached.clone())).collect::<Result<Vec<_>, _>>()?;
+    let seats = (0..PROCESSES).map(|_| ProcessSlot::new(siege, reached.clone())).collect::<Result<Vec<_>, _>>()?;
     let script = |by| Mutex::new(Script::new(seed, by, usize::MAX));
     let round = Arc::new(Round {
         siege,
@@ -174,7 +175,7 @@ async fn round(
             () = calm => {
                 let victim = random.below(PROCESSES);
                 journal.note(&format!("{victim} is killed"));
-                round.seats.get(victim).map_or(Ok(()), Seat::kill)?;
+                round.seats.get(victim).map_or(Ok(()), ProcessSlot::kill)?;
                 count.kills.fetch_add(1, Ordering::Relaxed);
             }
         }
@@ -208,12 +209,12 @@ async fn lane(round: Arc<Round>, by: usize, mut random: Random) -> Scene {
         let Some(act) = next else { return Ok(()) };
         let act = Act { what: act.what.dated(SystemClock.now()), ..act };
         let is_left_out = match &act.what {
-            What::Forget(what) if !(siege.forgets)(what) => true,
+            Operation::Forget(what) if !(siege.forgets)(what) => true,
             // Whoever is forgotten all the time, or at the end, has nothing that must be there.
-            What::Forget(Forget::Everything) => {
+            Operation::Forget(Forget::Everything) => {
                 left.load(Ordering::SeqCst) < round.operations / 4 || !random.chance(1, RARELY)
             }
-            What::Forget(Forget::Session(_)) => !random.chance(1, RARELY),
+            Operation::Forget(Forget::Session(_)) => !random.chance(1, RARELY),
             _ => false,
         };
         if is_left_out {
@@ -233,7 +234,7 @@ async fn lane(round: Arc<Round>, by: usize, mut random: Random) -> Scene {
         if let Some(why) = site.foreign(act.owner, &answer.shown) {
             return Err(Failure::new(why));
         }
-        if let (What::Forget(what), Entry::Oblivion(place)) = (&act.what, &entry)
+        if let (Operation::Forget(what), LedgerEntry::Oblivion(place)) = (&act.what, &entry)
             && answer.is_complete
         {
             round.count.complete.fetch_add(1, Ordering::Relaxed);
@@ -246,20 +247,20 @@ async fn lane(round: Arc<Round>, by: usize, mut random: Random) -> Scene {
 }
 
 /// Does it, perhaps several times, and notes in the ledger what was answered.
-async fn carry_out(round: &Round, act: &Act, random: &mut Random) -> Result<(Entry, Answer), Failure> {
+async fn carry_out(round: &Round, act: &Act, random: &mut Random) -> Result<(LedgerEntry, Answer), Failure> {
     let Round { site, seats, journal, .. } = round;
     let seat = seats.get(act.by).ok_or("no such process")?;
     let scope = site.owner(act.owner)?;
     let entry = match &act.what {
-        What::Forget(_) => {
+        Operation::Forget(_) => {
             let held = patient(|| site.held(scope)).await?;
             site.ledger.begin(act, |item| held.holds(item))
         }
         _ => site.ledger.begin(act, |_| false),
     };
     let tries = match (&act.what, random.chance(1, 2)) {
-        (What::Forget(_), _) => FORGETS,
-        (What::Say { .. } | What::Remember { .. }, true) => WRITES,
+        (Operation::Forget(_), _) => FORGETS,
+        (Operation::Say { .. } | Operation::Remember { .. }, true) => WRITES,
         _ => 1,
     };
     let mut answer = Answer::default();
@@ -276,7 +277,7 @@ async fn carry_out(round: &Round, act: &Act, random: &mut Random) -> Result<(Ent
             break;
         }
     }
-    if matches!(act.what, What::Forget(_)) && !answer.is_done {
+    if matches!(act.what, Operation::Forget(_)) && !answer.is_done {
         return Err(Failure::new(format!("{:?} fails {FORGETS} times, the last time with {}", act.what, answer.line)));
     }
     site.ledger.end(&entry, &answer);

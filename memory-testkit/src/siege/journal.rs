@@ -1,4 +1,4 @@
-//! What was asked for and answered, in a file: what is left of a siege that failed.
+//! The journal of a siege: a file of all operations and answers. It is kept if the siege fails.
 
 use std::fs::File;
 use std::io::Write as _;

@@ -1,4 +1,4 @@
-//! Looks at stores that may be busy.
+//! Repeats reads of stores that may be busy.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A process of a siege: does what it is told by a line, and answers with a line.
+//! A process of a siege, from within: it reads an instruction a line, carries it out and writes a report a line.
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -15,10 +15,10 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use crate::doubles::FakeEmbedder;
-use crate::simulation::act::{Answer, What};
+use crate::simulation::act::{Answer, Operation};
 use crate::simulation::site::DIMENSION;
 
-use super::{Places, Siege};
+use super::places::{Places, Siege};
 
 /// The first argument of a process.
 pub(super) const MARK: &str = "a-process-of-a-siege";
@@ -27,16 +27,16 @@ const WINDOW: u64 = 1_000;
 /// How long it is waited before the stores are opened once more.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What a process is told to do.
+/// An operation that a process is to carry out.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Order {
+pub(super) struct Instruction {
     pub(super) number: u64,
     pub(super) tenant: String,
     pub(super) subject: String,
-    pub(super) what: What,
+    pub(super) what: Operation,
 }
 
-/// What came of it.
+/// The answer to an instruction.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Report {
     pub(super) number: u64,
@@ -84,7 +84,7 @@ async fn serve(siege: &Siege, places: Places) -> Result<()> {
     let upkeep = memory.upkeep();
     let mut working = JoinSet::new();
     while let Some(line) = orders.recv().await {
-        let Ok(Order { number, tenant, subject, what }) = serde_json::from_str(&line) else {
+        let Ok(Instruction { number, tenant, subject, what }) = serde_json::from_str(&line) else {
             return Err(Error::invalid("this is no order"));
         };
         let (memory, scope) = (memory.clone(), Scope::new(&tenant, &subject)?);

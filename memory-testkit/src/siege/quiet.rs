@@ -1,4 +1,4 @@
-//! When the faults have stopped: upkeep until nothing is pending, then the check.
+//! The end of a siege: without faults, upkeep runs until nothing is pending; then everything is checked.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -12,7 +12,7 @@ use crate::check::Failure;
 use crate::simulation::site::Site;
 
 use super::patient::patient;
-use super::{Places, Siege};
+use super::places::{Places, Siege};
 
 /// Passes of upkeep after which everything must be done that can be.
 const PASSES: usize = 60;
@@ -29,7 +29,7 @@ impl Clock for Ahead {
     }
 }
 
-/// Returns what is not as it must be.
+/// Checks everything, and returns what is wrong.
 pub(super) async fn quiet(siege: &Siege, places: &Places, site: &Site) -> Result<Vec<String>, Failure> {
     let clock = Arc::new(Ahead::default());
     let mut memories = Vec::new();

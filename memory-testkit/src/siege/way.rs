@@ -1,4 +1,4 @@
-//! What befalls the ways to the servers.
+//! The faults of the connections to the servers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,11 +8,11 @@ use tokio::time::sleep;
 use crate::faults::Proxy;
 use crate::generate::Random;
 
-use super::count::Count;
+use super::counts::SiegeCounts;
 use super::journal::Journal;
 
 /// Lets faults befall a way until it is dropped.
-pub(super) async fn trouble(proxy: Arc<Proxy>, mut random: Random, journal: Arc<Journal>, count: Arc<Count>) {
+pub(super) async fn trouble(proxy: Arc<Proxy>, mut random: Random, journal: Arc<Journal>, count: Arc<SiegeCounts>) {
     loop {
         let mut some = |most: usize| Duration::from_millis(1 + random.below(most) as u64);
         // What is closed for long opens circuit breakers, and then nothing happens at all.

@@ -1,32 +1,20 @@
-//! What writers do, and what they are answered: plain data, so that another process can do it too.
+//! The operations of writers and the answers to them. They are plain data, so that another process can carry them out.
 
 use memory_core::engine::{Forget, Memory, Remember, Search};
 use memory_core::store::chat::Placement;
-use memory_core::{Error, ItemId, Message, MessageId, RecordId, Result, Role, Scope, SessionId, Timestamp};
+use memory_core::{ItemId, Message, MessageId, RecordId, Result, Role, Scope, SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::generate::Random;
-
-use super::ledger::Item;
-
-/// What a writer is going to do. Another process goes on with it where one was killed.
-pub(crate) struct Script {
-    random: Random,
-    left: usize,
-    words: u64,
-    by: usize,
-}
-
-/// What a writer does with one call.
+/// One operation of a writer, for one owner.
 #[derive(Clone, Debug)]
 pub(crate) struct Act {
     pub(crate) by: usize,
     pub(crate) owner: usize,
-    pub(crate) what: What,
+    pub(crate) what: Operation,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) enum What {
+pub(crate) enum Operation {
     Say {
         session: SessionId,
         messages: Vec<(String, MessageId)>,
@@ -49,7 +37,7 @@ pub(crate) enum What {
     },
 }
 
-/// How [`Forget`] is written.
+/// How [`Forget`] is serialised.
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Forget")]
 enum Forgotten {
@@ -59,7 +47,7 @@ enum Forgotten {
     Everything,
 }
 
-/// What a call was answered.
+/// The answer to an operation.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Answer {
     /// Whether the call succeeded.
@@ -70,84 +58,12 @@ pub(crate) struct Answer {
     pub(crate) is_complete: bool,
     /// The texts that were shown.
     pub(crate) shown: Vec<String>,
-    /// All of it in a line.
+    /// The whole answer as one line.
     pub(crate) line: String,
 }
 
-impl Script {
-    pub(crate) fn new(seed: u64, by: usize, operations: usize) -> Self {
-        Self { random: Random::new(seed.wrapping_mul(31).wrapping_add(by as u64)), left: operations, words: 0, by }
-    }
-
-    /// Returns what comes next among these sessions and items; none at the end.
-    pub(crate) fn next(&mut self, sessions: &[SessionId], items: Vec<Item>) -> Result<Option<Act>> {
-        if self.left == 0 {
-            return Ok(None);
-        }
-        self.left -= 1;
-        let owner = self.random.below(2);
-        let known: Vec<(usize, Item)> = items.into_iter().enumerate().filter(|(_, item)| item.owner == owner).collect();
-        let what = What::choose(self, sessions, owner, &known)?;
-        Ok(Some(Act { by: self.by, owner, what }))
-    }
-
-    /// Returns how many milliseconds later it comes.
-    pub(crate) fn pause(&mut self) -> u64 {
-        self.random.number() % 400
-    }
-
-    /// Returns a word that stands in nothing else.
-    fn word(&mut self, owner: usize) -> String {
-        self.words += 1;
-        let stone = ["amber", "beryl"].get(owner).unwrap_or(&"coral");
-        // Letters alone: words with digits are taken apart, and then many share their parts.
-        let number: String =
-            format!("{}{:02}", self.by, self.words).bytes().map(|digit| char::from(digit + 49)).collect();
-        format!("{stone}{number}z")
-    }
-}
-
-impl What {
-    fn choose(script: &mut Script, sessions: &[SessionId], owner: usize, known: &[(usize, Item)]) -> Result<Self> {
-        let session = sessions.get(script.random.below(2)).cloned();
-        let session = session.ok_or_else(|| Error::invalid("no such session"))?;
-        let some = |random: &mut Random| known.get(random.below(known.len()));
-        Ok(match script.random.below(20) {
-            0..8 => {
-                let count = 1 + script.random.below(3);
-                let messages = (0..count).map(|_| (script.word(owner), MessageId(script.random.id()))).collect();
-                Self::Say { session, messages, at: None }
-            }
-            8..13 => {
-                let word = script.word(owner);
-                let sources: Vec<(usize, Item)> = match script.random.below(3) {
-                    0 => Vec::new(),
-                    _ => some(&mut script.random).cloned().into_iter().collect(),
-                };
-                let old = if script.random.chance(1, 4) { some(&mut script.random) } else { None };
-                let old = old.and_then(|(_, item)| if let ItemId::Record(id) = item.id { Some(id) } else { None });
-                let said = sources.iter().map(|(_, item)| item.word.as_str()).collect::<Vec<_>>().join(" ");
-                let text = format!("{word} {said}");
-                let sources = sources.into_iter().map(|(place, item)| (place, item.id)).collect();
-                Self::Remember { word, text, sources, old }
-            }
-            13..15 => Self::Forget(match some(&mut script.random) {
-                Some((_, Item { id: ItemId::Message(id), .. })) => Forget::Messages(vec![*id]),
-                Some((_, Item { id: ItemId::Record(id), .. })) => Forget::Records(vec![*id]),
-                _ => Forget::Session(session),
-            }),
-            15 => Self::Forget(Forget::Session(session)),
-            16 if script.random.chance(1, 2) => Self::Forget(Forget::Everything),
-            16 | 17 => Self::Search(some(&mut script.random).map(|(_, item)| item.word.clone()).unwrap_or_default()),
-            18 => Self::Context(session),
-            _ => Self::Read {
-                messages: super::ledger::messages(known.iter().map(|(_, item)| item)),
-                records: super::ledger::records(known.iter().map(|(_, item)| item)),
-            },
-        })
-    }
-
-    /// Says when it is said.
+impl Operation {
+    /// Sets the time of the messages.
     pub(crate) fn dated(mut self, now: Timestamp) -> Self {
         if let Self::Say { at, .. } = &mut self {
             *at = Some(now);
@@ -160,7 +76,7 @@ impl What {
         RecordId::of_content(word.as_bytes())
     }
 
-    /// Does it, and returns what was answered.
+    /// Carries the operation out, and returns the answer.
     pub(crate) async fn carry_out(&self, memory: &Memory, scope: &Scope) -> Answer {
         let scoped = memory.of(scope);
         match self {

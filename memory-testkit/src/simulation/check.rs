@@ -1,5 +1,5 @@
-//! After quiet: truth and every index agree, what was forgotten is nowhere, what was acknowledged is there, and no owner sees
-//! another's.
+//! The checks at the end: truth and every index agree, what was forgotten is nowhere, what was acknowledged is there,
+//! and no owner sees data of another.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +13,8 @@ use memory_core::store::text::{Term, TextEntry, TextQuery, TextStore, Visibility
 use memory_core::store::vectors::{VectorEntry, VectorHit, VectorStore};
 use memory_core::{Filter, ItemId, Result, Scope, Seq, SeqRange, StoredMessage, Unit};
 
-use super::ledger::{Item, Verdict};
-use super::look::{ALL, Held};
+use super::ledger::{Verdict, WrittenItem};
+use super::look::{ALL, OwnerTruth};
 use super::site::Site;
 
 /// Terms that are asked for together.
@@ -23,7 +23,7 @@ const TERMS: usize = 256;
 const ROUNDING: f32 = 1e-3;
 
 impl Site {
-    /// Returns what is not as it must be.
+    /// Checks everything, and returns what is wrong.
     pub(crate) async fn check(&self, memories: &[Memory]) -> Result<Vec<String>> {
         let mut wrong = Vec::new();
         let (items, verdicts) = (self.ledger.items(), self.ledger.verdicts());
@@ -51,7 +51,13 @@ impl Site {
     }
 
     /// The index of words answers as one that is made anew from truth.
-    async fn check_text(&self, scope: &Scope, held: &Held, items: &[Item], wrong: &mut Vec<String>) -> Result<()> {
+    async fn check_text(
+        &self,
+        scope: &Scope,
+        held: &OwnerTruth,
+        items: &[WrittenItem],
+        wrong: &mut Vec<String>,
+    ) -> Result<()> {
         let entries = text_entries(held);
         let anew = MemText::new(Analysis::english().name());
         anew.put(scope, &entries, Visibility::OnReturn).await?;
@@ -95,7 +101,7 @@ impl Site {
     }
 
     /// The index of vectors answers as one that is made anew from truth.
-    async fn check_vectors(&self, scope: &Scope, held: &Held, wrong: &mut Vec<String>) -> Result<()> {
+    async fn check_vectors(&self, scope: &Scope, held: &OwnerTruth, wrong: &mut Vec<String>) -> Result<()> {
         let anew = MemVectors::new(self.embedder.space().clone()).with_quantised(false);
         let mut entries = Vec::new();
         for entry in text_entries(held).into_iter().filter(|entry| entry.item.unit() != Unit::Span) {
@@ -124,8 +130,8 @@ impl Site {
         &self,
         memory: &Memory,
         scope: &Scope,
-        held: &Held,
-        (items, owner): (&[Item], usize),
+        held: &OwnerTruth,
+        (items, owner): (&[WrittenItem], usize),
         wrong: &mut Vec<String>,
     ) -> Result<()> {
         let scoped = memory.of(scope);
@@ -166,7 +172,7 @@ fn differ(what: &str, is: &BTreeSet<ItemId>, ought: &BTreeSet<ItemId>, wrong: &m
 }
 
 /// No text of an owner has a word of what is gone, or of another owner's.
-fn check_words(owner: usize, held: &Held, items: &[Item], wrong: &mut Vec<String>) {
+fn check_words(owner: usize, held: &OwnerTruth, items: &[WrittenItem], wrong: &mut Vec<String>) {
     for (holder, text) in held.texts() {
         for item in items.iter().filter(|item| text.contains(&item.word)) {
             if item.owner != owner {
@@ -179,7 +185,7 @@ fn check_words(owner: usize, held: &Held, items: &[Item], wrong: &mut Vec<String
 }
 
 /// Returns the entries that an index of words has to hold.
-fn text_entries(held: &Held) -> Vec<TextEntry> {
+fn text_entries(held: &OwnerTruth) -> Vec<TextEntry> {
     let analysis = Analysis::english();
     let mut entries = Vec::new();
     for (state, rows) in &held.sessions {
@@ -194,7 +200,7 @@ fn text_entries(held: &Held) -> Vec<TextEntry> {
     entries
 }
 
-fn pieces(held: &Held, item: &ItemId) -> Vec<String> {
+fn pieces(held: &OwnerTruth, item: &ItemId) -> Vec<String> {
     let rows = || held.sessions.iter().flat_map(|(_, rows)| rows);
     match item {
         ItemId::Message(id) => {

@@ -1,4 +1,4 @@
-//! What was asked for and what was answered: from it follows what must be there in the end, and what must not.
+//! A record of all operations and answers. From it follows what must be stored at the end, and what must not.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,9 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use memory_core::engine::Forget;
 use memory_core::{ItemId, MessageId, RecordId, SessionId};
 
-use super::act::{Act, Answer, What};
+use super::act::{Act, Answer, Operation};
 
-/// A call of a writer: from when until when, and whether it was acknowledged.
+/// The time of a call, and whether it was acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     begun: u64,
@@ -17,9 +17,9 @@ pub(crate) struct Span {
     is_acknowledged: bool,
 }
 
-/// Something that was written, known by a word that stands in nothing else but what is derived from it.
+/// An item that was written. Its word occurs only in itself and in what is derived from it.
 #[derive(Clone, Debug)]
-pub(crate) struct Item {
+pub(crate) struct WrittenItem {
     pub(crate) owner: usize,
     pub(crate) word: String,
     pub(crate) id: ItemId,
@@ -32,7 +32,7 @@ pub(crate) struct Item {
     by: usize,
 }
 
-impl Item {
+impl WrittenItem {
     /// Returns whether truth held it when an oblivion began. A write that failed, or whose process was killed, may still be on
     /// its way to a truth that does not know it yet.
     fn is_before(&self, oblivion: &Oblivion) -> bool {
@@ -51,7 +51,7 @@ struct Oblivion {
 }
 
 impl Oblivion {
-    fn names(&self, item: &Item) -> bool {
+    fn names(&self, item: &WrittenItem) -> bool {
         self.owner == item.owner
             && match (&self.what, &item.id) {
                 (Forget::Messages(ids), ItemId::Message(id)) => ids.contains(id),
@@ -63,7 +63,7 @@ impl Oblivion {
     }
 }
 
-/// What must be in truth in the end.
+/// Whether truth must hold an item at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Kept,
@@ -75,7 +75,7 @@ pub(crate) enum Verdict {
 #[derive(Default)]
 struct Book {
     moment: u64,
-    items: Vec<Item>,
+    items: Vec<WrittenItem>,
     oblivions: Vec<Oblivion>,
 }
 
@@ -86,9 +86,9 @@ impl Book {
     }
 }
 
-/// What was begun: where it stands in the ledger.
+/// What a call has begun, by its place in the ledger.
 #[derive(Clone, Debug)]
-pub(crate) enum Entry {
+pub(crate) enum LedgerEntry {
     Items(Vec<usize>),
     Oblivion(usize),
     /// Nothing was to be changed.
@@ -103,39 +103,39 @@ impl Ledger {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A writer begins what it chose. For what is forgotten, `is_held` says what truth holds of the owner.
-    pub(crate) fn begin(&self, act: &Act, is_held: impl Fn(&ItemId) -> bool) -> Entry {
+    /// Notes that an operation begins. `is_held` tells whether truth holds an item now; a forget asks it.
+    pub(crate) fn begin(&self, act: &Act, is_held: impl Fn(&ItemId) -> bool) -> LedgerEntry {
         let Act { by, owner, what } = act;
         let write = |word: &String, id, session, sources| self.write(*by, *owner, word.clone(), id, session, sources);
         match what {
-            What::Say { session, messages, .. } => {
+            Operation::Say { session, messages, .. } => {
                 let message =
                     |(word, id): &(String, _)| write(word, ItemId::Message(*id), Some(session.clone()), Vec::new());
-                Entry::Items(messages.iter().map(message).collect())
+                LedgerEntry::Items(messages.iter().map(message).collect())
             }
-            What::Remember { word, sources, .. } => {
+            Operation::Remember { word, sources, .. } => {
                 let sources = sources.iter().map(|(place, _)| *place).collect();
-                Entry::Items(vec![write(word, ItemId::Record(What::record_of(word)), None, sources)])
+                LedgerEntry::Items(vec![write(word, ItemId::Record(Operation::record_of(word)), None, sources)])
             }
-            What::Forget(what) => Entry::Oblivion(self.forget(*by, *owner, what.clone(), is_held)),
-            What::Search(_) | What::Context(_) | What::Read { .. } => Entry::Nothing,
+            Operation::Forget(what) => LedgerEntry::Oblivion(self.forget(*by, *owner, what.clone(), is_held)),
+            Operation::Search(_) | Operation::Context(_) | Operation::Read { .. } => LedgerEntry::Nothing,
         }
     }
 
-    /// What was begun is answered.
-    pub(crate) fn end(&self, entry: &Entry, answer: &Answer) {
+    /// Notes the answer.
+    pub(crate) fn end(&self, entry: &LedgerEntry, answer: &Answer) {
         match entry {
-            Entry::Items(places) => {
+            LedgerEntry::Items(places) => {
                 for (at, place) in places.iter().enumerate() {
                     self.wrote(*place, answer.kept.get(at).copied().unwrap_or(false));
                 }
             }
-            Entry::Oblivion(place) => self.forgot(*place, answer.is_done),
-            Entry::Nothing => {}
+            LedgerEntry::Oblivion(place) => self.forgot(*place, answer.is_done),
+            LedgerEntry::Nothing => {}
         }
     }
 
-    /// The writer `by` begins to write something; returns its place.
+    /// Notes that the writer `by` begins to write an item; returns its place.
     fn write(
         &self,
         by: usize,
@@ -147,7 +147,7 @@ impl Ledger {
     ) -> usize {
         let mut book = self.book();
         let span = book.begin();
-        book.items.push(Item { owner, word, id, session, sources, span, seen: None, by });
+        book.items.push(WrittenItem { owner, word, id, session, sources, span, seen: None, by });
         book.items.len() - 1
     }
 
@@ -160,7 +160,7 @@ impl Ledger {
         }
     }
 
-    /// The writer `by` begins to forget something of an owner of whom truth holds what `is_held` says; returns its place.
+    /// Notes that the writer `by` begins to forget something of an owner; returns its place.
     fn forget(&self, by: usize, owner: usize, what: Forget, is_held: impl Fn(&ItemId) -> bool) -> usize {
         let mut book = self.book();
         let span = book.begin();
@@ -180,7 +180,7 @@ impl Ledger {
         }
     }
 
-    /// The writer `by` was killed: nobody hears how its calls ended.
+    /// Notes that the writer `by` was killed: the outcome of its calls is unknown.
     pub(crate) fn killed(&self, by: usize) {
         let mut book = self.book();
         book.moment += 1;
@@ -191,11 +191,11 @@ impl Ledger {
         items.chain(oblivions).filter(|span| span.ended.is_none()).for_each(|span| span.ended = ended);
     }
 
-    pub(crate) fn items(&self) -> Vec<Item> {
+    pub(crate) fn items(&self) -> Vec<WrittenItem> {
         self.book().items.clone()
     }
 
-    /// Returns what must be in the end of each item, by what is known now.
+    /// Returns the verdict on each item, by what is known now.
     pub(crate) fn verdicts(&self) -> Vec<Verdict> {
         let book = self.book();
         let mut verdicts: Vec<Verdict> = Vec::with_capacity(book.items.len());
@@ -234,7 +234,7 @@ impl Verdict {
     }
 }
 
-fn own_verdict(book: &Book, item: &Item) -> Verdict {
+fn own_verdict(book: &Book, item: &WrittenItem) -> Verdict {
     let named = || book.oblivions.iter().filter(|oblivion| oblivion.names(item));
     let is_gone = |oblivion: &Oblivion| oblivion.span.is_acknowledged && item.is_before(oblivion);
     if named().any(is_gone) {
@@ -247,13 +247,13 @@ fn own_verdict(book: &Book, item: &Item) -> Verdict {
 }
 
 /// Returns the messages among items.
-pub(crate) fn messages<'a>(items: impl IntoIterator<Item = &'a Item>) -> Vec<MessageId> {
-    let id = |item: &Item| if let ItemId::Message(id) = item.id { Some(id) } else { None };
+pub(crate) fn messages<'a>(items: impl IntoIterator<Item = &'a WrittenItem>) -> Vec<MessageId> {
+    let id = |item: &WrittenItem| if let ItemId::Message(id) = item.id { Some(id) } else { None };
     items.into_iter().filter_map(id).collect()
 }
 
 /// Returns the records among items.
-pub(crate) fn records<'a>(items: impl IntoIterator<Item = &'a Item>) -> Vec<RecordId> {
-    let id = |item: &Item| if let ItemId::Record(id) = item.id { Some(id) } else { None };
+pub(crate) fn records<'a>(items: impl IntoIterator<Item = &'a WrittenItem>) -> Vec<RecordId> {
+    let id = |item: &WrittenItem| if let ItemId::Record(id) = item.id { Some(id) } else { None };
     items.into_iter().filter_map(id).collect()
 }

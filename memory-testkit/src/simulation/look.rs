@@ -1,4 +1,4 @@
-//! Looks at the stores themselves, past the wire: what truth holds, and whether a receipt and the cache say the same.
+//! Reads the stores directly, without faults: what truth holds, and whether receipts and the cache agree with it.
 
 use std::fmt::Debug;
 
@@ -10,20 +10,20 @@ use memory_core::{Epoch, Filter, ItemId, Result, Scope, Seq, StoredMessage, Stor
 
 use memory_core::model::{Embedder, Purpose};
 
-use super::ledger::{Item, messages, records};
+use super::ledger::{WrittenItem, messages, records};
 use super::site::Site;
 
 /// More than anybody writes in a play.
 pub(crate) const ALL: usize = 10_000;
 
-/// What truth holds of an owner.
-pub(crate) struct Held {
+/// The data of an owner in truth.
+pub(crate) struct OwnerTruth {
     pub(crate) epoch: (Epoch, Epoch),
     pub(crate) sessions: Vec<(SessionState, Vec<StoredMessage>)>,
     pub(crate) records: Vec<StoredRecord>,
 }
 
-impl Held {
+impl OwnerTruth {
     pub(crate) fn holds(&self, item: &ItemId) -> bool {
         let rows = || self.sessions.iter().flat_map(|(_, rows)| rows);
         match item {
@@ -43,7 +43,7 @@ impl Held {
 }
 
 impl Site {
-    pub(crate) async fn held(&self, scope: &Scope) -> Result<Held> {
+    pub(crate) async fn held(&self, scope: &Scope) -> Result<OwnerTruth> {
         let (chat, all) = (&self.ground.chat, &self.ground.records);
         let epoch = (chat.upkeep().epoch(scope).await?, all.upkeep().epoch(scope).await?);
         let mut held = Vec::new();
@@ -51,7 +51,7 @@ impl Site {
             let slice = chat.store().read(scope, session, &Page::after(Seq(0), ALL, View::All)).await?;
             held.push((slice.state, slice.messages));
         }
-        Ok(Held { epoch, sessions: held, records: all.store().scan(scope, &Filter::All, None, ALL).await? })
+        Ok(OwnerTruth { epoch, sessions: held, records: all.store().scan(scope, &Filter::All, None, ALL).await? })
     }
 
     /// Returns how many notes are to be done or were given up.
@@ -67,7 +67,7 @@ impl Site {
     /// Returns why a receipt that says `complete` is not true at this moment.
     pub(crate) async fn untrue(&self, scope: &Scope, what: &Forget, place: usize) -> Result<Option<String>> {
         let taken = self.ledger.taken_by(place);
-        let items: Vec<Item> = self
+        let items: Vec<WrittenItem> = self
             .ledger
             .items()
             .into_iter()
@@ -88,7 +88,7 @@ impl Site {
     }
 
     /// Returns which of the items truth, the cache or an index still holds; indexes are asked where that is said.
-    async fn left(&self, scope: &Scope, items: &[Item], with_indexes: bool) -> Result<Vec<String>> {
+    async fn left(&self, scope: &Scope, items: &[WrittenItem], with_indexes: bool) -> Result<Vec<String>> {
         let held = self.held(scope).await?;
         let mut left: Vec<String> =
             items.iter().filter(|item| held.holds(&item.id)).map(|item| format!("truth holds {}", item.word)).collect();
@@ -107,7 +107,7 @@ impl Site {
     }
 
     /// Returns which of the items stand in an index.
-    async fn indexed(&self, scope: &Scope, items: &[Item]) -> Result<Vec<ItemId>> {
+    async fn indexed(&self, scope: &Scope, items: &[WrittenItem]) -> Result<Vec<ItemId>> {
         let words: Vec<&str> = items.iter().map(|item| item.word.as_str()).collect();
         let terms: Vec<_> = words.iter().flat_map(|word| self.terms(word)).collect();
         let mut found = Vec::new();

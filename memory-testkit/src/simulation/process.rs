@@ -1,4 +1,4 @@
-//! A process of a play: a memory of its own over the shared stores, behind guards, at the other end of the wire.
+//! A process of the simulation: a memory of its own over the shared stores, with guards, behind the wire.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,9 +9,9 @@ use memory_core::store::cache::Cache;
 use memory_core::{Result, Truth};
 use tokio::time::sleep;
 
-use super::far::Far;
 use super::site::Ground;
 use super::wire::{Caller, Wire};
+use super::wired::WiredStore;
 use super::world::World;
 
 /// So few tokens fit into a window that some of it is summarised in most plays.
@@ -55,6 +55,6 @@ impl World {
     }
 }
 
-fn far<S: ?Sized>(inner: Arc<S>, part: &'static str, caller: &Caller, wire: &Arc<Wire>) -> Arc<Far<S>> {
-    Arc::new(Far { inner, part, caller: caller.clone(), wire: Arc::clone(wire) })
+fn far<S: ?Sized>(inner: Arc<S>, part: &'static str, caller: &Caller, wire: &Arc<Wire>) -> Arc<WiredStore<S>> {
+    Arc::new(WiredStore { inner, part, caller: caller.clone(), wire: Arc::clone(wire) })
 }

@@ -1,4 +1,4 @@
-//! The stores that all processes share, as they are themselves, and what is known of what was written to them.
+//! The stores that all processes share, and the ledger of what was written to them.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub(crate) const DIMENSION: usize = 4;
 const OWNERS: [&str; 2] = ["ada", "bob"];
 const SESSIONS: [&str; 2] = ["talk", "walk"];
 
-/// The stores that all processes share.
+/// The stores that all processes of a simulation share.
 #[derive(Clone, Debug)]
 pub struct Ground {
     /// Conversations.

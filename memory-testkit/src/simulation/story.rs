@@ -1,4 +1,4 @@
-//! A play from its beginning to its end.
+//! Plays the simulation from its beginning to its end.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tokio::time::sleep;
 
 use crate::generate::Random;
 
-use super::act::Script;
+use super::script::Script;
 use super::wire::{Caller, Weather, Wire};
 use super::world::{Plan, World};
 use super::writer::{Progress, Shared, write};
@@ -28,7 +28,7 @@ const REFUSAL: Duration = Duration::from_secs(20);
 /// How long writes wait for a lock: so long that their callers give up and repeat them.
 const LOCK: Duration = Duration::from_secs(20);
 
-/// A play that did not end as it must.
+/// Why a play failed.
 #[derive(Clone, Debug)]
 pub struct Failed {
     /// The seed that repeats it.
@@ -46,7 +46,7 @@ impl fmt::Display for Failed {
     }
 }
 
-/// Plays what `seed` decides, twice if it fails: then with a trace.
+/// Plays the simulation that `seed` determines. If it fails, plays it again and records a trace.
 ///
 /// # Errors
 /// What was not as it must be.

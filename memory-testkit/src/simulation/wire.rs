@@ -1,4 +1,4 @@
-//! What lies between processes and stores: every call waits here until the scheduler says what befalls it.
+//! The wire between processes and stores: every call waits here until the scheduler decides what happens to it.
 
 use std::fmt::Debug;
 use std::pin::Pin;
@@ -39,30 +39,31 @@ type IsAwaited = Box<dyn Fn() -> bool + Send>;
 /// Carries a call out, and returns what tells the caller.
 type Run = Box<dyn Fn() -> Pin<Box<dyn Future<Output = Tell> + Send>> + Send>;
 
-/// Something on its way.
+/// What is on the wire: a request, or the answer to one.
 enum Parcel {
     Request { run: Run, fail: Fail, is_awaited: IsAwaited },
     Answer(Tell),
 }
 
-struct Item {
+/// A request or an answer on the wire, and when it is due.
+struct InFlight {
     number: u64,
     call: Call,
     due: Instant,
     parcel: Parcel,
 }
 
-/// A call, and what is going to befall it.
-pub(super) struct Next {
-    item: Item,
-    fate: Fate,
+/// A call that is due, and what is going to happen to it.
+pub(super) struct Delivery {
+    item: InFlight,
+    fate: CallFate,
 }
 
-impl Next {
+impl Delivery {
     /// Returns whether it is a write that reaches truth when its caller waits for it no more. Until that is so, the cache may
     /// serve what was there before.
     pub(super) fn is_late_write(&self) -> bool {
-        let Item { call, parcel, .. } = &self.item;
+        let InFlight { call, parcel, .. } = &self.item;
         let is_alone = matches!(parcel, Parcel::Request { is_awaited, .. } if !is_awaited());
         is_alone && call.is_write() && matches!(call.part, "chat" | "records")
     }
@@ -83,8 +84,8 @@ impl Weather {
     pub(super) const CALM: Self = Self { faults: 0, kills: 0, cache_fails: false };
 }
 
-struct State {
-    items: Vec<Item>,
+struct WireState {
+    items: Vec<InFlight>,
     random: Random,
     number: u64,
     weather: Weather,
@@ -97,7 +98,7 @@ struct State {
 }
 
 pub(super) struct Wire {
-    state: Mutex<State>,
+    state: Mutex<WireState>,
     arrived: Notify,
     may_be_late: fn(Call) -> bool,
 }
@@ -123,9 +124,9 @@ impl Caller {
     }
 }
 
-/// What befalls a call.
+/// What happens to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
+enum CallFate {
     Passes,
     /// Waits for a while, perhaps longer than its caller.
     Waits(Duration),
@@ -149,7 +150,7 @@ impl Wire {
     pub(super) fn new(seed: u64, may_be_late: fn(Call) -> bool, is_traced: bool) -> Arc<Self> {
         let random = Random::new(seed ^ 0x5157_ae2d);
         let trace = is_traced.then(Vec::new);
-        let state = State {
+        let state = WireState {
             items: Vec::new(),
             random,
             number: 0,
@@ -162,7 +163,7 @@ impl Wire {
         Arc::new(Self { state: Mutex::new(state), arrived: Notify::new(), may_be_late })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, WireState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -256,12 +257,12 @@ impl Wire {
             let told: String = format!("{told:?}").chars().take(220).collect();
             trace.push(format!("#{number} {} {}.{} {told}", caller.name, call.part, call.method));
         }
-        state.items.push(Item { number, call, due: Instant::now(), parcel });
+        state.items.push(InFlight { number, call, due: Instant::now(), parcel });
         self.arrived.notify_one();
     }
 
     /// Lets everybody act until they wait, then chooses a call and decides what befalls it; waits for one if there is none.
-    pub(super) async fn next(&self) -> Option<Next> {
+    pub(super) async fn next(&self) -> Option<Delivery> {
         sleep(STEP).await;
         let next = self.choose();
         if next.is_none() {
@@ -277,7 +278,7 @@ impl Wire {
     }
 
     /// Lets it befall the call. Returns whether a process is to be killed now, and a number that says which.
-    pub(super) async fn step(&self, Next { item, fate }: Next) -> Option<usize> {
+    pub(super) async fn step(&self, Delivery { item, fate }: Delivery) -> Option<usize> {
         self.befall(item, fate).await;
         let mut state = self.state();
         let kills = state.weather.kills;
@@ -290,7 +291,7 @@ impl Wire {
     }
 
     /// Takes one thing that is due, and says what befalls it.
-    fn choose(&self) -> Option<Next> {
+    fn choose(&self) -> Option<Delivery> {
         let mut state = self.state();
         let now = Instant::now();
         let due: Vec<usize> = (0..state.items.len())
@@ -299,45 +300,45 @@ impl Wire {
         let place = state.random.below(due.len());
         let item = state.items.remove(*due.get(place)?);
         let fate = match item.parcel {
-            Parcel::Answer(_) => Fate::Passes,
-            Parcel::Request { .. } if state.refuses(item.call, now) => Fate::IsRefused,
-            Parcel::Request { .. } if item.call.part == "cache" && !state.weather.cache_fails => Fate::Passes,
+            Parcel::Answer(_) => CallFate::Passes,
+            Parcel::Request { .. } if state.refuses(item.call, now) => CallFate::IsRefused,
+            Parcel::Request { .. } if item.call.part == "cache" && !state.weather.cache_fails => CallFate::Passes,
             Parcel::Request { .. } => match state.holds(item.call, now) {
-                Some(wait) => Fate::Waits(wait),
+                Some(wait) => CallFate::Waits(wait),
                 None => state.fate((self.may_be_late)(item.call)),
             },
         };
-        if fate != Fate::Passes
+        if fate != CallFate::Passes
             && let Some(trace) = &mut state.trace
         {
             trace.push(format!("    #{} {fate:?}", item.number));
         }
-        Some(Next { item, fate })
+        Some(Delivery { item, fate })
     }
 
-    async fn befall(&self, item: Item, fate: Fate) {
-        let Item { number, call, parcel, .. } = item;
-        let later = |wait: Duration, parcel| Item { number, call, due: Instant::now() + wait, parcel };
+    async fn befall(&self, item: InFlight, fate: CallFate) {
+        let InFlight { number, call, parcel, .. } = item;
+        let later = |wait: Duration, parcel| InFlight { number, call, due: Instant::now() + wait, parcel };
         let (run, fail, is_awaited) = match parcel {
             Parcel::Answer(tell) => return tell(),
             Parcel::Request { run, fail, is_awaited } => (run, fail, is_awaited),
         };
         match fate {
-            Fate::IsLost => {}
-            Fate::Fails => fail(fault()),
-            Fate::IsRefused => fail(refusal()),
-            Fate::Waits(wait) => self.state().items.push(later(wait, Parcel::Request { run, fail, is_awaited })),
-            Fate::LosesItsAnswer => {
+            CallFate::IsLost => {}
+            CallFate::Fails => fail(fault()),
+            CallFate::IsRefused => fail(refusal()),
+            CallFate::Waits(wait) => self.state().items.push(later(wait, Parcel::Request { run, fail, is_awaited })),
+            CallFate::LosesItsAnswer => {
                 drop(self.carry_out(number, &run).await);
                 fail(fault());
             }
-            Fate::IsDoneInSilence => drop(self.carry_out(number, &run).await),
-            Fate::Passes => (self.carry_out(number, &run).await)(),
-            Fate::IsAnsweredLate(wait) => {
+            CallFate::IsDoneInSilence => drop(self.carry_out(number, &run).await),
+            CallFate::Passes => (self.carry_out(number, &run).await)(),
+            CallFate::IsAnsweredLate(wait) => {
                 let tell = self.carry_out(number, &run).await;
                 self.state().items.push(later(wait, Parcel::Answer(tell)));
             }
-            Fate::IsRepeated(wait) => {
+            CallFate::IsRepeated(wait) => {
                 (self.carry_out(number, &run).await)();
                 self.state().items.push(later(wait, Parcel::Request { run, fail, is_awaited }));
             }
@@ -350,7 +351,7 @@ impl Wire {
     }
 }
 
-impl State {
+impl WireState {
     fn refuses(&self, call: Call, now: Instant) -> bool {
         self.refusal.is_some_and(|(part, until)| part == call.part && now < until)
     }
@@ -361,23 +362,23 @@ impl State {
         (part == call.part && call.is_write() && now < until).then(|| until - now)
     }
 
-    fn fate(&mut self, may_be_late: bool) -> Fate {
+    fn fate(&mut self, may_be_late: bool) -> CallFate {
         let faults = self.weather.faults;
         if !self.random.chance(faults, 1_000) {
-            return Fate::Passes;
+            return CallFate::Passes;
         }
         // Half of the waits are short beside every deadline.
         let longest = if self.random.chance(1, 2) { 500 } else { 90_000 };
         let wait = Duration::from_millis(1 + self.random.number() % longest);
         let short = wait.min(Duration::from_millis(500));
         match self.random.below(7) {
-            0 => Fate::Fails,
-            1 => Fate::LosesItsAnswer,
-            2 => Fate::IsDoneInSilence,
-            3 => Fate::IsLost,
-            4 => Fate::IsAnsweredLate(wait),
-            5 if may_be_late => Fate::IsRepeated(wait),
-            _ => Fate::Waits(if may_be_late { wait } else { short }),
+            0 => CallFate::Fails,
+            1 => CallFate::LosesItsAnswer,
+            2 => CallFate::IsDoneInSilence,
+            3 => CallFate::IsLost,
+            4 => CallFate::IsAnsweredLate(wait),
+            5 if may_be_late => CallFate::IsRepeated(wait),
+            _ => CallFate::Waits(if may_be_late { wait } else { short }),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a play is made of, and what may befall the calls in it.
+//! The settings of a simulation, and what all its processes share.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use tokio::time::Instant;
 
 use crate::doubles::FakeEmbedder;
 
-use super::place::Place;
+use super::replaceable::ReplaceableStore;
 use super::site::{DIMENSION, Ground, Site};
 use super::wire::{Call, Wire};
 
-/// How plays are set up.
+/// The settings of a simulation.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     pub(super) ground: fn(Arc<dyn Clock>, EmbeddingSpace) -> Ground,
@@ -38,7 +38,7 @@ impl Plan {
         self
     }
 
-    /// Sets what is forgotten at all. Default everything.
+    /// Sets which kinds of forgetting are played. Default all.
     #[must_use]
     pub fn forgetting(mut self, forgets: fn(&Forget) -> bool) -> Self {
         self.forgets = forgets;
@@ -57,13 +57,13 @@ impl Clock for PlayClock {
     }
 }
 
-/// What everybody in a play has in common.
+/// What all processes of a simulation share.
 pub(super) struct World {
     pub(super) wire: Arc<Wire>,
     /// As all see it: the places of indexes may be lost.
     pub(super) site: Site,
-    text: Arc<Place<dyn TextStore>>,
-    vectors: Arc<Place<dyn VectorStore>>,
+    text: Arc<ReplaceableStore<dyn TextStore>>,
+    vectors: Arc<ReplaceableStore<dyn VectorStore>>,
     make: fn(Arc<dyn Clock>, EmbeddingSpace) -> Ground,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) forgets: fn(&Forget) -> bool,
@@ -74,7 +74,7 @@ impl World {
         let clock: Arc<dyn Clock> = Arc::new(PlayClock(Instant::now()));
         let embedder = Arc::new(FakeEmbedder::new(DIMENSION));
         let ground = (plan.ground)(clock.clone(), embedder.space().clone());
-        let (text, vectors) = (Place::new(ground.text), Place::new(ground.vectors));
+        let (text, vectors) = (ReplaceableStore::new(ground.text), ReplaceableStore::new(ground.vectors));
         let ground = Ground { text: text.clone(), vectors: vectors.clone(), ..ground };
         let sound = ground.clone().builder(embedder.clone()).touch(false).clock(clock.clone()).build().await?;
         let site = Site::new("acme", ground, embedder, sound)?.hearing(cache_hears);

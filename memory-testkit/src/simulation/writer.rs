@@ -1,4 +1,4 @@
-//! A writer: says, remembers, replaces, forgets, seeks, and notes what it was told of each.
+//! A writer: carries out the operations of its script, and notes each answer in the ledger.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,8 +7,9 @@ use memory_core::Result;
 use memory_core::engine::Memory;
 use tokio::time::sleep;
 
-use super::act::{Act, Script, What};
-use super::ledger::Entry;
+use super::act::{Act, Operation};
+use super::ledger::LedgerEntry;
+use super::script::Script;
 use super::world::World;
 
 /// A script, and how far its writer is.
@@ -30,7 +31,7 @@ impl Progress {
             None => self.script.next(&world.site.sessions, world.site.ledger.items())?,
         };
         let Some(act) = next else { return Ok(None) };
-        if matches!(act.what, What::Forget(_)) {
+        if matches!(act.what, Operation::Forget(_)) {
             self.unended = Some(act.clone());
         }
         Ok(Some((act, self.script.pause())))
@@ -61,8 +62,8 @@ async fn carry_out(act: &Act, world: &World, memory: &Memory) -> Result<(String,
     let site = &world.site;
     let scope = site.owner(act.owner)?;
     let entry = match &act.what {
-        What::Forget(what) if !(world.forgets)(what) => return Ok(("not in this plan".to_owned(), true)),
-        What::Forget(_) => {
+        Operation::Forget(what) if !(world.forgets)(what) => return Ok(("not in this plan".to_owned(), true)),
+        Operation::Forget(_) => {
             let held = site.held(scope).await?;
             site.ledger.begin(act, |item| held.holds(item))
         }
@@ -70,7 +71,7 @@ async fn carry_out(act: &Act, world: &World, memory: &Memory) -> Result<(String,
     };
     let answer = act.what.carry_out(memory, scope).await;
     site.ledger.end(&entry, &answer);
-    if let (What::Forget(what), Entry::Oblivion(place)) = (&act.what, &entry)
+    if let (Operation::Forget(what), LedgerEntry::Oblivion(place)) = (&act.what, &entry)
         && answer.is_complete
     {
         match site.untrue(scope, what, *place).await {

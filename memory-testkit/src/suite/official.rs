@@ -1,4 +1,4 @@
-//! Promises that only the official server can keep: the one table of scenarios that may be left out.
+//! The table of scenarios that only the official server can pass.
 
 /// A scenario that a stand-in or a reduced server cannot pass.
 #[derive(Clone, Copy, Debug)]
@@ -11,7 +11,7 @@ pub struct OfficialOnly {
     pub reason: &'static str,
 }
 
-/// The whole table. Its scenarios are shown as ignored where the server is not the official one, and counted apart.
+/// The table. Where the server is not the official one, these scenarios are reported as ignored and counted separately.
 pub const OFFICIAL_ONLY: &[OfficialOnly] = &[];
 
 /// Returns why `scenario` of `suite` needs the official server, if it does.

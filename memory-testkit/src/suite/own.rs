@@ -5,14 +5,14 @@ use std::future::Future;
 use memory_core::Result;
 
 use super::stage::Need;
-use super::{Plan, Suite};
+use super::{PlannedTest, Suite};
 use crate::check::Scene;
 use crate::services::{Answer, Servers, Service, probe};
 use crate::trial::play_own;
 
 impl Suite {
-    /// Says that the suite needs a server: `MEMORY_TEST_X_URL`, else a container of `MEMORY_TEST_X_IMAGE` or of the official
-    /// image. Its URL is `Setting::url`; with several servers, that of the first.
+    /// Declares that the suite needs a server: `MEMORY_TEST_X_URL`, else a container of `MEMORY_TEST_X_IMAGE` or of the
+    /// official image. Its URL is `Setting::url`; with several servers, that of the first.
     ///
     /// It is looked up when the first test is played and removed after the last. Without an engine or an image, tests are
     /// ignored, or fail where `MEMORY_REQUIRE` names the server or says `all`. With `CI=true` only containers will do.
@@ -55,7 +55,7 @@ impl Suite {
         F: FnOnce(Servers) -> R + Send + 'static,
         R: Future<Output = Scene> + Send + 'static,
     {
-        self.plans.push(Plan {
+        self.plans.push(PlannedTest {
             name: name.to_owned(),
             need,
             play: Box::new(move |stage| {

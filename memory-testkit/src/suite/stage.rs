@@ -1,8 +1,8 @@
-//! What must stand before a test is played.
+//! Looks up the servers that a test needs before it runs.
 
 use std::sync::OnceLock;
 
-use super::Presence;
+use super::presence::Presence;
 #[cfg(feature = "containers")]
 use crate::services::{Missing, Servers};
 use crate::trial::Verdict;

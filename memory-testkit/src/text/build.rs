@@ -1,4 +1,4 @@
-//! Short ways to say what text scenarios need.
+//! Builders of entries, queries and ids for the scenarios of text stores.
 
 use memory_core::store::text::{Term, TextEntry, TextHits, TextQuery, Visibility};
 use memory_core::{

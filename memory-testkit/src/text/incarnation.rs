@@ -1,4 +1,4 @@
-//! Which making of the index it is: told alike to all, and another one for another index.
+//! The incarnation of an index: every caller gets the same one, and another index has another one.
 
 use super::build::{entry, message, put};
 use crate::crowd::together;

@@ -1,10 +1,10 @@
-//! Short ways to say what vector scenarios need.
+//! Builders of entries and queries for the scenarios of vector stores.
 
 use memory_core::store::text::Visibility;
 use memory_core::store::vectors::{VectorEntry, VectorHit, VectorQuery};
 use memory_core::{Epoch, Filter, ItemId, Result, Scope, Timestamp};
 
-use crate::text::{plain_fields, revision};
+use crate::text::build::{plain_fields, revision};
 use crate::{Scene, Vectors, equal};
 
 /// Returns the vector of the beds' dimension that points along axis `first` and a little along the next one.

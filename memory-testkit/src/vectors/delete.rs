@@ -7,7 +7,7 @@ use memory_core::{Epoch, Error, ItemId, Result, SessionId, Version};
 use super::build::{Change, entry, find, put, query, toward};
 use super::model::VectorModel;
 use crate::generate::{HOSTILE_NAMES, deletion, session_deletion};
-use crate::text::{message, record, span};
+use crate::text::build::{message, record, span};
 use crate::{Bed, Scene, Vectors, equal};
 
 scenarios!(TABLE: Vectors = [

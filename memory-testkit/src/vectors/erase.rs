@@ -7,7 +7,7 @@ use memory_core::store::vectors::VectorEntry;
 use super::build::{Change, entry, find, items, put, query, toward};
 use super::model::VectorModel;
 use crate::generate::{self, Random};
-use crate::text::{message, record, span};
+use crate::text::build::{message, record, span};
 use crate::{Bed, Scene, Vectors, equal};
 
 scenarios!(TABLE: Vectors = [

@@ -9,7 +9,7 @@ use super::build::{entry, find, items, put, query, toward};
 use super::model::VectorModel;
 use crate::bad_input::{self, refusal};
 use crate::generate::HOSTILE_NAMES;
-use crate::text::{message, span};
+use crate::text::build::{message, span};
 use crate::{Bed, Failure, Scene, Vectors, equal};
 
 scenarios!(TABLE: Vectors = [
@@ -25,7 +25,7 @@ async fn bad_fields_are_refused_or_come_back_as_they_were(bed: Bed<Vectors>) -> 
     let query = query(&bed.store, toward(0, 0.0));
     for (number, (what, fields)) in (1..).zip(bad_input::fields(Unit::Message)?) {
         let bad = VectorEntry { fields, ..entry(message(1), vec![toward(0, 0.5)]) };
-        let bad = VectorEntry { version: crate::text::revision(number), ..bad };
+        let bad = VectorEntry { version: crate::text::build::revision(number), ..bad };
         let answer = bed.store.put(&ada, std::slice::from_ref(&bad), Visibility::OnReturn).await;
         if refusal(&what, answer)?.is_some_and(|rejected| rejected.is_empty()) {
             let hits = bed.store.search(&ada, &query).await?;

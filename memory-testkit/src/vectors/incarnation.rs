@@ -1,8 +1,8 @@
-//! Which making of the index it is: told alike to all, and another one for another index.
+//! The incarnation of an index: every caller gets the same one, and another index has another one.
 
 use super::build::{entry, put, toward};
 use crate::crowd::together;
-use crate::text::message;
+use crate::text::build::message;
 use crate::{Bed, Needs, Scene, Vectors, equal};
 
 scenarios!(TABLE: Vectors = [

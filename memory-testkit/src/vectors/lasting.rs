@@ -9,7 +9,7 @@ use super::model::VectorModel;
 use crate::crowd::{together, until};
 use crate::dropped::give_up;
 use crate::generate::{self, Random, deletion};
-use crate::text::message;
+use crate::text::build::message;
 use crate::{Bed, Failure, Needs, Scene, Vectors, environment, equal};
 
 scenarios!(TABLE: Vectors = [

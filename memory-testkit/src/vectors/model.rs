@@ -6,7 +6,7 @@ use memory_core::store::text::Deletion;
 use memory_core::store::vectors::{VectorEntry, VectorHit, VectorQuery};
 use memory_core::{Epoch, ItemId, Version};
 
-use crate::text::falls;
+use crate::text::model::falls;
 use crate::{Failure, Scene, equal};
 
 /// How far a similarity may be off: single precision over some hundred numbers.

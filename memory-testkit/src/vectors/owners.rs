@@ -4,7 +4,7 @@ use super::build::{Change, entry, find, put, query, toward};
 use super::model::VectorModel;
 use crate::crowd::together;
 use crate::generate::{self, Cluster, Random, deletion};
-use crate::text::message;
+use crate::text::build::message;
 use crate::{Bed, Scene, Vectors, equal};
 
 scenarios!(TABLE: Vectors = [

@@ -6,7 +6,7 @@ use memory_core::store::vectors::VectorEntry;
 
 use super::build::{Change, entry, find, items, put, query, toward};
 use super::model::VectorModel;
-use crate::text::message;
+use crate::text::build::message;
 use crate::{Bed, Scene, Vectors, equal};
 
 scenarios!(TABLE: Vectors = [

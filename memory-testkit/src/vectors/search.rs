@@ -5,7 +5,7 @@ use memory_core::{Error, Field, Filter, Scalar, Timestamp};
 
 use super::build::{Change, entry, items, put, query, toward};
 use super::model::VectorModel;
-use crate::text::message;
+use crate::text::build::message;
 use crate::{Bed, Scene, Vectors, equal};
 
 scenarios!(TABLE: Vectors = [

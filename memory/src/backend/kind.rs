@@ -1,4 +1,4 @@
-//! What is said of a kind of place: what its URLs look like, what can be kept in it, how it is opened.
+//! The description of a backend: its URL schemes, the parts that it can hold, and how it is opened.
 
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What stands in a URL.
+//! Parses the URLs of backends.
 
 use memory_core::{Error, Result};
 

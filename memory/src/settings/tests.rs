@@ -1,4 +1,5 @@
 use super::*;
+use crate::open::over;
 
 fn values(name: &str) -> Option<String> {
     let table = [(TEXT, "elastic:"), (CACHE, "redis://:secret@h")];

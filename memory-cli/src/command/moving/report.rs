@@ -3,48 +3,42 @@
 use memory::Scope;
 use memory::engine::IndexStatus;
 use memory::store::upkeep::Backlog;
+use memory::transfer::{Moved, Problem};
 use serde_json::json;
 
-use super::sum::Sum;
 use crate::config::Database;
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// What became of one owner.
-#[derive(Debug, Default)]
-pub(super) struct Moved {
-    pub(super) sessions: u64,
-    /// Rows of conversations, summaries and forgotten ones counted.
-    pub(super) rows: Sum,
-    pub(super) records: Sum,
-    /// Records that were left behind on purpose.
-    pub(super) left: u64,
-    /// Sessions and records of the target that were removed, because the source does not hold them.
-    pub(super) removed: u64,
-    /// What is not as it should be, a clause each.
-    pub(super) problems: Vec<String>,
+/// Returns what is not the same, and what to do about it.
+pub(super) fn problem(problem: &Problem) -> String {
+    let remedy = match problem {
+        Problem::EmptySource => ": `memory forget --all` does that",
+        Problem::SessionForgotten(_) => ": --mirror copies it again",
+        Problem::ExtraSessions(_) | Problem::ExtraRecords(_) => ": --mirror removes them",
+        _ => "",
+    };
+    format!("{problem}{remedy}")
 }
 
-impl Moved {
-    /// Writes a line about the owner.
-    pub(super) fn tell(&self, owner: &Scope, output: &mut Output) -> Result<(), Failure> {
-        let Self { sessions, rows, records, left, removed, problems } = self;
-        let (tenant, subject) = (owner.tenant(), owner.subject());
-        if output.is_json() {
-            output.json(&json!({ "owner": {
-                "tenant": tenant, "subject": subject, "sessions": sessions, "rows": rows.count,
-                "rows_sha256": rows.hex(), "records": records.count, "records_sha256": records.hex(),
-                "records_left": left, "removed": removed, "problems": problems,
-            }}))?;
-            return Ok(());
-        }
-        let left = if *left > 0 { format!(", {left} records left behind") } else { String::new() };
-        let removed = if *removed > 0 { format!(", {removed} removed from the target") } else { String::new() };
-        let state = if problems.is_empty() { "verified" } else { "NOT the same in both" };
-        let what = format!("{sessions} sessions, {} rows, {} records{left}{removed}", rows.count, records.count);
-        output.line(&format!("{subject} of {tenant}: {what}, {state}"))?;
-        Ok(())
+/// Writes a line about an owner.
+pub(super) fn tell(moved: &Moved, owner: &Scope, output: &mut Output) -> Result<(), Failure> {
+    let Moved { sessions, rows, records, left, removed, problems, .. } = moved;
+    let (tenant, subject) = (owner.tenant(), owner.subject());
+    if output.is_json() {
+        output.json(&json!({ "owner": {
+            "tenant": tenant, "subject": subject, "sessions": sessions, "rows": rows.count,
+            "rows_sha256": rows.hex(), "records": records.count, "records_sha256": records.hex(),
+            "records_left": left, "removed": removed, "problems": problems.iter().map(problem).collect::<Vec<_>>(),
+        }}))?;
+        return Ok(());
     }
+    let left = if *left > 0 { format!(", {left} records left behind") } else { String::new() };
+    let removed = if *removed > 0 { format!(", {removed} removed from the target") } else { String::new() };
+    let state = if problems.is_empty() { "verified" } else { "NOT the same in both" };
+    let what = format!("{sessions} sessions, {} rows, {} records{left}{removed}", rows.count, records.count);
+    output.line(&format!("{subject} of {tenant}: {what}, {state}"))?;
+    Ok(())
 }
 
 /// What became of all owners.

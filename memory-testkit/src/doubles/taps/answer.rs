@@ -1,8 +1,8 @@
-//! How many rows the answers of stores have.
+//! Counts the rows in the answer of a store.
 
 use memory_core::methods::*;
 
-/// An answer of a store, as rows are counted.
+/// An answer of a store whose rows can be counted.
 pub(super) trait Answer {
     /// Returns how many rows were found.
     fn rows(&self) -> usize;

@@ -1,4 +1,4 @@
-//! Counts what a store is asked for.
+//! A tap that counts calls and rows.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -29,7 +29,7 @@ impl Counting {
         self.with(|counts| counts.values().map(|count| count.0).sum())
     }
 
-    /// Begins to count anew.
+    /// Sets all counts to zero.
     pub fn reset(&self) {
         self.with(BTreeMap::clear);
     }

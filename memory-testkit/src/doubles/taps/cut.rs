@@ -1,4 +1,4 @@
-//! Ends one call of many early, as networks, crashes and callers in a hurry do.
+//! Interrupts one chosen call, as a network fault, a crash or a dropped future does.
 
 use std::future::Future;
 use std::sync::{Mutex, PoisonError};
@@ -6,20 +6,20 @@ use std::sync::{Mutex, PoisonError};
 use memory_core::{Cause, Error, Result, Transience};
 use tokio::sync::{Notify, Semaphore};
 
-/// How a call ends early.
+/// How a call is interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// It fails before the store has done anything, with a fault that may pass.
+    /// It fails with a transient error before the store has done anything.
     Fails,
-    /// The store does it, and the answer is lost: the caller sees a fault that may pass.
+    /// The store carries it out, and the answer is lost: the caller gets a transient error.
     LosesItsAnswer,
-    /// Its caller goes away before the store is asked.
+    /// Its future is dropped before the store is called.
     IsDroppedBefore,
-    /// Its caller goes away when the store has done it.
+    /// Its future is dropped when the store has carried it out.
     IsDroppedAfter,
 }
 
-/// Ends the n-th call of all stores that it stands around. What goes away does so by [`Cut::give_up`].
+/// Interrupts the n-th call of all stores that share it. A future is dropped by [`Cut::give_up`].
 #[derive(Debug)]
 pub struct Cut {
     armed: Mutex<Option<(u64, Option<&'static str>, Ending)>>,
@@ -34,37 +34,37 @@ impl Default for Cut {
 }
 
 impl Cut {
-    /// Ends the `nth` call from now on, counted from 1.
+    /// Interrupts the `nth` call from now on, counted from 1.
     pub fn arm(&self, nth: u64, ending: Ending) {
         self.set(Some((nth, None, ending)));
     }
 
-    /// Ends the next call of this name.
+    /// Interrupts the next call of this name.
     pub fn arm_at(&self, call: &'static str, ending: Ending) {
         self.set(Some((1, Some(call), ending)));
     }
 
-    /// Ends the `nth` call of this name from now on, counted from 1.
+    /// Interrupts the `nth` call of this name from now on, counted from 1.
     pub fn arm_at_nth(&self, nth: u64, call: &'static str, ending: Ending) {
         self.set(Some((nth, Some(call), ending)));
     }
 
-    /// Lets all calls come to their end.
+    /// Interrupts no call any more.
     pub fn disarm(&self) {
         self.set(None);
     }
 
-    /// Waits until a call has been set aside.
+    /// Waits until a call has been paused.
     pub async fn reached(&self) {
         self.struck.notified().await;
     }
 
-    /// Lets a call go on that was set aside, in whatever task it is by now.
+    /// Resumes the paused call, in whatever task it is by now.
     pub fn resume(&self) {
         self.resumed.add_permits(1);
     }
 
-    /// Returns the answer of `call`; none if it is dropped where the cut says so.
+    /// Awaits `call` and returns its answer; none if the future was dropped at the chosen point.
     pub async fn give_up<T>(&self, call: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             biased;

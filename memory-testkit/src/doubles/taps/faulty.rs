@@ -1,4 +1,4 @@
-//! Fails calls by their place in a row of calls.
+//! A tap that lets the n-th call fail.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,11 +11,11 @@ use super::Tap;
 pub enum When {
     /// Before it has done anything.
     Before,
-    /// When it is done: the answer is lost.
+    /// After it has been carried out: the answer is lost.
     LostAnswer,
 }
 
-/// Fails one call, or all from one on, with a fault that may pass.
+/// Lets one call fail with a transient error, or all calls from one on.
 ///
 /// A test of every point of failure counts `nth` up until [`Faulty::has_failed`] says that there was no such call.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl Faulty {
         self
     }
 
-    /// Goes on failing from then on.
+    /// Lets every later call fail, too.
     #[must_use]
     pub fn lasting(mut self) -> Self {
         self.lasting = true;

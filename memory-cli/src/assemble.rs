@@ -1,0 +1,25 @@
+//! Assembles a context within the budget that the command line gives.
+
+use memory::Session;
+use memory::engine::{Context, ContextRequest};
+use memory::window::{Budget, ModelProfile, token_limit};
+
+use crate::cli::Bounds;
+use crate::failure::Failure;
+use crate::output::say;
+
+/// Returns the context of `query` within the bounds of the command line.
+pub(crate) async fn assemble(session: &Session, query: &str, bounds: &Bounds) -> Result<Context, Failure> {
+    let budget = Budget::new(limit(bounds)).reserve(bounds.reserve);
+    Ok(session.assemble(&ContextRequest::new(query, budget).recall(bounds.recall)).await?)
+}
+
+/// Returns the budget that the command line asks for.
+pub(crate) fn limit(bounds: &Bounds) -> u64 {
+    let profile = bounds.model.as_deref().map(|name| (name, ModelProfile::of(name)));
+    if let (None, Some((name, None))) = (bounds.budget, &profile) {
+        say(&format!("note: nothing is known of the model {name}, so the budget is that of an unknown one"));
+    }
+    let profile = profile.and_then(|(_, profile)| profile);
+    bounds.budget.unwrap_or_else(|| token_limit(profile.as_ref(), 0))
+}

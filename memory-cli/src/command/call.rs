@@ -1,0 +1,99 @@
+//! What a command was called with, and what it has opened.
+
+use memory::{Memory, Scope, Scoped, SessionId};
+use tokio::sync::OnceCell;
+
+use crate::cli::Global;
+use crate::config::{Database, SESSION, owner};
+use crate::failure::Failure;
+use crate::output::say;
+
+/// What a command was called with.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) global: Global,
+    /// The database was named on the command line, not by the environment.
+    pub(super) names_database: bool,
+    /// The command stores something, so that it may begin a database.
+    stores: bool,
+    /// What the command has opened, to be closed at its end however it ends.
+    opened: OnceCell<Memory>,
+}
+
+impl Call {
+    pub(super) fn new(global: Global, names_database: bool, stores: bool) -> Self {
+        Self { global, names_database, stores, opened: OnceCell::new() }
+    }
+
+    /// Returns the owner.
+    pub(super) fn owner(&self) -> Result<Scope, Failure> {
+        owner(self.global.tenant.as_deref(), self.global.subject.as_deref())
+    }
+
+    /// Returns the owner if there is one.
+    pub(super) fn owner_if_named(&self) -> Result<Option<Scope>, Failure> {
+        match (&self.global.tenant, &self.global.subject) {
+            (None, None) => Ok(None),
+            _ => self.owner().map(Some),
+        }
+    }
+
+    /// Returns the database.
+    pub(super) fn database(&self) -> Result<Database, Failure> {
+        match &self.global.db {
+            Some(place) => Database::at(&place.0),
+            None => Database::in_data_folder("memory.sqlite"),
+        }
+    }
+
+    /// Opens the memory of the owner. Who is meant is asked first, so that a wrong call makes no file.
+    pub(super) async fn open(&self) -> Result<(Memory, Scoped), Failure> {
+        self.open_for(None).await
+    }
+
+    /// Opens the memory of the owner for a model that reads so many tokens: longer conversations are summarised.
+    pub(super) async fn open_for(&self, tokens: Option<u64>) -> Result<(Memory, Scoped), Failure> {
+        let owner = self.owner()?;
+        let memory = self.open_database(&self.database()?, tokens).await?;
+        let scoped = memory.of(&owner);
+        Ok((memory, scoped))
+    }
+
+    /// Opens a database, for a model that reads so many tokens if they are given.
+    pub(super) async fn open_database(&self, database: &Database, tokens: Option<u64>) -> Result<Memory, Failure> {
+        // A name mistyped would be answered by nothing found.
+        if self.global.db.is_some() && !self.stores {
+            database.must_be_there()?;
+        }
+        let open = || async { database.open(tokens, self.global.embedder).await };
+        self.opened.get_or_try_init(open).await.cloned()
+    }
+
+    /// Keeps a memory that was opened otherwise, to be closed at the end.
+    pub(super) async fn hold(&self, memory: Memory) -> Memory {
+        self.opened.get_or_init(|| async { memory }).await.clone()
+    }
+
+    /// Closes what was opened, so that the database is one file again.
+    pub(super) async fn close(&self) {
+        let Some(memory) = self.opened.get() else { return };
+        if let Err(error) = memory.close().await {
+            say(&format!("warning: the database was not closed: {}", error.with_causes()));
+        }
+    }
+
+    /// Returns the session's name.
+    pub(super) fn session_name(&self) -> &str {
+        self.global.session.as_deref().unwrap_or(SESSION)
+    }
+
+    /// Returns the session.
+    pub(super) fn session(&self) -> Result<SessionId, Failure> {
+        Ok(SessionId::new(self.session_name())?)
+    }
+
+    /// Returns the session if the caller named one.
+    pub(super) fn named_session(&self) -> Result<Option<SessionId>, Failure> {
+        Ok(self.global.session.as_deref().map(SessionId::new).transpose()?)
+    }
+}

@@ -1,0 +1,115 @@
+//! The items that are read from a file.
+
+use memory_core::{Message, StoredMessage, StoredRecord};
+use serde::Serialize;
+
+use super::refusal::Refusal;
+use super::weight;
+
+/// Something found in a file, with the line it ends on.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Item {
+    /// A message of a session.
+    Message {
+        /// The line.
+        line: u64,
+        /// The session's name.
+        session: String,
+        /// The message.
+        message: Box<Message>,
+        /// The file does not say when it was said.
+        time_is_inferred: bool,
+    },
+    /// A row of a conversation of an export, with its number.
+    Row {
+        /// The line.
+        line: u64,
+        /// The row.
+        row: Box<StoredMessage>,
+    },
+    /// A record of an export.
+    Record {
+        /// The line.
+        line: u64,
+        /// The record.
+        record: Box<StoredRecord>,
+    },
+    /// Something that cannot be taken.
+    Rejected {
+        /// The line.
+        line: u64,
+        /// Why.
+        why: Refusal,
+    },
+    /// Something of a conversation that is not taken, or not as it was.
+    LeftOut {
+        /// The conversation.
+        session: String,
+        /// What it is.
+        what: LeftOut,
+    },
+    /// Something to be said to the person.
+    Note(String),
+}
+
+/// What of a conversation is not taken, or not as it was, although nothing is wrong with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum LeftOut {
+    /// A message of a branch that the person does not see.
+    OtherBranch,
+    /// A message that the program it comes from hides.
+    Hidden,
+    /// A message that says nothing.
+    Empty,
+    /// An image, of which a place holder stands in the text.
+    Image,
+    /// A file or sound, of which a place holder or a transcript stands in the text.
+    File,
+    /// A piece of an unknown kind.
+    UnknownPiece,
+    /// A session that stands in the file a second time, under another date.
+    OtherDate,
+}
+
+impl LeftOut {
+    /// Returns what it is, in the plural.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OtherBranch => "messages of other branches",
+            Self::Hidden => "hidden messages",
+            Self::Empty => "empty messages",
+            Self::Image => "images",
+            Self::File => "files",
+            Self::UnknownPiece => "pieces of an unknown kind",
+            Self::OtherDate => "repetitions under another date",
+        }
+    }
+}
+
+impl Item {
+    /// Returns about how many bytes of memory it takes.
+    pub(super) fn weight(&self) -> usize {
+        let beside = match self {
+            Self::Message { message, .. } => weight::of_message(message),
+            Self::Row { row, .. } => row.message.as_deref().map_or(0, weight::of_message),
+            Self::Record { record, .. } => {
+                let record = &record.record;
+                let names = |names: &mut dyn Iterator<Item = &String>| {
+                    names.map(|name| weight::HEAP + name.len()).sum::<usize>()
+                };
+                let tellings = record.tellings().map(|telling| {
+                    size_of_val(telling)
+                        + names(&mut telling.tags.iter().chain(&telling.origin).chain(&telling.run))
+                        + weight::of_map(&telling.metadata)
+                        + telling.sources.len() * weight::HEAP
+                });
+                names(&mut [&record.kind, &record.text].into_iter()) + tellings.sum::<usize>()
+            }
+            Self::Rejected { .. } | Self::LeftOut { .. } | Self::Note(_) => 0,
+        };
+        size_of::<Self>() + beside
+    }
+}

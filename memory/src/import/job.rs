@@ -1,0 +1,84 @@
+//! An import under way: a file read, and written batch by batch.
+
+use std::io::{self, Read};
+use std::time::Duration;
+
+use memory_core::Result;
+use memory_core::engine::Scoped;
+use tokio::time::timeout;
+
+use super::items::Items;
+use super::source::Source;
+use super::tally::Tally;
+use super::writer::Writer;
+
+/// How long items wait for a full batch, where the file is a pipe that somebody still writes.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// An import under way.
+#[derive(Debug)]
+pub struct Import {
+    items: Items,
+    writer: Writer,
+    has_ended: bool,
+}
+
+/// How far an import is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// Items that are durable: added now, or stored before.
+    pub committed: u64,
+    /// Bytes of the file that were read.
+    pub bytes: u64,
+}
+
+impl Import {
+    /// Begins to read a file for the owner of `scoped`. Call it in a tokio runtime.
+    ///
+    /// # Errors
+    /// The thread that reads cannot be started.
+    pub fn begin(scoped: Scoped, input: impl Read + Send + 'static, source: Source) -> io::Result<Self> {
+        Ok(Self { items: Items::of(input, source)?, writer: Writer::new(scoped), has_ended: false })
+    }
+
+    /// Reads on and writes one more batch; returns none at the end of the file. A batch is durable when this returns.
+    ///
+    /// To stop an import, drop the future. The batches before it stay, and [`tally`](Self::tally) counts them.
+    ///
+    /// # Errors
+    /// The error of the memory; a transient one is retried for half a minute first. What is wrong with the file is no error:
+    /// it is counted in the tally.
+    pub async fn step(&mut self) -> Result<Option<Progress>> {
+        while !self.has_ended {
+            let next = if self.writer.is_waiting() {
+                timeout(PATIENCE, self.items.next()).await.ok()
+            } else {
+                Some(self.items.next().await)
+            };
+            let is_due = match next.transpose()? {
+                Some(Some(item)) => self.writer.take(item),
+                Some(None) => {
+                    self.has_ended = true;
+                    true
+                }
+                None => true,
+            };
+            if is_due {
+                self.writer.write().await?;
+                return Ok(Some(Progress { committed: self.tally().committed(), bytes: self.items.bytes() }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the result so far.
+    pub fn tally(&self) -> &Tally {
+        self.writer.tally()
+    }
+
+    /// Ends the import and returns its result.
+    pub fn finish(self) -> Tally {
+        self.writer.into_tally()
+    }
+}

@@ -1,0 +1,28 @@
+//! How far a file has been read.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How far a file has been read.
+#[derive(Debug, Default)]
+pub(super) struct Meter {
+    bytes: AtomicU64,
+    lines: AtomicU64,
+}
+
+impl Meter {
+    /// Returns the bytes read so far.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Returns the ends of lines read so far.
+    pub(super) fn lines(&self) -> u64 {
+        self.lines.load(Ordering::Relaxed)
+    }
+
+    /// Adds what was read.
+    pub(super) fn add(&self, bytes: u64, lines: u64) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.lines.fetch_add(lines, Ordering::Relaxed);
+    }
+}

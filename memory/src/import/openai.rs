@@ -1,0 +1,129 @@
+//! Chat JSON of OpenAI's or Anthropic's API: a message a line, or `{"messages": […]}` a line. Our own members stand beside the standard ones:
+//! `session`, `id` (a UUID), `at` (or `created_at`, `timestamp`, `create_time`), `metadata`.
+
+use std::collections::HashMap;
+
+use memory_core::message::Defaults;
+use memory_core::{Message, MessageId, Timestamp};
+use serde_json::{Map, Value};
+
+use super::identity::{fingerprint, message_id};
+use super::queue::{Sink, Stopped};
+use super::{time, weight};
+
+/// What a message of our limits weighs at the most, as values.
+const HEAVIEST: usize = 48 << 20;
+/// The members in which a time is looked for.
+const TIMES: [&str; 4] = ["at", "created_at", "timestamp", "create_time"];
+/// The members in which a message's conversation is looked for.
+const SESSIONS: [&str; 3] = ["session", "session_id", "conversation_id"];
+
+/// What a file of chat messages is read with.
+#[derive(Debug)]
+pub(super) struct Reader {
+    /// The session of messages that name none.
+    session: String,
+    /// The beginning of the names of conversations that have none.
+    stem: String,
+    now: Timestamp,
+    /// How many messages of each session were read, by the fingerprint of its name.
+    indexes: HashMap<u64, u64>,
+}
+
+impl Reader {
+    pub(super) fn new(session: &str, stem: &str, now: Timestamp) -> Self {
+        Self { session: session.to_owned(), stem: stem.to_owned(), now, indexes: HashMap::new() }
+    }
+
+    /// Reads one line or element: a message or a conversation.
+    pub(super) fn read(&mut self, line: u64, value: Value, sink: &Sink) -> Result<(), Stopped> {
+        let Value::Object(mut object) = value else {
+            return sink.reject(line, "not a message: it is no JSON object");
+        };
+        let named = SESSIONS.iter().find_map(|member| take_text(&mut object, member));
+        let messages = match object.remove("messages") {
+            Some(Value::Array(messages)) => messages,
+            Some(_) => return sink.reject(line, "the member messages is no list"),
+            None => {
+                let session = named.unwrap_or_else(|| self.session.clone());
+                let index = self.indexes.entry(fingerprint(&session)).or_default();
+                *index += 1;
+                return message(line, &session, *index - 1, object, self.now, sink);
+            }
+        };
+        self.conversation(line, named.or_else(|| take_text(&mut object, "id")), messages, sink)
+    }
+
+    fn conversation(
+        &mut self,
+        line: u64,
+        named: Option<String>,
+        messages: Vec<Value>,
+        sink: &Sink,
+    ) -> Result<(), Stopped> {
+        // A name made of the line occurs once, so nothing has to be kept of it.
+        let mut once = 0;
+        let (session, index) = match named {
+            Some(name) => {
+                let index = self.indexes.entry(fingerprint(&name)).or_default();
+                (name, index)
+            }
+            None => (format!("{}/{line}", self.stem), &mut once),
+        };
+        for value in messages {
+            match value {
+                Value::Object(object) => message(line, &session, *index, object, self.now, sink)?,
+                _ => sink.reject(line, "not a message: it is no JSON object")?,
+            }
+            *index += 1;
+        }
+        Ok(())
+    }
+}
+
+fn message(
+    line: u64,
+    session: &str,
+    index: u64,
+    mut object: Map<String, Value>,
+    now: Timestamp,
+    sink: &Sink,
+) -> Result<(), Stopped> {
+    if weight::of_map(&object) > HEAVIEST {
+        return sink.reject(line, "the message is larger than any that is taken");
+    }
+    let own = object.get("id").and_then(Value::as_str).and_then(|id| id.parse::<MessageId>().ok());
+    if own.is_some() {
+        object.remove("id");
+    }
+    let told = TIMES.into_iter().find(|member| object.get(*member).is_some_and(|value| !value.is_null()));
+    let said = TIMES.iter().find_map(|member| Some((*member, time::of_value(object.get(*member)?)?)));
+    if let Some((member, _)) = said {
+        object.remove(member);
+    }
+    if let (Some(member), None) = (told, said) {
+        return sink.reject(line, format!("the member {member} is no time: write 2024-05-17T18:30:00Z"));
+    }
+    let metadata = match object.get("metadata") {
+        Some(Value::Object(_)) => object.remove("metadata"),
+        _ => None,
+    };
+    let content = Value::Object(object);
+    let id = own.unwrap_or_else(|| message_id(session, index, &[&content.to_string()]));
+    let at = said.map_or(now, |(_, at)| at);
+    match Message::from_chat(&content, Defaults { id, at }) {
+        Ok(mut message) => {
+            if let Some(Value::Object(metadata)) = metadata {
+                message.metadata = metadata;
+            }
+            sink.message(line, session, message, said.is_none())
+        }
+        Err(error) => sink.reject(line, &error),
+    }
+}
+
+fn take_text(object: &mut Map<String, Value>, member: &str) -> Option<String> {
+    let text = object.get(member)?.as_str().filter(|text| !text.is_empty())?.to_owned();
+    object.remove(member);
+    Some(text)
+}

@@ -1,0 +1,111 @@
+//! The queue between the thread that reads a file and the task that writes to the database. It is bounded by its items
+//! and by the memory that they take: a hundred messages of four MiB must not wait there at once.
+
+use std::sync::Arc;
+
+use memory_core::{Limits, Message, Trust};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::item::{Item, LeftOut};
+use super::refusal::Refusal;
+
+/// Memory that items in a queue may take, in KiB; a single larger one waits there alone.
+const ROOM: u32 = 32 << 10;
+
+/// Whoever takes the items has stopped.
+#[derive(Debug)]
+pub(super) struct Stopped;
+
+/// Where a reader puts items. Waits while the other side is busy.
+#[derive(Clone, Debug)]
+pub(super) struct Sink {
+    items: Sender<(Item, Option<OwnedSemaphorePermit>)>,
+    room: Arc<Semaphore>,
+    /// By which a reader waits for room; none outside of a runtime, where nobody is waited for.
+    runtime: Option<Handle>,
+    limits: Arc<Limits>,
+    trusts_roles: bool,
+}
+
+/// Where the items that a reader has put are taken, in order.
+#[derive(Debug)]
+pub(super) struct Outlet(Receiver<(Item, Option<OwnedSemaphorePermit>)>);
+
+/// Returns the two ends of a queue of so many items at the most.
+pub(super) fn queue(items: usize) -> (Sink, Outlet) {
+    let (sender, receiver) = channel(items);
+    let (room, runtime) = (Arc::new(Semaphore::new(ROOM as usize)), Handle::try_current().ok());
+    (Sink { items: sender, room, runtime, limits: Arc::default(), trusts_roles: false }, Outlet(receiver))
+}
+
+impl Outlet {
+    /// Returns the next item; none once the reader has ended.
+    pub(super) async fn next(&mut self) -> Option<Item> {
+        Some(self.0.recv().await?.0)
+    }
+
+    /// Returns the next item, and blocks until there is one.
+    pub(super) fn blocking_next(&mut self) -> Option<Item> {
+        Some(self.0.blocking_recv()?.0)
+    }
+}
+
+impl Sink {
+    /// Lets messages speak with the trust of their roles, or with that of an import.
+    pub(super) fn trusting(&self, trusts_roles: bool) -> Self {
+        Self { trusts_roles, ..self.clone() }
+    }
+
+    /// Puts an item. One beyond the limits is put as a rejection, before it takes room.
+    pub(super) fn put(&self, item: Item) -> Result<(), Stopped> {
+        let item = self.checked(item);
+        let kib = u32::try_from(item.weight() >> 10).unwrap_or(ROOM).min(ROOM);
+        let room = Arc::clone(&self.room).try_acquire_many_owned(kib).ok().or_else(|| {
+            let room = Arc::clone(&self.room).acquire_many_owned(kib);
+            self.runtime.as_ref()?.block_on(room).ok()
+        });
+        self.items.blocking_send((item, room)).map_err(|_| Stopped)
+    }
+
+    /// Puts a message of a file that another program wrote.
+    pub(super) fn message(
+        &self,
+        line: u64,
+        session: &str,
+        mut message: Message,
+        time_is_inferred: bool,
+    ) -> Result<(), Stopped> {
+        if !self.trusts_roles {
+            message.trust = Trust::Untrusted;
+        }
+        let (session, message) = (session.to_owned(), Box::new(message));
+        self.put(Item::Message { line, session, message, time_is_inferred })
+    }
+
+    /// Puts a rejection.
+    pub(super) fn reject(&self, line: u64, why: impl Into<Refusal>) -> Result<(), Stopped> {
+        self.put(Item::Rejected { line, why: why.into() })
+    }
+
+    /// Puts a note that something of a conversation is not taken as it was.
+    pub(super) fn leave_out(&self, session: &str, what: LeftOut) -> Result<(), Stopped> {
+        self.put(Item::LeftOut { session: session.to_owned(), what })
+    }
+
+    /// Puts a note.
+    pub(super) fn note(&self, text: impl Into<String>) -> Result<(), Stopped> {
+        self.put(Item::Note(text.into()))
+    }
+
+    fn checked(&self, item: Item) -> Item {
+        let (line, checked) = match &item {
+            Item::Message { line, message, .. } => (*line, self.limits.check_message(message)),
+            Item::Row { line, row } => (*line, self.limits.check_row(row)),
+            Item::Record { line, record } => (*line, self.limits.check_stored(record)),
+            Item::Rejected { .. } | Item::LeftOut { .. } | Item::Note(_) => return item,
+        };
+        checked.map_or_else(|error| Item::Rejected { line, why: Refusal::from(&error) }, |()| item)
+    }
+}

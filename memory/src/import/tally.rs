@@ -1,0 +1,91 @@
+//! The result of an import: how much was stored, rejected and left out.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde::Serialize;
+
+use super::item::LeftOut;
+use super::refusal::Refusal;
+
+/// Rejections, notes and conversations with something left out that are told one by one.
+const TOLD: usize = 1_000;
+
+/// Something that could not be taken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Rejection {
+    /// The line of the file that it ends on.
+    pub line: u64,
+    /// Why.
+    pub why: Refusal,
+}
+
+/// The result of an import, so far or in all.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Tally {
+    /// Stored now.
+    pub added: u64,
+    /// Stored before.
+    pub already: u64,
+    /// Stored before and forgotten since: not stored again.
+    pub forgotten: u64,
+    /// Not taken: refused by the reader or by the memory.
+    pub rejected: u64,
+    /// The first thousand of those not taken, by their lines.
+    pub rejections: Vec<Rejection>,
+    /// How much is left out of each kind, although nothing is wrong with it.
+    pub left_out: BTreeMap<LeftOut, u64>,
+    /// The same for each of the first thousand conversations that lack something.
+    pub left_out_of: BTreeMap<String, BTreeMap<LeftOut, u64>>,
+    /// What else is to be said, a clause each.
+    pub notes: Vec<String>,
+    /// Messages of the roles `system` and `developer` that are no instructions, because nobody said that the file is to
+    /// be trusted: contexts leave them out.
+    pub quoted: u64,
+    /// Instructions that an export brought.
+    pub instructions: u64,
+    /// Whether the file is an export, which keeps roles and trust as they were.
+    pub is_export: bool,
+    /// Messages that were stored before with another trust, which they keep.
+    pub trusted_before: u64,
+    /// Fingerprints of the names.
+    pub(super) sessions: HashSet<u64>,
+}
+
+impl Tally {
+    /// Returns how many sessions the items belong to.
+    pub fn sessions(&self) -> usize {
+        self.sessions.len()
+    }
+
+    /// Returns how many items are durable.
+    pub fn committed(&self) -> u64 {
+        self.added + self.already + self.forgotten
+    }
+
+    pub(super) fn reject(&mut self, line: u64, why: Refusal) {
+        self.rejected += 1;
+        if self.rejections.len() < TOLD {
+            self.rejections.push(Rejection { line, why });
+        }
+    }
+
+    pub(super) fn leave_out(&mut self, session: String, what: LeftOut) {
+        *self.left_out.entry(what).or_default() += 1;
+        if self.left_out_of.len() < TOLD || self.left_out_of.contains_key(&session) {
+            *self.left_out_of.entry(session).or_default().entry(what).or_default() += 1;
+        }
+    }
+
+    pub(super) fn note(&mut self, text: String) {
+        if self.notes.len() < TOLD {
+            self.notes.push(text);
+        }
+    }
+
+    /// Ends the import: what is told comes in order.
+    pub(super) fn finish(&mut self) {
+        self.rejections.sort_by_key(|rejection| rejection.line);
+    }
+}

@@ -1,0 +1,116 @@
+//! Files that are broken, cut, too long or too large: each is told in a line, and what is whole is kept.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::{Format, LONGEST, items, items_from, items_of, source, told, whole_source};
+use crate::import::queue::queue;
+use crate::import::read::read;
+
+#[test]
+fn a_bad_line_is_told_with_its_number_and_the_good_ones_are_kept() {
+    let good = "{\"role\":\"user\",\"content\":\"a\"}";
+    let lines = [
+        good,
+        "{\"role\":\"user\"",
+        "7",
+        "{\"role\":\"nobody\",\"content\":\"a\"}",
+        "{\"role\":\"user\",\"content\":1e400}",
+        good,
+    ];
+    let expected = [
+        "1 chat_history user a",
+        "2 ! not JSON: it ends too soon",
+        "3 ! not a message: it is no JSON object",
+        "4 ! a chat message has an unknown role",
+        "5 ! not JSON: it is not well formed at column 30",
+        "6 chat_history user a",
+    ];
+    assert_eq!(told(&items(&lines.join("\n"))), expected);
+    let mut bytes = format!("{good}\n").into_bytes();
+    bytes.extend([b'"', 0xff, b'"', b'\n']);
+    bytes.extend(good.as_bytes());
+    let expected = ["1 chat_history user a", "2 ! the line is not UTF-8", "3 chat_history user a"];
+    assert_eq!(told(&items_of(bytes.as_slice(), None)), expected);
+}
+
+#[test]
+fn files_that_are_no_conversations_are_refused_in_a_line() {
+    assert!(items("").is_empty() && items(" \n\t\n").is_empty());
+    assert_eq!(told(&items("{\"a\":1}")), ["1 ! not a format that is known"]);
+    let brackets = "[".repeat(1 << 20);
+    assert_eq!(told(&items(&brackets)), ["1 ! not JSON from here on: it is not well formed at column 128"]);
+    let cut = "[{\"role\":\"user\",\"content\":\"a\"},\n{\"role\":\"us";
+    assert_eq!(told(&items(cut)), ["1 chat_history user a", "2 ! not JSON from here on: it ends too soon"]);
+}
+
+#[test]
+fn a_line_or_an_element_that_is_too_long_is_not_read_into_memory() {
+    let good = "{\"role\":\"user\",\"content\":\"a\"}\n";
+    let long = std::io::repeat(b'x').take(LONGEST as u64 * 100);
+    let lines = good.as_bytes().chain(long).chain(b"\n".as_slice()).chain(good.as_bytes());
+    let expected = ["1 chat_history user a", "2 ! the line is longer than this program reads", "3 chat_history user a"];
+    assert_eq!(told(&items_of(lines, None)), expected);
+    let long = std::io::repeat(b'x').take(LONGEST as u64 * 100);
+    let array = b"[\n\"".as_slice().chain(long);
+    assert_eq!(
+        told(&items_of(array, None)),
+        ["2 ! not JSON from here on: an element is longer than this program reads"]
+    );
+}
+
+#[test]
+fn an_export_says_when_it_is_cut_or_of_another_version() {
+    let head = "{\"memory_export\":1,\"tenant\":\"acme\",\"subject\":\"ada\"}";
+    assert_eq!(told(&items(head)), ["1 ! the export ends too soon: its last line is missing"]);
+    let whole = format!("{head}\n{{\"end\":{{\"rows\":0,\"records\":0}}}}\n");
+    assert!(items(&whole).is_empty());
+    assert!(items(&whole.repeat(2)).is_empty());
+    let less = format!("{head}\n{{\"row\":{{\"session\":\"\"}}}}\n{{\"end\":{{\"rows\":2,\"records\":0}}}}");
+    let expected = [
+        "2 ! the line does not have the members of an export",
+        "3 ! the export had 2 rows and 0 records, the file has not",
+    ];
+    assert_eq!(told(&items(&less)), expected);
+    let newer = "{\"memory_export\":2}\n{\"row\":{}}\n";
+    assert_eq!(told(&items(newer)), ["1 ! an export of a version that this program does not read: it reads 1"]);
+    let headless = items_of("{\"row\":{}}\n{\"row\":{}}".as_bytes(), Some(Format::Export));
+    assert_eq!(told(&headless), ["1 ! an export begins with its version, as {\"memory_export\":1}"]);
+}
+
+#[test]
+fn a_reader_stops_when_nobody_takes_its_items() {
+    let (sink, items) = queue(1);
+    drop(items);
+    let endless = std::io::repeat(b'\n').chain(std::io::empty());
+    let text = b"{\"role\":\"user\",\"content\":\"a\"}\n".chain(endless);
+    assert!(read(text, &source(), &Arc::default(), &sink).is_err());
+}
+
+#[test]
+fn an_element_of_too_many_values_is_passed_over_and_the_others_are_kept() {
+    let good = "{\"role\":\"user\",\"content\":\"a\"}";
+    let wide = format!("{{\"role\":\"user\",\"content\":\"x\",\"z\":[{}0]}}", "{\"\":0},".repeat(1 << 20));
+    let told_of = |text: String| told(&items_from(text.as_bytes(), &whole_source()));
+    let why = "holds more values than this program reads at once: write a message a line";
+    let good_line = |line: u64| format!("{line} chat_history user a");
+    let lines = told_of(format!("{good}\n{wide}\n{good}"));
+    assert_eq!(lines, [good_line(1), format!("2 ! the line {why}"), good_line(3)]);
+    let elements = told_of(format!("[{good},\n{wide},\n{good}]"));
+    assert_eq!(elements, [good_line(1), format!("2 ! the element {why}"), good_line(3)]);
+    let heavy = format!("{{\"role\":\"user\",\"content\":\"x\",\"z\":[{}0]}}", "[],".repeat(600_000));
+    assert_eq!(told_of(heavy), ["1 ! the message is larger than any that is taken"]);
+}
+
+#[test]
+fn what_is_beyond_the_limits_is_rejected_before_it_waits_for_the_database() {
+    let long = json!({"role": "user", "content": "x".repeat(5 << 20)}).to_string();
+    let named = json!({"role": "user", "content": "x", "name": "n".repeat(1 << 20)}).to_string();
+    let told = told(&items_from(format!("{long}\n{named}").as_bytes(), &whole_source()));
+    assert!(
+        told[0].starts_with("1 ! the message has ") && told[1].starts_with("2 ! the speaker must hold"),
+        "{told:?}"
+    );
+}

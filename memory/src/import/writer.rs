@@ -1,0 +1,296 @@
+//! Writing what was read: batches that are durable before the next is read, bad items set apart, the good ones kept.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+use memory_core::engine::{Scoped, Session};
+use memory_core::error::{Cause, Transience};
+use memory_core::store::chat::Placement;
+use memory_core::{
+    Error, Message, MessageId, RecordId, Result, SessionId, StoredMessage, StoredRecord, Timestamp, Trust,
+};
+use tokio::task::{JoinError, JoinSet};
+
+use super::identity::fingerprint;
+use super::item::Item;
+use super::patience::patiently;
+use super::refusal::{Refusal, named};
+use super::tally::{Rejection, Tally};
+
+/// Items of one batch at the most.
+const ITEMS: usize = 256;
+/// Bytes of memory after which a batch is written.
+const BYTES: usize = 8 << 20;
+
+/// Takes items and writes them in batches for one owner.
+#[derive(Debug)]
+pub(super) struct Writer {
+    scoped: Scoped,
+    waiting: Batch,
+    tally: Tally,
+}
+
+/// The batch under way. Sessions are written together and share commits; within one the order of the file is kept.
+#[derive(Debug, Default)]
+struct Batch {
+    messages: BTreeMap<SessionId, Vec<(u64, ReadMessage)>>,
+    rows: BTreeMap<SessionId, Vec<(u64, StoredMessage)>>,
+    records: Vec<(u64, StoredRecord)>,
+    items: usize,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct ReadMessage {
+    message: Message,
+    time_is_inferred: bool,
+}
+
+impl Writer {
+    /// Returns a writer for the owner of `scoped`.
+    pub(super) fn new(scoped: Scoped) -> Self {
+        Self { scoped, waiting: Batch::default(), tally: Tally::default() }
+    }
+
+    /// Returns what became of the items so far.
+    pub(super) fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// Ends the import and returns what became of all items.
+    pub(super) fn into_tally(mut self) -> Tally {
+        self.tally.finish();
+        self.tally
+    }
+
+    /// Takes an item. Returns whether the batch is full and has to be written.
+    pub(super) fn take(&mut self, item: Item) -> bool {
+        let (waiting, tally, weight) = (&mut self.waiting, &mut self.tally, item.weight());
+        match item {
+            Item::Message { line, session, message, time_is_inferred } => match SessionId::new(&session) {
+                Ok(session) => {
+                    tally.sessions.insert(fingerprint(session.key()));
+                    tally.quoted += u64::from(message.role.is_instruction() && message.trust < Trust::System);
+                    waiting.count(weight);
+                    let said = ReadMessage { message: *message, time_is_inferred };
+                    waiting.messages.entry(session).or_default().push((line, said));
+                }
+                Err(error) => tally.reject(line, Refusal::from(&error)),
+            },
+            Item::Row { line, row } => {
+                tally.sessions.insert(fingerprint(row.session.key()));
+                tally.is_export = true;
+                tally.instructions += u64::from(row.message.as_ref().is_some_and(|message| message.is_instruction()));
+                waiting.count(weight);
+                waiting.rows.entry(row.session.clone()).or_default().push((line, *row));
+            }
+            Item::Record { line, record } => {
+                tally.is_export = true;
+                waiting.count(weight);
+                waiting.records.push((line, *record));
+            }
+            Item::Rejected { line, why } => tally.reject(line, why),
+            Item::LeftOut { session, what } => tally.leave_out(named(&session), what),
+            Item::Note(text) => tally.note(text),
+        }
+        waiting.items >= ITEMS || waiting.bytes >= BYTES
+    }
+
+    /// Returns whether items wait to be written.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.waiting.items > 0
+    }
+
+    /// Writes the batch. When this returns it is durable; items that were refused are in the tally.
+    ///
+    /// # Errors
+    /// What the database fails with; then nothing of the batch counts as written, and the same import goes on from there.
+    pub(super) async fn write(&mut self) -> Result<()> {
+        let Batch { messages, rows, records, .. } = std::mem::take(&mut self.waiting);
+        let mut batches = JoinSet::new();
+        for (session, said) in messages {
+            batches.spawn(write_messages(self.scoped.session(&session), said));
+        }
+        for (session, rows) in rows {
+            let (lines, rows) = rows.into_iter().unzip();
+            batches.spawn(write(lines, Group::Rows(self.scoped.session(&session), rows)));
+        }
+        if !records.is_empty() {
+            let (lines, records) = records.into_iter().unzip();
+            batches.spawn(write(lines, Group::Records(self.scoped.clone(), records)));
+        }
+        let mut failed = None;
+        while let Some(written) = batches.join_next().await {
+            match written {
+                Ok(Ok(written)) => written.tell(&mut self.tally),
+                Ok(Err(error)) => failed = Some(error),
+                Err(broken) => failed = Some(broke_down(broken)),
+            }
+        }
+        failed.map_or(Ok(()), Err)
+    }
+}
+
+impl Batch {
+    fn count(&mut self, bytes: usize) {
+        self.items += 1;
+        self.bytes += bytes;
+    }
+}
+
+/// Items to be written together, all or none.
+#[derive(Debug)]
+enum Group {
+    Messages(Session, Vec<Message>),
+    Rows(Session, Vec<StoredMessage>),
+    Records(Scoped, Vec<StoredRecord>),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum ItemOutcome {
+    Added,
+    Already,
+    Forgotten,
+}
+
+#[derive(Debug, Default)]
+struct GroupOutcome {
+    outcomes: Vec<ItemOutcome>,
+    rejections: Vec<Rejection>,
+    /// Messages that were stored before with another trust.
+    trusted_before: u64,
+}
+
+impl GroupOutcome {
+    fn tell(self, tally: &mut Tally) {
+        for outcome in self.outcomes {
+            match outcome {
+                ItemOutcome::Added => tally.added += 1,
+                ItemOutcome::Already => tally.already += 1,
+                ItemOutcome::Forgotten => tally.forgotten += 1,
+            }
+        }
+        tally.trusted_before += self.trusted_before;
+        self.rejections.into_iter().for_each(|rejection| tally.reject(rejection.line, rejection.why));
+    }
+}
+
+impl Group {
+    async fn store(&self, range: Range<usize>) -> Result<Vec<ItemOutcome>> {
+        patiently(|| self.store_once(range.clone())).await
+    }
+
+    async fn store_once(&self, range: Range<usize>) -> Result<Vec<ItemOutcome>> {
+        let placements = match self {
+            Self::Messages(session, all) => {
+                session.append(all.get(range).unwrap_or_default().to_vec()).await?.placements
+            }
+            Self::Rows(session, all) => session.restore(all.get(range).unwrap_or_default()).await?.placements,
+            Self::Records(scoped, all) => return restore_records(scoped, all.get(range).unwrap_or_default()).await,
+        };
+        Ok(placements.into_iter().map(ItemOutcome::of).collect())
+    }
+
+    /// Gives messages that are stored with equal content the trust that they have there, and returns how many. Whether
+    /// roles are trusted is said when something is imported first; a later import of the same file is no conflict.
+    async fn keep_trust(&mut self) -> Result<u64> {
+        let Self::Messages(session, messages) = self else { return Ok(0) };
+        let ids: Vec<MessageId> = messages.iter().map(|message| message.id).collect();
+        let stored = patiently(|| session.scoped().messages(&ids)).await?;
+        let stored: HashMap<MessageId, &Message> =
+            stored.iter().filter_map(|row| Some((row.id, row.message.as_deref()?))).collect();
+        let mut kept = 0;
+        for message in messages {
+            let Some(there) = stored.get(&message.id).filter(|there| there.trust != message.trust) else { continue };
+            let told = std::mem::replace(&mut message.trust, there.trust);
+            if message == *there {
+                kept += 1;
+            } else {
+                message.trust = told;
+            }
+        }
+        Ok(kept)
+    }
+}
+
+impl ItemOutcome {
+    fn of(placement: Placement) -> Self {
+        match placement {
+            Placement::Added(_) | Placement::Queued => Self::Added,
+            Placement::Already(_) => Self::Already,
+            Placement::Forgotten => Self::Forgotten,
+        }
+    }
+}
+
+async fn restore_records(scoped: &Scoped, rows: &[StoredRecord]) -> Result<Vec<ItemOutcome>> {
+    let ids: Vec<RecordId> = rows.iter().map(|row| row.record.id).collect();
+    let stored = scoped.get(&ids).await?;
+    let stored: HashMap<RecordId, u64> = stored.iter().map(|row| (row.record.id, row.version)).collect();
+    scoped.restore(rows).await?;
+    let is_there = |row: &StoredRecord| stored.get(&row.record.id).is_some_and(|version| *version >= row.version);
+    Ok(rows.iter().map(|row| if is_there(row) { ItemOutcome::Already } else { ItemOutcome::Added }).collect())
+}
+
+async fn write_messages(session: Session, said: Vec<(u64, ReadMessage)>) -> Result<GroupOutcome> {
+    let inferred = said.iter().filter(|(_, said)| said.time_is_inferred).map(|(_, said)| said.message.id);
+    let known = known_times(session.scoped(), inferred.collect()).await?;
+    let mut lines = Vec::with_capacity(said.len());
+    let mut messages = Vec::with_capacity(said.len());
+    for (line, ReadMessage { mut message, time_is_inferred }) in said {
+        if time_is_inferred && let Some(at) = known.get(&message.id) {
+            message.at = *at;
+        }
+        lines.push(line);
+        messages.push(message);
+    }
+    write(lines, Group::Messages(session, messages)).await
+}
+
+/// Returns the times under which messages are stored, so that one without a time of its own keeps its first.
+async fn known_times(scoped: &Scoped, ids: Vec<MessageId>) -> Result<HashMap<MessageId, Timestamp>> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let stored = patiently(|| scoped.messages(&ids)).await?;
+    Ok(stored.iter().filter_map(|row| Some((row.id, row.message.as_ref()?.at))).collect())
+}
+
+/// Writes the items of a group together. If they are refused, writes them one by one, so that only the bad ones are
+/// left out.
+async fn write(lines: Vec<u64>, mut group: Group) -> Result<GroupOutcome> {
+    let mut written = GroupOutcome::default();
+    let mut stored = group.store(0..lines.len()).await;
+    if matches!(stored, Err(Error::IdConflict { .. })) {
+        written.trusted_before = group.keep_trust().await?;
+        if written.trusted_before > 0 {
+            stored = group.store(0..lines.len()).await;
+        }
+    }
+    match stored {
+        Ok(outcomes) => {
+            written.outcomes = outcomes;
+            return Ok(written);
+        }
+        Err(error) if !is_refusal(&error) => return Err(error),
+        Err(_) => {}
+    }
+    for (index, line) in lines.into_iter().enumerate() {
+        match group.store(index..index + 1).await {
+            Ok(mut outcomes) => written.outcomes.append(&mut outcomes),
+            Err(error) if is_refusal(&error) => written.rejections.push(Rejection { line, why: Refusal::from(&error) }),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(written)
+}
+
+fn broke_down(source: JoinError) -> Error {
+    let source = Cause::new(source);
+    Error::Backend { backend: "memory", doing: "write a batch", transience: Transience::Permanent, source }
+}
+
+/// Whether an error is about one item, not about the database.
+fn is_refusal(error: &Error) -> bool {
+    matches!(error, Error::Invalid { .. } | Error::IdConflict { .. } | Error::Conflict)
+}

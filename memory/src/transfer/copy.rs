@@ -1,0 +1,366 @@
+//! Copies owners from one set of stores into another, and reads the copy back.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
+
+use memory_core::layer::{CacheLayer, CachePolicy};
+use memory_core::store::chat::{ChatStore, Page, SessionState};
+use memory_core::store::records::RecordStore;
+use memory_core::{
+    Epoch, Error, Filter, MessageId, RecordId, Result, Scope, Seq, SessionId, StoredMessage, StoredRecord, Stores,
+};
+
+use super::checksum::Checksum;
+use super::extra;
+use super::moved::Moved;
+use super::problem::Problem;
+use super::session_reader::{SessionReader, TRIES, Torn};
+
+/// Sessions and records that are moved together.
+const PAGE: usize = 500;
+
+/// Why a session was not copied at one moment.
+enum Interrupted {
+    /// It was changed meanwhile, in the source or in the target.
+    Torn,
+    Failed(Error),
+}
+
+impl From<Torn> for Interrupted {
+    fn from(_: Torn) -> Self {
+        Self::Torn
+    }
+}
+
+impl From<Error> for Interrupted {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Copies owners from one set of stores into another, with checksums. Safe to do again, also after a kill: what is
+/// there already stays.
+///
+/// The indexes of the target follow with the upkeep of a memory over it.
+pub struct Move<'a> {
+    source: &'a Stores,
+    target: Stores,
+    /// Whether records are copied.
+    has_records: bool,
+    /// Whether what the source does not hold is removed from the target.
+    mirror: bool,
+    progress: &'a (dyn Fn(u64) + Send + Sync),
+    /// Rows and records known to be in the target.
+    done: u64,
+}
+
+impl fmt::Debug for Move<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { source, target, has_records, mirror, progress: _, done } = self;
+        f.debug_struct("Move")
+            .field("source", source)
+            .field("target", target)
+            .field("has_records", has_records)
+            .field("mirror", mirror)
+            .field("done", done)
+            .finish()
+    }
+}
+
+impl<'a> Move<'a> {
+    /// Returns a move that copies conversations, and records where the target holds them, and removes nothing.
+    pub fn new(source: &'a Stores, mut target: Stores) -> Self {
+        if let Some(cache) = &target.cache {
+            // What a cache holds of the target is taken back by every change.
+            let layer = CacheLayer::new(Arc::clone(cache), CachePolicy::default());
+            target.chat = target.chat.map(|chat| layer.chat(chat));
+            target.records = target.records.map(|records| layer.records(records));
+        }
+        let has_records = target.records.is_some();
+        Self { source, target, has_records, mirror: false, progress: &|_| {}, done: 0 }
+    }
+
+    /// Leaves records behind.
+    #[must_use]
+    pub fn conversations_alone(self) -> Self {
+        Self { has_records: false, ..self }
+    }
+
+    /// Removes from the target what the source does not hold of an owner, for good.
+    #[must_use]
+    pub fn mirroring(self) -> Self {
+        Self { mirror: true, ..self }
+    }
+
+    /// Calls `progress` behind every page with the rows and records that are known to be in the target so far.
+    #[must_use]
+    pub fn watched(self, progress: &'a (dyn Fn(u64) + Send + Sync)) -> Self {
+        Self { progress, ..self }
+    }
+
+    /// Returns whether records are copied.
+    pub fn has_records(&self) -> bool {
+        self.has_records
+    }
+
+    /// Copies an owner, reads the copy back, and returns what became of it.
+    ///
+    /// # Errors
+    /// What a store fails with. The same call goes on from there.
+    pub async fn owner(&mut self, scope: &Scope) -> Result<Moved> {
+        let mut moved = Moved::default();
+        if let Some(problem) = self.align(scope).await? {
+            moved.problems.push(problem);
+            return Ok(moved);
+        }
+        if self.mirror && !holds(self.source, scope).await? && holds(&self.target, scope).await? {
+            moved.problems.push(Problem::EmptySource);
+            return Ok(moved);
+        }
+        let (mut known, mut after): (HashSet<SessionId>, Option<SessionId>) = (HashSet::new(), None);
+        loop {
+            let sessions = self.source.chat()?.store().sessions(scope, after.as_ref(), PAGE).await?;
+            let Some(last) = sessions.last() else { break };
+            after = Some(last.session.clone());
+            for state in sessions {
+                self.session(scope, &state, &mut moved).await?;
+                known.insert(state.session);
+            }
+        }
+        extra::sessions(&self.target, scope, &known, self.mirror, &mut moved).await?;
+        self.records(scope, &mut moved).await?;
+        Ok(moved)
+    }
+
+    /// Brings the target's epoch up to the source's, so that an erasure moves too; returns why that cannot be.
+    ///
+    /// Nothing is erased here: where the target holds data of an owner erased at the source since, a person decides.
+    async fn align(&self, scope: &Scope) -> Result<Option<Problem>> {
+        let (source, target) = (epoch(self.source, scope).await?, epoch(&self.target, scope).await?);
+        if target > source {
+            return Ok(Some(Problem::ForgottenInTarget));
+        }
+        if target == source {
+            return Ok(None);
+        }
+        if holds(&self.target, scope).await? {
+            return Ok(Some(Problem::ForgottenInSource));
+        }
+        // Raises the epoch of an owner of whom there is nothing, in one step however many erasures there were.
+        // Records first: those of an epoch before that of the conversations stand for an erasure that was cut off.
+        if let Some(records) = &self.target.records {
+            records.store().erase(scope, source).await?;
+        }
+        self.target.chat()?.store().erase(scope, source).await?;
+        Ok(None)
+    }
+
+    async fn session(&mut self, scope: &Scope, here: &SessionState, moved: &mut Moved) -> Result<()> {
+        moved.sessions += 1;
+        let (session, name) = (&here.session, here.session.name());
+        if !self.mirror && self.is_forgotten_in_target(scope, here).await? {
+            moved.problems.push(Problem::SessionForgotten(name.to_owned()));
+            return Ok(());
+        }
+        for _ in 0..TRIES {
+            match self.session_at_once(scope, session, moved).await {
+                Ok(()) => return Ok(()),
+                Err(Interrupted::Torn) => {}
+                Err(Interrupted::Failed(error)) => return Err(error),
+            }
+        }
+        moved.problems.push(Problem::SessionBusy(name.to_owned()));
+        Ok(())
+    }
+
+    /// Returns whether the session was deleted in the target oftener than in the source, and never written again.
+    async fn is_forgotten_in_target(&self, scope: &Scope, here: &SessionState) -> Result<bool> {
+        let there = self.target.chat()?.store().read(scope, &here.session, &Page::newest(0)).await?.state;
+        Ok(there.head == Seq(0) && there.fence.generation > here.fence.generation)
+    }
+
+    /// Copies a session as it is at one moment.
+    async fn session_at_once(
+        &mut self,
+        scope: &Scope,
+        session: &SessionId,
+        moved: &mut Moved,
+    ) -> std::result::Result<(), Interrupted> {
+        let (here, there) = (self.source.chat()?.store(), Arc::clone(self.target.chat()?.store()));
+        let head = there.read(scope, session, &Page::newest(0)).await?.state.head;
+        let (mut sum, mut restored) = self.rows(scope, session, head).await?;
+        let copied = there.read(scope, session, &Page::newest(0)).await?.state;
+        let mut is_same = restored.is_ok() && sum_of(there.as_ref(), scope, session).await? == sum;
+        if !is_same && (self.mirror || is_older_copy(here.as_ref(), there.as_ref(), scope, session).await?) {
+            match there.delete(scope, &copied).await {
+                Err(Error::Conflict) => return Err(Interrupted::Torn),
+                answer => answer?,
+            };
+            (sum, restored) = self.rows(scope, session, Seq(0)).await?;
+            is_same = restored.is_ok() && sum_of(there.as_ref(), scope, session).await? == sum;
+        }
+        if !is_same {
+            moved.problems.push(Problem::OtherPast(session.name().to_owned(), restored.err()));
+        }
+        moved.rows.add_sum(&sum);
+        Ok(())
+    }
+
+    /// Copies the rows behind `head`, and returns the checksum of all rows with what the target said.
+    async fn rows(
+        &mut self,
+        scope: &Scope,
+        session: &SessionId,
+        head: Seq,
+    ) -> std::result::Result<(Checksum, Result<()>), Interrupted> {
+        let (mut sum, mut session_reader, mut outcome) = (Checksum::default(), SessionReader::default(), Ok(()));
+        loop {
+            let slice = self.source.chat()?.store().read(scope, session, &session_reader.page()).await?;
+            let rows = session_reader.take(slice)?;
+            let Some(last) = rows.last() else { return Ok((sum, outcome)) };
+            rows.iter().for_each(|row| sum.add_message(row));
+            if last.seq > head && outcome.is_ok() {
+                let restored = self.target.chat()?.store().restore(scope, session, &rows).await;
+                outcome = unless_differing(restored.map(drop)).map_err(Interrupted::Failed)?;
+            }
+            self.done += rows.len() as u64;
+            (self.progress)(self.done);
+        }
+    }
+
+    async fn records(&mut self, scope: &Scope, moved: &mut Moved) -> Result<()> {
+        let Some(here) = &self.source.records else { return Ok(()) };
+        let there = self.target.records.as_ref().filter(|_| self.has_records);
+        let (mut accesses, mut after) = (Checksum::default(), None);
+        loop {
+            let rows = here.store().scan(scope, &Filter::All, after, PAGE).await?;
+            let Some(last) = rows.last() else { break };
+            after = Some(last.record.id);
+            let Some(there) = there else {
+                moved.left += rows.len() as u64;
+                continue;
+            };
+            rows.iter().for_each(|stored| moved.records.add_record(stored));
+            rows.iter().for_each(|stored| accesses.add_accesses(stored));
+            restore(there.store().as_ref(), scope, &rows, &mut moved.problems).await?;
+            self.done += rows.len() as u64;
+            (self.progress)(self.done);
+        }
+        let Some(there) = there else { return Ok(()) };
+        let extra = extra::records((self.source, &self.target), scope, self.mirror, moved).await?;
+        let (content, used) = sums_of(there.store().as_ref(), scope).await?;
+        if extra == 0 && content != moved.records {
+            let (source, target) = (moved.records.count, content.count);
+            moved.problems.push(Problem::RecordsDiffer { source, target });
+        } else if used != accesses {
+            // A record that was there already keeps its own count.
+            moved.uses_differ = true;
+        }
+        Ok(())
+    }
+}
+
+async fn epoch(stores: &Stores, scope: &Scope) -> Result<Epoch> {
+    let chat = stores.chat()?.upkeep().epoch(scope).await?;
+    let Some(records) = &stores.records else { return Ok(chat) };
+    Ok(chat.max(records.upkeep().epoch(scope).await?))
+}
+
+async fn holds(stores: &Stores, scope: &Scope) -> Result<bool> {
+    if !stores.chat()?.store().sessions(scope, None, 1).await?.is_empty() {
+        return Ok(true);
+    }
+    let Some(records) = &stores.records else { return Ok(false) };
+    Ok(!records.store().scan(scope, &Filter::All, None, 1).await?.is_empty())
+}
+
+/// Passes on failures of a store; that the content is another is an answer.
+fn unless_differing(answer: Result<()>) -> Result<Result<()>> {
+    match answer {
+        Ok(()) => Ok(Ok(())),
+        Err(error @ (Error::Conflict | Error::IdConflict { .. })) => Ok(Err(error)),
+        Err(error) => Err(error),
+    }
+}
+
+/// Restores records together, or where one is in the way, one by one.
+async fn restore(
+    store: &dyn RecordStore,
+    scope: &Scope,
+    rows: &[StoredRecord],
+    problems: &mut Vec<Problem>,
+) -> Result<()> {
+    if unless_differing(store.restore(scope, rows).await)?.is_ok() {
+        return Ok(());
+    }
+    for row in rows.chunks(1) {
+        if let Err(error) = unless_differing(store.restore(scope, row).await)? {
+            problems.extend(row.first().map(|stored| Problem::OtherRecord(stored.record.id, error)));
+        }
+    }
+    Ok(())
+}
+
+/// Gives `see` the rows of a session, a page at a time.
+async fn each_row(
+    store: &dyn ChatStore,
+    scope: &Scope,
+    session: &SessionId,
+    mut see: impl FnMut(&StoredMessage),
+) -> std::result::Result<(), Interrupted> {
+    let mut session_reader = SessionReader::default();
+    loop {
+        let rows = session_reader.take(store.read(scope, session, &session_reader.page()).await?)?;
+        if rows.is_empty() {
+            return Ok(());
+        }
+        rows.iter().for_each(&mut see);
+    }
+}
+
+async fn sum_of(
+    store: &dyn ChatStore,
+    scope: &Scope,
+    session: &SessionId,
+) -> std::result::Result<Checksum, Interrupted> {
+    let mut sum = Checksum::default();
+    each_row(store, scope, session, |row| sum.add_message(row)).await?;
+    Ok(sum)
+}
+
+async fn sums_of(store: &dyn RecordStore, scope: &Scope) -> Result<(Checksum, Checksum)> {
+    let (mut content, mut accesses, mut after): (Checksum, Checksum, Option<RecordId>) = Default::default();
+    loop {
+        let rows = store.scan(scope, &Filter::All, after, PAGE).await?;
+        let Some(last) = rows.last() else { return Ok((content, accesses)) };
+        after = Some(last.record.id);
+        rows.iter().for_each(|stored| content.add_record(stored));
+        rows.iter().for_each(|stored| accesses.add_accesses(stored));
+    }
+}
+
+/// Returns whether every row of the target stands in the source at the same place: then the target's session can only
+/// be a copy from before the source was summarised further or forgot something, and may be made anew.
+async fn is_older_copy(
+    here: &dyn ChatStore,
+    there: &dyn ChatStore,
+    scope: &Scope,
+    session: &SessionId,
+) -> std::result::Result<bool, Interrupted> {
+    let mut places = HashMap::<MessageId, (Seq, bool)>::new();
+    let see = |row: &StoredMessage| {
+        places.insert(row.id, (row.seq, row.message.is_some()));
+    };
+    each_row(here, scope, session, see).await?;
+    let mut is_known = true;
+    let see = |row: &StoredMessage| {
+        is_known &= match places.get(&row.id) {
+            // What the target forgot stays forgotten.
+            Some((seq, has_content)) => *seq == row.seq && (row.message.is_some() || !has_content),
+            None => false,
+        };
+    };
+    each_row(there, scope, session, see).await?;
+    Ok(is_known)
+}
