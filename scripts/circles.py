@@ -11,8 +11,9 @@ import pathlib
 import re
 import sys
 
+# At the beginning of a line only: what stands further in is a method, which no path names.
 ITEM = re.compile(
-    r"^\s*(?:pub(?:\([^)]*\))?\s+)?(?:default\s+|async\s+|const\s+|unsafe\s+|extern\s+\"[^\"]*\"\s+)*"
+    r"^(?:pub(?:\([^)]*\))?\s+)?(?:default\s+|async\s+|const\s+|unsafe\s+|extern\s+\"[^\"]*\"\s+)*"
     r"(?:fn|struct|enum|union|trait|type|const|static)\s+(?:mut\s+)?(\w+)",
     re.M,
 )

@@ -12,7 +12,7 @@ use memory_core::store::text::{Deletion, Rejected, TextEntry, TextHits, TextQuer
 use memory_core::store::upkeep::Incarnation;
 use memory_core::store::{Erased, Health, Store};
 use memory_core::{Digest, Epoch, ItemId, Scope, Version};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
 use crate::client::Elastic;
 use crate::error::BACKEND;
@@ -129,9 +129,4 @@ impl TextStore for ElasticText {
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
         delete::delete(&self.index, scope, what).await
     }
-}
-
-/// Returns the name of the column with an item's counts of a term.
-fn column(term: &str) -> Value {
-    json!(format!("counts.{term}"))
 }

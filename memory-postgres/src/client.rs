@@ -10,11 +10,11 @@ mod apart;
 mod migrate;
 mod rest;
 mod settings;
+mod shared;
 mod work;
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use memory_core::error::Result;
 use memory_core::outlive::{Awaited, UNPOLLED};
@@ -26,11 +26,9 @@ use sqlx::{Connection as _, Row as _};
 use crate::config::PostgresConfig;
 use crate::error::Doing;
 
-use rest::Rest;
+use rest::{FRESH, Rest};
+use shared::Shared;
 pub(crate) use work::{Call, Work};
-
-/// How long a connection may lie idle and still be used unasked.
-const FRESH: Duration = Duration::from_secs(1);
 
 /// An open database. Cheap to clone; clones share their connections.
 ///
@@ -38,13 +36,6 @@ const FRESH: Duration = Duration::from_secs(1);
 #[derive(Clone)]
 pub struct Postgres {
     shared: Arc<Shared>,
-}
-
-struct Shared {
-    config: PostgresConfig,
-    rest: Arc<Rest>,
-    awaited: Awaited,
-    server: Recent<settings::Server>,
 }
 
 impl Postgres {

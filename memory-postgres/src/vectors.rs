@@ -6,6 +6,7 @@ mod erase;
 mod exact;
 mod hits;
 mod own_index;
+mod pieces;
 mod table;
 mod write;
 
@@ -23,8 +24,10 @@ use crate::client::{Call, Postgres};
 use crate::error::BACKEND;
 use crate::index::{most, show};
 
-use hits::{Answer, Sought};
-use own_index::{Built, Large, OwnIndexes};
+use asked::Built;
+use hits::Answer;
+use own_index::{Large, OwnIndexes};
+use pieces::Sought;
 use table::Table;
 
 const SEARCH: &str = "search vectors";

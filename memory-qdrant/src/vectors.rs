@@ -2,6 +2,7 @@
 
 mod erase;
 mod incarnation;
+mod index;
 mod scan;
 mod search;
 mod sizes;
@@ -23,6 +24,7 @@ use crate::client::{Qdrant, detached};
 use crate::collection::Collection;
 use crate::error::BACKEND;
 use crate::point::Prepared;
+use index::Index;
 use sizes::Sizes;
 
 /// A [`VectorStore`] in a collection of a Qdrant server, one collection for each space.
@@ -32,14 +34,6 @@ use sizes::Sizes;
 #[derive(Clone)]
 pub struct QdrantVectors {
     index: Arc<Index>,
-}
-
-/// What calls work on, and tasks that outlive them.
-struct Index {
-    server: Qdrant,
-    space: EmbeddingSpace,
-    collection: Collection,
-    sizes: Sizes,
 }
 
 impl QdrantVectors {

@@ -5,17 +5,19 @@
 //! taken out for it and put back only after a clean end, so that none ever carries an open transaction to the next.
 
 mod close;
+mod connect;
+mod migrate;
 mod open;
+mod opened;
 mod place;
 mod private;
 mod purge;
 mod read_only;
 mod readers;
+mod work;
 mod writer;
 
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use memory_core::error::{Error, Result};
@@ -25,12 +27,11 @@ use sqlx::SqliteConnection;
 use crate::config::SqliteConfig;
 use crate::error::{BACKEND, classify};
 use crate::index::stamp::Questions;
-use crate::{text, vectors};
+use crate::text::held::Cache as Texts;
+use crate::vectors::held::Cache as Vectors;
 
-pub use open::SCHEMA_VERSION;
-
-/// The future of a piece of work on a connection.
-pub(crate) type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'c>>;
+pub use migrate::SCHEMA_VERSION;
+pub(crate) use work::Work;
 
 /// An open database file. Cheap to clone; clones share their connections.
 ///
@@ -41,13 +42,11 @@ pub struct Sqlite {
 }
 
 struct Shared {
-    config: SqliteConfig,
-    place: place::Place,
-    durability: Durability,
-    writer: writer::Writer,
-    readers: readers::Readers,
-    texts: text::Cache,
-    vectors: vectors::Cache,
+    file: Arc<opened::Opened>,
+    writer: Arc<writer::Writer>,
+    readers: Arc<readers::Readers>,
+    texts: Texts,
+    vectors: Vectors,
     questions: Questions,
 }
 
@@ -61,13 +60,17 @@ impl Sqlite {
     /// not be written and has older tables or a log that cannot be read; `Corrupt` for a file that is no database; `Backend`
     /// if it cannot be opened.
     pub async fn connect(config: SqliteConfig) -> Result<Self> {
-        let open::Opened { connection, durability, place } = open::first(&config).await?;
-        let writer = writer::Writer::new(connection);
-        let readers = readers::Readers::new(config.readers);
-        let texts = text::Cache::new(config.texts_held);
-        let vectors = vectors::Cache::new(config.vectors_held);
-        let questions = Questions::default();
-        Ok(Self { shared: Arc::new(Shared { config, place, durability, writer, readers, texts, vectors, questions }) })
+        let (file, connection) = open::first(config).await?;
+        let file = Arc::new(file);
+        let shared = Shared {
+            writer: Arc::new(writer::Writer::new(&file, connection)),
+            readers: Arc::new(readers::Readers::new(&file)),
+            texts: Texts::new(file.config.texts_held),
+            vectors: Vectors::new(file.config.vectors_held),
+            questions: Questions::default(),
+            file,
+        };
+        Ok(Self { shared: Arc::new(shared) })
     }
 
     /// Closes all connections once the calls under way have ended, so that the last process to do so leaves neither a log
@@ -79,26 +82,26 @@ impl Sqlite {
     pub async fn close(&self) -> Result<()> {
         self.shared.texts.clear();
         self.shared.vectors.clear();
-        close::close(&self.shared).await
+        close::close(&self.shared.readers, &self.shared.writer).await
     }
 
     /// Returns how durable a committed write is.
     pub fn durability(&self) -> Durability {
-        self.shared.durability
+        self.shared.file.durability
     }
 
     /// Returns whether the file was opened for reading alone.
     pub(crate) fn is_read_only(&self) -> bool {
-        self.shared.place.is_read_only()
+        self.shared.file.place.is_read_only()
     }
 
     /// Returns what is held of texts in memory.
-    pub(crate) fn texts(&self) -> &text::Cache {
+    pub(crate) fn texts(&self) -> &Texts {
         &self.shared.texts
     }
 
     /// Returns what is held of vectors in memory.
-    pub(crate) fn vectors(&self) -> &vectors::Cache {
+    pub(crate) fn vectors(&self) -> &Vectors {
         &self.shared.vectors
     }
 
@@ -119,7 +122,7 @@ impl Sqlite {
         if self.is_read_only() {
             return Err(Error::ReadOnly { backend: BACKEND });
         }
-        writer::write(&self.shared, doing, work).await
+        self.shared.writer.write(doing, work).await
     }
 
     /// Runs `work` on a reading connection. Each statement sees the file as of its own begin: read in one statement
@@ -129,7 +132,7 @@ impl Sqlite {
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T> + Send + 'static,
     {
-        readers::read(&self.shared, doing, false, work).await
+        self.shared.readers.read(doing, false, work).await
     }
 
     /// Runs `work` on a reading connection, all its statements over one unchanging state of the file.
@@ -138,7 +141,7 @@ impl Sqlite {
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T> + Send + 'static,
     {
-        readers::read(&self.shared, doing, true, work).await
+        self.shared.readers.read(doing, true, work).await
     }
 
     /// Rewrites the whole file, so that no byte of anything deleted or erased remains in it or beside it.
@@ -149,12 +152,12 @@ impl Sqlite {
     /// # Errors
     /// `Backend` if the disk is full or fails; `ReadOnly` if the file was opened for reading alone.
     pub async fn purge(&self) -> Result<ErasureLevel> {
-        purge::purge(&self.shared, u64::MAX).await
+        purge::purge(&self.shared.writer, u64::MAX).await
     }
 
     /// Does what [`Self::purge`] does if the file holds little enough for it to be done with each erasure; `Logical` else.
     pub(crate) async fn purge_if_small(&self) -> Result<ErasureLevel> {
-        purge::purge(&self.shared, self.shared.config.purge_below).await
+        purge::purge(&self.shared.writer, self.shared.file.config.purge_below).await
     }
 
     /// Returns the health of the file.
@@ -173,7 +176,7 @@ impl Sqlite {
 
 impl fmt::Debug for Sqlite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sqlite").field("path", &self.shared.config.path).finish_non_exhaustive()
+        f.debug_struct("Sqlite").field("path", &self.shared.file.config.path).finish_non_exhaustive()
     }
 }
 

@@ -4,6 +4,8 @@
 pub(crate) mod cache;
 pub(crate) mod erase;
 pub(crate) mod items;
+pub(crate) mod key;
+pub(crate) mod now;
 pub(crate) mod owner;
 pub(crate) mod place;
 #[cfg(test)]
@@ -12,15 +14,7 @@ pub(crate) mod rows;
 pub(crate) mod select;
 pub(crate) mod stamp;
 
-use memory_core::Error;
-
-use crate::error::BACKEND;
-
 pub(crate) use items::Incoming;
+pub(crate) use key::corrupt;
 pub(crate) use owner::Owner;
 pub(crate) use select::{Choice, Chosen, Shelf, best};
-
-/// Returns the error for an index whose tables do not fit together.
-pub(crate) fn corrupt(what: &'static str) -> Error {
-    Error::corrupt(BACKEND, what)
-}

@@ -1,7 +1,7 @@
 //! The text store over a database file.
 
 mod entry;
-mod held;
+pub(crate) mod held;
 mod search;
 mod segment;
 mod statistics;
@@ -22,16 +22,12 @@ use memory_core::{Epoch, Error, ItemId, Result, Scope, Unit, Version};
 
 use crate::client::Sqlite;
 use crate::error::{BACKEND, lost};
-use crate::index::{cache, erase, items, place};
+use crate::index::{erase, items, place};
+
+use held::Key;
 
 /// The sizes of an index.
 const SHAPE: Shape = Shape::of_segments(1_024);
-
-/// An owner's items of one unit in one index of words.
-type Key = (Scope, Arc<str>, Unit);
-
-/// What is held of owners whose words were searched of late.
-pub(crate) type Cache = cache::Cache<Key, held::Held>;
 
 /// A [`TextStore`] in a SQLite file.
 ///

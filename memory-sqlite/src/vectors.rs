@@ -1,7 +1,7 @@
 //! The vector store over a database file.
 
 mod block;
-mod held;
+pub(crate) mod held;
 mod search;
 mod write;
 
@@ -20,13 +20,7 @@ use memory_core::{Epoch, Error, ItemId, Result, Scope, Version};
 
 use crate::client::Sqlite;
 use crate::error::{BACKEND, lost};
-use crate::index::{cache, erase, items, place};
-
-/// An owner in one index of vectors.
-pub(crate) type Key = (Scope, Arc<str>);
-
-/// The vectors of owners that were searched of late.
-pub(crate) type Cache = cache::Cache<Key, held::Held>;
+use crate::index::{erase, items, place};
 
 /// A [`VectorStore`] in a SQLite file: exact, by a scan of the owner's own vectors.
 ///

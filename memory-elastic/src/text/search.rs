@@ -9,7 +9,6 @@ use memory_core::store::text::{Term, TextHits, TextQuery};
 use memory_core::{Error, Scope};
 use serde_json::{Value, json};
 
-use super::column;
 use super::hit::{Candidate, SEARCH, Statistics, candidates};
 use crate::document::{of_owner, of_unit};
 use crate::error::{BACKEND, garbled};
@@ -165,4 +164,9 @@ impl Question<'_> {
         }
         Ok(whole)
     }
+}
+
+/// Returns the name of the column with an item's counts of a term.
+fn column(term: &str) -> Value {
+    json!(format!("counts.{term}"))
 }

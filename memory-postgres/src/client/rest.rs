@@ -14,7 +14,8 @@ use sqlx::postgres::{PgConnection, PgPool};
 use sqlx::{Error as Driver, Postgres as Database};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
 
-use super::FRESH;
+/// How long a connection may lie idle and still be used unasked.
+pub(super) const FRESH: Duration = Duration::from_secs(1);
 
 /// How long a connection goes from call to call before it has to see the pool again.
 const SHIFT: Duration = Duration::from_secs(60);

@@ -11,7 +11,8 @@ use sqlx::{ConnectOptions as _, Connection as _};
 use tokio::time::timeout;
 
 use super::rest::Rest;
-use super::{Shared, migrate, settings};
+use super::shared::Shared;
+use super::{migrate, settings};
 use crate::config::PostgresConfig;
 use crate::error::{Aftermath, Attempt, Doing, Failure, classify, late, lost};
 

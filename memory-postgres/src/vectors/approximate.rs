@@ -3,8 +3,7 @@
 use sqlx::QueryBuilder;
 use sqlx::postgres::PgConnection;
 
-use super::exact::push_pieces;
-use super::hits::{Near, Sought, read};
+use super::pieces::{Near, Sought, push_pieces, read};
 use crate::error::{Attempt, Doing};
 use crate::filter::{Place, push_filter};
 

@@ -5,10 +5,18 @@ use std::time::Duration;
 
 use memory_core::time::Stopwatch;
 
-use super::own_index::Built;
-
 /// How long an answer counts.
 const LATELY: Duration = Duration::from_secs(60);
+
+/// How an attempt to build an index ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Built {
+    Stands,
+    /// Others have all the indexes that there may be; an owner with so many vectors would take the place of one.
+    Full(i64),
+    /// The owner was erased meanwhile, or nothing can be indexed.
+    Unneeded,
+}
 
 /// Which owners' indexes were asked for, and since when all are given away.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 use sqlx::postgres::PgConnection;
 use sqlx::{QueryBuilder, Row};
 
-use super::hits::{Nearest, Sought, read};
+use super::pieces::{Nearest, Sought, push_pieces, read};
 use crate::error::{Attempt, Doing};
 use crate::filter::{Place, push_filter};
 
@@ -83,12 +83,4 @@ pub(super) async fn search(
     };
     let is_all = pieces.len() < count;
     Ok(Found { owner: Some(owner), nearest: Some(Nearest { pieces, is_all }) })
-}
-
-/// Adds the columns that a hit is read from, but for the similarity.
-pub(super) fn push_pieces(sql: &mut QueryBuilder<sqlx::Postgres>, with_vectors: bool) {
-    sql.push("SELECT item.item, item.piece, item.fields,");
-    if with_vectors {
-        sql.push(" item.embedding,");
-    }
 }

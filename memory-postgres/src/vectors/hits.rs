@@ -3,42 +3,14 @@
 use std::collections::HashSet;
 
 use memory_core::store::vectors::{VectorHit, VectorQuery};
-use memory_core::vector::{Similarity, normalise};
-use memory_core::{Error, Fields, ItemId, Result, Scope};
-use pgvector::Vector;
-use sqlx::Row;
-use sqlx::postgres::{PgConnection, PgRow};
+use memory_core::vector::Similarity;
+use sqlx::postgres::PgConnection;
 
 use super::approximate;
 use super::exact::{self, Reach};
-use super::table::Table;
-use crate::error::{Attempt, BACKEND, Doing};
-use crate::index::{key, show};
-
-/// A piece near the vector sought.
-#[derive(Debug)]
-pub(super) struct Near {
-    item: ItemId,
-    piece: i64,
-    similarity: f32,
-    fields: Fields,
-    vector: Option<Vec<f32>>,
-}
-
-/// What a search asks of the server.
-pub(super) struct Sought<'q> {
-    pub(super) scope: &'q Scope,
-    pub(super) table: &'q Table,
-    pub(super) query: &'q VectorQuery,
-    /// The vector at unit length.
-    pub(super) vector: Vector,
-}
-
-/// Pieces, nearest first, and whether there may be more.
-pub(super) struct Nearest {
-    pub(super) pieces: Vec<Near>,
-    pub(super) is_all: bool,
-}
+use super::pieces::{Near, Sought};
+use crate::error::Attempt;
+use crate::index::show;
 
 /// What a search has found.
 pub(super) struct Answer {
@@ -47,23 +19,6 @@ pub(super) struct Answer {
     pub(super) is_done: bool,
     /// The owner's number and how many vectors it has, if its own index is missing.
     pub(super) unindexed: Option<(i64, i64)>,
-}
-
-impl<'q> Sought<'q> {
-    /// Returns what `query` asks.
-    ///
-    /// # Errors
-    /// `Invalid` for a vector without length.
-    pub(super) fn new(scope: &'q Scope, table: &'q Table, query: &'q VectorQuery) -> Result<Self> {
-        let vector = normalise(&query.vector).map(Vector::from);
-        let vector = vector.ok_or_else(|| Error::invalid("a vector without length has no direction"))?;
-        Ok(Self { scope, table, query, vector })
-    }
-
-    /// How many pieces are asked for at first: more than hits, because of several pieces of one item.
-    fn count(&self) -> usize {
-        self.query.limit.saturating_mul(2).saturating_add(16)
-    }
 }
 
 /// Compares all vectors of an owner that has few, in one statement: most searches are done with it.
@@ -127,21 +82,4 @@ fn distinct(query: &VectorQuery, mut pieces: Vec<Near>) -> (Vec<VectorHit>, bool
         }
     }
     (hits, false)
-}
-
-/// Reads the columns `item`, `piece`, `similarity`, `fields` and, if it was asked for, `embedding` of a row.
-pub(super) fn read(row: &PgRow, with_vector: bool) -> Attempt<Near> {
-    let doing = "read what is near";
-    let item: Vec<u8> = row.try_get("item").doing(doing)?;
-    let fields: Vec<u8> = row.try_get("fields").doing(doing)?;
-    let similarity: f64 = row.try_get("similarity").doing(doing)?;
-    let vector: Option<Vector> = if with_vector { Some(row.try_get("embedding").doing(doing)?) } else { None };
-    Ok(Near {
-        item: key::decode(&item)?,
-        piece: row.try_get("piece").doing(doing)?,
-        // The server sums in single precision; adding zero makes -0.0 the same as 0.0, which tie.
-        similarity: similarity as f32 + 0.0,
-        fields: Fields::decode(BACKEND, &fields)?,
-        vector: vector.map(Vec::from),
-    })
 }

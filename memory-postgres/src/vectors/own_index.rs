@@ -8,7 +8,7 @@ use sqlx::postgres::PgConnection;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-use super::asked::Asked;
+use super::asked::{Asked, Built};
 use super::table::Table;
 use crate::client::Postgres;
 use crate::error::{Attempt, BACKEND, Doing};
@@ -30,16 +30,6 @@ pub(super) struct Large {
     /// The owner's number.
     pub(super) id: i64,
     pub(super) rows: i64,
-}
-
-/// How an attempt to build an index ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Built {
-    Stands,
-    /// Others have all the indexes that there may be; an owner with so many vectors would take the place of one.
-    Full(i64),
-    /// The owner was erased meanwhile, or nothing can be indexed.
-    Unneeded,
 }
 
 /// Builds and drops the owners' own indexes of one space. Cheap to clone; clones share what is being built.

@@ -1,6 +1,6 @@
 //! What faults of a PostgreSQL server do to writers, and that the second wall stands.
 
-#[path = "../support/mod.rs"]
+#[path = "../support.rs"]
 mod support;
 
 mod kills;

@@ -5,7 +5,8 @@ use std::cmp::Ordering;
 use ::qdrant_client::qdrant::{Condition, Filter as Conditions, NestedCondition, Range, condition::ConditionOneOf};
 use memory_core::{Field, Role, Scalar, Unit};
 
-use super::{Clause, Side, among, exists, tokens};
+use super::clause::{Clause, Side, among, exists};
+use super::tokens;
 use crate::point::{FLOATS, INTS, KEY, LARGEST, NUMBER};
 
 const ROLES: [Role; 6] = [Role::System, Role::Developer, Role::User, Role::Assistant, Role::Tool, Role::Function];

@@ -1,8 +1,10 @@
 use ::qdrant_client::qdrant::condition::ConditionOneOf;
-use memory_core::{Error, Limits, Timestamp, Unit};
+use ::qdrant_client::qdrant::{Condition, Filter as Conditions};
+use memory_core::{Error, Limits, Scalar, Timestamp, Unit};
 use memory_testkit::generate::{self, Random};
 
 use super::*;
+use crate::point::TOKENS;
 
 fn metadata(key: &str) -> Field {
     Field::Metadata(key.to_owned())

@@ -6,7 +6,8 @@ use ::qdrant_client::qdrant::{
 use memory_core::store::{Erased, ErasureLevel};
 use memory_core::{Epoch, Error, Result, Scope};
 
-use super::{Index, tombstone};
+use super::index::Index;
+use super::tombstone;
 use crate::collection::Collection;
 use crate::point::{EPOCH, LARGEST, is_below, is_of};
 

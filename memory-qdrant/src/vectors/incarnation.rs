@@ -5,7 +5,7 @@ use memory_core::error::{Error, Result};
 use memory_core::store::upkeep::Incarnation;
 use uuid::Uuid;
 
-use super::Index;
+use super::index::Index;
 use crate::collection::Collection;
 use crate::error::{BACKEND, classify, is_missing, not_done};
 use crate::point::{BELOW, INCARNATION, Payload, incarnation, incarnation_id, is_below};

@@ -3,7 +3,7 @@
 use ::qdrant_client::qdrant::{Filter, ScrollPoints};
 use memory_core::{ItemId, Result, Scope, Version};
 
-use super::Index;
+use super::index::Index;
 use super::write::{STORED, stored};
 use crate::point::{is_of, item_id};
 

@@ -12,7 +12,8 @@ use memory_core::store::vectors::{VectorHit, VectorQuery};
 use memory_core::vector::normalise;
 use memory_core::{Epoch, Error, Result, Scope};
 
-use super::{Index, tombstone};
+use super::index::Index;
+use super::tombstone;
 use crate::error::{incomplete, unsupported};
 use crate::filter::{Clause, Compiled, compile};
 use crate::point::{EPOCH, FIELDS, ITEM, OWNER, PIECES, is_of, tombstone_id};

@@ -6,7 +6,7 @@
 use ::qdrant_client::qdrant::{Filter, GetPoints, UpsertPoints};
 use memory_core::{Epoch, Result, Scope};
 
-use super::Index;
+use super::index::Index;
 use crate::collection::Collection;
 use crate::error::not_done;
 use crate::point::{BELOW, Payload, is_below, tombstone, tombstone_id};

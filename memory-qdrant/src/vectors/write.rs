@@ -7,7 +7,8 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use memory_core::store::text::Deletion;
 use memory_core::{Epoch, Error, Field, ItemId, Result, Scalar, Scope, Unit, Version};
 
-use super::{Index, erase, tombstone};
+use super::index::Index;
+use super::{erase, tombstone};
 use crate::collection::Collection;
 use crate::error::BACKEND;
 use crate::filter::tokens;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use memory_core::error::Result;
 use sqlx::{Connection, SqliteConnection};
 
-use super::{Shared, writer};
+use super::readers::Readers;
+use super::writer::Writer;
 use crate::error::{Doing, lost};
 
 const CLOSE: &str = "close the file";
@@ -13,14 +14,14 @@ const CLOSE: &str = "close the file";
 /// Closes the readers, then the writer: the last connection to a file moves the log into it and removes the log.
 ///
 /// A dropped connection does that too, but in a thread of its own that nobody waits for.
-pub(super) async fn close(shared: &Arc<Shared>) -> Result<()> {
-    let shared = Arc::clone(shared);
+pub(super) async fn close(readers: &Arc<Readers>, writer: &Arc<Writer>) -> Result<()> {
+    let (readers, writer) = (Arc::clone(readers), Arc::clone(writer));
     let task = tokio::spawn(async move {
         let mut outcome = Ok(());
-        for reader in shared.readers.take_all(shared.config.patience).await {
+        for reader in readers.take_all().await {
             outcome = outcome.and(end(reader).await);
         }
-        if let Some(writer) = writer::take_idle(&shared, CLOSE).await {
+        if let Some(writer) = writer.take_idle(CLOSE).await {
             outcome = outcome.and(end(writer).await);
         }
         outcome

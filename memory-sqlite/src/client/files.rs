@@ -234,7 +234,7 @@ async fn a_write_of_somebody_else_is_noticed_by_who_reads_without_a_log() {
 async fn tables_of_an_older_version_are_not_read_where_they_cannot_be_brought_up_to_date() {
     let (_folder, config) = place();
     tea(&config).await;
-    let mut connection = super::open::writer(&config).await.unwrap();
+    let mut connection = super::connect::writer(&config).await.unwrap();
     sqlx::query("PRAGMA user_version = 1").execute(&mut connection).await.unwrap();
     sqlx::Connection::close(connection).await.unwrap();
     let refused = Sqlite::connect(config.with_read_only(true)).await.map(drop);

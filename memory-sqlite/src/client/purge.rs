@@ -4,13 +4,14 @@
 //! to page. Only a new file is sure to hold nothing but what can be read.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use memory_core::error::{Error, Result};
 use memory_core::store::ErasureLevel;
 use sqlx::SqliteConnection;
 
-use super::Shared;
-use super::open::{Attempt, Failure, patiently};
+use super::connect::{Attempt, Failure, patiently};
+use super::writer::Writer;
 use crate::error::{BACKEND, Doing, lost};
 use crate::number::loaded;
 
@@ -18,15 +19,15 @@ const PURGE: &str = "rewrite the file";
 
 /// Rewrites the file and empties its log; `Logical` if another connection kept it from finishing, or if more than `most`
 /// bytes would have to be copied.
-pub(super) async fn purge(shared: &Arc<Shared>, most: u64) -> Result<ErasureLevel> {
-    if shared.place.is_read_only() {
+pub(super) async fn purge(writer: &Arc<Writer>, most: u64) -> Result<ErasureLevel> {
+    if writer.file().place.is_read_only() {
         return Err(Error::ReadOnly { backend: BACKEND });
     }
-    let shared = Arc::clone(shared);
+    let writer = Arc::clone(writer);
     let task = tokio::spawn(async move {
-        let mut turn = shared.writer.turn().await;
-        let mut connection = turn.take(&shared).await?;
-        let level = match rewrite(&mut connection, &shared, most).await {
+        let mut turn = writer.turn().await;
+        let mut connection = turn.take().await?;
+        let level = match rewrite(&mut connection, writer.file().config.patience, most).await {
             Ok(level) => level,
             Err(Failure::Busy(_)) => ErasureLevel::Logical,
             Err(failure) => return Err(failure.into()),
@@ -37,8 +38,7 @@ pub(super) async fn purge(shared: &Arc<Shared>, most: u64) -> Result<ErasureLeve
     task.await.unwrap_or_else(|_| Err(lost(PURGE)))
 }
 
-async fn rewrite(connection: &mut SqliteConnection, shared: &Shared, most: u64) -> Attempt<ErasureLevel> {
-    let patience = shared.config.patience;
+async fn rewrite(connection: &mut SqliteConnection, patience: Duration, most: u64) -> Attempt<ErasureLevel> {
     let is_small = size(connection).await? <= most;
     if is_small {
         // The copy may be as large as the file. It holds only what can be read, so it may stand on the disk.

@@ -4,8 +4,11 @@ use std::path::Path;
 
 use memory_core::error::{Error, Result};
 use memory_core::store::Durability;
+use sqlx::SqliteConnection;
 
-use super::open::{Attempt, Failure, Opened, connect, is_up_to_date, options, unopened, unsupported};
+use super::connect::{Attempt, Failure, connect, options, unopened, unsupported};
+use super::migrate::is_up_to_date;
+use super::opened::Opened;
 use super::place::{Access, Place, beside, is_filled, log_of};
 use crate::config::SqliteConfig;
 
@@ -16,7 +19,7 @@ use crate::config::SqliteConfig;
 ///
 /// # Errors
 /// `Unsupported` if a log that holds something cannot be read, or if the tables are of an older version.
-pub(super) async fn first(config: &SqliteConfig, path: &Path) -> Result<Opened> {
+pub(super) async fn first(config: &SqliteConfig, path: &Path) -> Result<(Opened, SqliteConnection)> {
     if !path.exists() {
         return Err(unopened("there is no such file".to_owned()));
     }
@@ -38,12 +41,12 @@ pub(super) async fn first(config: &SqliteConfig, path: &Path) -> Result<Opened> 
     open(config, path, Access::Still).await.map_err(Error::from)
 }
 
-async fn open(config: &SqliteConfig, path: &Path, access: Access) -> Attempt<Opened> {
+async fn open(config: &SqliteConfig, path: &Path, access: Access) -> Attempt<(Opened, SqliteConnection)> {
     let place = Place::of(path, access)?;
     let mut connection = connect(options(config, access, false)?).await?;
     if !is_up_to_date(&mut connection).await? {
         return Err(unsupported("bring the tables of a file up to date that may not be written").into());
     }
     place.check()?;
-    Ok(Opened { connection, durability: Durability::Committed, place })
+    Ok((Opened { config: config.clone(), durability: Durability::Committed, place }, connection))
 }

@@ -92,7 +92,7 @@ async fn a_lock_of_another_process_is_waited_for_and_then_a_passing_fault() {
     let (_folder, config) = place();
     let patience = std::time::Duration::from_millis(30);
     let file = Sqlite::connect(config.clone().with_patience(patience)).await.unwrap();
-    let mut other = open::writer(&config).await.unwrap();
+    let mut other = connect::writer(&config).await.unwrap();
     sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
     assert!(insert(&file, "a", false).await.unwrap_err().is_retryable());
     sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
@@ -120,14 +120,14 @@ async fn refuses_files_that_are_not_its_own() {
     assert!(matches!(Sqlite::connect(config).await, Err(Error::Corrupt { .. })));
 
     let (_folder, config) = place();
-    let mut foreign = open::writer(&config).await;
+    let mut foreign = connect::writer(&config).await;
     assert!(matches!(foreign, Err(Error::Backend { .. })), "a missing file is not made by a later connection");
     Sqlite::connect(config.clone()).await.unwrap();
     for (sql, what) in [
         ("PRAGMA user_version = 1000", "read a file written by a newer version"),
         ("PRAGMA application_id = 7", "use the database of another application"),
     ] {
-        foreign = open::writer(&config).await;
+        foreign = connect::writer(&config).await;
         sqlx::query(sql).execute(foreign.as_mut().unwrap()).await.unwrap();
         let Err(Error::Unsupported { what: found, .. }) = Sqlite::connect(config.clone()).await else {
             panic!("accepted: {what}");
@@ -210,7 +210,7 @@ async fn the_log_is_emptied_unless_a_reader_is_in_the_midst_of_it() {
     let (_folder, config) = place();
     let file = Sqlite::connect(config.clone().with_patience(std::time::Duration::from_millis(20))).await.unwrap();
     insert(&file, "a", false).await.unwrap();
-    let mut reader = open::reader(&config, super::place::Access::Write).await.unwrap();
+    let mut reader = connect::reader(&config, super::place::Access::Write).await.unwrap();
     sqlx::query("BEGIN").execute(&mut reader).await.unwrap();
     let _seen: i64 = sqlx::query_scalar("SELECT count(*) FROM owner").fetch_one(&mut reader).await.unwrap();
     insert(&file, "b", false).await.unwrap();

@@ -7,28 +7,86 @@ use memory_core::error::{Error, Result};
 use sqlx::SqliteConnection;
 use tokio::sync::{Mutex as Turn, MutexGuard, oneshot};
 
-use super::open::{self, Failure, patiently};
-use super::{Shared, Work};
-use crate::error::{classify, lost, undone};
+use super::connect::{self, Attempt, Failure, patiently};
+use super::opened::Opened;
+use super::work::{Work, run};
+use crate::error::{lost, undone};
 
 /// How many works share one commit at the most.
 const GROUP: usize = 64;
 
 /// The writing connection and the works that wait for it.
 pub(super) struct Writer {
+    file: Arc<Opened>,
     waiting: Mutex<VecDeque<Box<dyn Job>>>,
     turn: Turn<Option<SqliteConnection>>,
 }
 
 impl Writer {
     /// Returns the writer over `connection`.
-    pub(super) fn new(connection: SqliteConnection) -> Self {
-        Self { waiting: Mutex::default(), turn: Turn::new(Some(connection)) }
+    pub(super) fn new(file: &Arc<Opened>, connection: SqliteConnection) -> Self {
+        Self { file: Arc::clone(file), waiting: Mutex::default(), turn: Turn::new(Some(connection)) }
+    }
+
+    /// Returns the file that it writes.
+    pub(super) fn file(&self) -> &Opened {
+        &self.file
+    }
+
+    /// Runs `work` in a transaction and returns its answer after the commit.
+    pub(super) async fn write<T, F>(self: &Arc<Self>, doing: &'static str, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T> + Send + 'static,
+    {
+        let (caller, answer) = oneshot::channel();
+        self.push(Box::new(Task { work, caller }));
+        // Each work brings a task that serves the next group, which may be that of an earlier one: so none is left over.
+        let writer = Arc::clone(self);
+        tokio::spawn(async move { writer.serve(doing).await });
+        answer.await.unwrap_or_else(|_| Err(lost(doing)))
     }
 
     /// Waits for the connection.
     pub(super) async fn turn(&self) -> Held<'_> {
-        Held(self.turn.lock().await)
+        Held { file: &self.file, turn: self.turn.lock().await }
+    }
+
+    /// Takes the connection out, if there is one, once the works that wait are done.
+    pub(super) async fn take_idle(&self, doing: &'static str) -> Option<SqliteConnection> {
+        loop {
+            let mut held = self.turn().await;
+            if self.is_idle() {
+                return held.turn.take();
+            }
+            drop(held);
+            self.serve(doing).await;
+        }
+    }
+
+    /// Serves the works that wait, in one transaction.
+    async fn serve(&self, doing: &'static str) {
+        let mut turn = self.turn().await;
+        let group = self.next_group();
+        if group.is_empty() {
+            return;
+        }
+        let mut connection = match turn.take().await {
+            Ok(connection) => connection,
+            Err(error) => return group.into_iter().for_each(|job| job.fail(error.clone())),
+        };
+        let patience = self.file.config.patience;
+        let begun = patiently(patience, &mut connection, |connection| Box::pin(begin(connection, doing)));
+        if let Err(failure) = begun.await {
+            if let Failure::Busy(_) = failure {
+                turn.put_back(connection);
+            }
+            let error = Error::from(failure);
+            return group.into_iter().for_each(|job| job.fail(error.clone()));
+        }
+        if transact(&self.file, &mut connection, group, doing).await {
+            turn.put_back(connection);
+        }
     }
 
     fn push(&self, job: Box<dyn Job>) {
@@ -46,76 +104,29 @@ impl Writer {
     }
 }
 
-/// Runs `work` in a transaction of the writer and returns its answer after the commit.
-pub(super) async fn write<T, F>(shared: &Arc<Shared>, doing: &'static str, work: F) -> Result<T>
-where
-    T: Send + 'static,
-    F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T> + Send + 'static,
-{
-    let (caller, answer) = oneshot::channel();
-    shared.writer.push(Box::new(Task { work, caller }));
-    // Each work brings a task that serves the next group, which may be that of an earlier one: so none is left over.
-    let shared = Arc::clone(shared);
-    tokio::spawn(async move { serve(&shared, doing).await });
-    answer.await.unwrap_or_else(|_| Err(lost(doing)))
-}
-
 /// The connection, held by one at a time.
-pub(super) struct Held<'a>(MutexGuard<'a, Option<SqliteConnection>>);
+pub(super) struct Held<'a> {
+    file: &'a Opened,
+    turn: MutexGuard<'a, Option<SqliteConnection>>,
+}
 
 impl Held<'_> {
     /// Takes the connection out, so that it is closed unless it is put back; opens another if the last one was closed.
-    pub(super) async fn take(&mut self, shared: &Shared) -> Result<SqliteConnection> {
-        shared.place.check()?;
-        match self.0.take() {
+    pub(super) async fn take(&mut self) -> Result<SqliteConnection> {
+        self.file.place.check()?;
+        match self.turn.take() {
             Some(connection) => Ok(connection),
-            None => open::writer(&shared.config).await,
+            None => connect::writer(&self.file.config).await,
         }
     }
 
     /// Puts the connection back after a clean end.
     pub(super) fn put_back(&mut self, connection: SqliteConnection) {
-        *self.0 = Some(connection);
+        *self.turn = Some(connection);
     }
 }
 
-/// Takes the connection out, if there is one, once the works that wait are done.
-pub(super) async fn take_idle(shared: &Shared, doing: &'static str) -> Option<SqliteConnection> {
-    loop {
-        let mut turn = shared.writer.turn().await;
-        if shared.writer.is_idle() {
-            return turn.0.take();
-        }
-        drop(turn);
-        serve(shared, doing).await;
-    }
-}
-
-/// Serves the works that wait, in one transaction.
-async fn serve(shared: &Shared, doing: &'static str) {
-    let mut turn = shared.writer.turn().await;
-    let group = shared.writer.next_group();
-    if group.is_empty() {
-        return;
-    }
-    let mut connection = match turn.take(shared).await {
-        Ok(connection) => connection,
-        Err(error) => return group.into_iter().for_each(|job| job.fail(error.clone())),
-    };
-    let begun = patiently(shared.config.patience, &mut connection, |connection| Box::pin(begin(connection, doing)));
-    if let Err(failure) = begun.await {
-        if let Failure::Busy(_) = failure {
-            turn.put_back(connection);
-        }
-        let error = Error::from(failure);
-        return group.into_iter().for_each(|job| job.fail(error.clone()));
-    }
-    if transact(shared, &mut connection, group, doing).await {
-        turn.put_back(connection);
-    }
-}
-
-async fn begin(connection: &mut SqliteConnection, doing: &'static str) -> open::Attempt<()> {
+async fn begin(connection: &mut SqliteConnection, doing: &'static str) -> Attempt<()> {
     let begun = sqlx::query("BEGIN IMMEDIATE").execute(connection).await;
     begun.map(|_| ()).map_err(|source| Failure::of(source, doing))
 }
@@ -123,7 +134,7 @@ async fn begin(connection: &mut SqliteConnection, doing: &'static str) -> open::
 /// Runs the works in the transaction that was begun, commits, and tells their callers. Returns whether the connection
 /// is still good.
 async fn transact(
-    shared: &Shared,
+    file: &Opened,
     connection: &mut SqliteConnection,
     group: Vec<Box<dyn Job>>,
     doing: &'static str,
@@ -146,7 +157,7 @@ async fn transact(
         let is_kept = verdicts.iter().any(|verdict| verdict.is_kept);
         let end = if is_kept { "COMMIT" } else { "ROLLBACK" };
         // A file that was moved away meanwhile has taken the transaction with it.
-        outcome = run(connection, end, doing).await.and_then(|()| shared.place.check());
+        outcome = run(connection, end, doing).await.and_then(|()| file.place.check());
     }
     verdicts.into_iter().for_each(|verdict| (verdict.tell)(outcome.clone()));
     if let Err(error) = &outcome {
@@ -171,10 +182,6 @@ async fn nested(connection: &mut SqliteConnection, job: Box<dyn Job>, doing: &'s
     }
     (verdict.tell)(Err(undone(doing)));
     Err(undone(doing))
-}
-
-async fn run(connection: &mut SqliteConnection, sql: &'static str, doing: &'static str) -> Result<()> {
-    sqlx::query(sql).execute(connection).await.map(|_| ()).map_err(|source| classify(source, doing))
 }
 
 /// What became of a work: whether its changes are to be kept, and how its caller is told of the commit.

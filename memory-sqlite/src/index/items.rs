@@ -12,7 +12,7 @@ use memory_core::store::text::Deletion;
 use memory_core::{Digest, Epoch, Fields, ItemId, Result, Scope, SessionId, Unit, Version};
 use sqlx::SqliteConnection;
 
-use super::corrupt;
+use super::key::read_key;
 use super::owner::{Owner, whole};
 use super::rows::json_keys;
 use crate::client::Sqlite;
@@ -248,9 +248,4 @@ pub(crate) async fn count(connection: &mut SqliteConnection, owner: i64) -> Resu
 fn places(rows: sqlx::Result<Vec<(i64, String, Option<i64>)>>) -> Result<Vec<Place>> {
     let rows = rows.doing("find the items")?;
     rows.into_iter().map(|(id, item, block)| Ok(Place { id, unit: read_key(&item)?.unit(), block })).collect()
-}
-
-/// Returns the item that a stored key names.
-pub(crate) fn read_key(key: &str) -> Result<ItemId> {
-    ItemId::from_key(key).map_err(|_| corrupt("an item has a key that is none"))
 }

@@ -12,7 +12,7 @@ use memory_core::{Fields, Filter, ItemId, Result};
 use sqlx::{QueryBuilder, SqliteConnection};
 
 use super::corrupt;
-use super::items::read_key;
+use super::key::read_key;
 use super::rows::{Packed, json_numbers};
 use crate::error::{BACKEND, Doing};
 use crate::filter::{Place, push_filter};

@@ -5,17 +5,15 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use futures_util::FutureExt as _;
 use futures_util::future::Shared;
 use memory_core::{Result, Scope};
 use tokio::task;
 
 use super::Owner;
-use crate::client::Sqlite;
 
 /// Who asks, an owner, and the name of an index.
-type Key = (Option<task::Id>, Scope, Arc<str>);
-type Answer = Shared<Pin<Box<dyn Future<Output = Result<Option<Stamp>>> + Send>>>;
+pub(super) type Key = (Option<task::Id>, Scope, Arc<str>);
+pub(super) type Answer = Shared<Pin<Box<dyn Future<Output = Result<Option<Stamp>>> + Send>>>;
 
 /// Which state of an owner's index something is of: the owner's number, and what was drawn with its last change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,32 +27,6 @@ impl Stamp {
     pub(crate) fn of(owner: &Owner) -> Self {
         Self { owner: owner.id, changed: owner.changed }
     }
-
-    /// Returns the present state of what the owner has in the index called `name`; none if it has nothing.
-    pub(crate) async fn now(
-        file: &Sqlite,
-        doing: &'static str,
-        scope: &Scope,
-        name: &Arc<str>,
-    ) -> Result<Option<Self>> {
-        let key = (task::try_id(), scope.clone(), Arc::clone(name));
-        let question = file.questions().join(key, || {
-            let (file, scope, name) = (file.clone(), scope.clone(), Arc::clone(name));
-            let ask = async move {
-                // A single statement is a transaction of its own, so no more is asked than one.
-                let work = file.read(doing, move |connection| {
-                    Box::pin(async move { Owner::find(connection, &scope, &name).await })
-                });
-                Ok(work.await?.map(|owner| Self::of(&owner)))
-            };
-            ask.boxed().shared()
-        });
-        // The parts of one search ask at the same time: here is where the others join.
-        task::yield_now().await;
-        // Whoever comes from here on may know of writes that the answer does not.
-        question.close();
-        question.answer.clone().await
-    }
 }
 
 /// Questions for the present state that are about to be asked: one answer serves all the parts of a search that ask the
@@ -65,14 +37,15 @@ pub(crate) struct Questions {
 }
 
 /// A question that others may have joined.
-struct Question<'a> {
+pub(super) struct Question<'a> {
     questions: &'a Questions,
     key: Key,
-    answer: Answer,
+    pub(super) answer: Answer,
 }
 
 impl Questions {
-    fn join(&self, key: Key, ask: impl FnOnce() -> Answer) -> Question<'_> {
+    /// Joins the question of this key, or begins it.
+    pub(super) fn join(&self, key: Key, ask: impl FnOnce() -> Answer) -> Question<'_> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let answer = open.entry(key.clone()).or_insert_with(ask).clone();
         Question { questions: self, key, answer }
@@ -81,7 +54,7 @@ impl Questions {
 
 impl Question<'_> {
     /// Lets nobody join any more.
-    fn close(&self) {
+    pub(super) fn close(&self) {
         let mut open = self.questions.open.lock().unwrap_or_else(PoisonError::into_inner);
         if open.get(&self.key).is_some_and(|answer| answer.ptr_eq(&self.answer)) {
             open.remove(&self.key);
@@ -98,6 +71,8 @@ impl Drop for Question<'_> {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt as _;
+
     use super::*;
 
     fn key(subject: &str) -> Key {

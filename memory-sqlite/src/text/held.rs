@@ -9,11 +9,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use memory_core::Result;
 use memory_core::posting::{
     Damaged, Document, Evidence, Posting, Query, TailDocument, Totals, decode_documents, encode_postings,
     visit_postings,
 };
+use memory_core::{Result, Scope, Unit};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::segment::damaged;
@@ -23,6 +23,12 @@ use crate::index::{Shelf, corrupt};
 
 /// Stands for the tail among the segments, whose numbers begin with 1.
 const TAIL: i64 = 0;
+
+/// An owner's items of one unit in one index of words.
+pub(crate) type Key = (Scope, Arc<str>, Unit);
+
+/// What is held of owners whose words were searched of late.
+pub(crate) type Cache = cache::Cache<Key, Held>;
 
 /// What is held of one owner and unit. A search sees one state of the file: nothing is found here while it is renewed.
 #[derive(Default)]

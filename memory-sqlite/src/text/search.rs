@@ -8,11 +8,12 @@ use memory_core::rank::Bm25;
 use memory_core::store::text::{TextHit, TextHits, TextQuery};
 use sqlx::SqliteConnection;
 
-use super::held::{Held, ListRow, SegmentRow};
+use super::held::{Held, Key, ListRow, SegmentRow};
 use super::statistics;
-use super::{Key, tail};
+use super::tail;
 use crate::client::Sqlite;
 use crate::error::{Doing, lost};
+use crate::index::now::now;
 use crate::index::rows::{Packed, json_members};
 use crate::index::stamp::Stamp;
 use crate::index::{Choice, Chosen, Owner, best, corrupt};
@@ -37,7 +38,7 @@ pub(super) async fn search(file: &Sqlite, key: &Key, query: &TextQuery) -> Resul
     let (scope, name, _) = key;
     let held = file.texts().get_or_begin(key, Held::default);
     if !held.is_blank() {
-        let Some(wanted) = Stamp::now(file, SEARCH, scope, name).await? else { return Ok(nothing(query)) };
+        let Some(wanted) = now(file, SEARCH, scope, name).await? else { return Ok(nothing(query)) };
         if let Some(hits) = find(&held, wanted, query)? {
             return Ok(hits);
         }

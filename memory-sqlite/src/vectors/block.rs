@@ -7,7 +7,7 @@ use memory_core::{Fields, ItemId, Result};
 use sqlx::SqliteConnection;
 
 use crate::error::{BACKEND, Doing};
-use crate::index::items::read_key;
+use crate::index::key::read_key;
 use crate::index::{Owner, corrupt};
 
 /// A block of so many bytes takes no more items: large enough that a search reads few rows, small enough that a put

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use memory_core::store::vectors::{VectorHit, VectorQuery};
 use memory_core::vector::Partition;
-use memory_core::{Epoch, ItemId, Result, Version};
+use memory_core::{Epoch, ItemId, Result, Scope, Version};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::block::visit;
@@ -15,6 +15,12 @@ use crate::index::stamp::Stamp;
 
 /// A partition of more bytes than this is searched in a thread that may take its time.
 const LARGE: usize = 4 << 20;
+
+/// An owner in one index of vectors.
+pub(crate) type Key = (Scope, Arc<str>);
+
+/// The vectors of owners that were searched of late.
+pub(crate) type Cache = cache::Cache<Key, Held>;
 
 /// The vectors of one owner. What is read is always of one state of the file: it is out of reach while it changes.
 pub(crate) struct Held {

@@ -9,10 +9,11 @@ use memory_core::{Epoch, Result, Version};
 use sqlx::{Row, SqliteConnection};
 
 use super::block::visit;
-use super::held::Held;
-use super::{Cache, Key};
+use super::held::{Cache, Held, Key};
+
 use crate::client::Sqlite;
 use crate::error::{Doing, lost};
+use crate::index::now::now;
 use crate::index::rows::json_numbers;
 use crate::index::stamp::Stamp;
 use crate::index::{Owner, corrupt};
@@ -34,7 +35,7 @@ const SEARCH: &str = "search vectors";
 
 /// Returns the hits of a query that was checked.
 pub(super) async fn search(file: &Sqlite, key: &Key, query: &VectorQuery) -> Result<Vec<VectorHit>> {
-    let Some(wanted) = Stamp::now(file, SEARCH, &key.0, &key.1).await? else { return Ok(Vec::new()) };
+    let Some(wanted) = now(file, SEARCH, &key.0, &key.1).await? else { return Ok(Vec::new()) };
     let held = file.vectors().get_or_begin(key, || Held::new(query.space.dimension));
     if let Some(hits) = held.search(wanted, query).await? {
         return Ok(hits);

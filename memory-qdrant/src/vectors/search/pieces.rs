@@ -12,7 +12,7 @@ use memory_core::{Error, Result};
 use super::candidate::Candidate;
 use crate::error::BACKEND;
 use crate::point::pieces;
-use crate::vectors::Index;
+use crate::vectors::index::Index;
 
 /// How many points are fetched at once.
 const PAGE: usize = 256;

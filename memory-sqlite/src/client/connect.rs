@@ -1,0 +1,162 @@
+//! Connections: how they are opened, and how they wait for a lock.
+
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::time::Duration;
+
+use memory_core::error::{Cause, Error, Result, Transience};
+use memory_core::time::Stopwatch;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
+use sqlx::{ConnectOptions, SqliteConnection};
+use tokio::time::sleep;
+
+use super::place::Access;
+use crate::config::{SqliteConfig, Synchronous};
+use crate::error::{BACKEND, classify, is_busy, is_refused};
+
+const OPEN: &str = "open the file";
+
+/// Opens another connection for writing. It does not wait for locks: whoever uses it asks again.
+pub(super) async fn writer(config: &SqliteConfig) -> Result<SqliteConnection> {
+    let mut connection = connect(options(config, Access::Write, false)?).await?;
+    impatient(&mut connection).await?;
+    Ok(connection)
+}
+
+/// Opens a connection that can only read.
+pub(super) async fn reader(config: &SqliteConfig, access: Access) -> Result<SqliteConnection> {
+    let options = options(config, access, false)?.pragma("query_only", "ON");
+    // In KiB: with the usual 2 MiB, each search of a large owner's words reads its pages from the system again.
+    Ok(connect(options.pragma("cache_size", "-16384")).await?)
+}
+
+/// Repeats `attempt` while another connection holds the lock, for `patience` at the most.
+///
+/// SQLite's own waiting sleeps up to a tenth of a second between two looks, so that one busy process starves another.
+pub(super) async fn patiently<T, F>(patience: Duration, connection: &mut SqliteConnection, attempt: F) -> Attempt<T>
+where
+    F: for<'c> Fn(&'c mut SqliteConnection) -> Pin<Box<dyn Future<Output = Attempt<T>> + Send + 'c>>,
+{
+    let waiting = Stopwatch::start();
+    loop {
+        // Never cut short: a statement under way would go on without us.
+        match attempt(connection).await {
+            Err(Failure::Busy(_)) if waiting.elapsed() < patience => sleep(Duration::from_millis(1)).await,
+            outcome => return outcome,
+        }
+    }
+}
+
+/// The outcome of one attempt at something that needs a lock.
+pub(super) type Attempt<T> = std::result::Result<T, Failure>;
+
+/// Why an attempt failed.
+pub(super) enum Failure {
+    /// Another connection holds the lock.
+    Busy(Error),
+    /// The file, or what has to stand beside it, cannot be opened or written.
+    Refused(Error),
+    /// Anything else.
+    Other(Error),
+}
+
+impl Failure {
+    /// Returns the failure for a driver's error met while `doing` something.
+    pub(super) fn of(source: sqlx::Error, doing: &'static str) -> Self {
+        let (is_busy, is_refused) = (is_busy(&source), is_refused(&source));
+        let error = classify(source, doing);
+        match (is_busy, is_refused) {
+            (true, _) => Self::Busy(error),
+            (_, true) => Self::Refused(error),
+            _ => Self::Other(error),
+        }
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Busy(error) | Failure::Refused(error) | Failure::Other(error) => error,
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Other(error)
+    }
+}
+
+/// Returns the absolute path, because SQLite reads a name that begins with `file:` as a URI.
+pub(super) fn path_of(config: &SqliteConfig) -> Result<PathBuf> {
+    std::path::absolute(&config.path).map_err(|source| unopened(source.to_string()))
+}
+
+pub(super) fn options(config: &SqliteConfig, access: Access, create: bool) -> Result<SqliteConnectOptions> {
+    let synchronous = match config.synchronous {
+        Synchronous::Full => SqliteSynchronous::Full,
+        Synchronous::Normal => SqliteSynchronous::Normal,
+    };
+    let options = SqliteConnectOptions::new()
+        .filename(path_of(config)?)
+        .create_if_missing(create)
+        .read_only(access != Access::Write)
+        .immutable(access == Access::Still)
+        .busy_timeout(config.patience)
+        .synchronous(synchronous)
+        .pragma("fullfsync", "ON")
+        .pragma("secure_delete", "ON")
+        // Pages set aside for an undo are content too: they stay out of temporary files.
+        .pragma("temp_store", "MEMORY")
+        .statement_cache_capacity(256)
+        // SQLite runs in a thread of its own, ahead of the reader of its rows: a page that ends early wastes no more than these.
+        .row_buffer_size(64)
+        .disable_statement_logging();
+    Ok(options)
+}
+
+pub(super) async fn connect(options: SqliteConnectOptions) -> Attempt<SqliteConnection> {
+    // A path that cannot be opened does not become right by waiting.
+    let lasting = |error| match error {
+        Error::Backend { source, .. } => unopened(source.to_string()),
+        other => other,
+    };
+    options.connect().await.map_err(|source| match Failure::of(source, OPEN) {
+        Failure::Refused(error) => Failure::Refused(lasting(error)),
+        Failure::Busy(error) | Failure::Other(error) => Failure::Other(lasting(error)),
+    })
+}
+
+pub(super) fn unopened(source: String) -> Error {
+    Error::Backend { backend: BACKEND, doing: OPEN, transience: Transience::Permanent, source: Cause::new(source) }
+}
+
+/// Lets the connection wait for no lock.
+pub(super) async fn impatient(connection: &mut SqliteConnection) -> Result<()> {
+    scalar::<i64>(connection, "PRAGMA busy_timeout = 0").await?;
+    Ok(())
+}
+
+/// Returns the single value that a statement gives.
+pub(super) async fn scalar<T>(connection: &mut SqliteConnection, sql: &'static str) -> Attempt<T>
+where
+    T: Send + Unpin + for<'r> sqlx::Decode<'r, sqlx::Sqlite> + sqlx::Type<sqlx::Sqlite>,
+{
+    sqlx::query_scalar(sql).fetch_one(connection).await.map_err(|source| Failure::of(source, OPEN))
+}
+
+pub(super) fn unsupported(what: &str) -> Error {
+    Error::Unsupported { backend: BACKEND, what: what.to_owned() }
+}
+
+/// Runs a script.
+pub(super) async fn run(connection: &mut SqliteConnection, script: &'static str) -> Attempt<()> {
+    let done = sqlx::raw_sql(script).execute(connection).await;
+    done.map(|_| ()).map_err(|source| Failure::of(source, "create its tables"))
+}
+
+/// Switches the file to the write-ahead log and returns the journal mode it then has.
+pub(super) async fn wal(connection: &mut SqliteConnection) -> Attempt<String> {
+    let mode = sqlx::query_scalar("PRAGMA journal_mode = WAL").fetch_one(connection).await;
+    mode.map_err(|source| Failure::of(source, OPEN))
+}

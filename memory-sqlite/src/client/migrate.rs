@@ -1,0 +1,72 @@
+//! The tables of the file, and the scripts that bring older ones up to date.
+
+use sqlx::SqliteConnection;
+
+use super::connect::{Attempt, run, scalar, unsupported};
+
+/// Marks our files, so that no other application's database is taken for one: the ASCII letters `LMem`.
+const APPLICATION: i64 = 0x4c4d_656d;
+
+/// The scripts that make the tables, oldest first; a file's `user_version` counts those it has seen.
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../migrations/0001_truth.sql"),
+    include_str!("../../migrations/0002_index.sql"),
+    include_str!("../../migrations/0003_drawn_changes.sql"),
+    include_str!("../../migrations/0004_pinned.sql"),
+    include_str!("../../migrations/0005_counters.sql"),
+    include_str!("../../migrations/0006_incarnations.sql"),
+    include_str!("../../migrations/0007_generations.sql"),
+    include_str!("../../migrations/0008_leads.sql"),
+];
+
+/// The version of the tables that this crate works with; an older file is brought up to it when it is opened.
+pub const SCHEMA_VERSION: usize = MIGRATIONS.len();
+
+/// Brings the tables up to date.
+pub(super) async fn migrate(connection: &mut SqliteConnection) -> Attempt<()> {
+    // Looked at first without a lock: a foreign file is not touched at all.
+    if is_up_to_date(connection).await? {
+        return Ok(());
+    }
+    run(connection, "BEGIN IMMEDIATE").await?;
+    let outcome = upgrade(connection).await;
+    run(connection, if outcome.is_ok() { "COMMIT" } else { "ROLLBACK" }).await?;
+    outcome
+}
+
+async fn upgrade(connection: &mut SqliteConnection) -> Attempt<()> {
+    // Looked at again under the lock: another process may have been first.
+    if is_current(connection).await? {
+        return Ok(());
+    }
+    let seen = usize::try_from(scalar::<i64>(connection, "PRAGMA user_version").await?).unwrap_or(usize::MAX);
+    for script in MIGRATIONS.iter().skip(seen) {
+        run(connection, script).await?;
+    }
+    // The letters of `APPLICATION` as a number, because a pragma takes no bound value.
+    run(connection, "PRAGMA application_id = 1280140653").await
+}
+
+/// Returns whether the file is ours and needs no migration, without a lock.
+pub(super) async fn is_up_to_date(connection: &mut SqliteConnection) -> Attempt<bool> {
+    run(connection, "BEGIN").await?;
+    let is_current = is_current(connection).await;
+    run(connection, "ROLLBACK").await?;
+    is_current
+}
+
+/// Returns whether the file is ours and needs no migration. Asked within a transaction, so that its parts fit together.
+async fn is_current(connection: &mut SqliteConnection) -> Attempt<bool> {
+    let application = scalar::<i64>(connection, "PRAGMA application_id").await?;
+    let objects = scalar::<i64>(connection, "SELECT count(*) FROM sqlite_schema").await?;
+    let seen = scalar::<i64>(connection, "PRAGMA user_version").await?;
+    let is_new = application == 0 && objects == 0 && seen == 0;
+    if !is_new && application != APPLICATION {
+        return Err(unsupported("use the database of another application").into());
+    }
+    let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+    if seen > known {
+        return Err(unsupported("read a file written by a newer version").into());
+    }
+    Ok(!is_new && seen == known)
+}

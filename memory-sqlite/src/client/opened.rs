@@ -1,0 +1,15 @@
+//! The file that the connections share: its settings, its place, and how durable a write to it is.
+
+use memory_core::store::Durability;
+
+use super::place::Place;
+use crate::config::SqliteConfig;
+
+/// An opened file, without its connections.
+#[derive(Debug)]
+pub(super) struct Opened {
+    pub(super) config: SqliteConfig,
+    pub(super) place: Place,
+    /// How durable a committed write is.
+    pub(super) durability: Durability,
+}

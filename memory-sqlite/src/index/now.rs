@@ -1,0 +1,31 @@
+//! Asks the file for the present state of an owner's index.
+
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use memory_core::{Result, Scope};
+use tokio::task;
+
+use super::Owner;
+use super::stamp::Stamp;
+use crate::client::Sqlite;
+
+/// Returns the present state of what the owner has in the index called `name`; none if it has nothing.
+pub(crate) async fn now(file: &Sqlite, doing: &'static str, scope: &Scope, name: &Arc<str>) -> Result<Option<Stamp>> {
+    let key = (task::try_id(), scope.clone(), Arc::clone(name));
+    let question = file.questions().join(key, || {
+        let (file, scope, name) = (file.clone(), scope.clone(), Arc::clone(name));
+        let ask = async move {
+            // A single statement is a transaction of its own, so no more is asked than one.
+            let work = file
+                .read(doing, move |connection| Box::pin(async move { Owner::find(connection, &scope, &name).await }));
+            Ok(work.await?.map(|owner| Stamp::of(&owner)))
+        };
+        ask.boxed().shared()
+    });
+    // The parts of one search ask at the same time: here is where the others join.
+    task::yield_now().await;
+    // Whoever comes from here on may know of writes that the answer does not.
+    question.close();
+    question.answer.clone().await
+}
