@@ -15,6 +15,16 @@ step "file length: at most 400 lines"
 long=$(git ls-files -co --exclude-standard '*.rs' | xargs wc -l | awk '$2 != "total" && $1 > 400 { print $2 ": " $1 }')
 if [ -n "$long" ]; then echo "$long"; exit 1; fi
 
+step "no file is called mod.rs"
+named=$(git ls-files -co --exclude-standard '*mod.rs' | grep -E '(^|/)mod\.rs$' | xargs -r ls -d 2> /dev/null || true)
+if [ -n "$named" ]; then echo "$named"; exit 1; fi
+
+step "no two files import each other in a loop"
+python3 scripts/circles.py
+
+step "no public item of memory-core that only tests use"
+python3 scripts/unused.py
+
 step "length of the examples: under 80 lines, to be read at once"
 long=$(wc -l examples/*/src/main.rs | awk '$2 != "total" && $1 >= 80 { print $2 ": " $1 }')
 if [ -n "$long" ]; then echo "$long"; exit 1; fi

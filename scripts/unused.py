@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Finds public items of memory-core that nothing but tests uses.
 
-An item is used if its name stands in shipped code or an example beside its own definition: not in comments, tests,
-benches, the kit, or a re-export. Names are compared, not resolved, so an item whose name is common may be missed.
+An item is used if its name stands in shipped code or in an example, compiled examples in the documentation among them,
+beside its own definition: not in other comments, tests, benches, the kit, or a re-export. Names are compared, not resolved,
+so an item whose name is common may be missed.
 
     scripts/unused.py
 """
@@ -21,6 +22,9 @@ VARIANTS = re.compile(r"\bpub\s+enum\s+\w+[^{;]*\{")
 FIELD = re.compile(r"^\s*pub\s+(\w+)\s*:", re.M)
 VARIANT = re.compile(r"^    (\w+)\s*(?:[,({=]|$)", re.M)
 ATTRIBUTE = re.compile(r"#!?\[[^\]]*\]")
+# A block of a documentation comment, and a block in it that is compiled.
+COMMENT = re.compile(r"(?:^[ \t]*//[/!][^\n]*\n)+", re.M)
+EXAMPLE = re.compile(r"^```(?:rust|no_run|should_panic)?\n(.*?)^```", re.M | re.S)
 SHIPPED = "memory memory-core memory-cli memory-models memory-sqlite memory-redis memory-postgres memory-qdrant \
 memory-elastic".split()
 
@@ -32,6 +36,12 @@ def shipped(file):
         if "cfg(test)" in found[1] and found[3] == "{":
             text = text[: found.start()] + text[closing(text, found.end()) :]
     return ATTRIBUTE.sub("", text)
+
+
+def examples(file):
+    """Returns the words of the compiled examples in a file's documentation."""
+    comments = (re.sub(r"^[ \t]*//[/!] ?", "", found[0], flags=re.M) for found in COMMENT.finditer(file.read_text()))
+    return [word for text in comments for code in EXAMPLE.findall(text) for word in re.findall(r"\w+", code)]
 
 
 def tests(root):
@@ -53,6 +63,7 @@ def main():
         if file in skipped or any(parent.with_suffix(".rs") in skipped for parent in file.parents if parent.name):
             continue
         text = shipped(file)
+        uses.update(examples(file))
         uses.update(re.findall(r"\w+", re.sub(r"\bpub(?:\([^)]*\))?\s+use\s+[^;]+;", "", text)))
         if root / "memory-core" in file.parents:
             names = DEFINITION.findall(text) + FIELD.findall(text)

@@ -18,10 +18,10 @@ pub use changes::Changes;
 pub use message::{NEIGHBOURS, message_entries, own_terms, searched_text};
 pub use pieces::{PIECE_WORDS, message_pieces, record_pieces};
 pub use record::record_entry;
-pub use span::span_entries;
 pub use version::{SPAN_MESSAGES, deleted_version, session_version, span_of, span_range};
 
-/// Returns the changes of [`message_entries`] and of [`span_entries`]; each message is analysed once.
+/// Returns what a text index must do for the messages of `range` ([`message_entries`]) and for the spans that it touches.
+/// Each message is analysed once.
 ///
 /// `rows` holds what both need: the session's rows of the whole spans that `range` touches, and its neighbours.
 pub fn session_entries(analysis: &Analysis, rows: &[StoredMessage], state: &SessionState, range: SeqRange) -> Changes {

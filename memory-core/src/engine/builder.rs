@@ -86,6 +86,22 @@ impl MemoryBuilder {
 
     /// Adds an index of another space beside that of [`MemoryBuilder::vectors`], as for a change of the embedder. Upkeep fills it,
     /// what is forgotten leaves it, and a search with a vector of its space ([`Search::vector`](super::Search::vector)) asks it.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use memory_core::engine::MemoryBuilder;
+    /// use memory_core::hashing::HashEmbedder;
+    /// use memory_core::model::Embedder as _;
+    /// use memory_core::reference::MemVectors;
+    ///
+    /// # async fn example(builder: MemoryBuilder) -> memory_core::Result<()> {
+    /// let (old, new) = (Arc::new(HashEmbedder::new(64)), Arc::new(HashEmbedder::new(128)));
+    /// let store = |embedder: &HashEmbedder| Arc::new(MemVectors::new(embedder.space().clone()));
+    /// let memory = builder.vectors(store(&old), old.clone()).vectors_beside(store(&new), new.clone()).build().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn vectors_beside(mut self, store: Arc<dyn VectorStore>, embedder: Arc<dyn Embedder>) -> Self {
         self.stores.vectors.push((store, embedder));

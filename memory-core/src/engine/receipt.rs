@@ -22,8 +22,6 @@ pub enum Stage {
     Chat,
     /// Reading records.
     Records,
-    /// Noting which records were returned.
-    Touch,
     /// Summarising the oldest part of a window.
     Summary,
     /// Asking the cache; truth answered instead.

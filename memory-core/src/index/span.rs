@@ -2,34 +2,27 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::Analysis;
 use crate::fields::Fields;
 use crate::id::{ItemId, Seq, SeqRange};
-use crate::message::StoredMessage;
 use crate::store::chat::SessionState;
 use crate::store::text::{Term, TextEntry};
 
 use super::changes::Changes;
-use super::message::{Analysed, analyse};
+use super::message::Analysed;
 use super::version::{session_version, span_of, span_range};
-
-/// Returns what a text index must do for the spans of one session that `range` touches.
-///
-/// `rows` holds the session's rows of these whole spans ([`span_range`]), as far as there are any; state and rows come
-/// from one read. A span's own terms are those of its messages, added up; it has no neighbours. A span of which nothing
-/// is left is deleted.
-///
-/// The version is [`session_version`] with the place of the newest message in the span, 1 to 64: both only rise, and
-/// nothing else changes a span.
-pub fn span_entries(analysis: &Analysis, rows: &[StoredMessage], state: &SessionState, range: SeqRange) -> Changes {
-    entries(&analyse(analysis, rows.iter().filter(|row| touches(range, row.seq))), state, range)
-}
 
 fn touches(range: SeqRange, seq: Seq) -> bool {
     seq.0 > 0 && (span_of(range.first)..=span_of(range.last)).contains(&span_of(seq))
 }
 
-/// Returns the changes of [`span_entries`].
+/// Returns what a text index must do for the spans of one session that `range` touches.
+///
+/// `analysed` holds the session's rows of these whole spans ([`span_range`]), as far as there are any; state and rows come
+/// from one read. A span's own terms are those of its messages, added up; it has no neighbours. A span of which nothing
+/// is left is deleted.
+///
+/// The version is [`session_version`] with the place of the newest message in the span, 1 to 64: both only rise, and
+/// nothing else changes a span.
 pub(super) fn entries(analysed: &BTreeMap<Seq, Analysed<'_>>, state: &SessionState, range: SeqRange) -> Changes {
     let mut spans: BTreeMap<u32, Vec<&Analysed<'_>>> = BTreeMap::new();
     for (seq, message) in analysed.iter().filter(|(seq, _)| touches(range, **seq)) {

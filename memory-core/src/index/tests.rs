@@ -15,6 +15,10 @@ use crate::store::chat::{Fence, SessionState};
 use crate::store::text::TextEntry;
 use crate::time::Timestamp;
 
+fn span_entries(analysis: &Analysis, rows: &[StoredMessage], state: &SessionState, range: SeqRange) -> Changes {
+    span::entries(&message::analyse(analysis, rows.iter()), state, range)
+}
+
 fn session() -> SessionId {
     SessionId::new("s").unwrap()
 }

@@ -139,6 +139,16 @@ impl Guard {
 
     /// Returns whether the circuit is open: the backend failed lately and calls are refused until a probe succeeds. Calls for
     /// an owner may be refused where it is not, because this owner's were late.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use memory_core::SystemClock;
+    /// use memory_core::layer::{Guard, GuardPolicy};
+    ///
+    /// let guard = Guard::new("mine", GuardPolicy::default(), Arc::new(SystemClock));
+    /// assert!(!guard.is_open());
+    /// ```
     pub fn is_open(&self) -> bool {
         self.state().circuit.refuses(self.clock.now(), None).is_some()
     }

@@ -20,6 +20,22 @@ pub enum Repeat {
 }
 
 /// The rule by which repetitions are known.
+///
+/// ```
+/// use memory_core::analysis::Analysis;
+/// use memory_core::novelty::{Gate, Nearest, Repeat, Verdict, differ_in_particulars};
+/// use memory_core::vector::Similarity;
+/// use memory_core::{RecordId};
+///
+/// let (told, new) = ("Ada has 2 cats", "Ada has 3 cats");
+/// let nearest = Nearest {
+///     id: RecordId::fresh(),
+///     similarity: Similarity::new(0.97),
+///     differs: differ_in_particulars(&Analysis::english(), told, new),
+/// };
+/// let gate = Gate::default().with_threshold(0.1).with_repeat(Repeat::Skip);
+/// assert_eq!(gate.decide(None, Some(nearest)), Verdict::Stored, "another number is another fact");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Gate {

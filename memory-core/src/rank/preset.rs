@@ -48,6 +48,17 @@ pub enum Recency {
 }
 
 /// How the answers of the legs become one order.
+///
+/// ```
+/// use memory_core::engine::Search;
+/// use memory_core::rank::Ranking;
+///
+/// let by_default = Search::new("my dentist");
+/// let newest_first = Search::new("my dentist").ranking(Ranking::muxi(0.3));
+/// let lately = Search::new("my dentist").ranking(Ranking::kari());
+/// let what_matters = Search::new("my dentist").ranking(Ranking::weighted());
+/// assert_eq!(Ranking::muxi(Ranking::recency_weight_of_alpha(0.7)), newest_first.ranking);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Ranking {
@@ -147,6 +158,11 @@ impl Ranking {
     /// bare cosines.
     pub fn weighs_context(&self) -> bool {
         !matches!(self, Self::Blend { .. })
+    }
+
+    /// Returns whether the importance of an item counts.
+    pub fn weighs_importance(&self) -> bool {
+        matches!(self, Self::Weighted { importance_weight, .. } if *importance_weight != 0.0)
     }
 
     /// Returns whether the answers of this leg count.

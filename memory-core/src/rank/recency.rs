@@ -7,6 +7,16 @@ use crate::time::Timestamp;
 const DAY: u64 = 24 * 3_600;
 
 /// Exponential decay: after each half-life half is left.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use memory_core::rank::Decay;
+///
+/// let day = Duration::from_secs(24 * 3_600);
+/// assert_eq!(Decay::WORKING.at(day), 0.5);
+/// assert!((Decay::kari().at(7 * day) - 0.70).abs() < 0.01);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[doc(alias = "exponential_decay")]
 pub struct Decay {

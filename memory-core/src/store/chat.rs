@@ -54,6 +54,15 @@ impl NewMessage {
 }
 
 /// Messages to be appended together.
+///
+/// ```
+/// use memory_core::store::chat::{Append, NewMessage};
+/// use memory_core::{Message, Role, Timestamp};
+///
+/// let hello = Message::new(Role::User, "Hello!", Timestamp(0));
+/// let batch = Append::new(vec![NewMessage::sized(hello, 2)]);
+/// assert_eq!(batch.messages.len(), 1);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Append {
     /// What the caller's handle saw; `None` checks nothing.

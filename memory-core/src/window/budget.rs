@@ -66,6 +66,13 @@ impl FitOptions {
     }
 
     /// Keeps a call at the very end although results are missing yet, for a caller who is about to add them.
+    ///
+    /// ```
+    /// use memory_core::window::{FitOptions, Oversize};
+    ///
+    /// let options = FitOptions::default().with_oversize(Oversize::TruncateMiddle).keeping_unfinished();
+    /// assert!(options.keep_unfinished);
+    /// ```
     #[must_use]
     pub fn keeping_unfinished(mut self) -> Self {
         self.keep_unfinished = true;

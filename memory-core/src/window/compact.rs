@@ -31,6 +31,19 @@ impl Pressure {
 }
 
 /// When to fold, and how much.
+///
+/// ```
+/// use memory_core::window::FoldPolicy;
+///
+/// // Folds at 90 % of the limit down to 60 %, and whenever there are more than 200 messages.
+/// let policy = FoldPolicy::default()
+///     .with_shares(0.9, 0.6)
+///     .with_summarize_after(Some(200))
+///     .with_keep_turns(6)
+///     .with_max_summaries(50, 5)
+///     .with_summary_tokens(256);
+/// assert_eq!(policy.keep_turns, 6);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FoldPolicy {

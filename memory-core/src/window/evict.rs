@@ -82,6 +82,19 @@ pub struct MemoryStats {
 /// Keeps the newest entries within a cap of tokens. What leaves is handed back, so that nothing is lost unseen.
 ///
 /// Summarising replaces the oldest entries; the newest four stay verbatim.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use memory_core::window::{Entry, HeuristicCounter, RingBuffer};
+///
+/// let mut notes = RingBuffer::new(100).with_threshold(0.5).with_kept(1).with_counter(Arc::new(HeuristicCounter));
+/// notes.push(Entry::new("looked at the log", &HeuristicCounter).with_tokens(60))?;
+/// assert!(!notes.needs_summary(), "the newest entry stays as it is");
+/// let pushed = notes.push(Entry::new("found the fault", &HeuristicCounter).with_tokens(60))?;
+/// assert_eq!(pushed.evicted.len(), 1, "what leaves is handed back");
+/// # Ok::<(), memory_core::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct RingBuffer {
     entries: VecDeque<Entry>,

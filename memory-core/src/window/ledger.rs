@@ -11,6 +11,14 @@ use crate::message::StoredMessage;
 ///
 /// Kept beside the rows it answers where to cut without reading them: appending is O(1) amortised, cutting O(log n).
 /// Rows leave at the front only; after a fold the ledger is made anew.
+///
+/// ```
+/// use memory_core::window::Ledger;
+///
+/// let mut ledger = Ledger::default(); // `push` a row for each message of the session
+/// ledger.drop_front(10); // the ten oldest are no longer kept
+/// assert_eq!(ledger.len(), 0);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     rows: VecDeque<Row>,

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use memory_core::engine::{Memory, Reason, Remember, Search, Stage};
-use memory_core::rank::Ranking;
+use memory_core::rank::{Ranking, Weights};
 use memory_core::reference::{MemChat, MemRecords, MemText};
 use memory_core::store::chat::{Append, ChatStore, NewMessage};
 use memory_core::store::text::{TextEntry, TextStore, Visibility};
@@ -47,6 +48,26 @@ async fn as_many_candidates_are_ranked_as_the_ranking_says() {
     assert_eq!(ranked(Ranking::kari(), 30).await, 30);
     assert_eq!(ranked(Ranking::default(), 5).await, 100);
     assert_eq!(ranked(Ranking::default(), 15).await, 150);
+}
+
+#[tokio::test]
+async fn s1_11_what_matters_more_stands_first_if_the_ranking_says_so() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    // The one that matters is the older one, which a tie would put last.
+    ada.remember(Remember::fact("the red rose needs water").with_importance(1.0)).await.unwrap();
+    bench.clock.advance(Duration::from_secs(60));
+    ada.remember(Remember::fact("the tea rose needs water").with_importance(0.0)).await.unwrap();
+    bench.tend().await;
+    let first = async |ranking| {
+        let search = Search::new("which rose needs water").ranking(ranking);
+        ada.search(&search).await.unwrap().hits[0].content.text()
+    };
+    let weights = Weights { text: 1.0, vector: 0.0 };
+    assert_eq!(first(Ranking::MinMax(weights)).await, "the tea rose needs water");
+    let Ranking::Weighted { recency_weight, recency, importance_weight, .. } = Ranking::weighted() else { panic!() };
+    let weighted = Ranking::Weighted { weights, recency_weight, recency, importance_weight };
+    assert_eq!(first(weighted).await, "the red rose needs water");
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Asking the indexes: what they answer to one question, before it is ranked.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
 
 use crate::analysis::Period;
@@ -9,12 +9,13 @@ use crate::engine::receipt::{Degraded, SearchReceipt, Stage};
 use crate::error::{Cause, Error, Result, Transience};
 use crate::fields::Fields;
 use crate::filter::{Field, Filter, Scalar};
-use crate::id::Unit;
+use crate::id::{ItemId, RecordId, Unit};
 use crate::layer::cached::{embed, noting};
 use crate::layer::within;
 use crate::message::Role;
 use crate::model::Purpose;
-use crate::rank::LegKind;
+use crate::rank::{Decay, LegKind, importance};
+use crate::record::StoredRecord;
 use crate::scope::Scope;
 use crate::store::text::{Term, TextHits, TextQuery};
 use crate::store::vectors::{VectorHit, VectorQuery};
@@ -48,6 +49,8 @@ pub(crate) struct Legs {
     pub(crate) spans: TextHits,
     pub(crate) vector: Vec<VectorHit>,
     pub(crate) asked: Asked,
+    /// The importance of the records found, if the ranking weighs it.
+    pub(crate) importance: HashMap<ItemId, f32>,
     /// How many candidates of a leg are ranked.
     pub(crate) limit: usize,
     pub(crate) degraded: Vec<Degraded>,
@@ -105,8 +108,27 @@ impl Inner {
         degraded.extend(self.can_search().err().map(|error| Degraded::new(Stage::Text, &error)));
         let behind = self.behind_for_ever().filter(|index| self.answers(index));
         degraded.extend(behind.map(|index| Degraded::new(index.stage(), &unbuilt())));
+        let importance = if search.ranking.weighs_importance() {
+            let found = text.hits.iter().map(|hit| &hit.item).chain(vector.iter().map(|hit| &hit.item));
+            let importance = self.importance(scope, found.filter_map(ItemId::as_record).collect()).await;
+            importance.unwrap_or_else(|error| note(&mut degraded, Stage::Records, &error))
+        } else {
+            HashMap::new()
+        };
         degraded.dedup();
-        Legs { terms, left_out, text, spans, vector, asked, limit, degraded }
+        Legs { terms, left_out, text, spans, vector, asked, importance, limit, degraded }
+    }
+
+    /// Reads the importance of records, which changes with time and with their use, so that no index holds it.
+    async fn importance(&self, scope: &Scope, records: BTreeSet<RecordId>) -> Result<HashMap<ItemId, f32>> {
+        if records.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let ids: Vec<RecordId> = records.into_iter().collect();
+        let now = self.clock.now();
+        let stored = self.in_time("read importance", self.records.store().get(scope, &ids)).await?;
+        let of = |stored: StoredRecord| (ItemId::Record(stored.record.id), importance(&stored, now, Decay::LONG_TERM));
+        Ok(stored.into_iter().map(of).collect())
     }
 
     /// Returns `Ok` if there is an index that words can be sought in.

@@ -8,6 +8,15 @@ use crate::time::Timestamp;
 use crate::vector::EmbeddingSpace;
 
 /// A question. Everything but the words has a default.
+///
+/// ```
+/// use memory_core::engine::Search;
+/// use memory_core::message::Trust;
+/// use memory_core::rank::Ranking;
+///
+/// let search = Search::new("Where is my order?").limit(3).min_trust(Trust::User).ranking(Ranking::weighted());
+/// assert_eq!(search.limit, 3);
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Search {

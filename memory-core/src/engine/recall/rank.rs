@@ -10,8 +10,8 @@ use crate::id::ItemId;
 use crate::index::{own_terms, span_of};
 use crate::message::{Message, StoredMessage};
 use crate::rank::{
-    Bm25, Candidate as Found, Contribution, Leg, LegKind, NAMED_BONUS, NAMED_WEIGHT, NEIGHBOUR_COSINE_WEIGHT,
-    RoleWeights, SAMPLE, SPAN_WEIGHT, TIME_BONUS, TIME_WEIGHT, add_spans, bm25f, smooth,
+    Bm25, Candidate as Found, Contribution, Decay, Importance, Leg, LegKind, NAMED_BONUS, NAMED_WEIGHT,
+    NEIGHBOUR_COSINE_WEIGHT, RoleWeights, SAMPLE, SPAN_WEIGHT, TIME_BONUS, TIME_WEIGHT, add_spans, bm25f, smooth,
 };
 use crate::store::text::{Term, TextHit, TextHits};
 use crate::store::vectors::VectorHit;
@@ -37,13 +37,18 @@ pub(crate) fn rank(
     analysis: &Analysis,
     now: Timestamp,
 ) -> Vec<Candidate> {
-    let Legs { terms, mut text, spans, vector, asked, limit, .. } = legs;
+    let Legs { terms, mut text, spans, vector, asked, limit, importance, .. } = legs;
     add_fresh(&mut text, &terms, fresh, search, analysis);
     let weighs = search.ranking.weighs_context();
-    let legs = [
+    let mut legs = [
         (LegKind::Text, text_leg(&text, &spans, &asked)),
         (LegKind::Vector, vector_leg(&vector, &asked, limit, weighs)),
     ];
+    if search.ranking.weighs_importance() {
+        for found in legs.iter_mut().flat_map(|(_, leg)| &mut leg.candidates) {
+            found.importance = importance.get(&found.item).copied().unwrap_or_else(|| unused(found.at, now));
+        }
+    }
     let fused = search.ranking.rank(legs, now);
     let cosines: HashMap<&ItemId, f32> = vector.iter().map(|hit| (&hit.item, hit.similarity.value())).collect();
     let candidate = |fused: crate::rank::Fused| {
@@ -52,6 +57,11 @@ pub(crate) fn rank(
         Candidate { item: fused.item, signals }
     };
     fused.into_iter().map(candidate).collect()
+}
+
+/// Returns the importance of an item of which nothing but its time is known, as of a message.
+fn unused(at: Timestamp, now: Timestamp) -> f32 {
+    Importance { age: now.since(at), accesses: 0, explicit: None }.score(Decay::LONG_TERM)
 }
 
 fn signals(score: f32, text: Contribution, vector: Contribution, cosine: Option<f32>) -> Signals {

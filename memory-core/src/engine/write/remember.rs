@@ -13,6 +13,21 @@ use crate::record::{Record, Telling};
 use crate::time::Timestamp;
 
 /// Something to be remembered. Everything but kind and text has a default.
+///
+/// ```
+/// use memory_core::engine::Remember;
+/// use memory_core::message::Trust;
+/// use memory_core::{ItemId, MessageId};
+///
+/// # fn example() -> memory_core::Result<()> {
+/// let said = ItemId::Message(MessageId::fresh());
+/// let moved = Remember::fact("Ada lives in Porto")
+///     .with_source(said) // forgotten with the message
+///     .with_trust(Trust::User)
+///     .valid(Some("2025-03-01".parse()?), None);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Remember {
     pub(crate) id: Option<RecordId>,
@@ -253,6 +268,16 @@ impl Scoped {
     /// # Errors
     /// `Invalid` if there is no such record or it is retired already, or if a source is not stored or was forgotten;
     /// `Conflict` if it changed meanwhile.
+    ///
+    /// ```
+    /// # async fn example(ada: &memory_core::engine::Scoped) -> memory_core::Result<()> {
+    /// use memory_core::engine::Remember;
+    ///
+    /// let told = ada.remember(Remember::fact("Ada lives in Lyon")).await?;
+    /// ada.supersede(told.id, Remember::fact("Ada lives in Porto")).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn supersede(&self, old: RecordId, remember: Remember) -> Result<RememberReceipt> {
         self.replace(old, &remember).await
     }

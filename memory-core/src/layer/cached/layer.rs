@@ -10,6 +10,15 @@ use crate::store::cache::Cache;
 use super::doubts::{Doubts, OWNERS};
 
 /// What is cached, and for how long.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use memory_core::layer::CachePolicy;
+///
+/// let policy = CachePolicy::default().with_ttl(Duration::from_secs(10)).with_vectors_ttl(Duration::from_secs(600));
+/// assert_eq!(policy.largest, 64 << 10);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CachePolicy {

@@ -3,6 +3,20 @@
 use std::time::Duration;
 
 /// How long calls may take, how often they are tried, and how many are made at once.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use memory_core::layer::GuardPolicy;
+///
+/// let policy = GuardPolicy::default()
+///     .with_deadline(Duration::from_secs(2))
+///     .with_bulk_deadline(Duration::from_secs(30))
+///     .with_retries(1)
+///     .with_failures(3)
+///     .with_concurrency(16, 64);
+/// assert_eq!((policy.concurrency, policy.queue), (16, 64));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GuardPolicy {

@@ -32,6 +32,19 @@ impl CounterKind {
 }
 
 /// A model's sizes.
+///
+/// ```
+/// use memory_core::window::{LimitRule, ModelProfile};
+///
+/// let model = ModelProfile::of("openai/gpt-4o").expect("it is in the table");
+/// assert_eq!(model.context, 128_000);
+/// let counter = model.token_counter();
+/// assert!(counter.count_text("Where is my order?") > 0);
+///
+/// let rule = LimitRule::default().with_share(0.5).with_unknown(2_000);
+/// assert_eq!(rule.limit(Some(&model), 8_000), 60_000);
+/// assert_eq!(rule.limit(None, 8_000), 2_000);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelProfile {
     /// The model's name.

@@ -17,6 +17,15 @@ const PIECE_BYTES: usize = 64 << 10;
 ///
 /// Its name is the tokenizer's, with the number of the rules by which the rest of a message is counted. Words such as
 /// `<|endoftext|>` are ordinary text. The tables are loaded once per process, at the first count.
+///
+/// ```
+/// use memory_core::model::TokenCounter as _;
+/// use memory_core::window::TiktokenCounter;
+///
+/// let counter = TiktokenCounter::for_model("gpt-4o-mini")?;
+/// assert_eq!(counter.count_text("hello world"), 2);
+/// # Ok::<(), memory_core::Error>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct TiktokenCounter {
     name: &'static str,
