@@ -1,8 +1,8 @@
 //! Assembles a context within the budget that the command line gives.
 
 use memory::Session;
-use memory::engine::{Context, ContextRequest};
 use memory::window::{Budget, ModelProfile, token_limit};
+use memory::{Context, ContextRequest};
 
 use crate::cli::Bounds;
 use crate::failure::Failure;

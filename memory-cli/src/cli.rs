@@ -3,7 +3,7 @@
 use std::fmt;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use memory::secrets::without_secrets;
+use memory::store::secrets::without_secrets;
 use memory::{MessageId, RecordId, Timestamp, Unit};
 
 use crate::embedding::Embedding;

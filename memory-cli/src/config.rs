@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memory::model::TokenCounter;
-use memory::secrets::without_secrets;
+use memory::store::secrets::without_secrets;
 use memory::{Backend, Memory, Scope, Settings, Stores, WindowConfig};
 
 use crate::embedding::{self, Embedding};

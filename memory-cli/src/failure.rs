@@ -102,7 +102,7 @@ fn one_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use memory::error::{Cause, Transience};
+    use memory::store::error::{Cause, Transience};
 
     use super::*;
 

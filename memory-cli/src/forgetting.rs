@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use memory::engine::{Forget, ForgetReceipt, Unasked};
-use memory::{MessageId, RecordId, Scoped};
+use memory::{Forget, ForgetReceipt, MessageId, RecordId, Scoped};
 
 use crate::failure::{Failure, Outcome};
 use crate::output::{Output, say};
+use crate::words::write_lines;
 
 /// Returns whether nothing was there to be forgotten.
 pub(crate) fn is_empty(receipt: &ForgetReceipt) -> bool {
@@ -40,20 +40,5 @@ pub(crate) fn write(receipt: &ForgetReceipt, output: &mut Output) -> Result<(), 
     if output.is_json() {
         return Ok(output.json(receipt)?);
     }
-    let ForgetReceipt { removed, derived, complete, .. } = receipt;
-    let derived = if *derived > 0 { format!(", {derived} of them derived from the others") } else { String::new() };
-    output.line(&format!("{removed} items forgotten{derived}"))?;
-    for store in receipt.stores.iter().filter(|store| store.remaining != Some(0)) {
-        let why = store.why.as_deref().unwrap_or("not all is removed yet");
-        output.line(&format!("not complete: {} ({}): {why}", store.part, store.backend))?;
-    }
-    for Unasked { index, notes } in receipt.unasked.iter().filter(|index| index.notes != Some(0)) {
-        let notes = notes.map_or("its notes".to_owned(), |notes| format!("{notes} notes"));
-        output
-            .line(&format!("not complete: the index {index} is not open here, and {notes} of the owner wait for it"))?;
-    }
-    if !complete {
-        output.line("nothing of it can be recalled any more; upkeep removes the rest")?;
-    }
-    Ok(())
+    write_lines(receipt, output)
 }

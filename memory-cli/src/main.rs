@@ -22,7 +22,7 @@ use std::process::ExitCode;
 
 use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches};
-use memory::secrets::without_secrets;
+use memory::store::secrets::without_secrets;
 
 use crate::cli::Cli;
 use crate::failure::Failure;

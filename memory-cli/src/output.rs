@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, Write};
 
-use memory::secrets::text_without_secrets;
+use memory::store::secrets::text_without_secrets;
 use serde::Serialize;
 
 /// Writes results to stdout.

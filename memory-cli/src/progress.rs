@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
-use memory::time::Stopwatch;
+use memory::store::time::Stopwatch;
 
 use crate::output::say;
 

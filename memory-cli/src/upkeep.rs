@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use memory::engine::IndexStatus;
+use memory::receipt::IndexStatus;
 use memory::{Error, Memory, Scoped, UpkeepReport};
 
 use crate::output::say;

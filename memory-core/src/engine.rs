@@ -3,11 +3,12 @@
 //! | to find | look in |
 //! |---|---|
 //! | what is stored when a message is appended | `session.rs` |
-//! | what a context holds and why | `context.rs` (the calls), `window.rs` (what was read and fits), `unfold.rs` (messages in place of summaries), `block.rs` (what is recalled, and what became of each candidate), `assemble.rs` (the order and the receipt), `render.rs` (how it looks) |
-//! | how hits are found, fused and checked | `search.rs` (the calls), `terms.rs` (by which words), `legs.rs` (the indexes), `rank.rs` (the rule), `hydrate.rs` (truth); without words, `recent.rs` |
-//! | how a record is stored, reinforced or superseded | `remember.rs` (the calls), `tell.rs` (what is written), `links.rs` (where) |
-//! | how anything is forgotten | `forget.rs` (the order), `forget/session.rs` (a conversation), `forget/derived.rs` (what falls with it), `untell.rs` (what is left), `sources.rs` (nothing is derived from it later) |
-//! | how indexes follow truth | `index.rs` (what an index is), `upkeep.rs` (the calls), `enlist.rs` (what is noted for an index that is new or was lost), `retire.rs`, `pass.rs`, `seen.rs`, `turn.rs` (why a pass ends), `project.rs`, `isolate.rs` (what cannot be embedded), `verify.rs` (what came late is cleaned out); summaries of long windows in `summarise.rs` |
+//! | what a context holds and why | `recall/context.rs` (the calls), `recall/window.rs` (what was read and fits), `recall/unfold.rs` (messages in place of summaries), `recall/block.rs` (what is recalled), `recall/contents.rs` (the order and the receipt), `render.rs` (how it looks) |
+//! | how hits are found, fused and checked | `recall/search.rs` (the calls), `recall/terms.rs` (by which words), `recall/legs.rs` (the indexes), `recall/rank.rs` (the rule), `recall/hydrate.rs` (truth); without words `recall/newest.rs` |
+//! | how a record is stored, reinforced or superseded | `write/remember.rs` (the calls), `write/tell.rs` (what is written), `write/links.rs` (where), `write/sources.rs` (nothing is derived from what is not there) |
+//! | how anything is forgotten | `forget.rs` (the order), `forget/session.rs` (a conversation), `forget/derived.rs` (what falls with it), `forget/untell.rs` (what is left) |
+//! | how indexes follow truth | `inner/index.rs` (what an index is), `upkeep.rs` (the calls), `upkeep/pass.rs`, `upkeep/project.rs` (from truth to entries), `upkeep/enlist.rs` (an index that is new or was lost), `upkeep/verify.rs` (what came late), `upkeep/retire.rs`; summaries in `upkeep/summarise.rs` |
+//! | what receipts say in words | `receipt/words.rs` |
 
 mod builder;
 mod careful;

@@ -208,6 +208,15 @@ impl ItemId {
         }
     }
 
+    /// Returns the bare id of a message or record, and the key of a span, which has no other.
+    pub fn id(&self) -> String {
+        match self {
+            Self::Message(id) => id.to_string(),
+            Self::Record(id) => id.to_string(),
+            Self::Span(..) => self.key(),
+        }
+    }
+
     /// Returns an injective ASCII key: `m-`, `r-` and the id, or `s-`, the session's key, `.` and the number.
     pub fn key(&self) -> String {
         match self {

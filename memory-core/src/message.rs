@@ -239,6 +239,14 @@ impl Message {
         self
     }
 
+    /// Returns who said it, for people: `Ada (user)`, or the role alone where nobody is named.
+    pub fn author(&self) -> String {
+        match &self.speaker {
+            Some(name) => format!("{name} ({})", self.role.name()),
+            None => self.role.name().to_owned(),
+        }
+    }
+
     /// Returns the words that search sees and people read: text, refusals, calls and results, a line each.
     pub fn text(&self) -> String {
         let mut out = String::new();

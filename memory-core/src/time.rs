@@ -44,6 +44,18 @@ impl Timestamp {
     }
 }
 
+impl Timestamp {
+    /// Returns the date and time in UTC to the minute, for people: `2025-05-03 08:14`. What has no date of four digits is shown
+    /// as by `Display`.
+    pub fn to_minute(self) -> String {
+        let text = self.to_string();
+        match (text.get(..10), text.get(11..16)) {
+            (Some(day), Some(minute)) if !text.starts_with(['@', '-', '+']) => format!("{day} {minute}"),
+            _ => text,
+        }
+    }
+}
+
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match jiff::Timestamp::from_microsecond(self.0) {
@@ -121,6 +133,13 @@ mod tests {
             let time = Timestamp(micros);
             assert_eq!(time.to_string().parse::<Timestamp>().unwrap(), time);
         }
+    }
+
+    #[test]
+    fn times_are_told_to_the_minute() {
+        let at = |text: &str| text.parse::<Timestamp>().unwrap().to_minute();
+        assert_eq!(at("2025-05-03T08:14:31Z"), "2025-05-03 08:14");
+        assert_eq!(at("@9223372036854775807"), "@9223372036854775807");
     }
 
     #[test]

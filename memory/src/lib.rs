@@ -19,15 +19,25 @@
 mod backend;
 #[cfg(feature = "transfer")]
 pub mod import;
+pub mod model;
 mod open;
 pub mod prelude;
+pub mod receipt;
 mod settings;
+pub mod store;
 #[cfg(feature = "transfer")]
 pub mod transfer;
 
 pub use backend::Backend;
-pub use memory_core::engine::*;
-pub use memory_core::*;
+pub use memory_core::engine::{
+    AppendReceipt, Content, Context, ContextRequest, Forget, ForgetReceipt, Found, Hit, Memory, MemoryBuilder, Part,
+    Remember, RememberReceipt, Scoped, Search, Session, Status, UpkeepReport, UpkeepTask, WindowConfig,
+};
+pub use memory_core::{
+    Block, Error, Field, Filter, ItemId, Message, MessageId, Record, RecordId, Result, Role, Scalar, Scope, Seq,
+    SessionId, StoredMessage, StoredRecord, Stores, Timestamp, Trust, Unit,
+};
+pub use memory_core::{analysis, layer, message, rank, window};
 #[cfg(feature = "elastic")]
 pub use memory_elastic as elastic;
 #[cfg(feature = "local")]

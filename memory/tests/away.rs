@@ -3,8 +3,8 @@
 use std::net::TcpListener;
 use std::sync::Arc;
 
-use memory::engine::Stage;
 use memory::model::Embedder;
+use memory::receipt::Stage;
 use memory::{Message, Remember, Role, Scope, Search, SessionId, Settings};
 use memory_testkit::doubles::FakeEmbedder;
 

@@ -9,7 +9,7 @@
 use std::io::{self, Write as _};
 use std::sync::Arc;
 
-use memory::hashing::HashEmbedder;
+use memory::model::HashEmbedder;
 use memory::{Error, Forget, Message, Remember, Result, Role, Scope, Search, SessionId, Settings};
 
 #[tokio::main]

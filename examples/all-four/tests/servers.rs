@@ -3,7 +3,7 @@
 use std::process::{Command, ExitCode};
 use std::sync::Arc;
 
-use memory::hashing::HashEmbedder;
+use memory::model::HashEmbedder;
 use memory::store::Health;
 use memory::{MessageId, Settings};
 use memory_testkit::services::{Servers, Service};

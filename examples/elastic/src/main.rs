@@ -8,7 +8,8 @@ use std::sync::Arc;
 use memory::analysis::Analysis;
 use memory::elastic::{Configured, Elastic, ElasticText};
 use memory::sqlite::{Sqlite, SqliteChat, SqliteConfig, SqliteRecords};
-use memory::{Memory, Message, Role, Scope, Search, SessionId, Truth};
+use memory::store::Truth;
+use memory::{Memory, Message, Role, Scope, Search, SessionId};
 
 const SAID: [&str; 4] = [
     "I drink green tea in the morning.",

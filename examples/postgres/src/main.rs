@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use memory::analysis::Analysis;
 use memory::postgres::{PgChat, PgRecords, PgText, Postgres, PostgresConfig};
+use memory::store::Truth;
 use memory::store::chat::{Page, View};
-use memory::{Memory, Message, Role, Scope, Search, SessionId, Truth};
+use memory::{Memory, Message, Role, Scope, Search, SessionId};
 
 #[expect(clippy::disallowed_methods, reason = "the configuration of the example")]
 fn setting(name: &str) -> Option<String> {

@@ -6,11 +6,12 @@ use std::io::Write;
 use std::sync::Arc;
 
 use memory::analysis::Analysis;
-use memory::hashing::HashEmbedder;
 use memory::model::Embedder;
+use memory::model::HashEmbedder;
 use memory::qdrant::{Qdrant, QdrantConfig, QdrantVectors};
 use memory::sqlite::{Sqlite, SqliteChat, SqliteConfig, SqliteRecords, SqliteText};
-use memory::{Memory, Message, Role, Scope, Search, SessionId, Truth};
+use memory::store::Truth;
+use memory::{Memory, Message, Role, Scope, Search, SessionId};
 
 const SAID: [&str; 4] = [
     "I drink green tea in the morning.",

@@ -10,7 +10,8 @@ use std::time::Duration;
 use memory::redis::{Redis, RedisBlackboard, RedisChat, RedisConfig};
 use memory::sqlite::{Sqlite, SqliteConfig, SqliteRecords, SqliteText};
 use memory::store::blackboard::{Blackboard, BlackboardEntry};
-use memory::{Analysis, Error, Memory, Message, Result, Role, Scope, Search, SessionId, Truth};
+use memory::store::{Analysis, Truth};
+use memory::{Error, Memory, Message, Result, Role, Scope, Search, SessionId};
 
 #[tokio::main]
 async fn main() -> Result<()> {

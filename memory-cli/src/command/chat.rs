@@ -2,8 +2,7 @@
 
 use std::io::{self, BufRead, IsTerminal, stdin};
 
-use memory::engine::Forget as What;
-use memory::{Memory, Message, MessageId, Remember, Role, Scoped, Search, Session};
+use memory::{Forget as What, Hit, Memory, Message, MessageId, Remember, Role, Scoped, Search, Session};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{Receiver, channel};
 
@@ -152,7 +151,7 @@ impl Conversation<'_> {
     async fn search(&mut self, query: &str) -> Result<(), Failure> {
         let found = self.scoped.recall(&Search::new(query)).await?;
         if self.output.is_json() {
-            let hits: Vec<Value> = found.hits.iter().map(words::hit_json).collect();
+            let hits: Vec<Value> = found.hits.iter().map(Hit::to_json).collect();
             return Ok(self.output.json(&json!({ "event": "found", "hits": hits }))?);
         }
         words::write_found(&found, true, self.output)

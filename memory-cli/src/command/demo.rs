@@ -2,9 +2,8 @@
 
 use std::io::Cursor;
 
-use memory::engine::Hit;
 use memory::import::{Format, Import, Source};
-use memory::{Content, Memory, Scope, Scoped, Search, SessionId};
+use memory::{Content, Hit, Memory, Scope, Scoped, Search, SessionId};
 use serde_json::{Value, json};
 
 use super::call::Call;
@@ -71,7 +70,7 @@ async fn ask(scoped: &Scoped, questions: &Questions, output: &mut Output) -> Res
         let found = scoped.search(&Search::new(&question.question).limit(HITS)).await?;
         let holds = |hit: &Hit| place(hit).is_some_and(|place| question.evidence.contains(&place));
         if output.is_json() {
-            let hits: Vec<Value> = found.hits.iter().map(words::hit_json).collect();
+            let hits: Vec<Value> = found.hits.iter().map(Hit::to_json).collect();
             let answered = found.hits.iter().position(holds).map(|index| index + 1);
             asked.push(json!({ "question": question, "hits": hits, "answered_at": answered }));
             continue;
@@ -81,7 +80,7 @@ async fn ask(scoped: &Scoped, questions: &Questions, output: &mut Output) -> Res
         for (place, hit) in (1..).zip(&found.hits) {
             let mark = if holds(hit) { "  <- holds the answer" } else { "" };
             let text = brief(&hit.content.text(), 160);
-            output.line(&format!("  {place}. {}{mark}", words::origin(&hit.content)))?;
+            output.line(&format!("  {place}. {}{mark}", hit.content))?;
             output.line(&format!("     {text}"))?;
         }
     }

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use memory::model::Embedder;
-use memory::secrets::without_secrets;
+use memory::store::secrets::without_secrets;
 use memory::{Field, Filter, Memory, MessageId, Settings, WindowConfig};
 
 use super::call::Call;

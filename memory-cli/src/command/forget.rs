@@ -2,8 +2,7 @@
 
 use std::io::{IsTerminal, stdin};
 
-use memory::engine::{Forget as What, ForgetReceipt};
-use memory::{Scoped, SessionId};
+use memory::{Forget as What, ForgetReceipt, Scoped, SessionId};
 
 use super::call::Call;
 use crate::cli::Forget;

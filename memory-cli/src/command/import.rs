@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use memory::import::{Import, Progress as Imported, Source};
-use memory::secrets::without_secrets;
+use memory::store::secrets::without_secrets;
 use memory::{Memory, Timestamp};
 
 use super::call::Call;

@@ -2,7 +2,7 @@
 
 mod report;
 
-use memory::engine::IndexStatus;
+use memory::receipt::IndexStatus;
 use memory::transfer::{self, Moved};
 use memory::{Memory, Scope, Stores};
 

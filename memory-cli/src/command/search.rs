@@ -1,6 +1,6 @@
 //! `memory search`: messages and records by their words.
 
-use memory::{Field, Filter};
+use memory::{Field, Filter, Hit};
 use serde_json::{Value, json};
 
 use super::call::Call;
@@ -16,7 +16,7 @@ pub(crate) async fn run(call: &Call, args: &Search, output: &mut Output) -> Resu
     let pending = upkeep::warn_if_behind(&scoped).await;
     let found = scoped.recall(&search).await?;
     if output.is_json() {
-        let hits: Vec<Value> = found.hits.iter().map(words::hit_json).collect();
+        let hits: Vec<Value> = found.hits.iter().map(Hit::to_json).collect();
         let mut value = json!({ "hits": hits, "degraded": found.receipt.degraded, "pending": pending });
         if let (true, Value::Object(members)) = (args.explain, &mut value) {
             members.insert("receipt".to_owned(), json!(found.receipt));

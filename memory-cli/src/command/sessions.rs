@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::call::Call;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
-use crate::{sessions, upkeep, words};
+use crate::{sessions, upkeep};
 
 /// Lists the conversations.
 pub(crate) async fn run(call: &Call, output: &mut Output) -> Result<Outcome, Failure> {
@@ -18,7 +18,7 @@ pub(crate) async fn run(call: &Call, output: &mut Output) -> Result<Outcome, Fai
     } else {
         output.line(&format!("{:>8}  {:>8}  {:<16}  session", "messages", "tokens", "last"))?;
         for state in &sessions {
-            let last = words::minute(state.last_at);
+            let last = state.last_at.to_minute();
             let (head, tokens) = (state.head.0, state.active_tokens);
             output.line(&format!("{head:>8}  {tokens:>8}  {last:<16}  {}", state.session.name()))?;
         }

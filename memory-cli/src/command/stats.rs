@@ -1,6 +1,6 @@
 //! `memory stats`: the database, what it holds of the owner, how far its indexes are.
 
-use memory::engine::Status;
+use memory::Status;
 use memory::store::Health;
 use memory::{Filter, Memory, RecordId, Scope, Scoped};
 use serde_json::{Value, json};

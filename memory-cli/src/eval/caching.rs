@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use memory::model::EmbeddingSpace;
 use memory::model::{Embedder, Purpose};
-use memory::vector::EmbeddingSpace;
 use memory::{Error, Result};
 
 /// An embedder that keeps every vector it has made.

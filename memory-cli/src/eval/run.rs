@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use clap::ValueEnum;
 use indicatif::ProgressBar;
-use memory::engine::Content;
+use memory::Content;
 use memory::rank::{Ranking, Weights};
 use memory::{Forget, Memory, MessageId, Scope, Scoped, Search, SessionId};
 

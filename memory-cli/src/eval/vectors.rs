@@ -5,9 +5,9 @@ use std::path::Path;
 
 use async_trait::async_trait;
 use memory::analysis::Analysis;
-use memory::index::{PIECE_WORDS, message_pieces};
+use memory::model::EmbeddingSpace;
 use memory::model::{Embedder, Purpose};
-use memory::vector::EmbeddingSpace;
+use memory::store::index::{PIECE_WORDS, message_pieces};
 use memory::{Error, Role};
 use safetensors::{Dtype, SafeTensors};
 

@@ -30,6 +30,28 @@ const KEPT_VECTORS: usize = 1_000;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Puts a [`Memory`] together. Truth is required; each index is optional, and what is missing is left out of searches.
+///
+/// # Examples
+/// ```
+/// # async fn example() -> memory_core::Result<()> {
+/// use std::sync::Arc;
+///
+/// use memory_core::engine::{Memory, WindowConfig};
+/// use memory_core::reference::{MemChat, MemRecords, MemText};
+/// use memory_core::{Analysis, Truth};
+///
+/// let chat = Truth::chat(Arc::new(MemChat::default()));
+/// let records = Truth::records(Arc::new(MemRecords::default()));
+/// let analysis = Analysis::english();
+/// let memory = Memory::builder(chat, records)
+///     .text(Arc::new(MemText::new(analysis.name())))
+///     .analysis(analysis)
+///     .window(WindowConfig::default().with_limit(8_000))
+///     .build()
+///     .await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct MemoryBuilder {
     stores: Stores,

@@ -6,6 +6,7 @@ mod places;
 mod receipt;
 mod session;
 mod untell;
+mod words;
 
 use futures_util::future::join_all;
 
@@ -50,6 +51,18 @@ impl Scoped {
     /// Truth goes before the indexes, so that nothing can be hydrated from then on. An index that fails is named in the
     /// receipt, keeps a pending note, and is finished by upkeep. After [`Forget::Everything`] handles opened before are
     /// `Fenced`. While one of these is under way, or was cut off, no other receipt is complete until it has been gone on with.
+    ///
+    /// # Examples
+    /// ```
+    /// # async fn example(ada: &memory_core::engine::Scoped) -> memory_core::Result<()> {
+    /// use memory_core::SessionId;
+    /// use memory_core::engine::Forget;
+    ///
+    /// let receipt = ada.forget(&Forget::Session(SessionId::new("support")?)).await?;
+    /// assert!(receipt.complete, "{receipt}"); // nothing is left anywhere
+    /// # Ok(())
+    /// # }
+    /// ```
     #[doc(alias = "purge")]
     #[doc(alias = "delete_all")]
     pub async fn forget(&self, what: &Forget) -> Result<ForgetReceipt> {

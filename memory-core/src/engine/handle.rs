@@ -10,6 +10,17 @@ use crate::store::chat::{Fence, Page};
 use super::inner::Inner;
 
 /// A memory: stores, indexes and the rules between them. Cheap to clone; `Send + Sync`.
+///
+/// # Examples
+/// ```
+/// # async fn example(memory: &memory_core::engine::Memory) -> memory_core::Result<()> {
+/// use memory_core::{Scope, SessionId};
+///
+/// let ada = memory.of(&Scope::new("acme", "ada")?);
+/// let support = ada.session(&SessionId::new("support")?);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Memory {
     pub(super) inner: Arc<Inner>,
@@ -24,6 +35,19 @@ pub struct Scoped {
 }
 
 /// A conversation. Cheap to clone; opened without a call.
+///
+/// # Examples
+/// ```
+/// # async fn example(ada: &memory_core::engine::Scoped) -> memory_core::Result<()> {
+/// use memory_core::{Message, Role, SessionId};
+///
+/// let session = ada.session(&SessionId::new("support")?);
+/// session.append(vec![Message::new(Role::User, "Where is my order?", ada.memory().now())]).await?;
+/// let context = session.context("Where is my order?", 2_000).await?; // at most 2,000 tokens
+/// let request = context.to_openai(); // what a model is sent
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Session {
     scoped: Scoped,

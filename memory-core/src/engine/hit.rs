@@ -1,5 +1,9 @@
 //! What a search finds.
 
+use std::fmt;
+
+use serde_json::{Value, json};
+
 use crate::fields::Fields;
 use crate::id::ItemId;
 use crate::message::StoredMessage;
@@ -34,6 +38,24 @@ impl Content {
     }
 }
 
+/// Shows who said it, where and when, to the minute.
+impl fmt::Display for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Message(row) => {
+                let Some(message) = &row.message else { return f.write_str("forgotten") };
+                let (at, session) = (message.at.to_minute(), row.session.name());
+                write!(f, "{at}  {session} #{}  {}", row.seq.0, message.author())
+            }
+            Self::Record(stored) => {
+                let record = &stored.record;
+                write!(f, "{}  {}", record.created_at().to_minute(), record.kind)?;
+                if record.tags().is_empty() { Ok(()) } else { write!(f, " [{}]", record.tags().join(", ")) }
+            }
+        }
+    }
+}
+
 /// Something found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
@@ -43,6 +65,38 @@ pub struct Hit {
     pub content: Content,
     /// How it was found.
     pub signals: Signals,
+}
+
+impl Hit {
+    /// Returns it as JSON, with the members `id`, `text`, `unit` and `signals`, and those of a message or of a record.
+    pub fn to_json(&self) -> Value {
+        let mut value = match &self.content {
+            Content::Message(row) => {
+                let message = row.message.as_deref();
+                json!({
+                    "unit": "message", "session": row.session.name(), "seq": row.seq,
+                    "role": message.map(|message| message.role), "speaker": message.and_then(|m| m.speaker.as_deref()),
+                    "at": message.map(|message| message.at.to_string()), "trust": message.map(|message| message.trust),
+                    "agent": message.and_then(|message| message.agent.as_deref()),
+                    "runs": message.map(|message| message.run.iter().collect::<Vec<_>>()),
+                })
+            }
+            Content::Record(stored) => {
+                let record = &stored.record;
+                json!({
+                    "unit": "record", "kind": record.kind, "tags": record.tags(),
+                    "at": record.created_at().to_string(), "session": record.sessions().first(),
+                    "trust": record.trust(), "version": stored.version, "agent": record.agent, "runs": record.runs(),
+                })
+            }
+        };
+        if let Value::Object(members) = &mut value {
+            members.insert("id".to_owned(), json!(self.item.id()));
+            members.insert("text".to_owned(), json!(self.content.text()));
+            members.insert("signals".to_owned(), json!(self.signals));
+        }
+        value
+    }
 }
 
 /// The answer to a search.

@@ -1,5 +1,7 @@
 //! Receipts: what was done, what was left out and why. Plain data that can be printed, stored and compared.
 
+mod words;
+
 use serde::{Serialize, Serializer};
 
 use crate::error::Error;

@@ -20,6 +20,17 @@ impl Session {
     /// # Errors
     /// `Invalid` for a message beyond the limits, `IdConflict` for an id that holds other content, `Fenced` if the
     /// session or its owner was erased since this handle was first used: open another one.
+    ///
+    /// # Examples
+    /// ```
+    /// # async fn example(session: &memory_core::engine::Session, now: memory_core::Timestamp) -> memory_core::Result<()> {
+    /// use memory_core::{Message, Role};
+    ///
+    /// let receipt = session.append(vec![Message::new(Role::User, "Where is my order?", now)]).await?;
+    /// assert_eq!(receipt.placements.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[doc(alias = "put")]
     #[doc(alias = "add_message")]
     #[doc(alias = "add_to_agent")]
@@ -47,6 +58,19 @@ impl Session {
     }
 
     /// Returns a page of the session, oldest first.
+    ///
+    /// # Examples
+    /// ```
+    /// # async fn example(session: &memory_core::engine::Session) -> memory_core::Result<()> {
+    /// use memory_core::store::chat::Page;
+    ///
+    /// let newest = session.read(&Page::newest(20)).await?; // the newest 20, oldest first
+    /// for row in newest.messages {
+    ///     println!("{}: {}", row.seq.0, row.message.map_or_else(String::new, |message| message.text()));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     #[doc(alias = "get_all")]
     #[doc(alias = "get_messages")]
     pub async fn read(&self, page: &Page) -> Result<Slice> {

@@ -63,6 +63,17 @@ impl Memory {
     ///
     /// It goes on whatever fails, a model that panics included, and logs what did as warnings. It ends at once where what is
     /// stored may only be read.
+    ///
+    /// # Examples
+    /// ```
+    /// # async fn example(memory: &memory_core::engine::Memory) -> memory_core::Result<()> {
+    /// let upkeep = memory.upkeep(); // as long as the program runs
+    /// // …
+    /// upkeep.stop().await;
+    /// memory.close().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn upkeep(&self) -> UpkeepTask {
         let stop = Arc::new(Notify::new());
         let (memory, stopped) = (self.clone(), Arc::clone(&stop));
@@ -103,6 +114,15 @@ impl Memory {
     /// # Errors
     /// Only if nothing could be done at all: what the first truth store failed with, where none answered; `Backend` if the
     /// pass panicked, or was cut off by [`Memory::close`]; `ReadOnly` where what is stored may only be read.
+    ///
+    /// # Examples
+    /// ```
+    /// # async fn example(memory: &memory_core::engine::Memory) -> memory_core::Result<()> {
+    /// let report = memory.upkeep_once().await?; // what was written before is searchable now
+    /// assert!(report.failures.is_empty(), "{:?}", report.failures);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn upkeep_once(&self) -> Result<UpkeepReport> {
         if self.inner.only_reads {
             return Err(Error::ReadOnly { backend: self.inner.chat.store().backend() });

@@ -4,5 +4,6 @@ mod links;
 mod remember;
 mod sources;
 mod tell;
+mod words;
 
 pub use remember::{Addition, NotTaken, Remember, RememberReceipt, Remembered, Why};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memory::hashing::HashEmbedder;
+use memory::model::HashEmbedder;
 use memory::store::Health;
 use memory::{Error, MessageId, Result, Settings, Stores};
 use memory_testkit::Failure;

@@ -4,8 +4,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use memory::model::Embedder;
-use memory::reference::MemChat;
-use memory::{Error, Result, Settings, Stores, Truth};
+use memory::store::Truth;
+use memory::store::reference::MemChat;
+use memory::{Error, Result, Settings, Stores};
 use memory_testkit::services::Servers;
 use memory_testkit::siege::{Places, Siege};
 use memory_testkit::simulation::Ground;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use memory::engine::Degraded;
+use memory::receipt::Degraded;
 use memory::{Memory, Message, Remember, Result, Role, Scope, Session, SessionId, Stores};
 use memory_testkit::doubles::{Tap, Tapped};
 use memory_testkit::services::Servers;

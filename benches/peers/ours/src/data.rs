@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use memory::model::EmbeddingSpace;
 use memory::model::{Embedder, Purpose};
-use memory::vector::EmbeddingSpace;
 use serde::Deserialize;
 
 const DIMENSION: usize = 384;

@@ -5,14 +5,13 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-use memory::CounterId;
-use memory::engine::{ContextRequest, Session};
 use memory::store::text::Visibility;
 use memory::store::vectors::{VectorEntry, VectorQuery, VectorStore};
+use memory::store::{CounterId, Epoch, Fields, Version};
 use memory::window::CounterKind;
 use memory::{
-    Epoch, Fields, Filter, ItemId, Memory, Message, MessageId, Result, Role, Scope, Scoped, Search, Seq, SessionId,
-    Settings, StoredMessage, Timestamp, Version, WindowConfig,
+    ContextRequest, Filter, ItemId, Memory, Message, MessageId, Result, Role, Scope, Scoped, Search, Seq, Session,
+    SessionId, Settings, StoredMessage, Timestamp, WindowConfig,
 };
 
 use crate::data::{Data, Line, space};

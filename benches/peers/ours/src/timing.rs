@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use memory::Result;
-use memory::time::Stopwatch;
+use memory::store::time::Stopwatch;
 use serde_json::{Value, json};
 
 /// How long a run goes on at least.

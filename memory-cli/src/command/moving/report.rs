@@ -1,7 +1,7 @@
 //! What a move did, owner by owner and in all.
 
 use memory::Scope;
-use memory::engine::IndexStatus;
+use memory::receipt::IndexStatus;
 use memory::store::upkeep::Backlog;
 use memory::transfer::{Moved, Problem};
 use serde_json::json;

@@ -29,6 +29,21 @@ pub struct Part {
 }
 
 /// What to send to a model, in order.
+///
+/// # Examples
+/// ```
+/// # async fn example(session: &memory_core::engine::Session) -> memory_core::Result<()> {
+/// let context = session.context("Where is my order?", 2_000).await?;
+/// assert!(context.tokens() <= 2_000);
+/// for message in context.to_openai() {
+///     println!("{message}");
+/// }
+/// for part in &context.receipt.included {
+///     println!("{:?}: {} tokens", part.part, part.tokens);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Context {
     /// The messages.

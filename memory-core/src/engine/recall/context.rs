@@ -25,6 +25,20 @@ use super::window::{Fitted, Window};
 const MORE_PAGES: usize = 4;
 
 /// What a context is asked for.
+///
+/// # Examples
+/// ```
+/// # async fn example(session: &memory_core::engine::Session) -> memory_core::Result<()> {
+/// use memory_core::engine::ContextRequest;
+/// use memory_core::window::Budget;
+///
+/// // 6,000 tokens, of which 1,000 stay free for the answer; three items of older conversations at most.
+/// let request = ContextRequest::new("Where is my order?", Budget::new(6_000).reserve(1_000)).recall(3);
+/// let context = session.assemble(&request).await?;
+/// println!("{}", context.receipt);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ContextRequest {

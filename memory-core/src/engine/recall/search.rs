@@ -30,6 +30,20 @@ impl Scoped {
     ///
     /// # Errors
     /// `Invalid` beyond the limits; `Unsupported` if the memory has no index to search for words.
+    ///
+    /// # Examples
+    /// ```
+    /// # async fn example(ada: &memory_core::engine::Scoped) -> memory_core::Result<()> {
+    /// use memory_core::Unit;
+    /// use memory_core::engine::Search;
+    ///
+    /// let found = ada.search(&Search::new("the dentist").only(Unit::Message).limit(3)).await?;
+    /// for hit in found.hits {
+    ///     println!("{}: {}", hit.content, hit.content.text());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn search(&self, search: &Search) -> Result<Found> {
         let watch = Stopwatch::start();
         let inner = self.inner();

@@ -254,6 +254,18 @@ impl Scoped {
     /// # Errors
     /// `Invalid` beyond the limits, or if a source is not stored or was forgotten; `IdConflict` if a given id holds other
     /// content, `Fenced` after an erasure.
+    ///
+    /// # Examples
+    /// ```
+    /// # async fn example(ada: &memory_core::engine::Scoped) -> memory_core::Result<()> {
+    /// use memory_core::engine::{Remember, Remembered};
+    ///
+    /// let told = ada.remember(Remember::fact("Ada has a cat").with_tag("pets")).await?;
+    /// let again = ada.remember(Remember::fact("ada has a cat!")).await?; // says the same
+    /// assert_eq!((again.id, again.outcome), (told.id, Remembered::Reinforced));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[doc(alias = "ingest")]
     #[doc(alias = "add")]
     pub async fn remember(&self, remember: Remember) -> Result<RememberReceipt> {

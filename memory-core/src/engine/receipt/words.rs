@@ -1,0 +1,210 @@
+//! Receipts in words, a line for each thing that they tell.
+
+use std::fmt;
+
+use super::{
+    ContextReceipt, Degraded, Fold, FoldShown, History, LeftOut, PartKind, Reason, SearchReceipt, Signals, Stage,
+    Tokens,
+};
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Embed => "embed",
+            Self::Text => "text",
+            Self::Vector => "vector",
+            Self::Chat => "chat",
+            Self::Records => "records",
+            Self::Summary => "summary",
+            Self::Cache => "cache",
+        })
+    }
+}
+
+impl fmt::Display for Degraded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.stage, self.why)
+    }
+}
+
+impl fmt::Display for Signals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let leg = |name: &str, value: Option<f32>, rank: Option<usize>| match (value, rank) {
+            (Some(value), Some(rank)) => format!("{name} {value:.3} (place {rank})"),
+            _ => format!("{name} none"),
+        };
+        let (words, meaning) = (leg("words", self.text, self.text_rank), leg("meaning", self.cosine, self.vector_rank));
+        write!(f, "score {:.3}: {words}, {meaning}", self.score)
+    }
+}
+
+impl SearchReceipt {
+    /// Returns what went wrong, and which part of the question was not sought, a line each.
+    pub fn troubles(&self) -> impl Iterator<Item = String> {
+        let told = self.degraded.iter().map(|degraded| format!("degraded  {degraded}"));
+        let (sought, left_out) = (self.terms.len(), self.terms_left_out);
+        told.chain((left_out > 0).then(|| format!("sought    the {sought} rarest of {} terms", sought + left_out)))
+    }
+}
+
+/// Shows what was sought, among how many candidates, and what went wrong.
+impl fmt::Display for SearchReceipt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut lines = vec![format!("sought    {}", self.terms.join(" "))];
+        lines.extend(self.speaker.as_ref().map(|speaker| format!("said by   {speaker}")));
+        lines.extend((!self.times.is_empty()).then(|| format!("said in   {}", self.times.join(", "))));
+        let (by_words, by_meaning, took) = (self.text_candidates, self.vector_candidates, millis(self.took_micros));
+        lines.push(format!("found     {by_words} candidates by words, {by_meaning} by meaning; took {took}"));
+        let dropped = self.dropped_at_hydration;
+        lines.extend((dropped > 0).then(|| format!("dropped   {dropped} whose content is gone")));
+        lines.extend(self.troubles());
+        f.write_str(&lines.join("\n"))
+    }
+}
+
+/// Shows the tokens of each part.
+impl fmt::Display for Tokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = [
+            ("instructions", self.instructions),
+            ("summaries", self.summaries),
+            ("history", self.history),
+            ("recalled", self.recalled),
+            ("query", self.query),
+            ("kept free", self.reserved),
+        ];
+        write!(f, "{} of {}", self.total, self.limit + self.reserved)?;
+        for (place, (name, tokens)) in parts.iter().filter(|(_, tokens)| *tokens > 0).enumerate() {
+            write!(f, "{} {name} {tokens}", if place == 0 { ":" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+/// Shows which messages of the window went in, and why the others did not.
+impl fmt::Display for History {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} messages", self.kept_messages, self.window_messages)?;
+        if let (Some(first), Some(last)) = (self.first, self.last) {
+            write!(f, " (numbers {} to {})", first.0, last.0)?;
+        }
+        let told = [
+            (self.unfolded, "in place of summaries or beside them"),
+            (self.no_room, "older ones did not fit"),
+            (self.no_start, "with no person before them"),
+            (self.unpaired, "calls or results without the other half"),
+            (self.unfinished, "that wait for results"),
+            (self.instructions_left_out, "instructions did not fit"),
+            (self.truncated, "lost their middle to fit"),
+        ];
+        for (count, what) in told.iter().filter(|(count, _)| *count > 0) {
+            write!(f, "; {count} {what}")?;
+        }
+        if self.instructions_unread {
+            f.write_str("; older instructions were not read")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Fold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = match self.shown {
+            FoldShown::Summary => "a summary",
+            FoldShown::Messages => "all their messages",
+            FoldShown::Both => "a summary and the newest of them",
+            FoldShown::Nothing => "nothing, for want of room",
+        };
+        write!(f, "numbers {} to {}: {shown}", self.first.0, self.last.0)
+    }
+}
+
+/// Shows tokens by part, what is in, what is not and why.
+impl fmt::Display for ContextReceipt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut lines = vec![format!("tokens    {} (counted by {})", self.tokens, self.counter)];
+        lines.push(format!("window    {}", self.history));
+        lines.extend(self.folds.iter().map(|fold| format!("folded    {fold}")));
+        let found = self.included.iter().filter(|included| included.signals.is_some());
+        let (recalled, in_window): (Vec<_>, Vec<_>) = found.partition(|included| included.part == PartKind::Recalled);
+        let terms = self.search.terms.join(" ");
+        if !terms.is_empty() {
+            let (recalled, in_window) = (recalled.len(), in_window.len());
+            lines.push(format!("recalled  {recalled} items beside {in_window} in the window, sought by: {terms}"));
+        }
+        lines.extend(left_out(&self.search.left_out).map(|told| format!("left out  {told}")));
+        lines.extend(self.search.troubles());
+        if self.recounted > 0 {
+            lines.push(format!("recounted {} messages that another counter had counted", self.recounted));
+        }
+        if !self.complete {
+            lines.push("degraded  the conversation was read without its primary store".to_owned());
+        }
+        lines.push(format!("took      {}", millis(self.took_micros)));
+        f.write_str(&lines.join("\n"))
+    }
+}
+
+/// Returns how many candidates were left out for which reason; none if there are none.
+fn left_out(left_out: &[LeftOut]) -> Option<String> {
+    let reasons = [
+        (Reason::NoRoom, "for want of room"),
+        (Reason::BelowLimit, "less like the query"),
+        (Reason::Gone, "gone meanwhile"),
+        (Reason::Unread, "because they could not be read"),
+    ];
+    let count = |reason| left_out.iter().filter(|item| item.reason == reason).count();
+    let counts = reasons.map(|(reason, why)| (count(reason), why));
+    let told = counts.iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}"));
+    let told = told.collect::<Vec<_>>().join(", ");
+    (!told.is_empty()).then_some(told)
+}
+
+/// Returns a time span in milliseconds.
+fn millis(micros: u64) -> String {
+    format!("{:.1} ms", micros as f64 / 1_000.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::Seq;
+
+    #[test]
+    fn a_search_tells_what_it_sought_and_what_failed() {
+        let receipt = SearchReceipt {
+            terms: vec!["dentist".to_owned()],
+            terms_left_out: 2,
+            speaker: Some("Ada".to_owned()),
+            text_candidates: 3,
+            degraded: vec![Degraded { stage: Stage::Vector, why: "away".to_owned() }],
+            took_micros: 1_500,
+            ..SearchReceipt::default()
+        };
+        let told = "sought    dentist\nsaid by   Ada\nfound     3 candidates by words, 0 by meaning; took 1.5 ms\n\
+            degraded  vector: away\nsought    the 1 rarest of 3 terms";
+        assert_eq!(receipt.to_string(), told);
+    }
+
+    #[test]
+    fn tokens_and_history_tell_only_what_is_there() {
+        let tokens = Tokens { limit: 90, reserved: 10, history: 40, total: 40, ..Tokens::default() };
+        assert_eq!(tokens.to_string(), "40 of 100: history 40, kept free 10");
+        assert_eq!(Tokens::default().to_string(), "0 of 0");
+        let history = History {
+            window_messages: 5,
+            kept_messages: 2,
+            first: Some(Seq(4)),
+            last: Some(Seq(5)),
+            no_room: 3,
+            ..History::default()
+        };
+        assert_eq!(history.to_string(), "2 of 5 messages (numbers 4 to 5); 3 older ones did not fit");
+    }
+
+    #[test]
+    fn signals_tell_each_leg() {
+        let signals = Signals { score: 0.5, text: Some(1.25), text_rank: Some(1), ..Signals::default() };
+        assert_eq!(signals.to_string(), "score 0.500: words 1.250 (place 1), meaning none");
+    }
+}

@@ -1,0 +1,13 @@
+//! The models that a memory asks: embedders, summarisers, token counters. Bring yours by implementing a trait.
+//!
+//! ```
+//! use memory::model::{Embedder, HashEmbedder};
+//!
+//! // No model: texts that share words lie near each other. Good for tests.
+//! let embedder = HashEmbedder::new(64);
+//! assert_eq!(embedder.space().dimension, 64);
+//! ```
+
+pub use memory_core::hashing::HashEmbedder;
+pub use memory_core::model::*;
+pub use memory_core::vector::{EmbeddingSpace, Similarity};
