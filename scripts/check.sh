@@ -2,76 +2,95 @@
 # Every check of the project, in the order of what fails soonest. Uses what is on the machine and installs nothing;
 # .ci/run installs what is missing first. Tests that need a server which is not there are shown as ignored:
 # scripts/services.sh run scripts/check.sh brings the servers.
+#   scripts/check.sh          everything
+#   scripts/check.sh code     what needs no server: format, lints, documentation
+#   scripts/check.sh tests    the tests
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TERM_COLOR="${CARGO_TERM_COLOR:-never}"
 
 step() { printf '\n== %s (%ss)\n' "$1" "$SECONDS"; }
 
-step "format"
-cargo fmt --all --check
+code() {
+  step "format"
+  cargo fmt --all --check
 
-step "file length: at most 400 lines"
-long=$(git ls-files -co --exclude-standard '*.rs' | xargs wc -l | awk '$2 != "total" && $1 > 400 { print $2 ": " $1 }')
-if [ -n "$long" ]; then echo "$long"; exit 1; fi
+  step "file length: at most 400 lines"
+  long=$(git ls-files -co --exclude-standard '*.rs' | xargs wc -l | awk '$2 != "total" && $1 > 400 { print $2 ": " $1 }')
+  if [ -n "$long" ]; then echo "$long"; exit 1; fi
 
-step "no file is called mod.rs"
-named=$(git ls-files -co --exclude-standard '*mod.rs' | grep -E '(^|/)mod\.rs$' | xargs -r ls -d 2> /dev/null || true)
-if [ -n "$named" ]; then echo "$named"; exit 1; fi
+  step "no file is called mod.rs"
+  named=$(git ls-files -co --exclude-standard '*mod.rs' | grep -E '(^|/)mod\.rs$' | xargs -r ls -d 2> /dev/null || true)
+  if [ -n "$named" ]; then echo "$named"; exit 1; fi
 
-step "no two files import each other in a loop"
-python3 scripts/circles.py
+  step "no two files import each other in a loop"
+  python3 scripts/circles.py
 
-step "no public item of memory-core that only tests use"
-python3 scripts/unused.py
+  step "no public item of memory-core that only tests use"
+  python3 scripts/unused.py
 
-step "length of the examples: under 80 lines, to be read at once"
-long=$(wc -l examples/*/src/main.rs | awk '$2 != "total" && $1 >= 80 { print $2 ": " $1 }')
-if [ -n "$long" ]; then echo "$long"; exit 1; fi
+  step "every entry of the changelog has a kind"
+  scripts/changelog.sh > /dev/null
 
-step "clippy"
-cargo clippy --workspace --all-targets --all-features -- -D warnings
+  step "length of the examples: under 80 lines, to be read at once"
+  long=$(wc -l examples/*/src/main.rs | awk '$2 != "total" && $1 >= 80 { print $2 ": " $1 }')
+  if [ -n "$long" ]; then echo "$long"; exit 1; fi
 
-step "bans, licences, sources"
-if command -v cargo-deny > /dev/null; then
-  cargo deny --log-level error check bans licenses sources
-elif [ "${CI:-}" = true ]; then
-  echo "cargo-deny is not installed"; exit 1
-else
-  echo "skipped: cargo-deny is not installed (.ci/run installs it)"
-fi
+  step "clippy"
+  cargo clippy --workspace --all-targets --all-features -- -D warnings
 
-step "documentation"
-# With the default features, as whoever adds a crate sees it, then with all.
-crates=(memory memory_core memory_elastic memory_models memory_postgres memory_qdrant memory_redis memory_sqlite memory_testkit)
-for features in "" --all-features; do
-  RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet $features
-  cargo run --quiet -p memory-testkit --example doc_links -- "${CARGO_TARGET_DIR:-target}/doc" "${crates[@]}"
-done
+  step "bans, licences, sources"
+  if command -v cargo-deny > /dev/null; then
+    cargo deny --log-level error check bans licenses sources
+  elif [ "${CI:-}" = true ]; then
+    echo "cargo-deny is not installed"; exit 1
+  else
+    echo "skipped: cargo-deny is not installed (.ci/run installs it)"
+  fi
 
-step "servers of the tests"
-for name in REDIS POSTGRES QDRANT ELASTIC; do
-  url="MEMORY_TEST_${name}_URL" image="MEMORY_TEST_${name}_IMAGE"
-  # A URL may hold a password.
-  if [ -n "${!url:-}" ]; then echo "$name: url"
-  elif [ -n "${!image:-}" ]; then echo "$name: container ${!image}"
-  else echo "$name: container of the official image, if there is an engine that has it or can fetch it"; fi
-done
-echo "required: ${MEMORY_REQUIRE:-none, what is missing is ignored}"
+  step "documentation"
+  # With the default features, as whoever adds a crate sees it, then with all.
+  crates=(memory memory_core memory_elastic memory_models memory_postgres memory_qdrant memory_redis memory_sqlite memory_testkit)
+  # Built as the tests are, so that nothing is built for it alone.
+  cargo build --quiet --workspace --all-features --example doc_links
+  for features in "" --all-features; do
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet $features
+    "${CARGO_TARGET_DIR:-target}/debug/examples/doc_links" "${CARGO_TARGET_DIR:-target}/doc" "${crates[@]}"
+  done
+}
 
-step "tests and doc tests, layer rule among them"
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-code=0
-cargo test --workspace --all-features --no-fail-fast 2>&1 | tee "$log" || code=$?
+tests() {
 
-# At the end, where it is seen: what ran against which server, and what failed, with its reason.
-step "summary"
-grep -E '^[a-z]+ on .*: [0-9]+ passed' "$log" || true
-awk '/^test result:/ { passed += $4; failed += $6; ignored += $8 }
-  END { print "in all: " passed " passed, " failed " failed, " ignored " ignored" }' "$log"
-awk '/^failures:$/ { shown = 1 } /^test result:/ { shown = 0 } shown || /^error/' "$log"
+  step "servers of the tests"
+  for name in REDIS POSTGRES QDRANT ELASTIC; do
+    url="MEMORY_TEST_${name}_URL" image="MEMORY_TEST_${name}_IMAGE"
+    # A URL may hold a password.
+    if [ -n "${!url:-}" ]; then echo "$name: url"
+    elif [ -n "${!image:-}" ]; then echo "$name: container ${!image}"
+    else echo "$name: container of the official image, if there is an engine that has it or can fetch it"; fi
+  done
+  echo "required: ${MEMORY_REQUIRE:-none, what is missing is ignored}"
 
-[ "$code" = 0 ] || exit "$code"
+  step "tests and doc tests, layer rule among them"
+  log=$(mktemp)
+  trap 'rm -f "$log"' EXIT
+  local code=0
+  scripts/tests.py 2>&1 | tee "$log" || code=$?
 
+  # At the end, where it is seen: what ran against which server, and what failed, with its reason.
+  step "summary"
+  grep -E '^[a-z]+ on .*: [0-9]+ passed' "$log" || true
+  awk '/^test result:/ { passed += $4; failed += $6; ignored += $8 }
+    END { print "in all: " passed " passed, " failed " failed, " ignored " ignored" }' "$log"
+  awk '/^failures:$/ { shown = 1 } /^test result:/ { shown = 0 } shown || /^error/' "$log"
+
+  [ "$code" = 0 ] || exit "$code"
+}
+
+case "${1:-all}" in
+  code) code ;;
+  tests) tests ;;
+  all) code; tests ;;
+  *) echo "usage: scripts/check.sh [code|tests]"; exit 2 ;;
+esac
 step "done"

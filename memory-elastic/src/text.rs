@@ -95,13 +95,8 @@ impl TextStore for ElasticText {
     }
 
     async fn put(&self, scope: &Scope, entries: &[TextEntry], visibility: Visibility) -> Result<Vec<Rejected>> {
-        let (mut incoming, mut rejected) = (Vec::with_capacity(entries.len()), Vec::new());
-        for entry in entries {
-            match entry::document(scope, entry) {
-                Ok(entry) => incoming.push(entry),
-                Err(error) => rejected.push(Rejected { item: entry.item.clone(), error }),
-            }
-        }
+        let (incoming, mut rejected) =
+            Rejected::split(entries, |entry| entry::document(scope, entry).map_err(Rejected::of(&entry.item)));
         rejected.extend(put::put(&self.index, scope, incoming, visibility).await?);
         Ok(rejected)
     }

@@ -110,13 +110,9 @@ impl VectorStore for ElasticVectors {
     }
 
     async fn put(&self, scope: &Scope, entries: &[VectorEntry], visibility: Visibility) -> Result<Vec<Rejected>> {
-        let (mut incoming, mut rejected) = (Vec::with_capacity(entries.len()), Vec::new());
-        for entry in entries {
-            match self.check(entry).and_then(|()| entry::document(scope, entry)) {
-                Ok(entry) => incoming.push(entry),
-                Err(error) => rejected.push(Rejected { item: entry.item.clone(), error }),
-            }
-        }
+        let (incoming, mut rejected) = Rejected::split(entries, |entry| {
+            self.check(entry).and_then(|()| entry::document(scope, entry)).map_err(Rejected::of(&entry.item))
+        });
         rejected.extend(put::put(&self.index, scope, incoming, visibility).await?);
         Ok(rejected)
     }

@@ -91,13 +91,7 @@ impl TextStore for PgText {
     }
 
     async fn put(&self, scope: &Scope, entries: &[TextEntry], _visibility: Visibility) -> Result<Vec<Rejected>> {
-        let (mut prepared, mut rejected) = (Vec::with_capacity(entries.len()), Vec::new());
-        for entry in entries {
-            match entry::prepare(entry) {
-                Ok(entry) => prepared.push(entry),
-                Err(refusal) => rejected.push(refusal),
-            }
-        }
+        let (prepared, rejected) = Rejected::split(entries, entry::prepare);
         if !prepared.is_empty() {
             let call = Call::transaction("put texts").rows(prepared.len());
             let input = (scope.clone(), Arc::clone(&self.name), self.shape, prepared);

@@ -131,13 +131,9 @@ impl VectorStore for PgVectors {
     }
 
     async fn put(&self, scope: &Scope, entries: &[VectorEntry], _visibility: Visibility) -> Result<Vec<Rejected>> {
-        let (mut prepared, mut rejected) = (Vec::with_capacity(entries.len()), Vec::new());
-        for entry in entries {
-            match write::prepare(&self.table.space, entry) {
-                Ok(entry) => prepared.push(entry),
-                Err(error) => rejected.push(Rejected { item: entry.item.clone(), error }),
-            }
-        }
+        let (prepared, rejected) = Rejected::split(entries, |entry| {
+            write::prepare(&self.table.space, entry).map_err(Rejected::of(&entry.item))
+        });
         if prepared.is_empty() {
             return Ok(rejected);
         }

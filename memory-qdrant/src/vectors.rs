@@ -110,13 +110,9 @@ impl VectorStore for QdrantVectors {
     }
 
     async fn put(&self, scope: &Scope, entries: &[VectorEntry], _visibility: Visibility) -> Result<Vec<Rejected>> {
-        let (mut prepared, mut rejected) = (Vec::with_capacity(entries.len()), Vec::new());
-        for entry in entries {
-            match Prepared::new(&self.index.space, entry) {
-                Ok(entry) => prepared.push(entry),
-                Err(error) => rejected.push(Rejected { item: entry.item.clone(), error }),
-            }
-        }
+        let (prepared, rejected) = Rejected::split(entries, |entry| {
+            Prepared::new(&self.index.space, entry).map_err(Rejected::of(&entry.item))
+        });
         if !prepared.is_empty() {
             let (index, scope) = (Arc::clone(&self.index), scope.clone());
             detached("put vectors", async move { write::put(&index, &scope, prepared).await }).await?;

@@ -120,13 +120,7 @@ impl TextStore for SqliteText {
     }
 
     async fn put(&self, scope: &Scope, entries: &[TextEntry], _visibility: Visibility) -> Result<Vec<Rejected>> {
-        let (mut prepared, mut rejected) = (Vec::with_capacity(entries.len()), Vec::new());
-        for entry in entries {
-            match entry::prepare(entry) {
-                Ok(entry) => prepared.push(entry),
-                Err(refusal) => rejected.push(refusal),
-            }
-        }
+        let (prepared, rejected) = Rejected::split(entries, entry::prepare);
         if !prepared.is_empty() {
             let (scope, name, shape) = (scope.clone(), Arc::clone(&self.name), self.shape);
             let work = self.file.write("put texts", move |connection| {

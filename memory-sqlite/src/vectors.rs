@@ -105,13 +105,8 @@ impl VectorStore for SqliteVectors {
     }
 
     async fn put(&self, scope: &Scope, entries: &[VectorEntry], _visibility: Visibility) -> Result<Vec<Rejected>> {
-        let (mut prepared, mut rejected) = (Vec::with_capacity(entries.len()), Vec::new());
-        for entry in entries {
-            match write::prepare(&self.space, entry) {
-                Ok(entry) => prepared.push(entry),
-                Err(error) => rejected.push(Rejected { item: entry.item.clone(), error }),
-            }
-        }
+        let (prepared, rejected) =
+            Rejected::split(entries, |entry| write::prepare(&self.space, entry).map_err(Rejected::of(&entry.item)));
         if !prepared.is_empty() {
             let (scope, name, dimension) = (scope.clone(), Arc::clone(&self.name), self.space.dimension);
             let work = self.file.write("put vectors", move |connection| {

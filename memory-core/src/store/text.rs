@@ -40,6 +40,25 @@ pub struct Rejected {
     pub error: Error,
 }
 
+impl Rejected {
+    /// Returns what makes an error the refusal of `item`, for `map_err`.
+    pub fn of(item: &ItemId) -> impl FnOnce(Error) -> Self {
+        |error| Self { item: item.clone(), error }
+    }
+
+    /// Prepares entries for an index, and returns those that are to be stored and those that are refused.
+    pub fn split<E, T>(entries: &[E], prepare: impl Fn(&E) -> std::result::Result<T, Self>) -> (Vec<T>, Vec<Self>) {
+        let (mut prepared, mut rejected) = (Vec::with_capacity(entries.len()), Vec::new());
+        for entry in entries {
+            match prepare(entry) {
+                Ok(entry) => prepared.push(entry),
+                Err(refusal) => rejected.push(refusal),
+            }
+        }
+        (prepared, rejected)
+    }
+}
+
 /// A search term as core's analysis made it: 1 to 128 ASCII letters and digits, so no engine sees syntax in it.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Term(Arc<str>);

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Builds all tests and runs their programs, several at once: most of them wait for servers most of the time.
+
+A program's output is printed whole when the program has ended, as `cargo test` prints it. Documentation tests come as one
+more program. Exits with 1 if any failed.
+
+    scripts/tests.py [--lanes N] [CARGO ARGUMENT ...]     # 3 lanes; --workspace --all-features unless arguments are given
+"""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import threading
+import time
+
+# The longest first, by a run on two cores; the others follow as cargo names them. A program that is missing here only ends
+# later than it could.
+LONGEST = [
+    "memory-elastic/conformance", "memory/servers", "memory-postgres/conformance", "memory-testkit/simulation",
+    "memory-redis/conformance", "memory-postgres/faults", "memory-cli/program", "memory-elastic/two_nodes",
+    "memory-elastic/faults", "memory-qdrant/conformance", "memory-redis/faults",
+]
+
+
+def built(arguments):
+    """Builds the tests and returns their programs: (name, path, folder)."""
+    command = ["cargo", "test", *arguments, "--no-run", "--message-format=json-render-diagnostics"]
+    programs = []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as build:
+        for line in build.stdout:
+            message = json.loads(line) if line.startswith("{") else {}
+            if message.get("reason") == "compiler-artifact" and message["executable"] and message["profile"]["test"]:
+                folder = pathlib.Path(message["manifest_path"]).parent
+                target = message["target"]
+                name = f"{folder.name}/{target['name']}"
+                programs.append((name, f"{target['kind'][0]} {target['src_path']}", [message["executable"]], folder))
+    if build.returncode:
+        sys.exit(build.returncode)
+    return programs
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lanes", type=int, default=3)
+    options, arguments = parser.parse_known_args()
+    arguments = arguments or ["--workspace", "--all-features"]
+    start = time.monotonic()
+    programs = built(arguments)
+    print(f"built {len(programs)} programs in {time.monotonic() - start:.0f} s", flush=True)
+    documentation = ["cargo", "test", *arguments, "--doc", "--no-fail-fast"]
+    programs.append(("documentation", "", documentation, pathlib.Path.cwd()))
+    order = {name: place for place, name in enumerate(LONGEST)}
+    waiting = collections.deque(sorted(programs, key=lambda program: order.get(program[0], len(order))))
+    lock, failed, took = threading.Lock(), [], {}
+
+    def lane():
+        while True:
+            with lock:
+                if not waiting:
+                    return
+                name, what, command, folder = waiting.popleft()
+            begun = time.monotonic()
+            environment = {**os.environ, "CARGO_MANIFEST_DIR": str(folder)}
+            ran = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            with lock:
+                took[name] = time.monotonic() - begun
+                print(f"     Running {name} {what}", flush=True)
+                sys.stdout.buffer.write(ran.stdout)
+                sys.stdout.buffer.flush()
+                if ran.returncode:
+                    failed.append(name)
+                    print(f"error: {name} failed with {ran.returncode}", flush=True)
+
+    lanes = [threading.Thread(target=lane) for _ in range(options.lanes)]
+    for one in lanes:
+        one.start()
+    for one in lanes:
+        one.join()
+    print("\nthe longest programs, in seconds:")
+    for name, seconds in sorted(took.items(), key=lambda entry: -entry[1])[:16]:
+        print(f"{seconds:7.0f}  {name}")
+    print(f"all in {time.monotonic() - start:.0f} s")
+    for name in failed:
+        print(f"error: {name} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
