@@ -20,9 +20,10 @@ import time
 # The longest first, by a run on two cores; the others follow as cargo names them. A program that is missing here only ends
 # later than it could.
 LONGEST = [
-    "memory-elastic/conformance", "memory/servers", "memory-postgres/conformance", "memory-testkit/simulation",
-    "memory-redis/conformance", "memory-postgres/faults", "memory-cli/program", "memory-elastic/two_nodes",
-    "memory-elastic/faults", "memory-qdrant/conformance", "memory-redis/faults",
+    "memory-elastic/conformance", "memory-testkit/simulation", "memory/servers", "memory-postgres/conformance",
+    "memory-testkit/mutants", "memory-postgres/faults", "memory-cli/program", "memory-elastic/two_nodes",
+    "memory-redis/faults", "memory-elastic/faults", "memory-redis/conformance", "memory-cli/servers",
+    "memory-qdrant/faults", "memory-testkit/guarded", "memory-qdrant/conformance",
 ]
 
 
