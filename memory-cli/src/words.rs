@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use memory::receipt::{PartKind, SearchReceipt, Stage};
-use memory::{Context, Found, Hit, Message};
+use memory::{Context, Hit, Message, SearchResults};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Outcome};
@@ -21,7 +21,7 @@ fn hit_lines(place: usize, hit: &Hit, explain: bool) -> Vec<String> {
 }
 
 /// Writes hits for people.
-pub(crate) fn write_found(found: &Found, explain: bool, output: &mut Output) -> Result<(), Failure> {
+pub(crate) fn write_found(found: &SearchResults, explain: bool, output: &mut Output) -> Result<(), Failure> {
     for (place, hit) in (1..).zip(&found.hits) {
         for line in hit_lines(place, hit, explain) {
             output.line(&line)?;

@@ -31,7 +31,7 @@ pub use builder::MemoryBuilder;
 pub use config::WindowConfig;
 pub use forget::{Forget, ForgetReceipt, StoreErasure, Unasked};
 pub use handle::{Memory, Scoped, Session};
-pub use hit::{Content, Found, Hit};
+pub use hit::{Content, Hit, SearchResults};
 pub use inner::GivenUp;
 pub use memory::{IndexStatus, Status};
 pub use recall::{Context, ContextRequest, Part, Search};

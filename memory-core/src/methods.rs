@@ -1,4 +1,4 @@
-//! The table of methods: what each store trait is asked, and in what words. What stands before a store is made from it.
+//! The methods of the store traits as one table, from which guards, taps and broken stores are made.
 //!
 //! A new method of a trait is one line here: guards, taps, the simulation's wire and broken stores have it then. Layers that
 //! treat each method in a way of their own do not.
@@ -16,7 +16,7 @@ pub use crate::scope::{Epoch, Scope};
 pub use crate::store::blackboard::{Blackboard, BlackboardEntry, BlackboardStats, BoardHit, BoardQuery, Posted};
 pub use crate::store::cache::Cache;
 pub use crate::store::chat::{
-    Append, Appended, ChatStore, Compaction, Fence, Found, Page, Redacted, SessionState, Slice,
+    Append, Appended, ChatStore, Compaction, Fence, FoundMessages, Page, Redacted, SessionState, Slice,
 };
 pub use crate::store::journal::{Journal, Queued, Rejection};
 pub use crate::store::records::{RecordBatch, RecordStore};
@@ -60,7 +60,7 @@ macro_rules! store_methods {
             quick "append messages" append(scope: &Scope, session: &SessionId, batch: &Append) -> Appended;
             bulk "restore messages" restore(scope: &Scope, session: &SessionId, rows: &[StoredMessage]) -> Appended;
             quick "read messages" read(scope: &Scope, session: &SessionId, page: &Page) -> Slice;
-            quick "get messages" get(scope: &Scope, ids: &[MessageId]) -> Found;
+            quick "get messages" get(scope: &Scope, ids: &[MessageId]) -> FoundMessages;
             quick "list sessions" sessions(scope: &Scope, after: Option<&SessionId>, limit: usize) -> Vec<SessionState>;
             quick "compact a session" compact(scope: &Scope, session: &SessionId, change: &Compaction) -> SessionState;
             quick "redact messages" redact(scope: &Scope, ids: &[MessageId]) -> Vec<Redacted>;

@@ -1,4 +1,4 @@
-//! Tells news from repetitions, so that one fact is kept once.
+//! Decides whether a fact is new or a repetition, so that one fact is kept once.
 
 mod fingerprint;
 mod gate;

@@ -5,3 +5,4 @@
 
 pub mod chat;
 pub mod records;
+pub mod statement;

@@ -19,7 +19,7 @@ use crate::time::Timestamp;
 
 pub use telling::Telling;
 
-/// A fact, preference, context or other piece of long-term memory: words, and when and by whom they were told.
+/// A fact, preference, context or other piece of long-term memory: the words, who told them, and when.
 ///
 /// What readers and filters see is the fold of the tellings, such as [`Record::trust`] and [`Record::metadata`]. Stores
 /// keep [`Record::encode`] and never look inside; filters see [`crate::Fields::of_record`].

@@ -1,4 +1,4 @@
-//! What a document says beside what is searched in it, and what it is called.
+//! The members of a document beside its terms or vectors, and its id.
 
 use memory_core::error::Error;
 use memory_core::{Digest, Epoch, Fields, ItemId, Result, Scope, Unit, Version};

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 pub(crate) use values::values_of;
 
 use crate::error::BACKEND;
-use values::{Place, exists_word, place_of, type_bounds, word};
+use values::{Column, exists_word, place_of, type_bounds, word};
 
 /// What every server takes, with room to spare. It counts each negation as a level too: in the normal form they add one.
 const MOST: Bounds = Bounds { leaves: 1_000, values: 10_000, levels: 25, depth: 1_000 };
@@ -46,8 +46,8 @@ fn nodes(list: &[Normal<'_>]) -> Result<Vec<Value>> {
 
 fn leaf(field: &Field, test: &Test<'_>, is_negated: bool) -> Result<Value> {
     let query = match place_of(field) {
-        Place::Number(name) => number_query(name, test),
-        Place::Words(key) => word_query(&key, test)?,
+        Column::Number(name) => number_query(name, test),
+        Column::Words(key) => word_query(&key, test)?,
     };
     Ok(match (query, is_negated) {
         (Some(query), false) => query,

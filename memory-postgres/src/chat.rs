@@ -13,7 +13,9 @@ use memory_core::error::Result;
 use memory_core::id::{MessageId, SessionId};
 use memory_core::message::StoredMessage;
 use memory_core::scope::{Epoch, Scope};
-use memory_core::store::chat::{Append, Appended, ChatStore, Compaction, Found, Page, Redacted, SessionState, Slice};
+use memory_core::store::chat::{
+    Append, Appended, ChatStore, Compaction, FoundMessages, Page, Redacted, SessionState, Slice,
+};
 use memory_core::store::{Erased, Health, Store};
 
 use crate::client::Postgres;
@@ -67,7 +69,7 @@ impl ChatStore for PgChat {
         read::page(&self.server, scope, session, page).await
     }
 
-    async fn get(&self, scope: &Scope, ids: &[MessageId]) -> Result<Found> {
+    async fn get(&self, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages> {
         read::get(&self.server, scope, ids).await
     }
 

@@ -99,7 +99,7 @@ pub(crate) fn classify(source: &Driver, doing: &'static str) -> Failure {
     }
 }
 
-/// Says in words what is met by those who set up a database; the server's own words may hold what was stored.
+/// Returns advice for common faults of a new database. The server's own message is not shown: it may contain stored data.
 fn in_words(code: &str) -> &'static str {
     match code {
         "28000" | "28P01" => ", the login is refused",

@@ -27,7 +27,7 @@ const MOST: Bounds = Bounds { leaves: 4_096, values: 4_096, levels: 64, depth: 6
 
 /// A table that can be filtered, and where it keeps its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place<'a> {
+pub(crate) enum FilteredTable<'a> {
     /// `message AS item`, of the one session with this name.
     Messages(&'a str),
     /// `record AS item`.
@@ -52,7 +52,7 @@ enum Source<'a> {
     Missing,
 }
 
-impl<'a> Place<'a> {
+impl<'a> FilteredTable<'a> {
     fn source(self, field: &Field) -> Source<'a> {
         if let Some(beginning) = word::beginning(field) {
             return Source::Words(beginning);
@@ -93,14 +93,14 @@ impl<'a> Place<'a> {
 ///
 /// # Errors
 /// `Invalid` for a filter too large for one statement.
-pub(crate) fn push_filter(sql: &mut QueryBuilder<Postgres>, place: Place<'_>, filter: &Filter) -> Result<()> {
+pub(crate) fn push_filter(sql: &mut QueryBuilder<Postgres>, place: FilteredTable<'_>, filter: &Filter) -> Result<()> {
     Compiler { sql, place }.push(&filter.normal(&MOST)?);
     Ok(())
 }
 
 struct Compiler<'q, 'p> {
     sql: &'q mut QueryBuilder<Postgres>,
-    place: Place<'p>,
+    place: FilteredTable<'p>,
 }
 
 impl Compiler<'_, '_> {

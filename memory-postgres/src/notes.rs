@@ -121,7 +121,7 @@ impl Settled {
     }
 }
 
-/// Takes in what became of notes, as far as nothing happened to their targets since they were read.
+/// Takes in the outcomes of notes whose targets have not changed since they were read.
 pub(crate) async fn settle(
     server: &Postgres,
     truth: Truth,

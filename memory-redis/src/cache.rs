@@ -81,8 +81,8 @@ impl RedisCache {
     }
 
     /// Returns a call of a script that puts a value.
-    fn fill(&self, script: &'static Script, place: &Place<'_>, value: &[u8], life: &Life) -> Call {
-        let Place { scope, epoch, key } = *place;
+    fn fill(&self, script: &'static Script, place: &CacheKey<'_>, value: &[u8], life: &Life) -> Call {
+        let CacheKey { scope, epoch, key } = *place;
         let call = Call::new(script, self.key(scope)).arg(padded(epoch)).arg(key);
         call.number(life.milliseconds).arg(life.until.as_str()).arg(value)
     }
@@ -94,7 +94,7 @@ impl RedisCache {
 }
 
 /// Where a value stands.
-struct Place<'a> {
+struct CacheKey<'a> {
     scope: &'a Scope,
     epoch: Epoch,
     key: &'a str,
@@ -151,7 +151,7 @@ impl Cache for RedisCache {
 
     async fn put(&self, scope: &Scope, epoch: Epoch, key: &str, value: &[u8], ttl: Duration) -> Result<()> {
         let life = self.life(ttl)?;
-        self.send(self.fill(&script::CACHE_PUT, &Place { scope, epoch, key }, value, &life), PUT).await
+        self.send(self.fill(&script::CACHE_PUT, &CacheKey { scope, epoch, key }, value, &life), PUT).await
     }
 
     async fn delete(&self, scope: &Scope, epoch: Epoch, keys: &[&str]) -> Result<()> {
@@ -175,7 +175,7 @@ impl Cache for RedisCache {
             return Err(Error::invalid("a list keeps at least one value"));
         }
         let life = self.life(ttl)?;
-        let call = self.fill(&script::CACHE_PUSH, &Place { scope, epoch, key }, value, &life);
+        let call = self.fill(&script::CACHE_PUSH, &CacheKey { scope, epoch, key }, value, &life);
         self.send(call.arg(life.now).number(cap.min(LARGEST)), PUSH).await
     }
 

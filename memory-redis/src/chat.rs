@@ -12,7 +12,9 @@ use memory_core::error::Result;
 use memory_core::id::{MessageId, SessionId};
 use memory_core::message::StoredMessage;
 use memory_core::scope::{Epoch, Scope};
-use memory_core::store::chat::{Append, Appended, ChatStore, Compaction, Found, Page, Redacted, SessionState, Slice};
+use memory_core::store::chat::{
+    Append, Appended, ChatStore, Compaction, FoundMessages, Page, Redacted, SessionState, Slice,
+};
 use memory_core::store::{Erased, Health, Store};
 
 use crate::client::Redis;
@@ -72,7 +74,7 @@ impl ChatStore for RedisChat {
         read::page(&self.redis, scope, session, page).await
     }
 
-    async fn get(&self, scope: &Scope, ids: &[MessageId]) -> Result<Found> {
+    async fn get(&self, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages> {
         read::get(&self.redis, scope, ids).await
     }
 

@@ -25,7 +25,7 @@ const MOST: Bounds = Bounds { leaves: 4_096, values: 4_096, levels: 64, depth: 6
 
 /// A table that can be filtered, and where it keeps its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum FilteredTable {
     /// `message AS item`, joined with its `session`.
     Messages,
     /// `record AS item`.
@@ -50,7 +50,7 @@ enum Source {
     Missing,
 }
 
-impl Place {
+impl FilteredTable {
     fn source(self, field: &Field) -> Source {
         if let Some((list, key)) = key_of(field) {
             return Source::Values(list, key);
@@ -101,14 +101,14 @@ impl Place {
 ///
 /// # Errors
 /// `Invalid` for a filter too large for one statement.
-pub(crate) fn push_filter(sql: &mut QueryBuilder<Sqlite>, place: Place, filter: &Filter) -> Result<()> {
+pub(crate) fn push_filter(sql: &mut QueryBuilder<Sqlite>, place: FilteredTable, filter: &Filter) -> Result<()> {
     Compiler { sql, place }.push(&filter.normal(&MOST)?);
     Ok(())
 }
 
 struct Compiler<'q> {
     sql: &'q mut QueryBuilder<Sqlite>,
-    place: Place,
+    place: FilteredTable,
 }
 
 impl Compiler<'_> {

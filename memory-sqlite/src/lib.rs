@@ -11,6 +11,7 @@ mod number;
 mod owner;
 mod records;
 mod row;
+mod statement;
 mod text;
 mod upkeep;
 mod vectors;

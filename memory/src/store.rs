@@ -1,6 +1,6 @@
 //! For who writes a backend, or puts stores together by hand: the traits of stores, and what they are made of.
 //!
-//! [`reference`] has the shortest stores that keep every promise, [`plan`] and [`posting`] what stores in tables decide.
+//! [`mod@reference`] has the shortest stores that keep every promise, [`plan`] and [`posting`] what stores in tables decide.
 //! The conformance kit, memory-testkit, tells when a store is right.
 
 pub use memory_core::store::*;

@@ -1,4 +1,4 @@
-//! Whom a question is about: a participant it names, whoever asks, or whoever is asked.
+//! The person a question is about: a participant whom it names, the one who asks, or the one who is asked.
 
 use std::collections::HashSet;
 

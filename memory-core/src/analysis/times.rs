@@ -1,4 +1,4 @@
-//! When a question is about: the dates it names, and what it counts back from the moment of asking.
+//! The times that a question is about: dates that it names, and times counted back from the moment of asking.
 
 use std::fmt;
 

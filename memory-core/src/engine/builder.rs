@@ -1,4 +1,4 @@
-//! How a memory is put together.
+//! The builder of a [`Memory`]: its stores, its models and its settings.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -24,12 +24,12 @@ use super::config::WindowConfig;
 use super::handle::Memory;
 use super::inner::{Asked, Bare, GivenUpCounts, Index, Inner, KeptVectors, Turn, Vectors};
 
-/// How many vectors are kept, if nothing else is said.
+/// How many vectors are cached by default.
 const KEPT_VECTORS: usize = 1_000;
-/// How long a search waits for an index, if nothing else is said.
+/// How long a search waits for an index by default.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Puts a [`Memory`] together. Truth is required; each index is optional, and what is missing is left out of searches.
+/// Builds a [`Memory`]. The truth stores are required. Each index is optional; searches leave out a missing one.
 ///
 /// # Examples
 /// ```
@@ -70,7 +70,7 @@ pub struct MemoryBuilder {
 }
 
 impl MemoryBuilder {
-    /// Begins with open stores. Where none holds records, a put of one is `Unsupported`.
+    /// Begins with stores that are open. Without a record store, putting a record fails with `Unsupported`.
     pub fn over(stores: Stores) -> Self {
         Self {
             stores,
@@ -89,14 +89,14 @@ impl MemoryBuilder {
         }
     }
 
-    /// Adds search by words. The store's analysis must be the memory's.
+    /// Adds search by words. The store must have been made for the memory's analysis.
     #[must_use]
     pub fn text(mut self, store: Arc<dyn TextStore>) -> Self {
         self.stores.text = Some(store);
         self
     }
 
-    /// Adds search by meaning, in place of what was set for it before. The embedder's space must be the store's.
+    /// Adds search by meaning, and replaces the store and embedder set before. Both must have the same embedding space.
     #[must_use]
     pub fn vectors(mut self, store: Arc<dyn VectorStore>, embedder: Arc<dyn Embedder>) -> Self {
         match self.stores.vectors.first_mut() {
@@ -106,8 +106,10 @@ impl MemoryBuilder {
         self
     }
 
-    /// Adds an index of another space beside that of [`MemoryBuilder::vectors`], as for a change of the embedder. Upkeep fills it,
-    /// what is forgotten leaves it, and a search with a vector of its space ([`Search::vector`](super::Search::vector)) asks it.
+    /// Adds a vector index of another embedding space beside that of [`MemoryBuilder::vectors`], as for a change of the embedder.
+    ///
+    /// Upkeep fills it and forgetting empties it. Only a search with a vector of its space asks it
+    /// ([`Search::vector`](super::Search::vector)).
     ///
     /// ```
     /// use std::sync::Arc;
@@ -130,17 +132,17 @@ impl MemoryBuilder {
         self
     }
 
-    /// Puts a cache before truth: content found by a search, and vectors of queries, are kept there for a while.
+    /// Puts a cache before truth. It holds the content of hits and the vectors of queries for a while.
     ///
-    /// Nothing stale is served ([`crate::layer::cached`] says how), as long as every process that writes has the cache.
-    /// A cache that fails is named in receipts, while truth answers: it has a guard of its own
-    /// ([`GuardPolicy::cache`]), so that it costs half a second once.
+    /// The cache serves nothing stale, as long as every process that writes uses it; [`crate::layer::cached`] says how.
+    /// If the cache fails, truth answers and the receipt names the failure. The cache has a guard of its own
+    /// ([`GuardPolicy::cache`]), so an unreachable cache costs half a second once.
     #[must_use]
     pub fn cache(self, cache: Arc<dyn Cache>) -> Self {
         self.cache_with(cache, CachePolicy::default())
     }
 
-    /// Puts a cache before truth, as [`MemoryBuilder::cache`] does, with other times to live.
+    /// Puts a cache before truth, as [`MemoryBuilder::cache`] does, with the times to live of `policy`.
     #[must_use]
     pub fn cache_with(mut self, cache: Arc<dyn Cache>, policy: CachePolicy) -> Self {
         self.stores.cache = Some(cache);
@@ -148,9 +150,9 @@ impl MemoryBuilder {
         self
     }
 
-    /// Puts a guard before each store: deadlines, few retries, a circuit breaker, a bound on calls at once.
+    /// Puts a guard before each store: deadlines, a few retries, a circuit breaker, and a bound on concurrent calls.
     ///
-    /// Each store gets one of its own, a truth store together with its upkeep. Default none, which is right for stores
+    /// Each store gets its own guard; a truth store shares one with its upkeep. Default none, which is right for stores
     /// in this process or on its disk.
     #[must_use]
     pub fn guard(mut self, policy: GuardPolicy) -> Self {
@@ -158,40 +160,39 @@ impl MemoryBuilder {
         self
     }
 
-    /// Sets how long a search waits for an index, embedding included, before it answers without it. Default 10 s.
+    /// Sets how long a search waits for an index, including the embedding, before it answers without it. Default 10 s.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// Sets which messages and records are embedded, where not all are worth it. Default all; the others are found by
-    /// their words.
+    /// Sets which messages and records are embedded. Default all. The others are found by their words only.
     #[must_use]
     pub fn embedded(mut self, what: Filter) -> Self {
         self.embedded = what;
         self
     }
 
-    /// Sets how text becomes terms. Default English.
+    /// Sets the analysis, which turns text into terms. Default English.
     #[must_use]
     pub fn analysis(mut self, analysis: Analysis) -> Self {
         self.analysis = analysis;
         self
     }
 
-    /// Sets who counts tokens. Default [`HeuristicCounter`], which never says less than
-    /// OpenAI's tokenizers; for a model that is known, take [`crate::window::ModelProfile::token_counter`].
+    /// Sets the token counter. Default [`HeuristicCounter`], which never counts fewer tokens than OpenAI's tokenizers.
+    /// For a known model, take [`crate::window::ModelProfile::token_counter`].
     ///
-    /// May be another one than before: a count that is stored stands beside its counter's name, and what another one counted
-    /// is counted again where it is read for a context.
+    /// The counter may change between runs. Each stored count names its counter; a context recounts the messages that another
+    /// counter counted.
     #[must_use]
     pub fn counter(mut self, counter: Arc<dyn TokenCounter>) -> Self {
         self.counter = counter;
         self
     }
 
-    /// Sets who summarises. Default [`ExtractiveSummarizer`], which needs no model and stands in where another fails.
+    /// Sets the summariser. Default [`ExtractiveSummarizer`], which needs no model. It also stands in where another one fails.
     #[must_use]
     pub fn summarizer(mut self, summarizer: Arc<dyn Summarizer>) -> Self {
         self.summarizer = Some(summarizer);
@@ -226,21 +227,21 @@ impl MemoryBuilder {
         self
     }
 
-    /// Sets how many vectors of texts embedded lately are kept in this process for each index, so that they are not embedded
-    /// again; 0 for none. Default 1,000.
+    /// Sets how many vectors each index caches in this process, so that the same text is not embedded again; 0 for none.
+    /// Default 1,000.
     ///
-    /// Each is kept for its owner alone, and dropped when anything of that owner is forgotten.
+    /// A cached vector serves its owner alone. Forgetting anything of an owner drops all cached vectors of that owner.
     #[must_use]
     pub fn kept_vectors(mut self, count: usize) -> Self {
         self.kept_vectors = count;
         self
     }
 
-    /// Checks that the parts fit together and enlists the indexes with the truth stores.
+    /// Checks that the parts fit together, and enlists the indexes with the truth stores.
     ///
     /// # Errors
-    /// `Invalid` without a store for conversations, if the text store holds terms of another analysis, and if two indexes by
-    /// meaning have one space; `SpaceMismatch` if an embedder and its vector store differ.
+    /// `Invalid` without a store for conversations, if the text store holds terms of another analysis, or if two vector
+    /// indexes have the same embedding space; `SpaceMismatch` if an embedder and its vector store have different ones.
     pub async fn build(mut self) -> Result<Memory> {
         if let Some(policy) = &self.guard {
             self.stores = self.stores.guarded(policy, &self.clock);
@@ -289,7 +290,7 @@ impl MemoryBuilder {
         }))
     }
 
-    /// Opens the indexes and has both truth stores note for them what is stored.
+    /// Opens the indexes and enlists each with both truth stores.
     async fn indexes(&self, truths: [&Arc<dyn Upkeep>; 2]) -> Result<Vec<Index>> {
         let now = self.clock.now();
         let text = self.stores.text.iter().cloned().map(|store| Index::of_text(store, &self.analysis, now));

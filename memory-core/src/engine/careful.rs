@@ -1,4 +1,4 @@
-//! A caller's counter of tokens may panic: then the call that counts fails, and nothing else does.
+//! A guard against token counters that panic: the call that counts fails, and nothing else does.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use crate::message::Message;
 use crate::model::{TokenCounter, panicked};
 use crate::window::HeuristicCounter;
 
-/// The counter of one call. Where the caller's panics, the default one counts on, so that no code in between is left
-/// halfway, and the call fails in the end.
+/// The token counter of one call. If the caller's counter panics, the default one continues, so that the code in between
+/// runs to its end, and then the call fails.
 #[derive(Debug)]
 pub(super) struct Careful {
     inner: Arc<dyn TokenCounter>,
@@ -22,10 +22,10 @@ impl Careful {
         Self { inner: Arc::clone(inner), has_panicked: AtomicBool::new(false) }
     }
 
-    /// Returns what the call found.
+    /// Returns `found`, unless the counter has panicked.
     ///
     /// # Errors
-    /// `Backend` if the counter panicked meanwhile.
+    /// `Backend` if the counter has panicked.
     pub(super) fn verdict<T>(&self, found: Result<T>) -> Result<T> {
         if self.has_panicked.load(Ordering::Relaxed) { Err(panicked("counter", "count tokens")) } else { found }
     }

@@ -1,21 +1,21 @@
-//! Settings of a memory: when its windows are summarised.
+//! Settings of a memory's windows: how large they grow, and when they are summarised.
 
 use crate::store::chat::SessionState;
 use crate::window::FoldPolicy;
 
-/// The tokens that a window keeps below, if nobody said anything.
+/// The default limit of a window, in tokens.
 pub(super) const UNLIMITED: u64 = 30_000;
 
 /// When and how the oldest part of a window is summarised.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WindowConfig {
-    /// The tokens that a window should keep below; `None`, which is the default, for 30,000 or the largest budget that a
-    /// context of the conversation was asked for, whichever is more.
+    /// The tokens that a window should stay below. With `None`, the default, it is the larger of 30,000 and the largest budget
+    /// that any context of the conversation has asked for.
     ///
-    /// That budget is known to every process from the next append on.
+    /// The next append tells every process of that budget.
     pub limit: Option<u64>,
-    /// When the oldest part is summarised, and how much of it.
+    /// When the oldest part of a window is summarised, and how much of it.
     pub folding: FoldPolicy,
     /// Whether upkeep summarises at all. Default true.
     pub summaries: bool,
@@ -28,7 +28,7 @@ impl Default for WindowConfig {
 }
 
 impl WindowConfig {
-    /// Sets the tokens that a window should keep below.
+    /// Sets the tokens that a window should stay below.
     #[must_use]
     pub fn with_limit(mut self, limit: u64) -> Self {
         self.limit = Some(limit);
@@ -42,7 +42,7 @@ impl WindowConfig {
         self
     }
 
-    /// Returns the tokens that the window of a session should keep below.
+    /// Returns the tokens that the window of a session should stay below.
     pub(super) fn limit_of(&self, session: &SessionState) -> u64 {
         self.limit.unwrap_or(UNLIMITED.max(session.asked))
     }

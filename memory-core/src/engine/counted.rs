@@ -1,4 +1,4 @@
-//! Counts of stored messages by the counter that is asked.
+//! Counting the tokens of messages, and recounting those that another counter counted.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use crate::store::chat::NewMessage;
 
 use super::render;
 
-/// Returns a message with its size.
+/// Returns a message with its token count.
 ///
 /// # Errors
-/// `Invalid` for one beyond the limits.
+/// `Invalid` for a message beyond the limits.
 pub(super) fn measure(message: Message, limits: &Limits, counter: &dyn TokenCounter) -> Result<NewMessage> {
     limits.check_message(&message)?;
     let tokens = counter.count(&message);
@@ -22,7 +22,7 @@ pub(super) fn measure(message: Message, limits: &Limits, counter: &dyn TokenCoun
     Ok(NewMessage { tokens, counter: CounterId::of(counter), message: Arc::new(message) })
 }
 
-/// Counts those rows again that another counter counted, and returns how many there were.
+/// Recounts the rows that another counter counted, and returns how many there were.
 pub(super) fn recount<'a>(rows: impl IntoIterator<Item = &'a mut StoredMessage>, counter: &dyn TokenCounter) -> u64 {
     let own = CounterId::of(counter);
     let mut again = 0;

@@ -1,4 +1,4 @@
-//! Forgetting: what was derived goes first, then truth, then every copy, then a look that finds nothing left.
+//! Forgetting, in order: derived items, truth, every copy, and a last check that nothing is left.
 
 mod bounds;
 mod derived;
@@ -39,18 +39,18 @@ pub enum Forget {
 }
 
 impl Scoped {
-    /// Forgets for good: no call returns any of it when this returns, nor anything that was derived from it.
+    /// Forgets for good: from its return on, no call returns any of it, nor anything derived from it.
     ///
-    /// A record falls with each of its sources, and what was derived from it falls too. A summary falls with each message
-    /// that it covers. What was derived last goes first, and what was asked for goes last: a forget that failed, or whose
-    /// future was dropped, is ended by the same call, at any later time. When the sources are gone, records derived from
-    /// them are looked for once more, because somebody may have told one meanwhile. Of a record that is about to fall nothing is
-    /// derived any more. One that has expired and was deleted leads nowhere: what was derived from it stays when its own source
-    /// is forgotten.
+    /// Forgetting a source also forgets the records derived from it, those derived from them, and so on. Forgetting a message
+    /// also forgets every summary that covers it. The items derived last go first, and what was asked for goes last. So if a
+    /// call fails or its future is dropped, the same call completes it, at any later time. Once the sources are gone, derived
+    /// records are looked for once more, because another task may have added one meanwhile. Nothing can be derived from a record
+    /// that is about to be forgotten. A record that expired and was deleted breaks the chain: what was derived from it stays
+    /// when its own source is forgotten.
     ///
-    /// Truth goes before the indexes, so that nothing can be hydrated from then on. An index that fails is named in the
-    /// receipt, keeps a pending note, and is finished by upkeep. After [`Forget::Everything`] handles opened before are
-    /// `Fenced`. While one of these is under way, or was cut off, no other receipt is complete until it has been gone on with.
+    /// Truth goes before the indexes, so nothing can be hydrated from then on. The receipt names an index that fails; its note
+    /// stays pending, and upkeep completes it. After [`Forget::Everything`], older handles are `Fenced`. While such an erasure is
+    /// under way, or was cut off, no other forget reports itself complete until the erasure is.
     ///
     /// # Examples
     /// ```
@@ -82,8 +82,8 @@ impl Scoped {
         Ok(receipt)
     }
 
-    /// Returns whether an erasure of everything has taken the conversations and not the records, because it is under way or was
-    /// cut off there. Then nobody knows by which messages to look for what was derived from them.
+    /// Returns whether an erasure of everything has deleted the conversations but not yet the records, because it is under way
+    /// or was cut off. Then the message ids by which to look for derived records are gone.
     async fn is_half_erased(&self) -> Result<bool> {
         let (chat, records) = (self.inner().chat.upkeep(), self.inner().records.upkeep());
         let (chat, records) = tokio::try_join!(chat.epoch(self.scope()), records.epoch(self.scope()))?;
@@ -111,7 +111,7 @@ impl Scoped {
         draft.removed += standing.asked;
         draft.derived += standing.fallen + fall.derived;
         draft.failures.extend(inner.delete_items(self.scope(), &fall.items).await);
-        // The neighbours' entries hold words of the forgotten messages.
+        // The index entries of the neighbours hold words of the forgotten messages.
         for (session, SeqRange { first, last }) in neighbourhoods(standing.places) {
             let again = inner.index_again(self.scope(), &session, first, last).await;
             draft.failures.extend(again.err().map(|error| ("neighbours", error)));
@@ -119,7 +119,7 @@ impl Scoped {
         Ok(())
     }
 
-    /// Forgets records, and what was derived from them.
+    /// Forgets records, and the records derived from them.
     pub(super) async fn forget_records(&self, ids: &[RecordId]) -> Result<ForgetReceipt> {
         let mut draft = Draft::default();
         for batch in ids.chunks(BATCH) {
@@ -134,7 +134,7 @@ impl Scoped {
         Ok(draft.finish())
     }
 
-    /// Deletes records as they are now, when all that was derived from them is deleted; returns how many there were.
+    /// Deletes records once everything derived from them is deleted, and returns how many there were.
     async fn delete_records(&self, ids: &[RecordId], fall: &mut Fall) -> Result<u64> {
         for _ in 0..ATTEMPTS {
             let rows = self.stored(ids).await?;
@@ -143,7 +143,7 @@ impl Scoped {
                 other => other?,
             };
             self.fell(fall).await?;
-            // Also one that is not there is named: a put of it may be under way.
+            // Absent records are named too: a put may be under way.
             let records: Vec<_> = ids.iter().map(|id| (*id, versions.get(id).copied().unwrap_or(0))).collect();
             match self.inner().records.store().delete(self.scope(), &records).await {
                 Err(Error::Conflict) => {}
@@ -153,16 +153,16 @@ impl Scoped {
         Err(Error::Conflict)
     }
 
-    /// Has every put of records refused that is under way. To be called when messages are gone, or records doomed, before a look
-    /// for what was derived from them.
+    /// Makes the store refuse every put of records that is under way. Call it after messages are gone or records doomed, and
+    /// before looking for what was derived from them.
     async fn outrun_puts(&self) -> Result<()> {
         let records = self.inner().records.store();
-        // Read now: whoever found them still there has read this fence or an older one.
+        // Whoever still found the sources there has read this fence or an older one.
         let seen = records.fence(self.scope()).await?;
         records.advance(self.scope(), seen).await.map(drop)
     }
 
-    /// Forgets what was derived from a summary, if that is gone.
+    /// Forgets what was derived from a summary, if the summary is gone.
     pub(super) async fn forget_derived(&self, summary: MessageId) -> Result<()> {
         if !self.said(&[summary]).await?.is_empty() {
             return Ok(());
@@ -170,7 +170,7 @@ impl Scoped {
         let mut fall = Fall::of([ItemId::Message(summary)].into_iter());
         self.outrun_puts().await?;
         self.settle(&mut fall).await?;
-        // An index that fails keeps its note, and nothing can be hydrated.
+        // If an index fails, its note stays pending, and nothing can be hydrated.
         self.inner().delete_items(self.scope(), &fall.records()).await;
         Ok(())
     }
@@ -197,7 +197,7 @@ impl Scoped {
 }
 
 impl Inner {
-    /// Erases an owner's data older than `epoch` everywhere: truth first, then all indexes together.
+    /// Erases an owner's data older than `epoch` everywhere: truth first, then all indexes at once.
     pub(super) async fn erase_everywhere(&self, scope: &Scope, epoch: Epoch) -> Vec<StoreErasure> {
         let erase = |(part, store): (&'static str, std::sync::Arc<dyn crate::store::Store>)| async move {
             let answer = store.erase(scope, epoch).await;
@@ -209,7 +209,7 @@ impl Inner {
         done
     }
 
-    /// Returns the indexes that follow truth and are not open here, with what an owner has noted for each.
+    /// Returns the indexes that follow truth but are not open here, with how many notes of the owner each has pending.
     async fn unasked(&self, scope: &Scope) -> Result<Vec<Unasked>> {
         let unasked =
             self.following().await?.into_iter().filter(|name| self.index(name).is_none()).map(|name| async move {

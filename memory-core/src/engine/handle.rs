@@ -1,4 +1,4 @@
-//! The handles, and how one leads to the next: a memory to its owners, an owner to its conversations.
+//! The handles: a memory gives one for each owner, and an owner gives one for each conversation.
 
 use std::sync::{Arc, OnceLock};
 
@@ -26,7 +26,7 @@ pub struct Memory {
     pub(super) inner: Arc<Inner>,
 }
 
-/// One owner's memory. Cheap to clone; every call it makes names its owner.
+/// One owner's memory. Cheap to clone; every call it makes names the owner.
 #[derive(Clone, Debug)]
 pub struct Scoped {
     memory: Memory,
@@ -34,7 +34,7 @@ pub struct Scoped {
     epoch: Arc<OnceLock<Epoch>>,
 }
 
-/// A conversation. Cheap to clone; opened without a call.
+/// A conversation. Cheap to clone; opening one calls no store.
 ///
 /// # Examples
 /// ```
@@ -60,7 +60,7 @@ impl Memory {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Returns the handle of one owner: the only way to data.
+    /// Returns the handle of one owner, which is the only way to data.
     ///
     /// A call without an owner does not compile:
     /// ```compile_fail,E0061
@@ -86,7 +86,7 @@ impl Scoped {
         &self.scope
     }
 
-    /// Returns the memory that this is a part of.
+    /// Returns the memory that the handle belongs to.
     pub fn memory(&self) -> &Memory {
         &self.memory
     }
@@ -95,7 +95,7 @@ impl Scoped {
         &self.memory.inner
     }
 
-    /// Returns the handle of a session. No call is made; a session begins with its first message.
+    /// Returns the handle of a session without calling a store. A session begins with its first message.
     #[doc(alias = "BufferMemory")]
     #[doc(alias = "ChatMemoryBuffer")]
     #[doc(alias = "ChatSummaryMemoryBuffer")]
@@ -103,10 +103,10 @@ impl Scoped {
         Session { scoped: self.clone(), id: id.clone(), fence: Arc::default() }
     }
 
-    /// Returns the fence of the owner's records, which writes of records carry.
+    /// Returns the present fence of the owner's records, which every write of records carries.
     ///
     /// # Errors
-    /// `Fenced` if the owner was erased since this handle asked first.
+    /// `Fenced` if the owner was erased since this handle first asked.
     pub(super) async fn fence(&self) -> Result<Fence> {
         let fence = self.inner().records.store().fence(&self.scope).await?;
         // Not under a lock: a caller who does not poll would keep it from all others.
@@ -126,7 +126,7 @@ impl Session {
         &self.scoped
     }
 
-    /// Returns the fence of the conversation as this handle first saw it, which its appends carry.
+    /// Returns the fence of the conversation as this handle first saw it. Every append carries it.
     pub(super) async fn fence(&self) -> Result<Fence> {
         if let Some(fence) = self.fence.get() {
             return Ok(*fence);

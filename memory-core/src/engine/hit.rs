@@ -1,4 +1,4 @@
-//! What a search finds.
+//! The hits of a search, and their content.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::record::StoredRecord;
 
 use super::receipt::{SearchReceipt, Signals};
 
-/// What an item says.
+/// The content of an item.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
     /// A message.
@@ -21,7 +21,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// Returns what filters see; none for a message that was forgotten.
+    /// Returns the fields that filters look at; none for a forgotten message.
     pub fn fields(&self) -> Option<Fields> {
         match self {
             Self::Message(row) => row.message.as_ref().map(|message| Fields::of_message(row, message)),
@@ -29,7 +29,7 @@ impl Content {
         }
     }
 
-    /// Returns the words.
+    /// Returns the text.
     pub fn text(&self) -> String {
         match self {
             Self::Message(row) => row.message.as_ref().map(|message| message.text()).unwrap_or_default(),
@@ -56,19 +56,19 @@ impl fmt::Display for Content {
     }
 }
 
-/// Something found.
+/// An item that a search found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
-    /// What it is.
+    /// The item's id.
     pub item: ItemId,
-    /// What it says.
+    /// Its content.
     pub content: Content,
     /// How it was found.
     pub signals: Signals,
 }
 
 impl Hit {
-    /// Returns it as JSON, with the members `id`, `text`, `unit` and `signals`, and those of a message or of a record.
+    /// Returns the hit as JSON, with the members `id`, `text`, `unit` and `signals`, and those of a message or of a record.
     pub fn to_json(&self) -> Value {
         let mut value = match &self.content {
             Content::Message(row) => {
@@ -101,7 +101,7 @@ impl Hit {
 
 /// The answer to a search.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct SearchResults {
     /// The hits, best first.
     pub hits: Vec<Hit>,
     /// How they were found.

@@ -1,4 +1,4 @@
-//! What all handles of a memory share: its stores and indexes, its rules, and what waits for upkeep.
+//! The state that all handles of a memory share: stores, indexes, settings, and what waits for upkeep.
 
 mod asked;
 mod enlistment;
@@ -32,7 +32,7 @@ use crate::time::{Clock, Timestamp};
 use super::config::WindowConfig;
 
 pub(super) use asked::Asked;
-pub(super) use enlistment::{Enlistment, Known, NOTED_IN_ONE_STEP};
+pub(super) use enlistment::{Enlistment, EnlistmentState, NOTED_IN_ONE_STEP};
 pub(super) use given_up::GivenUpCounts;
 pub(super) use index::{Index, Kind, Vectors};
 pub(super) use kept_vectors::KeptVectors;
@@ -43,13 +43,13 @@ pub use given_up::GivenUp;
 
 #[derive(Debug)]
 pub(super) struct Inner {
-    /// All parts, as they are used.
+    /// All stores, as they are used: guarded and cached.
     pub(super) stores: Stores,
     pub(super) chat: Truth<dyn ChatStore>,
     pub(super) records: Truth<dyn RecordStore>,
-    /// Whether what is stored may only be read.
+    /// Whether truth is open for reading only.
     pub(super) only_reads: bool,
-    /// Of several by meaning the first one answers.
+    /// The first vector index answers searches in words; others only those with a vector of their space.
     pub(super) indexes: Vec<Index>,
     pub(super) cache: Option<Arc<CacheLayer>>,
     pub(super) bare: Bare,
@@ -64,30 +64,30 @@ pub(super) struct Inner {
     pub(super) touch: bool,
     /// Wakes the upkeep task after a write.
     pub(super) changed: Notify,
-    /// The turn of the one upkeep pass of this process.
+    /// Lets one upkeep pass of this process run at a time.
     pub(super) turn: Turn,
-    /// Records that were returned and when, to be written down by upkeep.
+    /// Which records were returned and when. Upkeep writes it down.
     pub(super) accessed: Mutex<Vec<(Scope, Vec<RecordId>, Timestamp)>>,
-    /// Items that searches found in an index and not in truth, to be cleaned out by upkeep: a hint, renewed by the next
-    /// search if it is lost.
+    /// Items that searches found in an index and not in truth. Upkeep deletes them from the indexes. A hint: if it is lost, the
+    /// next search renews it.
     pub(super) absent: Mutex<Vec<(Scope, Vec<ItemId>)>>,
-    /// Sessions whose window was too full: a hint, renewed by the next append if it is lost.
+    /// Sessions whose window was too full. A hint: if it is lost, the next append renews it.
     pub(super) full: Mutex<BTreeSet<(Scope, SessionId)>>,
-    /// How many items were given up while their notes went on.
+    /// How many items were given up although their notes were carried out.
     pub(super) given_up: GivenUpCounts,
-    /// Budgets that the store does not know of yet.
+    /// Budgets of contexts that the store does not know yet.
     pub(super) asked: Asked,
 }
 
-/// Truth without the cache before it: read for all that decides a write, and for indexes. What a cache did not hear of is shown
-/// late for a while, but nothing is made of it that stays.
+/// Truth without the cache before it. Reads that decide a write, or fill an index, go here: a stale cache entry may be shown for
+/// a while, but nothing lasting is made from it.
 #[derive(Debug)]
 pub(super) struct Bare {
     pub(super) chat: Arc<dyn ChatStore>,
     pub(super) records: Arc<dyn RecordStore>,
 }
 
-/// Returns the error for an index that truth cannot note anything for.
+/// Returns the error for an index that cannot be filled, because truth is open for reading only.
 pub(super) fn unbuilt() -> Error {
     let what = "build this index: what is stored was opened for reading alone".to_owned();
     Error::Unsupported { backend: "memory", what }
@@ -99,22 +99,22 @@ impl Inner {
         self.indexes.iter().find(|index| index.name == *name)
     }
 
-    /// Returns the index by words.
+    /// Returns the text index.
     pub(super) fn text(&self) -> Option<&Arc<dyn TextStore>> {
         self.indexes.iter().find_map(Index::as_text)
     }
 
-    /// Returns the index by meaning that answers.
+    /// Returns the vector index that answers searches in words.
     pub(super) fn vectors(&self) -> Option<&Vectors> {
         self.indexes.iter().find_map(Index::as_vectors)
     }
 
-    /// Returns whether questions in words are answered by this index: it is not one beside another of its kind.
+    /// Returns whether this index answers searches in words: it is the first of its kind.
     pub(super) fn answers(&self, index: &Index) -> bool {
         self.indexes.iter().find(|other| other.part() == index.part()).is_some_and(|first| first.name == index.name)
     }
 
-    /// Returns the indexes that hold nothing of what is stored, or not all, and never will.
+    /// Returns the indexes that cannot follow truth, because truth is open for reading only and does not know them.
     pub(super) fn behind_for_ever(&self) -> impl Iterator<Item = &Index> {
         self.indexes.iter().filter(|index| index.enlistment.is_none())
     }

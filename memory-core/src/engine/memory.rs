@@ -17,21 +17,21 @@ use super::handle::Memory;
 use super::inner::Inner;
 use super::upkeep::{STEP, UpkeepReport};
 
-/// How far an index is.
+/// How far an index follows truth.
 #[derive(Clone, Debug)]
 pub struct IndexStatus {
     /// The index.
     pub name: IndexName,
-    /// What it is behind, for all owners or for the one that was asked.
+    /// How far it is behind: for all owners, or for the owner whose handle was asked.
     pub backlog: Result<Backlog>,
-    /// Whether everything stored before the index was enlisted is noted; if not, the backlog still grows.
+    /// Whether everything stored before the index was enlisted is noted for it. If not, the backlog still grows.
     pub is_noted: bool,
-    /// Items given up since the memory was built, as [`GivenUp`](super::GivenUp) says, whose notes went on without them:
-    /// those of ten thousand owners at the most.
+    /// Items given up ([`GivenUp`](super::GivenUp)) since the memory was built, although their notes were carried out. Counts
+    /// at most ten thousand pairs of owner and index.
     pub given_up: u64,
 }
 
-/// How a memory is.
+/// The state of a memory's stores and indexes.
 #[derive(Clone, Debug)]
 pub struct Status {
     /// Its stores.
@@ -41,17 +41,17 @@ pub struct Status {
 }
 
 impl Memory {
-    /// Begins a memory over the stores that hold its truth.
+    /// Begins to build a memory over its truth stores.
     pub fn builder(chat: Truth<dyn ChatStore>, records: Truth<dyn RecordStore>) -> MemoryBuilder {
         MemoryBuilder::over(Stores { chat: Some(chat), records: Some(records), ..Stores::default() })
     }
 
-    /// Returns the present moment by the memory's clock, for new messages.
+    /// Returns the present time by the memory's clock, for new messages.
     pub fn now(&self) -> Timestamp {
         self.inner.clock.now()
     }
 
-    /// Returns how the stores and indexes are, asked together.
+    /// Returns the state of the stores and indexes, which are asked at once.
     pub async fn status(&self) -> Status {
         let indexes = self.inner.status_of_indexes(
             |name| async move { self.inner.backlog(&name).await },
@@ -61,12 +61,12 @@ impl Memory {
         Status { stores, indexes }
     }
 
-    /// Ends the memory's work: lets the upkeep pass under way end its present step, writes down which records were
-    /// returned, and closes the stores. An SQLite file is then whole in itself, with no log beside it.
+    /// Closes the memory: lets the upkeep pass under way end its present step, writes down which records were returned, and
+    /// closes the stores. A closed SQLite file stands alone, with no log beside it.
     ///
-    /// Nothing acknowledged is lost without it. Stop an upkeep task first, so that it does not open the stores again. May
-    /// be repeated; every store is closed whatever the others do. Always ends: a step of upkeep has ten seconds, after
-    /// which it is left where it is and its notes stay, writing down has as many, and each store has twenty.
+    /// Without it, nothing acknowledged is lost. Stop an upkeep task first, so that it does not open the stores again. May be
+    /// repeated. Every store is closed, even if others fail. Always ends: a step of upkeep has ten seconds, after which it is
+    /// cut off and its notes stay pending; writing down has ten seconds, and each store has twenty.
     ///
     /// # Errors
     /// The first failure of a store.
@@ -81,7 +81,7 @@ impl Memory {
 }
 
 impl Inner {
-    /// Returns how each index is. Truth is asked once, for all of them, whether what it holds is noted.
+    /// Returns the state of each index. Truth is asked once for all indexes whether everything is noted.
     async fn status_of_indexes<F: Future<Output = Result<Backlog>>>(
         &self,
         backlog: impl Fn(IndexName) -> F,

@@ -1,4 +1,4 @@
-//! Recall: what is found for a question, and what a model is sent.
+//! Recall: searching the memory, and composing the context that a model is sent.
 
 mod block;
 mod contents;

@@ -9,7 +9,7 @@ use crate::id::{ItemId, Seq};
 use crate::store::Durability;
 use crate::store::chat::Placement;
 
-/// A part of the work.
+/// A stage of a call: a part of its work that can fail alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -30,12 +30,12 @@ pub enum Stage {
     Cache,
 }
 
-/// A stage that did not do its part; the rest still answered.
+/// A stage that failed while the rest still answered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Degraded {
     /// The stage.
     pub stage: Stage,
-    /// Why: the error with its causes as one line, without payload.
+    /// Why: the error with its causes, on one line, without payload.
     pub why: String,
 }
 
@@ -45,7 +45,7 @@ impl Degraded {
     }
 }
 
-/// What became of an append.
+/// The result of an append.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AppendReceipt {
     /// One per message, in order.
@@ -54,25 +54,25 @@ pub struct AppendReceipt {
     pub head: Seq,
     /// Tokens of the messages given.
     pub tokens: u64,
-    /// How safe they are.
+    /// How durably they are stored.
     pub durability: Durability,
-    /// How full the window is: from [`FoldPolicy::high`](crate::window::FoldPolicy::high) on, which is 0.8, upkeep summarises
-    /// its oldest part.
+    /// How full the window is, 1 at its limit. From [`FoldPolicy::high`](crate::window::FoldPolicy::high) on, by default 0.8,
+    /// upkeep summarises its oldest part.
     pub pressure: f32,
 }
 
-/// How an item came to its place in a result.
+/// Why an item ranks where it does in a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Signals {
-    /// The fused score, which orders one result and means nothing beyond it.
+    /// The fused score. It orders one result; scores of two results do not compare.
     pub score: f32,
-    /// Its lexical score, if it shares words with the query.
+    /// Its score by words, if it shares any with the query.
     pub text: Option<f32>,
-    /// Its place by words, from 1.
+    /// Its rank by words, from 1.
     pub text_rank: Option<usize>,
-    /// Its cosine, if it is near in meaning.
+    /// Its cosine similarity, if the vector index found it.
     pub cosine: Option<f32>,
-    /// Its place by meaning, from 1.
+    /// Its rank by meaning, from 1.
     pub vector_rank: Option<usize>,
 }
 
@@ -81,17 +81,18 @@ pub struct Signals {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Reason {
-    /// There was no room for it in the share of the budget that recalled items have.
+    /// It does not fit into the recalled items' share of the budget.
     NoRoom,
-    /// As many better candidates as were asked for came before it.
+    /// Enough better candidates filled the limit.
     BelowLimit,
-    /// Its content is gone, and upkeep deletes its id from the index; or it no longer matches, and the index follows.
+    /// Truth does not hold it any more, and upkeep will delete it from the index; or it no longer matches, and upkeep will
+    /// update the index.
     Gone,
-    /// Its content could not be read: a degraded stage says why.
+    /// Its content could not be read; a degraded stage says why.
     Unread,
 }
 
-/// The part of a context that a message stands in, in the order of the context.
+/// The parts of a context, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PartKind {
@@ -103,11 +104,11 @@ pub enum PartKind {
     History,
     /// The block of recalled items.
     Recalled,
-    /// What the person says now.
+    /// The query: what the person says now.
     Query,
 }
 
-/// Something that went into a context.
+/// An item that went into a context.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Included {
     /// What it is; written as its [`ItemId::key`].
@@ -117,7 +118,7 @@ pub struct Included {
     pub part: PartKind,
     /// Its tokens; those of recalled items are counted with their block.
     pub tokens: u64,
-    /// How the search found it, if it did; a message of the window may have been found too.
+    /// How the search found it, if it did. A message of the window may have been found too.
     pub signals: Option<Signals>,
 }
 
@@ -143,27 +144,27 @@ fn as_key<S: Serializer>(item: &ItemId, serializer: S) -> Result<S::Ok, S::Error
     serializer.serialize_str(&item.key())
 }
 
-/// What a search did.
+/// The receipt of a search.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SearchReceipt {
-    /// The terms sought.
+    /// The terms that were searched for.
     pub terms: Vec<String>,
-    /// Terms of the query that were not sought, because it holds more than [`crate::Limits::query_terms`]: the rarest were.
+    /// How many terms of the query were left out, because it holds more than [`crate::Limits::query_terms`]. The rarest are kept.
     pub terms_left_out: usize,
-    /// The participant whom the question names: what they said counts more.
+    /// The participant whom the question names. What they said ranks higher.
     pub speaker: Option<String>,
-    /// The times that the question is about, as [`crate::analysis::Period`] writes them: what was said then counts more.
+    /// The times that the question is about, as [`crate::analysis::Period`] writes them. What was said then ranks higher.
     pub times: Vec<String>,
-    /// Items with words of the query among which the best were chosen.
+    /// How many items the text index returned.
     pub text_candidates: usize,
-    /// Items near in meaning among which the best were chosen.
+    /// How many items the vector index returned.
     pub vector_candidates: usize,
-    /// The next best candidates, up to as many as were asked for, and every one that was gone or could not be read; of a
-    /// context also those that found no room. What went in, with the window too, is not among them.
+    /// The next best candidates, up to as many as were asked for, and every candidate that was gone or could not be read. For a
+    /// context, also those that found no room. Items that went in, the window's included, are not listed.
     pub left_out: Vec<LeftOut>,
-    /// Ids found in an index whose content was gone or no longer matched; 0 in a healthy system.
+    /// How many ids an index returned whose content was gone or no longer matched; 0 in a healthy system.
     pub dropped_at_hydration: usize,
-    /// Stages that did not do their part.
+    /// The stages that failed.
     pub degraded: Vec<Degraded>,
     /// How long it took, in microseconds.
     pub took_micros: u64,
@@ -172,9 +173,9 @@ pub struct SearchReceipt {
 /// Tokens of a context by part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tokens {
-    /// The limit that the context keeps.
+    /// The most tokens that the context may have.
     pub limit: u64,
-    /// Kept free for what the caller adds.
+    /// Tokens kept free for what the caller adds.
     pub reserved: u64,
     /// Instructions at the head.
     pub instructions: u64,
@@ -192,8 +193,8 @@ pub struct Tokens {
 
 /// How much of the window went in.
 ///
-/// The window's messages are those kept that are not unfolded, those left out for one reason each, and the summaries whose
-/// place their messages have ([`FoldShown::Messages`]).
+/// Every message of the window is counted once: as kept (but not unfolded), under one reason for leaving it out, or as a
+/// summary that its messages replace ([`FoldShown::Messages`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct History {
     /// Messages and summaries in the window of the session.
@@ -204,30 +205,30 @@ pub struct History {
     pub kept_messages: u64,
     /// Their tokens.
     pub kept_tokens: u64,
-    /// Those of them that a summary of the window stands for.
+    /// How many of the kept messages are archived ones, shown in place of a summary of the window.
     pub unfolded: u64,
-    /// Messages and summaries that are older than the budget has room for.
+    /// Messages and summaries left out because the budget has no room for more.
     pub no_room: u64,
-    /// Messages that nobody can be sent, because no person speaks before them.
+    /// Messages that cannot be sent, because no person speaks before them.
     pub no_start: u64,
-    /// Calls without their results, and results without their call: no model accepts them. And what is meant as an
-    /// instruction and has not the trust of one.
+    /// Calls without their results, and results without their call, which no model accepts. Also messages in an instruction's
+    /// role that lack the trust for it.
     pub unpaired: u64,
-    /// Calls at the end whose results are missing yet, with those that are there.
+    /// Calls at the end that still wait for results, with the results that are there.
     pub unfinished: u64,
-    /// Instructions for which there is no room beside the last turn, the oldest of those that do not open the session.
+    /// Instructions without room beside the last turn: the oldest ones, except those that open the session.
     pub instructions_left_out: u64,
-    /// Whether there are instructions that were not read: more than the newest 256 and those at the head of the session.
+    /// Whether some instructions were not read. At most the newest 256 and those at the head of the session are.
     pub instructions_unread: bool,
-    /// The first number that went in, instructions apart.
+    /// The first number that went in, not counting instructions.
     pub first: Option<Seq>,
-    /// The last number that went in.
+    /// The last number that went in, not counting instructions.
     pub last: Option<Seq>,
     /// Messages whose middle was cut to fit.
     pub truncated: u64,
 }
 
-/// What stands in a context for a stretch of the session that a summary covers.
+/// What a context shows for the part of the session that a summary covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FoldShown {
@@ -241,7 +242,7 @@ pub enum FoldShown {
     Nothing,
 }
 
-/// A stretch of the session that a summary of the window stands for.
+/// A part of the session that a summary of the window covers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fold {
     /// The summary; written as its [`ItemId::key`].
@@ -255,14 +256,14 @@ pub struct Fold {
     pub shown: FoldShown,
 }
 
-/// What went into a context, what was left out and why.
+/// The receipt of a context: what went in, what was left out and why.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ContextReceipt {
     /// Tokens by part.
     pub tokens: Tokens,
     /// The counter that counted them.
     pub counter: String,
-    /// How many messages of the window were counted again, because another counter had counted what is stored.
+    /// How many messages of the window were recounted, because another counter had counted them.
     pub recounted: u64,
     /// How much of the window went in.
     pub history: History,
@@ -270,9 +271,9 @@ pub struct ContextReceipt {
     pub folds: Vec<Fold>,
     /// What went in, in order.
     pub included: Vec<Included>,
-    /// What happened to the rest of the candidates, and how the search went.
+    /// The receipt of the search, with what happened to the other candidates.
     pub search: SearchReceipt,
-    /// False where the session was read without its primary.
+    /// Whether the session was read as a whole. False if a part of truth did not answer.
     pub complete: bool,
     /// How long it took, in microseconds.
     pub took_micros: u64,

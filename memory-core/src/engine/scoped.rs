@@ -1,4 +1,4 @@
-//! The handle of one owner.
+//! The handle of one owner: listing, reading and restoring.
 
 use std::sync::PoisonError;
 
@@ -12,11 +12,11 @@ use crate::store::chat::SessionState;
 use super::handle::Scoped;
 use super::memory::IndexStatus;
 
-/// Accesses that wait for upkeep at the most; later ones are not counted.
+/// How many accesses wait for upkeep at most; later ones are not counted.
 const ACCESSES: usize = 10_000;
 
 impl Scoped {
-    /// Returns how far each index is behind for this owner: what other owners wrote does not count.
+    /// Returns how far each index is behind for this owner. What other owners wrote does not count.
     pub async fn indexes(&self) -> Vec<IndexStatus> {
         self.inner().indexes_of(self.scope()).await
     }
@@ -43,7 +43,7 @@ impl Scoped {
     ///
     /// # Errors
     /// `Conflict` if a record is stored in the same or a newer version with other content; `Invalid` beyond the limits, or
-    /// if a version or count is larger than [`StoredRecord::check_numbers`] lets be.
+    /// if a version or count is larger than [`StoredRecord::check_numbers`] allows.
     pub async fn restore(&self, rows: &[StoredRecord]) -> Result<()> {
         rows.iter().try_for_each(|row| self.inner().limits.check_stored(row))?;
         self.inner().records.store().restore(self.scope(), rows).await?;
@@ -56,17 +56,17 @@ impl Scoped {
         Ok(self.inner().chat.store().get(self.scope(), ids).await?.messages)
     }
 
-    /// Returns the records with these ids as truth holds them now, whatever a cache says.
+    /// Returns the records with these ids, read from truth and not from the cache.
     pub(super) async fn stored(&self, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
         self.inner().bare.records.get(self.scope(), ids).await
     }
 
-    /// Returns the messages with these ids as truth holds them now, whatever a cache says.
+    /// Returns the messages with these ids, read from truth and not from the cache.
     pub(super) async fn said(&self, ids: &[MessageId]) -> Result<Vec<StoredMessage>> {
         Ok(self.inner().bare.chat.get(self.scope(), ids).await?.messages)
     }
 
-    /// Notes records as accessed now. A hint: it is written down by upkeep, and lost if the process ends before.
+    /// Notes records as accessed now. A hint: upkeep writes it down, and it is lost if the process ends before.
     pub(super) fn note_access(&self, records: Vec<RecordId>) {
         let inner = self.inner();
         if records.is_empty() || !inner.touch {

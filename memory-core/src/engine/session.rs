@@ -12,14 +12,14 @@ use super::handle::Session;
 use super::receipt::AppendReceipt;
 
 impl Session {
-    /// Appends messages, all or none, oldest first, and returns where they stand and how safe they are.
+    /// Appends messages, all or none, oldest first, and returns their places and how durably they are stored.
     ///
-    /// Tokens are counted here, once. A message whose id is stored already with equal content is left as it is, so a
-    /// call may be repeated after a lost answer if the ids are kept. Indexes follow with the next upkeep.
+    /// Tokens are counted here, once. Idempotent: a message whose id is stored with equal content is left as it is, so a call
+    /// whose answer was lost may be repeated with the same ids. Indexes follow with the next upkeep.
     ///
     /// # Errors
     /// `Invalid` for a message beyond the limits, `IdConflict` for an id that holds other content, `Fenced` if the
-    /// session or its owner was erased since this handle was first used: open another one.
+    /// session or its owner was erased since this handle was first used: then open another handle.
     ///
     /// # Examples
     /// ```
@@ -88,8 +88,8 @@ impl Session {
 
     /// Stores rows as they were exported, with their numbers, archive marks and summaries.
     ///
-    /// A count of tokens is kept with its counter; where nobody knows who counted, or this memory's counter did, it is taken
-    /// anew.
+    /// A token count of another counter is kept, with that counter's name. Rows counted by this memory's counter, or by an
+    /// unknown one, are recounted.
     ///
     /// # Errors
     /// `Invalid` for a row beyond the limits, `Conflict` if a number is taken by another message or would leave a gap.
@@ -113,21 +113,21 @@ impl Session {
         })
     }
 
-    /// Removes a summary and makes the messages that it stands for active again. Records that were derived from the summary
-    /// fall with it. May be repeated.
+    /// Removes a summary, and makes the messages that it covers active again. Records derived from the summary are forgotten.
+    /// May be repeated.
     ///
     /// # Errors
-    /// `Conflict` if the summary is archived itself, behind another one: undo that first.
+    /// `Conflict` if another summary has archived this one: unfold that first.
     pub async fn unfold(&self, summary: MessageId) -> Result<SessionState> {
         let change = Compaction::Unfold { summary };
         let state = self.scoped().inner().chat.store().compact(self.scoped().scope(), self.id(), &change).await?;
-        // Nobody could tell later that they hold words of the messages.
+        // Without the summary, no later forget could tell that its records hold words of the messages.
         self.scoped().forget_derived(summary).await?;
         Ok(state)
     }
 }
 
-/// Adds up counts, which a limit may let be as large as their type.
+/// Adds up counts without overflow: limits may allow counts as large as their type.
 fn sum(counts: impl Iterator<Item = u64>) -> u64 {
     counts.fold(0, u64::saturating_add)
 }

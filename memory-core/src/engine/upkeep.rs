@@ -1,4 +1,4 @@
-//! Upkeep: indexes follow truth, expired records go, full windows are summarised. Resumable at any point.
+//! Upkeep: makes indexes follow truth, deletes expired records, summarises full windows. Resumable at any point.
 
 mod clean;
 mod document;
@@ -29,11 +29,11 @@ use super::inner::Inner;
 
 pub use report::UpkeepReport;
 
-/// The task wakes at least so often, for what expires and what is to be tried again.
+/// The longest pause of the task, which must notice what expires and what is due for a retry.
 const IDLE: Duration = Duration::from_secs(30);
-/// How long a step of upkeep may go on when it is to end.
+/// How long a step of upkeep may continue once upkeep is told to end.
 pub(super) const STEP: Duration = Duration::from_secs(10);
-/// The upkeep of a memory as a task. Dropping it stops the task after the step under way.
+/// A running upkeep task. Dropping it stops the task after the step under way.
 #[derive(Debug)]
 pub struct UpkeepTask {
     stop: Arc<Notify>,
@@ -41,8 +41,8 @@ pub struct UpkeepTask {
 }
 
 impl UpkeepTask {
-    /// Stops the task after the step under way, or in the middle of one that takes longer than ten seconds, and waits for
-    /// that. What is left stays noted.
+    /// Stops the task after the step under way, and waits for that. A step that takes longer than ten seconds is cut off. What is
+    /// left stays noted.
     pub async fn stop(mut self) {
         self.stop.notify_one();
         if let Some(task) = self.task.take() {
@@ -59,10 +59,10 @@ impl Drop for UpkeepTask {
 }
 
 impl Memory {
-    /// Runs upkeep as a task of the present runtime: after every write, and at least every 30 seconds.
+    /// Runs upkeep as a task of the current runtime: after every write, and at least every 30 seconds.
     ///
-    /// It goes on whatever fails, a model that panics included, and logs what did as warnings. It ends at once where what is
-    /// stored may only be read.
+    /// The task continues after every failure, even if a model panics, and logs failures as warnings. It ends at once if truth
+    /// is open for reading only.
     ///
     /// # Examples
     /// ```
@@ -102,18 +102,18 @@ impl Memory {
 
     /// Does everything that is due now: indexes what is noted, deletes what has expired, summarises full windows.
     ///
-    /// One failure holds up nothing else: neither another index nor another owner, nor the other texts of a session. What
-    /// failed is in the report, and tried again later. A text that the embedder refuses, or fails for five times while it
-    /// answers for others, is given up. May be killed at any point, and run by several processes at once: notes are
-    /// settled after their entries are findable.
+    /// One failure holds up nothing else: no other index, no other owner, no other text of the session. Failures are in the
+    /// report and are retried later. A text is given up if the embedder refuses it, or fails for it five times while answering
+    /// for others. A pass may be killed at any point, and several processes may run one at once: notes are settled only after
+    /// their entries are findable.
     ///
-    /// Ends: what is written meanwhile is left to the next pass, and so are further summaries after five minutes of them. A
-    /// pass stops early where the memory is closed or an upkeep task is stopped. It runs in a task of its own, which ends
-    /// if the future is dropped.
+    /// A pass always ends. It leaves what is written meanwhile to the next pass, and after five minutes of summarising also
+    /// further summaries. It stops early if the memory is closed or an upkeep task is stopped. It runs in a task of its own,
+    /// which ends if the future is dropped.
     ///
     /// # Errors
-    /// Only if nothing could be done at all: what the first truth store failed with, where none answered; `Backend` if the
-    /// pass panicked, or was cut off by [`Memory::close`]; `ReadOnly` where what is stored may only be read.
+    /// Only if nothing could be done at all: the first failure of a truth store, if none answered; `Backend` if the pass
+    /// panicked, or was cut off by [`Memory::close`]; `ReadOnly` if truth is open for reading only.
     ///
     /// # Examples
     /// ```
@@ -146,7 +146,7 @@ fn log(pass: &Result<UpkeepReport>) {
 }
 
 impl Inner {
-    /// Writes down which records were returned since the last pass.
+    /// Stores which records were accessed since the last pass.
     pub(super) async fn write_accesses(&self, report: &mut UpkeepReport) {
         let accessed = std::mem::take(&mut *self.accessed.lock().unwrap_or_else(PoisonError::into_inner));
         for (scope, records, at) in accessed {

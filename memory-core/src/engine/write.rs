@@ -1,4 +1,4 @@
-//! Write: how a record is stored, reinforced or superseded.
+//! The write path of records: storing, reinforcing and superseding.
 
 mod links;
 mod remember;

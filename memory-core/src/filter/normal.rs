@@ -57,7 +57,7 @@ impl Filter {
     /// [`Error::Invalid`] for what is beyond the bounds.
     pub fn normal(&self, most: &Bounds) -> Result<Normal<'_>> {
         let mut normaliser = Normaliser { most, leaves: 0, values: 0 };
-        normaliser.node(self, false, Place { depth: 0, levels: 0 })
+        normaliser.node(self, false, Position { depth: 0, levels: 0 })
     }
 
     /// Returns the field and the values, if this asks whether the one holds one of the others, and nothing else.
@@ -101,14 +101,14 @@ struct Normaliser<'b> {
 
 /// How far inside a filter a node stands.
 #[derive(Clone, Copy)]
-struct Place {
+struct Position {
     depth: usize,
     levels: usize,
 }
 
 impl Normaliser<'_> {
-    fn node<'f>(&mut self, filter: &'f Filter, is_negated: bool, place: Place) -> Result<Normal<'f>> {
-        let Place { depth, levels } = place;
+    fn node<'f>(&mut self, filter: &'f Filter, is_negated: bool, place: Position) -> Result<Normal<'f>> {
+        let Position { depth, levels } = place;
         if depth > self.most.depth || levels > self.most.levels {
             return Err(too_large());
         }
@@ -125,13 +125,13 @@ impl Normaliser<'_> {
             }
             Filter::And(list) => self.list(list, true, is_negated, place),
             Filter::Or(list) => self.list(list, false, is_negated, place),
-            Filter::Not(filter) => self.node(filter, !is_negated, Place { depth: depth + 1, levels }),
+            Filter::Not(filter) => self.node(filter, !is_negated, Position { depth: depth + 1, levels }),
         }
     }
 
     /// Not all of a list is one of it that is not, and the other way about.
-    fn list<'f>(&mut self, list: &'f [Filter], is_and: bool, is_negated: bool, place: Place) -> Result<Normal<'f>> {
-        let inside = Place { depth: place.depth + 1, levels: place.levels + usize::from(list.len() > 1) };
+    fn list<'f>(&mut self, list: &'f [Filter], is_and: bool, is_negated: bool, place: Position) -> Result<Normal<'f>> {
+        let inside = Position { depth: place.depth + 1, levels: place.levels + usize::from(list.len() > 1) };
         let (is_all, mut is_decided, mut nodes) = (is_and != is_negated, false, Vec::with_capacity(list.len()));
         for filter in list {
             match self.node(filter, is_negated, inside)? {

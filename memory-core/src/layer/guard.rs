@@ -1,4 +1,4 @@
-//! A guard before a backend: deadline, then retries, then the time of one attempt, then how many calls at once.
+//! A guard before a backend: a deadline, retries, a time limit for each attempt, and a bound on calls at once.
 //!
 //! One [`Guard`] watches one backend; a [`Guarded`] store asks it before every call. Retries happen at one layer only: a
 //! guard inside another never retries. Hedging, a second read sent before the first has answered, is left out: it pays
@@ -71,11 +71,11 @@ pub struct Guard {
     clock: Arc<dyn Clock>,
     room: Semaphore,
     waiting: AtomicUsize,
-    state: Mutex<State>,
+    state: Mutex<GuardState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct GuardState {
     circuit: Circuit,
     budget: Budget,
     dice: Dice,
@@ -132,8 +132,11 @@ impl Guard {
     /// Returns the guard of the backend called `backend`; its circuit breaker goes by `clock`.
     pub fn new(backend: &'static str, policy: GuardPolicy, clock: Arc<dyn Clock>) -> Arc<Self> {
         let room = Semaphore::new(policy.concurrency.clamp(1, Semaphore::MAX_PERMITS));
-        let state =
-            State { circuit: Circuit::new(policy.failures), budget: Budget::default(), dice: Dice::at(clock.now()) };
+        let state = GuardState {
+            circuit: Circuit::new(policy.failures),
+            budget: Budget::default(),
+            dice: Dice::at(clock.now()),
+        };
         Arc::new(Self { backend, policy, clock, room, waiting: AtomicUsize::new(0), state: Mutex::new(state) })
     }
 
@@ -213,7 +216,7 @@ impl Guard {
         if let Ok(permit) = self.room.try_acquire() {
             return Some(permit);
         }
-        let place = Place::take(&self.waiting);
+        let place = WaitingSlot::take(&self.waiting);
         if place.number >= self.policy.queue {
             return None;
         }
@@ -232,7 +235,7 @@ impl Guard {
         (in_time && state.budget.withdraw()).then_some(wait)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, GuardState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -277,18 +280,18 @@ impl Drop for Ticket<'_> {
 }
 
 /// A place among those who wait, given back when it is dropped.
-struct Place<'a> {
+struct WaitingSlot<'a> {
     waiting: &'a AtomicUsize,
     number: usize,
 }
 
-impl<'a> Place<'a> {
+impl<'a> WaitingSlot<'a> {
     fn take(waiting: &'a AtomicUsize) -> Self {
         Self { waiting, number: waiting.fetch_add(1, Ordering::Relaxed) }
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for WaitingSlot<'_> {
     fn drop(&mut self) {
         self.waiting.fetch_sub(1, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! Who counts tokens, and the number by which a count names its counter.
+//! Token counters, and the id by which a stored count names its counter.
 
 use std::fmt::Debug;
 

@@ -1,4 +1,4 @@
-//! What a statement is made of, where only the statement counts and not its wording.
+//! The words of a statement, normalised so that its wording does not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -12,7 +12,7 @@ pub use append::{Batch, Places};
 pub use counters::Counters;
 pub use fold::{Change, Fold};
 pub use restore::{Restoration, Restored, There};
-pub use row::{Content, Known, Position, Row};
+pub use row::{Content, KnownRow, Position, Row};
 
 use crate::error::Error;
 use crate::id::MessageId;

@@ -8,6 +8,6 @@ mod tests;
 
 pub use put::{Batch, Planned};
 pub use restore::Restoration;
-pub use row::{Known, Row, Stored};
+pub use row::{KnownRecord, Row, Stored};
 
 pub(crate) use put::check;

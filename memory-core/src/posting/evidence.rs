@@ -1,4 +1,4 @@
-//! What a search has seen: for each document with a term of the query, how often it holds which.
+//! The evidence of a search: how often each document holds each term of the query.
 
 use crate::rank::{Bm25, TermWeights};
 use crate::store::text::Term;

@@ -6,10 +6,10 @@ use crate::fields::Fields;
 use crate::id::{Seq, SessionId, Unit};
 use crate::message::Role;
 
-/// How much more what the participant said counts whom the question names, by words.
+/// The factor for the words of the participant whom the question names.
 pub const NAMED_WEIGHT: f32 = 1.3;
 
-/// What is added to the cosine of what the participant said whom the question names.
+/// The bonus for the cosines of the participant whom the question names.
 pub const NAMED_BONUS: f32 = 0.1;
 
 /// How much more what was said at a time counts that the question counts back to, by words. A date in words is found as words

@@ -19,7 +19,7 @@ impl Record {
         std::iter::once(&self.first).chain(&self.again)
     }
 
-    /// Returns how far the record may be believed: as far as its most trusted telling.
+    /// Returns the trust of the record: that of its most trusted telling.
     pub fn trust(&self) -> Trust {
         self.tellings().fold(self.first.trust, |highest, telling| highest.max(telling.trust))
     }

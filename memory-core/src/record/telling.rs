@@ -94,7 +94,7 @@ impl Telling {
 
 /// Adds `new` behind `tellings`, which are in the order in which they were told.
 ///
-/// Tellings from the same place are kept as one as far as nobody could ever see the difference, whatever is forgotten
+/// Tellings from the same place are kept as one where nobody could ever see the difference, whatever is forgotten
 /// later: so a repeat changes nothing, and the number of tellings is bounded by the places and keys that there are.
 pub(super) fn add(tellings: Vec<Telling>, mut new: Telling) -> Vec<Telling> {
     let newest = tellings.iter().rposition(|telling| telling.trust == new.trust);

@@ -23,11 +23,11 @@ const FIRST_SWEEP: usize = 1_024;
 #[derive(Debug)]
 pub struct MemCache {
     clock: Arc<dyn Clock>,
-    state: Shared<State>,
+    state: Shared<Partitions>,
 }
 
 #[derive(Default)]
-struct State {
+struct Partitions {
     owners: HashMap<Scope, Partition>,
     /// Entries put since expired ones were dropped, and how many may be.
     puts: usize,
@@ -92,7 +92,7 @@ impl MemCache {
     }
 }
 
-impl State {
+impl Partitions {
     fn make_room(&mut self, now: Timestamp) {
         self.puts += 1;
         if self.puts < self.room.max(FIRST_SWEEP) {

@@ -21,7 +21,7 @@ use crate::message::StoredMessage;
 use crate::plan::chat::{Restoration, Restored};
 use crate::scope::{Epoch, Scope};
 use crate::store::chat::{
-    Append, Appended, ChatStore, Compaction, Found, Page, Placement, Redacted, SessionState, Slice,
+    Append, Appended, ChatStore, Compaction, FoundMessages, Page, Placement, Redacted, SessionState, Slice,
 };
 use crate::store::{Durability, Erased, Health, Store};
 
@@ -30,16 +30,16 @@ use owner::Owner;
 /// Conversations in this process: [`ChatStore`] and [`crate::store::upkeep::Upkeep`].
 #[derive(Debug, Default)]
 pub struct MemChat {
-    state: Shared<State>,
+    state: Shared<Tables>,
 }
 
 #[derive(Default)]
-struct State {
+struct Tables {
     owners: BTreeMap<Scope, Owner>,
     notes: Notes,
 }
 
-impl State {
+impl Tables {
     /// Answers a write that added the messages of `added`, and notes them.
     fn answer(
         &mut self,
@@ -120,10 +120,10 @@ impl ChatStore for MemChat {
         }))
     }
 
-    async fn get(&self, scope: &Scope, ids: &[MessageId]) -> Result<Found> {
+    async fn get(&self, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages> {
         let state = self.state.lock();
         let found = |owner: &Owner| ids.iter().filter_map(|id| owner.content(*id).cloned()).collect();
-        Ok(Found { messages: state.read(scope, found), complete: true })
+        Ok(FoundMessages { messages: state.read(scope, found), complete: true })
     }
 
     async fn sessions(&self, scope: &Scope, after: Option<&SessionId>, limit: usize) -> Result<Vec<SessionState>> {
@@ -146,7 +146,7 @@ impl ChatStore for MemChat {
 
     async fn redact(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Redacted>> {
         let mut state = self.state.lock();
-        let State { owners, notes } = &mut *state;
+        let Tables { owners, notes } = &mut *state;
         let Some(owner) = owners.get_mut(scope) else { return Ok(Vec::new()) };
         let mut touched = Vec::new();
         for id in ids {
@@ -165,7 +165,7 @@ impl ChatStore for MemChat {
 
     async fn delete(&self, scope: &Scope, seen: &SessionState) -> Result<u64> {
         let mut state = self.state.lock();
-        let State { owners, notes } = &mut *state;
+        let Tables { owners, notes } = &mut *state;
         let Some(owner) = owners.get_mut(scope) else { return Ok(0) };
         let Some(removed) = owner.delete(seen)? else { return Ok(0) };
         notes.mark_session(scope, &seen.session, owner.epoch, Mark::Emptied);

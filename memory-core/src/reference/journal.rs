@@ -19,11 +19,11 @@ use crate::store::journal::{Journal, Queued, Rejection};
 #[derive(Debug)]
 pub struct MemJournal {
     capacity: usize,
-    state: Shared<State>,
+    state: Shared<Queue>,
 }
 
 #[derive(Default)]
-struct State {
+struct Queue {
     last: u64,
     queued: BTreeMap<u64, Queued>,
     /// The numbers queued for each owner, so that reading one costs nothing of the others.
@@ -37,13 +37,13 @@ impl MemJournal {
         Self { capacity, state: Shared::default() }
     }
 
-    fn check_room(&self, state: &State, more: usize) -> Result<()> {
+    fn check_room(&self, state: &Queue, more: usize) -> Result<()> {
         let is_room = state.queued.len().checked_add(more).is_some_and(|sum| sum <= self.capacity);
         if is_room { Ok(()) } else { Err(Error::QueueFull) }
     }
 }
 
-impl State {
+impl Queue {
     fn push(&mut self, queued: Queued) {
         self.last += 1;
         self.owners.entry(queued.scope.clone()).or_default().insert(self.last);

@@ -1,4 +1,4 @@
-//! What stands for long-term memory where the truth holds conversations alone.
+//! A record store that holds nothing, for a truth of conversations alone.
 
 use async_trait::async_trait;
 

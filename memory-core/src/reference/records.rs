@@ -27,11 +27,11 @@ use owner::Owner;
 /// Records in this process: [`RecordStore`] and [`crate::store::upkeep::Upkeep`].
 #[derive(Debug, Default)]
 pub struct MemRecords {
-    state: Shared<State>,
+    state: Shared<Tables>,
 }
 
 #[derive(Default)]
-struct State {
+struct Tables {
     owners: BTreeMap<Scope, Owner>,
     notes: Notes,
     /// What will expire, soonest first.
@@ -44,7 +44,7 @@ fn expiry(row: &StoredRecord) -> Option<Timestamp> {
     if record.hold { None } else { record.expires_at() }
 }
 
-impl State {
+impl Tables {
     /// Stores rows of an owner, in place of what is there, and notes them.
     fn store(&mut self, scope: &Scope, rows: Vec<StoredRecord>) {
         if rows.is_empty() {

@@ -244,7 +244,7 @@ pub struct Slice {
 
 /// Messages found by id.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct FoundMessages {
     /// The messages.
     pub messages: Vec<StoredMessage>,
     /// False where a layer answered without its primary.
@@ -319,7 +319,7 @@ pub trait ChatStore: Store {
     async fn read(&self, scope: &Scope, session: &SessionId, page: &Page) -> Result<Slice>;
 
     /// Returns the messages with these ids, in the order of `ids`; absent, forgotten and foreign ids are skipped alike.
-    async fn get(&self, scope: &Scope, ids: &[MessageId]) -> Result<Found>;
+    async fn get(&self, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages>;
 
     /// Returns up to `limit` sessions that hold messages, after the session `after`, in the order of their ids.
     async fn sessions(&self, scope: &Scope, after: Option<&SessionId>, limit: usize) -> Result<Vec<SessionState>>;

@@ -193,6 +193,6 @@ pub trait TextStore: Store {
     /// is not findable yet may be left out.
     async fn scan(&self, scope: &Scope, after: Option<&ItemId>, limit: usize) -> Result<Vec<(ItemId, Version)>>;
 
-    /// Deletes items from the index, as far as they are not newer than the deletion says.
+    /// Deletes items from the index that are no newer than the deletion says.
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()>;
 }

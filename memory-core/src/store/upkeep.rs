@@ -58,7 +58,7 @@ impl Incarnation {
 pub struct Enlisted {
     /// The index.
     pub name: IndexName,
-    /// In which incarnation it was enlisted; none if it could not be asked, or was doubted since.
+    /// The incarnation that it had when it was enlisted; none if it could not be asked, or was doubted since.
     pub incarnation: Option<Incarnation>,
     /// Whether everything that was stored before is noted; if not, its backlog still grows.
     pub is_noted: bool,

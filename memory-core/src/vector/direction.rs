@@ -1,4 +1,4 @@
-//! What is sought, for stores that look at vectors one by one.
+//! A query vector, for stores that compare vectors one by one.
 
 use super::dot::dot;
 use super::lanes::Lanes;

@@ -56,12 +56,12 @@ mod tests {
     use super::*;
     use crate::vector::registers::every;
 
-    struct Found<'a> {
+    struct Comparison<'a> {
         sought: &'a [Lanes],
         streams: [&'a [Lanes]; 4],
     }
 
-    impl Work for Found<'_> {
+    impl Work for Comparison<'_> {
         type Output = [[u32; 4]; 2];
 
         fn work<F: Form>(self, form: F) -> Self::Output {
@@ -92,7 +92,7 @@ mod tests {
             let streams: Vec<Vec<Lanes>> = rows.chunks(2).map(|two| two.concat()).collect();
             let streams = [0, 1, 2, 3].map(|n: usize| streams[n].as_slice());
             let plain: Vec<u32> = rows.iter().map(|row| dot(&sought, row).to_bits()).collect();
-            for found in every(|| Found { sought: &sought, streams }) {
+            for found in every(|| Comparison { sought: &sought, streams }) {
                 let found = (0..8).map(|number| found[number % 2][number / 2]);
                 prop_assert_eq!(found.collect::<Vec<_>>(), plain.clone());
             }

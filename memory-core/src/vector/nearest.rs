@@ -9,7 +9,7 @@ use super::entries::{Entries, Entry};
 
 /// A piece that may be an answer.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
+pub(super) struct ScoredPiece {
     pub(super) similarity: f32,
     pub(super) slot: usize,
     pub(super) piece: u32,
@@ -24,7 +24,7 @@ pub(super) struct Nearest<'a> {
     filter: &'a Filter,
     limit: usize,
     /// The best of what was seen, and some more.
-    found: Vec<Found>,
+    found: Vec<ScoredPiece>,
     /// What is less similar is not kept.
     least: f32,
 }
@@ -53,7 +53,7 @@ impl<'a> Nearest<'a> {
         if similarity < self.least || !self.filter.matches(&entry.fields) {
             return;
         }
-        self.found.push(Found { similarity, slot, piece });
+        self.found.push(ScoredPiece { similarity, slot, piece });
         // Cut only when there is twice as much as needed: so a row costs the same however many are kept.
         if self.found.len() >= self.limit.saturating_mul(2).saturating_add(64) {
             self.cut();
@@ -76,7 +76,7 @@ impl<'a> Nearest<'a> {
     }
 
     /// Returns the nearest items, nearest first, ties by newer `at`, then by item.
-    pub(super) fn into_sorted(mut self) -> Vec<Found> {
+    pub(super) fn into_sorted(mut self) -> Vec<ScoredPiece> {
         self.cut();
         let entries = self.entries;
         self.found.sort_unstable_by(|a, b| order(entries, a, b));
@@ -91,11 +91,12 @@ fn cosine(product: f32) -> f32 {
 }
 
 /// Of one item's pieces the nearest comes first, of equally near ones the first.
-fn by_piece(a: &Found, b: &Found) -> Ordering {
+fn by_piece(a: &ScoredPiece, b: &ScoredPiece) -> Ordering {
     b.similarity.total_cmp(&a.similarity).then_with(|| a.piece.cmp(&b.piece))
 }
 
-fn order(entries: &Entries, a: &Found, b: &Found) -> Ordering {
-    let rest = |found: &Found| entries.entry(found.slot).map(|Entry { item, fields, .. }| (Reverse(fields.at), item));
+fn order(entries: &Entries, a: &ScoredPiece, b: &ScoredPiece) -> Ordering {
+    let rest =
+        |found: &ScoredPiece| entries.entry(found.slot).map(|Entry { item, fields, .. }| (Reverse(fields.at), item));
     b.similarity.total_cmp(&a.similarity).then_with(|| rest(a).cmp(&rest(b)))
 }

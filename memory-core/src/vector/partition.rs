@@ -11,7 +11,7 @@ use crate::store::vectors::{VectorHit, VectorQuery};
 use super::dot::dot;
 use super::entries::{Entries, Entry, Holder};
 use super::lanes::{LANES, Lanes};
-use super::nearest::{Found, Nearest};
+use super::nearest::{Nearest, ScoredPiece};
 use super::quantised::{Quantised, Sought};
 use super::rows::{Rows, make_room};
 use super::scan::{scan, scan_quantised};
@@ -174,7 +174,12 @@ impl Partition {
 
     /// Returns the nearest that match among a few more than are wanted, whatever they are: so the filter is asked about
     /// these alone. None if that were too few.
-    fn tried(&self, filter: &Filter, limit: usize, near: &impl Fn(&Filter, usize) -> Vec<Found>) -> Option<Vec<Found>> {
+    fn tried(
+        &self,
+        filter: &Filter,
+        limit: usize,
+        near: &impl Fn(&Filter, usize) -> Vec<ScoredPiece>,
+    ) -> Option<Vec<ScoredPiece>> {
         let more = limit.saturating_add(limit / 8).saturating_add(8);
         let mut found = near(&Filter::All, more);
         let is_everything = found.len() < more;
@@ -211,8 +216,8 @@ impl Partition {
         }
     }
 
-    fn hit(&self, found: Found, with_vectors: bool) -> Option<VectorHit> {
-        let Found { similarity, slot, piece } = found;
+    fn hit(&self, found: ScoredPiece, with_vectors: bool) -> Option<VectorHit> {
+        let ScoredPiece { similarity, slot, piece } = found;
         let Entry { item, fields, rows, version: _ } = self.entries.entry(slot)?;
         let row = *rows.get(piece as usize)?;
         let vector = with_vectors.then(|| self.numbers(row));

@@ -35,12 +35,12 @@ mod tests {
     use crate::vector::codes::CODES;
     use crate::vector::registers::every;
 
-    struct Found<'a> {
+    struct Comparison<'a> {
         sought: &'a [Wide],
         streams: [&'a [Codes]; 4],
     }
 
-    impl Work for Found<'_> {
+    impl Work for Comparison<'_> {
         type Output = [[i32; 4]; 2];
 
         fn work<F: Form>(self, form: F) -> Self::Output {
@@ -64,7 +64,7 @@ mod tests {
                 let pairs = sought.iter().zip(row).flat_map(|(a, b)| a.0.into_iter().zip(b.0));
                 pairs.map(|(a, b)| i32::from(a) * i32::from(b)).sum()
             };
-            for found in every(|| Found { sought: &wide, streams }) {
+            for found in every(|| Comparison { sought: &wide, streams }) {
                 for (stream, rows) in streams.iter().enumerate() {
                     for (number, row) in rows.chunks(2).enumerate() {
                         prop_assert_eq!(found[number][stream], exact(row));

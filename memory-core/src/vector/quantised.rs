@@ -1,4 +1,4 @@
-//! Rows of whole numbers of 8 bits, a quarter of the bytes, which tell from afar what cannot be near.
+//! Rows quantised to 8 bits, a quarter of the bytes: a first scan of them rules out what cannot be near.
 //!
 //! The error of each row is kept beside it, so what they give is a bound, never an answer: a search that looks again at
 //! the full numbers of all rows whose bound is high enough finds what it finds without them.

@@ -5,7 +5,7 @@ mod tests;
 
 use std::ops::Range;
 
-use super::pairing::Place;
+use super::pairing::Standing;
 use crate::id::{MessageId, SeqRange};
 use crate::message::StoredMessage;
 use crate::model::{SummaryPurpose, SummaryRequest};
@@ -236,12 +236,12 @@ struct Window<'a> {
 
 impl<'a> Window<'a> {
     fn of(rows: &'a [StoredMessage]) -> Self {
-        let kind = |row: &'a StoredMessage| match Place::of(row) {
-            Place::Absent => None,
-            Place::Instruction => Some((row, Kind::Instruction)),
-            Place::Summary => Some((row, Kind::Summary)),
-            Place::Start => Some((row, Kind::Start)),
-            Place::Reply | Place::Call(_) | Place::Result(_) | Place::Tangled => Some((row, Kind::Other)),
+        let kind = |row: &'a StoredMessage| match Standing::of(row) {
+            Standing::Absent => None,
+            Standing::Instruction => Some((row, Kind::Instruction)),
+            Standing::Summary => Some((row, Kind::Summary)),
+            Standing::Start => Some((row, Kind::Start)),
+            Standing::Reply | Standing::Call(_) | Standing::Result(_) | Standing::Tangled => Some((row, Kind::Other)),
         };
         let rows: Vec<_> = rows.iter().filter_map(kind).collect();
         let tokens = rows.iter().map(|(row, _)| row.tokens).fold(0, u64::saturating_add);

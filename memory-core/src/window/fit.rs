@@ -27,7 +27,7 @@ pub struct Fitted {
     pub tokens: u64,
     /// How many active rows were left out.
     pub dropped: usize,
-    /// What happened to the rest, and to whom.
+    /// What happened to each of the other rows.
     pub events: Vec<FitEvent>,
 }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::budget::{Budget, FitOptions};
-use super::pairing::{Place, answer};
+use super::pairing::{Standing, answer};
 use crate::error::Result;
 use crate::message::StoredMessage;
 
@@ -64,7 +64,7 @@ struct Group {
     waiting: Vec<Option<String>>,
 }
 
-/// Where to cut: what of the rows stands in a context, instructions aside.
+/// Where to cut: the rows that stand in a context, without the instructions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cut {
     /// Rows before `start` that stand there too: the summaries of what was folded.
@@ -91,29 +91,29 @@ impl Ledger {
     /// Appends a row.
     pub fn push(&mut self, row: &StoredMessage) {
         let position = self.end();
-        let place = Place::of(row);
-        if !matches!(place, Place::Absent | Place::Instruction | Place::Result(_) | Place::Tangled) {
+        let place = Standing::of(row);
+        if !matches!(place, Standing::Absent | Standing::Instruction | Standing::Result(_) | Standing::Tangled) {
             self.close_group();
         }
         let class = match place {
-            Place::Absent => Class::Absent,
-            Place::Tangled => Class::Unpaired,
-            Place::Result(results) => self.class_of_results(&results),
-            Place::Instruction => {
+            Standing::Absent => Class::Absent,
+            Standing::Tangled => Class::Unpaired,
+            Standing::Result(results) => self.class_of_results(&results),
+            Standing::Instruction => {
                 self.instructions.push_back(position);
                 self.instruction_tokens += u128::from(row.tokens);
                 Class::Instruction
             }
-            Place::Summary => {
+            Standing::Summary => {
                 self.summaries.push_back(position);
                 Class::InOrder
             }
-            Place::Start => {
+            Standing::Start => {
                 self.starts.push_back(position);
                 Class::InOrder
             }
-            Place::Reply => Class::InOrder,
-            Place::Call(calls) => {
+            Standing::Reply => Class::InOrder,
+            Standing::Call(calls) => {
                 let waiting = calls.into_iter().map(|id| id.map(str::to_owned)).collect();
                 self.group = Some(Group { position, waiting });
                 Class::InOrder

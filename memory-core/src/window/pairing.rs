@@ -9,7 +9,7 @@ pub(super) type CallId<'a> = Option<&'a str>;
 
 /// Where a row may stand in a context.
 #[derive(Debug, PartialEq)]
-pub(super) enum Place<'a> {
+pub(super) enum Standing<'a> {
     /// Nowhere: it is forgotten or archived.
     Absent,
     /// At the head, always.
@@ -28,7 +28,7 @@ pub(super) enum Place<'a> {
     Tangled,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Standing<'a> {
     pub(super) fn of(row: &'a StoredMessage) -> Self {
         let Some(message) = row.message.as_deref().filter(|_| row.is_active()) else { return Self::Absent };
         if row.covers.is_some() {

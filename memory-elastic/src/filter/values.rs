@@ -20,7 +20,7 @@ const LONGEST_END: usize = LONGEST - 4;
 const LONGEST_KEY: usize = 512;
 
 /// Where a field is kept.
-pub(super) enum Place {
+pub(super) enum Column {
     /// A field of whole numbers.
     Number(&'static str),
     /// Words with this key.
@@ -28,26 +28,26 @@ pub(super) enum Place {
 }
 
 /// Returns where a field is kept.
-pub(super) fn place_of(field: &Field) -> Place {
+pub(super) fn place_of(field: &Field) -> Column {
     match field {
-        Field::Seq => Place::Number("seq"),
-        Field::Trust => Place::Number("trust"),
-        Field::At => Place::Number("at"),
-        Field::ExpiresAt => Place::Number("expires_at"),
-        Field::ValidFrom => Place::Number("valid_from"),
-        Field::ValidTo => Place::Number("valid_to"),
-        Field::SupersededAt => Place::Number("superseded_at"),
-        Field::Unit => Place::Words(".unit".to_owned()),
-        Field::Session => Place::Words(".session".to_owned()),
-        Field::Role => Place::Words(".role".to_owned()),
-        Field::Speaker => Place::Words(".speaker".to_owned()),
-        Field::Agent => Place::Words(".agent".to_owned()),
-        Field::Run => Place::Words(".run".to_owned()),
-        Field::Kind => Place::Words(".kind".to_owned()),
-        Field::Tag => Place::Words(".tag".to_owned()),
-        Field::Source => Place::Words(".source".to_owned()),
-        Field::Metadata(key) if key.len() <= LONGEST_KEY => Place::Words(format!("{}:{key}", key.len())),
-        Field::Metadata(key) => Place::Words(format!("{}:{}", key.len(), digest(key))),
+        Field::Seq => Column::Number("seq"),
+        Field::Trust => Column::Number("trust"),
+        Field::At => Column::Number("at"),
+        Field::ExpiresAt => Column::Number("expires_at"),
+        Field::ValidFrom => Column::Number("valid_from"),
+        Field::ValidTo => Column::Number("valid_to"),
+        Field::SupersededAt => Column::Number("superseded_at"),
+        Field::Unit => Column::Words(".unit".to_owned()),
+        Field::Session => Column::Words(".session".to_owned()),
+        Field::Role => Column::Words(".role".to_owned()),
+        Field::Speaker => Column::Words(".speaker".to_owned()),
+        Field::Agent => Column::Words(".agent".to_owned()),
+        Field::Run => Column::Words(".run".to_owned()),
+        Field::Kind => Column::Words(".kind".to_owned()),
+        Field::Tag => Column::Words(".tag".to_owned()),
+        Field::Source => Column::Words(".source".to_owned()),
+        Field::Metadata(key) if key.len() <= LONGEST_KEY => Column::Words(format!("{}:{key}", key.len())),
+        Field::Metadata(key) => Column::Words(format!("{}:{}", key.len(), digest(key))),
     }
 }
 
@@ -107,7 +107,7 @@ struct Words(BTreeSet<String>);
 
 impl Words {
     fn say(&mut self, field: &Field, values: impl IntoIterator<Item = Scalar>) {
-        let Place::Words(key) = place_of(field) else { return };
+        let Column::Words(key) = place_of(field) else { return };
         for value in values {
             self.0.insert(exists_word(&key));
             self.0.extend(word(&key, &value));

@@ -16,7 +16,7 @@ pub(super) struct Lane {
 
 /// A call's place in a lane; given back when it is dropped.
 #[derive(Debug)]
-pub(super) struct Place<'a>(#[expect(dead_code, reason = "held for its drop")] tokio::sync::SemaphorePermit<'a>);
+pub(super) struct Permit<'a>(#[expect(dead_code, reason = "held for its drop")] tokio::sync::SemaphorePermit<'a>);
 
 impl Lane {
     /// Lets `threads` pieces of work run at once, for at most `queue` calls.
@@ -28,8 +28,8 @@ impl Lane {
     ///
     /// # Errors
     /// `Overloaded` if none is left.
-    pub(super) fn place(&self) -> Result<Place<'_>> {
-        self.queue.try_acquire().map(Place).map_err(|why| match why {
+    pub(super) fn place(&self) -> Result<Permit<'_>> {
+        self.queue.try_acquire().map(Permit).map_err(|why| match why {
             TryAcquireError::NoPermits => Error::Overloaded,
             TryAcquireError::Closed => error::stopped(why),
         })

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use memory_core::error::{Error, Result};
 use memory_core::id::{MessageId, Seq, SessionId};
-use memory_core::plan::chat::{Batch, Known, Places};
+use memory_core::plan::chat::{Batch, KnownRow, Places};
 use memory_core::scope::Scope;
 use memory_core::store::chat::{Append, Appended, Fence, Placement};
 use sqlx::Row;
@@ -12,7 +12,7 @@ use sqlx::postgres::{PgConnection, PgRow};
 use uuid::Uuid;
 
 use super::encode::Columns;
-use super::session::{Place, Session};
+use super::session::{OpenSession, Session};
 use crate::client::{Call, Postgres};
 use crate::error::{Attempt, BACKEND, Doing};
 use crate::filter::facets;
@@ -100,17 +100,17 @@ fn placements(row: &PgRow, after: &Session, count: usize) -> Attempt<Vec<Placeme
 /// Returns what stands under those of the ids that are taken, as seen from a session.
 pub(super) async fn known(
     connection: &mut PgConnection,
-    place: &Place<'_>,
+    place: &OpenSession<'_>,
     ids: &[MessageId],
     doing: &'static str,
-) -> Attempt<HashMap<MessageId, Known>> {
+) -> Attempt<HashMap<MessageId, KnownRow>> {
     let sql = "SELECT id, session, layer > 0, body IS NULL, digest FROM message \
          WHERE scope = $1 AND epoch = $2 AND id = ANY ($3)";
     let ids: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
     let rows = sqlx::query(sql).bind(place.scope.key()).bind(place.session.epoch).bind(ids);
     let rows = rows.fetch_all(connection).await.doing(doing)?;
     let known = rows.iter().map(|row| {
-        let known = Known {
+        let known = KnownRow {
             is_here: row.try_get::<&str, _>(1).doing(doing)? == place.name.key(),
             is_summary: row.try_get(2).doing(doing)?,
             is_forgotten: row.try_get(3).doing(doing)?,

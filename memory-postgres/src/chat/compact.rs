@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::append::known;
 use super::encode::{Encoded, insert};
-use super::session::{self, Place, recount};
+use super::session::{self, OpenSession, recount};
 use crate::client::{Call, Postgres};
 use crate::error::{Attempt, Doing};
 use crate::filter::facets;
@@ -43,7 +43,7 @@ pub(super) async fn compact(
 
 async fn fold(
     connection: &mut PgConnection,
-    place: &mut Place<'_>,
+    place: &mut OpenSession<'_>,
     (span, ids, summary): (SeqRange, &[MessageId], &Encoded),
 ) -> Attempt<()> {
     let there = known(connection, place, &[summary.id], COMPACT).await?;
@@ -69,7 +69,7 @@ async fn fold(
 /// Returns the ids of the window's rows from one number to another, and the first numbers that summaries cover.
 async fn window(
     connection: &mut PgConnection,
-    place: &Place<'_>,
+    place: &OpenSession<'_>,
     first: i64,
     last: i64,
 ) -> Attempt<Vec<(MessageId, Option<i64>)>> {
@@ -81,7 +81,7 @@ async fn window(
 }
 
 /// Returns whether an active summary behind `last` covers it too: then a span that ends there cuts that summary.
-async fn is_covered(connection: &mut PgConnection, place: &Place<'_>, last: i64) -> Attempt<bool> {
+async fn is_covered(connection: &mut PgConnection, place: &OpenSession<'_>, last: i64) -> Attempt<bool> {
     let sql = "SELECT EXISTS (SELECT FROM message WHERE scope = $1 AND epoch = $2 AND session = $3 AND seq > $4 \
          AND layer > 0 AND body IS NOT NULL AND archived_by IS NULL AND first <= $4)";
     let covered = sqlx::query_scalar(sql).bind(place.scope.key()).bind(place.session.epoch).bind(place.name.key());
@@ -91,7 +91,7 @@ async fn is_covered(connection: &mut PgConnection, place: &Place<'_>, last: i64)
 /// Returns the layer above all that stands at a number.
 pub(super) async fn next_layer(
     connection: &mut PgConnection,
-    place: &Place<'_>,
+    place: &OpenSession<'_>,
     seq: i64,
     doing: &'static str,
 ) -> Attempt<i64> {
@@ -101,7 +101,7 @@ pub(super) async fn next_layer(
     layer.bind(seq).fetch_one(connection).await.doing(doing)
 }
 
-async fn unfold(connection: &mut PgConnection, place: &mut Place<'_>, summary: MessageId) -> Attempt<()> {
+async fn unfold(connection: &mut PgConnection, place: &mut OpenSession<'_>, summary: MessageId) -> Attempt<()> {
     let sql = "SELECT archived_by IS NOT NULL FROM message WHERE scope = $1 AND epoch = $2 AND id = $3 AND session = $4 \
          AND layer > 0 AND body IS NOT NULL";
     let found = sqlx::query_scalar(sql).bind(place.scope.key()).bind(place.session.epoch).bind(summary.0);
@@ -120,7 +120,7 @@ async fn unfold(connection: &mut PgConnection, place: &mut Place<'_>, summary: M
 }
 
 /// Puts what a summary stands for into the window again.
-async fn bring_back(connection: &mut PgConnection, place: &Place<'_>, summary: MessageId) -> Attempt<()> {
+async fn bring_back(connection: &mut PgConnection, place: &OpenSession<'_>, summary: MessageId) -> Attempt<()> {
     let sql = "UPDATE message SET archived_by = NULL WHERE scope = $1 AND epoch = $2 AND archived_by = $3";
     let update = sqlx::query(sql).bind(place.scope.key()).bind(place.session.epoch).bind(summary.0);
     update.execute(connection).await.doing(COMPACT).map(|_| ())

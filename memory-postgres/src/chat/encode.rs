@@ -4,7 +4,7 @@ use memory_core::plan::chat::{self, Content, Position};
 use sqlx::postgres::PgConnection;
 use uuid::Uuid;
 
-use super::session::Place;
+use super::session::OpenSession;
 use crate::error::{Attempt, Doing};
 
 /// A message or summary, with the words by which filters find it.
@@ -61,7 +61,7 @@ impl Columns {
 /// Inserts rows at their positions.
 pub(super) async fn insert(
     connection: &mut PgConnection,
-    place: &Place<'_>,
+    place: &OpenSession<'_>,
     rows: &[(Position, &Encoded)],
     doing: &'static str,
 ) -> Attempt<()> {

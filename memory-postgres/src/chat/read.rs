@@ -8,7 +8,7 @@ use memory_core::filter::Filter;
 use memory_core::id::{MessageId, SessionId};
 use memory_core::message::StoredMessage;
 use memory_core::scope::Scope;
-use memory_core::store::chat::{Edge, Found, Page, Slice, View};
+use memory_core::store::chat::{Edge, FoundMessages, Page, Slice, View};
 use sqlx::postgres::{PgConnection, PgRow};
 use sqlx::{QueryBuilder, Row};
 use uuid::Uuid;
@@ -16,9 +16,10 @@ use uuid::Uuid;
 use super::session::{Session, named};
 use crate::client::{Call, Postgres};
 use crate::error::{Attempt, BACKEND, Doing};
-use crate::filter::{Place, push_filter};
+use crate::filter::{FilteredTable, push_filter};
 use crate::number::{bound, limit};
 use crate::row;
+use crate::statement::statement;
 
 const READ: &str = "read messages";
 
@@ -109,8 +110,7 @@ async fn matching(connection: &mut PgConnection, read: &Read, epoch: i64) -> Att
     let mut taken = Taken::default();
     let mut last: Option<(i64, i64)> = None;
     loop {
-        let mut sql = QueryBuilder::default();
-        push_chunk(&mut sql, read, epoch, last)?;
+        let mut sql = chunk(read, epoch, last)?;
         let rows = sql.build().fetch_all(&mut *connection).await.doing(READ)?;
         for row in &rows {
             if !taken.take(row::message(row, 0, &read.session, READ)?, &read.page) {
@@ -124,7 +124,7 @@ async fn matching(connection: &mut PgConnection, read: &Read, epoch: i64) -> Att
     }
 }
 
-/// The rows of a page, as far as they were read.
+/// The rows of a page that were read so far.
 #[derive(Default)]
 struct Taken {
     messages: Vec<StoredMessage>,
@@ -145,45 +145,54 @@ impl Taken {
     }
 }
 
-/// Adds the statement for the next rows that match, behind the `last` number and layer read.
-fn push_chunk(sql: &mut QueryBuilder<sqlx::Postgres>, read: &Read, epoch: i64, last: Option<(i64, i64)>) -> Result<()> {
+/// Returns the statement for the next rows that match, behind the `last` number and layer read.
+fn chunk(read: &Read, epoch: i64, last: Option<(i64, i64)>) -> Result<QueryBuilder<sqlx::Postgres>> {
     let Page { edge, limit: _, tokens: _, view, filter } = &read.page;
-    sql.push(
-        "SELECT item.id, item.seq, item.tokens, item.counter, item.first, item.archived_by, item.digest, item.body::text, item.layer \
-         FROM message AS item WHERE item.scope = ",
-    );
-    sql.push_bind(read.scope.key().to_owned()).push(" AND item.epoch = ").push_bind(epoch);
-    sql.push(" AND item.session = ").push_bind(read.session.key().to_owned()).push(" AND item.body IS NOT NULL");
-    sql.push(match view {
-        View::Active => " AND item.archived_by IS NULL",
-        View::Pinned => PINNED,
-        View::Log => " AND item.layer = 0",
-        View::All => "",
-    });
-    match edge {
-        Edge::Newest => {}
-        Edge::Before(seq) => drop(sql.push(" AND item.seq < ").push_bind(bound(seq.0))),
-        Edge::After(seq) => drop(sql.push(" AND item.seq > ").push_bind(bound(seq.0))),
-    }
     let is_forwards = matches!(edge, Edge::After(_));
-    if let Some((seq, layer)) = last {
-        sql.push(if is_forwards { " AND (item.seq, item.layer) > (" } else { " AND (item.seq, item.layer) < (" });
-        sql.push_bind(seq).push(", ").push_bind(layer).push(")");
-    }
-    sql.push(" AND ");
-    push_filter(sql, Place::Messages(read.session.name()), filter.as_ref().unwrap_or(&Filter::All))?;
-    sql.push(match is_forwards {
-        true => " ORDER BY item.seq, item.layer LIMIT ",
-        false => " ORDER BY item.seq DESC, item.layer DESC LIMIT ",
-    });
-    sql.push_bind(limit(CHUNK));
-    Ok(())
+    let text = "SELECT item.id, item.seq, item.tokens, item.counter, item.first, item.archived_by, item.digest, \
+         item.body::text, item.layer FROM message AS item WHERE item.scope = {scope} AND item.epoch = {epoch} \
+         AND item.session = {session} AND item.body IS NOT NULL {view} {edge} {behind} AND {filter} \
+         ORDER BY {order} LIMIT {count}";
+    statement(text, |sql, hole| {
+        match hole {
+            "scope" => sql.push_bind(read.scope.key().to_owned()),
+            "epoch" => sql.push_bind(epoch),
+            "session" => sql.push_bind(read.session.key().to_owned()),
+            "view" => sql.push(match view {
+                View::Active => "AND item.archived_by IS NULL",
+                View::Pinned => PINNED,
+                View::Log => "AND item.layer = 0",
+                View::All => "",
+            }),
+            "edge" => match edge {
+                Edge::Newest => sql,
+                Edge::Before(seq) => sql.push("AND item.seq < ").push_bind(bound(seq.0)),
+                Edge::After(seq) => sql.push("AND item.seq > ").push_bind(bound(seq.0)),
+            },
+            "behind" => match last {
+                None => sql,
+                Some((seq, layer)) => {
+                    let sign = if is_forwards { ">" } else { "<" };
+                    sql.push("AND (item.seq, item.layer) ").push(sign).push(" (");
+                    sql.push_bind(seq).push(", ").push_bind(layer).push(")")
+                }
+            },
+            "filter" => {
+                let filter = filter.as_ref().unwrap_or(&Filter::All);
+                return push_filter(sql, FilteredTable::Messages(read.session.name()), filter);
+            }
+            "order" if is_forwards => sql.push("item.seq, item.layer"),
+            "order" => sql.push("item.seq DESC, item.layer DESC"),
+            _ => sql.push_bind(limit(CHUNK)),
+        };
+        Ok(())
+    })
 }
 
 /// Reads messages by id, in the order of `ids`.
-pub(super) async fn get(server: &Postgres, scope: &Scope, ids: &[MessageId]) -> Result<Found> {
+pub(super) async fn get(server: &Postgres, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages> {
     if ids.is_empty() {
-        return Ok(Found { messages: Vec::new(), complete: true });
+        return Ok(FoundMessages { messages: Vec::new(), complete: true });
     }
     let list: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
     let found = server.run(Call::statement(READ).rows(ids.len()), (scope.clone(), list), |connection, (scope, ids)| {
@@ -195,7 +204,7 @@ pub(super) async fn get(server: &Postgres, scope: &Scope, ids: &[MessageId]) -> 
         })
     });
     let found = found.await?;
-    Ok(Found { messages: ids.iter().filter_map(|id| found.get(id).cloned()).collect(), complete: true })
+    Ok(FoundMessages { messages: ids.iter().filter_map(|id| found.get(id).cloned()).collect(), complete: true })
 }
 
 fn by_id(row: &PgRow) -> Attempt<(MessageId, StoredMessage)> {

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::append::known;
 use super::compact::next_layer;
 use super::encode::insert;
-use super::session::{self, Place, recount};
+use super::session::{self, OpenSession, recount};
 use crate::client::{Call, Postgres};
 use crate::error::{Attempt, Doing};
 use crate::filter::facets;
@@ -47,7 +47,7 @@ pub(super) async fn restore(
     restored.await
 }
 
-async fn look(connection: &mut PgConnection, place: &Place<'_>, rows: &[Row]) -> Attempt<There> {
+async fn look(connection: &mut PgConnection, place: &OpenSession<'_>, rows: &[Row]) -> Attempt<There> {
     let ids = known(connection, place, &Restored::ids(rows), RESTORE).await?;
     let (first, last) = Restored::span(rows);
     let sql = "SELECT seq, id FROM message WHERE scope = $1 AND epoch = $2 AND session = $3 AND seq BETWEEN $4 AND $5 \
@@ -60,7 +60,7 @@ async fn look(connection: &mut PgConnection, place: &Place<'_>, rows: &[Row]) ->
 
 async fn store(
     connection: &mut PgConnection,
-    place: &mut Place<'_>,
+    place: &mut OpenSession<'_>,
     plan: &Restoration<'_, Option<String>>,
 ) -> Attempt<()> {
     let Restoration { placements: _, messages, summaries } = plan;

@@ -22,7 +22,7 @@ pub(super) struct Session {
 }
 
 /// A session in the midst of a write.
-pub(super) struct Place<'a> {
+pub(super) struct OpenSession<'a> {
     pub(super) scope: &'a Scope,
     pub(super) name: &'a SessionId,
     pub(super) session: Session,
@@ -62,16 +62,20 @@ pub(super) async fn enter<'a>(
     scope: &'a Scope,
     name: &'a SessionId,
     doing: &'static str,
-) -> Attempt<Place<'a>> {
+) -> Attempt<OpenSession<'a>> {
     let sql = "SELECT ARRAY[epoch, generation, revision, head, active_messages, active_tokens, asked, last_at] \
          FROM enter_session($1, $2)";
     let counters = sqlx::query_scalar::<_, Vec<Option<i64>>>(sql).bind(scope.key()).bind(name.key());
     let counters = counters.fetch_one(connection).await.doing(doing)?;
-    Ok(Place { scope, name, session: Session::of_counters(Some(&counters))? })
+    Ok(OpenSession { scope, name, session: Session::of_counters(Some(&counters))? })
 }
 
 /// Makes the owner of a session known.
-pub(super) async fn own(connection: &mut PgConnection, place: &mut Place<'_>, doing: &'static str) -> Attempt<()> {
+pub(super) async fn own(
+    connection: &mut PgConnection,
+    place: &mut OpenSession<'_>,
+    doing: &'static str,
+) -> Attempt<()> {
     if place.session.is_owned {
         return Ok(());
     }
@@ -82,7 +86,7 @@ pub(super) async fn own(connection: &mut PgConnection, place: &mut Place<'_>, do
 }
 
 /// Writes the counters of a session.
-pub(super) async fn save(connection: &mut PgConnection, place: &Place<'_>, doing: &'static str) -> Attempt<()> {
+pub(super) async fn save(connection: &mut PgConnection, place: &OpenSession<'_>, doing: &'static str) -> Attempt<()> {
     let Session { is_owned: _, epoch, counters } = place.session;
     let Counters { generation, revision, head, active_messages, active_tokens, asked, last_at } = counters;
     let sql = "INSERT INTO session AS s \
@@ -97,7 +101,11 @@ pub(super) async fn save(connection: &mut PgConnection, place: &Place<'_>, doing
 }
 
 /// Counts the window of a session again, and saves it.
-pub(super) async fn recount(connection: &mut PgConnection, place: &mut Place<'_>, doing: &'static str) -> Attempt<()> {
+pub(super) async fn recount(
+    connection: &mut PgConnection,
+    place: &mut OpenSession<'_>,
+    doing: &'static str,
+) -> Attempt<()> {
     let sql = "SELECT count(*), least(coalesce(sum(tokens), 0), 9223372036854775807)::int8 FROM message \
          WHERE scope = $1 AND epoch = $2 AND session = $3 AND archived_by IS NULL AND body IS NOT NULL";
     let counts = sqlx::query_as(sql).bind(place.scope.key()).bind(place.session.epoch).bind(place.name.key());

@@ -26,11 +26,11 @@ pub(super) struct Rest {
     /// One for each connection that may be open: who has one finds a connection at rest, or room for it in the pool.
     turns: Arc<Semaphore>,
     patience: Duration,
-    state: Mutex<State>,
+    state: Mutex<RestState>,
 }
 
 #[derive(Default)]
-struct State {
+struct RestState {
     resting: Vec<Resting>,
     /// Whether a task sends back what has rested too long.
     is_watched: bool,
@@ -126,7 +126,7 @@ impl Rest {
         is_over
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, RestState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -28,7 +28,7 @@ const TRIES: usize = 3;
 /// The future of a piece of work on a connection.
 pub(crate) type Work<'c, T> = Pin<Box<dyn Future<Output = Attempt<T>> + Send + 'c>>;
 
-/// In which transaction a piece of work runs.
+/// The transaction that a piece of work runs in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     /// None: the work is one statement, which is a transaction by itself.

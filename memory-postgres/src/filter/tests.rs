@@ -51,13 +51,13 @@ fn nothing_that_a_caller_wrote_enters_the_statement() {
     let mut random = Random::new(24);
     let mut sql = QueryBuilder::new("");
     for _ in 0..500 {
-        for place in [Place::Messages("x'; DROP TABLE x; --"), Place::Records, Place::Index] {
+        for place in [FilteredTable::Messages("x'; DROP TABLE x; --"), FilteredTable::Records, FilteredTable::Index] {
             push_filter(&mut sql, place, &generate::filter(&mut random, 3)).unwrap();
         }
     }
     let hostile = Filter::eq(Field::Metadata("key'); DROP TABLE x; --".to_owned()), "value'); DROP TABLE x; --");
-    push_filter(&mut sql, Place::Records, &hostile).unwrap();
-    push_filter(&mut sql, Place::Records, &Filter::current(Timestamp(1))).unwrap();
+    push_filter(&mut sql, FilteredTable::Records, &hostile).unwrap();
+    push_filter(&mut sql, FilteredTable::Records, &Filter::current(Timestamp(1))).unwrap();
     let text = sql.sql().as_str().to_owned();
     let is_ours = |letter: char| letter.is_ascii_alphanumeric() || " _.,()$<>=&".contains(letter);
     assert!(text.chars().all(is_ours) && !text.contains("DROP"), "a statement holds what is not ours");
@@ -71,6 +71,6 @@ fn larger_filters_are_refused() {
     let deep = (0..1_000).fold(leaf(), |inner, _| inner.negate());
     for filter in [wide, list, deep] {
         let mut sql = QueryBuilder::new("");
-        assert!(matches!(push_filter(&mut sql, Place::Records, &filter), Err(Error::Invalid { .. })));
+        assert!(matches!(push_filter(&mut sql, FilteredTable::Records, &filter), Err(Error::Invalid { .. })));
     }
 }

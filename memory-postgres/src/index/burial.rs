@@ -8,6 +8,7 @@ use sqlx::postgres::PgConnection;
 use sqlx::{Postgres, QueryBuilder};
 
 use crate::error::{Attempt, Doing};
+use crate::statement::{fill, push};
 
 const DOING: &str = "erase the owner's index";
 
@@ -40,15 +41,15 @@ async fn lock(connection: &mut PgConnection, scope: &Scope, name: &str) -> Attem
 /// Buries the numbers that rows of the table carry and nobody knows. They go from one number to the next, in one state of
 /// the tables: rows are never committed before their number, nor a number's end before that of its rows.
 async fn find_lost(connection: &mut PgConnection, scope: &Scope, name: &str, table: &str) -> Attempt<()> {
-    let mut sql = QueryBuilder::new("WITH RECURSIVE numbers AS ((SELECT owner FROM ");
-    sql.push(table).push(" WHERE scope = ").push_bind(scope.key()).push(" ORDER BY owner LIMIT 1)");
-    sql.push(" UNION ALL SELECT following.owner FROM numbers CROSS JOIN LATERAL (SELECT owner FROM ").push(table);
-    sql.push(" WHERE scope = ").push_bind(scope.key()).push(" AND owner > numbers.owner ORDER BY owner LIMIT 1)");
-    sql.push(" AS following) INSERT INTO index_owner (scope, id, name, buried) OVERRIDING SYSTEM VALUE SELECT ");
-    sql.push_bind(scope.key()).push(", owner, ").push_bind(name).push(", true FROM numbers WHERE NOT EXISTS (");
-    sql.push("SELECT FROM index_owner AS known WHERE known.scope = ").push_bind(scope.key());
-    sql.push(" AND known.id = numbers.owner) ON CONFLICT DO NOTHING");
-    sql.build().execute(connection).await.doing(DOING).map(|_| ())
+    let text = "WITH RECURSIVE numbers AS (\
+         (SELECT owner FROM {table} WHERE scope = $1 ORDER BY owner LIMIT 1) \
+         UNION ALL SELECT following.owner FROM numbers CROSS JOIN LATERAL \
+         (SELECT owner FROM {table} WHERE scope = $1 AND owner > numbers.owner ORDER BY owner LIMIT 1) AS following) \
+         INSERT INTO index_owner (scope, id, name, buried) OVERRIDING SYSTEM VALUE \
+         SELECT $1, owner, $2, true FROM numbers WHERE NOT EXISTS \
+         (SELECT FROM index_owner AS known WHERE known.scope = $1 AND known.id = numbers.owner) ON CONFLICT DO NOTHING";
+    let mut sql = fill(text, &[("table", table)]);
+    sql.build().bind(scope.key()).bind(name).execute(connection).await.doing(DOING).map(|_| ())
 }
 
 /// Forgets a buried number of which no table has a row, and returns whether it did.
@@ -58,31 +59,27 @@ pub(crate) async fn forget(
     owner: i64,
     tables: &[Rows<'_>],
 ) -> Attempt<bool> {
-    let mut sql = QueryBuilder::new("DELETE FROM index_owner WHERE scope = ");
-    sql.push_bind(scope.key()).push(" AND id = ").push_bind(owner).push(" AND buried");
+    let mut sql = QueryBuilder::new("DELETE FROM index_owner WHERE scope = $1 AND id = $2 AND buried");
     for (table, _) in tables {
-        sql.push(" AND NOT EXISTS (SELECT FROM ").push(table).push(" WHERE scope = ").push_bind(scope.key());
-        sql.push(" AND owner = ").push_bind(owner).push(")");
+        push(&mut sql, " AND NOT EXISTS (SELECT FROM {table} WHERE scope = $1 AND owner = $2)", &[("table", table)]);
     }
-    Ok(sql.build().execute(connection).await.doing(DOING)?.rows_affected() > 0)
+    let forgotten = sql.build().bind(scope.key()).bind(owner).execute(connection).await.doing(DOING)?;
+    Ok(forgotten.rows_affected() > 0)
 }
 
-/// Begins a statement that deletes the first `count` rows of an owner's number, in the order of the key; `gone` are those
-/// rows in what follows, as in `RETURNING`.
+/// Returns the statement that deletes the first `$3` rows of the number `$2` of the owner `$1`, in the order of the key, and returns
+/// their keys.
 ///
 /// By a bound and not by a list: what the server knows of a table may be old, and then it compares each row with each of a
 /// list.
-pub(crate) fn delete_first((table, keys): Rows<'_>, scope: &Scope, owner: i64, count: i64) -> QueryBuilder<Postgres> {
+pub(crate) fn delete_first((table, keys): Rows<'_>) -> QueryBuilder<Postgres> {
     let list = |prefix: &str, suffix: &str| {
         keys.iter().map(|key| format!("{prefix}{key}{suffix}")).collect::<Vec<_>>().join(", ")
     };
-    let keys = list("", "");
-    let mut sql = QueryBuilder::new("DELETE FROM ");
-    sql.push(table).push(" AS gone USING (SELECT * FROM (SELECT ").push(&keys).push(" FROM ").push(table);
-    sql.push(" WHERE scope = ").push_bind(scope.key().to_owned()).push(" AND owner = ").push_bind(owner);
-    sql.push(" ORDER BY ").push(&keys).push(" LIMIT ").push_bind(count);
-    sql.push(") AS first ORDER BY ").push(list("", " DESC")).push(" LIMIT 1) AS last WHERE gone.scope = ");
-    sql.push_bind(scope.key().to_owned()).push(" AND gone.owner = ").push_bind(owner);
-    sql.push(" AND (").push(list("gone.", "")).push(") <= (").push(list("last.", "")).push(")");
-    sql
+    let text = "DELETE FROM {table} AS gone USING (SELECT * FROM \
+         (SELECT {keys} FROM {table} WHERE scope = $1 AND owner = $2 ORDER BY {keys} LIMIT $3) AS first \
+         ORDER BY {backwards} LIMIT 1) AS last \
+         WHERE gone.scope = $1 AND gone.owner = $2 AND ({gone}) <= ({last}) RETURNING {gone}";
+    let (keys, backwards, gone, last) = (list("", ""), list("", " DESC"), list("gone.", ""), list("last.", ""));
+    fill(text, &[("table", table), ("keys", &keys), ("backwards", &backwards), ("gone", &gone), ("last", &last)])
 }

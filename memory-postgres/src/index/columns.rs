@@ -1,15 +1,20 @@
 //! The columns that filters see, of many rows at once.
 
 use memory_core::Fields;
-use sqlx::{Postgres, QueryBuilder};
+use sqlx::Postgres;
+use sqlx::postgres::PgArguments;
+use sqlx::query::Query;
 
 use crate::filter::facets;
 
-/// The names of the columns, in the order of [`Columns::push`].
+/// The names of the columns, in the order of [`VALUES`].
 pub(crate) const NAMES: &str = "unit, session, seq, role, speaker, kind, trust, at, expires_at, valid_from, valid_to, \
      superseded_at, words, fields";
 
-/// The columns as they are selected from what [`Columns::push`] has named.
+/// The values that [`Columns::bind`] binds; those of a statement's own begin with `$15`.
+pub(crate) const VALUES: &str = "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14";
+
+/// The columns as they are selected from a row called `new`.
 pub(crate) const SELECTED: &str = "new.unit, new.session, new.seq, new.role, new.speaker, new.kind, new.trust, new.at, \
      new.expires_at, new.valid_from, new.valid_to, new.superseded_at, new.words::bytea[], new.fields";
 
@@ -77,12 +82,10 @@ impl Columns {
         self.fields.push(fields.encode());
     }
 
-    /// Binds the lists, with a comma before each but the first, as arguments of `unnest`.
-    pub(crate) fn push(self, sql: &mut QueryBuilder<Postgres>) {
-        sql.push_bind(self.unit).push(", ").push_bind(self.session).push(", ").push_bind(self.seq);
-        sql.push(", ").push_bind(self.role).push(", ").push_bind(self.speaker).push(", ").push_bind(self.kind);
-        sql.push(", ").push_bind(self.trust).push(", ").push_bind(self.at).push(", ").push_bind(self.expires_at);
-        sql.push(", ").push_bind(self.valid_from).push(", ").push_bind(self.valid_to);
-        sql.push(", ").push_bind(self.superseded_at).push(", ").push_bind(self.words).push(", ").push_bind(self.fields);
+    /// Binds the lists as the first values of a statement: [`VALUES`].
+    pub(crate) fn bind(self, query: Query<'_, Postgres, PgArguments>) -> Query<'_, Postgres, PgArguments> {
+        let query = query.bind(self.unit).bind(self.session).bind(self.seq).bind(self.role).bind(self.speaker);
+        let query = query.bind(self.kind).bind(self.trust).bind(self.at).bind(self.expires_at).bind(self.valid_from);
+        query.bind(self.valid_to).bind(self.superseded_at).bind(self.words).bind(self.fields)
     }
 }

@@ -13,8 +13,9 @@ use uuid::Uuid;
 use super::row::record;
 use crate::client::{Call, Postgres};
 use crate::error::{Attempt, Doing};
-use crate::filter::{Place, leads, push_filter};
+use crate::filter::{FilteredTable, leads, push_filter};
 use crate::number::limit;
+use crate::statement::statement;
 
 const READ: &str = "read records";
 
@@ -64,11 +65,10 @@ pub(super) async fn scan(
             let leads = leads(&scan.filter);
             let wall = sqlx::query(if leads.is_some() { BY_KEY } else { WALL }).bind(scan.scope.key());
             wall.execute(&mut *connection).await.doing(READ)?;
-            let mut sql = QueryBuilder::default();
-            match leads {
-                Some(leads) => push_led(&mut sql, scan, leads),
-                None => push_scan(&mut sql, scan)?,
-            }
+            let mut sql = match &leads {
+                Some(leads) => led(scan, leads)?,
+                None => scanned(scan)?,
+            };
             let rows = sql.build().fetch_all(connection).await.doing(READ)?;
             rows.iter().map(|row| record(row, READ)).collect()
         })
@@ -76,40 +76,52 @@ pub(super) async fn scan(
     records.await
 }
 
-fn push_scan(sql: &mut QueryBuilder<sqlx::Postgres>, scan: &Scan) -> Result<()> {
-    sql.push(
-        "SELECT item.id, item.version, item.accessed_at, item.access_count, item.digest, item.body::text \
-         FROM record AS item WHERE item.scope = ",
-    );
-    sql.push_bind(scan.scope.key().to_owned());
-    sql.push(" AND item.epoch = (SELECT epoch FROM owner WHERE truth = 1 AND scope = ");
-    sql.push_bind(scan.scope.key().to_owned()).push(") AND item.body IS NOT NULL");
-    if let Some(after) = scan.after {
-        sql.push(" AND item.id > ").push_bind(after.0);
-    }
-    sql.push(" AND ");
-    push_filter(sql, Place::Records, &scan.filter)?;
-    sql.push(" ORDER BY item.id LIMIT ").push_bind(scan.count);
-    Ok(())
+fn scanned(scan: &Scan) -> Result<QueryBuilder<sqlx::Postgres>> {
+    let text = "SELECT item.id, item.version, item.accessed_at, item.access_count, item.digest, item.body::text \
+         FROM record AS item WHERE item.scope = {scope} \
+         AND item.epoch = (SELECT epoch FROM owner WHERE truth = 1 AND scope = {scope}) AND item.body IS NOT NULL \
+         AND {after} AND {filter} ORDER BY item.id LIMIT {count}";
+    statement(text, |sql, hole| {
+        match hole {
+            "scope" => sql.push_bind(scan.scope.key().to_owned()),
+            "after" => push_after(sql, "item.id", scan),
+            "filter" => return push_filter(sql, FilteredTable::Records, &scan.filter),
+            _ => sql.push_bind(scan.count),
+        };
+        Ok(())
+    })
 }
 
-/// Adds the statement for a filter that `record_lead` answers: of each lead the first records, and of all these the first.
-fn push_led(sql: &mut QueryBuilder<sqlx::Postgres>, scan: &Scan, leads: Vec<Vec<u8>>) {
-    let scope = scan.scope.key();
-    sql.push("WITH here AS MATERIALIZED (SELECT epoch FROM owner WHERE truth = 1 AND scope = ")
-        .push_bind(scope.to_owned());
-    sql.push("), led AS MATERIALIZED (SELECT DISTINCT found.record FROM here CROSS JOIN unnest(").push_bind(leads);
-    sql.push(") AS sought (lead) CROSS JOIN LATERAL (SELECT l.record FROM record_lead AS l WHERE l.scope = ");
-    sql.push_bind(scope.to_owned()).push(" AND l.epoch = here.epoch AND l.lead = sought.lead");
-    if let Some(after) = scan.after {
-        sql.push(" AND l.record > ").push_bind(after.0);
+/// Returns the statement for a filter that `record_lead` answers: of each lead the first records, and of all these the first.
+fn led(scan: &Scan, leads: &[Vec<u8>]) -> Result<QueryBuilder<sqlx::Postgres>> {
+    let text = "WITH here AS MATERIALIZED (SELECT epoch FROM owner WHERE truth = 1 AND scope = {scope}), \
+         led AS MATERIALIZED (SELECT DISTINCT found.record FROM here CROSS JOIN unnest({leads}) AS sought (lead) \
+         CROSS JOIN LATERAL (SELECT l.record FROM record_lead AS l \
+         WHERE l.scope = {scope} AND l.epoch = here.epoch AND l.lead = sought.lead AND {after} \
+         ORDER BY l.record LIMIT {count}) AS found ORDER BY found.record LIMIT {count}) \
+         SELECT item.id, item.version, item.accessed_at, item.access_count, item.digest, item.body::text \
+         FROM here CROSS JOIN led CROSS JOIN LATERAL (SELECT * FROM record \
+         WHERE record.scope = {scope} AND record.epoch = here.epoch AND record.id = led.record LIMIT 1) AS item \
+         ORDER BY item.id";
+    statement(text, |sql, hole| {
+        match hole {
+            "scope" => sql.push_bind(scan.scope.key().to_owned()),
+            "leads" => sql.push_bind(leads.to_vec()),
+            "after" => push_after(sql, "l.record", scan),
+            _ => sql.push_bind(scan.count),
+        };
+        Ok(())
+    })
+}
+
+/// Adds the condition that a column is behind the id after which is scanned.
+fn push_after<'s>(
+    sql: &'s mut QueryBuilder<sqlx::Postgres>,
+    column: &'static str,
+    scan: &Scan,
+) -> &'s mut QueryBuilder<sqlx::Postgres> {
+    match scan.after {
+        Some(after) => sql.push(column).push(" > ").push_bind(after.0),
+        None => sql.push("true"),
     }
-    sql.push(" ORDER BY l.record LIMIT ").push_bind(scan.count);
-    sql.push(") AS found ORDER BY found.record LIMIT ").push_bind(scan.count);
-    sql.push(
-        ") SELECT item.id, item.version, item.accessed_at, item.access_count, item.digest, item.body::text \
-         FROM here CROSS JOIN led CROSS JOIN LATERAL (SELECT * FROM record WHERE record.scope = ",
-    );
-    sql.push_bind(scope.to_owned()).push(" AND record.epoch = here.epoch AND record.id = led.record LIMIT 1");
-    sql.push(") AS item ORDER BY item.id");
 }

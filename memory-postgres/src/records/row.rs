@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use memory_core::Fields;
 use memory_core::error::Error;
 use memory_core::id::{Digest, RecordId};
-use memory_core::plan::records::{self, Known};
+use memory_core::plan::records::{self, KnownRecord};
 use memory_core::record::{Record, StoredRecord};
 use memory_core::scope::Scope;
 use memory_core::time::Timestamp;
@@ -29,13 +29,13 @@ pub(super) async fn known(
     epoch: i64,
     records: &[Encoded],
     doing: &'static str,
-) -> Attempt<HashMap<RecordId, Known>> {
+) -> Attempt<HashMap<RecordId, KnownRecord>> {
     let sql = "SELECT id, version, CASE WHEN body IS NOT NULL THEN digest END FROM record \
          WHERE scope = $1 AND epoch = $2 AND id = ANY ($3)";
     let ids: Vec<Uuid> = records.iter().map(|record| record.id.0).collect();
     let rows = sqlx::query_as::<_, (Uuid, i64, Option<Vec<u8>>)>(sql).bind(scope.key()).bind(epoch).bind(ids);
     let rows = rows.fetch_all(connection).await.doing(doing)?;
-    Ok(rows.into_iter().map(|(id, version, digest)| (RecordId(id), Known { version, digest })).collect())
+    Ok(rows.into_iter().map(|(id, version, digest)| (RecordId(id), KnownRecord { version, digest })).collect())
 }
 
 /// Stores records in place of what is there, and notes them. Either all of them have statistics, or none.

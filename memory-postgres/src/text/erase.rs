@@ -73,8 +73,9 @@ async fn step(connection: &mut PgConnection, scope: &Scope, name: &str) -> Attem
     let Some(owner) = next(connection, scope, name, &TABLES).await? else { return Ok(None) };
     let (mut rest, mut items) = (STEP, None);
     for table in TABLES {
-        let mut delete = delete_first(table, scope, owner, rest);
-        let deleted = delete.build().execute(&mut *connection).await.doing(ERASE)?.rows_affected();
+        let mut sql = delete_first(table);
+        let delete = sql.build().bind(scope.key()).bind(owner).bind(rest);
+        let deleted = delete.execute(&mut *connection).await.doing(ERASE)?.rows_affected();
         items.get_or_insert(deleted);
         rest -= whole(deleted);
     }

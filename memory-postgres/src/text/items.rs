@@ -1,10 +1,9 @@
-//! The items of a text index: which version of what is stored where, with what filters see.
+//! The items of a text index: their versions, their places, and the fields that filters see.
 
 use std::collections::HashMap;
 
 use memory_core::store::text::Deletion;
 use memory_core::{Epoch, ItemId, Scope, Unit, Version};
-use sqlx::QueryBuilder;
 use sqlx::postgres::PgConnection;
 
 use super::entry::Terms;
@@ -12,6 +11,7 @@ use crate::error::{Attempt, Doing};
 use crate::index::columns::{self, Columns};
 use crate::index::owner::{number, version, whole};
 use crate::index::{Incoming, Owner, key, newest};
+use crate::statement::fill;
 
 const FIND: &str = "find the items";
 const WRITE: &str = "write the items";
@@ -38,7 +38,7 @@ pub(super) enum Before {
 
 /// Where a stored item is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ItemPlace {
     pub(super) id: i64,
     pub(super) unit: Unit,
     /// The segment; none while it is in the tail.
@@ -148,18 +148,18 @@ pub(super) async fn put(
         digests.push(content.digest.as_slice());
         columns.add(fields);
     }
-    let mut sql =
-        QueryBuilder::new("INSERT INTO text_item (scope, owner, id, item, epoch, revision, digest, segment, ");
-    sql.push(columns::NAMES).push(") SELECT ").push_bind(owner.scope.key()).push(", ").push_bind(owner.id);
-    sql.push(", new.id, new.item, new.epoch, new.revision, new.digest, new.segment, ").push(columns::SELECTED);
-    sql.push(" FROM unnest(").push_bind(ids).push(", ").push_bind(items).push(", ").push_bind(epochs);
-    sql.push(", ").push_bind(revisions).push(", ").push_bind(digests).push(", ").push_bind(segments).push(", ");
-    columns.push(&mut sql);
-    sql.push(") AS new (id, item, epoch, revision, digest, segment, ").push(columns::NAMES);
-    sql.push(") ON CONFLICT (scope, owner, id) DO UPDATE SET (epoch, revision, digest, segment, ");
-    sql.push(columns::NAMES).push(") = (excluded.epoch, excluded.revision, excluded.digest, excluded.segment, ");
-    sql.push(columns::EXCLUDED).push(")");
-    sql.build().execute(connection).await.doing(WRITE).map(|_| ())
+    let text = "INSERT INTO text_item (scope, owner, id, item, epoch, revision, digest, segment, {names}) \
+         SELECT $15, $16, new.id, new.item, new.epoch, new.revision, new.digest, new.segment, {selected} \
+         FROM unnest($17, $18, $19, $20, $21, $22, {values}) \
+         AS new (id, item, epoch, revision, digest, segment, {names}) ON CONFLICT (scope, owner, id) \
+         DO UPDATE SET (epoch, revision, digest, segment, {names}) \
+         = (excluded.epoch, excluded.revision, excluded.digest, excluded.segment, {excluded})";
+    let (names, selected, values) = (columns::NAMES, columns::SELECTED, columns::VALUES);
+    let holes = [("names", names), ("selected", selected), ("values", values), ("excluded", columns::EXCLUDED)];
+    let mut sql = fill(text, &holes);
+    let put = columns.bind(sql.build()).bind(owner.scope.key()).bind(owner.id).bind(ids).bind(items);
+    let put = put.bind(epochs).bind(revisions).bind(digests).bind(segments);
+    put.execute(connection).await.doing(WRITE).map(|_| ())
 }
 
 /// Notes that items are now in a segment.
@@ -178,7 +178,11 @@ pub(super) async fn delete(connection: &mut PgConnection, owner: &Owner, ids: &[
 
 /// Returns where the items of a deletion are: those listed, or the messages and spans of a session, for a record
 /// outlives the session in which it was made.
-pub(super) async fn to_delete(connection: &mut PgConnection, owner: &Owner, what: &Deletion) -> Attempt<Vec<Place>> {
+pub(super) async fn to_delete(
+    connection: &mut PgConnection,
+    owner: &Owner,
+    what: &Deletion,
+) -> Attempt<Vec<ItemPlace>> {
     match what {
         Deletion::Items(items) => {
             let bounds = key::bounds(items);
@@ -186,27 +190,27 @@ pub(super) async fn to_delete(connection: &mut PgConnection, owner: &Owner, what
             let mut stored = stored(connection, owner.scope.key(), owner.id, &keys).await?;
             stored.retain(|key, stored| bounds.get(key).is_some_and(|through| stored.version <= *through));
             let place = |(key, Stored { id, segment, .. }): (Vec<u8>, Stored)| {
-                Ok(Place { id, unit: key::decode(&key)?.unit(), segment })
+                Ok(ItemPlace { id, unit: key::decode(&key)?.unit(), segment })
             };
             stored.into_iter().map(place).collect()
         }
         Deletion::Session(session, through) => {
-            let (mut sql, spans) = (select(owner), key::spans(session));
-            sql.push(" AND (session = ").push_bind(session.name().as_bytes().to_vec());
-            sql.push(" AND item < ").push_bind(key::BEHIND_MESSAGES);
-            sql.push(" OR item >= ").push_bind(spans.start).push(" AND item < ").push_bind(spans.end);
-            sql.push(") AND (epoch, revision) <= (").push_bind(whole(through.epoch.0)).push(", ");
-            sql.push_bind(whole(through.revision)).push(")");
-            places(connection, sql).await
+            let spans = key::spans(session);
+            let sql = "SELECT id, item, segment FROM text_item WHERE scope = $1 AND owner = $2 \
+                 AND (session = $3 AND item < $4 OR item >= $5 AND item < $6) AND (epoch, revision) <= ($7, $8)";
+            let found = sqlx::query_as(sql).bind(owner.scope.key()).bind(owner.id).bind(session.name().as_bytes());
+            let found = found.bind(key::BEHIND_MESSAGES).bind(spans.start).bind(spans.end);
+            let found = found.bind(whole(through.epoch.0)).bind(whole(through.revision));
+            places(found.fetch_all(connection).await)
         }
     }
 }
 
 /// Returns where the items of epochs before `below` are.
-pub(super) async fn older(connection: &mut PgConnection, owner: &Owner, below: Epoch) -> Attempt<Vec<Place>> {
-    let mut sql = select(owner);
-    sql.push(" AND epoch < ").push_bind(whole(below.0));
-    places(connection, sql).await
+pub(super) async fn older(connection: &mut PgConnection, owner: &Owner, below: Epoch) -> Attempt<Vec<ItemPlace>> {
+    let sql = "SELECT id, item, segment FROM text_item WHERE scope = $1 AND owner = $2 AND epoch < $3";
+    let found = sqlx::query_as(sql).bind(owner.scope.key()).bind(owner.id).bind(whole(below.0));
+    places(found.fetch_all(connection).await)
 }
 
 /// Returns how many items an owner's number has.
@@ -217,17 +221,14 @@ pub(super) async fn count(connection: &mut PgConnection, owner: &Owner) -> Attem
     Ok(count.unsigned_abs())
 }
 
-fn select(owner: &Owner) -> QueryBuilder<sqlx::Postgres> {
-    let mut sql = QueryBuilder::new("SELECT id, item, segment FROM text_item WHERE scope = ");
-    sql.push_bind(owner.scope.key().to_owned()).push(" AND owner = ").push_bind(owner.id);
-    sql
-}
+/// Number, item, segment.
+type PlaceRow = (i64, Vec<u8>, Option<i64>);
 
-async fn places(connection: &mut PgConnection, mut sql: QueryBuilder<sqlx::Postgres>) -> Attempt<Vec<Place>> {
-    let rows: Vec<(i64, Vec<u8>, Option<i64>)> = sql.build_query_as().fetch_all(connection).await.doing(FIND)?;
-    let place = |(id, item, segment): (i64, Vec<u8>, Option<i64>)| {
+fn places(rows: sqlx::Result<Vec<PlaceRow>>) -> Attempt<Vec<ItemPlace>> {
+    let rows = rows.doing(FIND)?;
+    let place = |(id, item, segment): PlaceRow| {
         let item: ItemId = key::decode(&item)?;
-        Ok(Place { id, unit: item.unit(), segment })
+        Ok(ItemPlace { id, unit: item.unit(), segment })
     };
     rows.into_iter().map(place).collect()
 }

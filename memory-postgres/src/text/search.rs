@@ -11,7 +11,7 @@ use sqlx::Row;
 use sqlx::postgres::{PgConnection, PgRow};
 
 use super::segment::damaged;
-use super::select::{Chosen, State, best};
+use super::select::{Chosen, SearchedOwner, best};
 use super::statistics::places;
 use crate::error::{Attempt, Doing};
 
@@ -61,7 +61,7 @@ pub(super) async fn search(
         return Ok(Some(TextHits { containing: vec![0; terms.len()], ..TextHits::default() }));
     };
     let [owner, documents, length] = numbers(mine)?;
-    let state = State { scope, owner, next: mine.try_get("d").doing(DOING)? };
+    let state = SearchedOwner { scope, owner, next: mine.try_get("d").doing(DOING)? };
     let totals = Totals { documents, length, tail_bytes: 0 };
     let evidence = weigh(&Query::new(terms), terms.len(), rows)?;
     let containing = evidence.containing().to_vec();

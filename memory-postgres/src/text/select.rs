@@ -4,13 +4,14 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use memory_core::posting::{Candidate, take_best};
-use memory_core::{Fields, Filter, ItemId, Scope};
+use memory_core::{Fields, Filter, ItemId, Result, Scope};
 use sqlx::postgres::PgConnection;
 use sqlx::{Postgres, QueryBuilder, Row};
 
 use crate::error::{Attempt, BACKEND, Doing};
-use crate::filter::{Place, push_filter};
+use crate::filter::{FilteredTable, push_filter};
 use crate::index::{corrupt, key};
+use crate::statement::statement;
 
 /// An item that is an answer.
 #[derive(Clone, Debug)]
@@ -22,7 +23,7 @@ pub(super) struct Chosen {
 
 /// An owner as a search has found it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct State<'s> {
+pub(super) struct SearchedOwner<'s> {
     pub(super) scope: &'s Scope,
     pub(super) owner: i64,
     /// Another number than before if anything was written meanwhile.
@@ -36,7 +37,7 @@ pub(super) struct State<'s> {
 /// resolved once, into the set of all items that do: so a selective filter costs one scan and never starves the answer.
 pub(super) async fn best(
     connection: &mut PgConnection,
-    state: State<'_>,
+    state: SearchedOwner<'_>,
     filter: &Filter,
     limit: usize,
     candidates: Vec<Candidate>,
@@ -59,7 +60,7 @@ pub(super) async fn best(
 /// Returns those of the candidates that match, in order.
 async fn matching(
     connection: &mut PgConnection,
-    state: State<'_>,
+    state: SearchedOwner<'_>,
     filter: &Filter,
     candidates: &[Candidate],
 ) -> Attempt<Option<Vec<Chosen>>> {
@@ -68,10 +69,7 @@ async fn matching(
         return Ok(Some(Vec::new()));
     }
     let ids: Vec<_> = candidates.iter().map(|candidate| candidate.item).collect();
-    let mut sql = select(state, "item.id, item.item, item.fields");
-    sql.push(" AND item.id = ANY (").push_bind(ids).push(") AND ");
-    push_filter(&mut sql, Place::Index, filter)?;
-    sql.push(" OFFSET 0) AS item ON true");
+    let mut sql = select(state, "item.id, item.item, item.fields", Some(&ids), filter)?;
     let rows = sql.build().fetch_all(connection).await.doing(doing)?;
     let Some(first) = rows.first() else { return Ok(None) };
     if first.try_get::<i64, _>("next").doing(doing)? != state.next {
@@ -98,28 +96,45 @@ async fn matching(
 }
 
 /// Returns the numbers of all items that match.
-async fn resolve(connection: &mut PgConnection, state: State<'_>, filter: &Filter) -> Attempt<Option<HashSet<i64>>> {
-    let mut sql = select(state, "item.id");
-    sql.push(" AND ");
-    push_filter(&mut sql, Place::Index, filter)?;
-    sql.push(" OFFSET 0) AS item ON true");
+async fn resolve(
+    connection: &mut PgConnection,
+    state: SearchedOwner<'_>,
+    filter: &Filter,
+) -> Attempt<Option<HashSet<i64>>> {
+    let mut sql = select(state, "item.id", None, filter)?;
     let rows: Vec<(i64, Option<i64>)> = sql.build_query_as().fetch_all(connection).await.doing("filter the items")?;
     let is_same = rows.first().is_some_and(|(next, _)| *next == state.next);
     Ok(is_same.then(|| rows.into_iter().filter_map(|(_, id)| id).collect()))
 }
 
-/// Begins a statement that reads items of an owner, beside the owner's next number.
+/// Returns the statement that reads the items of an owner that match, of these numbers or of all, beside the owner's next
+/// number.
 ///
 /// Names the owner for row-level security too. Limits and offsets keep the parts in this order: what stands behind them
 /// is never planned into the rest, and needs its answers.
-fn select(state: State<'_>, columns: &'static str) -> QueryBuilder<Postgres> {
-    let State { scope, owner, next: _ } = state;
-    let mut sql = QueryBuilder::new("WITH shown AS MATERIALIZED (SELECT set_config('memory.scope', ");
-    sql.push_bind(scope.key().to_owned())
-        .push(", true) AS scope) SELECT mine.next, item.* FROM shown CROSS JOIN LATERAL (");
-    sql.push("SELECT id, next FROM index_owner WHERE scope = shown.scope AND id = ").push_bind(owner);
-    sql.push(" AND NOT buried LIMIT 1) AS mine LEFT JOIN LATERAL (SELECT ").push(columns);
-    sql.push(" FROM text_item AS item WHERE item.scope = ").push_bind(scope.key().to_owned());
-    sql.push(" AND item.owner = mine.id");
-    sql
+fn select(
+    state: SearchedOwner<'_>,
+    columns: &'static str,
+    ids: Option<&[i64]>,
+    filter: &Filter,
+) -> Result<QueryBuilder<Postgres>> {
+    let SearchedOwner { scope, owner, next: _ } = state;
+    let text = "WITH shown AS MATERIALIZED (SELECT set_config('memory.scope', {scope}, true) AS scope) \
+         SELECT mine.next, item.* FROM shown CROSS JOIN LATERAL (SELECT id, next FROM index_owner \
+         WHERE scope = shown.scope AND id = {owner} AND NOT buried LIMIT 1) AS mine LEFT JOIN LATERAL \
+         (SELECT {columns} FROM text_item AS item WHERE item.scope = {scope} AND item.owner = mine.id {among} \
+         AND {filter} OFFSET 0) AS item ON true";
+    statement(text, |sql, hole| {
+        match hole {
+            "scope" => sql.push_bind(scope.key().to_owned()),
+            "owner" => sql.push_bind(owner),
+            "columns" => sql.push(columns),
+            "among" => match ids {
+                Some(ids) => sql.push("AND item.id = ANY (").push_bind(ids.to_vec()).push(")"),
+                None => sql,
+            },
+            _ => return push_filter(sql, FilteredTable::Index, filter),
+        };
+        Ok(())
+    })
 }

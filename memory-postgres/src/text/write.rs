@@ -8,7 +8,7 @@ use memory_core::{Scope, Unit};
 use sqlx::postgres::PgConnection;
 
 use super::entry::Terms;
-use super::items::{self, Accepted, Before, Place};
+use super::items::{self, Accepted, Before, ItemPlace};
 use super::segment::Segment;
 use super::statistics;
 use super::tail;
@@ -29,7 +29,7 @@ pub(super) async fn put(
         return Ok(());
     }
     let replaced = accepted.iter().filter_map(|accepted| match accepted.before {
-        Before::Other(segment) => Some(Place { id: accepted.id, unit: accepted.entry.item.unit(), segment }),
+        Before::Other(segment) => Some(ItemPlace { id: accepted.id, unit: accepted.entry.item.unit(), segment }),
         Before::Absent | Before::Same(_) => None,
     });
     let replaced: Vec<_> = replaced.collect();
@@ -78,9 +78,9 @@ fn segment_of(accepted: &Accepted<'_>, folded: &HashMap<i64, i64>) -> Option<i64
 }
 
 /// Takes documents out of the tail and their segments, and out of the statistics.
-async fn remove(connection: &mut PgConnection, owner: &mut Owner, places: &[Place]) -> Attempt<()> {
+async fn remove(connection: &mut PgConnection, owner: &mut Owner, places: &[ItemPlace]) -> Attempt<()> {
     let mut items: BTreeMap<(Unit, Option<i64>), HashSet<i64>> = BTreeMap::new();
-    for Place { id, unit, segment } in places {
+    for ItemPlace { id, unit, segment } in places {
         items.entry((*unit, *segment)).or_default().insert(*id);
     }
     for ((unit, segment), items) in items {
@@ -106,7 +106,11 @@ pub(super) async fn delete(connection: &mut PgConnection, scope: &Scope, name: &
 }
 
 /// Deletes the items at these places.
-pub(super) async fn delete_places(connection: &mut PgConnection, owner: &mut Owner, places: &[Place]) -> Attempt<()> {
+pub(super) async fn delete_places(
+    connection: &mut PgConnection,
+    owner: &mut Owner,
+    places: &[ItemPlace],
+) -> Attempt<()> {
     if places.is_empty() {
         return Ok(());
     }

@@ -1,11 +1,11 @@
 //! Candidates from an owner's own index, compared exactly.
 
-use sqlx::QueryBuilder;
 use sqlx::postgres::PgConnection;
 
-use super::pieces::{Near, Sought, push_pieces, read};
+use super::pieces::{Near, Sought, columns, read};
 use crate::error::{Attempt, Doing};
-use crate::filter::{Place, push_filter};
+use crate::filter::{FilteredTable, push_filter};
+use crate::statement::statement;
 
 /// The most hits that are sought in an index: for more of them it would look at most of what there is.
 pub(super) const MOST_HITS: usize = 400;
@@ -30,20 +30,26 @@ pub(super) async fn search(connection: &mut PgConnection, sought: &Sought<'_>, o
     let count = query.limit.saturating_mul(2).saturating_add(64);
     let effort = count.saturating_mul(2).clamp(LEAST, MOST);
     sqlx::query(SETTINGS).bind(effort.to_string()).execute(&mut *connection).await.doing(DOING)?;
-    let half = format!("halfvec({})", table.space.dimension);
-    let mut sql = QueryBuilder::new("WITH near AS MATERIALIZED (");
-    push_pieces(&mut sql, true);
-    sql.push(" item.at FROM ").push(&table.table).push(" AS item WHERE item.scope = ").push_bind(scope.key());
-    // Written out, for the planner has to see that the index is over these rows.
-    sql.push(" AND item.owner = ").push(owner).push(" AND ");
-    push_filter(&mut sql, Place::Index, &query.filter)?;
-    sql.push(" ORDER BY item.embedding::").push(&half).push(" <=> ").push_bind(vector).push("::").push(&half);
-    sql.push(" LIMIT ").push_bind(i64::try_from(count).unwrap_or(i64::MAX)).push(") ");
-    push_pieces(&mut sql, query.with_vectors);
-    sql.push(" greatest(-1, least(1, -(item.embedding <#> ")
-        .push_bind(vector)
-        .push("))) AS similarity FROM near AS item ");
-    sql.push("ORDER BY similarity DESC, item.at DESC, item.item, item.piece");
+    let text = "WITH near AS MATERIALIZED (SELECT {all}, item.at FROM {table} AS item \
+         WHERE item.scope = {scope} AND item.owner = {owner} AND {filter} \
+         ORDER BY item.embedding::halfvec({dimension}) <=> {vector}::halfvec({dimension}) LIMIT {count}) \
+         SELECT {columns}, greatest(-1, least(1, -(item.embedding <#> {vector}))) AS similarity FROM near AS item \
+         ORDER BY similarity DESC, item.at DESC, item.item, item.piece";
+    let mut sql = statement(text, |sql, hole| {
+        match hole {
+            "all" => sql.push(columns(true)),
+            "columns" => sql.push(columns(query.with_vectors)),
+            "table" => sql.push(&table.table),
+            "scope" => sql.push_bind(scope.key().to_owned()),
+            // Written out, for the planner has to see that the index is over these rows.
+            "owner" => sql.push(owner),
+            "filter" => return push_filter(sql, FilteredTable::Index, &query.filter),
+            "dimension" => sql.push(table.space.dimension),
+            "vector" => sql.push_bind(vector.clone()),
+            _ => sql.push_bind(i64::try_from(count).unwrap_or(i64::MAX)),
+        };
+        Ok(())
+    })?;
     // Not kept prepared: each owner has its own, and few searches come here.
     let rows = sql.build().persistent(false).fetch_all(connection).await.doing(DOING)?;
     rows.iter().map(|row| read(row, query.with_vectors)).collect()

@@ -21,7 +21,7 @@ pub(super) enum Built {
 /// Which owners' indexes were asked for, and since when all are given away.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
-    /// Since when there is an answer; none while it is asked for, and for good where the server failed.
+    /// When each was answered; none while a build is under way, and for ever after a failure of the server.
     owners: HashMap<i64, Option<Stopwatch>>,
     /// How many vectors it took lately to be given an index.
     bar: Option<(i64, Stopwatch)>,
@@ -42,7 +42,7 @@ impl Asked {
         true
     }
 
-    /// Returns whether an owner with so many vectors would be given an index, as far as is known.
+    /// Returns whether an owner with this many vectors would probably be given an index.
     pub(super) fn is_worth(&self, rows: i64) -> bool {
         self.bar.as_ref().is_none_or(|(bar, since)| rows >= *bar || since.elapsed() >= LATELY)
     }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use memory_core::store::{Erased, ErasureLevel};
 use memory_core::{Epoch, Result, Scope};
-use sqlx::QueryBuilder;
 use sqlx::postgres::PgConnection;
 
 use super::own_index::OwnIndexes;
@@ -15,6 +14,7 @@ use crate::error::{Attempt, Doing};
 use crate::index::burial::{Rows, delete_first, forget, next};
 use crate::index::owner::whole;
 use crate::index::{Owner, show};
+use crate::statement::fill;
 
 const ERASE: &str = "erase the owner's vectors";
 
@@ -78,22 +78,22 @@ async fn begin(
         owner.bury(connection, &table.name).await?;
         return Ok((0, None));
     }
-    let mut sql = QueryBuilder::new("DELETE FROM ");
-    sql.push(&table.table).push(" WHERE scope = ").push_bind(scope.key()).push(" AND owner = ").push_bind(owner.id);
-    sql.push(" AND epoch < ").push_bind(whole(below.0));
-    let deleted = sql.build().execute(&mut *connection).await.doing(ERASE)?;
+    let mut sql =
+        fill("DELETE FROM {table} WHERE scope = $1 AND owner = $2 AND epoch < $3", &[("table", &table.table)]);
+    let delete = sql.build().bind(scope.key()).bind(owner.id).bind(whole(below.0));
+    let deleted = delete.execute(&mut *connection).await.doing(ERASE)?;
     let shrunk = remove_rows(connection, owner, whole(deleted.rows_affected())).await?;
     Ok((older, Some(shrunk)))
 }
 
 /// Returns how many items are of epochs before `below`, and how many others there are.
 async fn count(connection: &mut PgConnection, owner: &Owner, table: &Table, below: Epoch) -> Attempt<(u64, u64)> {
-    let mut sql = QueryBuilder::new("SELECT count(*) FILTER (WHERE epoch < ");
-    sql.push_bind(whole(below.0)).push("), count(*) FILTER (WHERE epoch >= ").push_bind(whole(below.0));
     // Each item has a first piece.
-    sql.push(") FROM ").push(&table.table).push(" WHERE piece = 0 AND scope = ").push_bind(owner.scope.key());
-    sql.push(" AND owner = ").push_bind(owner.id);
-    let (older, newer): (i64, i64) = sql.build_query_as().fetch_one(connection).await.doing(ERASE)?;
+    let text = "SELECT count(*) FILTER (WHERE epoch < $3), count(*) FILTER (WHERE epoch >= $3) FROM {table} \
+         WHERE piece = 0 AND scope = $1 AND owner = $2";
+    let mut sql = fill(text, &[("table", &table.table)]);
+    let count = sql.build_query_as().bind(owner.scope.key()).bind(owner.id).bind(whole(below.0));
+    let (older, newer): (i64, i64) = count.fetch_one(connection).await.doing(ERASE)?;
     Ok((older.unsigned_abs(), newer.unsigned_abs()))
 }
 
@@ -115,10 +115,10 @@ async fn step(
     show(connection, scope).await?;
     let rows: Rows<'_> = (&table.table, &["item", "piece"]);
     let Some(owner) = next(connection, scope, &table.name, &[rows]).await? else { return Ok(None) };
-    let mut delete = delete_first(rows, scope, owner, STEP);
-    let pieces: Vec<i64> =
-        delete.push(" RETURNING gone.piece").build_query_scalar().fetch_all(&mut *connection).await.doing(ERASE)?;
-    let items = pieces.iter().filter(|piece| **piece == 0).count() as u64;
+    let mut sql = delete_first(rows);
+    let delete = sql.build_query_as().bind(scope.key()).bind(owner).bind(STEP);
+    let pieces: Vec<(Vec<u8>, i64)> = delete.fetch_all(&mut *connection).await.doing(ERASE)?;
+    let items = pieces.iter().filter(|(_, piece)| *piece == 0).count() as u64;
     if whole(pieces.len() as u64) < STEP && discarded == Some(owner) {
         forget(connection, scope, owner, &[rows]).await?;
     }
@@ -127,12 +127,12 @@ async fn step(
 
 async fn left(connection: &mut PgConnection, scope: &Scope, table: &Table, below: Epoch) -> Attempt<u64> {
     show(connection, scope).await?;
-    let mut sql = QueryBuilder::new("SELECT count(*) FROM ");
-    sql.push(&table.table)
-        .push(" AS item LEFT JOIN index_owner AS owner ON owner.scope = item.scope AND owner.id = item.owner");
-    sql.push(" WHERE item.piece = 0 AND item.scope = ").push_bind(scope.key());
     // Also those whose number nobody knows.
-    sql.push(" AND (owner.id IS NULL OR owner.buried OR item.epoch < ").push_bind(whole(below.0)).push(")");
-    let left: i64 = sql.build_query_scalar().fetch_one(connection).await.doing(ERASE)?;
+    let text = "SELECT count(*) FROM {table} AS item \
+         LEFT JOIN index_owner AS owner ON owner.scope = item.scope AND owner.id = item.owner \
+         WHERE item.piece = 0 AND item.scope = $1 AND (owner.id IS NULL OR owner.buried OR item.epoch < $2)";
+    let mut sql = fill(text, &[("table", &table.table)]);
+    let left = sql.build_query_scalar().bind(scope.key()).bind(whole(below.0)).fetch_one(connection);
+    let left: i64 = left.await.doing(ERASE)?;
     Ok(left.unsigned_abs())
 }

@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use memory_core::{Error, Result, Scope};
-use sqlx::QueryBuilder;
 use sqlx::postgres::PgConnection;
 use std::time::Duration;
 use tokio::sync::Semaphore;
@@ -12,6 +11,7 @@ use super::asked::{Asked, Built};
 use super::table::Table;
 use crate::client::Postgres;
 use crate::error::{Attempt, BACKEND, Doing};
+use crate::statement::fill;
 
 /// How many owners of a space have an index of their own at the most.
 ///
@@ -114,8 +114,8 @@ async fn build(connection: &mut PgConnection, table: &Table, large: &Large) -> A
             return Ok(Built::Unneeded);
         }
     }
-    let mut sql = QueryBuilder::new("COMMENT ON INDEX ");
-    sql.push(&name).push(" IS '").push(rows).push("'");
+    let rows = rows.to_string();
+    let mut sql = fill("COMMENT ON INDEX {name} IS '{rows}'", &[("name", &name), ("rows", &rows)]);
     sql.build().persistent(false).execute(connection).await.doing(DOING)?;
     Ok(Built::Stands)
 }
@@ -143,10 +143,11 @@ async fn create(connection: &mut PgConnection, table: &Table, name: &str, owner:
     // By one process: several share memory, of which containers have little, and would crowd out the searches.
     let alone = sqlx::raw_sql("SET max_parallel_maintenance_workers = 0").execute(&mut *connection);
     alone.await.doing(DOING)?;
-    let half = format!("halfvec({})", table.space.dimension);
-    let mut sql = QueryBuilder::new("CREATE INDEX CONCURRENTLY ");
-    sql.push(name).push(" ON ").push(&table.table).push(" USING hnsw ((embedding::").push(&half);
-    sql.push(") halfvec_cosine_ops) WHERE owner = ").push(owner);
+    let (dimension, owner) = (table.space.dimension.to_string(), owner.to_string());
+    let text = "CREATE INDEX CONCURRENTLY {name} ON {table} \
+         USING hnsw ((embedding::halfvec({dimension})) halfvec_cosine_ops) WHERE owner = {owner}";
+    let holes = [("name", name), ("table", &table.table), ("dimension", &dimension), ("owner", &owner)];
+    let mut sql = fill(text, &holes);
     let created = sql.build().persistent(false).execute(connection).await.doing(DOING);
     created.map(|_| ()).map_err(|failure| if is_refused(&failure.error) { refused().into() } else { failure })
 }
@@ -207,8 +208,7 @@ async fn discard(connection: &mut PgConnection, table: &Table, owner: i64) -> At
 }
 
 async fn drop_index(connection: &mut PgConnection, name: &str) -> Attempt<()> {
-    let mut sql = QueryBuilder::new("DROP INDEX CONCURRENTLY IF EXISTS ");
-    sql.push(name);
+    let mut sql = fill("DROP INDEX CONCURRENTLY IF EXISTS {name}", &[("name", name)]);
     sql.build().persistent(false).execute(connection).await.doing("drop an index of vectors").map(|_| ())
 }
 

@@ -4,8 +4,8 @@ use memory_core::store::vectors::VectorQuery;
 use memory_core::vector::normalise;
 use memory_core::{Error, Fields, ItemId, Result, Scope};
 use pgvector::Vector;
+use sqlx::Row;
 use sqlx::postgres::PgRow;
-use sqlx::{QueryBuilder, Row};
 
 use super::table::Table;
 use crate::error::{Attempt, BACKEND, Doing};
@@ -53,11 +53,12 @@ impl<'q> Sought<'q> {
     }
 }
 
-/// Adds the columns that a hit is read from, but for the similarity.
-pub(super) fn push_pieces(sql: &mut QueryBuilder<sqlx::Postgres>, with_vectors: bool) {
-    sql.push("SELECT item.item, item.piece, item.fields,");
+/// Returns the columns that a hit is read from, but for the similarity.
+pub(super) fn columns(with_vectors: bool) -> &'static str {
     if with_vectors {
-        sql.push(" item.embedding,");
+        "item.item, item.piece, item.fields, item.embedding"
+    } else {
+        "item.item, item.piece, item.fields"
     }
 }
 

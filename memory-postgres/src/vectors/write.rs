@@ -5,7 +5,6 @@ use memory_core::store::vectors::VectorEntry;
 use memory_core::vector::{EmbeddingSpace, normalise};
 use memory_core::{Error, ItemId, Result, Scope, Version};
 use pgvector::Vector;
-use sqlx::QueryBuilder;
 use sqlx::postgres::PgConnection;
 
 use super::table::Table;
@@ -13,6 +12,7 @@ use crate::error::{Attempt, Doing};
 use crate::index::columns::{self, Columns};
 use crate::index::owner::{number, version, whole};
 use crate::index::{Incoming, Owner, key, newest};
+use crate::statement::fill;
 
 /// Where an owner's totals have the number of rows.
 const ROWS: usize = 0;
@@ -69,12 +69,12 @@ async fn delete_older(
     let items: Vec<_> = entries.iter().map(|entry| key::encode(&entry.item)).collect();
     let (epochs, revisions): (Vec<_>, Vec<_>) =
         entries.iter().map(|entry| (whole(entry.version.epoch.0), whole(entry.version.revision))).unzip();
-    let mut sql = QueryBuilder::new("DELETE FROM ");
-    sql.push(&table.table).push(" AS old USING unnest(").push_bind(items).push(", ").push_bind(epochs).push(", ");
-    sql.push_bind(revisions).push(") AS new (item, epoch, revision) WHERE old.scope = ").push_bind(owner.scope.key());
-    sql.push(" AND old.owner = ").push_bind(owner.id).push(" AND old.item = new.item");
-    sql.push(" AND (old.epoch, old.revision) <= (new.epoch, new.revision)");
-    let deleted = sql.build().execute(connection).await.doing(PUT)?;
+    let text = "DELETE FROM {table} AS old USING unnest($3, $4, $5) AS new (item, epoch, revision) \
+         WHERE old.scope = $1 AND old.owner = $2 AND old.item = new.item \
+         AND (old.epoch, old.revision) <= (new.epoch, new.revision)";
+    let mut sql = fill(text, &[("table", &table.table)]);
+    let delete = sql.build().bind(owner.scope.key()).bind(owner.id).bind(items).bind(epochs).bind(revisions);
+    let deleted = delete.execute(connection).await.doing(PUT)?;
     Ok(whole(deleted.rows_affected()))
 }
 
@@ -97,17 +97,17 @@ async fn insert(
             columns.add(fields);
         }
     }
-    let mut sql = QueryBuilder::new("INSERT INTO ");
-    sql.push(&table.table).push(" (scope, owner, item, piece, epoch, revision, embedding, ").push(columns::NAMES);
-    sql.push(") SELECT ").push_bind(owner.scope.key()).push(", ").push_bind(owner.id);
-    sql.push(", new.item, new.piece, new.epoch, new.revision, new.embedding, ").push(columns::SELECTED);
-    sql.push(" FROM unnest(").push_bind(items).push(", ").push_bind(pieces).push(", ").push_bind(epochs).push(", ");
-    sql.push_bind(revisions).push(", ").push_bind(embeddings).push(", ");
-    columns.push(&mut sql);
-    sql.push(") AS new (item, piece, epoch, revision, embedding, ").push(columns::NAMES);
-    sql.push(") WHERE NOT EXISTS (SELECT 1 FROM ").push(&table.table).push(" AS old WHERE old.scope = ");
-    sql.push_bind(owner.scope.key()).push(" AND old.owner = ").push_bind(owner.id).push(" AND old.item = new.item)");
-    let inserted = sql.build().execute(connection).await.doing(PUT)?;
+    let text = "INSERT INTO {table} (scope, owner, item, piece, epoch, revision, embedding, {names}) \
+         SELECT $15, $16, new.item, new.piece, new.epoch, new.revision, new.embedding, {selected} \
+         FROM unnest($17, $18, $19, $20, $21, {values}) \
+         AS new (item, piece, epoch, revision, embedding, {names}) WHERE NOT EXISTS \
+         (SELECT 1 FROM {table} AS old WHERE old.scope = $15 AND old.owner = $16 AND old.item = new.item)";
+    let (names, selected, values) = (columns::NAMES, columns::SELECTED, columns::VALUES);
+    let holes = [("table", table.table.as_str()), ("names", names), ("selected", selected), ("values", values)];
+    let mut sql = fill(text, &holes);
+    let insert = columns.bind(sql.build()).bind(owner.scope.key()).bind(owner.id);
+    let insert = insert.bind(items).bind(pieces).bind(epochs).bind(revisions).bind(embeddings);
+    let inserted = insert.execute(connection).await.doing(PUT)?;
     Ok(whole(inserted.rows_affected()))
 }
 
@@ -119,10 +119,11 @@ pub(super) async fn versions(
     items: &[ItemId],
 ) -> Attempt<Vec<(ItemId, Version)>> {
     let Some(owner) = number(connection, scope, &table.name).await? else { return Ok(Vec::new()) };
-    let mut sql = QueryBuilder::new("SELECT DISTINCT item, epoch, revision FROM ");
-    sql.push(&table.table).push(" WHERE scope = ").push_bind(scope.key()).push(" AND owner = ").push_bind(owner);
-    sql.push(" AND item = ANY (").push_bind(items.iter().map(key::encode).collect::<Vec<_>>()).push(")");
-    let rows: Vec<(Vec<u8>, i64, i64)> = sql.build_query_as().fetch_all(connection).await.doing("read versions")?;
+    let text = "SELECT DISTINCT item, epoch, revision FROM {table} WHERE scope = $1 AND owner = $2 AND item = ANY ($3)";
+    let mut sql = fill(text, &[("table", &table.table)]);
+    let items: Vec<_> = items.iter().map(key::encode).collect();
+    let rows = sql.build_query_as().bind(scope.key()).bind(owner).bind(items).fetch_all(connection);
+    let rows: Vec<(Vec<u8>, i64, i64)> = rows.await.doing("read versions")?;
     rows.into_iter().map(|(item, epoch, revision)| Ok((key::decode(&item)?, version(epoch, revision)?))).collect()
 }
 
@@ -135,16 +136,17 @@ pub(super) async fn scan(
     limit: i64,
 ) -> Attempt<Vec<(ItemId, Version)>> {
     let Some(owner) = number(connection, scope, &table.name).await? else { return Ok(Vec::new()) };
-    let mut sql = QueryBuilder::new("SELECT item, epoch, revision FROM ");
-    sql.push(&table.table).push(" WHERE scope = ").push_bind(scope.key()).push(" AND owner = ").push_bind(owner);
-    // No item has no bytes; each has a first piece.
-    sql.push(" AND item > ").push_bind(after.map(key::encode).unwrap_or_default());
-    sql.push(" AND piece = 0 ORDER BY item LIMIT ").push_bind(limit);
-    let rows: Vec<(Vec<u8>, i64, i64)> = sql.build_query_as().fetch_all(connection).await.doing("list the items")?;
+    // Each item has a first piece.
+    let text = "SELECT item, epoch, revision FROM {table} \
+         WHERE scope = $1 AND owner = $2 AND item > $3 AND piece = 0 ORDER BY item LIMIT $4";
+    let mut sql = fill(text, &[("table", &table.table)]);
+    // No item has no bytes.
+    let rows = sql.build_query_as().bind(scope.key()).bind(owner).bind(after.map(key::encode).unwrap_or_default());
+    let rows: Vec<(Vec<u8>, i64, i64)> = rows.bind(limit).fetch_all(connection).await.doing("list the items")?;
     rows.into_iter().map(|(item, epoch, revision)| Ok((key::decode(&item)?, version(epoch, revision)?))).collect()
 }
 
-/// An owner of whom rows were deleted.
+/// An owner with deleted rows.
 pub(super) struct Shrunk {
     /// The owner's number.
     pub(super) owner: i64,
@@ -168,27 +170,31 @@ pub(super) async fn delete(
     what: &Deletion,
 ) -> Attempt<Option<Shrunk>> {
     let Some(owner) = Owner::find(connection, scope, &table.name).await? else { return Ok(None) };
-    let mut sql = QueryBuilder::new("DELETE FROM ");
-    sql.push(&table.table).push(" AS item");
-    match what {
+    let table = [("table", table.table.as_str())];
+    let (scope, number) = (scope.key(), owner.id);
+    let deleted = match what {
         Deletion::Items(items) => {
             let (items, bounds): (Vec<_>, Vec<_>) = key::bounds(items).into_iter().unzip();
             let (epochs, revisions): (Vec<_>, Vec<_>) = bounds.into_iter().unzip();
-            sql.push(" USING unnest(").push_bind(items).push(", ").push_bind(epochs).push(", ");
-            sql.push_bind(revisions).push(") AS gone (item, epoch, revision) WHERE item.item = gone.item");
-            sql.push(" AND (item.epoch, item.revision) <= (gone.epoch, gone.revision)");
+            let text = "DELETE FROM {table} AS item USING unnest($3, $4, $5) AS gone (item, epoch, revision) \
+                 WHERE item.scope = $1 AND item.owner = $2 AND item.item = gone.item \
+                 AND (item.epoch, item.revision) <= (gone.epoch, gone.revision)";
+            let mut sql = fill(text, &table);
+            let delete = sql.build().bind(scope).bind(number).bind(items).bind(epochs).bind(revisions);
+            delete.execute(&mut *connection).await
         }
         Deletion::Session(session, through) => {
+            let text = "DELETE FROM {table} AS item WHERE item.scope = $1 AND item.owner = $2 \
+                 AND (item.session = $3 AND item.item < $4 OR item.item >= $5 AND item.item < $6) \
+                 AND (item.epoch, item.revision) <= ($7, $8)";
+            let mut sql = fill(text, &table);
             let spans = key::spans(session);
-            sql.push(" WHERE (item.session = ").push_bind(session.name().as_bytes().to_vec());
-            sql.push(" AND item.item < ").push_bind(key::BEHIND_MESSAGES);
-            sql.push(" OR item.item >= ").push_bind(spans.start).push(" AND item.item < ").push_bind(spans.end);
-            sql.push(") AND (item.epoch, item.revision) <= (").push_bind(whole(through.epoch.0)).push(", ");
-            sql.push_bind(whole(through.revision)).push(")");
+            let delete = sql.build().bind(scope).bind(number).bind(session.name().as_bytes());
+            let delete = delete.bind(key::BEHIND_MESSAGES).bind(spans.start).bind(spans.end);
+            delete.bind(whole(through.epoch.0)).bind(whole(through.revision)).execute(&mut *connection).await
         }
-    }
-    sql.push(" AND item.scope = ").push_bind(scope.key()).push(" AND item.owner = ").push_bind(owner.id);
-    let deleted = sql.build().execute(&mut *connection).await.doing("delete vectors")?;
+    };
+    let deleted = deleted.doing("delete vectors")?;
     remove_rows(connection, owner, whole(deleted.rows_affected())).await.map(Some)
 }
 

@@ -1,4 +1,4 @@
-//! Where a server is, as far as it matters for secrets.
+//! The address of a server, to find out whether secrets may be sent to it.
 
 use std::net::IpAddr;
 

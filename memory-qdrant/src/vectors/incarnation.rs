@@ -1,4 +1,4 @@
-//! Which making of the collection it is: a point of its own, gone with the collection and with its points.
+//! The incarnation of a collection: a point of its own, gone with the collection and with its points.
 
 use ::qdrant_client::qdrant::{Filter, GetPoints, UpsertPoints};
 use memory_core::error::{Error, Result};

@@ -1,4 +1,4 @@
-//! Which owners are known to be small, so that a search of theirs looks at every item without counting first.
+//! Owners that are known to be small: their searches look at every item without counting first.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

@@ -4,7 +4,7 @@ use memory_core::error::Result;
 use memory_core::id::{MessageId, Seq, SessionId};
 use memory_core::message::StoredMessage;
 use memory_core::scope::Scope;
-use memory_core::store::chat::{Edge, Found, Page, SessionState, Slice, View};
+use memory_core::store::chat::{Edge, FoundMessages, Page, SessionState, Slice, View};
 use memory_core::{Fields, Filter};
 
 use super::session;
@@ -157,7 +157,7 @@ fn matches(filter: &Filter, row: &StoredMessage) -> bool {
 }
 
 /// Reads messages by id, in the order of `ids`.
-pub(super) async fn get(redis: &Redis, scope: &Scope, ids: &[MessageId]) -> Result<Found> {
+pub(super) async fn get(redis: &Redis, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages> {
     let mut messages = Vec::new();
     for some in ids.chunks(IDS) {
         let ids = some.iter().map(|id| id.0.as_bytes().to_vec());
@@ -166,7 +166,7 @@ pub(super) async fn get(redis: &Redis, scope: &Scope, ids: &[MessageId]) -> Resu
             messages.extend(found(entry)?);
         }
     }
-    Ok(Found { messages, complete: true })
+    Ok(FoundMessages { messages, complete: true })
 }
 
 fn found(mut entry: Reply) -> Result<Option<StoredMessage>> {

@@ -33,8 +33,8 @@ const TRIES: usize = 100;
 
 /// What a place knows of an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct State {
-    /// Under which owners keep its notes.
+pub(super) struct IndexState {
+    /// The name of the lists in which owners keep its notes.
     pub(super) token: String,
     incarnation: Option<Incarnation>,
     progress: Progress,
@@ -51,7 +51,7 @@ enum Progress {
     },
 }
 
-impl State {
+impl IndexState {
     /// Returns whether all owners have been told of it.
     pub(super) fn is_noted(&self) -> bool {
         self.progress == Progress::Done
@@ -113,18 +113,20 @@ pub(super) async fn enlist(redis: &Redis, index: &IndexName, told: Option<Incarn
 }
 
 /// Returns the state of an index, new or begun anew where it is of another incarnation.
-async fn begin(redis: &Redis, index: &IndexName, told: Option<Incarnation>) -> Result<State> {
-    let fresh = State::new(told);
+async fn begin(redis: &Redis, index: &IndexName, told: Option<Incarnation>) -> Result<IndexState> {
+    let fresh = IndexState::new(told);
     let key = redis.keys().indexes();
     redis.command(cmd("HSETNX").arg(&key).arg(index.as_str()).arg(fresh.text()), ENLIST).await?;
     for _ in 0..TRIES {
         // Retired meanwhile, it is not enlisted again by this call.
-        let Some(state) = find(redis, index).await? else { return Ok(State { progress: Progress::Done, ..fresh }) };
+        let Some(state) = find(redis, index).await? else {
+            return Ok(IndexState { progress: Progress::Done, ..fresh });
+        };
         if told.is_none() || told == state.incarnation {
             return Ok(state);
         }
         // The token stays, and with it the notes of what is gone.
-        let anew = State { token: state.token.clone(), ..State::new(told) };
+        let anew = IndexState { token: state.token.clone(), ..IndexState::new(told) };
         if replace(redis, index, &state, &anew).await? {
             return Ok(anew);
         }
@@ -133,8 +135,8 @@ async fn begin(redis: &Redis, index: &IndexName, told: Option<Incarnation>) -> R
 }
 
 /// Notes up to `limit` sessions, and moves the state on. Returns whether all are noted.
-async fn note_some(redis: &Redis, index: &IndexName, state: &mut State, limit: usize) -> Result<bool> {
-    let State { token, incarnation: _, progress } = state;
+async fn note_some(redis: &Redis, index: &IndexName, state: &mut IndexState, limit: usize) -> Result<bool> {
+    let IndexState { token, incarnation: _, progress } = state;
     let Progress::Walking { owner: through, next } = progress else { return Ok(true) };
     let (mut rest, mut left) = (limit, OWNERS);
     loop {
@@ -187,7 +189,7 @@ fn scope_of(key: &str) -> Result<Scope> {
 }
 
 /// Puts a state in the place of another; returns whether that was still there.
-async fn replace(redis: &Redis, index: &IndexName, old: &State, new: &State) -> Result<bool> {
+async fn replace(redis: &Redis, index: &IndexName, old: &IndexState, new: &IndexState) -> Result<bool> {
     let call = Call::new(&script::ENLISTED, redis.keys().indexes()).arg(index.as_str());
     Ok(redis.run(&call.arg(old.text()).arg(new.text()), ENLIST).await?.number()? == 1)
 }
@@ -196,7 +198,7 @@ async fn replace(redis: &Redis, index: &IndexName, old: &State, new: &State) -> 
 pub(super) async fn doubt(redis: &Redis, index: &IndexName) -> Result<()> {
     for _ in 0..TRIES {
         let Some(state) = find(redis, index).await? else { return Ok(()) };
-        let doubted = State { incarnation: None, ..state.clone() };
+        let doubted = IndexState { incarnation: None, ..state.clone() };
         if state == doubted || replace(redis, index, &state, &doubted).await? {
             return Ok(());
         }
@@ -206,7 +208,7 @@ pub(super) async fn doubt(redis: &Redis, index: &IndexName) -> Result<()> {
 
 /// Returns the indexes that follow, in the order of their names.
 pub(super) async fn indexes(redis: &Redis) -> Result<Vec<Enlisted>> {
-    let enlisted = |(name, state): (IndexName, State)| {
+    let enlisted = |(name, state): (IndexName, IndexState)| {
         let is_noted = state.is_noted();
         Enlisted { name, incarnation: state.incarnation, is_noted }
     };
@@ -214,12 +216,12 @@ pub(super) async fn indexes(redis: &Redis) -> Result<Vec<Enlisted>> {
 }
 
 /// Returns what is known of each index, in the order of their names.
-pub(super) async fn states(redis: &Redis) -> Result<Vec<(IndexName, State)>> {
+pub(super) async fn states(redis: &Redis) -> Result<Vec<(IndexName, IndexState)>> {
     let told = redis.command(cmd("HGETALL").arg(redis.keys().indexes()), FIND).await?;
     let mut states = Vec::new();
     for (name, state) in pairs(told)? {
         let name = IndexName::new(&name).map_err(|_: Error| damaged("no index has this name"))?;
-        states.push((name, State::read(&state)?));
+        states.push((name, IndexState::read(&state)?));
     }
     states.sort_by(|(one, _), (other, _)| one.cmp(other));
     Ok(states)
@@ -244,9 +246,9 @@ pub(super) async fn retire(redis: &Redis, index: &IndexName) -> Result<()> {
 }
 
 /// Returns what is known of an index; none for an unknown one.
-pub(super) async fn find(redis: &Redis, index: &IndexName) -> Result<Option<State>> {
+pub(super) async fn find(redis: &Redis, index: &IndexName) -> Result<Option<IndexState>> {
     let state = redis.command(cmd("HGET").arg(redis.keys().indexes()).arg(index.as_str()), FIND).await?;
     let Some(state) = bytes(state)? else { return Ok(None) };
     let state = String::from_utf8(state).map_err(|_| damaged("an index has no state"))?;
-    State::read(&state).map(Some)
+    IndexState::read(&state).map(Some)
 }

@@ -10,7 +10,7 @@ use memory_core::store::upkeep::{Backlog, IndexName, Note, Outcome, Target, late
 use memory_core::time::Timestamp;
 use redis::cmd;
 
-use super::indexes::{State, find};
+use super::indexes::{IndexState, find};
 use crate::client::{Call, Redis, detached};
 use crate::error::damaged;
 use crate::reply::{Reply, number};
@@ -41,7 +41,7 @@ pub(super) async fn pending(redis: &Redis, index: &IndexName, now: Timestamp, li
     if limit == 0 {
         return Ok(Vec::new());
     }
-    let Some(State { token, .. }) = find(redis, index).await? else { return Ok(Vec::new()) };
+    let Some(IndexState { token, .. }) = find(redis, index).await? else { return Ok(Vec::new()) };
     let mut found: Vec<(Due, Note)> = Vec::new();
     let mut idle: Vec<Listed> = Vec::new();
     // An owner whose notes cannot be read holds up no other.
@@ -165,14 +165,14 @@ fn target(target: &Target) -> Option<String> {
     }
 }
 
-/// Takes in what became of notes, as far as nothing happened to their targets since they were read.
+/// Takes in the outcomes of notes whose targets have not changed since they were read.
 pub(super) async fn settle(redis: &Redis, index: &IndexName, notes: &[(Note, Outcome)]) -> Result<()> {
     if notes.is_empty() {
         return Ok(());
     }
     let (redis, index, notes) = (redis.clone(), index.clone(), notes.to_vec());
     let work = async move {
-        let Some(State { token, .. }) = find(&redis, &index).await? else { return Ok(()) };
+        let Some(IndexState { token, .. }) = find(&redis, &index).await? else { return Ok(()) };
         let mut calls: BTreeMap<Scope, Call> = BTreeMap::new();
         for (note, outcome) in &notes {
             let Some(target) = target(&note.target) else { continue };
@@ -197,7 +197,7 @@ pub(super) async fn settle(redis: &Redis, index: &IndexName, notes: &[(Note, Out
 pub(super) async fn revive(redis: &Redis, index: &IndexName) -> Result<u64> {
     let (redis, index) = (redis.clone(), index.clone());
     let work = async move {
-        let Some(State { token, .. }) = find(&redis, &index).await? else { return Ok(0) };
+        let Some(IndexState { token, .. }) = find(&redis, &index).await? else { return Ok(0) };
         let (mut revived, mut after) = (0, "-inf".to_owned());
         loop {
             let owners = listed(&redis, &after).await?;
@@ -215,7 +215,7 @@ pub(super) async fn revive(redis: &Redis, index: &IndexName) -> Result<u64> {
 
 /// Returns how far `index` is behind.
 pub(super) async fn backlog(redis: &Redis, index: &IndexName) -> Result<Backlog> {
-    let Some(State { token, .. }) = find(redis, index).await? else { return Ok(Backlog::default()) };
+    let Some(IndexState { token, .. }) = find(redis, index).await? else { return Ok(Backlog::default()) };
     let mut backlog = Backlog::default();
     let mut after = "-inf".to_owned();
     loop {
@@ -231,7 +231,7 @@ pub(super) async fn backlog(redis: &Redis, index: &IndexName) -> Result<Backlog>
 
 /// Returns how far `index` is behind for one owner.
 pub(super) async fn backlog_of(redis: &Redis, scope: &Scope, index: &IndexName) -> Result<Backlog> {
-    let Some(State { token, .. }) = find(redis, index).await? else { return Ok(Backlog::default()) };
+    let Some(IndexState { token, .. }) = find(redis, index).await? else { return Ok(Backlog::default()) };
     count(redis, scope, &token).await
 }
 

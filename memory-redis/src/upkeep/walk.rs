@@ -1,4 +1,4 @@
-//! The walk through all owners of a place, a few pages with each call: whom the lists lost is put on them again.
+//! Walks through all owners, a few pages with each call, and lists owners again that the lists have lost.
 //!
 //! An owner and the lists lie on different nodes of a cluster. A failover may lose what was put on a list last, while the
 //! owner has it that he was put there. The server keeps how far the walk is, so that short processes go on with it.
@@ -13,7 +13,7 @@ use memory_core::store::upkeep::IndexName;
 use memory_core::time::Timestamp;
 use redis::{FromRedisValue, Value, cmd, from_redis_value};
 
-use super::indexes::{self, State};
+use super::indexes::{self, IndexState};
 use crate::client::{Call, Redis, detached};
 use crate::error::damaged;
 use crate::script;
@@ -114,7 +114,7 @@ async fn kept(redis: &Redis, owner: &Scope) -> Result<Option<Kept>> {
     Ok(Some(Kept { entries: indexes.split_whitespace().filter_map(entry).collect(), is_dirty: dirty.is_some() }))
 }
 
-/// Returns which of `owners` a sorted set has.
+/// Returns those of `owners` that are members of a sorted set.
 async fn are_on(redis: &Redis, key: &str, owners: &[Scope]) -> Result<Vec<bool>> {
     let scores = cmd("ZMSCORE").arg(key).arg(owners.iter().map(Scope::key).collect::<Vec<_>>()).take();
     let scores = read::<Vec<Option<f64>>>(redis.command(&scores, WALK).await?)?;
@@ -126,11 +126,11 @@ async fn list(
     redis: &Redis,
     owner: &Scope,
     kept: Result<Option<Kept>>,
-    places: &[(IndexName, State)],
+    places: &[(IndexName, IndexState)],
     (is_listed, is_noted): (bool, bool),
 ) -> Result<()> {
     let Some(Kept { entries, is_dirty }) = kept? else { return Ok(()) };
-    let follows = |(name, state): &(IndexName, State)| {
+    let follows = |(name, state): &(IndexName, IndexState)| {
         entries.iter().any(|(known, token)| known == name.as_str() && *token == state.token)
     };
     if !is_listed {
@@ -151,7 +151,7 @@ async fn list(
 }
 
 /// Lets indexes follow an owner, and notes all of him for each.
-async fn tell(redis: &Redis, owner: &Scope, places: impl Iterator<Item = &(IndexName, State)>) -> Result<()> {
+async fn tell(redis: &Redis, owner: &Scope, places: impl Iterator<Item = &(IndexName, IndexState)>) -> Result<()> {
     for (name, state) in places {
         let mut after = None;
         while let Some(last) = indexes::note_more(redis, owner, (name, &state.token), after, indexes::STEP).await?.1 {

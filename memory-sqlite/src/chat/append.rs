@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use memory_core::error::{Error, Result};
 use memory_core::id::{MessageId, Seq, SessionId};
-use memory_core::plan::chat::{Batch, Counters, Known, Position};
+use memory_core::plan::chat::{Batch, Counters, KnownRow, Position};
 use memory_core::scope::{Epoch, Scope};
 use memory_core::store::chat::{Append, Appended, Fence, Placement};
 use sqlx::{Row, SqliteConnection};
@@ -143,14 +143,14 @@ pub(super) async fn known(
     session: i64,
     ids: impl Iterator<Item = &MessageId>,
     doing: &'static str,
-) -> Result<HashMap<MessageId, (i64, Known)>> {
+) -> Result<HashMap<MessageId, (i64, KnownRow)>> {
     let sql = "SELECT id, session, seq, layer > 0, body IS NULL, digest FROM message \
          WHERE owner = ? AND id IN (SELECT unhex(value) FROM json_each(?))";
     let ids = list(ids.map(|id| id.0.as_bytes()));
     let rows = sqlx::query(sql).bind(owner.id).bind(ids).fetch_all(connection).await.doing(doing)?;
     let known = rows.iter().map(|row| {
         let id = MessageId(crate::row::uuid(row.try_get(0).doing(doing)?)?);
-        let known = Known {
+        let known = KnownRow {
             is_here: row.try_get::<i64, _>(1).doing(doing)? == session,
             is_summary: row.try_get(3).doing(doing)?,
             is_forgotten: row.try_get(4).doing(doing)?,

@@ -7,17 +7,18 @@ use memory_core::error::{Error, Result};
 use memory_core::id::{MessageId, SessionId};
 use memory_core::message::StoredMessage;
 use memory_core::scope::Scope;
-use memory_core::store::chat::{Edge, Found, Page, Slice, View};
+use memory_core::store::chat::{Edge, FoundMessages, Page, Slice, View};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row, SqliteConnection};
 
 use super::session;
 use crate::client::Sqlite;
 use crate::error::{BACKEND, Doing};
-use crate::filter::{Place, push_filter};
+use crate::filter::{FilteredTable, push_filter};
 use crate::number::list;
 use crate::owner::Truth;
 use crate::row;
+use crate::statement::push;
 
 const READ: &str = "read messages";
 
@@ -59,42 +60,50 @@ pub(super) async fn page(file: &Sqlite, scope: &Scope, session: &SessionId, page
 /// Adds the statement for the rows from the page's edge on. It ends where the reader stops asking.
 fn push_page(sql: &mut QueryBuilder<sqlx::Sqlite>, owner: i64, session: i64, page: &Page) -> Result<()> {
     let Page { edge, limit: _, tokens: _, view, filter } = page;
-    sql.push(
-        "SELECT item.id, item.seq, item.tokens, item.counter, item.first, item.archived_by, item.digest, item.body FROM message AS item ",
-    );
-    // The index is named, because without statistics SQLite may take the one over all rows for the window too.
-    sql.push(match view {
-        View::Active => "INDEXED BY message_active",
-        View::Pinned => "INDEXED BY message_pinned",
-        View::Log | View::All => "INDEXED BY message_place",
-    });
-    if filter.is_some() {
-        sql.push(" JOIN session ON session.id = item.session");
-    }
-    sql.push(" WHERE item.owner = ").push_bind(owner).push(" AND item.session = ").push_bind(session);
-    sql.push(match view {
-        View::Active => " AND item.archived_by IS NULL AND item.body IS NOT NULL",
-        View::Pinned => PINNED,
-        View::Log => " AND item.layer = 0",
-        View::All => " AND (item.layer = 0 OR item.body IS NOT NULL)",
-    });
+    let text = "SELECT item.id, item.seq, item.tokens, item.counter, item.first, item.archived_by, item.digest, item.body \
+         FROM message AS item {index} {join} WHERE item.owner = {owner} AND item.session = {session} {view} {edge} \
+         {filter} ORDER BY {order}";
     let bound = |seq: u64| i64::try_from(seq).unwrap_or(i64::MAX);
-    match edge {
-        Edge::Newest => {}
-        Edge::Before(seq) => drop(sql.push(" AND item.seq < ").push_bind(bound(seq.0))),
-        Edge::After(seq) => drop(sql.push(" AND item.seq > ").push_bind(bound(seq.0))),
-    }
-    if let Some(filter) = filter {
-        // Within a case, because SQLite drops all other conditions beside one that is always false, and the index with them.
-        sql.push(" AND item.body IS NOT NULL AND CASE WHEN ");
-        push_filter(sql, Place::Messages, filter)?;
-        sql.push(" THEN 1 ELSE 0 END");
-    }
-    sql.push(match edge {
-        Edge::Newest | Edge::Before(_) => " ORDER BY item.seq DESC, item.layer DESC",
-        Edge::After(_) => " ORDER BY item.seq, item.layer",
-    });
-    Ok(())
+    push(sql, text, |sql, hole| {
+        match hole {
+            // The index is named, because without statistics SQLite may take the one over all rows for the window too.
+            "index" => sql.push(match view {
+                View::Active => "INDEXED BY message_active",
+                View::Pinned => "INDEXED BY message_pinned",
+                View::Log | View::All => "INDEXED BY message_place",
+            }),
+            "join" if filter.is_some() => sql.push("JOIN session ON session.id = item.session"),
+            "owner" => sql.push_bind(owner),
+            "session" => sql.push_bind(session),
+            "view" => sql.push(match view {
+                View::Active => "AND item.archived_by IS NULL AND item.body IS NOT NULL",
+                View::Pinned => PINNED,
+                View::Log => "AND item.layer = 0",
+                View::All => "AND (item.layer = 0 OR item.body IS NOT NULL)",
+            }),
+            "edge" => match edge {
+                Edge::Newest => sql,
+                Edge::Before(seq) => sql.push("AND item.seq < ").push_bind(bound(seq.0)),
+                Edge::After(seq) => sql.push("AND item.seq > ").push_bind(bound(seq.0)),
+            },
+            "filter" => match filter {
+                None => sql,
+                Some(filter) => {
+                    // Within a case, because SQLite drops all other conditions beside one that is always false, and the index
+                    // with them.
+                    sql.push("AND item.body IS NOT NULL AND CASE WHEN ");
+                    push_filter(sql, FilteredTable::Messages, filter)?;
+                    sql.push(" THEN 1 ELSE 0 END")
+                }
+            },
+            "order" => sql.push(match edge {
+                Edge::Newest | Edge::Before(_) => "item.seq DESC, item.layer DESC",
+                Edge::After(_) => "item.seq, item.layer",
+            }),
+            _ => sql,
+        };
+        Ok(())
+    })
 }
 
 /// Reads rows up to the page's bounds, and puts them in order; rows at one number are never split.
@@ -123,9 +132,9 @@ async fn rows(
 }
 
 /// Reads messages by id, in the order of `ids`.
-pub(super) async fn get(file: &Sqlite, scope: &Scope, ids: &[MessageId]) -> Result<Found> {
+pub(super) async fn get(file: &Sqlite, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages> {
     if ids.is_empty() {
-        return Ok(Found { messages: Vec::new(), complete: true });
+        return Ok(FoundMessages { messages: Vec::new(), complete: true });
     }
     let (scope, wanted) = (scope.clone(), list(ids.iter().map(|id| id.0.as_bytes())));
     // One statement is a transaction of its own.
@@ -136,7 +145,7 @@ pub(super) async fn get(file: &Sqlite, scope: &Scope, ids: &[MessageId]) -> Resu
         })
     });
     let found = work.await?;
-    Ok(Found { messages: ids.iter().filter_map(|id| found.get(id).cloned()).collect(), complete: true })
+    Ok(FoundMessages { messages: ids.iter().filter_map(|id| found.get(id).cloned()).collect(), complete: true })
 }
 
 fn by_id(rows: &[SqliteRow]) -> Result<HashMap<MessageId, StoredMessage>> {

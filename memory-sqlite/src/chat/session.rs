@@ -45,16 +45,16 @@ impl Session {
     }
 }
 
-/// An owner and a session, as far as they are known.
+/// The rows of an owner and of a session; empty for those that are unknown.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Found {
+pub(super) struct FoundSession {
     pub(super) owner: Option<Owner>,
     pub(super) session: Session,
     /// How many indexes follow the conversations; not known with an unknown owner.
     pub(super) followers: Option<u64>,
 }
 
-impl Found {
+impl FoundSession {
     /// Returns the epoch of the owner.
     pub(super) fn epoch(&self) -> i64 {
         self.owner.map_or(0, |owner| owner.epoch)
@@ -67,16 +67,16 @@ pub(super) async fn find(
     scope: &Scope,
     session: &SessionId,
     doing: &'static str,
-) -> Result<Found> {
+) -> Result<FoundSession> {
     let sql = "SELECT owner.id, owner.epoch, (SELECT count(*) FROM enlisted WHERE truth = 0), session.id, session.generation, session.revision, session.head, \
          session.active_messages, session.active_tokens, session.asked, session.last_at \
          FROM owner LEFT JOIN session ON session.owner = owner.id AND session.key = ?2 \
          WHERE owner.truth = 0 AND owner.key = ?1 AND owner.buried = 0";
     let row = sqlx::query(sql).bind(scope.key()).bind(session.key()).fetch_optional(connection).await.doing(doing)?;
-    let Some(row) = row else { return Ok(Found::default()) };
+    let Some(row) = row else { return Ok(FoundSession::default()) };
     let owner = Owner { id: row.try_get(0).doing(doing)?, epoch: row.try_get(1).doing(doing)? };
     let followers = Some(loaded(row.try_get(2).doing(doing)?)?);
-    Ok(Found { owner: Some(owner), session: Session::of_row(&row, 3, doing)?, followers })
+    Ok(FoundSession { owner: Some(owner), session: Session::of_row(&row, 3, doing)?, followers })
 }
 
 /// Makes a row for a session that has none, and returns it.
@@ -152,7 +152,7 @@ pub(super) async fn delete(file: &Sqlite, scope: &Scope, seen: &SessionState) ->
         Box::pin(async move {
             let found = find(connection, &scope, &seen.session, doing).await?;
             let is_to_be_deleted = found.session.state(&seen.session, found.epoch())?.is_to_be_deleted(&seen)?;
-            let Found { owner, session: kept, .. } = found;
+            let FoundSession { owner, session: kept, .. } = found;
             let Some(owner) = owner.filter(|_| is_to_be_deleted) else { return Ok(0) };
             let values = sqlx::query(
                 "DELETE FROM value WHERE owner = ?1 AND place = 0 \

@@ -9,7 +9,7 @@ use sqlx::SqliteConnection;
 use super::connect::{Attempt, Failure, connect, impatient, options, path_of, patiently, run, scalar, unopened, wal};
 use super::migrate::migrate;
 use super::opened::Opened;
-use super::place::{Access, Place, is_filled};
+use super::place::{Access, FilePlace, is_filled};
 use super::{private, read_only};
 use crate::config::SqliteConfig;
 
@@ -32,7 +32,7 @@ async fn for_writing(config: &SqliteConfig, path: &Path) -> Attempt<(Opened, Sql
     if config.private && config.create {
         private::create(path);
     }
-    let before = Place::of(path, Access::Write);
+    let before = FilePlace::of(path, Access::Write);
     let mut connection = connect(options(config, Access::Write, config.create)?).await?;
     if config.private && !is_filled(path) {
         private::tighten(path);
@@ -48,7 +48,7 @@ async fn for_writing(config: &SqliteConfig, path: &Path) -> Attempt<(Opened, Sql
     let durability = if is_durable { Durability::Committed } else { Durability::Volatile };
     impatient(&mut connection).await?;
     check_writable(&mut connection).await?;
-    let place = before.or_else(|_| Place::of(path, Access::Write))?;
+    let place = before.or_else(|_| FilePlace::of(path, Access::Write))?;
     place.check()?;
     Ok((Opened { config: config.clone(), durability, place }, connection))
 }
@@ -63,7 +63,7 @@ async fn check_writable(connection: &mut SqliteConnection) -> Attempt<()> {
     }
 }
 
-/// Says what is wrong with a path that SQLite can only call one that cannot be opened, or waits for.
+/// Refuses a path that is no file, with a reason: SQLite says no more than that it cannot be opened, or waits for ever.
 fn check_place(path: &Path) -> Result<()> {
     match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => Err(unopened("it is a folder".to_owned())),

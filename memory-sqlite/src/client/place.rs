@@ -22,26 +22,26 @@ pub(super) enum Access {
 
 /// A file that was opened.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct FilePlace {
     path: PathBuf,
     log: PathBuf,
-    found: Found,
+    found: FileIdentity,
     pub(super) access: Access,
 }
 
 /// What tells one file from another, and from itself after a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Found {
+struct FileIdentity {
     number: (u64, u64),
     length: u64,
     modified: Option<SystemTime>,
 }
 
-impl Place {
+impl FilePlace {
     /// Returns the file at `path`.
     pub(super) fn of(path: &Path, access: Access) -> Result<Self> {
         let found = std::fs::metadata(path).map_err(|_| gone())?;
-        Ok(Self { path: path.to_owned(), log: log_of(path), found: Found::of(&found), access })
+        Ok(Self { path: path.to_owned(), log: log_of(path), found: FileIdentity::of(&found), access })
     }
 
     /// Returns whether nothing may be written.
@@ -53,7 +53,7 @@ impl Place {
     /// moved away or deleted, nobody would ever read.
     pub(super) fn check(&self) -> Result<()> {
         let found = std::fs::metadata(&self.path).map_err(|_| gone())?;
-        let found = Found::of(&found);
+        let found = FileIdentity::of(&found);
         if found.number != self.found.number {
             return Err(gone());
         }
@@ -64,7 +64,7 @@ impl Place {
     }
 }
 
-impl Found {
+impl FileIdentity {
     fn of(found: &Metadata) -> Self {
         #[cfg(unix)]
         let number = {

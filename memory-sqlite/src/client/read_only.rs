@@ -9,7 +9,7 @@ use sqlx::SqliteConnection;
 use super::connect::{Attempt, Failure, connect, options, unopened, unsupported};
 use super::migrate::is_up_to_date;
 use super::opened::Opened;
-use super::place::{Access, Place, beside, is_filled, log_of};
+use super::place::{Access, FilePlace, beside, is_filled, log_of};
 use crate::config::SqliteConfig;
 
 /// Opens a file for reading alone.
@@ -42,7 +42,7 @@ pub(super) async fn first(config: &SqliteConfig, path: &Path) -> Result<(Opened,
 }
 
 async fn open(config: &SqliteConfig, path: &Path, access: Access) -> Attempt<(Opened, SqliteConnection)> {
-    let place = Place::of(path, access)?;
+    let place = FilePlace::of(path, access)?;
     let mut connection = connect(options(config, access, false)?).await?;
     if !is_up_to_date(&mut connection).await? {
         return Err(unsupported("bring the tables of a file up to date that may not be written").into());

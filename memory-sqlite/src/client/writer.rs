@@ -198,7 +198,7 @@ trait Job: Send {
         connection: &'c mut SqliteConnection,
     ) -> std::pin::Pin<Box<dyn Future<Output = Verdict> + Send + 'c>>;
 
-    /// Tells its caller that it did not run.
+    /// Reports to the caller that it did not run.
     fn fail(self: Box<Self>, error: Error);
 }
 

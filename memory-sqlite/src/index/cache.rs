@@ -21,14 +21,14 @@ pub(crate) struct Cache<K, H> {
 }
 
 struct Kept<K, H> {
-    owners: HashMap<K, Place<H>>,
+    owners: HashMap<K, Entry<H>>,
     /// The owners by their last use.
     uses: BTreeMap<u64, K>,
     clock: u64,
     bytes: usize,
 }
 
-struct Place<H> {
+struct Entry<H> {
     held: Arc<H>,
     used: u64,
     bytes: usize,
@@ -57,7 +57,7 @@ impl<K: Clone + Eq + Hash, H: Held> Cache<K, H> {
         }
         let held = Arc::new(begin());
         let used = kept.tick(key);
-        kept.owners.insert(key.clone(), Place { held: Arc::clone(&held), used, bytes: 0 });
+        kept.owners.insert(key.clone(), Entry { held: Arc::clone(&held), used, bytes: 0 });
         held
     }
 
@@ -123,7 +123,7 @@ impl<K: Clone + Eq + Hash, H> Kept<K, H> {
     }
 
     fn remove(&mut self, key: &K) {
-        if let Some(Place { held: _, used, bytes }) = self.owners.remove(key) {
+        if let Some(Entry { held: _, used, bytes }) = self.owners.remove(key) {
             self.uses.remove(&used);
             self.bytes -= bytes;
         }

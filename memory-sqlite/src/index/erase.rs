@@ -4,7 +4,7 @@ use memory_core::store::{Erased, ErasureLevel};
 use memory_core::{Epoch, Result, Scope};
 use sqlx::SqliteConnection;
 
-use super::items::{self, Place};
+use super::items::{self, ItemPlace};
 use super::owner::Owner;
 use crate::client::Sqlite;
 use crate::error::Doing;
@@ -37,7 +37,7 @@ pub(crate) async fn begin(
     scope: &Scope,
     name: &str,
     below: Epoch,
-) -> Result<(i64, Vec<Place>)> {
+) -> Result<(i64, Vec<ItemPlace>)> {
     let mut owner = Owner::intern(connection, scope, name).await?;
     owner.raise(below);
     owner.save(connection).await?;

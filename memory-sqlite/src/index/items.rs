@@ -1,4 +1,4 @@
-//! The items of an index: which version of what is stored where, with the fields that filters see.
+//! The items of an index: their versions, their places, and the fields that filters see.
 
 mod write;
 
@@ -54,7 +54,7 @@ pub(crate) enum Before {
 
 /// Where a stored item is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct ItemPlace {
     pub(crate) id: i64,
     pub(crate) unit: Unit,
     /// The block; none while it is in the tail of a text index.
@@ -142,14 +142,18 @@ async fn stored(connection: &mut SqliteConnection, owner: i64, keys: &[String]) 
 }
 
 /// Returns where the items of a deletion are.
-pub(crate) async fn to_delete(connection: &mut SqliteConnection, owner: i64, what: &Deletion) -> Result<Vec<Place>> {
+pub(crate) async fn to_delete(
+    connection: &mut SqliteConnection,
+    owner: i64,
+    what: &Deletion,
+) -> Result<Vec<ItemPlace>> {
     match what {
         Deletion::Items(items) => listed(connection, owner, items).await,
         Deletion::Session(session, through) => of_session(connection, owner, session, *through).await,
     }
 }
 
-async fn listed(connection: &mut SqliteConnection, owner: i64, items: &[(ItemId, Version)]) -> Result<Vec<Place>> {
+async fn listed(connection: &mut SqliteConnection, owner: i64, items: &[(ItemId, Version)]) -> Result<Vec<ItemPlace>> {
     let mut bounds: HashMap<String, (i64, i64)> = HashMap::new();
     for (item, through) in items {
         let bound = bounds.entry(item.key()).or_insert((0, -1));
@@ -159,7 +163,7 @@ async fn listed(connection: &mut SqliteConnection, owner: i64, items: &[(ItemId,
     let mut stored = stored(connection, owner, &keys).await?;
     stored.retain(|key, stored| bounds.get(key).is_some_and(|through| stored.version <= *through));
     let place =
-        |(key, Stored { id, block, .. }): (String, Stored)| Ok(Place { id, unit: read_key(&key)?.unit(), block });
+        |(key, Stored { id, block, .. }): (String, Stored)| Ok(ItemPlace { id, unit: read_key(&key)?.unit(), block });
     stored.into_iter().map(place).collect()
 }
 
@@ -215,7 +219,7 @@ async fn of_session(
     owner: i64,
     session: &SessionId,
     through: Version,
-) -> Result<Vec<Place>> {
+) -> Result<Vec<ItemPlace>> {
     let (epoch, revision) = numbers(through);
     let sql = "SELECT id, item, block FROM index_item WHERE owner = ? AND session = ? AND (epoch, revision) <= (?, ?)";
     let rows = sqlx::query_as(sql).bind(owner).bind(session.name()).bind(epoch).bind(revision);
@@ -226,7 +230,7 @@ async fn of_session(
 }
 
 /// Returns where the items of epochs before `below` are.
-pub(crate) async fn older(connection: &mut SqliteConnection, owner: i64, below: Epoch) -> Result<Vec<Place>> {
+pub(crate) async fn older(connection: &mut SqliteConnection, owner: i64, below: Epoch) -> Result<Vec<ItemPlace>> {
     let rows = sqlx::query_as("SELECT id, item, block FROM index_item WHERE owner = ? AND epoch < ?")
         .bind(owner)
         .bind(whole(below.0))
@@ -245,7 +249,7 @@ pub(crate) async fn count(connection: &mut SqliteConnection, owner: i64) -> Resu
     Ok(u64::try_from(count).unwrap_or(0))
 }
 
-fn places(rows: sqlx::Result<Vec<(i64, String, Option<i64>)>>) -> Result<Vec<Place>> {
+fn places(rows: sqlx::Result<Vec<(i64, String, Option<i64>)>>) -> Result<Vec<ItemPlace>> {
     let rows = rows.doing("find the items")?;
-    rows.into_iter().map(|(id, item, block)| Ok(Place { id, unit: read_key(&item)?.unit(), block })).collect()
+    rows.into_iter().map(|(id, item, block)| Ok(ItemPlace { id, unit: read_key(&item)?.unit(), block })).collect()
 }

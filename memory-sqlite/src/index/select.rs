@@ -9,13 +9,14 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use memory_core::posting::{Candidate, take_best};
 use memory_core::{Fields, Filter, ItemId, Result};
-use sqlx::{QueryBuilder, SqliteConnection};
+use sqlx::SqliteConnection;
 
 use super::corrupt;
 use super::key::read_key;
 use super::rows::{Packed, json_numbers};
 use crate::error::{BACKEND, Doing};
-use crate::filter::{Place, push_filter};
+use crate::filter::{FilteredTable, push_filter};
+use crate::statement::statement;
 
 /// Reads items by number, packed into one row.
 const ITEMS: &str = "SELECT group_concat(item.id || ' ' || item.item || ' ' || length(item.fields), ' '), \
@@ -172,9 +173,14 @@ pub(crate) async fn best(
 
 /// Returns the numbers of all items that match.
 async fn resolve(connection: &mut SqliteConnection, owner: i64, filter: &Filter) -> Result<HashSet<i64>> {
-    let mut sql = QueryBuilder::new("SELECT item.id FROM index_item AS item WHERE item.owner = ");
-    sql.push_bind(owner).push(" AND ");
-    push_filter(&mut sql, Place::Index, filter)?;
+    let text = "SELECT item.id FROM index_item AS item WHERE item.owner = {owner} AND {filter}";
+    let mut sql = statement(text, |sql, hole| match hole {
+        "filter" => push_filter(sql, FilteredTable::Index, filter),
+        _ => {
+            sql.push_bind(owner);
+            Ok(())
+        }
+    })?;
     let ids: Vec<i64> = sql.build_query_scalar().fetch_all(connection).await.doing("filter the items")?;
     Ok(ids.into_iter().collect())
 }

@@ -20,7 +20,7 @@ struct Key {
     record: Vec<u8>,
 }
 
-/// Takes in what became of notes, as far as nothing happened to their targets since they were read.
+/// Takes in the outcomes of notes whose targets have not changed since they were read.
 pub(crate) async fn settle(file: &Sqlite, truth: Truth, index: &IndexName, notes: &[(Note, Outcome)]) -> Result<()> {
     if notes.is_empty() {
         return Ok(());

@@ -13,8 +13,9 @@ use sqlx::{QueryBuilder, Sqlite as Sqlite3};
 use super::row::record;
 use crate::client::Sqlite;
 use crate::error::Doing;
-use crate::filter::{Bound, Lead, Place, push_filter};
+use crate::filter::{Bound, FilteredTable, Lead, push_filter};
 use crate::number::{limit, list};
+use crate::statement::statement;
 
 const READ: &str = "read records";
 
@@ -46,12 +47,11 @@ pub(super) async fn scan(
     after: Option<RecordId>,
     count: usize,
 ) -> Result<Vec<StoredRecord>> {
-    let mut sql = QueryBuilder::default();
     let after = after.map(|id| id.0.as_bytes().to_vec()).unwrap_or_default();
-    match Lead::of(filter) {
-        Some(lead) => push_led(&mut sql, scope, &lead, after, limit(count)),
-        None => push_scan(&mut sql, scope, filter, after, limit(count))?,
-    }
+    let mut sql = match Lead::of(filter) {
+        Some(lead) => led(scope, &lead, &after, limit(count))?,
+        None => scanned(scope, filter, &after, limit(count))?,
+    };
     let work = file.read(READ, move |connection| {
         Box::pin(async move {
             let rows = sql.build().fetch_all(connection).await.doing(READ)?;
@@ -61,57 +61,61 @@ pub(super) async fn scan(
     work.await
 }
 
-fn push_scan(
-    sql: &mut QueryBuilder<Sqlite3>,
-    scope: &Scope,
-    filter: &Filter,
-    after: Vec<u8>,
-    count: i64,
-) -> Result<()> {
-    sql.push(
-        "SELECT item.id, item.version, item.accessed_at, item.access_count, item.digest, item.body \
-         FROM record AS item INDEXED BY record_id \
-         WHERE item.owner = (SELECT id FROM owner WHERE truth = 1 AND buried = 0 AND key = ",
-    );
-    sql.push_bind(scope.key().to_owned()).push(") AND item.id > ").push_bind(after);
+fn scanned(scope: &Scope, filter: &Filter, after: &[u8], count: i64) -> Result<QueryBuilder<Sqlite3>> {
     // Within a case, because SQLite drops all other conditions beside one that is always false, and the index with them.
-    sql.push(" AND CASE WHEN ");
-    push_filter(sql, Place::Records, filter)?;
-    sql.push(" THEN 1 ELSE 0 END ORDER BY item.id LIMIT ").push_bind(count);
-    Ok(())
+    let text = "SELECT item.id, item.version, item.accessed_at, item.access_count, item.digest, item.body \
+         FROM record AS item INDEXED BY record_id \
+         WHERE item.owner = (SELECT id FROM owner WHERE truth = 1 AND buried = 0 AND key = {scope}) \
+         AND item.id > {after} AND CASE WHEN {filter} THEN 1 ELSE 0 END ORDER BY item.id LIMIT {count}";
+    statement(text, |sql, hole| {
+        match hole {
+            "scope" => sql.push_bind(scope.key().to_owned()),
+            "after" => sql.push_bind(after.to_vec()),
+            "filter" => return push_filter(sql, FilteredTable::Records, filter),
+            _ => sql.push_bind(count),
+        };
+        Ok(())
+    })
 }
 
-/// Adds the statement for a filter that indexes answer. What makes those indexes usable is said in their own words.
-fn push_led(sql: &mut QueryBuilder<Sqlite3>, scope: &Scope, lead: &Lead<'_>, after: Vec<u8>, count: i64) {
-    let owner = |sql: &mut QueryBuilder<Sqlite3>| {
-        sql.push("(SELECT id FROM owner WHERE truth = 1 AND buried = 0 AND key = ");
-        sql.push_bind(scope.key().to_owned()).push(")");
-    };
-    sql.push("SELECT item.id, item.version, item.accessed_at, item.access_count, item.digest, item.body FROM (");
-    sql.push("SELECT found.item FROM value AS found INDEXED BY value_lead WHERE found.owner = ");
-    owner(sql);
-    sql.push(" AND found.place = 1 AND found.field IN (2, 5) AND found.field = ").push_bind(lead.list());
-    sql.push(" AND found.value");
-    push_among(sql, lead.values());
-    if lead.is_session() {
-        // The first session of a record has a column.
-        sql.push(" UNION SELECT first.item FROM (SELECT item FROM record INDEXED BY record_session WHERE owner = ");
-        owner(sql);
-        sql.push(" AND session IS NOT NULL AND session");
-        push_among(sql, lead.values());
-        sql.push(" AND id > ").push_bind(after.clone()).push(" ORDER BY id LIMIT ").push_bind(count).push(") AS first");
+/// Returns the statement for a filter that indexes answer. What makes those indexes usable is said in their own words.
+fn led(scope: &Scope, lead: &Lead<'_>, after: &[u8], count: i64) -> Result<QueryBuilder<Sqlite3>> {
+    // The first session of a record has a column. Of sources each record is listed once, whichever of them are sought.
+    let text = if lead.is_session() {
+        "SELECT item.id, item.version, item.accessed_at, item.access_count, item.digest, item.body FROM (\
+         SELECT found.item FROM value AS found INDEXED BY value_lead \
+         WHERE found.owner = (SELECT id FROM owner WHERE truth = 1 AND buried = 0 AND key = {scope}) \
+         AND found.place = 1 AND found.field IN (2, 5) AND found.field = {list} AND found.value IN ({values}) \
+         UNION SELECT first.item FROM (SELECT item FROM record INDEXED BY record_session \
+         WHERE owner = (SELECT id FROM owner WHERE truth = 1 AND buried = 0 AND key = {scope}) \
+         AND session IS NOT NULL AND session IN ({values}) AND id > {after} ORDER BY id LIMIT {count}) AS first\
+         ) AS led CROSS JOIN record AS item ON item.item = led.item WHERE item.id > {after} \
+         ORDER BY item.id LIMIT {count}"
     } else {
-        // Each record once, whichever of its sources are sought.
-        sql.push(" GROUP BY found.item");
-    }
-    sql.push(") AS led CROSS JOIN record AS item ON item.item = led.item WHERE item.id > ").push_bind(after);
-    sql.push(" ORDER BY item.id LIMIT ").push_bind(count);
+        "SELECT item.id, item.version, item.accessed_at, item.access_count, item.digest, item.body FROM (\
+         SELECT found.item FROM value AS found INDEXED BY value_lead \
+         WHERE found.owner = (SELECT id FROM owner WHERE truth = 1 AND buried = 0 AND key = {scope}) \
+         AND found.place = 1 AND found.field IN (2, 5) AND found.field = {list} AND found.value IN ({values}) \
+         GROUP BY found.item\
+         ) AS led CROSS JOIN record AS item ON item.item = led.item WHERE item.id > {after} \
+         ORDER BY item.id LIMIT {count}"
+    };
+    statement(text, |sql, hole| {
+        match hole {
+            "scope" => sql.push_bind(scope.key().to_owned()),
+            "list" => sql.push_bind(lead.list()),
+            "values" => push_values(sql, lead.values()),
+            "after" => sql.push_bind(after.to_vec()),
+            _ => sql.push_bind(count),
+        };
+        Ok(())
+    })
 }
 
-fn push_among(sql: &mut QueryBuilder<Sqlite3>, values: &[Scalar]) {
-    sql.push(" IN (");
+/// Binds values, with commas between them.
+fn push_values<'s>(sql: &'s mut QueryBuilder<Sqlite3>, values: &[Scalar]) -> &'s mut QueryBuilder<Sqlite3> {
     for (place, value) in values.iter().enumerate() {
         sql.push(if place == 0 { "" } else { ", " }).push_bind(Bound(value));
     }
-    sql.push(")");
+    sql
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use memory_core::Fields;
 use memory_core::error::{Error, Result};
 use memory_core::id::{Digest, RecordId};
-use memory_core::plan::records::{self, Known};
+use memory_core::plan::records::{self, KnownRecord};
 use memory_core::record::{Record, StoredRecord};
 use memory_core::time::Timestamp;
 use sqlx::sqlite::SqliteRow;
@@ -29,7 +29,7 @@ pub(super) async fn known(
     owner: Owner,
     records: &[Encoded],
     doing: &'static str,
-) -> Result<HashMap<RecordId, Known>> {
+) -> Result<HashMap<RecordId, KnownRecord>> {
     let sql = "SELECT id, version, digest FROM record \
          WHERE owner = ?1 AND id IN (SELECT unhex(value) FROM json_each(?2)) \
          UNION ALL SELECT id, version, NULL FROM record_grave \
@@ -38,7 +38,7 @@ pub(super) async fn known(
     let rows = sqlx::query(sql).bind(owner.id).bind(ids).fetch_all(connection).await.doing(doing)?;
     let known = rows.iter().map(|row| {
         let id = RecordId(uuid(row.try_get(0).doing(doing)?)?);
-        Ok((id, Known { version: row.try_get(1).doing(doing)?, digest: row.try_get(2).doing(doing)? }))
+        Ok((id, KnownRecord { version: row.try_get(1).doing(doing)?, digest: row.try_get(2).doing(doing)? }))
     });
     known.collect()
 }
@@ -47,7 +47,7 @@ pub(super) async fn known(
 pub(super) async fn store(
     connection: &mut SqliteConnection,
     owner: Owner,
-    known: &HashMap<RecordId, Known>,
+    known: &HashMap<RecordId, KnownRecord>,
     rows: &[Stored<'_>],
     doing: &'static str,
 ) -> Result<()> {

@@ -33,7 +33,7 @@ pub(crate) type Cache = cache::Cache<Key, Held>;
 /// What is held of one owner and unit. A search sees one state of the file: nothing is found here while it is renewed.
 #[derive(Default)]
 pub(crate) struct Held {
-    state: RwLock<State>,
+    state: RwLock<HeldTexts>,
     /// What was found of the same state.
     pub(super) shelf: Shelf,
     turn: Arc<Mutex<()>>,
@@ -42,7 +42,7 @@ pub(crate) struct Held {
 }
 
 #[derive(Default)]
-struct State {
+struct HeldTexts {
     stamp: Option<Stamp>,
     /// How often this was brought to another state of the file.
     renewals: i64,
@@ -59,7 +59,7 @@ struct Segment {
     number: i64,
     /// What was drawn with the change that wrote it.
     changed: i64,
-    /// With which renewal it was read.
+    /// The renewal that read it.
     renewal: i64,
     documents: Vec<Document>,
 }
@@ -67,7 +67,7 @@ struct Segment {
 /// The posting lists of a term.
 #[derive(Default)]
 struct List {
-    /// Up to which renewal they are complete.
+    /// The last renewal that they contain.
     upto: i64,
     /// In rising order of the segments, and none of a segment that has changed since.
     parts: Vec<Part>,
@@ -142,7 +142,7 @@ impl Held {
         Ok(())
     }
 
-    /// Returns which of the terms lack postings, with the renewal up to which theirs are complete.
+    /// Returns the terms that lack postings, each with the last renewal that its postings contain.
     pub(super) fn lacking(&self, query: &Query<'_>) -> Vec<(String, i64)> {
         let state = self.read();
         if state.totals.documents == 0 {
@@ -214,16 +214,16 @@ impl Held {
         self.read().lists.get(term).is_some_and(|list| !list.parts.is_empty())
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, State> {
+    fn read(&self) -> RwLockReadGuard<'_, HeldTexts> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, State> {
+    fn write(&self) -> RwLockWriteGuard<'_, HeldTexts> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl HeldTexts {
     fn bytes(&self) -> usize {
         let documents = self.segments.iter().map(|segment| segment.documents.len()).sum::<usize>();
         let tail: usize = self.tail.iter().map(|document| size_of::<TailDocument>() + document.terms.len()).sum();
@@ -263,7 +263,7 @@ impl State {
         Ok(Some(evidence))
     }
 
-    /// Returns the state that follows upon this one.
+    /// Returns the next state.
     fn renewed(mut self, next: Stamp, totals: Totals, rows: Vec<SegmentRow>, tail: Vec<TailDocument>) -> Result<Self> {
         if self.stamp.is_none_or(|stamp| stamp.owner != next.owner) {
             self = Self::default();

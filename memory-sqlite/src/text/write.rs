@@ -11,7 +11,7 @@ use super::entry::Terms;
 use super::segment::Segment;
 use super::statistics::{self, Statistics};
 use super::tail;
-use crate::index::items::{self, Accepted, Before, Place, Row};
+use crate::index::items::{self, Accepted, Before, ItemPlace, Row};
 use crate::index::{Incoming, Owner, erase};
 
 /// Puts entries of an owner into the index called `name`.
@@ -30,7 +30,7 @@ pub(super) async fn put(
     owner.change();
     let mut statistics = statistics::load(connection, owner.id).await?;
     let replaced = accepted.iter().filter_map(|accepted| match accepted.before {
-        Before::Other(block) => Some(Place { id: accepted.id, unit: accepted.entry.item.unit(), block }),
+        Before::Other(block) => Some(ItemPlace { id: accepted.id, unit: accepted.entry.item.unit(), block }),
         Before::Absent | Before::Same(_) => None,
     });
     remove(connection, &owner, &mut statistics, replaced).await?;
@@ -87,10 +87,10 @@ async fn remove(
     connection: &mut SqliteConnection,
     owner: &Owner,
     statistics: &mut Statistics,
-    places: impl Iterator<Item = Place>,
+    places: impl Iterator<Item = ItemPlace>,
 ) -> Result<()> {
     let mut items: BTreeMap<(Unit, Option<i64>), HashSet<i64>> = BTreeMap::new();
-    for Place { id, unit, block } in places {
+    for ItemPlace { id, unit, block } in places {
         items.entry((unit, block)).or_default().insert(id);
     }
     for ((unit, block), items) in items {
@@ -129,7 +129,7 @@ pub(super) async fn erase(connection: &mut SqliteConnection, scope: &Scope, name
     Ok(removed)
 }
 
-async fn delete_places(connection: &mut SqliteConnection, mut owner: Owner, places: Vec<Place>) -> Result<()> {
+async fn delete_places(connection: &mut SqliteConnection, mut owner: Owner, places: Vec<ItemPlace>) -> Result<()> {
     if places.is_empty() {
         return Ok(());
     }

@@ -24,11 +24,11 @@ pub(crate) type Cache = cache::Cache<Key, Held>;
 
 /// The vectors of one owner. What is read is always of one state of the file: it is out of reach while it changes.
 pub(crate) struct Held {
-    state: RwLock<State>,
+    state: RwLock<HeldVectors>,
     turn: Arc<Mutex<()>>,
 }
 
-struct State {
+struct HeldVectors {
     /// None while blocks are being read, or if that has failed.
     stamp: Option<Stamp>,
     partition: Partition,
@@ -42,7 +42,7 @@ struct Block {
     items: Vec<ItemId>,
 }
 
-impl State {
+impl HeldVectors {
     fn new(dimension: usize) -> Self {
         Self { stamp: None, partition: Partition::new(dimension).with_quantised(), blocks: HashMap::new() }
     }
@@ -62,7 +62,7 @@ impl cache::Held for Held {
 
 impl Held {
     pub(super) fn new(dimension: usize) -> Self {
-        Self { state: RwLock::new(State::new(dimension)), turn: Arc::default() }
+        Self { state: RwLock::new(HeldVectors::new(dimension)), turn: Arc::default() }
     }
 
     /// Waits until no other task reads blocks.
@@ -90,7 +90,7 @@ impl Held {
     pub(super) fn begin(&self, next: Stamp, dimension: usize, present: &[(i64, i64)]) -> Vec<(i64, i64)> {
         let mut state = self.write();
         if state.stamp.take().is_none_or(|stamp| stamp.owner != next.owner) {
-            *state = State::new(dimension);
+            *state = HeldVectors::new(dimension);
         }
         let changes: HashMap<i64, i64> = present.iter().copied().collect();
         let is_gone = |(number, block): &(&i64, &Block)| changes.get(number) != Some(&block.changed);
@@ -123,11 +123,11 @@ impl Held {
         self.write().stamp = Some(stamp);
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, State> {
+    fn read(&self) -> RwLockReadGuard<'_, HeldVectors> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, State> {
+    fn write(&self) -> RwLockWriteGuard<'_, HeldVectors> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -9,7 +9,7 @@ use memory_core::{Epoch, Error, Result, Scope};
 use sqlx::SqliteConnection;
 
 use super::block::{Block, Stored};
-use crate::index::items::{self, Accepted, Before, Place, Row};
+use crate::index::items::{self, Accepted, Before, ItemPlace, Row};
 use crate::index::{Incoming, Owner, corrupt, erase};
 
 /// What a block keeps of an item.
@@ -164,7 +164,7 @@ async fn delete_places(
     connection: &mut SqliteConnection,
     mut owner: Owner,
     dimension: usize,
-    places: &[Place],
+    places: &[ItemPlace],
 ) -> Result<()> {
     if places.is_empty() {
         return Ok(());

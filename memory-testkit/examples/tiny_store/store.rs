@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use memory_core::store::chat::{
-    Append, Appended, ChatStore, Compaction, Fence, Found, NewMessage, Page, Placement, Redacted, SessionState, Slice,
-    revision_after_deletion,
+    Append, Appended, ChatStore, Compaction, Fence, FoundMessages, NewMessage, Page, Placement, Redacted, SessionState,
+    Slice, revision_after_deletion,
 };
 use memory_core::store::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outcome, Target, Upkeep};
 use memory_core::store::{Durability, Erased, ErasureLevel, Health, Store};
@@ -182,10 +182,10 @@ impl ChatStore for TinyChat {
         Ok(Slice { state: owner.state(session), messages, complete: true })
     }
 
-    async fn get(&self, scope: &Scope, ids: &[MessageId]) -> Result<Found> {
+    async fn get(&self, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages> {
         let owner = self.owner(scope);
         let rows = ids.iter().filter_map(|id| owner.row(*id)).filter(|row| row.message.is_some());
-        Ok(Found { messages: rows.cloned().collect(), complete: true })
+        Ok(FoundMessages { messages: rows.cloned().collect(), complete: true })
     }
 
     async fn sessions(&self, scope: &Scope, after: Option<&SessionId>, limit: usize) -> Result<Vec<SessionState>> {

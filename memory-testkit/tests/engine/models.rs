@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use memory_core::engine::{Found, Memory, Remember, Search, Stage};
+use memory_core::engine::{Memory, Remember, Search, SearchResults, Stage};
 use memory_core::model::{Embedder as _, TokenCounter};
 use memory_core::reference::{MemChat, MemRecords, MemVectors};
 use memory_core::window::HeuristicCounter;
@@ -14,11 +14,11 @@ use memory_testkit::doubles::{EmbedderMode, FakeEmbedder, ManualClock};
 use crate::bench::{Bench, Taps, session};
 
 /// Returns how many of the hits were found by meaning.
-fn near(found: &Found) -> usize {
+fn near(found: &SearchResults) -> usize {
     found.hits.iter().filter(|hit| hit.signals.cosine.is_some()).count()
 }
 
-async fn search(bench: &Bench, words: &str) -> Found {
+async fn search(bench: &Bench, words: &str) -> SearchResults {
     bench.owner("ada").search(&Search::new(words)).await.unwrap()
 }
 

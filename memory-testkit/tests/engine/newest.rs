@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::engine::{ContextRequest, Found, Memory, Remember, Search, Stage};
+use memory_core::engine::{ContextRequest, Memory, Remember, Search, SearchResults, Stage};
 use memory_core::reference::{MemChat, MemRecords};
 use memory_core::{Error, Field, Filter, Message, Role, Scope, Truth, Unit};
 use memory_testkit::doubles::Counting;
 
 use crate::bench::{Bench, Taps, session};
 
-fn texts(found: &Found) -> Vec<String> {
+fn texts(found: &SearchResults) -> Vec<String> {
     found.hits.iter().map(|hit| hit.content.text()).collect()
 }
 

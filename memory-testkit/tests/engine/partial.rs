@@ -19,8 +19,8 @@ impl Break for Partial {
         Ok(Slice { messages: Vec::new(), complete: false, ..slice })
     }
 
-    async fn get(&self, _: &Arc<MemChat>, _: &Scope, _: &[MessageId]) -> Result<Found> {
-        Ok(Found { messages: Vec::new(), complete: false })
+    async fn get(&self, _: &Arc<MemChat>, _: &Scope, _: &[MessageId]) -> Result<FoundMessages> {
+        Ok(FoundMessages { messages: Vec::new(), complete: false })
     }
 }
 

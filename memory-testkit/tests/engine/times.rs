@@ -1,12 +1,12 @@
 //! Questions about a time, and those that only look like one.
 
-use memory_core::engine::{Found, Hit, Search};
+use memory_core::engine::{Hit, Search, SearchResults};
 use memory_core::{Message, Role};
 
 use crate::bench::{Bench, day, session};
 
 /// Says the same on three days, each in a session of its own, and asks on 1 March 2025.
-async fn ask(search: Search) -> Found {
+async fn ask(search: Search) -> SearchResults {
     let bench = Bench::new().await;
     let owner = bench.owner("ada");
     for at in ["2025-02-15", "2025-02-22", "2024-11-08"] {
@@ -18,7 +18,7 @@ async fn ask(search: Search) -> Found {
 }
 
 /// Returns the days on which the hits were said, the best first.
-fn days(found: &Found) -> Vec<String> {
+fn days(found: &SearchResults) -> Vec<String> {
     let at = |hit: &Hit| hit.content.fields().unwrap().at.to_string();
     found.hits.iter().map(|hit| at(hit).split_once('T').unwrap().0.to_owned()).collect()
 }

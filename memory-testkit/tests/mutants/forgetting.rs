@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use memory_core::reference::{MemChat, MemRecords};
-use memory_core::store::chat::{ChatStore as _, Found, Redacted};
+use memory_core::store::chat::{ChatStore as _, FoundMessages, Redacted};
 use memory_core::store::records::RecordBatch;
 use memory_core::store::records::RecordStore as _;
 use memory_core::{Field, Filter, MessageId, Record, RecordId, Result, Scope, StoredRecord};
@@ -139,7 +139,7 @@ struct HidesWhatCovers;
 
 #[async_trait]
 impl chat_stores::Break for HidesWhatCovers {
-    async fn get(&self, inner: &MemChat, scope: &Scope, ids: &[MessageId]) -> Result<Found> {
+    async fn get(&self, inner: &MemChat, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages> {
         let mut found = inner.get(scope, ids).await?;
         found.messages.iter_mut().for_each(|row| row.archived_by = None);
         Ok(found)

@@ -13,8 +13,8 @@ use tokio::sync::OnceCell;
 
 use super::kind::{Kind, Wanted};
 
-/// What is to be opened, and what of it is open by now.
-struct Place {
+/// A part that is opened later, and its store once it is open.
+struct LatePart {
     kind: &'static Kind,
     url: String,
     analysis: Option<Analysis>,
@@ -23,7 +23,7 @@ struct Place {
     opened: OnceCell<Stores>,
 }
 
-impl Place {
+impl LatePart {
     /// Returns the open stores; connects if there are none.
     async fn opened(&self) -> Result<&Stores> {
         let (analysis, embedder) = (self.analysis.as_ref(), self.embedder.as_ref());
@@ -36,7 +36,7 @@ impl Place {
 pub(super) fn open(kind: &'static Kind, url: &str, wanted: &Wanted<'_>, why: Error) -> Stores {
     let Wanted { truth: _, analysis, embedder, cache } = *wanted;
     let (analysis, embedder, url) = (analysis.cloned(), embedder.cloned(), url.to_owned());
-    let place = Arc::new(Place { kind, url, analysis, embedder, cache, opened: OnceCell::new() });
+    let place = Arc::new(LatePart { kind, url, analysis, embedder, cache, opened: OnceCell::new() });
     let late = || Arc::clone(&place);
     let text = |analysis: &Analysis| -> Arc<dyn TextStore> {
         Arc::new(Late { place: late(), of: analysis.name().to_owned(), take: |stores| stores.text.as_ref() })
@@ -59,7 +59,7 @@ fn vectors_of(stores: &Stores) -> Option<&Arc<dyn VectorStore>> {
 
 /// A store of a place that may be away. What it is `of`, analysis or space, is known without the server.
 struct Late<S: ?Sized, N> {
-    place: Arc<Place>,
+    place: Arc<LatePart>,
     of: N,
     take: fn(&Stores) -> Option<&Arc<S>>,
 }

@@ -58,7 +58,7 @@ pub(super) fn read(line: u64, value: &Value, now: Timestamp, sink: &Sink) -> Res
     Ok(())
 }
 
-/// Tells of the messages that are on no branch that the person sees.
+/// Reports the messages on branches that the person does not see.
 fn leave_out_others(
     session: &str,
     mapping: &Map<String, Value>,
@@ -72,7 +72,7 @@ fn leave_out_others(
     told.try_for_each(|_| sink.leave_out(session, LeftOut::OtherBranch))
 }
 
-/// Tells of a hidden message that says something.
+/// Reports a hidden message that has text.
 fn leave_out_hidden(session: &str, message: &Value, sink: &Sink) -> Result<(), Stopped> {
     if words(message).text.is_empty() {
         return Ok(());

@@ -14,7 +14,7 @@ use crate::transfer::line::{Exported, MARK, RecordLine, RowLine, VERSION};
 /// What an export is read with.
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// Tenant and subject of whom it is read for.
+    /// Tenant and subject of the owner who imports.
     owner: (String, String),
     trusts_roles: bool,
     has_begun: bool,
@@ -78,7 +78,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Says whether the file held all that was exported.
+    /// Returns whether the file is whole.
     pub(super) fn finish(&self, line: u64, sink: &Sink) -> Result<(), Stopped> {
         match self.end {
             None => sink.reject(line, "the export ends too soon: its last line is missing"),

@@ -21,7 +21,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Tells the format of an element by its members.
+    /// Returns the format of an element, by its members.
     pub(super) fn of(value: &Value) -> Option<Self> {
         let has = |member: &str| value.get(member).is_some();
         if has(MARK) {

@@ -23,7 +23,7 @@ pub(super) struct Stopped;
 pub(super) struct Sink {
     items: Sender<(Item, Option<OwnedSemaphorePermit>)>,
     room: Arc<Semaphore>,
-    /// By which a reader waits for room; none outside of a runtime, where nobody is waited for.
+    /// The runtime in which a reader waits for room; none outside a runtime, where it does not wait.
     runtime: Option<Handle>,
     limits: Arc<Limits>,
     trusts_roles: bool,

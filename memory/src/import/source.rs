@@ -18,7 +18,7 @@ pub struct Source {
     pub(super) stem: String,
     /// The time of messages that have none.
     pub(super) now: Timestamp,
-    /// Tenant and subject of whom it is read for; an export of another owner says nothing by itself.
+    /// Tenant and subject of the owner who imports. An export of another owner is not trusted by itself.
     pub(super) owner: (String, String),
     /// Whether messages speak with the trust of the roles that the file gives them.
     pub(super) trusts_roles: bool,

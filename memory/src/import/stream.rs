@@ -19,7 +19,7 @@ const TOO_MUCH: &str = "holds more values than this program reads at once: write
 /// How an input is read.
 #[derive(Clone, Debug)]
 pub(super) struct Reading {
-    /// Tells how far it has been read.
+    /// Counts the bytes that were read.
     pub(super) meter: Arc<Meter>,
     /// The longest line or element that is read, in bytes.
     pub(super) longest: usize,
@@ -154,7 +154,7 @@ pub(super) fn each_value(input: impl Read, reading: &Reading, sink: &Sink, each:
     Ok(())
 }
 
-/// Says what is wrong with JSON without quoting it.
+/// Returns what is wrong with JSON, without quoting it.
 pub(super) fn category(error: &serde_json::Error) -> String {
     use serde_json::error::Category;
 

@@ -1,9 +1,9 @@
-//! What falls with its sources: the records derived from what is forgotten, those derived from them, and so on. A record
-//! that was told from elsewhere too stays with those tellings.
+//! What falls with its sources: the records derived from forgotten items, those derived from them, and so on. A record that
+//! was also told from other sources stays, with those tellings.
 //!
-//! A record is doomed before it is deleted. Nothing can be derived from it from then on, and what was derived before is found by
-//! another look. Without that a record could be derived from it between the look and the deletion; where the forget is cut off
-//! there, no chain would lead to that one any more.
+//! A record is doomed before it is deleted. From then on nothing can be derived from it, and another look finds what was derived
+//! before. Without this mark a record could be derived from it between the look and the deletion. If the forget were cut off
+//! then, no chain of sources would lead to that record any more.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -17,20 +17,20 @@ use crate::store::records::{Expect, Put, RecordBatch};
 
 use super::bounds::{ATTEMPTS, BATCH};
 
-/// How many sources one look asks for: fewer than the clauses that a store takes in a filter.
+/// How many sources one query names: fewer than the clauses that a store allows in a filter.
 const SOURCES: usize = 1_000;
 
-/// How often is looked for what somebody derived meanwhile.
+/// How often a look is repeated for what was derived meanwhile.
 const LOOKS: usize = 8;
 
-/// Items that are forgotten together.
+/// Items that are forgotten together, with what falls with them.
 #[derive(Debug, Default)]
 pub(super) struct Fall {
     /// What is forgotten, and what has fallen with it so far.
     pub(super) items: Vec<ItemId>,
-    /// The session whose records fall too.
+    /// A session whose records fall too.
     pub(super) session: Option<SessionId>,
-    /// Records that the caller deletes himself, when all others have fallen.
+    /// Records that the caller deletes itself, after all others have fallen.
     pub(super) last: HashSet<RecordId>,
     /// How many records fell because they belong to the session.
     pub(super) of_session: u64,
@@ -48,23 +48,22 @@ impl Fall {
     }
 }
 
-/// What was found.
-struct Found<'f> {
+/// The result of a look.
+struct Derived<'f> {
     fall: &'f Fall,
-    /// The records that fall, with their versions, in the order in which they were found: each after one that it was derived
-    /// from.
+    /// The records that fall, with their versions, in the order found: each stands after one that it was derived from.
     order: Vec<(RecordId, u64)>,
     /// Those of them that are not doomed yet.
     free: Vec<(RecordId, u64)>,
-    /// What is forgotten, what fell before, and what falls.
+    /// All items that are forgotten, fell before, or fall now.
     gone: HashSet<ItemId>,
-    /// The records in `order`. One that fell before and was told again since falls again.
+    /// The records in `order`. A record that fell before and was told again since falls again.
     falling: HashSet<RecordId>,
-    /// The records that stay, without some of their tellings.
+    /// The records that stay but lose some of their tellings.
     left: BTreeMap<RecordId, StoredRecord>,
 }
 
-impl Found<'_> {
+impl Derived<'_> {
     fn takes_back(&self, telling: &Telling) -> bool {
         let Fall { session, .. } = self.fall;
         let is_of_session = session.is_some() && telling.session == *session;
@@ -91,12 +90,13 @@ impl Found<'_> {
 }
 
 impl Scoped {
-    /// Deletes all that falls with `fall`, and adds it there. Returns whether there was anything to be deleted or taken back.
+    /// Deletes everything that falls with `fall`, and adds it to `fall`. Returns whether there was anything to delete or take
+    /// back.
     pub(super) async fn fell(&self, fall: &mut Fall) -> Result<bool> {
         let mut is_any = false;
         for _ in 0..ATTEMPTS {
             match self.fell_once(fall).await {
-                // They are doomed now, or somebody told one of them again meanwhile: they are looked at again.
+                // They are doomed now, or one of them was told again meanwhile: look again.
                 Err(Error::Conflict) => is_any = true,
                 other => return other.map(|is_more| is_any || is_more),
             }
@@ -104,14 +104,14 @@ impl Scoped {
         Err(Error::Conflict)
     }
 
-    /// Tellings are taken back before, because nothing falls with them. Then what was found last goes first: wherever this is
-    /// cut off, each record that is left was derived from one that is left, or from what is forgotten itself, so that a repeat
-    /// finds it.
+    /// Deletes what one look finds. Tellings are taken back first, because nothing falls with them. Then the records found last
+    /// go first. So wherever this is cut off, each record left was derived from one that is left, or from a forgotten item, and
+    /// a repeat finds it.
     async fn fell_once(&self, fall: &mut Fall) -> Result<bool> {
         let (mut found, of_session) = self.look(fall).await?;
         let is_any = !found.order.is_empty() || !found.left.is_empty();
         for stored in std::mem::take(&mut found.left).into_values() {
-            // One that has none left meanwhile is found by the next look.
+            // The next look finds a record that has no tellings left by now.
             self.take_back(stored, |telling| found.takes_back(telling)).await?;
         }
         if !found.free.is_empty() {
@@ -131,7 +131,7 @@ impl Scoped {
         Ok(is_any)
     }
 
-    /// Dooms records that were found, but those that have changed since.
+    /// Dooms the records found, except those that have changed since.
     async fn doom_found(&self, free: &[(RecordId, u64)]) -> Result<()> {
         for batch in free.chunks(BATCH) {
             let ids: Vec<RecordId> = batch.iter().map(|(id, _)| *id).collect();
@@ -142,7 +142,7 @@ impl Scoped {
         self.outrun_puts().await
     }
 
-    /// Lets nothing be derived from records any more, and returns their versions from then on.
+    /// Dooms records, so that nothing can be derived from them any more, and returns their new versions.
     pub(super) async fn doom(&self, rows: &[StoredRecord]) -> Result<HashMap<RecordId, u64>> {
         let doomed = self.put_doomed(rows).await?;
         if !doomed.is_empty() {
@@ -152,7 +152,7 @@ impl Scoped {
         Ok(versions.chain(doomed).collect())
     }
 
-    /// Dooms those of the records that are not, all or none, and returns their new versions.
+    /// Dooms those of the records that are not doomed, all or none, and returns their new versions.
     async fn put_doomed(&self, rows: &[StoredRecord]) -> Result<Vec<(RecordId, u64)>> {
         let doomed = |row: &StoredRecord| {
             let record = Arc::new(Record { doomed: true, ..Record::clone(&row.record) });
@@ -167,9 +167,9 @@ impl Scoped {
         Ok(ids.into_iter().zip(versions).collect())
     }
 
-    /// Goes on until a look finds nothing that is derived from `fall`; returns whether one did.
+    /// Repeats the look until one finds nothing derived from `fall`; returns whether one did.
     ///
-    /// To be called when what is forgotten is gone: from then on nothing new can be derived from it.
+    /// Call it when the forgotten items are gone: from then on nothing new can be derived from them.
     pub(super) async fn settle(&self, fall: &mut Fall) -> Result<bool> {
         for _ in 0..LOOKS {
             if !self.fell(fall).await? {
@@ -179,12 +179,12 @@ impl Scoped {
         Ok(false)
     }
 
-    /// Returns what falls with `fall`, in the order in which it was found, and how many of them, the first ones, because
-    /// they belong to the session.
-    async fn look<'f>(&self, fall: &'f Fall) -> Result<(Found<'f>, usize)> {
+    /// Returns what falls with `fall`, in the order found, and how many of the records fall because they belong to the session;
+    /// these stand first.
+    async fn look<'f>(&self, fall: &'f Fall) -> Result<(Derived<'f>, usize)> {
         let gone = fall.items.iter().cloned().collect();
         let mut found =
-            Found { fall, order: Vec::new(), free: Vec::new(), gone, falling: HashSet::new(), left: BTreeMap::new() };
+            Derived { fall, order: Vec::new(), free: Vec::new(), gone, falling: HashSet::new(), left: BTreeMap::new() };
         if let Some(session) = &fall.session {
             self.find(&Filter::eq(Field::Session, session.name()), &mut found).await?;
         }
@@ -203,8 +203,8 @@ impl Scoped {
         }
     }
 
-    /// Adds the records that match, read in batches.
-    async fn find(&self, filter: &Filter, found: &mut Found<'_>) -> Result<()> {
+    /// Adds the records that match to `found`, reading them in batches.
+    async fn find(&self, filter: &Filter, found: &mut Derived<'_>) -> Result<()> {
         let mut after = None;
         loop {
             let rows = self.inner().records.store().scan(self.scope(), filter, after, BATCH).await?;

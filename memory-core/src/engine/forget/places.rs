@@ -1,4 +1,4 @@
-//! Where forgotten messages stand, which summaries speak of them, and who stands beside them.
+//! The places of forgotten messages: their numbers, the summaries that cover them, and their neighbours.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use crate::store::chat::Redacted;
 
 use super::bounds::BATCH;
 
-/// Messages of a session that are indexed again together.
+/// How many messages of a session are indexed again together.
 const STRETCH: u64 = 256;
 
 /// What is known of messages before they are forgotten.
@@ -18,16 +18,16 @@ const STRETCH: u64 = 256;
 pub(super) struct Standing {
     /// How many of them are stored.
     pub(super) asked: u64,
-    /// The summaries that cover them, those that cover these, and so on.
+    /// The summaries that cover them, the summaries that cover those, and so on.
     pub(super) summaries: Vec<MessageId>,
-    /// How many of those are stored; a restored row may name one that is not.
+    /// How many of these summaries are stored; a restored row may name one that is not.
     pub(super) fallen: u64,
-    /// The messages' places. Summaries are not searched, so they have none.
+    /// The places of the messages. Summaries are not indexed, so they have none here.
     pub(super) places: Vec<(SessionId, Seq)>,
 }
 
 impl Standing {
-    /// Adds what a redaction found, if anything was written since the messages were looked at.
+    /// Adds what the redaction found, in case something was written since the messages were read.
     pub(super) fn add(&mut self, redacted: Vec<Redacted>) {
         for Redacted { session, seq, summaries, .. } in redacted {
             self.places.push((session, seq));
@@ -63,7 +63,7 @@ impl Scoped {
     }
 }
 
-/// Returns the messages beside the places, as stretches of sessions that do not overlap and are read whole.
+/// Returns the neighbours of the places, as ranges of sessions that do not overlap. Each is indexed again as a whole.
 pub(super) fn neighbourhoods(mut places: Vec<(SessionId, Seq)>) -> Vec<(SessionId, SeqRange)> {
     places.sort_unstable();
     let mut found: Vec<(SessionId, SeqRange)> = Vec::new();

@@ -1,4 +1,4 @@
-//! What a forget tells of itself.
+//! The receipt of a forget.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::scope::Epoch;
 use crate::store::{Erased, ErasureLevel};
 
-/// What a store did of an erasure.
+/// What one store did in an erasure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StoreErasure {
     /// What the store is used for.
@@ -17,18 +17,18 @@ pub struct StoreErasure {
     pub removed: u64,
     /// Items still there; `None` if the store did not answer.
     pub remaining: Option<u64>,
-    /// How thoroughly.
+    /// How thoroughly it erased.
     pub level: Option<ErasureLevel>,
-    /// Why it is not done, one clause.
+    /// Why it is not done, in one clause.
     pub why: Option<String>,
 }
 
-/// An index that follows what is stored and is not open in this process, so that it could not be asked.
+/// An index that follows truth but is not open in this process, so that it could not be asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unasked {
     /// The index's name.
     pub index: String,
-    /// Notes of the owner that it has not carried out yet; `None` if truth did not tell.
+    /// How many notes of the owner are still pending for it; `None` if truth did not tell.
     pub notes: Option<u64>,
 }
 
@@ -37,25 +37,25 @@ pub struct Unasked {
 pub struct ForgetReceipt {
     /// Messages and records removed from truth.
     pub removed: u64,
-    /// Of them, records and summaries that were derived from what was to be forgotten.
+    /// How many of them are records and summaries derived from what was to be forgotten.
     pub derived: u64,
     /// The owner's new epoch, if everything was forgotten.
     pub epoch: Option<Epoch>,
     /// What each store did, if everything was forgotten; else the indexes that failed.
     pub stores: Vec<StoreErasure>,
-    /// The indexes that could not be asked, because this process has not opened them. What was forgotten is noted for them,
-    /// and gone from them when they have no notes of the owner any more; the same call tells. One that nobody opens any more
-    /// is retired.
+    /// The indexes that could not be asked, because this process has not opened them. The forget is noted for them; it is done
+    /// once they have no notes of the owner left, which the same call tells. Retire an index that nobody opens any more.
     pub unasked: Vec<Unasked>,
-    /// Whether a last look into truth found nothing derived, every index that could be asked confirmed that nothing is left,
-    /// no other has notes of the owner, and no erasure of everything stopped half-way. If an index did not confirm, upkeep goes
-    /// on with it, as it does with what an earlier call that was cut off left in an index; nothing can be recalled either way,
-    /// because truth holds it no more. A cache that did not answer is not asked again before what it
-    /// holds has expired; other processes that reach it may see that until then.
+    /// Whether nothing is left: a last look into truth found nothing derived, every index asked confirmed its deletion, no other
+    /// index has notes of the owner, and no erasure of everything stopped half-way.
+    ///
+    /// If false, upkeep completes the indexes, including what an earlier call that was cut off left there. Nothing can be
+    /// recalled meanwhile, because truth does not hold it. A cache that did not answer is not asked again until its entries
+    /// have expired; other processes that reach it may see them until then.
     pub complete: bool,
 }
 
-/// Tells what a store answered to an erasure.
+/// Returns the entry of a receipt for the answer of one store.
 pub(super) fn erasure(part: &'static str, backend: &'static str, answer: Result<Erased>) -> StoreErasure {
     match answer {
         Ok(Erased { removed, remaining, level }) => {
@@ -69,7 +69,7 @@ pub(super) fn erasure(part: &'static str, backend: &'static str, answer: Result<
 }
 
 impl ForgetReceipt {
-    /// Names the indexes that could not be asked; `Err` if truth did not tell which follow.
+    /// Adds the indexes that could not be asked; `Err` if truth did not tell which indexes follow it.
     pub(super) fn with_unasked(mut self, unasked: Result<Vec<Unasked>>) -> Self {
         match unasked {
             Ok(unasked) => {
@@ -84,7 +84,7 @@ impl ForgetReceipt {
         self
     }
 
-    /// Names what a cache could not take back. This process does not ask it until that has expired.
+    /// Adds the failures of a cache to invalidate its entries. This process does not ask the cache until they have expired.
     pub(super) fn without_cache(mut self, errors: Vec<Error>) -> Self {
         let is_named = self.stores.iter().any(|store| store.part == "cache" && store.why.is_some());
         let errors: Vec<Error> = if is_named { Vec::new() } else { errors };
@@ -94,14 +94,14 @@ impl ForgetReceipt {
     }
 }
 
-/// A receipt that is being written.
+/// A receipt in the making.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
-    /// What was asked for and was there.
+    /// How many of the items asked for were there.
     pub(super) removed: u64,
-    /// What fell with it.
+    /// How many items fell with them.
     pub(super) derived: u64,
-    /// Whether the looks for what is derived ended before a look found nothing.
+    /// Whether the last look for derived records still found some.
     pub(super) is_unsettled: bool,
     /// The indexes that failed.
     pub(super) failures: Vec<(&'static str, Error)>,

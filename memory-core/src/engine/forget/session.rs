@@ -1,4 +1,4 @@
-//! Forgetting a conversation: all that it holds is known before it is deleted, so that what was derived from it falls too.
+//! Forgetting a conversation: its rows are all read before it is deleted, so that what was derived from them falls too.
 
 use std::collections::HashSet;
 
@@ -14,17 +14,17 @@ use super::bounds::{ATTEMPTS, BATCH};
 use super::derived::Fall;
 use super::receipt::{Draft, ForgetReceipt};
 
-/// What is known of a session that is being forgotten.
+/// What was read of a session that is being forgotten.
 struct Contents {
     /// The session when it was last looked at.
     state: SessionState,
     /// The last row that was read.
     last: Seq,
-    /// All rows that were seen.
+    /// All rows that were read.
     rows: HashSet<MessageId>,
     /// How many messages there were among them.
     messages: u64,
-    /// The rows up to `last` that still have their words.
+    /// The rows up to `last` that still have their text.
     whole: Vec<MessageId>,
 }
 
@@ -35,8 +35,8 @@ impl Contents {
 }
 
 impl Scoped {
-    /// Words go first, and their ids stay until nothing is left that was derived from them: where this is cut off, the same
-    /// call finds it by them.
+    /// Forgets a session. Texts go first; the rows' ids stay until nothing derived from them is left. So if this is cut off,
+    /// the same call finds the rest by the ids.
     pub(super) async fn forget_session(&self, session: &SessionId) -> Result<ForgetReceipt> {
         let inner = self.inner();
         let mut draft = Draft::default();
@@ -53,7 +53,7 @@ impl Scoped {
         Ok(draft.finish())
     }
 
-    /// Deletes the deleted generations of a session from every index, and returns the failures.
+    /// Deletes a session's deleted generations from every index, and returns the failures.
     async fn delete_deleted(&self, session: &SessionId) -> Result<Vec<(&'static str, Error)>> {
         let state = self.read_state(session).await?;
         let Some(through) = deleted_version(&state) else { return Ok(Vec::new()) };
@@ -64,8 +64,7 @@ impl Scoped {
         Ok(self.inner().chat.store().read(self.scope(), session, &Page::newest(0)).await?.state)
     }
 
-    /// Deletes a session when all its words are gone, and all that was derived from them. What is said meanwhile is forgotten
-    /// with the rest.
+    /// Deletes a session once its texts and everything derived from them are gone. Messages appended meanwhile are forgotten too.
     async fn delete_session(&self, contents: &mut Contents, fall: &mut Fall) -> Result<()> {
         let chat = self.inner().chat.store();
         let mut has_looked = false;
@@ -88,21 +87,21 @@ impl Scoped {
         Err(Error::Conflict)
     }
 
-    /// Adds to `fall` what a session holds and `contents` has not seen yet. What was begun since is another session.
+    /// Adds to `fall` the rows of a session that `contents` does not know yet. A generation begun since is another session.
     async fn gather(&self, contents: &mut Contents, fall: &mut Fall) -> Result<()> {
         loop {
             let Contents { state, last, .. } = contents;
             let page = Page::after(*last, BATCH, View::All);
             let slice = self.inner().chat.store().read(self.scope(), &state.session, &page).await?;
             if slice.state.fence != state.fence {
-                // Its rows may stand in that one now, under the same ids.
+                // Its rows may now stand in the new generation, under the same ids.
                 contents.whole.clear();
                 return Ok(());
             }
             let is_changed = slice.state.revision != state.revision;
             *state = slice.state;
             if is_changed {
-                // Something may stand before `last` now that did not when it was read.
+                // Something may have been put before `last` since it was read.
                 contents.last = Seq(0);
                 contents.whole.clear();
                 continue;

@@ -1,4 +1,4 @@
-//! Taking back tellings: a record stays with those that are left.
+//! Taking back tellings: the record stays, with the other tellings.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use crate::error::{Error, Result};
 use crate::record::{StoredRecord, Telling};
 use crate::store::records::{Expect, Put};
 
-/// How often a record that others write meanwhile is read again.
+/// How often a record is read again because it was written concurrently.
 const ATTEMPTS: usize = 1_000;
 
 impl Scoped {
-    /// Takes tellings back, and returns whether any telling of the record is left. One that has none left stays as it is,
-    /// to be deleted by the caller.
+    /// Takes tellings back, and returns whether the record has any left. A record with none left stays as it is, and the
+    /// caller deletes it.
     pub(crate) async fn take_back(
         &self,
         mut stored: StoredRecord,
@@ -28,7 +28,7 @@ impl Scoped {
                 Err(Error::Conflict) => {}
                 other => return other.map(|_| true),
             }
-            // Somebody told it again, or forgot it or something else, meanwhile.
+            // The record was written concurrently, or the fence was raised by another forget.
             let Some(now) = self.stored(&[stored.record.id]).await?.pop() else { return Ok(true) };
             stored = now;
         }

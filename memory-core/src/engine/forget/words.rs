@@ -1,4 +1,4 @@
-//! What was forgotten, in words.
+//! The receipt of a forget, in words.
 
 use std::fmt;
 

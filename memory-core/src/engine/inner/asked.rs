@@ -1,4 +1,4 @@
-//! Which budgets contexts were asked for, until an append carries them to the store: reads write nothing.
+//! The budgets that contexts asked for. The next append carries them to the store, because reads write nothing.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,14 +7,14 @@ use std::sync::{Mutex, PoisonError};
 use crate::id::SessionId;
 use crate::scope::Scope;
 
-/// How many sessions are known at the most. One more is noted by a later context of it.
+/// How many sessions are held at most. A later context notes one that found no place.
 const SESSIONS: usize = 10_000;
 
-/// The largest budget asked of each session whose store does not know of it yet.
+/// The largest budget of each session that the store does not know yet.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
     budgets: Mutex<HashMap<(Scope, SessionId), u64>>,
-    /// Whether there are any, so that an append needs no lock to know that there are none.
+    /// Whether there are any budgets, so that an append usually needs no lock.
     any: AtomicBool,
 }
 
@@ -30,7 +30,7 @@ impl Asked {
         }
     }
 
-    /// Returns the budget of a session, which an append is to carry, and forgets it; 0 if there is none.
+    /// Takes out the budget of a session, for an append to carry; 0 if there is none.
     pub(crate) fn take(&self, scope: &Scope, session: &SessionId) -> u64 {
         if !self.any.load(Ordering::Acquire) {
             return 0;

@@ -1,4 +1,4 @@
-//! What this process knows of an index that it has enlisted.
+//! The enlistment of an index with truth, as this process knows it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,27 +6,27 @@ use crate::error::{Error, Result};
 use crate::store::upkeep::{Incarnation, IndexName, Upkeep};
 use crate::time::Timestamp;
 
-/// Items that are noted in one step, which nobody has to wait for long.
+/// How many items are noted in one step: few enough that nobody waits long.
 pub(crate) const NOTED_IN_ONE_STEP: usize = 500;
 
-/// What this process knows of an index that it has enlisted.
+/// The enlistment of an index with truth, as this process knows it.
 #[derive(Debug)]
-pub(crate) struct Enlistment(Mutex<Known>);
+pub(crate) struct Enlistment(Mutex<EnlistmentState>);
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
+pub(crate) struct EnlistmentState {
     pub(crate) incarnation: Option<Incarnation>,
-    /// Whether truth has noted all that was stored before.
+    /// Whether truth has noted everything that was stored before.
     pub(crate) is_noted: bool,
-    /// When the place was asked last.
+    /// When the index was last asked for its incarnation.
     pub(crate) asked: Timestamp,
-    /// Retired here, it is not enlisted again.
+    /// Whether this process has retired it. It is then not enlisted again.
     pub(crate) is_retired: bool,
 }
 
 impl Enlistment {
-    /// Enlists an index with both truth stores, and notes the first of what is stored; the first pass of upkeep notes the
-    /// rest. What was given up for it is tried again. Returns none where truth may only be read and does not know the index.
+    /// Enlists an index with both truth stores, and notes the first stored items for it; the first pass of upkeep notes the
+    /// rest. Notes that were given up are retried. Returns none if truth is open for reading only and does not know the index.
     pub(crate) async fn begin(
         index: &IndexName,
         incarnation: Result<Incarnation>,
@@ -40,7 +40,7 @@ impl Enlistment {
         let (mut is_noted, mut follows) = (true, true);
         for truth in truths {
             match truth.enlist(index, incarnation, NOTED_IN_ONE_STEP).await {
-                // What is indexed can be searched all the same.
+                // What the index holds can be searched all the same.
                 Err(Error::ReadOnly { .. }) => follows = false,
                 outcome => {
                     is_noted &= outcome?;
@@ -48,14 +48,19 @@ impl Enlistment {
                 }
             }
         }
-        Ok(follows.then_some(Self(Mutex::new(Known { incarnation, is_noted, asked: now, is_retired: false }))))
+        Ok(follows.then_some(Self(Mutex::new(EnlistmentState {
+            incarnation,
+            is_noted,
+            asked: now,
+            is_retired: false,
+        }))))
     }
 
-    pub(crate) fn known(&self) -> Known {
+    pub(crate) fn known(&self) -> EnlistmentState {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn set(&self, known: Known) {
+    pub(crate) fn set(&self, known: EnlistmentState) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = known;
     }
 }

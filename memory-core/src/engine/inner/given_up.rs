@@ -1,4 +1,4 @@
-//! What upkeep has given up: named in reports, counted in the status.
+//! The items that upkeep has given up: reports name them, the status counts them.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,10 +7,10 @@ use crate::id::ItemId;
 use crate::scope::Scope;
 use crate::store::upkeep::IndexName;
 
-/// Owners and indexes that are counted at the most.
+/// How many pairs of owner and index are counted at most.
 const COUNTS: usize = 10_000;
 
-/// An item that an index does not hold, and will not before it changes.
+/// An item that an index does not hold, and will not hold until the item changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GivenUp {
     /// Its owner.
@@ -21,8 +21,8 @@ pub struct GivenUp {
     pub why: String,
 }
 
-/// How many items were given up while their notes went on, by index and owner. A note that was given up as a whole is
-/// counted by its truth store.
+/// How many items were given up although their notes were carried out, by index and owner. Its truth store counts a note that
+/// was given up as a whole.
 #[derive(Debug, Default)]
 pub(crate) struct GivenUpCounts(Mutex<BTreeMap<(IndexName, Scope), u64>>);
 

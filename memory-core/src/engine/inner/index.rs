@@ -1,9 +1,9 @@
-//! An index of a memory: what holds entries for what is stored, by words or by meaning, under one face.
+//! An index of a memory: a text store or a vector store, under one interface.
 
 use std::sync::Arc;
 
 use crate::analysis::Analysis;
-use crate::engine::inner::{Enlistment, KeptVectors, Known, Walk};
+use crate::engine::inner::{Enlistment, EnlistmentState, KeptVectors, Walk};
 use crate::engine::receipt::Stage;
 use crate::error::{Error, Result};
 use crate::fields::Fields;
@@ -22,9 +22,9 @@ use crate::time::Timestamp;
 pub(crate) struct Index {
     pub(crate) name: IndexName,
     pub(crate) kind: Kind,
-    /// None where truth may only be read and had not noted anything for it.
+    /// None if truth is open for reading only and does not know the index.
     pub(crate) enlistment: Option<Enlistment>,
-    /// How far it is compared with truth.
+    /// How far the comparison with truth has come.
     pub(crate) walk: Walk,
 }
 
@@ -34,19 +34,19 @@ pub(crate) enum Kind {
     Vectors(Vectors),
 }
 
-/// A store of vectors, and who makes them.
+/// A vector store with its embedder.
 #[derive(Debug)]
 pub(crate) struct Vectors {
     pub(crate) store: Arc<dyn VectorStore>,
     pub(crate) embedder: Arc<dyn Embedder>,
-    /// What is embedded.
+    /// Which items are embedded.
     pub(crate) embedded: Filter,
-    /// Vectors made lately.
+    /// The cache of recent vectors.
     pub(crate) kept: KeptVectors,
 }
 
 impl Index {
-    /// Returns an index of words.
+    /// Returns a text index.
     ///
     /// # Errors
     /// `Invalid` if the store holds terms of another analysis.
@@ -59,7 +59,7 @@ impl Index {
         Ok(Self { name, kind: Kind::Text(store), enlistment: None, walk: Walk::new(now) })
     }
 
-    /// Returns an index of meaning.
+    /// Returns a vector index.
     ///
     /// # Errors
     /// `SpaceMismatch` if the embedder's space is not the store's.
@@ -70,13 +70,13 @@ impl Index {
         Ok(Self { name, kind: Kind::Vectors(vectors), enlistment: None, walk: Walk::new(now) })
     }
 
-    /// Has both truth stores note for it what is stored.
+    /// Enlists it with both truth stores.
     pub(crate) async fn enlisted(self, truths: [&Arc<dyn Upkeep>; 2], now: Timestamp) -> Result<Self> {
         let enlistment = Enlistment::begin(&self.name, self.incarnation().await, truths, now).await?;
         Ok(Self { enlistment, ..self })
     }
 
-    /// Returns what its store is used for, as [`StoreStatus`](super::StoreStatus) names it.
+    /// Returns the use of its store, as [`StoreStatus`](super::StoreStatus) names it.
     pub(crate) fn part(&self) -> &'static str {
         match self.kind {
             Kind::Text(_) => "text",
@@ -84,7 +84,7 @@ impl Index {
         }
     }
 
-    /// Returns the stage of a search that asks it.
+    /// Returns the stage of a search in which it is asked.
     pub(crate) fn stage(&self) -> Stage {
         match self.kind {
             Kind::Text(_) => Stage::Text,
@@ -163,22 +163,22 @@ impl Index {
         }
     }
 
-    /// Drops the vectors of an owner that are kept in this process.
+    /// Drops an owner's vectors from the cache.
     pub(crate) fn drop_kept(&self, scope: &Scope) {
         if let Some(vectors) = self.as_vectors() {
             vectors.kept.forget(scope);
         }
     }
 
-    /// Returns whether it follows truth, and was not retired here.
+    /// Returns whether it follows truth and this process has not retired it.
     pub(crate) fn is_filled(&self) -> bool {
         self.enlistment.as_ref().is_some_and(|enlistment| !enlistment.known().is_retired)
     }
 
-    /// Fills it no more.
+    /// Stops filling it: it is retired.
     pub(crate) fn let_go(&self) {
         if let Some(enlistment) = &self.enlistment {
-            enlistment.set(Known { is_retired: true, ..enlistment.known() });
+            enlistment.set(EnlistmentState { is_retired: true, ..enlistment.known() });
         }
     }
 }

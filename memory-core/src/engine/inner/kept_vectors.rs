@@ -1,5 +1,5 @@
-//! Vectors that were made lately, so that the same words of the same owner are not embedded again: a repeated question,
-//! and a text that is put once more because a put before was lost.
+//! A cache of recent vectors, least recently used out first. It saves embedding the same text of an owner again: a repeated
+//! question, or a text whose put is retried.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,29 +9,29 @@ use crate::id::Digest;
 use crate::model::{Embedder, Purpose};
 use crate::scope::Scope;
 
-/// Whose vector it is, what for and of which text. Who embeds is the same for all: it belongs to the index.
+/// Owner, purpose and text of a vector. The embedder is the same for all vectors of an index.
 type Key = (Scope, Purpose, Digest);
 
-/// The vectors of one embedder that were used last, each for its owner alone: how fast an answer comes tells nobody what
-/// others have said.
+/// A cache of the vectors of one embedder. A vector serves its owner alone, so that the time of an answer reveals nothing about
+/// other owners.
 #[derive(Debug)]
 pub(crate) struct KeptVectors {
     capacity: usize,
-    state: Mutex<State>,
+    state: Mutex<VectorCache>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct VectorCache {
     vectors: HashMap<Key, (u64, Arc<[f32]>)>,
-    /// Keys by their last use, the longest unused first.
+    /// Keys by their last use, the least recently used first.
     order: BTreeMap<u64, Key>,
     /// Counts uses.
     uses: u64,
-    /// Counts what was forgotten: what was asked for before is not kept afterwards.
+    /// Counts forgets. A vector that was looked up before a forget is not cached after it.
     forgotten: u64,
 }
 
-/// What is kept of some texts, and what is not.
+/// A look-up of some texts: the vectors found, and the texts that are missing.
 #[derive(Debug)]
 pub(crate) struct LookUp<'a> {
     keys: Vec<Key>,
@@ -41,19 +41,19 @@ pub(crate) struct LookUp<'a> {
 }
 
 impl<'a> LookUp<'a> {
-    /// Returns the texts that are not kept, each once.
+    /// Returns the texts that are not in the cache, each once.
     pub(crate) fn missing(&self) -> Vec<&'a str> {
         self.missing.iter().map(|(_, text)| *text).collect()
     }
 }
 
 impl KeptVectors {
-    /// Keeps at most `capacity` vectors.
+    /// Makes a cache of at most `capacity` vectors.
     pub(crate) fn new(capacity: usize) -> Self {
         Self { capacity, state: Mutex::default() }
     }
 
-    /// Looks `texts` up. Those that are not kept are to be embedded, each once, and given to [`KeptVectors::complete`].
+    /// Looks `texts` up. The caller embeds the missing ones, each once, and gives their vectors to [`KeptVectors::complete`].
     pub(crate) fn look_up<'a>(&self, scope: &Scope, texts: &[&'a str], purpose: Purpose) -> LookUp<'a> {
         let keys: Vec<Key> =
             texts.iter().map(|text| (scope.clone(), purpose, Digest::of(&[text.as_bytes()]))).collect();
@@ -72,10 +72,10 @@ impl KeptVectors {
         LookUp { keys, found, missing, since: state.forgotten }
     }
 
-    /// Returns the vectors of the texts that were looked up, in order, given those of the missing ones, and keeps these.
+    /// Returns the vectors of all texts that were looked up, in order, and caches `made`, the vectors of the missing ones.
     ///
     /// # Errors
-    /// `Invalid` if there are not as many as were missing.
+    /// `Invalid` if `made` has not one vector for each missing text.
     pub(crate) fn complete(
         &self,
         embedder: &dyn Embedder,
@@ -88,17 +88,17 @@ impl KeptVectors {
         }
         let made: Vec<(Key, Arc<[f32]>)> =
             missing.into_iter().zip(made).map(|((key, _), vector)| (key, vector.into())).collect();
-        // What no store takes is not kept either: the next call may do better.
+        // A vector that no store accepts is not cached: the next call may do better.
         self.keep(made.iter().filter(|(_, vector)| embedder.space().check_vector(vector).is_ok()), since);
         found.extend(made.into_iter().map(|(key, vector)| (key, Some(vector))));
         Ok(keys.iter().filter_map(|key| found.get(key)?.as_deref()).map(<[f32]>::to_vec).collect())
     }
 
-    /// Drops every vector of an owner.
+    /// Drops all vectors of an owner.
     pub(crate) fn forget(&self, scope: &Scope) {
         let mut state = self.lock();
         state.forgotten += 1;
-        let State { vectors, order, .. } = &mut *state;
+        let VectorCache { vectors, order, .. } = &mut *state;
         vectors.retain(|(owner, ..), _| owner != scope);
         order.retain(|_, (owner, ..)| owner != scope);
     }
@@ -117,12 +117,12 @@ impl KeptVectors {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, VectorCache> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl VectorCache {
     fn used(&mut self, key: &Key) -> Option<Arc<[f32]>> {
         let (_, vector) = self.vectors.get(key)?;
         let vector = Arc::clone(vector);

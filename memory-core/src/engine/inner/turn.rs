@@ -1,4 +1,4 @@
-//! Whose turn it is: one pass of upkeep at a time, and it ends when the memory closes.
+//! The lock of upkeep: one pass at a time, and it ends when the memory closes.
 
 use std::future::Future;
 use std::time::Duration;
@@ -8,31 +8,31 @@ use tokio::time::timeout;
 
 use crate::error::{Cause, Error, Result, Transience};
 
-/// How long a pass has to let go of what it is at, once it was told to end at once.
+/// How long a pass may take to stop, once it was told to end at once.
 const AT_ONCE: Duration = Duration::from_secs(1);
 
-/// What becomes of the pass under way.
+/// When the pass under way is to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wish {
     GoOn,
     /// After its present step.
     EndSoon,
-    /// In the middle of it. What it did stays, what is left stays noted.
+    /// In the middle of its step. What it did stays; what is left stays noted.
     EndNow,
 }
 
-/// The turn of the one pass of upkeep of this process.
+/// Lets one upkeep pass of this process run at a time, and ends it.
 #[derive(Debug)]
 pub(crate) struct Turn {
     lock: Mutex<()>,
     wish: watch::Sender<Wish>,
 }
 
-/// As long as it is held no pass does anything.
+/// A guard: while it is held, no pass works.
 #[derive(Debug)]
 pub(crate) struct Ended<'a> {
     turn: &'a Turn,
-    /// None if the pass under way has not let go in time.
+    /// None if the pass under way has not stopped in time.
     _lock: Option<MutexGuard<'a, ()>>,
 }
 
@@ -43,7 +43,7 @@ impl Default for Turn {
 }
 
 impl Turn {
-    /// Carries out a pass when it is its turn.
+    /// Runs a pass as soon as no other runs.
     ///
     /// # Errors
     /// Those of the pass; `Backend` if it was told to end at once.
@@ -67,7 +67,7 @@ impl Turn {
         *self.wish.borrow() != Wish::GoOn
     }
 
-    /// Ends the pass under way: after its present step, but in the middle of one that takes longer than `patience`.
+    /// Ends the pass under way after its present step, or after `patience` in the middle of the step.
     pub(crate) async fn end(&self, patience: Duration) -> Ended<'_> {
         let mut ended = Ended { turn: self, _lock: None };
         for (wish, patience) in [(Wish::EndSoon, patience), (Wish::EndNow, AT_ONCE)] {

@@ -1,4 +1,4 @@
-//! How far an index is compared with truth.
+//! The walk that compares an index with truth: where it stands, and when its next step is due.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -7,10 +7,10 @@ use crate::id::ItemId;
 use crate::scope::Scope;
 use crate::time::Timestamp;
 
-/// How long after a step the next one comes.
+/// The pause between two steps.
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// How far the walk through an index is.
+/// Where the walk through an index stands.
 #[derive(Debug)]
 pub(crate) struct Walk(Mutex<Step>);
 
@@ -18,9 +18,9 @@ pub(crate) struct Walk(Mutex<Step>);
 pub(crate) struct Step {
     /// When the last step was taken.
     at: Timestamp,
-    /// The owner that was looked at last.
+    /// The owner that was visited last.
     pub(crate) owner: Option<Scope>,
-    /// Which item of this owner was looked at last; none if no other is left.
+    /// The item of this owner that was visited last; none if the owner is done.
     pub(crate) item: Option<ItemId>,
 }
 
@@ -29,10 +29,10 @@ impl Walk {
         Self(Mutex::new(Step { at: now, owner: None, item: None }))
     }
 
-    /// Takes the next step, if it is time.
+    /// Takes the next step, if it is due.
     pub(crate) fn take(&self, now: Timestamp) -> Option<Step> {
         let mut step = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // A clock that was set back tells nothing of how long ago that was.
+        // A clock that was set back does not tell how long ago the step was.
         if step.at <= now && now.since(step.at) < PAUSE {
             return None;
         }

@@ -1,4 +1,4 @@
-//! The block of recalled items: which of the hits fit, and what became of every candidate.
+//! The block of recalled items: which hits fit, and what became of every candidate.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,22 +13,22 @@ use crate::time::Timestamp;
 use super::rank::Candidate;
 use super::search::Taken;
 
-/// The fewest tokens that a recalled item takes with what is said about it.
+/// The fewest tokens that a recalled item takes, with its origin and trust.
 const LEAST: u64 = 8;
-/// The most bytes that one token stands for: a run of blanks.
+/// The most bytes of one token: a run of blanks.
 const BYTES: u64 = 256;
 
 /// The block of recalled items and its size.
 #[derive(Debug, Default)]
 pub(crate) struct Block {
-    /// Which of the hits are in it, and how many tokens each has added.
+    /// The indexes of the hits in it, each with the tokens it added.
     taken: Vec<(usize, u64)>,
     pub(crate) message: Option<Message>,
     pub(crate) tokens: u64,
 }
 
 impl Block {
-    /// Takes hits that are not in the window, best first, as long as the whole block keeps `share` tokens.
+    /// Makes a block of the hits that are not in the window, best first, within `share` tokens.
     pub(crate) fn fill(
         hits: &[Hit],
         window: &HashSet<MessageId>,
@@ -39,7 +39,7 @@ impl Block {
         let mut block = Self::default();
         for (index, hit) in hits.iter().enumerate().filter(|(_, hit)| !is_in(window, &hit.item)) {
             let left = share.saturating_sub(block.tokens);
-            // The block is counted anew with each hit, so what surely does not fit is told without that.
+            // Each hit recounts the whole block, so a hit that cannot fit is skipped before that.
             if left < LEAST || hit.content.text().len() as u64 / BYTES > left {
                 continue;
             }
@@ -54,7 +54,7 @@ impl Block {
         block
     }
 
-    /// Returns those of `hits`, from which it was filled, that are in it.
+    /// Returns the hits in it. `hits` must be those that it was filled from.
     fn hits<'a>(&self, hits: &'a [Hit]) -> impl Iterator<Item = &'a Hit> {
         self.taken.iter().filter_map(|(index, _)| hits.get(*index))
     }
@@ -64,7 +64,7 @@ impl Block {
         self.hits(hits).filter_map(|hit| hit.item.as_record()).collect()
     }
 
-    /// Returns what is in it, for a receipt.
+    /// Returns the items in it, for a receipt.
     pub(crate) fn included(&self, hits: &[Hit]) -> Vec<Included> {
         let taken = self.taken.iter().filter_map(|(index, tokens)| Some((hits.get(*index)?, *tokens)));
         let included = taken.map(|(hit, tokens)| Included {
@@ -77,17 +77,17 @@ impl Block {
     }
 }
 
-/// What became of the candidates of a search in a context.
+/// What became of a search's candidates in a context.
 #[derive(Debug, Default)]
 pub(crate) struct Fates {
-    /// Those that stand in the window, with how they were found.
+    /// The messages of the window among them, with how they were found.
     pub(crate) in_window: HashMap<MessageId, Signals>,
-    /// Those that did not go in.
+    /// The candidates left out.
     pub(crate) left_out: Vec<LeftOut>,
 }
 
 impl Fates {
-    /// Decides once, when window and block are what they will be: each candidate is in one of them or was left out.
+    /// Sorts the candidates, once window and block are final: each is in one of them or left out.
     pub(crate) fn of(candidates: &[Candidate], taken: &Taken, block: &Block, window: &HashSet<MessageId>) -> Self {
         let no_room = taken.hits.iter().map(|hit| (&hit.item, Reason::NoRoom));
         let mut reasons: HashMap<&ItemId, Reason> =

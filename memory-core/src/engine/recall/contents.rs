@@ -1,4 +1,4 @@
-//! What a context holds: the rule by which a budget is shared out, as functions of values.
+//! The contents of a context: its parts in order, their tokens, and the receipt. No I/O.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,9 +20,9 @@ use super::window::{Fitted, Window};
 /// One message of a context.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// Where it stands.
+    /// The part of the context it stands in.
     pub kind: PartKind,
-    /// The message as it is to be sent.
+    /// The message to send.
     pub message: Arc<Message>,
     /// Its tokens.
     pub tokens: u64,
@@ -95,16 +95,16 @@ impl Context {
         self.parts.iter().map(|part| part.message.as_ref())
     }
 
-    /// Returns the messages as OpenAI chat JSON. Results that stand in one message, as in Anthropic's dialect, become a message
-    /// each; what only another provider's model can use, such as its signed thoughts, is left out.
+    /// Returns the messages as OpenAI chat JSON. Several tool results in one message, as in Anthropic's dialect, become one
+    /// message each. What only another provider's model can use, such as signed thinking, is left out.
     pub fn to_openai(&self) -> Vec<Value> {
         to_openai(self.messages())
     }
 
-    /// Returns the members of a request to Anthropic's API: `messages`, with the roles in turn and the results of calls right
-    /// behind them, and `system`, if there are instructions.
+    /// Returns the members of a request to Anthropic's API: `messages`, with alternating roles and each call directly followed
+    /// by its result, and `system`, if there are instructions.
     ///
-    /// Ids of calls that the API does not take are replaced. What it cannot show, such as sound, is named in words.
+    /// Call ids that the API does not accept are replaced. Content that it does not accept, such as sound, is named in words.
     pub fn to_anthropic(&self) -> Value {
         to_anthropic(self.messages())
     }
@@ -115,10 +115,10 @@ impl Context {
     }
 }
 
-/// The room there is, with the query that has to go in.
+/// The room in a context, and the query that has to go in.
 #[derive(Debug)]
 pub(crate) struct Room {
-    /// Tokens of the whole context, the reserve taken off.
+    /// The tokens of the whole context, without the reserve.
     limit: u64,
     reserved: u64,
     query: Option<Part>,
@@ -140,7 +140,7 @@ impl Room {
         Ok(room)
     }
 
-    /// What the window and the recalled items may take together.
+    /// Returns the tokens that the window and the recalled items may take together.
     pub(crate) fn left(&self) -> u64 {
         self.limit.saturating_sub(self.query_tokens())
     }
@@ -173,7 +173,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// Puts the block of recalled items here, unless it stands somewhere already.
+    /// Adds the block of recalled items, unless it was added before.
     fn push_block(&mut self, block: &mut Block, hits: &[Hit]) {
         let Some(message) = block.message.take() else { return };
         self.included.extend(block.included(hits));

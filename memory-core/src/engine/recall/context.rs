@@ -21,10 +21,10 @@ use super::question::Search;
 use super::rank::{Candidate, rank};
 use super::window::{Fitted, Window};
 
-/// Pages of older rows that are read at the most, where calls and results without one another fill the first ones.
+/// How many pages of older rows are read at most, if calls and results without a counterpart fill the first ones.
 const MORE_PAGES: usize = 4;
 
-/// What a context is asked for.
+/// A request for a context.
 ///
 /// # Examples
 /// ```
@@ -42,17 +42,17 @@ const MORE_PAGES: usize = 4;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ContextRequest {
-    /// What the person says now; empty for none. What is recalled answers it, or the first 64 KiB of it
-    /// ([`crate::Limits::query_bytes`]). It stands last, once: where the session ends with it already, with the calls and
-    /// results behind it that have had no reply yet, it stays there.
+    /// What the person says now; empty for none. Its first 64 KiB ([`crate::Limits::query_bytes`]) are what is recalled for. It
+    /// is the last message, and not repeated: if the session ends with it already, perhaps followed by calls and results
+    /// without a reply, it stays there.
     pub query: String,
-    /// How many tokens there are.
+    /// How many tokens the context may have.
     pub budget: Budget,
-    /// How many items are recalled at the most; 0 for a bare token window. Default 5.
+    /// How many items are recalled at most; 0 for the window alone. Default 5.
     pub recall: usize,
-    /// The most tokens that recalled items may have, beside the rule that they take a third at most. Default 4,000.
+    /// The most tokens that recalled items may take; they never take more than a third. Default 4,000.
     pub recall_tokens: u64,
-    /// Which items may be recalled, beside being current. Default all.
+    /// Which of the current items may be recalled. Default all.
     pub filter: Filter,
     /// What happens if the last turn alone does not fit. Default an error.
     pub oversize: Oversize,
@@ -71,7 +71,7 @@ impl ContextRequest {
         }
     }
 
-    /// Sets how many items are recalled at the most; 0 for a bare token window.
+    /// Sets how many items are recalled at most; 0 for the window alone.
     #[must_use]
     pub fn recall(mut self, items: usize) -> Self {
         self.recall = items;
@@ -92,7 +92,7 @@ impl ContextRequest {
         self
     }
 
-    /// Returns what is sought beside the window, if anything is.
+    /// Returns what is to be recalled, if anything is.
     fn recall_at(&self, now: Timestamp, watch: Stopwatch, inner: &Inner) -> Result<Option<Recall>> {
         let bytes = inner.limits.query_bytes;
         let words = self.query.get(..self.query.floor_char_boundary(bytes)).unwrap_or_default();
@@ -106,7 +106,7 @@ impl ContextRequest {
     }
 }
 
-/// What is sought beside the window.
+/// What is to be recalled.
 struct Recall {
     search: Search,
     filter: Filter,
@@ -127,20 +127,19 @@ impl Session {
 
     /// Returns what to send to a model, and the receipt that explains it.
     ///
-    /// Under a short budget, instructions and query come first, then the last turn, then recalled items (a third at
-    /// most), and history takes the rest. The window is the largest tail that does not begin with an answer and keeps
-    /// calls with their results. Recalled items are one block of data before the query, never instructions; what is in
-    /// the window already is not repeated there.
+    /// Under a short budget, instructions and the query come first, then the last turn, then recalled items (at most a third),
+    /// and history takes the rest. The window is the largest tail that does not begin with a reply and keeps calls with their
+    /// results. Recalled items are one block of data before the query, never instructions. It does not repeat what is in the
+    /// window.
     ///
-    /// Active instructions are in it wherever they stand in the session; where there is no room for them beside the last
-    /// turn, the oldest of those that do not open the session are left out. Where there is room for the messages under a
-    /// summary they take its place, the newest first: folding costs a larger budget nothing. What is read depends on the
-    /// budget, not on the length of the session.
+    /// The context holds all active instructions, wherever they stand in the session. If they do not fit beside the last
+    /// turn, the oldest of those that do not open the session are left out. If the messages under a summary fit, they replace
+    /// it, the newest first: so folding costs a larger budget nothing. How much is read depends on the budget, not on the
+    /// length of the session.
     ///
     /// # Errors
-    /// `OverBudget` if instructions, query and the last turn do not fit and the request's policy is to fail;
-    /// `Invalid` beyond the limits; else what reading the conversation fails with. A failing index or embedder is no
-    /// error: it is named in the receipt.
+    /// `OverBudget` if instructions, query and the last turn do not fit and the request's policy is to fail; `Invalid` beyond
+    /// the limits; else the failure of reading the conversation. A failing index or embedder is no error: the receipt names it.
     pub async fn assemble(&self, request: &ContextRequest) -> Result<Context> {
         let counter = Careful::new(&self.scoped().inner().counter);
         let context = self.request_by(&counter, request).await;
@@ -175,7 +174,7 @@ impl Session {
         Ok(context)
     }
 
-    /// Reads on where `left` tokens have room for more than the first pages hold, or the last turn begins before them.
+    /// Reads further pages if `left` tokens have room for more than the first ones hold, or if the last turn begins before them.
     async fn complete(
         &self,
         window: &mut Window,
@@ -201,7 +200,7 @@ impl Session {
         Ok(())
     }
 
-    /// Shares `left` tokens out between the window and what is recalled beside it.
+    /// Divides `left` tokens between the window and the recalled items.
     async fn beside(
         &self,
         counter: &dyn TokenCounter,
@@ -227,7 +226,8 @@ impl Session {
         let (mut fitted, mut shown, mut outside) = (first, shown, taken.hits.len());
         let block = loop {
             let block = fill(&shown, fitted.tokens);
-            // What recalled items do not use goes to the history, which may take some of them; then there is room again.
+            // Tokens that recalled items do not use go to the history. If it then holds some of the recalled items, more are
+            // free.
             let room = left.saturating_sub(block.tokens);
             (fitted, shown) = window.grow(fitted, shown, room, request.oversize, counter)?;
             let still = taken.hits.iter().filter(|hit| !is_in(&shown, &hit.item)).count();

@@ -1,4 +1,4 @@
-//! From ids to content: truth is read, and what does not match any more is left out.
+//! Hydration: reads the content of candidates from truth, and drops what does not match any more.
 
 use std::collections::HashMap;
 
@@ -19,8 +19,8 @@ use crate::store::records::RecordStore;
 #[derive(Debug, Default)]
 pub(crate) struct Hydrated {
     pub(crate) found: HashMap<ItemId, Content>,
-    /// Those that truth does not hold at all. What it holds and the filter refuses is none of them: the index is behind,
-    /// and a note will bring it up to date.
+    /// The items that truth does not hold. An item that truth holds but the filter refuses is not listed: its index is behind,
+    /// and a note will update it.
     pub(crate) absent: Vec<ItemId>,
     /// The kinds of items that could not be read.
     pub(crate) unread: Vec<Unit>,
@@ -28,7 +28,7 @@ pub(crate) struct Hydrated {
 }
 
 impl Inner {
-    /// Reads candidates from truth and checks them against the filter again: the second lock.
+    /// Reads candidates from truth and checks the filter again, because an index may be behind.
     pub(crate) async fn hydrate(
         &self,
         scope: &Scope,
@@ -53,7 +53,7 @@ impl Inner {
     }
 }
 
-/// Reads those of the items that truth holds.
+/// Reads the items that truth holds.
 async fn read_items(
     chat: &dyn ChatStore,
     records: &dyn RecordStore,

@@ -1,4 +1,4 @@
-//! Asking the indexes: what they answer to one question, before it is ranked.
+//! Asking the indexes: their answers to one question, before ranking.
 
 use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
@@ -24,17 +24,17 @@ use super::hydrate::note;
 use super::question::Search;
 use super::terms::Terms;
 
-/// As many candidates of each index may be ranked in any memory, however low its limit of results is.
+/// The size of the candidate pool of each index, even if the memory's limit of results is lower.
 const POOL: usize = 100;
 
-/// Whom and when the question is about, as far as its words tell.
+/// The person and the times that a question names.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
     /// The one participant it names.
     pub(crate) speaker: Option<String>,
-    /// It is about what the model said.
+    /// Whether it is about what the model said.
     pub(crate) the_model: bool,
-    /// When what it is about was.
+    /// The times that it is about.
     pub(crate) times: Vec<Period>,
 }
 
@@ -42,16 +42,16 @@ pub(crate) struct Asked {
 #[derive(Debug, Default)]
 pub(crate) struct Legs {
     pub(crate) terms: Vec<Term>,
-    /// How many terms of the question were not sought.
+    /// How many terms of the question were not searched for.
     pub(crate) left_out: usize,
     pub(crate) text: TextHits,
-    /// The stretches of conversation that hold the terms: they weigh, and are no answers.
+    /// The spans of conversation that hold the terms. They weigh in the ranking, and are no hits.
     pub(crate) spans: TextHits,
     pub(crate) vector: Vec<VectorHit>,
     pub(crate) asked: Asked,
     /// The importance of the records found, if the ranking weighs it.
     pub(crate) importance: HashMap<ItemId, f32>,
-    /// How many candidates of a leg are ranked.
+    /// How many candidates of each leg are ranked.
     pub(crate) limit: usize,
     pub(crate) degraded: Vec<Degraded>,
 }
@@ -73,9 +73,10 @@ impl Legs {
 }
 
 impl Inner {
-    /// Asks every index at once. One that fails is noted; the others answer.
+    /// Asks all indexes at once. A failing one is noted as degraded; the others answer.
     ///
-    /// Speakers are known once words are found: a question that names one of them is embedded again, from their view.
+    /// The speakers are known only from the hits by words. If the question names one of them, it is embedded again, as that
+    /// speaker would say it.
     pub(crate) async fn legs(&self, scope: &Scope, search: &Search, filter: &Filter) -> Legs {
         let Terms { sought: terms, left_out } = self.terms(scope, search).await;
         let limit = search.ranking.candidates(search.limit).min(self.limits.results.max(POOL));
@@ -86,7 +87,7 @@ impl Inner {
         };
         let spans = TextQuery { terms: terms.clone(), unit: Unit::Span, filter: Filter::All, limit };
         let spans = self.text_leg(scope, spans, weighs && search.searches(Unit::Message));
-        // The neighbours of what is near are among the candidates only if there are enough of them.
+        // Smoothing needs the neighbours of near messages among the candidates, so more of them are asked for.
         let near = limit.saturating_mul(if weighs { 2 } else { 1 });
         let vector = noting(self.vector_leg(scope, search, filter, &search.words, near));
         let (messages, records, spans, (vector, uncached)) =
@@ -119,7 +120,7 @@ impl Inner {
         Legs { terms, left_out, text, spans, vector, asked, importance, limit, degraded }
     }
 
-    /// Reads the importance of records, which changes with time and with their use, so that no index holds it.
+    /// Reads the importance of records from truth. It changes with time and use, so no index holds it.
     async fn importance(&self, scope: &Scope, records: BTreeSet<RecordId>) -> Result<HashMap<ItemId, f32>> {
         if records.is_empty() {
             return Ok(HashMap::new());
@@ -131,7 +132,7 @@ impl Inner {
         Ok(stored.into_iter().map(of).collect())
     }
 
-    /// Returns `Ok` if there is an index that words can be sought in.
+    /// Returns `Ok` if there is any index to search.
     pub(crate) fn can_search(&self) -> Result<()> {
         if !self.indexes.is_empty() {
             return Ok(());
@@ -140,10 +141,10 @@ impl Inner {
         Err(Error::Unsupported { backend: self.chat.store().backend(), what: what.to_owned() })
     }
 
-    /// Tells whom the question is about, by the speakers of what its words were found in, and when.
+    /// Returns the person and the times that the question names. Only speakers of the hits by words count as persons.
     fn asked(&self, search: &Search, text: &TextHits) -> Asked {
         let speakers: BTreeSet<&str> = text.hits.iter().filter_map(|hit| hit.fields.speaker.as_deref()).collect();
-        // Among several persons "you" may be any of them.
+        // Where messages have speakers, "you" may be any of them.
         let is_addressed = speakers.is_empty() && self.analysis.addresses_the_asked(&search.words);
         let the_model = is_addressed || self.analysis.names_the_model(&search.words);
         let speaker = self.analysis.named(&search.words, speakers).map(str::to_owned);
@@ -151,7 +152,7 @@ impl Inner {
         Asked { speaker, the_model, times: self.analysis.times(&search.words, now) }
     }
 
-    /// Returns the question as the participant it names would ask it; none if it is to be embedded as it stands.
+    /// Returns the question in the first person of the participant it names; none if it is to be embedded as it stands.
     fn rewritten(&self, search: &Search, asked: &Asked) -> Option<String> {
         let is_embedded = self.vectors().is_some() && search.vector.is_none() && search.ranking.counts(LegKind::Vector);
         let speaker = asked.speaker.as_deref().filter(|_| is_embedded)?;
@@ -205,7 +206,7 @@ impl Inner {
         hits.map_err(|error| (Stage::Vector, error))
     }
 
-    /// Returns the vector of a query: one that is kept, else that of the cache, else the embedder's.
+    /// Returns the vector of a query: from this process, else from the cache, else from the embedder.
     async fn embed_query(&self, scope: &Scope, index: &Vectors, words: &str) -> Result<Vec<f32>> {
         let embedder = &index.embedder;
         let look_up = index.kept.look_up(scope, &[words], Purpose::Query);
@@ -218,7 +219,7 @@ impl Inner {
         vectors.pop().ok_or_else(|| Error::invalid("the embedder gave no vector"))
     }
 
-    /// Gives up a read that takes longer than a search waits; guards in it know.
+    /// Gives a read the deadline of a search, and tells its guards.
     async fn in_time<T>(&self, doing: &'static str, read: impl Future<Output = Result<T>>) -> Result<T> {
         let late = |_| Error::Backend {
             backend: "search",
@@ -230,12 +231,12 @@ impl Inner {
     }
 }
 
-/// Instructions are no answers. Nothing indexes them now, but an index that was made earlier may hold some.
+/// Returns whether it is an instruction, which is no hit. Nothing indexes them any more, but an old index may hold some.
 fn is_instruction(fields: &Fields) -> bool {
     fields.role.is_some_and(Role::is_instruction)
 }
 
-/// Messages and records are one collection to whoever asks: their statistics are added up.
+/// Merges the hits among messages and records into one collection, with their statistics added up.
 fn pool(terms: usize, first: TextHits, second: TextHits) -> TextHits {
     let documents = first.documents + second.documents;
     let words = |hits: &TextHits| f64::from(hits.mean_length) * hits.documents as f64;

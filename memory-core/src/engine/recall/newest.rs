@@ -1,11 +1,11 @@
-//! A search without words: what is newest, by truth alone.
+//! Search without words: the newest items, read from truth.
 
 use std::cmp::Reverse;
 
 use futures_util::future::try_join_all;
 
 use crate::engine::handle::Scoped;
-use crate::engine::hit::{Content, Found, Hit};
+use crate::engine::hit::{Content, Hit, SearchResults};
 use crate::engine::receipt::{SearchReceipt, Signals, Stage};
 use crate::error::Result;
 use crate::filter::{Field, Filter, Scalar};
@@ -18,17 +18,17 @@ use crate::time::Timestamp;
 use super::hydrate::note;
 use super::question::Search;
 
-/// Sessions that are read together.
+/// How many sessions are read at once.
 const SESSIONS: usize = 16;
-/// Sessions, or records, that are listed together.
+/// How many sessions, or records, are listed in one call.
 const PAGE: usize = 500;
 
-/// Where an item stands among the newest: later ones first, and of a session those said last.
+/// The sort key of the newest items: later ones first, and within a session the last ones.
 type Place = (Reverse<Timestamp>, Reverse<Seq>, ItemId);
 
 impl Scoped {
-    /// Returns the newest items that `filter` lets through, newest first.
-    pub(crate) async fn newest(&self, search: &Search, filter: &Filter) -> Found {
+    /// Returns the newest items that match `filter`, newest first.
+    pub(crate) async fn newest(&self, search: &Search, filter: &Filter) -> SearchResults {
         let messages = async {
             if search.searches(Unit::Message) {
                 self.newest_messages(search.limit, filter).await
@@ -49,10 +49,10 @@ impl Scoped {
         found.sort_by(|one, other| one.0.cmp(&other.0));
         found.truncate(search.limit);
         let hit = |((_, _, item), content)| Hit { item, content, signals: Signals::default() };
-        Found { hits: found.into_iter().map(hit).collect(), receipt }
+        SearchResults { hits: found.into_iter().map(hit).collect(), receipt }
     }
 
-    /// Returns the newest messages. Sessions that ended before all of what is found are not read.
+    /// Returns the newest messages. A session whose last message is older than all those found is not read.
     async fn newest_messages(&self, limit: usize, filter: &Filter) -> Result<Vec<StoredMessage>> {
         let page = Page { edge: Edge::Newest, limit, tokens: None, view: View::Log, filter: Some(filter.clone()) };
         let mut found: Vec<StoredMessage> = Vec::new();
@@ -74,7 +74,7 @@ impl Scoped {
         Ok(found)
     }
 
-    /// Returns the sessions that may match, those with the latest message first.
+    /// Returns the sessions that may match, the one with the latest message first.
     async fn sessions_by_time(&self, filter: &Filter) -> Result<Vec<(SessionId, Timestamp)>> {
         if let Some(session) = only_session(filter) {
             return Ok(vec![(session, Timestamp(i64::MAX))]);
@@ -114,7 +114,7 @@ fn of_record(stored: &StoredRecord) -> Place {
     (Reverse(stored.record.created_at()), Reverse(Seq(0)), ItemId::Record(stored.record.id))
 }
 
-/// Returns the session if the filter lets through those of one alone.
+/// Returns the session if the filter matches one session alone.
 fn only_session(filter: &Filter) -> Option<SessionId> {
     match filter {
         Filter::Eq(Field::Session, Scalar::Text(name)) => SessionId::new(name).ok(),

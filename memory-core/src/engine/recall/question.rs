@@ -1,4 +1,4 @@
-//! A question to the memory.
+//! A question to the memory: its words, filters and ranking.
 
 use crate::filter::{Field, Filter, Scalar};
 use crate::id::Unit;
@@ -20,26 +20,26 @@ use crate::vector::EmbeddingSpace;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Search {
-    /// What is sought, in a person's words. No word has any meaning as syntax.
+    /// What is searched for, in a person's words. There is no query syntax.
     pub words: String,
-    /// How many hits at the most. Default 10.
+    /// The most hits to return. Default 10.
     pub limit: usize,
-    /// Which items may be found, beside being current. Default all.
+    /// Which of the current items may be found. Default all.
     pub filter: Filter,
     /// Kinds of items to search. Default messages and records.
     pub units: Vec<Unit>,
     /// Finds what was current at this moment instead of now.
     pub as_of: Option<Timestamp>,
-    /// When it is asked: from there "last week" is counted. Default [`Search::as_of`], else now.
+    /// When it is asked. "Last week" is relative to this time. Default [`Search::as_of`], else now.
     pub asked_at: Option<Timestamp>,
     /// A vector to search with instead of embedding the words.
     pub vector: Option<(EmbeddingSpace, Vec<f32>)>,
-    /// How legs are fused. Default z-scores.
+    /// How the answers of the indexes are fused. Default z-scores.
     pub ranking: Ranking,
 }
 
 impl Search {
-    /// Asks for `words`; without any, for what is newest, newest first.
+    /// Searches for `words`; if empty, for the newest items, newest first.
     pub fn new(words: impl Into<String>) -> Self {
         Self {
             words: words.into(),
@@ -53,7 +53,7 @@ impl Search {
         }
     }
 
-    /// Sets how many hits there may be, 1 to the limit of results.
+    /// Sets the most hits to return, from 1 to the limit of results.
     #[must_use]
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = limit;
@@ -67,7 +67,7 @@ impl Search {
         self
     }
 
-    /// Keeps only what may be believed at least so far.
+    /// Finds only items of at least this trust.
     #[must_use]
     pub fn min_trust(self, trust: Trust) -> Self {
         self.matching(Filter::range(Field::Trust, Some(Scalar::Int(trust as i64)), None))
@@ -87,7 +87,7 @@ impl Search {
         self
     }
 
-    /// Sets when it is asked: from there "last week" is counted. Hides nothing, unlike [`Search::as_of`].
+    /// Sets when it is asked. "Last week" is relative to this time. Unlike [`Search::as_of`], this hides nothing.
     #[must_use]
     pub fn asked_at(mut self, at: Timestamp) -> Self {
         self.asked_at = Some(at);
@@ -101,14 +101,14 @@ impl Search {
         self
     }
 
-    /// Sets how legs are fused.
+    /// Sets how the answers of the indexes are fused.
     #[must_use]
     pub fn ranking(mut self, ranking: Ranking) -> Self {
         self.ranking = ranking;
         self
     }
 
-    /// The filter that is pushed down to every index, and checked again against truth.
+    /// Returns the filter that every index gets, and that is checked again against truth.
     pub(crate) fn effective(&self, now: Timestamp) -> Filter {
         let current = self.as_of.map_or_else(|| Filter::current(now), |at| Filter::as_of(at, now));
         current.and(self.filter.clone())

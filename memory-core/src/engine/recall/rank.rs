@@ -1,4 +1,4 @@
-//! From the answers of the indexes to one order.
+//! Ranking: merges the answers of the indexes into one order.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::time::Timestamp;
 use super::legs::{Asked, Legs};
 use super::question::Search;
 
-/// An item that may be an answer, with what speaks for it.
+/// An item that may be a hit, with its signals.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     pub(crate) item: ItemId,
@@ -29,7 +29,7 @@ pub(crate) struct Candidate {
 
 /// Returns the candidates of all indexes, best first.
 ///
-/// `fresh` are messages read from truth that the text index may not have yet: they are scored here.
+/// `fresh` are messages read from truth that the text index may not have yet. They are scored here.
 pub(crate) fn rank(
     search: &Search,
     legs: Legs,
@@ -59,7 +59,7 @@ pub(crate) fn rank(
     fused.into_iter().map(candidate).collect()
 }
 
-/// Returns the importance of an item of which nothing but its time is known, as of a message.
+/// Returns the importance of an item that has only a time, such as a message.
 fn unused(at: Timestamp, now: Timestamp) -> f32 {
     Importance { age: now.since(at), accesses: 0, explicit: None }.score(Decay::LONG_TERM)
 }
@@ -68,7 +68,7 @@ fn signals(score: f32, text: Contribution, vector: Contribution, cosine: Option<
     Signals { score, text: text.score, text_rank: text.rank, cosine, vector_rank: vector.rank }
 }
 
-/// Scores by words: BM25F, weighed by who speaks, when, and by the stretch of conversation around.
+/// Scores the hits by words: BM25F, weighted by role, speaker, time and the span around.
 fn text_leg(text: &TextHits, spans: &TextHits, asked: &Asked) -> Leg {
     let roles = if asked.the_model { RoleWeights::of_the_asked() } else { RoleWeights::default() };
     let bm25 = Bm25::default();
@@ -94,7 +94,8 @@ fn span_around(fields: &Fields) -> Option<ItemId> {
     Some(ItemId::Span(fields.session.clone()?, span_of(fields.seq?)))
 }
 
-/// Scores by meaning: cosines, and if context is weighed, those of neighbours, who speaks and when. The best `limit` of them.
+/// Scores the hits by meaning: their cosines and, if `weighs`, those of neighbours, the speaker and the time. Keeps the best
+/// `limit`.
 fn vector_leg(hits: &[VectorHit], asked: &Asked, limit: usize, weighs: bool) -> Leg {
     let mut scores: Vec<f32> = hits.iter().map(|hit| hit.similarity.value()).collect();
     if weighs {
@@ -133,7 +134,7 @@ impl Asked {
     }
 }
 
-/// Adds the evidence of messages that hold a term of the query and are not among the hits.
+/// Adds the fresh messages that hold a term of the query and are not among the hits.
 fn add_fresh(text: &mut TextHits, terms: &[Term], fresh: &[&StoredMessage], search: &Search, analysis: &Analysis) {
     if fresh.is_empty() {
         return;

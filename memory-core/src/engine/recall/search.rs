@@ -1,7 +1,7 @@
-//! Search: one question to every index at once, one fused answer, checked against truth.
+//! Search: asks all indexes at once, fuses their answers, and checks the hits against truth.
 
 use crate::engine::handle::Scoped;
-use crate::engine::hit::{Found, Hit};
+use crate::engine::hit::{Hit, SearchResults};
 use crate::engine::inner::Inner;
 use crate::engine::receipt::{LeftOut, Reason, SearchReceipt};
 use crate::error::{Error, Result};
@@ -11,7 +11,7 @@ use crate::time::Stopwatch;
 use super::question::Search;
 use super::rank::{Candidate, rank};
 
-/// What of the candidates of a search is a hit, and what is none.
+/// The hits among the candidates of a search, and the others.
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
     pub(crate) hits: Vec<Hit>,
@@ -21,15 +21,15 @@ pub(crate) struct Taken {
 impl Scoped {
     /// Finds messages and records by their words and meaning, best first.
     ///
-    /// A question of more terms than [`crate::Limits::query_terms`] is searched for by its rarest.
-    /// Expired, superseded and forgotten items are never found. Exactly `limit` hits where so many match. An index or
-    /// embedder that fails is named in the receipt, and the others answer.
+    /// A question of more than [`crate::Limits::query_terms`] terms is searched for by its rarest ones. Expired, superseded and
+    /// forgotten items are never found. Returns exactly `limit` hits if so many match. If an index or the embedder fails, the
+    /// receipt names it and the others answer.
     ///
-    /// Without words and vector the newest items are found, newest first: of each session its last messages are looked at,
-    /// and all records. That needs no index.
+    /// Without words and vector, returns the newest items, newest first: among the last messages of each session, and all
+    /// records. That needs no index.
     ///
     /// # Errors
-    /// `Invalid` beyond the limits; `Unsupported` if the memory has no index to search for words.
+    /// `Invalid` beyond the limits; `Unsupported` if the memory has no index.
     ///
     /// # Examples
     /// ```
@@ -44,7 +44,7 @@ impl Scoped {
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn search(&self, search: &Search) -> Result<Found> {
+    pub async fn search(&self, search: &Search) -> Result<SearchResults> {
         let watch = Stopwatch::start();
         let inner = self.inner();
         inner.check(search)?;
@@ -62,18 +62,18 @@ impl Scoped {
         let Taken { hits, left_out } = self.take(&candidates, search.limit, &filter, &mut receipt).await;
         receipt.left_out = left_out;
         receipt.took_micros = watch.micros();
-        Ok(Found { hits, receipt })
+        Ok(SearchResults { hits, receipt })
     }
 
-    /// Searches, and notes the records found as accessed; upkeep writes that down.
+    /// Searches, and notes the records found as accessed. Upkeep writes that down.
     #[doc(alias = "query")]
-    pub async fn recall(&self, search: &Search) -> Result<Found> {
+    pub async fn recall(&self, search: &Search) -> Result<SearchResults> {
         let found = self.search(search).await?;
         self.note_access(found.hits.iter().filter_map(|hit| hit.item.as_record()).collect());
         Ok(found)
     }
 
-    /// Takes the best `limit` candidates that truth confirms, reading on where some are gone.
+    /// Takes the best `limit` candidates that truth confirms. If some are gone, it reads the next best.
     pub(crate) async fn take(
         &self,
         candidates: &[&Candidate],
@@ -86,7 +86,7 @@ impl Scoped {
         let mut unread = Vec::new();
         let mut rest = candidates.iter().copied();
         while taken.hits.len() < limit {
-            // A store that failed once is not asked again for each of the next best.
+            // A store that failed once is not asked again for the next best.
             let is_asked = |candidate: &&Candidate| {
                 let is_asked = !unread.contains(&candidate.item.unit());
                 if !is_asked {

@@ -1,16 +1,16 @@
-//! A row of a window as it is shown.
+//! A row as a context shows it.
 
 use crate::message::StoredMessage;
 
-/// A row of a context.
+/// A row as a context shows it.
 #[derive(Debug)]
 pub(crate) enum Shown {
-    /// The row of this index.
+    /// The window's row at this index.
     Row(usize),
     /// The newest summary.
     Summary,
-    /// The message of this index among those under summaries.
+    /// The message at this index among those under summaries.
     Under(usize),
-    /// The row of this index, whose texts lost their middle.
+    /// A copy of the window's row at this index, with the middle of its texts cut out.
     Copy(usize, Box<StoredMessage>),
 }

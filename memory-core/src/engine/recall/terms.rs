@@ -1,4 +1,4 @@
-//! The terms that a question is searched for by: all of them, or the rarest where there are more than a search takes.
+//! The terms of a question that are searched for: all, or the rarest if there are more than a search takes.
 
 use std::cmp::Reverse;
 
@@ -10,23 +10,23 @@ use crate::store::text::{Term, TextHits, TextQuery};
 
 use super::question::Search;
 
-/// Terms that are counted in one call, so that no store is busy for long with a pasted book.
+/// How many terms are counted in one call, so that a pasted book keeps no store busy for long.
 const COUNTED: usize = 1_024;
 
 /// The terms of a question.
 #[derive(Debug)]
 pub(crate) struct Terms {
-    /// Those that are sought, in the order of the question.
+    /// The terms searched for, in the order of the question.
     pub(crate) sought: Vec<Term>,
-    /// How many are not.
+    /// How many others were left out.
     pub(crate) left_out: usize,
 }
 
 impl Inner {
-    /// Returns the terms that the question is searched for by.
+    /// Returns the terms to search for.
     ///
-    /// Of too many those that fewest of the owner's texts hold are sought; a term that no text holds finds nothing and
-    /// comes last. Where nothing counts them, the longest are sought, which are rare as a rule.
+    /// If there are too many, takes those that the fewest of the owner's texts hold; a term that no text holds finds nothing
+    /// and comes last. If no index counts them, takes the longest, which are usually rare.
     pub(crate) async fn terms(&self, scope: &Scope, search: &Search) -> Terms {
         let terms = self.analysis.query(&search.words);
         let (all, most) = (terms.len(), self.limits.query_terms);
@@ -51,7 +51,7 @@ impl Inner {
         Terms { left_out: all - sought.len(), sought }
     }
 
-    /// Returns how many of the owner's texts hold each term; none if no index tells. The search itself says why.
+    /// Returns how many of the owner's texts hold each term; none if no index tells. The search itself reports why.
     async fn containing(&self, scope: &Scope, search: &Search, terms: &[Term]) -> Option<Vec<u64>> {
         let of_unit = |unit| {
             let query = TextQuery { terms: terms.to_vec(), unit, filter: Filter::All, limit: 1 };
@@ -65,7 +65,7 @@ impl Inner {
     }
 }
 
-/// Returns the `most` terms of the lowest keys, of equal ones the first, in the order in which they were.
+/// Returns the `most` terms with the lowest keys, the first of equal ones, in their original order.
 fn best<K: Ord>(terms: Vec<Term>, most: usize, key: impl Fn(usize, &Term) -> K) -> Vec<Term> {
     let mut ranked: Vec<(usize, Term)> = terms.into_iter().enumerate().collect();
     ranked.sort_by_key(|(place, term)| key(*place, term));

@@ -1,4 +1,4 @@
-//! The messages under the summaries of a window, which are shown in their place where there is room.
+//! Unfolding: shows the messages under a summary in its place, if they fit.
 
 use crate::id::{MessageId, Seq, SeqRange};
 use crate::message::StoredMessage;
@@ -6,22 +6,22 @@ use crate::window::Ledger;
 
 use super::shown::Shown;
 
-/// The newest messages under the summaries of a window, among the messages that stand in it word for word.
+/// The newest messages under the summaries of a window, merged with the messages that the window holds.
 #[derive(Debug)]
 pub(crate) struct Under {
-    /// The messages under summaries, oldest first, as if they had never been archived.
+    /// The messages under summaries, oldest first, with their archive marks removed.
     pub(crate) rows: Vec<StoredMessage>,
-    /// These and the messages of the window, by number.
-    places: Vec<(Seq, Place)>,
-    /// Counts `places`.
+    /// These and the messages of the window, in the order of their numbers.
+    places: Vec<(Seq, Slot)>,
+    /// The ledger of `places`.
     ledger: Ledger,
     summaries: Vec<Summary>,
-    /// Whether `places` go back to the first message of the session.
+    /// Whether `places` begin with the first message of the session.
     is_whole: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum Slot {
     /// The index of a message under a summary.
     Under(usize),
     /// The index of a row of the window.
@@ -32,13 +32,13 @@ enum Place {
 struct Summary {
     id: MessageId,
     tokens: u64,
-    /// Where what it stands for begins among the places; none if that is not all there.
+    /// The place at which its messages begin; none if not all of them can be shown.
     begins: Option<usize>,
 }
 
 impl Under {
-    /// Returns what can be shown of `log`, the newest messages of the session up to the newest of `summaries`, beside the
-    /// `rows` of the window; none if there is nothing.
+    /// Merges the messages under `summaries` with the `rows` of the window. `log` holds the newest messages of the session up
+    /// to the newest of `summaries`. Returns none if no message under a summary can be shown.
     pub(crate) fn new<'a>(
         log: Vec<StoredMessage>,
         rows: &[StoredMessage],
@@ -47,20 +47,20 @@ impl Under {
         let from = log.first()?.seq;
         let covering: Vec<(&StoredMessage, SeqRange)> = summaries.filter_map(|row| Some((row, row.covers?))).collect();
         let archived = log.into_iter().filter(|row| row.archived_by.is_some() && row.message.is_some());
-        // An archived instruction stays behind its summary: no window shows it, so none unfolds it.
+        // An archived instruction stays under its summary: no window shows it, so none unfolds it.
         let is_instruction = |row: &StoredMessage| row.message.as_ref().is_some_and(|m| m.is_instruction());
         let (hidden, mut under): (Vec<StoredMessage>, Vec<StoredMessage>) = archived.partition(is_instruction);
         under.retain(|row| covering.iter().any(|(_, covers)| covers.contains(row.seq)));
         under.iter_mut().for_each(|row| row.archived_by = None);
         let messages = rows.iter().enumerate().filter(|(_, row)| row.covers.is_none());
-        let messages = messages.map(|(index, row)| (Place::Row(index), row));
-        let mut all: Vec<(Place, &StoredMessage)> =
-            under.iter().enumerate().map(|(index, row)| (Place::Under(index), row)).chain(messages).collect();
+        let messages = messages.map(|(index, row)| (Slot::Row(index), row));
+        let mut all: Vec<(Slot, &StoredMessage)> =
+            under.iter().enumerate().map(|(index, row)| (Slot::Under(index), row)).chain(messages).collect();
         all.sort_by_key(|(_, row)| row.seq);
         let mut ledger = Ledger::default();
         all.iter().for_each(|(_, row)| ledger.push(row));
         let summary = |(row, covers): &(&StoredMessage, SeqRange)| {
-            let is_shown = |(index, (_, row)): (usize, &(Place, &StoredMessage))| {
+            let is_shown = |(index, (_, row)): (usize, &(Slot, &StoredMessage))| {
                 covers.contains(row.seq) && ledger.is_in_order(index) && index >= ledger.first_start()
             };
             let is_hidden = hidden.iter().any(|row| covers.contains(row.seq));
@@ -73,9 +73,9 @@ impl Under {
         (!under.is_empty()).then_some(Self { rows: under, places, ledger, summaries, is_whole: from <= Seq(1) })
     }
 
-    /// Returns the place of the oldest message of a person with which a tail may begin that keeps `budget` tokens together
-    /// with the instructions and the summaries that stay, and that has the message `first` in it; none if it shows nothing
-    /// that is under a summary.
+    /// Returns the place of the oldest message with which a tail may begin. The tail, the instructions and the summaries that
+    /// stay must fit into `budget` tokens, and the tail must hold the message `first`. Returns none if the tail shows no
+    /// message under a summary.
     pub(crate) fn opening(&self, budget: u64, first: Seq) -> Option<usize> {
         let keeps_budget = |start: &usize| {
             let staying = self.summaries.iter().filter(|summary| self.keeps(summary, *start));
@@ -86,7 +86,7 @@ impl Under {
         let latest = self.places.partition_point(|(seq, _)| *seq <= first);
         let opening = self.ledger.starts().take_while(|start| *start < latest).find(keeps_budget)?;
         let shown = self.places.get(opening..)?;
-        shown.iter().any(|(_, place)| matches!(place, Place::Under(_))).then_some(opening)
+        shown.iter().any(|(_, place)| matches!(place, Slot::Under(_))).then_some(opening)
     }
 
     /// Returns whether a summary stays before a tail that begins at `opening`.
@@ -94,7 +94,8 @@ impl Under {
         self.summaries.iter().any(|kept| kept.id == summary.id && self.keeps(kept, opening))
     }
 
-    /// A summary stays unless all that it stands for is shown, but for what no person speaks before.
+    /// Returns whether a summary stays. It makes way if all its messages are shown, not counting those before which no person
+    /// speaks.
     fn keeps(&self, summary: &Summary, opening: usize) -> bool {
         let is_all = self.is_whole && opening == self.ledger.first_start();
         !summary.begins.is_some_and(|begins| opening <= begins || is_all)
@@ -104,8 +105,8 @@ impl Under {
     pub(crate) fn tail(&self, opening: usize) -> impl Iterator<Item = Shown> {
         let shown = (opening..self.ledger.finished()).filter(|index| self.ledger.is_in_order(*index));
         shown.filter_map(|index| self.places.get(index)).map(|(_, place)| match place {
-            Place::Under(index) => Shown::Under(*index),
-            Place::Row(index) => Shown::Row(*index),
+            Slot::Under(index) => Shown::Under(*index),
+            Slot::Row(index) => Shown::Row(*index),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! The part of a session that a context is made of, and what of it fits.
+//! The window: the part of a session that was read for a context, and the rows of it that fit.
 
 mod reading;
 mod told;
@@ -22,21 +22,21 @@ pub(crate) struct Window {
     /// All but the newest summary.
     pub(crate) rows: Vec<StoredMessage>,
     ledger: Ledger,
-    /// It goes in before older messages do, although it stands for the oldest.
+    /// The newest summary. It takes precedence over older messages, although it covers the oldest ones.
     summary: Option<StoredMessage>,
     pub(crate) state: SessionState,
     pub(crate) complete: bool,
-    /// How many of its rows another counter had counted.
+    /// How many of its rows were recounted, because another counter had counted them.
     pub(crate) recounted: u64,
-    /// The number from which on every row of the window was read.
+    /// From this number on, every row of the window was read.
     first: Seq,
-    /// How many rows that are.
+    /// How many rows were read from there on.
     read: u64,
-    /// Whether they are all of the window.
+    /// Whether these are all rows of the window.
     is_whole: bool,
     /// Whether there are more instructions than were read.
     lacks_instructions: bool,
-    /// Instructions that were read and have no room.
+    /// Instructions that were read but do not fit.
     instructions_left_out: HashSet<MessageId>,
     under: Option<Under>,
 }
@@ -47,16 +47,16 @@ impl Window {
         self.rows.iter().filter(|row| row.covers.is_some()).chain(&self.summary)
     }
 
-    /// Returns the part of the window that [`Window::fit_window`] does, and where there is room for messages under its
-    /// summaries, those too, the newest first; a summary all of whose messages are shown makes way for them.
+    /// Returns what [`Window::fit_window`] does and, as far as they fit, messages under its summaries, the newest first. A
+    /// summary makes way if all its messages are shown.
     pub(crate) fn fit(&self, budget: u64, oversize: Oversize, counter: &dyn TokenCounter) -> Result<Fitted> {
         let fitted = self.fit_window(budget, oversize, counter)?;
         let unfolded = self.under.as_ref().and_then(|under| self.unfolded(under, &fitted, budget));
         Ok(unfolded.unwrap_or(fitted))
     }
 
-    /// Returns a part of the window with messages under its summaries; none if there is no room, or if one that is shown would
-    /// have to go, because it answers or is answered across them.
+    /// Returns `fitted` with messages under its summaries; none if none fit, or if a message of `fitted` would have to go,
+    /// because its call or result is among them.
     fn unfolded(&self, under: &Under, fitted: &Fitted, budget: u64) -> Option<Fitted> {
         if fitted.truncated > 0 || self.unshown(fitted).no_room > 0 {
             return None;
@@ -79,14 +79,14 @@ impl Window {
         self.ids(&unfolded).is_superset(&self.ids(fitted)).then_some(unfolded)
     }
 
-    /// Returns the number of the first message of a part of it that is neither instruction nor summary.
+    /// Returns the number of the first message in `fitted` that is neither instruction nor summary.
     fn first_message(&self, fitted: &Fitted) -> Seq {
         let behind = fitted.shown.iter().skip(fitted.instructions).filter_map(|shown| self.row(shown));
         behind.filter(|row| row.covers.is_none()).map(|row| row.seq).min().unwrap_or(Seq(u64::MAX))
     }
 
-    /// Returns the largest legal part of the window within `budget` tokens, the newest summary first if it takes
-    /// half at most and leaves room for the last turn, or if there is room for all.
+    /// Returns the largest legal part of the window within `budget` tokens. The newest summary goes in if it takes at most half
+    /// and leaves room for the last turn, or if everything fits.
     fn fit_window(&self, budget: u64, oversize: Oversize, counter: &dyn TokenCounter) -> Result<Fitted> {
         let all = self.ledger.tokens_from(0);
         let has_room = |summary: &&StoredMessage| {
@@ -116,7 +116,7 @@ impl Window {
         Ok(Fitted { shown, tokens: fitted.tokens, instructions: fitted.instructions, truncated })
     }
 
-    /// As [`Window::fit`] within `left - share`, but within all of `left` if the last turn needs it.
+    /// Works like [`Window::fit`] within `left - share` tokens, or within `left` if the last turn needs more.
     pub(crate) fn fit_beside(
         &self,
         left: u64,
@@ -132,7 +132,7 @@ impl Window {
         self.fit(left, oversize, counter)
     }
 
-    /// Fits again into what there is now, and keeps `first`, with the messages it shows, unless that shows as much and more.
+    /// Fits again into `budget`. Keeps `first`, which shows the messages `shown`, unless the new part shows all of those.
     pub(crate) fn grow(
         &self,
         first: Fitted,
@@ -144,7 +144,7 @@ impl Window {
         if budget <= first.tokens {
             return Ok((first, shown));
         }
-        // Where a summary has room only now, it would take that of messages.
+        // A summary that fits only now would take the room of messages.
         for fitted in [self.fit(budget, oversize, counter)?, self.fit_messages(budget, oversize, counter)?] {
             let grown = self.ids(&fitted);
             if grown.is_superset(&shown) {
@@ -154,7 +154,7 @@ impl Window {
         Ok((first, shown))
     }
 
-    /// Returns the newest message if a person says `text` in it; behind it there may be calls and results alone.
+    /// Returns the newest message if it is a person's and says `text`. Only calls and results may follow it.
     pub(crate) fn said(&self, text: &str) -> Option<MessageId> {
         let mut rows = self.rows.iter().rev().filter_map(|row| Some((row, row.message.as_deref()?)));
         let (row, message) = rows.find(|(row, message)| row.covers.is_some() || !is_step(message))?;
@@ -162,7 +162,7 @@ impl Window {
         is_said.then_some(row.id)
     }
 
-    /// Returns the messages of a part of it, without summaries.
+    /// Returns the ids of the messages in `fitted`, without summaries.
     pub(crate) fn ids(&self, fitted: &Fitted) -> HashSet<MessageId> {
         let rows = fitted.shown.iter().filter_map(|shown| self.row(shown));
         rows.filter(|row| row.covers.is_none()).map(|row| row.id).collect()
@@ -177,7 +177,7 @@ impl Window {
         }
     }
 
-    /// Takes a row out, with its message.
+    /// Returns a row, and takes its message out of it.
     pub(crate) fn take<'a>(&'a mut self, shown: &'a mut Shown) -> Option<(&'a StoredMessage, Arc<Message>)> {
         let row = match shown {
             Shown::Row(index) => self.rows.get_mut(*index)?,
@@ -190,8 +190,7 @@ impl Window {
     }
 }
 
-/// Returns whether the message is a step on the way to a reply, or no part of the conversation: a call, a result, an
-/// instruction.
+/// Returns whether the message is a call, a result or an instruction: a step before a reply, or outside the conversation.
 fn is_step(message: &Message) -> bool {
     message.role.is_instruction() || message.role.is_result() || message.calls().next().is_some()
 }
@@ -200,7 +199,7 @@ fn is_instruction(row: &StoredMessage) -> bool {
     row.covers.is_none() && row.message.as_ref().is_some_and(|message| message.is_instruction())
 }
 
-/// What of a window goes into a context.
+/// The part of a window that goes into a context.
 #[derive(Debug)]
 pub(crate) struct Fitted {
     /// The rows in order.

@@ -1,4 +1,4 @@
-//! Receipts in words, a line for each thing that they tell.
+//! Receipts in words, one fact a line.
 
 use std::fmt;
 
@@ -39,7 +39,7 @@ impl fmt::Display for Signals {
 }
 
 impl SearchReceipt {
-    /// Returns what went wrong, and which part of the question was not sought, a line each.
+    /// Returns what went wrong, and which part of the question was not searched for, one line each.
     pub fn troubles(&self) -> impl Iterator<Item = String> {
         let told = self.degraded.iter().map(|degraded| format!("degraded  {degraded}"));
         let (sought, left_out) = (self.terms.len(), self.terms_left_out);
@@ -47,7 +47,7 @@ impl SearchReceipt {
     }
 }
 
-/// Shows what was sought, among how many candidates, and what went wrong.
+/// Shows what was searched for, among how many candidates, and what went wrong.
 impl fmt::Display for SearchReceipt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut lines = vec![format!("sought    {}", self.terms.join(" "))];
@@ -119,7 +119,7 @@ impl fmt::Display for Fold {
     }
 }
 
-/// Shows tokens by part, what is in, what is not and why.
+/// Shows tokens by part, what went in, what did not and why.
 impl fmt::Display for ContextReceipt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut lines = vec![format!("tokens    {} (counted by {})", self.tokens, self.counter)];
@@ -145,7 +145,7 @@ impl fmt::Display for ContextReceipt {
     }
 }
 
-/// Returns how many candidates were left out for which reason; none if there are none.
+/// Returns how many candidates were left out for each reason; none if none were.
 fn left_out(left_out: &[LeftOut]) -> Option<String> {
     let reasons = [
         (Reason::NoRoom, "for want of room"),

@@ -1,4 +1,4 @@
-//! What truth does not hold is deleted from the indexes.
+//! Cleaning: deletes from the indexes what truth does not hold.
 
 use std::sync::PoisonError;
 
@@ -12,7 +12,7 @@ use crate::store::text::Deletion;
 
 use super::report::UpkeepReport;
 
-/// Searches whose findings wait for upkeep at the most; what later ones find is left to the next search.
+/// How many searches may leave findings for upkeep. Findings of further ones are dropped; a later search renews them.
 const SEARCHES: usize = 10_000;
 
 impl Inner {
@@ -29,7 +29,7 @@ impl Inner {
         }
     }
 
-    /// Deletes from the indexes what searches found there and truth still does not hold.
+    /// Deletes from the indexes what searches found there, if truth still does not hold it.
     pub(crate) async fn clean(&self, report: &mut UpkeepReport) {
         let absent = std::mem::take(&mut *self.absent.lock().unwrap_or_else(PoisonError::into_inner));
         for (scope, items) in absent {
@@ -39,10 +39,10 @@ impl Inner {
         }
     }
 
-    /// Deletes those of the items from every index that truth does not hold. Returns how many were there, and the failures.
+    /// Deletes the items that truth does not hold from every index. Returns how many entries were there, and the failures.
     ///
-    /// The versions that are deleted are read before truth is asked: what is stored under such an id later is newer, and
-    /// stays, however late a deletion comes.
+    /// The versions to delete are read before truth is. What is stored under the same id later has a newer version and stays,
+    /// however late the deletion arrives.
     pub(crate) async fn delete_absent(&self, scope: &Scope, items: &[ItemId]) -> (usize, Vec<(&'static str, Error)>) {
         let versions = self.indexes.iter().map(|index| async { (index.part(), index.versions(scope, items).await) });
         let (mut stored, mut failures) = (Vec::new(), Vec::new());

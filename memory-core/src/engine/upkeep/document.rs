@@ -1,4 +1,4 @@
-//! What is to be put into an index, and what of it was not taken.
+//! The documents to be put into an index, and those that it did not take.
 
 use crate::id::{ItemId, Seq, Version};
 use crate::store::text::{Deletion, Rejected, TextEntry};
@@ -6,17 +6,17 @@ use crate::store::upkeep::Note;
 
 use super::sight::Sight;
 
-/// Terms that a document holds at the most, own and near, unless its message or those beside it are long.
+/// How many terms, own and near, a document has at most, unless its message or its neighbours are long.
 const USUAL_TERMS: usize = 256;
-/// What carrying out (a part of) a note takes.
+/// The work that carries out a note, or a part of it.
 #[derive(Debug)]
 pub(crate) struct Work {
     pub(crate) note: Note,
-    /// The note is done up to here once the work is.
+    /// When the work is done, the note is done up to here.
     pub(crate) through: Seq,
     pub(crate) deletions: Vec<Deletion>,
     pub(crate) documents: Vec<Document>,
-    /// What truth was like; none of an erasure, nor where nothing is put.
+    /// The state of truth that the documents were made from; none for an erasure, or if nothing is put.
     pub(crate) sight: Option<Sight>,
 }
 
@@ -27,12 +27,12 @@ pub(crate) struct Document {
     pub(crate) pieces: Vec<String>,
 }
 
-/// What an index or its model did not take of what was to be put.
+/// The documents that an index or its embedder did not take.
 #[derive(Debug, Default)]
 pub(crate) struct Untaken {
     /// Refused by the index, for good.
     pub(crate) refused: Vec<Rejected>,
-    /// Refused by the index this time.
+    /// Refused by the index for now.
     pub(crate) delayed: Vec<Rejected>,
     /// Not embedded, though the embedder answers.
     pub(crate) unmade: Vec<Rejected>,
@@ -45,7 +45,7 @@ impl Untaken {
 }
 
 impl Work {
-    /// Returns how many usual documents weigh as much as these.
+    /// Returns the size of the documents, in usual documents.
     pub(crate) fn weight(&self) -> usize {
         let terms = |document: &Document| document.entry.own.len() + document.entry.near.len();
         self.documents.iter().map(|document| 1 + terms(document) / USUAL_TERMS).sum()
@@ -56,7 +56,7 @@ impl Work {
     }
 }
 
-/// Returns which items the documents are for, and of which versions.
+/// Returns the items of the documents, with their versions.
 pub(crate) fn versions(documents: &[Document]) -> Vec<(ItemId, Version)> {
     documents.iter().map(|document| (document.entry.item.clone(), document.entry.version)).collect()
 }

@@ -1,9 +1,9 @@
-//! Enlisting: truth notes everything for an index that is new, or whose place was lost, emptied or moved.
+//! Enlisting: truth notes everything for an index that is new, or whose data was lost, emptied or moved.
 
 use std::sync::Arc;
 
 use crate::engine::handle::Memory;
-use crate::engine::inner::{Index, Inner, Known, NOTED_IN_ONE_STEP};
+use crate::engine::inner::{EnlistmentState, Index, Inner, NOTED_IN_ONE_STEP};
 use crate::error::{Error, Result};
 use crate::recent::RECENT;
 use crate::store::upkeep::{Enlisted, IndexName, Upkeep};
@@ -12,29 +12,28 @@ use crate::time::Timestamp;
 use super::report::UpkeepReport;
 
 impl Memory {
-    /// Returns the indexes that follow what is stored, also those that no process has open any more, in the order of their
-    /// names.
+    /// Returns the names of the indexes that follow truth, sorted, including those that no process has open any more.
     ///
     /// # Errors
-    /// What a truth store failed with.
+    /// The failure of a truth store.
     pub async fn indexes(&self) -> Result<Vec<IndexName>> {
         self.inner.following().await
     }
 
-    /// Has everything that is stored put into an index again, by the next passes of upkeep of whoever has it open.
+    /// Notes everything that is stored for an index again. The next upkeep of any process that has it open puts it there.
     ///
-    /// What the index holds is found meanwhile. For what truth cannot know of: an index that was restored from a backup, or
-    /// lost a part of what it had.
+    /// Meanwhile searches find what the index holds. Call it after changes that truth cannot know of: an index was restored from
+    /// a backup, or lost a part of its data.
     ///
     /// # Errors
-    /// `Invalid` if no such index follows; else what a truth store failed with.
+    /// `Invalid` if no such index follows truth; else the failure of a truth store.
     pub async fn reindex(&self, index: &IndexName) -> Result<()> {
         self.check_follows(index).await?;
         for truth in self.inner.truths() {
             truth.doubt(index).await?;
         }
         if let Some(enlistment) = self.inner.index(index).and_then(|index| index.enlistment.as_ref()) {
-            enlistment.set(Known { is_noted: false, ..enlistment.known() });
+            enlistment.set(EnlistmentState { is_noted: false, ..enlistment.known() });
         }
         self.inner.changed.notify_one();
         Ok(())
@@ -53,14 +52,14 @@ impl Inner {
         [self.chat.upkeep(), self.records.upkeep()]
     }
 
-    /// Returns what both truth stores have enlisted.
+    /// Returns the indexes that both truth stores have enlisted.
     pub(crate) async fn enlisted(&self) -> Result<Vec<Enlisted>> {
         let [chat, records] = self.truths();
         let (chat, records) = tokio::try_join!(chat.indexes(), records.indexes())?;
         Ok([chat, records].concat())
     }
 
-    /// Returns the names of the indexes that follow either truth store, each once, in their order.
+    /// Returns the names of the indexes that follow either truth store, each once, sorted.
     pub(crate) async fn following(&self) -> Result<Vec<IndexName>> {
         let mut names: Vec<_> = self.enlisted().await?.into_iter().map(|index| index.name).collect();
         names.sort();
@@ -68,7 +67,7 @@ impl Inner {
         Ok(names)
     }
 
-    /// Goes on noting what is stored for an index; now and then asks whether its place is still the one that was filled.
+    /// Continues noting what is stored for an index, and asks now and then whether its incarnation is still the one being filled.
     pub(crate) async fn keep_enlisted(&self, index: &Index, report: &mut UpkeepReport) {
         let Some(enlistment) = &index.enlistment else { return };
         let (known, now) = (enlistment.known(), self.clock.now());
@@ -82,10 +81,16 @@ impl Inner {
         }
     }
 
-    async fn renew(&self, index: &Index, known: Known, now: Timestamp, report: &mut UpkeepReport) -> Result<Known> {
+    async fn renew(
+        &self,
+        index: &Index,
+        known: EnlistmentState,
+        now: Timestamp,
+        report: &mut UpkeepReport,
+    ) -> Result<EnlistmentState> {
         let incarnation = match index.incarnation().await {
             Ok(incarnation) => Some(incarnation),
-            // What is noted for it waits until it answers.
+            // Its notes wait until it answers.
             Err(error) => {
                 report.fail(&error);
                 known.incarnation
@@ -99,7 +104,7 @@ impl Inner {
                 Some(kept) if kept.is_noted && kept.incarnation.is_some() && kept.incarnation == incarnation => {
                     continue;
                 }
-                // Another process has enlisted another place under this name since: to take turns would fill both for ever.
+                // Another process has enlisted another incarnation under this name. Taking turns would fill both forever.
                 Some(_) if other.is_some() && incarnation == known.incarnation => {
                     let what = format!("fill {} in two places: only the last one follows", index.name.as_str());
                     report.fail(&Error::Unsupported { backend: "memory", what });
@@ -109,13 +114,13 @@ impl Inner {
             };
             is_noted &= first || self.note_rest(&index.name, truth).await?;
         }
-        Ok(Known { incarnation, is_noted, asked: now, ..known })
+        Ok(EnlistmentState { incarnation, is_noted, asked: now, ..known })
     }
 
-    /// Notes what is left of what was stored before. Returns false if the pass is to end before that is done.
+    /// Notes the rest of what was stored before. Returns false if the pass is to end before that is done.
     async fn note_rest(&self, index: &IndexName, truth: &Arc<dyn Upkeep>) -> Result<bool> {
         while !self.turn.is_ending() {
-            // Whatever incarnation it has by now.
+            // Without an incarnation: whichever it has by now.
             if truth.enlist(index, None, NOTED_IN_ONE_STEP).await? {
                 return Ok(true);
             }

@@ -1,4 +1,4 @@
-//! Embedding documents, and finding the texts for which that fails, so that they hold up no other.
+//! Embedding documents, and isolating the texts for which that fails, so that they hold up no others.
 
 use std::time::Duration;
 
@@ -13,18 +13,18 @@ use crate::store::vectors::VectorEntry;
 
 use super::document::Document;
 
-/// How long an embedder may take for documents, beside [`EACH`] for every text: as long as some take to load their model.
+/// How long an embedder may take for documents, besides [`EACH`] for every text. Some take that long to load their model.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How much longer it may take for every text.
 const EACH: Duration = Duration::from_secs(1);
-/// What every embedder can embed that answers at all.
+/// A text that every embedder can embed, to see whether it answers.
 const PROBE: &str = "memory";
 
 /// Why documents were not put.
 #[derive(Debug)]
 pub(crate) struct Setback {
     pub(crate) error: Error,
-    /// The embedder fails whatever the text: there is no use in asking it for others now.
+    /// Whether the embedder fails for every text, so that asking for others now is useless.
     pub(crate) is_down: bool,
 }
 
@@ -35,11 +35,11 @@ impl From<Error> for Setback {
 }
 
 impl Vectors {
-    /// Embeds all documents in one batch. Where that fails though the embedder answers, those that it fails for are found
-    /// by halving and set apart.
+    /// Embeds all documents in one batch. If that fails although the embedder answers, the documents that it fails for are
+    /// found by halving the batch, and returned apart.
     ///
     /// # Errors
-    /// A setback with what failed first, if the embedder does not answer at all.
+    /// A setback with the first failure, if the embedder does not answer at all.
     pub(crate) async fn embed_all(
         &self,
         scope: &Scope,
@@ -73,7 +73,7 @@ impl Vectors {
         self.embed_in_time(&[PROBE]).await.is_ok_and(|vectors| vectors.len() == 1)
     }
 
-    /// Embeds the pieces of the documents in one batch. Documents without words have no entry.
+    /// Embeds the pieces of the documents in one batch. A document without pieces gets no entry.
     async fn embed_documents(&self, scope: &Scope, documents: &[Document]) -> Result<Vec<VectorEntry>> {
         let pieces = documents.iter().flat_map(|document| &document.pieces);
         let texts: Vec<&str> = pieces.map(String::as_str).collect();

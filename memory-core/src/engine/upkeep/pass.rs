@@ -1,4 +1,4 @@
-//! One pass of upkeep: everything that is due is carried out once, and one failure holds up nothing else.
+//! One pass of upkeep: carries out everything that is due once; one failure holds up nothing else.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,31 +17,31 @@ use super::report::UpkeepReport;
 use super::seen::Seen;
 use super::sight::Sight;
 
-/// Notes that are read together.
+/// How many notes are read in one call.
 const NOTES: usize = 64;
-/// Notes that are read together at the most, where the first ones were carried out already.
+/// The most notes that are read in one call, if the first ones were carried out already.
 const MOST_NOTES: usize = 1 << 14;
-/// Documents after which a batch takes no further note, by [`Work::weight`].
+/// The size of a batch, by [`Work::weight`], from which on it takes no further note.
 const DOCUMENTS: usize = 512;
-/// Records that one sweep deletes at the most.
+/// How many records one sweep deletes at most.
 const SWEEP: usize = 1_000;
-/// Sweeps of one pass at the most.
+/// How many sweeps one pass makes at most.
 const SWEEPS: usize = 1_000;
-/// Attempts after which a note or text is given up that fails by its own fault.
+/// How many attempts a note or text gets that fails by its own fault.
 const ATTEMPTS: u32 = 5;
 
 /// What a pass did.
 #[derive(Debug, Default)]
 struct Pass {
     report: UpkeepReport,
-    /// Some truth store did what it was asked for.
+    /// Whether any truth store did what it was asked for.
     has_answered: bool,
-    /// What a truth store failed with first.
+    /// The first failure of a truth store.
     error: Option<Error>,
 }
 
 impl Pass {
-    /// Returns the answer of a truth store; none if it failed, which is reported.
+    /// Returns the answer of a truth store. If it failed, reports that and returns none.
     fn answer<T>(&mut self, answer: Result<T>) -> Option<T> {
         match answer {
             Ok(answer) => Some(answer),
@@ -65,9 +65,9 @@ impl Pass {
 #[derive(Debug, Default)]
 struct Batch {
     outcomes: Vec<(Note, Outcome)>,
-    /// What truth was like, by the places of their outcomes.
+    /// The states of truth that entries were made from, each with the place of its outcome.
     sights: Vec<(usize, Sight)>,
-    /// The model of the index does not answer: there is no use in going on.
+    /// Whether the embedder of the index does not answer, so that going on is useless.
     is_down: bool,
 }
 
@@ -108,8 +108,8 @@ impl Inner {
         }
     }
 
-    /// Works through the notes of one index that are due, a batch at a time; each once. Returns whether the index can take
-    /// those of another truth store.
+    /// Carries out the due notes of one index, each once, a batch at a time. Returns whether the index can take the notes of
+    /// another truth store.
     async fn follow(&self, index: &Index, truth: &dyn Upkeep, pass: &mut Pass) -> bool {
         let (mut seen, mut limit) = (Seen::default(), NOTES);
         while !self.turn.is_ending() {
@@ -121,7 +121,7 @@ impl Inner {
             }
             let notes: Vec<Note> = found.into_iter().filter(|note| seen.is_new(note)).take(NOTES).collect();
             if notes.is_empty() {
-                // Others may wait behind those that this pass has carried out.
+                // Other notes may wait behind those that this pass has carried out.
                 if is_all || limit >= MOST_NOTES {
                     break;
                 }
@@ -130,7 +130,7 @@ impl Inner {
             }
             let Batch { mut outcomes, sights, is_down } = self.batch(index, notes, &mut pass.report).await;
             if let Err(error) = index.flush().await {
-                // Nothing put since the last flush is sure to be findable.
+                // What was put since the last flush may not be findable.
                 let undo = |(note, outcome)| match outcome {
                     Outcome::Done { .. } => self.failed(note, &error, false, &mut pass.report),
                     other => (note, other),
@@ -159,7 +159,7 @@ impl Inner {
     /// Carries out as many notes as fit into one batch; the others stay pending.
     async fn batch(&self, index: &Index, notes: Vec<Note>, report: &mut UpkeepReport) -> Batch {
         let mut batch = Batch::default();
-        // Notes of one owner go together; one that has failed goes alone, so that it takes no other with it again.
+        // Notes of one owner go together. One that has failed goes alone, so that it fails no other.
         let mut works: BTreeMap<(Scope, usize), Vec<Work>> = BTreeMap::new();
         let mut documents = 0;
         for (place, note) in (1..).zip(notes) {
@@ -188,7 +188,7 @@ impl Inner {
                         batch.sights.extend(sight);
                     }
                 }
-                // Not the fault of any note: they stay due, and none is an attempt nearer to being given up.
+                // Not the fault of any note: they stay due, and it counts as no attempt.
                 Err(Setback { error, is_down: true }) => {
                     report.fail(&error);
                     report.retried += works.len();
@@ -204,7 +204,7 @@ impl Inner {
         batch
     }
 
-    /// Returns what becomes of a note that was carried out but for some of its items.
+    /// Returns the outcome of a note that was carried out, perhaps except for some of its items.
     fn outcome(
         &self,
         index: &Index,
@@ -244,9 +244,9 @@ impl Inner {
         (note, Outcome::Done { through })
     }
 
-    /// Returns when a note is tried again; never if that cannot help because it is the note's own fault. A store that refuses
-    /// whatever is asked, because a key has expired or an index is missing, accepts again some day; an erasure has no end
-    /// but its own.
+    /// Returns the outcome of a note that failed: a retry later, or giving up after [`ATTEMPTS`] if it is the note's own fault.
+    /// A store that refuses everything, because a key has expired or an index is missing, will accept again some day. An erasure
+    /// is never given up.
     fn failed(&self, note: Note, error: &Error, is_its_own: bool, report: &mut UpkeepReport) -> (Note, Outcome) {
         report.fail(error);
         let is_its_own = is_its_own || matches!(error, Error::Invalid { .. });
@@ -262,7 +262,7 @@ impl Inner {
     }
 }
 
-/// Settles notes; where that fails, owner by owner, so that one holds up no other.
+/// Settles notes; if that fails, owner by owner, so that one owner holds up no other.
 async fn settle(index: &Index, truth: &dyn Upkeep, outcomes: &[(Note, Outcome)], seen: &mut Seen, pass: &mut Pass) {
     let is_done = truth.settle(&index.name, outcomes).await.is_ok();
     for of_owner in outcomes.chunk_by(|(one, _), (other, _)| one.scope == other.scope) {

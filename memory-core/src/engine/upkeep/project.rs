@@ -1,4 +1,4 @@
-//! From truth to index entries: what a note asks for is read and turned into documents, then put owner by owner.
+//! Projection: reads what a note asks for from truth, turns it into documents, and puts them into an index.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,22 +22,22 @@ use super::isolate::Setback;
 use super::sight::Sight;
 use super::stretch::{Stretch, around};
 
-/// Messages of a session that are indexed in one step.
+/// How many messages of a session are indexed in one step.
 const SLICE: u64 = 256;
 
 /// Messages of a session that were read for an index.
 struct Read {
     state: SessionState,
-    /// The last one of which documents were made.
+    /// The last message that documents were made up to.
     last: Seq,
-    /// What is forgotten of them.
+    /// The deletion of those that are forgotten.
     forgotten: Deletion,
-    /// The rest.
+    /// The documents of the others.
     documents: Vec<Document>,
 }
 
 impl Inner {
-    /// Reads what one slice of a note asks for. An erasure is carried out at once.
+    /// Reads what a note, or its next slice, asks for. Carries out an erasure at once.
     pub(crate) async fn prepare(&self, index: &Index, note: Note) -> std::result::Result<Work, (Note, Error)> {
         match self.read_note(index, &note).await {
             Ok((through, deletions, documents, sight)) => {
@@ -56,17 +56,18 @@ impl Inner {
         match &note.target {
             Target::Messages(session) => {
                 let upto = Seq(note.upto.0.min(note.from.0.saturating_add(SLICE - 1)));
-                // The messages around have another neighbour, whose words they borrow.
+                // The neighbours' entries borrow words of these messages.
                 let borrowing = if index.as_vectors().is_some() { 0 } else { NEIGHBOURS };
                 let from = Seq(note.from.0.saturating_sub(borrowing).max(1));
                 let last = if upto < note.from { upto } else { Seq(upto.0.saturating_add(borrowing)) };
                 let range = SeqRange { first: from, last };
                 let read = self.read_messages(index, &note.scope, session, range).await?;
                 let deleted = || match deleted_version(&read.state) {
-                    // The owner was erased since, and began anew.
+                    // The owner has been erased since, and began anew.
                     _ if note.epoch < read.state.fence.epoch => Version { epoch: note.epoch, revision: u64::MAX },
                     Some(version) => version,
-                    // What was deleted before revisions told where a generation began is wiped with what came after it.
+                    // A generation deleted by an old version, before revisions marked its end: everything so far goes, and
+                    // later notes put the present one again.
                     None => session_version(&read.state, u64::MAX),
                 };
                 let gone = note.gone.then(|| Deletion::Session(session.clone(), deleted()));
@@ -92,14 +93,14 @@ impl Inner {
         }
     }
 
-    /// Reads the messages of `range`, those around them whose words they borrow, and for search by words the whole spans
-    /// they stand in.
+    /// Reads the messages of `range` for an index. For a text index also reads the neighbours whose words they borrow, and the
+    /// whole spans they stand in.
     async fn read_messages(&self, index: &Index, scope: &Scope, session: &SessionId, range: SeqRange) -> Result<Read> {
         let embeds = index.as_vectors().is_some();
         let needed = if embeds { |range| range } else { around };
         let Stretch { range, state, rows } = self.read_stretch(scope, session, range, needed).await?;
         self.note_if_full(scope, session, &state);
-        // Spans are made only for search by words, and texts are copied only for search by meaning.
+        // Only text indexes get spans, and only vector indexes get the texts.
         let entries = if embeds { message_entries } else { session_entries };
         let changes = entries(&self.analysis, &rows, &state, range);
         let rows = rows.iter().filter(|row| embeds && range.contains(row.seq));
@@ -114,8 +115,7 @@ impl Inner {
         Ok(Read { state, last: range.last, forgotten: Deletion::Items(changes.deletions), documents })
     }
 
-    /// Puts documents of one owner into one index: deletions first, then all entries in one batch. Findable after
-    /// the next flush.
+    /// Puts documents of one owner into one index: deletions first, then all entries in one batch. Findable after the next flush.
     pub(crate) async fn carry_out(
         &self,
         index: &Index,
@@ -152,7 +152,7 @@ impl Inner {
         Ok(Untaken { refused, delayed, unmade })
     }
 
-    /// Puts some messages of a session into an index as truth holds them now. Findable after the next flush.
+    /// Puts messages of a session into an index, as truth holds them now. Findable after the next flush.
     pub(crate) async fn put_messages(
         &self,
         index: &Index,
@@ -175,7 +175,7 @@ impl Inner {
         }
     }
 
-    /// Puts a record into an index as truth holds it now, if it does. Findable after the next flush.
+    /// Puts a record into an index, as truth holds it now, if truth does. Findable after the next flush.
     pub(crate) async fn put_record(&self, index: &Index, scope: &Scope, id: RecordId) -> Result<Sight> {
         let epoch = self.records.upkeep().epoch(scope).await?;
         let stored = self.bare.records.get(scope, &[id]).await?.pop();
@@ -192,11 +192,11 @@ impl Inner {
         Document { entry, pieces }
     }
 
-    /// Goes on with an erasure that was cut short: truth first, then this index, then the cache.
+    /// Completes an erasure that was cut off: truth first, then this index, then the cache.
     async fn go_on_erasing(&self, index: &Index, note: &Note) -> Result<()> {
         index.drop_kept(&note.scope);
         let parts = self.stores.parts().into_iter().filter(|(part, _)| !matches!(*part, "text" | "vectors"));
-        // A cache holds copies alone, and may be away for long.
+        // The cache last: it holds only copies, and may be down for long.
         let (caches, truth): (Vec<_>, Vec<_>) = parts.partition(|(part, _)| *part == "cache");
         let index = ("index", index.store());
         for (_, store) in truth.into_iter().chain([index]).chain(caches) {

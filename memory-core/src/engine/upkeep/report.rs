@@ -1,11 +1,11 @@
-//! What a pass of upkeep did.
+//! The report of an upkeep pass.
 
 use crate::engine::inner::GivenUp;
 use crate::error::Error;
 use crate::scope::Scope;
 use crate::store::text::Rejected;
 
-/// Items that a report names at the most.
+/// How many items a report names at most.
 const NAMED: usize = 100;
 
 /// What a pass of upkeep did.
@@ -13,26 +13,26 @@ const NAMED: usize = 100;
 pub struct UpkeepReport {
     /// Entries put into indexes.
     pub indexed: usize,
-    /// Entries that an index or its model refused, or never made in several attempts; their items are found by other
-    /// indexes only.
+    /// Entries given up, because an index or its embedder refused them, or failed for them in several attempts. Only other
+    /// indexes find their items.
     pub rejected: usize,
-    /// Which these are, a hundred at the most.
+    /// Their items, at most a hundred.
     pub given_up: Vec<GivenUp>,
-    /// Notes that failed and will be tried again.
+    /// Notes that failed and will be retried.
     pub retried: usize,
     /// Notes given up.
     pub dead: usize,
-    /// Entries deleted from indexes because what they were made of is not stored any more: they came too late.
+    /// Entries deleted from indexes because truth does not hold their items any more.
     pub cleaned: usize,
     /// Expired records deleted.
     pub expired: u64,
     /// Windows whose oldest part was summarised.
     pub summarised: usize,
-    /// Summaries to which numbers, ids and names were added that the summariser had left out.
+    /// Summaries that the summariser left incomplete: numbers, ids and names were added to them.
     pub completed: usize,
-    /// Summaries that were no good, so that an extract stands in their place; what was wrong is among the failures.
+    /// Summaries that failed the checks and were replaced by an extract. The failures say why.
     pub replaced: usize,
-    /// What failed: errors with their causes, one line each without payload, each once.
+    /// The errors with their causes, each once, on one line, without payload.
     pub failures: Vec<String>,
 }
 

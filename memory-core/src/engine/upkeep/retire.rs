@@ -1,4 +1,4 @@
-//! Retiring: an index that is not used any more is emptied, and follows no more.
+//! Retiring: empties an index that is not used any more, and stops it from following truth.
 
 use crate::engine::handle::Memory;
 use crate::engine::inner::{Index, Inner};
@@ -11,18 +11,18 @@ use crate::scope::Scope;
 use crate::store::text::Deletion;
 use crate::store::upkeep::IndexName;
 
-/// Owners, sessions and records that are read together.
+/// How many owners, sessions or records are read in one call.
 const PAGE: usize = 256;
 
 impl Memory {
-    /// Drops an index that is not used any more, with its notes. Returns whether it was emptied before: only who has it open
-    /// can do that.
+    /// Drops an index that is not used any more, with its notes. Returns whether it was emptied too, which is possible only if
+    /// this process has it open.
     ///
-    /// Upkeep comes first, so that what was forgotten leaves the index too; then all that is stored is taken out of it. May be
-    /// repeated after a failure. This process fills it no more; whoever opens it again fills it anew.
+    /// Upkeep runs first, so that what was forgotten leaves the index; then everything that is stored is deleted from it. May be
+    /// repeated after a failure. This process stops filling it; opening it again fills it anew.
     ///
     /// # Errors
-    /// `Invalid` if no such index follows; `Unsupported` if upkeep left notes for it; else what a store failed with.
+    /// `Invalid` if no such index follows truth; `Unsupported` if upkeep left notes for it; else the failure of a store.
     pub async fn retire(&self, index: &IndexName) -> Result<bool> {
         self.check_follows(index).await?;
         let inner = &self.inner;
@@ -44,7 +44,7 @@ impl Memory {
 }
 
 impl Inner {
-    /// Takes all that truth holds out of an index.
+    /// Deletes everything that truth holds from an index.
     async fn empty(&self, index: &Index) -> Result<()> {
         for truth in self.truths() {
             let mut after: Option<Scope> = None;

@@ -1,5 +1,5 @@
-//! What a pass of upkeep has carried out already: a note once, a session's as far as it went when it was first read. So a
-//! pass ends, whatever is written meanwhile and whatever a store answers.
+//! The notes that a pass of upkeep has carried out. It carries out each note once, and a session's note up to the end that the
+//! session had when the pass first read it. So a pass ends, whatever is written meanwhile and whatever a store answers.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -10,7 +10,7 @@ use crate::store::upkeep::{Note, Outcome};
 /// The notes of one index in one truth store that a pass has carried out.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
-    /// By a hash of owner and target, because there may be millions.
+    /// By a hash of owner and target, to save memory: there may be millions.
     notes: HashMap<u64, Progress>,
     state: RandomState,
 }
@@ -18,27 +18,27 @@ pub(crate) struct Seen {
 #[derive(Clone, Copy, Debug)]
 struct Progress {
     stamp: u64,
-    /// Carried out and settled up to here; the largest number if it failed.
+    /// How far it is carried out and settled; the largest number if it failed.
     through: Seq,
-    /// As far as this pass goes.
+    /// How far this pass goes.
     goal: Seq,
 }
 
 impl Seen {
-    /// Returns whether the pass is still to carry out the note, or its next part.
+    /// Returns whether the pass still has to carry out the note, or its next part.
     pub(crate) fn is_new(&self, note: &Note) -> bool {
         self.notes.get(&self.key(note)).is_none_or(|progress| {
             note.stamp == progress.stamp && progress.through < note.from && note.from <= progress.goal
         })
     }
 
-    /// Returns whether the note was settled and is there again although nothing happened to its target.
+    /// Returns whether the note was settled and is there again although its target has not changed.
     pub(crate) fn is_stuck(&self, note: &Note) -> bool {
         let is_same = |progress: &Progress| progress.stamp == note.stamp && progress.through < Seq(u64::MAX);
         self.notes.get(&self.key(note)).is_some_and(|progress| is_same(progress) && note.from <= progress.through)
     }
 
-    /// Notes what became of a note, and whether the truth store took that in.
+    /// Stores the outcome of a note, and whether the truth store has settled it.
     pub(crate) fn note(&mut self, note: &Note, outcome: &Outcome, is_settled: bool) {
         let through = match outcome {
             Outcome::Done { through } if is_settled => *through,

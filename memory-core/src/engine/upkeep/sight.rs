@@ -1,5 +1,5 @@
-//! What is put into an index stays only if truth is still as it was when it was read: a process that was slow would bring back
-//! what was forgotten meanwhile, and was settled by another.
+//! Checking truth again after a put. A slow process could bring back what was forgotten meanwhile, and settled by another
+//! process. So an entry stays only if truth has not changed since it was read.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,15 +12,15 @@ use crate::scope::{Epoch, Scope};
 use crate::store::chat::{Fence, Page, SessionState};
 use crate::store::text::Deletion;
 
-/// How often is looked whether truth has changed again.
+/// How often an entry is put again because truth has changed again.
 const LOOKS: usize = 8;
 
-/// What truth was like when something was read to be put into an index.
+/// The state of truth when something was read for an index.
 #[derive(Clone, Debug)]
 pub(crate) struct Sight {
     scope: Scope,
     seen: Seen,
-    /// What was made of it.
+    /// The entries made from it.
     items: Vec<(ItemId, Version)>,
 }
 
@@ -32,7 +32,7 @@ enum Seen {
         fence: Fence,
         revision: u64,
     },
-    /// The version of a record; none where there is none.
+    /// The version of a record; none if there is no record.
     Record(RecordId, Option<u64>),
 }
 
@@ -48,7 +48,7 @@ impl Sight {
         Self { scope: scope.clone(), seen, items }
     }
 
-    /// Adds what was read of the same session later: it has changed if the first part has.
+    /// Adds what was read of the same session later. If that part has changed, so has the first.
     pub(crate) fn and(mut self, later: Self) -> Self {
         self.items.extend(later.items);
         self
@@ -62,8 +62,8 @@ impl Sight {
 }
 
 impl Inner {
-    /// Puts what truth holds now in place of what was put, wherever truth has changed since. To be called when what was put can
-    /// be found. Returns what failed, by the place of its sight.
+    /// Replaces what was put by what truth holds now, wherever truth has changed since. Call it when what was put is findable.
+    /// Returns the failures, each with the place of its sight.
     pub(crate) async fn put_true(&self, index: &Index, sights: Vec<Sight>) -> Vec<(usize, Error)> {
         let records = self.versions_of(&sights).await;
         let changes = sights.iter().map(|sight| self.has_changed(sight, &records));
@@ -80,7 +80,7 @@ impl Inner {
         failures
     }
 
-    /// Puts what truth holds now in place of what was put, until truth stands still meanwhile.
+    /// Replaces what was put by what truth holds now, until truth does not change meanwhile.
     async fn put_until_true(&self, index: &Index, mut sight: Sight) -> Result<()> {
         for _ in 0..LOOKS {
             sight = self.put_instead(index, sight).await?;
@@ -104,7 +104,7 @@ impl Inner {
         Ok(new)
     }
 
-    /// Puts some messages of a session, whose neighbours have changed, into the text index again, findable on return.
+    /// Indexes messages of a session by words again, because their neighbours have changed. Findable on return.
     pub(crate) async fn index_again(&self, scope: &Scope, session: &SessionId, from: Seq, upto: Seq) -> Result<()> {
         let Some(index) = self.indexes.iter().find(|index| index.as_text().is_some()) else { return Ok(()) };
         let sight = self.put_messages(index, scope, session, SeqRange { first: from, last: upto }).await?;
@@ -112,7 +112,7 @@ impl Inner {
         self.put_true(index, vec![sight]).await.pop().map_or(Ok(()), |(_, error)| Err(error))
     }
 
-    /// Returns the versions that truth holds of the records among `sights`, owner by owner.
+    /// Returns the versions that truth holds of the records in `sights`, by owner.
     async fn versions_of(&self, sights: &[Sight]) -> HashMap<Scope, Result<HashMap<RecordId, u64>>> {
         let mut asked: BTreeMap<&Scope, Vec<RecordId>> = BTreeMap::new();
         for sight in sights {

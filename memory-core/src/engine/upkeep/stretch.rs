@@ -1,4 +1,4 @@
-//! Reading a stretch of a session to be indexed, within bounds: so many messages, and so much of their words, at once.
+//! Reading a stretch of a session for an index, bounded in messages and in text per read.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use crate::message::{Block, Message, StoredMessage};
 use crate::scope::Scope;
 use crate::store::chat::{Page, SessionState, Slice, View};
 
-/// A page ends behind the row that crosses so many tokens, about 4 MiB of words.
+/// A page ends behind the row that crosses this many tokens, about 4 MiB of text.
 const PAGE_TOKENS: u64 = 1 << 20;
 
 /// The rows that decide the entries of some messages.
 #[derive(Debug)]
 pub(crate) struct Stretch {
-    /// The messages whose entries can be made: all that were asked for, or those up to the end of a span where these hold
-    /// more words than are read at once.
+    /// The messages whose entries can be made: all that were asked for or, if they hold more text than is read at once, those up
+    /// to the end of a span.
     pub(crate) range: SeqRange,
     /// The session, as it was when the first row was read.
     pub(crate) state: SessionState,
@@ -27,9 +27,9 @@ pub(crate) struct Stretch {
 }
 
 impl Inner {
-    /// Reads the messages of `range` and what `around` it decides their entries.
+    /// Reads the messages of `range`, and those rows `around` it that their entries depend on.
     ///
-    /// Usually one call of the store. Of a session whose messages are long, each has no more words than are searched.
+    /// Usually makes one call. If the messages are long, each is shortened to the text that is searched.
     pub(crate) async fn read_stretch(
         &self,
         scope: &Scope,
@@ -43,7 +43,7 @@ impl Inner {
             return Ok(Stretch { range, state: whole.state, rows: whole.messages });
         }
         drop(whole);
-        // The first messages may be there for their neighbours' sake alone: the stretch ends behind them.
+        // The first messages may only be here as neighbours of the ones asked for, so the stretch must go beyond them.
         let own = Seq(range.first.0.saturating_add(NEIGHBOURS));
         let range = SeqRange { last: range.last.min(span_range(span_of(own)).last), ..range };
         let needed = around(range);
@@ -51,7 +51,7 @@ impl Inner {
         loop {
             let next = read.as_ref().and_then(|read| read.rows.last()).map_or(needed.first, |row| behind(row.seq));
             let Slice { state, messages, .. } = self.chat.store().read(scope, session, &page(next, needed)).await?;
-            // Deleted and begun anew between two pages: what was read before is no more.
+            // The session was deleted and begun anew between two pages: what was read is gone.
             if read.as_ref().is_some_and(|read| read.state.fence != state.fence) {
                 read = None;
                 continue;
@@ -67,7 +67,7 @@ impl Inner {
     }
 }
 
-/// Returns the stretch of a session that decides the entries of the messages in `range`: their spans, and neighbours.
+/// Returns the rows that the entries of the messages in `range` depend on: their spans and neighbours.
 pub(crate) fn around(range: SeqRange) -> SeqRange {
     let spans = (span_range(span_of(range.first)).first, span_range(span_of(range.last)).last);
     let first = spans.0.0.min(range.first.0.saturating_sub(NEIGHBOURS)).max(1);
@@ -78,20 +78,20 @@ fn behind(seq: Seq) -> Seq {
     Seq(seq.0.saturating_add(1))
 }
 
-/// Returns the page of the rows from `first` to the end of `needed`: none of a session that is gone, whose note ends before
+/// Returns the page of the rows from `first` to the end of `needed`. It is empty for a deleted session, whose note ends before
 /// its first message.
 fn page(first: Seq, needed: SeqRange) -> Page {
     let rows = usize::try_from(needed.last.0.saturating_add(1).saturating_sub(first.0)).unwrap_or(usize::MAX);
     Page::after(Seq(first.0.saturating_sub(1)), rows, View::Log).within(PAGE_TOKENS)
 }
 
-/// Returns whether a page holds all there is of what was `needed`: its words did not end it.
+/// Returns whether a page holds all rows `needed` that exist: the bound of tokens did not end it.
 fn is_whole(rows: &[StoredMessage], needed: SeqRange) -> bool {
     let tokens = rows.iter().fold(0u64, |sum, row| sum.saturating_add(row.tokens));
     tokens < PAGE_TOKENS || rows.last().is_none_or(|row| row.seq >= needed.last)
 }
 
-/// Returns a row with no more of its words than are searched.
+/// Returns a row shortened to the text that is searched.
 fn shortened(mut row: StoredMessage) -> StoredMessage {
     let Some(message) = &row.message else { return row };
     let text = message.text();

@@ -1,4 +1,4 @@
-//! Summaries of full windows: planned, made, checked, and stored in one step with the archiving of the originals.
+//! Summarising full windows: plans, makes and checks a summary, then stores it and archives its messages in one transaction.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -21,39 +21,39 @@ use crate::window::{
 
 use super::report::UpkeepReport;
 
-/// Full sessions that are kept in mind at the most. The next append, or a note of any index, finds the others.
+/// How many full sessions are remembered at most. The next append, or a note of any index, finds the others.
 const HINTS: usize = 10_000;
-/// Rows at the head of a window among which the oldest are folded.
+/// How many rows are read at the head of a window; the oldest of them are folded.
 const ROWS: usize = 4_000;
-/// Folds of one session in one pass.
+/// How many folds of one session a pass makes at most.
 const FOLDS: usize = 32;
-/// The part of a summary that numbers, ids and names may take which have to survive: one in so many tokens.
+/// The share of a summary for the numbers, ids and names that must survive: one in this many tokens.
 const KEEP_SHARE: u64 = 2;
 /// How long a summariser may take.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// After so long no further session is summarised before the next pass, so that a slow summariser holds up no index.
+/// How long a pass summarises sessions at most, so that a slow summariser holds up no index.
 const SHARE: Duration = Duration::from_secs(300);
 
 impl Inner {
-    /// Returns how full a window is: 1 at what the memory's settings say that it should keep below.
+    /// Returns how full a window is, 1 at its limit.
     pub(crate) fn pressure(&self, state: &SessionState) -> f32 {
         let (limit, summarize_after) = (self.window.limit_of(state), self.window.folding.summarize_after);
         Pressure::of(state.active_tokens, Some(limit), state.active_messages, summarize_after).0 as f32
     }
 
-    /// Notes the budget of a context, where windows are folded by it and the store knows of no larger one.
+    /// Notes the budget of a context, if budgets decide when windows are folded and the store knows no larger one.
     pub(crate) fn note_budget(&self, session: &Session, budget: &Budget, state: &SessionState) {
         if self.window.limit.is_none() && budget.limit > self.window.limit_of(state) {
             self.asked.note(session.scoped().scope(), session.id(), budget.limit);
         }
     }
 
-    /// Keeps a session in mind whose window is to be summarised. Every append asks, and upkeep for every session that is
-    /// noted for an index, whichever process filled it. Without any index nothing is noted: then this process summarises
+    /// Remembers a session whose window is to be summarised. Called for every append, and by upkeep for every session that is
+    /// noted for an index, whichever process filled it. Without any index there are no notes: then this process summarises only
     /// the sessions that it appends to.
     ///
-    /// Goes by the counts that are stored, whoever took them, while a fold goes by this memory's counter: where several
-    /// counters counted, a window is looked at in vain or folded late, but never too much of it.
+    /// It uses the stored counts, of whichever counter, while a fold uses this memory's counter. So with several counters a
+    /// window may be read in vain or folded late, but never folded too far.
     pub(crate) fn note_if_full(&self, scope: &Scope, session: &SessionId, state: &SessionState) {
         if self.window.summaries && f64::from(self.pressure(state)) >= self.window.folding.high {
             let mut full = self.full.lock().unwrap_or_else(PoisonError::into_inner);
@@ -63,13 +63,12 @@ impl Inner {
         }
     }
 
-    /// Returns whether no further full session can be kept in mind before some are summarised.
+    /// Returns whether no further full session can be remembered before some are summarised.
     pub(crate) fn must_summarise(&self) -> bool {
         self.full.lock().unwrap_or_else(PoisonError::into_inner).len() >= HINTS
     }
 
-    /// Summarises the sessions that were found too full, until upkeep is to end or has its share of time. One that fails
-    /// is tried again with the next append.
+    /// Summarises the full sessions, until upkeep is to end or the time is up. One that fails is retried after its next append.
     pub(crate) async fn summarise_full(&self, report: &mut UpkeepReport) {
         let until = Instant::now() + SHARE;
         while !self.turn.is_ending() && Instant::now() < until {
@@ -100,8 +99,8 @@ impl Inner {
         Ok(FOLDS)
     }
 
-    /// Returns a summary that passes the checks: the summariser's, or else an extract marked as such. None if neither
-    /// is shorter than what it stands for: then the messages stay.
+    /// Returns a summary that passes the checks: the summariser's, or else an extract marked as such. None if neither passes,
+    /// for example because it is no shorter than the messages: then these stay.
     async fn summary_of(&self, plan: &FoldPlan, report: &mut UpkeepReport) -> Option<NewMessage> {
         match self.ask(Arc::clone(&self.summarizer), plan, report).await {
             Ok(summary) => return Some(summary),
@@ -113,8 +112,8 @@ impl Inner {
         Some(extract)
     }
 
-    /// Returns what a summariser says if it may stand for the messages. What must survive and is not in it is added to it,
-    /// beyond its bound: that is bounded itself.
+    /// Returns the text of a summariser if it passes the checks. What must survive and is missing is added, even beyond the
+    /// bound of the summary; it has a bound of its own.
     async fn ask(
         &self,
         summarizer: Arc<dyn Summarizer>,

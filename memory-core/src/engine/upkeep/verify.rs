@@ -1,16 +1,15 @@
-//! Indexes are compared with truth, a stretch now and then, and what truth does not hold is deleted from them.
+//! Verifying: a walk compares the indexes with truth, step by step, and deletes from them what truth does not hold.
 //!
-//! A put may reach its index long after its caller has given up: after what it puts was forgotten, and that was settled. No note
-//! tells of it. Searches show nothing of it, and upkeep cleans out what they hit; this walk finds the rest.
+//! A put may reach its index long after its caller has given up, when its item is forgotten and that note is settled. No note
+//! tells of such an entry. Searches do not show it, and upkeep deletes those that searches hit; this walk finds the rest.
 //!
-//! One step looks at 256 entries of an index and 16 owners at the most, ten seconds after the last one at the earliest by the
-//! memory's clock, so its cost does not depend on how much is stored: 100,000 entries are walked through in an hour, in three
-//! where nothing is written. The first step comes ten seconds after the memory was opened, and where the walk stands is kept in
-//! this process alone; at its end it begins again.
+//! A step visits at most 256 entries of an index and 16 owners, at least ten seconds after the last step by the memory's
+//! clock. So its cost does not depend on how much is stored: 100,000 entries take an hour, or three if nothing is written.
+//! The first step comes ten seconds after the memory was opened. Only this process knows where its walk stands; at the end it
+//! begins again.
 //!
-//! The walk goes by the owners that truth lists, which are those with data or a tombstone: an owner of whom something was ever
-//! stored. Entries of an owner whom truth has never known, because it was restored from a backup of before, are shown to nobody and
-//! stay until that owner is erased.
+//! The walk visits the owners that truth lists: those with data or a tombstone, for whom anything was ever stored. If truth was
+//! restored from a backup older than an owner, that owner's entries are shown to nobody, and stay until the owner is erased.
 
 use std::collections::HashSet;
 
@@ -25,15 +24,15 @@ use crate::store::upkeep::IndexName;
 
 use super::report::UpkeepReport;
 
-/// Entries that one step looks at.
+/// How many entries one step visits at most.
 const ENTRIES: usize = 256;
-/// Owners that one step looks at.
+/// How many owners one step visits at most.
 const OWNERS: usize = 16;
-/// What truth says of entries: those that it does not hold, or the part of it that could not be asked.
+/// The entries that truth does not hold, or the truth store that could not be asked, with its error.
 type Absent = std::result::Result<Vec<(ItemId, Version)>, (&'static str, Error)>;
 
 impl Inner {
-    /// Takes a step of the walk through an index, if it is time. What cannot be compared now is left to the next round.
+    /// Takes a step of the walk through an index, if it is due. What cannot be compared now is left to the next round.
     pub(crate) async fn verify(&self, index: &Index, report: &mut UpkeepReport) {
         if self.turn.is_ending() || !index.is_filled() {
             return;
@@ -54,7 +53,7 @@ impl Inner {
         let (is_end, mut left) = (owners.len() < OWNERS, ENTRIES);
         for owner in owners.into_iter().take(OWNERS) {
             let after = item.take();
-            // Whatever comes of it, the next step looks further on.
+            // Even if this fails, the next step goes on behind this owner.
             walk.stands_at(Some(owner.clone()), None);
             let mut page = index.scan(&owner, after.as_ref(), left).await?;
             let is_all = page.len() < left;
@@ -84,7 +83,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Returns the kinds of items that the index follows: one that a truth store does not know of is not compared with it.
+    /// Returns the kinds of items that are compared: those of the truth stores that the index follows.
     async fn followed(&self, index: &IndexName) -> Result<Vec<Unit>> {
         let [chat, records] = self.truths();
         let (chat, records) = tokio::try_join!(chat.indexes(), records.indexes())?;
@@ -109,11 +108,11 @@ impl Inner {
         Ok(owners)
     }
 
-    /// Returns those of an owner's entries that truth does not hold. Their versions were read before, so a deletion up to them
-    /// takes nothing that is stored under their ids later.
+    /// Returns those of an owner's entries that truth does not hold. Their versions were read before truth is, so deleting up to
+    /// them spares what is stored under their ids later.
     ///
     /// # Errors
-    /// That of a truth store that could not be asked: then nothing is known of any entry.
+    /// The error of a truth store that could not be asked: then nothing is known of any entry.
     pub(crate) async fn absent(&self, scope: &Scope, entries: Vec<(ItemId, Version)>) -> Absent {
         let messages: Vec<_> = entries.iter().filter_map(|(item, _)| item.as_message()).collect();
         let records: Vec<_> = entries.iter().filter_map(|(item, _)| item.as_record()).collect();
@@ -122,7 +121,7 @@ impl Inner {
                 return Ok(Vec::new());
             }
             let found = self.bare.chat.get(scope, &messages).await.map_err(|error| ("chat", error))?;
-            // Of what a part of truth does not show nothing is known.
+            // If a part of truth did not answer, nothing is known of the ids that it did not return.
             Ok(if found.complete { found.messages.iter().map(|row| row.id).collect() } else { messages.clone() })
         };
         let held_records = async {
@@ -150,11 +149,12 @@ impl Inner {
         Ok(absent)
     }
 
-    /// Returns whether truth holds a message of a span, of the session's present generation if the span's entry is of that.
+    /// Returns whether truth holds a message of a span whose entry has this version. An entry of a deleted generation is not
+    /// held.
     async fn holds_span(&self, scope: &Scope, session: &SessionId, number: u32, version: Version) -> Result<bool> {
         let range = span_range(number);
         let before = Seq(range.first.0.saturating_sub(1));
-        // As a rule the first message is there, so the others are read only where it is not.
+        // Usually the first message is there, so the others are read only if it is not.
         for limit in [1, SPAN_MESSAGES as usize] {
             let slice = self.bare.chat.read(scope, session, &Page::after(before, limit, View::Log)).await?;
             let is_deleted = deleted_version(&slice.state).is_some_and(|deleted| version <= deleted);

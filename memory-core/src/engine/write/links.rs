@@ -1,7 +1,7 @@
-//! Where a statement is stored: under the id that belongs to it or, where the record there was retired, under its next link.
+//! The id under which a statement is stored: the one derived from its content or, if the record there is retired, its next link.
 //!
-//! The links of a statement are numbered, and their ids are made from the numbers. So the newest is found in a few calls
-//! among any number of them, and of many tasks that add one, one does.
+//! The links of a statement are numbered, and their ids are derived from the numbers. So a few calls find the newest of any
+//! number of links, and if many tasks add a link at once, only one succeeds.
 
 use std::collections::HashMap;
 
@@ -13,24 +13,24 @@ use crate::novelty::{fingerprint, fingerprint_before};
 use crate::record::{Record, StoredRecord};
 use crate::time::Timestamp;
 
-/// The first look asks for the links whose numbers are powers of two, up to this one.
+/// The first probe asks for the links numbered 1, 2, 4, and so on: so many powers of two.
 const LARGEST: u32 = 40;
 
-/// How many links a further look asks for.
+/// How many links each further probe asks for.
 const PROBES: u64 = 63;
 
-/// Where something that is told is to be stored.
+/// Where a telling is to be stored.
 #[derive(Debug)]
-pub(crate) enum Place {
-    /// Under this id there is nothing.
+pub(crate) enum Target {
+    /// In a new record under this id, which is free.
     Free(RecordId),
-    /// This record says it.
+    /// In this record, which says the same.
     Known(StoredRecord),
-    /// This record said it until it expired: nothing of it is to be seen again.
+    /// In place of this record, which said the same and has expired. None of its tellings are kept.
     Expired(StoredRecord),
 }
 
-/// Returns the id that belongs to what a record says, and to its agent.
+/// Returns the id that is derived from a record's content and agent.
 pub(crate) fn identity(inner: &Inner, record: &Record) -> RecordId {
     let said = fingerprint(&inner.analysis, &record.kind, &record.text);
     match &record.agent {
@@ -51,29 +51,29 @@ impl Scoped {
     ///
     /// # Errors
     /// `IdConflict` if the id holds other content.
-    pub(crate) async fn named(&self, told: &Record) -> Result<Place> {
-        let Some(stored) = self.stored(&[told.id]).await?.pop() else { return Ok(Place::Free(told.id)) };
+    pub(crate) async fn named(&self, told: &Record) -> Result<Target> {
+        let Some(stored) = self.stored(&[told.id]).await?.pop() else { return Ok(Target::Free(told.id)) };
         let Record { kind, text, agent, .. } = &*stored.record;
         if (kind, text, agent) != (&told.kind, &told.text, &told.agent) {
             return Err(Error::IdConflict { id: told.id.to_string() });
         }
-        Ok(if self.is_over(&stored) { Place::Expired(stored) } else { Place::Known(stored) })
+        Ok(if self.is_over(&stored) { Target::Expired(stored) } else { Target::Known(stored) })
     }
 
     /// Returns where `told`, whose id is its identity, is to be stored.
-    pub(crate) async fn place(&self, told: &Record) -> Result<Place> {
+    pub(crate) async fn place(&self, told: &Record) -> Result<Target> {
         self.place_unless(told, |_| false).await
     }
 
-    /// Returns where `told` is to be stored if `old` gives way to it.
-    pub(crate) async fn place_beside(&self, told: &Record, old: RecordId) -> Result<Place> {
+    /// Returns where `told` is to be stored if it supersedes `old`.
+    pub(crate) async fn place_beside(&self, told: &Record, old: RecordId) -> Result<Target> {
         self.place_unless(told, |stored| stored.record.id == old).await
     }
 
-    async fn place_unless(&self, told: &Record, gives_way: impl Fn(&StoredRecord) -> bool) -> Result<Place> {
+    async fn place_unless(&self, told: &Record, gives_way: impl Fn(&StoredRecord) -> bool) -> Result<Target> {
         let inner = self.inner();
         let identity = told.id;
-        // Before order counted, the same words had another id. No record had an agent then.
+        // Older fingerprints ignored the order of words, so older records have another id. None of them has an agent.
         let before = told.agent.is_none().then(|| fingerprint_before(&inner.analysis, &told.kind, &told.text));
         let mut found = self.stored(&[&[identity], before.as_slice()].concat()).await?;
         let is_current = |stored: &StoredRecord| !gives_way(stored) && !self.is_retired(stored);
@@ -85,17 +85,17 @@ impl Scoped {
             None => {
                 let says_it = |stored: &StoredRecord| self::identity(inner, &stored.record) == identity;
                 let known = found.pop().filter(|stored| says_it(stored) && is_current(stored) && !self.is_over(stored));
-                return Ok(known.map_or(Place::Free(identity), Place::Known));
+                return Ok(known.map_or(Target::Free(identity), Target::Known));
             }
         }
         let (number, newest) = self.newest_link(identity).await?;
         Ok(match newest {
             Some(newest) if is_current(&newest) => self.place_of(newest),
-            _ => Place::Free(link(identity, number + 1)),
+            _ => Target::Free(link(identity, number + 1)),
         })
     }
 
-    /// Returns the number of the newest link and, unless that is 0, its record.
+    /// Returns the number of the newest link and its record; 0 and no record if there is no link.
     async fn newest_link(&self, identity: RecordId) -> Result<(u64, Option<StoredRecord>)> {
         let (mut last, mut newest, mut free) = (0, None, 1 << LARGEST);
         let mut probes: Vec<u64> = (0..LARGEST).map(|power| 1 << power).collect();
@@ -119,17 +119,17 @@ impl Scoped {
         }
     }
 
-    fn place_of(&self, stored: StoredRecord) -> Place {
-        if self.is_over(&stored) { Place::Expired(stored) } else { Place::Known(stored) }
+    fn place_of(&self, stored: StoredRecord) -> Target {
+        if self.is_over(&stored) { Target::Expired(stored) } else { Target::Known(stored) }
     }
 
-    /// Returns whether nothing of the record may be seen again, nor has to be kept.
+    /// Returns whether the record has expired and may be replaced: it is neither superseded nor on hold.
     fn is_over(&self, stored: &StoredRecord) -> bool {
         let record = &stored.record;
         record.superseded.is_none() && !record.hold && self.is_past(record.expires_at())
     }
 
-    /// Returns whether the record stays as it is, so that the same statement becomes another one.
+    /// Returns whether the record takes no more tellings, so that the same statement becomes a new record.
     fn is_retired(&self, stored: &StoredRecord) -> bool {
         let record = &stored.record;
         let is_held = record.hold && self.is_past(record.expires_at());

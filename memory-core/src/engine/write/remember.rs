@@ -1,4 +1,4 @@
-//! Long-term memory: what is to be remembered, and what became of it.
+//! Long-term memory: the request to remember something, and its receipt.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::message::Trust;
 use crate::record::{Record, Telling};
 use crate::time::Timestamp;
 
-/// Something to be remembered. Everything but kind and text has a default.
+/// A request to remember something. Everything but kind and text has a default.
 ///
 /// ```
 /// use memory_core::engine::Remember;
@@ -51,14 +51,14 @@ impl Remember {
         Self::new("preference", text)
     }
 
-    /// Sets the id. Without one it is made from the content, so that the same fact told twice is one record.
+    /// Sets the id. By default it is derived from the content, so that the same fact told twice is one record.
     #[must_use]
     pub fn with_id(mut self, id: RecordId) -> Self {
         self.id = Some(id);
         self
     }
 
-    /// Sets how long it is remembered. Default for ever.
+    /// Sets how long it is remembered. Default forever.
     #[must_use]
     pub fn with_ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Some(ttl);
@@ -86,28 +86,28 @@ impl Remember {
         self
     }
 
-    /// Adds a message, summary or record that it was derived from; it is forgotten with it.
+    /// Adds a source: a message, summary or record that it was derived from. Forgetting the source forgets it too.
     #[must_use]
     pub fn with_source(mut self, source: ItemId) -> Self {
         self.record.first.sources.push(source);
         self
     }
 
-    /// Sets the agent that it belongs to. The same words of two agents are two records.
+    /// Sets the agent that it belongs to. The same text of two agents is two records.
     #[must_use]
     pub fn with_agent(mut self, agent: impl Into<String>) -> Self {
         self.record.agent = Some(agent.into());
         self
     }
 
-    /// Sets the run of the agent in which it is told.
+    /// Sets the run in which the agent told it.
     #[must_use]
     pub fn with_run(mut self, run: impl Into<String>) -> Self {
         self.record.first.run = Some(run.into());
         self
     }
 
-    /// Sets how far it may be believed. Default as far as the user.
+    /// Sets how far it may be believed. Default [`Trust::User`].
     #[must_use]
     pub fn with_trust(mut self, trust: Trust) -> Self {
         self.record.first.trust = trust;
@@ -121,7 +121,7 @@ impl Remember {
         self
     }
 
-    /// Sets from when until when it is true.
+    /// Sets the time from which, and until which, it is true.
     #[must_use]
     pub fn valid(mut self, from: Option<Timestamp>, to: Option<Timestamp>) -> Self {
         (self.record.first.valid_from, self.record.first.valid_to) = (from, to);
@@ -143,17 +143,17 @@ impl Remember {
     }
 }
 
-/// What became of something to be remembered.
+/// The outcome of a request to remember.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Remembered {
     /// It is a new record.
     Stored,
-    /// It was known: the record that says the same has one more telling, and counts as accessed.
+    /// It was known. The record that says the same gets one more telling, and counts as accessed.
     Reinforced,
 }
 
-/// The answer to a remember.
+/// The receipt of a request to remember.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RememberReceipt {
     /// The record that holds it.
@@ -162,41 +162,41 @@ pub struct RememberReceipt {
     pub outcome: Remembered,
     /// The record's version.
     pub version: u64,
-    /// What was told beside the words and does not show in the record.
+    /// What was told besides the text and does not show in the record.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_taken: Vec<NotTaken>,
 }
 
-/// Something that was told and does not show in the record.
+/// A part of a telling that does not show in the record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NotTaken {
-    /// What.
+    /// Which part.
     pub what: Addition,
     /// Why.
     pub why: Why,
 }
 
-/// What a telling adds to a record's words.
+/// What a telling adds to a record's text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Addition {
-    /// The value of the metadata under this key.
+    /// The metadata value under this key.
     Metadata(String),
     /// A tag.
     Tag(String),
     /// The importance.
     Importance,
-    /// That it never expire.
+    /// The pin, by which it never expires.
     Pin,
-    /// The end of its life.
+    /// The time at which it expires.
     Expiry,
-    /// From when until when it is true.
+    /// The times from which, and until which, it is true.
     Validity,
     /// The run in which it was told.
     Run,
 }
 
-/// Why something that was told does not show in the record.
+/// Why a part of a telling does not show in the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
@@ -209,7 +209,7 @@ pub enum Why {
 }
 
 impl NotTaken {
-    /// Returns what of `telling` does not show in `record`, which holds it unless `is_full`.
+    /// Returns the parts of `telling` that `record` does not show. The record holds the telling unless `is_full`.
     pub(crate) fn of(telling: &Telling, record: &Record, is_full: bool) -> Vec<Self> {
         let why = match (is_full, telling.trust < record.trust()) {
             (true, _) => Why::Full,
@@ -239,17 +239,17 @@ impl NotTaken {
 impl Scoped {
     /// Stores a record, or adds a telling to the record that says the same.
     ///
-    /// Two texts of one kind and agent say the same if they hold the same words in the same order, whatever their case,
-    /// punctuation, plurals and articles; another number, name, sign or negation makes another fact. Never a loss: the
-    /// receipt says which record holds it, and what of it does not show. Safe to repeat, and among any number of tasks one
-    /// record results.
+    /// Two texts of one kind and agent say the same if they hold the same words in the same order, ignoring case, punctuation,
+    /// plurals and articles. Another number, name, sign or negation makes another fact. Nothing is lost silently: the receipt
+    /// names the record that holds it, and the parts that do not show. Idempotent; any number of concurrent calls make one
+    /// record.
     ///
-    /// What a record shows is the fold of its tellings: only those of the highest trust add tags, metadata, an importance
-    /// and so on, and forgetting a source takes back what was told from it. A fact whose record was superseded, or is
-    /// true no longer, becomes a new record; one that expired begins anew.
+    /// A record shows the fold of its tellings: only those of the highest trust add tags, metadata, an importance and so on.
+    /// Forgetting a source takes back what was told from it. A fact whose record is superseded, or no longer true, becomes a
+    /// new record. A fact whose record has expired begins anew.
     ///
-    /// A record that names sources is stored only while they are. If one is forgotten while this call is under way, the record
-    /// is refused or falls with it; so it is also if the call is dropped and reaches the store later.
+    /// A record is stored only while all its sources are. If a source is forgotten during this call, the record is refused or
+    /// forgotten too, even if the call is dropped and reaches the store later.
     ///
     /// # Errors
     /// `Invalid` beyond the limits, or if a source is not stored or was forgotten; `IdConflict` if a given id holds other
@@ -272,14 +272,14 @@ impl Scoped {
         self.tell(&remember).await
     }
 
-    /// Stores `remember`, or adds a telling to the record that says the same, and retires the record `old`, in one step:
-    /// from now on only the new one is current.
+    /// Supersedes the record `old` in one transaction: stores `remember`, or adds a telling to the record that says the same, and
+    /// retires `old`. From then on only the new record is current.
     ///
-    /// With sources as in [`Scoped::remember`]: if the new record is refused, the old one stays current.
+    /// Sources work as in [`Scoped::remember`]. If the new record is refused, the old one stays current.
     ///
     /// # Errors
-    /// `Invalid` if there is no such record or it is retired already, or if a source is not stored or was forgotten;
-    /// `Conflict` if it changed meanwhile.
+    /// `Invalid` if the record `old` does not exist or is retired already, or if a source is not stored or was forgotten;
+    /// `Conflict` if `old` changed meanwhile.
     ///
     /// ```
     /// # async fn example(ada: &memory_core::engine::Scoped) -> memory_core::Result<()> {

@@ -1,8 +1,8 @@
-//! Nothing is derived from what is not there: the sources of a record are looked for before it is stored.
+//! Checking that the sources of a record are stored, before the record is.
 //!
-//! Whoever tells a record reads the fence of records, looks for the sources, and puts with that fence. Whoever forgets a source
-//! takes a message's words or dooms a record, raises the fence, and then looks for what was derived from it. So a put came either before the fence rose, and that
-//! look finds its record, or after it, and is refused: however late it reaches the store.
+//! A writer reads the fence of records, looks for the sources, and puts with that fence. A forget redacts a message or dooms a
+//! record, raises the fence, and then looks for what was derived. So however late a put reaches the store: if it came before
+//! the fence rose, the look finds its record, and if it came after, it is refused.
 
 use crate::engine::handle::Scoped;
 use crate::error::{Error, Result};
@@ -42,7 +42,7 @@ impl Scoped {
         let is_stored = |source: &&ItemId| match source {
             ItemId::Message(id) => messages.iter().any(|row| row.id == *id),
             ItemId::Record(id) => records.iter().any(|stored| stored.record.id == *id && !stored.record.doomed),
-            // A stretch of a session weighs and is never shown, so nobody can have read it.
+            // A span only weighs in the ranking and is never shown, so nothing can be derived from it.
             ItemId::Span(..) => false,
         };
         Ok(sources.iter().find(|source| !is_stored(source)).cloned())

@@ -1,4 +1,4 @@
-//! Telling a record: into a new one, or into the one that says the same.
+//! Storing a telling: in a new record, or in the one that says the same.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use crate::record::{Record, StoredRecord, Superseded};
 use crate::store::chat::Fence;
 use crate::store::records::{Expect, Put, RecordBatch};
 
-use super::links::{Place, identity};
+use super::links::{Target, identity};
 use super::remember::{NotTaken, Remember, RememberReceipt, Remembered};
 
-/// How often a write that others outran is tried again.
+/// How often a write is tried that loses against concurrent writes.
 const ATTEMPTS: usize = 1_000;
 
-/// A telling and what becomes of its record.
+/// A record to be written, and the receipt of that.
 struct Change {
     record: Record,
     expect: Expect,
-    /// The version of what is there and stays as it is.
+    /// The version of the stored record, if the telling changes nothing.
     unchanged: Option<u64>,
     receipt: RememberReceipt,
 }
@@ -32,7 +32,7 @@ impl Scoped {
         for _ in 0..ATTEMPTS {
             let place = async { if remember.id.is_some() { self.named(&told).await } else { self.place(&told).await } };
             let (fence, place) = try_join!(self.fence(), place)?;
-            // Only now: see `sources`.
+            // After the fence was read; `sources` says why.
             self.check_sources(&told.first.sources).await?;
             let Change { record, expect, unchanged, mut receipt } = self.change(place, &told)?;
             receipt.version = match unchanged {
@@ -61,12 +61,12 @@ impl Scoped {
             if let Some(Superseded { by, .. }) = stored.record.superseded {
                 return self.replaced(by, &told).await;
             }
-            // Who replaces a record means it as it was when he asked.
+            // The caller means the record as it was at the time of the call.
             if *first.get_or_insert(stored.version) != stored.version {
                 return Err(Error::Conflict);
             }
             let place =
-                if remember.id.is_some() { Place::Free(told.id) } else { self.place_beside(&told, old).await? };
+                if remember.id.is_some() { Target::Free(told.id) } else { self.place_beside(&told, old).await? };
             let Change { record, expect, unchanged: _, mut receipt } = self.change(place, &told)?;
             let mut retired = (*stored.record).clone();
             retired.superseded = Some(Superseded { by: record.id, at: self.inner().clock.now() });
@@ -85,7 +85,7 @@ impl Scoped {
         Err(Error::Conflict)
     }
 
-    /// Returns the receipt of a repeat: `by` has the place that was to be taken by `told`.
+    /// Returns the receipt of a repeated call: `by` has superseded the record already, and says the same as `told`.
     async fn replaced(&self, by: RecordId, told: &Record) -> Result<RememberReceipt> {
         let newer = self.stored(&[by]).await?.pop();
         let newer =
@@ -95,13 +95,13 @@ impl Scoped {
         Ok(RememberReceipt { id, outcome: Remembered::Reinforced, version, not_taken: Vec::new() })
     }
 
-    /// Returns what is to be stored, so that `told` is told at `place`.
-    fn change(&self, place: Place, told: &Record) -> Result<Change> {
+    /// Returns the change that stores `told` at `place`.
+    fn change(&self, place: Target, told: &Record) -> Result<Change> {
         let limits = &self.inner().limits;
         let (stored, record) = match place {
-            Place::Free(id) => (None, Record { id, ..told.clone() }),
-            Place::Expired(stored) => (Some(stored.version), Record { id: stored.record.id, ..told.clone() }),
-            Place::Known(stored) => return self.change_known(&stored, told),
+            Target::Free(id) => (None, Record { id, ..told.clone() }),
+            Target::Expired(stored) => (Some(stored.version), Record { id: stored.record.id, ..told.clone() }),
+            Target::Known(stored) => return self.change_known(&stored, told),
         };
         limits.check_record(&record)?;
         let receipt = RememberReceipt {
@@ -116,7 +116,7 @@ impl Scoped {
     fn change_known(&self, stored: &StoredRecord, told: &Record) -> Result<Change> {
         let limits = &self.inner().limits;
         let mut record = stored.record.told(told.first.clone());
-        // By itself what is told keeps the limits: what breaks them is all that was told before.
+        // Alone the telling keeps the limits; together with the earlier ones it does not.
         let is_full = limits.check_record(&record).is_err();
         if is_full {
             record = (*stored.record).clone();

@@ -1,4 +1,4 @@
-//! What became of something to be remembered, in words.
+//! The receipt of a request to remember, in words.
 
 use std::fmt;
 

@@ -48,7 +48,7 @@ impl Doubts {
 
     /// The stamp of a place was replaced after it was found doubtful.
     ///
-    /// Says nothing if a stamp was not replaced since: the write behind that may have come later than the stamp.
+    /// Does nothing if a stamp was not replaced since: the write behind it may have come later than the stamp.
     pub(super) fn settle(&mut self, scope: &Scope, kind: &'static str, ticket: Ticket) {
         if ticket != Ticket(self.failures) {
             return;

@@ -1,4 +1,4 @@
-//! What the layer knows: its cache, its policy, and what it learned of owners.
+//! The cache layer: its cache, its policy, and what it has learned of owners.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -59,7 +59,7 @@ pub struct CacheLayer {
     pub(super) policy: CachePolicy,
     /// The epochs that truth told last: a guess, checked against truth whenever it matters.
     pub(super) epochs: Mutex<HashMap<Scope, Epoch>>,
-    /// The owners of whom the cache may hold what a write could not take back.
+    /// Owners with stale entries in the cache: a write could not remove them.
     pub(super) doubts: Mutex<Doubts>,
 }
 

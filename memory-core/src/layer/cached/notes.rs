@@ -1,4 +1,4 @@
-//! What a cache did not do, told to whoever writes the receipt, although the store's answer is whole.
+//! Failures of a cache, collected for the receipt: the answer of the store is whole all the same.
 
 use std::cell::RefCell;
 use std::future::Future;

@@ -12,7 +12,9 @@ use crate::id::{MessageId, RecordId, SessionId};
 use crate::message::StoredMessage;
 use crate::record::StoredRecord;
 use crate::scope::{Epoch, Scope};
-use crate::store::chat::{Append, Appended, ChatStore, Compaction, Fence, Found, Page, Redacted, SessionState, Slice};
+use crate::store::chat::{
+    Append, Appended, ChatStore, Compaction, Fence, FoundMessages, Page, Redacted, SessionState, Slice,
+};
 use crate::store::records::{RecordBatch, RecordStore};
 use crate::store::{Erased, Health, Store};
 use crate::time::Timestamp;
@@ -66,9 +68,9 @@ impl ChatStore for Cached<dyn ChatStore, StoredMessage> {
         self.inner.read(scope, session, page).await
     }
 
-    async fn get(&self, scope: &Scope, ids: &[MessageId]) -> Result<Found> {
+    async fn get(&self, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages> {
         let looked = self.shelf.look(scope, ids).await;
-        let mut found = Found { messages: Vec::new(), complete: true };
+        let mut found = FoundMessages { messages: Vec::new(), complete: true };
         if !looked.missing.is_empty() {
             found = self.inner.get(scope, &looked.missing).await?;
         }

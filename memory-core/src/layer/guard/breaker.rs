@@ -12,7 +12,7 @@ const RECENT: usize = 20;
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
-/// How a call ended, as far as it tells about the backend.
+/// What the end of a call tells about the backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Success,
@@ -39,7 +39,7 @@ enum Answer {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum CircuitState {
     /// Calls are made.
     Closed,
     /// Calls are refused until `wait` has passed since.
@@ -55,7 +55,7 @@ enum State {
 pub(super) struct Breaker {
     /// Failures in a row that open the circuit.
     most: u32,
-    state: State,
+    state: CircuitState,
     /// Rises with each change of state, so that an answer to an older state changes nothing.
     generation: u64,
     /// The latest answers, the newest last.
@@ -69,15 +69,15 @@ impl Breaker {
     /// Returns a closed circuit that `most` failures in a row open.
     pub(super) fn new(most: u32) -> Self {
         let recent = VecDeque::new();
-        Self { most, state: State::Closed, generation: 0, recent, wait: FIRST_WAIT, probed: None }
+        Self { most, state: CircuitState::Closed, generation: 0, recent, wait: FIRST_WAIT, probed: None }
     }
 
     /// Returns why a call for `owner` would be refused now: how long until it is worth asking again.
     pub(super) fn refuses(&self, now: Timestamp, owner: Option<&Scope>) -> Option<Duration> {
         match self.state {
-            State::Closed => None,
-            State::Probing => Some(self.wait),
-            State::Open { since } => {
+            CircuitState::Closed => None,
+            CircuitState::Probing => Some(self.wait),
+            CircuitState::Open { since } => {
                 let is_for_others = owner.is_some() && self.probed.as_ref() == owner;
                 let wait = if is_for_others { self.wait * 2 } else { self.wait };
                 // A clock that was set back must not keep the circuit open.
@@ -93,8 +93,8 @@ impl Breaker {
         if let Some(wait) = self.refuses(now, owner) {
             return Err(wait);
         }
-        if self.state != State::Closed {
-            self.change(State::Probing);
+        if self.state != CircuitState::Closed {
+            self.change(CircuitState::Probing);
         }
         Ok(Admission { generation: self.generation })
     }
@@ -111,27 +111,27 @@ impl Breaker {
             (Outcome::Neither, _) => None,
         };
         match (self.state, answer) {
-            (State::Closed, Some(answer)) => {
+            (CircuitState::Closed, Some(answer)) => {
                 let failed = answer != Answer::Good;
                 self.note(answer);
                 if failed && self.is_tripped() {
-                    self.change(State::Open { since: now });
+                    self.change(CircuitState::Open { since: now });
                 }
             }
-            (State::Probing, Some(Answer::Good)) => {
+            (CircuitState::Probing, Some(Answer::Good)) => {
                 *self = Self { generation: self.generation + 1, ..Self::new(self.most) };
             }
-            (State::Probing, Some(failed)) => {
+            (CircuitState::Probing, Some(failed)) => {
                 self.wait = (self.wait * 2).min(LONGEST_WAIT);
                 self.probed = if let Answer::Late(owner) = failed { Some(owner) } else { None };
-                self.change(State::Open { since: now });
+                self.change(CircuitState::Open { since: now });
             }
             // The probe told nothing: the next call is one too.
-            (State::Probing, None) => {
+            (CircuitState::Probing, None) => {
                 let since = Timestamp(now.0.saturating_sub(i64::try_from(self.wait.as_micros()).unwrap_or(i64::MAX)));
-                self.change(State::Open { since });
+                self.change(CircuitState::Open { since });
             }
-            (State::Closed, None) | (State::Open { .. }, _) => {}
+            (CircuitState::Closed, None) | (CircuitState::Open { .. }, _) => {}
         }
     }
 
@@ -152,7 +152,7 @@ impl Breaker {
         in_a_row >= self.most as usize || (is_full && self.recent.iter().filter(is_bad).count() * 2 >= RECENT)
     }
 
-    fn change(&mut self, state: State) {
+    fn change(&mut self, state: CircuitState) {
         self.state = state;
         self.generation += 1;
     }

@@ -1,6 +1,6 @@
 //! Folding: whether a summary may stand for a span.
 
-use super::{Known, Position, Row, id_conflict};
+use super::{KnownRow, Position, Row, id_conflict};
 use crate::error::{Error, Result};
 use crate::fields::Fields;
 use crate::id::{MessageId, SeqRange, SessionId};
@@ -25,7 +25,7 @@ pub enum Change<F> {
     },
 }
 
-/// A fold that may be carried out, as far as is known of the session.
+/// A fold that the rows which were read allow.
 #[derive(Debug)]
 pub struct Fold<'a> {
     /// The first number of the span.
@@ -57,7 +57,7 @@ impl<'a> Fold<'a> {
     /// `IdConflict` if something else does, `Conflict` for a span that is none of the session's.
     pub fn plan<F>(
         (span, ids, summary): (SeqRange, &'a [MessageId], &Row<F>),
-        there: Option<&Known>,
+        there: Option<&KnownRow>,
         head: i64,
     ) -> Result<Option<Self>> {
         if let Some(there) = there {

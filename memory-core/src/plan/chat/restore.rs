@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::{Known, Position, Row, id_conflict};
+use super::{KnownRow, Position, Row, id_conflict};
 use crate::error::{Error, Result};
 use crate::fields::Fields;
 use crate::id::{MessageId, Seq, SessionId};
@@ -19,11 +19,11 @@ pub struct Restored<F> {
     row: Row<F>,
 }
 
-/// What is there already, as far as the rows touch it.
+/// The stored rows that the restored ones touch.
 #[derive(Debug, Default)]
 pub struct There {
     /// What is stored under [`Restored::ids`].
-    pub ids: HashMap<MessageId, Known>,
+    pub ids: HashMap<MessageId, KnownRow>,
     /// The ids of messages by number, those of [`Restored::span`].
     pub messages: HashMap<i64, MessageId>,
     /// The number of the newest message.
@@ -173,8 +173,8 @@ impl<'a, F> Planner<'_, 'a, F> {
 
 impl<F> Restored<F> {
     /// Returns what will stand under its id.
-    fn known(&self) -> Known {
-        Known {
+    fn known(&self) -> KnownRow {
+        KnownRow {
             is_here: true,
             is_summary: self.last.is_some(),
             is_forgotten: self.row.content.is_none(),

@@ -52,7 +52,7 @@ pub struct Position {
 
 /// What is stored under an id.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct KnownRow {
     /// Whether it stands in the session at hand.
     pub is_here: bool,
     /// Whether it is or was a summary.
@@ -118,7 +118,7 @@ impl Position {
     }
 }
 
-impl Known {
+impl KnownRow {
     /// Returns what becomes of a row whose id is taken by this, at the number `seq`.
     ///
     /// # Errors

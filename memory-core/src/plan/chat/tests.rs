@@ -24,9 +24,9 @@ fn row(n: u64, text: &str) -> Row<()> {
     Row::encode(&session(), &new(n, text), |_| ()).unwrap()
 }
 
-fn known(row: &Row<()>) -> Known {
+fn known(row: &Row<()>) -> KnownRow {
     let is_forgotten = row.content.is_none();
-    Known { is_here: true, is_summary: false, is_forgotten, digest: row.digest.clone() }
+    KnownRow { is_here: true, is_summary: false, is_forgotten, digest: row.digest.clone() }
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn an_id_that_is_taken_keeps_its_content() {
 fn a_fold_names_the_active_rows_of_its_span() {
     let (summary, ids) = (row(9, "s"), [id(1), id(2)]);
     let span = |first, last| SeqRange { first: Seq(first), last: Seq(last) };
-    let plan = |span, there: Option<&Known>| Fold::plan((span, &ids, &summary), there, 5);
+    let plan = |span, there: Option<&KnownRow>| Fold::plan((span, &ids, &summary), there, 5);
     let fold = plan(span(1, 2), None).unwrap().unwrap();
     assert!(fold.check(&[(id(1), None), (id(2), Some(1))]).is_ok());
     for active in [vec![(id(1), None)], vec![(id(2), None), (id(1), None)], vec![(id(1), Some(0)), (id(2), None)]] {
@@ -73,7 +73,7 @@ fn a_fold_names_the_active_rows_of_its_span() {
     for span in [span(0, 2), span(3, 2), span(4, 6), span(1, u64::MAX)] {
         assert!(matches!(plan(span, None), Err(Error::Conflict)), "{span:?}");
     }
-    let there = Known { is_summary: true, ..known(&summary) };
+    let there = KnownRow { is_summary: true, ..known(&summary) };
     assert!(plan(span(1, 2), Some(&there)).unwrap().is_none());
     assert!(matches!(plan(span(1, 2), Some(&known(&summary))), Err(Error::IdConflict { .. })));
 }

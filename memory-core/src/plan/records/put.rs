@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Known, Row, Stored};
+use super::{KnownRecord, Row, Stored};
 use crate::error::{Error, Result};
 use crate::fields::Fields;
 use crate::id::RecordId;
@@ -59,7 +59,7 @@ impl<F> Batch<F> {
     ///
     /// # Errors
     /// As [`crate::store::records::RecordStore::put`].
-    pub fn plan(&self, known: &HashMap<RecordId, Known>, now: Fence) -> Result<Planned<'_, F>> {
+    pub fn plan(&self, known: &HashMap<RecordId, KnownRecord>, now: Fence) -> Result<Planned<'_, F>> {
         let is_outrun = self.fence.is_some_and(|seen| seen != now);
         let mut plan = Planned { versions: Vec::with_capacity(self.records.len()), changed: Vec::new() };
         for (record, expect) in self.records.iter().zip(&self.expected) {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Known, Row, Stored};
+use super::{KnownRecord, Row, Stored};
 use crate::error::{Error, Result};
 use crate::fields::Fields;
 use crate::id::RecordId;
@@ -45,7 +45,7 @@ impl<F> Restoration<F> {
     ///
     /// # Errors
     /// `Conflict` for one that is no newer and not the same.
-    pub fn plan(&self, known: &HashMap<RecordId, Known>) -> Result<Vec<Stored<'_, F>>> {
+    pub fn plan(&self, known: &HashMap<RecordId, KnownRecord>) -> Result<Vec<Stored<'_, F>>> {
         let mut plan: BTreeMap<RecordId, (&Row<F>, Beside)> = BTreeMap::new();
         for (record, beside) in self.records.iter().zip(&self.beside) {
             let (there, planned) = (known.get(&record.id), plan.get(&record.id));

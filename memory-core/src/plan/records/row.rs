@@ -24,7 +24,7 @@ pub struct Row<F> {
 
 /// What is stored under a record's id.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct KnownRecord {
     /// The highest version that it ever had.
     pub version: i64,
     /// Its digest; none if it is deleted.

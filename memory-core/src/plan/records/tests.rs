@@ -13,12 +13,12 @@ fn record(text: &str) -> Record {
     Record { id: RecordId::of_content(b"one"), ..Record::new("fact", text, Timestamp(1)) }
 }
 
-fn known(version: i64, text: Option<&str>) -> HashMap<RecordId, Known> {
+fn known(version: i64, text: Option<&str>) -> HashMap<RecordId, KnownRecord> {
     let digest = text.map(|text| Row::encode(&record(text), |_| ()).unwrap().digest);
-    HashMap::from([(record("").id, Known { version, digest })])
+    HashMap::from([(record("").id, KnownRecord { version, digest })])
 }
 
-fn put(expect: Expect, known: &HashMap<RecordId, Known>, now: Fence) -> Result<(Vec<u64>, usize)> {
+fn put(expect: Expect, known: &HashMap<RecordId, KnownRecord>, now: Fence) -> Result<(Vec<u64>, usize)> {
     let puts = vec![Put { record: record("a").into(), expect }];
     let batch = Batch::encode(&RecordBatch { fence: Some(Fence::default()), puts }, |_| ())?;
     batch.check(now)?;
@@ -50,7 +50,7 @@ fn a_put_that_is_outrun_changes_nothing() {
 #[test]
 fn only_newer_records_are_restored() {
     let row = |version, text| StoredRecord { record: record(text).into(), version, accessed_at: None, access_count: 2 };
-    let restore = |known: &HashMap<RecordId, Known>, rows: &[StoredRecord]| {
+    let restore = |known: &HashMap<RecordId, KnownRecord>, rows: &[StoredRecord]| {
         let restoration = Restoration::encode(rows, |_| ())?;
         let stored = restoration.plan(known)?;
         Ok(stored.iter().map(|stored| (stored.version, stored.accessed)).collect::<Vec<_>>())

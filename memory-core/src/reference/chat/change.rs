@@ -1,6 +1,6 @@
 //! Changes of what was appended: folding, unfolding, forgetting.
 
-use super::owner::{Owner, Place, is_same};
+use super::owner::{Location, Owner, is_same};
 use super::session::{Position, Session};
 use crate::error::{Error, Result};
 use crate::id::{MessageId, Seq, SeqRange, SessionId};
@@ -25,7 +25,7 @@ impl Owner {
         }
         let kept = self.sessions.get_mut(session).ok_or(Error::Conflict)?;
         let position = kept.fold(session, span, ids, summary)?;
-        self.ids.insert(id, Place { session: session.clone(), position });
+        self.ids.insert(id, Location { session: session.clone(), position });
         Ok(())
     }
 
@@ -52,7 +52,7 @@ impl Owner {
         let kept = self.sessions.get_mut(&session)?;
         for summary in &summaries {
             // One that a restore has not brought yet must not come any more, so its id is taken.
-            let fresh = || Place { session: session.clone(), position: kept.fresh_position(seq) };
+            let fresh = || Location { session: session.clone(), position: kept.fresh_position(seq) };
             let place = self.ids.entry(*summary).or_insert_with(fresh).position;
             kept.dissolve(*summary, place);
         }

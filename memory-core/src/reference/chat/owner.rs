@@ -15,7 +15,7 @@ use crate::store::chat::{Append, Fence, NewMessage, Placement, SessionState};
 
 /// Where an id was stored. It stays taken where nothing stands there any more: then it was forgotten.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct Location {
     pub(super) session: SessionId,
     pub(super) position: Position,
 }
@@ -24,7 +24,7 @@ pub(super) struct Place {
 pub(super) struct Owner {
     pub(super) epoch: Epoch,
     pub(super) sessions: BTreeMap<SessionId, Session>,
-    pub(super) ids: HashMap<MessageId, Place>,
+    pub(super) ids: HashMap<MessageId, Location>,
     /// Items that fell with a burial and that no erasure has reported yet.
     buried: usize,
 }
@@ -90,13 +90,13 @@ impl Owner {
         for new in &batch.messages {
             placements.push(match self.ids.entry(new.message.id) {
                 Entry::Occupied(known) => {
-                    let Place { session: at, position } = known.get();
+                    let Location { session: at, position } = known.get();
                     let is_there = at == session && kept.get(*position).is_some_and(|row| row.message.is_some());
                     if is_there { Placement::Already(position.seq) } else { Placement::Forgotten }
                 }
                 Entry::Vacant(free) => {
                     let position = kept.append(session, new);
-                    free.insert(Place { session: session.clone(), position });
+                    free.insert(Location { session: session.clone(), position });
                     Placement::Added(position.seq)
                 }
             });

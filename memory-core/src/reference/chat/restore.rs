@@ -1,14 +1,14 @@
 //! Rows stored as they are: everything is checked before anything is stored.
 
-use super::owner::{Owner, Place};
+use super::owner::{Location, Owner};
 use super::session::{self, Session, index_of};
 use crate::id::{MessageId, Seq, SeqRange, SessionId};
 use crate::message::{Message, StoredMessage};
-use crate::plan::chat::{Known, Position, Restoration, Restored, Row, There};
+use crate::plan::chat::{KnownRow, Position, Restoration, Restored, Row, There};
 use crate::store::chat::Placement;
 
 impl Owner {
-    /// Returns what is there already, as far as the rows touch it.
+    /// Returns the stored rows that the restored ones touch.
     pub(super) fn look(&self, session: &SessionId, rows: &[Restored<()>]) -> There {
         let known = |id| Some((id, self.known(session, id)?));
         let ids = Restored::ids(rows).into_iter().filter_map(known).collect();
@@ -19,11 +19,11 @@ impl Owner {
         There { ids, messages, head: kept.len() as i64 }
     }
 
-    fn known(&self, session: &SessionId, id: MessageId) -> Option<Known> {
+    fn known(&self, session: &SessionId, id: MessageId) -> Option<KnownRow> {
         let place = self.ids.get(&id)?;
         let content = self.content(id).and_then(|row| row.message.as_ref());
         let digest = content.map(|message| Message::digest(message, &place.session).0.to_vec());
-        Some(Known {
+        Some(KnownRow {
             is_here: place.session == *session,
             is_summary: place.position.rank > 0,
             is_forgotten: digest.is_none(),
@@ -42,7 +42,7 @@ impl Owner {
         let before = kept.head();
         for (position, row) in messages.into_iter().chain(summaries) {
             let position = kept.put(stored(session, position, row));
-            self.ids.insert(row.id, Place { session: session.clone(), position });
+            self.ids.insert(row.id, Location { session: session.clone(), position });
         }
         (placements, kept.since(before))
     }

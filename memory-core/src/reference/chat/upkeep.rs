@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use async_trait::async_trait;
 
-use super::{MemChat, State};
+use super::{MemChat, Tables};
 use crate::error::Result;
 use crate::id::Seq;
 use crate::reference::notes::Mark;
@@ -16,7 +16,7 @@ use crate::time::Timestamp;
 impl Upkeep for MemChat {
     async fn enlist(&self, index: &IndexName, incarnation: Option<Incarnation>, limit: usize) -> Result<bool> {
         let mut state = self.state.lock();
-        let State { owners, notes } = &mut *state;
+        let Tables { owners, notes } = &mut *state;
         notes.enlist(index, incarnation);
         Ok(notes.stock(index, limit, |through| {
             let from = through.clone().map_or(Bound::Unbounded, |(scope, _)| Bound::Included(scope));
@@ -85,7 +85,7 @@ impl Upkeep for MemChat {
     async fn bury(&self, scope: &Scope, seen: Epoch) -> Result<Epoch> {
         seen.check()?;
         let mut state = self.state.lock();
-        let State { owners, notes } = &mut *state;
+        let Tables { owners, notes } = &mut *state;
         let owner = owners.entry(scope.clone()).or_default();
         if owner.bury(seen) {
             notes.bury(scope, owner.epoch);

@@ -66,7 +66,7 @@ impl Queue {
         .collect()
     }
 
-    /// Takes in what became of `note`, as far as nothing happened to its target since it was read.
+    /// Takes in the outcome of `note`, unless its target has changed since the note was read.
     pub(super) fn settle(&mut self, note: &Note, outcome: &Outcome, number: u64) {
         let key = (&note.scope, &note.target);
         let Some(row) = self.owners.get_mut(key.0).and_then(|rows| rows.get_mut(key.1)) else { return };

@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use async_trait::async_trait;
 
-use super::{MemRecords, State};
+use super::{MemRecords, Tables};
 use crate::error::Result;
 use crate::id::RecordId;
 use crate::reference::notes::Mark;
@@ -16,7 +16,7 @@ use crate::time::Timestamp;
 impl Upkeep for MemRecords {
     async fn enlist(&self, index: &IndexName, incarnation: Option<Incarnation>, limit: usize) -> Result<bool> {
         let mut state = self.state.lock();
-        let State { owners, notes, expiring: _ } = &mut *state;
+        let Tables { owners, notes, expiring: _ } = &mut *state;
         notes.enlist(index, incarnation);
         Ok(notes.stock(index, limit, |through| {
             let from = through.clone().map_or(Bound::Unbounded, |(scope, _)| Bound::Included(scope));

@@ -200,17 +200,17 @@ proptest! {
         prop_assert_eq!(&rows[at..end], &plan.rows[..]);
         let first = plan.rows[0].covers.map_or(plan.rows[0].seq, |covers| covers.first);
         prop_assert_eq!(plan.span, SeqRange { first, last: plan.rows[plan.rows.len() - 1].seq });
-        let places: Vec<_> = plan.rows.iter().map(Place::of).collect();
-        prop_assert!(!places.contains(&Place::Instruction));
+        let places: Vec<_> = plan.rows.iter().map(Standing::of).collect();
+        prop_assert!(!places.contains(&Standing::Instruction));
         prop_assert!(plan.max_tokens < plan.tokens);
         if plan.reason == FoldReason::Summaries {
-            prop_assert!(places.iter().all(|place| *place == Place::Summary) && places.len() > 1);
+            prop_assert!(places.iter().all(|place| *place == Standing::Summary) && places.len() > 1);
             return Ok(());
         }
-        prop_assert!(!places.contains(&Place::Summary));
-        let behind: Vec<_> = rows[end..].iter().map(Place::of).filter(|place| *place != Place::Instruction).collect();
-        prop_assert_eq!(behind.first(), Some(&Place::Start));
-        prop_assert!(behind.iter().filter(|place| **place == Place::Start).count() >= policy.keep_turns);
+        prop_assert!(!places.contains(&Standing::Summary));
+        let behind: Vec<_> = rows[end..].iter().map(Standing::of).filter(|place| *place != Standing::Instruction).collect();
+        prop_assert_eq!(behind.first(), Some(&Standing::Start));
+        prop_assert!(behind.iter().filter(|place| **place == Standing::Start).count() >= policy.keep_turns);
         // What a context could show before is folded or can be shown still; the summary is one row more.
         let shown = |rows: &[StoredMessage]| rows.len() - Ledger::of(rows).unpaired();
         let summary = [summary_of(&plan)];

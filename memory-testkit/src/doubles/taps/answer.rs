@@ -26,7 +26,7 @@ impl Answer for Slice {
     }
 }
 
-impl Answer for Found {
+impl Answer for FoundMessages {
     fn rows(&self) -> usize {
         self.messages.len()
     }

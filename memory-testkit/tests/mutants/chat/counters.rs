@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use memory_core::reference::MemChat;
-use memory_core::store::chat::{Append, Appended, ChatStore as _, Found, Page, Slice};
+use memory_core::store::chat::{Append, Appended, ChatStore as _, FoundMessages, Page, Slice};
 use memory_core::{CounterId, MessageId, Result, Scope, SessionId, StoredMessage};
 
 use crate::chat_stores::{Break, caught};
@@ -68,7 +68,7 @@ struct GetsNoCounters;
 
 #[async_trait]
 impl Break for GetsNoCounters {
-    async fn get(&self, inner: &MemChat, scope: &Scope, ids: &[MessageId]) -> Result<Found> {
+    async fn get(&self, inner: &MemChat, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages> {
         let mut found = inner.get(scope, ids).await?;
         found.messages.iter_mut().for_each(|row| row.counter = CounterId::UNKNOWN);
         Ok(found)

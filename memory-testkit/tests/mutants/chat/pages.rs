@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use memory_core::reference::MemChat;
-use memory_core::store::chat::{ChatStore as _, Edge, Found, Page, SessionState, Slice, View};
+use memory_core::store::chat::{ChatStore as _, Edge, FoundMessages, Page, SessionState, Slice, View};
 use memory_core::{Block, Fields, MessageId, Result, Scope, Seq, SessionId, StoredMessage};
 
 use crate::chat_stores::{Break, caught};
@@ -215,7 +215,7 @@ struct GetsInOrderOfNumbers;
 
 #[async_trait]
 impl Break for GetsInOrderOfNumbers {
-    async fn get(&self, inner: &MemChat, scope: &Scope, ids: &[MessageId]) -> Result<Found> {
+    async fn get(&self, inner: &MemChat, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages> {
         let mut found = inner.get(scope, ids).await?;
         found.messages.sort_by_key(|row| row.seq);
         Ok(found)
@@ -233,7 +233,7 @@ struct LosesSummaries;
 
 #[async_trait]
 impl Break for LosesSummaries {
-    async fn get(&self, inner: &MemChat, scope: &Scope, ids: &[MessageId]) -> Result<Found> {
+    async fn get(&self, inner: &MemChat, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages> {
         let mut found = inner.get(scope, ids).await?;
         found.messages.retain(|row| row.covers.is_none());
         Ok(found)

@@ -1,4 +1,4 @@
-//! Reading a window: which pages, how their rows are put together, and whose counts they have.
+//! Reading a window: its pages, how their rows are merged, and how they are recounted.
 
 use std::collections::HashSet;
 
@@ -14,25 +14,25 @@ use crate::window::{Budget, FitOptions, Ledger, Oversize};
 
 use super::is_instruction;
 
-/// Instructions that a context reads at the most, the newest, beside those at the head of the session.
+/// How many instructions a context reads at most: the newest ones, besides those at the head of the session.
 const INSTRUCTIONS: usize = 256;
-/// Rows read at the head of a session whose instructions are more than that.
+/// How many rows are read at the head of a session that has more instructions.
 const HEAD: usize = 8;
-/// Rows of the tail that are read at the most; the budget usually stops the page long before.
+/// How many rows of the tail are read at most. The budget usually ends the page long before.
 const TAIL: usize = 20_000;
-/// Older rows that are read at once where the first pages leave room.
+/// How many older rows are read in one page, if the first pages leave room.
 const MORE: usize = 64;
-/// Instructions are read up to so many times the budget: counts that are stored may be another counter's.
+/// Instructions are read up to this many times the budget, because another counter may have counted them.
 const SLACK: u64 = 8;
 
 impl Window {
-    /// Returns the pages that a window is made of: what is pinned, and the newest rows.
+    /// Returns the pages that a window is read from: the pinned rows, and the newest rows.
     pub(crate) fn pages(limit: u64) -> (Page, Page) {
         let pinned = Page { view: View::Pinned, ..Page::newest(INSTRUCTIONS + 2) };
         (pinned.within(limit.saturating_mul(SLACK)), Page::newest(TAIL).within(limit))
     }
 
-    /// Returns the window of its [`Window::pages`].
+    /// Builds the window from its [`Window::pages`].
     pub(crate) fn new(limit: u64, mut pinned: Slice, mut tail: Slice, counter: &dyn TokenCounter) -> Self {
         let size = pinned.messages.iter().map(|row| row.tokens).fold(0, u64::saturating_add);
         let is_cut = pinned.messages.len() > INSTRUCTIONS + 1 || size > limit.saturating_mul(SLACK);
@@ -41,7 +41,7 @@ impl Window {
         let read = tail.messages.len() as u64;
         let is_whole = read == tail.state.active_messages;
         let is_summary = |row: &&StoredMessage| row.covers.is_some();
-        // What is pinned and stands in the tail was counted there.
+        // Pinned rows that stand in the tail are counted with it.
         pinned.messages.retain(|row| row.seq < first);
         recounted += recount(&mut pinned.messages, counter);
         let summary = tail.messages.iter().rfind(is_summary).or(pinned.messages.iter().rfind(is_summary)).cloned();
@@ -67,15 +67,15 @@ impl Window {
         }
     }
 
-    /// Returns the page of the next older rows, if what was read leaves some of `budget`: rows that no context can hold have
-    /// a share of the page, and none of the context.
+    /// Returns the page of the next older rows, if what was read leaves some of `budget`. That happens because rows that no
+    /// context can hold count for the page, but not for the context.
     pub(crate) fn older(&self, budget: u64) -> Option<Page> {
         // Without the newest summary, which may find no room.
         let room = budget.saturating_sub(self.ledger.tokens_from(0));
         (room > 0 && !self.is_whole).then(|| Page::before(self.first, MORE, View::Active))
     }
 
-    /// Returns the page of the next older rows, if the last turn begins before what was read: then it is larger than `budget`.
+    /// Returns the page of the next older rows, if the last turn begins before what was read. It is then larger than `budget`.
     ///
     /// # Errors
     /// [`Error::OverBudget`] if such a turn is an error.
@@ -101,7 +101,7 @@ impl Window {
         let known = self.rows.partition_point(|row| row.seq < self.first);
         let behind = older.messages.last().map_or(self.first, |row| Seq(row.seq.0.saturating_add(1)));
         let upto = self.rows.partition_point(|row| row.seq < behind);
-        // Instructions of this stretch were read before, because they are pinned, and counted then.
+        // Instructions in this range are pinned, so they were read and counted before.
         let pinned: Vec<StoredMessage> = self.rows.splice(known..upto, []).collect();
         for row in &mut older.messages {
             if let Some(read) = pinned.iter().find(|read| read.id == row.id) {
@@ -113,7 +113,7 @@ impl Window {
         self.ledger = Ledger::of(&self.rows);
     }
 
-    /// Returns the page of the head of the session, if instructions there were not read because there are too many.
+    /// Returns the page of the head of the session, if there are too many instructions to have read those there.
     pub(crate) fn head(&self) -> Option<Page> {
         self.lacks_instructions.then(|| Page::after(Seq(0), HEAD, View::Active))
     }
@@ -129,8 +129,8 @@ impl Window {
         self.ledger = Ledger::of(&self.rows);
     }
 
-    /// Leaves out instructions for which `budget` has no room beside the last turn, the oldest first; those that open the
-    /// session stay.
+    /// Leaves out instructions that do not fit into `budget` beside the last turn, the oldest first. Those that open the session
+    /// stay.
     pub(crate) fn keep_instructions_within(&mut self, budget: u64) -> Result<()> {
         let cut = self.ledger.cut(&Budget::new(budget), &FitOptions::default())?;
         let mut over = cut.tokens.saturating_sub(budget);
@@ -154,7 +154,7 @@ impl Window {
         Ok(())
     }
 
-    /// Returns the page of the messages under the summaries of the window, as far as `budget` has room for them.
+    /// Returns the page of the messages under the window's summaries, as far as they fit into `budget`.
     pub(crate) fn folded(&self, budget: u64) -> Option<Page> {
         let newest = self.summary.as_ref().filter(|_| self.is_whole)?;
         let taken = self.ledger.tokens().saturating_add(newest.tokens);
@@ -164,7 +164,7 @@ impl Window {
         Some(page.within(room.saturating_add(summaries)))
     }
 
-    /// Takes the messages under the summaries, which may stand in their place.
+    /// Takes in the messages under the summaries, which may replace these.
     pub(crate) fn unfold(&mut self, mut log: Slice, counter: &dyn TokenCounter) {
         self.recounted += recount(log.messages.iter_mut().filter(|row| row.archived_by.is_some()), counter);
         self.complete &= log.complete;

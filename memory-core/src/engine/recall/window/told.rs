@@ -1,4 +1,4 @@
-//! What a receipt says of a window: how many of its rows went in, why the others did not, and what stands for folds.
+//! The receipt of a window: how many rows went in, why the others did not, and what is shown for each summary.
 
 use crate::engine::recall::shown::Shown;
 use crate::engine::recall::window::{Fitted, Window};
@@ -7,7 +7,7 @@ use crate::id::ItemId;
 use crate::message::StoredMessage;
 
 impl Window {
-    /// Says of the rows of the window how many went in, and why the others did not.
+    /// Counts the rows of the window that went in, and those that did not, by reason.
     pub(crate) fn history(&self, fitted: &Fitted) -> History {
         let is_unfolded = |shown: &&Shown| matches!(shown, Shown::Under(_));
         History {
@@ -23,7 +23,7 @@ impl Window {
         }
     }
 
-    /// Says why rows are not in a part of the window.
+    /// Counts the rows of the window that are not in `fitted`, by reason.
     pub(crate) fn unshown(&self, fitted: &Fitted) -> History {
         let mut history = History::default();
         let mut is_shown = vec![false; self.rows.len()];
@@ -44,7 +44,7 @@ impl Window {
             let why = match row.covers {
                 Some(_) if makes_way(row) => continue,
                 Some(_) => &mut history.no_room,
-                // At the edge of what was read, its call is older, and so has no room.
+                // At the edge of what was read, its call is older and did not fit.
                 None if !self.ledger.is_paired(index) && (self.is_whole || !opens) => &mut history.unpaired,
                 None if index >= self.ledger.finished() => &mut history.unfinished,
                 None if self.is_whole && opens => &mut history.no_start,
@@ -67,7 +67,7 @@ impl Window {
         unfolded.filter_map(|shown| self.row(shown)).any(|row| covers.contains(row.seq))
     }
 
-    /// Says what stands for each stretch of the session that a summary of the window covers.
+    /// Returns what the context shows for each summary of the window.
     pub(crate) fn folds(&self, fitted: &Fitted) -> Vec<Fold> {
         let fold = |summary: &StoredMessage| {
             let covers = summary.covers?;
