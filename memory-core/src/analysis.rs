@@ -1,4 +1,4 @@
-//! Turns text into search terms: the one analysis that every text store is given.
+//! Analysis: turns text into search terms, for every text store alike.
 
 mod dense;
 mod fold;
@@ -31,32 +31,32 @@ pub use times::Period;
 pub(crate) use dense::is_dense;
 pub(crate) use fold::normalise;
 
-/// Rises whenever the same text gives other terms, or entries are made of them in another way: the index is then
-/// another one and is built anew.
+/// The version of the rules. It rises whenever the same text gives other terms, or entries are made from terms in another way.
+/// The index is then another one, and is built anew.
 const RECIPE: u32 = 2;
 
-/// Of a text that is longer, the first so many bytes are searched: 256 KiB, some 40,000 words.
+/// How many bytes of a text are searched, from its beginning: 256 KiB, some 40,000 words.
 pub const DOCUMENT_BYTES: usize = 256 << 10;
 
-/// So many different words of a text are searched: those of some 30,000 words of a novel.
+/// How many different words of a text are searched. A novel of 30,000 words has about as many.
 pub const DOCUMENT_WORDS: usize = 4_096;
 
-/// The longest word that is stemmed, in bytes. Longer ones are no words of any language.
+/// The longest word that is stemmed, in bytes. No language has longer words.
 const MAX_STEMMED_BYTES: usize = 96;
 
-/// Turns text into [`Term`]s, for every backend in the same way. Cheap to clone.
+/// Turns text into [`Term`]s, in the same way for every backend. Cheap to clone.
 ///
-/// - Compatibility forms are made one (NFKC), case is folded, and invisible characters are dropped.
+/// - Text is normalised (NFKC), case is folded, and invisible characters are dropped.
 /// - Stop words are dropped from documents and queries, question words from queries.
-/// - Words are stemmed in the language of the analysis, if they are written in its script; irregular forms that its table
-///   knows (`bought`, `children`) count as their base.
-/// - Letters of Latin and Greek script lose their marks, so that `cafe` finds `café`. Where the stemmer of the language
-///   knows such marks, a word that has some gives two terms: the stem of the bare word, and the bare stem of the word.
+/// - Words are stemmed in the language of the analysis, if they are written in its script. Irregular forms in its table
+///   (`bought`, `children`) count as their base.
+/// - Latin and Greek letters lose their marks, so that `cafe` finds `café`. If the language's stemmer uses marks, a word with
+///   marks gives two terms: the stem of the bare word, and the bare stem of the word.
 /// - Scripts without spaces (Han, Kana, Hangul, Thai, Lao, Khmer, Myanmar) give pairs of neighbouring characters; a lone
-///   character stands alone. Documents also hold single Han and Hangul characters, so that a word of one is found, and
-///   queries the Han characters that say something by themselves.
-/// - What is joined by signs (`E-4471-B`, `snake_case`, `1.2.3`, paths, addresses) gives a term for the whole and the
-///   terms of its parts, as do words written as `camelCase` and those of letters and digits.
+///   character is a term alone. Documents also give single Han and Hangul characters, so that a word of one is found.
+///   Queries also give the single Han characters that have a meaning alone.
+/// - Words joined by signs (`E-4471-B`, `snake_case`, `1.2.3`, paths, addresses) give a term for the whole and the terms of
+///   the parts; so do `camelCase` and words of letters and digits.
 ///
 /// Takes time linear in the text, whatever the text.
 #[derive(Clone)]
@@ -79,7 +79,7 @@ struct Inner {
 impl Analysis {
     /// Returns the analysis for English, the default.
     pub fn english() -> Self {
-        // Every memory that is put together begins with it.
+        // Every builder begins with it.
         static ENGLISH: LazyLock<Analysis> = LazyLock::new(|| Analysis::of(Language::English));
         ENGLISH.clone()
     }
@@ -89,7 +89,7 @@ impl Analysis {
         Self::with(language.name(), Some(language), words::of(language))
     }
 
-    /// Returns the analysis without a language: no stemming, and no word is dropped.
+    /// Returns the analysis without a language: it neither stems nor drops words.
     pub fn plain() -> Self {
         Self::with("plain", None, words::Words::default())
     }
@@ -111,7 +111,7 @@ impl Analysis {
         }))
     }
 
-    /// Returns the name of the recipe, such as `english-2`: terms and entries of another name are another index.
+    /// Returns the name of the rules, such as `english-2`. Terms of another name belong to another index.
     pub fn name(&self) -> &str {
         &self.0.name
     }
@@ -121,12 +121,11 @@ impl Analysis {
         self.0.language
     }
 
-    /// Returns the terms of a text to be found, with their counts: each term once, sorted.
+    /// Returns the terms of a text to index, with their counts: each term once, sorted.
     ///
-    /// Of a very long text, what is beyond the first [`DOCUMENT_BYTES`] is not found, nor are words beyond the first
-    /// [`DOCUMENT_WORDS`] different ones.
+    /// Ignores what is beyond the first [`DOCUMENT_BYTES`], and words beyond the first [`DOCUMENT_WORDS`] different ones.
     pub fn document(&self, text: &str) -> Vec<(Term, u32)> {
-        // Words are counted before they are stemmed: each different word is stemmed once.
+        // Words are counted first, so that each different word is stemmed once.
         let mut words: HashMap<Box<str>, u32> = HashMap::new();
         let mut wholes: HashMap<Box<str>, u32> = HashMap::new();
         self.split(head_of(text), &mut |piece, text| {
@@ -148,9 +147,9 @@ impl Analysis {
         merge(terms)
     }
 
-    /// Returns the terms of a date as it is written in words, such as `8 May 2023`, in UTC: each once, sorted.
+    /// Returns the terms of a date in words, such as `8 May 2023`, in UTC: each once, sorted.
     ///
-    /// Day and year alone where the language's months are not known; nothing for years beyond the calendar's.
+    /// Only day and year if the language's months are not known; nothing for years beyond the calendar.
     pub fn date(&self, at: Timestamp) -> Vec<(Term, u32)> {
         let Some((year, month, day)) = at.date() else { return Vec::new() };
         let month = self.0.months.get(usize::from(month).wrapping_sub(1)).copied().unwrap_or_default();
@@ -159,7 +158,7 @@ impl Analysis {
 
     /// Returns the terms of a question, each once, in the order in which they first occur.
     ///
-    /// A question of nothing but question words keeps them, and one of nothing but stop words keeps those.
+    /// A question of only question words keeps them, and one of only stop words keeps those.
     pub fn query(&self, text: &str) -> Vec<Term> {
         let mut pieces: Vec<(Piece, Box<str>)> = Vec::new();
         self.split(text, &mut |piece, text| {
@@ -196,7 +195,7 @@ impl Analysis {
         pieces(&fold::normalise(text), apostrophes, self.casing(), sink);
     }
 
-    /// Gives `sink` the words and names of a text in the order of the text, without regard to case and undivided by it.
+    /// Gives `sink` the words and names of a text in order, in lower case; `camelCase` is not split.
     pub(crate) fn words(&self, text: &str, sink: &mut dyn FnMut(&str)) {
         let text = fold::normalise(text);
         let mut lower = String::with_capacity(text.len());
@@ -208,7 +207,7 @@ impl Analysis {
         });
     }
 
-    /// Returns whether a statement is the same with and without `word`.
+    /// Returns whether a statement means the same with and without `word`.
     pub(crate) fn is_filler(&self, word: &str) -> bool {
         self.0.filler.contains(&*fold::fold(word))
     }
@@ -222,7 +221,7 @@ impl Analysis {
         if self.0.language == Some(Language::Turkish) { Casing::Turkish } else { Casing::Common }
     }
 
-    /// Gives `sink` the stems of a lower-case word, `bare` without marks: one, or two where it has marks that matter.
+    /// Gives `sink` the stems of a lower-case word: one, or two if it has marks that matter. `bare` is the word without marks.
     fn stem(&self, word: &str, bare: &str, sink: &mut dyn FnMut(&str)) {
         let (word, bare) = self.0.irregular.get(bare).map_or((word, bare), |base| (*base, *base));
         let Some(language) = self.0.language else { return sink(bare) };
@@ -252,7 +251,7 @@ impl fmt::Debug for Analysis {
     }
 }
 
-/// Returns the part of a text that is searched: all of it, but of one that is longer than [`DOCUMENT_BYTES`].
+/// Returns the part of a text that is searched: at most its first [`DOCUMENT_BYTES`].
 pub(crate) fn head_of(text: &str) -> &str {
     text.get(..text.floor_char_boundary(DOCUMENT_BYTES)).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The engine: owners' handles, the two paths (write, recall), and the upkeep that makes indexes follow truth.
+//! The engine: the handles of owners, the write path, the recall path, and the upkeep that makes indexes follow truth.
 //!
 //! | to find | look in |
 //! |---|---|

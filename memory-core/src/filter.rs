@@ -1,4 +1,4 @@
-//! One filter language for every backend: an expression tree, its meaning, and a text form for people.
+//! Filters: one expression tree for all backends, its meaning, and a text form for people.
 
 mod check;
 mod field;
@@ -13,10 +13,10 @@ use crate::time::Timestamp;
 pub use field::{Field, Scalar};
 pub use normal::{Bounds, Normal, Test};
 
-/// Which items a call may return. Every backend gives the answer of [`Filter::matches`], before any limit.
+/// Which items a call may return. Every backend agrees with [`Filter::matches`], and filters before any limit.
 ///
-/// Two-valued: on a missing field every leaf is false except `Ne`, which is `not Eq`. A list matches if one of its
-/// elements does. Types never compare across.
+/// Two-valued logic: on a missing field every leaf is false except `Ne`, which is `not Eq`. A list matches if one of its
+/// elements does. Values of different types never match.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Filter {
@@ -26,25 +26,25 @@ pub enum Filter {
     Eq(Field, Scalar),
     /// The field does not hold the value, or is missing.
     Ne(Field, Scalar),
-    /// The field holds one of the values; none for an empty list.
+    /// The field holds one of the values; an empty list matches nothing.
     In(Field, Vec<Scalar>),
-    /// The field holds a value with `from <= value < until`; an end that is none is open. With both ends none, the
-    /// field exists.
+    /// The field holds a value with `from <= value < until`. An end that is `None` is open; with both open, the field must
+    /// exist.
     Range {
         /// The field.
         field: Field,
         /// The first value that matches.
         from: Option<Scalar>,
-        /// The first value that does not match any more.
+        /// The first value that no longer matches.
         until: Option<Scalar>,
     },
     /// The field holds a value.
     Exists(Field),
-    /// All of them; everything for an empty list.
+    /// All filters match; an empty list matches everything.
     And(Vec<Filter>),
-    /// One of them; nothing for an empty list.
+    /// One of the filters matches; an empty list matches nothing.
     Or(Vec<Filter>),
-    /// Not it.
+    /// The filter does not match.
     Not(Box<Filter>),
 }
 
@@ -59,7 +59,7 @@ impl Filter {
         Self::Range { field, from, until }
     }
 
-    /// Returns the filter for what matches both; [`Filter::All`] adds nothing.
+    /// Returns the filter for what matches both. [`Filter::All`] adds nothing.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
@@ -78,7 +78,7 @@ impl Filter {
         Self::Not(Box::new(self))
     }
 
-    /// Returns the filter for what has not expired at `now`; superseded items are let through.
+    /// Returns the filter for what has not expired at `now`, including superseded items.
     pub fn unexpired(now: Timestamp) -> Self {
         Self::later(Field::ExpiresAt, now)
     }
@@ -90,7 +90,7 @@ impl Filter {
 
     /// Returns the filter for what was current at `at`: true then, and not superseded before.
     ///
-    /// Expiry is no matter of the past: what has expired at `now` is never returned.
+    /// What has expired at `now` is never returned, even if it had not expired at `at`.
     pub fn as_of(at: Timestamp, now: Timestamp) -> Self {
         let made = Self::range(Field::At, None, Some(Scalar::Int(at.0.saturating_add(1))));
         let list = vec![Self::unexpired(now), made, Self::true_at(at), Self::later(Field::SupersededAt, at)];
@@ -103,13 +103,13 @@ impl Filter {
         from.and(Self::later(Field::ValidTo, at))
     }
 
-    /// Missing, or later than `now`.
+    /// Returns the filter for a field that is missing, or later than `now`.
     fn later(field: Field, now: Timestamp) -> Self {
         let after = Self::range(field.clone(), Some(Scalar::Int(now.0.saturating_add(1))), None);
         Self::Or(vec![Self::Exists(field).negate(), after])
     }
 
-    /// Returns whether an item with these fields matches. The definition that every backend has to agree with.
+    /// Returns whether an item with these fields matches. This defines the meaning of filters for every backend.
     pub fn matches(&self, fields: &Fields) -> bool {
         let is = |found: Seen<'_>, value: &Scalar| found.compare(value) == Some(Ordering::Equal);
         match self {

@@ -1,4 +1,4 @@
-//! From truth to index entries: what is searched of a message, a span and a record. Pure.
+//! Index entries: what is searched of a message, a span and a record. Pure functions.
 
 mod changes;
 mod message;

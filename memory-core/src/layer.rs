@@ -1,4 +1,4 @@
-//! Layers that stand between the engine and its stores: each implements the traits of what it wraps.
+//! Layers between the engine and its stores. Each implements the traits of the store that it wraps.
 //!
 //! | to find | look in |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! What is said in a conversation.
+//! Messages: their blocks, their metadata, and their canonical bytes.
 
 mod anthropic;
 mod defaults;
@@ -20,37 +20,37 @@ pub(crate) use openai::conversation as to_openai;
 pub use role::{Role, Trust};
 pub use stored::StoredMessage;
 
-/// A piece of a message. Unknown members of a piece are kept in `extra`.
+/// A block of a message's content. Unknown members of a block are kept in `extra`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Block {
-    /// Words.
+    /// Text.
     Text {
-        /// The words.
+        /// The text.
         text: String,
-        /// Unknown members of the piece.
+        /// Unknown members of the block.
         #[serde(default, skip_serializing_if = "Map::is_empty", serialize_with = "codec::sorted_map")]
         extra: Map<String, Value>,
     },
-    /// The model's declining to answer.
+    /// A refusal of the model to answer.
     Refusal {
-        /// Its words.
+        /// Its text.
         text: String,
-        /// Whether it stood as a piece of `content`, not as a member of the chat message.
+        /// Whether it stood in `content`, and not as a member of the chat message.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_piece: bool,
         /// Unknown members of the piece.
         #[serde(default, skip_serializing_if = "Map::is_empty", serialize_with = "codec::sorted_map")]
         extra: Map<String, Value>,
     },
-    /// The model's reasoning, counted but neither searched nor shown.
+    /// The model's reasoning, which is counted but neither searched nor shown.
     Reasoning {
         /// Its words.
         text: String,
-        /// The member of the chat message that held it, `reasoning_content` or `reasoning`; `thinking` for a piece of content.
+        /// The member of the chat message that held it, `reasoning_content` or `reasoning`; `thinking` for a block of content.
         field: String,
-        /// Unknown members of the piece, such as a signature.
+        /// Unknown members of the block, such as a signature.
         #[serde(default, skip_serializing_if = "Map::is_empty", serialize_with = "codec::sorted_map")]
         extra: Map<String, Value>,
     },
@@ -60,20 +60,20 @@ pub enum Block {
         id: String,
         /// The tool's name.
         name: String,
-        /// The arguments as the model wrote them; usually, but not surely, JSON.
+        /// The arguments as the model wrote them; usually, but not always, JSON.
         arguments: String,
         /// Unknown members of the call, among them its `type` unless that is `function` (`tool_use` in Anthropic's dialect);
         /// `null` for a call without one.
         #[serde(default, skip_serializing_if = "Map::is_empty", serialize_with = "codec::sorted_map")]
         extra: Map<String, Value>,
     },
-    /// What a tool answered.
+    /// The result of a tool call.
     ToolResult {
-        /// The id of the call it answers.
+        /// The id of the call.
         id: String,
-        /// The answer.
+        /// The result.
         content: Vec<Block>,
-        /// The shape of the answer where it is a piece of a message's content.
+        /// The shape of the result, if it is a block of a message's content.
         #[serde(default, skip_serializing_if = "Form::is_plain")]
         form: Form,
         /// Unknown members of the piece.
@@ -82,33 +82,33 @@ pub enum Block {
     },
     /// An image, sound or file.
     Media {
-        /// The piece as it came: `image_url`, `input_audio`, `file`, or `image`, `document`.
+        /// The block as received: `image_url`, `input_audio`, `file`, or `image`, `document`.
         #[serde(serialize_with = "codec::sorted_value")]
         value: Value,
     },
-    /// A piece of a kind that this library does not know, kept as it came.
+    /// A block of an unknown kind, kept as received.
     Other {
-        /// Where in the chat message it stood.
+        /// The list of the chat message in which it stood.
         slot: Slot,
-        /// The piece.
+        /// The block.
         #[serde(serialize_with = "codec::sorted_value")]
         value: Value,
     },
 }
 
 impl Block {
-    /// Returns a block of words.
+    /// Returns a text block.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into(), extra: Map::new() }
     }
 
-    /// Returns the answer to the call `id`.
+    /// Returns the result of the call `id`.
     pub fn tool_result(id: impl Into<String>, content: Vec<Block>) -> Self {
         Self::ToolResult { id: id.into(), content, form: Form::default(), extra: Map::new() }
     }
 }
 
-/// The list of a chat message in which an unknown piece stood.
+/// The list of a chat message in which an unknown block stood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Slot {
@@ -118,11 +118,11 @@ pub enum Slot {
     ToolCalls,
 }
 
-/// The shape that `content` had in chat JSON, so that it goes out as it came in.
+/// The shape of `content` in chat JSON, so that it is written as it was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
-    /// A string; absent where there is no text.
+    /// A string; absent if there is no text.
     #[default]
     Plain,
     /// A list of parts.
@@ -137,9 +137,9 @@ impl Form {
     }
 }
 
-/// What the caller says. Immutable once stored: the same id with other content is an `IdConflict`.
+/// A message. Immutable once stored: the same id with other content is an `IdConflict`.
 ///
-/// Stores keep [`Message::encode`] and never look inside.
+/// Stores hold the bytes of [`Message::encode`] and never look inside.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Message {
     /// The caller's id, unique within the owner.
@@ -154,24 +154,24 @@ pub struct Message {
     /// The shape of the content in chat JSON.
     #[serde(default, skip_serializing_if = "Form::is_plain")]
     pub form: Form,
-    /// When it was said. Informs; the order is the store's number.
+    /// When it was said. For information: the store's numbers give the order.
     pub at: Timestamp,
-    /// How far it may be believed.
+    /// Its trust.
     pub trust: Trust,
-    /// Where it comes from, in the caller's words, such as `import:chatgpt` or `tool:search`.
+    /// Its origin, in the caller's words, such as `import:chatgpt` or `tool:search`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// What it was derived from, which filters see. Records and summaries fall with their sources; a message was said, and
-    /// stays until it is forgotten itself.
+    /// What it was derived from, for filters. Forgetting a source forgets derived records and summaries, but not messages: a
+    /// message stays until it is forgotten itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<ItemId>,
-    /// The caller's own values, which filters see.
+    /// The caller's own values, for filters.
     #[serde(default, skip_serializing_if = "Map::is_empty", serialize_with = "codec::sorted_map")]
     pub metadata: Map<String, Value>,
-    /// Members of the chat message that this library does not know, kept as they came.
+    /// Unknown members of the chat message, kept as received.
     #[serde(default, skip_serializing_if = "Map::is_empty", serialize_with = "codec::sorted_map")]
     pub extra: Map<String, Value>,
-    /// The agent that it belongs to, 1 to 255 bytes; none where there is only one.
+    /// The agent that it belongs to, 1 to 255 bytes; none if there is only one agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// The run of an agent in which it was said, 1 to 255 bytes.
@@ -180,12 +180,12 @@ pub struct Message {
 }
 
 impl Message {
-    /// Returns a message of plain words with a fresh id and the usual trust of its role.
+    /// Returns a message of plain text, with a fresh id and the usual trust of its role.
     pub fn new(role: Role, text: impl Into<String>, at: Timestamp) -> Self {
         Self::of_blocks(role, vec![Block::text(text)], at)
     }
 
-    /// Returns a message of `blocks` with a fresh id and the usual trust of its role.
+    /// Returns a message of `blocks`, with a fresh id and the usual trust of its role.
     pub fn of_blocks(role: Role, blocks: Vec<Block>, at: Timestamp) -> Self {
         Self {
             id: MessageId::fresh(),
@@ -239,7 +239,7 @@ impl Message {
         self
     }
 
-    /// Returns who said it, for people: `Ada (user)`, or the role alone where nobody is named.
+    /// Returns its author, for people: `Ada (user)`, or the role alone if it names no speaker.
     pub fn author(&self) -> String {
         match &self.speaker {
             Some(name) => format!("{name} ({})", self.role.name()),
@@ -247,17 +247,17 @@ impl Message {
         }
     }
 
-    /// Returns the words that search sees and people read: text, refusals, calls and results, a line each.
+    /// Returns the text that is searched and shown to people: text, refusals, calls and results, a line each.
     pub fn text(&self) -> String {
         let mut out = String::new();
         append_text(&self.blocks, &mut out);
         out
     }
 
-    /// Returns whether this is an instruction of the application, pinned at the head of a context: one of the roles
-    /// `system` and `developer` with the trust [`Trust::System`].
+    /// Returns whether this is an instruction of the application, which is pinned at the head of a context: a message of the role
+    /// `system` or `developer` with the trust [`Trust::System`].
     ///
-    /// What has such a role with less trust, as a line of an imported file, is kept like any message and shown in no
+    /// A message of such a role with less trust, for example from an imported file, is stored like any other but shown in no
     /// context.
     pub fn is_instruction(&self) -> bool {
         self.role.is_instruction() && self.trust == Trust::System
@@ -279,25 +279,25 @@ impl Message {
         })
     }
 
-    /// Returns the canonical bytes that stores keep.
+    /// Returns the canonical bytes, which stores hold.
     pub fn encode(&self) -> Vec<u8> {
         codec::encode(self)
     }
 
-    /// Returns how many bytes [`Message::encode`] would return, without making them.
+    /// Returns the number of bytes of [`Message::encode`], without making them.
     pub fn encoded_len(&self) -> usize {
         codec::encoded_len(self)
     }
 
-    /// Reads canonical bytes back; `backend` is named in errors.
+    /// Decodes canonical bytes. Errors name `backend`.
     ///
     /// # Errors
-    /// [`crate::Error::Corrupt`] for bytes that are no message, [`crate::Error::Unsupported`] for a newer version.
+    /// [`crate::Error::Corrupt`] for bytes that are not a message, [`crate::Error::Unsupported`] for a newer version.
     pub fn decode(backend: &'static str, bytes: &[u8]) -> Result<Self> {
         codec::decode(backend, bytes)
     }
 
-    /// Returns the digest of the content in its session, by which a repeated write is known from a conflicting one.
+    /// Returns the digest of the content and session, which tells a repeated write from a conflicting one.
     pub fn digest(&self, session: &SessionId) -> Digest {
         Self::digest_of(session, &self.encode())
     }

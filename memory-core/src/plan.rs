@@ -1,7 +1,7 @@
-//! Decisions of stores that keep truth in tables: what a write does, from what is there.
+//! Plans for truth stores that use tables: what a write does, given what is stored.
 //!
-//! Plans are pure: values in, decisions out. An adapter encodes what it is given, reads what a plan asks for, and writes what
-//! it says, all in one transaction. Numbers are signed here, as databases keep them.
+//! Plans are pure: values in, decisions out. An adapter encodes its input, reads what a plan asks for, and writes what it
+//! says, all in one transaction. Numbers are signed here, as in databases.
 
 pub mod chat;
 pub mod records;

@@ -1,10 +1,10 @@
-//! Posting lists for text stores that keep them in tables of their own: their bytes, and the evidence read from them.
+//! Posting lists for text stores that keep them in tables: their bytes, and the evidence read from them.
 //!
-//! A store keeps an owner's newest documents with their own terms (the tail), and folds older ones into segments: a list
-//! of documents, and for each term a list of postings. Reading is checked: bytes that no writer made are [`Damaged`].
+//! A store keeps an owner's newest documents with their terms (the tail), and folds older ones into segments: a list of
+//! documents, and a posting list for each term. Reading checks the bytes; those that no writer made are [`Damaged`].
 //!
-//! Numbers are varints of 7 bits a byte, low bits first; ascending numbers are kept as differences. Neighbours' counts
-//! are `f32`, little-endian, and only there where one is not 0.
+//! Numbers are varints, 7 bits a byte, low bits first. Ascending numbers are stored as differences. Neighbours' counts are
+//! little-endian `f32`, left out if 0.
 
 mod bytes;
 mod candidate;
@@ -28,7 +28,7 @@ pub use shape::Shape;
 pub use tail::{Cut, TailDocument, Totals};
 pub use terms::entry_terms;
 
-/// How often a term occurs in a document: in its own text, and in its neighbours' by core's weighing.
+/// How often a term occurs in a document: in its own text, and in its neighbours', damped.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counts {
     /// In its own text.
@@ -37,25 +37,25 @@ pub struct Counts {
     pub near: f32,
 }
 
-/// One document of a term's posting list.
+/// A document in a term's posting list.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Posting {
-    /// The document's place in its segment.
+    /// The document's slot in its segment.
     pub slot: u32,
     /// How often it holds the term.
     pub counts: Counts,
 }
 
-/// One document of a segment: what scoring and the order of ties need of it.
+/// A document of a segment: what scoring and the order of ties need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// Its place in the segment; 0 in a tail, which has none.
+    /// Its slot in the segment; 0 in a tail, which has no slots.
     pub slot: u32,
-    /// Its item's number.
+    /// The number of its item.
     pub item: i64,
     /// Its length.
     pub length: u32,
-    /// When it was said or made.
+    /// When the message was said, or the record made.
     pub at: Timestamp,
 }
 
@@ -73,7 +73,7 @@ pub fn encode_postings(postings: &[Posting]) -> Vec<u8> {
 /// Reads a posting list and gives each posting to `visit`, in ascending order of slots.
 ///
 /// # Errors
-/// `Damaged` for bytes that are none; what was visited before is as good as nothing.
+/// `Damaged` for invalid bytes. Discard what was visited before.
 pub fn visit_postings(bytes: &[u8], mut visit: impl FnMut(Posting)) -> Result<(), Damaged> {
     let mut reader = Reader::new(bytes);
     let mut next = 0_u32;
@@ -89,7 +89,7 @@ pub fn visit_postings(bytes: &[u8], mut visit: impl FnMut(Posting)) -> Result<()
 /// Reads a posting list.
 ///
 /// # Errors
-/// `Damaged` for bytes that are none.
+/// `Damaged` for invalid bytes.
 pub fn decode_postings(bytes: &[u8]) -> Result<Vec<Posting>, Damaged> {
     let mut postings = Vec::new();
     visit_postings(bytes, |posting| postings.push(posting))?;
@@ -113,7 +113,7 @@ pub fn encode_documents(documents: &[Document]) -> Vec<u8> {
 /// Reads a segment's documents.
 ///
 /// # Errors
-/// `Damaged` for bytes that are none.
+/// `Damaged` for invalid bytes.
 pub fn decode_documents(bytes: &[u8]) -> Result<Vec<Document>, Damaged> {
     let mut reader = Reader::new(bytes);
     let mut documents = Vec::with_capacity(bytes.len() / 6);
@@ -142,7 +142,7 @@ pub fn encode_terms<'t>(terms: impl Iterator<Item = (&'t str, Counts)>) -> Vec<u
 /// Reads the terms of one document and gives the bytes of each to `visit`, in ascending order.
 ///
 /// # Errors
-/// `Damaged` for bytes that are none, or if `visit` says so; what was visited before is as good as nothing.
+/// `Damaged` for invalid bytes, or if `visit` returns it. Discard what was visited before.
 pub fn visit_terms<'b>(
     bytes: &'b [u8],
     mut visit: impl FnMut(&'b [u8], Counts) -> Result<(), Damaged>,
@@ -155,7 +155,8 @@ pub fn visit_terms<'b>(
     Ok(())
 }
 
-/// A number whose low bit tells whether a neighbours' count follows, the own count, and perhaps the neighbours'.
+/// Writes `number`, with a low bit that tells whether a neighbours' count follows; then the own count, and perhaps the
+/// neighbours'.
 fn put_counts(out: &mut Vec<u8>, number: u64, counts: &Counts) {
     let has_near = counts.near != 0.0;
     put_number(out, number << 1 | u64::from(has_near));

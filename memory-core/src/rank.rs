@@ -1,4 +1,4 @@
-//! Ranking: pure functions of evidence.
+//! Ranking: pure functions from the evidence of the indexes to one order.
 
 mod bm25;
 mod fuse;

@@ -1,4 +1,4 @@
-//! Long-term memory: records, and the store that holds them.
+//! Records: the pieces of long-term memory.
 
 mod body;
 mod fold;
@@ -19,33 +19,33 @@ use crate::time::Timestamp;
 
 pub use telling::Telling;
 
-/// A fact, preference, context or other piece of long-term memory: the words, who told them, and when.
+/// A piece of long-term memory, such as a fact or a preference: its text, and its tellings, which say who told it and when.
 ///
-/// What readers and filters see is the fold of the tellings, such as [`Record::trust`] and [`Record::metadata`]. Stores
-/// keep [`Record::encode`] and never look inside; filters see [`crate::Fields::of_record`].
+/// Readers and filters see the fold of the tellings, such as [`Record::trust`] and [`Record::metadata`]. Stores hold the bytes
+/// of [`Record::encode`] and never look inside; filters see [`crate::Fields::of_record`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     /// The caller's id, unique within the owner.
     pub id: RecordId,
     /// `fact`, `preference`, `context` or any other word; unknown kinds are kept.
     pub kind: String,
-    /// The words.
+    /// The text.
     pub text: String,
-    /// The agent that it belongs to, 1 to 255 bytes; none where there is only one.
+    /// The agent that it belongs to, 1 to 255 bytes; none if there is only one agent.
     pub agent: Option<String>,
-    /// The first telling that is left.
+    /// The oldest telling that is left.
     pub first: Telling,
-    /// The tellings behind it, in the order in which they were told.
+    /// The later tellings, in their order.
     pub again: Vec<Telling>,
-    /// Is hidden when it expires, as any record, but not deleted before the hold is lifted.
+    /// Whether it is on hold. It is hidden when it expires, like any record, but not deleted before the hold is lifted.
     pub hold: bool,
-    /// The record that took its place, and when.
+    /// The record that superseded it, and when.
     pub superseded: Option<Superseded>,
-    /// Is being forgotten: nothing can be derived from it. Ends when it is told again.
+    /// Whether it is being forgotten, so that nothing can be derived from it. Ends when it is told again.
     pub doomed: bool,
 }
 
-/// What took a record's place.
+/// How a record was superseded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Superseded {
     /// The newer record.
@@ -74,46 +74,46 @@ impl Record {
         }
     }
 
-    /// Returns the canonical bytes that stores keep.
+    /// Returns the canonical bytes, which stores hold.
     pub fn encode(&self) -> Vec<u8> {
         codec::encode(self)
     }
 
-    /// Returns how many bytes [`Record::encode`] would return, without making them.
+    /// Returns the number of bytes of [`Record::encode`], without making them.
     pub fn encoded_len(&self) -> usize {
         codec::encoded_len(self)
     }
 
-    /// Reads canonical bytes back; `backend` is named in errors.
+    /// Decodes canonical bytes. Errors name `backend`.
     ///
     /// # Errors
-    /// [`crate::Error::Corrupt`] for bytes that are no record, [`crate::Error::Unsupported`] for a newer version.
+    /// [`crate::Error::Corrupt`] for bytes that are not a record, [`crate::Error::Unsupported`] for a newer version.
     pub fn decode(backend: &'static str, bytes: &[u8]) -> Result<Self> {
         codec::decode(backend, bytes)
     }
 
-    /// Returns the digest of the content, by which a repeated write is known from a conflicting one.
+    /// Returns the digest of the content, which tells a repeated write from a conflicting one.
     pub fn digest(&self) -> Digest {
         Digest::of(&[&self.encode()])
     }
 }
 
-/// A record as a store holds it. Access statistics stand beside it: they change neither its version nor any index.
+/// A record as a store holds it, with its access statistics. These change neither its version nor any index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredRecord {
     /// The record.
     pub record: Arc<Record>,
-    /// Rises by one with each change, also over a deletion. The first is 1, and one that is restored is at most
+    /// Starts at 1 and rises by one with each change, even across a deletion. A restored one is at most
     /// [`LARGEST`](crate::number::LARGEST).
     pub version: u64,
     /// When it was last returned, if that is tracked.
     pub accessed_at: Option<Timestamp>,
-    /// How often it was returned. One that is restored is at most [`LARGEST`](crate::number::LARGEST).
+    /// How often it was returned. A restored count is at most [`LARGEST`](crate::number::LARGEST).
     pub access_count: u64,
 }
 
 impl StoredRecord {
-    /// Returns `Ok` if a store can count on from the row's version and count. Stores check every row of a restore.
+    /// Returns `Ok` if a store can continue the row's version and count. Stores check every row of a restore.
     ///
     /// # Errors
     /// [`crate::Error::Invalid`] if one of them is above [`LARGEST`](crate::number::LARGEST).

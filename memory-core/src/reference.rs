@@ -1,6 +1,6 @@
-//! Stores in this process: the executable contract of the traits, and what tests and small programs run on.
+//! In-process stores: the executable contract of the store traits, for tests and small programs.
 //!
-//! Nothing survives the process. Each store is plain maps behind a lock, indexes have one per owner; share it in an `Arc`.
+//! Nothing survives the process. A store is plain maps behind a lock; indexes have a lock for each owner. Share it in an `Arc`.
 
 mod best;
 mod blackboard;
@@ -36,12 +36,12 @@ fn health() -> Health {
     Health::new("in-process", env!("CARGO_PKG_VERSION"), Durability::Volatile)
 }
 
-/// Returns the answer to an erasure that left nothing.
+/// Returns the result of an erasure that left nothing.
 fn erased(removed: usize) -> Erased {
     Erased { removed: removed as u64, remaining: 0, level: ErasureLevel::Purged }
 }
 
-/// A lock that outlives a panic of its holder, and whose `Debug` shows nothing of what it guards.
+/// A lock that survives a panic of its holder, and whose `Debug` shows nothing of its content.
 #[derive(Default)]
 struct Shared<T>(Mutex<T>);
 

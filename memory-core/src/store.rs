@@ -1,4 +1,4 @@
-//! What every store has in common.
+//! The trait that all stores share: health, closing, and the erasure of an owner.
 
 pub mod blackboard;
 pub mod cache;
@@ -18,11 +18,11 @@ use serde::{Deserialize, Serialize};
 use crate::error::Result;
 use crate::scope::{Epoch, Scope};
 
-/// What survives what, weakest first.
+/// How durable an acknowledged write is, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Durability {
-    /// May vanish with the process or the machine.
+    /// Lost if the process or the machine fails.
     Volatile,
     /// Synced to the local journal, not yet in the primary.
     Queued,
@@ -30,7 +30,7 @@ pub enum Durability {
     Committed,
 }
 
-/// How a store answers when asked how it is.
+/// The health of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Health {
     /// The server's product name, as it reports it.
@@ -39,22 +39,22 @@ pub struct Health {
     pub version: String,
     /// The strongest durability that its settings allow.
     pub durability: Durability,
-    /// Whether the server itself keeps owners apart, behind the owner's key in every call: in PostgreSQL, whether row-level
-    /// security binds the role that is logged in. None where a server has no such wall.
+    /// Whether the server itself keeps owners apart, besides the owner's key in every call. In PostgreSQL: whether row-level
+    /// security binds the role that is logged in. None if a server has no such wall.
     pub is_walled: Option<bool>,
     /// Whether it only reads: every write is [`crate::Error::ReadOnly`].
     pub is_read_only: bool,
 }
 
 impl Health {
-    /// A server without a wall of its own that takes writes.
+    /// Returns the health of a server that takes writes and has no wall of its own.
     #[must_use]
     pub fn new(server: impl Into<String>, version: impl Into<String>, durability: Durability) -> Self {
         Self { server: server.into(), version: version.into(), durability, is_walled: None, is_read_only: false }
     }
 }
 
-/// How thoroughly something was erased.
+/// How thoroughly an erasure removed its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ErasureLevel {
@@ -64,14 +64,14 @@ pub enum ErasureLevel {
     Purged,
 }
 
-/// What an erasure did.
+/// The result of an erasure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Erased {
-    /// Items removed by this call; of two erasures at once both may count an item.
+    /// Items removed by this call. Two concurrent erasures may both count an item.
     pub removed: u64,
     /// Items still there, counted after the removal; 0 means done.
     pub remaining: u64,
-    /// How thoroughly.
+    /// How thoroughly they were removed.
     pub level: ErasureLevel,
 }
 
@@ -87,21 +87,21 @@ pub trait Store: Debug + Send + Sync + 'static {
     /// Any, if the store cannot serve.
     async fn ping(&self) -> Result<Health>;
 
-    /// Closes the connections of this store, of its clones, and of stores that share its client, after the calls under
-    /// way have ended. A store opened apart goes on.
+    /// Closes the connections of this store, of its clones, and of stores that share its client, once the calls under way have
+    /// ended. Stores opened separately stay open.
     ///
-    /// What was acknowledged stays. Later calls open connections again, or fail. May be repeated.
+    /// Acknowledged writes stay. Later calls open connections again, or fail. May be repeated.
     ///
     /// # Errors
-    /// Any, if something could not be closed; what was acknowledged is safe all the same.
+    /// Any, if something could not be closed. Acknowledged writes are safe even then.
     async fn close(&self) -> Result<()>;
 
     /// Removes everything of `scope` written in an epoch before `below`, then counts what is left of it.
     ///
-    /// From then on nothing with an older epoch is accepted for this owner: a late put changes nothing, a late append
-    /// is `Fenced`. May be repeated. No other owner is touched.
+    /// From then on the store accepts nothing of an older epoch for this owner: a late put changes nothing, a late append is
+    /// `Fenced`. May be repeated. Touches no other owner.
     ///
     /// # Errors
-    /// `Invalid` of a truth store if no epoch could follow `below` ([`Epoch::check`]).
+    /// `Invalid`, from a truth store, if no epoch could follow `below` ([`Epoch::check`]).
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased>;
 }

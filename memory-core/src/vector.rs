@@ -1,4 +1,4 @@
-//! Search by meaning: embedding spaces, the store that holds vectors, and the exact search in one owner's vectors.
+//! Vectors: embedding spaces, similarity, and the exact search among one owner's vectors.
 
 mod codes;
 mod direction;
@@ -25,7 +25,7 @@ use crate::time::Timestamp;
 pub use direction::Direction;
 pub use partition::Partition;
 
-/// What makes vectors comparable. Vectors of different spaces are never mixed.
+/// An embedding space. Vectors are comparable only within one space, and are never mixed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct EmbeddingSpace {
     /// The model's name.
@@ -34,12 +34,12 @@ pub struct EmbeddingSpace {
     pub dimension: usize,
     /// Whether the model gives unit vectors.
     pub normalised: bool,
-    /// How text becomes a vector: prefixes, piece size, smoothing. Another recipe is another space.
+    /// How text becomes a vector: prefixes, piece size, smoothing. Another recipe makes another space.
     pub recipe: String,
 }
 
 impl EmbeddingSpace {
-    /// Returns 16 hex digits that stand for this space in names of tables, collections and indexes.
+    /// Returns 16 hex digits that identify this space in names of tables, collections and indexes.
     pub fn fingerprint(&self) -> String {
         let Self { model, dimension, normalised, recipe } = self;
         let parts = [model.as_bytes(), &dimension.to_le_bytes(), &[u8::from(*normalised)], recipe.as_bytes()];
@@ -57,10 +57,10 @@ impl EmbeddingSpace {
         Err(Error::SpaceMismatch { expected: self.to_string(), found: other.to_string() })
     }
 
-    /// Returns `Ok` if `vector` can be stored in or sought in this space.
+    /// Returns `Ok` if `vector` can be stored or searched for in this space.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if its dimension is another, a number is not finite, or its length is 0.
+    /// [`Error::Invalid`] if it has another dimension, a number is not finite, or its length is 0.
     pub fn check_vector(&self, vector: &[f32]) -> Result<()> {
         if vector.len() != self.dimension {
             let what = format!("the vector has {} numbers where {} has {}", vector.len(), self.model, self.dimension);
@@ -82,7 +82,7 @@ impl fmt::Display for EmbeddingSpace {
     }
 }
 
-/// Returns the unit vector in the direction of `vector`; none for a zero vector. Lengths are taken in `f64`.
+/// Returns the unit vector in the direction of `vector`; none for a zero vector. Lengths are computed in `f64`.
 pub fn normalise(vector: &[f32]) -> Option<Vec<f32>> {
     let length = vector.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>().sqrt();
     (length.is_finite() && length > 0.0).then(|| vector.iter().map(|x| (f64::from(*x) / length) as f32).collect())
@@ -93,7 +93,7 @@ pub fn normalise(vector: &[f32]) -> Option<Vec<f32>> {
 pub struct Similarity(f32);
 
 impl Similarity {
-    /// Returns `cosine`, cut to -1..=1 against rounding; a number that is none counts as -1.
+    /// Returns `cosine`, clamped to -1..=1 against rounding; NaN counts as -1.
     pub fn new(cosine: f32) -> Self {
         Self(if cosine.is_nan() { -1.0 } else { cosine.clamp(-1.0, 1.0) })
     }
@@ -104,8 +104,7 @@ impl Similarity {
     }
 }
 
-/// Returns the order of two hits, each of its similarity, its `at` and its item: the nearest first, ties by newer `at`, then
-/// by item.
+/// Compares two hits by similarity, `at` and item: the nearest first, ties by newer `at`, then by item.
 pub fn nearest_first(a: (Similarity, Timestamp, &ItemId), b: (Similarity, Timestamp, &ItemId)) -> Ordering {
     let nearer = b.0.value().total_cmp(&a.0.value());
     nearer.then_with(|| (Reverse(a.1), a.2).cmp(&(Reverse(b.1), b.2)))

@@ -1,4 +1,4 @@
-//! What of a conversation a model sees: counting, fitting into a budget, folding, evicting.
+//! The window of a conversation: counting tokens, fitting into a budget, folding, evicting.
 //!
 //! Pure functions of values: no clock, no I/O, no lock.
 

@@ -1,4 +1,4 @@
-//! Conversations.
+//! The conversation store in PostgreSQL.
 
 mod append;
 mod compact;

@@ -1,10 +1,9 @@
-//! The server: connections, and the pieces of work that run on them.
+//! The client: a pool of connections, and the work that runs on them.
 //!
-//! Every piece of work runs to its end, so that a caller who goes away leaves nothing half done: a transaction in a task of
-//! its own, a single statement where it is awaited, and in a task of its own from where it was dropped. A connection goes
-//! back to the others only after a clean end; after a fault or a missed deadline it is closed. As a second guard,
-//! each connection that comes back from a transaction or an error is asked whether a transaction is open on it, and closed
-//! if one is.
+//! Every work runs to its end, so that a dropped future leaves nothing half done. A transaction runs in a task of its own. A
+//! single statement runs where it is awaited; if it is dropped, a task finishes it. A connection returns to the pool only
+//! after a clean end; after a fault or a missed deadline it is closed. As a second guard, each connection that comes back
+//! from a transaction or an error is asked whether a transaction is open on it, and closed if so.
 
 mod apart;
 mod migrate;
@@ -52,19 +51,19 @@ impl Postgres {
         Ok(Self { shared: Arc::new(Shared { config, rest, awaited, server }) })
     }
 
-    /// Returns how durable a committed write is, as the server's settings said when they were read last: `Committed` if
-    /// `fsync` and `full_page_writes` are on, for every connection asks for `synchronous_commit`.
+    /// Returns how durable a committed write is, by the server's settings when last read: `Committed` if `fsync` and
+    /// `full_page_writes` are on, because every connection sets `synchronous_commit`.
     pub fn durability(&self) -> Durability {
         self.shared.server.last().durability
     }
 
-    /// Returns whether row-level security binds the role that is logged in, as it was when that was read last. It does not
-    /// bind superusers and roles with `BYPASSRLS`: for these the owner's key in every statement is the only wall.
+    /// Returns whether row-level security binds the role that is logged in, when last read. It does not bind superusers and roles
+    /// with `BYPASSRLS`: for these the owner's key in every statement is the only wall.
     pub fn is_walled(&self) -> bool {
         self.shared.server.last().is_walled
     }
 
-    /// Returns how durable a write of truth is, by settings that the server told within the last minute.
+    /// Returns how durable a write of truth is, by settings at most a minute old.
     pub(crate) async fn truth(&self) -> Result<Durability> {
         Ok(self.shared.server.get(|| self.ask()).await?.durability)
     }
@@ -74,8 +73,8 @@ impl Postgres {
         self.run(call, (), |connection, ()| Box::pin(async move { settings::read(connection).await })).await
     }
 
-    /// Closes all connections, of clones and of the stores over them too, after the calls under way have ended: one that
-    /// was begun and is not polled is waited for [`UNPOLLED`]. Later calls fail.
+    /// Closes all connections, also those of clones and their stores, once the calls under way have ended. A call that was begun
+    /// but is not polled is waited for [`UNPOLLED`]. Later calls fail.
     pub async fn close(&self) {
         let paused = self.shared.awaited.pause(UNPOLLED).await;
         self.shared.rest.close(paused.is_some()).await;
@@ -83,7 +82,7 @@ impl Postgres {
 
     /// Runs `work` on a connection and returns its answer.
     ///
-    /// Dropping the returned future detaches the work; it still happens, fully or not at all.
+    /// Dropping the returned future detaches the work, which still happens fully or not at all.
     pub(crate) async fn run<A, T, F>(&self, call: Call, input: A, work: F) -> Result<T>
     where
         A: Send + Sync + 'static,
@@ -93,8 +92,8 @@ impl Postgres {
         work::run(&self.shared, call, input, work).await
     }
 
-    /// Runs `work` on a connection of its own that is closed afterwards, outside any transaction and with all the time
-    /// it needs: for what the server does not do within a transaction.
+    /// Runs `work` on a connection of its own, outside any transaction and without a deadline, and closes the connection: for
+    /// what the server cannot do within a transaction.
     ///
     /// Dropping the returned future detaches the work.
     pub(crate) async fn apart<A, T, F>(&self, doing: &'static str, input: A, work: F) -> Result<T>
@@ -130,7 +129,7 @@ fn pool(config: &PostgresConfig) -> PgPool {
     PgPoolOptions::new()
         .max_connections(config.connections)
         .acquire_timeout(config.patience())
-        // Asked below only after a rest: a question before every call would double the round trips.
+        // Below, a connection is tested only after a rest. A test before every call would double the round trips.
         .test_before_acquire(false)
         .before_acquire(|connection, about| {
             Box::pin(async move {
@@ -140,11 +139,11 @@ fn pool(config: &PostgresConfig) -> PgPool {
                 Ok(true)
             })
         })
-        // Not `ROLLBACK`, of which the server would log a warning each time that nothing is to be undone. A transaction
-        // that failed answers with an error, which closes the connection too.
+        // Not `ROLLBACK`, for which the server logs a warning if there is no transaction. A failed transaction answers with an
+        // error, which closes the connection too.
         .after_release(|connection, _| {
             Box::pin(async move {
-                // In the simple protocol, where a statement is one message: each message has a time of its own.
+                // In the simple protocol a statement is one message, and each message has its own statement timestamp.
                 let outside = sqlx::raw_sql("SELECT now() = statement_timestamp()");
                 outside.fetch_one(connection).await?.try_get(0)
             })

@@ -1,4 +1,4 @@
-//! How a database is reached.
+//! The configuration of a database connection.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -12,20 +12,18 @@ use memory_core::time::{Clock, SystemClock};
 use sqlx::ConnectOptions as _;
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 
-/// How the server is known to be the right one.
+/// How connections are encrypted, and the server authenticated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tls {
-    /// Encrypted, and the certificate is valid for the host's name: nobody in between reads or answers.
+    /// Encrypted, with a certificate that is valid for the host's name: nobody in between can read or answer.
     Verified,
-    /// Encrypted, with any certificate: whoever is in between can read everything.
+    /// Encrypted, with any certificate: a man in the middle can read everything.
     Unverified,
-    /// In the clear.
+    /// Not encrypted.
     Off,
 }
 
-/// Which database to open, and how.
-///
-/// Shown without password.
+/// Which database to open, and how. `Debug` hides the password.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct PostgresConfig {
@@ -38,18 +36,18 @@ pub struct PostgresConfig {
     pub(crate) clock: Arc<dyn Clock>,
 }
 
-/// How long the server lets a transaction wait for its client.
+/// How long the server lets a transaction be idle.
 const IDLE: &str = "10s";
-/// How long a call may take.
+/// The default deadline of a call.
 const DEADLINE: Duration = Duration::from_secs(3);
 
 impl PostgresConfig {
-    /// Returns the usual way to open the database at `url`, such as `postgres://user:password@host:5432/database`.
+    /// Returns the default configuration for the database at `url`, such as `postgres://user:password@host:5432/database`.
     ///
-    /// What the URL leaves out is taken from the variables of libpq, such as `PGPASSWORD`.
+    /// Parts that the URL lacks come from the environment variables of libpq, such as `PGPASSWORD`.
     ///
     /// # Errors
-    /// `Invalid` if it is no such URL.
+    /// `Invalid` if it is not such a URL.
     pub fn new(url: &str) -> Result<Self> {
         // The driver's error may quote the URL, and with it the password.
         let options =
@@ -60,10 +58,10 @@ impl PostgresConfig {
 
     /// Sets the schema that holds the tables. Default `memory`.
     ///
-    /// Processes that share data use one schema; different schemas share nothing.
+    /// Processes that share data use the same schema; different schemas share nothing.
     ///
     /// # Errors
-    /// `Invalid` unless it has 1 to 63 lower-case ASCII letters, digits and `_`, the first no digit, and does not begin
+    /// `Invalid` unless it has 1 to 63 lower-case ASCII letters, digits and `_`, does not begin with a digit, and does not begin
     /// with `pg_`.
     pub fn with_schema(mut self, schema: &str) -> Result<Self> {
         let is_legal = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
@@ -82,7 +80,7 @@ impl PostgresConfig {
         self
     }
 
-    /// Sets how the server is known to be the right one. Default: [`Tls::Verified`], but [`Tls::Off`] on this machine.
+    /// Sets the encryption. Default [`Tls::Verified`], but [`Tls::Off`] for a server on this machine.
     #[must_use]
     pub fn with_tls(mut self, tls: Tls) -> Self {
         self.tls = Some(tls);
@@ -91,24 +89,24 @@ impl PostgresConfig {
 
     /// Sets whether tables are created and upgraded when the database is opened. Default true.
     ///
-    /// Without it the role needs no rights but to read and write the tables; another role must have opened it before.
+    /// If false, the role only needs the rights to read and write the tables; another role must have opened the database before.
     #[must_use]
     pub fn with_migrations(mut self, is_migrating: bool) -> Self {
         self.is_migrating = is_migrating;
         self
     }
 
-    /// Sets how long a call may take, at least 3 milliseconds, the wait for a connection included. Default 3 seconds.
+    /// Sets the deadline of a call, at least 3 milliseconds, including the wait for a connection. Default 3 seconds.
     ///
-    /// Two thirds of it are the most that a call waits for a connection, and that a statement may run on the server. Calls
-    /// that write many rows at once have half a minute, and those that touch everything there is have an hour.
+    /// A call waits for a connection for at most two thirds of it, and a statement may run on the server for as long. Calls that
+    /// write many rows have half a minute, and those that touch everything have an hour.
     #[must_use]
     pub fn with_deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline.clamp(Duration::from_millis(3), Duration::from_secs(3_600));
         self
     }
 
-    /// Sets the clock by which the server's settings are read again each minute. Default the machine's.
+    /// Sets the clock that tells when to read the server's settings again, each minute. Default the machine's.
     #[must_use]
     pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
@@ -128,14 +126,14 @@ impl PostgresConfig {
         self.options.get_socket().is_some() || host.starts_with('/') || host == "localhost" || is_loopback(host)
     }
 
-    /// Returns how the server is known to be the right one.
+    /// Returns the encryption to use.
     fn tls(&self) -> Tls {
         self.tls.unwrap_or(if self.is_local() { Tls::Off } else { Tls::Verified })
     }
 
     /// Returns the driver's options for a connection.
     ///
-    /// Settings travel with the connection's start, so that no connection is ever without them.
+    /// Settings are part of the startup message, so that no connection is ever without them.
     pub(crate) fn connect_options(&self) -> PgConnectOptions {
         let mode = match self.tls() {
             Tls::Verified => PgSslMode::VerifyFull,

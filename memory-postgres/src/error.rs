@@ -1,7 +1,6 @@
-//! From driver errors to errors named by remedy.
+//! Classifying driver errors by what the caller can do.
 //!
-//! A server's error may quote the row that it is about. What leaves this file carries its SQLSTATE and the name of the
-//! constraint, and nothing else of it.
+//! A server's error may quote stored data. Errors that leave this file carry only its SQLSTATE and the name of the constraint.
 
 use std::fmt;
 
@@ -13,18 +12,18 @@ pub(crate) const BACKEND: &str = "postgres";
 
 const TRANSIENT: Transience = Transience::Transient { after: None };
 
-/// What a failure means for the connection that it happened on.
+/// What a failure means for its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Aftermath {
-    /// The connection is good; what the transaction did is undone.
+    /// The connection is good; the transaction is rolled back.
     Undo,
-    /// The connection is good, and the same work may succeed at once: others were in its way.
+    /// The connection is good, and a retry may succeed at once: the work conflicted with others.
     Repeat,
-    /// The connection is not to be used again.
+    /// The connection must not be used again.
     Close,
 }
 
-/// An error of a piece of work, and what it means for the connection.
+/// An error of a work, and what it means for the connection.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) error: Error,
@@ -37,12 +36,12 @@ impl From<Error> for Failure {
     }
 }
 
-/// The result of a piece of work on a connection.
+/// The result of a work on a connection.
 pub(crate) type Attempt<T> = Result<T, Failure>;
 
 /// Names what was being done when the driver failed.
 pub(crate) trait Doing<T> {
-    /// Returns the value, or the driver's error as one met while `doing` something.
+    /// Returns the value, or the classified error of the driver while `doing` something.
     fn doing(self, doing: &'static str) -> Attempt<T>;
 }
 
@@ -52,7 +51,7 @@ impl<T> Doing<T> for Result<T, Driver> {
     }
 }
 
-/// What may be told of a driver's error.
+/// The parts of a driver's error that may be shown.
 #[derive(Debug, PartialEq, Eq)]
 struct Fault {
     what: String,
@@ -74,7 +73,7 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// Returns the failure for a driver's error met while `doing` something.
+/// Returns the failure for a driver's error while `doing` something.
 pub(crate) fn classify(source: &Driver, doing: &'static str) -> Failure {
     let lasting = |what: &str| failed(Fault::plain(what), doing, Transience::Permanent, Aftermath::Close);
     let passing = |what: &str| failed(Fault::plain(what), doing, TRANSIENT, Aftermath::Close);
@@ -135,7 +134,7 @@ fn of_code(code: &str, fault: Fault, doing: &'static str) -> Failure {
     failed(fault, doing, transience, aftermath)
 }
 
-/// Returns the error for a call that took longer than it may.
+/// Returns the error for a call that missed its deadline.
 pub(crate) fn late(doing: &'static str) -> Error {
     failed(Fault::plain("the deadline has passed"), doing, Transience::Late, Aftermath::Close).error
 }

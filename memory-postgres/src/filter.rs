@@ -1,12 +1,12 @@
 //! Compiles core's filters to SQL.
 //!
-//! A statement calls the filtered table `item`. Its fixed fields are columns, texts among them as bytes; the elements of
-//! its lists and metadata are the words of one array ([`facets`]). SQL is put together from static pieces and every value
-//! is bound, so nothing that a caller wrote enters it. Bytes compare as core's texts do, and may hold NUL, which
-//! PostgreSQL's texts cannot. Every condition is true or false, never null.
+//! A statement calls the filtered table `item`. Its fixed fields are columns, with texts as bytes; the elements of its lists
+//! and metadata are the words of one array ([`facets`]). SQL is composed of static pieces and every value is bound, so no
+//! text of a caller enters it. Bytes compare like core's texts, and may hold NUL, which PostgreSQL's texts cannot. Every
+//! condition is true or false, never null.
 //!
-//! No index leads to a word: behind row-level security the server may use only operators that cannot leak what they
-//! compare, and those of arrays are not among them (measured on version 15). The owner's key narrows a search first.
+//! No SQL index covers words: under row-level security the server may use only leakproof operators in an index, and those of
+//! arrays are not (measured on version 15). The owner's key narrows a search first.
 
 mod lead;
 mod word;
@@ -22,7 +22,7 @@ use sqlx::{Postgres, QueryBuilder};
 pub(crate) use lead::leads;
 pub(crate) use word::facets;
 
-/// What one statement can hold, with room to spare.
+/// The bounds of a filter, well within what one statement can hold.
 const MOST: Bounds = Bounds { leaves: 4_096, values: 4_096, levels: 64, depth: 64 };
 
 /// A table that can be filtered, and where it keeps its fields.
@@ -36,7 +36,7 @@ pub(crate) enum FilteredTable<'a> {
     Index,
 }
 
-/// Where a place keeps a field.
+/// Where a table keeps a field.
 enum Source<'a> {
     /// A column of bytes.
     Text(&'static str),
@@ -89,7 +89,7 @@ impl<'a> FilteredTable<'a> {
     }
 }
 
-/// Adds the condition that the item at hand matches `filter`: true exactly where [`Filter::matches`] says so.
+/// Adds the condition that the current item matches `filter`: true exactly if [`Filter::matches`] is.
 ///
 /// # Errors
 /// `Invalid` for a filter too large for one statement.
@@ -185,7 +185,7 @@ impl Compiler<'_, '_> {
                             self.sql.push(" AND ").push(column).push(sign);
                             bind_one(self.sql, end);
                         }
-                        // Types never compare across.
+                        // Values of different types never match.
                         None => _ = self.sql.push(" AND false"),
                     }
                 }

@@ -1,4 +1,4 @@
-//! What text and vector indexes have in common: owners, the keys of items, and the columns that filters see.
+//! The common parts of text and vector indexes: owners, the keys of items, and the columns for filters.
 
 pub(crate) mod burial;
 pub(crate) mod columns;
@@ -16,7 +16,7 @@ use crate::error::{Attempt, BACKEND, Doing};
 pub(crate) use incoming::{Incoming, newest};
 pub(crate) use owner::Owner;
 
-/// Returns the error for an index whose tables do not fit together.
+/// Returns the error for an index whose tables are inconsistent.
 pub(crate) fn corrupt(what: &'static str) -> Error {
     Error::corrupt(BACKEND, what)
 }
@@ -27,7 +27,7 @@ pub(crate) async fn show(connection: &mut PgConnection, scope: &Scope) -> Attemp
     sqlx::query(sql).bind(scope.key()).execute(connection).await.doing("name the owner").map(|_| ())
 }
 
-/// Returns how many items a deletion means at the most.
+/// Returns how many items a deletion can affect at most.
 pub(crate) fn most(what: &Deletion) -> usize {
     match what {
         Deletion::Items(items) => items.len(),

@@ -1,4 +1,4 @@
-//! Notes of what indexes have not seen yet. They are made by the functions that write, in the same transaction.
+//! Notes of what indexes have not taken in yet. The database functions that write make them, in the same transaction.
 
 mod enlist;
 
@@ -18,7 +18,7 @@ use crate::owner::{Truth, scope_of};
 
 pub(crate) use enlist::{doubt, enlist, indexes, retire, revive};
 
-/// Returns up to `count` notes of `index` that are due at `now`, those due longest first.
+/// Returns up to `count` notes of `index` that are due at `now`, the longest due first.
 pub(crate) async fn pending(
     server: &Postgres,
     truth: Truth,
@@ -29,7 +29,7 @@ pub(crate) async fn pending(
     let doing = "read notes";
     let notes = server.run(Call::statement(doing), index.clone(), move |connection, index| {
         Box::pin(async move {
-            // What is due, then what was put off while the clock was wrong.
+            // Due notes, then those that were delayed while the clock was wrong.
             let sql = "WITH e AS (SELECT id FROM enlisted WHERE truth = $1 AND name = $2), n AS ( \
                  (SELECT * FROM note WHERE enlisted = (SELECT id FROM e) AND NOT dead AND due <= $3 \
                  ORDER BY due, place LIMIT $5) UNION ALL \
@@ -67,7 +67,7 @@ fn note(row: &PgRow, doing: &'static str) -> Attempt<Note> {
     })
 }
 
-/// What became of notes, an array for each column.
+/// The outcomes of notes, with an array for each column.
 #[derive(Default)]
 struct Settled {
     index: String,
@@ -112,7 +112,7 @@ impl Settled {
         self.records.push(record);
         self.stamps.push(stored(*stamp)?);
         self.uptos.push(stored(upto.0)?);
-        // Counted from the note, so that a settlement that is repeated counts once.
+        // Counted from the note, so that a repeated settlement counts once.
         self.attempts.push(i64::from(attempts.saturating_add(1)));
         self.kinds.push(kind);
         self.numbers.push(number);
@@ -121,7 +121,7 @@ impl Settled {
     }
 }
 
-/// Takes in the outcomes of notes whose targets have not changed since they were read.
+/// Applies the outcomes of notes whose targets have not changed since they were read.
 pub(crate) async fn settle(
     server: &Postgres,
     truth: Truth,

@@ -1,4 +1,4 @@
-//! Core's numbers as PostgreSQL's, which are signed, and back.
+//! Converting core's numbers to PostgreSQL's, which are signed, and back.
 
 use memory_core::error::Result;
 
@@ -14,12 +14,12 @@ pub(crate) fn loaded(number: i64) -> Result<u64> {
     memory_core::number::loaded(BACKEND, number)
 }
 
-/// Returns how many rows a statement may return for a limit of a call.
+/// Returns the LIMIT of a statement for the limit of a call.
 pub(crate) fn limit(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
 
-/// Returns a number to compare with; the largest stands for all above it, which no row has.
+/// Returns a number to compare with. Larger ones, which no row has, become the largest.
 pub(crate) fn bound(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! Owners, their epochs, their burial and their erasure.
+//! Owners: their epochs, burial and erasure.
 
 use memory_core::error::{Error, Result};
 use memory_core::scope::{Epoch, Scope};
@@ -10,10 +10,10 @@ use crate::client::{Call, Postgres};
 use crate::error::{Attempt, BACKEND, Doing};
 use crate::number::{bound, limit, loaded, stored};
 
-/// How many rows one transaction deletes at the most, so that it ends in time.
+/// How many rows one transaction deletes at most, so that it meets its deadline.
 const STEP: usize = 10_000;
 
-/// Which truth a row belongs to. An owner's conversations and records have an epoch each.
+/// The truth that a row belongs to. An owner's conversations and records each have an epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Truth {
     /// Conversations.
@@ -23,7 +23,7 @@ pub(crate) enum Truth {
 }
 
 impl Truth {
-    /// Returns the number by which tables tell the truths apart.
+    /// Returns the number of the truth in tables.
     pub(crate) fn number(self) -> i16 {
         match self {
             Self::Chat => 0,
@@ -32,8 +32,8 @@ impl Truth {
     }
 }
 
-/// Keeps all other writers of an owner's data of a truth out until the transaction ends; returns the owner's epoch, none
-/// for an unknown owner.
+/// Locks an owner's data of a truth against other writers until the transaction ends. Returns the owner's epoch; none for an
+/// unknown owner.
 pub(crate) async fn enter(
     connection: &mut PgConnection,
     truth: Truth,
@@ -74,7 +74,7 @@ pub(crate) async fn owners(server: &Postgres, truth: Truth, after: Option<&Scope
 /// Returns the owner with this key.
 ///
 /// # Errors
-/// `Corrupt` if there can be none.
+/// `Corrupt` for an invalid key.
 pub(crate) fn scope_of(key: &str) -> Result<Scope> {
     Scope::from_key(key).map_err(|_| Error::corrupt(BACKEND, "no owner has this key"))
 }
@@ -88,7 +88,7 @@ pub(crate) async fn bury(server: &Postgres, truth: Truth, scope: &Scope, seen: E
     let seen = stored(seen.0)?;
     let bury = server.run(Call::transaction(BURY), scope.clone(), move |connection, scope| {
         Box::pin(async move {
-            // To what was seen if it is before; the owner is locked until the transaction ends.
+            // First to at least what was seen. The owner is then locked until the transaction ends.
             let epoch = raise(connection, truth, scope, Some(seen)).await?;
             if epoch > seen { Ok(epoch) } else { raise(connection, truth, scope, None).await }
         })
@@ -96,7 +96,7 @@ pub(crate) async fn bury(server: &Postgres, truth: Truth, scope: &Scope, seen: E
     Ok(Epoch(loaded(bury.await?)?))
 }
 
-/// Raises the owner's epoch by one, and notes that; or to `below` if it is before. Returns it.
+/// Raises the owner's epoch to `below` if it is lower or, if `below` is none, by one, and notes the erasure. Returns it.
 async fn raise(connection: &mut PgConnection, truth: Truth, scope: &Scope, below: Option<i64>) -> Attempt<i64> {
     let raise = sqlx::query_scalar("SELECT bury_owner($1, $2, $3)").bind(truth.number());
     raise.bind(scope.key()).bind(below).fetch_one(connection).await.doing(BURY)

@@ -1,4 +1,4 @@
-//! Long-term memory.
+//! The record store in PostgreSQL.
 
 mod change;
 mod fence;

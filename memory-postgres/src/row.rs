@@ -13,10 +13,10 @@ use uuid::Uuid;
 use crate::error::{Attempt, BACKEND, Doing};
 use crate::number::loaded;
 
-/// Returns a message of `session` from the columns `id, seq, tokens, counter, first, archived_by, digest, body`, the first of
-/// which is the column `start`.
+/// Returns a message of `session` from the columns `id, seq, tokens, counter, first, archived_by, digest, body`, beginning with
+/// the column `start`.
 ///
-/// The types of the columns are not checked row by row: the table and the schema's functions have them.
+/// The types of the columns are not checked for each row: the table and the schema's functions define them.
 ///
 /// # Errors
 /// `Corrupt` if the body does not match its digest.

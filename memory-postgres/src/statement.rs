@@ -1,17 +1,17 @@
-//! Statements whose tables or conditions are not always the same: one text with named holes, and what fills them.
+//! Statements whose tables or conditions vary: a text with named holes, and the values that fill them.
 
 use memory_core::Result;
 use memory_core::plan::statement::holes;
 use sqlx::{Postgres, QueryBuilder};
 
-/// Returns the statement of `text` with names of tables and columns in its holes; its values are numbered and bound later.
+/// Returns the statement of `text`, with names of tables and columns in its holes. Its values are numbered and bound later.
 pub(crate) fn fill(text: &'static str, names: &[(&str, &str)]) -> QueryBuilder<Postgres> {
     let mut sql = QueryBuilder::default();
     push(&mut sql, text, names);
     sql
 }
 
-/// Adds `text` to a statement as [`fill`] does.
+/// Adds `text` to a statement, filled like [`fill`] does.
 pub(crate) fn push(sql: &mut QueryBuilder<Postgres>, text: &'static str, names: &[(&str, &str)]) {
     for (before, hole) in holes(text) {
         sql.push(before);
@@ -19,7 +19,7 @@ pub(crate) fn push(sql: &mut QueryBuilder<Postgres>, text: &'static str, names: 
     }
 }
 
-/// Returns the statement of `text`; `fill` adds names, conditions and values, which are bound, into its holes.
+/// Returns the statement of `text`. `fill` adds names, conditions and bound values into its holes.
 ///
 /// # Errors
 /// Those of `fill`.

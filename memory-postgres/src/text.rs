@@ -30,8 +30,8 @@ const SEARCH: &str = "search texts";
 
 /// A [`TextStore`] in a PostgreSQL database.
 ///
-/// Each owner has posting lists of its own, so neither what a search costs nor what it finds depends on other owners.
-/// Several analyses may share a database. What is put is findable when the call returns.
+/// Each owner has its own posting lists, so neither the cost nor the result of a search depends on other owners. Several
+/// analyses may share a database. What is put is findable when the call returns.
 #[derive(Clone, Debug)]
 pub struct PgText {
     database: Postgres,
@@ -48,10 +48,10 @@ impl PgText {
         Self { database: database.clone(), analysis: analysis.into(), name, shape: SHAPE }
     }
 
-    /// Sets how many bytes of terms an owner's newest documents may take before all but the last quarter are folded into
-    /// posting lists, and how many documents share lists. Default 256 KiB and 512.
+    /// Sets how many bytes of terms an owner's tail may have before all but its last quarter is folded into posting lists,
+    /// and how many documents a segment holds. Default 256 KiB and 512.
     ///
-    /// A search reads the newest documents whole; one that is put again is rewritten cheaply while it is among them.
+    /// A search reads the whole tail; putting a document again is cheap while it is in the tail.
     #[must_use]
     pub fn with_folding(mut self, tail: u64, documents: usize) -> Self {
         let tail = i64::try_from(tail).unwrap_or(i64::MAX);
@@ -113,7 +113,7 @@ impl TextStore for PgText {
             return Err(Error::invalid("a search returns at least 1 result"));
         }
         let input = Arc::new((scope.clone(), Arc::clone(&self.name), query.clone()));
-        // Without a transaction, which would take two more round trips; in one, if somebody writes in between.
+        // First without a transaction, which saves two round trips; then in a snapshot, if somebody wrote in between.
         for call in [Call::statement(SEARCH), Call::snapshot(SEARCH)] {
             let search = self.database.run(call, Arc::clone(&input), |connection, input| {
                 let (scope, name, query) = input.as_ref();

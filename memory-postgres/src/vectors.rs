@@ -35,15 +35,14 @@ const INCARNATION: &str = "read the incarnation of an index";
 
 /// A [`VectorStore`] in a PostgreSQL database with the extension pgvector.
 ///
-/// Several spaces may share a database, each with a table of its own: another space finds nothing and destroys nothing.
-/// What is put is findable when the call returns.
+/// Several spaces may share a database, each with its own table. What is put is findable when the call returns.
 ///
-/// Up to a number of vectors of an owner (20,000 by default) a search compares them all, so it is exact. For an owner
-/// with more an index of its own is built in the background (HNSW over `halfvec`); from when it stands, a search takes
-/// candidates from there and compares these exactly. Where it finds fewer than were asked for, all are compared.
+/// For an owner with up to 20,000 vectors (by default) a search compares them all, so it is exact. For a larger owner an HNSW
+/// index over `halfvec` is built in the background. Once it is ready, a search takes candidates from it and compares these
+/// exactly. If it finds fewer than were asked for, it compares all vectors.
 ///
-/// At most 32 owners of a space have such an index, because every statement locks all of them: an owner with twice as many
-/// vectors takes the place of the one with the fewest. The vectors of the others are all compared.
+/// At most 32 owners of a space have such an index, because every statement locks all of them. An owner with twice as many
+/// vectors replaces the one with the fewest. For other owners a search compares all vectors.
 #[derive(Clone, Debug)]
 pub struct PgVectors {
     database: Postgres,
@@ -67,16 +66,15 @@ impl PgVectors {
         Ok(Self { database: database.clone(), table, exact_below: 20_000, indexes })
     }
 
-    /// Sets up to how many vectors of an owner a search compares them all. Default 20,000.
+    /// Sets up to how many vectors of an owner a search compares all of them. Default 20,000.
     #[must_use]
     pub fn with_exact_below(mut self, vectors: u64) -> Self {
         self.exact_below = i64::try_from(vectors).unwrap_or(i64::MAX);
         self
     }
 
-    /// Builds the owner's own index, which is otherwise done in the background, and returns whether it stands: an
-    /// owner without vectors, one where 32 others have about as many, and a space of more numbers than an index takes, have
-    /// none.
+    /// Builds the owner's own index now, instead of in the background, and returns whether it has one. It has none if it has no
+    /// vectors, if 32 other owners have about as many, or if the space has more dimensions than an index supports.
     ///
     /// # Errors
     /// `Unsupported` if the role may not make indexes; `Backend` if the server fails.

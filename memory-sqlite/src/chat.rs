@@ -1,4 +1,4 @@
-//! Conversations.
+//! The conversation store in SQLite.
 
 mod append;
 mod compact;

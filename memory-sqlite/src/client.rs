@@ -1,8 +1,8 @@
-//! The database file: one writing connection, a few reading ones.
+//! The database file: one writing connection, and a few reading ones.
 //!
-//! Every operation runs to its end, so that a caller who goes away leaves nothing half done: a write and a snapshot in a
-//! task of its own, any other read where it is awaited, and in a task of its own from where it was dropped. A connection is
-//! taken out for it and put back only after a clean end, so that none ever carries an open transaction to the next.
+//! Every operation runs to its end, so that a dropped future leaves nothing half done. A write or a snapshot runs in a task of
+//! its own. Any other read runs where it is awaited; if it is dropped, a task finishes it. An operation takes a connection
+//! out and puts it back only after a clean end, so that no connection carries an open transaction to the next operation.
 
 mod close;
 mod connect;
@@ -35,7 +35,7 @@ pub(crate) use work::Work;
 
 /// An open database file. Cheap to clone; clones share their connections.
 ///
-/// Several processes may have one file open: writers take turns, readers see whole transactions.
+/// Several processes may have the file open: writers take turns, and readers see whole transactions.
 #[derive(Clone)]
 pub struct Sqlite {
     shared: Arc<Shared>,
@@ -53,12 +53,11 @@ struct Shared {
 impl Sqlite {
     /// Opens the file, creates or upgrades its tables, and reads back how durable its writes are.
     ///
-    /// A file that may not be written is opened for reading: every write is then [`Error::ReadOnly`].
+    /// A file without write permission is opened for reading only; then every write is [`Error::ReadOnly`].
     ///
     /// # Errors
-    /// `Unsupported` for a database of another application, one written by a newer version of this crate, and one that may
-    /// not be written and has older tables or a log that cannot be read; `Corrupt` for a file that is no database; `Backend`
-    /// if it cannot be opened.
+    /// `Unsupported` for a database of another application or of a newer version of this crate, and for a read-only one with
+    /// older tables or an unreadable log; `Corrupt` for a file that is not a database; `Backend` if it cannot be opened.
     pub async fn connect(config: SqliteConfig) -> Result<Self> {
         let (file, connection) = open::first(config).await?;
         let file = Arc::new(file);
@@ -73,12 +72,12 @@ impl Sqlite {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Closes all connections once the calls under way have ended, so that the last process to do so leaves neither a log
-    /// nor an index of it beside the file. One that was begun and is not polled is waited for no longer than for a lock; its
-    /// connection stays open until this is called again. May be repeated; a later call opens a connection again.
+    /// Closes all connections once the calls under way have ended. The last process to do so leaves neither a log nor a log index
+    /// beside the file. A call that was begun but is not polled is waited for no longer than for a lock; its connection stays
+    /// open until this is called again. May be repeated; a later call opens a connection again.
     ///
     /// # Errors
-    /// `Backend` if the log could not be moved into the file. Nothing is lost then: who opens the file next does it.
+    /// `Backend` if the log could not be moved into the file. Nothing is lost: the next process that opens the file does it.
     pub async fn close(&self) -> Result<()> {
         self.shared.texts.clear();
         self.shared.vectors.clear();
@@ -90,30 +89,30 @@ impl Sqlite {
         self.shared.file.durability
     }
 
-    /// Returns whether the file was opened for reading alone.
+    /// Returns whether the file was opened for reading only.
     pub(crate) fn is_read_only(&self) -> bool {
         self.shared.file.place.is_read_only()
     }
 
-    /// Returns what is held of texts in memory.
+    /// Returns the cache of text indexes.
     pub(crate) fn texts(&self) -> &Texts {
         &self.shared.texts
     }
 
-    /// Returns what is held of vectors in memory.
+    /// Returns the cache of vectors.
     pub(crate) fn vectors(&self) -> &Vectors {
         &self.shared.vectors
     }
 
-    /// Returns the questions for the state of an index that are about to be asked.
+    /// Returns the pending queries for the state of an index.
     pub(crate) fn questions(&self) -> &Questions {
         &self.shared.questions
     }
 
-    /// Runs `work` as one transaction that no other writer interleaves, and returns its answer once it is durable.
+    /// Runs `work` as one transaction, isolated from other writers, and returns its answer once it is durable.
     ///
-    /// An error of `work` undoes all it did. Works that wait at the same time share one commit. Dropping the returned
-    /// future detaches the work; it still happens, fully or not at all.
+    /// An error of `work` rolls it back. Works that wait at the same time share one commit. Dropping the returned future
+    /// detaches the work, which still happens fully or not at all.
     pub(crate) async fn write<T, F>(&self, doing: &'static str, work: F) -> Result<T>
     where
         T: Send + 'static,
@@ -125,8 +124,8 @@ impl Sqlite {
         self.shared.writer.write(doing, work).await
     }
 
-    /// Runs `work` on a reading connection. Each statement sees the file as of its own begin: read in one statement
-    /// what has to fit together.
+    /// Runs `work` on a reading connection. Each statement sees the file as of its own start, so read in one statement what
+    /// must be consistent.
     pub(crate) async fn read<T, F>(&self, doing: &'static str, work: F) -> Result<T>
     where
         T: Send + 'static,
@@ -135,7 +134,7 @@ impl Sqlite {
         self.shared.readers.read(doing, false, work).await
     }
 
-    /// Runs `work` on a reading connection, all its statements over one unchanging state of the file.
+    /// Runs `work` on a reading connection, with all its statements on one snapshot of the file.
     pub(crate) async fn snapshot<T, F>(&self, doing: &'static str, work: F) -> Result<T>
     where
         T: Send + 'static,
@@ -146,16 +145,16 @@ impl Sqlite {
 
     /// Rewrites the whole file, so that no byte of anything deleted or erased remains in it or beside it.
     ///
-    /// `Logical` if a reader or writer of this or another process kept it from finishing. Takes as much room on the disk
-    /// again as the file, and other writers wait meanwhile.
+    /// Returns `Logical` if a reader or writer of any process kept it from finishing. It needs as much free disk space as the
+    /// file has, and other writers wait meanwhile.
     ///
     /// # Errors
-    /// `Backend` if the disk is full or fails; `ReadOnly` if the file was opened for reading alone.
+    /// `Backend` if the disk is full or fails; `ReadOnly` if the file was opened for reading only.
     pub async fn purge(&self) -> Result<ErasureLevel> {
         purge::purge(&self.shared.writer, u64::MAX).await
     }
 
-    /// Does what [`Self::purge`] does if the file holds little enough for it to be done with each erasure; `Logical` else.
+    /// Works like [`Self::purge`] if the file is small enough to do so with each erasure; else returns `Logical`.
     pub(crate) async fn purge_if_small(&self) -> Result<ErasureLevel> {
         purge::purge(&self.shared.writer, self.shared.file.config.purge_below).await
     }

@@ -1,15 +1,15 @@
-//! How a database file is opened.
+//! The configuration of a database file.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How often SQLite waits for the disk.
+/// When SQLite syncs to disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Synchronous {
-    /// With each commit: an acknowledged write survives a loss of power.
+    /// With each commit: an acknowledged write survives a power failure.
     #[default]
     Full,
-    /// With each checkpoint: a loss of power may take the latest writes, so stores answer `Volatile`.
+    /// With each checkpoint: a power failure may lose the latest writes, so stores report `Volatile`.
     Normal,
 }
 
@@ -30,7 +30,7 @@ pub struct SqliteConfig {
 }
 
 impl SqliteConfig {
-    /// Returns the usual way to open the file at `path`: durable, created if it is missing.
+    /// Returns the default configuration for the file at `path`: durable, and created if it is missing.
     pub fn new(path: impl AsRef<Path>) -> Self {
         Self {
             path: path.as_ref().to_owned(),
@@ -46,14 +46,14 @@ impl SqliteConfig {
         }
     }
 
-    /// Sets how often SQLite waits for the disk. Default: with each commit.
+    /// Sets when SQLite syncs to disk. Default: with each commit.
     #[must_use]
     pub fn with_synchronous(mut self, synchronous: Synchronous) -> Self {
         self.synchronous = synchronous;
         self
     }
 
-    /// Sets how long a call waits for a lock that another process or task holds. Default 5 seconds, at the most a day.
+    /// Sets how long a call waits for a lock that another process or task holds. Default 5 seconds, at most a day.
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Self {
         self.patience = patience.min(Duration::from_secs(86_400));
@@ -74,46 +74,47 @@ impl SqliteConfig {
         self
     }
 
-    /// Sets whether the file, and what stands beside it, is for nobody but the user who made it. Default true.
+    /// Sets whether the file, with those beside it, is private to the user who made it. Default true.
     ///
-    /// It is then made with the mode 0600 whatever the umask; from one that was made otherwise and is this user's, the rights of
-    /// all others are taken when it is opened for writing. Without it the umask decides, and what is there stays: for a file
-    /// that the users of a group share.
+    /// A private file is made with the mode 0600, whatever the umask. If an existing file of this user has other permissions,
+    /// opening it for writing removes those of all other users. If false, the umask decides and existing permissions stay: for
+    /// a file that a group shares.
     #[must_use]
     pub fn with_private(mut self, private: bool) -> Self {
         self.private = private;
         self
     }
 
-    /// Sets whether the file is opened for reading alone; one that may not be written is in any case. Default false.
+    /// Sets whether the file is opened for reading only. A file without write permission always is. Default false.
     ///
-    /// It is then not created, not upgraded, and its rights stay as they are; writes are [`memory_core::Error::ReadOnly`].
+    /// A read-only file is neither created nor upgraded, and its permissions stay; writes are
+    /// [`memory_core::Error::ReadOnly`].
     #[must_use]
     pub fn with_read_only(mut self, read_only: bool) -> Self {
         self.read_only = read_only;
         self
     }
 
-    /// Sets how many bytes of other data may have to be copied so that an erasure is `Purged`: the file is rewritten.
-    /// Default 64 MiB, which takes about a second.
+    /// Sets up to how many bytes of remaining data an erasure rewrites the file, so that it is `Purged`. Default 64 MiB, which
+    /// takes about a second.
     ///
-    /// In a file that holds more, erasures are `Logical` until [`crate::Sqlite::purge`] is called.
+    /// In a file with more data, erasures are `Logical` until [`crate::Sqlite::purge`] is called.
     #[must_use]
     pub fn with_purge_below(mut self, bytes: u64) -> Self {
         self.purge_below = bytes;
         self
     }
 
-    /// Sets how many bytes of posting lists and of items found by them may be held in memory, of the owners searched last.
-    /// Default 128 MiB. With none, every search reads what it needs from the file.
+    /// Sets the size, in bytes, of the cache of posting lists and items of recently searched owners. Default 128 MiB. With 0,
+    /// every search reads from the file.
     #[must_use]
     pub fn with_texts_held(mut self, bytes: usize) -> Self {
         self.texts_held = bytes;
         self
     }
 
-    /// Sets how many bytes of vectors may be held in memory, of the owners searched last. Default 320 MiB, which is about
-    /// 120,000 vectors of 384 numbers. An owner with more is read from the file with each search.
+    /// Sets the size, in bytes, of the cache of vectors of recently searched owners. Default 320 MiB, about 120,000 vectors of
+    /// 384 numbers. Every search of an owner with more reads from the file.
     #[must_use]
     pub fn with_vectors_held(mut self, bytes: usize) -> Self {
         self.vectors_held = bytes;

@@ -1,4 +1,4 @@
-//! From driver errors to errors named by remedy.
+//! Classifying driver errors by what the caller can do.
 
 use memory_core::error::{Cause, Error, Result, Transience};
 use sqlx::Error as Driver;
@@ -6,7 +6,7 @@ use sqlx::Error as Driver;
 /// The backend's name in errors and receipts.
 pub(crate) const BACKEND: &str = "sqlite";
 
-/// Returns the error for a driver's error met while `doing` something.
+/// Returns the error for a driver's error while `doing` something.
 pub(crate) fn classify(source: Driver, doing: &'static str) -> Error {
     match &source {
         Driver::Database(database) => {
@@ -24,7 +24,7 @@ pub(crate) fn classify(source: Driver, doing: &'static str) -> Error {
 
 /// Names what was being done when the driver failed.
 pub(crate) trait Doing<T> {
-    /// Returns the value, or the driver's error as one met while `doing` something.
+    /// Returns the value, or the classified error of the driver while `doing` something.
     fn doing(self, doing: &'static str) -> Result<T>;
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn lost(doing: &'static str) -> Error {
     Error::Backend { backend: BACKEND, doing, transience: TRANSIENT, source }
 }
 
-/// Returns the error for a work that was undone by a fault of another one in its transaction.
+/// Returns the error for a work that was rolled back by a fault of another work in its transaction.
 pub(crate) fn undone(doing: &'static str) -> Error {
     let source = Cause::new("the shared transaction was undone");
     Error::Backend { backend: BACKEND, doing, transience: TRANSIENT, source }

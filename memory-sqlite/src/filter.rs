@@ -1,9 +1,9 @@
 //! Compiles core's filters to SQL.
 //!
-//! A statement calls the filtered table `item`. Its fixed fields are columns; the elements of its lists and metadata
-//! are rows of a table of values ([`ValueRow`]). SQL is put together from static pieces and every value is bound, so
-//! nothing that a caller wrote enters it. Texts are compared in SQLite's default collation, which is byte by byte.
-//! Every condition is true or false, never null.
+//! A statement calls the filtered table `item`. Its fixed fields are columns; the elements of its lists and metadata are
+//! rows of a table of values ([`ValueRow`]). SQL is composed of static pieces and every value is bound, so no text of a
+//! caller enters it. Texts compare byte by byte, as in SQLite's default collation. Every condition is true or false, never
+//! null.
 
 mod lead;
 mod values;
@@ -20,7 +20,7 @@ pub(crate) use values::{Bound, ValueRow, value_rows};
 
 use values::{key_of, type_of};
 
-/// What one statement of SQLite can hold, with room to spare.
+/// The bounds of a filter, well within what one statement of SQLite can hold.
 const MOST: Bounds = Bounds { leaves: 4_096, values: 4_096, levels: 64, depth: 64 };
 
 /// A table that can be filtered, and where it keeps its fields.
@@ -34,7 +34,7 @@ pub(crate) enum FilteredTable {
     Index,
 }
 
-/// Where a place keeps a field.
+/// Where a table keeps a field.
 enum Source {
     /// A column of texts.
     Text(&'static str),
@@ -78,7 +78,7 @@ impl FilteredTable {
         }
     }
 
-    /// The rows of the table of values that belong to the item at hand; their field is bound behind it.
+    /// The rows of the table of values that belong to the current item; their field is bound after it.
     fn values(self) -> &'static str {
         match self {
             Self::Messages => {
@@ -97,7 +97,7 @@ impl FilteredTable {
     }
 }
 
-/// Adds the condition that the item at hand matches `filter`: true exactly where [`Filter::matches`] says so.
+/// Adds the condition that the current item matches `filter`: true exactly if [`Filter::matches`] is.
 ///
 /// # Errors
 /// `Invalid` for a filter too large for one statement.
@@ -124,7 +124,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Halves the list again and again: SQLite refuses chains of more than 1,000 joints, but not wide trees.
+    /// Writes a list as a balanced tree, because SQLite refuses chains of more than 1,000 operators.
     fn list(&mut self, list: &[Normal<'_>], joint: &'static str) {
         if let [only] = list {
             return self.push(only);

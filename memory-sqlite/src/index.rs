@@ -1,5 +1,5 @@
-//! What text and vector indexes have in common: owners, items with the fields that filters see, and the choice of the
-//! best candidates that match.
+//! The common parts of text and vector indexes: owners, items with their filter fields, and choosing the best candidates
+//! that match.
 
 pub(crate) mod cache;
 pub(crate) mod erase;

@@ -1,4 +1,4 @@
-//! Notes of what indexes have not seen yet, kept in the transaction of the write that they are about.
+//! Notes of what indexes have not taken in yet, made in the transaction of each write.
 
 mod enlist;
 mod settle;
@@ -23,15 +23,15 @@ pub(crate) use settle::settle;
 
 const MARK: &str = "note what is to be indexed";
 
-/// Before every moment: due since ever.
+/// Before every time, so that a note is due at once.
 const AT_ONCE: i64 = i64::MIN;
 
-/// What happened to a session, or to the whole owner.
+/// A change of a session, or of the whole owner.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Mark {
-    /// Messages were added behind all others.
+    /// Messages were appended.
     Appended { from: i64, upto: i64 },
-    /// Messages that an index may hold already have changed.
+    /// Messages that an index may already hold were changed.
     Changed { from: i64, upto: i64 },
     /// The session was deleted.
     Emptied,
@@ -48,7 +48,7 @@ impl Mark {
         }
     }
 
-    /// Adds to what is noted and leaves its stamp; only a note that was given up begins anew.
+    /// Extends the notes and keeps their stamps. Only a dead note begins anew.
     const APPENDED: &str = "INSERT INTO note (owner, enlisted, session, epoch, \"from\", upto, gone, stamp, due, place) \
          SELECT ?1, enlisted.id, ?2, ?3, ?4, ?5, ?6, sequence.last, ?7, sequence.last FROM enlisted, sequence \
          WHERE enlisted.truth = 0 \
@@ -56,7 +56,7 @@ impl Mark {
          upto = max(upto, excluded.upto), attempts = iif(dead, 0, attempts), due = iif(dead, excluded.due, due), \
          place = iif(dead, excluded.place, place), dead = 0";
 
-    /// Adds to what is noted, so that a settlement under way does not cover it.
+    /// Extends the notes with a new stamp, so that a settlement under way does not cover the change.
     const CHANGED: &str = "INSERT INTO note (owner, enlisted, session, epoch, \"from\", upto, gone, stamp, due, place) \
          SELECT ?1, enlisted.id, ?2, ?3, ?4, ?5, ?6, sequence.last, ?7, sequence.last FROM enlisted, sequence \
          WHERE enlisted.truth = 0 \
@@ -64,7 +64,7 @@ impl Mark {
          upto = max(upto, excluded.upto), stamp = excluded.stamp, attempts = 0, due = excluded.due, \
          place = excluded.place, dead = 0";
 
-    /// Takes the place of what was noted.
+    /// Replaces the notes.
     const REPLACED: &str = "INSERT INTO note (owner, enlisted, session, epoch, \"from\", upto, gone, stamp, due, place) \
          SELECT ?1, enlisted.id, ?2, ?3, ?4, ?5, ?6, sequence.last, ?7, sequence.last FROM enlisted, sequence \
          WHERE enlisted.truth = ?8 \
@@ -73,7 +73,7 @@ impl Mark {
          dead = 0";
 }
 
-/// Notes for every index what happened to a session, or with session 0 to the owner.
+/// Notes a change of a session, or with session 0 of the owner, for every index.
 pub(crate) async fn mark(
     connection: &mut SqliteConnection,
     truth: Truth,
@@ -96,7 +96,7 @@ pub(crate) async fn mark(
     note.execute(connection).await.doing(MARK).map(|_| ())
 }
 
-/// Notes for every index the versions that records have now; `is_gone` if those are their deletions.
+/// Notes the new versions of records for every index; `is_gone` if they were deleted.
 pub(crate) async fn mark_records(
     connection: &mut SqliteConnection,
     owner: Owner,
@@ -124,14 +124,14 @@ pub(crate) async fn mark_records(
     note.bind(AT_ONCE).bind(list).execute(connection).await.doing(MARK).map(|_| ())
 }
 
-/// Takes `count` numbers that were never given; returns false, and takes none, if no index follows the truth.
+/// Takes `count` new numbers; takes none and returns false if no index follows the truth.
 async fn advance(connection: &mut SqliteConnection, truth: Truth, count: usize) -> Result<bool> {
     let sql = "UPDATE sequence SET last = last + ? WHERE EXISTS (SELECT 1 FROM enlisted WHERE truth = ?)";
     let advance = sqlx::query(sql).bind(limit(count)).bind(truth.number()).execute(connection).await.doing(MARK)?;
     Ok(advance.rows_affected() > 0)
 }
 
-/// Returns up to `count` notes of `index` that are due at `now`, those due longest first.
+/// Returns up to `count` notes of `index` that are due at `now`, the longest due first.
 pub(crate) async fn pending(
     file: &Sqlite,
     truth: Truth,
@@ -148,7 +148,7 @@ pub(crate) async fn pending(
                  WHERE note.enlisted = (SELECT id FROM enlisted WHERE truth = ? AND name = ?) \
                  AND note.dead = 0 AND note.due BETWEEN ? AND ? ORDER BY note.due, note.place LIMIT ?";
             let mut notes = Vec::new();
-            // What is due, then what was put off while the clock was wrong.
+            // Due notes, then those that were delayed while the clock was wrong.
             for (first, last) in [(AT_ONCE, now.0), (latest_due(now).0.saturating_add(1), i64::MAX)] {
                 let found = sqlx::query(sql).bind(truth.number()).bind(index.as_str());
                 let found = found.bind(first).bind(last).bind(limit(count.saturating_sub(notes.len())));
@@ -215,8 +215,8 @@ pub(crate) async fn backlog_of(file: &Sqlite, truth: Truth, scope: &Scope, index
     Ok(Backlog { pending: loaded(pending)?, dead: loaded(dead)? })
 }
 
-/// Raises the owner's epoch above `seen` and notes the erasure for every index, unless that was done; its other notes are
-/// gone with its old number.
+/// Raises the owner's epoch above `seen` and notes the erasure for every index, unless that was done. The owner's other notes
+/// are lost with its old number.
 pub(crate) async fn bury(file: &Sqlite, truth: Truth, scope: &Scope, seen: Epoch) -> Result<Epoch> {
     seen.check()?;
     let (scope, doing) = (scope.clone(), "begin an erasure");

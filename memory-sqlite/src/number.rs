@@ -1,4 +1,4 @@
-//! Core's numbers as SQLite's, which are signed, and back; and lists in the shapes that statements take.
+//! Converting core's numbers to SQLite's, which are signed, and back; and lists as statements take them.
 
 use memory_core::error::Result;
 
@@ -14,12 +14,12 @@ pub(crate) fn loaded(number: i64) -> Result<u64> {
     memory_core::number::loaded(BACKEND, number)
 }
 
-/// Returns how many rows a statement may return for a limit of a call.
+/// Returns the LIMIT of a statement for the limit of a call.
 pub(crate) fn limit(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
 
-/// Returns ids as a JSON list of hexadecimal texts, which one statement takes whatever their number.
+/// Returns ids as a JSON list of hexadecimal texts, so that one statement takes any number of them.
 pub(crate) fn list<'a>(ids: impl IntoIterator<Item = &'a [u8; 16]>) -> String {
     let mut text = String::from("[");
     for (place, id) in ids.into_iter().enumerate() {
@@ -41,7 +41,7 @@ pub(crate) fn push_hex(text: &mut String, id: &[u8; 16]) {
 /// The most rows of one statement.
 const MOST_ROWS: usize = 64;
 
-/// Splits rows into runs of powers of two, the longest first, so that few statements have to be kept prepared.
+/// Splits rows into runs of powers of two, the longest first, so that few prepared statements suffice.
 pub(crate) fn runs<T>(rows: &[T]) -> impl Iterator<Item = &[T]> {
     let mut rest = rows;
     std::iter::from_fn(move || {

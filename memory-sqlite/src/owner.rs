@@ -1,4 +1,4 @@
-//! Owners as numbers, their epochs, their burial and their erasure.
+//! Owners: their numbers, epochs, burial and erasure.
 
 mod erase;
 
@@ -12,7 +12,7 @@ use crate::number::{limit, loaded, stored};
 
 pub(crate) use erase::erase;
 
-/// Which truth a row belongs to. An owner's conversations and records have an epoch each.
+/// The truth that a row belongs to. An owner's conversations and records each have an epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Truth {
     /// Conversations.
@@ -22,7 +22,7 @@ pub(crate) enum Truth {
 }
 
 impl Truth {
-    /// Returns the number by which tables tell the truths apart.
+    /// Returns the number of the truth in tables.
     pub(crate) fn number(self) -> i64 {
         match self {
             Self::Chat => 0,
@@ -51,7 +51,7 @@ pub(crate) async fn find(
     Ok(owner.map(|(id, epoch)| Owner { id, epoch }))
 }
 
-/// Returns the owner; makes it known if it is not.
+/// Returns the owner, whose row is made if there is none.
 pub(crate) async fn obtain(
     connection: &mut SqliteConnection,
     truth: Truth,
@@ -64,7 +64,7 @@ pub(crate) async fn obtain(
     }
 }
 
-/// Makes an owner known that is not.
+/// Makes the row of an unknown owner.
 pub(crate) async fn create(
     connection: &mut SqliteConnection,
     truth: Truth,
@@ -79,7 +79,7 @@ pub(crate) async fn create(
 
 /// Raises the owner's epoch to `epoch`, and returns the owner with its new number.
 ///
-/// All that carries the old number is out of reach. Of its notes only those of the owner's own erasure go on.
+/// All rows with the old number become unreachable. Of the owner's notes, only those of its erasure stay.
 pub(crate) async fn bury(
     connection: &mut SqliteConnection,
     truth: Truth,

@@ -31,13 +31,12 @@ const SHAPE: Shape = Shape::of_segments(1_024);
 
 /// A [`TextStore`] in a SQLite file.
 ///
-/// Each owner has posting lists of its own, so neither what a search costs nor what it finds depends on other owners.
-/// Several analyses may share a file. What is put is findable when the call returns, in every process that has the file
-/// open.
+/// Each owner has its own posting lists, so neither the cost nor the result of a search depends on other owners. Several
+/// analyses may share a file. What is put is findable when the call returns, in every process that has the file open.
 ///
-/// The posting lists of terms that were sought of late are held in memory, up to [`crate::SqliteConfig::with_texts_held`].
-/// Each search asks the file whether they are of its present state and reads what has changed. What this process deletes
-/// or erases leaves the memory before the call returns; what another one does, with the next search of that owner.
+/// The posting lists of recently searched terms are cached, up to [`crate::SqliteConfig::with_texts_held`]. Each search asks
+/// the file whether they are current, and reads what has changed. What this process deletes or erases leaves the cache
+/// before the call returns; what another process deletes leaves it with the next search of that owner.
 #[derive(Clone, Debug)]
 pub struct SqliteText {
     file: Sqlite,
@@ -57,14 +56,14 @@ impl SqliteText {
         (scope.clone(), Arc::clone(&self.name), unit)
     }
 
-    /// Lets go of what is held of an owner.
+    /// Drops an owner's entries from the cache.
     fn let_go(&self, scope: &Scope) {
         for unit in [Unit::Message, Unit::Record, Unit::Span] {
             self.file.texts().remove(&self.key(scope, unit));
         }
     }
 
-    /// Deletes from the file, then from memory.
+    /// Deletes from the file, then from the cache.
     async fn forget(&self, scope: &Scope, what: &Deletion) -> Result<()> {
         let (owner, name, what) = (scope.clone(), Arc::clone(&self.name), what.clone());
         let work = self.file.write("delete texts", move |connection| {
@@ -75,7 +74,7 @@ impl SqliteText {
         forgotten
     }
 
-    /// Erases from the file and from memory.
+    /// Erases from the file and from the cache.
     async fn erase_all(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
         let (owner, name) = (scope.clone(), Arc::clone(&self.name));
         let work = self.file.write("erase the owner's texts", move |connection| {
@@ -102,7 +101,7 @@ impl Store for SqliteText {
     }
 
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
-        // In a task of its own: a caller who goes away leaves nothing in memory that is gone from the file.
+        // In a task of its own, so that a dropped call leaves nothing in the cache that is gone from the file.
         let (texts, scope) = (self.clone(), scope.clone());
         let task = tokio::spawn(async move { texts.erase_all(&scope, below).await });
         task.await.unwrap_or_else(|_| Err(lost("erase the owner's texts")))

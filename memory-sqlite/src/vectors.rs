@@ -24,12 +24,12 @@ use crate::index::{erase, items, place};
 
 /// A [`VectorStore`] in a SQLite file: exact, by a scan of the owner's own vectors.
 ///
-/// Several spaces may share a file, each with rows of its own: another space finds nothing and destroys nothing.
-/// What is put is findable when the call returns, in every process that has the file open.
+/// Several spaces may share a file, each with its own rows. What is put is findable when the call returns, in every process
+/// that has the file open.
 ///
-/// The vectors of owners searched of late are held in memory, up to [`crate::SqliteConfig::with_vectors_held`]. Each
-/// search asks the file whether they are of its present state and reads what has changed. What this process deletes or
-/// erases leaves the memory before the call returns; what another one does, with the next search of that owner.
+/// The vectors of recently searched owners are cached, up to [`crate::SqliteConfig::with_vectors_held`]. Each search asks the
+/// file whether they are current, and reads what has changed. What this process deletes or erases leaves the cache before
+/// the call returns; what another process deletes leaves it with the next search of that owner.
 #[derive(Clone, Debug)]
 pub struct SqliteVectors {
     file: Sqlite,
@@ -45,7 +45,7 @@ impl SqliteVectors {
         Self { file: file.clone(), space, name }
     }
 
-    /// Deletes from the file, then from memory.
+    /// Deletes from the file, then from the cache.
     async fn forget(&self, scope: &Scope, what: &Deletion) -> Result<()> {
         let (owner, name, dimension, what) =
             (scope.clone(), Arc::clone(&self.name), self.space.dimension, what.clone());
@@ -60,7 +60,7 @@ impl SqliteVectors {
         Ok(())
     }
 
-    /// Erases from the file and from memory.
+    /// Erases from the file and from the cache.
     async fn erase_all(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
         let (owner, name, dimension) = (scope.clone(), Arc::clone(&self.name), self.space.dimension);
         let work = self.file.write("erase the owner's vectors", move |connection| {
@@ -87,7 +87,7 @@ impl Store for SqliteVectors {
     }
 
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
-        // In a task of its own: a caller who goes away leaves nothing in memory that is gone from the file.
+        // In a task of its own, so that a dropped call leaves nothing in the cache that is gone from the file.
         let (vectors, scope) = (self.clone(), scope.clone());
         let task = tokio::spawn(async move { vectors.erase_all(&scope, below).await });
         task.await.unwrap_or_else(|_| Err(lost("erase the owner's vectors")))

@@ -1,10 +1,10 @@
-//! Scripts that are written without spaces between words.
+//! Scripts without spaces between words.
 
 use unicode_normalization::char::is_combining_mark;
 
 use super::piece::Piece;
 
-/// Writing that runs on: neighbouring characters of one kind make pairs.
+/// A kind of script without spaces. Neighbouring characters of one kind make pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Script {
     /// Han characters and Kana, which Japanese words mix.
@@ -53,10 +53,10 @@ fn is_word(c: char) -> bool {
         && matches!(script(c), Some(Script::HanKana | Script::Hangul))
 }
 
-/// Characters that ask or join, and say nothing by themselves: Chinese, and Japanese `what`.
+/// Function and question characters, which have no meaning alone: Chinese, and Japanese `what`.
 const EMPTY: &str = "的了是在我你您他她它们們什甚么麼吗嗎呢吧哪谁誰怎几幾个個这這那有和与與也都就很不没沒之何";
 
-/// Returns whether a character within a pair is asked for by itself: the ideographs that can be a word.
+/// Returns whether a query also asks for this single character of a pair: an ideograph that can be a word.
 pub(super) fn is_asked(single: &str) -> bool {
     let is_ideograph =
         |c: char| matches!(c, '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}');
@@ -71,8 +71,8 @@ struct Cluster {
     is_word: bool,
 }
 
-/// Gives `sink` the pairs of a run of such characters, or a character that has no neighbour of its kind; and the
-/// characters of pairs that can be words by themselves.
+/// Gives `sink` the pairs of a run of such characters, each character without a neighbour of its kind, and those single
+/// characters of pairs that can be words.
 pub(super) fn pairs(run: &str, sink: &mut dyn FnMut(Piece, &str)) {
     let clusters = clusters(run);
     let mut give = |piece, start: usize, end: usize| {

@@ -1,4 +1,4 @@
-//! Makes different spellings of one character the same.
+//! Folding: makes different spellings of a character equal.
 
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -19,7 +19,7 @@ pub(crate) fn normalise(text: &str) -> Cow<'_, str> {
     text.chars().filter(|c| !is_invisible(*c)).map(one_kind).nfkc().collect()
 }
 
-/// Returns whether `c` shows nothing by itself: joiners, direction marks, variation selectors, soft hyphens.
+/// Returns whether `c` is invisible: joiners, direction marks, variation selectors, soft hyphens.
 fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -27,7 +27,7 @@ fn is_invisible(c: char) -> bool {
         | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// A text that was borrowed where nothing had to change.
+/// A folded text, borrowed if nothing had to change.
 pub(super) struct Folded<'a>(Cow<'a, str>);
 
 impl Deref for Folded<'_> {
@@ -38,9 +38,9 @@ impl Deref for Folded<'_> {
     }
 }
 
-/// Returns lower-case `text` with Latin and Greek letters without their marks and without ligatures.
+/// Returns lower-case `text` without ligatures, and without the marks of Latin and Greek letters.
 ///
-/// Marks of other scripts make other letters and stay, but for the two dots of Cyrillic `ё`, which are seldom written.
+/// Marks of other scripts make other letters and stay, except the two dots of Cyrillic `ё`, which are seldom written.
 pub(super) fn fold(text: &str) -> Folded<'_> {
     if text.is_ascii() {
         return Folded(Cow::Borrowed(text));
@@ -71,7 +71,7 @@ pub(super) fn fold(text: &str) -> Folded<'_> {
     Folded(Cow::Owned(out))
 }
 
-/// Returns what [`fold`] returns, owned.
+/// Works like [`fold`], but returns an owned text.
 pub(super) fn fold_owned(text: &str) -> String {
     fold(text).0.into_owned()
 }

@@ -1,9 +1,9 @@
-//! Forms that no stemmer brings together, as data per language.
+//! Irregular forms, which no stemmer maps to their base, as data per language.
 
 use std::collections::HashMap;
 
-/// English verbs and nouns, each with its irregular forms. Left out are `be`, `have` and `do`, which say too little, and
-/// forms that are as often another word (`rose`, `lives`, `ground`).
+/// English verbs and nouns, each with its irregular forms. It lacks `be`, `have` and `do`, which say too little, and forms that
+/// are as often another word (`rose`, `lives`, `ground`).
 pub(super) const ENGLISH: &str = "\
     arise:arose arisen awake:awoke awoken beat:beaten become:became begin:began begun bend:bent bite:bitten \
     bleed:bled blow:blew blown break:broke broken breed:bred bring:brought build:built burn:burnt buy:bought \
@@ -24,7 +24,7 @@ pub(super) const ENGLISH: &str = "\
     write:wrote written child:children foot:feet goose:geese half:halves knife:knives loaf:loaves man:men mouse:mice \
     person:people shelf:shelves thief:thieves tooth:teeth wife:wives wolf:wolves woman:women";
 
-/// Returns the base of each form of a list: `base:form form base:form`.
+/// Returns a table from each form to its base, of a list `base:form form base:form`.
 pub(super) fn table(list: &'static str) -> HashMap<&'static str, &'static str> {
     let mut base = "";
     let form = |word: &'static str| match word.split_once(':') {

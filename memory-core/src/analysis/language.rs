@@ -1,4 +1,4 @@
-//! The languages that there is a stemmer for.
+//! The languages with a stemmer.
 
 use rust_stemmers::Algorithm;
 
@@ -72,7 +72,7 @@ impl Language {
         }
     }
 
-    /// Returns whether marks on letters tell the language's stemmer something.
+    /// Returns whether the language's stemmer uses marks on letters.
     pub(super) fn has_marks(self) -> bool {
         self != Self::English
     }

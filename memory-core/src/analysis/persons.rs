@@ -7,9 +7,8 @@ use super::{Analysis, Language, fold};
 impl Analysis {
     /// Returns the one of `speakers` whom the question names, by the whole name or its first word.
     ///
-    /// None where it names nobody or two of them, or speaks of whoever asks ("my", "I"), or is in a language whose words
-    /// for that are not known. A name that is also a stop or question word, such as Will, counts only with a capital, and
-    /// not at the beginning.
+    /// None if it names nobody or two of them, if it speaks of the asker ("my", "I"), or if the language's words for that are not
+    /// known. A name that is also a stop or question word, such as Will, counts only if capitalised, and not at the beginning.
     pub fn named<'a>(&self, question: &str, speakers: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
         let question = fold::normalise(question);
         let words: Vec<Bare<'_>> = bare(&question).collect();
@@ -29,12 +28,12 @@ impl Analysis {
         named
     }
 
-    /// Returns whether the question speaks to whoever is asked ("what did you suggest?").
+    /// Returns whether the question addresses the one who is asked ("what did you suggest?").
     pub fn addresses_the_asked(&self, question: &str) -> bool {
         self.holds(question, &self.0.second_person)
     }
 
-    /// Returns whether the question speaks of the model as such ("what did the assistant suggest?").
+    /// Returns whether the question names the model ("what did the assistant suggest?").
     pub fn names_the_model(&self, question: &str) -> bool {
         self.holds(question, &self.0.model)
     }
@@ -44,9 +43,9 @@ impl Analysis {
         words(&question).any(|word| any.contains(&*word.bare()))
     }
 
-    /// Returns the question as `speaker` would ask it of themselves: "What did Ada paint?" becomes "What did I paint?".
+    /// Returns the question in the first person of `speaker`: "What did Ada paint?" becomes "What did I paint?".
     ///
-    /// None where the question does not name the speaker, or the language has no table for it. English has one.
+    /// None if the question does not name the speaker, or the language has no table for it. English has one.
     pub fn in_first_person(&self, question: &str, speaker: &str) -> Option<String> {
         if self.0.language != Some(Language::English) {
             return None;
@@ -86,7 +85,7 @@ impl Analysis {
     }
 }
 
-/// A word with its bare form, which is looked at once for every speaker.
+/// A word with its bare form, computed once for all speakers.
 struct Bare<'a> {
     word: Word<'a>,
     bare: String,

@@ -1,13 +1,13 @@
-//! The pieces that a text is split into.
+//! The kinds of pieces that a text is split into.
 
-/// What a piece of text is.
+/// The kind of a piece of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Piece {
     /// A word in lower case: to be checked for stop words and stemmed.
     Word,
-    /// Something to be taken as it is: an identifier in lower case, or a pair of a dense script.
+    /// A text to be taken as it is: an identifier in lower case, or a pair of a dense script.
     Whole,
-    /// A character within a pair that may be a word by itself: for documents, and some for queries.
+    /// A single character of a pair that may be a word: for documents, and some for queries.
     Single,
 }
 

@@ -1,20 +1,20 @@
-//! Splits normalised text into words, the wholes and parts of what is joined by signs, and pairs of dense scripts.
+//! Splitting normalised text into words, joined names with their parts, and pairs of dense scripts.
 
 use unicode_normalization::char::is_combining_mark;
 
 use super::dense;
 use super::piece::{Piece, Sink};
 
-/// A word that changes its case or kind more often than this has no parts: it is a key or a hash.
+/// A word that changes between cases or kinds more often than this is not split: it is a key or a hash.
 const MAX_PARTS: usize = 8;
 
-/// A word that goes from letters to digits or back more often than this is not split there.
+/// A word that changes between letters and digits more often than this is not split there.
 const MAX_DIGIT_CHANGES: usize = 2;
 
-/// What an apostrophe within a word means.
+/// How an apostrophe within a word is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Apostrophes {
-    /// `'s` and the short forms of auxiliaries fall off, `n't` stays, and a name is whole and in parts.
+    /// `'s` and short forms of auxiliaries are dropped, `n't` stays, and a name gives the whole and its parts.
     English,
     /// It ends a word.
     Split,
@@ -23,9 +23,9 @@ pub(super) enum Apostrophes {
 /// How case is folded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Casing {
-    /// As Unicode does without a language.
+    /// By Unicode, without a language.
     Common,
-    /// With the two letters i of Turkish.
+    /// With the dotted and the dotless i of Turkish.
     Turkish,
 }
 
@@ -67,9 +67,9 @@ enum Class {
     Word,
     /// A mark on the character before it.
     Mark,
-    /// A sign that joins unless it stands twice.
+    /// A sign that joins unless it is doubled.
     Repeatable,
-    /// Joins digits.
+    /// A comma, which joins digits.
     Comma,
     Dense,
     Break,
@@ -111,7 +111,7 @@ fn is_sign(c: char) -> bool {
 struct Splitter<'a> {
     apostrophes: Apostrophes,
     casing: Casing,
-    /// Holds one lower-case piece at a time.
+    /// A buffer for one lower-case piece.
     lower: String,
     sink: Sink<'a>,
 }
@@ -137,7 +137,7 @@ impl Splitter<'_> {
         }
     }
 
-    /// Splits what strong signs join, and gives the whole.
+    /// Splits a text at strong signs, and gives the whole too.
     fn chain(&mut self, chain: &str) {
         let mut links = 0;
         for link in chain.split(is_strong).map(|link| link.trim_matches(is_sign)).filter(|link| !link.is_empty()) {
@@ -149,7 +149,7 @@ impl Splitter<'_> {
         }
     }
 
-    /// Splits what weak signs join, and gives the whole: as a word, where people also write it as one.
+    /// Splits a text at weak signs, and gives the whole too; as a word if people also write it as one.
     fn link(&mut self, link: &str) {
         let atoms = || link.split(is_weak).map(|atom| atom.trim_matches('\'')).filter(|atom| !atom.is_empty());
         for atom in atoms() {
@@ -188,7 +188,7 @@ impl Splitter<'_> {
         }
     }
 
-    /// Gives a word that may hold apostrophes as one, and its parts if there are several.
+    /// Gives a word that may hold apostrophes as a whole, and its parts if there are several.
     fn name(&mut self, name: &str) {
         let parts: Vec<&str> = name.split('\'').filter(|part| !part.is_empty()).collect();
         if let [part] = *parts {
@@ -198,7 +198,7 @@ impl Splitter<'_> {
         parts.iter().for_each(|part| self.word(part));
     }
 
-    /// Gives a word, and the parts of one that changes its case or goes from letters to digits.
+    /// Gives a word, and its parts if it changes between cases or between letters and digits.
     fn word(&mut self, word: &str) {
         self.give(Piece::Word, &[word]);
         if word.bytes().skip(1).all(|byte| byte.is_ascii_lowercase()) || word.bytes().all(|byte| byte.is_ascii_digit())
@@ -220,7 +220,7 @@ impl Splitter<'_> {
     }
 }
 
-/// Writes `text` in lower case behind `out`.
+/// Appends `text` in lower case to `out`.
 pub(super) fn lower(text: &str, casing: Casing, out: &mut String) {
     for c in text.chars() {
         match c {

@@ -1,4 +1,4 @@
-//! Writes any text as the letters and digits of a [`Term`].
+//! Encoding any text as the letters and digits of a [`Term`].
 
 use sha2::{Digest as _, Sha256};
 
@@ -13,8 +13,8 @@ pub(super) fn of(text: &str) -> Option<Term> {
     Term::new(&encode(text)).ok()
 }
 
-/// Returns `text` in ASCII letters and digits, injectively: what a plain word of `a-z0-9` holds stands for itself, any
-/// other character is `X`, `Y` or `Z` and 2, 4 or 6 hex digits. What would be too long is `H` and the start of its hash.
+/// Encodes `text` injectively in ASCII letters and digits: `a-z0-9` stand for themselves, any other character becomes `X`, `Y`
+/// or `Z` and 2, 4 or 6 hex digits. A term that would be too long is `H` and the start of its hash.
 fn encode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! The times that a question is about: dates that it names, and times counted back from the moment of asking.
+//! The times that a question is about: dates that it names, and times relative to when it is asked.
 
 use std::fmt;
 
@@ -9,15 +9,15 @@ use super::persons::words;
 use super::{Analysis, Language, fold};
 use crate::time::Timestamp;
 
-/// Days by which a day may be off: whoever speaks of one may live on the other side of the date line.
+/// By how many days a date may be off, because a speaker may live on the other side of the date line.
 const DAY: i32 = 1;
-/// Days within which what has happened is told.
+/// For how many days after an event people tell of it.
 const TOLD: i32 = 3;
 
-/// Times of one question at the most: every item found is held against each of them.
+/// The most times of one question, because every hit is compared with each.
 const TIMES: usize = 64;
 
-/// Days that a question is about, and those after them on which they are still told of.
+/// The days that a question is about, and the days after them on which people still tell of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Period {
     days: Days,
@@ -33,13 +33,13 @@ enum Days {
 }
 
 impl Period {
-    /// Returns whether what was said at `at`, taken in UTC, may tell of it.
+    /// Returns whether a message said at `at`, in UTC, may tell of these days.
     pub fn covers(&self, at: Timestamp) -> bool {
         let Some(at) = at.day() else { return false };
         let covers = |(first, last): (Date, Date)| shifted(last, TOLD).is_some_and(|last| first <= at && at <= last);
         match self.days {
             Days::Between(first, last) => covers((first, last)),
-            // The end of December is told of in January.
+            // People tell of the end of December in January.
             Days::Yearly { month, day } => {
                 let years = [at.year(), at.year().saturating_sub(1)];
                 years.iter().filter_map(|year| date(*year, month, day)).any(covers)
@@ -47,7 +47,8 @@ impl Period {
         }
     }
 
-    /// Returns whether it is counted from the moment of asking ("two weeks ago"): no word of the question is found in a date.
+    /// Returns whether it is relative to when the question is asked ("two weeks ago"). Then no word of the question matches a
+    /// date.
     pub fn is_counted(&self) -> bool {
         self.is_counted
     }
@@ -68,7 +69,7 @@ impl Analysis {
     /// Returns the times that a question asked at `now` is about, in UTC: "two weeks ago", "last Tuesday", "in May", "on 8
     /// May 2023". A month or day without a year is that of any year. The first 64 count.
     ///
-    /// Nothing where it names none or only vague ones ("recently"), or the language has no table for it. English has one.
+    /// Empty if it names none or only vague ones ("recently"), or the language has no table for it. English has one.
     pub fn times(&self, question: &str, now: Timestamp) -> Vec<Period> {
         let (Some(Language::English), Some(today)) = (self.0.language, now.day()) else { return Vec::new() };
         let question = fold::normalise(question);
@@ -130,11 +131,11 @@ fn in_words(months: &[&str], before: &[&str], rest: &[&str]) -> Option<Days> {
     }
 }
 
-/// Behind these, "may" and "march" are months and 2023 is a year.
+/// After these words, "may" and "march" are months and 2023 is a year.
 const BEFORE_A_TIME: [&str; 13] =
     ["in", "of", "since", "during", "from", "to", "by", "until", "and", "last", "early", "mid", "late"];
 
-/// Reads what is counted back from today, at the head of `rest`: the first day and the last.
+/// Reads a time relative to today at the head of `rest`, and returns its first and last day.
 fn counted(before: &[&str], rest: &[&str], today: Date) -> Option<(Date, Date)> {
     match rest {
         ["yesterday", ..] if before.ends_with(&["day", "before"]) => ago(2, "days", today),
@@ -152,8 +153,8 @@ fn counted(before: &[&str], rest: &[&str], today: Date) -> Option<(Date, Date)> 
     }
 }
 
-/// Returns the last week, weekend, month, year or day of the week. A week and a month last until today: who says "last
-/// month" may mean the one that ends today.
+/// Returns the last week, weekend, month, year or day of the week. A week and a month last until today, because "last month"
+/// may mean the one that ends today.
 fn past(what: &str, today: Date) -> Option<(Date, Date)> {
     match what {
         "week" => Some((shifted(monday(today)?, -7)?, today)),
@@ -172,7 +173,7 @@ fn past(what: &str, today: Date) -> Option<(Date, Date)> {
 
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
-/// Returns the last day before today that is this one of the week, counted from Monday.
+/// Returns the last day before today with this weekday, counted from Monday.
 fn last_weekday(weekday: i32, today: Date) -> Option<Date> {
     let since = (i32::from(today.weekday().to_monday_zero_offset()) - weekday).rem_euclid(7);
     shifted(today, if since == 0 { -7 } else { -since })
@@ -182,7 +183,7 @@ fn monday(today: Date) -> Option<Date> {
     shifted(today, -i32::from(today.weekday().to_monday_zero_offset()))
 }
 
-/// Returns the days that may be meant by so many units ago: half a unit around.
+/// Returns the days that "`number` units ago" may mean: half a unit on either side.
 fn ago(number: i64, unit: &str, today: Date) -> Option<(Date, Date)> {
     let half = match unit {
         "day" | "days" => DAY,
@@ -194,7 +195,7 @@ fn ago(number: i64, unit: &str, today: Date) -> Option<(Date, Date)> {
     around(back(today, number, unit)?, half)
 }
 
-/// Returns the day so many units before today.
+/// Returns the day `number` units before today.
 fn back(today: Date, number: i64, unit: &str) -> Option<Date> {
     let span = match unit {
         "day" | "days" => Span::new().try_days(number),
@@ -206,7 +207,7 @@ fn back(today: Date, number: i64, unit: &str) -> Option<Date> {
     today.checked_sub(span.ok()?).ok()
 }
 
-/// Returns the first and the last day of those at most `by` days from this one.
+/// Returns the first and the last day within `by` days of this one.
 fn around(day: Date, by: i32) -> Option<(Date, Date)> {
     Some((shifted(day, -by)?, shifted(day, by)?))
 }
@@ -215,7 +216,7 @@ fn shifted(day: Date, by: i32) -> Option<Date> {
     day.checked_add(Span::new().try_days(by).ok()?).ok()
 }
 
-/// Returns a day, with those beside it, or a month: the first day and the last.
+/// Returns the first and the last day of a day with its neighbours, or of a month.
 fn date(year: i16, month: i8, day: Option<i8>) -> Option<(Date, Date)> {
     let first = Date::new(year, month, day.unwrap_or(1)).ok()?;
     match day {

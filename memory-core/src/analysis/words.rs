@@ -7,17 +7,17 @@ use super::Language;
 pub(super) struct Words {
     /// Dropped from documents and queries.
     pub(super) stop: &'static str,
-    /// Dropped from queries only: question words, auxiliaries, pronouns, and what places in time as seen from the question.
+    /// Dropped from queries only: question words, auxiliaries, pronouns, and words for times relative to the question.
     pub(super) question: &'static str,
-    /// Articles and such: with or without them a statement is the same.
+    /// Articles and the like, which do not change what a statement means.
     pub(super) filler: &'static str,
     /// Words that turn a statement into its opposite.
     pub(super) negation: &'static str,
-    /// Pronouns of whoever speaks.
+    /// Pronouns of the speaker.
     pub(super) first_person: &'static str,
-    /// Pronouns of whoever is spoken to.
+    /// Pronouns of the person addressed.
     pub(super) second_person: &'static str,
-    /// What the model is called in a conversation.
+    /// Names for the model in a conversation.
     pub(super) model: &'static str,
     /// Irregular forms by their base: see [`super::irregular`].
     pub(super) irregular: &'static str,
@@ -25,7 +25,7 @@ pub(super) struct Words {
     pub(super) months: &'static str,
 }
 
-/// Returns the words of `language`; none where no list has been made yet.
+/// Returns the words of `language`; empty lists if none have been made yet.
 pub(super) fn of(language: Language) -> Words {
     match language {
         Language::English => ENGLISH,

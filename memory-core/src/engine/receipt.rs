@@ -273,7 +273,7 @@ pub struct ContextReceipt {
     pub included: Vec<Included>,
     /// The receipt of the search, with what happened to the other candidates.
     pub search: SearchReceipt,
-    /// Whether the session was read as a whole. False if a part of truth did not answer.
+    /// Whether the session was read completely: [`Slice::complete`](crate::store::chat::Slice::complete).
     pub complete: bool,
     /// How long it took, in microseconds.
     pub took_micros: u64,

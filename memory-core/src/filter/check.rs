@@ -1,4 +1,4 @@
-//! Whether a filter keeps the limits.
+//! Checking that a filter keeps the limits.
 
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -6,7 +6,7 @@ use crate::limits::Limits;
 use super::{Filter, Scalar};
 
 impl Filter {
-    /// Returns `Ok` if the filter keeps the limits: its clauses, its depth, and numbers that are numbers.
+    /// Returns `Ok` if the filter keeps the limits of clauses and depth, and holds no NaN.
     ///
     /// # Errors
     /// [`Error::Invalid`] if it does not.

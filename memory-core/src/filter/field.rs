@@ -1,15 +1,15 @@
-//! What filters compare: the fields of items, and values.
+//! The fields of items and the values that filters compare.
 
 use std::cmp::Ordering;
 
 use crate::time::Timestamp;
 
-/// A field that filters can see.
+/// A field that filters can test.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Field {
     /// `message`, `record` or `span`.
     Unit,
-    /// The session's name; a record may have been told in several.
+    /// The session's name; a record may have several.
     Session,
     /// A message's number.
     Seq,
@@ -19,7 +19,7 @@ pub enum Field {
     Speaker,
     /// The agent that it belongs to.
     Agent,
-    /// A run in which it was said or told.
+    /// A run of an agent in which it was said or told.
     Run,
     /// A record's kind.
     Kind,
@@ -29,13 +29,13 @@ pub enum Field {
     Trust,
     /// The key of an item that it was derived from ([`crate::ItemId::key`]).
     Source,
-    /// When it was said or made, in microseconds.
+    /// When the message was said, or the record made, in microseconds.
     At,
     /// When it expires, in microseconds.
     ExpiresAt,
     /// When it begins to be true, in microseconds.
     ValidFrom,
-    /// When it ends being true, in microseconds.
+    /// When it ceases to be true, in microseconds.
     ValidTo,
     /// When it was superseded, in microseconds.
     SupersededAt,
@@ -57,7 +57,7 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// Returns a number that is not whole, with -0.0 as 0.0.
+    /// Returns a floating-point value; -0.0 becomes 0.0.
     pub fn float(number: f64) -> Self {
         Self::Float(if number == 0.0 { 0.0 } else { number })
     }

@@ -1,4 +1,4 @@
-//! The one form of filters that adapters translate.
+//! The normal form of filters, which adapters translate.
 
 use std::cmp::Ordering;
 use std::slice;
@@ -6,18 +6,18 @@ use std::slice;
 use super::{Field, Filter, Scalar};
 use crate::error::{Error, Result};
 
-/// A filter without negations but for those of leaves, and without what is always true or false but for itself.
+/// A filter in normal form. Only leaves are negated, and no part is constant unless the whole is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Normal<'f> {
     /// Everything, or nothing.
     Fixed(bool),
-    /// What one field holds.
+    /// A test of one field.
     Leaf {
         /// The field.
         field: &'f Field,
-        /// One of its values passes this.
+        /// The test, which one of its values must pass.
         test: Test<'f>,
-        /// Whether none of its values may pass.
+        /// Whether, instead, none of its values may pass.
         is_negated: bool,
     },
     /// All of them, two or more.
@@ -26,41 +26,41 @@ pub enum Normal<'f> {
     Any(Vec<Normal<'f>>),
 }
 
-/// What a leaf asks of the values of a field: that one of them passes.
+/// The test of a leaf. A field matches if one of its values passes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Test<'f> {
-    /// It is one of these, of which there is at least one.
+    /// The value is one of these; there is at least one.
     Among(&'f [Scalar]),
-    /// It is not below the first end and below the second; one end is there, and two ends are of one type.
+    /// The value is at least the first end, and below the second. At least one end is there, and two ends are of one type.
     Between(Option<&'f Scalar>, Option<&'f Scalar>),
-    /// It is there.
+    /// There is a value.
     Exists,
 }
 
-/// What a server can be asked.
+/// The bounds of the filters that a server accepts.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     /// The most leaves.
     pub leaves: usize,
-    /// The most values of all lists of values.
+    /// The most values in all lists together.
     pub values: usize,
-    /// How many lists of two or more may stand inside one another.
+    /// The deepest nesting of lists of two or more.
     pub levels: usize,
-    /// How deep the filter itself may be nested, negations included.
+    /// The deepest nesting of the filter as given, counting negations.
     pub depth: usize,
 }
 
 impl Filter {
-    /// Returns what this asks, in the form that adapters translate.
+    /// Returns the normal form of the filter.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for what is beyond the bounds.
+    /// [`Error::Invalid`] for a filter beyond the bounds.
     pub fn normal(&self, most: &Bounds) -> Result<Normal<'_>> {
         let mut normaliser = Normaliser { most, leaves: 0, values: 0 };
         normaliser.node(self, false, Position { depth: 0, levels: 0 })
     }
 
-    /// Returns the field and the values, if this asks whether the one holds one of the others, and nothing else.
+    /// Returns the field and the values, if this only tests whether the field holds one of the values.
     pub fn among(&self) -> Option<(&Field, &[Scalar])> {
         match self {
             Self::Eq(field, value) => Some((field, slice::from_ref(value))),
@@ -99,7 +99,7 @@ struct Normaliser<'b> {
     values: usize,
 }
 
-/// How far inside a filter a node stands.
+/// The depth of a node in a filter.
 #[derive(Clone, Copy)]
 struct Position {
     depth: usize,
@@ -129,7 +129,7 @@ impl Normaliser<'_> {
         }
     }
 
-    /// Not all of a list is one of it that is not, and the other way about.
+    /// Normalises a list. By De Morgan's laws, a negated `and` becomes an `or` of negations, and the other way round.
     fn list<'f>(&mut self, list: &'f [Filter], is_and: bool, is_negated: bool, place: Position) -> Result<Normal<'f>> {
         let inside = Position { depth: place.depth + 1, levels: place.levels + usize::from(list.len() > 1) };
         let (is_all, mut is_decided, mut nodes) = (is_and != is_negated, false, Vec::with_capacity(list.len()));

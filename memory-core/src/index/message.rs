@@ -1,4 +1,4 @@
-//! Entries of messages: their own terms, and those of the messages beside them.
+//! Index entries of messages: their own terms, and those of their neighbours.
 
 use std::collections::BTreeMap;
 
@@ -12,30 +12,30 @@ use crate::store::text::{Term, TextEntry};
 use super::changes::Changes;
 use super::version::session_version;
 
-/// How much the terms of the messages one and two places away count beside own ones.
+/// The weights of terms of the messages one and two places away, relative to own terms.
 const NEIGHBOUR_WEIGHTS: [f32; 2] = [0.4, 0.15];
 
-/// What would count less than this is not lent: words between two texts of more than a thousand each.
+/// Terms that would count less than this are not lent: those between two messages of over a thousand terms each.
 const LEAST_LENT: f32 = 1e-4;
 
-/// How many messages on each side lend their terms: so many before a new message are put again.
+/// How many messages on each side lend their terms. As many messages before a new one are indexed again.
 pub const NEIGHBOURS: u64 = NEIGHBOUR_WEIGHTS.len() as u64;
 
-/// Messages of more terms than this lend less and take less: what is long speaks for itself, and would drown others.
+/// Messages of more terms than this lend less, because they would drown others, and take less, because they need none.
 const DAMPED_ABOVE: f32 = 30.0;
 
-/// Returns what a text index must do for the messages of one session that stand in `range`.
+/// Returns the changes of a text index for the messages of one session in `range`.
 ///
-/// `rows` holds the session's rows in the range and, where there are any, the two before and the two after it; state and
-/// rows come from one read. Summaries are no messages of their own and are left out; a forgotten message is deleted from
-/// the index and lends nothing. The same goes for instructions: they are the application's words, and no memory.
+/// `rows` holds the session's rows in the range and, if there are any, the two before and the two after it; state and rows
+/// come from one read. Summaries are left out. A forgotten message is deleted from the index and lends nothing; so is an
+/// instruction, because it is the application's text and no memory.
 ///
-/// A message's own terms are those of [`own_terms`]; near it are the words of the messages with the numbers one and two
-/// places before and after it: `count × w × min(1, 30 / terms of this) × min(1, 30 / terms of the neighbour)`, added up,
-/// where `w` is 0.4 at one place and 0.15 at two. Dates are not lent, nor what would count less than 0.0001.
+/// A message's own terms are those of [`own_terms`]. Its near terms are those of the messages one and two numbers before and
+/// after it: `count × w × min(1, 30 / terms of this) × min(1, 30 / terms of the neighbour)`, added up, where `w` is 0.4 at
+/// one place and 0.15 at two. Dates are not lent, nor terms that would count less than 0.0001.
 ///
-/// The version is [`session_version`] with how many of its two successors `rows` hold: so an entry made before a successor
-/// arrived never replaces the one made after.
+/// The version is [`session_version`], with how many of the message's two successors `rows` hold. So an entry made before a
+/// successor arrived never replaces one made after.
 pub fn message_entries(analysis: &Analysis, rows: &[StoredMessage], state: &SessionState, range: SeqRange) -> Changes {
     let near_range = SeqRange {
         first: Seq(range.first.0.saturating_sub(NEIGHBOURS)),
@@ -44,7 +44,7 @@ pub fn message_entries(analysis: &Analysis, rows: &[StoredMessage], state: &Sess
     entries(&analyse(analysis, rows.iter().filter(|row| near_range.contains(row.seq))), state, range)
 }
 
-/// Returns what is searched of a message: `Speaker: text`, or the text alone where nobody is named.
+/// Returns the text of a message that is searched: `Speaker: text`, or the text alone if it names no speaker.
 pub fn searched_text(message: &Message) -> String {
     match &message.speaker {
         Some(speaker) => format!("{speaker}: {}", message.text()),
@@ -96,7 +96,7 @@ pub fn own_terms(analysis: &Analysis, message: &Message) -> Vec<(Term, u32)> {
     with_date(analysis, &analysis.document(&searched_text(message)), message)
 }
 
-/// Adds the terms of the date. A message without words stays without terms: nothing but its date is said.
+/// Adds the terms of the date. A message without words gets none, so that its date alone does not make it findable.
 fn with_date(analysis: &Analysis, words: &[(Term, u32)], message: &Message) -> Vec<(Term, u32)> {
     if words.is_empty() {
         return Vec::new();
@@ -116,9 +116,9 @@ pub(super) struct Analysed<'a> {
     pub(super) message: Option<&'a Message>,
     /// Its own terms, as [`own_terms`] returns them.
     pub(super) own: Vec<(Term, u32)>,
-    /// The terms of its words alone.
+    /// The terms of its text alone, without the date.
     words: Vec<(Term, u32)>,
-    /// How much the message's terms count where they are lent, and neighbours' terms with it.
+    /// The factor for its terms in its neighbours' entries, and for neighbours' terms in its own.
     damping: f32,
 }
 

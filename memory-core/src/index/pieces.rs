@@ -1,18 +1,17 @@
-//! What is embedded: texts cut into pieces that a model can read whole.
+//! Pieces: texts cut into parts that an embedder can read whole.
 
 use crate::analysis::{head_of, is_dense};
 use crate::message::Message;
 use crate::record::Record;
 
-/// How many words a piece holds unless something else is asked for: small models read 256 tokens, and an English word
-/// makes 1.3 on average.
+/// How many words a piece holds by default: small models read 256 tokens, and an English word has 1.3 on average.
 pub const PIECE_WORDS: usize = 180;
 
-/// The bytes of a run without blanks that count as one word. Longer ones are no words, but models read them in bits.
+/// The bytes of a run without blanks that count as one word. Models split longer runs into many tokens.
 const WORD_BYTES: usize = 32;
 
-/// Returns the texts to be embedded for a message: its text in pieces of at most `words` words, each behind the
-/// speaker's name. None for a message without words.
+/// Returns the texts to embed for a message: its text in pieces of at most `words` words, each after the speaker's name. None
+/// for a message without words.
 pub fn message_pieces(message: &Message, words: usize) -> Vec<String> {
     let text = message.text();
     let Some(speaker) = &message.speaker else { return pieces(&text, words) };
@@ -20,13 +19,13 @@ pub fn message_pieces(message: &Message, words: usize) -> Vec<String> {
     pieces(&text, left).into_iter().map(|piece| format!("{speaker}: {piece}")).collect()
 }
 
-/// Returns the texts to be embedded for a record: its text in pieces of at most `words` words.
+/// Returns the texts to embed for a record: its text in pieces of at most `words` words.
 pub fn record_pieces(record: &Record, words: usize) -> Vec<String> {
     pieces(&record.text, words)
 }
 
-/// Cuts `text` into pieces of at most `words` words, at least 1, that do not overlap. Nothing but blanks between pieces
-/// is lost, and what is beyond [`crate::analysis::DOCUMENT_BYTES`].
+/// Cuts `text` into pieces of at most `words` words, at least 1, that do not overlap. Drops only blanks between pieces, and
+/// what is beyond [`crate::analysis::DOCUMENT_BYTES`].
 fn pieces(text: &str, words: usize) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut start = 0;
@@ -49,7 +48,7 @@ fn pieces(text: &str, words: usize) -> Vec<String> {
     pieces
 }
 
-/// Returns what counts as a word each: runs without blanks, 32 bytes of a longer one, a character of a dense script.
+/// Returns the units that count as one word: a run without blanks, 32 bytes of a longer run, or a character of a dense script.
 fn units(text: &str) -> impl Iterator<Item = std::ops::Range<usize>> {
     let mut rest = text.char_indices().peekable();
     std::iter::from_fn(move || {

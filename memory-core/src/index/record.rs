@@ -1,4 +1,4 @@
-//! Entries of records.
+//! Index entries of records.
 
 use crate::analysis::Analysis;
 use crate::fields::Fields;

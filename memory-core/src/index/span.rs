@@ -1,4 +1,4 @@
-//! Entries of spans: bounded stretches of a session as one document each, which lend weight to their messages.
+//! Index entries of spans: 64 messages of a session as one document, which lends weight to its messages.
 
 use std::collections::BTreeMap;
 
@@ -15,13 +15,12 @@ fn touches(range: SeqRange, seq: Seq) -> bool {
     seq.0 > 0 && (span_of(range.first)..=span_of(range.last)).contains(&span_of(seq))
 }
 
-/// Returns what a text index must do for the spans of one session that `range` touches.
+/// Returns the changes of a text index for the spans of one session that `range` touches.
 ///
-/// `analysed` holds the session's rows of these whole spans ([`span_range`]), as far as there are any; state and rows come
-/// from one read. A span's own terms are those of its messages, added up; it has no neighbours. A span of which nothing
-/// is left is deleted.
+/// `analysed` holds all rows of these spans ([`span_range`]); state and rows come from one read. A span's own terms are those
+/// of its messages, added up; it has no neighbours. A span of which nothing is left is deleted.
 ///
-/// The version is [`session_version`] with the place of the newest message in the span, 1 to 64: both only rise, and
+/// The version is [`session_version`], with the place of the newest message in the span, 1 to 64. Both only rise, and
 /// nothing else changes a span.
 pub(super) fn entries(analysed: &BTreeMap<Seq, Analysed<'_>>, state: &SessionState, range: SeqRange) -> Changes {
     let mut spans: BTreeMap<u32, Vec<&Analysed<'_>>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Spans of a session, and the versions of what is made of them.
+//! Spans of a session, and the versions of a session's index entries.
 
 use crate::id::{Seq, SeqRange, Version};
 use crate::store::chat::SessionState;
@@ -6,29 +6,29 @@ use crate::store::chat::SessionState;
 /// How many numbers a span covers.
 pub const SPAN_MESSAGES: u64 = 64;
 
-/// Returns the number of the span in which the message `seq` stands: messages 1 to 64 stand in span 0.
+/// Returns the number of the span that holds the message `seq`: messages 1 to 64 are in span 0.
 pub fn span_of(seq: Seq) -> u32 {
     u32::try_from(seq.0.saturating_sub(1) / SPAN_MESSAGES).unwrap_or(u32::MAX)
 }
 
-/// Returns the stretch of the session that the span `number` covers.
+/// Returns the range of the session that the span `number` covers.
 pub fn span_range(number: u32) -> SeqRange {
     let first = u64::from(number) * SPAN_MESSAGES + 1;
     SeqRange { first: Seq(first), last: Seq(first + SPAN_MESSAGES - 1) }
 }
 
-/// How many versions an item of a session has at one revision of it.
+/// How many versions an entry can have at one revision of its session.
 const STEPS: u64 = 2 * SPAN_MESSAGES;
 
-/// Returns the version of what is made of a session as `state` shows it: 128 times its revision, plus `step`, below 128,
-/// which tells how many of the messages that it is made of were there.
+/// Returns the version of an entry of a session: 128 times the revision in `state`, plus `step`, below 128, which tells how many
+/// of the messages that the entry depends on were there.
 pub fn session_version(state: &SessionState, step: u64) -> Version {
     let revision = state.revision.saturating_mul(STEPS).saturating_add(step.min(STEPS - 1));
     Version { epoch: state.fence.epoch, revision }
 }
 
-/// Returns a version that nothing of the session's present generation has, and nothing of its deleted ones exceeds; none
-/// if no generation was deleted.
+/// Returns a version that separates the session's deleted generations from the present one: no deleted entry has a higher one,
+/// and every present entry has. None if no generation was deleted.
 pub fn deleted_version(state: &SessionState) -> Option<Version> {
     let revision = state.began().saturating_mul(STEPS).checked_sub(1)?;
     Some(Version { epoch: state.fence.epoch, revision })

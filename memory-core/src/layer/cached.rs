@@ -1,24 +1,23 @@
-//! A cache before truth: content that was asked for by id lately, and vectors of queries.
+//! A cache before truth: content that was recently read by id, and vectors of queries.
 //!
-//! Only what truth confirms is served. Every read by id asks truth for the owner's epoch beside the cache, so nothing
-//! of an erased owner comes back; and every cached item carries the *stamp* of its owner, a random mark in the cache
-//! itself:
+//! Every read by id asks the cache for the items and truth for the owner's epoch, at once, so nothing of an erased owner is
+//! served. And every cached item carries the *stamp* of its owner, a random mark that the cache holds too:
 //!
-//! - A read takes an item only if its stamp is the owner's present one.
+//! - A read uses a cached item only if its stamp is the owner's present one.
 //! - What is read from truth is cached with the stamp seen *before* truth was read.
-//! - A write marks the owner busy before it commits, and puts a new stamp after: whatever was cached before or
-//!   meanwhile is never taken again. While an owner is busy nothing is cached, so a writer that dies in between leaves
-//!   an owner without a cache, not a stale one.
-//! - A write whose answer did not come may be carried out later. It leaves a mark, for longer than any server takes: as long
-//!   as that stands nothing is taken or cached, whoever puts a new stamp.
+//! - A write marks the owner busy before it commits, and puts a new stamp after it. So nothing that was cached before or
+//!   meanwhile is ever used again. While an owner is busy nothing is cached, so a writer that dies in between leaves
+//!   an owner without a cache, not with a stale one.
+//! - A write whose answer was lost may still be applied later. It leaves a mark, which lives longer than any server's write.
+//!   While the mark is there nothing of the owner is used or cached, whatever stamps are put.
 //!
-//! So a put, a forget or an erasure that has returned is seen by every later read, whoever filled the cache and when.
-//! Evicted entries and an emptied cache are misses: a missing stamp is replaced by a new one. Where the cache did not take
-//! the new stamp after a write, this process takes nothing of that owner until it has put one, however late the cache
-//! carries out what it was sent before. Another process that still reaches the cache may see the old content until it
-//! has expired there ([`CachePolicy::ttl`], one minute), and so may all if the cache itself falls back to an older copy.
+//! So every read sees a put, a forget or an erasure that returned before, whoever filled the cache and when. Evicted entries
+//! and an emptied cache are misses; a missing stamp is replaced by a new one. If the cache did not take the new stamp after a
+//! write, this process uses nothing of that owner until it has put one, even if the cache applies earlier requests late.
+//! Two cases remain, each until the old content has expired ([`CachePolicy::ttl`], one minute): another process that still
+//! reaches the cache then may see it, and all may if the cache itself falls back to an older copy.
 //!
-//! What a cache does not answer comes from truth. The receipts name it.
+//! If the cache does not answer, truth does, and receipts name the failure.
 
 mod doubts;
 mod item;

@@ -1,8 +1,9 @@
-//! A guard before a backend: a deadline, retries, a time limit for each attempt, and a bound on calls at once.
+//! A guard before a backend: a deadline, retries, a time limit for each attempt, a circuit breaker, and a bound on concurrent
+//! calls.
 //!
 //! One [`Guard`] watches one backend; a [`Guarded`] store asks it before every call. Retries happen at one layer only: a
-//! guard inside another never retries. Hedging, a second read sent before the first has answered, is left out: it pays
-//! where one of many replicas is slow, and no backend here reads from replicas.
+//! guard inside another never retries. There is no hedging, which sends a second read before the first has answered: it pays
+//! if one of many replicas is slow, and no backend here reads from replicas.
 
 mod breaker;
 mod budget;
@@ -38,12 +39,12 @@ tokio::task_local! {
     static CALLER: Caller;
 }
 
-/// What a guard is told by whoever called.
+/// What the caller tells a guard.
 #[derive(Clone, Copy, Debug, Default)]
 struct Caller {
-    /// When the caller loses interest.
+    /// The caller's deadline.
     until: Option<Instant>,
-    /// Whether an outer guard retries already.
+    /// Whether an outer guard already retries.
     is_guarded: bool,
 }
 
@@ -53,7 +54,7 @@ impl Caller {
     }
 }
 
-/// Runs `call` so that every guard in it gives up after `limit`, or sooner where its own policy says so.
+/// Runs `call` with a deadline: every guard in it gives up after `limit`, or sooner if its own policy says so.
 ///
 /// Limits nest: the shortest counts. They do not reach into tasks that the call spawns.
 pub async fn within<F: Future>(limit: Duration, call: F) -> F::Output {
@@ -63,7 +64,7 @@ pub async fn within<F: Future>(limit: Duration, call: F) -> F::Output {
     CALLER.scope(Caller { until: Some(until), ..caller }, call).await
 }
 
-/// Watches one backend: how it answered lately, and how many calls are under way.
+/// Watches one backend: its latest answers, and the calls under way.
 #[derive(Debug)]
 pub struct Guard {
     backend: &'static str,
@@ -122,14 +123,14 @@ impl Guard {
 
 /// How one attempt ended.
 enum Attempt<T> {
-    /// The backend answered, or was too late.
+    /// The backend answered, or exceeded the time limit.
     Made(Result<T>),
-    /// The guard did not let the call through; trying again at once cannot help.
+    /// The guard refused the call; retrying at once cannot help.
     Refused(Error),
 }
 
 impl Guard {
-    /// Returns the guard of the backend called `backend`; its circuit breaker goes by `clock`.
+    /// Returns a guard for the backend called `backend`. Its circuit breaker uses `clock`.
     pub fn new(backend: &'static str, policy: GuardPolicy, clock: Arc<dyn Clock>) -> Arc<Self> {
         let room = Semaphore::new(policy.concurrency.clamp(1, Semaphore::MAX_PERMITS));
         let state = GuardState {
@@ -140,8 +141,8 @@ impl Guard {
         Arc::new(Self { backend, policy, clock, room, waiting: AtomicUsize::new(0), state: Mutex::new(state) })
     }
 
-    /// Returns whether the circuit is open: the backend failed lately and calls are refused until a probe succeeds. Calls for
-    /// an owner may be refused where it is not, because this owner's were late.
+    /// Returns whether the circuit is open: the backend has failed, and calls are refused until a probe succeeds. Even with a
+    /// closed circuit, calls for one owner may be refused, because earlier calls for that owner were late.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -156,8 +157,8 @@ impl Guard {
         self.state().circuit.refuses(self.clock.now(), None).is_some()
     }
 
-    /// Makes a call for `owner`, or for all, again where that may help and there is time. Dropping the future drops the attempt
-    /// under way.
+    /// Makes a call for `owner`, or for no owner, and retries it if that may help and there is time. Dropping the future drops
+    /// the attempt under way.
     async fn call<T, F>(&self, owner: Option<&Scope>, call: Call, mut make: impl FnMut() -> F + Send) -> Result<T>
     where
         F: Future<Output = Result<T>> + Send,
@@ -211,7 +212,7 @@ impl Guard {
         Attempt::Made(answer)
     }
 
-    /// Waits for room among the calls under way; none if too many wait already, or none came free in time.
+    /// Waits for a permit to call; none if too many wait already, or if no permit came free in time.
     async fn enter(&self, until: Instant) -> Option<SemaphorePermit<'_>> {
         if let Ok(permit) = self.room.try_acquire() {
             return Some(permit);
@@ -223,7 +224,7 @@ impl Guard {
         timeout_at(until, self.room.acquire()).await.ok()?.ok()
     }
 
-    /// Returns how long to wait before the next attempt; none if there is no time or the budget of retries is spent.
+    /// Returns how long to wait before the next attempt; none if there is no time or the retry budget is spent.
     fn wait(&self, retry: u32, error: &Error, until: Instant) -> Option<Duration> {
         let asked = match error {
             Error::Backend { transience: Transience::Transient { after: Some(after) }, .. } => *after,
@@ -253,18 +254,18 @@ impl Guard {
     }
 }
 
-/// What an answer says about the backend.
+/// Returns what an answer tells about the backend.
 fn outcome<T>(answer: &Result<T>) -> Outcome {
     match answer {
         Ok(_) | Err(Error::Conflict | Error::IdConflict { .. } | Error::Fenced) => Outcome::Success,
         Err(Error::Backend { transience: Transience::Late, .. }) => Outcome::Late,
         Err(error) if error.is_retryable() => Outcome::Failure,
-        // The call was wrong, or refused before the backend saw it.
+        // The call was invalid, or refused before it reached the backend.
         Err(_) => Outcome::Neither,
     }
 }
 
-/// Tells the circuit how an admitted call ended, also if its future is dropped.
+/// Records how an admitted call ended, even if its future is dropped.
 struct Ticket<'a> {
     guard: &'a Guard,
     owner: Option<&'a Scope>,
@@ -279,7 +280,7 @@ impl Drop for Ticket<'_> {
     }
 }
 
-/// A place among those who wait, given back when it is dropped.
+/// A place among the waiting calls, given back on drop.
 struct WaitingSlot<'a> {
     waiting: &'a AtomicUsize,
     number: usize,

@@ -2,7 +2,7 @@
 //!
 //! A message holds its calls and results as blocks of its content: `tool_use` in an assistant's, `tool_result` in a user's.
 //! They become [`Block::ToolCall`](super::Block::ToolCall) and [`Block::ToolResult`](super::Block::ToolResult), so that a
-//! context keeps them together whichever dialect they came in. Blocks that are unknown are kept as they are.
+//! context keeps them together, whatever their dialect. Unknown blocks are kept as received.
 
 mod names;
 mod read;
@@ -19,7 +19,7 @@ use crate::error::Result;
 pub(super) use names::{CALL, THINKING, is_own};
 pub(crate) use turns::conversation;
 
-/// Returns a piece that was kept as it came, in an earlier version or by a caller, as the block that it is.
+/// Converts a block of this dialect that an earlier version, or a caller, left unparsed.
 pub(super) fn typed(block: Block) -> Block {
     match block {
         Block::Other { slot: Slot::Content, value } => read::piece(value),
@@ -28,25 +28,25 @@ pub(super) fn typed(block: Block) -> Block {
 }
 
 impl Message {
-    /// Returns the message that `value`, a message of Anthropic's API, stands for; [`Message::to_anthropic`] gives `value`
-    /// back.
+    /// Reads a message of Anthropic's API from `value`. [`Message::to_anthropic`] gives `value` back.
     ///
-    /// A message with results has the trust of a tool at the most.
+    /// A message with results has at most the trust of a tool.
     ///
     /// # Errors
-    /// [`crate::Error::Invalid`] for a value that is no object, or has another role than `user` and `assistant` or no content.
+    /// [`crate::Error::Invalid`] for a value that is not an object, has another role than `user` and `assistant`, or has no
+    /// content.
     pub fn from_anthropic(value: &Value, defaults: Defaults) -> Result<Self> {
         read::message(value, defaults)
     }
 
-    /// Returns the message as one of Anthropic's API. Instructions become words of the user:
-    /// [`crate::engine::Context::to_anthropic`] puts them where they belong.
+    /// Returns the message as one of Anthropic's API. An instruction becomes text of the user; only
+    /// [`crate::engine::Context::to_anthropic`] can put it into `system`.
     pub fn to_anthropic(&self) -> Value {
         write::message(self)
     }
 
-    /// Reads chat JSON in whichever of the two dialects it is written: by [`Message::from_anthropic`] if a piece of its content
-    /// is one of Anthropic's alone, else by [`Message::from_openai`].
+    /// Reads chat JSON of either dialect: by [`Message::from_anthropic`] if its content has a block that only Anthropic's dialect
+    /// has, else by [`Message::from_openai`].
     ///
     /// # Errors
     /// Those of the dialect.

@@ -1,9 +1,9 @@
-//! What the JSON of a message does not say.
+//! The id and time of a message, which its chat JSON lacks.
 
 use crate::id::MessageId;
 use crate::time::Timestamp;
 
-/// What chat JSON does not say.
+/// The values of a message that chat JSON lacks.
 #[derive(Clone, Copy, Debug)]
 pub struct Defaults {
     /// The message's id.

@@ -1,8 +1,8 @@
-//! Who speaks, and how far what is said may be believed.
+//! The roles of speakers, and the levels of trust.
 
 use serde::{Deserialize, Serialize};
 
-/// Who speaks, as chat models count it.
+/// The role of a speaker, as in chat models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -40,8 +40,8 @@ impl Role {
             .find(|role| role.name() == name)
     }
 
-    /// Returns whether messages of this role are meant as instructions. Whether one is shown as such depends on who vouches
-    /// for it: [`Message::is_instruction`](super::Message::is_instruction).
+    /// Returns whether this is a role of instructions. Whether a message counts as one depends on its trust too:
+    /// [`Message::is_instruction`](super::Message::is_instruction).
     pub fn is_instruction(self) -> bool {
         matches!(self, Self::System | Self::Developer)
     }
@@ -52,7 +52,7 @@ impl Role {
     }
 }
 
-/// How far content may be believed, lowest first. Derived content takes the lowest trust of its sources.
+/// How far content may be believed, lowest first. Derived content has the lowest trust of its sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Trust {
@@ -69,7 +69,7 @@ pub enum Trust {
 }
 
 impl Trust {
-    /// Returns the trust that messages of `role` have unless the caller says otherwise.
+    /// Returns the default trust of messages of `role`.
     pub fn of(role: Role) -> Self {
         match role {
             Role::System | Role::Developer => Self::System,

@@ -9,19 +9,19 @@ use crate::model::CounterId;
 /// A message as a store holds it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredMessage {
-    /// The message's id, known even where its content is forgotten.
+    /// The message's id, known even if its content is forgotten.
     pub id: MessageId,
     /// Its session.
     pub session: SessionId,
-    /// Its number. A summary takes none of its own: it stands at the last number it covers.
+    /// Its number. A summary has none of its own: it stands at the last number that it covers.
     pub seq: Seq,
-    /// Its size in tokens; 0 once forgotten.
+    /// Its tokens; 0 once forgotten.
     pub tokens: u64,
-    /// Who counted; unknown once forgotten.
+    /// The counter that counted them; unknown once forgotten.
     pub counter: CounterId,
-    /// The stretch that this summary stands for; `None` for an ordinary message.
+    /// The numbers that this summary covers; `None` for an ordinary message.
     pub covers: Option<SeqRange>,
-    /// The summary that stands for this message in the window; `None` while it is active.
+    /// The summary that replaces this message in the window; `None` while it is active.
     pub archived_by: Option<MessageId>,
     /// The content; `None` once forgotten. The number stays taken, so that reads are gapless.
     pub message: Option<Arc<Message>>,

@@ -1,4 +1,4 @@
-//! Decisions about conversations.
+//! Plans for writes of conversations.
 
 mod append;
 mod counters;
@@ -17,7 +17,7 @@ pub use row::{Content, KnownRow, Position, Row};
 use crate::error::Error;
 use crate::id::MessageId;
 
-/// Returns the refusal of other content under an id that is taken.
+/// Returns the error for other content under an id that is taken.
 pub(crate) fn id_conflict(id: MessageId) -> Error {
     Error::IdConflict { id: id.to_string() }
 }

@@ -1,4 +1,4 @@
-//! Decisions about records.
+//! Plans for writes of records.
 
 mod put;
 mod restore;

@@ -1,9 +1,9 @@
-//! Statements as one text with named holes, for stores whose tables or conditions are not always the same.
+//! SQL statements with named holes, for stores whose tables or conditions vary.
 
 /// Splits the text of a statement at its holes, which are names in braces: `DELETE FROM {table} WHERE id = {id}`.
 ///
-/// Yields the text before each hole with the hole's name, and at last the text behind them without a name. Braces around
-/// anything but small letters and underscores are text.
+/// Yields the text before each hole with the hole's name, and finally the text after the last hole without a name. Braces
+/// around anything but lower-case letters and underscores are text.
 ///
 /// ```
 /// use memory_core::plan::statement::holes;

@@ -1,6 +1,6 @@
-//! Numbers of varying length, and a reader that never reads past the end.
+//! Varints, and a reader that never reads past the end.
 
-/// Bytes that no writer of ours has made.
+/// The error for bytes that our writers cannot have made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Damaged;
 
@@ -37,7 +37,7 @@ impl<'b> Reader<'b> {
         self.rest.is_empty()
     }
 
-    /// Takes a number of [`put_number`]; one written longer than need be is damage too.
+    /// Takes a number of [`put_number`]. One that is longer than necessary is damage too.
     pub(super) fn number(&mut self) -> Result<u64, Damaged> {
         let mut number = 0_u64;
         for shift in (0..64).step_by(7) {

@@ -1,24 +1,24 @@
-//! Candidates of a search before their items are looked at.
+//! The candidates of a search, before their items are read.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use crate::time::Timestamp;
 
-/// An item that may be an answer.
+/// An item that may be a hit.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate {
     /// Its score.
     pub score: f32,
-    /// When it was said or made.
+    /// When the message was said, or the record made.
     pub at: Timestamp,
     /// The item's number.
     pub item: i64,
-    /// Where the caller keeps what else is known of it.
+    /// The place of its evidence in the caller's list.
     pub place: usize,
 }
 
-/// Candidates are ordered by what is known without a look at the item; equal ones are told apart by the item.
+/// Orders candidates by what is known without reading the item. Ties are broken later, by the item.
 impl Ord for Candidate {
     fn cmp(&self, other: &Self) -> Ordering {
         self.score.total_cmp(&other.score).then(self.at.cmp(&other.at))
@@ -39,7 +39,7 @@ impl PartialEq for Candidate {
 
 impl Eq for Candidate {}
 
-/// Takes the `count` best candidates, and those that tie with the last of them.
+/// Takes the `count` best candidates, and all that tie with the last of them.
 pub fn take_best(heap: &mut BinaryHeap<Candidate>, count: usize) -> Vec<Candidate> {
     let mut taken: Vec<Candidate> = Vec::with_capacity(count.min(heap.len()));
     while let Some(next) = heap.peek() {

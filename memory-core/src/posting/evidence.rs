@@ -26,11 +26,11 @@ impl<'q> Query<'q> {
         self.terms.iter().map(Term::as_str)
     }
 
-    /// Gives each term of the query that a document holds to `visit`, by its place in the query; the document's terms are
-    /// as [`super::encode_terms`] writes them.
+    /// Gives each term of the query that a document holds to `visit`, by its place in the query. `terms` are the document's, as
+    /// [`super::encode_terms`] writes them.
     ///
     /// # Errors
-    /// `Damaged` for terms that are none; what was visited before is as good as nothing.
+    /// `Damaged` for invalid bytes. Discard what was visited before.
     pub fn visit(&self, terms: &[u8], mut visit: impl FnMut(u32, Counts)) -> Result<(), Damaged> {
         let mut wanted = self.sorted.as_slice();
         visit_terms(terms, |term, counts| {
@@ -48,35 +48,35 @@ impl<'q> Query<'q> {
     }
 }
 
-/// Stands for a slot of which nothing was noted.
+/// Marks a slot without a match so far.
 const UNSEEN: u32 = u32::MAX;
 
-/// A term of the query in a document.
+/// A match of a term of the query in a document.
 #[derive(Clone, Copy, Debug)]
 struct Match {
-    /// The document's slot, and once its segment has ended, its place among those seen.
+    /// The document's slot; once its segment has ended, its place among the documents seen.
     document: u32,
     term: u32,
     counts: Counts,
 }
 
-/// What a search has seen. It grows with what is found, not with the product of documents and terms.
+/// The evidence that a search has read. It grows with the matches, not with the product of documents and terms.
 ///
-/// Of each document the matches come in the order of the query's terms, in which scores are summed.
+/// The matches of a document are in the order of the query's terms, in which scores are summed.
 #[derive(Debug)]
 pub struct Evidence {
     containing: Vec<u64>,
-    /// Segment after segment, and in each term after term.
+    /// The matches, segment by segment, and within a segment term by term.
     matches: Vec<Match>,
     seen: Vec<Document>,
-    /// Where the matches of the segment at hand begin.
+    /// Where the matches of the current segment begin.
     segment: usize,
-    /// For each slot of the segment at hand its place among the documents seen.
+    /// For each slot of the current segment, its place among the documents seen.
     places: Vec<u32>,
 }
 
 impl Evidence {
-    /// Begins for a query of so many terms.
+    /// Begins the evidence for a query of this many terms.
     pub fn new(terms: usize) -> Self {
         let (containing, matches) = (vec![0; terms], Vec::new());
         Self { containing, matches, seen: Vec::new(), segment: 0, places: Vec::new() }
@@ -87,14 +87,14 @@ impl Evidence {
         &self.containing
     }
 
-    /// Notes a posting of the segment at hand, of the term at that place in the query; term after term.
+    /// Notes a posting of the current segment, for the term at this place in the query. Call it term by term.
     pub fn note(&mut self, term: u32, posting: Posting) {
         let Posting { slot, counts } = posting;
         self.count(term, counts);
         self.matches.push(Match { document: slot, term, counts });
     }
 
-    /// Ends a segment that holds `documents`, in ascending order of slots.
+    /// Ends the current segment, which holds `documents` in ascending order of slots.
     ///
     /// # Errors
     /// `Damaged` if it lacks a document that was noted.
@@ -115,10 +115,10 @@ impl Evidence {
         Ok(())
     }
 
-    /// Takes in a document of the tail, with its terms as [`super::encode_terms`] writes them; not within a segment.
+    /// Takes in a document of the tail, with its terms as [`super::encode_terms`] writes them. Do not call it within a segment.
     ///
     /// # Errors
-    /// `Damaged` for terms that are none.
+    /// `Damaged` for invalid bytes.
     pub fn read_tail(&mut self, query: &Query<'_>, document: Document, terms: &[u8]) -> Result<(), Damaged> {
         let (from, place) = (self.matches.len(), u32::try_from(self.seen.len()).map_err(|_| Damaged)?);
         query.visit(terms, |term, counts| {
@@ -140,7 +140,7 @@ impl Evidence {
         }
     }
 
-    /// Returns every document seen, with its score among so many `documents` of the owner.
+    /// Returns every document seen, with its score among all `documents` of the owner.
     ///
     /// The sums are those of [`TermWeights::score`] over all terms: a term that is missing adds nothing.
     pub fn candidates(&self, bm25: &Bm25, documents: u64, mean_length: f32) -> Vec<Candidate> {
@@ -170,7 +170,7 @@ impl Evidence {
             }
             counted.push((vec![0; terms], vec![0.0; terms], length));
         }
-        // One pass over all matches: they lie in the order in which they were read.
+        // One pass over all matches, which are in the order of reading.
         for Match { document, term, counts } in &self.matches {
             let number = numbers.get(*document as usize).copied().unwrap_or(usize::MAX);
             let Some((own, near, _)) = counted.get_mut(number) else { continue };

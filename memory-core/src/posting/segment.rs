@@ -16,7 +16,7 @@ pub struct Segment {
     documents: BTreeMap<u32, Document>,
 }
 
-/// Some of a segment's posting lists, by term.
+/// Posting lists of a segment, by term.
 #[derive(Debug, Default)]
 pub struct Lists<'t> {
     by_term: HashMap<Cow<'t, str>, Vec<Posting>>,
@@ -29,7 +29,7 @@ impl Segment {
     /// Reads a segment of `size` postings.
     ///
     /// # Errors
-    /// `Damaged` for bytes that are no documents.
+    /// `Damaged` for invalid bytes.
     pub fn decode(size: i64, documents: &[u8]) -> Result<Self, Damaged> {
         let documents = decode_documents(documents)?;
         Ok(Self { size, documents: documents.into_iter().map(|document| (document.slot, document)).collect() })
@@ -50,12 +50,12 @@ impl Segment {
         self.documents.len()
     }
 
-    /// Adds documents from the front of `documents` until it is full, and returns the rest, and the postings that are new.
+    /// Adds documents from the front of `documents` until it is full. Returns the rest, and the new postings.
     ///
-    /// Those go to what is stored under their terms ([`Lists::merge`]); a segment that was empty has nothing stored.
+    /// The new postings must be merged with those stored under their terms ([`Lists::merge`]), unless the segment was empty.
     ///
     /// # Errors
-    /// `Damaged` for documents whose terms are none.
+    /// `Damaged` for documents with invalid terms.
     pub fn fill<'d>(
         &mut self,
         shape: &Shape,
@@ -84,10 +84,10 @@ impl Segment {
         self.documents.len() < shape.documents && self.size < shape.postings
     }
 
-    /// Takes the documents of `items` out and returns them; their postings stay until [`Segment::prune`].
+    /// Takes out the documents of `items` and returns them. Their postings stay until [`Segment::prune`].
     ///
     /// # Errors
-    /// `Damaged` if one is not here; then nothing is taken.
+    /// `Damaged` if one is not here; then none is taken.
     pub fn take(&mut self, items: &HashSet<i64>) -> Result<Vec<Document>, Damaged> {
         let taken = self.documents.values().filter(|document| items.contains(&document.item)).copied();
         let taken: Vec<Document> = taken.collect();
@@ -100,10 +100,10 @@ impl Segment {
         Ok(taken)
     }
 
-    /// Takes the postings of documents that were taken out of all `stored` lists, and returns the lists that change.
+    /// Removes the postings of the `taken` documents from the `stored` lists, and returns the lists that change.
     ///
     /// # Errors
-    /// `Damaged` for bytes that are no postings.
+    /// `Damaged` for invalid bytes.
     pub fn prune(&mut self, taken: &[Document], stored: Vec<(String, Vec<u8>)>) -> Result<Lists<'static>, Damaged> {
         let gone: HashSet<u32> = taken.iter().map(|document| document.slot).collect();
         let mut lists = Lists::default();
@@ -121,15 +121,15 @@ impl Segment {
 }
 
 impl<'t> Lists<'t> {
-    /// Returns their terms.
+    /// Returns the terms of the lists.
     pub fn terms(&self) -> impl Iterator<Item = &str> {
         self.by_term.keys().map(Cow::as_ref)
     }
 
-    /// Adds what is stored under their terms.
+    /// Merges in the postings that are stored under their terms.
     ///
     /// # Errors
-    /// `Damaged` for bytes that are no postings.
+    /// `Damaged` for invalid bytes.
     pub fn merge(&mut self, stored: Vec<(String, Vec<u8>)>) -> Result<(), Damaged> {
         for (term, stored) in stored {
             self.by_term.entry(Cow::Owned(term)).or_default().extend(decode_postings(&stored)?);
@@ -137,7 +137,7 @@ impl<'t> Lists<'t> {
         Ok(())
     }
 
-    /// Returns the lists to be written, in the order of their terms, and the terms whose lists are empty now.
+    /// Returns the lists to write, in the order of their terms, and the terms whose lists have become empty.
     pub fn split(self) -> (Vec<List<'t>>, Vec<Cow<'t, str>>) {
         let (mut full, empty): (Vec<_>, Vec<_>) = self.by_term.into_iter().partition(|(_, list)| !list.is_empty());
         full.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));

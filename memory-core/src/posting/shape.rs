@@ -1,16 +1,16 @@
-//! How a text index is cut into tail and segments.
+//! The shape of a text index: the sizes of its tail and its segments.
 
-/// The sizes at which documents are folded, and how many go together.
+/// The sizes of tail and segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// A tail of more bytes than this is folded.
+    /// The bytes above which a tail is folded.
     pub tail: i64,
-    /// Bytes that stay in the tail when it is folded: the newest documents, which are the ones put again soon.
+    /// The bytes that stay in the tail after a fold: the newest documents, which are often put again soon.
     pub kept: i64,
-    /// The most documents of a segment: in fewer and larger segments a search looks up fewer lists, and a fold or a
-    /// deletion writes longer ones.
+    /// The most documents of a segment. With larger segments a search looks up fewer lists, while a fold or a deletion writes
+    /// longer ones.
     pub documents: usize,
-    /// A segment with so many postings takes no more documents, so that long documents make no huge segments.
+    /// The postings from which on a segment takes no more documents, so that long documents make no huge segments.
     pub postings: i64,
 }
 

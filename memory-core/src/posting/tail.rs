@@ -1,8 +1,8 @@
 //! The tail: the newest documents of a unit, each with its own terms, not yet folded into posting lists.
 //!
-//! A message is put twice, the second time when its successor arrives, and the last span of a session with every
-//! message: in the tail that costs one row each, where posting lists would cost a row for every term. A search reads the
-//! tail whole, so it is kept short.
+//! A message is put again when a successor arrives, and the last span of a session is put with every message. In the tail a put
+//! costs one row, while in posting lists it would cost a row for every term. A search reads the whole tail, so it is kept
+//! short.
 
 use std::collections::HashSet;
 
@@ -13,13 +13,13 @@ use super::Shape;
 /// A document of the tail.
 #[derive(Clone, Debug)]
 pub struct TailDocument {
-    /// Its item's number.
+    /// The number of its item.
     pub item: i64,
-    /// The order of puts.
+    /// Its place in the order of puts.
     pub stamp: i64,
     /// Its length.
     pub length: u32,
-    /// When it was said or made.
+    /// When the message was said, or the record made.
     pub at: Timestamp,
     /// Its terms, as [`super::encode_terms`] writes them.
     pub terms: Vec<u8>,
@@ -32,10 +32,10 @@ impl TailDocument {
     }
 }
 
-/// What is known of all documents of one unit.
+/// The totals over all documents of one unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// How many there are.
+    /// How many documents there are.
     pub documents: i64,
     /// The sum of their lengths.
     pub length: i64,
@@ -43,12 +43,12 @@ pub struct Totals {
     pub tail_bytes: i64,
 }
 
-/// A tail that grew too long.
+/// A tail that grew too long, cut in two.
 #[derive(Debug)]
 pub struct Cut {
-    /// What is folded, oldest first.
+    /// The documents to fold, oldest first.
     pub old: Vec<TailDocument>,
-    /// What stays and is not stored yet.
+    /// The documents that stay and are not stored yet.
     pub fresh: Vec<TailDocument>,
 }
 
@@ -64,7 +64,7 @@ impl Totals {
         if documents == 0 { 0.0 } else { (self.length as f64 / documents as f64) as f32 }
     }
 
-    /// Counts documents that are put into the tail, and returns whether it stays short enough.
+    /// Adds documents that are put into the tail, and returns whether it stays short enough.
     pub fn add(&mut self, new: &[TailDocument], shape: &Shape) -> bool {
         for document in new {
             self.documents += 1;
@@ -74,19 +74,19 @@ impl Totals {
         self.tail_bytes <= shape.tail
     }
 
-    /// Counts a document out that was in a segment.
+    /// Subtracts a document of a segment.
     pub fn remove(&mut self, length: i64) {
         self.documents -= 1;
         self.length -= length;
     }
 
-    /// Counts a document out that was in the tail, where its terms took so many bytes.
+    /// Subtracts a document of the tail, whose terms took this many bytes.
     pub fn remove_from_tail(&mut self, length: i64, bytes: i64) {
         self.remove(length);
         self.tail_bytes -= bytes;
     }
 
-    /// Cuts a tail that is too long: its `stored` documents together with the `new` ones, which are counted already.
+    /// Cuts a tail that is too long: its `stored` documents and the `new` ones, which are already counted.
     pub fn cut(&mut self, stored: Vec<TailDocument>, new: &[TailDocument], shape: &Shape) -> Cut {
         let new_items: HashSet<i64> = new.iter().map(|document| document.item).collect();
         let mut old = stored;
@@ -99,7 +99,7 @@ impl Totals {
     }
 }
 
-/// Returns how many documents at the end of a tail take no more than `kept` bytes.
+/// Returns how many documents at the end of a tail take at most `kept` bytes.
 fn newest(documents: &[TailDocument], kept: i64) -> usize {
     let sums = documents.iter().rev().scan(0, |sum, document| {
         *sum += document.bytes();

@@ -1,14 +1,14 @@
-//! From an entry to the bytes of its terms.
+//! Encoding the terms of an entry.
 
 use crate::error::Error;
 use crate::store::text::{Rejected, TextEntry};
 
 use super::{Counts, encode_terms};
 
-/// Returns the terms of an entry, own and neighbours' together, as [`encode_terms`] writes them.
+/// Returns the terms of an entry, own and neighbours', as [`encode_terms`] writes them.
 ///
 /// # Errors
-/// The refusal, for a neighbours' count that is no count.
+/// The refusal of an entry with an invalid neighbours' count.
 pub fn entry_terms(entry: &TextEntry) -> Result<Vec<u8>, Rejected> {
     let own = entry.own.iter().map(|(term, count)| (term.as_str(), Counts { own: *count, near: 0.0 }));
     let near = entry.near.iter().map(|(term, count)| (term.as_str(), Counts { own: 0, near: *count }));

@@ -5,9 +5,9 @@ use crate::store::text::TextHits;
 /// The parameters of BM25.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bm25 {
-    /// How soon repetition stops paying. Default 1.2.
+    /// How fast the repetition of a term saturates. Default 1.2.
     pub k1: f32,
-    /// How much length counts, 0 to 1. Default 0.75.
+    /// How much the length of a text counts, 0 to 1. Default 0.75.
     pub b: f32,
 }
 
@@ -17,24 +17,24 @@ impl Default for Bm25 {
     }
 }
 
-/// What the terms of a query weigh among the texts of one owner.
+/// The weights of a query's terms among the texts of one owner.
 ///
-/// A store that looks at many candidates scores them with this one by one, and gets the numbers of [`bm25f`].
+/// A store with many candidates scores them with it one by one, and gets the same numbers as [`bm25f`].
 #[derive(Clone, Debug)]
 pub struct TermWeights(Vec<TermWeight>);
 
-/// What one term weighs.
+/// The weight of one term.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TermWeight {
     k1: f32,
-    /// What a text of length 0 has below the fraction, and what each of its words adds.
+    /// The denominator for a text of length 0, and what each word adds to it.
     least: f32,
     slope: f32,
     idf: f32,
 }
 
 impl TermWeight {
-    /// Returns what is added to the score of a text that holds the term so often, in itself and in its neighbours.
+    /// Returns what the term adds to the score of a text that holds it `own` times, and `near` times in its neighbours.
     #[inline(always)]
     pub(crate) fn score(&self, length: u32, own: u32, near: f32) -> f32 {
         let frequency = own as f32 + near;
@@ -44,7 +44,7 @@ impl TermWeight {
 }
 
 impl TermWeights {
-    /// Returns the weights in a partition of `documents` texts of `mean_length`, `containing` of which hold each term.
+    /// Returns the weights in a partition of `documents` texts of `mean_length`; `containing` says how many hold each term.
     pub fn new(parameters: &Bm25, documents: u64, mean_length: f32, containing: &[u64]) -> Self {
         let Bm25 { k1, b } = *parameters;
         let mean = if mean_length > 0.0 { mean_length } else { 1.0 };

@@ -1,4 +1,4 @@
-//! Makes one list of the answers of several stores.
+//! Fusion: merges the answers of several indexes into one list.
 
 #[cfg(test)]
 mod tests;
@@ -9,14 +9,14 @@ use std::collections::HashMap;
 use crate::id::ItemId;
 use crate::time::Timestamp;
 
-/// How many of a leg's best candidates say what is usual in it, and weigh.
+/// How many of a leg's best candidates give its mean and deviation, and keep their full standard score.
 pub(crate) const SAMPLE: usize = 100;
 
-/// What is left of a candidate's distance from the floor behind those that weigh: enough to keep their order.
+/// The share that later candidates keep of their distance from the floor: just enough to keep their order.
 const BEYOND: f64 = 0.01;
 
-/// How far from the mean of `n` values one of them can be, in standard deviations, is `sqrt(n - 1)` (Samuelson 1968):
-/// this is for [`SAMPLE`] values. A floor below all of them could be any number of deviations away.
+/// The bound of a standard score. One of `n` values is at most `sqrt(n - 1)` standard deviations from their mean (Samuelson
+/// 1968); this is for [`SAMPLE`] values. Without it, a floor below all of them could be any number of deviations away.
 const FURTHEST: f64 = 9.949_874;
 
 /// An item that a leg found.
@@ -24,35 +24,35 @@ const FURTHEST: f64 = 9.949_874;
 pub struct Candidate {
     /// The item.
     pub item: ItemId,
-    /// When it was said or made.
+    /// When the message was said, or the record made.
     pub at: Timestamp,
-    /// How well it matches, on the leg's own scale; larger is better. What is not finite counts as the leg's floor.
+    /// How well it matches, on the leg's own scale; larger is better. A score that is not finite counts as the leg's floor.
     pub score: f32,
-    /// How much the item matters by itself; it decides between equal scores. 0 where nothing is known.
+    /// The importance of the item, which decides between equal scores; 0 if unknown.
     pub importance: f32,
 }
 
-/// What one search answered, in any order.
+/// The answer of one index, in any order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Leg {
-    /// What it found. Of an item that is there twice the better score counts.
+    /// The items that it found. If an item occurs twice, the better score counts.
     pub candidates: Vec<Candidate>,
-    /// The score of an item that it did not find: 0 for text, the lowest of the best 100 for vectors.
+    /// The score of an item that it did not find: 0 for words, the lowest of the best 100 for vectors.
     pub floor: f32,
     /// How many items it searched.
     pub partition: u64,
-    /// How much it counts.
+    /// Its weight.
     pub weight: f32,
 }
 
-/// What one leg contributed to a fused score.
+/// The contribution of one leg to a fused score.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Contribution {
-    /// The item's place in the leg, counted from 1; none if the leg did not find it.
+    /// The item's rank in the leg, from 1; none if the leg did not find it.
     pub rank: Option<usize>,
     /// The item's score in the leg; none if the leg did not find it.
     pub score: Option<f32>,
-    /// What was added to the fused score, weight included.
+    /// What it added to the fused score, weight included.
     pub added: f32,
 }
 
@@ -63,24 +63,24 @@ pub struct Fused {
     pub item: ItemId,
     /// When it was said or made.
     pub at: Timestamp,
-    /// How much it matters by itself.
+    /// Its importance.
     pub importance: f32,
-    /// Its score: it orders this list and means nothing beyond it.
+    /// Its fused score. It orders this list; scores of two lists do not compare.
     pub score: f32,
-    /// What each leg contributed, in the order of the legs.
+    /// The contribution of each leg, in the order of the legs.
     pub legs: Vec<Contribution>,
-    /// What recency and importance added, where the ranking counts them.
+    /// What recency and importance added, if the ranking uses them.
     pub bonus: f32,
 }
 
 /// Returns the items of all legs by the weighted sum of their standard scores: the default fusion.
 ///
-/// Mean and deviation of a leg are those of its best 100 candidates, filled up with its floor to as many as there are
-/// items, but at most 100. A leg whose scores are all equal adds nothing; an item that a leg did not find has the
-/// standard score of its floor, and so, but for a hundredth that keeps their order, have those behind its best 100:
-/// however many hits are asked for, the first stay the same. No standard score is further from 0 than one of 100 values
-/// can be, `sqrt(99)`, so that a leg whose scores are almost equal does not silence the others. Multiplying a leg's scores
-/// and floor by a positive number changes nothing.
+/// A leg's mean and deviation are those of its best 100 candidates. If it has fewer, its floor fills them up to the number of
+/// items, at most 100. A leg whose scores are all equal adds nothing. An item that a leg did not find gets the standard
+/// score of the floor. So do the candidates after the best 100, plus a hundredth of their distance, which keeps their order:
+/// the first hits stay the same, however many are asked for. Standard scores are clamped to `sqrt(99)`, the most that one
+/// of 100 values can have, so that a leg of almost equal scores does not drown the others. Multiplying a leg's scores and
+/// floor by a positive number changes nothing.
 ///
 /// Best first; equal scores by importance, then newer first, then by item.
 pub fn z_score(legs: &[Leg]) -> Vec<Fused> {
@@ -107,8 +107,8 @@ pub fn z_score(legs: &[Leg]) -> Vec<Fused> {
     })
 }
 
-/// Returns the items of all legs by the weighted sum of `1 / (k + rank)`, ranks counted from 1 (Cormack, Clarke and
-/// Büttcher 2009): for legs that give ranks only. Ordered as by [`z_score`].
+/// Returns the items of all legs by the weighted sum of `1 / (k + rank)`, with ranks from 1 (Cormack, Clarke and Büttcher
+/// 2009), for legs that give ranks only. Ordered as by [`z_score`].
 #[doc(alias = "reciprocal_rank_fusion")]
 pub fn rrf(legs: &[Leg], k: f32) -> Vec<Fused> {
     let k = f64::from(k.max(0.0));
@@ -118,10 +118,10 @@ pub fn rrf(legs: &[Leg], k: f32) -> Vec<Fused> {
     })
 }
 
-/// Returns the items of all legs by the weighted sum of their scores, each leg stretched to 0 to 1.
+/// Returns the items of all legs by the weighted sum of their scores, each leg scaled to 0 to 1.
 ///
-/// 0 is the leg's lowest score, or its floor where it did not find everything; an item that it did not find has 0.
-/// Where all scores are equal, those found have 1. Ordered as by [`z_score`].
+/// 0 is the leg's lowest score, or its floor if it did not find everything. An item that a leg did not find has 0. If all
+/// scores are equal, the items found have 1. Ordered as by [`z_score`].
 pub fn min_max(legs: &[Leg]) -> Vec<Fused> {
     fuse(legs, |leg, scores| {
         let found_all = usize::try_from(leg.partition).is_ok_and(|partition| partition <= scores.len());
@@ -137,7 +137,7 @@ pub fn min_max(legs: &[Leg]) -> Vec<Fused> {
     })
 }
 
-/// Returns the mean and the standard deviation; no deviation where all values are equal, whatever the rounding.
+/// Returns the mean and the standard deviation; exactly 0 if all values are equal, whatever the rounding.
 fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     let Some(first) = values.first() else { return (0.0, 0.0) };
     if values.iter().all(|value| value == first) {
@@ -149,10 +149,10 @@ fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     (mean, variance.sqrt())
 }
 
-/// What a leg adds for an item, given its rank and score if the leg found it.
+/// Returns what a leg adds for an item, given its rank and score if the leg found it.
 type Added = Box<dyn Fn(Option<(usize, f32)>) -> f64>;
 
-/// Fuses by a rule, which is made from a leg and the scores of its items, best first.
+/// Fuses by a rule that is made for each leg from the scores of its items, best first.
 fn fuse(legs: &[Leg], rule: impl Fn(&Leg, &[f32]) -> Added) -> Vec<Fused> {
     let mut fused: Vec<Fused> = Vec::new();
     let mut places: HashMap<&ItemId, usize> = HashMap::with_capacity(legs.iter().map(|leg| leg.candidates.len()).sum());
@@ -167,7 +167,7 @@ fn fuse(legs: &[Leg], rule: impl Fn(&Leg, &[f32]) -> Added) -> Vec<Fused> {
                 fused.push(Fused { item, at, importance, score: 0.0, legs, bonus: 0.0 });
             }
             let contribution = fused.get_mut(place).and_then(|fused| fused.legs.get_mut(index));
-            // An item that is there twice has its better score already.
+            // An item that occurs twice already has its better score.
             if let Some(contribution) = contribution.filter(|contribution| contribution.rank.is_none()) {
                 scores.push(score);
                 *contribution = Contribution { rank: Some(scores.len()), score: Some(score), added: 0.0 };

@@ -1,4 +1,4 @@
-//! How much a record matters: computed when it is asked for, because it changes with time.
+//! The importance of a record, computed on demand because it changes with time.
 
 use std::time::Duration;
 
@@ -6,27 +6,27 @@ use crate::rank::recency::Decay;
 use crate::record::StoredRecord;
 use crate::time::Timestamp;
 
-/// What the importance of a record is computed from.
+/// The values that a record's importance is computed from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Importance {
-    /// How long ago it was made.
+    /// The age of the record.
     pub age: Duration,
     /// How often it was returned.
     pub accesses: u64,
-    /// What the caller says, 0 to 1.
+    /// The importance that the caller set, 0 to 1.
     pub explicit: Option<f32>,
 }
 
 impl Importance {
-    /// Returns what the importance of `stored` at `now` is computed from.
+    /// Returns the values that the importance of `stored` at `now` is computed from.
     pub fn of(stored: &StoredRecord, now: Timestamp) -> Self {
         let StoredRecord { record, access_count, .. } = stored;
         Self { age: now.since(record.created_at()), accesses: *access_count, explicit: record.importance() }
     }
 
-    /// Returns the importance, 0 to 1: three tenths for newness, three for use, four for what the caller says.
+    /// Returns the importance, 0 to 1: 30 % recency, 30 % use, 40 % the caller's importance.
     ///
-    /// `0.3 decay(age) + 0.3 min(1, ln(1 + n) / ln(101)) + 0.4 explicit`, where nothing said is 0.5 and 0 stays 0.
+    /// `0.3 decay(age) + 0.3 min(1, ln(1 + n) / ln(101)) + 0.4 explicit`, where `explicit` is 0.5 if the caller set none.
     pub fn score(&self, decay: Decay) -> f32 {
         let Self { age, accesses, explicit } = *self;
         let used = ((accesses as f64).ln_1p() / 101f64.ln()).min(1.0) as f32;

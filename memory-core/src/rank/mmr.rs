@@ -1,10 +1,10 @@
-//! Variety: keeps near-duplicates of what is shown already from being shown next.
+//! Diversity: keeps near-duplicates of what was already chosen from being chosen next.
 
 /// Returns the places of up to `limit` candidates in the order of maximal marginal relevance (Carbonell and Goldstein
 /// 1998), chosen greedily: `lambda × relevance - (1 - lambda) × the greatest similarity to a candidate chosen before`.
 ///
-/// `relevance` should lie in 0 to 1, as similarities do; `lambda` 1 is relevance alone. Of equals the earlier one is
-/// taken. Calls `similarity` fewer than `limit × relevance.len()` times; a value that is no number counts as 0.
+/// `relevance` should lie in 0 to 1, as similarities do. With `lambda` 1 only relevance counts. Of equal candidates the earlier
+/// one is taken. Calls `similarity` fewer than `limit × relevance.len()` times; NaN counts as 0.
 #[doc(alias = "maximal_marginal_relevance")]
 pub fn mmr(relevance: &[f32], similarity: impl Fn(usize, usize) -> f32, lambda: f32, limit: usize) -> Vec<usize> {
     let number = |value: f32| if value.is_nan() { 0.0 } else { value };
@@ -30,7 +30,7 @@ pub fn mmr(relevance: &[f32], similarity: impl Fn(usize, usize) -> f32, lambda: 
 struct Remaining {
     place: usize,
     relevance: f32,
-    /// The greatest similarity to what was chosen before.
+    /// The greatest similarity to a candidate chosen before.
     closest: Option<f32>,
 }
 

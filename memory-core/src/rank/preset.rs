@@ -1,4 +1,4 @@
-//! The ways of ranking that can be chosen by name.
+//! The rankings: how the answers of the indexes become one order, with named presets.
 
 #[cfg(test)]
 mod tests;
@@ -11,7 +11,7 @@ use crate::rank::fuse::{self, Fused, Leg, min_max, rrf, z_score};
 use crate::rank::recency::{Decay, recency_by_rank};
 use crate::time::Timestamp;
 
-/// Which search a leg comes from.
+/// The search that a leg comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LegKind {
     /// By words.
@@ -20,7 +20,7 @@ pub enum LegKind {
     Vector,
 }
 
-/// How much each leg counts.
+/// The weights of the legs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights {
     /// The search by words.
@@ -38,12 +38,12 @@ impl Weights {
     }
 }
 
-/// What newness is measured by.
+/// How recency is measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Recency {
-    /// The item's place among the candidates in time.
+    /// By the item's rank in time among the candidates.
     Rank,
-    /// The item's age.
+    /// By the item's age.
     Age(Decay),
 }
 
@@ -66,16 +66,16 @@ pub enum Ranking {
     ZScore(Weights),
     /// Reciprocal ranks, [`rrf`].
     Rrf {
-        /// How little the first places stand out.
+        /// The constant `k`; a larger one makes the first ranks stand out less.
         k: f32,
         /// How much each leg counts.
         weights: Weights,
     },
-    /// Scores stretched to 0 to 1, [`min_max`].
+    /// Scores scaled to 0 to 1, [`min_max`].
     MinMax(Weights),
     /// The share `1 - recency_weight` for similarity and the rest for recency.
     ///
-    /// Similarity is the cosine. Where nothing was sought by meaning, the scores by words stretched to 0 to 1 stand in.
+    /// Similarity is the cosine or, without a search by meaning, the score by words scaled to 0 to 1.
     Blend {
         /// The share of recency, 0 to 1.
         recency_weight: f32,
@@ -83,7 +83,7 @@ pub enum Ranking {
         recency: Recency,
         /// Whether a negative cosine counts as 0.
         clips: bool,
-        /// How many candidates are fetched at least.
+        /// The fewest candidates to fetch.
         candidates: usize,
     },
     /// [`min_max`] with recency and importance added.
@@ -118,7 +118,7 @@ impl Ranking {
         Self::Rrf { k: 10.0, weights: Weights { text: 1.0, vector: 1.0 } }
     }
 
-    /// Returns the sum of stretched scores, text 0.4 and vector 0.6.
+    /// Returns the sum of scaled scores, text 0.4 and vector 0.6.
     #[doc(alias = "minmax")]
     pub fn min_max() -> Self {
         Self::MinMax(Weights { text: 0.4, vector: 0.6 })
@@ -141,21 +141,20 @@ impl Ranking {
         Self::Blend { recency_weight: 0.35, recency, clips: false, candidates: 24 }
     }
 
-    /// Returns the sum of stretched scores with a tenth each for recency and importance.
+    /// Returns the sum of scaled scores with a tenth each for recency and importance.
     pub fn weighted() -> Self {
         let weights = Weights { text: 0.4, vector: 0.6 };
         let recency = Recency::Age(Decay::LONG_TERM);
         Self::Weighted { weights, recency_weight: 0.1, recency, importance_weight: 0.1 }
     }
 
-    /// Returns the share of recency that belongs to a weight of similarity, as the `recency_alpha` of other libraries is.
+    /// Returns the weight of recency for an `alpha` that is the weight of similarity, as `recency_alpha` is in other libraries.
     #[doc(alias = "recency_alpha")]
     pub fn recency_weight_of_alpha(alpha: f32) -> f32 {
         1.0 - clamp(alpha)
     }
 
-    /// Returns whether the legs are weighed by speakers and neighbours before this ranking; not where it is a formula over
-    /// bare cosines.
+    /// Returns whether speakers, times and neighbours weigh in the legs before this ranking. Not for a formula over bare cosines.
     pub fn weighs_context(&self) -> bool {
         !matches!(self, Self::Blend { .. })
     }
@@ -176,7 +175,7 @@ impl Ranking {
         }
     }
 
-    /// Returns how many candidates each leg should be asked for when `limit` results are wanted.
+    /// Returns how many candidates to ask each leg for, to get `limit` results.
     pub fn candidates(&self, limit: usize) -> usize {
         match self {
             Self::Blend { candidates, .. } if *candidates < 100 => limit.max(*candidates),
@@ -186,7 +185,7 @@ impl Ranking {
 
     /// Returns the items of all legs, best first; equal scores by importance, then newer first, then by item.
     ///
-    /// The weights of `legs` are multiplied with those of the ranking. Contributions are in the order of the legs.
+    /// Multiplies the weights of `legs` by those of the ranking. Contributions are in the order of the legs.
     pub fn rank(&self, legs: impl IntoIterator<Item = (LegKind, Leg)>, now: Timestamp) -> Vec<Fused> {
         let legs: Vec<(LegKind, Leg)> = legs.into_iter().collect();
         match self {
@@ -216,14 +215,14 @@ fn weighed(legs: Vec<(LegKind, Leg)>, weights: &Weights) -> Vec<Leg> {
     legs.into_iter().map(|(kind, leg)| Leg { weight: leg.weight * weights.of(kind), ..leg }).collect()
 }
 
-/// Multiplies the weights. A leg of weight 0 has no say in what is found either.
+/// Multiplies the weights, and drops legs of weight 0, so that their items are not found.
 fn heard(legs: Vec<(LegKind, Leg)>, weights: &Weights) -> Vec<Leg> {
     let mut legs = weighed(legs, weights);
     legs.iter_mut().filter(|leg| leg.weight == 0.0).for_each(|leg| leg.candidates.clear());
     legs
 }
 
-/// Returns all items, scored by their cosine, or by their words where there is no search by meaning.
+/// Returns all items, scored by their cosine or, without a search by meaning, by their words.
 fn by_similarity(legs: Vec<(LegKind, Leg)>, clips: bool, share: f32) -> Vec<Fused> {
     let kinds: Vec<LegKind> = legs.iter().map(|(kind, _)| *kind).collect();
     let has_vectors = kinds.contains(&LegKind::Vector);

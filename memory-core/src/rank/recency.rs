@@ -1,4 +1,4 @@
-//! How much newness counts.
+//! Recency: decay with age, and rank in time.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use crate::time::Timestamp;
 
 const DAY: u64 = 24 * 3_600;
 
-/// Exponential decay: after each half-life half is left.
+/// Exponential decay: it halves with each half-life.
 ///
 /// ```
 /// use std::time::Duration;
@@ -20,23 +20,23 @@ const DAY: u64 = 24 * 3_600;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[doc(alias = "exponential_decay")]
 pub struct Decay {
-    /// The time after which half is left.
+    /// The time in which it halves.
     pub half_life: Duration,
 }
 
 impl Decay {
-    /// Of what is said in a session: one hour.
+    /// For messages in a session: one hour.
     pub const SESSION: Self = Self { half_life: Duration::from_secs(3_600) };
-    /// Of working memory: one day.
+    /// For working memory: one day.
     pub const WORKING: Self = Self { half_life: Duration::from_secs(DAY) };
-    /// Of long-term memory: 5 % a day, a half-life of 13.86 days.
+    /// For long-term memory: 5 % a day, a half-life of 13.86 days.
     pub const LONG_TERM: Self = Self { half_life: Duration::from_millis(1_197_758_328) };
-    /// Of recall in the preset of [`super::Ranking::kari`]: `e^(-age / 3600 s)`, a half-life of 2,495 s.
+    /// For the preset [`super::Ranking::kari`]: `e^(-age / 3600 s)`, a half-life of 2,495 s.
     pub const KARI_RECALL: Self = Self { half_life: Duration::from_micros(2_495_329_850) };
-    /// Of facts: none.
+    /// For facts: no decay.
     pub const NONE: Self = Self { half_life: Duration::MAX };
 
-    /// Returns the decay `e^(-0.05 t)` with `t` in days: 0.70 are left after a week, 0.22 after 30 days.
+    /// Returns the decay `e^(-0.05 t)` with `t` in days: 0.70 after a week, 0.22 after 30 days.
     pub fn kari() -> Self {
         Self::per_day(0.05)
     }
@@ -51,7 +51,7 @@ impl Decay {
         }
     }
 
-    /// Returns what is left at `age`: `0.5^(age / half_life)`, 1 at once and never more for a greater age.
+    /// Returns the recency at `age`: `0.5^(age / half_life)`, which is 1 at age 0 and never rises with age.
     pub fn at(self, age: Duration) -> f32 {
         if age.is_zero() || self.half_life == Duration::MAX {
             return 1.0;
@@ -62,14 +62,14 @@ impl Decay {
         0.5f64.powf(age.as_secs_f64() / self.half_life.as_secs_f64()) as f32
     }
 
-    /// Returns what is left at `now` of something made at `at`; the future counts as the present.
+    /// Returns the recency at `now` of something made at `at`; the future counts as the present.
     pub fn between(self, at: Timestamp, now: Timestamp) -> f32 {
         self.at(now.since(at))
     }
 }
 
-/// Returns the recency by rank of the item that stands at `index` of `length` items, oldest first: `(index + 1) / length`,
-/// so the newest has 1.
+/// Returns the recency by rank of the item at `index` of `length` items, oldest first: `(index + 1) / length`, so the newest
+/// has 1.
 pub fn recency_by_rank(index: usize, length: usize) -> f32 {
     let length = length.max(1);
     (index.saturating_add(1).min(length) as f64 / length as f64) as f32

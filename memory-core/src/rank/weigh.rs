@@ -1,4 +1,4 @@
-//! What changes the scores of a leg before fusion: who speaks, and what stands around.
+//! Weights on the scores of a leg before fusion: for role, speaker, time, span and neighbours.
 
 use std::collections::HashMap;
 
@@ -6,34 +6,34 @@ use crate::fields::Fields;
 use crate::id::{Seq, SessionId, Unit};
 use crate::message::Role;
 
-/// The factor for the words of the participant whom the question names.
+/// The factor for the score by words of what the participant said whom the question names.
 pub const NAMED_WEIGHT: f32 = 1.3;
 
-/// The bonus for the cosines of the participant whom the question names.
+/// The bonus on the cosine of what the participant said whom the question names.
 pub const NAMED_BONUS: f32 = 0.1;
 
-/// How much more what was said at a time counts that the question counts back to, by words. A date in words is found as words
-/// are.
+/// The factor for the score by words of what was said at a time that the question counts back to. A date that the question
+/// names is found by its words, so it gets no factor.
 pub const TIME_WEIGHT: f32 = 1.3;
 
-/// What is added to the cosine of what was said at a time that the question is about.
+/// The bonus on the cosine of what was said at a time that the question is about.
 pub const TIME_BONUS: f32 = 0.1;
 
-/// How much the stretch of conversation around a message counts beside the message, by words.
+/// The weight of a message's span, relative to the message, by words.
 pub const SPAN_WEIGHT: f32 = 0.2;
 
-/// How much the cosine of each of the two messages beside a message counts beside its own.
+/// The weight of the cosine of each of a message's two neighbours, relative to its own.
 pub const NEIGHBOUR_COSINE_WEIGHT: f32 = 0.3;
 
-/// How much what each role says counts in the lexical leg.
+/// The weights of roles in the score by words.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RoleWeights {
-    /// Of persons, and of records. Default 1.5: what they say of themselves is what is asked for later.
+    /// For persons, and for records. Default 1.5, because questions are mostly about what persons said of themselves.
     pub user: f32,
-    /// Of the model. Default 1.
+    /// For the model. Default 1.
     pub assistant: f32,
-    /// Of everything else. Default 1.
+    /// For everything else. Default 1.
     pub other: f32,
 }
 
@@ -44,12 +44,12 @@ impl Default for RoleWeights {
 }
 
 impl RoleWeights {
-    /// Returns the weights under which roles count the same.
+    /// Returns equal weights for all roles.
     pub fn equal() -> Self {
         Self { user: 1.0, assistant: 1.0, other: 1.0 }
     }
 
-    /// Returns the weights for a question to the model about what it said itself.
+    /// Returns the weights for a question about what the model said.
     pub fn of_the_asked() -> Self {
         Self { user: 1.0, assistant: 1.3, other: 1.0 }
     }
@@ -64,8 +64,8 @@ impl RoleWeights {
     }
 }
 
-/// Returns `scores` with the weight of the stretches of conversation they stand in: `score + weight × best score × span /
-/// best span`. A score without a span, or below 0, stays as it is.
+/// Adds to each score a share for its span: `score + weight × best score × span / best span`. A score without a span, or below
+/// 0, stays as it is.
 pub fn add_spans(scores: &[f32], spans: &[Option<f32>], best_span: f32, weight: f32) -> Vec<f32> {
     let best = scores.iter().copied().fold(0.0, f32::max);
     let unit = if best_span > 0.0 { weight * best / best_span } else { 0.0 };
@@ -73,15 +73,15 @@ pub fn add_spans(scores: &[f32], spans: &[Option<f32>], best_span: f32, weight: 
     scores.iter().zip(spans).map(|(score, span)| if *score > 0.0 { score + unit * span } else { *score }).collect()
 }
 
-/// Among how many of the best cosines a neighbour is looked for: always as many, so that asking for more hits does not
-/// change the order of the first.
+/// How many of the best cosines can be neighbours. A fixed number, so that asking for more hits does not change the order of
+/// the first.
 const NEIGHBOURHOOD: usize = 200;
 
-/// Returns cosines, which stand best first, with those of the messages beside them: `(own + w × before + w × after) /
-/// (1 + 2w)`.
+/// Smooths cosines, given best first, with those of the neighbouring messages: `(own + w × before + w × after) / (1 + 2w)`.
 ///
-/// What answers a question often stands beside what resembles it. `places` says where each message stands; what has no
-/// place, and a neighbour that is not among the best 200, counts as standing beside the lowest of these.
+/// The answer to a question often stands beside a message that resembles the question. `places` holds the place of each
+/// message. A neighbour that is not among the best 200 counts as the lowest of these; so do both neighbours of an item
+/// without a place.
 pub fn smooth(places: &[Option<(&SessionId, Seq)>], cosines: &[f32], weight: f32) -> Vec<f32> {
     let best = cosines.iter().copied().take(NEIGHBOURHOOD);
     let lowest = best.clone().fold(f32::INFINITY, f32::min);

@@ -1,4 +1,4 @@
-//! The members of an encoded record. A record that was told once has the same bytes as before there were tellings.
+//! The JSON members of an encoded record. A record with one telling has the same bytes as before tellings existed.
 
 use std::borrow::Cow;
 
@@ -47,7 +47,7 @@ struct Body<'a> {
     agent: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     run: Option<Cow<'a, str>>,
-    /// The tellings behind the first, whose members stand above.
+    /// The later tellings; the first one's members stand above.
     #[serde(default, skip_serializing_if = "is_empty")]
     told_again: Cow<'a, [Telling]>,
     #[serde(default, skip_serializing_if = "super::is_false")]

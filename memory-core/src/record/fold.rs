@@ -1,7 +1,7 @@
-//! What a record says: the fold of its tellings. Pure functions of values.
+//! The fold of a record's tellings, which readers and filters see. Pure functions.
 //!
-//! Only the tellings of the highest trust contribute, so that nobody adds to what somebody more trusted said. Sources
-//! and sessions are those of all tellings, so that forgetting finds every one.
+//! Only the tellings of the highest trust contribute, so that nobody adds to what somebody more trusted told. Sources and
+//! sessions are those of all tellings, so that forgetting finds every one.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -14,12 +14,12 @@ use crate::message::Trust;
 use crate::time::Timestamp;
 
 impl Record {
-    /// Returns the tellings, in the order in which they were told.
+    /// Returns the tellings, in their order.
     pub fn tellings(&self) -> impl DoubleEndedIterator<Item = &Telling> {
         std::iter::once(&self.first).chain(&self.again)
     }
 
-    /// Returns the trust of the record: that of its most trusted telling.
+    /// Returns the trust of the record, which is the highest of its tellings.
     pub fn trust(&self) -> Trust {
         self.tellings().fold(self.first.trust, |highest, telling| highest.max(telling.trust))
     }
@@ -34,28 +34,28 @@ impl Record {
         earliest.unwrap_or(&self.first)
     }
 
-    /// Returns when the record was made: when the first of the most trusted tellings was told.
+    /// Returns when the record was made: the time of the first of its most trusted tellings.
     pub fn created_at(&self) -> Timestamp {
         self.earliest().at
     }
 
-    /// Returns who or what wrote the first of the most trusted tellings, in the caller's words.
+    /// Returns the origin of the first of the most trusted tellings, in the caller's words.
     pub fn origin(&self) -> Option<&str> {
         self.earliest().origin.as_deref()
     }
 
-    /// Returns the importance that was told last, 0 to 1; none is read as 0.5.
+    /// Returns the importance that was told last, 0 to 1; none counts as 0.5.
     pub fn importance(&self) -> Option<f32> {
         self.contributing().rev().find_map(|telling| telling.importance)
     }
 
-    /// Returns whether a telling asks that the record never expire and never be evicted.
+    /// Returns whether a telling pins the record, so that it never expires and is never evicted.
     pub fn is_pinned(&self) -> bool {
         self.contributing().any(|telling| telling.pinned)
     }
 
-    /// Returns from when on the record is never returned: as late as any telling asks for; none if one sets no end, or
-    /// the record is pinned.
+    /// Returns when the record expires: the latest time that a telling asks for; none if one sets no end, or the record is
+    /// pinned.
     pub fn expires_at(&self) -> Option<Timestamp> {
         if self.is_pinned() {
             return None;
@@ -65,7 +65,7 @@ impl Record {
         ends.try_fold(first, |latest, end| Some(latest.max(end?)))
     }
 
-    /// Returns from when until when what it says is true, as it was told last.
+    /// Returns the times from which, and until which, it is true, as they were told last.
     pub fn validity(&self) -> (Option<Timestamp>, Option<Timestamp>) {
         self.contributing().next_back().map_or((None, None), |telling| (telling.valid_from, telling.valid_to))
     }
@@ -75,22 +75,22 @@ impl Record {
         once(self.contributing().flat_map(|telling| telling.tags.iter().map(String::as_str)))
     }
 
-    /// Returns the runs in which it was told with the highest trust, each once.
+    /// Returns the runs of the contributing tellings, each once.
     pub fn runs(&self) -> Vec<&str> {
         once(self.contributing().filter_map(|telling| telling.run.as_deref()))
     }
 
-    /// Returns the sessions in which it was told, with whatever trust, each once.
+    /// Returns the sessions of all tellings, each once.
     pub fn sessions(&self) -> Vec<&SessionId> {
         once(self.tellings().filter_map(|telling| telling.session.as_ref()))
     }
 
-    /// Returns what any telling was derived from, each item once.
+    /// Returns the sources of all tellings, each once.
     pub fn sources(&self) -> Vec<&ItemId> {
         once(self.tellings().flat_map(|telling| &telling.sources))
     }
 
-    /// Returns the caller's own values: under each key the one that was told last.
+    /// Returns the caller's own values; for each key the one told last.
     pub fn metadata(&self) -> Map<String, Value> {
         let mut metadata = Map::new();
         for telling in self.contributing() {
@@ -99,14 +99,14 @@ impl Record {
         metadata
     }
 
-    /// Returns the record as it is when it is told once more; no longer doomed.
+    /// Returns the record with one more telling, no longer doomed.
     #[must_use]
     pub fn told(&self, telling: Telling) -> Self {
         let tellings = super::telling::add(self.tellings().cloned().collect(), telling);
         self.of(tellings).unwrap_or_else(|| self.clone())
     }
 
-    /// Returns the record without the tellings that are taken back, no longer doomed; none if no telling is left.
+    /// Returns the record without the tellings taken back, and no longer doomed; none if no telling is left.
     pub fn without(&self, is_taken_back: impl Fn(&Telling) -> bool) -> Option<Self> {
         self.of(self.tellings().filter(|telling| !is_taken_back(telling)).cloned().collect())
     }

@@ -1,4 +1,4 @@
-//! One time at which a record was told.
+//! Tellings: who told a record, when, from what, and with what additions.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -8,12 +8,12 @@ use crate::id::{ItemId, SessionId};
 use crate::message::Trust;
 use crate::time::Timestamp;
 
-/// One time at which a record was told: who says so, from what, and what it adds to the words.
+/// A telling of a record: who told it, when, from what, and what it adds to the text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Telling {
     /// When.
     pub at: Timestamp,
-    /// How far it may be believed.
+    /// Its trust.
     pub trust: Trust,
     /// Who or what wrote it, in the caller's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -24,25 +24,25 @@ pub struct Telling {
     /// The run of an agent in which it was told, 1 to 255 bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// What it was derived from; it falls with any of them.
+    /// What it was derived from. Forgetting any of these takes the telling back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<ItemId>,
     /// Tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// What the caller says of the record's importance, 0 to 1.
+    /// The record's importance, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importance: Option<f32>,
-    /// Asks that the record never expire and never be evicted.
+    /// Whether it pins the record, so that it never expires and is never evicted.
     #[serde(default, skip_serializing_if = "super::is_false")]
     pub pinned: bool,
-    /// Asks that the record not be returned from this moment on.
+    /// When the record is to expire; from then on it is not returned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// The first moment at which what it says is true.
+    /// The time from which the record is true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Timestamp>,
-    /// The first moment at which it is true no longer.
+    /// The time from which it is no longer true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_to: Option<Timestamp>,
     /// The caller's own values.
@@ -70,14 +70,14 @@ impl Telling {
         }
     }
 
-    /// Returns whether both come from the same place: whatever takes one of them back takes the other.
+    /// Returns whether both come from the same place, so that whatever takes one back takes back the other too.
     fn is_beside(&self, other: &Self) -> bool {
         let Self { trust, origin, session, run, sources, .. } = self;
         (trust, origin, session, run, sources)
             == (&other.trust, &other.origin, &other.session, &other.run, &other.sources)
     }
 
-    /// Takes what the earlier telling `old`, from the same place, adds beyond this one. Of two values this one's stays.
+    /// Merges in what the earlier telling `old`, from the same place, adds. If both have a value, this one's stays.
     fn absorb(&mut self, old: Self) {
         let mut tags = old.tags;
         tags.extend(self.tags.drain(..).filter(|tag| !tags.contains(tag)).collect::<Vec<_>>());
@@ -92,20 +92,20 @@ impl Telling {
     }
 }
 
-/// Adds `new` behind `tellings`, which are in the order in which they were told.
+/// Adds `new` after `tellings`, which are in their order.
 ///
-/// Tellings from the same place are kept as one where nobody could ever see the difference, whatever is forgotten
-/// later: so a repeat changes nothing, and the number of tellings is bounded by the places and keys that there are.
+/// Tellings from the same place are merged if no later forget could show the difference. So a repeat changes nothing, and the
+/// number of tellings is bounded by the number of places and keys.
 pub(super) fn add(tellings: Vec<Telling>, mut new: Telling) -> Vec<Telling> {
     let newest = tellings.iter().rposition(|telling| telling.trust == new.trust);
     let mut kept = Vec::with_capacity(tellings.len() + 1);
-    // From the last one back, so that what is absorbed earlier is newer.
+    // From the last one back, so that newer values are absorbed first.
     for (place, mut old) in tellings.into_iter().enumerate().rev() {
         if !old.is_beside(&new) {
             kept.push(old);
             continue;
         }
-        // What the new telling says again, nobody sees of the old one any more.
+        // The new telling's values hide the old ones.
         old.metadata.retain(|key, _| !new.metadata.contains_key(key));
         old.importance = old.importance.filter(|_| new.importance.is_none());
         if newest == Some(place) || (old.metadata.is_empty() && old.importance.is_none()) {

@@ -1,4 +1,4 @@
-//! The best of many candidates, in the order that every search promises.
+//! Choosing the best of many candidates, in the order that every search promises.
 
 #[cfg(test)]
 mod tests;
@@ -9,14 +9,14 @@ use crate::fields::Fields;
 use crate::filter::Filter;
 use crate::id::ItemId;
 
-/// What is known of a candidate beside its score.
+/// The item and fields of a candidate, if known.
 pub(super) type Known<'a> = Option<(&'a ItemId, &'a Fields)>;
 
-/// Returns the places of the best `limit` candidates that match `filter`, best first: by score, then the newer, then the
-/// item that comes first. One of which `known` says nothing matches nothing.
+/// Returns the places of the best `limit` candidates that match `filter`, best first: by score, then newer first, then by item.
+/// A candidate that `known` does not know never matches.
 ///
-/// What is known is asked for only where scores are equal, and the filter only about the best, if they all match: that is
-/// what most searches find, and to look at each item costs more than to score it.
+/// It asks `known` only to break ties, and applies the filter only to the best, as long as all of them match. Usually they do,
+/// and reading an item costs more than scoring it.
 pub(super) fn best<'a>(
     mut candidates: Vec<(f32, usize)>,
     limit: usize,
@@ -37,7 +37,7 @@ pub(super) fn best<'a>(
     candidates.into_iter().map(|(_, place)| place).collect()
 }
 
-/// Puts the first `limit` in front, in order; returns how many they are.
+/// Moves the first `limit` to the front, in order; returns how many there are.
 fn sort_first<T>(items: &mut [T], limit: usize, order: impl Fn(&T, &T) -> Ordering) -> usize {
     let count = limit.min(items.len());
     if let Some(last) = count.checked_sub(1).filter(|_| count < items.len()) {

@@ -1,4 +1,4 @@
-//! What agents share for a while.
+//! The in-process blackboard.
 
 mod board;
 #[cfg(test)]
@@ -31,7 +31,7 @@ pub struct MemBlackboard {
 }
 
 impl MemBlackboard {
-    /// The usual capacity of a board.
+    /// The default capacity of a board.
     pub const DEFAULT_CAPACITY: usize = 100;
 
     /// Returns boards of up to `capacity` live entries, at least 1, that expire by `clock`.

@@ -1,4 +1,4 @@
-//! Short-lived copies and recent events.
+//! The in-process cache.
 
 #[cfg(test)]
 mod tests;
@@ -16,7 +16,7 @@ use crate::store::cache::Cache;
 use crate::store::{Erased, Health, Store};
 use crate::time::{Clock, Timestamp};
 
-/// How many entries may pile up before the first look for expired ones.
+/// How many entries are put before the first sweep for expired ones.
 const FIRST_SWEEP: usize = 1_024;
 
 /// A cache in this process. Expired entries are dropped whenever the number of entries has doubled.
@@ -29,14 +29,14 @@ pub struct MemCache {
 #[derive(Default)]
 struct Partitions {
     owners: HashMap<Scope, Partition>,
-    /// Entries put since expired ones were dropped, and how many may be.
+    /// Entries put since the last sweep, and how many may be put before the next.
     puts: usize,
     room: usize,
 }
 
 #[derive(Default)]
 struct Partition {
-    /// What was written in an earlier epoch is erased.
+    /// The present epoch; what was written in an earlier one is erased.
     below: Epoch,
     epochs: BTreeMap<Epoch, HashMap<String, Entry>>,
 }
@@ -57,7 +57,7 @@ impl MemCache {
         Self { clock, state: Shared::default() }
     }
 
-    /// Reads what is under a key and lives.
+    /// Reads the live content under a key.
     fn read<T>(&self, scope: &Scope, epoch: Epoch, key: &str, read: impl FnOnce(&Content) -> Option<T>) -> Option<T> {
         let now = self.clock.now();
         let state = self.state.lock();
@@ -65,7 +65,7 @@ impl MemCache {
         if entry.expires_at > now { read(&entry.content) } else { None }
     }
 
-    /// Puts what `next` makes of the content that is under a key and lives.
+    /// Puts what `next` makes of the live content under a key.
     fn write(
         &self,
         scope: &Scope,

@@ -1,4 +1,4 @@
-//! Conversations.
+//! The in-process conversation store.
 
 mod change;
 mod owner;
@@ -40,7 +40,7 @@ struct Tables {
 }
 
 impl Tables {
-    /// Answers a write that added the messages of `added`, and notes them.
+    /// Notes the messages `added` by a write, and returns its answer.
     fn answer(
         &mut self,
         scope: &Scope,
@@ -55,7 +55,7 @@ impl Tables {
         Appended { placements, state, durability: Durability::Volatile }
     }
 
-    /// Reads of an owner, known or not.
+    /// Reads from an owner, known or not.
     fn read<T>(&self, scope: &Scope, read: impl FnOnce(&Owner) -> T) -> T {
         match self.owners.get(scope) {
             Some(owner) => read(owner),
@@ -152,7 +152,7 @@ impl ChatStore for MemChat {
         for id in ids {
             let Some((redacted, is_message)) = owner.redact(*id) else { continue };
             if is_message {
-                // Its neighbours are searched by its words too.
+                // The entries of its neighbours hold its words too.
                 let head = owner.session(&redacted.session).map(|kept| kept.head()).unwrap_or_default();
                 let from = Seq(redacted.seq.0.saturating_sub(1).max(1));
                 let upto = Seq(redacted.seq.0.saturating_add(1)).min(head);

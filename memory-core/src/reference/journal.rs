@@ -1,4 +1,4 @@
-//! The queue of write-behind.
+//! The in-process journal of write-behind.
 
 #[cfg(test)]
 mod tests;
@@ -26,7 +26,7 @@ pub struct MemJournal {
 struct Queue {
     last: u64,
     queued: BTreeMap<u64, Queued>,
-    /// The numbers queued for each owner, so that reading one costs nothing of the others.
+    /// The queued numbers of each owner, so that reading one owner does not read others.
     owners: HashMap<Scope, BTreeSet<u64>>,
     rejected: BTreeMap<u64, Rejection>,
 }
@@ -61,7 +61,7 @@ impl Queue {
         Some(queued)
     }
 
-    /// Returns what is queued in order, of one owner or of all.
+    /// Returns the queued messages of one owner, or of all, in order.
     fn queued<'a>(&'a self, scope: Option<&Scope>) -> Box<dyn Iterator<Item = &'a Queued> + 'a> {
         let Some(scope) = scope else { return Box::new(self.queued.values()) };
         let numbers = self.owners.get(scope).into_iter().flatten();
@@ -114,7 +114,7 @@ impl Journal for MemJournal {
 
     async fn revive(&self, numbers: &[u64]) -> Result<()> {
         let mut state = self.state.lock();
-        // In the order in which they once came, whatever the order of the call.
+        // In their original order, whatever the order of the call.
         let numbers: BTreeSet<u64> =
             numbers.iter().copied().filter(|number| state.rejected.contains_key(number)).collect();
         self.check_room(&state, numbers.len())?;

@@ -14,7 +14,7 @@ use crate::store::upkeep::{Backlog, Enlisted, Incarnation, IndexName, Note, Outc
 use crate::store::{Durability, Erased, ErasureLevel, Health, Store};
 use crate::time::Timestamp;
 
-/// Holds no records: there is nothing to find, and a put is `Unsupported`. Its epochs are those of the conversations.
+/// Holds no records: reads find nothing, and a put is `Unsupported`. Its epochs are those of the conversations.
 #[derive(Debug)]
 pub(crate) struct NoRecords {
     chat: Truth<dyn ChatStore>,

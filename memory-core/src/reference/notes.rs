@@ -1,4 +1,4 @@
-//! Notes of what is still to be indexed, as both truth stores keep them.
+//! The notes of what is still to be indexed, for both truth stores.
 
 mod queue;
 mod row;
@@ -16,10 +16,10 @@ use queue::Queue;
 
 pub(super) use row::Mark;
 
-/// How far what was stored before an index was enlisted is noted for it.
+/// How far the items that were stored before an index was enlisted are noted for it.
 #[derive(Debug)]
 enum Stock {
-    /// Through this item; none yet without one.
+    /// Up to and including this item; `None` if none is noted yet.
     Through(Option<(Scope, Target)>),
     Whole,
 }
@@ -31,16 +31,16 @@ struct Index {
     stock: Stock,
 }
 
-/// The notes of one truth store. A new note is due at once; notes that are due alike keep the order they came in.
+/// The notes of one truth store. A new note is due at once. Notes due at the same time keep their order.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     indexes: BTreeMap<IndexName, Index>,
-    /// Numbers stamps and places: never one twice, so that no late settlement fits a later note.
+    /// The last number of a stamp or place. Numbers are never reused, so that no late settlement fits a later note.
     last: u64,
 }
 
 impl Notes {
-    /// Begins to keep notes for `index`, and begins anew to note what is stored if it is of another incarnation.
+    /// Begins to keep notes for `index`. If it has another incarnation, begins anew to note what is stored.
     pub(super) fn enlist(&mut self, index: &IndexName, incarnation: Option<Incarnation>) {
         let known = self.indexes.entry(index.clone()).or_insert_with(|| Index {
             queue: Queue::default(),
@@ -52,8 +52,7 @@ impl Notes {
         }
     }
 
-    /// Notes up to `limit` items of what is stored, which `after` returns behind an item, in order. Returns whether all are
-    /// noted.
+    /// Notes up to `limit` stored items, which `after` returns from an item on, in order. Returns whether all are noted.
     pub(super) fn stock<'a, I>(
         &mut self,
         index: &IndexName,
@@ -97,14 +96,14 @@ impl Notes {
         self.indexes.remove(index);
     }
 
-    /// Notes for every index what happened to messages of a session.
+    /// Notes a change of a session's messages for every index.
     pub(super) fn mark_session(&mut self, scope: &Scope, session: &SessionId, epoch: Epoch, mark: Mark) {
         if !self.indexes.is_empty() {
             self.mark(scope, &Target::Messages(session.clone()), epoch, mark);
         }
     }
 
-    /// Notes for every index what happened to `target`.
+    /// Notes a change of `target` for every index.
     pub(super) fn mark(&mut self, scope: &Scope, target: &Target, epoch: Epoch, mark: Mark) {
         for index in self.indexes.values_mut() {
             self.last += 1;
@@ -112,13 +111,13 @@ impl Notes {
         }
     }
 
-    /// Replaces all notes of an owner by that of its erasure.
+    /// Replaces all notes of an owner by one of its erasure.
     pub(super) fn bury(&mut self, scope: &Scope, epoch: Epoch) {
         self.forget(scope, epoch);
         self.mark(scope, &Target::Owner, epoch, Mark::Buried);
     }
 
-    /// Drops the notes of an owner from before `below`, except that of its erasure.
+    /// Drops the notes of an owner from before `below`, except the one of its erasure.
     pub(super) fn forget(&mut self, scope: &Scope, below: Epoch) {
         for index in self.indexes.values_mut() {
             index.queue.forget(scope, below);

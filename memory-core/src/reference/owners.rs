@@ -1,4 +1,4 @@
-//! What each owner has, behind a lock of its own: owners do not wait for one another, nor readers for readers.
+//! The data of each owner behind its own lock, so that owners do not wait for each other, nor readers for readers.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -7,10 +7,10 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use super::Shared;
 use crate::scope::Scope;
 
-/// What all owners have. Its `Debug` shows nothing of it.
+/// The data of all owners. Its `Debug` shows nothing of it.
 pub(super) struct Owners<T>(Shared<HashMap<Scope, Arc<Owned<T>>>>);
 
-/// What one owner has. The lock outlives a panic of its holder.
+/// The data of one owner. The lock survives a panic of its holder.
 pub(super) struct Owned<T>(RwLock<T>);
 
 impl<T> Owners<T> {
@@ -18,12 +18,12 @@ impl<T> Owners<T> {
         Self(Shared::default())
     }
 
-    /// Returns what an owner has, if anything was put for it.
+    /// Returns an owner's data, if there is any.
     pub(super) fn get(&self, scope: &Scope) -> Option<Arc<Owned<T>>> {
         self.0.lock().get(scope).cloned()
     }
 
-    /// Returns what an owner has; what `new` makes if nothing was put for it.
+    /// Returns an owner's data, made by `new` if there is none.
     pub(super) fn get_or_insert_with(&self, scope: &Scope, new: impl FnOnce() -> T) -> Arc<Owned<T>> {
         let mut owners = self.0.lock();
         let owned = owners.entry(scope.clone()).or_insert_with(|| Arc::new(Owned(RwLock::new(new()))));

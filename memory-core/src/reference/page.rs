@@ -1,15 +1,15 @@
-//! A page of an index's items, in their order.
+//! Pages of an index's items, in their order.
 
 use crate::id::{ItemId, Version};
 
-/// Returns the first `limit` of the items behind `after`, in their order.
+/// Returns the first `limit` items after `after`, in their order.
 pub(super) fn first_after<'a>(
     items: impl Iterator<Item = (&'a ItemId, Version)>,
     after: Option<&ItemId>,
     limit: usize,
 ) -> Vec<(ItemId, Version)> {
     let mut behind: Vec<(&ItemId, Version)> = items.filter(|(item, _)| Some(*item) > after).collect();
-    // What is not on the page need not be sorted.
+    // Items beyond the page need not be sorted.
     if limit < behind.len() {
         behind.select_nth_unstable(limit);
         behind.truncate(limit);

@@ -1,4 +1,4 @@
-//! Long-term memory.
+//! The in-process record store.
 
 mod owner;
 #[cfg(test)]
@@ -34,7 +34,7 @@ pub struct MemRecords {
 struct Tables {
     owners: BTreeMap<Scope, Owner>,
     notes: Notes,
-    /// What will expire, soonest first.
+    /// The records that will expire, soonest first.
     expiring: BTreeSet<(Timestamp, Scope, RecordId)>,
 }
 
@@ -45,7 +45,7 @@ fn expiry(row: &StoredRecord) -> Option<Timestamp> {
 }
 
 impl Tables {
-    /// Stores rows of an owner, in place of what is there, and notes them.
+    /// Stores rows of an owner in place of the old ones, and notes them.
     fn store(&mut self, scope: &Scope, rows: Vec<StoredRecord>) {
         if rows.is_empty() {
             return;
@@ -67,7 +67,7 @@ impl Tables {
         }
     }
 
-    /// Deletes a record, leaves its version behind and notes it gone; returns whether there was one.
+    /// Deletes a record, keeps its version as a tombstone, and notes it gone; returns whether there was one.
     fn delete(&mut self, scope: &Scope, id: RecordId) -> bool {
         let Some(owner) = self.owners.get_mut(scope) else { return false };
         let Some(row) = owner.rows.remove(&id) else { return false };
@@ -80,7 +80,7 @@ impl Tables {
         true
     }
 
-    /// Drops all that an owner stored before `epoch`, which is its epoch from now on.
+    /// Drops everything that an owner stored before `epoch`, which becomes its epoch.
     fn drop_all(&mut self, scope: &Scope, epoch: Epoch) {
         let owner = self.owners.entry(scope.clone()).or_default();
         for (id, row) in owner.begin(epoch) {
@@ -109,7 +109,7 @@ impl Store for MemRecords {
         below.check()?;
         let mut state = self.state.lock();
         state.notes.forget(scope, below);
-        // Everything there was stored in the present epoch, because a new one begins with nothing.
+        // All data is of the present epoch, because a new epoch begins with nothing.
         if state.owners.get(scope).is_none_or(|owner| owner.epoch < below) {
             state.drop_all(scope, below);
         }

@@ -1,4 +1,4 @@
-//! Search by words.
+//! The in-process text index.
 
 mod postings;
 mod search;
@@ -21,10 +21,10 @@ use crate::store::{Erased, Health, Store};
 
 use postings::{Document, Postings};
 
-/// A text index in this process: lists of the documents that hold a term, per owner and unit.
+/// A text index in this process: posting lists per owner and unit.
 ///
-/// A put or delete costs what its terms cost, however many documents there are. Owners do not wait for one another, and
-/// the searches of one owner run side by side.
+/// The cost of a put or delete depends on its terms, not on the number of documents. Owners do not wait for each other, and
+/// the searches of one owner run in parallel.
 #[derive(Debug)]
 pub struct MemText {
     analysis: String,
@@ -32,10 +32,10 @@ pub struct MemText {
     owners: Owners<Partition>,
 }
 
-/// What one owner has.
+/// The index of one owner.
 #[derive(Debug, Default)]
 struct Partition {
-    /// What was written in an earlier epoch is erased.
+    /// The present epoch; what was written in an earlier one is erased.
     below: Epoch,
     units: BTreeMap<Unit, Postings>,
 }
@@ -126,7 +126,7 @@ impl TextStore for MemText {
         Ok(self.incarnation)
     }
 
-    /// Every put is findable on return.
+    /// Puts entries. They are findable on return, whatever the visibility.
     async fn put(&self, scope: &Scope, entries: &[TextEntry], _visibility: Visibility) -> Result<Vec<Rejected>> {
         let owned = self.owners.get_or_insert_with(scope, Partition::default);
         let mut partition = owned.write();

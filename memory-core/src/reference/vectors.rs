@@ -1,4 +1,4 @@
-//! Search by meaning.
+//! The in-process vector index.
 
 #[cfg(test)]
 mod tests;
@@ -20,9 +20,9 @@ use crate::store::vectors::{VectorEntry, VectorHit, VectorQuery, VectorStore};
 use crate::store::{Erased, Health, Store};
 use crate::vector::{EmbeddingSpace, Partition, normalise};
 
-/// A vector index in this process: every vector of an owner is looked at, and nothing of other owners.
+/// A vector index in this process. A search scans all vectors of its owner, and no others.
 ///
-/// Owners do not wait for one another, and the searches of one owner run side by side.
+/// Owners do not wait for each other, and the searches of one owner run in parallel.
 #[derive(Debug)]
 pub struct MemVectors {
     space: EmbeddingSpace,
@@ -31,9 +31,9 @@ pub struct MemVectors {
     owners: Owners<Vectors>,
 }
 
-/// What one owner has.
+/// The index of one owner.
 struct Vectors {
-    /// What was written in an earlier epoch is erased.
+    /// The present epoch; what was written in an earlier one is erased.
     below: Epoch,
     partition: Partition,
 }
@@ -44,8 +44,8 @@ impl MemVectors {
         Self { space, is_quantised: true, incarnation: Incarnation::draw(), owners: Owners::new() }
     }
 
-    /// Sets whether a copy in numbers of 8 bits is kept, see [`Partition::with_quantised`]: searches find the same and are
-    /// faster, memory grows by a quarter. Default true. To be called before anything is put.
+    /// Sets whether 8-bit codes are kept too ([`Partition::with_quantised`]): searches find the same faster, and memory grows
+    /// by a quarter. Default true. Call it before the first put.
     #[must_use]
     pub fn with_quantised(mut self, is_quantised: bool) -> Self {
         self.is_quantised = is_quantised;
@@ -74,7 +74,7 @@ impl MemVectors {
 }
 
 impl Vectors {
-    /// Puts an entry that was checked, unless it was erased or a newer one of its item is there.
+    /// Puts a checked entry, unless it is of an erased epoch or its item has a newer one.
     fn put(&mut self, entry: &VectorEntry, pieces: &[f32]) {
         let VectorEntry { item, version, pieces: _, fields } = entry;
         let is_newer = self.partition.version(item).is_some_and(|stored| stored > *version);
@@ -100,7 +100,7 @@ impl Vectors {
         self.delete_where(|item, version, fields| version <= through && is_of(item, fields));
     }
 
-    /// Removes everything from before `below`, now and from now on; returns how many items there were.
+    /// Removes everything from before `below`, also what is put later; returns how many items there were.
     fn erase(&mut self, below: Epoch) -> usize {
         self.below = self.below.max(below);
         self.delete_where(|_, version, _| version.epoch < below)
@@ -142,7 +142,7 @@ impl VectorStore for MemVectors {
         Ok(self.incarnation)
     }
 
-    /// Every put is findable on return.
+    /// Puts entries. They are findable on return, whatever the visibility.
     async fn put(&self, scope: &Scope, entries: &[VectorEntry], _visibility: Visibility) -> Result<Vec<Rejected>> {
         let owner = self.intern(scope);
         let mut vectors = owner.write();

@@ -1,4 +1,4 @@
-//! What agents share for a while: a small keyed board of an owner, usually a team's.
+//! The blackboard: a small keyed board of an owner, usually a team, for what agents share for a while.
 
 use std::time::Duration;
 
@@ -22,17 +22,17 @@ pub struct BlackboardEntry {
     pub terms: Vec<Term>,
     /// The value's vector, for search by meaning.
     pub vector: Option<Vec<f32>>,
-    /// How long it lives; `None` until it is evicted.
+    /// Its time to live; with `None` it lives until it is evicted.
     pub ttl: Option<Duration>,
 }
 
 impl BlackboardEntry {
-    /// Returns an entry that can be got by its key alone and does not expire.
+    /// Returns an entry that is found only by its key, and does not expire.
     pub fn new(key: impl Into<String>, value: impl Into<String>) -> Self {
         Self { key: key.into(), value: value.into(), terms: Vec::new(), vector: None, ttl: None }
     }
 
-    /// Sets how long it lives.
+    /// Sets its time to live.
     #[must_use]
     pub fn with_ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Some(ttl);
@@ -57,7 +57,7 @@ pub struct Posted {
     pub last_accessed: Option<Timestamp>,
 }
 
-/// What is sought on a board.
+/// What to search a board for.
 #[derive(Clone, Debug)]
 pub enum BoardQuery {
     /// Entries that share words, the most words first.
@@ -75,12 +75,12 @@ pub struct BoardHit {
     pub similarity: Similarity,
 }
 
-/// The figures of a board.
+/// The statistics of a board.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlackboardStats {
-    /// Entries that a call would return.
+    /// Entries that have not expired.
     pub live: u64,
-    /// Entries that have expired and were not swept yet.
+    /// Entries that have expired and are not swept yet.
     pub expired: u64,
     /// The most live entries there may be.
     pub capacity: u64,
@@ -94,19 +94,19 @@ pub struct BlackboardStats {
     pub misses: u64,
 }
 
-/// A board of entries per owner with a capacity: expired entries go first, then the least recently used.
+/// Holds a board of entries for each owner, up to a capacity. It evicts expired entries first, then the least recently used.
 #[async_trait]
 pub trait Blackboard: Store {
-    /// Puts an entry, replacing what was under its key, and returns the keys evicted to make room, in one step.
+    /// Puts an entry in place of the one under its key, and returns the keys evicted to make room. One atomic step.
     ///
     /// # Errors
-    /// `Invalid` for a key that is empty or too long, a `ttl` of zero, or a vector that has no direction.
+    /// `Invalid` for a key that is empty or too long, a `ttl` of zero, or a vector without a direction.
     async fn put(&self, scope: &Scope, entry: &BlackboardEntry) -> Result<Vec<String>>;
 
-    /// Returns the entry under `key`, and counts as its use; none if it has expired.
+    /// Returns the entry under `key`, and counts this as a use; none if there is none or it has expired.
     async fn get(&self, scope: &Scope, key: &str) -> Result<Option<Posted>>;
 
-    /// Returns the best `limit` entries that live, ties by key, and counts as their use.
+    /// Returns the best `limit` live entries, ties by key, and counts this as their use.
     async fn search(&self, scope: &Scope, query: &BoardQuery, limit: usize) -> Result<Vec<BoardHit>>;
 
     /// Deletes the entry under `key` and returns whether there was one.
@@ -115,6 +115,6 @@ pub trait Blackboard: Store {
     /// Deletes expired entries of the owner and returns how many.
     async fn sweep(&self, scope: &Scope) -> Result<u64>;
 
-    /// Returns the board's figures; no use is counted.
+    /// Returns the board's statistics. This counts as no use.
     async fn stats(&self, scope: &Scope) -> Result<BlackboardStats>;
 }

@@ -1,4 +1,4 @@
-//! Short-lived copies and recent events: anything here may vanish at any time.
+//! The cache: short-lived copies and recent events, any of which may vanish at any time.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::store::Store;
 /// Every call names the owner's epoch: an entry written in an earlier epoch is never returned.
 #[async_trait]
 pub trait Cache: Store {
-    /// Returns the value under `key`; none if there is none or it has expired.
+    /// Returns the value under `key`; none if it is absent or has expired.
     async fn get(&self, scope: &Scope, epoch: Epoch, key: &str) -> Result<Option<Vec<u8>>>;
 
     /// Puts `value` under `key` for `ttl`, replacing what was there.
@@ -22,12 +22,12 @@ pub trait Cache: Store {
     /// `Invalid` for a `ttl` of zero.
     async fn put(&self, scope: &Scope, epoch: Epoch, key: &str, value: &[u8], ttl: Duration) -> Result<()>;
 
-    /// Deletes what is under `keys`; none for an empty list.
+    /// Deletes the values under `keys`; an empty list deletes nothing.
     async fn delete(&self, scope: &Scope, epoch: Epoch, keys: &[&str]) -> Result<()>;
 
-    /// Adds `value` at the end of the list under `key`, keeps its newest `cap` values, and lets it live for `ttl`.
+    /// Appends `value` to the list under `key`, keeps the newest `cap` values, and sets the list's time to live to `ttl`.
     ///
-    /// A repeat after a lost answer may add the value again: events are hints, not truth.
+    /// Not idempotent: a repeat after a lost answer may add the value again. Events are hints, not truth.
     ///
     /// # Errors
     /// `Invalid` for a `ttl` or `cap` of zero.

@@ -1,4 +1,4 @@
-//! Conversations, and the store that holds them.
+//! The chat store: the truth store for conversations.
 
 use std::sync::Arc;
 
@@ -15,17 +15,18 @@ use crate::scope::{Epoch, Scope};
 use crate::store::{Durability, Store};
 use crate::time::Timestamp;
 
-/// What a writer saw of a session, or of an owner's records, before it began; a write with another fence is refused.
+/// The epoch and generation that a writer saw before it began. A session, or an owner's records, refuse a write whose fence
+/// is not the present one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Fence {
     /// The owner's epoch.
     pub epoch: Epoch,
-    /// Of a session how often it was deleted; of records a number that rises with each call that deletes some.
+    /// Of a session: how often it was deleted. Of records: a number that rises with each call that deletes some.
     pub generation: u64,
 }
 
 impl Fence {
-    /// Returns `Ok` if epoch and generation can rise on from here.
+    /// Returns `Ok` if epoch and generation can still rise.
     ///
     /// # Errors
     /// [`Error::Invalid`] if one of them is above [`LARGEST`](crate::number::LARGEST).
@@ -35,19 +36,19 @@ impl Fence {
     }
 }
 
-/// A message with its size.
+/// A message with its token count.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewMessage {
     /// The message.
     pub message: Arc<Message>,
-    /// Its size in tokens. Not part of the content: a repeat with another count changes nothing.
+    /// Its tokens. Not part of the content: a repeat with another count changes nothing.
     pub tokens: u64,
-    /// Who counted, stored beside the count.
+    /// The counter that counted them, stored beside the count.
     pub counter: CounterId,
 }
 
 impl NewMessage {
-    /// Returns a message of `tokens` that no known counter counted.
+    /// Returns a message of `tokens` that an unknown counter counted.
     pub fn sized(message: impl Into<Arc<Message>>, tokens: u64) -> Self {
         Self { message: message.into(), tokens, counter: CounterId::UNKNOWN }
     }
@@ -65,9 +66,9 @@ impl NewMessage {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Append {
-    /// What the caller's handle saw; `None` checks nothing.
+    /// The fence that the caller's handle saw; `None` checks nothing.
     pub fence: Option<Fence>,
-    /// The largest budget, in tokens, that a context of the session was asked for lately; 0 for none.
+    /// The largest budget, in tokens, that contexts of the session have asked for since the last append; 0 for none.
     pub asked: u64,
     /// The messages, oldest first.
     pub messages: Vec<NewMessage>,
@@ -80,21 +81,20 @@ impl Append {
     }
 }
 
-/// The counters of a session, kept in its row so that pressure costs no second call.
+/// The state of a session: its counters, kept in one row so that the pressure of its window costs no second call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionState {
     /// The session.
     pub session: SessionId,
     /// The owner's epoch and the session's generation.
     pub fence: Fence,
-    /// Rises with every fold, unfold and redaction, with a deletion to [`revision_after_deletion`], and never restarts.
+    /// Rises with every fold, unfold and redaction, and with a deletion to [`revision_after_deletion`]. Never restarts.
     pub revision: u64,
     /// The number of the newest message; 0 for an empty session.
     pub head: Seq,
     /// Messages in the window, summaries included.
     pub active_messages: u64,
-    /// Their tokens as they were counted, by several counters perhaps: they tell how full the window is, and no budget is
-    /// kept by them.
+    /// Their tokens as stored, perhaps of several counters. They tell how full the window is; no budget relies on them.
     pub active_tokens: u64,
     /// The largest [`Append::asked`] of the batches that added messages; 0 in a new or deleted session.
     pub asked: u64,
@@ -102,7 +102,7 @@ pub struct SessionState {
     pub last_at: Timestamp,
 }
 
-/// A deletion raises a session's revision to a multiple of this, so that the revision tells where its generation began.
+/// A deletion raises a session's revision to a multiple of this, so that the revision tells the start of its generation.
 const GENERATION: u64 = 1 << 10;
 
 /// Returns the revision of a session that had `revision` when it was deleted: the next multiple of 1,024.
@@ -111,15 +111,15 @@ pub fn revision_after_deletion(revision: u64) -> u64 {
 }
 
 impl SessionState {
-    /// Returns a revision that no deleted generation of the session reached; 0 if none was deleted.
+    /// Returns a revision that no deleted generation of the session has reached; 0 if none was deleted.
     ///
-    /// It is that with which the present generation began, or a later one after 1,024 changes of the window.
+    /// It is the first revision of the present generation, or a later one after 1,024 changes of the window.
     pub fn began(&self) -> u64 {
         self.revision / GENERATION * GENERATION
     }
 
-    /// Returns whether [`ChatStore::delete`] deletes this session for a caller who saw it as `seen`: not if it is empty, or was
-    /// begun since.
+    /// Returns whether [`ChatStore::delete`] deletes this session for a caller who saw it as `seen`. It does not if the
+    /// session is empty, or began since.
     ///
     /// # Errors
     /// `Conflict` if the session has changed since.
@@ -132,7 +132,7 @@ impl SessionState {
     }
 }
 
-/// What became of one appended message.
+/// The outcome of appending one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
     /// Stored now, with this number.
@@ -152,7 +152,7 @@ pub struct Appended {
     pub placements: Vec<Placement>,
     /// The session afterwards.
     pub state: SessionState,
-    /// How safe the messages are.
+    /// How durable the messages are.
     pub durability: Durability,
 }
 
@@ -172,10 +172,10 @@ pub enum Edge {
 pub enum View {
     /// The window: active messages and active summaries.
     Active,
-    /// What a context shows of the window whatever its age: active messages of the roles `system` and `developer`, and the
-    /// newest active summary.
+    /// The rows of the window that a context shows whatever their age: active messages of the roles `system` and `developer`,
+    /// and the newest active summary.
     Pinned,
-    /// Every message by number, forgotten ones as markers; no summaries.
+    /// Every message by number, with markers for forgotten ones; no summaries.
     Log,
     /// Everything, summaries behind what they cover (export and moves).
     All,
@@ -186,12 +186,12 @@ pub enum View {
 pub struct Page {
     /// Where it begins.
     pub edge: Edge,
-    /// How many rows at the most; 0 asks for the state alone.
+    /// The most rows; 0 asks for the state alone.
     ///
-    /// Rows that stand at one number are never split, neither by this nor by `tokens`: a page in [`View::All`] may exceed
-    /// both by them.
+    /// Rows with the same number are never split, neither by this limit nor by `tokens`. So a page in [`View::All`] may exceed
+    /// both.
     pub limit: usize,
-    /// Stop after the row that brings the sum of tokens above this, counted from the edge: one page serves any budget.
+    /// Stops the page after the row that brings the sum of tokens, from the edge on, above this.
     pub tokens: Option<u64>,
     /// Which rows.
     pub view: View,
@@ -215,7 +215,7 @@ impl Page {
         Self { edge: Edge::Before(seq), limit, tokens: None, view, filter: None }
     }
 
-    /// Stops the page after the row that crosses `tokens`.
+    /// Stops the page after the row that brings the sum of tokens above `tokens`.
     #[must_use]
     pub fn within(mut self, tokens: u64) -> Self {
         self.tokens = Some(tokens);
@@ -237,8 +237,8 @@ pub struct Slice {
     pub state: SessionState,
     /// The rows, oldest first.
     pub messages: Vec<StoredMessage>,
-    /// False where a layer answered without its primary, and where the session was changed all the while it was read, so that
-    /// not all rows belong to one state of it.
+    /// False if a layer answered without its primary, or if the session kept changing while it was read, so that the rows do
+    /// not belong to one state of it.
     pub complete: bool,
 }
 
@@ -247,19 +247,19 @@ pub struct Slice {
 pub struct FoundMessages {
     /// The messages.
     pub messages: Vec<StoredMessage>,
-    /// False where a layer answered without its primary.
+    /// False if a layer answered without its primary.
     pub complete: bool,
 }
 
 /// A change of the window.
 #[derive(Clone, Debug)]
 pub enum Compaction {
-    /// Archives a stretch of active rows behind a summary.
+    /// Archives a range of active rows behind a summary.
     Fold {
-        /// The numbers that the summary covers: whole summaries, and not necessarily from the first message on, so that
+        /// The numbers that the summary covers. It may not cut a summary, and need not begin at the first message, so that
         /// instructions at the head of a session can stay in the window.
         span: SeqRange,
-        /// Exactly the active rows that stand in `span`, oldest first: the compare half of compare-and-set.
+        /// Exactly the active rows in `span`, oldest first: the compare part of the compare-and-set.
         ids: Vec<MessageId>,
         /// The summary.
         summary: NewMessage,
@@ -271,7 +271,7 @@ pub enum Compaction {
     },
 }
 
-/// What forgetting one message touched.
+/// The rows that forgetting one message touched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Redacted {
     /// The message.
@@ -286,47 +286,46 @@ pub struct Redacted {
 
 /// Holds the conversations of owners: truth for messages.
 ///
-/// Every write notes itself pending for each enlisted index ([`crate::store::upkeep::Upkeep`]) in the same step; `compact`
-/// alone, which changes no content, needs no note.
-/// Every method may be repeated after a lost answer, and may be dropped: the write then happens fully or not at all.
-/// Writers of one session, in any number of tasks and processes, are put in one order without gaps.
+/// Every write also notes itself for each enlisted index ([`crate::store::upkeep::Upkeep`]), in the same transaction. Only
+/// `compact`, which changes no content, needs no note. Every method may be repeated after a lost answer. If its future is
+/// dropped, the write happens fully or not at all. Concurrent writers of one session, in any number of tasks and
+/// processes, get one order of numbers without gaps.
 #[async_trait]
 pub trait ChatStore: Store {
     /// Appends all messages of the batch, or none, numbering the new ones in order without gaps.
     ///
-    /// A message whose id is stored already with equal content is `Already`, one that was forgotten `Forgotten`;
-    /// neither is stored again. An id that occurs twice in a batch is as one appended twice. An empty batch stores nothing
-    /// and makes no session.
+    /// A message whose id is stored with equal content is `Already`, and a forgotten one `Forgotten`; neither is stored again.
+    /// An id that occurs twice in a batch counts as appended twice. An empty batch stores nothing and makes no session.
     ///
     /// # Errors
     /// `IdConflict` if an id is stored with other content or in another session; `Fenced` if the fence is not the
     /// session's.
     async fn append(&self, scope: &Scope, session: &SessionId, batch: &Append) -> Result<Appended>;
 
-    /// Stores rows with the numbers, archive marks and summaries that they have (export, moves, import).
+    /// Stores exported rows with their numbers, archive marks and summaries.
     ///
-    /// Rows are given in the order of [`View::All`] and continue the session without a gap; rows already there are
-    /// `Already`. A row without content becomes a marker whose id stays taken. Summaries get no placement.
+    /// Rows come in the order of [`View::All`] and continue the session without a gap. Rows that are there are `Already`. A row
+    /// without content becomes a marker, whose id stays taken. Summaries get no placement.
     ///
     /// # Errors
     /// `Conflict` if a number is taken by another message or would leave a gap; `IdConflict` as in `append`.
     async fn restore(&self, scope: &Scope, session: &SessionId, rows: &[StoredMessage]) -> Result<Appended>;
 
-    /// Returns the page, oldest first; no rows and a state of zeros if there is no such session, but always with the fence
-    /// that an append now has to carry.
+    /// Returns the page, oldest first. If there is no such session, it has no rows and a state of zeros. The state always has
+    /// the fence that an append must carry now.
     ///
-    /// Reads no more than the page: its cost does not depend on the length of the session.
+    /// Reads no more than the page, so its cost does not depend on the length of the session.
     async fn read(&self, scope: &Scope, session: &SessionId, page: &Page) -> Result<Slice>;
 
-    /// Returns the messages with these ids, in the order of `ids`; absent, forgotten and foreign ids are skipped alike.
+    /// Returns the messages with these ids, in the order of `ids`. Absent, forgotten and foreign ids are all skipped.
     async fn get(&self, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages>;
 
     /// Returns up to `limit` sessions that hold messages, after the session `after`, in the order of their ids.
     async fn sessions(&self, scope: &Scope, after: Option<&SessionId>, limit: usize) -> Result<Vec<SessionState>>;
 
-    /// Changes the window in one step and returns the session afterwards. No message is lost by it.
+    /// Changes the window in one transaction, and returns the session afterwards. No message is lost.
     ///
-    /// The same summary id and content again, and the unfolding of a summary that is gone, are success.
+    /// Idempotent: folding again with the same summary id and content, and unfolding a summary that is gone, succeed.
     ///
     /// # Errors
     /// `Conflict` if `ids` are not exactly the active rows in the span, if the span cuts a summary, leaves the session or
@@ -334,20 +333,20 @@ pub trait ChatStore: Store {
     /// `IdConflict` if the summary's id is taken.
     async fn compact(&self, scope: &Scope, session: &SessionId, change: &Compaction) -> Result<SessionState>;
 
-    /// Forgets single messages: their content and the summaries that cover them are deleted, the originals of those
-    /// summaries are active again, and numbers and ids stay taken.
+    /// Forgets single messages: deletes their content and the summaries that cover them, and makes the originals of those
+    /// summaries active again. Numbers and ids stay taken.
     ///
-    /// Returns what was touched, each once, in the order of `ids`; absent, foreign and already forgotten ids are skipped. A
+    /// Returns what was touched, each message once, in the order of `ids`. Absent, foreign and forgotten ids are skipped. A
     /// summary's id removes the summary. An empty list forgets nothing.
     async fn redact(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Redacted>>;
 
-    /// Deletes a session that is as it was `seen`, and returns how many messages it held, forgotten ones and summaries not
-    /// counted; 0 if there is none, or only one that was begun since: so a deletion may come late.
+    /// Deletes a session if it is still as it was `seen`, and returns how many messages it held, not counting forgotten ones
+    /// and summaries. Returns 0 if there is no session, or only a generation that began since; so a late deletion is harmless.
     ///
-    /// Its name may be used again: numbers restart, the generation and the revision go on ([`revision_after_deletion`]),
-    /// so that old handles are `Fenced`. Its ids are free again.
+    /// The session's id may be used again: numbers restart, while generation and revision go on ([`revision_after_deletion`]), so
+    /// that old handles are `Fenced`. The ids of its messages are free again.
     ///
     /// # Errors
-    /// `Conflict` if the session has another head or revision than was seen; nothing is deleted.
+    /// `Conflict` if the session's head or revision is not as seen. Then nothing is deleted.
     async fn delete(&self, scope: &Scope, seen: &SessionState) -> Result<u64>;
 }

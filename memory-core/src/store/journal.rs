@@ -1,4 +1,4 @@
-//! The queue between write-behind and its file.
+//! The journal: the durable queue of write-behind.
 
 use std::fmt::Debug;
 
@@ -13,13 +13,13 @@ use crate::store::chat::{Append, Fence, NewMessage};
 /// A message in the queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Queued {
-    /// Its place in the queue, rising, never reused.
+    /// Its number in the queue; numbers rise and are never reused.
     pub number: u64,
     /// The owner.
     pub scope: Scope,
     /// The session.
     pub session: SessionId,
-    /// What the caller's handle saw.
+    /// The fence that the caller's handle saw.
     pub fence: Option<Fence>,
     /// The largest budget asked for, as in [`Append::asked`].
     pub asked: u64,
@@ -32,26 +32,26 @@ pub struct Queued {
 pub struct Rejection {
     /// The message.
     pub queued: Queued,
-    /// Why, one clause without payload.
+    /// Why, in one clause without payload.
     pub why: String,
 }
 
-/// Keeps messages until the primary has them. Keeps order only: the primary numbers.
+/// Holds messages, in order, until the primary has them. The primary numbers them.
 #[async_trait]
 pub trait Journal: Debug + Send + Sync + 'static {
-    /// Returns how safe a pushed message is.
+    /// Returns how durable a pushed message is.
     fn durability(&self) -> Durability;
 
-    /// Adds messages at the end, all or none, and returns the number of the last; durable before it returns.
+    /// Appends messages, all or none, and returns the number of the last one. They are durable when it returns.
     ///
     /// # Errors
-    /// `QueueFull` if they would exceed the bound; nothing is dropped.
+    /// `QueueFull` if the queue would exceed its bound; nothing is dropped.
     async fn push(&self, scope: &Scope, session: &SessionId, batch: &Append) -> Result<u64>;
 
     /// Returns up to `limit` queued messages in order, of one owner, of one session, or of all.
     async fn queued(&self, scope: Option<&Scope>, session: Option<&SessionId>, limit: usize) -> Result<Vec<Queued>>;
 
-    /// Removes messages that the primary has; numbers that are gone already are skipped.
+    /// Removes messages that the primary has; absent numbers are skipped.
     async fn acknowledge(&self, numbers: &[u64]) -> Result<()>;
 
     /// Moves a message from the queue to the rejected ones.
@@ -63,6 +63,6 @@ pub trait Journal: Debug + Send + Sync + 'static {
     /// Puts rejected messages back at the end of the queue.
     async fn revive(&self, numbers: &[u64]) -> Result<()>;
 
-    /// Removes everything of an owner, or of one of its sessions, rejected messages included; returns how many.
+    /// Removes all messages of an owner, or of one session, including rejected ones; returns how many.
     async fn erase(&self, scope: &Scope, session: Option<&SessionId>) -> Result<u64>;
 }

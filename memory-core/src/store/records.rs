@@ -1,4 +1,4 @@
-//! The store that holds records.
+//! The record store: the truth store for records.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use crate::store::Store;
 use crate::store::chat::Fence;
 use crate::time::Timestamp;
 
-/// What a put expects to find.
+/// What a put expects to find under its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expect {
-    /// Whatever is there.
+    /// Anything, or nothing.
     Anything,
     /// No such record (a deleted one counts as none).
     Absent,
@@ -36,7 +36,7 @@ pub struct Put {
 /// Records to be put together.
 #[derive(Clone, Debug)]
 pub struct RecordBatch {
-    /// What [`RecordStore::fence`] returned before the caller looked at what the records depend on. `None` checks nothing.
+    /// The answer of [`RecordStore::fence`] before the caller read what the records depend on. `None` checks nothing.
     pub fence: Option<Fence>,
     /// The records. The same id twice is `Invalid`.
     pub puts: Vec<Put>,
@@ -44,24 +44,24 @@ pub struct RecordBatch {
 
 /// Holds the records of owners: truth for long-term memory.
 ///
-/// Every write notes itself pending for each enlisted index ([`crate::store::upkeep::Upkeep`]) in the same step.
-/// Every method may be repeated after a lost answer, and may be dropped: the write then happens fully or not at all.
+/// Every write also notes itself for each enlisted index ([`crate::store::upkeep::Upkeep`]), in the same transaction. Every
+/// method may be repeated after a lost answer. If its future is dropped, the write happens fully or not at all.
 #[async_trait]
 pub trait RecordStore: Store {
     /// Puts all records of the batch, or none, and returns the version of each.
     ///
-    /// A put whose record is stored already with equal content succeeds and changes nothing, whatever it expects and whatever
-    /// was deleted since. A record put again after its deletion gets a version above all it ever had.
+    /// A put of a record that is stored with equal content succeeds and changes nothing, whatever it expects and whatever was
+    /// deleted since. A record that is put again after its deletion gets a version above all earlier ones.
     ///
     /// # Errors
-    /// `Fenced` if the owner's epoch is not the fence's; `Conflict` if its generation is not, because something was deleted
-    /// since, or if an expected version is not the stored one; `IdConflict` if a record expected to be absent is there with
-    /// other content.
+    /// `Fenced` if the owner's epoch is not the fence's; `Conflict` if the generation is not the fence's, because something was
+    /// deleted since, or if an expected version is not the stored one; `IdConflict` if a record expected to be absent is there
+    /// with other content.
     async fn put(&self, scope: &Scope, batch: &RecordBatch) -> Result<Vec<u64>>;
 
-    /// Returns the records with these ids, in the order of `ids`; absent and foreign ids are skipped alike.
+    /// Returns the records with these ids, in the order of `ids`. Absent and foreign ids are both skipped.
     ///
-    /// Expired and superseded records are returned: whoever asks by id decides.
+    /// Expired and superseded records are returned; the caller decides about them.
     async fn get(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>>;
 
     /// Returns up to `limit` records after the id `after` that match `filter`, in the order of their ids.
@@ -73,38 +73,38 @@ pub trait RecordStore: Store {
         limit: usize,
     ) -> Result<Vec<StoredRecord>>;
 
-    /// Notes that these records were returned at `at`; absent ids are skipped.
+    /// Counts an access of these records at `at`; absent ids are skipped.
     ///
-    /// Counts once per record and moment, and only forwards in time, so that it can be repeated.
+    /// Counts each record once for each `at`, and only if `at` is later than its last access; so a repeat changes nothing.
     async fn touch(&self, scope: &Scope, ids: &[RecordId], at: Timestamp) -> Result<()>;
 
-    /// Returns the fence that a put has to carry now; zeros for an unknown owner.
+    /// Returns the fence that a put must carry now; zeros for an unknown owner.
     async fn fence(&self, scope: &Scope) -> Result<Fence>;
 
-    /// Raises the generation above that of `seen`, so that a put with that fence is refused, and returns the fence then.
+    /// Raises the generation above that of `seen`, so that puts with that fence are refused, and returns the new fence.
     ///
-    /// Nothing changes where the generation is above it already, nor where the epoch is another one: so it may come late.
+    /// Changes nothing if the generation is above it already, or the epoch is another one; so a late call is harmless.
     ///
     /// # Errors
     /// `Invalid` if no fence could follow `seen` ([`Fence::check`]).
     async fn advance(&self, scope: &Scope, seen: Fence) -> Result<Fence>;
 
-    /// Deletes each of these records for good if it has the version said or an older one, notes them gone for every index, and
-    /// returns how many there were. Absent ids are skipped.
+    /// Deletes these records for good, each up to the version given, notes them gone for every index, and returns how many there
+    /// were. Absent ids are skipped.
     ///
-    /// The generation rises in the same step, also where none of them is there: a put that began before is refused. An empty
+    /// The generation rises in the same transaction, even if none of them is there: a put that began before is refused. An empty
     /// list changes nothing.
     ///
     /// # Errors
-    /// `Conflict` if one of them has a newer version; then nothing changes. So a deletion may come late.
+    /// `Conflict` if one of them has a newer version; then nothing changes. So a late deletion is harmless.
     async fn delete(&self, scope: &Scope, records: &[(RecordId, u64)]) -> Result<u64>;
 
-    /// Stores all rows, or none, as they are, with versions and access statistics (export, moves), and notes them pending.
+    /// Stores exported rows, all or none, with their versions and access statistics, and notes them for every index.
     ///
-    /// A row whose version is not above the stored one is skipped if its content is equal.
+    /// A row is skipped if the stored version is the same or newer, with equal content.
     ///
     /// # Errors
-    /// `Conflict` if the stored version is the same or newer and the content is other; a deletion counts as other content.
-    /// `Invalid` if a version or count is larger than [`StoredRecord::check_numbers`] lets be.
+    /// `Conflict` if the stored version is the same or newer, with other content; a deletion counts as other content.
+    /// `Invalid` if a version or count is larger than [`StoredRecord::check_numbers`] allows.
     async fn restore(&self, scope: &Scope, rows: &[StoredRecord]) -> Result<()>;
 }

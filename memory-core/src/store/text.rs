@@ -1,4 +1,4 @@
-//! Lexical search: what a text store is given, and the evidence it returns.
+//! The text store: an index that is searched by words, and the evidence it returns.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::scope::Scope;
 use crate::store::Store;
 use crate::store::upkeep::Incarnation;
 
-/// When a put is findable.
+/// When the entries of a put become findable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visibility {
     /// When the call returns.
@@ -22,16 +22,16 @@ pub enum Visibility {
     AfterFlush,
 }
 
-/// What to delete from an index, and up to which version: what is newer stays, so that a deletion may come late.
+/// What to delete from an index, up to which version. What is newer stays, so a late deletion is harmless.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Deletion {
-    /// These items, each up to a version; none for an empty list. Of an item that is named twice the higher version counts.
+    /// These items, each up to a version; none for an empty list. If an item is named twice, the higher version counts.
     Items(Vec<(ItemId, Version)>),
-    /// The messages and spans of a session up to a version: truth no longer knows their ids.
+    /// The messages and spans of a session, up to a version. For a deleted session, whose ids truth no longer knows.
     Session(SessionId, Version),
 }
 
-/// An entry that an index refused, with the reason; the others of the batch are stored.
+/// An entry that an index refused, with the reason. The others of the batch are stored.
 #[derive(Clone, Debug)]
 pub struct Rejected {
     /// The item.
@@ -41,12 +41,12 @@ pub struct Rejected {
 }
 
 impl Rejected {
-    /// Returns what makes an error the refusal of `item`, for `map_err`.
+    /// Returns a function that turns an error into the refusal of `item`, for `map_err`.
     pub fn of(item: &ItemId) -> impl FnOnce(Error) -> Self {
         |error| Self { item: item.clone(), error }
     }
 
-    /// Prepares entries for an index, and returns those that are to be stored and those that are refused.
+    /// Prepares entries for an index, and returns those to be stored and those refused.
     pub fn split<E, T>(entries: &[E], prepare: impl Fn(&E) -> std::result::Result<T, Self>) -> (Vec<T>, Vec<Self>) {
         let (mut prepared, mut rejected) = (Vec::with_capacity(entries.len()), Vec::new());
         for entry in entries {
@@ -59,7 +59,7 @@ impl Rejected {
     }
 }
 
-/// A search term as core's analysis made it: 1 to 128 ASCII letters and digits, so no engine sees syntax in it.
+/// A search term, made by core's analysis: 1 to 128 ASCII letters and digits, so that no engine sees syntax in it.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Term(Arc<str>);
 
@@ -88,7 +88,7 @@ impl fmt::Debug for Term {
     }
 }
 
-/// One item of a text index. A put replaces the item's entry unless the stored version is newer.
+/// The entry of one item in a text index. A put replaces the item's entry unless the stored version is newer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextEntry {
     /// The item.
@@ -99,7 +99,7 @@ pub struct TextEntry {
     pub own: Vec<(Term, u32)>,
     /// Its neighbours' terms with their damped counts, each term once.
     pub near: Vec<(Term, f32)>,
-    /// What filters see.
+    /// The fields that filters look at.
     pub fields: Fields,
 }
 
@@ -111,27 +111,27 @@ impl TextEntry {
     }
 }
 
-/// A question to a text store.
+/// A query to a text store.
 #[derive(Clone, Debug)]
 pub struct TextQuery {
     /// The terms, each once.
     pub terms: Vec<Term>,
-    /// What kind of item is sought.
+    /// The kind of item to search.
     pub unit: Unit,
-    /// Which items may be returned. Pushed down: it never starves the answer.
+    /// Which items may be returned. Applied before the limit, so it never shortens the answer.
     pub filter: Filter,
-    /// How many hits at the most, at least 1.
+    /// The most hits to return, at least 1.
     pub limit: usize,
 }
 
-/// Why an item may be an answer: evidence, not a score.
+/// A hit of a text store: the evidence for an item, not a score.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextHit {
     /// The item.
     pub item: ItemId,
     /// Its own count of each term of the query.
     pub own: Vec<u32>,
-    /// Its neighbours' count of each term of the query.
+    /// Its neighbours' damped count of each term of the query.
     pub near: Vec<f32>,
     /// Its length.
     pub length: u32,
@@ -139,7 +139,7 @@ pub struct TextHit {
     pub fields: Fields,
 }
 
-/// The evidence, with the statistics of this owner's items of the unit asked for, filtered out or not.
+/// The hits, with the statistics of all the owner's items of the unit asked for, whether or not the filter lets them through.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TextHits {
     /// How many items there are.
@@ -152,47 +152,46 @@ pub struct TextHits {
     pub hits: Vec<TextHit>,
 }
 
-/// Finds items by words. Holds ids and terms, never text; it can be thrown away and rebuilt.
+/// Finds items by words. Holds ids and terms, never text. It can be thrown away and rebuilt.
 ///
-/// Scores are core's, so that every backend ranks alike and no owner's data changes another's scores.
-/// Every method may be repeated after a lost answer, and may be dropped: the write then happens fully or not at all.
+/// Core computes the scores, so that all backends rank alike and no owner's data changes another's scores. Every method may
+/// be repeated after a lost answer. If its future is dropped, the write happens fully or not at all.
 #[async_trait]
 pub trait TextStore: Store {
-    /// Returns the name of the analysis whose terms it holds; terms of another analysis are another index.
+    /// Returns the name of the analysis whose terms it holds. Terms of another analysis belong to another index.
     fn analysis(&self) -> &str;
 
-    /// Returns the incarnation of the place that holds the index, and makes the place if it is gone.
+    /// Returns the incarnation of the index, and makes the index if it is gone.
     ///
-    /// Every process is told the same, those that make the place at once too. A place that was lost or emptied tells another
-    /// one; one that was restored from a backup tells that of the backup, so an index is discarded rather than restored.
+    /// Every process gets the same one, even if several make the index at once. An index that was lost or emptied has another
+    /// one. An index restored from a backup has that of the backup; so discard an index rather than restore it.
     async fn incarnation(&self) -> Result<Incarnation>;
 
-    /// Puts entries, replacing older versions of their items; an entry older than the stored one changes nothing.
+    /// Puts entries, each in place of an older version of its item. An entry older than the stored one changes nothing.
     ///
     /// Returns the entries that were refused. A put from before the owner's erasure changes nothing.
     async fn put(&self, scope: &Scope, entries: &[TextEntry], visibility: Visibility) -> Result<Vec<Rejected>>;
 
-    /// Makes everything put before findable.
+    /// Makes everything that was put before findable.
     async fn flush(&self) -> Result<()>;
 
     /// Returns the evidence for `query`: items that hold at least one of its terms, own or near.
     ///
-    /// Exactly `limit` hits where so many match; no hits for a query without terms.
+    /// Returns exactly `limit` hits if so many match, and none for a query without terms.
     ///
     /// # Errors
     /// `Invalid` if the limit is 0.
     async fn search(&self, scope: &Scope, query: &TextQuery) -> Result<TextHits>;
 
-    /// Returns the versions of what is stored of these items, findable or not; absent ones are skipped.
+    /// Returns the stored versions of these items, findable or not; absent ones are skipped.
     async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>>;
 
-    /// Returns up to `limit` of the owner's items after the item `after`, each once with its version. A page that is shorter
-    /// is the last one.
+    /// Returns up to `limit` of the owner's items after the item `after`, each once with its version. A shorter page is the last.
     ///
-    /// They come in an order of the store's own, in which every item has its place for ever, whether it is stored or not. What
-    /// is not findable yet may be left out.
+    /// The store chooses the order. It must be a fixed total order of all items, whether stored or not. Items that are not
+    /// findable yet may be left out.
     async fn scan(&self, scope: &Scope, after: Option<&ItemId>, limit: usize) -> Result<Vec<(ItemId, Version)>>;
 
-    /// Deletes items from the index that are no newer than the deletion says.
+    /// Deletes items from the index, up to the versions given.
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()>;
 }

@@ -1,4 +1,4 @@
-//! A truth store with its upkeep, taken from one object so that messages and notes cannot be mismatched.
+//! A truth store with its upkeep, both of one object, so that messages and notes belong together.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What makes indexes follow truth: notes of what is still to be indexed, kept by the truth stores themselves.
+//! How indexes follow truth: the truth stores keep notes of what each index still has to take in.
 
 use std::fmt;
 use std::sync::Arc;
@@ -39,14 +39,14 @@ impl fmt::Debug for IndexName {
     }
 }
 
-/// Which making of an index it is: random, made with the place that holds the index, and gone with it.
+/// The identity of an index's data: a random id that is made with the data, and lost with it.
 ///
-/// An index that was lost, emptied or moved is another one, whatever its name.
+/// An index that was lost, emptied or moved has another incarnation under the same name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Incarnation(pub Uuid);
 
 impl Incarnation {
-    /// Returns one that was never drawn before.
+    /// Returns a new random incarnation.
     #[must_use]
     pub fn draw() -> Self {
         Self(Uuid::now_v7())
@@ -58,9 +58,9 @@ impl Incarnation {
 pub struct Enlisted {
     /// The index.
     pub name: IndexName,
-    /// The incarnation that it had when it was enlisted; none if it could not be asked, or was doubted since.
+    /// Its incarnation when it was enlisted; none if it could not be asked, or was doubted since.
     pub incarnation: Option<Incarnation>,
-    /// Whether everything that was stored before is noted; if not, its backlog still grows.
+    /// Whether everything that was stored before is noted. If not, its backlog still grows.
     pub is_noted: bool,
 }
 
@@ -71,45 +71,45 @@ pub enum Target {
     Messages(SessionId),
     /// A record.
     Record(RecordId),
-    /// The whole owner: an erasure that every index has still to carry out.
+    /// The whole owner: an erasure that the index still has to carry out.
     Owner,
 }
 
-/// Something that an index has not seen yet. One per index, owner and session, one per record.
+/// A note of something that an index has not taken in yet. There is one for each session of an owner, and one for each record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     /// The owner.
     pub scope: Scope,
     /// What it is about.
     pub target: Target,
-    /// The owner's epoch; index entries carry it.
+    /// The owner's epoch, which index entries carry.
     pub epoch: Epoch,
     /// The first message not indexed; for a record its version.
     pub from: Seq,
     /// The last message not indexed; for a record its version.
     pub upto: Seq,
-    /// Rises when something behind `upto` changed, so that a settlement under way does not cover it.
+    /// Rises when the target changes, except by an append, so that a settlement under way does not cover the change.
     pub stamp: u64,
-    /// How often it was tried in vain.
+    /// How often it has failed.
     pub attempts: u32,
-    /// The session or record was deleted: wipe it from the index first, then fill. A session that has no messages since
-    /// is noted from 1 up to 0: there is nothing to fill.
+    /// Whether the session or record was deleted. Then it is deleted from the index before anything is put. The note of a session
+    /// without new messages goes from 1 to 0: there is nothing to put.
     pub gone: bool,
 }
 
-/// The longest that a note waits after a failure.
+/// The longest time that a note waits after a failure.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(1 << 12);
 
-/// Returns the latest moment at which a note that failed until `now` can be due. One that is due later was put off while
-/// the clock was wrong.
+/// Returns the latest time at which a note that failed by `now` can be due. If a note is due later, the clock was wrong when
+/// it failed.
 pub fn latest_due(now: Timestamp) -> Timestamp {
     now.checked_add(LONGEST_WAIT).unwrap_or(Timestamp(i64::MAX))
 }
 
-/// Returns the notes that could be read, for [`Upkeep::pending`]: one that is damaged holds up no other.
+/// Returns the notes that could be read, for [`Upkeep::pending`]. A damaged note holds up no other.
 ///
 /// # Errors
-/// The first, if there is no note but such that could not be read.
+/// The first error, if there are notes and none could be read.
 pub fn legible(read: impl IntoIterator<Item = Result<Note>>) -> Result<Vec<Note>> {
     let (mut notes, mut first) = (Vec::new(), None);
     for note in read {
@@ -124,7 +124,7 @@ pub fn legible(read: impl IntoIterator<Item = Result<Note>>) -> Result<Vec<Note>
     }
 }
 
-/// What became of a note.
+/// The outcome of a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Indexed up to and including this number (for a record: this version).
@@ -132,14 +132,14 @@ pub enum Outcome {
         /// The last number indexed.
         through: Seq,
     },
-    /// Failed; to be tried again at `at`.
+    /// Failed; to be retried at `at`.
     Retry {
-        /// When: at most [`LONGEST_WAIT`] from now.
+        /// When to retry: at most [`LONGEST_WAIT`] from now.
         at: Timestamp,
         /// Why, one clause without payload.
         why: String,
     },
-    /// Failed for good; it blocks nothing and is tried again when its target changes, or when it is revived.
+    /// Given up. It blocks nothing, and is tried again when its target changes or it is revived.
     Dead {
         /// Why, one clause without payload.
         why: String,
@@ -149,78 +149,78 @@ pub enum Outcome {
 /// How far an index is behind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// Notes to be done, now or later.
+    /// Notes to be carried out, now or later.
     pub pending: u64,
     /// Notes given up.
     pub dead: u64,
 }
 
-/// The part of a truth store that makes indexes follow it: the one trait that crosses owners.
+/// The part of a truth store that makes indexes follow it. The only trait that crosses owners.
 ///
-/// Only the upkeep task holds it; a scoped handle cannot reach it. Notes hold keys and ids, never text.
+/// Only upkeep holds it; a scoped handle cannot reach it. Notes hold keys and ids, never text.
 #[async_trait]
 pub trait Upkeep: Store {
-    /// Makes every later write note itself for `index`, and notes up to `limit` items of what is stored already, or a few
-    /// more. Returns whether everything is noted; if not, the next call goes on, in any process.
+    /// Makes every later write note itself for `index`, and notes up to `limit` stored items, or a few more. Returns whether
+    /// everything is noted. If not, the next call continues, in any process.
     ///
-    /// One call holds up no other for longer than it takes to note so many. An index that is enlisted in this incarnation
-    /// and noted is left as it is. In another one, everything is noted anew and the new one is kept; notes that are there
-    /// stay, and a settlement under way does not cover them. Without an incarnation, because the index cannot be asked, one
-    /// that is enlisted keeps what it has.
+    /// A call holds up others for no longer than it takes to note so many items. If the index is enlisted in this incarnation and
+    /// everything is noted, nothing changes. If it is enlisted in another one, the new incarnation is stored and everything is
+    /// noted anew; existing notes stay, and a settlement under way does not cover them. Without an incarnation, because the
+    /// index cannot be asked, an enlisted index keeps the one it has.
     async fn enlist(&self, index: &IndexName, incarnation: Option<Incarnation>, limit: usize) -> Result<bool>;
 
-    /// Forgets in which incarnation `index` was enlisted, so that enlisting it notes everything anew.
+    /// Forgets the incarnation of `index`, so that the next enlisting notes everything anew.
     async fn doubt(&self, index: &IndexName) -> Result<()>;
 
-    /// Returns the indexes that follow, in the order of their names.
+    /// Returns the enlisted indexes, in the order of their names.
     async fn indexes(&self) -> Result<Vec<Enlisted>>;
 
     /// Drops `index` with its notes. Enlisting it again notes everything anew.
     async fn retire(&self, index: &IndexName) -> Result<()>;
 
-    /// Returns up to `limit` notes of `index` that are due at `now`, those due longest first; dead ones never.
+    /// Returns up to `limit` notes of `index` that are due at `now`, the longest due first. Dead notes are never due.
     ///
-    /// A note is due at once when it is made, revived or changed behind its end; an append alone leaves a retry waiting.
-    /// One that waits for a moment after [`latest_due`] is due too, behind the others: the clock was wrong when it failed.
+    /// A note is due at once when it is made or revived, or when its target changes; but an append leaves a retry waiting. A note
+    /// that waits for a time after [`latest_due`] is due too, behind the others: the clock was wrong when it failed.
     ///
     /// # Errors
     /// Any, if notes are due and none of them can be read ([`legible`]).
     async fn pending(&self, index: &IndexName, now: Timestamp, limit: usize) -> Result<Vec<Note>>;
 
-    /// Records what became of notes. A settlement covers only what the note covered when it was read:
-    /// `Done` leaves what was appended since, and changes nothing if the stamp has risen. A note that is done through its
-    /// end is gone, however large its numbers are.
+    /// Stores the outcomes of notes. A settlement covers only what the note covered when it was read: `Done` leaves what was
+    /// appended since, and changes nothing if the stamp has risen. A note that is done to its end is removed, however large its
+    /// numbers are.
     async fn settle(&self, index: &IndexName, notes: &[(Note, Outcome)]) -> Result<()>;
 
-    /// Makes the notes of `index` that were given up due again, as if they were new, and returns how many there were. A
-    /// settlement under way does not cover them.
+    /// Makes the dead notes of `index` due again, like new ones, and returns how many there were. A settlement under way does
+    /// not cover them.
     async fn revive(&self, index: &IndexName) -> Result<u64>;
 
     /// Returns how far `index` is behind, for all owners together.
     async fn backlog(&self, index: &IndexName) -> Result<Backlog>;
 
-    /// Returns how far `index` is behind for one owner: what other owners wrote does not count.
+    /// Returns how far `index` is behind for one owner. What other owners wrote does not count.
     async fn backlog_of(&self, scope: &Scope, index: &IndexName) -> Result<Backlog>;
 
-    /// Deletes up to `limit` records that have expired at `now` and are neither pinned nor on hold, and notes them
-    /// gone. Returns how many. Expiry is checked again inside the deleting step.
+    /// Deletes up to `limit` records that have expired at `now` and are neither pinned nor on hold, and notes them gone. Returns
+    /// how many. Expiry is checked inside the deleting transaction.
     ///
-    /// Upkeep calls it with every pass: a store also does here, in small steps, what it has to do now and then.
+    /// Every upkeep pass calls it, so a store also does its own occasional work here, in small steps.
     async fn sweep(&self, now: Timestamp, limit: usize) -> Result<u64>;
 
     /// Returns up to `limit` owners with data or tombstones after `after`, in the order of their keys.
     async fn owners(&self, after: Option<&Scope>, limit: usize) -> Result<Vec<Scope>>;
 
-    /// Begins the erasure of an owner whose epoch is `seen`: raises the epoch above it, notes [`Target::Owner`] for every
-    /// enlisted index in place of the owner's other notes, and returns the new epoch. Durable before it returns; from then
-    /// on old handles are `Fenced`, and no call returns what was stored before.
+    /// Begins the erasure of an owner whose epoch is `seen`: raises the epoch above it, replaces the owner's notes by
+    /// [`Target::Owner`] for every enlisted index, and returns the new epoch. It is durable when it returns. From then on old
+    /// handles are `Fenced`, and no call returns what was stored before.
     ///
-    /// Where the epoch is above `seen` already, that burial was the one asked for: nothing changes, and the epoch is returned.
+    /// Idempotent: if the epoch is above `seen` already, nothing changes, and the epoch is returned.
     ///
     /// # Errors
     /// `Invalid` if no epoch could follow `seen` ([`Epoch::check`]).
     async fn bury(&self, scope: &Scope, seen: Epoch) -> Result<Epoch>;
 
-    /// Returns the owner's epoch; zero for an unknown one.
+    /// Returns the owner's epoch; zero for an unknown owner.
     async fn epoch(&self, scope: &Scope) -> Result<Epoch>;
 }

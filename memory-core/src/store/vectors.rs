@@ -1,4 +1,4 @@
-//! The store that is searched by meaning.
+//! The vector store: an index that is searched by meaning.
 
 use async_trait::async_trait;
 
@@ -12,7 +12,7 @@ use crate::store::text::{Deletion, Rejected, Visibility};
 use crate::store::upkeep::Incarnation;
 use crate::vector::{EmbeddingSpace, Similarity};
 
-/// One item of a vector index. A put replaces all pieces of the item unless the stored version is newer.
+/// The entry of one item in a vector index. A put replaces all pieces of the item unless the stored version is newer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VectorEntry {
     /// The item.
@@ -21,35 +21,35 @@ pub struct VectorEntry {
     pub version: Version,
     /// The vectors of its pieces, at least one; stores keep them at unit length.
     pub pieces: Vec<Vec<f32>>,
-    /// What filters see.
+    /// The fields that filters look at.
     pub fields: Fields,
 }
 
-/// A question to a vector store.
+/// A query to a vector store.
 #[derive(Clone, Debug)]
 pub struct VectorQuery {
     /// The space of `vector`.
     pub space: EmbeddingSpace,
-    /// What is sought.
+    /// The vector to search for.
     pub vector: Vec<f32>,
-    /// Which items may be returned. Pushed down: it never starves the answer.
+    /// Which items may be returned. Applied before the limit, so it never shortens the answer.
     pub filter: Filter,
-    /// How many hits at the most, at least 1.
+    /// The most hits to return, at least 1.
     pub limit: usize,
-    /// Hits further away than this are left out.
+    /// The least similarity of a hit.
     pub floor: Option<Similarity>,
-    /// Whether hits carry their vectors.
+    /// Whether hits carry the vectors of their pieces.
     pub with_vectors: bool,
 }
 
-/// An item near the vector sought.
+/// A hit of a vector store: an item near the vector of the query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VectorHit {
     /// The item.
     pub item: ItemId,
     /// Its nearest piece, counted from 0.
     pub piece: u32,
-    /// How near that piece is.
+    /// The similarity of that piece.
     pub similarity: Similarity,
     /// What filters see.
     pub fields: Fields,
@@ -57,48 +57,47 @@ pub struct VectorHit {
     pub vector: Option<Vec<f32>>,
 }
 
-/// Finds items by meaning. Holds ids and vectors, never text; it can be thrown away and rebuilt.
+/// Finds items by meaning. Holds ids and vectors, never text. It can be thrown away and rebuilt.
 ///
-/// Every method may be repeated after a lost answer, and may be dropped: the write then happens fully or not at all.
+/// Every method may be repeated after a lost answer. If its future is dropped, the write happens fully or not at all.
 #[async_trait]
 pub trait VectorStore: Store {
-    /// Returns the space whose vectors it holds.
+    /// Returns the embedding space of its vectors.
     fn space(&self) -> &EmbeddingSpace;
 
-    /// Returns the incarnation of the place that holds the index, and makes the place if it is gone.
+    /// Returns the incarnation of the index, and makes the index if it is gone.
     ///
-    /// Every process is told the same, those that make the place at once too. A place that was lost or emptied tells another
-    /// one; one that was restored from a backup tells that of the backup, so an index is discarded rather than restored.
+    /// Every process gets the same one, even if several make the index at once. An index that was lost or emptied has another
+    /// one. An index restored from a backup has that of the backup; so discard an index rather than restore it.
     async fn incarnation(&self) -> Result<Incarnation>;
 
-    /// Puts entries, replacing older versions of their items; an entry older than the stored one changes nothing.
+    /// Puts entries, each in place of an older version of its item. An entry older than the stored one changes nothing.
     ///
     /// Returns the entries that were refused (wrong dimension, not finite, zero, no pieces); the others are stored.
     /// A put from before the owner's erasure changes nothing.
     async fn put(&self, scope: &Scope, entries: &[VectorEntry], visibility: Visibility) -> Result<Vec<Rejected>>;
 
-    /// Makes everything put before findable.
+    /// Makes everything that was put before findable.
     async fn flush(&self) -> Result<()>;
 
-    /// Returns distinct items by their nearest piece, nearest first, ties by newer `at`, then by item.
+    /// Returns one hit per item, at its nearest piece; the nearest first, ties by newer `at`, then by item.
     ///
-    /// Exactly `limit` hits where so many match the filter and the floor.
+    /// Returns exactly `limit` hits if so many match the filter and the floor.
     ///
     /// # Errors
-    /// `SpaceMismatch` if the query's space is not the store's; `Invalid` for a vector that cannot be sought or a
-    /// limit of 0.
+    /// `SpaceMismatch` if the query's space is not the store's; `Invalid` for a limit of 0, or a vector that is not finite, is
+    /// zero, or has another dimension.
     async fn search(&self, scope: &Scope, query: &VectorQuery) -> Result<Vec<VectorHit>>;
 
-    /// Returns the versions of what is stored of these items, findable or not; absent ones are skipped.
+    /// Returns the stored versions of these items, findable or not; absent ones are skipped.
     async fn versions(&self, scope: &Scope, items: &[ItemId]) -> Result<Vec<(ItemId, Version)>>;
 
-    /// Returns up to `limit` of the owner's items after the item `after`, each once with its version. A page that is shorter
-    /// is the last one.
+    /// Returns up to `limit` of the owner's items after the item `after`, each once with its version. A shorter page is the last.
     ///
-    /// They come in an order of the store's own, in which every item has its place for ever, whether it is stored or not. What
-    /// is not findable yet may be left out.
+    /// The store chooses the order. It must be a fixed total order of all items, whether stored or not. Items that are not
+    /// findable yet may be left out.
     async fn scan(&self, scope: &Scope, after: Option<&ItemId>, limit: usize) -> Result<Vec<(ItemId, Version)>>;
 
-    /// Deletes items from the index that are no newer than the deletion says.
+    /// Deletes items from the index, up to the versions given.
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()>;
 }

@@ -1,16 +1,16 @@
-//! Rows of 8-bit codes in stretches that the registers take.
+//! Rows of 8-bit codes, in blocks that fit registers.
 
 use super::lanes::LANES;
 
-/// How many codes a stretch has.
+/// How many codes a block has.
 pub(super) const CODES: usize = 2 * LANES;
 
-/// A stretch of a row of codes.
+/// A block of a row of codes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(align(32))]
 pub(super) struct Codes(pub(super) [i8; CODES]);
 
-/// A stretch of what is sought.
+/// A block of the query's codes, widened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(align(64))]
 pub(super) struct Wide(pub(super) [i16; CODES]);

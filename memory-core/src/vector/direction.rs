@@ -4,7 +4,7 @@ use super::dot::dot;
 use super::lanes::Lanes;
 use super::{Similarity, normalise};
 
-/// A direction to compare vectors with. Gives the very numbers of [`super::Partition::search`].
+/// A query vector at unit length. It gives exactly the similarities of [`super::Partition::search`].
 #[derive(Clone, Debug)]
 pub struct Direction(Vec<Lanes>);
 
@@ -14,7 +14,7 @@ impl Direction {
         normalise(vector).map(|unit| Self(Lanes::row(&unit)))
     }
 
-    /// Returns how similar a vector of unit length is.
+    /// Returns the similarity of a vector of unit length.
     pub fn similarity(&self, unit: &[f32]) -> Similarity {
         // Adding zero makes -0.0 the same as 0.0, which tie.
         Similarity::new(dot(&self.0, &Lanes::row(unit)) + 0.0)

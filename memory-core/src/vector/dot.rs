@@ -8,8 +8,8 @@ pub(super) fn dot(a: &[Lanes], b: &[Lanes]) -> f32 {
     widest(One { a, b })
 }
 
-/// Multiplies `sought` with the rows of four streams, side by side: memory is read faster that way than in one stream.
-/// Each place of `out` gets the products with one row of each stream.
+/// Multiplies `sought` with the rows of four streams at once, because memory is read faster in four streams than in one. Each
+/// place of `out` gets the products with one row of each stream.
 pub(super) fn dot_four(sought: &[Lanes], streams: [&[Lanes]; 4], out: &mut [[f32; 4]]) {
     widest(Four { sought, streams, out });
 }

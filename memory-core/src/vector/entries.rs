@@ -1,4 +1,4 @@
-//! Which item each row of a partition belongs to.
+//! The items of a partition, and the rows that belong to each.
 
 use std::collections::HashMap;
 
@@ -8,9 +8,9 @@ use crate::id::{ItemId, Version};
 /// The items of a partition, and the rows of each.
 #[derive(Debug, Default)]
 pub(super) struct Entries {
-    /// One per row.
+    /// The holder of each row.
     pub(super) holders: Vec<Holder>,
-    /// Side by side, because a selective filter looks at all of them.
+    /// The entries, contiguous because a selective filter reads all of them.
     pub(super) slots: Vec<Option<Entry>>,
     pub(super) free: Vec<usize>,
     pub(super) items: HashMap<ItemId, usize>,
@@ -25,7 +25,7 @@ pub(super) struct Entry {
     pub(super) rows: Vec<usize>,
 }
 
-/// Whose vector a row is.
+/// The slot and piece of a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Holder {
     pub(super) slot: usize,

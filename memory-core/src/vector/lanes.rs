@@ -1,15 +1,15 @@
-//! A row of numbers in stretches that the registers take.
+//! A row of numbers, in blocks that fit registers.
 
-/// Sums that run side by side, and in this order everywhere: equal vectors give equal numbers wherever they stand.
+/// How many sums run side by side. Their order is fixed, so equal vectors give equal products wherever they are stored.
 pub(super) const LANES: usize = 16;
 
-/// A stretch of a row, at the beginning of a line of the cache.
+/// A block of a row, aligned to a cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub(super) struct Lanes(pub(super) [f32; LANES]);
 
 impl Lanes {
-    /// Returns the numbers as a row, filled up with zeros, which add nothing.
+    /// Returns the numbers as a row, padded with zeros, which add nothing.
     pub(super) fn row(numbers: &[f32]) -> Vec<Self> {
         let lanes = |chunk: &[f32]| {
             let mut lanes = Self::default();

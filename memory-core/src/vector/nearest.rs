@@ -1,4 +1,4 @@
-//! The nearest items of a scan: a bounded list, however many rows are seen.
+//! The nearest items of a scan, in a bounded list, however many rows it reads.
 
 use std::cmp::{Ordering, Reverse};
 
@@ -7,7 +7,7 @@ use crate::vector::Similarity;
 
 use super::entries::{Entries, Entry};
 
-/// A piece that may be an answer.
+/// A piece that may be a hit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScoredPiece {
     pub(super) similarity: f32,
@@ -15,17 +15,17 @@ pub(super) struct ScoredPiece {
     pub(super) piece: u32,
 }
 
-/// Keeps the nearest items that match a filter, each by its nearest piece.
+/// Keeps the nearest items that match a filter, each at its nearest piece.
 ///
-/// The filter is asked only about pieces that would be kept: the result is that of filtering first.
+/// The filter is applied only to pieces that would be kept; the result is the same as filtering first.
 #[derive(Debug)]
 pub(super) struct Nearest<'a> {
     entries: &'a Entries,
     filter: &'a Filter,
     limit: usize,
-    /// The best of what was seen, and some more.
+    /// The best pieces so far, and some more.
     found: Vec<ScoredPiece>,
-    /// What is less similar is not kept.
+    /// The least product that may still be kept.
     least: f32,
 }
 
@@ -46,7 +46,7 @@ impl<'a> Nearest<'a> {
         cosine(product) >= self.least
     }
 
-    /// Takes in a row with its scalar product.
+    /// Offers a row with its scalar product.
     pub(super) fn offer(&mut self, row: usize, product: f32) {
         let similarity = cosine(product);
         let Some((slot, piece, entry)) = self.entries.holder(row) else { return };
@@ -54,13 +54,13 @@ impl<'a> Nearest<'a> {
             return;
         }
         self.found.push(ScoredPiece { similarity, slot, piece });
-        // Cut only when there is twice as much as needed: so a row costs the same however many are kept.
+        // Cut only at twice the limit, so that the cost of a row does not depend on the limit.
         if self.found.len() >= self.limit.saturating_mul(2).saturating_add(64) {
             self.cut();
         }
     }
 
-    /// Lets go of what is not kept, and so knows what is near enough.
+    /// Drops what is beyond the limit, and raises the least product to keep.
     pub(super) fn cut(&mut self) {
         if self.entries.has_pieces() {
             self.found.sort_unstable_by(|a, b| a.slot.cmp(&b.slot).then_with(|| by_piece(a, b)));
@@ -84,13 +84,13 @@ impl<'a> Nearest<'a> {
     }
 }
 
-/// Returns the cosine that a scalar product of unit vectors stands for, without the difference of -0.0 and 0.0, which tie.
+/// Returns a scalar product of unit vectors as a cosine; -0.0 becomes 0.0, so that they tie.
 #[inline(always)]
 fn cosine(product: f32) -> f32 {
     product.clamp(-1.0, 1.0) + 0.0
 }
 
-/// Of one item's pieces the nearest comes first, of equally near ones the first.
+/// Orders the pieces of an item: the nearest first, ties by piece.
 fn by_piece(a: &ScoredPiece, b: &ScoredPiece) -> Ordering {
     b.similarity.total_cmp(&a.similarity).then_with(|| a.piece.cmp(&b.piece))
 }

@@ -1,4 +1,4 @@
-//! The vectors of one owner, and the search among them.
+//! A partition: the vectors of one owner, and the exact search among them.
 
 #[cfg(test)]
 mod tests;
@@ -17,15 +17,15 @@ use super::rows::{Rows, make_room};
 use super::scan::{scan, scan_quantised};
 use super::{Similarity, normalise};
 
-/// From so many items on a few are asked whether the filter lets most of them pass.
+/// From this many items on, a sample tells whether the filter lets most items pass.
 const SAMPLED: usize = 256;
 
-/// How many are asked.
+/// The size of the sample.
 const SAMPLE: usize = 64;
 
-/// The vectors of one owner in one table without gaps, for stores that search by looking at all of them.
+/// The vectors of one owner in one contiguous table, for stores that search by a full scan.
 ///
-/// A search is exact. What putting and deleting cost does not depend on how many items there are.
+/// A search is exact. The cost of a put or a delete does not depend on the number of items.
 #[derive(Debug)]
 pub struct Partition {
     dimension: usize,
@@ -34,7 +34,7 @@ pub struct Partition {
     entries: Entries,
 }
 
-/// How many items pass a filter, by a sample.
+/// How many items pass a filter, estimated from a sample.
 enum Passing {
     Few,
     Many,
@@ -47,8 +47,8 @@ impl Partition {
         Self { dimension, rows: Rows::new(dimension.div_ceil(LANES)), quantised: None, entries: Entries::default() }
     }
 
-    /// Keeps numbers of 8 bits beside the full ones: a search reads a quarter of the bytes and finds the same, because
-    /// rows that their error could make near are looked at in full. Takes a quarter more memory.
+    /// Keeps 8-bit codes beside the full numbers. A search then reads a quarter of the bytes and finds the same, because it reads
+    /// a row in full if the error of its codes may hide that it is near. Takes a quarter more memory.
     #[must_use]
     pub fn with_quantised(mut self) -> Self {
         let mut quantised = Quantised::new(self.dimension);
@@ -69,7 +69,7 @@ impl Partition {
         self.entries.items.is_empty()
     }
 
-    /// Returns about how many bytes of memory it takes.
+    /// Returns about how many bytes it takes in memory.
     pub fn bytes(&self) -> usize {
         let entry = size_of::<Option<Entry>>() + size_of::<(ItemId, usize)>() + 64;
         let codes = self.quantised.as_ref().map_or(0, Quantised::bytes);
@@ -89,7 +89,7 @@ impl Partition {
         self.entries.slots.iter().flatten().map(|entry| (&entry.item, entry.version, &entry.fields))
     }
 
-    /// Puts an item in place of what is stored of it. `pieces` are vectors of unit length, one after the other.
+    /// Puts an item in place of its old entry. `pieces` are vectors of unit length, one after the other.
     pub fn put(&mut self, item: ItemId, version: Version, fields: Fields, pieces: &[f32]) {
         self.delete(&item);
         let slot = self.entries.free.pop().unwrap_or(self.entries.slots.len());
@@ -131,7 +131,7 @@ impl Partition {
         true
     }
 
-    /// Removes a row that its entry has forgotten already; the last row takes its place.
+    /// Removes a row that no entry refers to any more. The last row takes its place.
     fn remove_row(&mut self, row: usize) {
         self.rows.swap_remove(row);
         if let Some(quantised) = &mut self.quantised {
@@ -145,7 +145,7 @@ impl Partition {
         }
     }
 
-    /// Returns the hits of a query that the space has checked: distinct items by their nearest piece, nearest first,
+    /// Returns the hits of a query that was checked against the space: one per item, at its nearest piece; the nearest first,
     /// ties by newer `at`, then by item.
     pub fn search(&self, query: &VectorQuery) -> Vec<VectorHit> {
         let VectorQuery { space: _, vector, filter, limit, floor, with_vectors } = query;
@@ -172,8 +172,7 @@ impl Partition {
         found.into_iter().filter_map(|found| self.hit(found, *with_vectors)).collect()
     }
 
-    /// Returns the nearest that match among a few more than are wanted, whatever they are: so the filter is asked about
-    /// these alone. None if that were too few.
+    /// Searches without the filter for a few more items than wanted, and filters these alone. None if too few of them match.
     fn tried(
         &self,
         filter: &Filter,
@@ -188,7 +187,7 @@ impl Partition {
         (found.len() == limit || is_everything).then_some(found)
     }
 
-    /// Estimates how many items pass. Below a few hundred it does not matter.
+    /// Estimates how many items pass. Skipped for a few hundred items, where it does not matter.
     fn passing(&self, filter: &Filter) -> Passing {
         if *filter == Filter::All || self.entries.slots.len() < SAMPLED {
             return Passing::Many;
@@ -200,7 +199,7 @@ impl Partition {
             matching += usize::from(filter.matches(&entry.fields));
         }
         match matching {
-            // Looking at the fields of all items first saves more than it costs.
+            // Testing the fields of all items first saves more than it costs.
             few if few * 4 < asked => Passing::Few,
             all if all == asked => Passing::All,
             _ => Passing::Many,

@@ -1,11 +1,11 @@
-//! Scalar products of rows of 8-bit codes with a row of wider ones, of four streams side by side.
+//! Scalar products of rows of 8-bit codes with a row of wider ones, in four streams at once.
 //!
-//! Whole numbers, so every order gives the same.
+//! Integer sums, so every order gives the same result.
 
 use super::codes::{Codes, Wide};
 use super::registers::{Form, Work, side_by_side, widest};
 
-/// Multiplies `sought` with the rows of four streams. Each place of `out` gets the products with one row of each.
+/// Multiplies `sought` with the rows of four streams. Each place of `out` gets the products with one row of each stream.
 pub(super) fn products(sought: &[Wide], streams: [&[Codes]; 4], out: &mut [[i32; 4]]) {
     widest(Products { sought, streams, out });
 }

@@ -1,7 +1,7 @@
-//! Rows quantised to 8 bits, a quarter of the bytes: a first scan of them rules out what cannot be near.
+//! Rows quantised to 8 bits, a quarter of the bytes: a first scan of them rules out rows that cannot be near.
 //!
-//! The error of each row is kept beside it, so what they give is a bound, never an answer: a search that looks again at
-//! the full numbers of all rows whose bound is high enough finds what it finds without them.
+//! Each row has its quantisation error beside it, so a product of codes gives an upper bound. A search then reads the full
+//! numbers of all rows whose bound is high enough, and finds exactly what it would find without codes.
 
 use super::codes::{CODES, Codes, Wide};
 use super::lanes::LANES;
@@ -11,7 +11,7 @@ use super::rows::Rows;
 /// How many rows of each stream are multiplied at once.
 const STEP: usize = 32;
 
-/// What makes a unit vector of codes: the length of a step, and how far the codes are off, as a distance.
+/// How codes become a unit vector: the length of a step, and the distance by which the codes are off.
 #[derive(Clone, Copy, Debug, Default)]
 struct Scale {
     step: f32,
@@ -25,12 +25,12 @@ pub(super) struct Quantised {
     scales: Vec<Scale>,
 }
 
-/// The codes of what is sought.
+/// The codes of the query.
 #[derive(Clone, Debug)]
 pub(super) struct Sought {
     codes: Vec<Wide>,
     scale: Scale,
-    /// How far a product of the full numbers may be rounded.
+    /// The largest rounding error of a product of full numbers.
     rounding: f32,
 }
 
@@ -56,7 +56,7 @@ impl Quantised {
         }
     }
 
-    /// Gives for each of `out` how similar at the most a row of each of four streams is; the streams begin at `starts`.
+    /// Writes to each place of `out` the upper bounds for one row of each of four streams. The streams begin at `starts`.
     pub(super) fn bounds(&self, sought: &Sought, starts: [usize; 4], out: &mut [[f32; 4]]) {
         let mut found = [[0; 4]; STEP];
         for (number, out) in out.chunks_mut(STEP).enumerate() {
@@ -77,14 +77,14 @@ impl Quantised {
 impl Sought {
     pub(super) fn new(unit: &[f32]) -> Self {
         let (codes, scale) = encode(unit);
-        // Each of the sums side by side is rounded once per stretch, and a few times more when they are added up.
+        // Each of the parallel sums is rounded once per block, and a few times more when they are added up.
         let rounding = 2.0 * (unit.len() / LANES + 16) as f32 * f32::EPSILON;
         Self { codes: codes.iter().map(Wide::from).collect(), scale, rounding }
     }
 
-    /// Returns how similar a row with this product of codes may be at the most.
+    /// Returns the upper bound for a row with this product of codes.
     ///
-    /// With codes `c` and `s` of the row `r` and the sought `q`: `rq - cs = (r - c)q + c(q - s)`, and `q` is of length 1.
+    /// With codes `c` and `s` of the row `r` and the query `q`: `rq - cs = (r - c)q + c(q - s)`, and `q` has length 1.
     #[inline(always)]
     fn bound(&self, product: i32, row: Scale) -> f32 {
         let error = row.error + (1.0 + row.error) * self.scale.error;
@@ -92,7 +92,7 @@ impl Sought {
     }
 }
 
-/// Returns the codes of a unit vector, and how far they are off.
+/// Returns the codes of a unit vector, and their scale.
 fn encode(unit: &[f32]) -> (Vec<Codes>, Scale) {
     let largest = unit.iter().fold(0.0f32, |largest, number| largest.max(number.abs()));
     let step = if largest > 0.0 { largest / 127.0 } else { 1.0 };
@@ -106,7 +106,7 @@ fn encode(unit: &[f32]) -> (Vec<Codes>, Scale) {
         codes
     };
     let codes = unit.chunks(CODES).map(&mut codes).collect();
-    // A little more than it is, for it was rounded.
+    // A little more than computed, to cover rounding.
     (codes, Scale { step, error: error.sqrt() as f32 * 1.000_1 })
 }
 

@@ -1,22 +1,22 @@
-//! The widest registers that the processor has.
+//! Sums in the widest vector registers of the processor.
 //!
-//! Of plain loops over sixteen numbers the compiler makes steps of four, so the instructions are named, through pulp's safe
-//! wrappers. Products and sums are never fused, and the sums that run side by side are the same sixteen everywhere: every
-//! form gives the same numbers.
+//! The compiler turns plain loops over sixteen numbers into steps of four, so the instructions are chosen explicitly, through
+//! pulp's safe wrappers. Products and sums are never fused, and there are always the same sixteen parallel sums, so every
+//! width gives the same numbers.
 
 use super::codes::{CODES, Codes, Wide};
 use super::lanes::{LANES, Lanes};
 
-/// A form of registers.
+/// A width of registers.
 pub(super) trait Form: Copy {
     /// Sixteen sums.
     type Floats: Copy;
-    /// Sums of whole numbers, as many as suit.
+    /// Integer sums, as many as fit.
     type Ints: Copy;
 
     fn floats(self) -> Self::Floats;
 
-    /// Multiplies place by place, and adds.
+    /// Multiplies element by element, and adds.
     fn add_products(self, sums: Self::Floats, a: &Lanes, b: &Lanes) -> Self::Floats;
 
     fn lanes(self, sums: Self::Floats) -> Lanes;
@@ -28,14 +28,14 @@ pub(super) trait Form: Copy {
     fn total(self, sums: Self::Ints) -> i32;
 }
 
-/// What is done in registers of some form.
+/// A computation in registers of any width.
 pub(super) trait Work {
     type Output;
 
     fn work<F: Form>(self, form: F) -> Self::Output;
 }
 
-/// Does `work` in the widest registers there are.
+/// Runs `work` in the widest registers of the processor.
 pub(super) fn widest<W: Work>(work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
     {
@@ -49,10 +49,10 @@ pub(super) fn widest<W: Work>(work: W) -> W::Output {
     work.work(Plain)
 }
 
-/// Adds up what `add` makes of each part of `sought` and of the part at its place in the rows of four streams. Each place of
-/// `out` gets what `total` makes of the sums of one row of each stream.
+/// Sums, for the rows of four streams at once, what `add` makes of each block of `sought` and of the row. Each place of `out`
+/// gets what `total` makes of the sums of one row of each stream.
 ///
-/// Four streams side by side, since memory is read faster that way than in one.
+/// Uses four streams because memory is read faster that way than in one.
 #[inline(always)]
 pub(super) fn side_by_side<P, R, S: Copy, T>(
     (sought, streams): (&[P], [&[R]; 4]),
@@ -74,7 +74,7 @@ pub(super) fn side_by_side<P, R, S: Copy, T>(
     }
 }
 
-/// Does work in every form that this processor knows.
+/// Runs work in every width that this processor supports.
 #[cfg(test)]
 pub(super) fn every<W: Work>(work: impl Fn() -> W) -> Vec<W::Output> {
     let mut done = vec![work().work(Plain), widest(work())];
@@ -83,7 +83,7 @@ pub(super) fn every<W: Work>(work: impl Fn() -> W) -> Vec<W::Output> {
     done
 }
 
-/// What the compiler makes of loops.
+/// Plain loops, as the compiler translates them.
 #[derive(Clone, Copy)]
 struct Plain;
 

@@ -1,12 +1,12 @@
-//! Rows of one width, one after the other without gaps.
+//! A table of rows of one width, contiguous in memory.
 
-/// A table below this many elements keeps its room when rows leave it.
+/// A table below this many elements keeps its capacity when rows leave.
 const SMALL: usize = 1 << 12;
 
-/// Room for so many elements is made at the least.
+/// The least capacity to allocate, in elements.
 const LEAST: usize = 16;
 
-/// A table of rows. Adding and removing a row costs no more in a large table than in a small one, in the mean.
+/// A table of rows. Adding and removing a row has the same amortised cost for every size of the table.
 #[derive(Clone, Debug)]
 pub(super) struct Rows<L> {
     width: usize,
@@ -29,7 +29,7 @@ impl<L: Copy> Rows<L> {
         self.lanes.capacity() * size_of::<L>()
     }
 
-    /// Adds a row at the end; cut or left out if its width is another.
+    /// Adds a row at the end. A row of another width is cut or left out.
     pub(super) fn push(&mut self, row: &[L]) {
         make_room(&mut self.lanes, self.width);
         self.lanes.extend(row.chunks_exact(self.width).take(1).flatten());
@@ -45,14 +45,14 @@ impl<L: Copy> Rows<L> {
         }
     }
 
-    /// Returns `count` rows from `row` on; none if there are fewer.
+    /// Returns `count` rows from `row` on; an empty slice if there are fewer.
     pub(super) fn stretch(&self, row: usize, count: usize) -> &[L] {
         self.lanes.get(row * self.width..(row + count) * self.width).unwrap_or_default()
     }
 }
 
-/// Makes room for `more` elements, and for an eighth of what is there: twice of it, as a `Vec` takes by itself, would make
-/// what is held of an owner up to twice as large as what the owner has.
+/// Reserves room for `more` elements, and for an eighth of those there. Doubling, as `Vec` does, could take up to twice the
+/// memory of an owner's data.
 pub(super) fn make_room<T>(list: &mut Vec<T>, more: usize) {
     if list.capacity() - list.len() < more {
         list.reserve_exact(more.max(list.len() / 8).max(LEAST));

@@ -1,4 +1,4 @@
-//! The scan over all rows of a table: four quarters of it side by side.
+//! The scan over all rows of a table, in four quarters at once.
 
 use super::dot::{dot, dot_four};
 use super::lanes::Lanes;
@@ -6,7 +6,7 @@ use super::nearest::Nearest;
 use super::quantised::{Quantised, Sought};
 use super::rows::Rows;
 
-/// How many rows of each quarter are multiplied before one is looked at.
+/// How many rows of each quarter are multiplied at once.
 const STEP: usize = 32;
 
 /// Offers all rows to `nearest`.
@@ -24,16 +24,16 @@ pub(super) fn scan(rows: &Rows<Lanes>, sought: &[Lanes], nearest: &mut Nearest<'
     }
 }
 
-/// Where so many times as many rows are there as are kept, it pays to find out first which ones are likely.
+/// If there are this many times more rows than are kept, it pays to find the likely ones first.
 const FAR_MORE: usize = 8;
 
-/// Rows that a sample holds of those that are likely to be kept.
+/// How many likely rows the sample is to hold.
 const LIKELY: usize = 16;
 
-/// Offers those rows to `nearest` whose codes do not rule them out.
+/// Offers to `nearest` the rows that their codes do not rule out.
 ///
-/// Where many are kept of far more, the likely ones come first: so it is soon known what is near enough, and few of the
-/// others have to be multiplied.
+/// If many rows are kept of far more, the likely ones come first. Then the least product to keep is known early, and few of
+/// the others must be multiplied.
 pub(super) fn scan_quantised(
     rows: &Rows<Lanes>,
     quantised: &Quantised,
@@ -57,7 +57,7 @@ pub(super) fn scan_quantised(
             *place = bound;
         }
     });
-    // About twice as many rows as are kept are bounded by no less than this.
+    // About twice as many rows as are kept have a bound of at least this.
     let mut sample: Vec<f32> = all.iter().step_by(2 * limit / LIKELY).copied().collect();
     let (_, likely, _) = sample.select_nth_unstable_by(LIKELY - 1, |a, b| b.total_cmp(a));
     for is_now in [true, false] {
@@ -68,7 +68,7 @@ pub(super) fn scan_quantised(
     }
 }
 
-/// Shows every row with the least that its product cannot exceed.
+/// Gives `see` every row with the upper bound of its product.
 fn bounds(count: usize, quantised: &Quantised, codes: &Sought, mut see: impl FnMut(usize, f32)) {
     quarters(count, |starts, out| {
         quantised.bounds(codes, starts, out);
@@ -77,7 +77,7 @@ fn bounds(count: usize, quantised: &Quantised, codes: &Sought, mut see: impl FnM
     rest(count).for_each(|row| see(row, f32::INFINITY));
 }
 
-/// Steps through the four quarters of `count` rows: `step` gets where they have come to, and a place for the results.
+/// Steps through the four quarters of `count` rows. `step` gets the rows at which they stand, and the buffer for the results.
 fn quarters(count: usize, mut step: impl FnMut([usize; 4], &mut [[f32; 4]])) {
     let quarter = count / 4;
     let mut out = [[0.0; 4]; STEP];
@@ -97,7 +97,7 @@ fn offer(starts: [usize; 4], out: &[[f32; 4]], mut see: impl FnMut(usize, f32)) 
     }
 }
 
-/// Returns the rows that are left over by quarters.
+/// Returns the rows left over after four equal quarters.
 fn rest(count: usize) -> std::ops::Range<usize> {
     count - count % 4..count
 }

@@ -1,13 +1,13 @@
-//! How much a context may hold, and what to do where that is not enough.
+//! The budget of a context, and what to do if the last turn exceeds it.
 
 use crate::error::{Error, Result};
 
-/// The tokens of a context.
+/// The token budget of a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// All there are.
+    /// All tokens.
     pub limit: u64,
-    /// Those spoken for: what stands in the context besides the conversation.
+    /// Tokens reserved for what stands in the context besides the conversation.
     pub reserve: u64,
 }
 
@@ -28,20 +28,20 @@ impl Budget {
     /// Returns the tokens left for the conversation.
     ///
     /// # Errors
-    /// [`Error::OverBudget`] if more is reserved than there is.
+    /// [`Error::OverBudget`] if the reserve exceeds the limit.
     pub fn room(&self) -> Result<u64> {
         let over = Error::OverBudget { need: self.reserve, budget: self.limit };
         self.limit.checked_sub(self.reserve).ok_or(over)
     }
 }
 
-/// What happens where not even the last turn fits.
+/// What happens if not even the last turn fits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Oversize {
     /// The call fails with [`Error::OverBudget`].
     #[default]
     Error,
-    /// Texts lose their middle, the largest message first, until the turn fits.
+    /// The middle of texts is cut out, the largest message first, until the turn fits.
     TruncateMiddle,
     /// The turn is kept whole, above the budget.
     Keep,
@@ -51,21 +51,21 @@ pub enum Oversize {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FitOptions {
-    /// What happens where not even the last turn fits. Default [`Oversize::Error`].
+    /// What happens if not even the last turn fits. Default [`Oversize::Error`].
     pub oversize: Oversize,
-    /// Whether a call at the very end stays although results are missing yet. Default false: no model accepts it.
+    /// Whether a call at the very end stays although it lacks results. Default false: no model accepts it.
     pub keep_unfinished: bool,
 }
 
 impl FitOptions {
-    /// Sets what happens where not even the last turn fits.
+    /// Sets what happens if not even the last turn fits.
     #[must_use]
     pub fn with_oversize(mut self, oversize: Oversize) -> Self {
         self.oversize = oversize;
         self
     }
 
-    /// Keeps a call at the very end although results are missing yet, for a caller who is about to add them.
+    /// Keeps a call at the very end although it lacks results, for a caller who is about to add them.
     ///
     /// ```
     /// use memory_core::window::{FitOptions, Oversize};

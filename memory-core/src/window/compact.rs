@@ -1,4 +1,4 @@
-//! What of a conversation to fold into a summary, and when.
+//! Planning folds: when to fold a window, and which rows become a summary.
 
 #[cfg(test)]
 mod tests;
@@ -14,12 +14,12 @@ use crate::store::chat::{Compaction, NewMessage};
 /// The fewest tokens worth a summary.
 const LEAST_TOKENS: u64 = 48;
 
-/// How full a window is: 1 is full. The larger of its share of tokens and its share of messages.
+/// How full a window is, 1 at its limit: the larger of its share of tokens and its share of messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Pressure(pub f64);
 
 impl Pressure {
-    /// Returns the pressure of a window of `tokens` and `messages`; a limit that is none presses nothing.
+    /// Returns the pressure of a window of `tokens` and `messages`. A limit of `None` adds no pressure.
     pub fn of(tokens: u64, limit: Option<u64>, messages: u64, summarize_after: Option<u64>) -> Self {
         let share = |part: u64, whole: Option<u64>| match whole {
             None => 0.0,
@@ -49,19 +49,19 @@ impl Pressure {
 pub struct FoldPolicy {
     /// The share of the limit at which folding begins. Default 0.80.
     pub high: f64,
-    /// The share of the limit down to which it goes, so that it does not begin again at once. Default 0.50.
+    /// The share of the limit at which folding ends, low enough not to begin again at once. Default 0.50.
     pub low: f64,
-    /// The number of messages, summaries and instructions aside, above which the oldest are folded; `None`, which is the
-    /// default, never folds because of their number.
+    /// The number of messages, not counting summaries and instructions, above which the oldest are folded. Default `None`: the
+    /// number does not matter.
     pub summarize_after: Option<u64>,
-    /// How many of the newest turns stay as they were said. Default 4.
+    /// How many of the newest turns stay word for word. Default 4.
     pub keep_turns: usize,
-    /// The number of summaries above which the oldest become one. Default 500.
+    /// The number of summaries above which the oldest are merged into one. Default 500.
     pub max_summaries: usize,
-    /// The share of the limit above which the tokens of summaries make a full window's oldest summaries one, before further
-    /// messages are folded: else they would leave less and less room for what was said. Default 0.25.
+    /// The share of the limit that summaries may take. Above it a full window merges its oldest summaries before it folds further
+    /// messages; else summaries would leave less and less room for messages. Default 0.25.
     pub summary_share: f64,
-    /// How many become one. Default 10.
+    /// How many summaries are merged into one. Default 10.
     pub merge: usize,
     /// The most tokens of one summary. Default 512.
     pub summary_tokens: u64,
@@ -83,7 +83,7 @@ impl Default for FoldPolicy {
 }
 
 impl FoldPolicy {
-    /// Sets the shares of the limit at which folding begins and down to which it goes, held in 0 to 1 and in order.
+    /// Sets the shares of the limit at which folding begins and ends, clamped to 0 to 1 and in order.
     #[must_use]
     pub fn with_shares(mut self, high: f64, low: f64) -> Self {
         self.high = high.clamp(0.0, 1.0);
@@ -99,14 +99,14 @@ impl FoldPolicy {
         self
     }
 
-    /// Sets how many of the newest turns stay as they were said.
+    /// Sets how many of the newest turns stay word for word.
     #[must_use]
     pub fn with_keep_turns(mut self, turns: usize) -> Self {
         self.keep_turns = turns;
         self
     }
 
-    /// Sets the number of summaries above which the oldest `merge`, at least two, become one.
+    /// Sets the number of summaries above which the oldest `merge`, at least two, are merged into one.
     #[must_use]
     pub fn with_max_summaries(mut self, summaries: usize, merge: usize) -> Self {
         self.max_summaries = summaries;
@@ -121,13 +121,13 @@ impl FoldPolicy {
         self
     }
 
-    /// Returns how many messages a fold takes because of their number: 20 % of those allowed, at least 10.
+    /// Returns how many messages a fold takes if there are too many: 20 % of those allowed, at least 10.
     fn batch(&self) -> usize {
         let fifth = self.summarize_after.unwrap_or(0) / 5;
         usize::try_from(fifth).unwrap_or(usize::MAX).max(10)
     }
 
-    /// Returns the most tokens of a summary of `tokens`: a quarter, and always fewer than it stands for.
+    /// Returns the most tokens of a summary of rows of `tokens`: a quarter, and always fewer than the rows have.
     fn bound(&self, tokens: u64) -> u64 {
         (tokens / 4).clamp(32, self.summary_tokens.max(32)).min(tokens.saturating_sub(1))
     }
@@ -145,7 +145,7 @@ pub enum FoldReason {
     Summaries,
 }
 
-/// What to fold: the compare half of [`Compaction::Fold`], and what its summary is made of.
+/// A planned fold: the rows to fold, for the compare-and-set of [`Compaction::Fold`] and for the summariser.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoldPlan {
     /// Why.
@@ -166,32 +166,32 @@ impl FoldPlan {
         self.rows.iter().map(|row| row.id).collect()
     }
 
-    /// Returns what to ask a summariser, which has to keep the texts `keep` word for word.
+    /// Returns the request to a summariser, which must keep the texts `keep` word for word.
     pub fn request(&self, keep: Vec<String>) -> SummaryRequest {
         let messages = self.rows.clone();
         SummaryRequest { purpose: SummaryPurpose::Window, messages, max_tokens: self.max_tokens, keep }
     }
 
-    /// Returns the change that puts `summary` in the place of the rows.
+    /// Returns the change that replaces the rows by `summary`.
     pub fn fold(&self, summary: NewMessage) -> Compaction {
         Compaction::Fold { span: self.span, ids: self.ids(), summary }
     }
 }
 
-/// Returns what to fold next of the active rows of a session, or of the oldest of them, oldest first; none if the window is
-/// not too full.
+/// Plans the next fold of a window; none if the window is not too full.
 ///
-/// The window has a `limit` of tokens, or none, and `beyond` tokens in active rows behind `rows`.
+/// `rows` are the active rows of a session, or the oldest of them, oldest first; `beyond` counts the tokens of the active rows
+/// after them. The window has a `limit` of tokens, or none.
 ///
-/// - Too many summaries: the oldest [`FoldPolicy::merge`] of them.
-/// - Tokens at [`FoldPolicy::high`] of the limit: where summaries have more than their [`FoldPolicy::summary_share`], the oldest
-///   of them; else the oldest messages, until what is left with the summary keeps [`FoldPolicy::low`]; where no message may
-///   be folded, the oldest summaries.
-/// - More messages than [`FoldPolicy::summarize_after`]: the oldest 20 % of that number, at least 10.
+/// - Too many summaries: folds the oldest [`FoldPolicy::merge`] of them.
+/// - Tokens at [`FoldPolicy::high`] of the limit: if summaries have more than their [`FoldPolicy::summary_share`], folds the
+///   oldest summaries. Else folds the oldest messages, until the rest with the new summary is within [`FoldPolicy::low`]. If
+///   no message may be folded, folds the oldest summaries.
+/// - More messages than [`FoldPolicy::summarize_after`]: folds the oldest 20 % of that number, at least 10.
 ///
-/// A fold takes whole turns, never the newest [`FoldPolicy::keep_turns`], so what is left begins with a person's
-/// message and no call is parted from its results. It takes no instructions and stops before them. Where whole turns
-/// allow less than wanted it takes what they allow, and the call may be repeated after the fold.
+/// A fold takes whole turns, never the newest [`FoldPolicy::keep_turns`]. So the rest begins with a person's message, and no
+/// call is separated from its results. A fold takes no instructions and ends before them. If whole turns allow less than
+/// wanted, it takes what they allow; call it again after the fold.
 pub fn plan_fold(rows: &[StoredMessage], policy: &FoldPolicy, limit: Option<u64>, beyond: u64) -> Option<FoldPlan> {
     let window = Window::of(rows);
     if window.summaries() > policy.max_summaries {
@@ -219,7 +219,7 @@ pub fn plan_fold(rows: &[StoredMessage], policy: &FoldPolicy, limit: Option<u64>
     None
 }
 
-/// What a row is to a fold.
+/// The kind of a row, for folding.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Instruction,
@@ -265,7 +265,7 @@ impl<'a> Window<'a> {
         self.count(&[Kind::Start, Kind::Other])
     }
 
-    /// Returns the fold of the oldest messages that is `enough`, or else of as many as may be folded.
+    /// Returns the smallest fold of the oldest messages that is `enough`, or else the largest fold that is allowed.
     fn fold(&self, policy: &FoldPolicy, reason: FoldReason, enough: impl Fn(u64, usize) -> bool) -> Option<FoldPlan> {
         let segments = self.segments(&[Kind::Start, Kind::Other]);
         let keep_from = self.keep_from(policy.keep_turns)?;
@@ -281,7 +281,7 @@ impl<'a> Window<'a> {
         })
     }
 
-    /// Returns the fold of the oldest summaries that stand side by side.
+    /// Returns the fold of the oldest adjacent summaries.
     fn merge(&self, policy: &FoldPolicy) -> Option<FoldPlan> {
         let segments = self.segments(&[Kind::Summary]);
         let pairs = segments.into_iter().filter(|segment| segment.len() > 1);
@@ -289,7 +289,7 @@ impl<'a> Window<'a> {
         folds.find_map(|fold| self.plan(policy, FoldReason::Summaries, fold))
     }
 
-    /// Returns the stretches of rows of these kinds that stand side by side.
+    /// Returns the runs of adjacent rows of these kinds.
     fn segments(&self, kinds: &[Kind]) -> Vec<Range<usize>> {
         let mut segments: Vec<Range<usize>> = Vec::new();
         for (index, (_, kind)) in self.rows.iter().enumerate() {
@@ -304,21 +304,21 @@ impl<'a> Window<'a> {
         segments
     }
 
-    /// Returns where the newest `turns` turns begin, at least one; none if there are fewer.
+    /// Returns where the newest `turns` turns, at least one, begin; none if there are fewer.
     fn keep_from(&self, turns: usize) -> Option<usize> {
         let starts = self.rows.iter().enumerate().filter(|(_, (_, kind))| *kind == Kind::Start);
         starts.map(|(index, _)| index).nth_back(turns.max(1) - 1)
     }
 
-    /// Returns where a fold of the segment may begin: with its first row, unless that goes on with a turn whose beginning
-    /// lies before the segment, because instructions came between; then with its first turn.
+    /// Returns where a fold of the segment may begin: at its first row, or at its first turn if the first row belongs to a
+    /// turn that begins before the segment, on the other side of instructions.
     fn beginning(&self, segment: &Range<usize>) -> Option<usize> {
         let is_message = |(_, kind): &(_, Kind)| matches!(kind, Kind::Start | Kind::Other);
         let goes_on = self.rows.iter().take(segment.start).any(is_message);
         segment.clone().find(|index| !goes_on || self.is_start(*index))
     }
 
-    /// Returns where a fold from `first` may end, in order: where a turn begins, in the segment or right behind it.
+    /// Returns where a fold from `first` may end, in order: at each start of a turn in the segment or right after it.
     fn ends(&self, first: usize, segment_end: usize, keep_from: usize) -> Vec<usize> {
         let inside = (first + 1..segment_end).filter(|index| self.is_start(*index) && *index <= keep_from);
         let behind = self.rows.iter().enumerate().skip(segment_end);
@@ -336,7 +336,7 @@ impl<'a> Window<'a> {
         rows.iter().map(|(row, _)| row.tokens).fold(0, u64::saturating_add)
     }
 
-    /// Returns the plan for these rows; none if a summary could hardly be shorter.
+    /// Returns the plan for these rows; none if they are so short that a summary saves little.
     fn plan(&self, policy: &FoldPolicy, reason: FoldReason, range: Range<usize>) -> Option<FoldPlan> {
         let tokens = self.cost(range.clone());
         let rows: Vec<_> = self.rows.get(range)?.iter().map(|(row, _)| (*row).clone()).collect();

@@ -1,4 +1,4 @@
-//! A buffer with a cap of tokens, for agents that keep their notes in process.
+//! A ring buffer bounded in tokens, for agents that keep their notes in process.
 
 #[cfg(test)]
 mod tests;
@@ -11,7 +11,7 @@ use super::{HeuristicCounter, Oversize};
 use crate::error::{Error, Result};
 use crate::model::TokenCounter;
 
-/// Something to remember, with its size.
+/// An entry of a buffer, with its tokens.
 #[doc(alias = "MemoryEntry")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
@@ -21,50 +21,50 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Returns an entry whose size is counted.
+    /// Returns an entry of `content`, counted by `counter`.
     pub fn new(content: impl Into<String>, counter: &dyn TokenCounter) -> Self {
         let content = content.into();
         let tokens = counter.count_text(&content);
         Self { content, tokens, number: 0 }
     }
 
-    /// Replaces the counted size by the caller's own.
+    /// Sets the caller's own count of tokens.
     #[must_use]
     pub fn with_tokens(mut self, tokens: u64) -> Self {
         self.tokens = tokens;
         self
     }
 
-    /// Returns what it says.
+    /// Returns its text.
     pub fn content(&self) -> &str {
         &self.content
     }
 
-    /// Returns its size in tokens.
+    /// Returns its tokens.
     pub fn tokens(&self) -> u64 {
         self.tokens
     }
 
-    /// Returns its place in the order of the buffer, from 1; 0 before it is pushed.
+    /// Returns its number in the order of pushes, from 1; 0 before it is pushed.
     ///
-    /// A summary has the number of the last entry that it stands for.
+    /// A summary has the number of the last entry that it replaces.
     pub fn number(&self) -> u64 {
         self.number
     }
 }
 
-/// What a push did.
+/// The result of a push.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pushed {
     /// The entry's number.
     pub number: u64,
-    /// The entries that had to leave, oldest first.
+    /// The evicted entries, oldest first.
     pub evicted: Vec<Entry>,
     /// What was done with an entry larger than the buffer; none for others.
     pub oversize: Option<Oversize>,
 }
 
-/// The figures of a buffer.
+/// The statistics of a buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryStats {
     /// Entries, summaries included.
@@ -73,13 +73,13 @@ pub struct MemoryStats {
     pub total_tokens: u64,
     /// How often entries were summarised.
     pub summarization_count: u64,
-    /// How many entries had to leave.
+    /// How many entries were evicted.
     pub eviction_count: u64,
-    /// The most tokens.
+    /// The most tokens that it holds.
     pub capacity: u64,
 }
 
-/// Keeps the newest entries within a cap of tokens. What leaves is handed back, so that nothing is lost unseen.
+/// Keeps the newest entries, up to a capacity in tokens. Evicted entries are returned, so that nothing is lost unseen.
 ///
 /// Summarising replaces the oldest entries; the newest four stay verbatim.
 ///
@@ -126,7 +126,7 @@ impl RingBuffer {
         }
     }
 
-    /// Sets the share of the capacity, held in 0 to 1, at which a summary is due. Default 0.80.
+    /// Sets the share of the capacity, clamped to 0 to 1, at which a summary is due. Default 0.80.
     #[must_use]
     pub fn with_threshold(mut self, threshold: f64) -> Self {
         self.threshold = threshold.clamp(0.0, 1.0);
@@ -154,11 +154,11 @@ impl RingBuffer {
         self
     }
 
-    /// Appends an entry; the oldest leave until the capacity is kept.
+    /// Appends an entry, and evicts the oldest ones until the rest fits.
     ///
     /// # Errors
-    /// [`Error::OverBudget`] for an entry larger than the buffer, unless another [`Oversize`] is set, or the mark of a
-    /// truncated entry alone is larger. Nothing changes then.
+    /// [`Error::OverBudget`] for an entry larger than the buffer, unless another [`Oversize`] is set; also if even the mark of a
+    /// truncated entry is larger. Nothing changes then.
     pub fn push(&mut self, entry: Entry) -> Result<Pushed> {
         let is_oversize = entry.tokens > self.capacity;
         let mut entry = if is_oversize { self.admit(entry)? } else { entry };
@@ -189,7 +189,7 @@ impl RingBuffer {
         }
     }
 
-    /// Returns whether a summary is due: the threshold is reached, and there are entries to summarise.
+    /// Returns whether a summary is due: the threshold is reached and there are entries to summarise.
     #[doc(alias = "should_summarize")]
     pub fn needs_summary(&self) -> bool {
         let is_full = self.tokens as f64 >= self.threshold * self.capacity as f64;
@@ -201,9 +201,9 @@ impl RingBuffer {
         self.entries.iter().take(self.entries.len().saturating_sub(self.kept))
     }
 
-    /// Puts `summary` in the place of [`RingBuffer::to_summarize`], which it returns.
+    /// Replaces the entries of [`RingBuffer::to_summarize`] by `summary`, and returns them.
     ///
-    /// Where entries may have been pushed since the summary was asked for, use [`RingBuffer::summarize_through`].
+    /// If entries may have been pushed since the summary was requested, use [`RingBuffer::summarize_through`].
     ///
     /// # Errors
     /// As [`RingBuffer::summarize_through`].
@@ -212,10 +212,10 @@ impl RingBuffer {
         self.summarize_through(last.ok_or(Error::Conflict)?, summary)
     }
 
-    /// Puts `summary` in the place of the entries up to the number `last`, which it returns.
+    /// Replaces the entries up to the number `last` by `summary`, and returns them.
     ///
     /// # Errors
-    /// [`Error::Conflict`] if there are none any more or they are among the newest, which stay verbatim;
+    /// [`Error::Conflict`] if there are none left, or if any is among the newest, which stay verbatim;
     /// [`Error::Invalid`] if the summary is empty or no shorter than they are. Nothing changes then.
     pub fn summarize_through(&mut self, last: u64, mut summary: Entry) -> Result<Vec<Entry>> {
         let count = self.entries.partition_point(|entry| entry.number <= last);
@@ -249,12 +249,12 @@ impl RingBuffer {
         self.entries.is_empty()
     }
 
-    /// Returns the most tokens.
+    /// Returns the most tokens that it holds.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// Returns the figures.
+    /// Returns the statistics.
     pub fn stats(&self) -> MemoryStats {
         MemoryStats {
             total_entries: self.entries.len() as u64,

@@ -1,4 +1,4 @@
-//! What of a conversation fits into a budget.
+//! Fitting a conversation into a budget.
 
 #[cfg(test)]
 mod tests;
@@ -13,13 +13,12 @@ use crate::id::MessageId;
 use crate::message::StoredMessage;
 use crate::model::TokenCounter;
 
-/// What of a conversation stands in a context.
+/// The rows of a conversation that stand in a context.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fitted {
-    /// The rows, by where they stand among those that were given: instructions, then summaries and messages, each oldest
-    /// first.
+    /// The indexes of the rows, into those given: instructions, then summaries and messages, each oldest first.
     pub shown: Vec<usize>,
-    /// Copies of those of them whose texts lost their middle, for this context only.
+    /// Copies, by index, of the rows whose texts were cut for this context.
     pub shortened: BTreeMap<usize, StoredMessage>,
     /// How many of them are instructions.
     pub instructions: usize,
@@ -31,35 +30,35 @@ pub struct Fitted {
     pub events: Vec<FitEvent>,
 }
 
-/// Something that a context does not show.
+/// A reason why rows are not in a context, or not whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FitEvent {
-    /// Older rows were left out: they do not fit, or no person speaks before them.
+    /// Older rows were left out, because they do not fit or no person speaks before them.
     Dropped {
         /// How many.
         rows: usize,
     },
-    /// Rows were left out that no model accepts: results without their call, calls without their results.
+    /// Rows that no model accepts were left out: results without their call, calls without their results.
     Unpaired {
         /// How many.
         rows: usize,
     },
-    /// Calls at the end were left out because results are missing yet.
+    /// Calls at the end were left out, because they lack results.
     Unfinished {
         /// How many rows, results so far included.
         rows: usize,
     },
-    /// No person speaks: nothing but instructions and summaries can stand in a context.
+    /// No person speaks, so only instructions and summaries can stand in the context.
     NoStart,
     /// The last turn does not fit, and was kept as it is.
     Kept {
         /// Tokens needed.
         need: u64,
-        /// Tokens there are.
+        /// Tokens available.
         budget: u64,
     },
-    /// A text lost its middle.
+    /// The middle of a message's texts was cut out.
     Truncated {
         /// The message.
         id: MessageId,
@@ -71,12 +70,12 @@ pub enum FitEvent {
 }
 
 impl Fitted {
-    /// Returns the rows of the context; `rows` are those that were given.
+    /// Returns the rows of the context. `rows` must be those that were given.
     pub fn rows<'a>(&'a self, rows: &'a [StoredMessage]) -> impl Iterator<Item = &'a StoredMessage> {
         self.shown.iter().filter_map(|index| self.shortened.get(index).or_else(|| rows.get(*index)))
     }
 
-    /// Returns the ids of the messages whose texts lost their middle.
+    /// Returns the ids of the messages whose texts were cut.
     pub fn truncated(&self) -> impl Iterator<Item = MessageId> {
         self.events.iter().filter_map(|event| match event {
             FitEvent::Truncated { id, .. } => Some(*id),
@@ -88,20 +87,20 @@ impl Fitted {
 /// Returns the largest legal tail of `rows`, oldest first, that keeps the budget.
 ///
 /// - All instructions stand at the head, in order, whatever was dropped around them.
-/// - Behind them the tail begins with a person's message, or with summaries before it. Never does a message of the
-///   model or of a tool stand before the first person's.
-/// - A message with calls stands there with the results of all its calls right behind it, or not at all; results
-///   without their call never do. Instructions between them are no hindrance, as they move to the head. Calls at the
-///   very end whose results are missing yet are left out, unless [`FitOptions::keep_unfinished`] says otherwise.
-/// - A larger budget never gives a shorter tail. Summaries are the oldest rows, so they are the first to go; who wants
-///   one before older messages takes it out of `rows` and reserves its tokens.
+/// - After them the tail begins with a person's message, or with summaries followed by one. A message of the model or of a
+///   tool never stands before the first person's.
+/// - A message with calls is shown only with the results of all its calls right after it. Results without their call are
+///   never shown. Instructions in between do not matter, as they move to the head. Calls at the very end that lack results
+///   are left out, unless [`FitOptions::keep_unfinished`] is set.
+/// - A larger budget never gives a shorter tail. Summaries are the oldest rows, so they go first. To keep one at the cost of
+///   messages, take it out of `rows` and reserve its tokens.
 /// - Counts are those stored with the rows; `counter` counts only what [`Oversize::TruncateMiddle`] cuts.
 ///
-/// Reads each row once: meant for a page. [`fit_with`] does not.
+/// Reads each row once, so it is meant for a page. [`fit_with`] does not.
 ///
 /// # Errors
-/// [`Error::OverBudget`] if more is reserved than there is, or if the instructions and the last turn do not fit and
-/// `options` do not say what to do.
+/// [`Error::OverBudget`] if the reserve exceeds the limit, or if the instructions and the last turn do not fit and `options`
+/// do not allow that.
 #[doc(alias = "fit_to_window")]
 pub fn fit(
     rows: &[StoredMessage],
@@ -112,7 +111,7 @@ pub fn fit(
     fit_with(&Ledger::of(rows), rows, budget, options, counter)
 }
 
-/// Does as [`fit`] over rows whose ledger is at hand: finds the cut in O(log n) and reads only the rows it shortens.
+/// Works like [`fit`], with a ledger of the rows: finds the cut in O(log n), and reads only the rows that it shortens.
 ///
 /// # Errors
 /// As [`fit`], and [`Error::Invalid`] if the ledger counts another number of rows.

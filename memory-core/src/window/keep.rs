@@ -1,17 +1,17 @@
-//! What a summary must not lose: numbers, ids and names.
+//! The texts that a summary must keep: numbers, ids and names.
 
 use std::collections::BTreeSet;
 
 use crate::message::StoredMessage;
 use crate::model::TokenCounter;
 
-/// The most bytes of a text that must survive: longer ones are data.
+/// The most bytes of a text that must survive; longer ones are data.
 const LONGEST: usize = 100;
 
-/// Returns the numbers, ids, addresses and names in the messages, in the order in which they were said first.
+/// Returns the numbers, ids, addresses and names in the messages, in the order of their first mention.
 ///
-/// As many as `most` tokens allow, those of newer messages before those of older ones. A name is a word that begins
-/// with a capital though no sentence does.
+/// Returns as many as `most` tokens allow, and prefers those of newer messages. A name is a capitalised word that does not
+/// begin a sentence.
 pub fn must_keep(rows: &[StoredMessage], most: u64, counter: &dyn TokenCounter) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
@@ -22,7 +22,7 @@ pub fn must_keep(rows: &[StoredMessage], most: u64, counter: &dyn TokenCounter) 
             if left == 0 || seen.contains(&word) {
                 continue;
             }
-            // What separates it from its neighbours counts too.
+            // The separator counts too.
             let cost = counter.count_text(&word).saturating_add(1);
             if cost <= left {
                 left -= cost;

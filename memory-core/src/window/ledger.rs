@@ -1,4 +1,4 @@
-//! The token counts of a session's rows as running sums, with the places where a context may begin.
+//! The ledger: running sums of the tokens of a session's rows, with the places where a context may begin.
 
 use std::collections::VecDeque;
 
@@ -7,10 +7,10 @@ use super::pairing::{Standing, answer};
 use crate::error::Result;
 use crate::message::StoredMessage;
 
-/// Knows of each row of a session, oldest first, its tokens and where it may stand in a context.
+/// Holds, for each row of a session, its tokens and where it may stand in a context; oldest first.
 ///
-/// Kept beside the rows it answers where to cut without reading them: appending is O(1) amortised, cutting O(log n).
-/// Rows leave at the front only; after a fold the ledger is made anew.
+/// Kept beside the rows, it tells where to cut without reading them: appending is O(1) amortised, cutting is O(log n). Rows
+/// leave at the front only. After a fold, make a new ledger.
 ///
 /// ```
 /// use memory_core::window::Ledger;
@@ -22,7 +22,7 @@ use crate::message::StoredMessage;
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     rows: VecDeque<Row>,
-    /// How many rows have left. Positions below count them too, so that they stay true.
+    /// How many rows have left. Positions in the other fields count them too, so that they stay valid.
     left: usize,
     starts: VecDeque<usize>,
     summaries: VecDeque<usize>,
@@ -31,29 +31,29 @@ pub struct Ledger {
     active: usize,
     unpaired: usize,
     tokens: u128,
-    /// The running sum behind the last row.
+    /// The running sum after the last row.
     sum: u128,
     group: Option<Group>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Row {
-    /// The tokens of all rows before it that may follow a start. Never wraps: 2^64 rows of 2^64 tokens fit.
+    /// The tokens of all earlier rows that stand in their order. Never wraps: 2^64 rows of 2^64 tokens fit.
     before: u128,
     tokens: u64,
     class: Class,
 }
 
-/// What a context makes of a row.
+/// Where a context shows a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
-    /// It stands in its order.
+    /// In its order.
     InOrder,
-    /// It stands at the head.
+    /// At the head.
     Instruction,
-    /// It never appears: a result without its call, or a call without its results.
+    /// Nowhere: a result without its call, or a call without its results.
     Unpaired,
-    /// It is no part of the window.
+    /// Nowhere: it is not in the window.
     Absent,
 }
 
@@ -64,18 +64,18 @@ struct Group {
     waiting: Vec<Option<String>>,
 }
 
-/// Where to cut: the rows that stand in a context, without the instructions.
+/// A cut: the rows that stand in a context, without the instructions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// Rows before `start` that stand there too: the summaries of what was folded.
+    /// The rows before `start` that stay: summaries.
     pub summaries: Vec<usize>,
     /// The first row of the tail; `end` if there is none.
     pub start: usize,
-    /// The row behind the tail: later ones are calls whose results are missing.
+    /// The row after the tail; from there on are calls that lack results.
     pub end: usize,
-    /// The tokens of all that, instructions included.
+    /// The tokens of these rows and of the instructions.
     pub tokens: u64,
-    /// Whether they keep the budget. If not, the tail is the last turn.
+    /// Whether they fit into the budget. If not, the tail is the last turn.
     pub fits: bool,
 }
 
@@ -137,7 +137,7 @@ impl Ledger {
         Class::InOrder
     }
 
-    /// Takes a call whose results did not follow out of every context, with those that did.
+    /// Ends a group of a call and its results. If results are missing, no context shows the group.
     fn close_group(&mut self) {
         let Some(group) = self.group.take().filter(|group| !group.waiting.is_empty()) else { return };
         let mut sum = self.before(group.position);
@@ -185,10 +185,10 @@ impl Ledger {
         clip(self.tokens)
     }
 
-    /// Returns where to cut so that the largest legal tail keeps the budget.
+    /// Returns the cut with the largest legal tail that fits into the budget.
     ///
     /// # Errors
-    /// [`crate::Error::OverBudget`] if more is reserved than there is.
+    /// [`crate::Error::OverBudget`] if the reserve exceeds the limit.
     pub fn cut(&self, budget: &Budget, options: &FitOptions) -> Result<Cut> {
         let room = u128::from(budget.room()?);
         let end = match &self.group {
@@ -223,7 +223,7 @@ impl Ledger {
         Cut { summaries, start: start - self.left, end: end - self.left, tokens: clip(tokens), fits }
     }
 
-    /// Returns the tokens of the tail that begins with the row `start`, with those of the instructions.
+    /// Returns the tokens of the instructions and of the tail that begins with the row `start`.
     pub(crate) fn tokens_from(&self, start: usize) -> u64 {
         let (start, end) = (self.left + start, self.left + self.finished());
         clip(self.instruction_tokens + self.before(end).saturating_sub(self.before(start)))
@@ -234,23 +234,23 @@ impl Ledger {
         self.starts.iter().map(|position| position - self.left)
     }
 
-    /// Returns the index of the first row with which a tail may begin, or how many rows there are.
+    /// Returns the index of the first row with which a tail may begin; the number of rows if there is none.
     pub(crate) fn first_start(&self) -> usize {
         self.starts().next().unwrap_or(self.rows.len())
     }
 
-    /// Returns the index behind the last row that waits for no result.
+    /// Returns the index after the last row that does not wait for results.
     pub(crate) fn finished(&self) -> usize {
         let waiting = self.group.as_ref().filter(|group| !group.waiting.is_empty());
         waiting.map_or(self.rows.len(), |group| group.position - self.left)
     }
 
-    /// Returns whether a row stands in a tail in its order.
+    /// Returns whether a tail shows a row in its order.
     pub(crate) fn is_in_order(&self, index: usize) -> bool {
         self.class(index) == Class::InOrder
     }
 
-    /// Returns whether a row has the calls and results that it belongs to.
+    /// Returns whether a row has all the calls and results that it needs.
     pub(crate) fn is_paired(&self, index: usize) -> bool {
         self.class(index) != Class::Unpaired
     }
@@ -265,7 +265,7 @@ impl Ledger {
         self.active
     }
 
-    /// Returns how many active rows no context can hold.
+    /// Returns how many active rows no context can show.
     pub(super) fn unpaired(&self) -> usize {
         self.unpaired
     }

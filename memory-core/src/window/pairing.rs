@@ -1,10 +1,10 @@
-//! Which calls and results a message holds, and so where it may stand in a context.
+//! Pairing calls with results: which of them a message holds, and so where it may stand in a context.
 
 use serde_json::Value;
 
 use crate::message::{Block, Message, Role, Slot, StoredMessage};
 
-/// An id that a call and its result share; none in dialects that number nothing (`function_call`, Ollama).
+/// An id that a call and its result share; none in dialects without ids (`function_call`, Ollama).
 pub(super) type CallId<'a> = Option<&'a str>;
 
 /// Where a row may stand in a context.
@@ -14,17 +14,17 @@ pub(super) enum Standing<'a> {
     Absent,
     /// At the head, always.
     Instruction,
-    /// Anywhere, first too.
+    /// Anywhere, also first.
     Summary,
-    /// Anywhere, first too: a person speaks.
+    /// Anywhere, also first: a person speaks.
     Start,
     /// Anywhere but first.
     Reply,
-    /// Anywhere but first, and only with the results of these calls right behind it.
+    /// Anywhere but first, and only with the results of these calls right after it.
     Call(Vec<CallId<'a>>),
-    /// Only right behind the message with these calls, or behind other results of it.
+    /// Only right after the message with these calls, or after other results of it.
     Result(Vec<CallId<'a>>),
-    /// Nowhere: it answers one message and calls for another, or is meant as an instruction and nobody vouches for it.
+    /// Nowhere: it holds both results and calls, or has an instruction's role without the trust for it.
     Tangled,
 }
 
@@ -42,7 +42,7 @@ impl<'a> Standing<'a> {
         }
         let mut calls = calls(message);
         let mut results = results(message);
-        // A message may answer itself: some providers run tools on their side.
+        // A message may hold both a call and its result: some providers run tools themselves.
         results.retain(|result| !answer(&mut calls, *result));
         match (calls.is_empty(), results.is_empty()) {
             (true, true) if message.role == Role::User => Self::Start,
@@ -54,7 +54,7 @@ impl<'a> Standing<'a> {
     }
 }
 
-/// Returns whether the message surely neither calls nor answers, as most do: then nothing needs collecting.
+/// Returns whether the message certainly has neither calls nor results, like most, so that nothing needs collecting.
 fn has_only_words(message: &Message) -> bool {
     let is_words = |block: &Block| matches!(block, Block::Text { .. } | Block::Media { .. } | Block::Reasoning { .. });
     !message.role.is_result() && message.extra.is_empty() && message.blocks.iter().all(is_words)
@@ -87,7 +87,7 @@ fn call_id(block: &Block) -> Option<CallId<'_>> {
     }
 }
 
-/// Returns a member of a piece of Anthropic's dialect that was kept as it came.
+/// Returns a member of a block in Anthropic's dialect, which is kept as received.
 fn member<'a>(value: &'a Value, kind: &str, member: &str) -> Option<&'a str> {
     let is_one = value.get("type").is_some_and(|found| found == kind);
     value.get(member).filter(|_| is_one).and_then(Value::as_str)

@@ -1,4 +1,4 @@
-//! Summaries without a model, and what any summary has to keep to.
+//! Summaries without a model, and the checks that every summary must pass.
 
 #[cfg(test)]
 mod tests;
@@ -12,30 +12,30 @@ use crate::error::{Error, Result};
 use crate::message::{Role, StoredMessage};
 use crate::model::{Summarizer, Summary, SummaryRequest, TokenCounter};
 
-/// What such summaries are said to be by.
+/// The author that such summaries name.
 const BY: &str = "extractive";
 
 /// The most characters of a sentence that are kept.
 const SENTENCE: usize = 200;
 
-/// The most where space is short.
+/// The most characters if space is short.
 const SHORT_SENTENCE: usize = 80;
 
 /// The most bytes that one token can stand for: a run of blanks.
 const BYTES_PER_TOKEN: u64 = 256;
 
-/// Summarises by taking the first and the last sentence of each message, without any model.
+/// Summarises by the first and the last sentence of each message, without a model.
 ///
-/// Where that is too long it takes the first sentence only, shorter, and leaves messages out, the oldest first: those
-/// of tools, then of the model, then of persons. Texts that must survive are added where the sentences lack them. The
-/// same request gives the same summary.
+/// If that is too long, it takes only the first sentence, shortened, and leaves messages out, the oldest first: those of tools,
+/// then of the model, then of persons. It adds texts that must survive and are missing. The same request gives the same
+/// summary.
 #[derive(Clone, Debug)]
 pub struct ExtractiveSummarizer {
     counter: Arc<dyn TokenCounter>,
 }
 
 impl ExtractiveSummarizer {
-    /// Returns a summariser that keeps bounds by `counter`.
+    /// Returns a summariser whose bounds `counter` counts.
     pub fn new(counter: Arc<dyn TokenCounter>) -> Self {
         Self { counter }
     }
@@ -89,13 +89,13 @@ impl Summarizer for ExtractiveSummarizer {
     }
 }
 
-/// A line of a summary, and how late it is left out: a higher rank stays longer.
+/// A line of a summary. Lines of a higher rank are left out later.
 struct Line {
     text: String,
     rank: u8,
 }
 
-/// Returns what a summary says of a message: a line with the speaker and sentences, or each line of an earlier summary.
+/// Returns the lines for a row: a line with the speaker and sentences, or the lines of an earlier summary.
 fn lines_of(row: &StoredMessage, most: usize, ends: usize) -> Vec<Line> {
     let Some(message) = &row.message else { return Vec::new() };
     let text = message.text();
@@ -121,7 +121,7 @@ fn lines_of(row: &StoredMessage, most: usize, ends: usize) -> Vec<Line> {
     vec![Line { text: format!("{speaker}: {chosen}"), rank }]
 }
 
-/// Returns the lines but for the `omitted` least wanted ones, and the texts to be kept that they lack.
+/// Returns the lines without the `omitted` least important ones, with the texts of `keep` that they lack.
 fn compose(lines: &[Line], omitted: usize, keep: &[String]) -> String {
     let mut order: Vec<_> = (0..lines.len()).collect();
     order.sort_by_key(|index| lines.get(*index).map(|line| line.rank));
@@ -134,8 +134,8 @@ fn compose(lines: &[Line], omitted: usize, keep: &[String]) -> String {
     complete_summary(&text.join("\n"), keep).0
 }
 
-/// Returns the sentences: they end with a line, with a full stop before a blank, or with a full stop of Chinese and
-/// Japanese.
+/// Returns the sentences. A sentence ends at the end of a line, at a full stop before a blank, or at a Chinese or Japanese
+/// full stop.
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(sentences_of_line).filter(|sentence| !sentence.is_empty())
 }
@@ -166,7 +166,7 @@ fn clip(text: &str, most: usize) -> String {
     }
 }
 
-/// Returns the summary with those texts at its end that must survive and that it lacks, and how many they are.
+/// Appends the texts of `keep` that the summary lacks, and returns it with how many were added.
 pub fn complete_summary(text: &str, keep: &[String]) -> (String, usize) {
     let missing: Vec<_> = keep.iter().filter(|keep| !text.contains(keep.as_str())).map(String::as_str).collect();
     let completed = match (text.trim_end(), missing.is_empty()) {
@@ -177,8 +177,8 @@ pub fn complete_summary(text: &str, keep: &[String]) -> (String, usize) {
     (completed, missing.len())
 }
 
-/// Returns the tokens of a summary that may stand for `request`'s messages: not empty, within its bound, shorter than
-/// what it stands for, and with every text that must survive.
+/// Checks that a summary may replace `request`'s messages, and returns its tokens. It must not be empty, must keep its bound,
+/// must be shorter than the messages, and must hold every text that must survive.
 ///
 /// # Errors
 /// [`Error::OverBudget`] if it exceeds the bound; [`Error::Invalid`] if it breaks another rule.

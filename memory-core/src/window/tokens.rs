@@ -1,4 +1,4 @@
-//! Token counts of whole messages: what is counted, whichever counter counts the words.
+//! Token counts of whole messages: which parts count, whichever counter counts the text.
 
 mod heuristic;
 mod media;
@@ -21,17 +21,17 @@ pub use tiktoken::TiktokenCounter;
 /// Tokens that frame each message (OpenAI cookbook, "How to count tokens with tiktoken": `tokens_per_message`).
 pub const MESSAGE_TOKENS: u64 = 3;
 
-/// Tokens that a speaker's name adds (the same page: `tokens_per_name`).
+/// Tokens that a speaker's name adds (same page: `tokens_per_name`).
 pub const NAME_TOKENS: u64 = 1;
 
 /// Tokens that frame each call and each result. No provider publishes the figure; a call is framed like a message.
 pub const CALL_TOKENS: u64 = 3;
 
-/// Returns the tokens of `message`, its words counted by `words`, its media by what they cost.
+/// Returns the tokens of `message`: its texts counted by `words`, its media by `media`.
 ///
-/// Counted are role, name, words, refusals, reasoning, calls, results, media and the frame of each.
-/// Unknown pieces count as their JSON. Of the unknown members only those count that reach a model: the legacy
-/// `function_call`, and reasoning that is no text.
+/// Counts role, name, text, refusals, reasoning, calls, results, media and the frame of each. Unknown blocks count as their
+/// JSON. Of the unknown members, only those that reach a model count: the legacy `function_call`, and reasoning that is not
+/// text.
 pub fn count_message(message: &Message, media: &MediaCosts, words: &dyn Fn(&str) -> u64) -> u64 {
     let name = message.speaker.as_deref().map_or(0, |name| words(name).saturating_add(NAME_TOKENS));
     [words(message.role.name()), name, count_blocks(&message.blocks, media, words), count_extra(&message.extra, words)]

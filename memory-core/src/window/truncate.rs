@@ -6,11 +6,11 @@ use std::sync::Arc;
 use crate::message::{Block, Message, StoredMessage};
 use crate::model::TokenCounter;
 
-/// How often the length of one text is guessed: each guess halves what may be cut too much.
+/// How many guesses find the length of one text. Each halves what may be cut too much.
 const GUESSES: usize = 14;
 
-/// Cuts texts of rows, the largest row first, until they have `over` tokens less, and returns the rows that it cut, as they
-/// are now; none if that cannot be done.
+/// Cuts texts of rows, the largest row first, until they have `over` tokens fewer. Returns the cut rows; none if that is
+/// impossible.
 pub(super) fn shrink(
     mut rows: Vec<(usize, &StoredMessage)>,
     mut over: u64,
@@ -32,7 +32,7 @@ pub(super) fn shrink(
     (over == 0).then_some(cut)
 }
 
-/// Returns the message with its texts cut, the longest first, until it counts at most `goal`, and what it counts.
+/// Cuts the texts of a message, the longest first, until it has at most `goal` tokens. Returns it with its tokens.
 fn shorten(message: &Message, tokens: u64, goal: u64, counter: &dyn TokenCounter) -> (Message, u64) {
     let mut best = (message.clone(), tokens);
     let mut lengths: Vec<_> = texts(&mut best.0.blocks).iter().map(|text| text.len()).enumerate().collect();
@@ -69,8 +69,8 @@ fn shorten_text(
     (left < tokens).then_some((copy, left))
 }
 
-/// Returns `text` without as much of its middle as brings `count` to `goal`, and that count; without all of it if
-/// nothing does.
+/// Cuts as little of the middle of `text` as brings `count` down to `goal`, or all of it if nothing does. Returns it with its
+/// count.
 pub(super) fn cut_middle(text: &str, goal: u64, count: &mut dyn FnMut(&str) -> u64) -> (String, u64) {
     let mut try_keeping = |kept: usize| {
         let shorter = without_middle(text, kept);
@@ -94,7 +94,7 @@ pub(super) fn cut_middle(text: &str, goal: u64, count: &mut dyn FnMut(&str) -> u
     best
 }
 
-/// Returns the first and the last half of `kept` bytes with a mark between them that says how much is missing.
+/// Returns the first and the last half of `kept` bytes, with a mark in between that says how much is missing.
 fn without_middle(text: &str, kept: usize) -> String {
     let head = text.get(..text.floor_char_boundary(kept.div_ceil(2))).unwrap_or_default();
     let tail = text.get(text.ceil_char_boundary(text.len() - kept / 2)..).unwrap_or_default();
@@ -102,7 +102,7 @@ fn without_middle(text: &str, kept: usize) -> String {
     format!("{head}[… {missing} characters cut …]{tail}")
 }
 
-/// Returns the texts of the blocks and of the results among them. Arguments of calls are no texts: cut JSON is none.
+/// Returns the texts of the blocks, including results. Arguments of calls are left out, because cut JSON is invalid.
 fn texts(blocks: &mut [Block]) -> Vec<&mut String> {
     let mut found = Vec::new();
     for block in blocks {

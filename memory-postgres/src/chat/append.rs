@@ -1,4 +1,4 @@
-//! Appending.
+//! Appending messages to a session.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ use crate::number::{loaded, stored};
 
 const APPEND: &str = "append messages";
 
-/// What a call sends.
+/// The values that a call sends.
 struct Sent {
     scope: Scope,
     session: SessionId,
@@ -30,11 +30,11 @@ struct Sent {
     places: Places,
 }
 
-/// Appends a batch to a session: one statement, which is a transaction by itself.
+/// Appends a batch to a session, in one statement, which is a transaction.
 pub(super) async fn append(server: &Postgres, scope: &Scope, session: &SessionId, batch: &Append) -> Result<Appended> {
     let Batch { fence, asked, rows, places } = Batch::encode(session, batch, facets)?;
     let fence = fence.map(|Fence { epoch, generation }| Ok::<_, Error>((stored(epoch.0)?, stored(generation)?)));
-    // A number that cannot be stored is in no session.
+    // No session has a number that cannot be stored.
     let fence = fence.transpose().map_err(|_| Error::Fenced)?;
     let (scope, session, columns) = (scope.clone(), session.clone(), Columns::of(rows));
     let batch = Sent { scope, session, fence, asked, columns, places };
@@ -72,7 +72,7 @@ async fn send(connection: &mut PgConnection, batch: &Sent) -> Attempt<PgRow> {
     call.bind(&columns.bodies).fetch_one(connection).await.doing(APPEND)
 }
 
-/// Returns what became of each of the `count` messages.
+/// Returns the placement of each of the `count` messages.
 fn placements(row: &PgRow, after: &Session, count: usize) -> Attempt<Vec<Placement>> {
     let kinds: Option<Vec<i16>> = row.try_get(2).doing(APPEND)?;
     let Some(kinds) = kinds else {
@@ -97,7 +97,7 @@ fn placements(row: &PgRow, after: &Session, count: usize) -> Attempt<Vec<Placeme
     kinds.iter().zip(&numbers).map(placement).collect()
 }
 
-/// Returns what stands under those of the ids that are taken, as seen from a session.
+/// Returns the rows under those of the ids that are taken, as seen from a session.
 pub(super) async fn known(
     connection: &mut PgConnection,
     place: &OpenSession<'_>,

@@ -1,4 +1,4 @@
-//! Changes of the window.
+//! Folding and unfolding a session's window.
 
 use memory_core::error::{Error, Result};
 use memory_core::id::{MessageId, SeqRange, SessionId};
@@ -80,7 +80,7 @@ async fn window(
     Ok(rows.into_iter().map(|(id, first)| (MessageId(id), first)).collect())
 }
 
-/// Returns whether an active summary behind `last` covers it too: then a span that ends there cuts that summary.
+/// Returns whether an active summary after `last` covers it too. Then a span that ends there would cut that summary.
 async fn is_covered(connection: &mut PgConnection, place: &OpenSession<'_>, last: i64) -> Attempt<bool> {
     let sql = "SELECT EXISTS (SELECT FROM message WHERE scope = $1 AND epoch = $2 AND session = $3 AND seq > $4 \
          AND layer > 0 AND body IS NOT NULL AND archived_by IS NULL AND first <= $4)";
@@ -88,7 +88,7 @@ async fn is_covered(connection: &mut PgConnection, place: &OpenSession<'_>, last
     covered.bind(last).fetch_one(connection).await.doing(COMPACT)
 }
 
-/// Returns the layer above all that stands at a number.
+/// Returns the layer above all rows at a number.
 pub(super) async fn next_layer(
     connection: &mut PgConnection,
     place: &OpenSession<'_>,
@@ -119,7 +119,7 @@ async fn unfold(connection: &mut PgConnection, place: &mut OpenSession<'_>, summ
     recount(connection, place, COMPACT).await
 }
 
-/// Puts what a summary stands for into the window again.
+/// Puts the rows that a summary replaces into the window again.
 async fn bring_back(connection: &mut PgConnection, place: &OpenSession<'_>, summary: MessageId) -> Attempt<()> {
     let sql = "UPDATE message SET archived_by = NULL WHERE scope = $1 AND epoch = $2 AND archived_by = $3";
     let update = sqlx::query(sql).bind(place.scope.key()).bind(place.session.epoch).bind(summary.0);

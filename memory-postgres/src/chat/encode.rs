@@ -1,4 +1,4 @@
-//! Messages as rows, inserted together as one array for each column.
+//! Messages as rows, inserted in one statement with an array for each column.
 
 use memory_core::plan::chat::{self, Content, Position};
 use sqlx::postgres::PgConnection;
@@ -10,7 +10,7 @@ use crate::error::{Attempt, Doing};
 /// A message or summary, with the words by which filters find it.
 pub(super) type Encoded = chat::Row<Option<String>>;
 
-/// The columns of rows, an array each.
+/// The columns of rows, each as an array.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
     pub(super) ids: Vec<Uuid>,

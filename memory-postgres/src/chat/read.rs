@@ -23,10 +23,10 @@ use crate::statement::statement;
 
 const READ: &str = "read messages";
 
-/// How many rows are read at once where a filter has to be asked.
+/// How many rows are read at once if there is a filter.
 const CHUNK: usize = 256;
 
-/// Chooses active instructions and the newest active summary. The first conditions are those of the index.
+/// Selects active instructions and the newest active summary. The first conditions are those of the index.
 const PINNED: &str = " AND item.archived_by IS NULL \
      AND (item.layer > 0 OR item.role IN ('system'::bytea, 'developer'::bytea)) AND (item.layer = 0 OR NOT EXISTS (\
      SELECT 1 FROM message AS newer WHERE newer.scope = item.scope AND newer.epoch = item.epoch \
@@ -43,10 +43,10 @@ struct Read {
 /// Reads a page of a session.
 pub(super) async fn page(server: &Postgres, scope: &Scope, session: &SessionId, page: &Page) -> Result<Slice> {
     let read = Read { scope: scope.clone(), session: session.clone(), page: page.clone() };
-    // Without a filter one function reads the page; with one the statement depends on the filter.
+    // Without a filter a database function reads the page; with one the statement depends on the filter.
     if read.page.filter.is_none() || read.page.limit == 0 {
         let call = Call::statement(READ);
-        // Where no budget bounds it, a page may be long.
+        // Without a token budget, a page may be long.
         let call = if read.page.tokens.is_none() { call.rows(read.page.limit) } else { call };
         let work = server.run(call, read, |connection, read| Box::pin(plain(connection, read)));
         return work.await;
@@ -73,7 +73,7 @@ async fn plain(connection: &mut PgConnection, read: &Read) -> Attempt<Slice> {
     };
     let rows = rows.bind(read.scope.key()).bind(read.session.key()).bind(edge).bind(seq);
     let rows = rows.bind(limit(*count)).bind(tokens.map(bound)).bind(view);
-    // Row by row: the first are checked and decoded while the server sends the others.
+    // Row by row, so that the first are checked and decoded while the server sends the others.
     let mut rows = rows.fetch(connection);
     let Some(state) = rows.try_next().await.doing(READ)? else {
         return Err(Error::corrupt(BACKEND, "a page has no state").into());
@@ -87,7 +87,7 @@ async fn plain(connection: &mut PgConnection, read: &Read) -> Attempt<Slice> {
     Ok(Slice { state, messages: in_order(messages, &read.page), complete: true })
 }
 
-/// Rows come from the edge on; pages are oldest first.
+/// Puts rows, which are read from the edge on, in the order of a page: oldest first.
 fn in_order(mut messages: Vec<StoredMessage>, page: &Page) -> Vec<StoredMessage> {
     if !matches!(page.edge, Edge::After(_)) {
         messages.reverse();
@@ -133,7 +133,7 @@ struct Taken {
 }
 
 impl Taken {
-    /// Takes the next row; returns whether the page has it. Rows at one number are never split.
+    /// Takes the next row; returns whether it is on the page. Rows with the same number are never split.
     fn take(&mut self, message: StoredMessage, page: &Page) -> bool {
         if self.is_full && self.messages.last().is_some_and(|last| last.seq != message.seq) {
             return false;
@@ -145,7 +145,7 @@ impl Taken {
     }
 }
 
-/// Returns the statement for the next rows that match, behind the `last` number and layer read.
+/// Returns the statement for the next matching rows, after the `last` number and layer read.
 fn chunk(read: &Read, epoch: i64, last: Option<(i64, i64)>) -> Result<QueryBuilder<sqlx::Postgres>> {
     let Page { edge, limit: _, tokens: _, view, filter } = &read.page;
     let is_forwards = matches!(edge, Edge::After(_));

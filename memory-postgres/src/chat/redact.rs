@@ -15,7 +15,7 @@ use crate::number::loaded;
 
 const REDACT: &str = "forget messages";
 
-/// Forgets messages and summaries, and returns what was touched: one statement, which is a transaction by itself.
+/// Forgets messages and summaries, and returns what was touched. One statement, which is a transaction.
 pub(super) async fn redact(server: &Postgres, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Redacted>> {
     if ids.is_empty() {
         return Ok(Vec::new());

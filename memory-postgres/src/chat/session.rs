@@ -21,7 +21,7 @@ pub(super) struct Session {
     pub(super) counters: Counters,
 }
 
-/// A session in the midst of a write.
+/// A session that is being written.
 pub(super) struct OpenSession<'a> {
     pub(super) scope: &'a Scope,
     pub(super) name: &'a SessionId,
@@ -29,7 +29,7 @@ pub(super) struct OpenSession<'a> {
 }
 
 impl Session {
-    /// Returns the counters that the functions of the database answer with; none is those of an unknown owner.
+    /// Returns the counters from the answer of a database function; `None` stands for an unknown owner.
     ///
     /// # Errors
     /// `Corrupt` if they are not eight.
@@ -56,7 +56,7 @@ impl Session {
     }
 }
 
-/// Keeps all other writers of the session out until the transaction ends, and returns its counters.
+/// Locks the session against other writers until the transaction ends, and returns its counters.
 pub(super) async fn enter<'a>(
     connection: &mut PgConnection,
     scope: &'a Scope,
@@ -144,12 +144,12 @@ fn listed(row: &PgRow, doing: &'static str) -> Attempt<SessionState> {
 /// Returns the session with this key.
 ///
 /// # Errors
-/// `Corrupt` if there can be none.
+/// `Corrupt` for an invalid key.
 pub(super) fn named(key: &str) -> Result<SessionId> {
     SessionId::from_key(key).map_err(|_| Error::corrupt(BACKEND, "no session has this key"))
 }
 
-/// Deletes what a session holds that is as it was `seen`, and returns how many messages that were.
+/// Deletes a session if it is still as it was `seen`, and returns how many messages it held.
 pub(super) async fn delete(server: &Postgres, scope: &Scope, seen: &SessionState) -> Result<u64> {
     let doing = "delete a session";
     let deleted = server.run(

@@ -1,4 +1,4 @@
-//! Work on a connection of its own.
+//! Running work on a connection of its own.
 
 use memory_core::error::Result;
 use sqlx::postgres::PgConnection;
@@ -21,7 +21,7 @@ where
         let patient = sqlx::raw_sql("SET statement_timeout = 0").execute(&mut connection).await.doing(doing);
         patient.map_err(|failure| failure.error)?;
         let answer = work(&mut connection, &input).await.map_err(|failure| failure.error);
-        // A farewell that fails changes nothing: the server ends what has lost its client.
+        // If closing fails, the server ends the session itself.
         drop(connection.close().await);
         answer
     });

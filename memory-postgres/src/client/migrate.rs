@@ -1,4 +1,4 @@
-//! The tables' versions, in a table of their own within the schema.
+//! Migrations, recorded in a table within the schema.
 
 use memory_core::error::{Cause, Error, Result, Transience};
 use sqlx::SqlSafeStr as _;
@@ -10,7 +10,7 @@ use crate::error::{BACKEND, Doing, classify};
 
 const DOING: &str = "migrate the tables";
 
-/// The table that tells which migrations were done.
+/// The table that records the migrations done.
 const TABLE: &str = "memory_migrations";
 
 /// Returns the migrations in order: 10, 11 and 16 touch the search stores, the others the truth.
@@ -36,12 +36,12 @@ fn migrations() -> Vec<Migration> {
     ]
 }
 
-/// Creates the schema, and creates or upgrades the tables in it; checks only, where the role is not to migrate.
+/// Creates the schema, and creates or upgrades its tables; only checks them if the configuration forbids migrations.
 pub(super) async fn migrate(connection: &mut PgConnection, config: &PostgresConfig) -> Result<()> {
     let migrations = migrations();
     let done = done(connection, &config.schema).await?;
-    // Most processes find everything done, and need neither the lock nor the rights. Each number is looked for: a new
-    // migration of the truth has a lower one than those of the search stores.
+    // Most processes find everything done, and need neither the lock nor the rights. Every number is compared, because a new
+    // migration of truth may have a lower number than those of the search stores.
     let wanted = migrations.iter().map(|migration| migration.version);
     if done.as_ref().is_some_and(|done| wanted.eq(done.iter().copied())) {
         return Ok(());
@@ -56,13 +56,13 @@ pub(super) async fn migrate(connection: &mut PgConnection, config: &PostgresConf
     settle.doing(DOING).map_err(|failure| failure.error)?;
     let mut migrator = Migrator::with_migrations(migrations);
     migrator.dangerous_set_table_name(TABLE);
-    // Takes an advisory lock, so that of several processes one migrates and the others find it done.
+    // Takes an advisory lock, so that only one of several processes migrates and the others find it done.
     migrator.run_direct(None, &mut *connection, false).await.map_err(of_migration)
 }
 
-/// Returns the numbers of the migrations that were done, in order; none without the table that tells.
+/// Returns the numbers of the migrations done, in order; none if there is no table of them.
 async fn done(connection: &mut PgConnection, schema: &str) -> Result<Option<Vec<i64>>> {
-    // A table of the same name in another schema of the path is none of ours.
+    // A table of the same name in another schema of the search path is not ours.
     let sql = "SELECT EXISTS (SELECT 1 FROM pg_class WHERE relname = 'memory_migrations' \
          AND relnamespace = to_regnamespace($1))";
     let is_there = sqlx::query_scalar(sql).bind(schema).fetch_one(&mut *connection).await;
@@ -74,10 +74,10 @@ async fn done(connection: &mut PgConnection, schema: &str) -> Result<Option<Vec<
     Ok(Some(done))
 }
 
-/// Creates the schema if it is missing. Its name travels as a setting, because statements are static.
+/// Creates the schema if it is missing. Its name is passed as a setting, because statements are static.
 ///
-/// Of two that create it at once the second waits for the first and is told that it is there, which is what it wants. A
-/// lock would not spare it that: what a connection remembers of the catalog may be older than the lock it waited for.
+/// If two processes create it at once, the second waits for the first and gets an error that it exists, which is ignored. A
+/// lock would not avoid that, because a connection's catalog cache may be older than the lock.
 async fn create_schema(connection: &mut PgConnection, config: &PostgresConfig) -> Result<()> {
     let name = sqlx::query("SELECT set_config('memory.schema', $1, false)").bind(&config.schema);
     name.execute(&mut *connection).await.doing(DOING).map_err(|failure| failure.error)?;
@@ -86,8 +86,8 @@ async fn create_schema(connection: &mut PgConnection, config: &PostgresConfig) -
          EXECUTE format('CREATE SCHEMA %I', current_setting('memory.schema')); END IF; \
          EXCEPTION WHEN duplicate_schema OR unique_violation THEN NULL; END $$";
     sqlx::raw_sql(sql).execute(&mut *connection).await.doing(DOING).map_err(|failure| failure.error)?;
-    // The server may have resolved the path in the moment in which another connection committed the schema, and then remembers
-    // it without: the tables would be made in the next schema of the path.
+    // The server may have resolved the search path just before another connection committed the schema, and cached it without:
+    // then the tables would be made in the next schema of the path.
     let path = sqlx::query("SELECT set_config('search_path', current_setting('search_path'), false)");
     path.execute(connection).await.doing(DOING).map(|_| ()).map_err(|failure| failure.error)
 }

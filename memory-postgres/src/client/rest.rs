@@ -1,9 +1,8 @@
-//! Connections that rest for a moment between calls.
+//! Connections at rest: reused by the next call without a detour through the pool.
 //!
-//! The driver's pool asks each connection that comes back two questions, and has it back only when they are answered: more
-//! work for the server than a small call itself. Where one statement ended well there is nothing to ask. So such a
-//! connection waits here for the next call, unasked for a second at the most, and goes back to the pool after a minute
-//! of work, for the pool to see to its age.
+//! The driver's pool asks each returned connection two questions before it is available again, which costs the server more than
+//! a small call. After a statement that ended well there is nothing to ask. So such a connection waits here for the next
+//! call, for at most a second. After a minute of work it goes back to the pool, which checks its age.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -14,16 +13,16 @@ use sqlx::postgres::{PgConnection, PgPool};
 use sqlx::{Error as Driver, Postgres as Database};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
 
-/// How long a connection may lie idle and still be used unasked.
+/// How long a connection may be idle and still be used without a test.
 pub(super) const FRESH: Duration = Duration::from_secs(1);
 
-/// How long a connection goes from call to call before it has to see the pool again.
+/// How long a connection goes from call to call before it must return to the pool.
 const SHIFT: Duration = Duration::from_secs(60);
 
-/// The connections of a database, lent call by call.
+/// The connections of a database, lent for one call each.
 pub(super) struct Rest {
     pool: PgPool,
-    /// One for each connection that may be open: who has one finds a connection at rest, or room for it in the pool.
+    /// A permit for each connection that may be open. With a permit there is a connection at rest, or room in the pool.
     turns: Arc<Semaphore>,
     patience: Duration,
     state: Mutex<RestState>,
@@ -32,21 +31,21 @@ pub(super) struct Rest {
 #[derive(Default)]
 struct RestState {
     resting: Vec<Resting>,
-    /// Whether a task sends back what has rested too long.
+    /// Whether a task is running that sends back connections that have rested too long.
     is_watched: bool,
     is_closed: bool,
 }
 
 struct Resting {
     connection: PoolConnection<Database>,
-    /// Since it left the pool.
+    /// The time since it left the pool.
     shift: Stopwatch,
-    /// Since the end of its last call.
+    /// The time since its last call ended.
     rest: Stopwatch,
 }
 
 impl Rest {
-    /// Lends the connections of a pool of this size; a call waits so long for one.
+    /// Lends the connections of a pool of this size. A call waits for one for at most `patience`.
     pub(super) fn new(pool: PgPool, connections: u32, patience: Duration) -> Self {
         let turns = Arc::new(Semaphore::new(connections as usize));
         Self { pool, turns, patience, state: Mutex::default() }
@@ -65,7 +64,7 @@ impl Rest {
         let newest = self.state().resting.pop();
         let (connection, shift) = match newest {
             Some(Resting { connection, shift, rest }) if rest.elapsed() < FRESH => (connection, shift),
-            // It goes back to the pool, which asks before it hands one out.
+            // It goes back to the pool, which tests connections before lending them.
             stale => {
                 drop(stale);
                 (self.pool.acquire().await?, Stopwatch::start())
@@ -74,7 +73,7 @@ impl Rest {
         Ok(Lent { rest: Arc::clone(self), connection: Some(connection), shift, _turn: turn })
     }
 
-    /// Closes all connections, after the calls under way have ended, or without waiting for these. Later calls fail.
+    /// Closes all connections, once the calls under way have ended if `is_waiting`, else at once. Later calls fail.
     pub(super) async fn close(&self, is_waiting: bool) {
         self.turns.close();
         let resting = {
@@ -89,7 +88,7 @@ impl Rest {
         }
     }
 
-    /// Lays a connection to rest, and lets a task look after it.
+    /// Puts a connection to rest, and makes sure that a task watches it.
     fn lay(self: &Arc<Self>, resting: Resting) {
         let mut state = self.state();
         if state.is_closed {
@@ -113,7 +112,7 @@ impl Rest {
         });
     }
 
-    /// Gives the pool what has rested too long; returns whether nothing else is at rest.
+    /// Returns connections that have rested too long to the pool; returns whether no others are at rest.
     fn send_back(&self) -> bool {
         let mut state = self.state();
         let all = std::mem::take(&mut state.resting);
@@ -133,14 +132,14 @@ impl Rest {
 
 impl Drop for Rest {
     fn drop(&mut self) {
-        // Without the pool, which would need a runtime, and there may be none any more.
+        // Not through the pool, which needs a runtime, and there may be none any more.
         for Resting { connection, .. } in std::mem::take(&mut self.state().resting) {
             drop(connection.detach());
         }
     }
 }
 
-/// A connection on loan. Unless it is given back it is closed, without a farewell that a stopped server would not hear.
+/// A lent connection. Unless it is given back, drop closes it at once, without a message that a stopped server would not answer.
 pub(super) struct Lent {
     rest: Arc<Rest>,
     connection: Option<PoolConnection<Database>>,
@@ -154,12 +153,12 @@ impl Lent {
         self.connection.as_deref_mut().ok_or(Driver::PoolClosed)
     }
 
-    /// Gives the connection to the pool, which asks it whether it is alive and outside any transaction.
+    /// Returns the connection to the pool, which tests that it is alive and outside any transaction.
     pub(super) fn give_back(mut self) {
         drop(self.connection.take());
     }
 
-    /// Keeps the connection for the next call: one statement ended well on it.
+    /// Keeps the connection for the next call. Only after a single statement that ended well.
     pub(super) fn keep(mut self) {
         let Some(connection) = self.connection.take() else { return };
         if self.shift.elapsed() < SHIFT {

@@ -1,4 +1,4 @@
-//! What the server says of itself.
+//! The server's version and settings.
 
 use memory_core::error::Error;
 use memory_core::store::Durability;
@@ -7,13 +7,13 @@ use sqlx::postgres::PgConnection;
 
 use crate::error::{Attempt, BACKEND, Doing};
 
-/// The oldest version that has all that the statements use.
+/// The oldest version that supports all statements.
 const OLDEST: i32 = 130_000;
 
-/// What is being done when they are read.
+/// What is being done while they are read, for errors.
 pub(super) const READ: &str = "read the server's settings";
 
-/// What has to be known of a server.
+/// The relevant settings of a server.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Server {
     pub(super) durability: Durability,

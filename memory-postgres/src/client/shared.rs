@@ -1,4 +1,4 @@
-//! What the clones of a database share.
+//! The state that the clones of a database share.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::rest::Rest;
 use super::settings::Server;
 use crate::config::PostgresConfig;
 
-/// An open database: its connections, and what its server said last.
+/// An open database: its connections, and its server's settings when last read.
 pub(super) struct Shared {
     pub(super) config: PostgresConfig,
     pub(super) rest: Arc<Rest>,

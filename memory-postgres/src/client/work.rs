@@ -1,4 +1,4 @@
-//! Pieces of work: each to its end, in time, on a connection that is closed unless the work ended cleanly.
+//! Running works to their end, within a deadline, on a connection that is closed unless the work ended cleanly.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -16,13 +16,13 @@ use super::{migrate, settings};
 use crate::config::PostgresConfig;
 use crate::error::{Aftermath, Attempt, Doing, Failure, classify, late, lost};
 
-/// How long a call may take that writes thousands of rows.
+/// The deadline of a call that writes thousands of rows.
 const BULK: Duration = Duration::from_secs(31);
-/// How long a call may take that reads or writes everything there is.
+/// The deadline of a call that reads or writes everything.
 const LONG: Duration = Duration::from_secs(3_600);
-/// How many rows are written within the usual time, on a busy server too.
+/// How many rows can be written within the usual deadline, even on a busy server.
 const FEW: usize = 500;
-/// How often a piece of work is tried that others were in the way of.
+/// How often a work is tried that conflicts with others.
 const TRIES: usize = 3;
 
 /// The future of a piece of work on a connection.
@@ -31,15 +31,15 @@ pub(crate) type Work<'c, T> = Pin<Box<dyn Future<Output = Attempt<T>> + Send + '
 /// The transaction that a piece of work runs in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// None: the work is one statement, which is a transaction by itself.
+    /// None: the work is one statement, which is a transaction.
     Statement,
     /// One that is committed.
     Transaction,
-    /// One that reads a single unchanging state.
+    /// One that reads a snapshot.
     Snapshot,
 }
 
-/// How a piece of work is to be run.
+/// How to run a work.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call {
     doing: &'static str,
@@ -47,7 +47,7 @@ pub(crate) struct Call {
     time: Time,
 }
 
-/// How much time a piece of work has.
+/// The deadline of a work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Time {
     Usual,
@@ -61,12 +61,12 @@ impl Call {
         Self { doing, mode: Mode::Statement, time: Time::Usual }
     }
 
-    /// Returns the call of a work whose statements are committed together.
+    /// Returns the call of a work that runs in one transaction.
     pub(crate) fn transaction(doing: &'static str) -> Self {
         Self { doing, mode: Mode::Transaction, time: Time::Usual }
     }
 
-    /// Returns the call of a work whose statements read one state.
+    /// Returns the call of a work that reads one snapshot.
     pub(crate) fn snapshot(doing: &'static str) -> Self {
         Self { doing, mode: Mode::Snapshot, time: Time::Usual }
     }
@@ -76,7 +76,7 @@ impl Call {
         Self { time: Time::Long, mode: Mode::Transaction, ..self }
     }
 
-    /// Gives a work that writes this many rows the time that so many need.
+    /// Gives a work that writes this many rows the time that they need.
     pub(crate) fn rows(self, count: usize) -> Self {
         if count <= FEW { self } else { Self { time: Time::Bulk, mode: Mode::Transaction, ..self } }
     }
@@ -90,10 +90,10 @@ impl Call {
     }
 }
 
-/// Runs `work` to its end, also where the caller goes away.
+/// Runs `work` to its end, even if the caller drops it.
 ///
-/// A transaction runs in a task of its own: with its locks it cannot wait for a caller who does not poll. A statement
-/// holds nothing but its connection, and [`memory_core::outlive::Awaited`] keeps half of these for calls in tasks.
+/// A transaction runs in a task of its own, because its locks must not depend on a caller that may not poll. A statement holds
+/// only its connection, and [`memory_core::outlive::Awaited`] reserves half of the connections for calls in tasks.
 pub(super) async fn run<A, T, F>(shared: &Arc<Shared>, call: Call, input: A, work: F) -> Result<T>
 where
     A: Send + Sync + 'static,
@@ -111,7 +111,7 @@ where
     };
     let answer = answer.unwrap_or_else(|| Err(lost(call.doing)));
     if answer.as_ref().is_err_and(Error::is_retryable) {
-        // Another server may answer the next call, with other settings.
+        // After a failover, another server with other settings may answer the next call.
         shared.server.doubt();
     }
     answer
@@ -166,7 +166,7 @@ where
     };
     match control(connection, end, call.doing).await {
         Ok(()) => outcome,
-        // A failed commit may have happened, and a failed rollback leaves the connection in doubt.
+        // A failed commit may have been applied, and a failed rollback leaves the connection in doubt.
         Err(failure) => Err(Failure { aftermath: worst(failure.aftermath), ..failure }),
     }
 }
@@ -190,7 +190,7 @@ pub(super) async fn first(config: &PostgresConfig) -> Result<settings::Server> {
             tracing::warn!("row-level security does not bind this role: use one that is no superuser");
         }
         migrate::migrate(&mut connection, config).await?;
-        // A farewell that fails changes nothing.
+        // If closing fails, the server ends the session itself.
         drop(connection.close().await);
         Ok(server)
     };

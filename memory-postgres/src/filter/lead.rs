@@ -1,13 +1,13 @@
-//! The filters that lead to records by the table `record_lead`, which has a row for each session and source of a record.
+//! Filters that the table `record_lead` can answer, which has a row for each session and source of a record.
 
 use memory_core::{Field, Filter, Scalar};
 
 use super::word;
 
-/// The most values that are looked up one by one.
+/// The most values that are looked up.
 const MOST: usize = 1_000;
 
-/// Returns the leads of the records that match `filter`, exactly these, if it asks for sessions or sources and nothing else.
+/// Returns the leads of exactly the records that match `filter`, if it asks only for sessions or only for sources.
 pub(crate) fn leads(filter: &Filter) -> Option<Vec<Vec<u8>>> {
     let (field, values) = filter.among().filter(|(_, values)| values.len() <= MOST)?;
     let beginning = match field {

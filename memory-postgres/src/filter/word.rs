@@ -1,7 +1,7 @@
-//! The words that an array keeps of lists and metadata: one for each value, which tells field, key, type and value.
+//! The words of lists and metadata: one for each value, which encodes field, key, type and value.
 //!
-//! Words of one field, key and type are in the order of their values, byte by byte, so that equality and ranges are the
-//! same question for all of them.
+//! The words of one field, key and type sort byte by byte in the order of their values, so that equality and ranges work the
+//! same for all of them.
 
 use memory_core::fields::scalars;
 use memory_core::{Field, Fields, Scalar};
@@ -11,7 +11,7 @@ const TAG: u8 = b't';
 const SOURCE: u8 = b's';
 const AGENT: u8 = b'a';
 const RUN: u8 = b'r';
-/// The sessions of a record but for the first, which has a column.
+/// The sessions of a record except the first, which has a column.
 const SESSION: u8 = b'o';
 
 /// Returns the words of an item with these fields; a list may hold a value twice.
@@ -29,14 +29,14 @@ fn words(fields: &Fields) -> Vec<Vec<u8>> {
     tags.chain(sources).chain(agent).chain(runs).chain(sessions).chain(metadata).collect()
 }
 
-/// Returns the words of an item with these fields, as a statement takes them.
+/// Returns the words of an item with these fields, in the form that a statement takes.
 pub(crate) fn facets(fields: &Fields) -> Option<String> {
     literal(&words(fields))
 }
 
 /// Returns words in the text form of PostgreSQL's arrays; none for no words.
 ///
-/// One statement takes the words of many items as one array of such texts, for an array cannot hold arrays of different
+/// A statement takes the words of many items as one array of such texts, because an array cannot hold arrays of different
 /// lengths.
 pub(super) fn literal(words: &[Vec<u8>]) -> Option<String> {
     const DIGITS: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
@@ -54,7 +54,7 @@ pub(super) fn literal(words: &[Vec<u8>]) -> Option<String> {
     Some(text)
 }
 
-/// Returns how the words of `field` begin; none for a field with a column of its own.
+/// Returns the prefix of the words of `field`; none for a field with a column of its own.
 pub(super) fn beginning(field: &Field) -> Option<Vec<u8>> {
     match field {
         Field::Tag => Some(of_list(TAG)),
@@ -66,7 +66,7 @@ pub(super) fn beginning(field: &Field) -> Option<Vec<u8>> {
     }
 }
 
-/// Returns how the words of further sessions begin.
+/// Returns the prefix of the words of further sessions.
 pub(super) fn sessions() -> Vec<u8> {
     of_list(SESSION)
 }
@@ -75,7 +75,7 @@ fn of_list(list: u8) -> Vec<u8> {
     vec![list]
 }
 
-/// The key's length stands before it, so that no key begins another.
+/// Encodes a key, with its length in front, so that no key is a prefix of another.
 fn of_key(key: &str) -> Vec<u8> {
     let mut bytes = vec![METADATA];
     bytes.extend((key.len() as u64).to_be_bytes());
@@ -83,7 +83,7 @@ fn of_key(key: &str) -> Vec<u8> {
     bytes
 }
 
-/// Returns the word of a value; none for a number that is none, which nothing equals.
+/// Returns the word of a value; none for NaN, which equals nothing.
 pub(super) fn word(beginning: &[u8], value: &Scalar) -> Option<Vec<u8>> {
     let mut bytes = beginning.to_vec();
     bytes.push(type_of(value));
@@ -99,7 +99,7 @@ pub(super) fn word(beginning: &[u8], value: &Scalar) -> Option<Vec<u8>> {
 
 const SIGN: u64 = 1 << 63;
 
-/// Returns bits that are in the order of the numbers.
+/// Returns bits that sort like the number.
 fn in_order(number: f64) -> u64 {
     // Both zeros are one.
     let bits = if number == 0.0 { 0 } else { number.to_bits() };
@@ -117,13 +117,12 @@ fn type_of(value: &Scalar) -> u8 {
 
 const LAST_TYPE: u8 = 4;
 
-/// Returns the ends between which all words lie that begin so; the second is outside.
+/// Returns the range of all words with this prefix; its end is exclusive.
 pub(super) fn all(beginning: &[u8]) -> (Vec<u8>, Vec<u8>) {
     (with(beginning, 1), with(beginning, LAST_TYPE + 1))
 }
 
-/// Returns the ends between which the words of values from `from` to before `until` lie, which are of one type; none if
-/// no value does.
+/// Returns the range of the words of values from `from` to before `until`, which are of one type; none if it is empty.
 pub(super) fn between(beginning: &[u8], from: Option<&Scalar>, until: Option<&Scalar>) -> Option<(Vec<u8>, Vec<u8>)> {
     let of_type = type_of(from.or(until)?);
     let end = |value: Option<&Scalar>, open| value.map_or(Some(with(beginning, open)), |value| word(beginning, value));

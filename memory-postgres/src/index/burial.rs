@@ -1,7 +1,7 @@
-//! The deletion of what is buried, some rows at a time.
+//! Deleting buried rows, step by step.
 //!
-//! Any number of erasures of one owner may run at once, also of earlier versions that lock nothing: a step holds the
-//! number whose rows it deletes, and forgets a number only when a look finds no row of it.
+//! Any number of erasures of one owner may run at once, even those of earlier versions, which lock nothing. A step locks the
+//! number whose rows it deletes, and forgets a number only if it finds no row of it.
 
 use memory_core::Scope;
 use sqlx::postgres::PgConnection;
@@ -12,12 +12,12 @@ use crate::statement::{fill, push};
 
 const DOING: &str = "erase the owner's index";
 
-/// A table of an index: its name, and the columns of its key behind scope and owner.
+/// A table of an index: its name, and the columns of its key after scope and owner.
 pub(crate) type Rows<'a> = (&'a str, &'a [&'a str]);
 
 /// Returns a number that the owner had before its burials, locked until the transaction ends; none if nothing is buried.
 ///
-/// A number that rows carry and nobody knows is buried again first: nothing else would ever reach those rows.
+/// If rows carry a number that `index_owner` lacks, it is buried again first, because nothing else would reach those rows.
 pub(crate) async fn next(
     connection: &mut PgConnection,
     scope: &Scope,
@@ -38,8 +38,8 @@ async fn lock(connection: &mut PgConnection, scope: &Scope, name: &str) -> Attem
     sqlx::query_scalar(sql).bind(scope.key()).bind(name).fetch_optional(connection).await.doing(DOING)
 }
 
-/// Buries the numbers that rows of the table carry and nobody knows. They go from one number to the next, in one state of
-/// the tables: rows are never committed before their number, nor a number's end before that of its rows.
+/// Buries the numbers that rows of the table carry and `index_owner` lacks. It steps from number to number in one snapshot. Rows
+/// are never committed before their number, and a number is never removed before its rows.
 async fn find_lost(connection: &mut PgConnection, scope: &Scope, name: &str, table: &str) -> Attempt<()> {
     let text = "WITH RECURSIVE numbers AS (\
          (SELECT owner FROM {table} WHERE scope = $1 ORDER BY owner LIMIT 1) \
@@ -52,7 +52,7 @@ async fn find_lost(connection: &mut PgConnection, scope: &Scope, name: &str, tab
     sql.build().bind(scope.key()).bind(name).execute(connection).await.doing(DOING).map(|_| ())
 }
 
-/// Forgets a buried number of which no table has a row, and returns whether it did.
+/// Forgets a buried number if no table has a row of it, and returns whether it did.
 pub(crate) async fn forget(
     connection: &mut PgConnection,
     scope: &Scope,
@@ -70,8 +70,7 @@ pub(crate) async fn forget(
 /// Returns the statement that deletes the first `$3` rows of the number `$2` of the owner `$1`, in the order of the key, and returns
 /// their keys.
 ///
-/// By a bound and not by a list: what the server knows of a table may be old, and then it compares each row with each of a
-/// list.
+/// It uses a bound and not a list: with outdated statistics the server would compare each row with each element of a list.
 pub(crate) fn delete_first((table, keys): Rows<'_>) -> QueryBuilder<Postgres> {
     let list = |prefix: &str, suffix: &str| {
         keys.iter().map(|key| format!("{prefix}{key}{suffix}")).collect::<Vec<_>>().join(", ")

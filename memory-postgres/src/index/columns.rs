@@ -1,4 +1,4 @@
-//! The columns that filters see, of many rows at once.
+//! The columns for filters, of many rows at once.
 
 use memory_core::Fields;
 use sqlx::Postgres;
@@ -11,7 +11,7 @@ use crate::filter::facets;
 pub(crate) const NAMES: &str = "unit, session, seq, role, speaker, kind, trust, at, expires_at, valid_from, valid_to, \
      superseded_at, words, fields";
 
-/// The values that [`Columns::bind`] binds; those of a statement's own begin with `$15`.
+/// The values that [`Columns::bind`] binds; a statement's other values begin with `$15`.
 pub(crate) const VALUES: &str = "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14";
 
 /// The columns as they are selected from a row called `new`.
@@ -23,7 +23,7 @@ pub(crate) const EXCLUDED: &str = "excluded.unit, excluded.session, excluded.seq
      excluded.kind, excluded.trust, excluded.at, excluded.expires_at, excluded.valid_from, excluded.valid_to, \
      excluded.superseded_at, excluded.words, excluded.fields";
 
-/// A list for each column, a place in it for each row.
+/// A list for each column, with an element for each row.
 #[derive(Debug, Default)]
 pub(crate) struct Columns {
     unit: Vec<&'static [u8]>,

@@ -1,10 +1,10 @@
-//! Entries on their way into an index.
+//! Entries to be put into an index.
 
 use std::collections::HashMap;
 
 use memory_core::{Fields, ItemId, Version};
 
-/// An entry to be put; `C` is what is searched.
+/// An entry to be put; `C` is its searched content.
 #[derive(Clone, Debug)]
 pub(crate) struct Incoming<C> {
     pub(crate) item: ItemId,
@@ -13,7 +13,7 @@ pub(crate) struct Incoming<C> {
     pub(crate) content: C,
 }
 
-/// Of several entries of one item the newest stays; of equal versions the last.
+/// Keeps the newest of several entries of one item; of equal versions the last.
 pub(crate) fn newest<'e, C>(entries: impl Iterator<Item = &'e Incoming<C>>) -> Vec<&'e Incoming<C>> {
     let mut places: HashMap<&ItemId, usize> = HashMap::new();
     let mut kept: Vec<Option<&Incoming<C>>> = Vec::new();

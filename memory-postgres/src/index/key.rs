@@ -1,4 +1,4 @@
-//! The bytes of an item, ordered as items are, so that the server breaks ties as core does.
+//! The bytes of an item, which sort like items, so that the server breaks ties as core does.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,25 +12,25 @@ use super::owner::whole;
 /// Greater than the bytes of any message, less than those of anything else.
 pub(crate) const BEHIND_MESSAGES: &[u8] = b"n";
 
-/// Returns the item's bytes: `m` or `r` and the id; or `s`, the session's key, a zero and the number, high bytes first.
+/// Returns the item's bytes: `m` or `r` and the id; or `s`, the session's key, a zero and the number in big-endian order.
 pub(crate) fn encode(item: &ItemId) -> Vec<u8> {
     match item {
         ItemId::Message(id) => [b"m".as_slice(), id.0.as_bytes()].concat(),
         ItemId::Record(id) => [b"r".as_slice(), id.0.as_bytes()].concat(),
         ItemId::Span(session, number) => {
-            // The zero is less than any byte of a key, so a key stands before those that it begins.
+            // The zero is less than any byte of a key, so a key sorts before those that it is a prefix of.
             [b"s".as_slice(), session.key().as_bytes(), &[0], &number.to_be_bytes()].concat()
         }
     }
 }
 
-/// Returns where the bytes of all spans of a session stand.
+/// Returns the range of the bytes of all spans of a session.
 pub(crate) fn spans(session: &SessionId) -> Range<Vec<u8>> {
     let bytes = |end: u8| [b"s".as_slice(), session.key().as_bytes(), &[end]].concat();
     bytes(0)..bytes(1)
 }
 
-/// Returns the epochs and revisions up to which items are to be deleted; of an item that is named twice the higher ones.
+/// Returns the epochs and revisions up to which items are to be deleted; if an item is named twice, the higher ones.
 pub(crate) fn bounds(items: &[(ItemId, Version)]) -> BTreeMap<Vec<u8>, (i64, i64)> {
     let mut highest: BTreeMap<Vec<u8>, (i64, i64)> = BTreeMap::new();
     for (item, through) in items {
@@ -43,7 +43,7 @@ pub(crate) fn bounds(items: &[(ItemId, Version)]) -> BTreeMap<Vec<u8>, (i64, i64
 /// Returns the item that [`encode`] gave `bytes` for.
 ///
 /// # Errors
-/// `Corrupt` if there is none.
+/// `Corrupt` for invalid bytes.
 pub(crate) fn decode(bytes: &[u8]) -> Result<ItemId> {
     let bad = || corrupt("an item has a key that is none");
     let (unit, rest) = bytes.split_first().ok_or_else(bad)?;

@@ -18,14 +18,14 @@ pub(crate) struct Owner {
     totals: Vec<i64>,
 }
 
-/// Names the owner for row-level security too. The limit keeps the parts in this order: the inner one is never planned
-/// into the outer one, and needs its answer.
+/// Finds an owner's row, after setting the owner for row-level security. The limit keeps the order of the parts: the planner
+/// never merges the inner part into the outer one, whose answer it needs.
 const FIND: &str = "WITH shown AS MATERIALIZED (SELECT set_config('memory.scope', $1, true) AS scope) \
      SELECT mine.id, mine.below, mine.next, mine.totals FROM shown CROSS JOIN LATERAL (\
      SELECT id, below, next, totals FROM index_owner \
      WHERE scope = shown.scope AND name = $2 AND NOT buried LIMIT 1 FOR UPDATE) AS mine";
 
-/// Adds a row, unless another transaction is about to.
+/// Adds a row, unless another transaction does.
 const CREATE: &str = "INSERT INTO index_owner (scope, name) VALUES ($1, $2) \
      ON CONFLICT (scope, name) WHERE NOT buried DO NOTHING";
 
@@ -39,7 +39,7 @@ impl Owner {
         Ok(found.map(|(id, below, next, totals)| Self { scope: scope.clone(), id, below, next, totals }))
     }
 
-    /// Locks the owner's row in the index called `name`; a new one if there was none.
+    /// Locks the owner's row in the index called `name`, which is made if there is none.
     pub(crate) async fn intern(connection: &mut PgConnection, scope: &Scope, name: &str) -> Attempt<Self> {
         loop {
             if let Some(owner) = Self::find(connection, scope, name).await? {
@@ -50,7 +50,7 @@ impl Owner {
         }
     }
 
-    /// Puts all that the owner has in the index called `name` out of reach.
+    /// Makes all the owner's entries in the index called `name` unreachable, to be deleted later.
     pub(crate) async fn bury(self, connection: &mut PgConnection, name: &str) -> Attempt<()> {
         let doing = "bury the owner's index";
         let Self { scope, id, below, next: _, totals: _ } = self;
@@ -103,12 +103,12 @@ impl Owner {
     }
 }
 
-/// Returns the number as the server holds it; one that no owner or record ever reaches as the largest there is.
+/// Returns the number as the server holds it. Numbers too large for that, which nothing ever reaches, become the largest.
 pub(crate) fn whole(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Returns the version that the server holds as these numbers.
+/// Returns the version that these stored numbers stand for.
 ///
 /// # Errors
 /// `Corrupt` if one of them is negative.

@@ -1,4 +1,4 @@
-//! The incarnation of an index: a row beside it, gone with the database that holds both.
+//! The incarnation of an index: a row in the same database, lost with it.
 
 use memory_core::Result;
 use memory_core::store::upkeep::Incarnation;
@@ -6,7 +6,7 @@ use memory_core::store::upkeep::Incarnation;
 use crate::client::{Call, Postgres};
 use crate::error::Doing;
 
-/// Returns the incarnation of the index called `name`, drawn when it was asked for first.
+/// Returns the incarnation of the index called `name`, which is drawn when first asked for.
 pub(crate) async fn incarnation(server: &Postgres, name: &str) -> Result<Incarnation> {
     let doing = "read the incarnation of an index";
     let read = server.run(Call::statement(doing), name.to_owned(), move |connection, name| {

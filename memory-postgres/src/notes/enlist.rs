@@ -1,4 +1,4 @@
-//! Enlisting and retiring indexes, in steps that hold up nobody for long.
+//! Enlisting and retiring indexes, in short steps that hold up no others for long.
 
 use std::time::Duration;
 
@@ -14,18 +14,18 @@ use crate::owner::Truth;
 
 const ENLIST: &str = "enlist an index";
 
-/// Notes that one step of retiring deletes at the most.
+/// How many notes one step of retiring deletes at most.
 const STEP: usize = 10_000;
 
-/// How often it is tried to begin while others write, and the pauses between.
+/// How often enlisting tries to begin while others write, and the pause between two tries.
 const TRIES: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
-/// An index as its row tells of it: its name, its incarnation, and whether all that was stored before is noted.
+/// The row of an index: its name, its incarnation, and whether all items stored before are noted.
 type Row = (String, Option<Uuid>, bool);
 
-/// Begins to keep notes for `index`, and notes some of what is stored. Returns whether all is noted.
+/// Begins to keep notes for `index`, and notes some stored items. Returns whether all are noted.
 pub(crate) async fn enlist(
     server: &Postgres,
     truth: Truth,
@@ -51,7 +51,7 @@ pub(crate) async fn enlist(
     step.await
 }
 
-/// Has every later write note itself for `index`.
+/// Makes every later write note itself for `index`.
 async fn begin(server: &Postgres, truth: Truth, index: &IndexName, incarnation: Option<Incarnation>) -> Result<()> {
     for tried in 1..=TRIES {
         let input = (index.clone(), incarnation.map(|told| told.0));
@@ -69,7 +69,7 @@ async fn begin(server: &Postgres, truth: Truth, index: &IndexName, incarnation: 
     Err(late(ENLIST))
 }
 
-/// Forgets in which incarnation `index` was enlisted.
+/// Forgets the incarnation of `index`.
 pub(crate) async fn doubt(server: &Postgres, truth: Truth, index: &IndexName) -> Result<()> {
     let doing = "doubt an index";
     let doubt = server.run(Call::statement(doing), index.clone(), move |connection, index| {
@@ -82,7 +82,7 @@ pub(crate) async fn doubt(server: &Postgres, truth: Truth, index: &IndexName) ->
     doubt.await
 }
 
-/// Returns the indexes that follow, in the order of their names.
+/// Returns the enlisted indexes, in the order of their names.
 pub(crate) async fn indexes(server: &Postgres, truth: Truth) -> Result<Vec<Enlisted>> {
     let rows = rows(server, truth, "list indexes").await?;
     let enlisted = rows.into_iter().map(|(name, incarnation, is_noted)| {
@@ -103,7 +103,7 @@ async fn rows(server: &Postgres, truth: Truth, doing: &'static str) -> Result<Ve
     rows.await
 }
 
-/// Makes the notes of `index` that were given up due again, and returns how many there were.
+/// Makes the dead notes of `index` due again, and returns how many there were.
 pub(crate) async fn revive(server: &Postgres, truth: Truth, index: &IndexName) -> Result<u64> {
     let doing = "revive notes";
     let revived = server.run(Call::statement(doing).rows(usize::MAX), index.clone(), move |connection, index| {

@@ -15,7 +15,7 @@ use crate::owner::scope_of;
 
 const DELETE: &str = "delete records";
 
-/// Notes that records were returned at `at`; once per record and moment, and only forwards in time.
+/// Counts an access of records at `at`: once for each record and time, and only forwards in time.
 pub(super) async fn touch(server: &Postgres, scope: &Scope, ids: &[RecordId], at: Timestamp) -> Result<()> {
     if ids.is_empty() {
         return Ok(());
@@ -38,7 +38,7 @@ struct Doomed {
     versions: Vec<i64>,
 }
 
-/// Deletes records that are no newer than said, and returns how many there were.
+/// Deletes records up to the versions given, and returns how many there were.
 pub(super) async fn delete(server: &Postgres, scope: &Scope, records: &[(RecordId, u64)]) -> Result<u64> {
     if records.is_empty() {
         return Ok(0);
@@ -57,7 +57,7 @@ pub(super) async fn delete(server: &Postgres, scope: &Scope, records: &[(RecordI
 
 /// Deletes up to `count` records that have expired at `now`, soonest first.
 ///
-/// What is deleted is checked again in the deleting statement, so that a record put again meanwhile is not lost.
+/// The deleting statement checks expiry again, so that a record put again meanwhile is not lost.
 pub(crate) async fn sweep(server: &Postgres, now: Timestamp, count: usize) -> Result<u64> {
     let due = server.run(Call::statement(DELETE), (), move |connection, ()| {
         Box::pin(async move {

@@ -1,4 +1,4 @@
-//! The fence of an owner's records: what a put saw before it, and what deletions raise.
+//! The fence of an owner's records, which puts carry and deletions raise.
 
 use memory_core::error::{Error, Result};
 use memory_core::scope::{Epoch, Scope};
@@ -9,7 +9,7 @@ use crate::client::{Call, Postgres};
 use crate::error::{Attempt, BACKEND, Doing};
 use crate::number::{loaded, stored};
 
-/// Keeps all other writers of an owner's records out until the transaction ends; returns the fence.
+/// Locks an owner's records against other writers until the transaction ends; returns the fence.
 pub(super) async fn enter(connection: &mut PgConnection, scope: &Scope, doing: &'static str) -> Attempt<Fence> {
     let enter = sqlx::query_scalar::<_, Option<Vec<i64>>>("SELECT enter_records($1)").bind(scope.key());
     let found = enter.fetch_one(connection).await.doing(doing)?;
@@ -29,7 +29,7 @@ pub(super) async fn read(server: &Postgres, scope: &Scope) -> Result<Fence> {
     found.await?.map_or(Ok(Fence::default()), |found| fence(&found))
 }
 
-/// Raises the fence above `seen`, unless it is above it, or of another epoch; returns it then.
+/// Raises the fence above `seen`, unless it already is or has another epoch; returns it.
 pub(super) async fn advance(server: &Postgres, scope: &Scope, seen: Fence) -> Result<Fence> {
     seen.check()?;
     let (epoch, generation, doing) = (stored(seen.epoch.0)?, stored(seen.generation)?, "raise the fence of records");

@@ -21,7 +21,7 @@ const READ: &str = "read records";
 
 const WALL: &str = "SELECT set_config('memory.scope', $1, true)";
 
-/// Names the owner, and has all that follows in the transaction go by keys, whatever the server knows of the tables.
+/// Sets the owner for row-level security, and makes the rest of the transaction use key indexes, whatever the statistics say.
 const BY_KEY: &str = "SELECT set_config('memory.scope', $1, true), set_config('enable_seqscan', 'off', true), \
      set_config('enable_bitmapscan', 'off', true)";
 
@@ -92,7 +92,7 @@ fn scanned(scan: &Scan) -> Result<QueryBuilder<sqlx::Postgres>> {
     })
 }
 
-/// Returns the statement for a filter that `record_lead` answers: of each lead the first records, and of all these the first.
+/// Returns the statement for a filter that `record_lead` answers: the first records of each lead, and of all these the first.
 fn led(scan: &Scan, leads: &[Vec<u8>]) -> Result<QueryBuilder<sqlx::Postgres>> {
     let text = "WITH here AS MATERIALIZED (SELECT epoch FROM owner WHERE truth = 1 AND scope = {scope}), \
          led AS MATERIALIZED (SELECT DISTINCT found.record FROM here CROSS JOIN unnest({leads}) AS sought (lead) \
@@ -114,7 +114,7 @@ fn led(scan: &Scan, leads: &[Vec<u8>]) -> Result<QueryBuilder<sqlx::Postgres>> {
     })
 }
 
-/// Adds the condition that a column is behind the id after which is scanned.
+/// Adds the condition that a column is greater than the id to scan after.
 fn push_after<'s>(
     sql: &'s mut QueryBuilder<sqlx::Postgres>,
     column: &'static str,

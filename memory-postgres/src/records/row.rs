@@ -1,4 +1,4 @@
-//! Records as rows: encoded before the connection's turn, and stored in place of what is there.
+//! Records as rows: encoded before a connection is taken, and stored in place of the old ones.
 
 use std::collections::HashMap;
 
@@ -19,10 +19,10 @@ use crate::number::loaded;
 /// A record, with the words by which filters find it.
 pub(super) type Encoded = records::Row<Option<String>>;
 
-/// A record with what stands beside it.
+/// A record with its version and access statistics.
 pub(super) type Stored<'a> = records::Stored<'a, Option<String>>;
 
-/// Returns what stands under those of the records' ids that are or were taken.
+/// Returns the state of the records under those of the ids that are or were taken.
 pub(super) async fn known(
     connection: &mut PgConnection,
     scope: &Scope,
@@ -38,7 +38,7 @@ pub(super) async fn known(
     Ok(rows.into_iter().map(|(id, version, digest)| (RecordId(id), KnownRecord { version, digest })).collect())
 }
 
-/// Stores records in place of what is there, and notes them. Either all of them have statistics, or none.
+/// Stores records in place of the old ones, and notes them. Either all of them have access statistics, or none.
 pub(super) async fn store(
     connection: &mut PgConnection,
     scope: &Scope,

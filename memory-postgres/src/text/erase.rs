@@ -1,4 +1,4 @@
-//! The erasure of an owner's texts.
+//! Erasing an owner's texts.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use crate::index::{Owner, show};
 
 const ERASE: &str = "erase the owner's texts";
 
-/// How many rows one transaction deletes at the most, so that none takes long.
+/// How many rows one transaction deletes at most, so that none takes long.
 const STEP: i64 = 10_000;
 
-/// What an owner's number has rows in, and their keys; items first, so that they are counted while anything is left.
+/// The tables with rows of an owner's number, and their keys. The first one holds the items, which are counted.
 const TABLES: [Rows<'_>; 4] = [
     ("text_item", &["id"]),
     ("text_tail", &["unit", "item"]),
@@ -49,9 +49,9 @@ pub(super) async fn erase(database: &Postgres, name: &Arc<str>, scope: &Scope, b
     Ok(Erased { removed, remaining: left.await?, level: ErasureLevel::Logical })
 }
 
-/// Notes that everything of epochs before `below` is erased, and puts it out of reach if there is nothing else.
+/// Raises the epoch of an owner to `below`. If all its items are older, buries them all at once.
 ///
-/// Returns how many items were deleted, one by one, because there are newer ones beside them.
+/// Otherwise deletes the older items one by one, and returns how many they were.
 async fn begin(connection: &mut PgConnection, scope: &Scope, name: &str, below: Epoch) -> Attempt<u64> {
     let mut owner = Owner::intern(connection, scope, name).await?;
     owner.raise(below);
@@ -66,8 +66,8 @@ async fn begin(connection: &mut PgConnection, scope: &Scope, name: &str, below: 
     Ok(count)
 }
 
-/// Deletes some rows of what is buried, with the last of them the old number itself; returns how many of them were
-/// items, and none if nothing was buried.
+/// Deletes some buried rows and, after the last ones, the old number itself. Returns how many were items; none if nothing was
+/// buried.
 async fn step(connection: &mut PgConnection, scope: &Scope, name: &str) -> Attempt<Option<u64>> {
     show(connection, scope).await?;
     let Some(owner) = next(connection, scope, name, &TABLES).await? else { return Ok(None) };
@@ -87,7 +87,7 @@ async fn step(connection: &mut PgConnection, scope: &Scope, name: &str) -> Attem
 
 async fn left(connection: &mut PgConnection, scope: &Scope, name: &str, below: Epoch) -> Attempt<u64> {
     show(connection, scope).await?;
-    // Also those whose number nobody knows.
+    // Including those whose number `index_owner` lacks.
     let sql = "SELECT count(*) FROM text_item AS item \
          LEFT JOIN index_owner AS owner ON owner.scope = item.scope AND owner.id = item.owner \
          WHERE item.scope = $1 AND (owner.id IS NULL OR owner.name = $2 AND (owner.buried OR item.epoch < $3))";

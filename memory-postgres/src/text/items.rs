@@ -25,7 +25,7 @@ pub(super) struct Accepted<'e> {
     pub(super) before: Before,
 }
 
-/// What is stored of an item already, and in which segment; none while it is in the tail.
+/// What is stored of an item already, with its segment; none while it is in the tail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Before {
     /// Nothing.
@@ -52,8 +52,7 @@ struct Stored {
     segment: Option<i64>,
 }
 
-/// Returns the entries that replace what is stored: the newest of each item, unless an erasure or a newer one came
-/// before.
+/// Returns the entries to store: the newest of each item, unless it is of an erased epoch or a newer one is stored.
 pub(super) async fn accept<'e>(
     connection: &mut PgConnection,
     owner: &mut Owner,
@@ -96,7 +95,7 @@ async fn stored(
     Ok(stored.collect())
 }
 
-/// Returns the versions of those of the items that are stored in the index called `name`.
+/// Returns the versions of the items that are stored in the index called `name`.
 pub(super) async fn versions(
     connection: &mut PgConnection,
     scope: &Scope,
@@ -123,14 +122,14 @@ pub(super) async fn scan(
     let Some(owner) = number(connection, scope, name).await? else { return Ok(Vec::new()) };
     let sql = "SELECT item, epoch, revision FROM text_item WHERE scope = $1 AND owner = $2 AND item > $3 \
          ORDER BY item LIMIT $4";
-    // No item has no bytes.
+    // The bytes of an item are never empty.
     let after = after.map(key::encode).unwrap_or_default();
     let rows = sqlx::query_as(sql).bind(scope.key()).bind(owner).bind(after).bind(limit);
     let rows: Vec<(Vec<u8>, i64, i64)> = rows.fetch_all(connection).await.doing("list the items")?;
     rows.into_iter().map(|(item, epoch, revision)| Ok((key::decode(&item)?, version(epoch, revision)?))).collect()
 }
 
-/// Puts items, each once, in place of what is stored under their numbers; `segments` tells where they are.
+/// Puts items, each once, in place of the rows with their numbers; `segments` tells where they are.
 pub(super) async fn put(
     connection: &mut PgConnection,
     owner: &Owner,
@@ -162,7 +161,7 @@ pub(super) async fn put(
     put.execute(connection).await.doing(WRITE).map(|_| ())
 }
 
-/// Notes that items are now in a segment.
+/// Stores that items are now in a segment.
 pub(super) async fn move_to(connection: &mut PgConnection, owner: &Owner, ids: &[i64], segment: i64) -> Attempt<()> {
     let sql = "UPDATE text_item SET segment = $3 WHERE scope = $1 AND owner = $2 AND id = ANY ($4)";
     let moved = sqlx::query(sql).bind(owner.scope.key()).bind(owner.id).bind(segment).bind(ids);
@@ -176,8 +175,8 @@ pub(super) async fn delete(connection: &mut PgConnection, owner: &Owner, ids: &[
     deleted.execute(connection).await.doing(WRITE).map(|_| ())
 }
 
-/// Returns where the items of a deletion are: those listed, or the messages and spans of a session, for a record
-/// outlives the session in which it was made.
+/// Returns the places of the items of a deletion: those listed, or the messages and spans of a session. Records outlive the
+/// session in which they were made.
 pub(super) async fn to_delete(
     connection: &mut PgConnection,
     owner: &Owner,
@@ -206,7 +205,7 @@ pub(super) async fn to_delete(
     }
 }
 
-/// Returns where the items of epochs before `below` are.
+/// Returns the places of the items of epochs before `below`.
 pub(super) async fn older(connection: &mut PgConnection, owner: &Owner, below: Epoch) -> Attempt<Vec<ItemPlace>> {
     let sql = "SELECT id, item, segment FROM text_item WHERE scope = $1 AND owner = $2 AND epoch < $3";
     let found = sqlx::query_as(sql).bind(owner.scope.key()).bind(owner.id).bind(whole(below.0));

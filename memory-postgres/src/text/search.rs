@@ -1,7 +1,7 @@
 //! Searching a text index.
 //!
-//! One statement reads the owner's statistics, the posting lists of the query's terms, and the documents that they speak
-//! of; core's weights rank them here. A second one reads what the best of them are, and filters.
+//! One statement reads the owner's statistics, the posting lists of the query's terms, and the documents in them, which are
+//! ranked here with core's weights. A second one reads the items of the best documents, and filters.
 
 use memory_core::posting::{Document, Evidence, Query, Totals, decode_documents, visit_postings};
 use memory_core::rank::Bm25;
@@ -17,11 +17,11 @@ use crate::error::{Attempt, Doing};
 
 const DOING: &str = "search the posting lists";
 
-/// Reads an owner (`kind` 0), the documents of its segments (3), the lists of the query's terms (2) and the documents of
-/// the tail (1): all of one state, in the order in which they are taken in.
+/// Reads an owner (`kind` 0), the documents of its segments (3), the lists of the query's terms (2) and the documents of the
+/// tail (1): all of one snapshot, in the order in which they are processed.
 ///
-/// Names the owner for row-level security too. Limits and offsets keep the parts in this order: what stands
-/// behind them is never planned into the rest, and needs its answers.
+/// It first sets the owner for row-level security. Limits and offsets keep the order of the parts: the planner never merges
+/// them, and each needs the answers of those before it.
 const READ: &str = "WITH shown AS MATERIALIZED (SELECT set_config('memory.scope', $1, true) AS scope), \
      mine AS MATERIALIZED (SELECT found.* FROM shown CROSS JOIN LATERAL (SELECT id, next, \
      coalesce(totals[$4], 0) AS documents, coalesce(totals[$5], 0) AS length FROM index_owner \
@@ -38,7 +38,7 @@ const READ: &str = "WITH shown AS MATERIALIZED (SELECT set_config('memory.scope'
      UNION ALL SELECT 3, segment, 0, 0, 0, documents FROM parts \
      ORDER BY kind, a, b";
 
-/// Returns the evidence for a query of one owner; none if anything of the owner was written between two statements.
+/// Returns the evidence for a query of one owner; none if the owner's index was written between two statements.
 pub(super) async fn search(
     connection: &mut PgConnection,
     scope: &Scope,
@@ -74,7 +74,7 @@ pub(super) async fn search(
     Ok(Some(TextHits { documents: totals.count(), mean_length: totals.mean_length(), containing, hits }))
 }
 
-/// Takes in the rows of [`READ`] behind the first.
+/// Takes in the rows of [`READ`] after the first.
 fn weigh(query: &Query<'_>, terms: usize, rows: &[PgRow]) -> Attempt<Evidence> {
     let mut evidence = Evidence::new(terms);
     let mut lists = Vec::new();

@@ -44,7 +44,7 @@ impl Segment {
         Ok(Self { number, unit, content })
     }
 
-    /// Returns the segment with the most room; a new one if none has any.
+    /// Returns the segment with the most room, or a new one if none has room.
     pub(super) async fn with_room(
         connection: &mut PgConnection,
         owner: &mut Owner,
@@ -86,7 +86,7 @@ impl Segment {
         Ok(rest)
     }
 
-    /// Adds to `lists` what is stored under their terms.
+    /// Merges the stored postings of their terms into `lists`.
     async fn merge(&self, connection: &mut PgConnection, owner: &Owner, lists: &mut Lists<'_>) -> Attempt<()> {
         let rows: Vec<(String, Vec<u8>)> = sqlx::query_as(
             "SELECT term, postings FROM text_posting \
@@ -184,7 +184,7 @@ impl Segment {
     }
 }
 
-/// Returns the error for bytes that are no posting list, document table or list of terms.
+/// Returns the error for invalid bytes of a posting list, document table or list of terms.
 pub(super) fn damaged(_: Damaged) -> memory_core::Error {
     corrupt("a posting list is damaged")
 }

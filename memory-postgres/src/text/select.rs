@@ -1,4 +1,4 @@
-//! The best candidates that match a filter.
+//! Choosing the best candidates that match a filter.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
@@ -13,7 +13,7 @@ use crate::filter::{FilteredTable, push_filter};
 use crate::index::{corrupt, key};
 use crate::statement::statement;
 
-/// An item that is an answer.
+/// An item that is a hit.
 #[derive(Clone, Debug)]
 pub(super) struct Chosen {
     pub(super) candidate: Candidate,
@@ -21,20 +21,20 @@ pub(super) struct Chosen {
     pub(super) fields: Fields,
 }
 
-/// An owner as a search has found it.
+/// An owner in the state that a search has read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SearchedOwner<'s> {
     pub(super) scope: &'s Scope,
     pub(super) owner: i64,
-    /// Another number than before if anything was written meanwhile.
+    /// The owner's next number; it has changed if anything was written meanwhile.
     pub(super) next: i64,
 }
 
-/// Returns the `limit` best candidates that match: highest score first, ties by newer `at`, then by item; none if
-/// anything of the owner was written meanwhile, so that what is read here may not belong to the candidates.
+/// Returns the `limit` best candidates that match: highest score first, ties by newer `at`, then by item. Returns none if the
+/// owner's index was written meanwhile, so that the items read here may not belong to the candidates.
 ///
-/// Most filters let most items pass, so the best candidates are tried first. If too few of them match, the filter is
-/// resolved once, into the set of all items that do: so a selective filter costs one scan and never starves the answer.
+/// Most filters let most items pass, so the best candidates are tested first. If too few of them match, the filter is resolved
+/// once into the set of all matching items. So a selective filter costs one scan and never shortens the answer.
 pub(super) async fn best(
     connection: &mut PgConnection,
     state: SearchedOwner<'_>,

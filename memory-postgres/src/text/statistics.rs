@@ -1,17 +1,17 @@
-//! The statistics that scores need, per unit, among the totals of an owner.
+//! The statistics of each unit, which scores need, among the totals of an owner.
 
 use memory_core::Unit;
 use memory_core::posting::Totals;
 
 use crate::index::Owner;
 
-/// Returns those of a unit.
+/// Returns the statistics of a unit.
 pub(super) fn of(owner: &Owner, unit: Unit) -> Totals {
     let [documents, length, tail_bytes] = places(unit).map(|place| owner.total(place));
     Totals { documents, length, tail_bytes }
 }
 
-/// Sets those of a unit.
+/// Sets the statistics of a unit.
 pub(super) fn set(owner: &mut Owner, unit: Unit, totals: Totals) {
     let Totals { documents, length, tail_bytes } = totals;
     for (place, total) in places(unit).into_iter().zip([documents, length, tail_bytes]) {
@@ -19,7 +19,7 @@ pub(super) fn set(owner: &mut Owner, unit: Unit, totals: Totals) {
     }
 }
 
-/// Returns where the owner's totals have the three of a unit.
+/// Returns the places of a unit's three numbers among the owner's totals.
 pub(super) fn places(unit: Unit) -> [usize; 3] {
     let first = match unit {
         Unit::Message => 0,

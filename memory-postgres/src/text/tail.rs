@@ -16,7 +16,7 @@ const DOING: &str = "write the newest documents";
 /// Which items were folded into which segment.
 pub(super) type Folded = BTreeMap<i64, Vec<i64>>;
 
-/// Adds documents that are in no tail and no segment; folds the oldest ones if the tail grows too long.
+/// Adds new documents to the tail, and folds the oldest ones if it grows too long.
 pub(super) async fn add(
     connection: &mut PgConnection,
     owner: &mut Owner,
@@ -49,7 +49,7 @@ async fn fold(
     let mut folded = Folded::new();
     let mut rest = documents;
     while !rest.is_empty() {
-        // Enough for a whole segment makes a new one, which spares reading another's lists.
+        // Enough documents for a whole segment make a new one, which saves reading another's lists.
         let mut segment = match rest.len() < shape.documents {
             true => Segment::with_room(connection, owner, shape, unit).await?,
             false => Segment::new(owner, unit),
@@ -86,7 +86,7 @@ async fn load(connection: &mut PgConnection, owner: &Owner, unit: Unit) -> Attem
     Ok(rows.into_iter().map(document).collect())
 }
 
-/// Removes items and takes them out of the totals.
+/// Removes items, also from the totals.
 pub(super) async fn remove(
     connection: &mut PgConnection,
     owner: &mut Owner,

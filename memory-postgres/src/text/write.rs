@@ -37,12 +37,12 @@ pub(super) async fn put(
     let folded = add(connection, &mut owner, shape, &accepted).await?;
     let segments: Vec<_> = accepted.iter().map(|accepted| segment_of(accepted, &folded)).collect();
     items::put(connection, &owner, &accepted, &segments).await?;
-    // A search notices by the number that something has changed.
+    // By the new number a search notices the change.
     owner.number();
     owner.save(connection).await
 }
 
-/// Adds the documents that are not stored as they are, and returns the segments of those that were folded.
+/// Adds the documents that are new or changed, and returns the segments of those that were folded.
 async fn add(
     connection: &mut PgConnection,
     owner: &mut Owner,
@@ -71,13 +71,13 @@ async fn add(
 fn segment_of(accepted: &Accepted<'_>, folded: &HashMap<i64, i64>) -> Option<i64> {
     let moved = folded.get(&accepted.id).copied();
     match accepted.before {
-        // In the tail when it was looked up, perhaps folded meanwhile by this very put.
+        // It was in the tail when looked up, and this put may have folded it since.
         Before::Same(segment) => moved.or(segment),
         Before::Absent | Before::Other(_) => moved,
     }
 }
 
-/// Takes documents out of the tail and their segments, and out of the statistics.
+/// Removes documents from the tail, their segments and the statistics.
 async fn remove(connection: &mut PgConnection, owner: &mut Owner, places: &[ItemPlace]) -> Attempt<()> {
     let mut items: BTreeMap<(Unit, Option<i64>), HashSet<i64>> = BTreeMap::new();
     for ItemPlace { id, unit, segment } in places {

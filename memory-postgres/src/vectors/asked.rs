@@ -1,34 +1,34 @@
-//! What a process remembers of the indexes that it asked for, so that not every call asks again.
+//! The own indexes that this process has asked for lately, so that not every call asks again.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use memory_core::time::Stopwatch;
 
-/// How long an answer counts.
+/// How long an answer is valid.
 const LATELY: Duration = Duration::from_secs(60);
 
 /// How an attempt to build an index ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Built {
     Stands,
-    /// Others have all the indexes that there may be; an owner with so many vectors would take the place of one.
+    /// All indexes are taken; an owner with this many vectors would replace another one.
     Full(i64),
     /// The owner was erased meanwhile, or nothing can be indexed.
     Unneeded,
 }
 
-/// Which owners' indexes were asked for, and since when all are given away.
+/// The owners whose indexes were asked for, and the vectors needed for one.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
-    /// When each was answered; none while a build is under way, and for ever after a failure of the server.
+    /// When each was answered; none while a build is running, and forever after a failure of the server.
     owners: HashMap<i64, Option<Stopwatch>>,
-    /// How many vectors it took lately to be given an index.
+    /// How many vectors an owner lately needed to get an index, and when that was found.
     bar: Option<(i64, Stopwatch)>,
 }
 
 impl Asked {
-    /// Returns whether an index for an owner with so many vectors is to be asked for now, and remembers that it is.
+    /// Returns whether to ask now for an index for an owner with this many vectors, and remembers that.
     pub(super) fn begin(&mut self, owner: i64, rows: i64) -> bool {
         let is_asked = match self.owners.get(&owner) {
             Some(Some(since)) => since.elapsed() < LATELY,
@@ -42,7 +42,7 @@ impl Asked {
         true
     }
 
-    /// Returns whether an owner with this many vectors would probably be given an index.
+    /// Returns whether an owner with this many vectors would probably get an index.
     pub(super) fn is_worth(&self, rows: i64) -> bool {
         self.bar.as_ref().is_none_or(|(bar, since)| rows >= *bar || since.elapsed() >= LATELY)
     }

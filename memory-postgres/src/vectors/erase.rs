@@ -1,4 +1,4 @@
-//! The erasure of an owner's vectors.
+//! Erasing an owner's vectors.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::statement::fill;
 
 const ERASE: &str = "erase the owner's vectors";
 
-/// How many pieces one transaction deletes at the most, so that none takes long.
+/// How many pieces one transaction deletes at most, so that none takes long.
 const STEP: i64 = 2_000;
 
 /// Removes everything of epochs before `below`.
@@ -38,7 +38,7 @@ pub(super) async fn erase(
     if let Some(shrunk) = shrunk.filter(|shrunk| shrunk.is_below(exact_below)) {
         indexes.discard(shrunk.owner).await?;
     }
-    // The number whose index is gone. It is forgotten only then: a repeat of a call that was cut off finds it again.
+    // The number whose own index was dropped. Only then is it forgotten, so that a repeat of a call that was cut off finds it.
     let mut discarded = None;
     loop {
         let input = (scope.clone(), Arc::clone(table), discarded);
@@ -58,9 +58,9 @@ pub(super) async fn erase(
     Ok(Erased { removed, remaining: left.await?, level: ErasureLevel::Logical })
 }
 
-/// Notes that everything of epochs before `below` is erased, and puts it out of reach if there is nothing else.
+/// Raises the epoch of an owner to `below`. If all its items are older, buries them all at once.
 ///
-/// Returns how many items were deleted, one by one, because there are newer ones beside them.
+/// Otherwise deletes the older items one by one, and returns how many they were.
 async fn begin(
     connection: &mut PgConnection,
     scope: &Scope,
@@ -88,7 +88,7 @@ async fn begin(
 
 /// Returns how many items are of epochs before `below`, and how many others there are.
 async fn count(connection: &mut PgConnection, owner: &Owner, table: &Table, below: Epoch) -> Attempt<(u64, u64)> {
-    // Each item has a first piece.
+    // Every item has a first piece.
     let text = "SELECT count(*) FILTER (WHERE epoch < $3), count(*) FILTER (WHERE epoch >= $3) FROM {table} \
          WHERE piece = 0 AND scope = $1 AND owner = $2";
     let mut sql = fill(text, &[("table", &table.table)]);
@@ -97,7 +97,7 @@ async fn count(connection: &mut PgConnection, owner: &Owner, table: &Table, belo
     Ok((older.unsigned_abs(), newer.unsigned_abs()))
 }
 
-/// What a step has done.
+/// The result of a step.
 struct Done {
     /// How many items lost their first piece.
     items: u64,
@@ -105,7 +105,7 @@ struct Done {
     owner: i64,
 }
 
-/// Deletes some pieces of what is buried, and forgets the number `discarded` when there are no more; none if nothing was.
+/// Deletes some buried pieces, and forgets the number `discarded` when there are no more; none if nothing was buried.
 async fn step(
     connection: &mut PgConnection,
     scope: &Scope,
@@ -127,7 +127,7 @@ async fn step(
 
 async fn left(connection: &mut PgConnection, scope: &Scope, table: &Table, below: Epoch) -> Attempt<u64> {
     show(connection, scope).await?;
-    // Also those whose number nobody knows.
+    // Including those whose number `index_owner` lacks.
     let text = "SELECT count(*) FROM {table} AS item \
          LEFT JOIN index_owner AS owner ON owner.scope = item.scope AND owner.id = item.owner \
          WHERE item.piece = 0 AND item.scope = $1 AND (owner.id IS NULL OR owner.buried OR item.epoch < $2)";

@@ -1,4 +1,4 @@
-//! Comparing all vectors of an owner.
+//! Exact search: comparing all vectors of an owner.
 
 use sqlx::Row;
 use sqlx::postgres::PgConnection;
@@ -10,27 +10,27 @@ use crate::statement::statement;
 
 const DOING: &str = "compare the vectors";
 
-/// Which owners' vectors are compared.
+/// The owners whose vectors are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// Those of an owner with up to so many, or without an index of its own.
+    /// Owners with up to this many vectors, or without an index of their own.
     Few(i64),
-    /// However many there are.
+    /// All owners.
     All,
 }
 
-/// What is known of an owner.
+/// An owner in the state that a search has read.
 pub(super) struct KnownOwner {
     pub(super) id: i64,
     /// How many vectors it has.
     pub(super) rows: i64,
     /// Whether it has more vectors than the reach.
     pub(super) is_many: bool,
-    /// Whether its own index stands.
+    /// Whether its own index is ready.
     pub(super) is_indexed: bool,
 }
 
-/// What a search has found.
+/// The answer of an exact search.
 pub(super) struct ExactAnswer {
     /// The owner, if it has ever put anything.
     pub(super) owner: Option<KnownOwner>,
@@ -57,7 +57,7 @@ pub(super) async fn search(
          (SELECT {columns}, greatest(-1, least(1, -(item.embedding <#> {vector}))) AS similarity FROM {table} AS item \
          WHERE item.scope = {scope} AND item.owner = mine.id AND NOT (mine.is_many AND mine.is_indexed) AND {filter} \
          ORDER BY similarity DESC, item.at DESC, item.item, item.piece LIMIT {count}) AS near ON true";
-    // The limit of one owner keeps the parts in this order: the owner is named before row-level security is asked.
+    // The limit keeps the order of the parts: the owner is set before row-level security tests it.
     let mut sql = statement(text, |sql, hole| {
         match hole {
             "scope" => sql.push_bind(scope.key().to_owned()),

@@ -1,4 +1,4 @@
-//! Searching the vectors of an owner: all of them, or candidates of its own index.
+//! Searching the vectors of an owner: all of them, or candidates from its own index.
 
 use std::collections::HashSet;
 
@@ -12,16 +12,16 @@ use super::pieces::{Near, Sought};
 use crate::error::Attempt;
 use crate::index::show;
 
-/// What a search has found.
+/// The answer of a search.
 pub(super) struct Answer {
     pub(super) hits: Vec<VectorHit>,
-    /// Whether nothing more can be found.
+    /// Whether it is final.
     pub(super) is_done: bool,
     /// The owner's number and how many vectors it has, if its own index is missing.
     pub(super) unindexed: Option<(i64, i64)>,
 }
 
-/// Compares all vectors of an owner that has few, in one statement: most searches are done with it.
+/// Compares all vectors of an owner that has few, in one statement, which suffices for most searches.
 pub(super) async fn first(connection: &mut PgConnection, sought: &Sought<'_>, exact_below: i64) -> Attempt<Answer> {
     let found = exact::search(connection, sought, Reach::Few(exact_below), sought.count()).await?;
     let Some(owner) = found.owner else { return Ok(Answer { hits: Vec::new(), is_done: true, unindexed: None }) };
@@ -33,8 +33,8 @@ pub(super) async fn first(connection: &mut PgConnection, sought: &Sought<'_>, ex
     Ok(Answer { hits, is_done: is_full || is_all, unindexed })
 }
 
-/// Asks the owner's own index if there is one and not too much is sought; compares all vectors if that is not enough, and more and more of them
-/// while pieces of the same items take the places.
+/// Asks the owner's own index, if there is one and the limit is not too large. If that does not suffice, compares all vectors,
+/// asking for more and more pieces while several of one item take up the limit.
 pub(super) async fn further(
     connection: &mut PgConnection,
     sought: &Sought<'_>,
@@ -61,7 +61,7 @@ pub(super) async fn further(
     }
 }
 
-/// Returns the items by their nearest piece, and whether no more are sought.
+/// Returns one hit per item, at its nearest piece, and whether the limit is reached.
 fn distinct(query: &VectorQuery, mut pieces: Vec<Near>) -> (Vec<VectorHit>, bool) {
     pieces.sort_by(|a, b| {
         let order = b.similarity.total_cmp(&a.similarity).then_with(|| b.fields.at.cmp(&a.fields.at));

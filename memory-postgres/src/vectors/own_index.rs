@@ -1,4 +1,4 @@
-//! The indexes that the owners with most vectors have of their own, built in the background.
+//! The own indexes of the owners with the most vectors, built in the background.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,17 +13,17 @@ use crate::client::Postgres;
 use crate::error::{Attempt, BACKEND, Doing};
 use crate::statement::fill;
 
-/// How many owners of a space have an index of their own at the most.
+/// How many owners of a space have an index of their own at most.
 ///
-/// A statement locks every index of its table, whichever it uses. By its default settings a server has room for 6,400 locks,
-/// and for 100 connections: 64 each. With these, the table and its two other indexes a search takes 35.
+/// A statement locks every index of its table, whichever it uses. With default settings a server has room for 6,400 locks and
+/// 100 connections: 64 each. With 32 own indexes, the table and its two other indexes, a search takes 35.
 pub(super) const MOST: usize = 32;
 
 const DOING: &str = "build an index of vectors";
-/// How long to wait before asking again whose turn it is.
+/// How long to wait before asking for the lock again.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// An owner that has more vectors than a search compares.
+/// An owner with more vectors than a search compares.
 #[derive(Clone, Debug)]
 pub(super) struct Large {
     pub(super) scope: Scope,
@@ -32,13 +32,13 @@ pub(super) struct Large {
     pub(super) rows: i64,
 }
 
-/// Builds and drops the owners' own indexes of one space. Cheap to clone; clones share what is being built.
+/// Builds and drops the own indexes of one space. Cheap to clone; clones share their state.
 #[derive(Clone, Debug)]
 pub(super) struct OwnIndexes {
     database: Postgres,
     table: Arc<Table>,
     asked: Arc<Mutex<Asked>>,
-    /// One at a time, each of which has a connection of its own.
+    /// One build at a time, each on a connection of its own.
     turn: Arc<Semaphore>,
 }
 
@@ -56,7 +56,7 @@ impl OwnIndexes {
         let indexes = self.clone();
         tokio::spawn(async move {
             let _turn = indexes.turn.acquire().await;
-            // It may have been found full while this one waited.
+            // All indexes may have been taken while this one waited.
             if !indexes.asked().is_worth(large.rows) {
                 return indexes.asked().end(large.id, Built::Unneeded);
             }
@@ -81,7 +81,7 @@ impl OwnIndexes {
         build.await
     }
 
-    /// Drops the index of an owner's number, if there is one: the number is no longer in use, or has few vectors.
+    /// Drops the index of an owner's number, if there is one, because the number is no longer in use or has few vectors.
     pub(super) async fn discard(&self, owner: i64) -> Result<()> {
         let input = Arc::clone(&self.table);
         let discard = self.database.apart("drop an index of vectors", input, move |connection, table| {
@@ -95,7 +95,7 @@ impl OwnIndexes {
     }
 }
 
-/// Neither blocks writers nor readers. Of several processes one builds.
+/// Builds the index without blocking writers or readers. Only one of several processes builds it.
 async fn build(connection: &mut PgConnection, table: &Table, large: &Large) -> Attempt<Built> {
     let name = table.index_of(large.id);
     take_turn(connection, table).await?;
@@ -108,7 +108,7 @@ async fn build(connection: &mut PgConnection, table: &Table, large: &Large) -> A
     }
     if !is_there {
         create(connection, table, &name, large.id).await?;
-        // Whoever erased the owner meanwhile may have looked before there was anything to drop.
+        // An erasure meanwhile may have looked for the index before there was one to drop.
         if self::rows(connection, large).await?.is_none() {
             drop_index(connection, &name).await?;
             return Ok(Built::Unneeded);
@@ -120,8 +120,8 @@ async fn build(connection: &mut PgConnection, table: &Table, large: &Large) -> A
     Ok(Built::Stands)
 }
 
-/// Drops an index that an owner has for fewer than half of `rows` if there are as many as there may be, and those above that
-/// number; none, or how many vectors it takes to be given one.
+/// Makes room for the index of an owner with `rows` vectors: drops indexes above the limit and, if all are taken, that of an
+/// owner with fewer than half as many. Returns none or, if there is no room, how many vectors are needed for an index.
 async fn make_room(connection: &mut PgConnection, mut others: Vec<(String, i64)>, rows: i64) -> Attempt<Option<i64>> {
     others.sort_by_key(|(_, rows)| *rows);
     let mut left = others.len();
@@ -140,7 +140,7 @@ async fn make_room(connection: &mut PgConnection, mut others: Vec<(String, i64)>
 }
 
 async fn create(connection: &mut PgConnection, table: &Table, name: &str, owner: i64) -> Attempt<()> {
-    // By one process: several share memory, of which containers have little, and would crowd out the searches.
+    // With one process: parallel ones need shared memory, of which containers have little, and would crowd out searches.
     let alone = sqlx::raw_sql("SET max_parallel_maintenance_workers = 0").execute(&mut *connection);
     alone.await.doing(DOING)?;
     let (dimension, owner) = (table.space.dimension.to_string(), owner.to_string());
@@ -152,10 +152,10 @@ async fn create(connection: &mut PgConnection, table: &Table, name: &str, owner:
     created.map(|_| ()).map_err(|failure| if is_refused(&failure.error) { refused().into() } else { failure })
 }
 
-/// Waits until no other index of the table is built or dropped, until the end of the connection.
+/// Waits until no other index of the table is being built or dropped, and holds that lock until the connection ends.
 ///
-/// The lock is asked for again and again: one statement that waits for it would hold a snapshot, and a build that is under
-/// way waits for those who hold one, which the server calls a deadlock.
+/// It polls for the lock. A statement that waits for it would hold a snapshot, and a concurrent build waits for all snapshots,
+/// which is a deadlock.
 async fn take_turn(connection: &mut PgConnection, table: &Table) -> Attempt<()> {
     let lock = "SELECT pg_try_advisory_lock(hashtextextended(current_schema() || '.' || $1, 0))";
     loop {
@@ -169,15 +169,15 @@ async fn take_turn(connection: &mut PgConnection, table: &Table) -> Attempt<()> 
 
 /// Returns how many vectors the owner has; none if its number is no longer in use.
 async fn rows(connection: &mut PgConnection, large: &Large) -> Attempt<Option<i64>> {
-    // For as long as the connection lives, which nobody else uses.
+    // For the whole connection, which nobody else uses.
     let show = sqlx::query("SELECT set_config('memory.scope', $1, false)").bind(large.scope.key());
     show.execute(&mut *connection).await.doing(DOING)?;
     let sql = "SELECT coalesce(totals[1], 0) FROM index_owner WHERE scope = $1 AND id = $2 AND NOT buried";
     sqlx::query_scalar(sql).bind(large.scope.key()).bind(large.id).fetch_optional(connection).await.doing(DOING)
 }
 
-/// Returns the owners' own indexes, by name and by how many vectors the owner had when it was last looked at: 0 for those of
-/// which nobody knows. What an interrupted build left is dropped.
+/// Returns the own indexes, by name and by the owner's number of vectors when last read; 0 if the owner is unknown. Drops what
+/// an interrupted build left.
 async fn standing(connection: &mut PgConnection, table: &Table) -> Attempt<Vec<(String, i64)>> {
     let sql = "SELECT own.relname::text, i.indisvalid, coalesce(substring(obj_description(own.oid, 'pg_class') \
          FROM '^[0-9]{1,18}$')::bigint, 0) FROM pg_index AS i JOIN pg_class AS own ON own.oid = i.indexrelid \

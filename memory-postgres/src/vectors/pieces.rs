@@ -1,4 +1,4 @@
-//! The pieces of items near a vector: how they are asked for and read.
+//! The pieces near a vector: their query, and reading their rows.
 
 use memory_core::store::vectors::VectorQuery;
 use memory_core::vector::normalise;
@@ -11,7 +11,7 @@ use super::table::Table;
 use crate::error::{Attempt, BACKEND, Doing};
 use crate::index::key;
 
-/// A piece near the vector sought.
+/// A piece near the vector of the query.
 #[derive(Debug)]
 pub(super) struct Near {
     pub(super) item: ItemId,
@@ -21,7 +21,7 @@ pub(super) struct Near {
     pub(super) vector: Option<Vec<f32>>,
 }
 
-/// What a search asks of the server.
+/// The values of a search, in the form of the server.
 pub(super) struct Sought<'q> {
     pub(super) scope: &'q Scope,
     pub(super) table: &'q Table,
@@ -37,7 +37,7 @@ pub(super) struct Nearest {
 }
 
 impl<'q> Sought<'q> {
-    /// Returns what `query` asks.
+    /// Returns the values of `query`.
     ///
     /// # Errors
     /// `Invalid` for a vector without length.
@@ -47,13 +47,13 @@ impl<'q> Sought<'q> {
         Ok(Self { scope, table, query, vector })
     }
 
-    /// How many pieces are asked for at first: more than hits, because of several pieces of one item.
+    /// Returns how many pieces to ask for at first: more than hits, because an item may have several.
     pub(super) fn count(&self) -> usize {
         self.query.limit.saturating_mul(2).saturating_add(16)
     }
 }
 
-/// Returns the columns that a hit is read from, but for the similarity.
+/// Returns the columns that a hit is read from, except the similarity.
 pub(super) fn columns(with_vectors: bool) -> &'static str {
     if with_vectors {
         "item.item, item.piece, item.fields, item.embedding"

@@ -7,10 +7,10 @@ use sqlx::postgres::PgConnection;
 
 use crate::error::{Attempt, BACKEND, Doing};
 
-/// The most numbers that pgvector keeps in a vector.
+/// The most dimensions of a vector in pgvector.
 const MOST: usize = 16_000;
 
-/// The most numbers that an index of half precision takes.
+/// The most dimensions that an index of half precision supports.
 const MOST_INDEXED: usize = 4_000;
 
 /// An open space.
@@ -34,7 +34,7 @@ impl Table {
 
 const DOING: &str = "open a space of vectors";
 
-/// Makes sure that pgvector is there and the space has its table.
+/// Makes sure that pgvector is installed and the space has its table.
 pub(super) async fn open(connection: &mut PgConnection, space: &EmbeddingSpace) -> Attempt<Table> {
     if space.dimension > MOST {
         return Err(unsupported(&format!("keep vectors of more than {MOST} numbers")).into());
@@ -68,7 +68,7 @@ async fn extension(connection: &mut PgConnection) -> Attempt<(u32, u32)> {
         return Err(unsupported("search by meaning without the extension pgvector on the server").into());
     }
     if found == "available" {
-        // Two that add it at once would fail.
+        // Two processes that add it at once would fail.
         let lock = "SELECT pg_advisory_xact_lock(hashtextextended('memory.pgvector', 0))";
         sqlx::query(lock).execute(&mut *connection).await.doing(DOING)?;
         let create = sqlx::query("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public").execute(&mut *connection);
@@ -88,7 +88,7 @@ async fn extension(connection: &mut PgConnection) -> Attempt<(u32, u32)> {
     Ok((numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)))
 }
 
-/// Notes the space, and checks that its fingerprint stands for no other one.
+/// Registers the space, and checks that its fingerprint belongs to no other space.
 async fn register(connection: &mut PgConnection, fingerprint: &str, space: &EmbeddingSpace) -> Attempt<()> {
     let EmbeddingSpace { model, dimension: _, normalised, recipe } = space;
     let find = "SELECT model, dimension, normalised, recipe FROM vector_space WHERE fingerprint = $1";

@@ -14,7 +14,7 @@ use crate::index::owner::{number, version, whole};
 use crate::index::{Incoming, Owner, key, newest};
 use crate::statement::fill;
 
-/// Where an owner's totals have the number of rows.
+/// The place of the number of rows among an owner's totals.
 const ROWS: usize = 0;
 
 const PUT: &str = "put vectors";
@@ -22,7 +22,7 @@ const PUT: &str = "put vectors";
 /// Returns the entry with its vectors at unit length.
 ///
 /// # Errors
-/// `Invalid` for an entry without pieces, or with one that the space does not take.
+/// `Invalid` for an entry without pieces, or with a vector that does not belong to the space.
 pub(super) fn prepare(space: &EmbeddingSpace, entry: &VectorEntry) -> Result<Incoming<Vec<Vector>>> {
     let VectorEntry { item, version, pieces, fields } = entry;
     if pieces.is_empty() {
@@ -59,7 +59,7 @@ pub(super) async fn put(
     Ok((owner.id, owner.total(ROWS)))
 }
 
-/// Deletes what the entries replace: all pieces of their items that are not newer.
+/// Deletes the pieces that the entries replace: all pieces of their items that are not newer.
 async fn delete_older(
     connection: &mut PgConnection,
     owner: &Owner,
@@ -78,7 +78,7 @@ async fn delete_older(
     Ok(whole(deleted.rows_affected()))
 }
 
-/// Inserts the pieces of items of which nothing newer was left.
+/// Inserts the pieces of items of which no newer ones are left.
 async fn insert(
     connection: &mut PgConnection,
     owner: &Owner,
@@ -111,7 +111,7 @@ async fn insert(
     Ok(whole(inserted.rows_affected()))
 }
 
-/// Returns the versions of those of the items that are stored.
+/// Returns the versions of the items that are stored.
 pub(super) async fn versions(
     connection: &mut PgConnection,
     scope: &Scope,
@@ -136,11 +136,11 @@ pub(super) async fn scan(
     limit: i64,
 ) -> Attempt<Vec<(ItemId, Version)>> {
     let Some(owner) = number(connection, scope, &table.name).await? else { return Ok(Vec::new()) };
-    // Each item has a first piece.
+    // Every item has a first piece.
     let text = "SELECT item, epoch, revision FROM {table} \
          WHERE scope = $1 AND owner = $2 AND item > $3 AND piece = 0 ORDER BY item LIMIT $4";
     let mut sql = fill(text, &[("table", &table.table)]);
-    // No item has no bytes.
+    // The bytes of an item are never empty.
     let rows = sql.build_query_as().bind(scope.key()).bind(owner).bind(after.map(key::encode).unwrap_or_default());
     let rows: Vec<(Vec<u8>, i64, i64)> = rows.bind(limit).fetch_all(connection).await.doing("list the items")?;
     rows.into_iter().map(|(item, epoch, revision)| Ok((key::decode(&item)?, version(epoch, revision)?))).collect()
@@ -155,14 +155,14 @@ pub(super) struct Shrunk {
 }
 
 impl Shrunk {
-    /// Returns whether the owner had more than `rows`, and has no more of them now.
+    /// Returns whether the owner had more than `rows`, and no longer does.
     pub(super) fn is_below(&self, rows: i64) -> bool {
         self.before > rows && self.after <= rows
     }
 }
 
-/// Deletes items of an owner, or the messages and spans of a session: a record outlives the session it was made in.
-/// What is newer than the deletion says stays.
+/// Deletes items of an owner, or the messages and spans of a session, up to the versions given. Records outlive the session in
+/// which they were made.
 pub(super) async fn delete(
     connection: &mut PgConnection,
     scope: &Scope,
@@ -198,7 +198,7 @@ pub(super) async fn delete(
     remove_rows(connection, owner, whole(deleted.rows_affected())).await.map(Some)
 }
 
-/// Takes rows out of the owner's total.
+/// Subtracts rows from the owner's total.
 pub(super) async fn remove_rows(connection: &mut PgConnection, mut owner: Owner, rows: i64) -> Attempt<Shrunk> {
     let before = owner.total(ROWS);
     owner.set_total(ROWS, before - rows);

@@ -1,4 +1,4 @@
-//! Appending.
+//! Appending messages to a session.
 
 use std::collections::HashMap;
 
@@ -61,14 +61,14 @@ struct Target<'a> {
     followers: Option<u64>,
 }
 
-/// Stores those of the messages that are new, behind all others, and returns what became of each.
+/// Stores the new ones of the messages at the end, and returns the placement of each.
 async fn store(
     connection: &mut SqliteConnection,
     target: &mut Target<'_>,
     messages: &[Encoded],
 ) -> Result<Vec<Placement>> {
     let (owner, session, head) = (target.owner, target.session.id, target.session.counters.head);
-    // Most batches are wholly new: they are numbered and inserted without looking first.
+    // Most batches are wholly new, so they are numbered and inserted without looking first.
     let rows = numbered(head, messages.iter());
     let inserted = insert(connection, owner, session, &rows, APPEND).await?;
     if inserted == rows.len() as u64 {
@@ -76,7 +76,7 @@ async fn store(
         added(connection, target, &rows).await?;
         return placed;
     }
-    // Some were there: their places are undone, and the others close up.
+    // Some were there: undo the inserts, and number only the new ones.
     let undo = sqlx::query("DELETE FROM message WHERE owner = ? AND session = ? AND seq > ? AND layer = 0");
     undo.bind(owner.id).bind(session).bind(head).execute(&mut *connection).await.doing(APPEND)?;
     let known = known(connection, owner, session, messages.iter().map(|message| &message.id), APPEND).await?;
@@ -128,15 +128,15 @@ async fn added(
     mark(connection, Truth::Chat, *owner, session.id, Mark::Appended { from, upto: head }).await
 }
 
-/// Saves a session's counters and moves its notes, in one turn of the connection.
+/// Saves a session's counters and extends its notes, in one round trip.
 ///
-/// As a rule each index has a note of a session that is appended to, and it was not given up.
+/// Usually each index already has a note of the session, which is not dead.
 const SAVE: &str = "UPDATE session SET head = ?2, active_messages = ?3, active_tokens = ?4, last_at = ?5, asked = ?9 WHERE id = ?1; \
      UPDATE note SET epoch = ?7, \"from\" = min(\"from\", ?8), upto = max(upto, ?2) \
      WHERE owner = ?6 AND enlisted IN (SELECT id FROM enlisted WHERE truth = 0) AND session = ?1 AND record = x'' \
      AND dead = 0";
 
-/// Returns what stands under those of the ids that are taken, with its number, as seen from a session.
+/// Returns the rows under those of the ids that are taken, with their numbers, as seen from a session.
 pub(super) async fn known(
     connection: &mut SqliteConnection,
     owner: Owner,

@@ -1,4 +1,4 @@
-//! Changes of the window.
+//! Folding and unfolding a session's window.
 
 use memory_core::error::{Error, Result};
 use memory_core::id::{MessageId, SeqRange, SessionId};
@@ -87,7 +87,7 @@ async fn window(
     rows.into_iter().map(|(id, first)| Ok((MessageId(uuid(&id)?), first))).collect()
 }
 
-/// Returns whether an active summary behind `last` covers it too: then a span that ends there cuts that summary.
+/// Returns whether an active summary after `last` covers it too. Then a span that ends there would cut that summary.
 async fn is_covered(connection: &mut SqliteConnection, owner: Owner, session: &Session, last: i64) -> Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM message INDEXED BY message_summary WHERE owner = ?1 AND session = ?2 \
          AND seq > ?3 AND layer > 0 AND body IS NOT NULL AND archived_by IS NULL AND first <= ?3)";
@@ -95,7 +95,7 @@ async fn is_covered(connection: &mut SqliteConnection, owner: Owner, session: &S
     covered.fetch_one(connection).await.doing(COMPACT)
 }
 
-/// Returns the layer above all that stands at a number.
+/// Returns the layer above all rows at a number.
 pub(super) async fn next_layer(
     connection: &mut SqliteConnection,
     owner: Owner,
@@ -133,7 +133,7 @@ async fn unfold(
     recount(connection, owner, session, COMPACT).await
 }
 
-/// Puts what a summary stands for into the window again.
+/// Puts the rows that a summary replaces into the window again.
 pub(super) async fn bring_back(
     connection: &mut SqliteConnection,
     owner: Owner,

@@ -1,4 +1,4 @@
-//! Messages as rows, inserted many at once.
+//! Messages as rows, inserted in batches.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -37,7 +37,7 @@ async fn insert_some(
     rows: &[(Position, &Encoded)],
     doing: &'static str,
 ) -> Result<u64> {
-    // Most rows are active messages, for which there is less to be bound.
+    // Most rows are active messages, which bind fewer values.
     let is_plain = rows.iter().all(|(position, _)| position.is_plain());
     let mut query = sqlx::query(statement(is_plain, rows.len()));
     for (position, encoded) in rows {
@@ -59,7 +59,7 @@ async fn insert_some(
     Ok(query.execute(connection).await.doing(doing)?.rows_affected())
 }
 
-/// Returns the statement that inserts so many rows. Each text is made once and kept for good: [`runs`] have few lengths.
+/// Returns the statement that inserts this many rows. Each is made once and kept forever, because [`runs`] have few lengths.
 fn statement(is_plain: bool, rows: usize) -> &'static str {
     static TEXTS: Mutex<BTreeMap<(bool, usize), &'static str>> = Mutex::new(BTreeMap::new());
     let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -77,7 +77,7 @@ fn statement(is_plain: bool, rows: usize) -> &'static str {
     })
 }
 
-/// Inserts the values of messages that were inserted.
+/// Inserts the filter values of messages that were inserted.
 pub(super) async fn insert_values(
     connection: &mut SqliteConnection,
     owner: Owner,

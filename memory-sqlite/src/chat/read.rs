@@ -28,7 +28,7 @@ const GET: &str = "SELECT item.id, item.seq, item.tokens, item.counter, item.fir
      WHERE owner.truth = ?1 AND owner.key = ?2 AND owner.buried = 0 \
      AND item.owner = owner.id AND item.id = unhex(wanted.value) AND item.body IS NOT NULL AND session.id = item.session";
 
-/// Chooses active instructions and the newest active summary. The first three conditions are those of the index.
+/// Selects active instructions and the newest active summary. The first three conditions are those of the index.
 const PINNED: &str = " AND item.archived_by IS NULL AND item.body IS NOT NULL \
      AND (item.layer > 0 OR item.role IN ('system', 'developer')) AND (item.layer = 0 OR item.item = (\
      SELECT newest.item FROM message AS newest INDEXED BY message_summary \
@@ -57,7 +57,7 @@ pub(super) async fn page(file: &Sqlite, scope: &Scope, session: &SessionId, page
     work.await
 }
 
-/// Adds the statement for the rows from the page's edge on. It ends where the reader stops asking.
+/// Adds the statement for the rows from the page's edge on. The reader stops fetching at the end of the page.
 fn push_page(sql: &mut QueryBuilder<sqlx::Sqlite>, owner: i64, session: i64, page: &Page) -> Result<()> {
     let Page { edge, limit: _, tokens: _, view, filter } = page;
     let text = "SELECT item.id, item.seq, item.tokens, item.counter, item.first, item.archived_by, item.digest, item.body \
@@ -66,7 +66,7 @@ fn push_page(sql: &mut QueryBuilder<sqlx::Sqlite>, owner: i64, session: i64, pag
     let bound = |seq: u64| i64::try_from(seq).unwrap_or(i64::MAX);
     push(sql, text, |sql, hole| {
         match hole {
-            // The index is named, because without statistics SQLite may take the one over all rows for the window too.
+            // The index is named, because without statistics SQLite may use the one over all rows even for the window.
             "index" => sql.push(match view {
                 View::Active => "INDEXED BY message_active",
                 View::Pinned => "INDEXED BY message_pinned",
@@ -89,8 +89,8 @@ fn push_page(sql: &mut QueryBuilder<sqlx::Sqlite>, owner: i64, session: i64, pag
             "filter" => match filter {
                 None => sql,
                 Some(filter) => {
-                    // Within a case, because SQLite drops all other conditions beside one that is always false, and the index
-                    // with them.
+                    // In a CASE, because SQLite drops all other conditions next to one that is always false, and with them
+                    // the index.
                     sql.push("AND item.body IS NOT NULL AND CASE WHEN ");
                     push_filter(sql, FilteredTable::Messages, filter)?;
                     sql.push(" THEN 1 ELSE 0 END")
@@ -106,7 +106,7 @@ fn push_page(sql: &mut QueryBuilder<sqlx::Sqlite>, owner: i64, session: i64, pag
     })
 }
 
-/// Reads rows up to the page's bounds, and puts them in order; rows at one number are never split.
+/// Reads rows up to the page's bounds, and puts them in order. Rows with the same number are never split.
 async fn rows(
     connection: &mut SqliteConnection,
     mut sql: QueryBuilder<sqlx::Sqlite>,
@@ -137,7 +137,7 @@ pub(super) async fn get(file: &Sqlite, scope: &Scope, ids: &[MessageId]) -> Resu
         return Ok(FoundMessages { messages: Vec::new(), complete: true });
     }
     let (scope, wanted) = (scope.clone(), list(ids.iter().map(|id| id.0.as_bytes())));
-    // One statement is a transaction of its own.
+    // A single statement is a transaction.
     let work = file.read(READ, move |connection| {
         Box::pin(async move {
             let read = sqlx::query(GET).bind(Truth::Chat.number()).bind(scope.key()).bind(wanted);

@@ -19,7 +19,7 @@ use crate::row::uuid;
 
 const REDACT: &str = "forget messages";
 
-/// What is to be forgotten, as it stands.
+/// A row that is to be forgotten.
 struct Standing {
     item: i64,
     session: SessionId,
@@ -55,7 +55,7 @@ pub(super) async fn redact(file: &Sqlite, scope: &Scope, ids: &[MessageId]) -> R
                 let summaries = forget(connection, owner, session, id, &standing).await?;
                 touched.push(Redacted { id, session: standing.session, seq: Seq(loaded(standing.seq)?), summaries });
             }
-            // Counted once, however many of a session's messages are forgotten.
+            // Each window is recounted once, however many of its messages are forgotten.
             for (_, session) in &mut sessions {
                 recount(connection, owner, session, REDACT).await?;
             }
@@ -65,7 +65,7 @@ pub(super) async fn redact(file: &Sqlite, scope: &Scope, ids: &[MessageId]) -> R
     work.await
 }
 
-/// Returns what stands under an id, unless it is forgotten or unknown.
+/// Returns the row under an id, unless it is forgotten or unknown.
 async fn content(connection: &mut SqliteConnection, owner: Owner, id: MessageId) -> Result<Option<Standing>> {
     let sql = "SELECT message.item, session.key, message.seq, message.layer > 0, message.archived_by FROM message \
          JOIN session ON session.id = message.session \
@@ -82,7 +82,7 @@ async fn content(connection: &mut SqliteConnection, owner: Owner, id: MessageId)
     }))
 }
 
-/// Forgets one row and every summary above it; returns those summaries.
+/// Forgets one row and every summary that covers it; returns those summaries.
 async fn forget(
     connection: &mut SqliteConnection,
     owner: Owner,
@@ -107,14 +107,14 @@ async fn forget(
     blank(connection, owner, row.item).await?;
     session.counters.revision += 1;
     if !row.is_summary {
-        // Its neighbours are searched by its words too.
+        // The index entries of its neighbours hold its words too.
         let (from, upto) = ((row.seq - 1).max(1), (row.seq + 1).min(session.counters.head));
         mark(connection, Truth::Chat, owner, session.id, Mark::Changed { from, upto }).await?;
     }
     Ok(summaries)
 }
 
-/// Forgets a summary whose originals come back; returns the summary above it.
+/// Forgets a summary, and puts its originals back; returns the summary that covers it.
 async fn dissolve(
     connection: &mut SqliteConnection,
     owner: Owner,
@@ -127,13 +127,13 @@ async fn dissolve(
     let found =
         sqlx::query_as::<_, (i64, bool, Option<Vec<u8>>)>(sql).bind(owner.id).bind(summary.0.as_bytes().as_slice());
     if let Some((item, is_summary, above)) = found.fetch_optional(&mut *connection).await.doing(REDACT)? {
-        // A restored mark may name a message, which stands for nothing.
+        // A restored mark may name a message, which covers nothing.
         if is_summary {
             blank(connection, owner, item).await?;
         }
         return Ok(above);
     }
-    // One that a restore has not brought yet must not come any more, so its id is taken.
+    // A restore may not have brought the summary yet. Its id is taken, so that it never comes.
     let layer = next_layer(connection, owner, session, seq, REDACT).await?;
     let position = Position { seq, layer, first: None, archived_by: None };
     insert(connection, owner, session.id, &[(position, &Encoded::marker(summary))], REDACT).await?;

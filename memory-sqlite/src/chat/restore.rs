@@ -1,4 +1,4 @@
-//! Rows stored as they are: everything is checked before anything is stored.
+//! Restoring exported rows: everything is checked before anything is stored.
 
 use std::collections::HashMap;
 

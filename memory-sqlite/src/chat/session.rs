@@ -14,7 +14,7 @@ use crate::notes::{Mark, mark};
 use crate::number::{limit, loaded};
 use crate::owner::{Owner, Truth};
 
-/// A session's row; 0 as `id` is no row yet.
+/// A session's row; `id` is 0 if there is none yet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Session {
     pub(super) id: i64,
@@ -50,7 +50,7 @@ impl Session {
 pub(super) struct FoundSession {
     pub(super) owner: Option<Owner>,
     pub(super) session: Session,
-    /// How many indexes follow the conversations; not known with an unknown owner.
+    /// How many indexes follow the conversations; none for an unknown owner.
     pub(super) followers: Option<u64>,
 }
 
@@ -145,7 +145,7 @@ pub(super) async fn list(
     work.await
 }
 
-/// Deletes what a session holds that is as it was `seen`, and returns how many messages that were.
+/// Deletes a session if it is still as it was `seen`, and returns how many messages it held.
 pub(super) async fn delete(file: &Sqlite, scope: &Scope, seen: &SessionState) -> Result<u64> {
     let (scope, seen, doing) = (scope.clone(), seen.clone(), "delete a session");
     let work = file.write(doing, move |connection| {

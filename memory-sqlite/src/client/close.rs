@@ -11,9 +11,9 @@ use crate::error::{Doing, lost};
 
 const CLOSE: &str = "close the file";
 
-/// Closes the readers, then the writer: the last connection to a file moves the log into it and removes the log.
+/// Closes the readers, then the writer. The last connection to a file moves the log into it and removes the log.
 ///
-/// A dropped connection does that too, but in a thread of its own that nobody waits for.
+/// A dropped connection does so too, but in a thread of its own that nobody waits for.
 pub(super) async fn close(readers: &Arc<Readers>, writer: &Arc<Writer>) -> Result<()> {
     let (readers, writer) = (Arc::clone(readers), Arc::clone(writer));
     let task = tokio::spawn(async move {

@@ -1,4 +1,4 @@
-//! Connections: how they are opened, and how they wait for a lock.
+//! Connections: opening them, and waiting for locks.
 
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -16,7 +16,7 @@ use crate::error::{BACKEND, classify, is_busy, is_refused};
 
 const OPEN: &str = "open the file";
 
-/// Opens another connection for writing. It does not wait for locks: whoever uses it asks again.
+/// Opens another connection for writing. It does not wait for locks; its user retries.
 pub(super) async fn writer(config: &SqliteConfig) -> Result<SqliteConnection> {
     let mut connection = connect(options(config, Access::Write, false)?).await?;
     impatient(&mut connection).await?;
@@ -26,20 +26,20 @@ pub(super) async fn writer(config: &SqliteConfig) -> Result<SqliteConnection> {
 /// Opens a connection that can only read.
 pub(super) async fn reader(config: &SqliteConfig, access: Access) -> Result<SqliteConnection> {
     let options = options(config, access, false)?.pragma("query_only", "ON");
-    // In KiB: with the usual 2 MiB, each search of a large owner's words reads its pages from the system again.
+    // In KiB. With the default of 2 MiB, each search in a large owner's texts reads its pages from the system again.
     Ok(connect(options.pragma("cache_size", "-16384")).await?)
 }
 
-/// Repeats `attempt` while another connection holds the lock, for `patience` at the most.
+/// Repeats `attempt` while another connection holds the lock, for at most `patience`.
 ///
-/// SQLite's own waiting sleeps up to a tenth of a second between two looks, so that one busy process starves another.
+/// SQLite's own busy handler sleeps up to a tenth of a second between two attempts, so that one busy process starves another.
 pub(super) async fn patiently<T, F>(patience: Duration, connection: &mut SqliteConnection, attempt: F) -> Attempt<T>
 where
     F: for<'c> Fn(&'c mut SqliteConnection) -> Pin<Box<dyn Future<Output = Attempt<T>> + Send + 'c>>,
 {
     let waiting = Stopwatch::start();
     loop {
-        // Never cut short: a statement under way would go on without us.
+        // Never cancelled: a statement under way would continue without us.
         match attempt(connection).await {
             Err(Failure::Busy(_)) if waiting.elapsed() < patience => sleep(Duration::from_millis(1)).await,
             outcome => return outcome,
@@ -54,14 +54,14 @@ pub(super) type Attempt<T> = std::result::Result<T, Failure>;
 pub(super) enum Failure {
     /// Another connection holds the lock.
     Busy(Error),
-    /// The file, or what has to stand beside it, cannot be opened or written.
+    /// The file, or its log, cannot be opened or written.
     Refused(Error),
     /// Anything else.
     Other(Error),
 }
 
 impl Failure {
-    /// Returns the failure for a driver's error met while `doing` something.
+    /// Returns the failure for a driver's error while `doing` something.
     pub(super) fn of(source: sqlx::Error, doing: &'static str) -> Self {
         let (is_busy, is_refused) = (is_busy(&source), is_refused(&source));
         let error = classify(source, doing);
@@ -106,17 +106,17 @@ pub(super) fn options(config: &SqliteConfig, access: Access, create: bool) -> Re
         .synchronous(synchronous)
         .pragma("fullfsync", "ON")
         .pragma("secure_delete", "ON")
-        // Pages set aside for an undo are content too: they stay out of temporary files.
+        // Pages kept for a rollback hold content too, so they stay out of temporary files.
         .pragma("temp_store", "MEMORY")
         .statement_cache_capacity(256)
-        // SQLite runs in a thread of its own, ahead of the reader of its rows: a page that ends early wastes no more than these.
+        // SQLite runs in its own thread, ahead of the reader. A page that ends early wastes at most this many rows.
         .row_buffer_size(64)
         .disable_statement_logging();
     Ok(options)
 }
 
 pub(super) async fn connect(options: SqliteConnectOptions) -> Attempt<SqliteConnection> {
-    // A path that cannot be opened does not become right by waiting.
+    // Waiting does not help with a path that cannot be opened.
     let lasting = |error| match error {
         Error::Backend { source, .. } => unopened(source.to_string()),
         other => other,
@@ -131,7 +131,7 @@ pub(super) fn unopened(source: String) -> Error {
     Error::Backend { backend: BACKEND, doing: OPEN, transience: Transience::Permanent, source: Cause::new(source) }
 }
 
-/// Lets the connection wait for no lock.
+/// Makes the connection fail at once if a lock is held.
 pub(super) async fn impatient(connection: &mut SqliteConnection) -> Result<()> {
     scalar::<i64>(connection, "PRAGMA busy_timeout = 0").await?;
     Ok(())

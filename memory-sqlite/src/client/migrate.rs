@@ -1,13 +1,13 @@
-//! The tables of the file, and the scripts that bring older ones up to date.
+//! Migrations: the scripts that make and upgrade the tables of the file.
 
 use sqlx::SqliteConnection;
 
 use super::connect::{Attempt, run, scalar, unsupported};
 
-/// Marks our files, so that no other application's database is taken for one: the ASCII letters `LMem`.
+/// The application id of our files, which tells them from other databases: the ASCII letters `LMem`.
 const APPLICATION: i64 = 0x4c4d_656d;
 
-/// The scripts that make the tables, oldest first; a file's `user_version` counts those it has seen.
+/// The migration scripts, oldest first. A file's `user_version` counts those it has run.
 const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0001_truth.sql"),
     include_str!("../../migrations/0002_index.sql"),
@@ -19,12 +19,12 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0008_leads.sql"),
 ];
 
-/// The version of the tables that this crate works with; an older file is brought up to it when it is opened.
+/// The version of the tables that this crate uses. Opening an older file upgrades it.
 pub const SCHEMA_VERSION: usize = MIGRATIONS.len();
 
 /// Brings the tables up to date.
 pub(super) async fn migrate(connection: &mut SqliteConnection) -> Attempt<()> {
-    // Looked at first without a lock: a foreign file is not touched at all.
+    // Checked first without a lock, so that a foreign file is not touched at all.
     if is_up_to_date(connection).await? {
         return Ok(());
     }
@@ -35,7 +35,7 @@ pub(super) async fn migrate(connection: &mut SqliteConnection) -> Attempt<()> {
 }
 
 async fn upgrade(connection: &mut SqliteConnection) -> Attempt<()> {
-    // Looked at again under the lock: another process may have been first.
+    // Checked again under the lock, because another process may have been first.
     if is_current(connection).await? {
         return Ok(());
     }
@@ -55,7 +55,7 @@ pub(super) async fn is_up_to_date(connection: &mut SqliteConnection) -> Attempt<
     is_current
 }
 
-/// Returns whether the file is ours and needs no migration. Asked within a transaction, so that its parts fit together.
+/// Returns whether the file is ours and needs no migration. Call it within a transaction, so that the answer is consistent.
 async fn is_current(connection: &mut SqliteConnection) -> Attempt<bool> {
     let application = scalar::<i64>(connection, "PRAGMA application_id").await?;
     let objects = scalar::<i64>(connection, "SELECT count(*) FROM sqlite_schema").await?;

@@ -13,7 +13,7 @@ use super::place::{Access, FilePlace, is_filled};
 use super::{private, read_only};
 use crate::config::SqliteConfig;
 
-/// Opens a file: checks whose it is, and brings its tables up to date. One that may not be written is opened for reading.
+/// Opens a file: checks that it is ours, and upgrades its tables. A file without write permission is opened for reading only.
 pub(super) async fn first(config: SqliteConfig) -> Result<(Opened, SqliteConnection)> {
     let path = path_of(&config)?;
     check_place(&path)?;
@@ -39,7 +39,7 @@ async fn for_writing(config: &SqliteConfig, path: &Path) -> Attempt<(Opened, Sql
     }
     patiently(config.patience, &mut connection, |connection| Box::pin(migrate(connection))).await?;
     if config.private {
-        // Not sooner: one of another application stays as it is.
+        // Not earlier, because the file of another application must stay as it is.
         private::tighten(path);
     }
     let journal = patiently(config.patience, &mut connection, |connection| Box::pin(wal(connection))).await?;
@@ -53,7 +53,7 @@ async fn for_writing(config: &SqliteConfig, path: &Path) -> Attempt<(Opened, Sql
     Ok((Opened { config: config.clone(), durability, place }, connection))
 }
 
-/// Returns `Ok` if the file can be written: SQLite opens one that cannot be, and tells with the first write.
+/// Returns `Ok` if the file can be written. SQLite reports that it cannot only with the first write.
 async fn check_writable(connection: &mut SqliteConnection) -> Attempt<()> {
     match run(connection, "BEGIN IMMEDIATE").await {
         Ok(()) => run(connection, "ROLLBACK").await,
@@ -63,7 +63,7 @@ async fn check_writable(connection: &mut SqliteConnection) -> Attempt<()> {
     }
 }
 
-/// Refuses a path that is no file, with a reason: SQLite says no more than that it cannot be opened, or waits for ever.
+/// Refuses a path that is not a file, with a reason. SQLite would only say that it cannot open it, or wait forever.
 fn check_place(path: &Path) -> Result<()> {
     match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => Err(unopened("it is a folder".to_owned())),

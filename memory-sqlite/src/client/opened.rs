@@ -1,4 +1,4 @@
-//! The file that the connections share: its settings, its place, and how durable a write to it is.
+//! An opened file: what its connections share.
 
 use memory_core::store::Durability;
 

@@ -1,4 +1,4 @@
-//! The file that was opened: how it may be used, and whether it is still the one at its path.
+//! The place of an opened file: how it may be used, and whether it is still the one at its path.
 
 use std::ffi::OsString;
 use std::fs::Metadata;
@@ -14,9 +14,9 @@ use crate::error::BACKEND;
 pub(super) enum Access {
     /// It is read and written.
     Write,
-    /// It is read, with the log beside it, which others may go on writing.
+    /// It is read, with its log, which others may still write.
     Read,
-    /// It is read as it lies there, without a log and without locks. That is right as long as nobody writes.
+    /// It is read as immutable, without a log and without locks. That is correct as long as nobody writes.
     Still,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct FilePlace {
     pub(super) access: Access,
 }
 
-/// What tells one file from another, and from itself after a write.
+/// The identity of a file, which differs from that of other files, and from its own after a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileIdentity {
     number: (u64, u64),
@@ -49,8 +49,8 @@ impl FilePlace {
         self.access != Access::Write
     }
 
-    /// Returns `Ok` if the path still leads to the file that was opened. What is written to another one, which somebody has
-    /// moved away or deleted, nobody would ever read.
+    /// Returns `Ok` if the path still leads to the opened file. If somebody has moved or deleted that file, nobody would ever
+    /// read what is written to it.
     pub(super) fn check(&self) -> Result<()> {
         let found = std::fs::metadata(&self.path).map_err(|_| gone())?;
         let found = FileIdentity::of(&found);
@@ -71,26 +71,26 @@ impl FileIdentity {
             use std::os::unix::fs::MetadataExt as _;
             (found.dev(), found.ino())
         };
-        // Elsewhere a file that is open can be neither moved nor deleted.
+        // On other systems an open file can be neither moved nor deleted.
         #[cfg(not(unix))]
         let number = (0, 0);
         Self { number, length: found.len(), modified: found.modified().ok() }
     }
 }
 
-/// Returns the path of what stands beside a file under its name and `end`.
+/// Returns the path of a file with `end` appended to its name.
 pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = OsString::from(path.as_os_str());
     name.push(end);
     name.into()
 }
 
-/// Returns the path of a file's log, which stands beside the file that a link leads to.
+/// Returns the path of a file's log. For a link, it is beside the file that the link leads to.
 pub(super) fn log_of(path: &Path) -> PathBuf {
     beside(&path.canonicalize().unwrap_or_else(|_| path.to_owned()), "-wal")
 }
 
-/// Returns whether there is a file with anything in it.
+/// Returns whether there is a file that is not empty.
 pub(super) fn is_filled(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| found.len() > 0)
 }

@@ -1,17 +1,17 @@
-//! Who may read the file: nobody but the user who made it.
+//! Keeping the file private to the user who made it.
 //!
-//! SQLite makes its log and the index of it with the rights of the file.
+//! SQLite makes the log and the log index with the permissions of the file.
 
 use std::path::Path;
 
-/// What SQLite puts beside a file.
+/// The suffixes of the files that SQLite puts beside a database.
 #[cfg(unix)]
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// Makes an empty file that only its user may read, if there is none. Where that fails, SQLite tells why or makes it.
+/// Makes an empty file that only its user may read, if there is none. If that fails, SQLite makes it or reports why not.
 ///
-/// It is made beside its place and put there whole: to open the file itself, and close it again, would take away the locks
-/// that this process may hold on it.
+/// The file is made under another name and then linked to its place. Opening and closing the database file itself would
+/// release the locks that this process may hold on it.
 #[cfg(unix)]
 pub(super) fn create(path: &Path) {
     use std::fs;
@@ -22,22 +22,22 @@ pub(super) fn create(path: &Path) {
     }
     let new = super::place::beside(path, &format!(".{}", uuid::Uuid::now_v7().simple()));
     let made = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new).map(drop);
-    // Unlike a renaming it takes nobody's place.
+    // Unlike a rename, a link never replaces a file.
     let linked = made.and_then(|()| fs::hard_link(&new, path));
     if let Err(error) = linked {
         tracing::debug!(%error, "a database file is made by SQLite itself");
     }
-    // Where it was not made there is nothing to be removed.
+    // If the file was not made there is nothing to remove.
     let _ = fs::remove_file(&new);
 }
 
-/// Takes from all others what they may do with the file, and with what stands beside it, where it is this user's.
+/// Removes the permissions of all other users on the file and on those beside it, if they are this user's.
 #[cfg(unix)]
 pub(super) fn tighten(path: &Path) {
     use std::fs;
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
-    // SQLite puts its log beside the file that a link leads to.
+    // SQLite puts the log beside the file that a link leads to.
     let Ok(path) = path.canonicalize() else { return };
     let beside = BESIDE.iter().map(|end| super::place::beside(&path, end));
     for file in std::iter::once(path.clone()).chain(beside) {
@@ -52,7 +52,7 @@ pub(super) fn tighten(path: &Path) {
     }
 }
 
-/// Returns the user of this process, where the system tells; else the system refuses what is another's.
+/// Returns the user of this process, if the system tells. Otherwise the system itself refuses to change another user's file.
 #[cfg(unix)]
 fn user() -> Option<u32> {
     use std::os::unix::fs::MetadataExt as _;

@@ -1,7 +1,7 @@
 //! Rewriting the file, so that no byte of what was deleted remains.
 //!
-//! `secure_delete` clears the place of a deleted row, but not the copies that were left behind when rows moved from page
-//! to page. Only a new file is sure to hold nothing but what can be read.
+//! `secure_delete` clears the place of a deleted row, but not copies left behind when rows moved between pages. Only a new file
+//! certainly holds nothing but live data.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,8 +17,8 @@ use crate::number::loaded;
 
 const PURGE: &str = "rewrite the file";
 
-/// Rewrites the file and empties its log; `Logical` if another connection kept it from finishing, or if more than `most`
-/// bytes would have to be copied.
+/// Rewrites the file and empties its log. Returns `Logical` if another connection kept it from finishing, or if it would have
+/// to copy more than `most` bytes.
 pub(super) async fn purge(writer: &Arc<Writer>, most: u64) -> Result<ErasureLevel> {
     if writer.file().place.is_read_only() {
         return Err(Error::ReadOnly { backend: BACKEND });
@@ -41,7 +41,7 @@ pub(super) async fn purge(writer: &Arc<Writer>, most: u64) -> Result<ErasureLeve
 async fn rewrite(connection: &mut SqliteConnection, patience: Duration, most: u64) -> Attempt<ErasureLevel> {
     let is_small = size(connection).await? <= most;
     if is_small {
-        // The copy may be as large as the file. It holds only what can be read, so it may stand on the disk.
+        // The copy may be as large as the file. It holds only live data, so it may be on disk.
         run(connection, "PRAGMA temp_store = FILE").await?;
         let copied = patiently(patience, connection, |connection| Box::pin(run(connection, "VACUUM"))).await;
         run(connection, "PRAGMA temp_store = MEMORY").await?;
@@ -51,14 +51,14 @@ async fn rewrite(connection: &mut SqliteConnection, patience: Duration, most: u6
     Ok(if is_small { ErasureLevel::Purged } else { ErasureLevel::Logical })
 }
 
-/// Returns how many bytes would be copied: what is free already costs nothing.
+/// Returns how many bytes would be copied. Free pages cost nothing.
 async fn size(connection: &mut SqliteConnection) -> Result<u64> {
     let sql = "SELECT (page_count - freelist_count) * page_size \
          FROM pragma_page_count, pragma_freelist_count, pragma_page_size";
     loaded(sqlx::query_scalar(sql).fetch_one(connection).await.doing(PURGE)?)
 }
 
-/// Moves the write-ahead log into the file and empties it, for which no reader may be in the midst of it.
+/// Moves the write-ahead log into the file and empties it. That fails while a reader uses it.
 async fn empty(connection: &mut SqliteConnection) -> Attempt<()> {
     let answer = sqlx::query_as::<_, (i64, i64, i64)>("PRAGMA wal_checkpoint(TRUNCATE)").fetch_one(connection).await;
     let (is_blocked, ..) = answer.map_err(|source| Failure::of(source, PURGE))?;

@@ -1,4 +1,4 @@
-//! Files that may not be written, and how they are read all the same.
+//! Opening files without write permission for reading.
 
 use std::path::Path;
 
@@ -12,13 +12,13 @@ use super::opened::Opened;
 use super::place::{Access, FilePlace, beside, is_filled, log_of};
 use crate::config::SqliteConfig;
 
-/// Opens a file for reading alone.
+/// Opens a file for reading only.
 ///
-/// Beside a log SQLite needs an index of it, which it may have to make. Without one everything stands in the file: then it is
-/// read as it lies there, and nothing is made beside it. A log that holds something is never passed over.
+/// To read a log, SQLite needs its index, which it may have to make. Without a log, everything is in the file: then it is read
+/// as immutable, and nothing is made beside it. A log that is not empty is never ignored.
 ///
 /// # Errors
-/// `Unsupported` if a log that holds something cannot be read, or if the tables are of an older version.
+/// `Unsupported` if a log that is not empty cannot be read, or if the tables are of an older version.
 pub(super) async fn first(config: &SqliteConfig, path: &Path) -> Result<(Opened, SqliteConnection)> {
     if !path.exists() {
         return Err(unopened("there is no such file".to_owned()));

@@ -1,4 +1,4 @@
-//! The connections that read.
+//! The pool of reading connections.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,7 +14,7 @@ use super::place::Access;
 use super::work::{Work, run};
 use crate::error::lost;
 
-/// Reading connections: as many at work as there are permits, the others idle.
+/// A pool of reading connections. As many work at once as there are permits.
 pub(super) struct Readers {
     file: Arc<Opened>,
     limit: u32,
@@ -24,7 +24,7 @@ pub(super) struct Readers {
 }
 
 impl Readers {
-    /// Returns readers, of which as many may be at work as the settings say.
+    /// Returns a pool in which as many readers may work at once as the settings say.
     pub(super) fn new(file: &Arc<Opened>) -> Self {
         let limit = file.config.readers;
         Self {
@@ -36,8 +36,8 @@ impl Readers {
         }
     }
 
-    /// Waits until no reader is at work, and takes all of them out; only the idle ones if somebody has begun a call and not
-    /// polled it for so long.
+    /// Waits until no reader is working, and takes all of them out. If a call is not polled, it times out and takes only the
+    /// idle ones.
     pub(super) async fn take_all(&self) -> Vec<SqliteConnection> {
         let paused = self.awaited.pause(self.file.config.patience).await;
         let _none_at_work = if paused.is_some() { self.permits.acquire_many(self.limit).await.ok() } else { None };
@@ -52,7 +52,7 @@ impl Readers {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
     }
 
-    /// Runs `work` on a reader to its end; over one state of the file if it is to be a snapshot.
+    /// Runs `work` on a reader to its end, on one snapshot of the file if `is_snapshot`.
     pub(super) async fn read<T, F>(self: &Arc<Self>, doing: &'static str, is_snapshot: bool, work: F) -> Result<T>
     where
         T: Send + 'static,
@@ -76,14 +76,14 @@ impl Readers {
                 run(&mut connection, "COMMIT", doing).await?;
             }
             if place.access == Access::Still {
-                // Nothing told others that it was being read.
+                // The file was read without locks, so others may have replaced it.
                 place.check()?;
             }
-            // Only after a clean end: an error or a panic above has closed the connection instead.
+            // Only after a clean end. An error or a panic above closes the connection instead.
             readers.put_back(connection);
             Ok(answer)
         };
-        // A snapshot keeps the log from being moved into the file: it does not wait for a caller who does not poll.
+        // A snapshot blocks moving the log into the file, so it must not depend on a caller that may not poll.
         let answer = if is_snapshot { tokio::spawn(work).await.ok() } else { self.awaited.run(work).await };
         answer.unwrap_or_else(|| Err(lost(doing)))
     }

@@ -1,4 +1,4 @@
-//! The connection that writes, and the commit that waiting works share.
+//! The writing connection, and the group commit of waiting works.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +12,7 @@ use super::opened::Opened;
 use super::work::{Work, run};
 use crate::error::{lost, undone};
 
-/// How many works share one commit at the most.
+/// How many works share one commit at most.
 const GROUP: usize = 64;
 
 /// The writing connection and the works that wait for it.
@@ -41,18 +41,19 @@ impl Writer {
     {
         let (caller, answer) = oneshot::channel();
         self.push(Box::new(Task { work, caller }));
-        // Each work brings a task that serves the next group, which may be that of an earlier one: so none is left over.
+        // Each work spawns a task that serves one group, perhaps of earlier works. There is a task for each, so none is left
+        // over.
         let writer = Arc::clone(self);
         tokio::spawn(async move { writer.serve(doing).await });
         answer.await.unwrap_or_else(|_| Err(lost(doing)))
     }
 
-    /// Waits for the connection.
+    /// Waits for the lock on the connection.
     pub(super) async fn turn(&self) -> Held<'_> {
         Held { file: &self.file, turn: self.turn.lock().await }
     }
 
-    /// Takes the connection out, if there is one, once the works that wait are done.
+    /// Takes the connection out, if there is one, once the waiting works are done.
     pub(super) async fn take_idle(&self, doing: &'static str) -> Option<SqliteConnection> {
         loop {
             let mut held = self.turn().await;
@@ -64,7 +65,7 @@ impl Writer {
         }
     }
 
-    /// Serves the works that wait, in one transaction.
+    /// Serves the waiting works, in one transaction.
     async fn serve(&self, doing: &'static str) {
         let mut turn = self.turn().await;
         let group = self.next_group();
@@ -111,7 +112,7 @@ pub(super) struct Held<'a> {
 }
 
 impl Held<'_> {
-    /// Takes the connection out, so that it is closed unless it is put back; opens another if the last one was closed.
+    /// Takes the connection out; it is closed unless it is put back. Opens another if the last one was closed.
     pub(super) async fn take(&mut self) -> Result<SqliteConnection> {
         self.file.place.check()?;
         match self.turn.take() {
@@ -131,8 +132,7 @@ async fn begin(connection: &mut SqliteConnection, doing: &'static str) -> Attemp
     begun.map(|_| ()).map_err(|source| Failure::of(source, doing))
 }
 
-/// Runs the works in the transaction that was begun, commits, and tells their callers. Returns whether the connection
-/// is still good.
+/// Runs the works in the open transaction, commits, and answers their callers. Returns whether the connection is still good.
 async fn transact(
     file: &Opened,
     connection: &mut SqliteConnection,
@@ -156,7 +156,7 @@ async fn transact(
     if outcome.is_ok() {
         let is_kept = verdicts.iter().any(|verdict| verdict.is_kept);
         let end = if is_kept { "COMMIT" } else { "ROLLBACK" };
-        // A file that was moved away meanwhile has taken the transaction with it.
+        // If the file was moved away meanwhile, the transaction is gone with it.
         outcome = run(connection, end, doing).await.and_then(|()| file.place.check());
     }
     verdicts.into_iter().for_each(|verdict| (verdict.tell)(outcome.clone()));
@@ -167,9 +167,9 @@ async fn transact(
     outcome.is_ok()
 }
 
-/// Runs one of several works, so that its failure undoes nothing but itself.
+/// Runs one of several works in a savepoint, so that its failure undoes only itself.
 ///
-/// Some faults make SQLite undo the whole transaction; then the savepoint is gone too, and the group may try again.
+/// Some faults make SQLite roll back the whole transaction. Then the savepoint is gone too, and the group may be retried.
 async fn nested(connection: &mut SqliteConnection, job: Box<dyn Job>, doing: &'static str) -> Result<Verdict> {
     if run(connection, "SAVEPOINT job", doing).await.is_err() {
         job.fail(undone(doing));
@@ -184,13 +184,13 @@ async fn nested(connection: &mut SqliteConnection, job: Box<dyn Job>, doing: &'s
     Err(undone(doing))
 }
 
-/// What became of a work: whether its changes are to be kept, and how its caller is told of the commit.
+/// The outcome of a work: whether to keep its changes, and how to tell its caller about the commit.
 struct Verdict {
     is_kept: bool,
     tell: Box<dyn FnOnce(Result<()>) + Send>,
 }
 
-/// A work that waits, whatever its answer is.
+/// A waiting work, whatever the type of its answer.
 trait Job: Send {
     /// Runs it in the open transaction.
     fn run<'c>(
@@ -220,7 +220,7 @@ where
             let Self { work, caller } = *self;
             let answer = work(connection).await;
             let is_kept = answer.is_ok();
-            // A caller who has gone away is not told; its work stands all the same.
+            // If the caller is gone, its work is kept all the same.
             let tell = move |commit: Result<()>| drop(caller.send(answer.and_then(|value| commit.map(|()| value))));
             Verdict { is_kept, tell: Box::new(tell) }
         })

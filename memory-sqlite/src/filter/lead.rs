@@ -1,13 +1,13 @@
-//! The filters that indexes of sessions and of the table of values answer.
+//! Filters that the SQL indexes of sessions or of the table of values can answer.
 
 use memory_core::{Field, Filter, Scalar};
 
 use super::values;
 
-/// The most values that one statement asks for.
+/// The most values that one statement looks up.
 const MOST: usize = 1_000;
 
-/// The sessions or sources that a filter asks for, and nothing else.
+/// The sessions or sources that are all that a filter asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Lead<'f> {
     list: i64,
@@ -15,8 +15,8 @@ pub(crate) struct Lead<'f> {
 }
 
 impl<'f> Lead<'f> {
-    /// Returns what `filter` asks for, if it asks for texts as sessions or sources, and for nothing else. Not where it asks for
-    /// none at all: SQLite drops what is always false, and the index with it.
+    /// Returns the sessions or sources of `filter`, if it asks for nothing else. None for an empty list, because SQLite drops a
+    /// condition that is always false, and with it the index.
     pub(crate) fn of(filter: &'f Filter) -> Option<Self> {
         let (field, values) = filter.among().filter(|(_, values)| values.len() <= MOST)?;
         let list = match field {
@@ -33,7 +33,7 @@ impl<'f> Lead<'f> {
         self.list
     }
 
-    /// Returns whether sessions are sought.
+    /// Returns whether it asks for sessions.
     pub(crate) fn is_session(&self) -> bool {
         self.list == values::SESSION
     }

@@ -1,4 +1,4 @@
-//! The rows in which a table of values keeps the lists and metadata that filters see.
+//! The rows of a table of values, which hold the lists and metadata for filters.
 
 use memory_core::fields::scalars;
 use memory_core::{Field, Fields, Scalar};
@@ -15,12 +15,12 @@ const TAG: i64 = 1;
 pub(super) const SOURCE: i64 = 2;
 const AGENT: i64 = 3;
 const RUN: i64 = 4;
-/// The sessions of a record but for the first, which has a column.
+/// The sessions of a record except the first, which has a column.
 pub(super) const SESSION: i64 = 5;
 
 /// One value of one field of an item: a row of a table of values.
 ///
-/// The type stands beside the value because SQLite would compare 1 with 1.0.
+/// It has the type too, because SQLite considers 1 and 1.0 equal.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ValueRow {
     /// 0 for metadata, 1 for tags, 2 for sources, 3 for the agent, 4 for runs, 5 for further sessions.
@@ -48,13 +48,13 @@ pub(crate) fn value_rows(fields: &Fields) -> Vec<ValueRow> {
     tags.chain(sources).chain(agent).chain(runs).chain(sessions).chain(metadata).collect()
 }
 
-/// A value as it is bound: as SQLite's own type, a truth value as 0 or 1.
+/// A value, bound as SQLite's own type; a truth value as 0 or 1.
 pub(crate) struct Bound<'s>(pub(crate) &'s Scalar);
 
 impl Encode<'_, Sqlite> for Bound<'_> {
     fn encode_by_ref(&self, arguments: &mut SqliteArgumentsBuffer) -> Result<IsNull, BoxDynError> {
         match self.0 {
-            // Named, because another database may be built in beside this one.
+            // Named explicitly, because another database's `Encode` may be compiled in too.
             Scalar::Bool(flag) => Encode::<Sqlite>::encode(i64::from(*flag), arguments),
             Scalar::Int(number) => Encode::<Sqlite>::encode_by_ref(number, arguments),
             Scalar::Float(number) => Encode::<Sqlite>::encode_by_ref(number, arguments),
@@ -65,12 +65,12 @@ impl Encode<'_, Sqlite> for Bound<'_> {
 
 impl Type<Sqlite> for Bound<'_> {
     fn type_info() -> SqliteTypeInfo {
-        // Asked for only where values are read; SQLite binds any type anywhere.
+        // Used only for reading; SQLite binds any type anywhere.
         <i64 as Type<Sqlite>>::type_info()
     }
 }
 
-/// Returns the field and key under which the values of `field` stand; none for a field with a column of its own.
+/// Returns the field and key under which the values of `field` are stored; none for a field with a column of its own.
 pub(super) fn key_of(field: &Field) -> Option<(i64, String)> {
     match field {
         Field::Tag => Some((TAG, String::new())),

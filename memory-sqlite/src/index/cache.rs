@@ -1,20 +1,20 @@
-//! What is held in memory of the owners' indexes, up to a bound; the longest unused leaves first.
+//! A cache of owners' indexes, bounded in bytes; the least recently used leaves first.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What the place of an owner takes beside what is held of it, so that many owners with little are not held for nothing.
+/// The overhead of an owner in the cache, in bytes, counted so that many small owners do not exceed the bound.
 const PLACE: usize = 1 << 10;
 
-/// What is held of one owner's index.
+/// The cached part of one owner's index.
 pub(crate) trait Held {
-    /// Returns about how many bytes it takes.
+    /// Returns its approximate size in bytes.
     fn bytes(&self) -> usize;
 }
 
-/// What is held of owners that were searched of late.
+/// A cache of the indexes of recently searched owners.
 pub(crate) struct Cache<K, H> {
     bound: usize,
     kept: Mutex<Kept<K, H>>,
@@ -35,7 +35,7 @@ struct Entry<H> {
 }
 
 impl<K: Clone + Eq + Hash, H: Held> Cache<K, H> {
-    /// Returns an empty cache of at the most `bound` bytes.
+    /// Returns an empty cache of at most `bound` bytes.
     pub(crate) fn new(bound: usize) -> Self {
         Self { bound, kept: Mutex::new(Kept::new()) }
     }
@@ -44,12 +44,12 @@ impl<K: Clone + Eq + Hash, H: Held> Cache<K, H> {
         self.bound
     }
 
-    /// Returns what is held of an owner.
+    /// Returns an owner's entry.
     pub(crate) fn get(&self, key: &K) -> Option<Arc<H>> {
         self.lock().touch(key)
     }
 
-    /// Returns what is held of an owner; something new if nothing is.
+    /// Returns an owner's entry, made by `begin` if there is none.
     pub(crate) fn get_or_begin(&self, key: &K, begin: impl FnOnce() -> H) -> Arc<H> {
         let mut kept = self.lock();
         if let Some(held) = kept.touch(key) {
@@ -61,12 +61,12 @@ impl<K: Clone + Eq + Hash, H: Held> Cache<K, H> {
         held
     }
 
-    /// Returns whether so much may be held of one owner.
+    /// Returns whether the cache may hold this much of one owner.
     pub(crate) fn has_room(&self, held: &H) -> bool {
         held.bytes() + PLACE <= self.bound
     }
 
-    /// Notes that `held` has changed its size, and lets go of what is beyond the bound.
+    /// Updates the size of `held`, and evicts entries beyond the bound.
     pub(crate) fn weigh(&self, key: &K, held: &Arc<H>) {
         let bytes = held.bytes() + PLACE;
         let mut kept = self.lock();
@@ -82,12 +82,12 @@ impl<K: Clone + Eq + Hash, H: Held> Cache<K, H> {
         }
     }
 
-    /// Lets go of what is held of an owner.
+    /// Drops an owner's entry.
     pub(crate) fn remove(&self, key: &K) {
         self.lock().remove(key);
     }
 
-    /// Lets go of everything.
+    /// Drops all entries.
     pub(crate) fn clear(&self) {
         *self.lock() = Kept::new();
     }
@@ -130,7 +130,7 @@ impl<K: Clone + Eq + Hash, H> Kept<K, H> {
     }
 }
 
-/// Shows nothing of what is held.
+/// Shows nothing of the content.
 impl<K, H> fmt::Debug for Cache<K, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cache").field("bound", &self.bound).finish_non_exhaustive()

@@ -1,4 +1,4 @@
-//! The erasure of what an owner has in an index.
+//! Erasing an owner's entries in an index.
 
 use memory_core::store::{Erased, ErasureLevel};
 use memory_core::{Epoch, Result, Scope};
@@ -11,10 +11,10 @@ use crate::error::Doing;
 
 const ERASE: &str = "erase the owner's index";
 
-/// How many rows one transaction deletes at the most, so that other writers have their turn in between.
+/// How many rows one transaction deletes at most, so that other writers get their turn in between.
 const STEP: i64 = 10_000;
 
-/// Delete some rows of an owner; items first, so that they are counted while anything is left.
+/// Delete some rows of an owner. The first one deletes items, which are counted.
 const STATEMENTS: [&str; 7] = [
     "DELETE FROM index_item WHERE owner = ?1 AND id IN (SELECT id FROM index_item WHERE owner = ?1 LIMIT ?2)",
     "DELETE FROM index_value WHERE owner = ?1 AND (item, field, key, type, value) IN \
@@ -29,9 +29,9 @@ const STATEMENTS: [&str; 7] = [
     "DELETE FROM vector_block WHERE owner = ?1 AND block IN (SELECT block FROM vector_block WHERE owner = ?1 LIMIT ?2)",
 ];
 
-/// Notes that everything of epochs before `below` is erased, and puts it out of reach if there is nothing else.
+/// Raises the epoch of an owner to `below`. If all its items are older, buries them all at once.
 ///
-/// Returns where the items to be deleted one by one are, if there are newer ones beside them.
+/// Otherwise returns the places of the older items, to be deleted one by one.
 pub(crate) async fn begin(
     connection: &mut SqliteConnection,
     scope: &Scope,
@@ -49,7 +49,7 @@ pub(crate) async fn begin(
     Ok((id, Vec::new()))
 }
 
-/// Deletes what is buried, counts what is left, and empties the log.
+/// Deletes the buried rows, counts what is left, and purges the file if it is small.
 pub(crate) async fn finish(file: &Sqlite, scope: &Scope, name: &str, below: Epoch, removed: u64) -> Result<Erased> {
     let mut removed = removed;
     loop {
@@ -68,8 +68,8 @@ pub(crate) async fn finish(file: &Sqlite, scope: &Scope, name: &str, below: Epoc
     Ok(Erased { removed, remaining, level })
 }
 
-/// Deletes some rows of what is buried, with the last of them the old number itself; returns how many of them were
-/// items, and none if nothing was buried.
+/// Deletes some buried rows and, after the last ones, the old number itself. Returns how many were items; none if nothing was
+/// buried.
 async fn step(connection: &mut SqliteConnection, scope: &Scope, name: &str) -> Result<Option<u64>> {
     let Some(owner) = buried(connection, scope, name).await?.first().copied() else { return Ok(None) };
     let (mut rest, mut items) = (STEP, None);

@@ -21,13 +21,13 @@ use crate::number::loaded;
 
 pub(crate) use write::{Row, delete, move_to, put};
 
-/// An entry to be put; `C` is what is searched.
+/// An entry to be put; `C` is its searched content.
 #[derive(Clone, Debug)]
 pub(crate) struct Incoming<C> {
     pub(crate) item: ItemId,
     pub(crate) version: Version,
     pub(crate) fields: Fields,
-    /// Stands for the content: equal digests, equal content.
+    /// The digest of the content.
     pub(crate) digest: Vec<u8>,
     pub(crate) content: C,
 }
@@ -41,7 +41,7 @@ pub(crate) struct Accepted<C> {
     pub(crate) before: Before,
 }
 
-/// What is stored of an item already, and in which block; none while it is in the tail of a text index.
+/// What is stored of an item already, with its block; none while it is in the tail of a text index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Before {
     /// Nothing.
@@ -61,13 +61,12 @@ pub(crate) struct ItemPlace {
     pub(crate) block: Option<i64>,
 }
 
-/// Returns what stands for content: enough of its digest to tell whether it has changed.
+/// Returns a digest of content, shortened but long enough to tell whether it has changed.
 pub(crate) fn digest(parts: &[&[u8]]) -> Vec<u8> {
     Digest::of(parts).0.iter().copied().take(16).collect()
 }
 
-/// Returns the entries that replace what is stored: the newest of each item, unless an erasure or a newer one came
-/// before.
+/// Returns the entries to store: the newest of each item, unless it is of an erased epoch or a newer one is stored.
 pub(crate) async fn accept<C>(
     connection: &mut SqliteConnection,
     owner: &mut Owner,
@@ -91,7 +90,7 @@ pub(crate) async fn accept<C>(
     Ok(accepted)
 }
 
-/// Of several entries of one item the newest stays; of equal versions the last.
+/// Keeps the newest of several entries of one item; of equal versions the last.
 fn newest<C>(entries: impl Iterator<Item = Incoming<C>>) -> Vec<Incoming<C>> {
     let mut places: HashMap<ItemId, usize> = HashMap::new();
     let mut kept: Vec<Option<Incoming<C>>> = Vec::new();
@@ -141,7 +140,7 @@ async fn stored(connection: &mut SqliteConnection, owner: i64, keys: &[String]) 
     Ok(stored.collect())
 }
 
-/// Returns where the items of a deletion are.
+/// Returns the places of the items of a deletion.
 pub(crate) async fn to_delete(
     connection: &mut SqliteConnection,
     owner: i64,
@@ -167,7 +166,7 @@ async fn listed(connection: &mut SqliteConnection, owner: i64, items: &[(ItemId,
     stored.into_iter().map(place).collect()
 }
 
-/// Returns the versions of those of the items that are stored in the index called `name`.
+/// Returns the versions of the items that are stored in the index called `name`.
 pub(crate) async fn versions(
     file: &Sqlite,
     scope: &Scope,
@@ -213,7 +212,7 @@ pub(crate) async fn scan(
     work.await
 }
 
-/// Messages and spans only: a record outlives the session in which it was made.
+/// Returns the places of a session's messages and spans. Records outlive the session in which they were made.
 async fn of_session(
     connection: &mut SqliteConnection,
     owner: i64,
@@ -229,7 +228,7 @@ async fn of_session(
     Ok(places)
 }
 
-/// Returns where the items of epochs before `below` are.
+/// Returns the places of the items of epochs before `below`.
 pub(crate) async fn older(connection: &mut SqliteConnection, owner: i64, below: Epoch) -> Result<Vec<ItemPlace>> {
     let rows = sqlx::query_as("SELECT id, item, block FROM index_item WHERE owner = ? AND epoch < ?")
         .bind(owner)

@@ -9,13 +9,13 @@ use crate::error::Doing;
 /// The row of an owner in one index.
 #[derive(Debug)]
 pub(crate) struct Owner {
-    /// Opens the keys of everything that the owner has in this index.
+    /// The number that opens the keys of all the owner's rows in this index.
     pub(crate) id: i64,
     /// Entries of an older epoch are dropped.
     pub(crate) below: i64,
     next: i64,
-    /// Drawn anew with each change of what it has: what is held of that in memory is good as long as this is the same, also
-    /// where an older copy took the place of the file. 0 as long as it has nothing.
+    /// A random number, drawn with each change of the owner's entries. A cached state is valid as long as this is the same,
+    /// even if the file is replaced by an older copy. 0 if the owner has no entries yet.
     pub(crate) changed: i64,
 }
 
@@ -32,7 +32,7 @@ impl Owner {
         Ok(row.map(|(id, below, next, changed)| Self { id, below, next, changed }))
     }
 
-    /// Returns the owner's row in the index called `name`; a new one if there was none.
+    /// Returns the owner's row in the index called `name`, which is made if there is none.
     pub(crate) async fn intern(connection: &mut SqliteConnection, scope: &Scope, name: &str) -> Result<Self> {
         match Self::find(connection, scope, name).await? {
             Some(owner) => Ok(owner),
@@ -52,7 +52,7 @@ impl Owner {
         Ok(Self { id, below, next: 1, changed: 0 })
     }
 
-    /// Puts all that the owner has in the index called `name` out of reach.
+    /// Makes all the owner's entries in the index called `name` unreachable, to be deleted later.
     pub(crate) async fn bury(self, connection: &mut SqliteConnection, scope: &Scope, name: &str) -> Result<()> {
         let Self { id, below, next: _, changed: _ } = self;
         let bury = sqlx::query("UPDATE index_owner SET buried = 1 WHERE id = ?").bind(id);
@@ -67,7 +67,7 @@ impl Owner {
         number
     }
 
-    /// Begins a change of what it has.
+    /// Begins a change of its entries.
     pub(crate) fn change(&mut self) {
         self.changed = drawn();
     }
@@ -92,13 +92,13 @@ impl Owner {
     }
 }
 
-/// Returns a random number that was never drawn before, by any process and in any copy of the file.
+/// Returns a random number that no process has drawn before, in any copy of the file.
 fn drawn() -> i64 {
     let (time, chance) = Uuid::now_v7().as_u64_pair();
     (time ^ chance).cast_signed()
 }
 
-/// Returns the number as SQLite holds it; one that no owner or record ever reaches as the largest there is.
+/// Returns the number as SQLite holds it. Numbers too large for that, which nothing ever reaches, become the largest.
 pub(crate) fn whole(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

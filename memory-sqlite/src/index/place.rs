@@ -1,4 +1,4 @@
-//! The incarnation of an index: a row beside it, gone with the file that holds both.
+//! The incarnation of an index: a row in the same file, lost with it.
 
 use memory_core::Result;
 use memory_core::store::upkeep::Incarnation;
@@ -10,7 +10,7 @@ use crate::row::uuid;
 
 const DOING: &str = "read the incarnation of an index";
 
-/// Returns the incarnation of the index called `name`, drawn when it was asked for first.
+/// Returns the incarnation of the index called `name`, which is drawn when first asked for.
 pub(crate) async fn incarnation(file: &Sqlite, name: &str) -> Result<Incarnation> {
     let look = name.to_owned();
     let known = file.read(DOING, move |connection| Box::pin(async move { find(connection, &look).await })).await?;

@@ -1,4 +1,4 @@
-//! Many rows in one statement, and lists as one bound value.
+//! Inserting many rows in one statement, and binding lists as one value.
 
 use std::fmt::Display;
 
@@ -15,7 +15,7 @@ const MOST: usize = 128;
 
 /// Inserts all rows: `head` begins the statement, `bind` binds the columns of one row.
 ///
-/// Statements hold a power of two of rows, so that a handful of them, prepared once, serves any number.
+/// The rows of a statement are a power of two, so that a few prepared statements serve any number.
 pub(crate) async fn insert<T: Sync>(
     connection: &mut SqliteConnection,
     head: &'static str,
@@ -33,10 +33,10 @@ pub(crate) async fn insert<T: Sync>(
     Ok(())
 }
 
-/// Many rows of two words and some bytes, which a statement has packed into one row.
+/// Many rows, each of two words and some bytes, packed into one row by the statement.
 ///
-/// SQLite works on a thread of its own: to hand row after row over takes longer than to read them. The words stand with the
-/// length of the bytes in one text, with spaces between them; the bytes follow one another. Both are null without rows.
+/// SQLite runs in a thread of its own, and handing over row by row takes longer than reading them. One text holds the words of
+/// each row and the length of its bytes, separated by spaces; all bytes are concatenated. Both are null without rows.
 pub(crate) struct Packed(Option<String>, Option<Vec<u8>>);
 
 impl FromRow<'_, SqliteRow> for Packed {

@@ -1,4 +1,4 @@
-//! The best candidates that match a filter.
+//! Choosing the best candidates that match a filter.
 
 #[cfg(test)]
 mod tests;
@@ -23,36 +23,36 @@ const ITEMS: &str = "SELECT group_concat(item.id || ' ' || item.item || ' ' || l
      CAST(group_concat(CAST(item.fields AS TEXT), '') AS BLOB) FROM json_each(?) AS wanted CROSS JOIN index_item AS item \
      WHERE item.owner = ? AND item.id = wanted.value";
 
-/// A filter that lets fewer than one in so many candidates pass is resolved: reading an item costs about as much as asking
-/// the filter of so many in the file.
+/// If fewer than one in this many candidates pass a filter, the filter is resolved in the file: reading one item costs about as
+/// much as testing this many there.
 const SELECTIVE: usize = 8;
 
-/// An item with what filters see of it.
+/// An item with its filter fields.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Item {
     pub(crate) item: ItemId,
     pub(crate) fields: Fields,
 }
 
-/// An item that is an answer.
+/// An item that is a hit.
 #[derive(Clone, Debug)]
 pub(crate) struct Chosen {
     pub(crate) candidate: Candidate,
     pub(crate) item: Arc<Item>,
 }
 
-/// What can be told of the best candidates without the file.
+/// The choice of the best candidates, as far as it needs no file.
 #[derive(Debug)]
 pub(crate) enum Choice {
-    /// These they are.
+    /// The hits.
     Chosen(Vec<Chosen>),
-    /// The items with these numbers have to be read first.
+    /// The numbers of items that must be read first.
     Lacks(Vec<i64>),
-    /// The filter lets few items pass: which, the file can tell.
+    /// The filter lets few items pass, so it must be resolved in the file.
     Selective,
 }
 
-/// Items that were read, by number: all of one owner, as of one state of the file.
+/// A cache of items that were read, by number: all of one owner and one state of the file.
 #[derive(Debug, Default)]
 pub(crate) struct Shelf {
     items: RwLock<Shelved>,
@@ -65,20 +65,20 @@ struct Shelved {
 }
 
 impl Shelf {
-    /// Returns about how many bytes it takes.
+    /// Returns its approximate size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.items.read().unwrap_or_else(PoisonError::into_inner).bytes
     }
 
-    /// Lets go of everything.
+    /// Drops all items.
     pub(crate) fn clear(&self) {
         *self.items.write().unwrap_or_else(PoisonError::into_inner) = Shelved::default();
     }
 
     /// Returns the `limit` best candidates that match: highest score first, ties by newer `at`, then by item.
     ///
-    /// Most filters let most items pass, so the best candidates are tried first, and the next ones as long as a good part
-    /// of them match.
+    /// Most filters let most items pass. So the best candidates are tested first, then the next ones, as long as a good part of
+    /// them matches.
     pub(crate) fn choose(&self, filter: &Filter, limit: usize, candidates: Vec<Candidate>) -> Choice {
         let mut heap = BinaryHeap::from(candidates);
         let is_all = *filter == Filter::All;
@@ -98,13 +98,13 @@ impl Shelf {
             if chosen.len() < tried / SELECTIVE {
                 return Choice::Selective;
             }
-            // As many as should do, by the share that has matched so far.
+            // As many as should suffice, by the share that has matched so far.
             let missing = (limit - chosen.len()).saturating_mul(tried) / chosen.len().max(1);
             next = missing.saturating_add(32);
         }
     }
 
-    /// Returns those of the candidates that match, in order; the numbers of those that were not read, if there are any.
+    /// Returns the candidates that match, in order; or, if some items were not read, their numbers.
     fn matching(&self, filter: &Filter, candidates: &[Candidate]) -> std::result::Result<Vec<Chosen>, Vec<i64>> {
         let shelved = self.items.read().unwrap_or_else(PoisonError::into_inner);
         let (mut chosen, mut lacking) = (Vec::new(), Vec::new());
@@ -135,7 +135,7 @@ impl Shelf {
         }
         let mut shelved = self.items.write().unwrap_or_else(PoisonError::into_inner);
         for (id, key, fields) in rows {
-            // Its texts stand in allocations of their own, so that they take more than their bytes.
+            // Its texts have allocations of their own, so they take more than their bytes.
             shelved.bytes += size_of::<Item>() + 2 * (key.len() + fields.len());
             let item = Item { item: read_key(key)?, fields: Fields::decode(BACKEND, fields)? };
             let id = id.parse().map_err(|_| corrupt("an item without a number"))?;
@@ -145,10 +145,10 @@ impl Shelf {
     }
 }
 
-/// Returns the `limit` best candidates that match, in the order of [`Shelf::choose`]; what `shelf` lacks is read.
+/// Returns the `limit` best candidates that match, in the order of [`Shelf::choose`], and reads the items that `shelf` lacks.
 ///
-/// If too few of the best match, the filter is resolved once, into the set of all items that do: so a selective filter
-/// costs one scan and never starves the answer.
+/// If too few of the best match, the filter is resolved once into the set of all matching items. So a selective filter costs
+/// one scan and never shortens the answer.
 pub(crate) async fn best(
     connection: &mut SqliteConnection,
     owner: i64,

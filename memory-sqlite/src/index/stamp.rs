@@ -1,4 +1,4 @@
-//! Which state of an owner's index something is of.
+//! Stamps: the state of an owner's index that something was read from.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -11,11 +11,11 @@ use tokio::task;
 
 use super::Owner;
 
-/// Who asks, an owner, and the name of an index.
+/// The task that asks, the owner, and the name of an index.
 pub(super) type Key = (Option<task::Id>, Scope, Arc<str>);
 pub(super) type Answer = Shared<Pin<Box<dyn Future<Output = Result<Option<Stamp>>> + Send>>>;
 
-/// Which state of an owner's index something is of: the owner's number, and what was drawn with its last change.
+/// The state of an owner's index: the owner's number, and the random number of its last change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) owner: i64,
@@ -23,20 +23,20 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    /// Returns the present state of what `owner` has.
+    /// Returns the present state of `owner`.
     pub(crate) fn of(owner: &Owner) -> Self {
         Self { owner: owner.id, changed: owner.changed }
     }
 }
 
-/// Questions for the present state that are about to be asked: one answer serves all the parts of a search that ask the
-/// same. Whoever of them is polled drives it on, so none waits for another.
+/// Pending queries for the present state. One answer serves all parts of a search that ask the same. Whichever part is polled
+/// drives the query, so none depends on another.
 #[derive(Debug, Default)]
 pub(crate) struct Questions {
     open: Mutex<HashMap<Key, Answer>>,
 }
 
-/// A question that others may have joined.
+/// A query that others may have joined.
 pub(super) struct Question<'a> {
     questions: &'a Questions,
     key: Key,
@@ -44,7 +44,7 @@ pub(super) struct Question<'a> {
 }
 
 impl Questions {
-    /// Joins the question of this key, or begins it.
+    /// Joins the query of this key, or begins it.
     pub(super) fn join(&self, key: Key, ask: impl FnOnce() -> Answer) -> Question<'_> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let answer = open.entry(key.clone()).or_insert_with(ask).clone();
@@ -53,7 +53,7 @@ impl Questions {
 }
 
 impl Question<'_> {
-    /// Lets nobody join any more.
+    /// Lets no others join.
     pub(super) fn close(&self) {
         let mut open = self.questions.open.lock().unwrap_or_else(PoisonError::into_inner);
         if open.get(&self.key).is_some_and(|answer| answer.ptr_eq(&self.answer)) {
@@ -62,7 +62,7 @@ impl Question<'_> {
     }
 }
 
-/// Also where it was given up before it was asked.
+/// Closes the query, even if it is dropped before it was made.
 impl Drop for Question<'_> {
     fn drop(&mut self) {
         self.close();

@@ -1,4 +1,4 @@
-//! Enlisting and retiring indexes, in write transactions that are short: other writers come in between.
+//! Enlisting and retiring indexes, in short write transactions, so that other writers come in between.
 
 use memory_core::error::{Error, Result};
 use memory_core::store::upkeep::{Enlisted, Incarnation, IndexName};
@@ -14,12 +14,12 @@ use crate::row::uuid;
 const ENLIST: &str = "enlist an index";
 const RETIRE: &str = "retire an index";
 
-/// Owners that one step comes to at the most.
+/// How many owners one step visits at most.
 const OWNERS: usize = 200;
-/// Notes that one step deletes at the most.
+/// How many notes one step deletes at most.
 const STEP: i64 = 10_000;
 
-/// Begins to keep notes for `index`, and notes some of what is stored. Returns whether all is noted.
+/// Begins to keep notes for `index`, and notes some stored items. Returns whether all are noted.
 pub(crate) async fn enlist(
     file: &Sqlite,
     truth: Truth,
@@ -50,7 +50,7 @@ pub(crate) async fn enlist(
     work.await
 }
 
-/// How far what was stored before is noted: through a session or record of an owner, or through the whole of him.
+/// How far the stored items are noted: up to a session or record of an owner, or up to the end of the owner.
 struct Walk {
     enlisted: i64,
     owner: String,
@@ -90,7 +90,7 @@ async fn step(connection: &mut SqliteConnection, truth: Truth, mut walk: Walk, m
     Ok(is_noted)
 }
 
-/// The statements that find the next rows of an owner, and that note them anew beside what is noted.
+/// Returns the statements that find the next rows of an owner, and that note them besides what is noted.
 fn stock(truth: Truth) -> (&'static str, &'static str) {
     match truth {
         Truth::Chat => (
@@ -116,7 +116,7 @@ fn stock(truth: Truth) -> (&'static str, &'static str) {
     }
 }
 
-/// Forgets in which incarnation `index` was enlisted.
+/// Forgets the incarnation of `index`.
 pub(crate) async fn doubt(file: &Sqlite, truth: Truth, index: &IndexName) -> Result<()> {
     let (index, doing) = (index.clone(), "doubt an index");
     let work = file.write(doing, move |connection| {
@@ -129,7 +129,7 @@ pub(crate) async fn doubt(file: &Sqlite, truth: Truth, index: &IndexName) -> Res
     work.await
 }
 
-/// Makes the notes of `index` that were given up due again, and returns how many there were.
+/// Makes the dead notes of `index` due again, and returns how many there were.
 pub(crate) async fn revive(file: &Sqlite, truth: Truth, index: &IndexName) -> Result<u64> {
     let (index, doing) = (index.clone(), "revive notes");
     let work = file.read(doing, move |connection| {
@@ -140,7 +140,7 @@ pub(crate) async fn revive(file: &Sqlite, truth: Truth, index: &IndexName) -> Re
             enlisted.fetch_optional(connection).await.doing(doing)
         })
     });
-    // There hardly ever are such, and whoever opens a file should not wait for its lock.
+    // Dead notes are rare, and opening a file should not wait for the write lock.
     let Some(enlisted) = work.await? else { return Ok(0) };
     let work = file.write(doing, move |connection| {
         Box::pin(async move {
@@ -155,7 +155,7 @@ pub(crate) async fn revive(file: &Sqlite, truth: Truth, index: &IndexName) -> Re
     work.await
 }
 
-/// Returns the indexes that follow, in the order of their names.
+/// Returns the enlisted indexes, in the order of their names.
 pub(crate) async fn indexes(file: &Sqlite, truth: Truth) -> Result<Vec<Enlisted>> {
     let doing = "list indexes";
     let work = file.read(doing, move |connection| {
@@ -173,12 +173,13 @@ pub(crate) async fn indexes(file: &Sqlite, truth: Truth) -> Result<Vec<Enlisted>
     enlisted.collect()
 }
 
-/// Drops `index` with its notes: at once for all who look, its notes in steps. What an earlier call left goes too.
+/// Drops `index` with its notes. The index disappears at once, its notes are deleted in steps, with those that an earlier call
+/// left.
 pub(crate) async fn retire(file: &Sqlite, truth: Truth, index: &IndexName) -> Result<()> {
     let index = index.clone();
     let work = file.write(RETIRE, move |connection| {
         Box::pin(async move {
-            // The numbers of no truth: nobody notes for it any more, and its name is free.
+            // A number of no truth, so that no write notes for it any more, and its name is free.
             let sql = "UPDATE enlisted SET truth = -1 - truth, name = name || ' ' || id WHERE truth = ? AND name = ?";
             let retire = sqlx::query(sql).bind(truth.number()).bind(index.as_str());
             retire.execute(connection).await.doing(RETIRE).map(|_| ())
@@ -189,7 +190,7 @@ pub(crate) async fn retire(file: &Sqlite, truth: Truth, index: &IndexName) -> Re
     Ok(())
 }
 
-/// Deletes some notes of what was retired, with the last of them the index itself; returns whether there is more.
+/// Deletes some notes of retired indexes and, after the last one, the index itself; returns whether more is left.
 async fn drop_some(connection: &mut SqliteConnection) -> Result<bool> {
     let sql = "SELECT id FROM enlisted WHERE truth < 0 LIMIT 1";
     let retired = sqlx::query_scalar::<_, i64>(sql).fetch_optional(&mut *connection).await.doing(RETIRE)?;

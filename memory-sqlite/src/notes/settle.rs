@@ -1,4 +1,4 @@
-//! What becomes of notes.
+//! Settling notes.
 
 use memory_core::error::Result;
 use memory_core::store::upkeep::{IndexName, Note, Outcome, Target};
@@ -12,7 +12,7 @@ use crate::owner::{Truth, find};
 
 const SETTLE: &str = "settle notes";
 
-/// Where a note stands in the table.
+/// The key of a note in the table.
 struct Key {
     enlisted: i64,
     owner: i64,
@@ -20,7 +20,7 @@ struct Key {
     record: Vec<u8>,
 }
 
-/// Takes in the outcomes of notes whose targets have not changed since they were read.
+/// Applies the outcomes of notes whose targets have not changed since they were read.
 pub(crate) async fn settle(file: &Sqlite, truth: Truth, index: &IndexName, notes: &[(Note, Outcome)]) -> Result<()> {
     if notes.is_empty() {
         return Ok(());
@@ -89,7 +89,7 @@ const RETRY: &str = "UPDATE note SET attempts = max(attempts, ?6), due = ?7, why
      place = (SELECT last FROM sequence) \
      WHERE owner = ?1 AND enlisted = ?2 AND session = ?3 AND record = ?4 AND stamp = ?5 AND dead = 0";
 
-/// Messages appended since the note was read have not been tried: then it goes on.
+/// Gives up a note, unless messages were appended since it was read: these have not been tried.
 const DEAD: &str = "UPDATE note SET attempts = max(attempts, ?6), dead = iif(upto = ?7, 1, dead), why = ?8 \
      WHERE owner = ?1 AND enlisted = ?2 AND session = ?3 AND record = ?4 AND stamp = ?5";
 

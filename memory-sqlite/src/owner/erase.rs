@@ -1,4 +1,4 @@
-//! The erasure of what a burial has put out of reach.
+//! Erasing what a burial has made unreachable.
 
 use memory_core::error::Result;
 use memory_core::scope::{Epoch, Scope};
@@ -12,16 +12,16 @@ use crate::number::{loaded, stored};
 
 const ERASE: &str = "erase an owner";
 
-/// How many rows one transaction deletes at the most, so that other writers have their turn in between.
+/// How many rows one transaction deletes at most, so that other writers get their turn in between.
 const STEP: u64 = 10_000;
 
 /// The statements that erase a truth's rows of one owner number.
 struct Plan {
     /// Deletes some items.
     items: &'static str,
-    /// Delete some of what hangs on them.
+    /// Delete some of the rows that belong to items.
     others: &'static [&'static str],
-    /// Counts items left.
+    /// Counts the items left.
     count: &'static str,
 }
 
@@ -49,7 +49,7 @@ impl Plan {
     }
 }
 
-/// Removes everything of `scope` written in an epoch before `below`, counts what is left, and empties the log.
+/// Removes everything of `scope` written in an epoch before `below`, counts what is left, and purges the file if it is small.
 pub(crate) async fn erase(file: &Sqlite, truth: Truth, scope: &Scope, below: Epoch) -> Result<Erased> {
     below.check()?;
     let owner = scope.clone();
@@ -72,7 +72,7 @@ pub(crate) async fn erase(file: &Sqlite, truth: Truth, scope: &Scope, below: Epo
     Ok(Erased { removed, remaining: left, level: file.purge_if_small().await? })
 }
 
-/// Makes sure that the owner's epoch is not before `below`.
+/// Makes sure that the owner's epoch is at least `below`.
 async fn raise(connection: &mut SqliteConnection, truth: Truth, scope: &Scope, below: Epoch) -> Result<()> {
     let epoch = find(connection, truth, scope, ERASE).await?.map_or(0, |owner| owner.epoch);
     if epoch < stored(below.0)? {
@@ -86,7 +86,7 @@ struct Step {
     is_last: bool,
 }
 
-/// Deletes some rows of what is buried; with the last of them the old number itself.
+/// Deletes some buried rows and, after the last ones, the old number itself.
 async fn step(connection: &mut SqliteConnection, truth: Truth, scope: &Scope) -> Result<Step> {
     let plan = Plan::of(truth);
     let Some(owner) = buried(connection, truth, scope).await?.first().copied() else {

@@ -18,7 +18,7 @@ use crate::row::uuid;
 
 const DELETE: &str = "delete records";
 
-/// Notes that records were returned at `at`; once per record and moment, and only forwards in time.
+/// Counts an access of records at `at`: once for each record and time, and only forwards in time.
 pub(super) async fn touch(file: &Sqlite, scope: &Scope, ids: &[RecordId], at: Timestamp) -> Result<()> {
     if ids.is_empty() {
         return Ok(());
@@ -44,7 +44,7 @@ struct Doomed {
     version: i64,
 }
 
-/// Deletes records that are no newer than said, and returns how many there were.
+/// Deletes records up to the versions given, and returns how many there were.
 pub(super) async fn delete(file: &Sqlite, scope: &Scope, records: &[(RecordId, u64)]) -> Result<u64> {
     if records.is_empty() {
         return Ok(0);
@@ -52,7 +52,7 @@ pub(super) async fn delete(file: &Sqlite, scope: &Scope, records: &[(RecordId, u
     let (scope, records) = (scope.clone(), records.to_vec());
     let work = file.write(DELETE, move |connection| {
         Box::pin(async move {
-            // One that is not known yet too, for a put of its first record may be under way.
+            // Even an unknown owner, because a put of its first record may be under way.
             let owner = owner::obtain(connection, Truth::Records, &scope, DELETE).await?;
             let mut doomed = Vec::new();
             for (id, latest) in records {
@@ -75,7 +75,7 @@ pub(super) async fn delete(file: &Sqlite, scope: &Scope, records: &[(RecordId, u
 
 /// Deletes up to `count` records that have expired at `now`, soonest first.
 ///
-/// What is deleted is read in the deleting transaction, so that a record put again meanwhile is not lost.
+/// The records are read in the deleting transaction, so that one put again meanwhile is not lost.
 pub(crate) async fn sweep(file: &Sqlite, now: Timestamp, count: usize) -> Result<u64> {
     let work = file.write(DELETE, move |connection| {
         Box::pin(async move {
@@ -100,7 +100,7 @@ pub(crate) async fn sweep(file: &Sqlite, now: Timestamp, count: usize) -> Result
     work.await
 }
 
-/// Deletes records, leaves their versions behind and notes them gone; returns how many there were.
+/// Deletes records, keeps their versions as tombstones and notes them gone; returns how many there were.
 async fn remove(connection: &mut SqliteConnection, owner: Owner, doomed: Vec<Doomed>) -> Result<u64> {
     let mut gone = Vec::with_capacity(doomed.len());
     for Doomed { item, id, version } in doomed {

@@ -1,4 +1,4 @@
-//! The fence of an owner's records: what a put saw before it, and what deletions raise.
+//! The fence of an owner's records, which puts carry and deletions raise.
 
 use memory_core::error::Result;
 use memory_core::scope::{Epoch, Scope};
@@ -25,7 +25,7 @@ pub(super) async fn find(
     Ok(Some((Owner { id, epoch }, fence)))
 }
 
-/// Raises the generation of an owner's records to `generation`; by one without it.
+/// Raises the generation of an owner's records to `generation`, or by one if it is none.
 pub(super) async fn raise(
     connection: &mut SqliteConnection,
     owner: Owner,
@@ -43,7 +43,7 @@ pub(super) async fn read(file: &Sqlite, scope: &Scope) -> Result<Fence> {
     Ok(found.await?.map_or(Fence::default(), |(_, fence)| fence))
 }
 
-/// Raises the fence above `seen`, unless it is above it, or of another epoch; returns it then.
+/// Raises the fence above `seen`, unless it already is or has another epoch; returns it.
 pub(super) async fn advance(file: &Sqlite, scope: &Scope, seen: Fence) -> Result<Fence> {
     seen.check()?;
     let scope = scope.clone();

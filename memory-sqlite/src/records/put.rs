@@ -1,4 +1,4 @@
-//! Putting.
+//! Putting records.
 
 use memory_core::error::Result;
 use memory_core::plan::records::{Batch, Planned};

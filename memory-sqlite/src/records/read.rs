@@ -62,7 +62,7 @@ pub(super) async fn scan(
 }
 
 fn scanned(scope: &Scope, filter: &Filter, after: &[u8], count: i64) -> Result<QueryBuilder<Sqlite3>> {
-    // Within a case, because SQLite drops all other conditions beside one that is always false, and the index with them.
+    // In a CASE, because SQLite drops all other conditions next to one that is always false, and with them the index.
     let text = "SELECT item.id, item.version, item.accessed_at, item.access_count, item.digest, item.body \
          FROM record AS item INDEXED BY record_id \
          WHERE item.owner = (SELECT id FROM owner WHERE truth = 1 AND buried = 0 AND key = {scope}) \
@@ -78,9 +78,10 @@ fn scanned(scope: &Scope, filter: &Filter, after: &[u8], count: i64) -> Result<Q
     })
 }
 
-/// Returns the statement for a filter that indexes answer. What makes those indexes usable is said in their own words.
+/// Returns the statement for a filter that SQL indexes answer. Its conditions repeat those of the partial indexes literally,
+/// so that SQLite can use these.
 fn led(scope: &Scope, lead: &Lead<'_>, after: &[u8], count: i64) -> Result<QueryBuilder<Sqlite3>> {
-    // The first session of a record has a column. Of sources each record is listed once, whichever of them are sought.
+    // The first session of a record has a column. For sources, each record is listed once, however many of them match.
     let text = if lead.is_session() {
         "SELECT item.id, item.version, item.accessed_at, item.access_count, item.digest, item.body FROM (\
          SELECT found.item FROM value AS found INDEXED BY value_lead \

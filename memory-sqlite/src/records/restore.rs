@@ -1,4 +1,4 @@
-//! Records stored as they are: everything is checked before anything is stored.
+//! Restoring exported records: everything is checked before anything is stored.
 
 use memory_core::error::Result;
 use memory_core::plan::records::Restoration;
@@ -13,7 +13,7 @@ use crate::owner::{self, Truth};
 
 const RESTORE: &str = "restore records";
 
-/// Restores records that are newer than those that are there.
+/// Restores the records that are newer than the stored ones.
 pub(super) async fn restore(file: &Sqlite, scope: &Scope, rows: &[StoredRecord]) -> Result<()> {
     if rows.is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Records as rows: encoded before the writer's turn, and stored in place of what is there.
+//! Records as rows: encoded before the writer's turn, and stored in place of the old ones.
 
 use std::collections::HashMap;
 
@@ -20,10 +20,10 @@ use crate::row::uuid;
 /// A record, with the values by which filters find it.
 pub(super) type Encoded = records::Row<Vec<ValueRow>>;
 
-/// A record with what stands beside it.
+/// A record with its version and access statistics.
 pub(super) type Stored<'a> = records::Stored<'a, Vec<ValueRow>>;
 
-/// Returns what stands under those of the ids that are or were taken.
+/// Returns the state of the records under those of the ids that are or were taken.
 pub(super) async fn known(
     connection: &mut SqliteConnection,
     owner: Owner,
@@ -43,7 +43,7 @@ pub(super) async fn known(
     known.collect()
 }
 
-/// Stores records in place of what is there.
+/// Stores records in place of the old ones.
 pub(super) async fn store(
     connection: &mut SqliteConnection,
     owner: Owner,
@@ -68,7 +68,7 @@ pub(super) async fn store(
     insert_values(connection, owner, rows, doing).await
 }
 
-/// The columns that filters see, in the order of the table.
+/// The columns for filters, in the order of the table.
 struct Seen<'a> {
     kind: &'a str,
     session: Option<&'a str>,

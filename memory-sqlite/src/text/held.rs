@@ -1,9 +1,9 @@
-//! What is held in memory of one owner's documents of one unit, as of one state of the file: the documents, the posting
-//! lists of the terms that were sought of late, and the items that were found.
+//! The cache of one owner's documents of one unit, at one state of the file: the documents, the posting lists of recently
+//! searched terms, and the items that were found.
 //!
-//! Lists are held as the file has them. A segment that is written again has the number that was drawn with that change, so
-//! that a change costs no more than the segments it has touched. How far lists are complete is told by the renewals of what is
-//! held here, which are counted.
+//! Lists are cached as the file has them. Each segment has the random number of the change that last wrote it, so a change only
+//! costs reading the segments that it touched. Renewals of the cache are counted, and each list knows up to which renewal it
+//! is complete.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,20 +21,20 @@ use crate::index::cache;
 use crate::index::stamp::Stamp;
 use crate::index::{Shelf, corrupt};
 
-/// Stands for the tail among the segments, whose numbers begin with 1.
+/// The number of the tail among the segments, whose numbers begin with 1.
 const TAIL: i64 = 0;
 
-/// An owner's items of one unit in one index of words.
+/// An owner's items of one unit in one text index.
 pub(crate) type Key = (Scope, Arc<str>, Unit);
 
-/// What is held of owners whose words were searched of late.
+/// The cache of owners whose texts were recently searched.
 pub(crate) type Cache = cache::Cache<Key, Held>;
 
-/// What is held of one owner and unit. A search sees one state of the file: nothing is found here while it is renewed.
+/// The cached state of one owner and unit. A search sees one state of the file; during a renewal it finds nothing here.
 #[derive(Default)]
 pub(crate) struct Held {
     state: RwLock<HeldTexts>,
-    /// What was found of the same state.
+    /// The items found in the same state.
     pub(super) shelf: Shelf,
     turn: Arc<Mutex<()>>,
     /// How many searches there were.
@@ -44,10 +44,10 @@ pub(crate) struct Held {
 #[derive(Default)]
 struct HeldTexts {
     stamp: Option<Stamp>,
-    /// How often this was brought to another state of the file.
+    /// How often it was brought to another state of the file.
     renewals: i64,
     totals: Totals,
-    /// In rising order of their numbers: the tail comes first.
+    /// In ascending order of their numbers; the tail comes first.
     segments: Vec<Segment>,
     tail: Vec<TailDocument>,
     lists: HashMap<String, List>,
@@ -57,7 +57,7 @@ struct HeldTexts {
 
 struct Segment {
     number: i64,
-    /// What was drawn with the change that wrote it.
+    /// The random number of the change that wrote it.
     changed: i64,
     /// The renewal that read it.
     renewal: i64,
@@ -69,7 +69,7 @@ struct Segment {
 struct List {
     /// The last renewal that they contain.
     upto: i64,
-    /// In rising order of the segments, and none of a segment that has changed since.
+    /// In ascending order of the segments, without those of segments that have changed since.
     parts: Vec<Part>,
     /// The number of the search that used it last.
     used: AtomicU64,
@@ -80,7 +80,7 @@ struct Part {
     postings: Vec<u8>,
 }
 
-/// A segment as it was read: its number, its change, and its documents, if they are not held already.
+/// A segment as it was read: its number, its change, and its documents unless they are cached.
 pub(super) type SegmentRow = (i64, i64, Option<Vec<u8>>);
 
 /// A posting list as it was read: its term, its segment, and its postings.
@@ -93,17 +93,17 @@ impl cache::Held for Held {
 }
 
 impl Held {
-    /// Waits until no other task reads what is lacking.
+    /// Waits until no other task is reading missing parts.
     pub(super) async fn turn(&self) -> OwnedMutexGuard<()> {
         Arc::clone(&self.turn).lock_owned().await
     }
 
-    /// Returns whether nothing is held.
+    /// Returns whether nothing is cached.
     pub(super) fn is_blank(&self) -> bool {
         self.read().stamp.is_none()
     }
 
-    /// Returns the totals and the evidence for a query; none if this is of another state than `wanted`, or lacks a list.
+    /// Returns the totals and the evidence for a query; none if this is another state than `wanted`, or a list is missing.
     pub(super) fn evidence(&self, wanted: Stamp, query: &Query<'_>) -> Result<Option<(Totals, Evidence)>> {
         let state = self.read();
         if state.stamp != Some(wanted) {
@@ -114,8 +114,8 @@ impl Held {
         Ok(evidence.map(|evidence| (state.totals, evidence)))
     }
 
-    /// Returns the segments that are held of this owner's number, each with what was drawn with its last change; none if
-    /// what is held is of the state `next`.
+    /// Returns the cached segments of this owner's number, each with the random number of its last change; none if the cache is
+    /// already at the state `next`.
     pub(super) fn known(&self, next: Stamp) -> Option<Vec<(i64, i64)>> {
         let state = self.read();
         match state.stamp {
@@ -127,7 +127,7 @@ impl Held {
         }
     }
 
-    /// Brings what is held to the state `next`: what is not of it any more leaves the memory.
+    /// Brings the cache to the state `next`, and drops what is not part of it any more.
     pub(super) fn renew(
         &self,
         next: Stamp,
@@ -142,7 +142,7 @@ impl Held {
         Ok(())
     }
 
-    /// Returns the terms that lack postings, each with the last renewal that its postings contain.
+    /// Returns the terms whose lists are incomplete, each with the renewal up to which it is complete.
     pub(super) fn lacking(&self, query: &Query<'_>) -> Vec<(String, i64)> {
         let state = self.read();
         if state.totals.documents == 0 {
@@ -154,14 +154,14 @@ impl Held {
         lacking.filter(|(_, upto)| *upto < newest).collect()
     }
 
-    /// Returns the segments that were read after a renewal, each with its own.
+    /// Returns the segments that were read after a renewal, each with its renewal.
     pub(super) fn segments_after(&self, renewal: i64) -> Vec<(i64, i64)> {
         let state = self.read();
         let newer = state.stored_segments().filter(|segment| segment.renewal > renewal);
         newer.map(|segment| (segment.number, segment.renewal)).collect()
     }
 
-    /// Completes the lists of `terms` by what was read; what the tail holds of them is found here.
+    /// Completes the lists of `terms` with the rows read, and with postings from the tail.
     pub(super) fn add(&self, terms: Vec<(String, i64)>, query: &Query<'_>, rows: Vec<ListRow>) -> Result<()> {
         let mut state = self.write();
         let of_tail = state.tail_lists(query).map_err(damaged)?;
@@ -187,8 +187,8 @@ impl Held {
         Ok(())
     }
 
-    /// Lets go of the lists that were not used for the longest time, until no more than `most` bytes are held, and of the
-    /// items if that does not do: what stays is what every search needs.
+    /// Evicts the least recently used lists until at most `most` bytes are left, and then the items if that is not enough. The
+    /// rest stays, because every search needs it.
     pub(super) fn shed(&self, most: usize) {
         let mut state = self.write();
         let mut oldest: Vec<(u64, String)> =
@@ -314,7 +314,7 @@ impl Part {
     }
 }
 
-/// Returns about how many bytes the place of a term's list takes.
+/// Returns the approximate overhead of a term's list in bytes.
 fn place_of(term: &str) -> usize {
     2 * size_of::<(String, List)>() + term.len()
 }

@@ -1,4 +1,4 @@
-//! Searching a text index: in memory, where what is held is of the state of the file; else what is lacking is read before.
+//! Searching a text index: in the cache, after reading what it lacks of the present state of the file.
 
 use std::sync::Arc;
 
@@ -18,12 +18,12 @@ use crate::index::rows::{Packed, json_members};
 use crate::index::stamp::Stamp;
 use crate::index::{Choice, Chosen, Owner, best, corrupt};
 
-/// Reads the segments of an owner and unit, and the documents of those that are not held as they are.
+/// Reads the segments of an owner and unit, with the documents of those that are not cached in their present state.
 pub(super) const SEGMENTS: &str = "SELECT segment, changed, \
      CASE WHEN (segment, changed) IN (SELECT CAST(key AS INTEGER), value FROM json_each(?)) THEN NULL ELSE documents END \
      FROM text_segment WHERE owner = ? AND unit = ? ORDER BY segment";
 
-/// Reads the posting lists of terms, of each those in segments that are newer than what is held of it, packed into one row.
+/// Reads the posting lists of terms, each in those segments that are newer than its cached part, packed into one row.
 pub(super) const LISTS: &str = "WITH segment (number, renewal) AS MATERIALIZED \
      (SELECT CAST(key AS INTEGER), value FROM json_each(?)) \
      SELECT group_concat(wanted.key || ' ' || segment.number || ' ' || length(list.postings), ' '), \
@@ -44,12 +44,12 @@ pub(super) async fn search(file: &Sqlite, key: &Key, query: &TextQuery) -> Resul
         }
     }
     let (file, key, query) = (file.clone(), key.clone(), query.clone());
-    // In a task of its own: a turn that comes to a caller who does not poll would never go on to the next.
+    // In a task of its own: if a caller that does not poll got the lock, all others would wait forever.
     let task = tokio::spawn(async move { lookup(&file, key, held, query).await });
     task.await.unwrap_or_else(|_| Err(lost(SEARCH)))
 }
 
-/// Reads what is lacking, when it is this search's turn, and returns the hits.
+/// Reads what the cache lacks, when it is this search's turn, and returns the hits.
 async fn lookup(file: &Sqlite, key: Key, held: Arc<Held>, query: TextQuery) -> Result<TextHits> {
     let turn = held.turn().await;
     let cache = file.clone();
@@ -59,7 +59,7 @@ async fn lookup(file: &Sqlite, key: Key, held: Arc<Held>, query: TextQuery) -> R
             let cache = cache.texts();
             let found = read(connection, &key, &held, &query).await;
             if !cache.has_room(&held) {
-                // Not down to the bound, so that not every search has to.
+                // Below the bound, so that not every search has to evict.
                 held.shed(cache.bound() / 4 * 3);
             }
             match &found {
@@ -72,7 +72,7 @@ async fn lookup(file: &Sqlite, key: Key, held: Arc<Held>, query: TextQuery) -> R
     work.await
 }
 
-/// Returns the hits, if what is held tells them.
+/// Returns the hits, if the cache suffices.
 fn find(held: &Held, wanted: Stamp, query: &TextQuery) -> Result<Option<TextHits>> {
     let TextQuery { terms, unit: _, filter, limit } = query;
     let Some((totals, evidence)) = held.evidence(wanted, &Query::new(terms))? else { return Ok(None) };
@@ -82,8 +82,8 @@ fn find(held: &Held, wanted: Stamp, query: &TextQuery) -> Result<Option<TextHits
     })
 }
 
-/// Returns the hits as of the state of the file that `connection` sees; none for an owner who has nothing. What is lacking
-/// is read.
+/// Returns the hits at the state of the file that `connection` sees; none for an owner without entries. Reads what the cache
+/// lacks.
 async fn read(
     connection: &mut SqliteConnection,
     key: &Key,
@@ -103,7 +103,7 @@ async fn read(
     Ok(Some(hits(totals, &evidence, chosen)))
 }
 
-/// Brings what is held to the present state of the file.
+/// Brings the cache to the present state of the file.
 async fn renew(connection: &mut SqliteConnection, owner: &Owner, (_, _, unit): &Key, held: &Held) -> Result<()> {
     let stamp = Stamp::of(owner);
     let Some(known) = held.known(stamp) else { return Ok(()) };
@@ -114,7 +114,7 @@ async fn renew(connection: &mut SqliteConnection, owner: &Owner, (_, _, unit): &
     held.renew(stamp, totals, segments, tail)
 }
 
-/// Reads what is lacking of the lists of a query.
+/// Reads the missing parts of the lists of a query.
 async fn complete(connection: &mut SqliteConnection, owner: &Owner, held: &Held, query: &Query<'_>) -> Result<()> {
     let lacking = held.lacking(query);
     let oldest = lacking.iter().map(|(_, upto)| *upto).min().unwrap_or_default();
@@ -154,7 +154,7 @@ fn hits(totals: Totals, evidence: &Evidence, chosen: Vec<Chosen>) -> TextHits {
     }
 }
 
-/// The evidence of an owner who has nothing.
+/// Returns the evidence of an owner without entries.
 fn nothing(query: &TextQuery) -> TextHits {
     TextHits { containing: vec![0; query.terms.len()], ..TextHits::default() }
 }

@@ -1,6 +1,6 @@
 //! The rows of segments: up to 1,024 documents whose terms are folded into posting lists.
 //!
-//! A segment's lists stand side by side in the file, so that folding many documents writes few pages.
+//! A segment's lists are adjacent in the file, so that folding many documents writes few pages.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -46,7 +46,7 @@ impl Segment {
         Ok(Self { number, unit, content })
     }
 
-    /// Returns the segment with the most room; a new one if none has any.
+    /// Returns the segment with the most room, or a new one if none has room.
     pub(super) async fn with_room(
         connection: &mut SqliteConnection,
         owner: &mut Owner,
@@ -86,7 +86,7 @@ impl Segment {
         Ok(rest)
     }
 
-    /// Adds to `lists` what is stored under their terms.
+    /// Merges the stored postings of their terms into `lists`.
     async fn merge(&self, connection: &mut SqliteConnection, owner: i64, lists: &mut Lists<'_>) -> Result<()> {
         let rows: Vec<(String, Vec<u8>)> = sqlx::query_as(
             "SELECT list.term, list.postings FROM json_each(?) AS wanted CROSS JOIN text_posting AS list \
@@ -190,7 +190,7 @@ impl Segment {
     }
 }
 
-/// Returns the error for bytes that are no posting list, document table or list of terms.
+/// Returns the error for invalid bytes of a posting list, document table or list of terms.
 pub(super) fn damaged(_: Damaged) -> memory_core::Error {
     corrupt("a posting list is damaged")
 }

@@ -1,4 +1,4 @@
-//! The statistics that scores need, per unit.
+//! The statistics of each unit, which scores need.
 
 use std::collections::BTreeMap;
 

@@ -41,7 +41,7 @@ pub(super) async fn put(
     owner.save(connection).await
 }
 
-/// Adds the documents that are not stored as they are, and returns the segments of those that were folded.
+/// Adds the documents that are new or changed, and returns the segments of those that were folded.
 async fn add(
     connection: &mut SqliteConnection,
     owner: &mut Owner,
@@ -74,7 +74,7 @@ fn row<'r>(accepted: &'r Accepted<Terms>, blocks: &HashMap<i64, i64>) -> Row<'r>
     let Accepted { id, entry, before } = accepted;
     let moved = blocks.get(id).copied();
     let block = match before {
-        // In the tail when it was looked up, perhaps folded meanwhile by this very put.
+        // It was in the tail when looked up, and this put may have folded it since.
         Before::Same(block) => moved.or(*block),
         Before::Absent | Before::Other(_) => moved,
     };
@@ -82,7 +82,7 @@ fn row<'r>(accepted: &'r Accepted<Terms>, blocks: &HashMap<i64, i64>) -> Row<'r>
     Row { id: *id, item, version: *version, digest, block, fields, is_filtered: true }
 }
 
-/// Takes documents out of the tail and their segments, and out of the statistics.
+/// Removes documents from the tail, their segments and the statistics.
 async fn remove(
     connection: &mut SqliteConnection,
     owner: &Owner,

@@ -1,6 +1,6 @@
-//! Blocks: several items side by side in one row, each with its fields and vectors, so that a search reads nothing else.
+//! Blocks: several items in one row, each with its fields and vectors, so that a search reads nothing else.
 //!
-//! An item is its number, the lengths of its key and its fields, how many pieces it has, the key, the fields, and the
+//! An item consists of its number, the lengths of its key and its fields, the number of pieces, the key, the fields, and the
 //! vectors at unit length; all little-endian.
 
 use memory_core::{Fields, ItemId, Result};
@@ -10,7 +10,7 @@ use crate::error::{BACKEND, Doing};
 use crate::index::key::read_key;
 use crate::index::{Owner, corrupt};
 
-/// A block of so many bytes takes no more items: large enough that a search reads few rows, small enough that a put
+/// The bytes from which on a block takes no more items: large enough that a search reads few rows, small enough that a put
 /// writes few pages.
 const FULL: i64 = 32 << 10;
 
@@ -64,7 +64,7 @@ pub(super) fn visit<'b>(
     Ok(())
 }
 
-/// A block at hand.
+/// A block that is being changed.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) number: i64,
@@ -90,7 +90,7 @@ impl Block {
         Ok(Self { number, dimension, bytes })
     }
 
-    /// Returns the block with the most room; a new one if none has any.
+    /// Returns the block with the most room, or a new one if none has room.
     pub(super) async fn with_room(
         connection: &mut SqliteConnection,
         owner: &mut Owner,

@@ -1,4 +1,4 @@
-//! The vectors of one owner in memory, as of one state of the file.
+//! The cache of one owner's vectors, at one state of the file.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -13,16 +13,16 @@ use crate::error::lost;
 use crate::index::cache;
 use crate::index::stamp::Stamp;
 
-/// A partition of more bytes than this is searched in a thread that may take its time.
+/// A partition of more bytes than this is searched in a blocking thread.
 const LARGE: usize = 4 << 20;
 
-/// An owner in one index of vectors.
+/// An owner in one vector index.
 pub(crate) type Key = (Scope, Arc<str>);
 
-/// The vectors of owners that were searched of late.
+/// The cache of owners whose vectors were recently searched.
 pub(crate) type Cache = cache::Cache<Key, Held>;
 
-/// The vectors of one owner. What is read is always of one state of the file: it is out of reach while it changes.
+/// The cached vectors of one owner. A search sees one state of the file; during a change it finds nothing here.
 pub(crate) struct Held {
     state: RwLock<HeldVectors>,
     turn: Arc<Mutex<()>>,
@@ -35,9 +35,9 @@ struct HeldVectors {
     blocks: HashMap<i64, Block>,
 }
 
-/// A block that is held.
+/// A cached block.
 struct Block {
-    /// What was drawn with the change that wrote it.
+    /// The random number of the change that wrote it.
     changed: i64,
     items: Vec<ItemId>,
 }
@@ -70,7 +70,7 @@ impl Held {
         Arc::clone(&self.turn).lock_owned().await
     }
 
-    /// Returns the hits of a query that was checked; none if this is of another state than `wanted`.
+    /// Returns the hits of a checked query; none if this is another state than `wanted`.
     pub(super) async fn search(self: &Arc<Self>, wanted: Stamp, query: &VectorQuery) -> Result<Option<Vec<VectorHit>>> {
         if self.read().partition.bytes() <= LARGE {
             return Ok(self.find(wanted, query));
@@ -85,8 +85,8 @@ impl Held {
         (state.stamp == Some(wanted)).then(|| state.partition.search(query))
     }
 
-    /// Begins a change of what is held to the state `next`, whose blocks are `present`, and returns those to be added: what is
-    /// not of that state is gone from here. Until the end of the change nothing is found here.
+    /// Begins a change to the state `next`, whose blocks are `present`: drops blocks that are not part of it, and returns
+    /// those to be added. Until the change ends, nothing is found here.
     pub(super) fn begin(&self, next: Stamp, dimension: usize, present: &[(i64, i64)]) -> Vec<(i64, i64)> {
         let mut state = self.write();
         if state.stamp.take().is_none_or(|stamp| stamp.owner != next.owner) {
@@ -104,7 +104,7 @@ impl Held {
         self.read().partition.len()
     }
 
-    /// Adds a block that is not held.
+    /// Adds a block that is not cached.
     pub(super) fn add(&self, (block, changed): (i64, i64), bytes: &[u8], dimension: usize) -> Result<()> {
         let mut state = self.write();
         let mut items = Vec::new();
@@ -118,7 +118,7 @@ impl Held {
         Ok(())
     }
 
-    /// Ends a change: what is held is of the state `stamp`.
+    /// Ends a change: the cache is at the state `stamp`.
     pub(super) fn end(&self, stamp: Stamp) {
         self.write().stamp = Some(stamp);
     }

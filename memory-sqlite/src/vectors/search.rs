@@ -1,5 +1,4 @@
-//! Searching a vector index: in memory, where what is held is of the state of the file; else what has changed since is
-//! read before.
+//! Searching a vector index: in the cache, after reading what has changed in the file.
 
 use std::sync::Arc;
 
@@ -21,7 +20,7 @@ use crate::index::{Owner, corrupt};
 /// Adds up the bytes of the owner's blocks.
 pub(super) const BYTES: &str = "SELECT sum(bytes) FROM vector_block WHERE owner = ?";
 
-/// Lists the owner's blocks, each with what was drawn with its last change, packed into one row.
+/// Lists the owner's blocks, each with the random number of its last change, packed into one row.
 pub(super) const BLOCKS: &str = "SELECT group_concat(block || ' ' || changed, ' ') FROM vector_block WHERE owner = ?";
 
 /// Reads blocks, in the order of the list.
@@ -33,7 +32,7 @@ const AT_ONCE: usize = 64;
 
 const SEARCH: &str = "search vectors";
 
-/// Returns the hits of a query that was checked.
+/// Returns the hits of a checked query.
 pub(super) async fn search(file: &Sqlite, key: &Key, query: &VectorQuery) -> Result<Vec<VectorHit>> {
     let Some(wanted) = now(file, SEARCH, &key.0, &key.1).await? else { return Ok(Vec::new()) };
     let held = file.vectors().get_or_begin(key, || Held::new(query.space.dimension));
@@ -41,7 +40,7 @@ pub(super) async fn search(file: &Sqlite, key: &Key, query: &VectorQuery) -> Res
         return Ok(hits);
     }
     let (file, key, query) = (file.clone(), key.clone(), query.clone());
-    // In a task of its own: a turn that comes to a caller who does not poll would never go on to the next.
+    // In a task of its own: if a caller that does not poll got the lock, all others would wait forever.
     let task = tokio::spawn(async move { lookup(&file, wanted, key, held, query).await });
     task.await.unwrap_or_else(|_| Err(lost(SEARCH)))
 }
@@ -49,7 +48,7 @@ pub(super) async fn search(file: &Sqlite, key: &Key, query: &VectorQuery) -> Res
 /// Reads what has changed, when it is this search's turn, and returns the hits.
 async fn lookup(file: &Sqlite, wanted: Stamp, key: Key, held: Arc<Held>, query: VectorQuery) -> Result<Vec<VectorHit>> {
     let turn = held.turn().await;
-    // Another task may have read meanwhile what this one was about to.
+    // Another task may have read the changes meanwhile.
     if let Some(hits) = held.search(wanted, &query).await? {
         return Ok(hits);
     }
@@ -60,7 +59,7 @@ async fn lookup(file: &Sqlite, wanted: Stamp, key: Key, held: Arc<Held>, query: 
                 Fresh::Nothing => Ok(Vec::new()),
                 Fresh::Held(stamp) => Ok(held.search(stamp, &query).await?.unwrap_or_default()),
                 Fresh::TooLarge(owner) => {
-                    // Nothing is read into memory, so others need not wait.
+                    // Nothing is read into the cache, so others need not wait.
                     drop(turn);
                     pass(connection, owner, &query).await
                 }
@@ -70,7 +69,7 @@ async fn lookup(file: &Sqlite, wanted: Stamp, key: Key, held: Arc<Held>, query: 
     work.await
 }
 
-/// Brings what is held of an owner up to the state of the file, if anything is: what was deleted leaves the memory.
+/// Brings an owner's cache, if there is one, to the state of the file, so that deleted vectors leave it.
 pub(super) async fn let_go(file: &Sqlite, key: &Key, dimension: usize) -> Result<()> {
     let Some(held) = file.vectors().get(key) else { return Ok(()) };
     let turn = held.turn().await;
@@ -84,7 +83,7 @@ pub(super) async fn let_go(file: &Sqlite, key: &Key, dimension: usize) -> Result
     work.await
 }
 
-/// Brings what is held up to the state of the file; nothing is held of what fails or is too large.
+/// Brings the cache to the state of the file. Caches nothing if that fails or is too large.
 async fn follow(
     connection: &mut SqliteConnection,
     cache: &Cache,
@@ -100,17 +99,17 @@ async fn follow(
     fresh
 }
 
-/// What there is after a refresh.
+/// The result of a refresh.
 enum Fresh {
     /// The owner has no vectors.
     Nothing,
-    /// What is held is of this state.
+    /// The cache is at this state.
     Held(Stamp),
-    /// More than may be held.
+    /// There is more than the cache may hold.
     TooLarge(i64),
 }
 
-/// Reads what has changed since the state that is held.
+/// Reads what has changed since the cached state.
 async fn refresh(
     connection: &mut SqliteConnection,
     (scope, name): &Key,
@@ -121,7 +120,7 @@ async fn refresh(
     let Some(owner) = Owner::find(connection, scope, name).await? else { return Ok(Fresh::Nothing) };
     let bytes: Option<i64> =
         sqlx::query_scalar(BYTES).bind(owner.id).fetch_one(&mut *connection).await.doing(SEARCH)?;
-    // In memory half as much again at the most, with vectors of usual dimensions.
+    // In memory it takes at most half as much again, with vectors of usual dimensions.
     if bytes.unwrap_or(0).saturating_mul(3) / 2 > i64::try_from(bound).unwrap_or(i64::MAX) {
         return Ok(Fresh::TooLarge(owner.id));
     }
@@ -132,7 +131,7 @@ async fn refresh(
     Ok(Fresh::Held(stamp))
 }
 
-/// Returns the numbers of an owner's blocks, each with what was drawn with its last change.
+/// Returns the numbers of an owner's blocks, each with the random number of its last change.
 async fn blocks(connection: &mut SqliteConnection, owner: i64) -> Result<Vec<(i64, i64)>> {
     let listed: Option<String> = sqlx::query_scalar(BLOCKS).bind(owner).fetch_one(connection).await.doing(SEARCH)?;
     let listed = listed.unwrap_or_default();
@@ -166,7 +165,7 @@ async fn read(
     Ok(())
 }
 
-/// Searches block after block, without holding more than one at a time. What is farther than enough others is not decoded.
+/// Searches block by block, with only one in memory at a time. Items that are farther than enough others are not decoded.
 async fn pass(connection: &mut SqliteConnection, owner: i64, query: &VectorQuery) -> Result<Vec<VectorHit>> {
     let VectorQuery { space, vector, filter: _, limit, floor, with_vectors: _ } = query;
     let Some(direction) = Direction::of(vector) else { return Ok(Vec::new()) };
@@ -196,7 +195,7 @@ async fn pass(connection: &mut SqliteConnection, owner: i64, query: &VectorQuery
     Ok(best)
 }
 
-/// Keeps the nearest, nearest first, ties by newer `at`, then by item.
+/// Keeps the nearest hits, nearest first, ties by newer `at`, then by item.
 fn cut(hits: &mut Vec<VectorHit>, limit: usize) {
     hits.sort_by(|a, b| nearest_first((a.similarity, a.fields.at, &a.item), (b.similarity, b.fields.at, &b.item)));
     hits.truncate(limit);

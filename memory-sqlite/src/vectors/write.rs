@@ -12,7 +12,7 @@ use super::block::{Block, Stored};
 use crate::index::items::{self, Accepted, Before, ItemPlace, Row};
 use crate::index::{Incoming, Owner, corrupt, erase};
 
-/// What a block keeps of an item.
+/// The part of an item that a block holds.
 #[derive(Clone, Debug)]
 pub(super) struct Content {
     /// As [`memory_core::Fields::encode`] writes them.
@@ -24,7 +24,7 @@ pub(super) struct Content {
 /// Returns the entry in the form in which it is stored.
 ///
 /// # Errors
-/// `Invalid` for an entry without pieces, or with one that the space does not take.
+/// `Invalid` for an entry without pieces, or with a vector that does not belong to the space.
 pub(super) fn prepare(space: &EmbeddingSpace, entry: &VectorEntry) -> Result<Incoming<Content>> {
     let VectorEntry { item, version, pieces, fields } = entry;
     if pieces.is_empty() {
@@ -68,7 +68,7 @@ pub(super) async fn put(
     owner.save(connection).await
 }
 
-/// Adds the vectors that are not stored as they are, and returns their blocks.
+/// Adds the vectors that are new or changed, and returns their blocks.
 async fn add(
     connection: &mut SqliteConnection,
     owner: &mut Owner,
@@ -110,7 +110,7 @@ fn row<'r>(accepted: &'r Accepted<Content>, blocks: &HashMap<i64, i64>) -> Row<'
     Row { id: *id, item, version: *version, digest, block, fields, is_filtered: false }
 }
 
-/// Takes items out of their blocks.
+/// Removes items from their blocks.
 async fn remove(
     connection: &mut SqliteConnection,
     owner: &Owner,

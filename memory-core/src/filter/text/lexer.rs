@@ -1,4 +1,4 @@
-//! Text to tokens.
+//! The lexer: turns the text of a filter into tokens.
 
 use super::names::METADATA;
 use crate::error::{Error, Result};
@@ -28,7 +28,7 @@ pub(super) enum Token<'a> {
 }
 
 impl Token<'_> {
-    /// Returns what kind of token it is, without what it holds.
+    /// Returns the kind of the token, without its content.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Self::Word(_) => "a word",
@@ -44,10 +44,10 @@ impl Token<'_> {
     }
 }
 
-/// Gives the tokens of a text one by one.
+/// Yields the tokens of a text one by one.
 pub(super) struct Lexer<'a> {
     text: &'a str,
-    /// The byte behind the last token.
+    /// The byte after the last token.
     at: usize,
 }
 
@@ -129,7 +129,7 @@ impl<'a> Lexer<'a> {
         Err(self.error(begin, "the quoted text does not end"))
     }
 
-    /// Returns the error `what` at the byte `at`, told as the number of the character.
+    /// Returns the error `what` at the byte `at`, which it gives as the number of the character.
     pub(super) fn error(&self, at: usize, what: &str) -> Error {
         let before = self.text.get(..at).unwrap_or(self.text);
         Error::invalid(format!("filter, character {}: {what}", before.chars().count() + 1))

@@ -1,8 +1,8 @@
-//! The names of fields, and what values they have.
+//! The names of fields, and the kinds of their values.
 
 use crate::filter::Field;
 
-/// The fields but for the metadata, by name.
+/// The fields by name, except metadata.
 pub(super) const FIELDS: [(&str, Field); 16] = [
     ("unit", Field::Unit),
     ("session", Field::Session),
@@ -22,10 +22,10 @@ pub(super) const FIELDS: [(&str, Field); 16] = [
     ("superseded_at", Field::SupersededAt),
 ];
 
-/// What stands before the key of a value of the metadata.
+/// The prefix of a metadata key.
 pub(super) const METADATA: &str = "meta.";
 
-/// What values a field has, and so how they are written.
+/// The kind of a field's values, and so how they are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,

@@ -1,4 +1,4 @@
-//! Tokens to a filter.
+//! The parser: turns tokens into a filter.
 
 use super::lexer::{Lexer, Operator, Token};
 use super::names::{FIELDS, Kind, METADATA};
@@ -11,7 +11,7 @@ use crate::time::Timestamp;
 pub(super) fn parse(text: &str, limits: &Limits) -> Result<Filter> {
     let mut lexer = Lexer::new(text);
     let (at, next) = lexer.next()?;
-    // Only bounds the work: the text has parentheses and ends of stretches that do not count in the tree.
+    // Only bounds the work: the text has parentheses and ends of ranges that do not count in the tree.
     let (left, depth) = (limits.filter_clauses.saturating_mul(4), limits.filter_depth.saturating_mul(2).min(200));
     let mut parser = Parser { lexer, next, at, left, depth };
     let filter = parser.any_of()?;
@@ -21,15 +21,15 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Result<Filter> {
     Ok(filter)
 }
 
-/// Looks one token ahead.
+/// A parser that looks one token ahead.
 struct Parser<'a> {
     lexer: Lexer<'a>,
     next: Token<'a>,
     /// Where `next` begins.
     at: usize,
-    /// Terms and values that may come yet.
+    /// How many more terms and values are allowed.
     left: usize,
-    /// Levels that may open yet.
+    /// How many more levels are allowed.
     depth: usize,
 }
 
@@ -49,7 +49,7 @@ impl<'a> Parser<'a> {
         Ok(is_next)
     }
 
-    /// Takes the next token if it is the word `word`, in small letters or capitals.
+    /// Takes the next token if it is the word `word`, ignoring case.
     fn take_word(&mut self, word: &str) -> Result<bool> {
         let is_next = self.is_word(word);
         if is_next {
@@ -253,7 +253,7 @@ fn trust(text: &str) -> Option<Scalar> {
     level.map(|level| Scalar::Int(level as i64)).or_else(|| whole(text))
 }
 
-/// Returns the value of a word of the metadata; none for a number that is too large.
+/// Returns the value that a metadata word looks like; none for a number that is too large.
 fn by_looks(word: String) -> Option<Scalar> {
     let digits = word.trim_start_matches(['+', '-', '.']);
     let looks_like_number = word.len() - digits.len() < 3 && digits.starts_with(|letter: char| letter.is_ascii_digit());
@@ -288,7 +288,7 @@ fn comparison(field: Field, operator: Operator, value: Scalar) -> Filter {
     }
 }
 
-/// Returns the next value of the type; none for a text, and for the last one.
+/// Returns the next value of the type; none for a text, and for the largest value.
 fn successor(value: &Scalar) -> Option<Scalar> {
     match value {
         Scalar::Bool(flag) => (!flag).then_some(Scalar::Bool(true)),

@@ -1,4 +1,4 @@
-//! A filter to text.
+//! The printer: writes a filter as text.
 
 use std::fmt::{self, Formatter, Write};
 
@@ -7,7 +7,7 @@ use crate::filter::{Field, Filter, Scalar};
 use crate::message::Trust;
 use crate::time::Timestamp;
 
-/// Words that are quoted as values, though not all of them need it, so that people are not misled.
+/// Words that are quoted as values, so that people are not misled. Not all of them need it.
 const RESERVED: [&str; 7] = ["and", "or", "not", "in", "exists", "all", "meta"];
 
 pub(super) fn filter(filter: &Filter, f: &mut Formatter<'_>) -> fmt::Result {
@@ -63,7 +63,7 @@ fn joined(word: &str, list: &[Filter], f: &mut Formatter<'_>) -> fmt::Result {
     Ok(())
 }
 
-/// Writes a filter that others stand beside.
+/// Writes an operand of `and` or `or`.
 fn operand(inner: &Filter, f: &mut Formatter<'_>) -> fmt::Result {
     match inner {
         Filter::And(list) | Filter::Or(list) if list.len() > 1 => {
@@ -118,7 +118,7 @@ fn trust(level: i64, f: &mut Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// Writes a text as it is if it looks like nothing else, and quoted otherwise.
+/// Writes a text, quoted if it looks like anything else.
 fn word(text: &str, f: &mut Formatter<'_>) -> fmt::Result {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.' | ':' | '/');
     let begins_well = text.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_');

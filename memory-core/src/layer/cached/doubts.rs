@@ -1,37 +1,37 @@
-//! The owners whose stamp could not be replaced after a write: the cache may hold what the write took back.
+//! The owners whose stamp could not be replaced after a write, so that the cache may hold stale items of theirs.
 
 use std::collections::HashSet;
 
 use crate::scope::Scope;
 
-/// Owners that something is remembered of at the most.
+/// How many owners are listed at most.
 pub(super) const OWNERS: usize = 10_000;
 
 /// An owner's items of one kind.
 type Place = (Scope, &'static str);
 
-/// Which places are doubtful, in bounded memory: where they are too many to be listed, those that are not are.
+/// The doubtful places, in bounded memory. If they are too many to list, the trusted ones are listed instead.
 #[derive(Debug, Default)]
 pub(super) struct Doubts {
     /// How often a stamp could not be replaced.
     failures: u64,
     listed: HashSet<Place>,
-    /// Whether all are doubtful but for the listed ones.
+    /// Whether all places are doubtful except the listed ones.
     is_inverted: bool,
 }
 
-/// How things stood when a place was found doubtful.
+/// The number of failures when a place was found doubtful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ticket(u64);
 
 impl Doubts {
-    /// Returns what [`settle`](Self::settle) has to be given; none if a place may be trusted.
+    /// Returns the ticket to [`settle`](Self::settle) a doubtful place; none if the place may be trusted.
     pub(super) fn of(&self, scope: &Scope, kind: &'static str) -> Option<Ticket> {
         let is_listed = !self.listed.is_empty() && self.listed.contains(&(scope.clone(), kind));
         (is_listed != self.is_inverted).then_some(Ticket(self.failures))
     }
 
-    /// The stamp of a place could not be replaced.
+    /// Makes a place doubtful: its stamp could not be replaced.
     pub(super) fn add(&mut self, scope: &Scope, kind: &'static str) {
         self.failures += 1;
         let place = (scope.clone(), kind);
@@ -46,9 +46,9 @@ impl Doubts {
         }
     }
 
-    /// The stamp of a place was replaced after it was found doubtful.
+    /// Makes a place trusted: its stamp was replaced after it was found doubtful.
     ///
-    /// Does nothing if a stamp was not replaced since: the write behind it may have come later than the stamp.
+    /// Does nothing if another stamp could not be replaced since, because that write may have come after the new stamp.
     pub(super) fn settle(&mut self, scope: &Scope, kind: &'static str, ticket: Ticket) {
         if ticket != Ticket(self.failures) {
             return;

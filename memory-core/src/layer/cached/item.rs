@@ -13,23 +13,23 @@ use crate::model::CounterId;
 use crate::record::{Record, StoredRecord};
 use crate::time::Timestamp;
 
-/// Something that is read by id.
+/// An item that is cached by id.
 pub(super) trait Item: Clone + Debug + Send + Sync + 'static {
     type Id: Copy + Eq + Hash + Send + Sync;
 
     /// The key of the owner's stamp for items of this kind.
     const STAMP: &'static str;
-    /// The key of the mark that a write of items of this kind may still come.
+    /// The key of the mark that a write of items of this kind may still be applied.
     const LATE: &'static str;
 
     fn id(&self) -> Self::Id;
 
     fn key(id: Self::Id) -> String;
 
-    /// Returns the bytes to be kept; none for an item that must not be.
+    /// Returns the bytes to cache; none for an item that must not be cached.
     fn encode(&self) -> Option<Vec<u8>>;
 
-    /// Returns the item; none for bytes that are none.
+    /// Returns the item; none for bytes that are not one.
     fn decode(bytes: &[u8]) -> Option<Self>;
 }
 
@@ -39,7 +39,7 @@ struct MessageRow<'a> {
     session: SessionId,
     seq: Seq,
     tokens: u64,
-    /// Absent in what an earlier version kept.
+    /// Absent in what an earlier version cached.
     #[serde(default)]
     counter: CounterId,
     covers: Option<SeqRange>,
@@ -108,7 +108,7 @@ impl Item for StoredRecord {
 
     fn encode(&self) -> Option<Vec<u8>> {
         let Self { record, version, accessed_at, access_count } = self;
-        // The sweep deletes what has expired without telling whose it was.
+        // The sweep deletes expired records without telling of which owner, so no stamp could be replaced.
         if record.expires_at().is_some() && !record.hold {
             return None;
         }

@@ -1,4 +1,4 @@
-//! The cache layer: its cache, its policy, and what it has learned of owners.
+//! The cache layer: its cache, its policy, and the epochs and doubts of owners.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use crate::store::cache::Cache;
 
 use super::doubts::{Doubts, OWNERS};
 
-/// What is cached, and for how long.
+/// The policy of a cache: what is cached, and for how long.
 ///
 /// ```
 /// use std::time::Duration;
@@ -22,11 +22,11 @@ use super::doubts::{Doubts, OWNERS};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CachePolicy {
-    /// How long messages and records are kept. Default one minute.
+    /// How long messages and records are cached. Default one minute.
     pub ttl: Duration,
-    /// How long vectors of queries are kept. Default one hour.
+    /// How long vectors of queries are cached. Default one hour.
     pub vectors_ttl: Duration,
-    /// The largest item that is kept, in bytes. Default 64 KiB.
+    /// The largest item that is cached, in bytes. Default 64 KiB.
     pub largest: usize,
 }
 
@@ -37,14 +37,14 @@ impl Default for CachePolicy {
 }
 
 impl CachePolicy {
-    /// Sets how long messages and records are kept.
+    /// Sets how long messages and records are cached.
     #[must_use]
     pub fn with_ttl(mut self, ttl: Duration) -> Self {
         self.ttl = ttl;
         self
     }
 
-    /// Sets how long vectors of queries are kept.
+    /// Sets how long vectors of queries are cached.
     #[must_use]
     pub fn with_vectors_ttl(mut self, ttl: Duration) -> Self {
         self.vectors_ttl = ttl;
@@ -52,14 +52,14 @@ impl CachePolicy {
     }
 }
 
-/// A cache as a layer: puts itself before truth stores, and keeps vectors of queries.
+/// A cache as a layer before truth stores. It also caches the vectors of queries.
 #[derive(Debug)]
 pub struct CacheLayer {
     pub(super) cache: Arc<dyn Cache>,
     pub(super) policy: CachePolicy,
-    /// The epochs that truth told last: a guess, checked against truth whenever it matters.
+    /// The owners' epochs as truth last told them. A guess, checked against truth whenever it matters.
     pub(super) epochs: Mutex<HashMap<Scope, Epoch>>,
-    /// Owners with stale entries in the cache: a write could not remove them.
+    /// The owners of whom the cache may hold stale items, because a write could not replace their stamp.
     pub(super) doubts: Mutex<Doubts>,
 }
 

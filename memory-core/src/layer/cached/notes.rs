@@ -1,4 +1,4 @@
-//! Failures of a cache, collected for the receipt: the answer of the store is whole all the same.
+//! Failures of a cache, collected for the receipt. They do not affect the answer of the store.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -9,7 +9,7 @@ tokio::task_local! {
     static NOTED: RefCell<Vec<Error>>;
 }
 
-/// Runs `call` and returns its answer with what caches failed at meanwhile, each text once.
+/// Runs `call` and returns its answer with the failures of caches meanwhile, each text once.
 pub(crate) async fn noting<F: Future>(call: F) -> (F::Output, Vec<Error>) {
     let noted = async {
         let answer = call.await;
@@ -21,7 +21,7 @@ pub(crate) async fn noting<F: Future>(call: F) -> (F::Output, Vec<Error>) {
 pub(super) fn note(error: Error) {
     tracing::debug!(%error, "answered without the cache");
     let text = error.to_string();
-    // Without anyone who asked, the log is all there is.
+    // Outside of `noting`, only the log gets the failure.
     let _ = NOTED.try_with(|noted| {
         let mut noted = noted.borrow_mut();
         if noted.iter().all(|other| other.to_string() != text) {

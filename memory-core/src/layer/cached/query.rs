@@ -1,4 +1,4 @@
-//! Vectors of queries: kept for one owner, by the space, the purpose and the digest of the words.
+//! The cache of query vectors: per owner, by embedding space, purpose and digest of the text.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::notes::note;
 impl CacheLayer {
     /// Returns the vector of a query: from the owner's cache, else from the embedder.
     ///
-    /// The epoch is a guess: a vector is made of the words that the caller gave anew, so none can be stale.
+    /// The epoch is a guess. That is safe, because a vector depends on the caller's words alone, so it cannot be stale.
     pub(crate) async fn embed_query(
         &self,
         scope: &Scope,

@@ -1,4 +1,4 @@
-//! One kind of item in the cache, and the protocol that keeps it true: see the layer's documentation.
+//! The cache of one kind of item, and the protocol that keeps it from being stale; `cached.rs` explains it.
 
 use std::collections::{HashMap, HashSet};
 use std::future::Future;
@@ -18,15 +18,15 @@ use super::item::Item;
 use super::layer::CacheLayer;
 use super::notes::note;
 
-/// A random mark; what was cached under another one is never taken.
+/// A random mark. Items cached under another stamp are never used.
 type Stamp = [u8; 16];
-/// Stands in the place of a stamp while a write is under way.
+/// The value in place of a stamp while a write is under way.
 const BUSY: Stamp = [0; 16];
-/// How long a stamp lives. One that expires early makes misses, nothing else.
+/// How long a stamp lives. One that expires early only causes misses.
 const STAMP_TTL: Duration = Duration::from_secs(600);
-/// How long a write that gave up may take to come after all: longer than any server lets one be under way.
+/// How long a write whose answer was lost may still be applied: longer than any server lets a write run.
 const LATE_TTL: Duration = Duration::from_secs(900);
-/// The most items that are looked up one by one; longer lists go to truth at once.
+/// The most items that are looked up in the cache; longer lists go straight to truth.
 const LOOKUPS: usize = 128;
 
 #[derive(Debug)]
@@ -36,12 +36,12 @@ pub(super) struct Shelf<I> {
     kind: PhantomData<fn() -> I>,
 }
 
-/// What the cache knew.
+/// The answer of the cache.
 pub(super) struct Looked<I: Item> {
     found: HashMap<I::Id, I>,
-    /// What has to be read from truth.
+    /// The ids to be read from truth.
     pub(super) missing: Vec<I::Id>,
-    /// Where that may be put: the epoch that truth told, and the stamp that stood before truth is read.
+    /// How these may be cached: under the epoch that truth told, and the stamp seen before truth is read. None if not at all.
     fill: Option<(Epoch, Stamp)>,
 }
 
@@ -56,7 +56,7 @@ impl<I: Item> Shelf<I> {
         Self { layer, truth, kind: PhantomData }
     }
 
-    /// Asks the cache for items, and truth for the owner's epoch beside it.
+    /// Asks the cache for items and, at once, truth for the owner's epoch.
     pub(super) async fn look(&self, scope: &Scope, ids: &[I::Id]) -> Looked<I> {
         let distinct: HashSet<&I::Id> = ids.iter().collect();
         if ids.len() > LOOKUPS || distinct.len() < ids.len() || ids.is_empty() {
@@ -70,14 +70,14 @@ impl<I: Item> Shelf<I> {
         let keys: Vec<String> = ids.iter().map(|id| I::key(*id)).collect();
         let stamp = join(cache.get(scope, guess, I::STAMP), cache.get(scope, guess, I::LATE));
         let values = join_all(keys.iter().map(|key| cache.get(scope, guess, key)));
-        // Where the cache is away, truth is not asked before that is known. The guard may let one call alone through, to
-        // see whether the cache is back: it has to come to its end, although the others were refused.
+        // If the cache is down, truth is not asked before that is known. The guard may admit a single call, as a probe. That
+        // call must run to its end, although the others were refused.
         let cached = async {
             let ((stamp, late), values) = join(stamp, values).await;
             let values: Result<Vec<_>> = values.into_iter().collect();
             Ok::<_, ()>((stamp.map_err(note)?, late.map_err(note)?, values.map_err(note)?))
         };
-        // Where truth does not answer, the read that follows tells.
+        // If truth does not answer, the read that follows reports it.
         let epoch = async { self.truth.epoch(scope).await.map_err(drop) };
         let Ok(((stamp, late, values), epoch)) = try_join(cached, epoch).await else { return Looked::nothing(ids) };
         if epoch != guess {
@@ -94,7 +94,7 @@ impl<I: Item> Shelf<I> {
         }
     }
 
-    /// Puts the owner's first stamp: from now on what is read from truth may be cached.
+    /// Puts the owner's first stamp. From then on what is read from truth may be cached.
     async fn begin(&self, scope: &Scope, ids: &[I::Id], epoch: Epoch) -> Looked<I> {
         let stamp = fresh();
         let put = self.layer.cache.put(scope, epoch, I::STAMP, &stamp, STAMP_TTL).await;
@@ -102,7 +102,7 @@ impl<I: Item> Shelf<I> {
         Looked { fill, ..Looked::nothing(ids) }
     }
 
-    /// Replaces the stamp that a write could not replace: what is cached under it may be what that write took back.
+    /// Replaces the stamp that a write could not replace. Items cached under it may be stale.
     async fn begin_anew(&self, scope: &Scope, ids: &[I::Id], ticket: Ticket) -> Looked<I> {
         match self.mark(scope, I::STAMP, &fresh(), STAMP_TTL).await {
             Ok(()) => self.layer.doubts().settle(scope, I::STAMP, ticket),
@@ -117,7 +117,7 @@ impl<I: Item> Shelf<I> {
             let puts = read.iter().filter_map(|item| Some((I::key(item.id()), self.value(item, stamp)?)));
             let (cache, ttl) = (&self.layer.cache, self.layer.policy.ttl);
             let puts = puts.map(|(key, value)| async move { cache.put(scope, epoch, &key, &value, ttl).await });
-            // What could not be cached is read from truth again.
+            // What could not be cached is simply read from truth again.
             let _ = try_join_all(puts).await.map_err(note);
         }
         if looked.found.is_empty() {
@@ -133,14 +133,14 @@ impl<I: Item> Shelf<I> {
         (encoded.len() <= self.layer.policy.largest).then(|| [&stamp, encoded.as_slice()].concat())
     }
 
-    /// Makes a change of truth after which nothing cached before or meanwhile is taken.
+    /// Makes a change of truth, after which nothing cached before or meanwhile is used.
     pub(super) async fn change<T>(&self, scope: &Scope, write: impl Future<Output = Result<T>> + Send) -> Result<T> {
         let busy = self.mark(scope, I::STAMP, &BUSY, STAMP_TTL).await;
-        // At once: whoever waits for the write may go away before its end.
+        // Before the write, because the caller may drop this future during it.
         busy.unwrap_or_else(|error| self.doubt(scope, error));
         let answer = write.await;
-        // Also where it failed: it may have been applied. It may even be applied later: then nobody takes anything before that
-        // has an end, whoever puts stamps meanwhile. Without that mark the owner stays busy.
+        // Also after a failure, because the write may have been applied. If it may still be applied later, a mark keeps everyone
+        // from using the cache until that is over, whatever stamps are put. If the mark fails, the owner stays busy.
         let doubt = self.layer.doubts().of(scope, I::STAMP);
         let marked = async {
             if answer.as_ref().is_err_and(may_come_later) {
@@ -161,7 +161,7 @@ impl<I: Item> Shelf<I> {
         note(error);
     }
 
-    /// Puts a mark under the epoch that truth tells.
+    /// Puts a mark under the owner's present epoch, which truth tells.
     async fn mark(&self, scope: &Scope, key: &str, mark: &[u8], ttl: Duration) -> Result<()> {
         let put = |epoch| self.layer.cache.put(scope, epoch, key, mark, ttl);
         let guess = self.layer.guess(scope);
@@ -174,7 +174,7 @@ impl<I: Item> Shelf<I> {
     }
 }
 
-/// Returns whether a write that failed so may be under way still: its answer did not come.
+/// Returns whether a write with this error may still be applied, because its answer was lost.
 fn may_come_later(error: &Error) -> bool {
     error.is_retryable() && !matches!(error, Error::Overloaded | Error::QueueFull)
 }
@@ -183,7 +183,7 @@ fn fresh() -> Stamp {
     *Uuid::now_v7().as_bytes()
 }
 
-/// Takes the items that carry the owner's stamp.
+/// Returns the items that carry the owner's stamp, and the ids of the others.
 fn of_stamp<I: Item>(ids: &[I::Id], values: Vec<Option<Vec<u8>>>, epoch: Epoch, stamp: Stamp) -> Looked<I> {
     let mut looked = Looked { found: HashMap::new(), missing: Vec::new(), fill: Some((epoch, stamp)) };
     for (id, value) in ids.iter().zip(values) {

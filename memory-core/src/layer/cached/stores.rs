@@ -1,6 +1,6 @@
-//! Truth stores behind a cache: reads by id look there first, changes take back what it holds.
+//! Truth stores behind a cache: reads by id ask it first, changes invalidate it.
 //!
-//! Appends change no item that can have been cached, so they go straight to truth.
+//! An append changes no item that can have been cached, so it goes straight to truth.
 
 use std::sync::Arc;
 

@@ -6,30 +6,30 @@ use std::time::Duration;
 use crate::scope::Scope;
 use crate::time::Timestamp;
 
-/// Answers that are looked back on; half of them failed opens the circuit too.
+/// How many of the latest answers are kept. If half of them failed, the circuit opens too.
 const RECENT: usize = 20;
-/// How long the first probe waits; doubled after each probe that fails.
+/// How long the first probe waits. Each failed probe doubles it.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
-/// What the end of a call tells about the backend.
+/// What a call tells about the backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Success,
     Failure,
-    /// It took longer than it may, perhaps because of what its owner asked.
+    /// It exceeded its time limit, perhaps because of what its owner asked.
     Late,
-    /// It tells nothing: the call was wrong, or was dropped.
+    /// Nothing: the call was invalid, or was dropped.
     Neither,
 }
 
-/// The right to make one call, with the state of the circuit that it was given in.
+/// The permission to make one call, with the generation of the circuit that gave it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Admission {
     generation: u64,
 }
 
-/// An answer that is looked back on.
+/// A recent answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Answer {
     Good,
@@ -40,7 +40,7 @@ enum Answer {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CircuitState {
-    /// Calls are made.
+    /// Calls are let through.
     Closed,
     /// Calls are refused until `wait` has passed since.
     Open { since: Timestamp },
@@ -48,20 +48,20 @@ enum CircuitState {
     Probing,
 }
 
-/// Opens after some failures in a row, usually 5, or 10 among the last 20 answers, then lets one probe through after 1 s, 2 s, … 30 s.
+/// Opens after `most` failures in a row, or 10 among the last 20 answers. Then it lets one probe through after 1 s, 2 s, … 30 s.
 ///
-/// Late calls of one owner count as one failure, the latest of them.
+/// Late calls of one owner count as one failure: the latest.
 #[derive(Debug)]
 pub(super) struct Breaker {
     /// Failures in a row that open the circuit.
     most: u32,
     state: CircuitState,
-    /// Rises with each change of state, so that an answer to an older state changes nothing.
+    /// Rises with each change of state, so that the answer to a call from an older state is ignored.
     generation: u64,
     /// The latest answers, the newest last.
     recent: VecDeque<Answer>,
     wait: Duration,
-    /// The owner for which the last probe was made, if it was late: the next one is left to others for as long again.
+    /// The owner of the last probe, if that was late. For this owner the next probe waits twice as long, to leave it to others.
     probed: Option<Scope>,
 }
 
@@ -72,7 +72,7 @@ impl Breaker {
         Self { most, state: CircuitState::Closed, generation: 0, recent, wait: FIRST_WAIT, probed: None }
     }
 
-    /// Returns why a call for `owner` would be refused now: how long until it is worth asking again.
+    /// Returns how long a call for `owner` would be refused from now; none if it would be let through.
     pub(super) fn refuses(&self, now: Timestamp, owner: Option<&Scope>) -> Option<Duration> {
         match self.state {
             CircuitState::Closed => None,
@@ -88,7 +88,7 @@ impl Breaker {
         }
     }
 
-    /// Lets a call for `owner` through, or says how long until it is worth asking again. What comes of it has to be recorded.
+    /// Lets a call for `owner` through, or returns how long to wait. The outcome of an admitted call must be recorded.
     pub(super) fn admit(&mut self, now: Timestamp, owner: Option<&Scope>) -> Result<Admission, Duration> {
         if let Some(wait) = self.refuses(now, owner) {
             return Err(wait);
@@ -99,7 +99,7 @@ impl Breaker {
         Ok(Admission { generation: self.generation })
     }
 
-    /// Takes note of how an admitted call for `owner` ended.
+    /// Records the outcome of an admitted call for `owner`.
     pub(super) fn record(&mut self, now: Timestamp, admission: Admission, outcome: Outcome, owner: Option<&Scope>) {
         if admission.generation != self.generation {
             return;
@@ -126,7 +126,7 @@ impl Breaker {
                 self.probed = if let Answer::Late(owner) = failed { Some(owner) } else { None };
                 self.change(CircuitState::Open { since: now });
             }
-            // The probe told nothing: the next call is one too.
+            // The probe told nothing, so the next call is a probe too.
             (CircuitState::Probing, None) => {
                 let since = Timestamp(now.0.saturating_sub(i64::try_from(self.wait.as_micros()).unwrap_or(i64::MAX)));
                 self.change(CircuitState::Open { since });

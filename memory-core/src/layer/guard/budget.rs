@@ -1,19 +1,19 @@
-//! How often retries are made, and how long they wait: a budget, and jitter from a source that is given.
+//! The retry budget, and the backoff with jitter.
 
 use std::time::Duration;
 
 use crate::time::Timestamp;
 
-/// What one call adds to the budget, and what one retry takes: one retry in ten calls.
+/// What a call adds to the budget, and what a retry takes from it: one retry for ten calls.
 const CALL: u32 = 1;
 const RETRY: u32 = 10;
-/// The most that is saved up: ten retries, which is also what a guard begins with.
+/// The most that the budget holds, and begins with: ten retries.
 const FULL: u32 = 10 * RETRY;
 /// The shortest and the longest wait before a retry.
 const SHORTEST: Duration = Duration::from_millis(50);
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// Retries saved up by calls, so that a failing backend is not asked three times as often.
+/// A budget of retries, earned by calls, so that retries do not multiply the load on a failing backend.
 #[derive(Debug)]
 pub(super) struct Budget(u32);
 
@@ -29,7 +29,7 @@ impl Budget {
         self.0 = (self.0 + CALL).min(FULL);
     }
 
-    /// Takes a retry out, if there is one.
+    /// Takes out one retry, if the budget has one.
     pub(super) fn withdraw(&mut self) -> bool {
         let left = self.0.checked_sub(RETRY);
         self.0 = left.unwrap_or(self.0);
@@ -37,21 +37,21 @@ impl Budget {
     }
 }
 
-/// Returns how long to wait before retry number `retry`, counted from 0: between 50 ms and a bound that grows fourfold
-/// from 200 ms up to 1 s, wherever in between `roll` falls.
+/// Returns how long to wait before retry number `retry`, from 0: `roll` chooses between 50 ms and a bound that grows fourfold
+/// from 200 ms up to 1 s.
 pub(super) fn backoff(retry: u32, roll: u64) -> Duration {
     let bound = SHORTEST.saturating_mul(4_u32.saturating_pow(retry.saturating_add(1))).min(LONGEST);
     let span = (bound - SHORTEST).as_micros() as u64;
     SHORTEST + Duration::from_micros(roll % (span + 1))
 }
 
-/// Numbers that look random (SplitMix64), another sequence for every moment at which a guard is made. By the clock, so that
-/// what a clock repeats is repeated whole.
+/// Pseudo-random numbers (SplitMix64), seeded with the time at which the guard is made. So a test with a fixed clock is
+/// repeatable.
 #[derive(Debug)]
 pub(super) struct Dice(u64);
 
 impl Dice {
-    /// Returns the dice of a guard that is made `now`.
+    /// Returns the dice for a guard made at `now`.
     pub(super) fn at(now: Timestamp) -> Self {
         Self(now.0.cast_unsigned())
     }

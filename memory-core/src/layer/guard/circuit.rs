@@ -1,7 +1,7 @@
-//! The circuit of a backend, and beside it one for each owner whose calls were late.
+//! The circuit breakers of a backend: one for all calls, and one for each owner whose calls were late.
 //!
-//! A refused connection speaks of the whole backend. A call that took too long may speak of what one owner asked: it counts
-//! against this owner, and against all only together with the late calls of others.
+//! A refused connection is a failure of the whole backend. A late call may be due to what one owner asked. So it counts
+//! against this owner, and against all only together with late calls of other owners.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use crate::time::Timestamp;
 
 use super::breaker::{Admission, Breaker, Outcome};
 
-/// Owners whose late calls are remembered; the one that was late longest ago is forgotten for the next.
+/// How many owners with late calls are remembered. A further one replaces the owner whose last late call is the oldest.
 const OWNERS: usize = 64;
 
-/// The right to make one call: of the whole backend, and of the owner.
+/// The permission to make one call, from the breaker for all and from that of the owner.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pass {
     all: Admission,
@@ -37,12 +37,12 @@ impl Circuit {
         Self { most, all: Breaker::new(most), late: VecDeque::new() }
     }
 
-    /// Returns why a call for `owner` would be refused now: how long until it is worth asking again.
+    /// Returns how long a call for `owner` would be refused from now; none if it would be let through.
     pub(super) fn refuses(&self, now: Timestamp, owner: Option<&Scope>) -> Option<Duration> {
         self.all.refuses(now, owner).max(self.own(owner).and_then(|own| own.refuses(now, owner)))
     }
 
-    /// Lets a call for `owner` through, or says how long until it is worth asking again. What comes of it has to be recorded.
+    /// Lets a call for `owner` through, or returns how long to wait. The outcome of an admitted call must be recorded.
     pub(super) fn admit(&mut self, now: Timestamp, owner: Option<&Scope>) -> Result<Pass, Duration> {
         if let Some(wait) = self.refuses(now, owner) {
             return Err(wait);
@@ -51,20 +51,20 @@ impl Circuit {
         Ok(Pass { all: self.all.admit(now, owner)?, own })
     }
 
-    /// Takes note of how an admitted call for `owner` ended.
+    /// Records the outcome of an admitted call for `owner`.
     pub(super) fn record(&mut self, now: Timestamp, owner: Option<&Scope>, pass: Pass, outcome: Outcome) {
         self.all.record(now, pass.all, outcome, owner);
         if outcome == Outcome::Late {
             self.remember(owner);
         }
-        // What failed as a whole tells nothing about the owner.
+        // A failure of the backend tells nothing about the owner.
         let own = if outcome == Outcome::Failure { Outcome::Neither } else { outcome };
         if let Some(breaker) = self.own_mut(owner) {
             breaker.record(now, pass.own, own, None);
         }
     }
 
-    /// Puts `owner` last among those whose calls were late.
+    /// Makes `owner` the latest of those with late calls.
     fn remember(&mut self, owner: Option<&Scope>) {
         let Some(owner) = owner else { return };
         let known = self.late.iter().position(|(late, _)| late == owner).and_then(|place| self.late.remove(place));

@@ -1,8 +1,8 @@
-//! How patient a guard is.
+//! The policy of a guard: deadlines, retries and bounds.
 
 use std::time::Duration;
 
-/// How long calls may take, how often they are tried, and how many are made at once.
+/// The policy of a guard: how long calls may take, how often they are tried, and how many run at once.
 ///
 /// ```
 /// use std::time::Duration;
@@ -20,25 +20,25 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GuardPolicy {
-    /// How long an ordinary call may take, all attempts and waits together. Default 6 s.
+    /// The deadline of an ordinary call, over all attempts and waits. Default 6 s.
     ///
-    /// The time left is shared out evenly among the attempts left.
+    /// Each attempt gets an equal share of the time left.
     pub deadline: Duration,
-    /// The same for calls that move much at once: erasures, restores, puts into indexes, sweeps. Default 60 s.
+    /// The deadline of a bulk call: erasures, restores, puts into indexes, sweeps. Default 60 s.
     pub bulk_deadline: Duration,
-    /// How often a call that may be repeated is tried again. Default 2.
+    /// How often an idempotent call is retried. Default 2.
     ///
-    /// Over many calls, at most one retry in ten calls is made.
+    /// Over many calls, there is at most one retry for ten calls.
     pub retries: u32,
-    /// Failures in a row that open the circuit. Default 5.
+    /// How many failures in a row open the circuit. Default 5.
     ///
-    /// Half of the last 20 answers failed opens it too. Calls for one owner that were late count as one failure, and as many of
-    /// them refuse this owner alone. While it is open, calls are refused at once, but for one probe
-    /// after 1 s, then 2 s, up to 30 s.
+    /// It also opens if half of the last 20 answers failed. Late calls for one owner count as one failure; this many of them make
+    /// the guard refuse this owner alone. An open circuit refuses calls at once, except one probe after 1 s, then 2 s, up to
+    /// 30 s.
     pub failures: u32,
-    /// How many calls are under way at once. Default 32.
+    /// How many calls run at once. Default 32.
     pub concurrency: usize,
-    /// How many more may wait for that; beyond it a call is `Overloaded` at once. Default 256.
+    /// How many more calls may wait. Beyond that a call fails with `Overloaded` at once. Default 256.
     pub queue: usize,
 }
 
@@ -56,28 +56,27 @@ impl Default for GuardPolicy {
 }
 
 impl GuardPolicy {
-    /// Returns the policy for a cache, where the primary answers too: half a second, no retry, and the first failure
-    /// opens the circuit.
+    /// Returns the policy for a cache: half a second, no retry, and the first failure opens the circuit. Truth can answer too.
     pub fn cache() -> Self {
         let deadline = Duration::from_millis(500);
         Self { deadline, bulk_deadline: Duration::from_secs(10), retries: 0, failures: 1, ..Self::default() }
     }
 
-    /// Sets how long an ordinary call may take.
+    /// Sets the deadline of an ordinary call.
     #[must_use]
     pub fn with_deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self
     }
 
-    /// Sets how long a call may take that moves much at once.
+    /// Sets the deadline of a bulk call.
     #[must_use]
     pub fn with_bulk_deadline(mut self, deadline: Duration) -> Self {
         self.bulk_deadline = deadline;
         self
     }
 
-    /// Sets how often a call is tried again.
+    /// Sets how often an idempotent call is retried.
     #[must_use]
     pub fn with_retries(mut self, retries: u32) -> Self {
         self.retries = retries;
@@ -91,7 +90,7 @@ impl GuardPolicy {
         self
     }
 
-    /// Sets how many calls are under way at once, and how many more may wait.
+    /// Sets how many calls run at once, and how many more may wait.
     #[must_use]
     pub fn with_concurrency(mut self, concurrency: usize, queue: usize) -> Self {
         (self.concurrency, self.queue) = (concurrency, queue);
@@ -99,7 +98,7 @@ impl GuardPolicy {
     }
 }
 
-/// Which deadline a call has.
+/// The deadline that a call has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Patience {
     Short,
@@ -112,22 +111,22 @@ pub(super) struct Call {
     /// What it does, for errors.
     pub(super) doing: &'static str,
     pub(super) patience: Patience,
-    /// Whether it may be tried again.
+    /// Whether it is idempotent, so that it may be retried.
     pub(super) is_repeatable: bool,
 }
 
 impl Call {
-    /// A call that answers soon.
+    /// Returns an ordinary call.
     pub(super) fn quick(doing: &'static str) -> Self {
         Self { doing, patience: Patience::Short, is_repeatable: true }
     }
 
-    /// A call that moves much at once.
+    /// Returns a bulk call.
     pub(super) fn bulk(doing: &'static str) -> Self {
         Self { doing, patience: Patience::Long, is_repeatable: true }
     }
 
-    /// A call of which a repeat after a lost answer would show.
+    /// Returns a call that is not idempotent.
     pub(super) fn once(doing: &'static str) -> Self {
         Self { doing, patience: Patience::Short, is_repeatable: false }
     }

@@ -1,11 +1,11 @@
-//! The store traits behind a guard, made from the table of methods.
+//! The store traits behind a guard, generated from the table of methods.
 
 use crate::methods::*;
 
 use super::Guarded;
 use super::policy::Call;
 
-/// The owner of a call, which is its argument `scope`: each argument is named twice, to be compared and to be used.
+/// Expands to the owner of a call: its argument `scope`. Each argument is passed twice, once to compare and once to use.
 macro_rules! owner {
     (scope $scope:ident $($rest:ident)*) => {
         Some($scope)
@@ -15,7 +15,7 @@ macro_rules! owner {
     };
 }
 
-/// Makes a call as the table says how.
+/// Makes a call in the way that the table says.
 macro_rules! ask {
     (unguarded $doing:literal $guard:expr, $owner:expr, $call:expr) => {
         $call.await

@@ -1,4 +1,4 @@
-//! From messages of Anthropic's API.
+//! Reading messages of Anthropic's API.
 
 use serde_json::{Map, Value};
 
@@ -24,7 +24,7 @@ pub(super) fn message(value: &Value, defaults: Defaults) -> Result<Message> {
     Ok(Message { form, trust, extra: members, ..message })
 }
 
-/// Reads a piece of content; one that is not as the API writes it is kept as it is.
+/// Reads a block of content. One that is not as the API writes it is kept as received.
 pub(super) fn piece(value: Value) -> Block {
     let Value::Object(members) = &value else { return Block::Other { slot: Slot::Content, value } };
     let block = match members.get("type").and_then(Value::as_str) {

@@ -1,5 +1,5 @@
-//! A conversation as Anthropic's API demands it: instructions apart, roles in turn, and the results of calls first in the
-//! user's message right behind them.
+//! A conversation as Anthropic's API demands it: instructions apart, alternating roles, and the results of calls first in the
+//! user's message right after them.
 
 use std::collections::HashSet;
 
@@ -9,10 +9,10 @@ use super::{typed, write};
 use crate::id::Digest;
 use crate::message::{Block, Message, Role, Slot};
 
-/// Returns the members `system`, if there are instructions, and `messages` of a request.
+/// Returns the members `messages` and, if there are instructions, `system` of a request.
 ///
-/// Ids of calls that the API does not take, or that were used before, are replaced, with those of their results. Texts of
-/// blanks are left out, because the API refuses them.
+/// Call ids that the API does not accept, or that occur twice, are replaced, also in their results. Blank texts are left out,
+/// because the API refuses them.
 pub(crate) fn conversation<'a>(messages: impl Iterator<Item = &'a Message>) -> Value {
     let mut talk = Turns::default();
     messages.for_each(|message| talk.push(message));
@@ -29,7 +29,7 @@ pub(crate) fn conversation<'a>(messages: impl Iterator<Item = &'a Message>) -> V
 struct Turns {
     system: Vec<Value>,
     turns: Vec<(&'static str, Vec<Value>)>,
-    /// The calls that wait for results: the ids that they came with and those that they have here.
+    /// The calls that wait for results: their original ids and their ids here.
     open: Vec<(Option<String>, String)>,
     used: HashSet<String>,
 }
@@ -49,7 +49,7 @@ impl Turns {
         }
         let mut blocks: Vec<Block> = message.blocks.iter().cloned().map(typed).collect();
         if role == "user" {
-            // The API takes results at the beginning alone.
+            // The API accepts results only at the beginning.
             blocks.sort_by_key(|block| !matches!(block, Block::ToolResult { .. }));
             name_speaker(message, &mut blocks);
         }
@@ -66,7 +66,7 @@ impl Turns {
         if let Some(value) = message.extra.get("function_call").filter(|value| value.is_object()) {
             self.call(None, &Block::Other { slot: Slot::ToolCalls, value: value.clone() });
         }
-        // Who says nothing still takes a turn.
+        // An empty message still takes a turn.
         if role == "user" && self.turns.len() == before && self.turns.last().is_none_or(|(last, _)| *last != "user") {
             self.put(role, json!({ "type": "text", "text": "(no words)" }));
         }
@@ -90,7 +90,7 @@ impl Turns {
         self.put("assistant", piece);
     }
 
-    /// Puts the answer to the call `id`, or to the first open call if none is named.
+    /// Adds the result of the call `id`, or of the first open call if `id` is none.
     fn answer(&mut self, id: Option<&str>, block: &Block) {
         let is_asked = |(asked, _): &(Option<String>, String)| id.is_none() || asked.as_deref() == id;
         let Some(place) = self.open.iter().position(is_asked) else {
@@ -106,7 +106,7 @@ impl Turns {
         self.put("user", piece);
     }
 
-    /// The API refuses blanks at the end of an assistant's last message.
+    /// Ends the conversation: trims the assistant's last message, because the API refuses blanks at its end.
     fn end(&mut self) {
         let Some(("assistant", content)) = self.turns.last_mut() else { return };
         let Some(Value::String(text)) = content.last_mut().and_then(|piece| piece.get_mut("text")) else { return };
@@ -120,7 +120,7 @@ fn set(object: &mut Value, member: &str, value: Value) {
     }
 }
 
-/// The API knows no names, so who speaks is said in the words.
+/// Writes the speaker's name into the text, because the API has no names.
 fn name_speaker(message: &Message, blocks: &mut [Block]) {
     let Some(speaker) = &message.speaker else { return };
     let text = blocks.iter_mut().find_map(|block| match block {
@@ -132,18 +132,18 @@ fn name_speaker(message: &Message, blocks: &mut [Block]) {
     }
 }
 
-/// Returns whether a piece is no text of blanks.
+/// Returns whether a block is anything but blank text.
 fn is_said(piece: &Value) -> bool {
     let is_text = piece.get("type").is_some_and(|kind| kind == "text");
     !is_text || piece.get("text").and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty())
 }
 
-/// Returns whether the API takes the id: letters, digits, `_` and `-`.
+/// Returns whether the API accepts the id: letters, digits, `_` and `-`.
 fn is_taken(id: &str) -> bool {
     (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
-/// Returns an id made of `text`.
+/// Returns an id derived from `text`.
 fn short(text: &str) -> String {
     let digest = Digest::of(&[text.as_bytes()]);
     digest.0.iter().take(8).fold("toolu_".to_owned(), |id, byte| format!("{id}{byte:02x}"))

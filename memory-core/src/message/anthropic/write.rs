@@ -1,4 +1,4 @@
-//! To messages of Anthropic's API.
+//! Writing messages of Anthropic's API.
 
 use serde_json::{Map, Value, json};
 
@@ -13,7 +13,7 @@ pub(super) fn message(message: &Message) -> Value {
     Value::Object(members)
 }
 
-/// Returns the content in its form; none where there is nothing.
+/// Returns the content in its form; none if there is none.
 fn content(blocks: &[Block], form: Form) -> Option<Value> {
     match (form, blocks) {
         (Form::Plain, []) => None,
@@ -23,7 +23,7 @@ fn content(blocks: &[Block], form: Form) -> Option<Value> {
     }
 }
 
-/// Returns a block as a piece of content; none for reasoning of another provider, which means nothing here.
+/// Returns a block of content as JSON; none for another provider's reasoning, which is meaningless here.
 pub(super) fn piece(block: &Block) -> Option<Value> {
     let value = match block {
         Block::Text { text, extra } => with(extra, "text", "text", text),
@@ -48,7 +48,7 @@ fn with(extra: &Map<String, Value>, kind: &str, member: &str, text: &str) -> Val
 
 fn call(id: &str, name: &str, arguments: &str, extra: &Map<String, Value>) -> Value {
     let is_own = extra.get("type").is_some_and(|kind| kind == CALL);
-    // What another dialect says beside a call means nothing here.
+    // Other members of another dialect's call are meaningless here.
     let mut members = if is_own { extra.clone() } else { Map::new() };
     members.insert("type".to_owned(), CALL.into());
     members.insert("id".to_owned(), id.into());
@@ -89,7 +89,7 @@ pub(super) fn result(id: &str, content: Option<Value>, extra: &Map<String, Value
     Value::Object(members)
 }
 
-/// Returns media as the API takes them; of what it does not take, words that say what was there.
+/// Returns media in the API's form, or a text that names media that the API does not accept.
 fn media(value: &Value) -> Value {
     let kind = value.get("type").and_then(Value::as_str).unwrap_or_default();
     if MEDIA.contains(&kind) {

@@ -1,10 +1,11 @@
-//! A conversation as OpenAI's API demands it, whichever dialect its messages came in: a message for each result.
+//! A conversation as OpenAI's API demands it, whatever the dialect of its messages: one message for each result.
 
 use serde_json::{Value, json};
 
 use crate::message::{Block, Form, Message, Role, Slot, anthropic};
 
-/// Returns the messages as chat JSON. Those of this dialect go out as they came in; those of another become one or more.
+/// Returns the messages as chat JSON. Those of this dialect are written as they were read; each of another becomes one or
+/// more.
 pub(crate) fn conversation<'a>(messages: impl Iterator<Item = &'a Message>) -> Vec<Value> {
     let mut out = Vec::new();
     for message in messages {
@@ -17,7 +18,7 @@ pub(crate) fn conversation<'a>(messages: impl Iterator<Item = &'a Message>) -> V
     out
 }
 
-/// Returns whether one message of this dialect says it all.
+/// Returns whether one message of this dialect can hold it all.
 fn is_native(message: &Message) -> bool {
     let results = message.results().count();
     let most = if message.role.is_result() { 1 } else { 0 };
@@ -35,11 +36,11 @@ fn is_foreign(block: &Block) -> bool {
     }
 }
 
-/// Returns a message for each result, and one for what stands between them.
+/// Splits a message into one for each result, and one for the blocks in between.
 fn split(message: &Message) -> Vec<Message> {
     let mut blocks: Vec<Block> = message.blocks.iter().cloned().map(anthropic::typed).collect();
     if message.role != Role::Assistant {
-        // Results stand right behind their calls.
+        // Results must stand right after their calls.
         blocks.sort_by_key(|block| !matches!(block, Block::ToolResult { .. }));
     }
     let role = if message.role.is_result() { Role::User } else { message.role };
@@ -54,7 +55,7 @@ fn split(message: &Message) -> Vec<Message> {
                 (Role::Tool, Block::tool_result(id, content))
             }
             Block::Media { value } => (role, media(value)),
-            // Nothing of it is for another model.
+            // It is meaningless to another model.
             Block::Reasoning { field, .. } if field == anthropic::THINKING => continue,
             Block::Other { slot: Slot::Content, value } if is_foreign_piece(&value) => continue,
             other => (role, other),
@@ -75,7 +76,7 @@ fn is_foreign_piece(value: &Value) -> bool {
     value.get("type").and_then(Value::as_str).is_some_and(anthropic::is_own)
 }
 
-/// A result holds words alone; of anything else it says what was there.
+/// Returns a block of a result as text, which may only name what was there: a result holds text only.
 fn words(block: Block) -> Block {
     match anthropic::typed(block) {
         Block::Text { text, .. } | Block::Refusal { text, .. } => Block::text(text),
@@ -87,7 +88,7 @@ fn words(block: Block) -> Block {
     }
 }
 
-/// Returns media as this API takes them; of what it does not take, words that say what was there.
+/// Returns media in the API's form, or a text that names media that the API does not accept.
 fn media(value: Value) -> Block {
     let kind = value.get("type").and_then(Value::as_str).unwrap_or_default();
     if !anthropic::is_own(kind) {

@@ -1,4 +1,4 @@
-//! From chat JSON.
+//! Reading chat JSON.
 
 use serde_json::{Map, Value};
 
@@ -28,7 +28,7 @@ pub(super) fn message(value: &Value, defaults: Defaults) -> Result<Message> {
     Ok(Message { speaker, form, extra: members, ..message })
 }
 
-/// Removes the text `name`; `null` stays where it is.
+/// Takes out the text `name`; `null` stays.
 fn take_text(members: &mut Map<String, Value>, name: &str) -> Result<Option<String>> {
     match members.get_mut(name) {
         None | Some(Value::Null) => Ok(None),
@@ -41,7 +41,7 @@ fn take_text(members: &mut Map<String, Value>, name: &str) -> Result<Option<Stri
     }
 }
 
-/// Removes the reasoning; what is no text is a dialect that this library does not know, and stays.
+/// Takes out the reasoning. Reasoning that is not text is of an unknown dialect, and stays.
 fn reasoning(members: &mut Map<String, Value>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for name in REASONING {
@@ -88,7 +88,7 @@ fn piece(value: Value) -> Result<Block> {
     })
 }
 
-/// Removes the calls; an empty list and `null` stay, because no block would tell of them.
+/// Takes out the calls. An empty list and `null` stay, because no block would stand for them.
 fn calls(members: &mut Map<String, Value>) -> Result<Vec<Block>> {
     let list = match members.get("tool_calls") {
         None | Some(Value::Null) => return Ok(Vec::new()),
@@ -100,7 +100,7 @@ fn calls(members: &mut Map<String, Value>) -> Result<Vec<Block>> {
     list
 }
 
-/// Reads one call; one of an unknown kind, or without an id, a name or words, is kept as it is.
+/// Reads a call. One of an unknown kind, or without an id, a name or an input, is kept as received.
 fn call(value: &Value) -> Result<Block> {
     let members = value.as_object().ok_or_else(|| Error::invalid("a tool call must be an object"))?;
     let other = || Ok(Block::Other { slot: Slot::ToolCalls, value: value.clone() });
@@ -134,8 +134,8 @@ fn wrong(member: &str, kind: &str) -> Error {
     Error::invalid(format!("the member {member} of a tool call must be {kind}"))
 }
 
-/// Returns what a call says beyond id, name and words: unknown members, those of the inner object under its own name,
-/// and the type where it is not the usual one.
+/// Returns the other members of a call, besides id, name and input: unknown ones, those of the inner object under its own name,
+/// and the type if it is not the usual one.
 fn call_extra(members: &Map<String, Value>, inner: &Map<String, Value>, kind: &str, words: &str) -> Map<String, Value> {
     let except = |map: &Map<String, Value>, known: &[&str]| -> Map<String, Value> {
         let unknown = map.iter().filter(|(key, _)| !known.contains(&key.as_str()));

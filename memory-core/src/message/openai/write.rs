@@ -1,11 +1,11 @@
-//! To chat JSON.
+//! Writing chat JSON.
 
 use serde_json::{Map, Value};
 
 use super::names::{CALLS, REASONING};
 use crate::message::{Block, Form, Message, Slot, anthropic};
 
-/// What the blocks of a message give to the members of a chat message.
+/// The members of a chat message, made from the blocks of a message.
 #[derive(Default)]
 struct Parts<'a> {
     content: Vec<&'a Block>,
@@ -49,7 +49,7 @@ impl<'a> Parts<'a> {
         for block in blocks {
             match block {
                 Block::Refusal { text, is_piece: false, .. } if !in_result => append(&mut self.refusal, text),
-                // What another provider's model thought means nothing here.
+                // Another provider's reasoning is meaningless here.
                 Block::Reasoning { field, .. } if field == anthropic::THINKING => {}
                 Block::Reasoning { text, field, .. } => {
                     let [content, plain] = &mut self.reasoning;
@@ -69,7 +69,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Puts several texts of one member on lines of their own: only messages made by hand have them.
+/// Appends a text of a member on a line of its own. Only messages made by hand have several.
 fn append(member: &mut Option<String>, text: &str) {
     match member {
         Some(before) => {
@@ -94,7 +94,7 @@ fn piece(block: &Block) -> Value {
         Block::Text { text, extra } => ("text", text, extra),
         Block::Refusal { text, extra, .. } => ("refusal", text, extra),
         Block::Media { value } | Block::Other { value, .. } => return value.clone(),
-        // `collect` sends these elsewhere.
+        // `collect` handles these.
         Block::Reasoning { .. } | Block::ToolCall { .. } | Block::ToolResult { .. } => return Value::Null,
     };
     let mut members = extra.clone();

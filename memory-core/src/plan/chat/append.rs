@@ -1,4 +1,4 @@
-//! Appending: what a batch holds once, and what it holds twice.
+//! Appending: encodes a batch, and finds the messages that it holds twice.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -13,17 +13,17 @@ use crate::store::chat::{Append, Fence, Placement};
 /// A batch, encoded before the transaction.
 #[derive(Debug)]
 pub struct Batch<F> {
-    /// What the caller saw.
+    /// The fence that the caller saw.
     pub fence: Option<Fence>,
-    /// The budget asked for.
+    /// The largest budget that contexts asked for.
     pub asked: i64,
     /// The messages, each once.
     pub rows: Vec<Row<F>>,
-    /// Where the messages of the call are among them.
+    /// The row of each message of the call.
     pub places: Places,
 }
 
-/// For each message of a call, which row it is, and whether it is a repetition.
+/// For each message of a call, its row, and whether it is a repetition.
 #[derive(Debug)]
 pub struct Places(Vec<(usize, bool)>);
 
@@ -62,7 +62,7 @@ impl Places {
         self.0.len()
     }
 
-    /// Returns what became of each message of the call, from what became of each row.
+    /// Returns the placement of each message of the call, from those of the rows.
     pub fn spread(&self, rows: &[Placement]) -> Vec<Placement> {
         let placement = |(row, is_repeated): &(usize, bool)| match rows.get(*row) {
             Some(Placement::Added(seq)) if *is_repeated => Placement::Already(*seq),

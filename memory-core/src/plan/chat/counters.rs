@@ -8,7 +8,7 @@ use crate::scope::Epoch;
 use crate::store::chat::{Fence, SessionState, revision_after_deletion};
 use crate::time::Timestamp;
 
-/// What is counted of a session; all 0 of one that has no row yet.
+/// The counters of a session; all 0 if it has no row yet.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counters {
     /// How often it was deleted.
@@ -21,14 +21,14 @@ pub struct Counters {
     pub active_messages: i64,
     /// Their tokens.
     pub active_tokens: i64,
-    /// The largest budget asked for.
+    /// The largest budget that contexts asked for.
     pub asked: i64,
     /// When its newest message was said.
     pub last_at: Option<i64>,
 }
 
 impl Counters {
-    /// Returns the state of the session called `name`, of an owner in `epoch`; `backend` is named in errors.
+    /// Returns the state of the session called `name`, of an owner in `epoch`. Errors name `backend`.
     ///
     /// # Errors
     /// `Corrupt` if a counter is negative.
@@ -46,13 +46,13 @@ impl Counters {
         })
     }
 
-    /// Notes the message that is the newest now; the window is counted apart.
+    /// Takes in the newest message. The counters of the window are updated separately.
     pub fn push<F>(&mut self, seq: i64, row: &Row<F>) {
         self.head = seq;
         self.last_at = self.last_at.max(row.content.as_ref().map(|content| content.message.at.0));
     }
 
-    /// Returns the counters of the session when it is deleted: only what old handles must not meet again stays.
+    /// Returns the counters of the session after its deletion. Only those stay that keep old handles fenced.
     ///
     /// # Errors
     /// As [`Counters::state`].

@@ -1,4 +1,4 @@
-//! Folding: whether a summary may stand for a span.
+//! Folding: checks whether a summary may replace a span.
 
 use super::{KnownRow, Position, Row, id_conflict};
 use crate::error::{Error, Result};
@@ -25,7 +25,7 @@ pub enum Change<F> {
     },
 }
 
-/// A fold that the rows which were read allow.
+/// A fold that the stored rows allow.
 #[derive(Debug)]
 pub struct Fold<'a> {
     /// The first number of the span.
@@ -51,10 +51,10 @@ impl<F: Default> Change<F> {
 }
 
 impl<'a> Fold<'a> {
-    /// Returns the fold of `ids` in a session up to `head`; none if the summary stands `there` already.
+    /// Returns the fold of `ids` in a session up to `head`; none if the summary is already `there`.
     ///
     /// # Errors
-    /// `IdConflict` if something else does, `Conflict` for a span that is none of the session's.
+    /// `IdConflict` if something else is there, `Conflict` for a span outside the session.
     pub fn plan<F>(
         (span, ids, summary): (SeqRange, &'a [MessageId], &Row<F>),
         there: Option<&KnownRow>,
@@ -73,10 +73,10 @@ impl<'a> Fold<'a> {
         Ok(Some(Self { first, last, ids }))
     }
 
-    /// Returns `Ok` if the `active` rows in the span are those that were named, and none of them begins before it.
+    /// Returns `Ok` if the `active` rows in the span are the ones named, and none of them begins before it.
     ///
-    /// Each is its id, and the first number it covers if it is a summary. No active summary behind the span may cover its
-    /// last number either; that is asked of the store apart.
+    /// Each is given by its id and, for a summary, the first number it covers. No active summary after the span may cover its
+    /// last number either; the adapter checks that with a query of its own.
     ///
     /// # Errors
     /// `Conflict`.
@@ -86,7 +86,7 @@ impl<'a> Fold<'a> {
         if is_named && !is_cut { Ok(()) } else { Err(Error::Conflict) }
     }
 
-    /// Returns where the summary stands.
+    /// Returns the position of the summary.
     pub fn position(&self, layer: i64) -> Position {
         Position { seq: self.last, layer, first: Some(self.first), archived_by: None }
     }

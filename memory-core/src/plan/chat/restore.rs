@@ -1,4 +1,4 @@
-//! Restoring rows as they are: everything is decided before anything is stored.
+//! Restoring exported rows: everything is decided before anything is stored.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,7 +14,7 @@ use crate::store::chat::{NewMessage, Placement};
 #[derive(Debug)]
 pub struct Restored<F> {
     position: Position,
-    /// The last number that a summary says it covers.
+    /// The last number that the summary claims to cover.
     last: Option<i64>,
     row: Row<F>,
 }
@@ -22,22 +22,22 @@ pub struct Restored<F> {
 /// The stored rows that the restored ones touch.
 #[derive(Debug, Default)]
 pub struct There {
-    /// What is stored under [`Restored::ids`].
+    /// The rows stored under [`Restored::ids`].
     pub ids: HashMap<MessageId, KnownRow>,
-    /// The ids of messages by number, those of [`Restored::span`].
+    /// The ids of the messages in [`Restored::span`], by number.
     pub messages: HashMap<i64, MessageId>,
     /// The number of the newest message.
     pub head: i64,
 }
 
-/// What a restore does.
+/// The plan of a restore.
 #[derive(Debug)]
 pub struct Restoration<'a, F> {
-    /// What becomes of each message.
+    /// The placement of each message.
     pub placements: Vec<Placement>,
-    /// Messages that are new, in the order of their numbers.
+    /// The new messages, in the order of their numbers.
     pub messages: Vec<(Position, &'a Row<F>)>,
-    /// Summaries that are new; each stands in the layer above all that stands at its number.
+    /// The new summaries. Each stands in the layer above all others at its number.
     pub summaries: Vec<(Position, &'a Row<F>)>,
 }
 
@@ -66,13 +66,13 @@ impl<F: Default> Restored<F> {
 }
 
 impl<F> Restored<F> {
-    /// Returns the ids that a plan needs looked up: those of the rows, and those of archive marks.
+    /// Returns the ids that the plan needs to look up: those of the rows, and those in archive marks.
     pub fn ids(rows: &[Self]) -> Vec<MessageId> {
         let marks: BTreeSet<MessageId> = rows.iter().filter_map(|row| row.position.archived_by).collect();
         rows.iter().map(|row| row.row.id).chain(marks).collect()
     }
 
-    /// Returns the first and the last number at which a plan needs the stored messages looked up.
+    /// Returns the first and the last number between which the plan needs the stored messages.
     pub fn span(rows: &[Self]) -> (i64, i64) {
         let numbers = rows.iter().filter(|row| row.last.is_none()).map(|row| row.position.seq);
         (numbers.clone().min().unwrap_or(0), numbers.max().unwrap_or(0))
@@ -80,11 +80,11 @@ impl<F> Restored<F> {
 }
 
 impl<'a, F> Restoration<'a, F> {
-    /// Returns what restoring the rows does.
+    /// Returns the plan of restoring the rows.
     ///
     /// # Errors
-    /// `Conflict` for a number that is not the next one and holds something else, `IdConflict` for other content under an id
-    /// that is taken, `Invalid` for a summary that does not stand at the last number it covers.
+    /// `Conflict` for a number that is neither the next one nor holds the same message, `IdConflict` for other content under an
+    /// id that is taken, `Invalid` for a summary that does not stand at the last number it covers.
     pub fn plan(there: &There, rows: &'a [Restored<F>]) -> Result<Self> {
         let mut planner =
             Planner { there, placements: vec![], messages: vec![], summaries: vec![], ids: HashMap::new() };
@@ -97,7 +97,7 @@ impl<'a, F> Restoration<'a, F> {
                 }
             }
         }
-        // What stood for a row and was forgotten stands for it no longer.
+        // A forgotten summary archives no rows any more.
         let is_forgotten = |summary: &MessageId| there.ids.get(summary).is_some_and(|known| known.is_forgotten);
         let standing = |Restored { position, row, last: _ }: &'a Restored<F>| {
             let archived_by = position.archived_by.filter(|summary| !is_forgotten(summary));
@@ -116,7 +116,7 @@ struct Planner<'t, 'a, F> {
     placements: Vec<Placement>,
     messages: Vec<&'a Restored<F>>,
     summaries: Vec<&'a Restored<F>>,
-    /// The ids of the two lists.
+    /// The rows of both lists, by id.
     ids: HashMap<MessageId, &'a Restored<F>>,
 }
 
@@ -172,7 +172,7 @@ impl<'a, F> Planner<'_, 'a, F> {
 }
 
 impl<F> Restored<F> {
-    /// Returns what will stand under its id.
+    /// Returns the row that will be stored under its id.
     fn known(&self) -> KnownRow {
         KnownRow {
             is_here: true,

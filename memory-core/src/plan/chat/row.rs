@@ -11,18 +11,18 @@ use crate::model::CounterId;
 use crate::number::stored;
 use crate::store::chat::{NewMessage, Placement};
 
-/// A message or summary, ready to be stored. `F` holds the values that a store keeps for its filters outside the columns.
+/// A message or summary, ready to be stored. `F` holds the values that a store keeps for filters outside its columns.
 #[derive(Clone, Debug)]
 pub struct Row<F> {
     /// Its id.
     pub id: MessageId,
     /// Its tokens.
     pub tokens: i64,
-    /// Who counted them.
+    /// The counter that counted them.
     pub counter: CounterId,
-    /// Equal digests, equal content; empty for a marker.
+    /// The digest of the content; empty for a marker.
     pub digest: Vec<u8>,
-    /// The content; none in a marker, which only keeps an id taken.
+    /// The content; none for a marker, which only keeps an id taken.
     pub content: Option<Content<F>>,
 }
 
@@ -37,23 +37,23 @@ pub struct Content<F> {
     pub facets: F,
 }
 
-/// Where a row stands.
+/// The position of a row.
 #[derive(Clone, Copy, Debug)]
 pub struct Position {
     /// Its number.
     pub seq: i64,
-    /// 0 for a message; summaries at one number stand one above the other.
+    /// 0 for a message; summaries with the same number have the layers above.
     pub layer: i64,
     /// The first number that a summary covers.
     pub first: Option<i64>,
-    /// The summary that stands for it.
+    /// The summary that has archived it.
     pub archived_by: Option<MessageId>,
 }
 
-/// What is stored under an id.
+/// A row that is stored under an id.
 #[derive(Clone, Debug)]
 pub struct KnownRow {
-    /// Whether it stands in the session at hand.
+    /// Whether it is in the session at hand.
     pub is_here: bool,
     /// Whether it is or was a summary.
     pub is_summary: bool,
@@ -64,7 +64,7 @@ pub struct KnownRow {
 }
 
 impl<F: Default> Row<F> {
-    /// Encodes a message of `session`; `facets` is asked where there may be any.
+    /// Encodes a message of `session`. `facets` is called only if there may be any.
     ///
     /// # Errors
     /// `Invalid` for more tokens than a signed number can count.
@@ -91,7 +91,7 @@ impl<F> Row<F> {
     }
 }
 
-/// Returns what filters see of a message whose number is not known yet.
+/// Returns the fields of a message whose number is not known yet.
 fn fields(session: &SessionId, message: &Arc<Message>) -> Fields {
     let row = StoredMessage {
         id: message.id,
@@ -107,19 +107,19 @@ fn fields(session: &SessionId, message: &Arc<Message>) -> Fields {
 }
 
 impl Position {
-    /// Returns the place of an active message.
+    /// Returns the position of an active message.
     pub fn of_message(seq: i64) -> Self {
         Self { seq, layer: 0, first: None, archived_by: None }
     }
 
-    /// Returns whether an active message stands there.
+    /// Returns whether this is the position of an active message.
     pub fn is_plain(&self) -> bool {
         self.layer == 0 && self.first.is_none() && self.archived_by.is_none()
     }
 }
 
 impl KnownRow {
-    /// Returns what becomes of a row whose id is taken by this, at the number `seq`.
+    /// Returns the placement of a row whose id this row has taken, at the number `seq`.
     ///
     /// # Errors
     /// `IdConflict` for other content.

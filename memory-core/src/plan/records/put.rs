@@ -1,4 +1,4 @@
-//! Putting: which records change, and the version of each.
+//! Putting: finds which records change, and the version of each.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,10 +18,10 @@ pub struct Batch<F> {
     expected: Vec<Expect>,
 }
 
-/// What a put does.
+/// The plan of a put.
 #[derive(Debug)]
 pub struct Planned<'a, F> {
-    /// The version that each record of the batch will have; the one it has if it changes nothing.
+    /// The version of each record of the batch afterwards.
     pub versions: Vec<u64>,
     /// The records that change.
     pub changed: Vec<Stored<'a, F>>,
@@ -40,7 +40,7 @@ impl<F> Batch<F> {
         Ok(Self { fence: *fence, records, expected })
     }
 
-    /// Returns `Ok` if the batch can be put in the epoch of `now`, whatever is there.
+    /// Returns `Ok` if the batch can be put in the epoch of `now`, whatever is stored.
     ///
     /// # Errors
     /// `Fenced` if it was made in another epoch, `Invalid` if it puts a record twice.
@@ -55,7 +55,7 @@ impl<F> Batch<F> {
         Ok(())
     }
 
-    /// Returns what the batch does where `known` is there.
+    /// Returns the plan of the batch, given the stored records `known`.
     ///
     /// # Errors
     /// As [`crate::store::records::RecordStore::put`].
@@ -78,11 +78,11 @@ impl<F> Batch<F> {
     }
 }
 
-/// Returns `Ok` if other content may replace what is `there`, a version if any, as was expected. Nothing may change if the
-/// put is outrun by a deletion.
+/// Returns `Ok` if other content may replace the version `there`, as `expect` says. Nothing may change if a deletion has come
+/// between (`is_outrun`).
 ///
 /// # Errors
-/// `Conflict`, or `IdConflict` where nothing was expected.
+/// `Conflict`, or `IdConflict` if the record was expected to be absent.
 pub(crate) fn check(id: RecordId, expect: Expect, there: Option<u64>, is_outrun: bool) -> Result<()> {
     match (expect, there) {
         _ if is_outrun => Err(Error::Conflict),

@@ -1,4 +1,4 @@
-//! Restoring records that are newer than those that are there.
+//! Restoring exported records: finds those that are newer than the stored ones.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -41,10 +41,10 @@ impl<F> Restoration<F> {
         Ok(Self { records, beside: beside.collect::<Result<_>>()? })
     }
 
-    /// Returns the records to be stored where `known` is there, in the order of their ids.
+    /// Returns the records to store, given the stored ones `known`, in the order of their ids.
     ///
     /// # Errors
-    /// `Conflict` for one that is no newer and not the same.
+    /// `Conflict` for a record that is neither newer nor the same.
     pub fn plan(&self, known: &HashMap<RecordId, KnownRecord>) -> Result<Vec<Stored<'_, F>>> {
         let mut plan: BTreeMap<RecordId, (&Row<F>, Beside)> = BTreeMap::new();
         for (record, beside) in self.records.iter().zip(&self.beside) {

@@ -5,24 +5,24 @@ use crate::fields::Fields;
 use crate::id::{Digest, RecordId};
 use crate::record::Record;
 
-/// A record, ready to be stored. `F` holds the values that a store keeps for its filters outside the columns.
+/// A record, ready to be stored. `F` holds the values that a store keeps for filters outside its columns.
 #[derive(Debug)]
 pub struct Row<F> {
     /// Its id.
     pub id: RecordId,
-    /// Equal digests, equal content.
+    /// The digest of the content.
     pub digest: Vec<u8>,
     /// Its canonical text.
     pub body: String,
-    /// What filters see of it.
+    /// The fields that filters look at.
     pub fields: Fields,
     /// The values for filters outside the columns.
     pub facets: F,
-    /// Whether it outlives its expiry.
+    /// Whether it is on hold, and so outlives its expiry.
     pub hold: bool,
 }
 
-/// What is stored under a record's id.
+/// The state of a stored record.
 #[derive(Clone, Debug)]
 pub struct KnownRecord {
     /// The highest version that it ever had.
@@ -31,14 +31,14 @@ pub struct KnownRecord {
     pub digest: Option<Vec<u8>>,
 }
 
-/// A record with what stands beside it.
+/// A record with its version and access statistics.
 #[derive(Debug)]
 pub struct Stored<'a, F> {
     /// The record.
     pub record: &'a Row<F>,
     /// The version that it will have.
     pub version: i64,
-    /// When it was returned last and how often, to be stored; none leaves what is there.
+    /// The access statistics to store: when it was last returned, and how often. None keeps the stored ones.
     pub accessed: Option<(Option<i64>, i64)>,
 }
 
@@ -46,7 +46,7 @@ impl<F> Row<F> {
     /// Encodes a record.
     ///
     /// # Errors
-    /// `Invalid` if it is no text.
+    /// `Invalid` if its canonical bytes are not text.
     pub fn encode(record: &Record, facets: impl Fn(&Fields) -> F) -> Result<Self> {
         let body = String::from_utf8(record.encode()).map_err(|_| Error::invalid("the record is no text"))?;
         let (fields, digest) = (Fields::of_record(record), Digest::of(&[body.as_bytes()]).0.to_vec());

@@ -14,7 +14,7 @@ struct Entry {
     terms: HashSet<Term>,
     /// Its vector at unit length.
     direction: Option<Vec<f32>>,
-    /// Its place in the order of use.
+    /// The number of its last use.
     used: u64,
 }
 
@@ -24,14 +24,14 @@ impl Entry {
     }
 }
 
-/// Entries by key, and keys by their last use. Uses are numbered, because a clock may stand still.
+/// A board: entries by key, and keys by their last use. Uses are numbered, because a clock may stand still.
 #[derive(Debug, Default)]
 pub(super) struct Board {
     entries: BTreeMap<String, Entry>,
     uses: BTreeMap<u64, String>,
     expiring: BTreeSet<(Timestamp, String)>,
     last_use: u64,
-    /// Entries are of this epoch: an erasure leaves none of an earlier one.
+    /// The epoch of all entries: an erasure leaves none of an earlier one.
     epoch: Epoch,
     accesses: u64,
     evictions: u64,
@@ -40,7 +40,7 @@ pub(super) struct Board {
 }
 
 impl Board {
-    /// Puts an entry and returns the keys of the live ones that had to go.
+    /// Puts an entry and returns the keys of the live entries that were evicted.
     pub(super) fn put(
         &mut self,
         entry: &BlackboardEntry,
@@ -64,7 +64,7 @@ impl Board {
         evicted
     }
 
-    /// Leaves room for one entry: expired ones go first, and only where they are in the way.
+    /// Makes room for one entry. Evicts expired entries first, and only as many as necessary.
     fn make_room(&mut self, capacity: usize, now: Timestamp) -> Vec<String> {
         if self.entries.len() >= capacity {
             self.sweep(now);
@@ -97,7 +97,7 @@ impl Board {
         found
     }
 
-    /// Returns a live entry and counts its use, this one included.
+    /// Returns a live entry and counts this use.
     fn access(&mut self, key: &str, now: Timestamp) -> Option<Posted> {
         let entry = self.entries.get_mut(key).filter(|entry| entry.is_live(now))?;
         self.accesses += 1;
@@ -135,7 +135,7 @@ impl Board {
         found.sort_by(|(a, _), (b, _)| b.value().total_cmp(&a.value()));
         found.truncate(limit);
         let mut hits: Vec<BoardHit> = Vec::with_capacity(found.len());
-        // The best is used last: it is the last to be evicted.
+        // The best entry is used last, so that it is evicted last.
         for (similarity, key) in found.into_iter().rev() {
             hits.extend(self.access(&key, now).map(|entry| BoardHit { entry, similarity }));
         }
@@ -153,7 +153,7 @@ impl Board {
         expired.iter().filter_map(|key| self.remove(key)).count() as u64
     }
 
-    /// Removes everything, unless that was done for `below` before; returns how many entries there were.
+    /// Removes everything, unless this was done for `below` before; returns how many entries there were.
     pub(super) fn erase(&mut self, below: Epoch) -> usize {
         if self.epoch >= below {
             return 0;

@@ -1,4 +1,4 @@
-//! Changes of what was appended: folding, unfolding, forgetting.
+//! Changes of stored messages: folding, unfolding, forgetting.
 
 use super::owner::{Location, Owner, is_same};
 use super::session::{Position, Session};
@@ -51,7 +51,7 @@ impl Owner {
         let position = self.ids.get(&id)?.position;
         let kept = self.sessions.get_mut(&session)?;
         for summary in &summaries {
-            // One that a restore has not brought yet must not come any more, so its id is taken.
+            // A restore may not have brought the summary yet. Its id is taken, so that it never comes.
             let fresh = || Location { session: session.clone(), position: kept.fresh_position(seq) };
             let place = self.ids.entry(*summary).or_insert_with(fresh).position;
             kept.dissolve(*summary, place);
@@ -129,7 +129,7 @@ impl Session {
         Some(self.active.range(inside).copied().collect())
     }
 
-    /// Removes a summary; what it stands for is in the window again.
+    /// Removes a summary, and puts the rows it covers into the window again.
     fn dissolve(&mut self, summary: MessageId, position: Position) {
         self.leave(position);
         self.summaries.remove(&position);

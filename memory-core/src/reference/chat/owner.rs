@@ -13,7 +13,7 @@ use crate::plan::chat::id_conflict;
 use crate::scope::Epoch;
 use crate::store::chat::{Append, Fence, NewMessage, Placement, SessionState};
 
-/// Where an id was stored. It stays taken where nothing stands there any more: then it was forgotten.
+/// Where an id is stored. If nothing is there any more, it was forgotten, and the id stays taken.
 #[derive(Debug)]
 pub(super) struct Location {
     pub(super) session: SessionId,
@@ -25,7 +25,7 @@ pub(super) struct Owner {
     pub(super) epoch: Epoch,
     pub(super) sessions: BTreeMap<SessionId, Session>,
     pub(super) ids: HashMap<MessageId, Location>,
-    /// Items that fell with a burial and that no erasure has reported yet.
+    /// Items deleted by a burial that no erasure has counted yet.
     buried: usize,
 }
 
@@ -82,7 +82,7 @@ impl Owner {
         Ok(())
     }
 
-    /// Appends a batch that was checked; returns the numbers added too.
+    /// Appends a checked batch; returns the placements and the numbers added.
     pub(super) fn append(&mut self, session: &SessionId, batch: &Append) -> (Vec<Placement>, Option<SeqRange>) {
         let kept = self.sessions.entry(session.clone()).or_default();
         let before = kept.head();
@@ -108,7 +108,8 @@ impl Owner {
         (placements, added)
     }
 
-    /// Empties a session that is as it was `seen` and returns how many messages it held; none if there is nothing to delete.
+    /// Empties a session that is still as it was `seen`, and returns how many messages it held; none if there is nothing to
+    /// delete.
     pub(super) fn delete(&mut self, seen: &SessionState) -> Result<Option<u64>> {
         let session = &seen.session;
         if !self.state(session).is_to_be_deleted(seen)? {
@@ -119,7 +120,7 @@ impl Owner {
         Ok(removed)
     }
 
-    /// Begins the erasure: whatever was stored is unreachable from now on. Returns false if that was done since `seen`.
+    /// Begins the erasure, which makes everything stored unreachable. Returns false if that was done since `seen`.
     pub(super) fn bury(&mut self, seen: Epoch) -> bool {
         let is_meant = self.epoch <= seen;
         if is_meant {
@@ -128,9 +129,9 @@ impl Owner {
         is_meant
     }
 
-    /// Ends the erasure of what was stored before `below`; returns how many items fell with it.
+    /// Ends the erasure of what was stored before `below`; returns how many items it deleted.
     ///
-    /// Everything here was stored in the present epoch, because a new one begins with nothing.
+    /// All data is of the present epoch, because a new epoch begins with nothing.
     pub(super) fn erase(&mut self, below: Epoch) -> usize {
         if self.epoch < below {
             self.drop_all(below);

@@ -1,4 +1,4 @@
-//! Pages of a session. No row before the page's edge or after its last row is looked at.
+//! Pages of a session. Reading one reads no row before its edge or after its last row.
 
 use std::iter;
 
@@ -9,7 +9,7 @@ use crate::id::{Seq, SeqRange};
 use crate::message::StoredMessage;
 use crate::store::chat::{Edge, Page, View};
 
-/// Rows that most pages hold at the most.
+/// The capacity that suffices for most pages, in rows.
 const PAGE: usize = 64;
 
 type Rows<'a> = Box<dyn DoubleEndedIterator<Item = &'a StoredMessage> + 'a>;

@@ -1,4 +1,4 @@
-//! Rows stored as they are: everything is checked before anything is stored.
+//! Restoring exported rows: everything is checked before anything is stored.
 
 use super::owner::{Location, Owner};
 use super::session::{self, Session, index_of};
@@ -31,7 +31,7 @@ impl Owner {
         })
     }
 
-    /// Carries out a plan made for this owner as it is.
+    /// Carries out a plan that was made for the present state of this owner.
     pub(super) fn restore(
         &mut self,
         session: &SessionId,

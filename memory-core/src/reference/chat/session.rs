@@ -8,9 +8,9 @@ use crate::scope::Epoch;
 use crate::store::chat::{Fence, NewMessage, SessionState, revision_after_deletion};
 use crate::time::Timestamp;
 
-/// A place in the order of a session: by number, the message first, then summaries in the order they were made.
+/// A position in a session: by number; at one number the message first, then summaries in the order they were made.
 ///
-/// A summary that stands where an older one stands covers it, so this is the order of [`crate::store::chat::View::All`].
+/// A summary at the number of an older one covers it, so this is the order of [`crate::store::chat::View::All`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Position {
     pub(super) seq: Seq,
@@ -36,13 +36,13 @@ pub(super) struct Session {
     /// The message of each number, from 1.
     pub(super) rows: Vec<StoredMessage>,
     pub(super) summaries: BTreeMap<Position, StoredMessage>,
-    /// What each summary stands for.
+    /// The rows that each summary replaces.
     pub(super) originals: HashMap<MessageId, Vec<Position>>,
-    /// The window, so that neither its ends nor its size are searched for.
+    /// The window, kept so that its ends and size need no search.
     pub(super) active: BTreeSet<Position>,
-    /// The instructions among it, however far they lie apart.
+    /// The instructions in the window.
     pub(super) instructions: BTreeSet<Position>,
-    /// Wider than one count, so that no sum overflows.
+    /// Wider than a count, so that no sum overflows.
     active_tokens: u128,
     asked: u64,
     last_at: Option<Timestamp>,
@@ -130,7 +130,7 @@ impl Session {
         position
     }
 
-    /// Adds a summary behind what stands at its number.
+    /// Adds a summary after all rows at its number.
     pub(super) fn push_summary(&mut self, row: StoredMessage) -> Position {
         let position = self.fresh_position(row.seq);
         self.keep_original(position, row.archived_by);
@@ -139,7 +139,7 @@ impl Session {
         position
     }
 
-    /// Returns a position at `seq` at which nothing ever stood.
+    /// Returns a position at `seq` that was never used.
     pub(super) fn fresh_position(&mut self, seq: Seq) -> Position {
         self.last_rank += 1;
         Position { seq, rank: self.last_rank }
@@ -151,7 +151,7 @@ impl Session {
         }
     }
 
-    /// Puts what stands at `position` into the window, if it belongs there.
+    /// Puts the row at `position` into the window, if it belongs there.
     pub(super) fn enter(&mut self, position: Position) {
         let Some(row) = self.get(position).filter(|row| row.is_active()) else { return };
         let tokens = u128::from(row.tokens);
@@ -164,7 +164,7 @@ impl Session {
         }
     }
 
-    /// Takes what stands at `position` out of the window.
+    /// Takes the row at `position` out of the window.
     pub(super) fn leave(&mut self, position: Position) {
         self.instructions.remove(&position);
         if self.active.remove(&position) {
@@ -172,7 +172,7 @@ impl Session {
         }
     }
 
-    /// Deletes everything and returns how many messages there were; only what old handles must not meet again stays.
+    /// Deletes everything and returns how many messages there were. Only generation and revision stay, to fence old handles.
     pub(super) fn empty(&mut self) -> u64 {
         let removed = self.rows.iter().filter(|row| row.message.is_some()).count();
         let (generation, revision) = (self.generation + 1, revision_after_deletion(self.revision));
@@ -181,7 +181,7 @@ impl Session {
     }
 }
 
-/// Returns where the message of this number is in a list of all messages.
+/// Returns the index of the message with this number in a list of all messages.
 pub(super) fn index_of(seq: Seq) -> Option<usize> {
     usize::try_from(seq.0.checked_sub(1)?).ok()
 }

@@ -10,7 +10,7 @@ use crate::time::Timestamp;
 
 use super::row::{Mark, Row};
 
-/// Before every moment: due since ever.
+/// Before every time, so that a note is due at once.
 const AT_ONCE: Timestamp = Timestamp(i64::MIN);
 
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// Notes what happened to a target; `number` was never used before.
+    /// Notes a change of a target. `number` was never used before.
     pub(super) fn mark(&mut self, scope: &Scope, target: &Target, epoch: Epoch, mark: Mark, number: u64) {
         let Some(row) = self.owners.get_mut(scope).and_then(|rows| rows.get_mut(target)) else {
             let (from, upto) = mark.range();
@@ -32,7 +32,7 @@ impl Queue {
             return;
         };
         row.take(epoch, mark, number);
-        // What failed is there no longer, so the wait after the failure is pointless. An append leaves it in place.
+        // The target has changed since it failed, so the wait is pointless. An append does not change what failed.
         if row.stamp == number || row.place.is_none() {
             row.attempts = 0;
             self.dead -= u64::from(row.place.is_none());
@@ -66,14 +66,14 @@ impl Queue {
         .collect()
     }
 
-    /// Takes in the outcome of `note`, unless its target has changed since the note was read.
+    /// Applies the outcome of `note`, unless its target has changed since the note was read.
     pub(super) fn settle(&mut self, note: &Note, outcome: &Outcome, number: u64) {
         let key = (&note.scope, &note.target);
         let Some(row) = self.owners.get_mut(key.0).and_then(|rows| rows.get_mut(key.1)) else { return };
         if row.stamp != note.stamp {
             return;
         }
-        // Computed from the note, not from the row: a settlement that is repeated counts once.
+        // Computed from the note, not from the row, so that a repeated settlement counts once.
         let attempts = row.attempts.max(note.attempts.saturating_add(1));
         match outcome {
             Outcome::Retry { .. } if row.place.is_none() => {}
@@ -113,7 +113,7 @@ impl Queue {
         }
     }
 
-    /// Makes what was given up due again, numbered from behind `last`; returns how many there were.
+    /// Makes the dead notes due again, numbered from after `last`; returns how many there were.
     pub(super) fn revive(&mut self, last: u64) -> u64 {
         let mut number = last;
         for (scope, rows) in &mut self.owners {

@@ -1,19 +1,19 @@
-//! A note, and what may happen to its target.
+//! A note as it is stored, and the changes of its target.
 
 use crate::id::Seq;
 use crate::scope::Epoch;
 use crate::time::Timestamp;
 
-/// What happened to the target of a note.
+/// A change of the target of a note.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Mark {
-    /// Messages were added behind all others.
+    /// Messages were appended.
     Appended { from: Seq, upto: Seq },
-    /// Messages that an index may hold already have changed.
+    /// Messages that an index may already hold were changed.
     Changed { from: Seq, upto: Seq },
     /// The session was deleted.
     Emptied,
-    /// The record has this version now; `gone` if that is its deletion.
+    /// The record now has this version; `gone` if that is its deletion.
     Versioned { version: u64, gone: bool },
     /// The owner's erasure has begun.
     Buried,
@@ -34,7 +34,7 @@ impl Mark {
     }
 }
 
-/// A note as it is kept.
+/// A note as it is stored.
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) epoch: Epoch,
@@ -43,12 +43,12 @@ pub(super) struct Row {
     pub(super) stamp: u64,
     pub(super) attempts: u32,
     pub(super) gone: bool,
-    /// Its place in the queue; none once it was given up.
+    /// Its place in the queue; none if it was given up.
     pub(super) place: Option<(Timestamp, u64)>,
 }
 
 impl Row {
-    /// Takes in what happened; `stamp` is a number never used before.
+    /// Takes in a change. `stamp` is a number never used before.
     pub(super) fn take(&mut self, epoch: Epoch, mark: Mark, stamp: u64) {
         let (from, upto) = mark.range();
         self.epoch = epoch;

@@ -20,9 +20,9 @@ pub(super) struct Owner {
     /// Rises with each deletion.
     generation: u64,
     pub(super) rows: BTreeMap<RecordId, StoredRecord>,
-    /// The versions that deletions have, so that none is given twice.
+    /// The versions of deleted records, so that no version is given twice.
     pub(super) deleted: HashMap<RecordId, u64>,
-    /// Records that fell with a burial and that no erasure has reported yet.
+    /// Records deleted by a burial that no erasure has counted yet.
     pub(super) buried: usize,
 }
 
@@ -36,7 +36,7 @@ impl Owner {
         Fence { epoch: self.epoch, generation: self.generation }
     }
 
-    /// Raises the generation above that of `seen`, if that is of this epoch; returns the fence then.
+    /// Raises the generation above that of `seen`, if `seen` is of this epoch; returns the fence afterwards.
     pub(super) fn advance(&mut self, seen: Fence) -> Fence {
         if seen.epoch == self.epoch && seen.generation >= self.generation {
             self.generation = seen.generation.saturating_add(1);
@@ -44,7 +44,7 @@ impl Owner {
         self.fence()
     }
 
-    /// Raises the generation, unless one of the records is newer than its deletion says.
+    /// Raises the generation, unless one of the records is newer than the version to delete.
     pub(super) fn plan_delete(&mut self, records: &[(RecordId, u64)]) -> Result<()> {
         let is_newer = |(id, version): &(RecordId, u64)| self.rows.get(id).is_some_and(|row| row.version > *version);
         if records.iter().any(is_newer) {
@@ -96,7 +96,7 @@ impl Owner {
         Ok((versions, rows))
     }
 
-    /// Returns the rows of a restore that are newer than what is there.
+    /// Returns the rows of a restore that are newer than the stored ones.
     pub(super) fn plan_restore(&self, rows: &[StoredRecord]) -> Result<Vec<StoredRecord>> {
         let mut plan: BTreeMap<RecordId, &StoredRecord> = BTreeMap::new();
         for row in rows {
@@ -113,7 +113,7 @@ impl Owner {
         Ok(plan.into_values().cloned().collect())
     }
 
-    /// Begins `epoch` with nothing; returns what was there.
+    /// Begins `epoch` without data; returns the old data.
     pub(super) fn begin(&mut self, epoch: Epoch) -> BTreeMap<RecordId, StoredRecord> {
         self.epoch = epoch;
         self.buried += self.rows.len();

@@ -1,7 +1,6 @@
-//! The documents of one owner and unit, and for each term the list of those that hold it.
+//! The documents of one owner and unit, with a posting list for each term.
 //!
-//! A document knows where it stands in each of its lists, so that it leaves them without a search: the last of a list
-//! takes its place.
+//! A document knows its place in each of its lists, so that it is removed without a search: the last posting takes its place.
 
 use std::collections::HashMap;
 
@@ -14,11 +13,11 @@ pub(super) struct Document {
     pub(super) item: ItemId,
     pub(super) version: Version,
     pub(super) fields: Fields,
-    /// Its lists in rising order, each with its place there.
+    /// Its lists in ascending order, each with its place there.
     terms: Vec<(usize, usize)>,
 }
 
-/// A place for a document. Lengths stand apart, because scoring reads them of every candidate.
+/// A slot for a document. Lengths are stored apart, because scoring reads those of every candidate.
 #[derive(Debug, Default)]
 pub(super) struct Slot {
     pub(super) length: u32,
@@ -29,7 +28,7 @@ pub(super) struct Slot {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Posting {
     pub(super) slot: u32,
-    /// Where the document's terms name this list.
+    /// The place of this list among the document's terms.
     back: u32,
     pub(super) own: u32,
     pub(super) near: f32,
@@ -60,7 +59,7 @@ impl Postings {
         self.slots.iter().filter_map(|slot| slot.document.as_deref())
     }
 
-    /// Returns whether nothing is left behind by documents that have gone.
+    /// Returns whether documents that were removed have left nothing behind.
     #[cfg(test)]
     pub(super) fn is_bare(&self) -> bool {
         let is_empty = self.items.is_empty() && self.terms.is_empty() && self.length == 0;
@@ -86,7 +85,7 @@ impl Postings {
         self.lists.get(*self.terms.get(term)?)?.as_ref()
     }
 
-    /// Puts an entry, unless a newer one of its item is there.
+    /// Puts an entry, unless its item has a newer one.
     pub(super) fn put(&mut self, entry: &TextEntry) {
         let TextEntry { item, version, own: _, near: _, fields } = entry;
         if self.version(item).is_some_and(|stored| stored > *version) {
@@ -114,7 +113,7 @@ impl Postings {
         self.items.insert(item.clone(), slot);
     }
 
-    /// Returns the lists of the entry's terms in rising order, each once, with its own and its neighbours' counts.
+    /// Returns the lists of the entry's terms in ascending order, each once, with its own and its neighbours' counts.
     fn counts(&mut self, entry: &TextEntry) -> Vec<(usize, u32, f32)> {
         let mut counts: Vec<(usize, u32, f32)> = Vec::with_capacity(entry.own.len() + entry.near.len());
         for (term, own) in entry.own.iter().filter(|(_, own)| *own > 0) {
@@ -160,7 +159,7 @@ impl Postings {
         }
     }
 
-    /// Takes the posting at `place` out of a list; the last one takes its place, and an empty list is dropped.
+    /// Removes the posting at `place` from a list. The last one takes its place; an empty list is dropped.
     fn leave(&mut self, number: usize, place: usize) {
         let Some(free) = self.lists.get_mut(number) else { return };
         let Some(list) = free.as_mut().filter(|list| place < list.postings.len()) else { return };

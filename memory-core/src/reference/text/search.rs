@@ -5,7 +5,7 @@ use crate::rank::{Bm25, TermWeights};
 use crate::reference::best::{Known, best};
 use crate::store::text::{TextHit, TextHits, TextQuery};
 
-/// Less than any score: the document holds no term of the query.
+/// Less than any score: marks a document without a term of the query.
 const UNSCORED: f32 = -1.0;
 
 impl Postings {
@@ -27,8 +27,8 @@ impl Postings {
 
     /// Returns the scores of the documents that hold a term of the query, with their slots.
     ///
-    /// Term after term, so that only what a list holds is looked at. The sums are those of [`crate::rank::bm25f`],
-    /// number for number: it adds in the order of the terms too, and a term that is missing adds nothing.
+    /// Term by term, so that only the postings of each list are read. The sums are exactly those of [`crate::rank::bm25f`], which
+    /// also adds in the order of the terms; a missing term adds nothing.
     fn scores(&self, lists: &[Option<&List>], containing: &[u64]) -> Vec<(f32, usize)> {
         let mut scores = vec![UNSCORED; self.slots.len()];
         let mut found = Vec::new();
@@ -49,8 +49,7 @@ impl Postings {
         found.into_iter().filter_map(|slot| Some((*scores.get(slot)?, slot))).collect()
     }
 
-    /// Returns the hits with their counts: list after list again, which is sooner done than to look each term of each
-    /// document up.
+    /// Returns the hits with their counts. Reads list by list again, which is faster than looking up each term of each document.
     fn hits(&self, best: &[usize], lists: &[Option<&List>]) -> Vec<TextHit> {
         let mut hits = Vec::with_capacity(best.len());
         let mut numbers = vec![u32::MAX; self.slots.len()];

@@ -1,4 +1,4 @@
-//! A counter that needs no tokenizer.
+//! A token counter that needs no tokenizer.
 
 mod letters;
 #[cfg(test)]
@@ -8,12 +8,13 @@ use super::{MediaCosts, count_message};
 use crate::message::Message;
 use crate::model::TokenCounter;
 
-/// Counts tokens from the characters, for models whose tokenizer is not at hand, and never says less than OpenAI's have.
+/// Counts tokens from the characters, for models without a tokenizer at hand. It never counts fewer than OpenAI's tokenizers.
 ///
-/// That holds for every text in cl100k and o200k, because each part is bounded: a run of ASCII letters by the pairs and
-/// triples of letters that are tokens, which byte-pair encoding leaves no neighbouring tokens to make up; one of 3,000
-/// frequent words, such as ` the`, by one; digits by 1 for each 2, blanks of one kind by 1 and 1 more for each 10, and all
-/// else by its bytes. The count never exceeds the bytes. How near it comes, as a multiple of the larger of the two counts:
+/// That holds for every text in cl100k and o200k, because each part has an upper bound. A run of ASCII letters is bounded by
+/// the pairs and triples of letters that are tokens: byte-pair encoding never leaves two neighbouring tokens that make up
+/// another one. One of 3,000 frequent words, such as ` the`, is one token. Digits count 1 for each 2, blanks of one kind 1
+/// and 1 more for each 10, and all else its bytes. The count never exceeds the bytes. How close it is, as a multiple of the
+/// larger of the two counts:
 ///
 /// | text | multiple |
 /// |---|---|
@@ -23,13 +24,13 @@ use crate::model::TokenCounter;
 /// | Chinese prose | 2.6 to 2.8 |
 /// | random small letters | 1.2 |
 ///
-/// Of other tokenizers nothing is promised; the room above OpenAI's counts is what there is for them.
+/// It promises nothing about other tokenizers; only its margin above OpenAI's counts allows for them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HeuristicCounter;
 
 impl TokenCounter for HeuristicCounter {
     fn name(&self) -> &str {
-        // Another number for every other way to count.
+        // The number rises with every change of the rules.
         "heuristic-2"
     }
 
@@ -50,7 +51,7 @@ impl TokenCounter for HeuristicCounter {
     }
 }
 
-/// Returns how many bytes the first run has, and how many tokens at the most.
+/// Returns how many bytes the first run has, and how many tokens at most.
 fn run(rest: &[u8], before: Option<u8>) -> (usize, u64) {
     match *rest {
         [b' ', next, ..] if next.is_ascii_alphabetic() => {
@@ -87,12 +88,12 @@ fn run(rest: &[u8], before: Option<u8>) -> (usize, u64) {
     }
 }
 
-/// Returns how many bytes at the beginning are of a kind.
+/// Returns how many leading bytes are of a kind.
 fn length(bytes: &[u8], is_kind: impl Fn(u8) -> bool) -> usize {
     bytes.iter().position(|byte| !is_kind(*byte)).unwrap_or(bytes.len())
 }
 
-/// Returns the tokens of blanks of one kind: up to 20 of them are a token, so two neighbours have more.
+/// Returns the most tokens of blanks of one kind: any up to 20 of them are one token, so two neighbouring tokens have more.
 fn blanks(count: usize) -> u64 {
     1 + count as u64 / 10
 }

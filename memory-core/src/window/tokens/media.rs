@@ -1,4 +1,4 @@
-//! What images, sounds and files cost a model, in tokens.
+//! The tokens of images, sounds and files.
 
 mod header;
 #[cfg(test)]
@@ -8,42 +8,42 @@ use serde_json::Value;
 
 use header::dimensions;
 
-/// Bytes of a file that count a token, as of plain text. No provider publishes a figure by size.
+/// Bytes of a file that count as one token, as of plain text. No provider publishes a figure by size.
 const FILE_BYTES: u64 = 4;
 /// Bytes of a second of sound: 16,000 samples of 16 bits in a WAV, and an MP3 of 32 kbit/s.
 const WAV_SECOND: u64 = 32_000;
 const MP3_SECOND: u64 = 4_000;
-/// Seconds of a sound whose size is not known.
+/// The assumed length, in seconds, of a sound of unknown size.
 const SECONDS: u64 = 120;
 
-/// What an image costs by its width and height, or where they are not known.
+/// The rule for the tokens of an image: by its width and height, or a fixed number if these are unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ImageCost {
-    /// `base`, and `tile` for each square of 512 pixels, once the image is scaled into 2,048 × 2,048 pixels and its shorter
-    /// side to 768 (OpenAI's guide to images, "calculating costs"). In low detail `base` alone; 8 tiles where nothing is known.
+    /// `base`, and `tile` for each square of 512 pixels, after scaling the image into 2,048 × 2,048 pixels and its shorter side
+    /// to 768 (OpenAI's guide to images, "calculating costs"). Only `base` in low detail; 8 tiles if the size is unknown.
     Tiles {
         /// Tokens of any image.
         base: u64,
         /// Tokens of a square.
         tile: u64,
     },
-    /// So many hundredths of a token for each square of 32 pixels, 1,536 of them at the most (the same page, for the small
-    /// models); that many where nothing is known.
+    /// A number of hundredths of a token for each square of 32 pixels, at most 1,536 squares (same page, for the small models);
+    /// 1,536 if the size is unknown.
     Patches {
         /// Hundredths of a token.
         hundredths: u64,
     },
-    /// One for each 750 pixels, once the longer side is scaled to 1,568, and 1,600 at the most (Anthropic's guide to vision,
-    /// "evaluate image size"); that many where nothing is known.
+    /// One token for each 750 pixels, after scaling the longer side to 1,568, at most 1,600 (Anthropic's guide to vision,
+    /// "evaluate image size"); 1,600 if the size is unknown.
     Area,
-    /// 258 for each tile, whose side is two thirds of the shorter side and 768 pixels at the most; 258 for an image of up to
-    /// 384 × 384 (Gemini's guide to images, "token calculation"). 6 tiles where nothing is known, as of a wide photograph.
+    /// 258 for each tile, whose side is two thirds of the shorter side and at most 768 pixels; 258 for an image of up to
+    /// 384 × 384 (Gemini's guide to images, "token calculation"). 6 tiles if the size is unknown, as for a wide photograph.
     Crops,
 }
 
 impl ImageCost {
-    /// Returns the tokens of an image of so many pixels, in low detail perhaps.
+    /// Returns the tokens of an image of this width and height; `is_low` for low detail.
     pub fn tokens(self, pixels: Option<(u64, u64)>, is_low: bool) -> u64 {
         match (self, pixels) {
             (Self::Tiles { base, .. }, _) if is_low => base,
@@ -72,7 +72,7 @@ impl ImageCost {
     }
 }
 
-/// Returns the sides of an image, one of which is `side`, made smaller so that this one has `most` pixels.
+/// Returns the sides of an image, scaled down so that `side`, which is one of them, has at most `most` pixels.
 fn scaled(width: u64, height: u64, side: u64, most: u64) -> (u64, u64) {
     if side <= most {
         return (width, height);
@@ -80,12 +80,12 @@ fn scaled(width: u64, height: u64, side: u64, most: u64) -> (u64, u64) {
     ((width * most).div_ceil(side), (height * most).div_ceil(side))
 }
 
-/// What media cost a model.
+/// The tokens of media, by a model's rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MediaCosts {
-    /// A name, which becomes part of a counter's name: other costs have another one.
+    /// A name that is part of the counter's name; other rules have another one.
     pub name: &'static str,
-    /// What an image costs: the dearest of these.
+    /// The rules for images; the one with the most tokens counts.
     pub images: &'static [ImageCost],
     /// The fewest tokens of a file: those of a page.
     pub page: u64,
@@ -94,8 +94,7 @@ pub struct MediaCosts {
 }
 
 impl MediaCosts {
-    /// What is counted where the model is not known: the dearer of OpenAI's and Anthropic's images, and the dearest of the
-    /// others.
+    /// The rules for an unknown model: the larger count of OpenAI's and Anthropic's for images, the largest of all for others.
     pub const USUAL: Self = Self {
         name: "usual",
         images: &[ImageCost::Tiles { base: 85, tile: 170 }, ImageCost::Area],
@@ -103,8 +102,8 @@ impl MediaCosts {
         second: 32,
     };
 
-    /// Returns the tokens of a piece of media: of an image by its pixels, where its data begin with a header that tells; of a
-    /// sound and a file by their size, of a text by its words; of what is elsewhere by the usual size.
+    /// Returns the tokens of a piece of media. An image counts by its pixels if its header tells them, a sound or a file by its
+    /// size, and a text by its words. Media stored elsewhere count by a usual size.
     pub(super) fn tokens(&self, value: &Value, words: &dyn Fn(&str) -> u64) -> u64 {
         let source = value.get("source").filter(|source| source.get("type").and_then(Value::as_str) == Some("text"));
         if let Some(text) = source.and_then(|source| source.get("data")).and_then(Value::as_str) {
@@ -133,7 +132,7 @@ fn size(data: &str) -> u64 {
     data.len() as u64 / 4 * 3
 }
 
-/// Returns the data in a piece, in base64: the longest text in it, unless that is an address or a name.
+/// Returns the base64 data in a piece: the longest text in it, unless that is an address or a name.
 fn data(value: &Value) -> Option<&str> {
     let text = longest(value);
     match text.strip_prefix("data:") {

@@ -1,4 +1,4 @@
-//! What is known of models: how much they read, how much they write, how they count.
+//! Profiles of known models: context size, output size, token counter.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub enum CounterKind {
 }
 
 impl CounterKind {
-    /// Returns the counter; the heuristic one where this build has no tables (feature `tiktoken`).
+    /// Returns the counter, or the heuristic one if this build has no tables (feature `tiktoken`).
     pub fn counter(self) -> Arc<dyn TokenCounter> {
         match self {
             #[cfg(feature = "tiktoken")]
@@ -31,7 +31,7 @@ impl CounterKind {
     }
 }
 
-/// A model's sizes.
+/// The profile of a model: its sizes and its counter.
 ///
 /// ```
 /// use memory_core::window::{LimitRule, ModelProfile};
@@ -49,13 +49,13 @@ impl CounterKind {
 pub struct ModelProfile {
     /// The model's name.
     pub name: String,
-    /// How many tokens it reads and writes together.
+    /// The most tokens that it reads and writes together.
     pub context: u64,
-    /// How many tokens it writes at the most.
+    /// The most tokens that it writes.
     pub output: u64,
-    /// How it counts words.
+    /// How it counts text.
     pub counter: CounterKind,
-    /// What media cost it.
+    /// How it counts media.
     pub media: MediaCosts,
 }
 
@@ -76,7 +76,7 @@ const fn openai(name: &'static str, images: &'static [ImageCost]) -> MediaCosts 
     MediaCosts { name, images, page: 4_500, second: 10 }
 }
 
-/// Beginnings of names with context, output, counter and media, from the providers' model pages. The longest one decides.
+/// Prefixes of names with context, output, counter and media, from the providers' model pages. The longest match counts.
 const KNOWN: [(&str, u64, u64, CounterKind, MediaCosts); 20] = [
     ("gpt-3.5-turbo", 16_385, 4_096, CounterKind::Cl100k, GPT_4O),
     ("gpt-4", 8_192, 8_192, CounterKind::Cl100k, GPT_4O),
@@ -103,7 +103,7 @@ const KNOWN: [(&str, u64, u64, CounterKind, MediaCosts); 20] = [
 impl ModelProfile {
     /// Returns the profile of the model called `name`, with or without its provider (`openai/gpt-4o`).
     ///
-    /// None for a model that is not in the table: a local one reads as much as its server was told to.
+    /// None for a model that is not in the table. A local model reads as much as its server is configured to.
     pub fn of(name: &str) -> Option<Self> {
         let short = name.rsplit('/').next().unwrap_or(name);
         let short = short.strip_prefix("ft:").unwrap_or(short);
@@ -112,16 +112,16 @@ impl ModelProfile {
         Some(Self { name: name.to_owned(), context, output, counter, media })
     }
 
-    /// Returns the counter of the model: it counts words as the profile says, and media by what they cost this model.
+    /// Returns the counter of the model, which counts text and media by this profile.
     ///
-    /// Its name tells both, so that what a memory has stored for another model is counted again.
+    /// Its name tells both, so that a memory recounts what it has stored for another model.
     pub fn token_counter(&self) -> Arc<dyn TokenCounter> {
         let words = self.counter.counter();
         Arc::new(ModelCounter { name: format!("{}+{}", words.name(), self.media.name), words, media: self.media })
     }
 }
 
-/// Counts for one model.
+/// The counter of one model.
 #[derive(Debug)]
 struct ModelCounter {
     name: String,
@@ -143,13 +143,13 @@ impl TokenCounter for ModelCounter {
     }
 }
 
-/// How a token limit follows from a model's context.
+/// The rule that derives a token limit from a model's context.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LimitRule {
     /// The share of the context that a conversation may take, 0 to 1. Default 0.75.
     pub share: f64,
-    /// The limit where no model is known. Default 3,000.
+    /// The limit for an unknown model. Default 3,000.
     pub unknown: u64,
 }
 
@@ -160,14 +160,14 @@ impl Default for LimitRule {
 }
 
 impl LimitRule {
-    /// Sets the share of the context, held between 0 and 1.
+    /// Sets the share of the context, clamped to 0 to 1.
     #[must_use]
     pub fn with_share(mut self, share: f64) -> Self {
         self.share = share.clamp(0.0, 1.0);
         self
     }
 
-    /// Sets the limit where no model is known.
+    /// Sets the limit for an unknown model.
     #[must_use]
     pub fn with_unknown(mut self, tokens: u64) -> Self {
         self.unknown = tokens;
@@ -182,7 +182,7 @@ impl LimitRule {
     }
 }
 
-/// Returns 0.75 × (context − `reserved`), rounded down; 3,000 where no model is known.
+/// Returns 0.75 × (context − `reserved`), rounded down; 3,000 for an unknown model.
 pub fn token_limit(profile: Option<&ModelProfile>, reserved: u64) -> u64 {
     LimitRule::default().limit(profile, reserved)
 }

@@ -13,10 +13,10 @@ use crate::model::TokenCounter;
 /// The most bytes counted at once: tiktoken-rs panics on about 1,000,000 blanks in a row.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// Counts as OpenAI's tokenizers do, a text of more than 64 KiB at most one token too high for each 64 KiB.
+/// Counts like OpenAI's tokenizers. For a text above 64 KiB the count may be too high, by at most one token per 64 KiB.
 ///
-/// Its name is the tokenizer's, with the number of the rules by which the rest of a message is counted. Words such as
-/// `<|endoftext|>` are ordinary text. The tables are loaded once per process, at the first count.
+/// Its name is the tokenizer's, with the version of the rules for the rest of a message. Words such as `<|endoftext|>` are
+/// ordinary text. The tables are loaded once per process, at the first count.
 ///
 /// ```
 /// use memory_core::model::TokenCounter as _;
@@ -36,8 +36,8 @@ impl TiktokenCounter {
     /// Returns the counter of the model called `name`, such as `gpt-4o-mini` or `openai/gpt-4o`.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for a model whose tokenizer tiktoken does not have; [`super::HeuristicCounter`] counts
-    /// for any.
+    /// [`Error::Unsupported`] for a model whose tokenizer tiktoken does not have; [`super::HeuristicCounter`] counts for
+    /// every model.
     pub fn for_model(name: &str) -> Result<Self> {
         let short = name.rsplit('/').next().unwrap_or(name);
         match get_tokenizer(short) {

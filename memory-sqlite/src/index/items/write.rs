@@ -18,11 +18,11 @@ pub(crate) struct Row<'r> {
     pub(crate) digest: &'r [u8],
     pub(crate) block: Option<i64>,
     pub(crate) fields: &'r Fields,
-    /// Whether filters look for the fields here; a vector index has them beside the vectors.
+    /// Whether filters test the fields here. A vector index stores them with the vectors.
     pub(crate) is_filtered: bool,
 }
 
-/// Puts items, each once, in place of what is stored under their numbers.
+/// Puts items, each once, in place of the rows with their numbers.
 pub(crate) async fn put(connection: &mut SqliteConnection, owner: i64, rows: &[Row<'_>]) -> Result<()> {
     clear_values(connection, owner, rows.iter().map(|row| row.id)).await?;
     let head = "INSERT OR REPLACE INTO index_item (owner, id, item, epoch, revision, digest, block, unit, session, seq, \
@@ -58,7 +58,7 @@ pub(crate) async fn put(connection: &mut SqliteConnection, owner: i64, rows: &[R
     .await
 }
 
-/// Notes that items are now in `block`.
+/// Stores that items are now in `block`.
 pub(crate) async fn move_to(connection: &mut SqliteConnection, owner: i64, ids: &[i64], block: i64) -> Result<()> {
     let sql = "UPDATE index_item SET block = ? WHERE owner = ? AND id IN (SELECT value FROM json_each(?))";
     let ids = json_numbers(ids.iter().copied());

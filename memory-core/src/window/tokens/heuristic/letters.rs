@@ -1,8 +1,8 @@
-//! The most tokens that a run of ASCII letters can have, whatever merges a vocabulary makes of them.
+//! The most tokens that a run of ASCII letters can have.
 //!
-//! Byte-pair encoding ends where no two neighbouring tokens together are a token. So where `th` is a token, `t` and `h` do
-//! not stand side by side, and where `the` is one, neither do `th` and `e`. The files list letters that are one token in
-//! cl100k and in o200k: pairs and triples, which bound every run, and frequent words, which are one token each.
+//! Byte-pair encoding ends when no two neighbouring tokens form a token together. So if `th` is a token, the tokens `t` and `h`
+//! are never neighbours, and if `the` is one, neither are `th` and `e`. The files list what is one token in both cl100k and
+//! o200k: pairs and triples of letters, which bound every run, and frequent words.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -34,7 +34,7 @@ impl Tables {
     }
 }
 
-/// Yes or no for each number: small enough to stay in the processor's cache.
+/// A bit set, small enough to stay in the processor's cache.
 struct Bits(Vec<u64>);
 
 impl Bits {
@@ -62,7 +62,7 @@ fn symbol(byte: u8) -> usize {
     }
 }
 
-/// Returns whether the word is one token behind a blank and before something that is no letter.
+/// Returns whether the word is one token if it follows a blank and no letter follows it.
 pub(super) fn is_frequent(word: &[u8]) -> bool {
     TABLES.words.contains(word)
 }
@@ -72,7 +72,7 @@ pub(super) fn is_frequent(word: &[u8]) -> bool {
 struct Most {
     one: u64,
     two: u64,
-    /// Three letters and more, or a token that begins before the run: what may stand behind it is not restricted.
+    /// Three letters or more, or a token that begins before the run: any token may follow.
     more: u64,
 }
 
@@ -82,7 +82,7 @@ impl Most {
     }
 }
 
-/// Returns the most tokens that lie wholly in `run`: letters, perhaps with a blank before them.
+/// Returns the most tokens that lie wholly in `run`, which holds letters, perhaps after a blank.
 pub(super) fn most_tokens(run: &[u8]) -> u64 {
     let tables = &*TABLES;
     let [mut third_last, mut second_last, mut last] = [Most::default(); 3];

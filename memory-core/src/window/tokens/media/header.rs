@@ -1,6 +1,6 @@
-//! How wide and high an image is, from the first bytes of its file.
+//! The width and height of an image, from the header of its file.
 
-/// The most characters of base64 that are looked at: a JPEG may have a preview and a description before its sizes.
+/// The most base64 characters that are read: a JPEG may have a preview and a description before its sizes.
 const LOOKED_AT: usize = 256 << 10;
 
 /// Returns width and height in pixels of a PNG, JPEG, GIF or WebP in base64; none for anything else.
@@ -29,7 +29,7 @@ fn webp(bytes: &[u8]) -> Option<(u64, u64)> {
     }
 }
 
-/// Goes from marker to marker until the frame's header (ITU T.81, B.2.2).
+/// Walks the markers to the frame header (ITU T.81, B.2.2).
 fn jpeg(bytes: &[u8]) -> Option<(u64, u64)> {
     let mut at = 2;
     loop {
@@ -53,7 +53,7 @@ fn little(bytes: &[u8], at: usize, count: usize) -> Option<u64> {
     Some(bytes.get(at..at + count)?.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }
 
-/// Returns the bytes up to the first character that is no base64.
+/// Decodes up to the first character that is not base64.
 fn decode(base64: &[u8]) -> Vec<u8> {
     let digit = |byte: &u8| match byte {
         b'A'..=b'Z' => Some(byte - b'A'),
