@@ -112,10 +112,17 @@ impl IndexedMemory {
         Ok((found.hits.len(), found.receipt.degraded.iter().map(|degraded| degraded.stage).collect()))
     }
 
-    /// Checks that the index itself holds the messages, and that a search asks it.
+    /// Checks that the index itself holds the messages, and that a search asks it. Waits for a server that has just come back.
     async fn holds(&self, messages: usize) -> Scene {
-        equal(self.held().await?, messages)?;
-        equal(self.search().await?, (messages, Vec::new()))
+        let watch = Stopwatch::start();
+        loop {
+            let (held, found) = (self.held().await, self.search().await?);
+            let is_away = held.as_ref().is_err_and(Error::is_retryable) || !found.1.is_empty();
+            if !is_away || watch.elapsed() > CAUGHT_UP {
+                equal(held?, messages)?;
+                return equal(found, (messages, Vec::new()));
+            }
+        }
     }
 
     /// Returns how many messages the index finds by itself.

@@ -58,7 +58,7 @@ impl fmt::Display for SearchReceipt {
         let dropped = self.dropped_at_hydration;
         lines.extend((dropped > 0).then(|| format!("dropped   {dropped} whose content is gone")));
         lines.extend(self.troubles());
-        f.write_str(&lines.join("\n"))
+        f.write_str(&one_a_line(&lines))
     }
 }
 
@@ -141,7 +141,7 @@ impl fmt::Display for ContextReceipt {
             lines.push("degraded  the conversation was read without its primary store".to_owned());
         }
         lines.push(format!("took      {}", millis(self.took_micros)));
-        f.write_str(&lines.join("\n"))
+        f.write_str(&one_a_line(&lines))
     }
 }
 
@@ -160,6 +160,12 @@ fn left_out(left_out: &[LeftOut]) -> Option<String> {
     (!told.is_empty()).then_some(told)
 }
 
+/// Joins facts, one a line. A line end within a fact, as a name from a file may hold it, is shown by its code.
+fn one_a_line(facts: &[String]) -> String {
+    let whole = |fact: &String| fact.replace('\n', "\\n");
+    facts.iter().map(whole).collect::<Vec<_>>().join("\n")
+}
+
 /// Returns a time span in milliseconds.
 fn millis(micros: u64) -> String {
     format!("{:.1} ms", micros as f64 / 1_000.0)
@@ -175,13 +181,13 @@ mod tests {
         let receipt = SearchReceipt {
             terms: vec!["dentist".to_owned()],
             terms_left_out: 2,
-            speaker: Some("Ada".to_owned()),
+            speaker: Some("Ada\nLovelace".to_owned()),
             text_candidates: 3,
             degraded: vec![Degraded { stage: Stage::Vector, why: "away".to_owned() }],
             took_micros: 1_500,
             ..SearchReceipt::default()
         };
-        let told = "sought    dentist\nsaid by   Ada\nfound     3 candidates by words, 0 by meaning; took 1.5 ms\n\
+        let told = "sought    dentist\nsaid by   Ada\\nLovelace\nfound     3 candidates by words, 0 by meaning; took 1.5 ms\n\
             degraded  vector: away\nsought    the 1 rarest of 3 terms";
         assert_eq!(receipt.to_string(), told);
     }

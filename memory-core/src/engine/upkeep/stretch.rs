@@ -11,6 +11,8 @@ use crate::message::{Block, Message, StoredMessage};
 use crate::scope::Scope;
 use crate::store::chat::{Page, SessionState, Slice, View};
 
+/// Rows of the first page; the next ones grow while the rows are small.
+const FIRST_PAGE: usize = 16;
 /// A page ends behind the row that crosses this many tokens, about 4 MiB of text.
 const PAGE_TOKENS: u64 = 1 << 20;
 
@@ -29,7 +31,8 @@ pub(crate) struct Stretch {
 impl Inner {
     /// Reads the messages of `range`, and those rows `around` it that their entries depend on.
     ///
-    /// Usually makes one call. If the messages are long, each is shortened to the text that is searched.
+    /// Makes one call for a few messages, and a second and third for hundreds. If the messages are long or hold media, reads
+    /// small pages and keeps only the text that is searched.
     pub(crate) async fn read_stretch(
         &self,
         scope: &Scope,
@@ -37,34 +40,39 @@ impl Inner {
         range: SeqRange,
         around: impl Fn(SeqRange) -> SeqRange,
     ) -> Result<Stretch> {
-        let needed = around(range);
-        let whole = self.chat.store().read(scope, session, &page(needed.first, needed)).await?;
-        if is_whole(&whole.messages, needed) {
-            return Ok(Stretch { range, state: whole.state, rows: whole.messages });
-        }
-        drop(whole);
-        // The first messages may only be here as neighbours of the ones asked for, so the stretch must go beyond them.
-        let own = Seq(range.first.0.saturating_add(NEIGHBOURS));
-        let range = SeqRange { last: range.last.min(span_range(span_of(own)).last), ..range };
-        let needed = around(range);
-        let mut read: Option<Stretch> = None;
+        let (mut range, mut needed, mut rows_a_page) = (range, around(range), FIRST_PAGE);
+        let mut read: Option<(SessionState, Vec<StoredMessage>)> = None;
         loop {
-            let next = read.as_ref().and_then(|read| read.rows.last()).map_or(needed.first, |row| behind(row.seq));
-            let Slice { state, messages, .. } = self.chat.store().read(scope, session, &page(next, needed)).await?;
+            let next = read.as_ref().and_then(|(_, rows)| rows.last()).map_or(needed.first, |row| behind(row.seq));
+            let page = page(next, needed, rows_a_page);
+            let Slice { state, messages, .. } = self.chat.store().read(scope, session, &page).await?;
             // The session was deleted and begun anew between two pages: what was read is gone.
-            if read.as_ref().is_some_and(|read| read.state.fence != state.fence) {
+            if read.as_ref().is_some_and(|(first, _)| first.fence != state.fence) {
                 read = None;
                 continue;
             }
-            let is_last = is_whole(&messages, needed);
-            let mut stretch = read.take().unwrap_or(Stretch { range, state, rows: Vec::new() });
-            stretch.rows.extend(messages.into_iter().map(shortened));
-            if is_last {
-                return Ok(stretch);
+            let (is_long, is_last) = (crosses(&messages), is_last(&messages, &page, needed));
+            let (state, mut rows) = read.take().unwrap_or((state, Vec::new()));
+            if is_long && range.last > own_span(range) {
+                // The first messages may only be here as neighbours of the ones asked for, so the stretch goes beyond them.
+                range.last = own_span(range);
+                needed = around(range);
             }
-            read = Some(stretch);
+            if !is_long && !messages.iter().any(has_media) {
+                rows_a_page = rows_a_page.saturating_mul(4);
+            }
+            rows.extend(messages.into_iter().map(shortened).take_while(|row| row.seq <= needed.last));
+            if is_last || rows.last().is_some_and(|row| row.seq >= needed.last) {
+                return Ok(Stretch { range, state, rows });
+            }
+            read = Some((state, rows));
         }
     }
+}
+
+/// Returns the end of the span behind the first neighbours of a range.
+fn own_span(range: SeqRange) -> Seq {
+    span_range(span_of(Seq(range.first.0.saturating_add(NEIGHBOURS)))).last
 }
 
 /// Returns the rows that the entries of the messages in `range` depend on: their spans and neighbours.
@@ -78,17 +86,35 @@ fn behind(seq: Seq) -> Seq {
     Seq(seq.0.saturating_add(1))
 }
 
-/// Returns the page of the rows from `first` to the end of `needed`. It is empty for a deleted session, whose note ends before
-/// its first message.
-fn page(first: Seq, needed: SeqRange) -> Page {
-    let rows = usize::try_from(needed.last.0.saturating_add(1).saturating_sub(first.0)).unwrap_or(usize::MAX);
-    Page::after(Seq(first.0.saturating_sub(1)), rows, View::Log).within(PAGE_TOKENS)
+/// Returns the page of at most `rows` rows from `first` to the end of `needed`. It is empty for a deleted session, whose note
+/// ends before its first message.
+fn page(first: Seq, needed: SeqRange, rows: usize) -> Page {
+    let left = usize::try_from(needed.last.0.saturating_add(1).saturating_sub(first.0)).unwrap_or(usize::MAX);
+    Page::after(Seq(first.0.saturating_sub(1)), left.min(rows), View::Log).within(PAGE_TOKENS)
 }
 
-/// Returns whether a page holds all rows `needed` that exist: the bound of tokens did not end it.
-fn is_whole(rows: &[StoredMessage], needed: SeqRange) -> bool {
-    let tokens = rows.iter().fold(0u64, |sum, row| sum.saturating_add(row.tokens));
-    tokens < PAGE_TOKENS || rows.last().is_none_or(|row| row.seq >= needed.last)
+/// Returns whether the bound of tokens may have ended a page.
+fn crosses(rows: &[StoredMessage]) -> bool {
+    rows.iter().fold(0u64, |sum, row| sum.saturating_add(row.tokens)) >= PAGE_TOKENS
+}
+
+/// Returns whether no row that is needed comes behind those of a page.
+fn is_last(rows: &[StoredMessage], page: &Page, needed: SeqRange) -> bool {
+    let is_full = rows.len() >= page.limit || crosses(rows);
+    !is_full || rows.last().is_none_or(|row| row.seq >= needed.last)
+}
+
+/// Returns whether a message holds what is not text: its tokens do not bound its bytes.
+fn has_media(row: &StoredMessage) -> bool {
+    row.message.as_ref().is_some_and(|message| message.blocks.iter().any(holds_media))
+}
+
+fn holds_media(block: &Block) -> bool {
+    match block {
+        Block::Media { .. } | Block::Other { .. } => true,
+        Block::ToolResult { content, .. } => content.iter().any(holds_media),
+        _ => false,
+    }
 }
 
 /// Returns a row shortened to the text that is searched.
@@ -96,11 +122,25 @@ fn shortened(mut row: StoredMessage) -> StoredMessage {
     let Some(message) = &row.message else { return row };
     let text = message.text();
     let head = head_of(&text);
-    if head.len() < text.len() {
+    let is_long = head.len() < text.len();
+    if is_long || has_media(&row) {
         let mut short = Message::clone(message);
-        short.blocks = vec![Block::text(head)];
-        short.extra.clear();
+        if is_long {
+            short.blocks = vec![Block::text(head)];
+            short.extra.clear();
+        } else {
+            drop_media(&mut short.blocks);
+        }
         row.message = Some(Arc::new(short));
     }
     row
+}
+
+fn drop_media(blocks: &mut Vec<Block>) {
+    blocks.retain(|block| !matches!(block, Block::Media { .. } | Block::Other { .. }));
+    for block in blocks {
+        if let Block::ToolResult { content, .. } = block {
+            drop_media(content);
+        }
+    }
 }
