@@ -12,7 +12,7 @@ use super::item::{Item, LeftOut};
 use super::refusal::Refusal;
 
 /// Memory that items in a queue may take, in KiB; a single larger one waits there alone.
-const ROOM: u32 = 8 << 10;
+const ROOM: u32 = 4 << 10;
 
 /// Whoever takes the items has stopped.
 #[derive(Debug)]

@@ -20,7 +20,7 @@ use super::tally::{Rejection, Tally};
 /// Items of one batch at the most.
 const ITEMS: usize = 256;
 /// Bytes of memory after which a batch is written.
-const BYTES: usize = 8 << 20;
+const BYTES: usize = 4 << 20;
 
 /// Takes items and writes them in batches for one owner.
 #[derive(Debug)]

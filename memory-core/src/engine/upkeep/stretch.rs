@@ -12,7 +12,7 @@ use crate::scope::Scope;
 use crate::store::chat::{Page, SessionState, Slice, View};
 
 /// Rows of the first page; the next ones grow while the rows are small.
-const FIRST_PAGE: usize = 16;
+const FIRST_PAGE: usize = 8;
 /// A page ends behind the row that crosses this many tokens, about 4 MiB of text.
 const PAGE_TOKENS: u64 = 1 << 20;
 
