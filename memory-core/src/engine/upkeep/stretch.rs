@@ -11,8 +11,10 @@ use crate::message::{Block, Message, StoredMessage};
 use crate::scope::Scope;
 use crate::store::chat::{Page, SessionState, Slice, View};
 
-/// Rows of the first page; the next ones grow while the rows are small.
+/// Rows of the first page.
 const FIRST_PAGE: usize = 8;
+/// How many times as many rows the next page has, while there are no media.
+const GROWTH: usize = 8;
 /// A page ends behind the row that crosses this many tokens, about 4 MiB of text.
 const PAGE_TOKENS: u64 = 1 << 20;
 
@@ -59,7 +61,7 @@ impl Inner {
                 needed = around(range);
             }
             if !is_long && !messages.iter().any(has_media) {
-                rows_a_page = rows_a_page.saturating_mul(4);
+                rows_a_page = rows_a_page.saturating_mul(GROWTH);
             }
             rows.extend(messages.into_iter().map(shortened).take_while(|row| row.seq <= needed.last));
             if is_last || rows.last().is_some_and(|row| row.seq >= needed.last) {
