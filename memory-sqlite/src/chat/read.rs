@@ -59,10 +59,10 @@ pub(super) async fn page(file: &Sqlite, scope: &Scope, session: &SessionId, page
 
 /// Adds the statement for the rows from the page's edge on. The reader stops fetching at the end of the page.
 fn push_page(sql: &mut QueryBuilder<sqlx::Sqlite>, owner: i64, session: i64, page: &Page) -> Result<()> {
-    let Page { edge, limit: _, tokens: _, view, filter } = page;
+    let Page { edge, limit, tokens: _, view, filter } = page;
     let text = "SELECT item.id, item.seq, item.tokens, item.counter, item.first, item.archived_by, item.digest, item.body \
          FROM message AS item {index} {join} WHERE item.owner = {owner} AND item.session = {session} {view} {edge} \
-         {filter} ORDER BY {order}";
+         {filter} ORDER BY {order} {limit}";
     let bound = |seq: u64| i64::try_from(seq).unwrap_or(i64::MAX);
     push(sql, text, |sql, hole| {
         match hole {
@@ -100,6 +100,8 @@ fn push_page(sql: &mut QueryBuilder<sqlx::Sqlite>, owner: i64, session: i64, pag
                 Edge::Newest | Edge::Before(_) => "item.seq DESC, item.layer DESC",
                 Edge::After(_) => "item.seq, item.layer",
             }),
+            // A log has one row for each number, so that it ends with the page. Elsewhere the reader ends it.
+            "limit" if *view == View::Log => sql.push("LIMIT ").push_bind(bound(*limit as u64)),
             _ => sql,
         };
         Ok(())
@@ -141,22 +143,24 @@ pub(super) async fn get(file: &Sqlite, scope: &Scope, ids: &[MessageId]) -> Resu
     let work = file.read(READ, move |connection| {
         Box::pin(async move {
             let read = sqlx::query(GET).bind(Truth::Chat.number()).bind(scope.key()).bind(wanted);
-            by_id(&read.fetch_all(connection).await.doing(READ)?)
+            let mut rows = read.fetch(connection);
+            let mut found = HashMap::new();
+            while let Some(row) = rows.try_next().await.doing(READ)? {
+                let message = with_session(&row)?;
+                found.insert(message.id, message);
+            }
+            Ok(found)
         })
     });
     let found = work.await?;
     Ok(FoundMessages { messages: ids.iter().filter_map(|id| found.get(id).cloned()).collect(), complete: true })
 }
 
-fn by_id(rows: &[SqliteRow]) -> Result<HashMap<MessageId, StoredMessage>> {
-    let mut found = HashMap::with_capacity(rows.len());
-    for row in rows {
-        let key: &str = row.try_get(8).doing(READ)?;
-        let session = SessionId::from_key(key).map_err(|_| Error::corrupt(BACKEND, "no session has this key"))?;
-        let message = row::message(row, &session, READ)?;
-        found.insert(message.id, message);
-    }
-    Ok(found)
+/// Returns the message of a row that names its session.
+fn with_session(row: &SqliteRow) -> Result<StoredMessage> {
+    let key: &str = row.try_get(8).doing(READ)?;
+    let session = SessionId::from_key(key).map_err(|_| Error::corrupt(BACKEND, "no session has this key"))?;
+    row::message(row, &session, READ)
 }
 
 #[cfg(test)]

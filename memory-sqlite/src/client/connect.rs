@@ -109,8 +109,8 @@ pub(super) fn options(config: &SqliteConfig, access: Access, create: bool) -> Re
         // Pages kept for a rollback hold content too, so they stay out of temporary files.
         .pragma("temp_store", "MEMORY")
         .statement_cache_capacity(256)
-        // SQLite runs in its own thread, ahead of the reader. A page that ends early wastes at most this many rows.
-        .row_buffer_size(64)
+        // SQLite runs in its own thread, ahead of the reader: at most this many rows, each of which may hold 4 MiB.
+        .row_buffer_size(16)
         .disable_statement_logging();
     Ok(options)
 }

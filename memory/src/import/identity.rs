@@ -9,9 +9,12 @@ use memory_core::MessageId;
 ///
 /// `said` is what makes the message. LongMemEval: the role and the content. LoCoMo: the speaker and the content.
 pub fn message_id(session: &str, index: u64, said: &[&str]) -> MessageId {
-    let mut bytes = b"import".to_vec();
+    let parts = || std::iter::once(&session).chain(said);
+    // Room for all of it at once: what grows is held twice while it moves.
+    let mut bytes = Vec::with_capacity(64 + parts().map(|part| part.len() + 8).sum::<usize>());
+    bytes.extend(b"import");
     bytes.extend(index.to_le_bytes());
-    for part in std::iter::once(&session).chain(said) {
+    for part in parts() {
         bytes.extend((part.len() as u64).to_le_bytes());
         bytes.extend(part.as_bytes());
     }

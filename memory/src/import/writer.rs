@@ -19,8 +19,9 @@ use super::tally::{Rejection, Tally};
 
 /// Items of one batch at the most.
 const ITEMS: usize = 256;
-/// Bytes of memory after which a batch is written.
-const BYTES: usize = 4 << 20;
+/// Bytes of memory after which a batch is written. Until it is durable it is held five times: as messages, as those that
+/// are appended, as their encoding, and twice on its way into the database.
+const BYTES: usize = 1 << 20;
 
 /// Takes items and writes them in batches for one owner.
 #[derive(Debug)]

@@ -7,12 +7,12 @@ use crate::engine::inner::Inner;
 use crate::error::Result;
 use crate::id::{Seq, SeqRange, SessionId};
 use crate::index::{NEIGHBOURS, span_of, span_range};
-use crate::message::{Block, Message, StoredMessage};
+use crate::message::{Block, StoredMessage};
 use crate::scope::Scope;
 use crate::store::chat::{Page, SessionState, Slice, View};
 
 /// Rows of the first page.
-const FIRST_PAGE: usize = 8;
+const FIRST_PAGE: usize = 4;
 /// How many times as many rows the next page has, while there are no media.
 const GROWTH: usize = 8;
 /// A page ends behind the row that crosses this many tokens, about 4 MiB of text.
@@ -121,20 +121,24 @@ fn holds_media(block: &Block) -> bool {
 
 /// Returns a row shortened to the text that is searched.
 fn shortened(mut row: StoredMessage) -> StoredMessage {
-    let Some(message) = &row.message else { return row };
+    let holds_media = has_media(&row);
+    let Some(message) = row.message.take() else { return row };
     let text = message.text();
     let head = head_of(&text);
     let is_long = head.len() < text.len();
-    if is_long || has_media(&row) {
-        let mut short = Message::clone(message);
-        if is_long {
-            short.blocks = vec![Block::text(head)];
-            short.extra.clear();
-        } else {
-            drop_media(&mut short.blocks);
-        }
-        row.message = Some(Arc::new(short));
+    if !is_long && !holds_media {
+        row.message = Some(message);
+        return row;
     }
+    // What a store has read for us is not copied: media take megabytes.
+    let mut short = Arc::unwrap_or_clone(message);
+    if is_long {
+        short.blocks = vec![Block::text(head)];
+        short.extra.clear();
+    } else {
+        drop_media(&mut short.blocks);
+    }
+    row.message = Some(Arc::new(short));
     row
 }
 

@@ -26,6 +26,8 @@ use super::report::UpkeepReport;
 
 /// How many entries one step visits at most.
 const ENTRIES: usize = 256;
+/// How many messages are asked for at once. They come whole, and may take 4 MiB each.
+const MESSAGES: usize = 4;
 /// How many owners one step visits at most.
 const OWNERS: usize = 16;
 /// The entries that truth does not hold, or the truth store that could not be asked, with its error.
@@ -117,12 +119,16 @@ impl Inner {
         let messages: Vec<_> = entries.iter().filter_map(|(item, _)| item.as_message()).collect();
         let records: Vec<_> = entries.iter().filter_map(|(item, _)| item.as_record()).collect();
         let held_messages = async {
-            if messages.is_empty() {
-                return Ok(Vec::new());
+            let mut held = Vec::new();
+            for ids in messages.chunks(MESSAGES) {
+                let found = self.bare.chat.get(scope, ids).await.map_err(|error| ("chat", error))?;
+                match found.complete {
+                    true => held.extend(found.messages.iter().map(|row| row.id)),
+                    // If a part of truth did not answer, nothing is known of the ids that it did not return.
+                    false => held.extend(ids),
+                }
             }
-            let found = self.bare.chat.get(scope, &messages).await.map_err(|error| ("chat", error))?;
-            // If a part of truth did not answer, nothing is known of the ids that it did not return.
-            Ok(if found.complete { found.messages.iter().map(|row| row.id).collect() } else { messages.clone() })
+            Ok(held)
         };
         let held_records = async {
             if records.is_empty() {
