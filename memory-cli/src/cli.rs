@@ -313,11 +313,14 @@ pub(crate) struct Eval {
     /// The set
     #[arg(value_enum)]
     pub(crate) set: crate::eval::SetKind,
-    /// Its file, JSON; - reads from stdin. None for the sample
+    /// Its file, JSON, or its folder; - reads from stdin. None for the sample
     pub(crate) path: Option<String>,
     /// Vectors of its texts, a safetensors file
     #[arg(long, value_name = "FILE")]
     pub(crate) vectors: Option<std::path::PathBuf>,
+    /// Shows each question whose evidence is not found first, and what is
+    #[arg(long)]
+    pub(crate) misses: bool,
     /// What is searched with [default: all that there is]
     #[arg(long, value_enum, value_delimiter = ',')]
     pub(crate) legs: Vec<crate::eval::Leg>,

@@ -1,6 +1,9 @@
 //! Measuring recall: conversations with questions whose evidence is known, searched through the public interface.
 
+mod beam;
 mod caching;
+mod chats;
+mod folder;
 mod locomo;
 mod longmemeval;
 mod metrics;
@@ -14,5 +17,5 @@ mod vectors;
 pub(crate) use caching::CachingEmbedder;
 pub(crate) use run::{Leg, run};
 pub(crate) use set::{Set, SetKind};
-pub(crate) use table::{in_words, to_json};
+pub(crate) use table::{in_words, misses, to_json};
 pub(crate) use vectors::Vectors;

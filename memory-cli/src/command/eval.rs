@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::path::Path;
 use std::sync::Arc;
 
 use memory::model::Embedder;
@@ -24,24 +25,30 @@ pub(crate) async fn run(call: &Call, args: &Eval, output: &mut Output) -> Result
     let set = tokio::task::spawn_blocking(move || match (kind, path) {
         (SetKind::Sample, None) => Set::sample(),
         (SetKind::Sample, Some(_)) => Err(Failure::Usage("the sample is in the program: give no file".to_owned())),
-        (kind, Some(path)) => Set::read(kind, open(&path)?),
+        (kind, Some(path)) => match Set::read_folder(kind, Path::new(&path)) {
+            Some(set) => set,
+            None => Set::read(kind, open(&path)?),
+        },
         (_, None) => Err(Failure::Usage("the set is not in the program: give its file".to_owned())),
     });
     let set = set.await.map_err(|_| Failure::Inner("the reader of the set broke down".to_owned()))??;
     let embedder = embedder(call, args, &set)?;
     let legs = legs(&args.legs, embedder.is_some())?;
     // The prepared vectors of this set are of what users say.
-    let users_alone = args.vectors.is_some() && kind == SetKind::Longmemeval;
+    let users_alone = args.vectors.is_some() && matches!(kind, SetKind::Longmemeval | SetKind::Beam);
     let memory = build(call, embedder, users_alone).await?;
-    let tables = eval::run(&memory, &tenant(call), &set, &legs).await?;
+    let measured = eval::run(&memory, &tenant(call), &set, &legs).await?;
     let mut notes = set.notes;
     if users_alone && legs.iter().any(|leg| *leg != Leg::Text) {
         notes.push("vectors: those of user turns only; what the assistant says is found by words".to_owned());
     }
     if output.is_json() {
-        output.json(&eval::to_json(&tables, &notes))?;
+        output.json(&eval::to_json(&measured, &notes))?;
     } else {
-        eval::in_words(&tables, &notes, output)?;
+        eval::in_words(&measured, &notes, output)?;
+        if args.misses {
+            eval::misses(&measured, output)?;
+        }
     }
     memory.close().await?;
     Ok(Outcome::Done)

@@ -22,6 +22,8 @@ pub(crate) struct Scores {
     pub(crate) recall_at_10: f64,
     /// Share of the evidence in the first 20.
     pub(crate) recall_at_20: f64,
+    /// Questions with evidence in the first place.
+    pub(crate) hit_at_1: f64,
     /// Questions with any evidence in the first 5.
     pub(crate) hit_at_5: f64,
     /// Questions with any evidence in the first 20.
@@ -74,6 +76,7 @@ impl Scores {
             recall_at_5: mean(&|ranks| ranks.recall(5)),
             recall_at_10: mean(&|ranks| ranks.recall(10)),
             recall_at_20: mean(&|ranks| ranks.recall(20)),
+            hit_at_1: mean(&|ranks| ranks.hit(1)),
             hit_at_5: mean(&|ranks| ranks.hit(5)),
             hit_at_20: mean(&|ranks| ranks.hit(20)),
             all_at_5: mean(&|ranks| ranks.all(5)),

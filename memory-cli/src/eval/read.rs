@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
+use std::path::Path;
 use std::sync::Arc;
 
 use memory::import::{Format, Item, Items, Source};
@@ -9,7 +10,7 @@ use memory::{Message, Scope, Timestamp};
 use serde_json::Value;
 
 use super::set::{Set, SetKind};
-use super::{locomo, longmemeval, sample};
+use super::{beam, chats, locomo, longmemeval, sample};
 use crate::failure::Failure;
 use crate::sample::MESSAGES;
 
@@ -19,7 +20,16 @@ impl Set {
         sample::set(sessions(SetKind::Sample, MESSAGES.as_bytes().to_vec())?)
     }
 
-    /// Reads a set.
+    /// Reads a set that is a folder; none if it is a file.
+    pub(crate) fn read_folder(kind: SetKind, path: &Path) -> Option<Result<Self, Failure>> {
+        match kind {
+            SetKind::Beam => Some(beam::set(path)),
+            SetKind::Chat => Some(chats::set(path)),
+            SetKind::Locomo | SetKind::Longmemeval | SetKind::Sample => None,
+        }
+    }
+
+    /// Reads a set that is a file.
     pub(crate) fn read(kind: SetKind, mut input: impl Read) -> Result<Self, Failure> {
         let mut bytes = Vec::new();
         input.read_to_end(&mut bytes).map_err(|error| Failure::Usage(format!("the set cannot be read: {error}")))?;
@@ -32,7 +42,7 @@ impl Set {
         Ok(match kind {
             SetKind::Locomo => locomo::set(&values, sessions),
             SetKind::Longmemeval => longmemeval::set(&values, sessions),
-            SetKind::Sample => sample::set(sessions)?,
+            _ => sample::set(sessions)?,
         })
     }
 }
@@ -42,7 +52,7 @@ fn sessions(kind: SetKind, bytes: Vec<u8>) -> Result<BTreeMap<String, Arc<Vec<Me
     let format = match kind {
         SetKind::Locomo => Format::Locomo,
         SetKind::Longmemeval => Format::Longmemeval,
-        SetKind::Sample => Format::Openai,
+        _ => Format::Openai,
     };
     // Whose it is and when matters to no set: each names its sessions and its times.
     let source = Source::new(&Scope::new("memory-eval", "set")?, "", Timestamp(0)).with_format(format).trusting_roles();

@@ -60,16 +60,39 @@ pub(crate) struct Table {
     pub(crate) rows: Vec<(String, Scores)>,
 }
 
+/// A question whose evidence is not in the first place.
+#[derive(Clone, Debug)]
+pub(crate) struct Miss {
+    /// Its words.
+    pub(crate) question: String,
+    /// What it was searched with.
+    pub(crate) leg: Leg,
+    /// The place of its first evidence; none if it was not found.
+    pub(crate) place: Option<usize>,
+    /// What stood in the first place.
+    pub(crate) first: String,
+}
+
+/// What was measured.
+#[derive(Debug, Default)]
+pub(crate) struct Measured {
+    /// The figures.
+    pub(crate) tables: Vec<Table>,
+    /// The questions whose evidence was not first.
+    pub(crate) misses: Vec<Miss>,
+}
+
 /// Ranks of one question by unit.
 struct QuestionRanks {
     groups: Vec<String>,
+    miss: Option<Miss>,
     turns: Ranks,
     sessions: Ranks,
 }
 
 /// Measures all sections of a set with each leg, under owners of `tenant` who are forgotten again.
-pub(crate) async fn run(memory: &Memory, tenant: &str, set: &Set, legs: &[Leg]) -> Result<Vec<Table>, Failure> {
-    let mut tables = Vec::new();
+pub(crate) async fn run(memory: &Memory, tenant: &str, set: &Set, legs: &[Leg]) -> Result<Measured, Failure> {
+    let mut measured = Measured::default();
     for part in &set.sections {
         let questions: usize = part.haystacks.iter().map(|haystack| haystack.questions.len()).sum();
         let bar = ProgressBar::new(questions as u64);
@@ -82,11 +105,12 @@ pub(crate) async fn run(memory: &Memory, tenant: &str, set: &Set, legs: &[Leg]) 
         }
         bar.finish_and_clear();
         for (leg, answers) in legs.iter().zip(&answers) {
-            tables.push(table(part, "turns", *leg, answers, |answer| &answer.turns));
-            tables.push(table(part, "sessions", *leg, answers, |answer| &answer.sessions));
+            measured.tables.push(table(part, "turns", *leg, answers, |answer| &answer.turns));
+            measured.tables.push(table(part, "sessions", *leg, answers, |answer| &answer.sessions));
         }
+        measured.misses.extend(answers.into_iter().flatten().filter_map(|answer| answer.miss));
     }
-    Ok(tables)
+    Ok(measured)
 }
 
 async fn measure(
@@ -109,18 +133,27 @@ async fn measure(
     }
     for question in &haystack.questions {
         for (leg, answers) in legs.iter().zip(answers.iter_mut()) {
-            let (turns, sessions) = ask(scoped, question, *leg).await?;
+            let Found { turns, sessions, first } = ask(scoped, question, *leg).await?;
             let turns = ranks(&turns, &question.turns);
             let sessions = ranks(&sessions, &question.sessions);
-            answers.push(QuestionRanks { groups: question.groups.clone(), turns, sessions });
+            let place = turns.found.first().copied();
+            let miss = || Miss { question: question.text.clone(), leg: *leg, place, first };
+            let miss = (place != Some(1)).then(miss);
+            answers.push(QuestionRanks { groups: question.groups.clone(), miss, turns, sessions });
         }
         bar.inc(1);
     }
     Ok(())
 }
 
-/// Returns the messages found, and the sessions by the place of their best message.
-async fn ask(scoped: &Scoped, question: &Question, leg: Leg) -> Result<(Vec<MessageId>, Vec<String>), Failure> {
+/// The messages found, the sessions by the place of their best message, and the text of the first message.
+struct Found {
+    turns: Vec<MessageId>,
+    sessions: Vec<String>,
+    first: String,
+}
+
+async fn ask(scoped: &Scoped, question: &Question, leg: Leg) -> Result<Found, Failure> {
     let search = Search::new(question.text.as_str()).limit(DEPTH).ranking(leg.ranking());
     let search = if let Some(at) = question.at { search.asked_at(at) } else { search };
     let found = scoped.search(&search).await?;
@@ -129,6 +162,7 @@ async fn ask(scoped: &Scoped, question: &Question, leg: Leg) -> Result<(Vec<Mess
     }
     let mut turns = Vec::new();
     let mut sessions: Vec<String> = Vec::new();
+    let first = found.hits.first().map(|hit| hit.content.text()).unwrap_or_default();
     for hit in found.hits {
         if let Content::Message(row) = hit.content {
             turns.push(row.id);
@@ -137,7 +171,7 @@ async fn ask(scoped: &Scoped, question: &Question, leg: Leg) -> Result<(Vec<Mess
             }
         }
     }
-    Ok((turns, sessions))
+    Ok(Found { turns, sessions, first })
 }
 
 fn ranks<T: Ord>(found: &[T], gold: &BTreeSet<T>) -> Ranks {

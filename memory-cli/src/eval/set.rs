@@ -13,6 +13,10 @@ pub(crate) enum SetKind {
     Locomo,
     /// LongMemEval: each question searches all sessions, and a stand-in of 48
     Longmemeval,
+    /// BEAM: long chats with an assistant; each question searches its own. A folder
+    Beam,
+    /// Small chats as people type them, with questions. A folder, such as memory-cli/chats/dev
+    Chat,
     /// The sample conversation of the program, which needs no file, with questions of our own
     Sample,
 }

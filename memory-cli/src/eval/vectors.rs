@@ -32,7 +32,10 @@ impl Vectors {
         match set.kind {
             SetKind::Locomo => locomo(set, &tensors, &mut of)?,
             SetKind::Longmemeval => longmemeval(set, &tensors, &mut of)?,
-            SetKind::Sample => return Err(Failure::Usage("there are no prepared vectors of the sample".to_owned())),
+            SetKind::Beam => beam(set, &tensors, &mut of)?,
+            SetKind::Chat | SetKind::Sample => {
+                return Err(Failure::Usage("there are no prepared vectors of this set".to_owned()));
+            }
         }
         let dimension = of.values().next().map_or(1, Vec::len);
         let recipe = String::new();
@@ -91,6 +94,22 @@ fn longmemeval(set: &Set, tensors: &SafeTensors<'_>, of: &mut HashMap<String, Ve
     }
     let vectors = rows(tensors, "questions", set.asked.len())?;
     of.extend(set.asked.iter().cloned().zip(vectors));
+    Ok(())
+}
+
+/// Per chat: what persons say in the order of the batches, and the questions in the order of the abilities.
+fn beam(set: &Set, tensors: &SafeTensors<'_>, of: &mut HashMap<String, Vec<f32>>) -> Result<(), Failure> {
+    for haystack in set.sections.iter().flat_map(|part| &part.haystacks) {
+        let number = haystack.name.trim_start_matches("beam-");
+        let turns = haystack.sessions.values().flat_map(|messages| messages.iter());
+        let turns: Vec<_> = turns.filter(|message| message.role == Role::User).collect();
+        let vectors = rows(tensors, &format!("{number}.user_turns"), turns.len())?;
+        for (message, vector) in turns.iter().zip(vectors) {
+            of.extend(message_pieces(message, PIECE_WORDS).into_iter().map(|piece| (piece, vector.clone())));
+        }
+        let vectors = rows(tensors, &format!("{number}.questions"), haystack.questions.len())?;
+        of.extend(haystack.questions.iter().map(|question| question.text.clone()).zip(vectors));
+    }
     Ok(())
 }
 
