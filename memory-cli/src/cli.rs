@@ -56,12 +56,19 @@ pub(crate) struct Global {
     /// The conversation [default: chat_history]
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) session: Option<String>,
-    /// Who embeds, for search by meaning beside search by words [default: local, if it is built in]
+    /// Who embeds, for search by meaning beside search by words [default: static, if it is built in]
     #[arg(long, global = true, value_enum, value_name = "WHO", env = "MEMORY_EMBEDDER", hide_env_values = true)]
     pub(crate) embedder: Option<Embedding>,
     /// Writes JSON instead of text
     #[arg(long, global = true)]
     pub(crate) json: bool,
+}
+
+/// Which options were given on the command line, not by the environment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Named {
+    pub(crate) database: bool,
+    pub(crate) embedder: bool,
 }
 
 /// What to do.
@@ -83,7 +90,7 @@ pub(crate) enum Command {
     Sessions,
     /// Shows the database, what it holds of you, and how far its indexes are
     Stats,
-    /// Puts everything that is stored into the indexes again, of all owners
+    /// Puts everything that is stored into the indexes again, of all owners; with --embedder changes who embeds
     Reindex(Reindex),
     /// Empties an index that is not used any more, and forgets it
     Retire(Retire),
@@ -263,7 +270,7 @@ pub(crate) struct Forget {
 /// `memory reindex`.
 #[derive(Args, Debug)]
 pub(crate) struct Reindex {
-    /// The index, as `memory stats` names it [default: all that follow the database]
+    /// The index, as `memory stats` names it [default: all that follow the database; with --embedder its own]
     #[arg(long, value_name = "NAME")]
     pub(crate) index: Option<String>,
 }

@@ -15,15 +15,15 @@ mod search;
 mod sessions;
 mod stats;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, Named};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 
 use call::Call;
 
 /// Runs what the command line asks for.
-pub(crate) async fn run(cli: Cli, names_database: bool, output: &mut Output) -> Result<Outcome, Failure> {
-    let call = Call::new(cli.global, names_database, cli.command.stores());
+pub(crate) async fn run(cli: Cli, named: Named, output: &mut Output) -> Result<Outcome, Failure> {
+    let call = Call::new(cli.global, named, cli.command.stores());
     let outcome = if matches!(cli.command, Command::Import(_) | Command::Chat(_)) {
         // They have their own way of being stopped.
         dispatch(&cli.command, &call, output).await

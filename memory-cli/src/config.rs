@@ -96,21 +96,19 @@ impl Database {
     /// Conversations are summarised only where it is known how much a model reads, which is `tokens`: an import does
     /// not know, and a later context with a larger budget would miss the words that a summary stands for.
     pub(crate) async fn open(&self, tokens: Option<u64>, wished: Option<Embedding>) -> Result<Memory, Failure> {
-        let mut settings = self.settings();
-        if let Some(embedder) = embedding::embedder(wished)? {
-            settings = settings.with_embedder(embedder);
-        }
-        let stores = connect(settings).await?;
-        if wished == Some(Embedding::Local) && stores.vectors.is_empty() {
+        let settings = Settings::new(&self.url).or_env();
+        let mut stores = connect(embedding::with_embedders(settings, wished)?).await?;
+        embedding::settle(&mut stores, wished).await?;
+        if matches!(wished, Some(Embedding::Local | Embedding::Static)) && stores.vectors.is_empty() {
             let what = "no place for vectors: this database holds none, so name one by MEMORY_VECTORS_URL";
             return Err(Failure::Usage(what.to_owned()));
         }
         Self::build(stores, tokens).await
     }
 
-    /// Returns its settings, with text and cache where the environment says.
+    /// Returns its settings, with text and cache where the environment says. Nobody embeds.
     pub(crate) fn settings(&self) -> Settings {
-        Settings::new(&self.url).or_env()
+        Settings::new(&self.url).or_env().without_embedder()
     }
 
     /// Opens its stores.

@@ -24,7 +24,7 @@ use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches};
 use memory::store::secrets::without_secrets;
 
-use crate::cli::Cli;
+use crate::cli::{Cli, Named};
 use crate::failure::Failure;
 use crate::output::{Output, say};
 
@@ -33,24 +33,25 @@ const ERROR: &str = "error: ";
 
 fn main() -> ExitCode {
     match parse(std::env::args_os()) {
-        Ok((cli, names_database)) => run(cli, names_database),
+        Ok((cli, named)) => run(cli, named),
         Err(error) => explain(&error),
     }
 }
 
-fn parse(args: impl Iterator<Item = OsString>) -> Result<(Cli, bool), clap::Error> {
+fn parse(args: impl Iterator<Item = OsString>) -> Result<(Cli, Named), clap::Error> {
     let matches = Cli::command().try_get_matches_from(args)?;
-    let names_database = matches.value_source("db") == Some(ValueSource::CommandLine);
-    Ok((Cli::from_arg_matches(&matches)?, names_database))
+    let is_named = |option| matches.value_source(option) == Some(ValueSource::CommandLine);
+    let named = Named { database: is_named("db"), embedder: is_named("embedder") };
+    Ok((Cli::from_arg_matches(&matches)?, named))
 }
 
-fn run(cli: Cli, names_database: bool) -> ExitCode {
+fn run(cli: Cli, named: Named) -> ExitCode {
     let mut output = Output::stdout(cli.global.json);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&Failure::Inner(format!("the program cannot start: {error}"))),
     };
-    match runtime.block_on(command::run(cli, names_database, &mut output)) {
+    match runtime.block_on(command::run(cli, named, &mut output)) {
         Ok(outcome) => outcome.code(),
         Err(failure) => fail(&failure),
     }

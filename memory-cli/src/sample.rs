@@ -14,6 +14,8 @@ const QUESTIONS: &str = include_str!("sample/questions.json");
 pub(crate) struct Questions {
     /// Questions with the places of their answers.
     pub(crate) recall: Vec<Question>,
+    /// Questions that share no word with their answers; the first is shown by `memory demo`.
+    pub(crate) in_other_words: Vec<Question>,
     /// Moments of a conversation in which a model is asked.
     pub(crate) context: Vec<Situation>,
 }

@@ -34,7 +34,8 @@ pub trait Embedder: Debug + Send + Sync + 'static {
     fn space(&self) -> &EmbeddingSpace;
 
     /// Returns one vector per text, in order, in one batch. Each fits the space; texts of like meaning lie near each
-    /// other.
+    /// other. A vector without numbers says that the model knows nothing of a text, such as one in a language that it was
+    /// not made for: such a text is neither indexed nor searched for by meaning.
     ///
     /// # Errors
     /// `Invalid` for a text that cannot be embedded, such as a blank or a huge one; the error does not repeat it.

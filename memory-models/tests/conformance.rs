@@ -1,11 +1,13 @@
-//! The local embedder keeps what every embedder promises.
+//! The embedders keep what every embedder promises.
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use memory_models::LocalEmbedder;
+use memory_models::{LocalEmbedder, StaticEmbedder};
 use memory_testkit::{Embedders, Suite};
 
 fn main() -> ExitCode {
-    Suite::new("local").embedder(|_| async { Ok(Arc::new(LocalEmbedder::new()) as Embedders) }).run()
+    let table = Suite::new("static").embedder(|_| async { Ok(Arc::new(StaticEmbedder::new()) as Embedders) });
+    let local = Suite::new("local").embedder(|_| async { Ok(Arc::new(LocalEmbedder::new()) as Embedders) });
+    if table.run() == ExitCode::SUCCESS { local.run() } else { ExitCode::FAILURE }
 }

@@ -40,7 +40,7 @@ pub use memory_core::{
 pub use memory_core::{analysis, layer, message, rank, window};
 #[cfg(feature = "elastic")]
 pub use memory_elastic as elastic;
-#[cfg(feature = "local")]
+#[cfg(any(feature = "local", feature = "static"))]
 pub use memory_models as models;
 #[cfg(feature = "postgres")]
 pub use memory_postgres as postgres;

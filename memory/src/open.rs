@@ -18,8 +18,9 @@ use crate::settings::Settings;
 /// | `redis://HOST` | conversations alone; nothing can be remembered beside them | `redis` |
 /// | `redis+cluster://HOST:PORT,HOST:PORT` | the same in a Redis Cluster, named by some of its nodes | `redis-cluster` |
 ///
-/// Search is by words. For search by meaning too, see [`open_with`]; to take each part from a place of its own, see
-/// [`Settings`].
+/// Search is by words and, with the feature `static`, by meaning through a small table inside the program
+/// (`memory::models::StaticEmbedder`). For another embedder, see [`open_with`]; for none, and to take each part from a place of
+/// its own, see [`Settings`].
 ///
 /// # Errors
 /// `Unsupported` for a URL of another kind, and for one whose feature is off, which is named; `Corrupt` for a file that
@@ -30,7 +31,8 @@ pub async fn open(url: &str) -> Result<MemoryBuilder> {
 
 /// Opens the stores that `url` names as [`open`] does, with search by meaning through `embedder`.
 ///
-/// Without a model of your own: `LocalEmbedder` of the feature `local`, which needs no network.
+/// Without a model of your own: `StaticEmbedder`, which [`open`] takes, or `LocalEmbedder` of the feature `local`, a transformer.
+/// Both need no network.
 ///
 /// Vectors of another embedder in the same place are left alone: this one gets its own, filled by upkeep.
 ///

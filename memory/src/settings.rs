@@ -58,12 +58,15 @@ pub struct Settings {
     /// Said by the environment: counts only where there is an embedder.
     vectors_if_embedded: Option<String>,
     cache: Option<String>,
-    embedder: Option<Arc<dyn Embedder>>,
+    /// The first one answers.
+    embedders: Vec<Arc<dyn Embedder>>,
+    /// Nobody has named the first embedder.
+    is_unasked: bool,
 }
 
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { truth, text, vectors, vectors_if_embedded, cache, embedder } = self;
+        let Self { truth, text, vectors, vectors_if_embedded, cache, embedders, is_unasked: _ } = self;
         let shown = |url: &Option<String>| url.as_deref().map(without_secrets);
         f.debug_struct("Settings")
             .field("truth", &without_secrets(truth))
@@ -71,7 +74,7 @@ impl fmt::Debug for Settings {
             .field("vectors", &shown(vectors))
             .field("vectors_if_embedded", &shown(vectors_if_embedded))
             .field("cache", &shown(cache))
-            .field("embedder", embedder)
+            .field("embedders", embedders)
             .finish()
     }
 }
@@ -85,7 +88,8 @@ impl Settings {
             vectors: None,
             vectors_if_embedded: None,
             cache: None,
-            embedder: None,
+            embedders: built_in().into_iter().collect(),
+            is_unasked: true,
         }
     }
 
@@ -142,10 +146,30 @@ impl Settings {
         self
     }
 
-    /// Adds search by meaning through `embedder`.
+    /// Searches by meaning through `embedder`. Default: the table that the feature `static` brings, unless the truth's place
+    /// cannot hold its vectors, as a Postgres server without pgvector.
     #[must_use]
     pub fn with_embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
-        self.embedder = Some(embedder);
+        match self.embedders.first_mut() {
+            Some(first) => *first = embedder,
+            None => self.embedders.push(embedder),
+        }
+        self.is_unasked = false;
+        self
+    }
+
+    /// Adds an index of the meaning that `embedder` sees beside the one that answers, in the same place, as for a change of the
+    /// embedder: [`MemoryBuilder::vectors_beside`](memory_core::engine::MemoryBuilder::vectors_beside).
+    #[must_use]
+    pub fn with_embedder_beside(mut self, embedder: Arc<dyn Embedder>) -> Self {
+        self.embedders.push(embedder);
+        self
+    }
+
+    /// Searches by words alone.
+    #[must_use]
+    pub fn without_embedder(mut self) -> Self {
+        self.embedders.clear();
         self
     }
 
@@ -158,14 +182,15 @@ impl Settings {
     /// As [`Settings::open`].
     pub async fn connect(self) -> Result<Stores> {
         let truth = Backend::of(&self.truth)?;
-        if self.vectors.is_some() && self.embedder.is_none() {
+        if self.vectors.is_some() && self.embedders.is_empty() {
             return Err(Error::invalid("search by meaning needs an embedder"));
         }
         let analysis = Analysis::english();
         let beside = |can: bool| can.then(|| self.truth.clone());
         let text = self.text.clone().or_else(|| beside(truth.holds_text()));
         let vectors = self.vectors.clone().or_else(|| self.vectors_if_embedded.clone());
-        let vectors = vectors.filter(|_| self.embedder.is_some()).or_else(|| beside(truth.holds_vectors()));
+        let vectors = vectors.filter(|_| !self.embedders.is_empty()).or_else(|| beside(truth.holds_vectors()));
+        let is_dispensable = self.is_unasked && vectors.as_ref() == Some(&self.truth);
         let (mut stores, mut opened) = (Stores::default(), Vec::new());
         for url in [Some(&self.truth), text.as_ref(), vectors.as_ref(), self.cache.as_ref()].into_iter().flatten() {
             if opened.contains(&url) {
@@ -176,15 +201,30 @@ impl Settings {
             let wanted = Wanted {
                 truth: *url == self.truth,
                 analysis: here(&text).then_some(&analysis),
-                embedder: self.embedder.as_ref().filter(|_| here(&vectors)),
+                embedders: if here(&vectors) { &self.embedders } else { &[] },
                 cache: here(&self.cache),
             };
-            if wanted.is_anything() {
-                stores = stores.or(open(url, &wanted).await?);
+            if !wanted.is_anything() {
+                continue;
             }
+            let part = match open(url, &wanted).await {
+                Err(Error::Unsupported { .. }) if wanted.truth && is_dispensable => {
+                    open(url, &Wanted { embedders: &[], ..wanted }).await?
+                }
+                part => part?,
+            };
+            stores = stores.or(part);
         }
         Ok(stores)
     }
+}
+
+/// Returns the embedder of whoever names none.
+fn built_in() -> Option<Arc<dyn Embedder>> {
+    #[cfg(feature = "static")]
+    return Some(Arc::new(memory_models::StaticEmbedder::new()));
+    #[cfg(not(feature = "static"))]
+    return None;
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is configuration")]

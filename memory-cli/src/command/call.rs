@@ -3,8 +3,9 @@
 use memory::{Memory, Scope, Scoped, SessionId};
 use tokio::sync::OnceCell;
 
-use crate::cli::Global;
+use crate::cli::{Global, Named};
 use crate::config::{Database, SESSION, owner};
+use crate::embedding::Embedding;
 use crate::failure::Failure;
 use crate::output::say;
 
@@ -12,8 +13,8 @@ use crate::output::say;
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) global: Global,
-    /// The database was named on the command line, not by the environment.
-    pub(super) names_database: bool,
+    /// What was named on the command line, not by the environment.
+    pub(super) named: Named,
     /// The command stores something, so that it may begin a database.
     stores: bool,
     /// What the command has opened, to be closed at its end however it ends.
@@ -21,8 +22,8 @@ pub(super) struct Call {
 }
 
 impl Call {
-    pub(super) fn new(global: Global, names_database: bool, stores: bool) -> Self {
-        Self { global, names_database, stores, opened: OnceCell::new() }
+    pub(super) fn new(global: Global, named: Named, stores: bool) -> Self {
+        Self { global, named, stores, opened: OnceCell::new() }
     }
 
     /// Returns the owner.
@@ -61,11 +62,21 @@ impl Call {
 
     /// Opens a database, for a model that reads so many tokens if they are given.
     pub(super) async fn open_database(&self, database: &Database, tokens: Option<u64>) -> Result<Memory, Failure> {
+        self.open_embedded(database, tokens, self.global.embedder).await
+    }
+
+    /// Opens a database with the embedder wished.
+    pub(super) async fn open_embedded(
+        &self,
+        database: &Database,
+        tokens: Option<u64>,
+        wished: Option<Embedding>,
+    ) -> Result<Memory, Failure> {
         // A name mistyped would be answered by nothing found.
         if self.global.db.is_some() && !self.stores {
             database.must_be_there()?;
         }
-        let open = || async { database.open(tokens, self.global.embedder).await };
+        let open = || async { database.open(tokens, wished).await };
         self.opened.get_or_try_init(open).await.cloned()
     }
 

@@ -15,7 +15,7 @@ use crate::{upkeep, words};
 
 const TENANT: &str = "demo";
 const SUBJECT: &str = "ines";
-/// Questions that are asked.
+/// Questions that are asked in words of the answer; one more has none of them.
 const ASKED: usize = 6;
 /// Hits that are shown of each.
 const HITS: usize = 3;
@@ -23,7 +23,7 @@ const HITS: usize = 3;
 /// Shows it.
 pub(crate) async fn run(call: &Call, output: &mut Output) -> Result<Outcome, Failure> {
     let database = match &call.global.db {
-        Some(place) if call.names_database => Database::at(&place.0)?,
+        Some(place) if call.named.database => Database::at(&place.0)?,
         _ => Database::in_data_folder("demo.sqlite")?,
     };
     let questions = sample::questions()?;
@@ -66,7 +66,7 @@ async fn ask(scoped: &Scoped, questions: &Questions, output: &mut Output) -> Res
         output.line(&format!("{heading}: {messages} messages. What does the memory find?"))?;
     }
     let mut asked = Vec::new();
-    for question in questions.recall.iter().take(ASKED) {
+    for question in questions.recall.iter().take(ASKED).chain(questions.in_other_words.first()) {
         let found = scoped.search(&Search::new(&question.question).limit(HITS)).await?;
         let holds = |hit: &Hit| place(hit).is_some_and(|place| question.evidence.contains(&place));
         if output.is_json() {

@@ -58,17 +58,18 @@ pub(crate) async fn run(call: &Call, args: &Eval, output: &mut Output) -> Result
 ///
 /// A truth in this process does not know whom the indexes of earlier ones have forgotten: it takes another name each time.
 fn tenant(call: &Call) -> String {
-    if call.names_database { TENANT.to_owned() } else { format!("{TENANT}-{}", MessageId::fresh()) }
+    if call.named.database { TENANT.to_owned() } else { format!("{TENANT}-{}", MessageId::fresh()) }
 }
 
-/// Returns who embeds: a file of vectors, or the model inside the program if it is asked for.
+/// Returns who embeds: a file of vectors, or who is asked for, as everywhere in the program.
 fn embedder(call: &Call, args: &Eval, set: &Set) -> Result<Option<Arc<dyn Embedder>>, Failure> {
-    let wished = call.global.embedder.filter(|wished| *wished == Embedding::Local);
-    match (&args.vectors, wished) {
-        (Some(_), Some(_)) => Err(Failure::Usage("give vectors or an embedder, not both".to_owned())),
-        (Some(file), None) => Ok(Some(Arc::new(Vectors::read(file, set)?))),
-        (None, Some(_)) => Ok(embedding::embedder(wished)?.map(|inner| Arc::new(CachingEmbedder::new(inner)) as _)),
-        (None, None) => Ok(None),
+    let wished = call.global.embedder;
+    match &args.vectors {
+        Some(_) if wished.is_some_and(|wished| wished != Embedding::None) => {
+            Err(Failure::Usage("give vectors or an embedder, not both".to_owned()))
+        }
+        Some(file) => Ok(Some(Arc::new(Vectors::read(file, set)?))),
+        None => Ok(embedding::embedder(wished)?.map(|inner| Arc::new(CachingEmbedder::new(inner)) as _)),
     }
 }
 
@@ -88,7 +89,7 @@ fn legs(wished: &[Leg], is_embedded: bool) -> Result<Vec<Leg>, Failure> {
     }
     if !is_embedded && wished.iter().any(|leg| *leg != Leg::Text) {
         return Err(Failure::Usage(
-            "there are no vectors: give their file with --vectors, or --embedder local".to_owned(),
+            "nobody embeds: give a file of vectors with --vectors, or --embedder static".to_owned(),
         ));
     }
     Ok(wished.to_vec())
@@ -96,10 +97,10 @@ fn legs(wished: &[Leg], is_embedded: bool) -> Result<Vec<Leg>, Failure> {
 
 /// Builds a memory in this process, or over the database that the command line names: never the person's own by default.
 async fn build(call: &Call, embedder: Option<Arc<dyn Embedder>>, users_alone: bool) -> Result<Memory, Failure> {
-    let settings = if call.names_database { call.database()?.settings() } else { Settings::new("memory:").or_env() };
+    let settings = if call.named.database { call.database()?.settings() } else { Settings::new("memory:").or_env() };
     let settings = match embedder {
         Some(embedder) => settings.with_embedder(embedder),
-        None => settings,
+        None => settings.without_embedder(),
     };
     let builder = settings.open().await?.window(WindowConfig::default().with_summaries(false));
     let builder = if users_alone { builder.embedded(Filter::eq(Field::Role, "user")) } else { builder };

@@ -1,4 +1,4 @@
-//! `memory reindex` indexes everything again. `memory retire` removes an index that is no longer used.
+//! `memory reindex` indexes everything again, or changes who embeds. `memory retire` removes an index that is no longer used.
 
 use memory::Memory;
 use memory::store::upkeep::IndexName;
@@ -6,12 +6,16 @@ use serde_json::json;
 
 use super::call::Call;
 use crate::cli::{Reindex, Retire};
+use crate::embedding::Embedding;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
-use crate::upkeep;
+use crate::{embedding, upkeep};
 
 /// Has everything put into one index again, or into all that follow the database.
 pub(crate) async fn reindex(call: &Call, args: &Reindex, output: &mut Output) -> Result<Outcome, Failure> {
+    if let Some(embedding) = call.global.embedder.filter(|_| call.named.embedder) {
+        return change(call, args, embedding, output).await;
+    }
     let memory = call.open_database(&call.database()?, None).await?;
     let indexes = match &args.index {
         Some(index) => vec![known(&memory, index).await?],
@@ -29,6 +33,52 @@ pub(crate) async fn reindex(call: &Call, args: &Reindex, output: &mut Output) ->
     output.flush()?;
     upkeep::after(&memory).await;
     Ok(Outcome::Done)
+}
+
+/// Fills the index of who is to embed from now on, then drops those of others. Until it is full the old one answers.
+async fn change(call: &Call, args: &Reindex, to: Embedding, output: &mut Output) -> Result<Outcome, Failure> {
+    if args.index.is_some() {
+        return Err(Failure::Usage(
+            "--embedder changes who embeds, --index names an index: give one of them".to_owned(),
+        ));
+    }
+    // Whoever embeds at present is open beside, so that its index can be emptied.
+    let wished = Some(to).filter(|to| *to != Embedding::None);
+    let memory = call.open_embedded(&call.database()?, None, wished).await?;
+    upkeep::after(&memory).await;
+    let (target, status) = (to.index(), memory.status().await);
+    let filled = status.indexes.iter().find(|index| Some(&index.name) == target.as_ref());
+    let lacking = match filled.map(|index| (index.is_noted, &index.backlog)) {
+        Some((is_noted, Ok(backlog))) => backlog.pending.max(u64::from(!is_noted)),
+        Some((_, Err(_))) => 1,
+        None => 0,
+    };
+    let mut retired = Vec::new();
+    if lacking == 0 {
+        let follow = memory.indexes().await?.into_iter().filter(|index| Some(index) != target.as_ref());
+        for index in follow.filter(IndexName::is_of_meaning) {
+            memory.retire(&index).await?;
+            retired.push(index);
+        }
+    }
+    if output.is_json() {
+        let retired: Vec<&str> = retired.iter().map(IndexName::as_str).collect();
+        let index = target.as_ref().map(IndexName::as_str);
+        output.json(&json!({ "index": index, "pending": lacking, "retired": retired }))?;
+    } else {
+        let changed = target.iter().map(|index| match lacking {
+            0 => format!("{}: full, it answers from now on", embedding::shown(index)),
+            _ => format!("{}: {lacking} notes wait; say the same again to go on", embedding::shown(index)),
+        });
+        let dropped = retired.iter().map(|index| format!("{}: dropped", embedding::shown(index)));
+        changed.chain(dropped).try_for_each(|line| output.line(&line))?;
+        if target.is_none() {
+            output
+                .line("say --embedder none or set MEMORY_EMBEDDER=none from now on: who says nothing embeds again")?;
+        }
+    }
+    output.flush()?;
+    Ok(if lacking == 0 { Outcome::Done } else { Outcome::Partial })
 }
 
 /// Drops an index.

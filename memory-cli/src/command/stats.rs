@@ -9,7 +9,7 @@ use super::call::Call;
 use crate::config::{Database, size};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
-use crate::{sessions, upkeep};
+use crate::{embedding, sessions, upkeep};
 
 const PAGE: usize = 1_000;
 
@@ -153,7 +153,7 @@ fn in_words(
             }
             Err(error) => error.with_causes(),
         };
-        output.line(&format!("index      {}: {backlog}", index.name.as_str()))?;
+        output.line(&format!("index      {}: {backlog}", embedding::shown(&index.name)))?;
     }
     if status.indexes.is_empty() {
         output.line("index      none, so nothing is found by words: MEMORY_TEXT_URL says where one is")?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Bed, answer};
 
@@ -18,8 +18,8 @@ fn the_demo_loads_the_sample_asks_it_and_shows_contexts_within_their_budgets() {
     let file = Path::new(value["file"].as_str().unwrap());
     assert!(file.starts_with(bed.path("")) && file.ends_with("memory/demo.sqlite") && file.is_file());
     let questions = value["questions"].as_array().unwrap();
-    assert_eq!(questions.len(), 6);
-    let answered = questions.iter().filter(|question| question["answered_at"].is_number()).count();
+    assert_eq!(questions.len(), 7);
+    let answered = questions[..6].iter().filter(|question| question["answered_at"].is_number()).count();
     assert!(answered >= 5, "{answered} of 6 questions find their answer among three hits");
     for context in value["contexts"].as_array().unwrap() {
         let (budget, tokens) = (&context["budget"], &context["receipt"]["tokens"]);
@@ -30,6 +30,19 @@ fn the_demo_loads_the_sample_asks_it_and_shows_contexts_within_their_budgets() {
     let again = answer(bed.bare().args(["demo", "--json"]), b"").json();
     assert_eq!((&again["added"], &again["already"]), (&json!(0), &value["added"]));
     assert_eq!(again["questions"], value["questions"]);
+}
+
+#[cfg(feature = "static")]
+#[test]
+fn the_demo_answers_a_question_by_meaning_alone() {
+    let bed = Bed::new();
+    let demo = answer(bed.bare().env_remove("MEMORY_EMBEDDER").args(["demo", "--json"]), b"");
+    assert_eq!((demo.code, demo.stderr.as_str()), (0, ""));
+    let question = demo.json()["questions"][6].clone();
+    let place = question["answered_at"].as_u64().unwrap() as usize;
+    let signals = &question["hits"][place - 1]["signals"];
+    assert_eq!(signals["text_rank"], Value::Null, "{signals}");
+    assert!(signals["vector_rank"].is_number(), "{signals}");
 }
 
 #[test]

@@ -125,6 +125,23 @@ fn the_sample_is_in_the_program_and_most_answers_are_found() {
     assert!(turns["hit_at_20"].as_f64().unwrap() > 80.0, "{turns}");
 }
 
+#[cfg(feature = "static")]
+#[test]
+fn what_is_asked_in_other_words_is_found_by_meaning_and_hardly_by_words() {
+    let chats = concat!(env!("CARGO_MANIFEST_DIR"), "/chats/other-words");
+    let found = answer(Bed::new().bare().args(["--json", "--embedder", "static", "eval", "chat", chats]), b"");
+    assert_eq!(found.code, 0, "{}", found.stderr);
+    let tables = found.json()["tables"].as_array().unwrap().clone();
+    let of_forty = |legs: &str| {
+        let table = tables.iter().find(|table| table["unit"] == "turns" && table["legs"] == legs).unwrap();
+        let all = &table["rows"][0]["scores"];
+        assert_eq!(all["questions"], 40);
+        (all["hit_at_5"].as_f64().unwrap() * 0.4).round()
+    };
+    let [words, meaning] = ["text", "vector"].map(of_forty);
+    assert!(words <= 12.0 && meaning >= 28.0, "{words}, {meaning}");
+}
+
 #[test]
 fn questions_of_longmemeval_are_asked_when_the_set_says() {
     let bed = Bed::new();

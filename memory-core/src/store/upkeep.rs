@@ -12,6 +12,7 @@ use crate::id::{RecordId, Seq, SessionId};
 use crate::scope::{Epoch, Scope};
 use crate::store::Store;
 use crate::time::Timestamp;
+use crate::vector::EmbeddingSpace;
 
 /// The name of an index that follows truth, such as `text/english-1` or `vector/…`: 1 to 255 printable ASCII bytes.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -25,6 +26,16 @@ impl IndexName {
     pub fn new(name: &str) -> Result<Self> {
         let is_legal = (1..=255).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic());
         if is_legal { Ok(Self(name.into())) } else { Err(Error::invalid("not the name of an index")) }
+    }
+
+    /// Returns the name of the index of meaning in a space.
+    pub fn of_space(space: &EmbeddingSpace) -> Self {
+        Self(format!("vector/{}", space.fingerprint()).into())
+    }
+
+    /// Returns whether it is the index of a space.
+    pub fn is_of_meaning(&self) -> bool {
+        self.0.starts_with("vector/")
     }
 
     /// Returns the name.

@@ -37,6 +37,8 @@ pub enum EmbedderMode {
     PanicsOn(&'static str),
     /// Never, if a text of the batch holds this word.
     HangsOn(&'static str),
+    /// With a vector without numbers for each text that holds this word.
+    KnowsNothingOf(&'static str),
 }
 
 /// An embedder without a model: the vector of a text is the sum of one random direction per word. Texts that share
@@ -103,6 +105,10 @@ impl Embedder for FakeEmbedder {
             EmbedderMode::FailsOn(word) if is_given(word) => return Err(fault("fake", "embed")),
             EmbedderMode::PanicsOn(word) if is_given(word) => break_down(word),
             EmbedderMode::HangsOn(word) if is_given(word) => std::future::pending().await,
+            EmbedderMode::KnowsNothingOf(word) => {
+                let of = vectors.iter_mut().zip(texts).filter(|(_, text)| text.contains(word));
+                of.for_each(|(vector, _)| vector.clear());
+            }
             EmbedderMode::Refuses(_)
             | EmbedderMode::FailsOn(_)
             | EmbedderMode::PanicsOn(_)

@@ -3,13 +3,16 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use memory_core::engine::{Forget, Memory, Search};
+use memory_core::engine::{Forget, Memory, Remember, Search};
+use memory_core::index::PIECE_WORDS;
 use memory_core::model::{Embedder, Purpose};
+use memory_core::record::{Record, StoredRecord};
 use memory_core::reference::{MemChat, MemRecords, MemVectors};
+use memory_core::store::upkeep::Backlog;
 use memory_core::store::vectors::VectorStore as _;
 use memory_core::vector::EmbeddingSpace;
 use memory_core::{Error, Result, Truth};
-use memory_testkit::doubles::FakeEmbedder;
+use memory_testkit::doubles::{EmbedderMode, FakeEmbedder};
 
 use crate::bench::{Bench, Taps, session};
 
@@ -140,4 +143,48 @@ async fn two_indexes_of_one_space_are_refused() {
     let builder = Memory::builder(chat, records).vectors(store(), embedder.clone());
     let refused = builder.vectors_beside(store(), embedder.clone()).build().await;
     assert!(matches!(refused, Err(Error::Invalid { .. })), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_text_that_the_embedder_knows_nothing_of_is_found_by_its_words_alone() {
+    let bench = Bench::new().await;
+    bench.embedder.set(EmbedderMode::KnowsNothingOf("jumala"));
+    let texts = ["hyvää jumala", "My rose is called Aurora."];
+    bench.session("ada").append(texts.map(|text| bench.user(text)).to_vec()).await.unwrap();
+    bench.tend().await;
+    let backlogs = bench.memory.status().await.indexes.into_iter().map(|index| index.backlog.unwrap());
+    assert!(backlogs.eq([Backlog::default(), Backlog::default()]));
+    let ada = bench.owner("ada");
+    let found = ada.search(&Search::new("rose")).await.unwrap();
+    assert_eq!((found.receipt.vector_candidates, found.receipt.degraded.len()), (1, 0));
+    let found = ada.search(&Search::new("jumala")).await.unwrap();
+    assert_eq!((found.receipt.vector_candidates, found.receipt.degraded.len()), (0, 0));
+    assert_eq!(found.hits[0].content.text(), texts[0]);
+}
+
+#[tokio::test]
+async fn of_a_message_the_pieces_that_the_embedder_knows_are_indexed() {
+    let bench = Bench::new().await;
+    bench.embedder.set(EmbedderMode::KnowsNothingOf("jumala"));
+    let text = format!("{} rose garden", "jumala ".repeat(PIECE_WORDS));
+    bench.session("ada").append(vec![bench.user(&text)]).await.unwrap();
+    bench.tend().await;
+    assert_eq!(bench.owner("ada").search(&Search::new("garden")).await.unwrap().receipt.vector_candidates, 1);
+}
+
+#[tokio::test]
+async fn a_record_that_becomes_what_the_embedder_knows_nothing_of_leaves_the_index_of_meaning() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    let id = ada.remember(Remember::fact("roses")).await.unwrap().id;
+    bench.tend().await;
+    let found = async || ada.search(&Search::new("roses")).await.unwrap().receipt.vector_candidates;
+    assert_eq!(found().await, 1);
+    bench.embedder.set(EmbedderMode::KnowsNothingOf("jumala"));
+    let StoredRecord { record, version, .. } = ada.get(&[id]).await.unwrap().remove(0);
+    let changed = Record { text: "jumala".to_owned(), ..Record::clone(&record) };
+    let row = StoredRecord { record: changed.into(), version: version + 1, accessed_at: None, access_count: 0 };
+    ada.restore(&[row]).await.unwrap();
+    bench.tend().await;
+    assert_eq!(found().await, 0);
 }

@@ -123,6 +123,20 @@ async fn errors_that_repeat_a_text_or_spoil_later_calls_are_caught() {
 }
 
 #[tokio::test]
+async fn knowing_nothing_of_what_others_know_is_caught() {
+    let of_long_texts: Broken = |inner, texts, _| {
+        let vector = |text: &&str| if text.len() > 1_000 { Vec::new() } else { inner.vector(text) };
+        Ok(texts.iter().map(vector).collect())
+    };
+    caught(of_long_texts, &["a_query_of_64_kib_has_a_vector"]).await;
+    let of_short_texts: Broken = |inner, texts, _| {
+        let vector = |text: &&str| if text.len() < 5 { Vec::new() } else { inner.vector(text) };
+        Ok(texts.iter().map(vector).collect())
+    };
+    caught(of_short_texts, &["vectors_fit_the_space"]).await;
+}
+
+#[tokio::test]
 async fn vectors_without_meaning_are_caught() {
     let same: Broken = |inner, texts, _| Ok(texts.iter().map(|_| inner.vector("x")).collect());
     caught(same, &["other_texts_have_other_vectors", "a_question_is_nearest_to_the_text_that_answers_it"]).await;

@@ -37,7 +37,7 @@ mod server {
         if let Some(analysis) = wanted.analysis {
             stores.text = Some(Arc::new(ElasticText::open(&server, analysis.name()).await?));
         }
-        if let Some(embedder) = wanted.embedder {
+        for embedder in wanted.embedders {
             let store = ElasticVectors::open(&server, embedder.space().clone()).await?;
             stores.vectors.push((Arc::new(store), Arc::clone(embedder)));
         }

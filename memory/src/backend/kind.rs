@@ -41,16 +41,18 @@ pub(super) type Open = for<'a> fn(&'a str, &'a Wanted<'a>) -> Opening<'a>;
 type Opening<'a> = Pin<Box<dyn Future<Output = Result<Stores>> + Send + 'a>>;
 
 /// What is to be opened in one place.
+#[derive(Clone, Copy)]
 pub(crate) struct Wanted<'a> {
     pub(crate) truth: bool,
     pub(crate) analysis: Option<&'a Analysis>,
-    pub(crate) embedder: Option<&'a Arc<dyn Embedder>>,
+    /// An index of meaning for each.
+    pub(crate) embedders: &'a [Arc<dyn Embedder>],
     pub(crate) cache: bool,
 }
 
 impl Wanted<'_> {
     pub(crate) fn is_anything(&self) -> bool {
-        self.truth || self.analysis.is_some() || self.embedder.is_some() || self.cache
+        self.truth || self.analysis.is_some() || !self.embedders.is_empty() || self.cache
     }
 }
 
@@ -60,7 +62,7 @@ impl Kind {
         let table = [
             (wanted.truth && !truth, "hold conversations"),
             (wanted.analysis.is_some() && !text, "hold an index of words"),
-            (wanted.embedder.is_some() && !vectors, "hold an index of meaning"),
+            (!wanted.embedders.is_empty() && !vectors, "hold an index of meaning"),
             (wanted.cache && !cache, "be a cache"),
         ];
         table.into_iter().find(|(is_missing, _)| *is_missing).map_or(Ok(()), |(_, what)| Err(self.cannot(what)))

@@ -18,7 +18,7 @@ struct LatePart {
     kind: &'static Kind,
     url: String,
     analysis: Option<Analysis>,
-    embedder: Option<Arc<dyn Embedder>>,
+    embedders: Vec<Arc<dyn Embedder>>,
     cache: bool,
     opened: OnceCell<Stores>,
 }
@@ -26,42 +26,42 @@ struct LatePart {
 impl LatePart {
     /// Returns the open stores; connects if there are none.
     async fn opened(&self) -> Result<&Stores> {
-        let (analysis, embedder) = (self.analysis.as_ref(), self.embedder.as_ref());
-        let wanted = Wanted { truth: false, analysis, embedder, cache: self.cache };
+        let analysis = self.analysis.as_ref();
+        let wanted = Wanted { truth: false, analysis, embedders: &self.embedders, cache: self.cache };
         self.opened.get_or_try_init(|| self.kind.connect(&self.url, &wanted)).await
     }
 }
 
 /// Returns stores that open what is wanted once they are needed; `why` is why they are not open.
 pub(super) fn open(kind: &'static Kind, url: &str, wanted: &Wanted<'_>, why: Error) -> Stores {
-    let Wanted { truth: _, analysis, embedder, cache } = *wanted;
-    let (analysis, embedder, url) = (analysis.cloned(), embedder.cloned(), url.to_owned());
-    let place = Arc::new(LatePart { kind, url, analysis, embedder, cache, opened: OnceCell::new() });
+    let Wanted { truth: _, analysis, embedders, cache } = *wanted;
+    let (analysis, embedders, url) = (analysis.cloned(), embedders.to_vec(), url.to_owned());
+    let place = Arc::new(LatePart { kind, url, analysis, embedders, cache, opened: OnceCell::new() });
     let late = || Arc::clone(&place);
     let text = |analysis: &Analysis| -> Arc<dyn TextStore> {
-        Arc::new(Late { place: late(), of: analysis.name().to_owned(), take: |stores| stores.text.as_ref() })
+        Arc::new(Late { place: late(), of: analysis.name().to_owned(), take: |stores, _| stores.text.as_ref() })
     };
     let vectors = |embedder: &Arc<dyn Embedder>| -> (Arc<dyn VectorStore>, Arc<dyn Embedder>) {
         (Arc::new(Late { place: late(), of: embedder.space().clone(), take: vectors_of }), Arc::clone(embedder))
     };
     Stores {
         text: place.analysis.as_ref().map(text),
-        vectors: place.embedder.iter().map(vectors).collect(),
-        cache: cache.then(|| Arc::new(Late { place: late(), of: (), take: |stores| stores.cache.as_ref() }) as _),
+        vectors: place.embedders.iter().map(vectors).collect(),
+        cache: cache.then(|| Arc::new(Late { place: late(), of: (), take: |stores, ()| stores.cache.as_ref() }) as _),
         away: vec![Away { backend: kind.name, why }],
         ..Stores::default()
     }
 }
 
-fn vectors_of(stores: &Stores) -> Option<&Arc<dyn VectorStore>> {
-    stores.vectors.first().map(|(store, _)| store)
+fn vectors_of<'a>(stores: &'a Stores, space: &EmbeddingSpace) -> Option<&'a Arc<dyn VectorStore>> {
+    stores.vectors.iter().map(|(store, _)| store).find(|store| store.space() == space)
 }
 
 /// A store of a place that may be away. What it is `of`, analysis or space, is known without the server.
 struct Late<S: ?Sized, N> {
     place: Arc<LatePart>,
     of: N,
-    take: fn(&Stores) -> Option<&Arc<S>>,
+    take: for<'a> fn(&'a Stores, &N) -> Option<&'a Arc<S>>,
 }
 
 impl<S: ?Sized, N> fmt::Debug for Late<S, N> {
@@ -73,7 +73,7 @@ impl<S: ?Sized, N> fmt::Debug for Late<S, N> {
 impl<S: ?Sized, N> Late<S, N> {
     async fn store(&self) -> Result<&Arc<S>> {
         let opened = self.place.opened().await?;
-        (self.take)(opened).ok_or_else(|| self.place.kind.cannot("hold this part"))
+        (self.take)(opened, &self.of).ok_or_else(|| self.place.kind.cannot("hold this part"))
     }
 }
 
@@ -89,7 +89,7 @@ impl<S: Store + ?Sized, N: Send + Sync + 'static> Store for Late<S, N> {
 
     /// Closes nothing where nothing was opened.
     async fn close(&self) -> Result<()> {
-        match self.place.opened.get().and_then(self.take) {
+        match self.place.opened.get().and_then(|opened| (self.take)(opened, &self.of)) {
             Some(store) => store.close().await,
             None => Ok(()),
         }

@@ -38,7 +38,7 @@ mod server {
         if let Some(analysis) = wanted.analysis {
             stores.text = Some(Arc::new(PgText::new(&server, analysis.name())));
         }
-        if let Some(embedder) = wanted.embedder {
+        for embedder in wanted.embedders {
             let store = PgVectors::open(&server, embedder.space().clone()).await?;
             stores.vectors.push((Arc::new(store), Arc::clone(embedder)));
         }

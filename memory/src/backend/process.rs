@@ -24,7 +24,7 @@ fn open(wanted: &Wanted<'_>) -> Stores {
     if let Some(analysis) = wanted.analysis {
         stores.text = Some(Arc::new(MemText::new(analysis.name())));
     }
-    if let Some(embedder) = wanted.embedder {
+    for embedder in wanted.embedders {
         stores.vectors.push((Arc::new(MemVectors::new(embedder.space().clone())), Arc::clone(embedder)));
     }
     if wanted.cache {

@@ -35,7 +35,7 @@ mod server {
         }
         let server = Qdrant::connect(config).await?;
         let mut stores = Stores::default();
-        if let Some(embedder) = wanted.embedder {
+        for embedder in wanted.embedders {
             let store = QdrantVectors::open(&server, embedder.space().clone()).await?;
             stores.vectors.push((Arc::new(store), Arc::clone(embedder)));
         }

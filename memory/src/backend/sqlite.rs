@@ -38,7 +38,7 @@ mod file {
         if let Some(analysis) = wanted.analysis {
             stores.text = Some(Arc::new(SqliteText::new(&sqlite, analysis.name())));
         }
-        if let Some(embedder) = wanted.embedder {
+        for embedder in wanted.embedders {
             stores
                 .vectors
                 .push((Arc::new(SqliteVectors::new(&sqlite, embedder.space().clone())), Arc::clone(embedder)));

@@ -49,7 +49,7 @@ fn files_are_found_in_urls() {
 
 #[tokio::test]
 async fn a_backend_says_what_it_cannot_hold_and_which_feature_is_off() {
-    let nothing = || Wanted { truth: false, analysis: None, embedder: None, cache: false };
+    let nothing = || Wanted { truth: false, analysis: None, embedders: &[], cache: false };
     let (truth, cache) = (Wanted { truth: true, ..nothing() }, Wanted { cache: true, ..nothing() });
     for (url, wanted, what) in [
         ("qdrant://h", &truth, "qdrant cannot hold conversations"),
@@ -71,7 +71,7 @@ async fn a_backend_says_what_it_cannot_hold_and_which_feature_is_off() {
 #[cfg(all(feature = "redis", not(feature = "redis-cluster")))]
 #[tokio::test]
 async fn a_cluster_needs_its_feature() {
-    let wanted = Wanted { truth: true, analysis: None, embedder: None, cache: false };
+    let wanted = Wanted { truth: true, analysis: None, embedders: &[], cache: false };
     let error = open("redis+cluster://h", &wanted).await.err().unwrap().to_string();
     assert_eq!(error, "redis cannot be opened as a cluster: the feature redis-cluster is off");
 }

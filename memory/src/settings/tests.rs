@@ -1,3 +1,5 @@
+use memory_core::hashing::HashEmbedder;
+
 use super::*;
 use crate::open::over;
 
@@ -25,7 +27,7 @@ fn settings_do_not_show_secrets() {
 async fn parts_may_live_in_places_of_their_own() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("truth.sqlite");
-    let settings = Settings::new(path.to_str().unwrap()).with_text("memory:").with_cache("memory:");
+    let settings = Settings::new(path.to_str().unwrap()).with_text("memory:").with_cache("memory:").without_embedder();
     let stores = settings.connect().await.unwrap();
     assert_eq!(stores.chat().unwrap().store().backend(), "sqlite");
     assert_eq!(stores.text.as_ref().unwrap().backend(), "reference");
@@ -38,6 +40,23 @@ async fn parts_may_live_in_places_of_their_own() {
 
 #[tokio::test]
 async fn vectors_without_an_embedder_are_refused() {
-    let error = Settings::new("memory:").with_vectors("memory:").connect().await.unwrap_err();
+    let error = Settings::new("memory:").without_embedder().with_vectors("memory:").connect().await.unwrap_err();
     assert!(matches!(error, Error::Invalid { .. }));
+}
+
+#[cfg(feature = "static")]
+#[tokio::test]
+async fn search_is_by_meaning_too_unless_nobody_is_to_embed() {
+    let vectors = async |settings: Settings| settings.connect().await.unwrap().vectors.len();
+    assert_eq!(vectors(Settings::new("memory:")).await, 1);
+    assert_eq!(vectors(Settings::new("memory:").without_embedder()).await, 0);
+}
+
+#[tokio::test]
+async fn an_embedder_beside_has_an_index_of_its_own_behind_the_first() {
+    let embedder = |dimension| Arc::new(HashEmbedder::new(dimension));
+    let settings = Settings::new("memory:").with_embedder(embedder(8)).with_embedder_beside(embedder(16));
+    let stores = settings.connect().await.unwrap();
+    assert_eq!(stores.vectors.iter().map(|(store, _)| store.space().dimension).collect::<Vec<_>>(), [8, 16]);
+    assert!(over(stores).build().await.is_ok());
 }

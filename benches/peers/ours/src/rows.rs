@@ -130,7 +130,7 @@ fn numbers(lines: &[Line]) -> HashMap<ItemId, u64> {
 
 /// Opens a memory with one long conversation.
 async fn conversation(url: &str, lines: &[Line]) -> Result<Session> {
-    let memory = build(Settings::new(url)).await?;
+    let memory = build(Settings::new(url).without_embedder()).await?;
     let session = memory.of(&Scope::new("peers", "one")?).session(&SessionId::new("talk")?);
     for lines in lines.chunks(BATCH) {
         session.append(lines.iter().map(message).collect()).await?;
@@ -175,7 +175,8 @@ fn entry(line: &Line, vector: &[f32], session: &SessionId) -> VectorEntry {
 /// Opens a memory with many conversations of one owner, indexed by words, and by meaning too if that is wished.
 async fn hybrid(url: &str, data: Data, by_meaning: bool) -> std::result::Result<Row, Box<dyn Error>> {
     let settings = Settings::new(url);
-    let memory = build(if by_meaning { settings.with_embedder(data.embedder()) } else { settings }).await?;
+    let memory =
+        build(if by_meaning { settings.with_embedder(data.embedder()) } else { settings.without_embedder() }).await?;
     let scoped = memory.of(&Scope::new("peers", "one")?);
     for (number, lines) in data.messages.chunks(BATCH).enumerate() {
         let session = scoped.session(&SessionId::new(&format!("session {number}"))?);

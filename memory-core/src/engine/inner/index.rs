@@ -66,7 +66,7 @@ impl Index {
     pub(crate) fn of_vectors(vectors: Vectors, now: Timestamp) -> Result<Self> {
         let space = vectors.store.space();
         space.check(vectors.embedder.space())?;
-        let name = IndexName::new(&format!("vector/{}", space.fingerprint()))?;
+        let name = IndexName::of_space(space);
         Ok(Self { name, kind: Kind::Vectors(vectors), enlistment: None, walk: Walk::new(now) })
     }
 

@@ -196,7 +196,12 @@ impl Inner {
             Some((space, vector)) => (space.clone(), vector.clone()),
             None => {
                 let embedded = self.in_time("embed", self.embed_query(scope, index, words)).await;
-                (index.embedder.space().clone(), embedded.map_err(|error| (Stage::Embed, error))?)
+                let vector = embedded.map_err(|error| (Stage::Embed, error))?;
+                // The embedder knows nothing of these words.
+                if vector.is_empty() {
+                    return Ok(Vec::new());
+                }
+                (index.embedder.space().clone(), vector)
             }
         };
         let units = search.units.iter().map(|unit| Scalar::from(unit.name())).collect();

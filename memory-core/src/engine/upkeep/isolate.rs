@@ -73,7 +73,8 @@ impl Vectors {
         self.embed_in_time(&[PROBE]).await.is_ok_and(|vectors| vectors.len() == 1)
     }
 
-    /// Embeds the pieces of the documents in one batch. A document without pieces gets no entry.
+    /// Embeds the pieces of the documents in one batch. A document without pieces, or without one that has a vector, gets no
+    /// entry.
     async fn embed_documents(&self, scope: &Scope, documents: &[Document]) -> Result<Vec<VectorEntry>> {
         let pieces = documents.iter().flat_map(|document| &document.pieces);
         let texts: Vec<&str> = pieces.map(String::as_str).collect();
@@ -82,7 +83,7 @@ impl Vectors {
         let made = if missing.is_empty() { Vec::new() } else { self.embed_in_time(&missing).await? };
         let mut vectors = self.kept.complete(self.embedder.as_ref(), look_up, made)?.into_iter();
         let entries = documents.iter().filter_map(|Document { entry, pieces }| {
-            let pieces: Vec<Vec<f32>> = vectors.by_ref().take(pieces.len()).collect();
+            let pieces = vectors.by_ref().take(pieces.len()).filter(|vector| !vector.is_empty()).collect::<Vec<_>>();
             let TextEntry { item, version, fields, .. } = entry.clone();
             (!pieces.is_empty()).then_some(VectorEntry { item, version, pieces, fields })
         });

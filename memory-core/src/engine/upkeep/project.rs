@@ -1,11 +1,11 @@
 //! Projection: reads what a note asks for from truth, turns it into documents, and puts them into an index.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::engine::inner::{Index, Inner, Kind};
 use crate::error::{Error, Result};
-use crate::id::{ItemId, RecordId, Seq, SeqRange, SessionId, Version};
+use crate::id::{ItemId, RecordId, Seq, SeqRange, SessionId, Unit, Version};
 use crate::index::{
     NEIGHBOURS, PIECE_WORDS, deleted_version, message_entries, message_pieces, record_entry, record_pieces,
     session_entries, session_version,
@@ -16,6 +16,7 @@ use crate::scope::{Epoch, Scope};
 use crate::store::chat::SessionState;
 use crate::store::text::{Deletion, TextEntry, Visibility};
 use crate::store::upkeep::{Note, Target};
+use crate::store::vectors::VectorEntry;
 
 use super::document::{Document, Untaken, Work, versions};
 use super::isolate::Setback;
@@ -145,6 +146,7 @@ impl Inner {
             }
             Kind::Vectors(vectors) => {
                 let (entries, unmade) = vectors.embed_all(scope, &documents).await?;
+                index.delete(scope, &outdated(&documents, &entries)).await?;
                 (vectors.store.put(scope, &entries, Visibility::AfterFlush).await?, unmade)
             }
         };
@@ -208,4 +210,15 @@ impl Inner {
         }
         Ok(())
     }
+}
+
+/// Returns the deletion of the older versions of the records that get no entry: the index would find them by what they were.
+fn outdated(documents: &[Document], entries: &[VectorEntry]) -> Deletion {
+    let made: HashSet<&ItemId> = entries.iter().map(|entry| &entry.item).collect();
+    let unmade = documents.iter().map(|document| &document.entry).filter(|entry| !made.contains(&entry.item));
+    let older = unmade.filter(|entry| entry.item.unit() == Unit::Record && entry.version.revision > 1).map(|entry| {
+        let Version { epoch, revision } = entry.version;
+        (entry.item.clone(), Version { epoch, revision: revision.saturating_sub(1) })
+    });
+    Deletion::Items(older.collect())
 }
