@@ -11,7 +11,7 @@ use crate::output::say;
 /// Returns the context of `query` within the bounds of the command line.
 pub(crate) async fn assemble(session: &Session, query: &str, bounds: &Bounds) -> Result<Context, Failure> {
     let budget = Budget::new(limit(bounds)).reserve(bounds.reserve);
-    Ok(session.assemble(&ContextRequest::new(query, budget).recall(bounds.recall)).await?)
+    Ok(session.assemble(&ContextRequest::new(query, budget).recall(bounds.recall).asides(bounds.asides)).await?)
 }
 
 /// Returns the budget that the command line asks for.

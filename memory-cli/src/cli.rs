@@ -122,6 +122,8 @@ pub(crate) enum Format {
     Openai,
     /// The export of ChatGPT: conversations.json
     Chatgpt,
+    /// The export of Claude: conversations.json
+    Claude,
     /// LoCoMo
     Locomo,
     /// LongMemEval
@@ -135,6 +137,7 @@ impl From<Format> for memory::import::Format {
         match format {
             Format::Openai => Self::Openai,
             Format::Chatgpt => Self::Chatgpt,
+            Format::Claude => Self::Claude,
             Format::Locomo => Self::Locomo,
             Format::Longmemeval => Self::Longmemeval,
             Format::Export => Self::Export,
@@ -145,9 +148,9 @@ impl From<Format> for memory::import::Format {
 /// `memory import`.
 #[derive(Args, Debug)]
 pub(crate) struct Import {
-    /// The file; - reads from stdin
-    #[arg(value_name = "FILE")]
-    pub(crate) file: String,
+    /// Files, and folders and ZIP archives as they were downloaded; - alone reads from stdin
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<String>,
     /// The format [default: told by the content]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
@@ -174,6 +177,9 @@ pub(crate) struct Bounds {
     /// How many items are recalled at the most
     #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true)]
     pub(crate) recall: usize,
+    /// Shows what stands aside in imported conversations too: thoughts, calls of tools and their results
+    #[arg(long)]
+    pub(crate) asides: bool,
 }
 
 /// `memory context`.

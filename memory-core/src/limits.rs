@@ -99,7 +99,9 @@ impl Limits {
         self.check_sources(&message.sources)?;
         self.check_map("metadata", &message.metadata)?;
         self.check_map("members", &message.extra)?;
-        self.check_blocks(&message.blocks, 1, &mut 0)?;
+        let mut values = 0;
+        self.check_blocks(&message.blocks, 1, &mut values)?;
+        self.check_blocks(&message.aside, 1, &mut values)?;
         let bytes = message.encoded_len();
         if bytes > self.message_bytes {
             return Err(Error::invalid(format!("the message has {bytes} bytes, more than {}", self.message_bytes)));

@@ -177,6 +177,10 @@ pub struct Message {
     /// The run of an agent in which it was said, 1 to 255 bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
+    /// What stood beside the words where the conversation was imported from: thoughts, calls of tools and their results. Kept,
+    /// exported and forgotten with the message; neither counted nor searched, and in no context that does not ask for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aside: Vec<Block>,
 }
 
 impl Message {
@@ -201,6 +205,7 @@ impl Message {
             extra: Map::new(),
             agent: None,
             run: None,
+            aside: Vec::new(),
         }
     }
 
@@ -261,6 +266,11 @@ impl Message {
     /// context.
     pub fn is_instruction(&self) -> bool {
         self.role.is_instruction() && self.trust == Trust::System
+    }
+
+    /// Returns whether all of this message stands aside, as the thoughts before an answer that never came do.
+    pub(crate) fn is_aside(&self) -> bool {
+        self.blocks.is_empty() && !self.aside.is_empty()
     }
 
     /// Returns the ids of the calls that this message makes.

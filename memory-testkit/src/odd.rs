@@ -109,6 +109,7 @@ fn full(at: Timestamp) -> Message {
         sources,
         metadata: metadata(),
         extra: metadata(),
+        aside: blocks(),
         ..Message::new(Role::User, "everything", at)
     }
 }

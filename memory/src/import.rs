@@ -29,9 +29,13 @@
 //! What a file says is trusted no further than a document unless [`Source::trusting_roles`] says otherwise: its system
 //! messages are kept, and stand in no context.
 
+mod aside;
 mod bounded;
 mod chatgpt;
+mod claude;
+mod conversation;
 mod export;
+mod files;
 mod format;
 mod identity;
 mod item;
@@ -53,6 +57,7 @@ mod tests;
 mod time;
 mod weight;
 mod writer;
+mod zip;
 
 pub use format::Format;
 pub use identity::message_id;

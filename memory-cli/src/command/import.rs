@@ -1,15 +1,16 @@
-//! `memory import`: conversations from a file, or from stdin.
+//! `memory import`: conversations from files, folders and archives, or from stdin.
 
 mod report;
+mod table;
 
 use std::fs::File;
-use std::io::{self, Read};
-use std::path::Path;
+use std::io;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use memory::import::{Import, Progress as Imported, Source};
 use memory::store::secrets::without_secrets;
-use memory::{Memory, Timestamp};
+use memory::{Memory, Scoped, Timestamp};
 
 use super::call::Call;
 use crate::failure::{Failure, Outcome};
@@ -22,19 +23,18 @@ use report::{outcome, report};
 /// How often the progress of the indexing is looked up.
 const TICK: Duration = Duration::from_millis(250);
 
-/// Imports the file.
+/// Imports the files.
 pub(crate) async fn run(call: &Call, args: &cli::Import, output: &mut Output) -> Result<Outcome, Failure> {
     let (memory, scoped) = call.open().await?;
-    let (input, bytes) = open(&args.file)?;
-    let mut source = Source::new(scoped.scope(), call.session_name(), now(&memory)).with_stem(stem(&args.file));
+    let mut source = Source::new(scoped.scope(), call.session_name(), now(&memory));
     if let Some(format) = args.format {
         source = source.with_format(format.into());
     }
     if args.trust_roles {
         source = source.trusting_roles();
     }
+    let (mut import, bytes) = begin(scoped, &args.files, source)?;
     let progress = Progress::new(args.progress, bytes);
-    let mut import = Import::begin(scoped, input, source).map_err(|error| Failure::no_thread(&error))?;
     let interrupted = match copy(&mut import, &progress).await {
         Ok(interrupted) => interrupted,
         Err(error) => {
@@ -84,25 +84,37 @@ async fn index(memory: &Memory, progress: &Progress) -> bool {
     }
 }
 
-/// Opens the file, and returns its size if it has one.
-fn open(file: &str) -> Result<(Box<dyn Read + Send>, Option<u64>), Failure> {
-    if file == "-" {
-        return Ok((Box::new(io::stdin()), None));
+/// Begins to read the files, or stdin; returns how many bytes that is, if it is known.
+fn begin(scoped: Scoped, files: &[String], source: Source) -> Result<(Import, Option<u64>), Failure> {
+    if let [file] = files
+        && file == "-"
+    {
+        let import = Import::begin(scoped, io::stdin(), source.with_stem("stdin"));
+        return Ok((import.map_err(|error| Failure::no_thread(&error))?, None));
     }
-    // Somebody may have given a URL.
-    let shown = without_secrets(file);
-    let unreadable = |error: io::Error| Failure::Usage(format!("the file {shown} cannot be read: {error}"));
-    let opened = File::open(file).map_err(unreadable)?;
-    let metadata = opened.metadata().map_err(unreadable)?;
-    if metadata.is_dir() {
-        return Err(Failure::Usage(format!("{shown} is a folder, not a file")));
-    }
-    Ok((Box::new(opened), metadata.is_file().then_some(metadata.len())))
+    let sizes = files.iter().map(|file| size(file)).collect::<Result<Vec<_>, Failure>>()?;
+    let paths = files.iter().map(PathBuf::from).collect();
+    let import = Import::begin_files(scoped, paths, source).map_err(|error| Failure::no_thread(&error))?;
+    Ok((import, sizes.into_iter().sum()))
 }
 
-fn stem(file: &str) -> String {
-    let stem = Path::new(file).file_stem().and_then(|stem| stem.to_str());
-    stem.filter(|_| file != "-").unwrap_or("stdin").to_owned()
+/// Returns the size of a file that can be read, if its bytes are those that are read: not those of a folder or an archive.
+fn size(file: &str) -> Result<Option<u64>, Failure> {
+    // Somebody may have given a URL.
+    let unreadable =
+        |error: io::Error| Failure::Usage(format!("the file {} cannot be read: {error}", without_secrets(file)));
+    if file == "-" {
+        return Err(Failure::Usage("stdin is read alone: give - or files".to_owned()));
+    }
+    let metadata = std::fs::metadata(file).map_err(unreadable)?;
+    if metadata.is_dir() {
+        return std::fs::read_dir(file).map(|_| None).map_err(unreadable);
+    }
+    if metadata.is_file() {
+        File::open(file).map_err(unreadable)?;
+    }
+    let is_packed = file.to_ascii_lowercase().ends_with(".zip");
+    Ok(Some(metadata.len()).filter(|_| metadata.is_file() && !is_packed))
 }
 
 /// The time of messages that have none, in whole milliseconds.

@@ -62,6 +62,91 @@ fn a_chatgpt_export_is_imported_once() {
     assert_eq!(texts(&bed, "c-2"), ["How long does dough rest?", "An hour."]);
 }
 
+/// A conversation of Claude with a title, a thought, a call and its result.
+fn claude() -> Value {
+    let said = |id: &str, sender: &str, content: Value| json!({"uuid": id, "sender": sender, "content": content, "created_at": "2026-02-14T10:04:22Z"});
+    let answer = json!([
+        {"type": "thinking", "thinking": "pondering hydration"},
+        {"type": "tool_use", "id": "toolu_1", "name": "lookup", "input": {"q": "autolyse"}},
+        {"type": "tool_result", "tool_use_id": "toolu_1", "content": "sixty minutes"},
+        {"type": "text", "text": "An hour."}
+    ]);
+    let question = said(
+        "018f0000-0000-7000-8000-000000000001",
+        "human",
+        json!([{"type": "text", "text": "How long does it rest?"}]),
+    );
+    json!([{
+        "uuid": "c-1", "name": "Sourdough for beginners", "created_at": "2026-02-14T10:04:00Z",
+        "chat_messages": [question, said("018f0000-0000-7000-8000-000000000002", "assistant", answer)]
+    }])
+}
+
+#[test]
+fn a_claude_export_is_imported_once_and_found_by_its_title() {
+    let bed = Bed::new();
+    let answer = twice(&bed, "conversations.json", &claude().to_string(), &[]);
+    assert_eq!((&answer["added"], &answer["sessions"]), (&json!(2), &json!(1)));
+    assert_eq!(texts(&bed, "c-1"), ["How long does it rest?", "An hour."]);
+    let hits = bed.json(&["search", "sourdough"]);
+    assert_eq!(hits["hits"][0]["text"], "How long does it rest?");
+    assert_eq!(hits["hits"][0]["trust"], "untrusted");
+    assert_eq!(bed.json(&["search", "autolyse hydration lookup"])["hits"], json!([]));
+}
+
+#[test]
+fn what_stands_aside_is_shown_if_it_is_asked_for_exported_and_forgotten() {
+    let bed = Bed::new();
+    let file = bed.file("conversations.json", claude().to_string());
+    bed.json(&["import", &file]);
+    let context = |options: &[&str]| bed.run(&[&["context", "--session", "c-1"], options].concat()).stdout;
+    let plain = context(&[]);
+    assert!(plain.contains("An hour.") && !plain.contains("autolyse") && !plain.contains("hydration"), "{plain}");
+    let whole = context(&["--asides"]);
+    assert!(whole.contains("autolyse") && whole.contains("sixty minutes"), "{whole}");
+    let export = bed.run(&["export"]).stdout;
+    assert!(export.contains("pondering hydration") && export.contains("sixty minutes"), "{export}");
+    let other = Bed::new();
+    other.import(&export);
+    assert!(other.run(&["export"]).stdout.contains("pondering hydration"));
+    bed.json(&["forget", "--id", "018f0000-0000-7000-8000-000000000002"]);
+    let left = bed.run(&["export"]).stdout;
+    assert!(left.contains("How long") && !left.contains("hydration") && !left.contains("sixty"), "{left}");
+}
+
+#[test]
+fn a_conversation_that_was_renamed_since_is_no_conflict() {
+    let bed = Bed::new();
+    bed.json(&["import", &bed.file("old.json", claude().to_string())]);
+    let mut renamed = claude();
+    renamed[0]["name"] = json!("Bread");
+    renamed[0]["chat_messages"][1]["content"] = json!([{"type": "text", "text": "An hour."}]);
+    let again = bed.json(&["import", &bed.file("new.json", renamed.to_string())]);
+    assert_eq!((&again["already"], &again["added"], &again["rejected"]), (&json!(2), &json!(0), &json!(0)));
+}
+
+#[test]
+fn a_folder_as_it_was_downloaded_is_imported_once_and_its_other_files_are_told() {
+    let bed = Bed::new();
+    let folder = bed.path("export");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("conversations.json"), claude().to_string()).unwrap();
+    std::fs::write(folder.join("users.json"), "[{\"uuid\": \"u\", \"full_name\": \"Ada\"}]").unwrap();
+    std::fs::write(folder.join("broken.json"), "[{\"role\": \"us").unwrap();
+    let (folder, chat) = (folder.to_str().unwrap(), bed.file("chat.jsonl", conversations()));
+    let answer = bed.run(&["import", folder, &chat, "--json"]);
+    assert_eq!(answer.code, 3, "{}", answer.stderr);
+    let value = answer.json();
+    assert_eq!((&value["added"], &value["files"], &value["no_conversation"]), (&json!(9), &json!(4), &json!(1)));
+    assert_eq!(value["no_conversation_in"], json!(["users.json"]));
+    assert_eq!((&value["rejections"][0]["file"], &value["rejections"][0]["line"]), (&json!("broken.json"), &json!(1)));
+    let again = bed.run(&["import", folder, &chat]);
+    assert!(again.stdout.starts_with("0 added, 9 already there, 1 rejected"), "{}", again.stdout);
+    for (line, part) in again.stdout.lines().skip(2).zip(["taken", "already there", "left out", "rejected", "files"]) {
+        assert!(line.starts_with(part) && line.len() <= 80, "{}", again.stdout);
+    }
+}
+
 #[test]
 fn locomo_is_imported_once() {
     let bed = Bed::new();
@@ -140,7 +225,7 @@ fn files_that_hold_no_conversation_are_wrong_input() {
 fn files_that_must_be_unpacked_or_converted_first_are_told_by_what_they_are() {
     let bed = Bed::new();
     for (head, part) in [
-        (b"PK\x03\x04\x14\x00".as_slice(), "a ZIP archive: unpack it"),
+        (b"PK\x03\x04\x14\x00".as_slice(), "a ZIP archive that is broken or cut"),
         (b"\x1f\x8b\x08\x00", "compressed by gzip"),
         (b"\xfd7zXZ\x00", "compressed by xz"),
         (b"\xff\xfe{\x00", "text in UTF-16"),

@@ -118,8 +118,8 @@ fn o20_queries_meet_their_records_in_six_languages() {
 
 #[test]
 fn names_are_those_of_the_languages_and_differ() {
-    assert_eq!(Analysis::default().name(), "english-2");
-    assert_eq!(Analysis::plain().name(), "plain-2");
+    assert_eq!(Analysis::default().name(), "english-3");
+    assert_eq!(Analysis::plain().name(), "plain-3");
     let names: BTreeSet<_> = Language::ALL.iter().map(|language| Analysis::of(*language).name().to_owned()).collect();
     assert_eq!(names.len(), Language::ALL.len());
     for language in Language::ALL {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use crate::analysis::Analysis;
 use crate::fields::Fields;
 use crate::id::{ItemId, Seq, SeqRange};
@@ -18,6 +20,12 @@ const NEIGHBOUR_WEIGHTS: [f32; 2] = [0.4, 0.15];
 /// Terms that would count less than this are not lent: those between two messages of over a thousand terms each.
 const LEAST_LENT: f32 = 1e-4;
 
+/// The value of a message's metadata that holds the title of its conversation.
+pub const TITLE: &str = "title";
+
+/// How many bytes of a title are searched, from its beginning.
+const TITLE_BYTES: usize = 512;
+
 /// How many messages on each side lend their terms. As many messages before a new one are indexed again.
 pub const NEIGHBOURS: u64 = NEIGHBOUR_WEIGHTS.len() as u64;
 
@@ -30,9 +38,10 @@ const DAMPED_ABOVE: f32 = 30.0;
 /// come from one read. Summaries are left out. A forgotten message is deleted from the index and lends nothing; so is an
 /// instruction, because it is the application's text and no memory.
 ///
-/// A message's own terms are those of [`own_terms`]. Its near terms are those of the messages one and two numbers before and
-/// after it: `count × w × min(1, 30 / terms of this) × min(1, 30 / terms of the neighbour)`, added up, where `w` is 0.4 at
-/// one place and 0.15 at two. Dates are not lent, nor terms that would count less than 0.0001.
+/// A message's own terms are those of [`own_terms`] and, for the first message of a session, those of its [`TITLE`]. Its near
+/// terms are those of the messages one and two numbers before and after it:
+/// `count × w × min(1, 30 / terms of this) × min(1, 30 / terms of the neighbour)`, added up, where `w` is 0.4 at one place and
+/// 0.15 at two. Dates are not lent, nor terms that would count less than 0.0001.
 ///
 /// The version is [`session_version`], with how many of the message's two successors `rows` hold. So an entry made before a
 /// successor arrived never replaces one made after.
@@ -49,6 +58,16 @@ pub fn searched_text(message: &Message) -> String {
     match &message.speaker {
         Some(speaker) => format!("{speaker}: {}", message.text()),
         None => message.text(),
+    }
+}
+
+/// Returns the text that a row is searched by: that of its message, behind the title of the conversation that it opens.
+fn titled_text(row: &StoredMessage, message: &Message) -> String {
+    let text = searched_text(message);
+    let title = message.metadata.get(TITLE).and_then(Value::as_str).filter(|_| row.seq == Seq(1));
+    match title.and_then(|title| title.get(..title.floor_char_boundary(TITLE_BYTES))) {
+        Some(title) => format!("{title}\n{text}"),
+        None => text,
     }
 }
 
@@ -114,7 +133,7 @@ pub(super) struct Analysed<'a> {
     pub(super) row: &'a StoredMessage,
     /// None if it was forgotten, or is an instruction.
     pub(super) message: Option<&'a Message>,
-    /// Its own terms, as [`own_terms`] returns them.
+    /// Its own terms, with those of its title.
     pub(super) own: Vec<(Term, u32)>,
     /// The terms of its text alone, without the date.
     words: Vec<(Term, u32)>,
@@ -125,7 +144,7 @@ pub(super) struct Analysed<'a> {
 impl<'a> Analysed<'a> {
     fn new(analysis: &Analysis, row: &'a StoredMessage) -> Self {
         let message = row.message.as_deref().filter(|message| !message.role.is_instruction());
-        let words = message.map(|message| analysis.document(&searched_text(message))).unwrap_or_default();
+        let words = message.map(|message| analysis.document(&titled_text(row, message))).unwrap_or_default();
         let own = message.map(|message| with_date(analysis, &words, message)).unwrap_or_default();
         let length = words.iter().fold(0u32, |sum, (_, count)| sum.saturating_add(*count));
         let damping = if length == 0 { 1.0 } else { (DAMPED_ABOVE / length as f32).min(1.0) };

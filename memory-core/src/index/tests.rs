@@ -243,3 +243,17 @@ fn the_entries_of_a_session_are_those_of_its_messages_and_of_its_spans() {
         assert_eq!(together.deletions, [messages.deletions, spans.deletions].concat());
     }
 }
+
+#[test]
+fn the_words_of_a_title_are_words_of_the_first_message_alone() {
+    let mut rows = rows(&["hello", "tea", "milk", "bread"]);
+    for row in &mut rows {
+        let message = row.message.take().map(Arc::unwrap_or_clone).unwrap();
+        row.message = Some(Arc::new(message.with_metadata(TITLE, format!("Sourdough {}", "é".repeat(1 << 20)))));
+    }
+    let analysis = Analysis::english();
+    let word = analysis.document("sourdough").remove(0).0;
+    let entries = message_entries(&analysis, &rows, &state(2, rows.len()), range(1, 4)).puts;
+    let own: Vec<bool> = entries.iter().map(|entry| entry.own.iter().any(|(term, _)| *term == word)).collect();
+    assert_eq!(own, [true, false, false, false]);
+}

@@ -24,7 +24,7 @@ pub(super) enum Standing<'a> {
     Call(Vec<CallId<'a>>),
     /// Only right after the message with these calls, or after other results of it.
     Result(Vec<CallId<'a>>),
-    /// Nowhere: it holds both results and calls, or has an instruction's role without the trust for it.
+    /// Nowhere: it holds both results and calls, has an instruction's role without the trust for it, or all of it stands aside.
     Tangled,
 }
 
@@ -36,6 +36,9 @@ impl<'a> Standing<'a> {
         }
         if message.role.is_instruction() {
             return if message.is_instruction() { Self::Instruction } else { Self::Tangled };
+        }
+        if message.is_aside() {
+            return Self::Tangled;
         }
         if has_only_words(message) {
             return if message.role == Role::User { Self::Start } else { Self::Reply };

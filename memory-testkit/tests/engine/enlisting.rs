@@ -221,7 +221,7 @@ async fn a_receipt_names_an_index_that_nobody_could_ask_and_is_complete_when_it_
     for (what, noted) in [(Forget::Session(session("talk")), 1), (Forget::Everything, 2)] {
         let receipt = without.of(&ada()).forget(&what).await.unwrap();
         let [unasked] = &receipt.unasked[..] else { panic!("{receipt:?}") };
-        assert_eq!((unasked.index.as_str(), unasked.notes), ("text/english-2", Some(noted)));
+        assert_eq!((unasked.index.as_str(), unasked.notes), ("text/english-3", Some(noted)));
         assert!(!receipt.complete, "{what:?}: an index that holds it was not asked");
         with_index.upkeep_once().await.unwrap();
     }

@@ -3,14 +3,19 @@
 
 use std::collections::HashSet;
 
-use memory_core::{Block, Message, MessageId, Role, Timestamp};
+use memory_core::index::TITLE;
+use memory_core::{Message, MessageId, Role, Timestamp};
 use serde_json::{Map, Value};
 
+use super::aside::Asides;
+use super::conversation::Conversation;
 use super::identity::message_id;
 use super::item::LeftOut;
 use super::queue::{Sink, Stopped};
 use super::refusal::named;
 use super::time;
+
+const ORIGIN: &str = "import:chatgpt";
 
 /// Reads one conversation.
 pub(super) fn read(line: u64, value: &Value, now: Timestamp, sink: &Sink) -> Result<(), Stopped> {
@@ -21,46 +26,95 @@ pub(super) fn read(line: u64, value: &Value, now: Timestamp, sink: &Sink) -> Res
     let Some(session) = member("conversation_id").or(member("id")).or(member("title")) else {
         return sink.reject(line, "the conversation has neither an id nor a title");
     };
+    let of = Conversation::new(session, member("title"));
     let started = value.get("create_time").and_then(time::of_value);
-    let mut last = started.unwrap_or(now);
-    // The call that a tool's message answers: the last message that was addressed to a tool.
-    let mut call = None;
+    let (mut last, mut is_inferred) = (started.unwrap_or(now), started.is_none());
+    let mut asides = Asides::default();
     let branch = branch(mapping, member("current_node"));
-    leave_out_others(session, mapping, &branch, sink)?;
+    leave_out_others(of, mapping, &branch, sink)?;
     for (index, node) in (0u64..).zip(branch.into_iter().map(|(_, node)| node)) {
         let Some(message) = node.get("message").filter(|message| message.is_object()) else { continue };
         if !is_shown(message) {
-            leave_out_hidden(session, message, sink)?;
+            leave_out_hidden(of, message, sink)?;
             continue;
         }
         let said = message.get("create_time").and_then(time::of_value);
-        last = said.unwrap_or(last);
+        (last, is_inferred) = (said.unwrap_or(last), said.or(started).is_none());
         let Some(role) = message.pointer("/author/role").and_then(Value::as_str).and_then(Role::from_name) else {
             sink.reject(line, format!("node {} of {} has no role that is known", index + 1, named(session)))?;
             continue;
         };
         let words = words(message);
         for what in &words.left_out {
-            sink.leave_out(session, *what)?;
+            sink.leave_out(of, *what)?;
         }
         if words.text.is_empty() {
-            if let Some(what) = unsaid(role, message) {
-                sink.leave_out(session, what)?;
+            let thought = thought(message);
+            asides.think(&thought);
+            if let Some(what) = unsaid(role, message).filter(|_| thought.is_empty()) {
+                sink.leave_out(of, what)?;
             }
             continue;
         }
-        let mut message = convert(session, index, role, message, last, words, &mut call);
-        if let Some(title) = member("title") {
-            message = message.with_metadata("title", title);
+        if role.is_result() {
+            asides.answer(None, words.text);
+            continue;
         }
-        sink.message(line, session, message, said.or(started).is_none())?;
+        let member = |path: &str| message.pointer(path).and_then(Value::as_str);
+        if let Some(tool) = member("/recipient").filter(|name| role == Role::Assistant && *name != "all") {
+            let id = member("/id").map_or_else(|| format!("call-{index}"), str::to_owned);
+            asides.call(&id, tool, words.text);
+            continue;
+        }
+        if role != Role::Assistant {
+            put_alone(line, of, index, last, is_inferred, &mut asides, sink)?;
+        }
+        let mut message = titled(convert(session, index, role, message, last, words), of);
+        asides.put_into(&mut message, of, sink)?;
+        sink.message(line, session, message, is_inferred)?;
     }
-    Ok(())
+    put_alone(line, of, u64::MAX, last, is_inferred, &mut asides, sink)
+}
+
+fn titled(message: Message, of: Conversation<'_>) -> Message {
+    match of.title {
+        Some(title) => message.with_metadata(TITLE, title),
+        None => message,
+    }
+}
+
+/// Puts what stands aside before `index`, if no answer came of it, as a message without words.
+fn put_alone(
+    line: u64,
+    of: Conversation<'_>,
+    index: u64,
+    at: Timestamp,
+    is_inferred: bool,
+    asides: &mut Asides,
+    sink: &Sink,
+) -> Result<(), Stopped> {
+    if asides.is_empty() {
+        return Ok(());
+    }
+    let id = message_id(of.session, index, &["aside", &asides.said()]);
+    let mut message = titled(Message::of_blocks(Role::Assistant, Vec::new(), at).with_id(id), of);
+    message.origin = Some(ORIGIN.to_owned());
+    asides.put_into(&mut message, of, sink)?;
+    if message.aside.is_empty() { Ok(()) } else { sink.message(line, of.session, message, is_inferred) }
+}
+
+/// Returns what the model thought before its answer, if that is what the message holds.
+fn thought(message: &Value) -> String {
+    let content = message.get("content").unwrap_or(&Value::Null);
+    let thoughts = content.get("thoughts").and_then(Value::as_array).into_iter().flatten();
+    let texts = thoughts.flat_map(|thought| [thought.get("summary"), thought.get("content")]);
+    let texts = texts.chain([content.get("content")]).flatten().filter_map(Value::as_str);
+    texts.filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 /// Reports the messages on branches that the person does not see.
 fn leave_out_others(
-    session: &str,
+    of: Conversation<'_>,
     mapping: &Map<String, Value>,
     branch: &[(&str, &Value)],
     sink: &Sink,
@@ -69,15 +123,15 @@ fn leave_out_others(
     let others =
         mapping.iter().filter(|(id, _)| !seen.contains(id.as_str())).filter_map(|(_, node)| node.get("message"));
     let mut told = others.filter(|message| message.is_object() && is_shown(message) && !words(message).text.is_empty());
-    told.try_for_each(|_| sink.leave_out(session, LeftOut::OtherBranch))
+    told.try_for_each(|_| sink.leave_out(of, LeftOut::OtherBranch))
 }
 
 /// Reports a hidden message that has text.
-fn leave_out_hidden(session: &str, message: &Value, sink: &Sink) -> Result<(), Stopped> {
+fn leave_out_hidden(of: Conversation<'_>, message: &Value, sink: &Sink) -> Result<(), Stopped> {
     if words(message).text.is_empty() {
         return Ok(());
     }
-    sink.leave_out(session, LeftOut::Hidden)
+    sink.leave_out(of, LeftOut::Hidden)
 }
 
 /// Returns what a message without words is; none for the blank line of the system that opens each conversation.
@@ -125,26 +179,13 @@ fn convert(
     value: &Value,
     at: Timestamp,
     Words { text, assets, left_out: _ }: Words,
-    call: &mut Option<String>,
 ) -> Message {
     let member = |path: &str| value.pointer(path).and_then(Value::as_str);
     let own = member("/id").and_then(|id| id.parse::<MessageId>().ok());
     let content = || value.get("content").unwrap_or(&Value::Null).to_string();
     let id = own.unwrap_or_else(|| message_id(session, index, &[role.name(), &content()]));
-    let tool = member("/recipient").filter(|name| role == Role::Assistant && *name != "all");
-    let block = match (tool, call.as_ref().filter(|_| role.is_result())) {
-        (Some(name), _) => {
-            *call = Some(id.to_string());
-            Block::ToolCall { id: id.to_string(), name: name.to_owned(), arguments: text, extra: Map::new() }
-        }
-        (None, Some(answered)) => Block::tool_result(answered.clone(), vec![Block::text(text)]),
-        (None, None) => Block::text(text),
-    };
-    if !role.is_result() && tool.is_none() {
-        *call = None;
-    }
-    let mut message = Message::of_blocks(role, vec![block], at).with_id(id);
-    message.origin = Some("import:chatgpt".to_owned());
+    let mut message = Message::new(role, text, at).with_id(id);
+    message.origin = Some(ORIGIN.to_owned());
     message.speaker = member("/author/name").map(str::to_owned);
     if !assets.is_empty() {
         message = message.with_metadata("assets", Value::Array(assets));

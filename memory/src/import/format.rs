@@ -12,6 +12,8 @@ pub enum Format {
     Openai,
     /// The export of ChatGPT: `conversations.json`.
     Chatgpt,
+    /// The export of Claude: `conversations.json`.
+    Claude,
     /// LoCoMo, a set of conversations with questions.
     Locomo,
     /// LongMemEval, a set of questions with conversations.
@@ -29,6 +31,9 @@ impl Format {
         }
         if has("haystack_sessions") {
             return Some(Self::Longmemeval);
+        }
+        if has("chat_messages") {
+            return Some(Self::Claude);
         }
         if has("mapping") {
             return Some(Self::Chatgpt);

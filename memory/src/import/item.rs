@@ -46,8 +46,22 @@ pub enum Item {
     LeftOut {
         /// The conversation.
         session: String,
+        /// Its title.
+        title: Option<String>,
         /// What it is.
         what: LeftOut,
+    },
+    /// Another file begins.
+    File {
+        /// How many lines came before it.
+        line: u64,
+        /// Its name.
+        name: String,
+    },
+    /// A file of a download that holds no conversations.
+    NoConversation {
+        /// Its name.
+        name: String,
     },
     /// Something to be said to the person.
     Note(String),
@@ -72,6 +86,8 @@ pub enum LeftOut {
     UnknownPiece,
     /// A session that stands in the file a second time, under another date.
     OtherDate,
+    /// A thought, or a tool's result, for which its message has no room.
+    LargeAside,
 }
 
 impl LeftOut {
@@ -85,11 +101,37 @@ impl LeftOut {
             Self::File => "files",
             Self::UnknownPiece => "pieces of an unknown kind",
             Self::OtherDate => "repetitions under another date",
+            Self::LargeAside => "thoughts and tool results",
+        }
+    }
+
+    /// Returns why it is left out, as a clause.
+    pub fn why(self) -> &'static str {
+        match self {
+            Self::OtherBranch => "the person sees another branch",
+            Self::Hidden => "the program they come from hides them",
+            Self::Empty => "they say nothing",
+            Self::Image => "of an image its place is kept",
+            Self::File => "of a file its place or transcript is kept",
+            Self::UnknownPiece => "their kind is not known",
+            Self::OtherDate => "the first date stays",
+            Self::LargeAside => "they are too large for their message",
         }
     }
 }
 
 impl Item {
+    /// Returns the line, which counts from the beginning of its file; none if it has none.
+    pub(super) fn line_mut(&mut self) -> Option<&mut u64> {
+        match self {
+            Self::Message { line, .. }
+            | Self::Row { line, .. }
+            | Self::Record { line, .. }
+            | Self::Rejected { line, .. } => Some(line),
+            _ => None,
+        }
+    }
+
     /// Returns about how many bytes of memory it takes.
     pub(super) fn weight(&self) -> usize {
         let beside = match self {
@@ -108,7 +150,11 @@ impl Item {
                 });
                 names(&mut [&record.kind, &record.text].into_iter()) + tellings.sum::<usize>()
             }
-            Self::Rejected { .. } | Self::LeftOut { .. } | Self::Note(_) => 0,
+            Self::Rejected { .. }
+            | Self::LeftOut { .. }
+            | Self::File { .. }
+            | Self::NoConversation { .. }
+            | Self::Note(_) => 0,
         };
         size_of::<Self>() + beside
     }

@@ -1,15 +1,17 @@
 //! The items of a file that is read in a thread of its own.
 
 use std::io::{self, Read};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 
 use memory_core::error::{Cause, Transience};
 use memory_core::{Error, Result};
 
+use super::files::read_all;
 use super::item::Item;
 use super::meter::Meter;
-use super::queue::{Outlet, queue};
+use super::queue::{Outlet, Sink, Stopped, queue};
 use super::read::read;
 use super::source::Source;
 
@@ -32,11 +34,22 @@ impl Items {
     /// # Errors
     /// The thread cannot be started.
     pub fn of(input: impl Read + Send + 'static, source: Source) -> io::Result<Self> {
+        Self::of_reader(move |meter, sink| read(input, &source, meter, sink))
+    }
+
+    /// Starts a thread that reads what stands at `paths`, as [`Import::begin_files`](super::Import::begin_files) does.
+    pub(super) fn of_files(paths: Vec<PathBuf>, source: Source) -> io::Result<Self> {
+        Self::of_reader(move |meter, sink| read_all(&paths, &source, meter, sink))
+    }
+
+    fn of_reader(
+        read: impl FnOnce(&Arc<Meter>, &Sink) -> std::result::Result<(), Stopped> + Send + 'static,
+    ) -> io::Result<Self> {
         let ((sink, outlet), meter) = (queue(AHEAD), Arc::<Meter>::default());
         let counted = Arc::clone(&meter);
         let work = move || {
             // Stopped means that nobody takes the items any more, or that the file is of no use: both are known there.
-            let _ = read(input, &source, &counted, &sink);
+            let _ = read(&counted, &sink);
         };
         let reader = Builder::new().name("reader".to_owned()).spawn(work)?;
         Ok(Self { outlet, meter, reader: Some(reader) })

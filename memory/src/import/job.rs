@@ -1,6 +1,7 @@
 //! An import under way: a file read, and written batch by batch.
 
 use std::io::{self, Read};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use memory_core::Result;
@@ -40,6 +41,15 @@ impl Import {
     /// The thread that reads cannot be started.
     pub fn begin(scoped: Scoped, input: impl Read + Send + 'static, source: Source) -> io::Result<Self> {
         Ok(Self { items: Items::of(input, source)?, writer: Writer::new(scoped), has_ended: false })
+    }
+
+    /// Begins to read what stands at `paths` for the owner of `scoped`: files, and folders and ZIP archives as they were
+    /// downloaded. Files of theirs that hold no conversations are counted. Call it in a tokio runtime.
+    ///
+    /// # Errors
+    /// The thread that reads cannot be started. A file that cannot be read is no error: it is counted as rejected.
+    pub fn begin_files(scoped: Scoped, paths: Vec<PathBuf>, source: Source) -> io::Result<Self> {
+        Ok(Self { items: Items::of_files(paths, source)?, writer: Writer::new(scoped), has_ended: false })
     }
 
     /// Reads on and writes one more batch; returns none at the end of the file. A batch is durable when this returns.

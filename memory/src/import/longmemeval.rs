@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use memory_core::{Message, Role};
 use serde_json::Value;
 
+use super::conversation::Conversation;
 use super::identity::message_id;
 use super::item::LeftOut;
 use super::queue::{Sink, Stopped};
@@ -51,7 +52,7 @@ impl Reader {
                     "session {id} is in the file under two dates: {first} stays, {} is left out",
                     named(date)
                 ))?;
-                sink.leave_out(&id, LeftOut::OtherDate)?;
+                sink.leave_out(Conversation::new(&id, None), LeftOut::OtherDate)?;
             }
             return Ok(());
         }

@@ -20,6 +20,11 @@ impl Meter {
         self.lines.load(Ordering::Relaxed)
     }
 
+    /// Returns one more than the ends of lines read so far, and begins to count them anew: another file follows.
+    pub(super) fn end_file(&self) -> u64 {
+        self.lines.swap(0, Ordering::Relaxed) + 1
+    }
+
     /// Adds what was read.
     pub(super) fn add(&self, bytes: u64, lines: u64) {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);

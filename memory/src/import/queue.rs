@@ -8,6 +8,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::conversation::Conversation;
 use super::item::{Item, LeftOut};
 use super::refusal::Refusal;
 
@@ -27,6 +28,8 @@ pub(super) struct Sink {
     runtime: Option<Handle>,
     limits: Arc<Limits>,
     trusts_roles: bool,
+    /// The lines of the files before.
+    behind: u64,
 }
 
 /// Where the items that a reader has put are taken, in order.
@@ -37,7 +40,7 @@ pub(super) struct Outlet(Receiver<(Item, Option<OwnedSemaphorePermit>)>);
 pub(super) fn queue(items: usize) -> (Sink, Outlet) {
     let (sender, receiver) = channel(items);
     let (room, runtime) = (Arc::new(Semaphore::new(ROOM as usize)), Handle::try_current().ok());
-    (Sink { items: sender, room, runtime, limits: Arc::default(), trusts_roles: false }, Outlet(receiver))
+    (Sink { items: sender, room, runtime, limits: Arc::default(), trusts_roles: false, behind: 0 }, Outlet(receiver))
 }
 
 impl Outlet {
@@ -58,9 +61,15 @@ impl Sink {
         Self { trusts_roles, ..self.clone() }
     }
 
+    /// Counts lines behind so many of other files.
+    pub(super) fn behind(&self, lines: u64) -> Self {
+        Self { behind: lines, ..self.clone() }
+    }
+
     /// Puts an item. One beyond the limits is put as a rejection, before it takes room.
     pub(super) fn put(&self, item: Item) -> Result<(), Stopped> {
-        let item = self.checked(item);
+        let mut item = self.checked(item);
+        item.line_mut().into_iter().for_each(|line| *line += self.behind);
         let kib = u32::try_from(item.weight() >> 10).unwrap_or(ROOM).min(ROOM);
         let room = Arc::clone(&self.room).try_acquire_many_owned(kib).ok().or_else(|| {
             let room = Arc::clone(&self.room).acquire_many_owned(kib);
@@ -90,8 +99,9 @@ impl Sink {
     }
 
     /// Puts a note that something of a conversation is not taken as it was.
-    pub(super) fn leave_out(&self, session: &str, what: LeftOut) -> Result<(), Stopped> {
-        self.put(Item::LeftOut { session: session.to_owned(), what })
+    pub(super) fn leave_out(&self, of: Conversation<'_>, what: LeftOut) -> Result<(), Stopped> {
+        let Conversation { session, title } = of;
+        self.put(Item::LeftOut { session: session.to_owned(), title: title.map(str::to_owned), what })
     }
 
     /// Puts a note.
@@ -104,7 +114,7 @@ impl Sink {
             Item::Message { line, message, .. } => (*line, self.limits.check_message(message)),
             Item::Row { line, row } => (*line, self.limits.check_row(row)),
             Item::Record { line, record } => (*line, self.limits.check_stored(record)),
-            Item::Rejected { .. } | Item::LeftOut { .. } | Item::Note(_) => return item,
+            _ => return item,
         };
         checked.map_or_else(|error| Item::Rejected { line, why: Refusal::from(&error) }, |()| item)
     }

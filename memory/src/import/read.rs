@@ -6,12 +6,13 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::format::Format;
+use super::item::Item;
 use super::meter::Meter;
 use super::queue::{Sink, Stopped};
 use super::refusal::{Foreign, Refusal};
 use super::source::Source;
 use super::stream::{self, Line, Reading};
-use super::{chatgpt, export, locomo, longmemeval, openai};
+use super::{chatgpt, claude, export, locomo, longmemeval, openai};
 
 /// Reads all of `input` into `sink`, and counts it by `meter`. Blocks; stops when the other side does.
 pub(super) fn read(input: impl Read, source: &Source, meter: &Arc<Meter>, sink: &Sink) -> Result<(), Stopped> {
@@ -83,6 +84,7 @@ fn first_byte(input: &mut impl BufRead, meter: &Meter) -> std::io::Result<Option
 struct Reader<'a> {
     source: &'a Source,
     format: Option<Format>,
+    has_begun: bool,
     openai: openai::Reader,
     longmemeval: longmemeval::Reader,
     export: export::Reader,
@@ -93,6 +95,7 @@ impl<'a> Reader<'a> {
         Self {
             source,
             format: source.format,
+            has_begun: false,
             openai: openai::Reader::new(&source.session, &source.stem, source.now),
             longmemeval: longmemeval::Reader::default(),
             export: export::Reader::new(&source.owner, source.trusts_roles),
@@ -100,12 +103,19 @@ impl<'a> Reader<'a> {
     }
 
     fn element(&mut self, line: u64, value: Value, sink: &Sink) -> Result<(), Stopped> {
-        if self.format.is_none() {
-            self.format = Format::of(&value);
+        if !self.has_begun {
+            self.has_begun = true;
+            let told = Format::of(&value);
+            if let Some(name) = self.source.among_others.clone().filter(|_| told.is_none()) {
+                sink.put(Item::NoConversation { name })?;
+                return Err(Stopped);
+            }
+            self.format = self.format.or(told);
         }
         match self.format {
             Some(Format::Openai) => self.openai.read(line, value, sink),
             Some(Format::Chatgpt) => chatgpt::read(line, &value, self.source.now, sink),
+            Some(Format::Claude) => claude::read(line, &value, self.source.now, sink),
             Some(Format::Locomo) => locomo::read(line, &value, sink),
             Some(Format::Longmemeval) => self.longmemeval.read(line, &value, sink),
             Some(Format::Export) => self.export.read(line, value, sink),

@@ -24,6 +24,8 @@ pub struct Source {
     pub(super) trusts_roles: bool,
     /// The longest line or element that is read, in bytes.
     pub(super) longest: usize,
+    /// The name of the file, if it stands among others of which not each holds conversations.
+    pub(super) among_others: Option<String>,
 }
 
 impl Source {
@@ -40,6 +42,7 @@ impl Source {
             owner: (owner.tenant(), owner.subject()),
             trusts_roles: false,
             longest: LONGEST,
+            among_others: None,
         }
     }
 

@@ -14,6 +14,9 @@ const TOLD: usize = 1_000;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Rejection {
+    /// The file, if it is one of several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// The line of the file that it ends on.
     pub line: u64,
     /// Why.
@@ -38,6 +41,8 @@ pub struct Tally {
     pub left_out: BTreeMap<LeftOut, u64>,
     /// The same for each of the first thousand conversations that lack something.
     pub left_out_of: BTreeMap<String, BTreeMap<LeftOut, u64>>,
+    /// The titles of those conversations, as far as they have one.
+    pub titles: BTreeMap<String, String>,
     /// What else is to be said, a clause each.
     pub notes: Vec<String>,
     /// Messages of the roles `system` and `developer` that are no instructions, because nobody said that the file is to
@@ -49,6 +54,14 @@ pub struct Tally {
     pub is_export: bool,
     /// Messages that were stored before with another trust, which they keep.
     pub trusted_before: u64,
+    /// The files, where several were read.
+    pub files: u64,
+    /// Files of a download that hold no conversations.
+    pub no_conversation: u64,
+    /// The names of the first thousand of those.
+    pub no_conversation_in: Vec<String>,
+    /// Of each file, how many lines came before it, and its name.
+    pub(super) begun: Vec<(u64, String)>,
     /// Fingerprints of the names.
     pub(super) sessions: HashSet<u64>,
 }
@@ -67,13 +80,29 @@ impl Tally {
     pub(super) fn reject(&mut self, line: u64, why: Refusal) {
         self.rejected += 1;
         if self.rejections.len() < TOLD {
-            self.rejections.push(Rejection { line, why });
+            let before = self.begun.partition_point(|(before, _)| *before < line);
+            let file = before.checked_sub(1).and_then(|file| self.begun.get(file));
+            let line = line - file.map_or(0, |(before, _)| *before);
+            self.rejections.push(Rejection { file: file.map(|(_, name)| name.clone()), line, why });
         }
     }
 
-    pub(super) fn leave_out(&mut self, session: String, what: LeftOut) {
+    pub(super) fn begin_file(&mut self, line: u64, name: String) {
+        self.files += 1;
+        self.begun.push((line, name));
+    }
+
+    pub(super) fn pass_over(&mut self, name: String) {
+        self.no_conversation += 1;
+        if self.no_conversation_in.len() < TOLD {
+            self.no_conversation_in.push(name);
+        }
+    }
+
+    pub(super) fn leave_out(&mut self, session: String, title: Option<String>, what: LeftOut) {
         *self.left_out.entry(what).or_default() += 1;
         if self.left_out_of.len() < TOLD || self.left_out_of.contains_key(&session) {
+            self.titles.extend(title.map(|title| (session.clone(), title)));
             *self.left_out_of.entry(session).or_default().entry(what).or_default() += 1;
         }
     }
@@ -86,6 +115,6 @@ impl Tally {
 
     /// Ends the import: what is told comes in order.
     pub(super) fn finish(&mut self) {
-        self.rejections.sort_by_key(|rejection| rejection.line);
+        self.rejections.sort_by(|one, other| (&one.file, one.line).cmp(&(&other.file, other.line)));
     }
 }

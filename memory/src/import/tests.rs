@@ -11,6 +11,8 @@ use super::read::read;
 use super::{Format, Item, Source};
 
 mod broken;
+mod claude;
+mod files;
 #[cfg(feature = "sqlite")]
 mod hostile;
 mod trust;
@@ -50,7 +52,9 @@ fn told(items: &[Item]) -> Vec<String> {
             format!("{line} {session} {} {}", message.role.name(), message.text())
         }
         Item::Rejected { line, why } => format!("{line} ! {why}"),
-        Item::LeftOut { session, what } => format!("{session} without {}", what.name()),
+        Item::LeftOut { session, what, .. } => format!("{session} without {}", what.name()),
+        Item::File { line, name } => format!("{line} file {name}"),
+        Item::NoConversation { name } => format!("no conversation in {name}"),
         Item::Note(text) => format!("note {text}"),
         other => format!("{other:?}"),
     });
@@ -148,26 +152,59 @@ fn reads_the_branch_of_a_chatgpt_conversation_that_the_person_sees() {
         "conv-1 without images",
         "1 conv-1 user what is it?\n[image]",
         "1 conv-1 assistant an answer",
-        "1 conv-1 assistant python 1 + 1",
-        "1 conv-1 tool 2",
+        "1 conv-1 assistant ",
     ];
     assert_eq!(told(&items), expected);
     let messages = messages(&items);
     assert_eq!(messages[0].at, Timestamp(11_500_000));
     assert_eq!(messages[0].metadata["title"], "Sums");
     assert_eq!(messages[0].metadata["assets"][0]["asset_pointer"], "file://1");
-    let call = messages[2].calls().next().unwrap();
-    assert_eq!(messages[3].results().collect::<Vec<_>>(), [call]);
-    assert!(matches!(messages[2].blocks[0], Block::ToolCall { .. }));
+    let [Block::ToolCall { id, name, arguments, .. }, Block::ToolResult { id: answered, content, .. }] =
+        messages[2].aside.as_slice()
+    else {
+        panic!("{:?}", messages[2].aside)
+    };
+    assert_eq!((name.as_str(), arguments.as_str(), id), ("python", "1 + 1", answered));
+    assert_eq!(content.as_slice(), [Block::text("2")]);
+}
+
+#[test]
+fn the_thoughts_and_tools_before_an_answer_of_chatgpt_stand_aside_in_it() {
+    let mut value = chatgpt();
+    let thoughts = json!({"content_type": "thoughts", "thoughts": [{"summary": "Adding", "content": "One and one."}]});
+    let recap = json!({"content_type": "reasoning_recap", "content": "Thought for 3s"});
+    let said = |content: Value| json!({"author": {"role": "assistant"}, "content": content, "create_time": 16, "recipient": "all"});
+    for (id, parent, content) in
+        [("t", "tool", thoughts), ("r", "t", recap), ("a", "r", json!({"content_type": "text", "parts": ["Two."]}))]
+    {
+        value["mapping"][id] = json!({"parent": parent, "message": said(content)});
+    }
+    value["current_node"] = json!("a");
+    let items = items(&json!([value]).to_string());
+    let messages = messages(&items);
+    let last = messages.last().unwrap();
+    assert_eq!((messages.len(), last.text().as_str(), last.aside.len()), (3, "Two.", 4));
+    assert!(matches!(&last.aside[2], Block::Reasoning { text, .. } if text == "Adding\nOne and one."));
+    assert!(matches!(&last.aside[3], Block::Reasoning { text, .. } if text == "Thought for 3s"));
+}
+
+#[test]
+fn a_title_of_any_length_is_kept_to_its_beginning() {
+    let mut value = chatgpt();
+    value["title"] = json!("é".repeat(1 << 16));
+    assert_eq!(
+        messages(&items_from(json!([value]).to_string().as_bytes(), &whole_source()))[0].metadata["title"],
+        "é".repeat(300)
+    );
 }
 
 #[test]
 fn a_chatgpt_conversation_without_a_current_node_ends_at_its_newest_leaf_and_a_circle_ends() {
     let mut value = chatgpt();
     value["current_node"] = Value::Null;
-    assert_eq!(messages(&items(&json!([value]).to_string())).len(), 4);
+    assert_eq!(messages(&items(&json!([value]).to_string())).len(), 3);
     value["mapping"]["q"]["parent"] = json!("tool");
-    assert_eq!(messages(&items(&json!([value]).to_string())).len(), 4);
+    assert_eq!(messages(&items(&json!([value]).to_string())).len(), 3);
 }
 
 fn locomo() -> Value {

@@ -33,7 +33,12 @@ pub(super) fn of_message(message: &Message) -> usize {
     let names = message.speaker.iter().chain(&message.origin).chain(&message.agent).chain(&message.run);
     let names = names.map(String::len).sum::<usize>();
     let maps = of_map(&message.metadata) + of_map(&message.extra);
-    size_of::<Message>() + names + maps + message.sources.len() * HEAP + of_blocks(&message.blocks)
+    size_of::<Message>()
+        + names
+        + maps
+        + message.sources.len() * HEAP
+        + of_blocks(&message.blocks)
+        + of_blocks(&message.aside)
 }
 
 fn of_blocks(blocks: &[Block]) -> usize {

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use memory_core::engine::{Scoped, Session};
 use memory_core::error::{Cause, Transience};
+use memory_core::index::TITLE;
 use memory_core::store::chat::Placement;
 use memory_core::{
     Error, Message, MessageId, RecordId, Result, SessionId, StoredMessage, StoredRecord, Timestamp, Trust,
@@ -15,7 +16,7 @@ use super::identity::fingerprint;
 use super::item::Item;
 use super::patience::patiently;
 use super::refusal::{Refusal, named};
-use super::tally::{Rejection, Tally};
+use super::tally::Tally;
 
 /// Items of one batch at the most.
 const ITEMS: usize = 256;
@@ -91,7 +92,11 @@ impl Writer {
                 waiting.records.push((line, *record));
             }
             Item::Rejected { line, why } => tally.reject(line, why),
-            Item::LeftOut { session, what } => tally.leave_out(named(&session), what),
+            Item::LeftOut { session, title, what } => {
+                tally.leave_out(named(&session), title.map(|title| named(&title)), what)
+            }
+            Item::File { line, name } => tally.begin_file(line, name),
+            Item::NoConversation { name } => tally.pass_over(name),
             Item::Note(text) => tally.note(text),
         }
         waiting.items >= ITEMS || waiting.bytes >= BYTES
@@ -157,7 +162,7 @@ enum ItemOutcome {
 #[derive(Debug, Default)]
 struct GroupOutcome {
     outcomes: Vec<ItemOutcome>,
-    rejections: Vec<Rejection>,
+    rejections: Vec<(u64, Refusal)>,
     /// Messages that were stored before with another trust.
     trusted_before: u64,
 }
@@ -172,7 +177,7 @@ impl GroupOutcome {
             }
         }
         tally.trusted_before += self.trusted_before;
-        self.rejections.into_iter().for_each(|rejection| tally.reject(rejection.line, rejection.why));
+        self.rejections.into_iter().for_each(|(line, why)| tally.reject(line, why));
     }
 }
 
@@ -192,25 +197,30 @@ impl Group {
         Ok(placements.into_iter().map(ItemOutcome::of).collect())
     }
 
-    /// Gives messages that are stored with equal content the trust that they have there, and returns how many. Whether
-    /// roles are trusted is said when something is imported first; a later import of the same file is no conflict.
-    async fn keep_trust(&mut self) -> Result<u64> {
-        let Self::Messages(session, messages) = self else { return Ok(0) };
+    /// Gives messages that are stored with equal words the trust, the title and what stands aside as they have it there.
+    /// Returns how many differed, and how many of these in their trust. Whether roles are trusted is said when something is
+    /// imported first, and a conversation may be renamed: a later import of it is no conflict.
+    async fn keep_stored(&mut self) -> Result<(u64, u64)> {
+        let Self::Messages(session, messages) = self else { return Ok((0, 0)) };
         let ids: Vec<MessageId> = messages.iter().map(|message| message.id).collect();
         let stored = patiently(|| session.scoped().messages(&ids)).await?;
         let stored: HashMap<MessageId, &Message> =
             stored.iter().filter_map(|row| Some((row.id, row.message.as_deref()?))).collect();
-        let mut kept = 0;
+        let (mut kept, mut trusted) = (0, 0);
         for message in messages {
-            let Some(there) = stored.get(&message.id).filter(|there| there.trust != message.trust) else { continue };
-            let told = std::mem::replace(&mut message.trust, there.trust);
-            if message == *there {
-                kept += 1;
-            } else {
-                message.trust = told;
+            let Some(there) = stored.get(&message.id).filter(|there| **there != message) else { continue };
+            let mut like = message.clone();
+            (like.trust, like.aside) = (there.trust, there.aside.clone());
+            match there.metadata.get(TITLE) {
+                Some(title) => like = like.with_metadata(TITLE, title.clone()),
+                None => _ = like.metadata.remove(TITLE),
+            }
+            if like == **there {
+                (kept, trusted) = (kept + 1, trusted + u64::from(message.trust != there.trust));
+                *message = like;
             }
         }
-        Ok(kept)
+        Ok((kept, trusted))
     }
 }
 
@@ -263,8 +273,9 @@ async fn write(lines: Vec<u64>, mut group: Group) -> Result<GroupOutcome> {
     let mut written = GroupOutcome::default();
     let mut stored = group.store(0..lines.len()).await;
     if matches!(stored, Err(Error::IdConflict { .. })) {
-        written.trusted_before = group.keep_trust().await?;
-        if written.trusted_before > 0 {
+        let (kept, trusted) = group.keep_stored().await?;
+        written.trusted_before = trusted;
+        if kept > 0 {
             stored = group.store(0..lines.len()).await;
         }
     }
@@ -279,7 +290,7 @@ async fn write(lines: Vec<u64>, mut group: Group) -> Result<GroupOutcome> {
     for (index, line) in lines.into_iter().enumerate() {
         match group.store(index..index + 1).await {
             Ok(mut outcomes) => written.outcomes.append(&mut outcomes),
-            Err(error) if is_refusal(&error) => written.rejections.push(Rejection { line, why: Refusal::from(&error) }),
+            Err(error) if is_refusal(&error) => written.rejections.push((line, Refusal::from(&error))),
             Err(error) => return Err(error),
         }
     }

@@ -9,6 +9,8 @@ use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::progress::Progress;
 
+use super::table::table;
+
 /// Rejections, and conversations of which something is left out, that are told on stderr one by one.
 const TOLD: usize = 20;
 
@@ -25,17 +27,21 @@ pub(super) fn report(
         progress.say(&format!("note: {note}"));
     }
     for rejection in tally.rejections.iter().take(TOLD) {
-        progress.say(&format!("line {}: {}", rejection.line, refusal(&rejection.why)));
+        progress.say(&told(rejection));
     }
     if rejected > TOLD as u64 {
         progress.say(&format!("and {} more", rejected - TOLD as u64));
     }
-    tell_left_out(tally, progress);
+    if output.is_json() {
+        tell_left_out(tally, progress);
+    }
     let seconds = progress.elapsed().as_secs_f64();
     if output.is_json() {
         output.json(&json!({
             "added": added, "already": already, "rejected": rejected, "forgotten": forgotten,
-            "sessions": tally.sessions(), "left_out": tally.left_out, "left_out_of": tally.left_out_of, "notes": notes, "rejections": tally.rejections.iter().map(rejection_json).collect::<Vec<_>>(),
+            "sessions": tally.sessions(), "left_out": tally.left_out, "left_out_of": tally.left_out_of, "titles": tally.titles,
+            "notes": notes, "rejections": tally.rejections.iter().map(rejection_json).collect::<Vec<_>>(),
+            "files": tally.files, "no_conversation": tally.no_conversation, "no_conversation_in": tally.no_conversation_in,
             "interrupted": interrupted, "seconds": seconds,
         }))?;
     } else {
@@ -44,6 +50,10 @@ pub(super) fn report(
             text.push_str(&format!(", {forgotten} forgotten before and left out"));
         }
         output.line(&format!("{text}; {} sessions, {seconds:.1} s", tally.sessions()))?;
+        if rejected > 0 || !tally.left_out.is_empty() || tally.files > 0 {
+            output.line("")?;
+            table(tally).iter().try_for_each(|line| output.line(line))?;
+        }
     }
     if interrupted {
         progress.say("stopped: what is counted above is stored; the same command goes on from there");
@@ -77,10 +87,16 @@ pub(super) fn outcome(tally: &Tally, interrupted: bool) -> Result<Outcome, Failu
         }
         None => Ok(Outcome::Done),
         Some(first) if tally.committed() == 0 => {
-            Err(Failure::Usage(format!("nothing could be imported: line {}: {}", first.line, refusal(&first.why))))
+            Err(Failure::Usage(format!("nothing could be imported: {}", told(first))))
         }
         Some(_) => Ok(Outcome::Partial),
     }
+}
+
+/// Returns a rejection as one line.
+fn told(Rejection { file, line, why, .. }: &Rejection) -> String {
+    let place = file.as_ref().map_or_else(String::new, |file| format!("{file}, "));
+    format!("{place}line {line}: {}", refusal(why))
 }
 
 /// Returns why something is not imported, and what to do about it.
@@ -88,9 +104,7 @@ fn refusal(why: &Refusal) -> String {
     let remedy = match why {
         Refusal::UnknownFormat => ": name it with --format",
         Refusal::ForeignOwner => ": import it with --trust-roles if you trust who wrote it",
-        Refusal::Foreign(Foreign::Zip) => {
-            ": unpack it and import the file in it, of a ChatGPT export conversations.json"
-        }
+        Refusal::Foreign(Foreign::Zip) => ": import it by its name, memory import FILE.zip",
         Refusal::Foreign(Foreign::Gzip) => ": unpack it first, as with gunzip -c FILE | memory import -",
         Refusal::Foreign(Foreign::Xz) => ": unpack it first, as with xz -dc FILE | memory import -",
         Refusal::Foreign(Foreign::Zstd) => ": unpack it first, as with zstd -dc FILE | memory import -",
@@ -104,7 +118,11 @@ fn refusal(why: &Refusal) -> String {
 
 /// Returns a rejection as JSON.
 fn rejection_json(rejection: &Rejection) -> Value {
-    json!({ "line": rejection.line, "why": refusal(&rejection.why) })
+    let mut value = json!({ "line": rejection.line, "why": refusal(&rejection.why) });
+    if let (Value::Object(members), Some(file)) = (&mut value, &rejection.file) {
+        members.insert("file".to_owned(), json!(file));
+    }
+    value
 }
 
 /// Returns who speaks in what was imported, a clause each.

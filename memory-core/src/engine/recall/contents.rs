@@ -197,10 +197,13 @@ fn tokens_of(parts: &[Part], limit: u64, reserved: u64) -> Tokens {
     tokens
 }
 
-fn part(row: &StoredMessage, message: Arc<Message>, is_query: bool) -> Part {
+fn part(row: &StoredMessage, mut message: Arc<Message>, is_query: bool) -> Part {
     let tokens = row.tokens;
     if let Some(covers) = row.covers {
         return Part { kind: PartKind::Summary, message: Arc::new(render::summary(&message, covers)), tokens };
+    }
+    if !message.aside.is_empty() {
+        Arc::make_mut(&mut message).aside.clear();
     }
     let kind = match (message.is_instruction(), is_query) {
         (true, _) => PartKind::Instruction,

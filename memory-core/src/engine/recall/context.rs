@@ -1,6 +1,7 @@
 //! `session.context`: the messages to send to a model, within a budget, and the receipt that explains them.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use crate::engine::careful::Careful;
 use crate::engine::handle::Session;
@@ -10,7 +11,8 @@ use crate::error::Result;
 use crate::filter::Filter;
 use crate::id::MessageId;
 use crate::message::{Message, Role, StoredMessage};
-use crate::model::TokenCounter;
+use crate::model::{CounterId, TokenCounter};
+use crate::store::chat::{Page, Slice};
 use crate::time::{Stopwatch, Timestamp};
 use crate::window::{Budget, Oversize};
 
@@ -56,6 +58,8 @@ pub struct ContextRequest {
     pub filter: Filter,
     /// What happens if the last turn alone does not fit. Default an error.
     pub oversize: Oversize,
+    /// Whether the messages of the window show what stands aside in them. Default false.
+    pub asides: bool,
 }
 
 impl ContextRequest {
@@ -68,6 +72,7 @@ impl ContextRequest {
             recall_tokens: 4_000,
             filter: Filter::All,
             oversize: Oversize::default(),
+            asides: false,
         }
     }
 
@@ -89,6 +94,14 @@ impl ContextRequest {
     #[must_use]
     pub fn oversize(mut self, oversize: Oversize) -> Self {
         self.oversize = oversize;
+        self
+    }
+
+    /// Sets whether the messages of the window show what stands aside in them: thoughts, calls and results of imported
+    /// conversations. Default false.
+    #[must_use]
+    pub fn asides(mut self, asides: bool) -> Self {
+        self.asides = asides;
         self
     }
 
@@ -159,12 +172,13 @@ impl Session {
             Some(inner.legs(self.scoped().scope(), search, filter).await)
         };
         let (pinned, tail) = Window::pages(request.budget.limit);
-        let (pinned, tail, legs) = tokio::join!(self.read(&pinned), self.read(&tail), legs);
+        let (pinned, tail, legs) =
+            tokio::join!(self.window_page(&pinned, request), self.window_page(&tail, request), legs);
         let mut window = Window::new(request.budget.limit, pinned?, tail?, counter);
         inner.note_budget(self, &request.budget, &window.state);
         room.leave_query_to(&window);
         let left = room.left();
-        self.complete(&mut window, left, request.oversize, counter).await?;
+        self.complete(&mut window, left, request, counter).await?;
         let (fitted, recalled, receipt) = match recall.as_ref().zip(legs) {
             Some((recall, legs)) => self.beside(counter, &window, left, request, recall, legs).await?,
             None => (window.fit(left, request.oversize, counter)?, Recalled::default(), SearchReceipt::default()),
@@ -179,25 +193,38 @@ impl Session {
         &self,
         window: &mut Window,
         left: u64,
-        oversize: Oversize,
+        request: &ContextRequest,
         counter: &dyn TokenCounter,
     ) -> Result<()> {
         if let Some(page) = window.head() {
-            window.add_head(self.read(&page).await?, counter);
+            window.add_head(self.window_page(&page, request).await?, counter);
         }
         for _ in 0..MORE_PAGES {
-            while let Some(page) = window.rest_of_turn(left, oversize)? {
-                window.add_older(self.read(&page).await?, counter);
+            while let Some(page) = window.rest_of_turn(left, request.oversize)? {
+                window.add_older(self.window_page(&page, request).await?, counter);
             }
             window.keep_instructions_within(left)?;
             let Some(page) = window.older(left) else { break };
-            window.add_older(self.read(&page).await?, counter);
+            window.add_older(self.window_page(&page, request).await?, counter);
         }
         window.keep_instructions_within(left)?;
         if let Some(page) = window.folded(left) {
-            window.unfold(self.read(&page).await?, counter);
+            window.unfold(self.window_page(&page, request).await?, counter);
         }
         Ok(())
+    }
+
+    /// Reads a page of the window. If the request asks for it, what stands aside in a message stands before its words.
+    async fn window_page(&self, page: &Page, request: &ContextRequest) -> Result<Slice> {
+        let mut slice = self.read(page).await?;
+        for row in slice.messages.iter_mut().filter(|_| request.asides) {
+            let Some(message) = row.message.as_mut().filter(|message| !message.aside.is_empty()) else { continue };
+            let message = Arc::make_mut(message);
+            message.blocks.splice(..0, std::mem::take(&mut message.aside));
+            // It was counted without.
+            row.counter = CounterId::UNKNOWN;
+        }
+        Ok(slice)
     }
 
     /// Divides `left` tokens between the window and the recalled items.

@@ -192,7 +192,8 @@ impl Window {
 
 /// Returns whether the message is a call, a result or an instruction: a step before a reply, or outside the conversation.
 fn is_step(message: &Message) -> bool {
-    message.role.is_instruction() || message.role.is_result() || message.calls().next().is_some()
+    let is_outside = message.role.is_instruction() || message.is_aside();
+    is_outside || message.role.is_result() || message.calls().next().is_some()
 }
 
 fn is_instruction(row: &StoredMessage) -> bool {

@@ -126,12 +126,13 @@ fn shortened(mut row: StoredMessage) -> StoredMessage {
     let text = message.text();
     let head = head_of(&text);
     let is_long = head.len() < text.len();
-    if !is_long && !holds_media {
+    if !is_long && !holds_media && message.aside.is_empty() {
         row.message = Some(message);
         return row;
     }
     // What a store has read for us is not copied: media take megabytes.
     let mut short = Arc::unwrap_or_clone(message);
+    short.aside.clear();
     if is_long {
         short.blocks = vec![Block::text(head)];
         short.extra.clear();

@@ -50,8 +50,8 @@ fn an_export_speaks_for_its_own_owner_alone() {
 #[test]
 fn what_is_left_out_of_a_conversation_is_told_by_kind() {
     let mut conversation = chatgpt();
-    let thoughts = json!({"content_type": "thoughts", "thoughts": [{"content": "hm"}]});
-    conversation["mapping"]["new"]["message"]["content"] = thoughts;
+    let hologram = json!({"content_type": "hologram", "shapes": [{"points": "hm"}]});
+    conversation["mapping"]["new"]["message"]["content"] = hologram;
     conversation["mapping"]["call"]["message"]["metadata"] = json!({"is_visually_hidden_from_conversation": true});
     conversation["mapping"]["tool"]["message"]["content"]["text"] = json!(" ");
     conversation["mapping"]["q"]["message"]["content"]["parts"] =
@@ -60,7 +60,7 @@ fn what_is_left_out_of_a_conversation_is_told_by_kind() {
     let left_out: Vec<&str> = items
         .iter()
         .filter_map(|item| match item {
-            Item::LeftOut { session, what } if session == "conv-1" => Some(what.name()),
+            Item::LeftOut { session, what, .. } if session == "conv-1" => Some(what.name()),
             _ => None,
         })
         .collect();

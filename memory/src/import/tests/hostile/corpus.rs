@@ -117,9 +117,28 @@ fn shapes() -> Vec<Shape> {
         Shape { name: "export", parts: exported(), is_lines: true },
         Shape { name: "openai", parts: openai, is_lines: true },
         Shape { name: "chatgpt", parts: vec![chatgpt()], is_lines: false },
+        Shape { name: "claude", parts: vec![claude()], is_lines: false },
         Shape { name: "locomo", parts: vec![locomo()], is_lines: false },
         Shape { name: "longmemeval", parts: vec![longmemeval], is_lines: false },
     ]
+}
+
+/// Returns a conversation of Claude with everything that one has.
+fn claude() -> Value {
+    let pieces = json!([
+        {"type": "thinking", "thinking": PAYLOAD}, {"type": "tool_use", "id": "c1", "name": "fetch", "input": {"fig": 1}},
+        {"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "text", "text": PAYLOAD}]},
+        {"type": "text", "text": PAYLOAD}
+    ]);
+    let question = json!({
+        "uuid": id(1), "sender": "human", "text": PAYLOAD, "created_at": "2024-05-01T00:00:00Z",
+        "attachments": [{"file_name": "a", "extracted_content": PAYLOAD}], "files": [{"file_name": "b"}]
+    });
+    let answer = json!({"uuid": id(2), "sender": "assistant", "content": pieces, "parent_message_uuid": id(1)});
+    json!({
+        "uuid": "c-1", "name": "Figs", "created_at": "2024-05-01T00:00:00Z", "current_leaf_message_uuid": id(2),
+        "chat_messages": [question, answer]
+    })
 }
 
 fn id(number: u64) -> String {

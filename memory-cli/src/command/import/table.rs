@@ -1,0 +1,91 @@
+//! The table at the end of an import: what was taken, what was there, what was left out and why, and what was rejected.
+
+use memory::import::Tally;
+
+/// The widest line, in columns.
+const WIDTH: usize = 80;
+/// The columns of what is counted.
+const NAME: usize = 34;
+/// The columns of a count.
+const COUNT: usize = 9;
+/// Conversations that are named for each kind of what is left out, and files without conversations.
+const NAMED: usize = 5;
+
+/// Returns the lines of the table.
+pub(super) fn table(tally: &Tally) -> Vec<String> {
+    let mut lines = vec![line("taken", tally.added, ""), line("already there", tally.already, "")];
+    if tally.forgotten > 0 {
+        lines.push(line("forgotten before", tally.forgotten, "they stay forgotten"));
+    }
+    lines.push(line("left out", tally.left_out.values().sum(), ""));
+    for (what, count) in &tally.left_out {
+        lines.push(line(&format!("  {}", what.name()), *count, what.why()));
+        let of = tally.left_out_of.iter().filter_map(|(session, left_out)| Some((session, *left_out.get(what)?)));
+        let mut of: Vec<(&String, u64)> = of.collect();
+        of.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let told = of.iter().take(NAMED).map(|(session, count)| {
+            let title = tally.titles.get(*session).unwrap_or(session);
+            line(&format!("    {title}"), *count, "")
+        });
+        lines.extend(told);
+        let rest: u64 = count.saturating_sub(of.iter().take(NAMED).map(|(_, count)| count).sum());
+        if rest > 0 {
+            lines.push(line("    others", rest, "--json names their conversations"));
+        }
+    }
+    lines.push(line("rejected", tally.rejected, if tally.rejected > 0 { "told above, line by line" } else { "" }));
+    if tally.files > 0 {
+        lines.push(line("files", tally.files, ""));
+    }
+    if tally.no_conversation > 0 {
+        lines.push(line("files without conversations", tally.no_conversation, ""));
+        lines.extend(tally.no_conversation_in.iter().take(NAMED).map(|name| cut(&format!("  {name}"), WIDTH)));
+    }
+    lines
+}
+
+fn line(name: &str, count: u64, why: &str) -> String {
+    let name = cut(name, NAME);
+    let blanks = " ".repeat(NAME.saturating_sub(columns(&name)));
+    let line = format!("{name}{blanks}{count:>COUNT$}  {why}");
+    cut(line.trim_end(), WIDTH)
+}
+
+/// Returns the beginning of a line that takes at most so many columns.
+fn cut(line: &str, most: usize) -> String {
+    if columns(line) <= most {
+        return line.to_owned();
+    }
+    let mut left = most.saturating_sub(1);
+    let fits = |c: &char| left.checked_sub(width(*c)).map(|rest| left = rest).is_some();
+    format!("{}…", line.chars().take_while(fits).collect::<String>().trim_end())
+}
+
+fn columns(text: &str) -> usize {
+    text.chars().map(width).sum()
+}
+
+/// Returns how many columns a letter takes: the scripts of East Asia and pictures take two.
+fn width(c: char) -> usize {
+    match c {
+        '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}' => 2,
+        '\u{fe30}'..='\u{fe6f}' | '\u{ff00}'..='\u{ff60}' | '\u{1f300}'..='\u{1faff}' | '\u{20000}'.. => 2,
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_is_wider_than_a_terminal_whatever_a_title_holds() {
+        for name in ["a".repeat(200), "本".repeat(200), "🍞".repeat(200), "é".repeat(200), String::new()] {
+            for count in [0, 7, u64::MAX] {
+                let line = line(&name, count, "the program they come from hides them");
+                assert!(columns(&line) <= WIDTH, "{line}");
+            }
+        }
+        assert_eq!(line("taken", 7, ""), format!("taken{}7", " ".repeat(NAME + COUNT - 6)));
+    }
+}

@@ -1,0 +1,22 @@
+//! A conversation of another program, as its messages and what is left out of it name it.
+
+/// A conversation under way: the name of its session, and its title if it has one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Conversation<'a> {
+    pub(super) session: &'a str,
+    pub(super) title: Option<&'a str>,
+}
+
+impl<'a> Conversation<'a> {
+    /// The most characters of a title that are kept: each message bears it.
+    const TITLE: usize = 300;
+
+    /// Returns the conversation `session`, with the beginning of its title.
+    pub(super) fn new(session: &'a str, title: Option<&'a str>) -> Self {
+        let cut = |title: &'a str| match title.char_indices().nth(Self::TITLE) {
+            Some((end, _)) => title.get(..end).unwrap_or(title),
+            None => title,
+        };
+        Self { session, title: title.map(str::trim).filter(|title| !title.is_empty()).map(cut) }
+    }
+}

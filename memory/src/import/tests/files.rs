@@ -1,0 +1,195 @@
+//! Folders and ZIP archives as they were downloaded, and archives that mean harm.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use flate2::write::DeflateEncoder;
+use flate2::{Compression, Crc};
+
+use super::{source, told};
+use crate::import::files::read_all;
+use crate::import::queue::queue;
+
+const LINE: &str = "{\"role\":\"user\",\"content\":\"a\"}\n";
+
+fn read(paths: &[PathBuf]) -> Vec<String> {
+    let (sink, mut items) = queue(200_000);
+    read_all(paths, &source(), &Arc::default(), &sink).unwrap();
+    drop(sink);
+    told(&std::iter::from_fn(|| items.blocking_next()).collect::<Vec<_>>())
+}
+
+/// An entry of an archive, and what is wrong with it.
+struct Entry<'a> {
+    name: &'a str,
+    text: &'a [u8],
+    method: u16,
+    flags: u16,
+    /// What the archive says of its size.
+    size: u32,
+    checksum: Option<u32>,
+}
+
+fn entry<'a>(name: &'a str, text: &'a str) -> Entry<'a> {
+    Entry { name, text: text.as_bytes(), method: 8, flags: 0, size: text.len() as u32, checksum: None }
+}
+
+fn zip(entries: &[Entry<'_>]) -> Vec<u8> {
+    let (mut file, mut directory) = (Vec::new(), Vec::new());
+    for entry in entries {
+        let start = file.len() as u32;
+        let mut packed = entry.text.to_vec();
+        if entry.method == 8 {
+            let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
+            encoder.write_all(entry.text).unwrap();
+            packed = encoder.finish().unwrap();
+        }
+        let mut crc = Crc::new();
+        crc.update(entry.text);
+        let mut head = Vec::new();
+        head.extend([20, 0]);
+        head.extend(entry.flags.to_le_bytes());
+        head.extend(entry.method.to_le_bytes());
+        head.extend([0; 4]);
+        head.extend(entry.checksum.unwrap_or(crc.sum()).to_le_bytes());
+        head.extend((packed.len() as u32).to_le_bytes());
+        head.extend(entry.size.to_le_bytes());
+        head.extend((entry.name.len() as u16).to_le_bytes());
+        head.extend([0, 0]);
+        file.extend(b"PK\x03\x04");
+        file.extend(&head);
+        file.extend(entry.name.as_bytes());
+        file.extend(packed);
+        directory.extend(b"PK\x01\x02\x14\x00");
+        directory.extend(&head);
+        directory.extend([0; 10]);
+        directory.extend(start.to_le_bytes());
+        directory.extend(entry.name.as_bytes());
+    }
+    let (start, count) = (file.len() as u32, entries.len() as u16);
+    file.extend(&directory);
+    file.extend(b"PK\x05\x06\0\0\0\0");
+    file.extend(count.to_le_bytes());
+    file.extend(count.to_le_bytes());
+    file.extend((directory.len() as u32).to_le_bytes());
+    file.extend(start.to_le_bytes());
+    file.extend([0, 0]);
+    file
+}
+
+fn of_zip(bytes: &[u8]) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("export.zip");
+    fs::write(&path, bytes).unwrap();
+    let told = read(&[path]);
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "nothing is unpacked");
+    told
+}
+
+#[test]
+fn the_conversations_of_a_folder_are_read_in_order_and_other_files_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let put = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    put("conversations-001.json", &format!("[{}, 7]", LINE.trim()));
+    put("conversations-000.json", LINE);
+    put("users.json", "[{\"uuid\": \"u\"}]");
+    put("deep/chat.jsonl", LINE);
+    put("image.png", "\u{0}");
+    let expected = [
+        "0 file conversations-000.json",
+        "1 chat_history user a",
+        "2 file conversations-001.json",
+        "3 chat_history user a",
+        "3 ! not a message: it is no JSON object",
+        "3 file deep/chat.jsonl",
+        "4 chat_history user a",
+        "no conversation in image.png",
+        "5 file users.json",
+        "no conversation in users.json",
+    ];
+    assert_eq!(read(&[folder.path().to_owned()]), expected);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_in_a_folder_are_not_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(folder.path(), folder.path().join("loop")).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", folder.path().join("link.json")).unwrap();
+    assert_eq!(read(&[folder.path().to_owned()]), ["no conversation in link.json", "no conversation in loop"]);
+}
+
+#[test]
+fn an_archive_is_read_entry_by_entry_whatever_its_names_are() {
+    let stored = Entry { method: 0, ..entry("../../b.json", LINE) };
+    let archive = zip(&[entry("folder/", ""), entry("export/a.json", LINE), stored, entry("chat.html", "<p>")]);
+    let expected = [
+        "0 file export.zip/../../b.json",
+        "1 chat_history user a",
+        "no conversation in export.zip/chat.html",
+        "2 file export.zip/export/a.json",
+        "3 chat_history user a",
+    ];
+    assert_eq!(of_zip(&archive), expected);
+    let behind = [&archive[..archive.len() - 2], &[4, 0], b"note"].concat();
+    assert_eq!(of_zip(&behind), expected, "with a comment");
+}
+
+#[test]
+fn an_entry_that_cannot_be_read_is_refused_in_a_line_and_the_others_are_read() {
+    let bomb = "0".repeat(4 << 20);
+    let entries = [
+        Entry { flags: 1, ..entry("a.json", LINE) },
+        Entry { method: 93, ..entry("b.json", LINE) },
+        entry("c.json", &bomb),
+        Entry { checksum: Some(7), ..entry("d.json", LINE) },
+        Entry { size: 3, ..entry("e.json", LINE) },
+        entry("f.json", LINE),
+        Entry { method: 0, ..entry("g.txt", &bomb[..100_000]) },
+    ];
+    let told = of_zip(&zip(&entries));
+    let told: Vec<&str> = told.iter().filter(|line| !line.contains(" file ")).map(String::as_str).collect();
+    let expected = [
+        "1 ! it is encrypted",
+        "2 ! it is packed in a way that this program does not read",
+        "3 ! it unpacks to more than 200 times its size",
+        "4 chat_history user a",
+        "5 ! the file cannot be read: it is cut, or its checksum is wrong",
+        "6 ! the file cannot be read: it is cut, or its checksum is wrong",
+        "7 chat_history user a",
+        "no conversation in export.zip/g.txt",
+    ];
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn an_archive_that_means_harm_is_refused_in_a_line() {
+    let archive = zip(&[entry("a.json", LINE)]);
+    for cut in [4, 30, archive.len() - 40, archive.len() - 1] {
+        let told = of_zip(&archive[..cut]);
+        assert!(told[1].contains("broken or cut"), "{told:?}");
+    }
+    let many = [&archive[..archive.len() - 14], &[0xff; 10], &[0; 4]].concat();
+    assert_eq!(of_zip(&many).len(), 2, "more files than there are, in a directory that is not there");
+    let bomb = Entry { size: u32::MAX - 1, ..entry("a.json", LINE) };
+    assert!(of_zip(&zip(&[bomb]))[1].contains("unpacks to more than 200 times"));
+    let empty: Vec<String> = (0..65_535).map(|number| format!("{number}.json")).collect();
+    let empty: Vec<Entry<'_>> = empty.iter().map(|name| Entry { method: 0, ..entry(name, "") }).collect();
+    assert_eq!(of_zip(&zip(&empty)).len(), empty.len());
+}
+
+#[test]
+fn a_file_that_is_not_there_is_refused_and_the_others_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.json");
+    fs::write(&path, LINE).unwrap();
+    let told = read(&[Path::new("/nowhere/b.json").to_owned(), path]);
+    assert!(told[1].starts_with("1 ! the file cannot be read: "), "{told:?}");
+    assert_eq!(told.last().unwrap(), "2 chat_history user a");
+}
