@@ -102,6 +102,11 @@ pub(crate) enum Command {
     Eval(Eval),
     /// Takes a conversation line by line and shows the context of each
     Chat(Chat),
+    /// Writes what a shell needs to complete the commands of this program
+    Completions(Completions),
+    /// Writes the manual pages into a folder
+    #[command(hide = true)]
+    Man(Man),
 }
 
 impl Command {
@@ -110,9 +115,25 @@ impl Command {
         match self {
             Self::Demo | Self::Import(_) | Self::Remember(_) | Self::Move(_) | Self::Eval(_) | Self::Chat(_) => true,
             Self::Context(_) | Self::Search(_) | Self::Forget(_) | Self::Sessions | Self::Stats | Self::Export => false,
-            Self::Reindex(_) | Self::Retire(_) => false,
+            Self::Reindex(_) | Self::Retire(_) | Self::Completions(_) | Self::Man(_) => false,
         }
     }
+}
+
+/// `memory completions`.
+#[derive(Args, Debug)]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// `memory man`.
+#[derive(Args, Debug)]
+pub(crate) struct Man {
+    /// The folder; it is made if it is missing
+    #[arg(value_name = "FOLDER")]
+    pub(crate) folder: std::path::PathBuf,
 }
 
 /// A format that can be read.

@@ -9,6 +9,7 @@ mod export;
 mod forget;
 mod import;
 mod indexes;
+mod manual;
 mod moving;
 mod remember;
 mod search;
@@ -56,5 +57,7 @@ async fn dispatch(command: &Command, call: &Call, output: &mut Output) -> Result
         Command::Move(args) => moving::run(call, args, output).await,
         Command::Eval(args) => eval::run(call, args, output).await,
         Command::Chat(args) => chat::run(call, args, output).await,
+        Command::Completions(args) => manual::completions(args, output),
+        Command::Man(args) => manual::pages(args, output),
     }
 }

@@ -44,6 +44,9 @@ mod interrupt;
 #[path = "program/kill.rs"]
 mod kill;
 #[cfg(test)]
+#[path = "program/manual.rs"]
+mod manual;
+#[cfg(test)]
 #[path = "program/moving.rs"]
 mod moving;
 #[cfg(test)]
