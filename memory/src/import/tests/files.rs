@@ -42,7 +42,7 @@ fn zip(entries: &[Entry<'_>]) -> Vec<u8> {
         let start = file.len() as u32;
         let mut packed = entry.text.to_vec();
         if entry.method == 8 {
-            let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
+            let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
             encoder.write_all(entry.text).unwrap();
             packed = encoder.finish().unwrap();
         }
@@ -154,7 +154,7 @@ fn an_entry_that_cannot_be_read_is_refused_in_a_line_and_the_others_are_read() {
         Entry { method: 0, ..entry("g.txt", &bomb[..100_000]) },
     ];
     let told = of_zip(&zip(&entries));
-    let told: Vec<&str> = told.iter().filter(|line| !line.contains(" file ")).map(String::as_str).collect();
+    let told: Vec<&str> = told.iter().filter(|line| !line.contains(" file export.zip")).map(String::as_str).collect();
     let expected = [
         "1 ! it is encrypted",
         "2 ! it is packed in a way that this program does not read",
