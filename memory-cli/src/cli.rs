@@ -1,13 +1,20 @@
 //! The command line.
 
+mod lists;
+mod recall;
+
 use std::fmt;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use memory::store::secrets::without_secrets;
-use memory::{MessageId, RecordId, Timestamp, Unit};
+use memory::{MessageId, RecordId};
 
 use crate::embedding::Embedding;
+use crate::look::Colour;
 use crate::progress::Style;
+
+pub(crate) use lists::{Order, RecordChange, Records, Sessions, Show};
+pub(crate) use recall::{Bounds, Context, Dialect, Search};
 
 /// Memory for LLM agents: conversations in, contexts with receipts out.
 #[derive(Debug, Parser)]
@@ -62,6 +69,9 @@ pub(crate) struct Global {
     /// Writes JSON instead of text
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// When there is colour; it says nothing that the words do not say
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
+    pub(crate) color: Colour,
 }
 
 /// Which options were given on the command line, not by the environment.
@@ -86,8 +96,12 @@ pub(crate) enum Command {
     Remember(Remember),
     /// Forgets messages, records, a conversation or everything, for good
     Forget(Forget),
-    /// Lists the conversations
-    Sessions,
+    /// Lists the conversations, the newest first
+    Sessions(Sessions),
+    /// Shows a conversation, a part of it, a message or a record
+    Show(Show),
+    /// Lists the records, the newest first, or changes one
+    Records(Records),
     /// Shows the database, what it holds of you, and how far its indexes are
     Stats,
     /// Puts everything that is stored into the indexes again, of all owners; with --embedder changes who embeds
@@ -96,6 +110,10 @@ pub(crate) enum Command {
     Retire(Retire),
     /// Writes everything of the owner as JSON lines, which `import` reads
     Export,
+    /// Copies the database into a new file while others use it; of a server, an export of the owner
+    Backup(Backup),
+    /// Lists the owners that the database holds, with counts and nothing else of them
+    Owners,
     /// Copies an owner, or all of them, into another database, with checksums; safe to run again
     Move(Move),
     /// Measures how well recall finds the evidence of questions, on sets that the field knows
@@ -114,8 +132,25 @@ impl Command {
     pub(crate) fn stores(&self) -> bool {
         match self {
             Self::Demo | Self::Import(_) | Self::Remember(_) | Self::Move(_) | Self::Eval(_) | Self::Chat(_) => true,
-            Self::Context(_) | Self::Search(_) | Self::Forget(_) | Self::Sessions | Self::Stats | Self::Export => false,
+            Self::Context(_) | Self::Search(_) | Self::Forget(_) | Self::Stats | Self::Export => false,
+            Self::Sessions(_) | Self::Show(_) | Self::Records(_) | Self::Backup(_) | Self::Owners => false,
             Self::Reindex(_) | Self::Retire(_) | Self::Completions(_) | Self::Man(_) => false,
+        }
+    }
+
+    /// Returns what is true when the person stops it before it has answered.
+    pub(crate) fn when_stopped(&self) -> &'static str {
+        match self {
+            Self::Remember(_) | Self::Forget(_) | Self::Records(Records { change: Some(_), .. }) => {
+                "stopped; it may have been done already: the same command again is safe, and tells"
+            }
+            Self::Move(_) => "stopped; what was copied stays, and the same command goes on",
+            Self::Reindex(_) | Self::Retire(_) => "stopped; what was begun stays noted, and the same command goes on",
+            Self::Backup(_) => "stopped; no backup was made",
+            Self::Demo | Self::Import(_) | Self::Chat(_) => "stopped; what was stored stays",
+            Self::Context(_) | Self::Search(_) | Self::Sessions(_) | Self::Show(_) | Self::Records(_) => "stopped",
+            Self::Stats | Self::Export | Self::Owners | Self::Eval(_) => "stopped",
+            Self::Completions(_) | Self::Man(_) => "stopped",
         }
     }
 }
@@ -183,75 +218,6 @@ pub(crate) struct Import {
     pub(crate) progress: Style,
 }
 
-/// What bounds a context.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct Bounds {
-    /// Tokens that the context may have [default: 3000, or three quarters of what the model reads]
-    #[arg(long, value_name = "TOKENS", allow_negative_numbers = true)]
-    pub(crate) budget: Option<u64>,
-    /// The model that the context is for; gives the default budget
-    #[arg(long, value_name = "NAME")]
-    pub(crate) model: Option<String>,
-    /// Tokens of the budget to be kept free
-    #[arg(long, value_name = "TOKENS", default_value_t = 0, allow_negative_numbers = true)]
-    pub(crate) reserve: u64,
-    /// How many items are recalled at the most
-    #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true)]
-    pub(crate) recall: usize,
-    /// Shows what stands aside in imported conversations too: thoughts, calls of tools and their results
-    #[arg(long)]
-    pub(crate) asides: bool,
-}
-
-/// `memory context`.
-#[derive(Args, Debug)]
-pub(crate) struct Context {
-    /// What the person says now
-    pub(crate) query: Option<String>,
-    #[command(flatten)]
-    pub(crate) bounds: Bounds,
-}
-
-/// `memory search`.
-#[derive(Args, Debug)]
-pub(crate) struct Search {
-    /// The words to be found; '' lists what is newest
-    pub(crate) query: String,
-    /// How many hits at the most
-    #[arg(short = 'k', long, value_name = "N", default_value_t = 10, allow_negative_numbers = true)]
-    pub(crate) limit: usize,
-    /// A condition, such as: role = user and at >= 2024-01-01 and tag in (a, b)
-    #[arg(long, value_name = "EXPRESSION")]
-    pub(crate) filter: Option<String>,
-    /// Shows how each hit was found
-    #[arg(long)]
-    pub(crate) explain: bool,
-    /// Searches only messages or only records
-    #[arg(long, value_enum)]
-    pub(crate) kind: Option<SearchUnit>,
-    /// Finds what was current at this time
-    #[arg(long, value_name = "TIME")]
-    pub(crate) as_of: Option<Timestamp>,
-}
-
-/// What is searched.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum SearchUnit {
-    /// Messages
-    Message,
-    /// Records
-    Record,
-}
-
-impl From<SearchUnit> for Unit {
-    fn from(kind: SearchUnit) -> Self {
-        match kind {
-            SearchUnit::Message => Self::Message,
-            SearchUnit::Record => Self::Record,
-        }
-    }
-}
-
 /// `memory remember`.
 #[derive(Args, Debug)]
 pub(crate) struct Remember {
@@ -308,6 +274,14 @@ pub(crate) struct Retire {
     /// The index, as the receipt of a forget names it
     #[arg(long, value_name = "NAME")]
     pub(crate) index: String,
+}
+
+/// `memory backup`.
+#[derive(Args, Debug)]
+pub(crate) struct Backup {
+    /// The file to be made; one that is there is not overwritten
+    #[arg(value_name = "FILE")]
+    pub(crate) file: std::path::PathBuf,
 }
 
 /// `memory move`.

@@ -1,5 +1,6 @@
 //! The commands, one file each, and what runs them.
 
+mod backup;
 mod call;
 mod chat;
 mod context;
@@ -11,14 +12,17 @@ mod import;
 mod indexes;
 mod manual;
 mod moving;
+mod owners;
+mod records;
 mod remember;
 mod search;
 mod sessions;
+mod show;
 mod stats;
 
 use crate::cli::{Cli, Command, Named};
 use crate::failure::{Failure, Outcome};
-use crate::output::Output;
+use crate::output::{Output, say};
 
 use call::Call;
 
@@ -33,12 +37,24 @@ pub(crate) async fn run(cli: Cli, named: Named, output: &mut Output) -> Result<O
             // The command first: a question on the terminal, asked before anything is awaited, is stopped as usual.
             biased;
             outcome = dispatch(&cli.command, &call, output) => outcome,
-            _ = tokio::signal::ctrl_c() => Ok(Outcome::Interrupted),
+            _ = tokio::signal::ctrl_c() => {
+                stopped(&cli.command, output);
+                Ok(Outcome::Interrupted)
+            }
         }
     };
     call.close().await;
     output.flush()?;
     outcome
+}
+
+/// Says what is true of a command that is stopped now.
+fn stopped(command: &Command, output: &Output) {
+    if output.has_answered() {
+        say("stopped while the indexes followed; what was told is done, and the next command goes on with them");
+    } else {
+        say(command.when_stopped());
+    }
 }
 
 async fn dispatch(command: &Command, call: &Call, output: &mut Output) -> Result<Outcome, Failure> {
@@ -49,11 +65,15 @@ async fn dispatch(command: &Command, call: &Call, output: &mut Output) -> Result
         Command::Search(args) => search::run(call, args, output).await,
         Command::Remember(args) => remember::run(call, args, output).await,
         Command::Forget(args) => forget::run(call, args, output).await,
-        Command::Sessions => sessions::run(call, output).await,
+        Command::Sessions(args) => sessions::run(call, args, output).await,
+        Command::Show(args) => show::run(call, args, output).await,
+        Command::Records(args) => records::run(call, args, output).await,
         Command::Stats => stats::run(call, output).await,
         Command::Reindex(args) => indexes::reindex(call, args, output).await,
         Command::Retire(args) => indexes::retire(call, args, output).await,
         Command::Export => export::run(call, output).await,
+        Command::Backup(args) => backup::run(call, args, output).await,
+        Command::Owners => owners::run(call, output).await,
         Command::Move(args) => moving::run(call, args, output).await,
         Command::Eval(args) => eval::run(call, args, output).await,
         Command::Chat(args) => chat::run(call, args, output).await,

@@ -6,7 +6,6 @@ use memory::{Forget, ForgetReceipt, MessageId, RecordId, Scoped};
 
 use crate::failure::{Failure, Outcome};
 use crate::output::{Output, say};
-use crate::words::write_lines;
 
 /// Returns whether nothing was there to be forgotten.
 pub(crate) fn is_empty(receipt: &ForgetReceipt) -> bool {
@@ -40,5 +39,5 @@ pub(crate) fn write(receipt: &ForgetReceipt, output: &mut Output) -> Result<(), 
     if output.is_json() {
         return Ok(output.json(receipt)?);
     }
-    write_lines(receipt, output)
+    Ok(output.told(receipt)?)
 }

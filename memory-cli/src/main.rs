@@ -9,12 +9,19 @@ mod embedding;
 mod eval;
 mod failure;
 mod forgetting;
+mod hits;
+mod line;
+mod look;
+mod moment;
 mod output;
 mod progress;
+mod record;
 mod sample;
 mod sessions;
 mod upkeep;
+mod visible;
 mod words;
+mod wrap;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -26,6 +33,8 @@ use memory::store::secrets::without_secrets;
 
 use crate::cli::{Cli, Named};
 use crate::failure::Failure;
+use crate::line::Line;
+use crate::look::{Colour, Look};
 use crate::output::{Output, say};
 
 /// How every line begins that says why a command failed.
@@ -46,7 +55,7 @@ fn parse(args: impl Iterator<Item = OsString>) -> Result<(Cli, Named), clap::Err
 }
 
 fn run(cli: Cli, named: Named) -> ExitCode {
-    let mut output = Output::stdout(cli.global.json);
+    let mut output = Output::stdout(cli.global.json, Look::of_stdout(cli.global.color));
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&Failure::Inner(format!("the program cannot start: {error}"))),
@@ -69,7 +78,13 @@ fn fail(failure: &Failure) -> ExitCode {
 fn explain(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
         // Whoever closed the pipe has read enough.
-        let _ = write!(std::io::stdout(), "{}", error.render());
+        let width = Look::of_stdout(Colour::Never).width;
+        for line in error.render().to_string().lines() {
+            // What explains an option stays beside it where there is room.
+            for part in Line::of(line).lines(width, 10, false) {
+                let _ = writeln!(std::io::stdout(), "{part}");
+            }
+        }
         return ExitCode::SUCCESS;
     }
     let text = without_arguments(error.render().to_string(), std::env::args_os());

@@ -1,20 +1,44 @@
 //! Output: results on stdout, as lines for people or as JSON, and remarks on stderr. No text can steer the terminal.
 
+use std::fmt::Display;
 use std::io::{self, BufWriter, Write};
 
+use anstream::AutoStream;
 use memory::store::secrets::text_without_secrets;
 use serde::Serialize;
+
+use crate::line::{Line, hang_of};
+use crate::look::Look;
+use crate::visible::{visible, visible_lines};
+use crate::wrap::wrap;
 
 /// Writes results to stdout.
 pub(crate) struct Output {
     out: Box<dyn Write>,
     is_json: bool,
+    look: Look,
+    has_answered: bool,
 }
 
 impl Output {
     /// Returns the output of this process.
-    pub(crate) fn stdout(is_json: bool) -> Self {
-        Self { out: Box::new(BufWriter::new(io::stdout())), is_json }
+    pub(crate) fn stdout(is_json: bool, look: Look) -> Self {
+        let out: Box<dyn Write> = if look.has_colour && !is_json {
+            Box::new(BufWriter::new(AutoStream::always(io::stdout())))
+        } else {
+            Box::new(BufWriter::new(io::stdout()))
+        };
+        Self { out, is_json, look, has_answered: false }
+    }
+
+    /// Returns how results look.
+    pub(crate) fn look(&self) -> Look {
+        self.look
+    }
+
+    /// Returns whether an answer was given out.
+    pub(crate) fn has_answered(&self) -> bool {
+        self.has_answered
     }
 
     /// Returns whether results are JSON.
@@ -24,11 +48,41 @@ impl Output {
 
     /// Writes one line for people, whatever is in the names and texts that it shows.
     pub(crate) fn line(&mut self, text: &str) -> io::Result<()> {
-        writeln!(self.out, "{}", visible(text))
+        self.painted(&Line::of(text), hang_of(text))
     }
 
-    /// Writes what somebody said, for people. Its own line breaks stay.
-    pub(crate) fn said(&mut self, text: &str) -> io::Result<()> {
+    /// Writes a line for people. Where it is broken, the rest stands behind `hang` blanks.
+    pub(crate) fn painted(&mut self, line: &Line, hang: usize) -> io::Result<()> {
+        let Look { width, has_colour } = self.look;
+        line.lines(width, hang, has_colour).iter().try_for_each(|line| writeln!(self.out, "{line}"))
+    }
+
+    /// Writes what somebody said, for people, behind `indent` blanks. Its own line breaks stay.
+    pub(crate) fn said(&mut self, indent: usize, text: &str) -> io::Result<()> {
+        let text = visible_lines(text);
+        let Some(width) = self.look.width else {
+            return text.split('\n').try_for_each(|line| writeln!(self.out, "{:1$}{line}", "", blanks(line, indent)));
+        };
+        for line in text.split('\n').map(|line| line.replace('\t', "    ")) {
+            let own = indent + line.len() - line.trim_start_matches(' ').len();
+            let whole = format!("{:1$}{line}", "", blanks(&line, indent));
+            // Deeply indented code would leave no room for words.
+            let hang = if own > width / 3 { indent } else { own };
+            for (place, part) in wrap(&whole, width, width.saturating_sub(hang)).into_iter().enumerate() {
+                let part = whole.get(part).unwrap_or_default();
+                writeln!(self.out, "{:1$}{part}", "", if place == 0 { 0 } else { hang })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes each line of a text for people.
+    pub(crate) fn told(&mut self, text: &impl Display) -> io::Result<()> {
+        text.to_string().lines().try_for_each(|line| self.line(line))
+    }
+
+    /// Writes what somebody said without breaking its lines.
+    pub(crate) fn whole(&mut self, text: &str) -> io::Result<()> {
         writeln!(self.out, "{}", visible_lines(text))
     }
 
@@ -45,48 +99,20 @@ impl Output {
 
     /// Writes what is still held back.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
+        self.has_answered = true;
         self.out.flush()
     }
+}
+
+/// An empty line has no blanks.
+fn blanks(line: &str, indent: usize) -> usize {
+    if line.is_empty() { 0 } else { indent }
 }
 
 /// Says one line on stderr, without the secrets of places. A closed stderr stops nothing.
 pub(crate) fn say(text: &str) {
     // Written at once and whole: whoever reads it may kill this process at the next instant.
     let _ = io::stderr().write_all(format!("{}\n", visible(&text_without_secrets(text))).as_bytes());
-}
-
-/// Returns text as one line that cannot steer a terminal: control characters, line ends, and characters that turn the
-/// direction of writing are shown by their codes.
-pub(crate) fn visible(text: &str) -> String {
-    shown(text, |c| c.is_control() || is_line_end(c) || turns(c) || is_mark(c))
-}
-
-/// Returns text of several lines that cannot steer a terminal. Line breaks, tabs, and the marks that texts written from the
-/// right need, stay.
-fn visible_lines(text: &str) -> String {
-    shown(&text.replace("\r\n", "\n"), |c| (c.is_control() && c != '\n' && c != '\t') || is_line_end(c) || turns(c))
-}
-
-fn shown(text: &str, is_hidden: impl Fn(char) -> bool) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if is_hidden(c) { out.extend(c.escape_default()) } else { out.push(c) }
-    }
-    out
-}
-
-/// The ends of lines and paragraphs that are no control characters.
-fn is_line_end(c: char) -> bool {
-    matches!(c, '\u{2028}' | '\u{2029}')
-}
-
-/// Embeddings, overrides, isolates and their ends, and the old characters that change how digits and letters look.
-fn turns(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}')
-}
-
-fn is_mark(c: char) -> bool {
-    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}')
 }
 
 /// Returns the beginning of a text on one line, of at most `most` characters.
@@ -101,18 +127,6 @@ pub(crate) fn brief(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_name_cannot_steer_the_terminal_or_begin_a_line() {
-        let name = "a\u{1b}[2J\r\n\u{9b}b\u{202e}c\u{2028}\u{200f}\td\u{7f}é日";
-        assert_eq!(visible(name), "a\\u{1b}[2J\\r\\n\\u{9b}b\\u{202e}c\\u{2028}\\u{200f}\\td\\u{7f}é日");
-    }
-
-    #[test]
-    fn what_was_said_keeps_its_lines() {
-        let said = "one\r\ntwo\n\tthree\u{200f}\u{1b}]0;x\u{7}\u{2067}\r";
-        assert_eq!(visible_lines(said), "one\ntwo\n\tthree\u{200f}\\u{1b}]0;x\\u{7}\\u{2067}\\r");
-    }
 
     #[test]
     fn a_long_text_is_cut_at_a_character() {

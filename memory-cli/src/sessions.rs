@@ -1,4 +1,4 @@
-//! Lists the conversations of an owner, and finds the one whose name is nearest to a mistyped one.
+//! The conversations of an owner: all of them, the one that a name means, and how it is named where room is scarce.
 
 use memory::store::chat::{Page, SessionState};
 use memory::{Scoped, Seq, SessionId};
@@ -7,6 +7,9 @@ use crate::failure::Failure;
 use crate::output::say;
 
 const PAGE: usize = 1_000;
+
+/// How many names are told where a beginning means several.
+const NAMED: usize = 5;
 
 /// Returns all conversations of the owner, in the order of their ids.
 pub(crate) async fn all(scoped: &Scoped) -> Result<Vec<SessionState>, Failure> {
@@ -25,6 +28,34 @@ pub(crate) async fn all(scoped: &Scoped) -> Result<Vec<SessionState>, Failure> {
 pub(crate) async fn exists(scoped: &Scoped, session: &SessionId) -> Result<bool, Failure> {
     let state = scoped.session(session).read(&Page::newest(0)).await?.state;
     Ok(state.head > Seq(0))
+}
+
+/// Returns the conversation of this name, or the only one whose name begins so; none if there is no such.
+///
+/// For commands that only read: what is forgotten is named in full.
+pub(crate) async fn meant(scoped: &Scoped, session: &SessionId) -> Result<Option<SessionId>, Failure> {
+    if exists(scoped, session).await? {
+        return Ok(Some(session.clone()));
+    }
+    let names: Vec<SessionId> = all(scoped).await?.into_iter().map(|state| state.session).collect();
+    let begun: Vec<&SessionId> = names.iter().filter(|one| one.name().starts_with(session.name())).collect();
+    match begun.as_slice() {
+        [] => Ok(None),
+        [one] => Ok(Some((*one).clone())),
+        several => {
+            let named: Vec<&str> = several.iter().take(NAMED).map(|one| one.name()).collect();
+            let more = if several.len() > NAMED { ", …" } else { "" };
+            let (name, count, named) = (session.name(), several.len(), named.join(", "));
+            Err(Failure::Usage(format!("{name} begins the names of {count} sessions: {named}{more}")))
+        }
+    }
+}
+
+/// Returns a name as it is shown where room is scarce: of a UUID the beginning, by which it is found too.
+pub(crate) fn short(session: &SessionId) -> &str {
+    let name = session.name();
+    let is_uuid = name.parse::<memory::MessageId>().is_ok();
+    name.get(..8).filter(|_| is_uuid).unwrap_or(name)
 }
 
 /// Says that there is no such conversation, with the name that was meant, if it has no messages.

@@ -1,83 +1,91 @@
-//! Hits, contexts and receipts as lines for people, and as JSON.
-
-use std::fmt::Display;
+//! Contexts and receipts as lines for people, and as JSON.
 
 use memory::receipt::{PartKind, SearchReceipt, Stage};
-use memory::{Context, Hit, Message, SearchResults};
+use memory::{Content, Context, ItemId, Message, Scoped};
 use serde_json::{Value, json};
 
+use crate::cli::Dialect;
 use crate::failure::{Failure, Outcome};
-use crate::output::{Output, brief, visible};
+use crate::hits::{Question, write_item};
+use crate::output::Output;
+use crate::visible::visible;
 
-/// Characters of a hit's text that are shown.
-const SHOWN: usize = 300;
-
-/// Returns a hit as lines for people: who said it, where and when, then the beginning of the text.
-fn hit_lines(place: usize, hit: &Hit, explain: bool) -> Vec<String> {
-    let text = brief(&hit.content.text(), SHOWN);
-    let mut lines = vec![format!("{place}. {}", hit.content), format!("   {text}")];
-    lines.extend(explain.then(|| format!("   {}; id {}", hit.signals, hit.item.id())));
-    lines
-}
-
-/// Writes hits for people.
-pub(crate) fn write_found(found: &SearchResults, explain: bool, output: &mut Output) -> Result<(), Failure> {
-    for (place, hit) in (1..).zip(&found.hits) {
-        for line in hit_lines(place, hit, explain) {
-            output.line(&line)?;
+/// Writes a context and its receipt for people: what is recalled as a list, not as the block that a model is sent.
+pub(crate) async fn write_context(
+    context: &Context,
+    words: &str,
+    scoped: &Scoped,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    for part in &context.parts {
+        if part.kind == PartKind::Recalled {
+            let question = Question { words, analysis: scoped.memory().analysis() };
+            let items = recalled(context, scoped).await?;
+            let count = items.len();
+            output.line(&format!("[{}, recalled] {count} {}:", part.message.author(), plural(count, "item")))?;
+            items.iter().try_for_each(|item| write_item("  ", item, question, output))?;
+            continue;
         }
-    }
-    if found.hits.is_empty() {
-        output.line("nothing found")?;
-    }
-    if explain {
-        return write_lines(&found.receipt, output);
-    }
-    for line in found.receipt.troubles() {
-        output.line(&line)?;
-    }
-    Ok(())
-}
-
-/// Writes a context and its receipt for people.
-pub(crate) fn write_context(context: &Context, output: &mut Output) -> Result<(), Failure> {
-    for message in messages(context) {
-        output.said(&message)?;
-    }
-    output.line("-- receipt")?;
-    write_lines(&context.receipt, output)
-}
-
-/// Writes each line of a text for people.
-pub(crate) fn write_lines(text: &impl Display, output: &mut Output) -> Result<(), Failure> {
-    for line in text.to_string().lines() {
-        output.line(line)?;
-    }
-    Ok(())
-}
-
-/// Returns a context as JSON: the messages as they are sent, and the receipt.
-pub(crate) fn context_json(context: &Context) -> Value {
-    json!({ "messages": context.to_openai(), "receipt": context.receipt })
-}
-
-/// Returns the messages of a context for people; each may have several lines.
-fn messages(context: &Context) -> Vec<String> {
-    let messages = context.parts.iter().map(|part| {
         let what = match part.kind {
             PartKind::Summary => ", summary",
-            PartKind::Recalled => ", recalled",
             PartKind::Query => ", query",
             _ => "",
         };
         // A name has no lines, what was said may have some.
-        format!("[{}{what}] {}", visible(&part.message.author()), said(&part.message))
-    });
-    messages.collect()
+        let author = visible(&part.message.author());
+        output.said(0, &format!("[{author}{what}] {}", said(&part.message)))?;
+    }
+    output.line("-- receipt")?;
+    Ok(output.told(&context.receipt)?)
+}
+
+/// Writes a context as it is sent to a model, and nothing else.
+pub(crate) fn write_sent(context: &Context, dialect: Dialect, output: &mut Output) -> Result<(), Failure> {
+    match dialect {
+        Dialect::Openai => output.json(&context.to_openai())?,
+        Dialect::Anthropic => output.json(&context.to_anthropic())?,
+        Dialect::Text => context.messages().try_for_each(|message| output.whole(&line(message)))?,
+    }
+    Ok(())
+}
+
+/// Returns the recalled items of a context, in its order. One that was forgotten since is left out.
+async fn recalled(context: &Context, scoped: &Scoped) -> Result<Vec<Content>, Failure> {
+    let mut items = Vec::new();
+    for included in context.receipt.included.iter().filter(|included| included.part == PartKind::Recalled) {
+        match &included.item {
+            ItemId::Message(id) => items.extend(scoped.messages(&[*id]).await?.pop().map(Content::Message)),
+            ItemId::Record(id) => items.extend(scoped.get(&[*id]).await?.pop().map(Content::Record)),
+            ItemId::Span(..) => {}
+        }
+    }
+    Ok(items)
+}
+
+/// Returns the word for so many of something.
+pub(crate) fn plural(count: impl TryInto<u64>, one: &str) -> String {
+    if count.try_into().is_ok_and(|count| count == 1) { one.to_owned() } else { format!("{one}s") }
+}
+
+/// Returns a context as JSON: the messages as they are sent, and the receipt.
+pub(crate) fn context_json(context: &Context, dialect: Option<Dialect>) -> Value {
+    let mut value = match dialect {
+        Some(Dialect::Anthropic) => context.to_anthropic(),
+        Some(Dialect::Text) => json!({ "text": context.messages().map(line).collect::<Vec<_>>().join("\n") }),
+        Some(Dialect::Openai) | None => json!({ "messages": context.to_openai() }),
+    };
+    if let Value::Object(members) = &mut value {
+        members.insert("receipt".to_owned(), json!(context.receipt));
+    }
+    value
+}
+
+fn line(message: &Message) -> String {
+    format!("[{}] {}", visible(&message.author()), said(message))
 }
 
 /// Returns what a message says, calls included.
-fn said(message: &Message) -> String {
+pub(crate) fn said(message: &Message) -> String {
     let text = message.text();
     if text.is_empty() { message.to_openai().to_string() } else { text }
 }

@@ -5,6 +5,12 @@
 #[path = "program/away.rs"]
 mod away;
 #[cfg(test)]
+#[path = "program/backup.rs"]
+mod backup;
+#[cfg(test)]
+#[path = "program/chat.rs"]
+mod chat;
+#[cfg(test)]
 #[path = "program/commands.rs"]
 mod commands;
 #[cfg(test)]
@@ -30,6 +36,9 @@ mod forget;
 #[path = "program/formats.rs"]
 mod formats;
 #[cfg(test)]
+#[path = "program/golden.rs"]
+mod golden;
+#[cfg(test)]
 #[cfg(target_os = "linux")]
 #[path = "program/hostile.rs"]
 mod hostile;
@@ -44,6 +53,12 @@ mod interrupt;
 #[path = "program/kill.rs"]
 mod kill;
 #[cfg(test)]
+#[path = "program/lists.rs"]
+mod lists;
+#[cfg(test)]
+#[path = "program/many.rs"]
+mod many;
+#[cfg(test)]
 #[path = "program/manual.rs"]
 mod manual;
 #[cfg(test)]
@@ -55,6 +70,12 @@ mod names;
 #[cfg(test)]
 #[path = "program/newest.rs"]
 mod newest;
+#[cfg(test)]
+#[path = "program/passages.rs"]
+mod passages;
+#[cfg(test)]
+#[path = "program/records.rs"]
+mod records;
 #[cfg(test)]
 #[path = "program/round_trip.rs"]
 mod round_trip;

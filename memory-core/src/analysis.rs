@@ -1,6 +1,7 @@
 //! Analysis: turns text into search terms, for every text store alike.
 
 mod dense;
+mod excerpt;
 mod fold;
 mod irregular;
 mod language;
@@ -25,6 +26,7 @@ use crate::time::Timestamp;
 use piece::Piece;
 use split::{Apostrophes, Casing, pieces};
 
+pub use excerpt::Excerpt;
 pub use language::Language;
 pub use times::Period;
 

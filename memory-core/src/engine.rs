@@ -5,7 +5,7 @@
 //! | what is stored when a message is appended | `session.rs` |
 //! | what a context holds and why | `recall/context.rs` (the calls), `recall/window.rs` (what was read and fits), `recall/unfold.rs` (messages in place of summaries), `recall/block.rs` (what is recalled), `recall/contents.rs` (the order and the receipt), `render.rs` (how it looks) |
 //! | how hits are found, fused and checked | `recall/search.rs` (the calls), `recall/terms.rs` (by which words), `recall/legs.rs` (the indexes), `recall/rank.rs` (the rule), `recall/hydrate.rs` (truth); without words `recall/newest.rs` |
-//! | how a record is stored, reinforced or superseded | `write/remember.rs` (the calls), `write/tell.rs` (what is written), `write/links.rs` (where), `write/sources.rs` (nothing is derived from what is not there) |
+//! | how a record is stored, reinforced, superseded or retired | `write/remember.rs` and `write/retire.rs` (the calls), `write/tell.rs` (what is written), `write/links.rs` (where), `write/sources.rs` (nothing is derived from what is not there) |
 //! | how anything is forgotten | `forget.rs` (the order), `forget/session.rs` (a conversation), `forget/derived.rs` (what falls with it), `forget/untell.rs` (what is left) |
 //! | how indexes follow truth | `inner/index.rs` (what an index is), `upkeep.rs` (the calls), `upkeep/pass.rs`, `upkeep/project.rs` (from truth to entries), `upkeep/enlist.rs` (an index that is new or was lost), `upkeep/verify.rs` (what came late), `upkeep/retire.rs`; summaries in `upkeep/summarise.rs` |
 //! | what receipts say in words | `receipt/words.rs` |
@@ -24,6 +24,7 @@ mod receipt;
 mod render;
 mod scoped;
 mod session;
+mod title;
 mod upkeep;
 mod write;
 
@@ -39,5 +40,6 @@ pub use receipt::{
     AppendReceipt, ContextReceipt, Degraded, Fold, FoldShown, History, Included, LeftOut, PartKind, Reason,
     SearchReceipt, Signals, Stage, Tokens,
 };
+pub use title::Title;
 pub use upkeep::{UpkeepReport, UpkeepTask};
 pub use write::{Addition, NotTaken, Remember, RememberReceipt, Remembered, Why};

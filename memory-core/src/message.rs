@@ -244,6 +244,12 @@ impl Message {
         self
     }
 
+    /// Returns the title of the conversation that it was said in, if its metadata has one under `title`, as imported
+    /// messages have.
+    pub fn title(&self) -> Option<&str> {
+        self.metadata.get("title").and_then(Value::as_str).filter(|title| !title.trim().is_empty())
+    }
+
     /// Returns its author, for people: `Ada (user)`, or the role alone if it names no speaker.
     pub fn author(&self) -> String {
         match &self.speaker {

@@ -4,6 +4,7 @@
 //! its own. Any other read runs where it is awaited; if it is dropped, a task finishes it. An operation takes a connection
 //! out and puts it back only after a clean end, so that no connection carries an open transaction to the next operation.
 
+mod backup;
 mod close;
 mod connect;
 mod migrate;
@@ -157,6 +158,17 @@ impl Sqlite {
     /// Works like [`Self::purge`] if the file is small enough to do so with each erasure; else returns `Logical`.
     pub(crate) async fn purge_if_small(&self) -> Result<ErasureLevel> {
         purge::purge(&self.shared.writer, self.shared.file.config.purge_below).await
+    }
+
+    /// Writes a copy of the whole file, as it is at one moment, to `to`, and syncs it. Others read and write meanwhile. What was
+    /// deleted or erased before leaves no byte in it. An empty file at `to` is filled, any other refused.
+    ///
+    /// If this call is dropped or fails, what stands at `to` is worth nothing.
+    ///
+    /// # Errors
+    /// `Backend` if the copy cannot be written.
+    pub async fn backup(&self, to: &std::path::Path) -> Result<()> {
+        backup::copy(&self.shared.file, to).await
     }
 
     /// Returns the health of the file.

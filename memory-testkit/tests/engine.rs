@@ -82,6 +82,9 @@ mod tellings;
 #[path = "engine/times.rs"]
 mod times;
 #[cfg(test)]
+#[path = "engine/titles.rs"]
+mod titles;
+#[cfg(test)]
 #[path = "engine/upkeep.rs"]
 mod upkeep;
 #[cfg(test)]

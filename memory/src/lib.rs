@@ -31,7 +31,7 @@ pub mod transfer;
 pub use backend::Backend;
 pub use memory_core::engine::{
     AppendReceipt, Content, Context, ContextRequest, Forget, ForgetReceipt, Hit, Memory, MemoryBuilder, Part, Remember,
-    RememberReceipt, Scoped, Search, SearchResults, Session, Status, UpkeepReport, UpkeepTask, WindowConfig,
+    RememberReceipt, Scoped, Search, SearchResults, Session, Status, Title, UpkeepReport, UpkeepTask, WindowConfig,
 };
 pub use memory_core::{
     Block, Error, Field, Filter, ItemId, Message, MessageId, Record, RecordId, Result, Role, Scalar, Scope, Seq,

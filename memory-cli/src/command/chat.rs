@@ -1,8 +1,10 @@
 //! `memory chat`: stores a conversation line by line, and shows the context that a model would be sent for each line.
 
+mod message;
+
 use std::io::{self, BufRead, IsTerminal, stdin};
 
-use memory::{Forget as What, Hit, Memory, Message, MessageId, Remember, Role, Scoped, Search, Session};
+use memory::{Forget as What, Memory, Message, MessageId, Remember, Role, Scoped, Search, Session};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{Receiver, channel};
 
@@ -11,6 +13,7 @@ use crate::assemble::{assemble, limit};
 use crate::cli::{Bounds, Chat};
 use crate::failure::{Failure, Outcome};
 use crate::forgetting::forget_ids;
+use crate::hits::{Question, write_found};
 use crate::output::{Output, say};
 use crate::{forgetting, upkeep, words};
 
@@ -55,7 +58,10 @@ pub(crate) async fn run(call: &Call, args: &Chat, output: &mut Output) -> Result
         let line = tokio::select! {
             // First, so that it is listened to before anything is said: a signal that nobody listens to yet is lost.
             biased;
-            _ = &mut stop => return Ok(Outcome::Interrupted),
+            _ = &mut stop => {
+                say("stopped; every message that was answered is stored");
+                return Ok(Outcome::Interrupted);
+            }
             line = lines.recv() => line,
         };
         let Some(line) = line else { return Ok(outcome) };
@@ -104,6 +110,9 @@ fn lines() -> Result<Receiver<io::Result<Vec<u8>>>, Failure> {
 
 impl Conversation<'_> {
     async fn turn(&mut self, line: &str) -> Result<(), Failure> {
+        if self.output.is_json() && line.starts_with('{') {
+            return self.take(message::read(line, self.memory.now())?).await;
+        }
         let (command, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
         match command {
@@ -119,42 +128,50 @@ impl Conversation<'_> {
             "/forget" => self.forget(rest).await,
             "/purge" => self.purge().await,
             _ if command.starts_with('/') => Err(Failure::Usage(format!("{command} is no command: try /help"))),
-            _ => {
-                self.append(Role::User, line).await?;
-                self.context(line).await
-            }
+            _ => self.take(Message::new(Role::User, line, self.memory.now())).await,
         }
+    }
+
+    /// Stores a message, and shows the context of one that a model would answer.
+    async fn take(&mut self, message: Message) -> Result<(), Failure> {
+        let (role, text) = (message.role, message.text());
+        self.store(message).await?;
+        if role == Role::User { self.context(&text).await } else { Ok(()) }
     }
 
     async fn append(&mut self, role: Role, text: &str) -> Result<(), Failure> {
         if text.is_empty() {
             return Err(Failure::Usage("there is nothing to store".to_owned()));
         }
-        let message = Message::new(role, text, self.memory.now());
-        let id = message.id;
+        self.store(Message::new(role, text, self.memory.now())).await
+    }
+
+    async fn store(&mut self, message: Message) -> Result<(), Failure> {
+        let (role, id) = (message.role, message.id);
         let receipt = self.session.append(vec![message]).await?;
         self.tell(&json!({ "event": "stored", "role": role, "id": id, "seq": receipt.head }), Vec::new)
     }
 
     async fn context(&mut self, query: &str) -> Result<(), Failure> {
         let context = assemble(&self.session, query, self.bounds).await?;
-        let mut value = words::context_json(&context);
+        let mut value = words::context_json(&context, None);
         if let Value::Object(members) = &mut value {
             members.insert("event".to_owned(), json!("context"));
         }
         if self.output.is_json() {
             return Ok(self.output.json(&value)?);
         }
-        words::write_context(&context, self.output)
+        words::write_context(&context, query, self.scoped, self.output).await
     }
 
     async fn search(&mut self, query: &str) -> Result<(), Failure> {
         let found = self.scoped.recall(&Search::new(query)).await?;
+        let question = Question { words: query, analysis: self.memory.analysis() };
         if self.output.is_json() {
-            let hits: Vec<Value> = found.hits.iter().map(Hit::to_json).collect();
+            let hits: Vec<Value> = found.hits.iter().map(|hit| question.to_json(hit)).collect();
             return Ok(self.output.json(&json!({ "event": "found", "hits": hits }))?);
         }
-        words::write_found(&found, true, self.output)
+        write_found(&found, question, true, self.output)
     }
 
     async fn remember(&mut self, text: &str) -> Result<(), Failure> {

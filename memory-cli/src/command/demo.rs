@@ -101,7 +101,7 @@ async fn show(scoped: &Scoped, questions: &Questions, output: &mut Output) -> Re
     for Situation { session, query, budget } in &questions.context {
         let found = scoped.session(&SessionId::new(session)?).context(query, *budget).await?;
         if output.is_json() {
-            let mut value = words::context_json(&found);
+            let mut value = words::context_json(&found, None);
             if let Value::Object(members) = &mut value {
                 members.insert("session".to_owned(), json!(session));
                 members.insert("query".to_owned(), json!(query));
@@ -112,7 +112,7 @@ async fn show(scoped: &Scoped, questions: &Questions, output: &mut Output) -> Re
         }
         output.line("")?;
         output.line(&format!("== What a model is sent in {session} for {budget} tokens"))?;
-        words::write_context(&found, output)?;
+        words::write_context(&found, query, scoped, output).await?;
     }
     Ok(contexts)
 }

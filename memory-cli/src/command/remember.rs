@@ -5,7 +5,6 @@ use crate::cli::Remember;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::upkeep;
-use crate::words::write_lines;
 
 /// Stores the record.
 pub(crate) async fn run(call: &Call, args: &Remember, output: &mut Output) -> Result<Outcome, Failure> {
@@ -15,7 +14,7 @@ pub(crate) async fn run(call: &Call, args: &Remember, output: &mut Output) -> Re
     if output.is_json() {
         output.json(&receipt)?;
     } else {
-        write_lines(&receipt, output)?;
+        output.told(&receipt)?;
     }
     output.flush()?;
     upkeep::after(&memory).await;

@@ -1,45 +1,52 @@
 //! `memory search`: messages and records by their words.
 
-use memory::{Field, Filter, Hit};
+use memory::{Field, Filter};
 use serde_json::{Value, json};
 
 use super::call::Call;
 use crate::cli::Search;
 use crate::failure::{Failure, Outcome};
+use crate::hits::{Question, write_found};
 use crate::output::Output;
 use crate::{sessions, upkeep, words};
 
 /// Shows what is found.
 pub(crate) async fn run(call: &Call, args: &Search, output: &mut Output) -> Result<Outcome, Failure> {
-    let search = request(call, args)?;
+    let mut search = request(args)?;
     let (memory, scoped) = call.open().await?;
+    let session = match call.named_session()? {
+        Some(session) => Some(sessions::meant(&scoped, &session).await?.unwrap_or(session)),
+        None => None,
+    };
+    if let Some(session) = &session {
+        search = search.matching(Filter::eq(Field::Session, session.name()));
+    }
+    let question = Question { words: &args.query, analysis: memory.analysis() };
     let pending = upkeep::warn_if_behind(&scoped).await;
     let found = scoped.recall(&search).await?;
     if output.is_json() {
-        let hits: Vec<Value> = found.hits.iter().map(Hit::to_json).collect();
+        let hits: Vec<Value> = found.hits.iter().map(|hit| question.to_json(hit)).collect();
         let mut value = json!({ "hits": hits, "degraded": found.receipt.degraded, "pending": pending });
         if let (true, Value::Object(members)) = (args.explain, &mut value) {
             members.insert("receipt".to_owned(), json!(found.receipt));
         }
         output.json(&value)?;
     } else {
-        words::write_found(&found, args.explain, output)?;
+        write_found(&found, question, args.explain, output)?;
     }
     output.flush()?;
-    if let Some(session) = call.named_session()?.filter(|_| found.hits.is_empty()) {
+    if let Some(session) = session.filter(|_| found.hits.is_empty()) {
         sessions::note_if_empty(&scoped, &session).await?;
     }
     upkeep::after(&memory).await;
     Ok(words::outcome(&found.receipt))
 }
 
-fn request(call: &Call, args: &Search) -> Result<memory::Search, Failure> {
+/// Returns what the command line asks for, but for the session.
+fn request(args: &Search) -> Result<memory::Search, Failure> {
     let mut search = memory::Search::new(&args.query).limit(args.limit);
     if let Some(filter) = &args.filter {
         search = search.matching(filter.parse::<Filter>()?);
-    }
-    if let Some(session) = call.named_session()? {
-        search = search.matching(Filter::eq(Field::Session, session.name()));
     }
     if let Some(kind) = args.kind {
         search = search.only(kind.into());

@@ -9,17 +9,18 @@ use super::call::Call;
 use crate::config::{Database, size};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
+use crate::words::plural;
 use crate::{embedding, sessions, upkeep};
 
 const PAGE: usize = 1_000;
 
 /// What an owner has.
 #[derive(Debug)]
-struct OwnerStats {
-    sessions: usize,
-    messages: u64,
-    window_tokens: u64,
-    records: usize,
+pub(super) struct OwnerStats {
+    pub(super) sessions: usize,
+    pub(super) messages: u64,
+    pub(super) window_tokens: u64,
+    pub(super) records: usize,
 }
 
 /// Shows the statistics. Without an owner, those of the database alone.
@@ -62,7 +63,7 @@ fn schema(database: &Database) -> Option<usize> {
     database.file.as_ref().map(|_| version)
 }
 
-async fn count(scoped: &Scoped) -> Result<OwnerStats, Failure> {
+pub(super) async fn count(scoped: &Scoped) -> Result<OwnerStats, Failure> {
     let sessions = sessions::all(scoped).await?;
     let unexpired = Filter::unexpired(scoped.memory().now());
     let (mut records, mut after): (usize, Option<RecordId>) = (0, None);
@@ -164,7 +165,9 @@ fn in_words(
     };
     output.line(&format!("owner      {} of {}", owner.subject(), owner.tenant()))?;
     let OwnerStats { sessions, messages, window_tokens, records } = owned;
-    output.line(&format!("           {sessions} sessions, {messages} messages, {records} records"))?;
+    let (of_sessions, of_messages) = (plural(*sessions, "session"), plural(*messages, "message"));
+    let of_records = plural(*records, "record");
+    output.line(&format!("           {sessions} {of_sessions}, {messages} {of_messages}, {records} {of_records}"))?;
     output.line(&format!("           {window_tokens} tokens in the windows of the sessions"))?;
     Ok(())
 }

@@ -50,9 +50,9 @@ fn sessions_are_listed_with_their_sizes() {
     let garden = list["sessions"].as_array().unwrap().iter().find(|one| one["session"] == "garden").unwrap();
     assert_eq!((&garden["messages"], &garden["window_messages"]), (&json!(5), &json!(5)));
     assert_eq!(garden["last_at"], "2025-03-02T10:04:00Z");
-    assert_eq!(members(garden), ["last_at", "messages", "session", "window_messages", "window_tokens"]);
+    assert_eq!(members(garden), ["last_at", "messages", "session", "title", "window_messages", "window_tokens"]);
     let words = bed.run(&["sessions"]).stdout;
-    assert!(words.contains("2025-03-02 10:04  garden\n") && words.ends_with("2 sessions\n"), "{words}");
+    assert!(words.contains("  2025-03-02 10:04, 5 messages, garden\n") && words.ends_with("2 sessions\n"), "{words}");
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn search_finds_messages_and_records_and_explains_itself() {
     assert!(id.as_str().unwrap().len() == 36 && found.get("receipt").is_none());
     assert!(bed.json(&["search", "the parcel", "--explain"])["receipt"]["terms"].is_array());
     let words = bed.run(&["search", "e-4471-b", "--explain"]).stdout;
-    assert!(words.contains("2025-03-01 00:10  chat_history #1  user") && words.contains("(place 1)"), "{words}");
+    assert!(words.contains("2025-03-01 00:10  user  chat_history #1") && words.contains("(place 1)"), "{words}");
     assert_eq!(bed.run(&["search", "zebra"]).stdout, "nothing found\n");
 }
 
@@ -159,7 +159,7 @@ fn stats_tell_file_indexes_and_what_the_owner_has() {
     assert_eq!((&stats["indexes"][0]["pending"], &stats["indexes"][0]["dead"]), (&json!(0), &json!(0)));
     assert!(stats["schema"].as_u64().unwrap() > 0);
     let words = bed.run(&["stats"]).stdout;
-    assert!(words.contains("2 sessions, 7 messages, 1 records") && words.contains("memory.sqlite"), "{words}");
+    assert!(words.contains("2 sessions, 7 messages, 1 record") && words.contains("memory.sqlite"), "{words}");
     let without = answer(bed.bare().arg("--db").arg(bed.database()).args(["stats", "--json"]), b"").json();
     assert_eq!((&without["owner"], &without["file"]), (&Value::Null, &stats["file"]));
 }

@@ -7,7 +7,17 @@ use crate::support::{Bed, answer, conversations};
 #[test]
 fn a_command_without_an_owner_says_how_to_give_one() {
     let bed = Bed::new();
-    for args in [&["search", "x"][..], &["context"], &["sessions"], &["export"], &["chat"], &["import", "-"]] {
+    let commands: [&[&str]; 8] = [
+        &["search", "x"],
+        &["context"],
+        &["sessions"],
+        &["show", "x"],
+        &["records"],
+        &["export"],
+        &["chat"],
+        &["import", "-"],
+    ];
+    for args in commands {
         let line = answer(bed.bare().args(args), b"");
         let line = line.refused(2);
         assert!(line.contains("--tenant NAME --subject NAME") && line.contains("MEMORY_TENANT"), "{args:?}: {line}");
@@ -45,6 +55,17 @@ fn a_wrong_command_line_is_told_in_one_line() {
         (&["forget", "--id", "0196b7a5-36b8-7b39-b8b8-6a3fbb3a4e5c"], "there is no message or record 0196b7a5-"),
         (&["export", "--session", "chat"], "there is no session chat"),
         (&["context", "--session", ""], "the session's name"),
+        (&["context", "x", "--as", "prose"], "invalid value 'prose'"),
+        (&["sessions", "--sort", "size"], "invalid value 'size'"),
+        (&["sessions", "-n", "-1"], "invalid value '-1'"),
+        (&["show"], "<SESSION|ID>"),
+        (&["show", "chat"], "there is no session chat"),
+        (&["show", "chat", "--around", "x"], "there is no session chat"),
+        (&["show", "0196b7a5-36b8-7b39-b8b8-6a3fbb3a4e5c"], "there is no session, message or record 0196b7a5-"),
+        (&["records", "--filter", "kind ="], "expected a value"),
+        (&["records", "edit", "7", "x"], "not the id of a record"),
+        (&["records", "--as-of", "someday"], "not a time"),
+        (&["backup"], "<FILE>"),
         (&["fly"], "unrecognized subcommand 'fly'"),
     ];
     for (args, part) in table {
@@ -155,8 +176,18 @@ fn help_and_version_are_results() {
 fn a_mistyped_database_is_not_made() {
     let bed = Bed::new();
     let typo = bed.path("memroy.sqlite");
-    let commands: [&[&str]; 6] =
-        [&["search", "x"], &["context", "x"], &["sessions"], &["stats"], &["export"], &["forget", "--all", "--yes"]];
+    let commands: [&[&str]; 10] = [
+        &["search", "x"],
+        &["context", "x"],
+        &["sessions"],
+        &["show", "x"],
+        &["records"],
+        &["owners"],
+        &["backup", "copy"],
+        &["stats"],
+        &["export"],
+        &["forget", "--all", "--yes"],
+    ];
     for args in commands {
         let answer =
             answer(bed.bare().arg("--db").arg(&typo).args(["--tenant", "acme", "--subject", "ada"]).args(args), b"");
@@ -176,6 +207,10 @@ fn every_command_leaves_one_file_however_it_ends() {
         (&["context", "parcel"], 0),
         (&["remember", "one"], 0),
         (&["sessions"], 0),
+        (&["show", "garden"], 0),
+        (&["records"], 0),
+        (&["owners"], 0),
+        (&["backup", "copy.sqlite"], 0),
         (&["stats"], 0),
         (&["export"], 0),
         (&["chat"], 0),

@@ -18,7 +18,8 @@ fn check(what: &str, said: &Answer) {
     let Answer { stdout, stderr, .. } = said;
     for text in [stdout, stderr] {
         assert!(!text.chars().any(is_steering), "{what}: {text:?}");
-        let has_bodies = what.contains("context") || what.contains("chat");
+        let has_bodies =
+            what.contains("context") || what.contains("show") || what.contains("records") || what.contains("chat");
         assert!(has_bodies || !text.contains("\n\\u{9b}"), "{what}: {text:?}");
     }
 }
@@ -39,8 +40,13 @@ fn filled() -> Bed {
 #[test]
 fn nothing_from_data_steers_the_terminal() {
     let bed = filled();
-    let commands: [&[&str]; 12] = [
+    let commands: [&[&str]; 17] = [
         &["sessions"],
+        &["sessions", NAME],
+        &["records"],
+        &["records", "--kind", NAME],
+        &["owners"],
+        &["show", NAME],
         &["stats"],
         &["search", "apple", "--explain"],
         &["search", ""],

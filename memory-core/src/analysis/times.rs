@@ -1,5 +1,7 @@
 //! The times that a question is about: dates that it names, and times relative to when it is asked.
 
+mod moment;
+
 use std::fmt;
 
 use jiff::Span;
@@ -17,6 +19,9 @@ const TOLD: i32 = 3;
 /// The most times of one question, because every hit is compared with each.
 const TIMES: usize = 64;
 
+/// The first and the last day that are meant, and by how many days either may be off.
+type Stretch = (Date, Date, i32);
+
 /// The days that a question is about, and the days after them on which people still tell of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Period {
@@ -27,7 +32,7 @@ pub struct Period {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Days {
     /// From the first to the last.
-    Between(Date, Date),
+    Between(Stretch),
     /// A month of any year, or a day of it.
     Yearly { month: i8, day: Option<i8> },
 }
@@ -36,9 +41,11 @@ impl Period {
     /// Returns whether a message said at `at`, in UTC, may tell of these days.
     pub fn covers(&self, at: Timestamp) -> bool {
         let Some(at) = at.day() else { return false };
-        let covers = |(first, last): (Date, Date)| shifted(last, TOLD).is_some_and(|last| first <= at && at <= last);
+        let covers = |days: Stretch| {
+            outer(days).is_some_and(|(first, last)| first <= at && shifted(last, TOLD).is_some_and(|last| at <= last))
+        };
         match self.days {
-            Days::Between(first, last) => covers((first, last)),
+            Days::Between(days) => covers(days),
             // People tell of the end of December in January.
             Days::Yearly { month, day } => {
                 let years = [at.year(), at.year().saturating_sub(1)];
@@ -58,7 +65,10 @@ impl fmt::Display for Period {
     /// Writes the first and the last day, as in `2023-05-01 to 2023-05-31`, or month and day of any year, as in `*-05-31`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.days {
-            Days::Between(first, last) => write!(f, "{first} to {last}"),
+            Days::Between(days) => {
+                let (first, last) = outer(days).unwrap_or((days.0, days.1));
+                write!(f, "{first} to {last}")
+            }
             Days::Yearly { month, day: None } => write!(f, "*-{month:02}"),
             Days::Yearly { month, day: Some(day) } => write!(f, "*-{month:02}-{day:02}"),
         }
@@ -78,7 +88,7 @@ impl Analysis {
         let mut periods = Vec::new();
         for at in 0..words.len() {
             let (before, rest) = words.split_at(at);
-            let counted = counted(before, rest, today).map(|(first, last)| (Days::Between(first, last), true));
+            let counted = counted(before, rest, today).map(|days| (Days::Between(days), true));
             let named = || named(&self.0.months, before, rest).map(|days| (days, false));
             let period = counted.or_else(named).map(|(days, is_counted)| Period { days, is_counted });
             periods.extend(period.filter(|period| !periods.contains(period)));
@@ -99,15 +109,14 @@ fn named(months: &[&str], before: &[&str], rest: &[&str]) -> Option<Days> {
 fn in_digits(rest: &[&str]) -> Option<Days> {
     let [year, month, day, ..] = rest else { return None };
     let is_date = (year.len(), month.len(), day.len()) == (4, 2, 2);
-    let (first, last) = date(year_of(year).filter(|_| is_date)?, month.parse().ok()?, Some(day.parse().ok()?))?;
-    Some(Days::Between(first, last))
+    date(year_of(year).filter(|_| is_date)?, month.parse().ok()?, Some(day.parse().ok()?)).map(Days::Between)
 }
 
 /// Reads the year of `in 2023`.
 fn year_alone(before: &[&str], rest: &[&str]) -> Option<Days> {
     let year = before.last().filter(|word| BEFORE_A_TIME.contains(word)).and(year_of(rest.first()?))?;
     let first = Date::new(year, 1, 1).ok()?;
-    Some(Days::Between(first, first.last_of_year()))
+    Some(Days::Between((first, first.last_of_year(), 0)))
 }
 
 /// Reads `May`, `8 May`, `May 8th, 2023`.
@@ -126,7 +135,7 @@ fn in_words(months: &[&str], before: &[&str], rest: &[&str]) -> Option<Days> {
         return None;
     }
     match year {
-        Some(year) => date(year, month, day).map(|(first, last)| Days::Between(first, last)),
+        Some(year) => date(year, month, day).map(Days::Between),
         None => Some(Days::Yearly { month, day }),
     }
 }
@@ -135,38 +144,39 @@ fn in_words(months: &[&str], before: &[&str], rest: &[&str]) -> Option<Days> {
 const BEFORE_A_TIME: [&str; 13] =
     ["in", "of", "since", "during", "from", "to", "by", "until", "and", "last", "early", "mid", "late"];
 
-/// Reads a time relative to today at the head of `rest`, and returns its first and last day.
-fn counted(before: &[&str], rest: &[&str], today: Date) -> Option<(Date, Date)> {
+/// Reads a time relative to today at the head of `rest`.
+fn counted(before: &[&str], rest: &[&str], today: Date) -> Option<Stretch> {
     match rest {
         ["yesterday", ..] if before.ends_with(&["day", "before"]) => ago(2, "days", today),
         ["yesterday", ..] => ago(1, "day", today),
         ["couple", "of", unit, "ago", ..] => ago(2, unit, today),
         [number, unit, "ago", ..] => ago(number_of(number)?, unit, today),
-        ["last" | "past", "couple", "of", unit, ..] => Some((back(today, 2, unit)?, today)),
+        ["last" | "past", "couple", "of", unit, ..] => Some((back(today, 2, unit)?, today, 0)),
         ["last" | "past" | "previous", what, after @ ..] => {
-            past(what, today).or_else(|| Some((back(today, number_of(what)?, after.first()?)?, today)))
+            past(what, today).or_else(|| Some((back(today, number_of(what)?, after.first()?)?, today, 0)))
         }
-        ["this", "week", ..] => Some((monday(today)?, today)),
-        ["this", "month", ..] => Some((today.first_of_month(), today)),
-        ["this", "year", ..] => Some((today.first_of_year(), today)),
+        ["this", "week", ..] => Some((monday(today)?, today, 0)),
+        ["this", "month", ..] => Some((today.first_of_month(), today, 0)),
+        ["this", "year", ..] => Some((today.first_of_year(), today, 0)),
         _ => None,
     }
 }
 
 /// Returns the last week, weekend, month, year or day of the week. A week and a month last until today, because "last month"
 /// may mean the one that ends today.
-fn past(what: &str, today: Date) -> Option<(Date, Date)> {
+fn past(what: &str, today: Date) -> Option<Stretch> {
     match what {
-        "week" => Some((shifted(monday(today)?, -7)?, today)),
-        "month" => Some((shifted(today.first_of_month(), -1)?.first_of_month(), today)),
-        "year" => shifted(today.first_of_year(), -1).map(|last| (last.first_of_year(), last)),
+        "week" => Some((shifted(monday(today)?, -7)?, today, 0)),
+        "month" => Some((shifted(today.first_of_month(), -1)?.first_of_month(), today, 0)),
+        "year" => shifted(today.first_of_year(), -1).map(|last| (last.first_of_year(), last, 0)),
         "weekend" => {
             let saturday = last_weekday(5, today)?;
-            Some((shifted(saturday, -DAY)?, shifted(saturday, 1 + DAY)?))
+            Some((saturday, shifted(saturday, 1)?, DAY))
         }
         _ => {
             let weekday = WEEKDAYS.iter().position(|name| *name == what)?;
-            around(last_weekday(i32::try_from(weekday).ok()?, today)?, DAY)
+            let day = last_weekday(i32::try_from(weekday).ok()?, today)?;
+            Some((day, day, DAY))
         }
     }
 }
@@ -183,8 +193,8 @@ fn monday(today: Date) -> Option<Date> {
     shifted(today, -i32::from(today.weekday().to_monday_zero_offset()))
 }
 
-/// Returns the days that "`number` units ago" may mean: half a unit on either side.
-fn ago(number: i64, unit: &str, today: Date) -> Option<(Date, Date)> {
+/// Returns the day that "`number` units ago" means, give or take half a unit.
+fn ago(number: i64, unit: &str, today: Date) -> Option<Stretch> {
     let half = match unit {
         "day" | "days" => DAY,
         "week" | "weeks" => 3,
@@ -192,7 +202,8 @@ fn ago(number: i64, unit: &str, today: Date) -> Option<(Date, Date)> {
         "year" | "years" => 182,
         _ => return None,
     };
-    around(back(today, number, unit)?, half)
+    let day = back(today, number, unit)?;
+    Some((day, day, half))
 }
 
 /// Returns the day `number` units before today.
@@ -207,22 +218,22 @@ fn back(today: Date, number: i64, unit: &str) -> Option<Date> {
     today.checked_sub(span.ok()?).ok()
 }
 
-/// Returns the first and the last day within `by` days of this one.
-fn around(day: Date, by: i32) -> Option<(Date, Date)> {
-    Some((shifted(day, -by)?, shifted(day, by)?))
+/// Returns the first and the last day that may be meant.
+fn outer((first, last, off): Stretch) -> Option<(Date, Date)> {
+    Some((shifted(first, -off)?, shifted(last, off)?))
 }
 
 fn shifted(day: Date, by: i32) -> Option<Date> {
     day.checked_add(Span::new().try_days(by).ok()?).ok()
 }
 
-/// Returns the first and the last day of a day with its neighbours, or of a month.
-fn date(year: i16, month: i8, day: Option<i8>) -> Option<(Date, Date)> {
+/// Returns a day, which may be its neighbour, or a month.
+fn date(year: i16, month: i8, day: Option<i8>) -> Option<Stretch> {
     let first = Date::new(year, month, day.unwrap_or(1)).ok()?;
-    match day {
-        Some(_) => around(first, DAY),
-        None => Some((first, first.last_of_month())),
-    }
+    Some(match day {
+        Some(_) => (first, first, DAY),
+        None => (first, first.last_of_month(), 0),
+    })
 }
 
 fn number_of(word: &str) -> Option<i64> {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::fields::Fields;
 use crate::id::ItemId;
-use crate::message::StoredMessage;
+use crate::message::{Message, StoredMessage};
 use crate::record::StoredRecord;
 
 use super::receipt::{SearchReceipt, Signals};
@@ -34,6 +34,31 @@ impl Content {
         match self {
             Self::Message(row) => row.message.as_ref().map(|message| message.text()).unwrap_or_default(),
             Self::Record(stored) => stored.record.text.clone(),
+        }
+    }
+
+    /// Returns the item as JSON, with the members `id`, `text` and `unit`, and those of a message or of a record.
+    pub fn to_json(&self) -> Value {
+        match self {
+            Self::Message(row) => {
+                let message = row.message.as_deref();
+                json!({
+                    "unit": "message", "id": row.id, "text": self.text(), "session": row.session.name(), "seq": row.seq,
+                    "title": message.and_then(Message::title),
+                    "role": message.map(|message| message.role), "speaker": message.and_then(|m| m.speaker.as_deref()),
+                    "at": message.map(|message| message.at.to_string()), "trust": message.map(|message| message.trust),
+                    "agent": message.and_then(|message| message.agent.as_deref()),
+                    "runs": message.map(|message| message.run.iter().collect::<Vec<_>>()),
+                })
+            }
+            Self::Record(stored) => {
+                let record = &stored.record;
+                json!({
+                    "unit": "record", "id": record.id, "text": record.text, "kind": record.kind, "tags": record.tags(),
+                    "at": record.created_at().to_string(), "session": record.sessions().first(),
+                    "trust": record.trust(), "version": stored.version, "agent": record.agent, "runs": record.runs(),
+                })
+            }
         }
     }
 }
@@ -68,31 +93,10 @@ pub struct Hit {
 }
 
 impl Hit {
-    /// Returns the hit as JSON, with the members `id`, `text`, `unit` and `signals`, and those of a message or of a record.
+    /// Returns the hit as JSON: [`Content::to_json`] with the member `signals`.
     pub fn to_json(&self) -> Value {
-        let mut value = match &self.content {
-            Content::Message(row) => {
-                let message = row.message.as_deref();
-                json!({
-                    "unit": "message", "session": row.session.name(), "seq": row.seq,
-                    "role": message.map(|message| message.role), "speaker": message.and_then(|m| m.speaker.as_deref()),
-                    "at": message.map(|message| message.at.to_string()), "trust": message.map(|message| message.trust),
-                    "agent": message.and_then(|message| message.agent.as_deref()),
-                    "runs": message.map(|message| message.run.iter().collect::<Vec<_>>()),
-                })
-            }
-            Content::Record(stored) => {
-                let record = &stored.record;
-                json!({
-                    "unit": "record", "kind": record.kind, "tags": record.tags(),
-                    "at": record.created_at().to_string(), "session": record.sessions().first(),
-                    "trust": record.trust(), "version": stored.version, "agent": record.agent, "runs": record.runs(),
-                })
-            }
-        };
+        let mut value = self.content.to_json();
         if let Value::Object(members) = &mut value {
-            members.insert("id".to_owned(), json!(self.item.id()));
-            members.insert("text".to_owned(), json!(self.content.text()));
             members.insert("signals".to_owned(), json!(self.signals));
         }
         value

@@ -3,6 +3,7 @@
 use futures_util::future::join_all;
 use tokio::time::timeout;
 
+use crate::analysis::Analysis;
 use crate::error::Result;
 use crate::scope::Scope;
 use crate::store::chat::ChatStore;
@@ -44,6 +45,12 @@ impl Memory {
     /// Begins to build a memory over its truth stores.
     pub fn builder(chat: Truth<dyn ChatStore>, records: Truth<dyn RecordStore>) -> MemoryBuilder {
         MemoryBuilder::over(Stores { chat: Some(chat), records: Some(records), ..Stores::default() })
+    }
+
+    /// Returns how this memory turns text into terms: what excerpts of hits are made with
+    /// ([`Analysis::excerpt`]).
+    pub fn analysis(&self) -> &Analysis {
+        &self.inner.analysis
     }
 
     /// Returns the present time by the memory's clock, for new messages.

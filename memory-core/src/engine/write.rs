@@ -1,7 +1,8 @@
-//! The write path of records: storing, reinforcing and superseding.
+//! The write path of records: storing, reinforcing, superseding and retiring.
 
 mod links;
 mod remember;
+mod retire;
 mod sources;
 mod tell;
 mod words;

@@ -111,6 +111,17 @@ impl Record {
         self.of(self.tellings().filter(|telling| !is_taken_back(telling)).cloned().collect())
     }
 
+    /// Returns the record as true until `end` at the longest, whoever told it: what is left of it when tellings are taken back
+    /// ends then too.
+    #[must_use]
+    pub fn until(&self, end: Timestamp) -> Self {
+        let mut ended = self.clone();
+        for telling in std::iter::once(&mut ended.first).chain(&mut ended.again) {
+            telling.valid_to = Some(telling.valid_to.map_or(end, |until| until.min(end)));
+        }
+        ended
+    }
+
     fn of(&self, tellings: Vec<Telling>) -> Option<Self> {
         let mut tellings = tellings.into_iter();
         let first = tellings.next()?;

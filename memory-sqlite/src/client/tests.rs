@@ -251,3 +251,24 @@ async fn the_last_to_close_leaves_one_file() {
     file.close().await.unwrap();
     assert_eq!(files(), ["memory.db"]);
 }
+
+#[tokio::test]
+async fn a_backup_is_the_file_as_it_is_and_refuses_what_is_there() {
+    let (folder, config) = place();
+    let file = Sqlite::connect(config.clone()).await.unwrap();
+    insert(&file, "a", false).await.unwrap();
+    let copy = folder.path().join("copy.db");
+    file.backup(&copy).await.unwrap();
+    insert(&file, "b", false).await.unwrap();
+    let opened = Sqlite::connect(SqliteConfig::new(&copy).with_create(false)).await.unwrap();
+    assert_eq!(owners(&opened).await, ["a"]);
+    assert!(file.backup(&copy).await.is_err(), "nothing is overwritten");
+    assert_eq!(owners(&opened).await, ["a"]);
+    file.close().await.unwrap();
+    // Also of a file that may only be read.
+    let read_only = Sqlite::connect(config.with_read_only(true)).await.unwrap();
+    let other = folder.path().join("other.db");
+    read_only.backup(&other).await.unwrap();
+    let opened = Sqlite::connect(SqliteConfig::new(&other).with_create(false)).await.unwrap();
+    assert_eq!(owners(&opened).await, ["a", "b"]);
+}

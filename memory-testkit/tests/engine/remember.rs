@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::engine::{Remember, Remembered, Search};
-use memory_core::{Error, Filter, Message, RecordId, Role, SessionId};
+use memory_core::engine::{Forget, Remember, Remembered, Search};
+use memory_core::{Error, Filter, ItemId, Message, RecordId, Role, SessionId};
 
 use crate::bench::{Bench, day};
 
@@ -212,4 +212,42 @@ async fn messages_are_found_by_their_agent_and_run() {
     let search = Search::new("rose").matching("agent = planner and run = 2".parse().unwrap());
     let found = bench.owner("ada").search(&search).await.unwrap();
     assert_eq!(found.hits.iter().map(|hit| hit.content.text()).collect::<Vec<_>>(), ["a white rose"]);
+}
+
+#[tokio::test]
+async fn a_retired_fact_is_found_only_as_of_its_time_and_told_again_it_is_new() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    let told = ada.remember(Remember::fact("Ada has a cat").with_ttl(Duration::from_secs(60_000_000))).await.unwrap();
+    ada.remember(Remember::fact("Ada has a cat").with_origin("another").with_ttl(Duration::from_secs(60_000_000)))
+        .await
+        .unwrap();
+    let then = bench.memory.now();
+    bench.clock.set(day("2025-06-01"));
+    assert!(ada.retire(told.id).await.unwrap());
+    assert!(!ada.retire(told.id).await.unwrap(), "a repeat changes nothing");
+    bench.tend().await;
+    assert_eq!(texts(&bench, "a cat").await, [""; 0]);
+    let past = ada.search(&Search::new("a cat").as_of(then)).await.unwrap();
+    assert_eq!(past.hits.len(), 1);
+    let record = ada.get(&[told.id]).await.unwrap().remove(0).record;
+    assert_eq!(record.tellings().count(), 2);
+    assert!(record.expires_at().is_some(), "it expires when it would have");
+    let again = ada.remember(Remember::fact("Ada has a cat")).await.unwrap();
+    assert_eq!(again.outcome, Remembered::Stored);
+    assert_ne!(again.id, told.id);
+    assert!(matches!(ada.retire(RecordId::fresh()).await, Err(Error::Invalid { .. })));
+}
+
+#[tokio::test]
+async fn a_retired_fact_falls_with_its_source() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    let said = Message::new(Role::User, "I have a cat.", bench.memory.now());
+    let source = ItemId::Message(said.id);
+    ada.session(&SessionId::new("talk").unwrap()).append(vec![said.clone()]).await.unwrap();
+    let told = ada.remember(Remember::fact("Ada has a cat").with_source(source)).await.unwrap();
+    ada.retire(told.id).await.unwrap();
+    ada.forget(&Forget::Messages(vec![said.id])).await.unwrap();
+    assert_eq!(ada.get(&[told.id]).await.unwrap(), []);
 }

@@ -15,7 +15,7 @@ use super::links::{Target, identity};
 use super::remember::{NotTaken, Remember, RememberReceipt, Remembered};
 
 /// How often a write is tried that loses against concurrent writes.
-const ATTEMPTS: usize = 1_000;
+pub(crate) const ATTEMPTS: usize = 1_000;
 
 /// A record to be written, and the receipt of that.
 struct Change {

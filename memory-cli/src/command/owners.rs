@@ -1,0 +1,50 @@
+//! `memory owners`: who the database holds something of, with counts and nothing else.
+
+use memory::transfer;
+use serde_json::{Value, json};
+
+use super::call::Call;
+use super::stats::{OwnerStats, count};
+use crate::config::Database;
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use crate::words::plural;
+
+/// Lists the owners.
+pub(crate) async fn run(call: &Call, output: &mut Output) -> Result<Outcome, Failure> {
+    let database = call.database()?;
+    if call.global.db.is_some() {
+        database.must_be_there()?;
+    }
+    let stores = database.connect().await?;
+    let owners = transfer::owners(&stores).await?;
+    let memory = call.hold(Database::build(stores, None).await?).await;
+    let mut list: Vec<Value> = Vec::new();
+    let mut listed = 0_usize;
+    for owner in &owners {
+        let OwnerStats { sessions, messages, records, .. } = count(&memory.of(owner)).await?;
+        // Of who was erased the name stays, so that what comes late is refused.
+        if (sessions, records) == (0, 0) {
+            continue;
+        }
+        listed += 1;
+        let (tenant, subject) = (owner.tenant(), owner.subject());
+        if output.is_json() {
+            list.push(json!({
+                "tenant": tenant, "subject": subject, "sessions": sessions, "messages": messages, "records": records,
+            }));
+            continue;
+        }
+        let (of_sessions, of_messages) = (plural(sessions, "session"), plural(messages, "message"));
+        let of_records = plural(records, "record");
+        output.line(&format!("{subject} of {tenant}"))?;
+        output.line(&format!("  {sessions} {of_sessions}, {messages} {of_messages}, {records} {of_records}"))?;
+    }
+    if output.is_json() {
+        output.json(&json!({ "owners": list }))?;
+    } else {
+        output.line(&format!("{listed} {}", plural(listed, "owner")))?;
+    }
+    output.flush()?;
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,168 @@
+//! `memory records`: the records of the owner, and changes of single ones.
+
+use std::cmp::Reverse;
+
+use memory::{Field, Filter, Record, RecordId, Remember, Scoped, StoredRecord, Timestamp};
+use serde_json::{Value, json};
+
+use super::call::Call;
+use crate::cli::{RecordChange, Records};
+use crate::failure::{Failure, Outcome};
+use crate::output::{Output, say};
+use crate::words::plural;
+use crate::{record, upkeep};
+
+/// How many are listed for people who do not say.
+const SHOWN: usize = 20;
+
+/// How many are read at once.
+const PAGE: usize = 500;
+
+/// Lists records, or changes one.
+pub(crate) async fn run(call: &Call, args: &Records, output: &mut Output) -> Result<Outcome, Failure> {
+    match &args.change {
+        None => list(call, args, output).await,
+        Some(RecordChange::Edit { id, text }) => edit(call, *id, text, output).await,
+        Some(RecordChange::Retire { ids }) => retire(call, ids, output).await,
+    }
+}
+
+async fn list(call: &Call, args: &Records, output: &mut Output) -> Result<Outcome, Failure> {
+    let wished = wished(args)?;
+    let (memory, scoped) = call.open().await?;
+    let filter = of_time(args, memory.now()).and(wished);
+    let limit = args.number.unwrap_or(if output.is_json() { 0 } else { SHOWN });
+    let (found, total) = newest(&scoped, &filter, if limit == 0 { usize::MAX } else { limit }).await?;
+    let now = memory.now();
+    if output.is_json() {
+        let list: Vec<Value> = found.iter().map(|stored| record::as_json(stored, now)).collect();
+        output.json(&json!({ "records": list, "total": total }))?;
+    } else {
+        found.iter().try_for_each(|stored| record::write(stored, now, output))?;
+        let (shown, records) = (found.len(), plural(total, "record"));
+        let more = if shown < total {
+            format!("{shown} of {total} {records}: -n 0 lists all")
+        } else {
+            format!("{total} {records}")
+        };
+        output.line(&more)?;
+    }
+    output.flush()?;
+    upkeep::after(&memory).await;
+    Ok(Outcome::Done)
+}
+
+/// Returns what of the current records is wished for.
+fn wished(args: &Records) -> Result<Filter, Failure> {
+    let mut filter = args.filter.as_deref().map_or(Ok(Filter::All), str::parse::<Filter>)?;
+    if let Some(kind) = &args.kind {
+        filter = filter.and(Filter::eq(Field::Kind, kind.as_str()));
+    }
+    Ok(args.tags.iter().fold(filter, |filter, tag| filter.and(Filter::eq(Field::Tag, tag.as_str()))))
+}
+
+/// Returns the filter for what is listed whatever is wished for.
+fn of_time(args: &Records, now: Timestamp) -> Filter {
+    match args.as_of {
+        Some(at) => Filter::as_of(at, now),
+        None if args.all => Filter::unexpired(now),
+        None => Filter::current(now),
+    }
+}
+
+/// Returns the newest records that match, and how many match.
+async fn newest(scoped: &Scoped, filter: &Filter, limit: usize) -> Result<(Vec<StoredRecord>, usize), Failure> {
+    let (mut found, mut after, mut total): (Vec<StoredRecord>, Option<RecordId>, usize) = (Vec::new(), None, 0);
+    loop {
+        let page = scoped.records(filter, after, PAGE).await?;
+        let Some(last) = page.last() else { return Ok((found, total)) };
+        (after, total) = (Some(last.record.id), total + page.len());
+        found.extend(page);
+        found.sort_by_cached_key(|stored| (Reverse(stored.record.created_at()), stored.record.id));
+        found.truncate(limit);
+    }
+}
+
+/// Puts another text in the place of a record's, and keeps everything else that it was told with.
+async fn edit(call: &Call, id: RecordId, text: &str, output: &mut Output) -> Result<Outcome, Failure> {
+    let (memory, scoped) = call.open().await?;
+    let Some(stored) = scoped.get(&[id]).await?.pop() else { return Err(unknown(&id)) };
+    let now = memory.now();
+    if stored.record.validity().1.is_some_and(|until| until <= now) {
+        return Err(Failure::Usage(format!("the record {id} is retired already: `memory remember` stores a new one")));
+    }
+    let receipt = scoped.supersede(id, edited(&stored.record, text, now)).await?;
+    if output.is_json() {
+        let mut value = json!(receipt);
+        if let Value::Object(members) = &mut value {
+            members.insert("supersedes".to_owned(), json!(id));
+        }
+        output.json(&value)?;
+    } else {
+        output.told(&receipt)?;
+        output.line(&format!("supersedes {id}, which stays in the history"))?;
+    }
+    output.flush()?;
+    upkeep::after(&memory).await;
+    Ok(Outcome::Done)
+}
+
+/// Returns the request that says `text` in the place of a record: of the same kind, tags, agent, sources and so on.
+fn edited(record: &Record, text: &str, now: Timestamp) -> Remember {
+    let mut remember = Remember::new(&record.kind, text).with_origin("cli").with_trust(record.trust());
+    let (from, until) = record.validity();
+    remember = remember.valid(from, until);
+    for tag in record.tags() {
+        remember = remember.with_tag(tag);
+    }
+    for source in record.sources() {
+        remember = remember.with_source(source.clone());
+    }
+    if let Some(agent) = &record.agent {
+        remember = remember.with_agent(agent);
+    }
+    if let Some(run) = record.runs().last() {
+        remember = remember.with_run(*run);
+    }
+    if let Some(session) = record.sessions().first() {
+        remember = remember.with_session((*session).clone());
+    }
+    if let Some(importance) = record.importance() {
+        remember = remember.with_importance(importance);
+    }
+    if let Some(at) = record.expires_at() {
+        remember = remember.with_ttl(at.since(now));
+    }
+    if record.is_pinned() {
+        remember = remember.pinned();
+    }
+    record.metadata().into_iter().fold(remember, |remember, (key, value)| remember.with_metadata(key, value))
+}
+
+async fn retire(call: &Call, ids: &[RecordId], output: &mut Output) -> Result<Outcome, Failure> {
+    let (memory, scoped) = call.open().await?;
+    let stored = scoped.get(ids).await?;
+    let is_there = |id: &RecordId| stored.iter().any(|stored| stored.record.id == *id);
+    let (known, unknown): (Vec<&RecordId>, Vec<&RecordId>) = ids.iter().partition(|id| is_there(id));
+    if let ([], Some(first)) = (known.as_slice(), unknown.first()) {
+        return Err(self::unknown(first));
+    }
+    for id in &known {
+        let is_changed = scoped.retire(**id).await?;
+        if output.is_json() {
+            output.json(&json!({ "id": id, "outcome": if is_changed { "retired" } else { "already" } }))?;
+        } else if is_changed {
+            output.line(&format!("retired: {id}; it stays in the history"))?;
+        } else {
+            output.line(&format!("not current already: {id}"))?;
+        }
+    }
+    unknown.iter().for_each(|id| say(&format!("warning: there is no record {id}")));
+    output.flush()?;
+    upkeep::after(&memory).await;
+    Ok(if unknown.is_empty() { Outcome::Done } else { Outcome::Partial })
+}
+
+fn unknown(id: &RecordId) -> Failure {
+    Failure::Usage(format!("there is no record {id}"))
+}

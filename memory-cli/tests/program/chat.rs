@@ -1,0 +1,57 @@
+//! A chat whose messages are JSON: with several lines, calls and results.
+
+use serde_json::{Value, json};
+
+use crate::support::Bed;
+
+fn events(stdout: &str) -> Vec<Value> {
+    stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn a_chat_takes_messages_with_several_lines_and_calls() {
+    let bed = Bed::new();
+    let id = "018f0000-0000-7000-8000-0000000000aa";
+    let call = json!({"id": "c1", "type": "function", "function": {"name": "weather", "arguments": "{\"day\":1}"}});
+    let lines = [
+        json!({"role": "system", "content": "You help with the garden."}),
+        json!({"role": "user", "content": "Two lines:\nshall I water the tomatoes?", "id": id, "at": "2025-03-02T10:01:00Z"}),
+        json!({"role": "assistant", "content": null, "tool_calls": [call]}),
+        json!({"role": "tool", "tool_call_id": "c1", "content": "rain"}),
+        json!({"role": "assistant", "content": [{"type": "text", "text": "No."}]}),
+    ];
+    let input: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let chat = bed.run_with(&["--json", "chat"], input.as_bytes());
+    assert_eq!(chat.code, 0, "{}", chat.stderr);
+    let events = events(&chat.stdout);
+    let kinds: Vec<&str> = events.iter().map(|event| event["event"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["stored", "stored", "context", "stored", "stored", "stored"]);
+    assert_eq!(events[2]["messages"][1]["content"], "Two lines:\nshall I water the tomatoes?");
+    let shown = bed.json(&["show", "chat_history"]);
+    assert_eq!(shown["messages"], 5);
+    assert_eq!((&shown["shown"][1]["id"], &shown["shown"][1]["at"]), (&json!(id), &json!("2025-03-02T10:01:00Z")));
+    assert_eq!(shown["shown"][2]["message"]["tool_calls"][0], call);
+    // A message with its id may be told again.
+    let again = bed.run_with(&["--json", "chat"], format!("{}\n", lines[1]).as_bytes());
+    assert_eq!(again.code, 0, "{}", again.stderr);
+    assert_eq!(bed.json(&["show", "chat_history"])["messages"], 5);
+}
+
+#[test]
+fn a_line_that_is_no_message_is_refused_and_the_others_are_taken() {
+    let bed = Bed::new();
+    let input = b"{\"role\":\n{\"role\":\"king\",\"content\":\"x\"}\n{\"role\":\"user\"}\n{\"role\":\"user\",\"content\":\"x\",\"id\":\"7\"}\nplain\n";
+    let chat = bed.run_with(&["--json", "chat"], input);
+    assert_eq!(chat.code, 3);
+    let errors: Vec<&str> = chat.stderr.lines().filter(|line| line.starts_with("error: ")).collect();
+    assert_eq!(errors.len(), 4, "{}", chat.stderr);
+    assert!(errors[0].contains("begins like JSON") && errors[1].contains("unknown role"), "{errors:?}");
+    assert_eq!(bed.json(&["show", "chat_history"])["shown"][0]["text"], "plain");
+}
+
+#[test]
+fn a_line_of_a_person_may_begin_with_a_brace() {
+    let bed = Bed::new();
+    assert_eq!(bed.run_with(&["chat"], b"{\"role\": \"system\"}\n").code, 0);
+    assert_eq!(bed.json(&["show", "chat_history"])["shown"][0]["role"], "user");
+}

@@ -1,0 +1,278 @@
+//! The excerpt of a text that answers a question, with the words that match.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use unicode_normalization::char::is_combining_mark;
+
+use crate::store::text::Term;
+
+use super::{Analysis, dense, fold, head_of, term};
+
+/// A piece of a text, on one line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Excerpt {
+    /// The piece: blanks and line ends are single blanks, and `…` stands where more of the text is.
+    pub text: String,
+    /// Where words stand in it that the question asks for: ranges of bytes, in their order.
+    pub matches: Vec<Range<usize>>,
+}
+
+/// A match: where it stands, and the terms that it shares with the question.
+struct Match {
+    place: Range<usize>,
+    terms: Vec<Term>,
+}
+
+impl Analysis {
+    /// Returns the piece of `text` that holds the most of what `question` asks for, of at most about `most` characters: the
+    /// whole text if it is that short, its beginning if nothing matches.
+    ///
+    /// Words match by their terms, as in a search: `parcels` is marked where a parcel is asked for.
+    pub fn excerpt(&self, question: &str, text: &str, most: usize) -> Excerpt {
+        let line = head_of(text).split_whitespace().collect::<Vec<_>>().join(" ");
+        let is_whole = text.len() == head_of(text).len();
+        let sought: HashSet<Term> = self.query(question).into_iter().collect();
+        let found = joined(&line, self.found(&line, &sought));
+        let cut = window(&line, &found, most);
+        let (before, after) = (cut.start > 0, cut.end < line.len() || !is_whole);
+        let lead = if before { "…" } else { "" };
+        let shift = |at: usize| at - cut.start + lead.len();
+        let inside = found.iter().filter(|one| cut.start <= one.place.start && one.place.end <= cut.end);
+        Excerpt {
+            matches: inside.map(|one| shift(one.place.start)..shift(one.place.end)).collect(),
+            text: format!("{lead}{}{}", line.get(cut).unwrap_or_default(), if after { "…" } else { "" }),
+        }
+    }
+
+    /// Returns what of a line is sought, in its order.
+    fn found(&self, line: &str, sought: &HashSet<Term>) -> Vec<Match> {
+        let mut found = Vec::new();
+        if sought.is_empty() {
+            return found;
+        }
+        let mut known: HashMap<&str, Vec<Term>> = HashMap::new();
+        let mut singles = Vec::new();
+        for chunk in chunks(line) {
+            let text = line.get(chunk.clone()).unwrap_or_default();
+            if let Some(term) = whole(text).filter(|term| sought.contains(term)) {
+                found.push(Match { place: chunk, terms: vec![term] });
+                continue;
+            }
+            for (run, is_dense) in runs(text) {
+                let (at, word) = (chunk.start + run.start, text.get(run).unwrap_or_default());
+                if is_dense {
+                    pairs(at, word, sought, &mut found, &mut singles);
+                    continue;
+                }
+                let terms = known.entry(word).or_insert_with(|| {
+                    self.document(word).into_iter().map(|(term, _)| term).filter(|term| sought.contains(term)).collect()
+                });
+                if !terms.is_empty() {
+                    found.push(Match { place: at..at + word.len(), terms: terms.clone() });
+                }
+            }
+        }
+        // A character of a pair is sought alone too, which marks much where the pair itself stands.
+        if found.is_empty() { singles } else { found }
+    }
+}
+
+/// Returns the parts of a line between blanks, without the signs around them.
+fn chunks(line: &str) -> impl Iterator<Item = Range<usize>> {
+    line.split(' ').scan(0, |at, chunk| {
+        let start = *at;
+        *at += chunk.len() + 1;
+        let head = chunk.trim_start_matches(|c| !is_word(c));
+        let from = start + chunk.len() - head.len();
+        Some(from..from + head.trim_end_matches(|c| !is_word(c)).len())
+    })
+}
+
+/// Returns the term of a name that signs join, such as `E-4471-B`; none for anything else.
+fn whole(chunk: &str) -> Option<Term> {
+    if chunk.chars().all(is_word) || chunk.chars().any(dense::is_dense) {
+        return None;
+    }
+    term::of(&fold::fold(&fold::normalise(chunk).to_lowercase()))
+}
+
+/// Returns the words of a chunk, and whether each is of a script without blanks.
+fn runs(chunk: &str) -> Vec<(Range<usize>, bool)> {
+    let mut runs: Vec<(Range<usize>, bool)> = Vec::new();
+    let mut follows = false;
+    for (at, c) in chunk.char_indices().filter(|(_, c)| *c != '\u{ad}') {
+        let end = at + c.len_utf8();
+        let is_dense = dense::is_dense(c) || (is_combining_mark(c) && runs.last().is_some_and(|(_, dense)| *dense));
+        match runs.last_mut().filter(|_| follows) {
+            Some((run, dense)) if is_word(c) && *dense == is_dense => run.end = end,
+            _ if is_word(c) => runs.push((at..end, is_dense)),
+            _ => {}
+        }
+        follows = is_word(c);
+    }
+    runs
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || is_combining_mark(c) || dense::is_dense(c) || matches!(c, '\'' | '’' | '_')
+}
+
+/// Finds sought pairs of neighbouring characters, and single ones apart.
+fn pairs(start: usize, run: &str, sought: &HashSet<Term>, found: &mut Vec<Match>, singles: &mut Vec<Match>) {
+    let sought = |text: &str| term::of(&fold::fold(&fold::normalise(text))).filter(|term| sought.contains(term));
+    let mut ends = run.char_indices().map(|(at, c)| (at, at + c.len_utf8())).peekable();
+    while let Some((at, end)) = ends.next() {
+        let add = |end: usize, list: &mut Vec<Match>| {
+            let term = run.get(at..end).and_then(&sought);
+            list.extend(term.map(|term| Match { place: start + at..start + end, terms: vec![term] }));
+        };
+        add(end, singles);
+        if let Some((_, end)) = ends.peek() {
+            add(*end, found);
+        }
+    }
+}
+
+/// Joins matches that overlap, or between which only signs stand.
+fn joined(line: &str, found: Vec<Match>) -> Vec<Match> {
+    let mut joined: Vec<Match> = Vec::with_capacity(found.len());
+    for next in found {
+        let is_joined = joined.last().is_some_and(|last| {
+            next.place.start <= last.place.end
+                || line
+                    .get(last.place.end..next.place.start)
+                    .is_some_and(|gap| gap.chars().all(|c| "-./@:".contains(c)))
+        });
+        match joined.last_mut().filter(|_| is_joined) {
+            Some(last) => {
+                last.place.end = last.place.end.max(next.place.end);
+                last.terms.extend(next.terms);
+            }
+            None => joined.push(next),
+        }
+    }
+    joined
+}
+
+/// Returns the part of a line, of about `most` characters, that holds the most different terms.
+fn window(line: &str, found: &[Match], most: usize) -> Range<usize> {
+    let places: Vec<usize> = line.char_indices().map(|(at, _)| at).chain([line.len()]).collect();
+    let all = places.len() - 1;
+    if all <= most {
+        return 0..line.len();
+    }
+    let of_byte = |at: usize| places.partition_point(|place| *place < at);
+    let Some((first, last)) = best(found, |one| of_byte(one.place.start), |one| of_byte(one.place.end), most) else {
+        return cut(line, &places, 0, most);
+    };
+    // What stands before the first match leads to it; more is told behind.
+    let room = most.saturating_sub(last - first);
+    let start = first.saturating_sub(room / 3).min(all - most);
+    cut(line, &places, if start == 0 { 0 } else { begin(line, &places, start, first) }, most)
+}
+
+/// Returns the first and the last character of the matches that share the most terms with the question.
+fn best(
+    found: &[Match],
+    start: impl Fn(&Match) -> usize,
+    end: impl Fn(&Match) -> usize,
+    most: usize,
+) -> Option<(usize, usize)> {
+    let mut counts: HashMap<&Term, usize> = HashMap::new();
+    let mut best: Option<((usize, usize), (usize, usize))> = None;
+    let mut from = found.iter().enumerate().peekable();
+    for (place, one) in found.iter().enumerate() {
+        one.terms.iter().for_each(|term| *counts.entry(term).or_default() += 1);
+        while let Some((_, old)) = from.next_if(|(at, old)| *at < place && end(one) - start(old) > most) {
+            for term in &old.terms {
+                if let Some(count) = counts.get_mut(term) {
+                    *count -= 1;
+                }
+            }
+            counts.retain(|_, count| *count > 0);
+        }
+        let first = from.peek().map_or(one, |(_, old)| *old);
+        let score = (counts.len(), counts.values().sum());
+        if best.is_none_or(|(known, _)| score > known) {
+            best = Some((score, (start(first), end(one))));
+        }
+    }
+    best.map(|(_, place)| place)
+}
+
+/// Returns the character at which an excerpt begins: a sentence between `start` and `first`, else a word.
+fn begin(line: &str, places: &[usize], start: usize, first: usize) -> usize {
+    let byte = |at: usize| places.get(at).copied().unwrap_or(line.len());
+    let lead = line.get(byte(start)..byte(first)).unwrap_or_default();
+    let sentence =
+        [". ", "! ", "? ", "。", "！", "？"].iter().filter_map(|end| Some(lead.find(end)? + end.len())).min();
+    let word = || lead.find(' ').map(|blank| blank + 1);
+    let skipped = sentence.or_else(word).unwrap_or(0);
+    places.partition_point(|place| *place < byte(start) + skipped)
+}
+
+/// Returns the bytes of `most` characters from `start` on, without a word that would be cut.
+fn cut(line: &str, places: &[usize], start: usize, most: usize) -> Range<usize> {
+    let byte = |at: usize| places.get(at).copied().unwrap_or(line.len());
+    let (from, until) = (byte(start), byte(start.saturating_add(most)));
+    let piece = line.get(from..until).unwrap_or_default();
+    let is_cut = line.get(until..).is_some_and(|rest| !rest.is_empty() && !rest.starts_with(' '));
+    // A text without blanks has no words to be kept whole.
+    let blank = piece.rfind(' ').filter(|blank| is_cut && *blank > piece.len() / 2);
+    from..blank.map_or(until, |blank| from + blank)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn marked(question: &str, text: &str, most: usize) -> String {
+        let Excerpt { text, matches } = Analysis::english().excerpt(question, text, most);
+        let mut out = String::new();
+        let mut at = 0;
+        for Range { start, end } in matches {
+            out += &format!("{}<{}>", &text[at..start], &text[start..end]);
+            at = end;
+        }
+        out + &text[at..]
+    }
+
+    #[test]
+    fn words_match_as_a_search_matches_them() {
+        for (question, text, promised) in [
+            ("Where is my parcel?", "The parcels  never\narrived.", "The <parcels> never arrived."),
+            ("what did I buy", "I bought it, CAFÉ or not.", "I <bought> it, CAFÉ or not."),
+            ("cafe", "The CAFÉ's closed.", "The <CAFÉ's> closed."),
+            ("e-4471-b", "Order (E-4471-B), please.", "Order (<E-4471-B>), please."),
+            ("charlie", "Ask charlie@example.org.", "Ask <charlie>@example.org."),
+            ("東京", "私は東京に住む。", "私は<東京>に住む。"),
+            ("東京都庁", "新東京都庁です", "新<東京都庁>です"),
+            ("zebra", "Nothing of it.", "Nothing of it."),
+            ("", "Nothing of it.", "Nothing of it."),
+        ] {
+            assert_eq!(marked(question, text, 99), promised, "{question}");
+        }
+    }
+
+    #[test]
+    fn the_piece_with_the_most_of_the_question_is_shown() {
+        let filler = "Nothing much happened on that day, as usual. ".repeat(8);
+        let text = format!("The dog barked. {filler}Then the dog saw the vet about chocolate. {filler}");
+        let shown = marked("dog vet chocolate", &text, 90);
+        assert!(shown.starts_with("…Then the <dog> saw the <vet> about <chocolate>."), "{shown}");
+        assert!(shown.ends_with('…') && shown.chars().count() < 100, "{shown}");
+        assert_eq!(marked("zebra", &text, 20), "The dog barked.…");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_cut_at_characters(question in "\\PC{0,12}", text in "\\PC{0,80}", most in 0usize..90) {
+            let Excerpt { text: shown, matches } = Analysis::english().excerpt(&question, &text, most);
+            prop_assert!(shown.chars().count() <= most + 2);
+            prop_assert!(matches.iter().all(|place| shown.get(place.clone()).is_some_and(|word| !word.is_empty())));
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Copying the file while it is in use.
+
+use std::path::Path;
+
+use memory_core::error::Result;
+use sqlx::Connection as _;
+
+use super::connect::{Failure, connect, options, unopened};
+use super::opened::Opened;
+use crate::error::Doing;
+
+const DOING: &str = "copy the file";
+
+/// Writes the whole file, as it is at one moment, to `to`.
+///
+/// `VACUUM INTO` reads one snapshot, so others write meanwhile, and nothing that was deleted goes along.
+pub(super) async fn copy(file: &Opened, to: &Path) -> Result<()> {
+    let name = to.to_str().ok_or_else(|| unopened("the path of the copy is not UTF-8".to_owned()))?;
+    file.place.check()?;
+    // Not one of the readers: they refuse every statement that writes, also this one.
+    let mut connection = connect(options(&file.config, file.place.access, false)?).await?;
+    sqlx::query("VACUUM INTO ?").bind(name).execute(&mut connection).await.doing(DOING)?;
+    connection.close().await.doing(DOING)?;
+    let synced = std::fs::File::open(to).and_then(|copy| copy.sync_all());
+    synced.map_err(|source| Failure::Other(unopened(format!("the copy is not synced: {source}"))).into())
+}
