@@ -88,7 +88,8 @@ impl Analysis {
         let mut periods = Vec::new();
         for at in 0..words.len() {
             let (before, rest) = words.split_at(at);
-            let counted = counted(before, rest, today).map(|days| (Days::Between(days), true));
+            let counted = since(&self.0.months, before, rest, today).or_else(|| counted(before, rest, today));
+            let counted = counted.map(|days| (Days::Between(days), true));
             let named = || named(&self.0.months, before, rest).map(|days| (days, false));
             let period = counted.or_else(named).map(|(days, is_counted)| Period { days, is_counted });
             periods.extend(period.filter(|period| !periods.contains(period)));
@@ -102,7 +103,10 @@ impl Analysis {
 
 /// Reads a date whose month or year stands at the head of `rest`.
 fn named(months: &[&str], before: &[&str], rest: &[&str]) -> Option<Days> {
-    in_digits(rest).or_else(|| year_alone(before, rest)).or_else(|| in_words(months, before, rest))
+    in_digits(rest)
+        .or_else(|| years(rest))
+        .or_else(|| year_alone(before, rest))
+        .or_else(|| in_words(months, before, rest))
 }
 
 /// Reads `2023-05-08`.
@@ -112,8 +116,36 @@ fn in_digits(rest: &[&str]) -> Option<Days> {
     date(year_of(year).filter(|_| is_date)?, month.parse().ok()?, Some(day.parse().ok()?)).map(Days::Between)
 }
 
+/// Reads `2019 to 2021`, `between 2019 and 2021`.
+fn years(rest: &[&str]) -> Option<Days> {
+    let (first, last) = match rest {
+        ["between", first, "and", last, ..] | [first, "to" | "until" | "through", last, ..] => (first, last),
+        _ => return None,
+    };
+    let (first, last) = (year_of(first)?, year_of(last)?);
+    (first <= last).then_some(Days::Between((Date::new(first, 1, 1).ok()?, Date::new(last, 12, 31).ok()?, 0)))
+}
+
+/// Reads the month or year of `since March` and `since 2021`: from its first day to today.
+fn since(months: &[&str], before: &[&str], rest: &[&str], today: Date) -> Option<Stretch> {
+    if before.last() != Some(&"since") {
+        return None;
+    }
+    let (name, after) = rest.split_first()?;
+    if let Some(year) = year_of(name) {
+        return Some((Date::new(year, 1, 1).ok()?, today, 0));
+    }
+    let month = i8::try_from(months.iter().position(|month| month == name)? + 1).ok()?;
+    let year = after.first().and_then(|year| year_of(year));
+    let passed = if month <= today.month() { today.year() } else { today.year().checked_sub(1)? };
+    Some((Date::new(year.unwrap_or(passed), month, 1).ok()?, today, 0))
+}
+
 /// Reads the year of `in 2023`.
 fn year_alone(before: &[&str], rest: &[&str]) -> Option<Days> {
+    if matches!(before, [.., first, "to" | "until" | "and"] if year_of(first).is_some()) {
+        return None;
+    }
     let year = before.last().filter(|word| BEFORE_A_TIME.contains(word)).and(year_of(rest.first()?))?;
     let first = Date::new(year, 1, 1).ok()?;
     Some(Days::Between((first, first.last_of_year(), 0)))
@@ -149,6 +181,13 @@ fn counted(before: &[&str], rest: &[&str], today: Date) -> Option<Stretch> {
     match rest {
         ["yesterday", ..] if before.ends_with(&["day", "before"]) => ago(2, "days", today),
         ["yesterday", ..] => ago(1, "day", today),
+        ["today" | "tonight", ..] | ["this", "morning" | "afternoon" | "evening", ..] => ago(0, "day", today),
+        [number, unit, "before", "last", weekday, ..] => {
+            let day = back(last_weekday(weekday_of(weekday)?, today)?, number_of(number)?, unit)?;
+            Some((day, day, DAY))
+        }
+        [weekday, ..] if before.last() == Some(&"on") && weekday_of(weekday).is_some() => past(weekday, today),
+        ["last", weekday, ..] if before.last() == Some(&"before") && weekday_of(weekday).is_some() => None,
         ["couple", "of", unit, "ago", ..] => ago(2, unit, today),
         [number, unit, "ago", ..] => ago(number_of(number)?, unit, today),
         ["last" | "past", "couple", "of", unit, ..] => Some((back(today, 2, unit)?, today, 0)),
@@ -174,14 +213,18 @@ fn past(what: &str, today: Date) -> Option<Stretch> {
             Some((saturday, shifted(saturday, 1)?, DAY))
         }
         _ => {
-            let weekday = WEEKDAYS.iter().position(|name| *name == what)?;
-            let day = last_weekday(i32::try_from(weekday).ok()?, today)?;
+            let day = last_weekday(weekday_of(what)?, today)?;
             Some((day, day, DAY))
         }
     }
 }
 
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
+/// Reads the name of a day of the week, counted from Monday.
+fn weekday_of(word: &str) -> Option<i32> {
+    WEEKDAYS.iter().position(|name| *name == word).and_then(|weekday| i32::try_from(weekday).ok())
+}
 
 /// Returns the last day before today with this weekday, counted from Monday.
 fn last_weekday(weekday: i32, today: Date) -> Option<Date> {

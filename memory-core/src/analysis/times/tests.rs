@@ -34,6 +34,14 @@ fn times_are_counted_back_from_the_moment_of_asking() {
         ("What did I earn this week?", "2023-06-12 to 2023-06-14"),
         ("this month", "2023-06-01 to 2023-06-14"),
         ("this year", "2023-01-01 to 2023-06-14"),
+        ("What did I eat today?", "2023-06-13 to 2023-06-15"),
+        ("Who called this morning?", "2023-06-13 to 2023-06-15"),
+        ("What did we decide on Friday?", "2023-06-08 to 2023-06-10"),
+        ("What broke two days before last Friday?", "2023-06-06 to 2023-06-08"),
+        ("What have I read since March?", "2023-03-01 to 2023-06-14"),
+        ("What have I read since August?", "2022-08-01 to 2023-06-14"),
+        ("since May 2021", "2021-05-01 to 2023-06-14"),
+        ("Where have we lived since 2021?", "2021-01-01 to 2023-06-14"),
     ] {
         assert_eq!(times(question), [promised], "{question}");
     }
@@ -50,6 +58,8 @@ fn dates_are_read_in_words_and_digits() {
         ("What did I order in MAY?", "*-05"),
         ("How many runs did I miss in March?", "*-03"),
         ("Where did he work in 2019?", "2019-01-01 to 2019-12-31"),
+        ("Where did he work from 2019 to 2021?", "2019-01-01 to 2021-12-31"),
+        ("Where did he work between 2019 and 2021?", "2019-01-01 to 2021-12-31"),
     ] {
         assert_eq!(times(question), [format!("{promised}, named")], "{question}");
     }
