@@ -93,7 +93,7 @@ impl Writer {
             }
             Item::Rejected { line, why } => tally.reject(line, why),
             Item::LeftOut { session, title, what } => {
-                tally.leave_out(named(&session), title.map(|title| named(&title)), what)
+                tally.leave_out(named(&session), title.map(|title| named(&title)), what);
             }
             Item::File { line, name } => tally.begin_file(line, name),
             Item::NoConversation { name } => tally.pass_over(name),

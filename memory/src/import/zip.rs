@@ -36,12 +36,12 @@ pub(super) struct Entry {
 
 /// Returns the entries of an archive, without its folders, by their names; else why it is refused, as a clause.
 pub(super) fn entries(archive: &mut (impl Read + Seek)) -> Result<Vec<Entry>, String> {
-    let length = archive.seek(SeekFrom::End(0)).map_err(unreadable)?;
+    let length = archive.seek(SeekFrom::End(0)).map_err(|error| unreadable(&error))?;
     let (count, start) = directory(archive, length)?;
     if count > ENTRIES {
         return Err(format!("a ZIP archive of more than {ENTRIES} files"));
     }
-    archive.seek(SeekFrom::Start(start)).map_err(unreadable)?;
+    archive.seek(SeekFrom::Start(start)).map_err(|error| unreadable(&error))?;
     let mut directory = BufReader::new(archive);
     let mut entries = Vec::new();
     let mut size = 0u64;
@@ -68,7 +68,7 @@ pub(super) fn open<'a>(archive: &'a mut (impl Read + Seek), entry: &Entry) -> Re
     if size > most(packed) {
         return Err(format!("it unpacks to more than {RATIO} times its size"));
     }
-    archive.seek(SeekFrom::Start(start)).map_err(unreadable)?;
+    archive.seek(SeekFrom::Start(start)).map_err(|error| unreadable(&error))?;
     let head = taken::<30>(archive)?;
     let beside = number(&head, 26, 2).zip(number(&head, 28, 2)).map(|(name, extra)| name + extra);
     let beside = beside.filter(|_| head.starts_with(b"PK\x03\x04")).ok_or(BROKEN)?;
@@ -89,9 +89,9 @@ fn most(packed: u64) -> u64 {
 /// Returns how many entries the directory has, and where it begins.
 fn directory(archive: &mut (impl Read + Seek), length: u64) -> Result<(u64, u64), String> {
     let from = length.saturating_sub(END + COMMENT);
-    archive.seek(SeekFrom::Start(from)).map_err(unreadable)?;
+    archive.seek(SeekFrom::Start(from)).map_err(|error| unreadable(&error))?;
     let mut tail = Vec::new();
-    archive.by_ref().take(END + COMMENT).read_to_end(&mut tail).map_err(unreadable)?;
+    archive.by_ref().take(END + COMMENT).read_to_end(&mut tail).map_err(|error| unreadable(&error))?;
     let is_end = |at: &usize| {
         let end = tail.get(*at..).unwrap_or_default();
         let comment = number(end, 20, 2).filter(|_| end.starts_with(b"PK\x05\x06"));
@@ -105,7 +105,7 @@ fn directory(archive: &mut (impl Read + Seek), length: u64) -> Result<(u64, u64)
     }
     let locator = at.checked_sub(20).and_then(|at| tail.get(at..)).filter(|bytes| bytes.starts_with(b"PK\x06\x07"));
     let Some(place) = locator.and_then(|locator| number(locator, 8, 8)) else { return Ok((count, start)) };
-    archive.seek(SeekFrom::Start(place)).map_err(unreadable)?;
+    archive.seek(SeekFrom::Start(place)).map_err(|error| unreadable(&error))?;
     let end = taken::<56>(archive)?;
     let found = number(&end, 32, 8).zip(number(&end, 48, 8)).filter(|_| end.starts_with(b"PK\x06\x06"));
     found.ok_or_else(|| BROKEN.to_owned())
@@ -156,21 +156,21 @@ fn number(bytes: &[u8], at: usize, count: usize) -> Option<u64> {
 
 fn taken<const N: usize>(input: &mut impl Read) -> Result<[u8; N], String> {
     let mut bytes = [0; N];
-    input.read_exact(&mut bytes).map_err(unreadable)?;
+    input.read_exact(&mut bytes).map_err(|error| unreadable(&error))?;
     Ok(bytes)
 }
 
 fn bytes(input: &mut impl Read, count: u64) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
-    input.take(count).read_to_end(&mut bytes).map_err(unreadable)?;
+    input.take(count).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
     Ok(bytes)
 }
 
 fn skip(input: &mut impl Read, count: u64) -> Result<(), String> {
-    io::copy(&mut input.take(count), &mut io::sink()).map(|_| ()).map_err(unreadable)
+    io::copy(&mut input.take(count), &mut io::sink()).map(|_| ()).map_err(|error| unreadable(&error))
 }
 
-fn unreadable(error: io::Error) -> String {
+fn unreadable(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => BROKEN.to_owned(),
         _ => format!("the file cannot be read: {error}"),
