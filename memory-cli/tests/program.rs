@@ -56,11 +56,11 @@ mod kill;
 #[path = "program/lists.rs"]
 mod lists;
 #[cfg(test)]
-#[path = "program/many.rs"]
-mod many;
-#[cfg(test)]
 #[path = "program/manual.rs"]
 mod manual;
+#[cfg(test)]
+#[path = "program/many.rs"]
+mod many;
 #[cfg(test)]
 #[path = "program/moving.rs"]
 mod moving;

@@ -12,27 +12,28 @@ use sqlx::ConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
 
 /// Makes the file as version 8 left it: two conversations, a record, a message forgotten, indexes of words and of meaning.
-async fn make(path: &Path) {
+async fn make(path: &Path) -> sqlx::Result<()> {
     let options = SqliteConnectOptions::new().filename(path).create_if_missing(true).foreign_keys(false);
-    let mut connection = options.connect().await.unwrap();
-    sqlx::raw_sql(include_str!("fixtures/version-8.sql")).execute(&mut connection).await.unwrap();
+    let mut connection = options.connect().await?;
+    sqlx::raw_sql(include_str!("fixtures/version-8.sql")).execute(&mut connection).await?;
+    Ok(())
 }
 
-async fn open(file: &Sqlite) -> Memory {
+async fn open(file: &Sqlite) -> memory_core::Result<Memory> {
     let chat = Truth::chat(Arc::new(SqliteChat::new(file)));
     let records = Truth::records(Arc::new(SqliteRecords::new(file)));
     let text = Arc::new(SqliteText::new(file, Analysis::english().name()));
     let window = WindowConfig::default().with_summaries(false);
-    Memory::builder(chat, records).text(text).window(window).build().await.unwrap()
+    Memory::builder(chat, records).text(text).window(window).build().await
 }
 
 #[tokio::test]
 async fn a_file_of_version_8_answers_as_it_did() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory.db");
-    make(&path).await;
+    make(&path).await.unwrap();
     let file = Sqlite::connect(SqliteConfig::new(&path)).await.unwrap();
-    let memory = open(&file).await;
+    let memory = open(&file).await.unwrap();
     while memory.upkeep_once().await.unwrap().indexed > 0 {}
     let owner = memory.of(&Scope::new("acme", "ada").unwrap());
     let (call, noted) = ("m-a980ba85-bfc2-5d13-b287-558143a6f03d", "m-24472ca6-12ab-582d-93cf-bd6cf71ab966");
@@ -56,7 +57,7 @@ async fn a_file_of_version_8_answers_as_it_did() {
 async fn messages_of_before_and_after_are_read_side_by_side() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory.db");
-    make(&path).await;
+    make(&path).await.unwrap();
     let chat = SqliteChat::new(&Sqlite::connect(SqliteConfig::new(&path)).await.unwrap());
     let (owner, session) = (Scope::new("acme", "ada").unwrap(), SessionId::new("monday").unwrap());
     let message = Arc::new(Message::new(Role::User, "She called back on Saturday.", Timestamp(0)));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use memory::message::Defaults;
 use memory::{Message, MessageId, Timestamp};
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
 use super::folder::{entries, json as read};
 use super::set::{Haystack, Question, Section, Set, SetKind};
@@ -60,16 +60,15 @@ fn haystack(chat: &Value) -> Result<Haystack, String> {
 /// Reads a message as an import does. A result of a tool answers a call that the chat does not show.
 fn message(chat: &str, id: &str, value: &Value) -> Result<Message, String> {
     let at: Timestamp = text(value, "time")?.parse().map_err(|_| format!("{id}: its time is none"))?;
-    let mut said = json!({ "role": value.get("role"), "content": value.get("content") });
-    let name = value.get("name").filter(|name| !name.is_null());
-    if let (Some(name), Some(said)) = (name, said.as_object_mut()) {
-        said.insert("name".to_owned(), name.clone());
+    let mut said = Map::new();
+    for member in ["role", "content", "name"] {
+        said.extend(value.get(member).filter(|value| !value.is_null()).map(|value| (member.to_owned(), value.clone())));
     }
     if value.get("role").is_some_and(|role| role == "tool") {
-        said["tool_call_id"] = json!(id);
+        said.insert("tool_call_id".to_owned(), id.into());
     }
     let defaults = Defaults { id: memory::import::message_id(chat, 0, &[id]), at };
-    Message::from_chat(&said, defaults).map_err(|error| format!("{id}: {error}"))
+    Message::from_chat(&said.into(), defaults).map_err(|error| format!("{id}: {error}"))
 }
 
 fn question(

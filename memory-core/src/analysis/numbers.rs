@@ -9,14 +9,15 @@ const TELEPHONE: std::ops::RangeInclusive<usize> = 7..=15;
 const GROUPS: usize = 8;
 
 /// Returns whether groups of digits are one number: thousands, or a telephone number.
-pub(super) fn is_one<'a>(groups: impl Iterator<Item = &'a str> + Clone, may_be_short: bool) -> bool {
+pub(super) fn is_one<'a>(groups: &(impl Iterator<Item = &'a str> + Clone), may_be_short: bool) -> bool {
     let is_digits = |group: &str| !group.is_empty() && group.bytes().all(|byte| byte.is_ascii_digit());
     let mut lengths = groups.clone().map(str::len);
     let total: usize = lengths.clone().sum();
     let is_thousands = lengths.next().is_some_and(|first| first <= 3) && lengths.all(|length| length == 3);
     let is_telephone =
         TELEPHONE.contains(&total) && groups.clone().all(|group| group.len() > usize::from(!may_be_short));
-    (2..=GROUPS).contains(&groups.clone().count()) && groups.clone().all(is_digits) && (is_thousands || is_telephone)
+    let is_grouped = (2..=GROUPS).contains(&groups.clone().count()) && groups.clone().all(is_digits);
+    is_grouped && (is_thousands || is_telephone)
 }
 
 /// Gives `sink` each number whose groups of digits are separated by single blanks, as one word.
@@ -40,7 +41,7 @@ pub(super) fn spaced(text: &str, sink: Sink<'_>) {
 }
 
 fn give(groups: &mut Vec<&str>, sink: Sink<'_>) {
-    if is_one(groups.iter().copied(), false) {
+    if is_one(&groups.iter().copied(), false) {
         sink(Piece::Word, &groups.concat());
     }
     groups.clear();
@@ -62,7 +63,7 @@ mod tests {
         assert_eq!(found("call (0171) 555 1234."), ["01715551234"]);
         assert_eq!(found("+49 171 5551234"), ["491715551234"]);
         assert_eq!(found("in 3 of 7 cases, 12 40"), [""; 0]);
-        assert!(is_one(["1", "250"].into_iter(), false) && is_one(["555", "123", "4567"].into_iter(), true));
-        assert!(!is_one(["1", "2", "3"].into_iter(), true) && !is_one(["12", "50"].into_iter(), false));
+        assert!(is_one(&["1", "250"].into_iter(), false) && is_one(&["555", "123", "4567"].into_iter(), true));
+        assert!(!is_one(&["1", "2", "3"].into_iter(), true) && !is_one(&["12", "50"].into_iter(), false));
     }
 }

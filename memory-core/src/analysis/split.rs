@@ -164,7 +164,7 @@ impl Splitter<'_> {
             is_joined_by('.') && atoms().all(|atom| atom.chars().count() == 1 && atom.chars().all(char::is_alphabetic));
         let is_number = is_joined_by(',') || is_joined_by('.') || is_joined_by('-');
         let is_thousands = is_joined_by(',') && atoms().skip(1).all(|atom| atom.len() == 3);
-        let is_one = is_number && numbers::is_one(atoms(), is_joined_by('-'));
+        let is_one = is_number && numbers::is_one(&atoms(), is_joined_by('-'));
         if is_compound || is_acronym || is_thousands || is_one {
             let atoms: Vec<&str> = atoms().collect();
             self.give(Piece::Word, &atoms);

@@ -118,9 +118,8 @@ fn in_digits(rest: &[&str]) -> Option<Days> {
 
 /// Reads `2019 to 2021`, `between 2019 and 2021`.
 fn years(rest: &[&str]) -> Option<Days> {
-    let (first, last) = match rest {
-        ["between", first, "and", last, ..] | [first, "to" | "until" | "through", last, ..] => (first, last),
-        _ => return None,
+    let (["between", first, "and", last, ..] | [first, "to" | "until" | "through", last, ..]) = rest else {
+        return None;
     };
     let (first, last) = (year_of(first)?, year_of(last)?);
     (first <= last).then_some(Days::Between((Date::new(first, 1, 1).ok()?, Date::new(last, 12, 31).ok()?, 0)))

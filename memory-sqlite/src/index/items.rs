@@ -250,7 +250,10 @@ pub(crate) async fn count(connection: &mut SqliteConnection, owner: i64) -> Resu
     Ok(u64::try_from(count).unwrap_or(0))
 }
 
-fn places(rows: sqlx::Result<Vec<(i64, Vec<u8>, Option<i64>)>>) -> Result<Vec<ItemPlace>> {
+/// A row of an item: its number, its key, and its block.
+type FoundRow = (i64, Vec<u8>, Option<i64>);
+
+fn places(rows: sqlx::Result<Vec<FoundRow>>) -> Result<Vec<ItemPlace>> {
     let rows = rows.doing("find the items")?;
     rows.into_iter().map(|(id, item, block)| Ok(ItemPlace { id, unit: read_key(&item)?.unit(), block })).collect()
 }

@@ -46,27 +46,23 @@ pub(super) async fn read(
     owner: i64,
     places: &BTreeSet<i64>,
 ) -> Result<BTreeMap<i64, Vec<u8>>> {
-    let mut buckets: BTreeMap<i64, Vec<u8>> = BTreeMap::new();
     if places.is_empty() {
-        return Ok(buckets);
+        return Ok(BTreeMap::new());
     }
     let read = sqlx::query_as(READ).bind(json_numbers(places.iter().copied())).bind(owner);
     let packed: Packed = read.fetch_one(connection).await.doing(DOING_READ)?;
-    let mut next = 0;
+    let mut buckets: BTreeMap<i64, (u32, Vec<u8>)> = BTreeMap::new();
     for (place, part, bytes) in packed.rows()? {
         let place = place.parse().map_err(|_| corrupt("a bucket without a number"))?;
         // Parts come in the order of their key.
-        let bucket = buckets.entry(place).or_insert_with(|| {
-            next = 0;
-            Vec::new()
-        });
-        if part.parse() != Ok(next) {
+        let (parts, bucket) = buckets.entry(place).or_default();
+        if part.parse() != Ok(*parts) {
             return Err(corrupt("a bucket lacks a part"));
         }
         bucket.extend_from_slice(bytes);
-        next += 1;
+        *parts += 1;
     }
-    Ok(buckets)
+    Ok(buckets.into_iter().map(|(place, (_, bytes))| (place, bytes)).collect())
 }
 
 /// Reads all buckets of a segment.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{items, messages, told};
 
-fn said(uuid: &str, parent: Option<&str>, sender: &str, content: Value) -> Value {
+fn said(uuid: &str, parent: Option<&str>, sender: &str, content: &Value) -> Value {
     let mut message =
         json!({"uuid": uuid, "sender": sender, "content": content, "created_at": "2026-02-14T10:04:22.5Z"});
     if let Some(parent) = parent {
@@ -18,7 +18,7 @@ fn text(text: &str) -> Value {
     json!([{"type": "text", "text": text}])
 }
 
-fn conversation(messages: Value) -> String {
+fn conversation(messages: &Value) -> String {
     json!([{"uuid": "c-1", "name": "Bread", "created_at": "2026-02-14T10:04:00Z", "chat_messages": messages}])
         .to_string()
 }
@@ -26,9 +26,9 @@ fn conversation(messages: Value) -> String {
 #[test]
 fn the_words_of_claude_are_kept_in_order_with_title_time_and_id() {
     let id = "018f0000-0000-7000-8000-000000000001";
-    let file = conversation(json!([
-        said(id, None, "human", text("How long?")),
-        said("m-2", None, "assistant", text("An hour."))
+    let file = conversation(&json!([
+        said(id, None, "human", &text("How long?")),
+        said("m-2", None, "assistant", &text("An hour."))
     ]));
     let items = items(&file);
     assert_eq!(told(&items), ["1 c-1 user How long?", "1 c-1 assistant An hour."]);
@@ -47,7 +47,7 @@ fn thoughts_calls_and_results_stand_aside_in_the_answer() {
         {"type": "token_budget"},
         {"type": "text", "text": "An hour."}
     ]);
-    let items = items(&conversation(json!([said("m", None, "assistant", content)])));
+    let items = items(&conversation(&json!([said("m", None, "assistant", &content)])));
     assert_eq!(told(&items), ["1 c-1 assistant An hour."]);
     let aside = &messages(&items)[0].aside;
     assert!(matches!(&aside[0], Block::Reasoning { text, .. } if text == "Perhaps an hour."));
@@ -59,11 +59,11 @@ fn thoughts_calls_and_results_stand_aside_in_the_answer() {
 #[test]
 fn the_branch_that_ends_at_the_leaf_is_read_and_others_are_told() {
     let root = "00000000-0000-4000-8000-000000000000";
-    let mut value: Value = serde_json::from_str(&conversation(json!([
-        said("q", Some(root), "human", text("first")),
-        said("old", Some("q"), "assistant", text("not kept")),
-        said("new", Some("q"), "assistant", text("kept")),
-        said("root 2", Some(root), "human", text("asked anew")),
+    let mut value: Value = serde_json::from_str(&conversation(&json!([
+        said("q", Some(root), "human", &text("first")),
+        said("old", Some("q"), "assistant", &text("not kept")),
+        said("new", Some("q"), "assistant", &text("kept")),
+        said("root 2", Some(root), "human", &text("asked anew")),
     ])))
     .unwrap();
     value[0]["current_leaf_message_uuid"] = json!("new");
@@ -77,7 +77,7 @@ fn the_branch_that_ends_at_the_leaf_is_read_and_others_are_told() {
 
 #[test]
 fn older_exports_with_text_alone_and_files_with_words_are_read() {
-    let file = conversation(json!([
+    let file = conversation(&json!([
         {"uuid": "a", "sender": "human", "text": "old words", "attachments": [
             {"file_name": "notes.txt", "extracted_content": "flour and salt"}, {"file_name": "scan.pdf"}
         ], "files": [{"file_kind": "image", "file_name": "loaf.png"}]},
@@ -100,7 +100,7 @@ fn what_is_too_large_to_stand_aside_is_left_out_and_the_words_stay() {
         {"type": "tool_result", "content": "x".repeat(2 << 20)}, {"type": "thinking", "thinking": "short"},
         {"type": "text", "text": "An hour."}
     ]);
-    let file = conversation(json!([said("m", None, "assistant", huge)]));
+    let file = conversation(&json!([said("m", None, "assistant", &huge)]));
     let items = super::items_from(file.as_bytes(), &super::whole_source());
     assert_eq!(told(&items), ["c-1 without thoughts and tool results", "1 c-1 assistant An hour."]);
     let message = messages(&items)[0];
@@ -116,7 +116,7 @@ fn a_conversation_of_the_wrong_types_is_refused_in_a_line_or_read_as_far_as_it_g
             assert!(messages(&items(&file.to_string())).is_empty(), "{file}");
         }
         let file = conversation(
-            json!([{"uuid": odd, "sender": "human", "text": "x", "content": odd, "attachments": odd, "files": odd, "created_at": odd, "parent_message_uuid": odd}]),
+            &json!([{"uuid": odd, "sender": "human", "text": "x", "content": odd, "attachments": odd, "files": odd, "created_at": odd, "parent_message_uuid": odd}]),
         );
         assert_eq!(messages(&items(&file)).len(), 1, "{file}");
     }
