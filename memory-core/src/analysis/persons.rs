@@ -33,7 +33,7 @@ impl Analysis {
 
     /// Returns whether the question is about what the one who is asked has said ("what did you suggest?").
     ///
-    /// A verb of saying has to follow the pronoun within [`SAYING`] words. "Can you tell me who my dentist is?" is a request: the
+    /// A verb of saying has to follow the pronoun within six words. "Can you tell me who my dentist is?" is a request: the
     /// pronoun behind a modal verb does not count.
     pub fn addresses_the_asked(&self, question: &str) -> bool {
         let question = fold::normalise(question);
