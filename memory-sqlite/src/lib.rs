@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-mod body;
 mod chat;
 mod client;
 mod config;

@@ -1,9 +1,7 @@
 //! The vector store over a database file.
 
 mod block;
-mod follow;
 pub(crate) mod held;
-mod nearest;
 mod search;
 mod write;
 

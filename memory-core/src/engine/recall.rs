@@ -3,11 +3,9 @@
 mod block;
 mod contents;
 mod context;
-mod floor;
 mod hydrate;
 mod legs;
 mod newest;
-mod passage;
 mod question;
 mod rank;
 mod search;

@@ -4,9 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use memory_core::Unit;
-use memory_core::posting::{
-    self, Damaged, Document, Lists, Posting, Shape, TailDocument, decode_postings, encode_postings,
-};
+use memory_core::posting::{self, Damaged, Document, Lists, Shape, TailDocument, encode_postings};
 use sqlx::postgres::PgConnection;
 
 use crate::error::{Attempt, Doing};
@@ -101,8 +99,7 @@ impl Segment {
         .fetch_all(connection)
         .await
         .doing(READ)?;
-        lists.merge(decoded(rows)?);
-        Ok(())
+        Ok(lists.merge(rows).map_err(damaged)?)
     }
 
     /// Removes items and returns their documents. A segment without documents is deleted.
@@ -137,7 +134,7 @@ impl Segment {
                 .fetch_all(connection)
                 .await
                 .doing(READ)?;
-        Ok(self.content.prune(gone, decoded(rows)?))
+        Ok(self.content.prune(gone, rows).map_err(damaged)?)
     }
 
     /// Writes the documents and the lists; an empty list is deleted.
@@ -185,10 +182,6 @@ impl Segment {
         let this = sqlx::query(this).bind(owner.scope.key()).bind(owner.id).bind(self.unit.name().as_bytes());
         this.bind(self.number).execute(connection).await.doing(WRITE).map(|_| ())
     }
-}
-
-fn decoded(rows: Vec<(String, Vec<u8>)>) -> memory_core::Result<Vec<(String, Vec<Posting>)>> {
-    rows.into_iter().map(|(term, list)| Ok((term, decode_postings(&list).map_err(damaged)?))).collect()
 }
 
 /// Returns the error for invalid bytes of a posting list, document table or list of terms.
