@@ -28,7 +28,7 @@ if ! rustup target list --installed | grep -qx "$target"; then
   [ -n "$install" ] || fail "the target is missing: --install adds it, as \`rustup target add $target\` does"
   rustup target add "$target"
 fi
-if [ -n "$install" ]; then scripts/services.sh --install images base > /dev/null; fi
+if [ -n "$install" ]; then scripts/services.sh --install engine; fi
 docker info > /dev/null 2>&1 || fail "the container engine does not answer: --install brings one"
 
 step "the program"
@@ -51,7 +51,8 @@ tar --create --gzip --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(
 step "the image"
 mkdir -p "$folder/image/data"
 cp containers/release/Dockerfile "$folder/$name/memory" "$folder/$name/LICENSES.txt" "$folder/image/"
-docker build --quiet --tag "memory:$version" "$folder/image" > /dev/null
+# Debian's engine has no other builder.
+DOCKER_BUILDKIT=0 docker build --quiet --tag "memory:$version" "$folder/image" > /dev/null
 docker save "memory:$version" | gzip > "$folder/memory-$version-image.tar.gz"
 rm -rf "$folder/image"
 (cd "$folder" && sha256sum ./*.tar.gz > SHA256SUMS)

@@ -2,6 +2,7 @@
 # The servers that tests run against: builds their images from package registries and removes what tests leave behind.
 #   scripts/services.sh [--install] [images] [NAME...]  builds what is missing, prints `export MEMORY_TEST_X_IMAGE=...`
 #   scripts/services.sh [--install] run COMMAND...      runs a command with all of these set, then removes its containers
+#   scripts/services.sh [--install] engine              starts the container engine and builds nothing
 #   scripts/services.sh sweep                           removes every container that a test has left
 # NAME is redis, postgres, qdrant or elastic; all of them if none is given. A server whose MEMORY_TEST_X_URL or _IMAGE is
 # set already is left alone. --install installs what the machine lacks (Debian, as root) and starts the engine.
@@ -154,6 +155,7 @@ if [ "${1:-}" = --install ]; then install=yes; shift; fi
 case "${1:-images}" in
   run) shift; run "$@" ;;
   sweep) sweep org.memory-testkit=1 ;;
+  engine) prepare ;;
   images) [ "$#" -eq 0 ] || shift; images "$@" ;;
   *) images "$@" ;;
 esac

@@ -10,7 +10,7 @@ fail() { printf 'release: %s\n' "$*" >&2; exit 1; }
 # The program of the archive, in a container without a single other file.
 tar --extract --gzip --strip-components 1 --file "$archive" --directory "$work"
 printf 'FROM scratch\nCOPY memory /memory\nENTRYPOINT ["/memory"]\n' > "$work/Dockerfile"
-docker build --quiet --tag "memory-bare:$$" "$work" > /dev/null
+DOCKER_BUILDKIT=0 docker build --quiet --tag "memory-bare:$$" "$work" > /dev/null
 docker run --rm --network none --tmpfs /tmp "memory-bare:$$" --db /tmp/demo.sqlite demo > "$work/demo.txt"
 grep -q "answer" "$work/demo.txt" || fail "the demo of the program says nothing: $(head -n 5 "$work/demo.txt")"
 for file in LICENSES.txt man/memory.1 man/memory-import.1 completions/memory.bash completions/memory.zsh completions/memory.fish; do

@@ -1,5 +1,7 @@
 //! Contexts and receipts as lines for people, and as JSON.
 
+use std::collections::HashMap;
+
 use memory::receipt::{PartKind, SearchReceipt, Stage};
 use memory::{Content, Context, ItemId, Message, Scoped};
 use serde_json::{Value, json};
@@ -51,20 +53,44 @@ pub(crate) fn write_sent(context: &Context, dialect: Dialect, output: &mut Outpu
 
 /// Returns the recalled items of a context, in its order. One that was forgotten since is left out.
 async fn recalled(context: &Context, scoped: &Scoped) -> Result<Vec<Content>, Failure> {
-    let mut items = Vec::new();
-    for included in context.receipt.included.iter().filter(|included| included.part == PartKind::Recalled) {
-        match &included.item {
-            ItemId::Message(id) => items.extend(scoped.messages(&[*id]).await?.pop().map(Content::Message)),
-            ItemId::Record(id) => items.extend(scoped.get(&[*id]).await?.pop().map(Content::Record)),
+    let included = context.receipt.included.iter().filter(|included| included.part == PartKind::Recalled);
+    let items: Vec<&ItemId> = included.map(|included| &included.item).collect();
+    let (mut messages, mut records) = (Vec::new(), Vec::new());
+    for item in &items {
+        match item {
+            ItemId::Message(id) => messages.push(*id),
+            ItemId::Record(id) => records.push(*id),
             ItemId::Span(..) => {}
         }
     }
-    Ok(items)
+    let (messages, records) = tokio::try_join!(scoped.messages(&messages), scoped.get(&records))?;
+    let messages = messages.into_iter().map(|row| (ItemId::Message(row.id), Content::Message(row)));
+    let records = records.into_iter().map(|stored| (ItemId::Record(stored.record.id), Content::Record(stored)));
+    let mut read: HashMap<ItemId, Content> = messages.chain(records).collect();
+    Ok(items.into_iter().filter_map(|item| read.remove(item)).collect())
 }
 
 /// Returns the word for so many of something.
 pub(crate) fn plural(count: impl TryInto<u64>, one: &str) -> String {
     if count.try_into().is_ok_and(|count| count == 1) { one.to_owned() } else { format!("{one}s") }
+}
+
+/// How many entries of a list are shown to people who do not say.
+const LISTED: usize = 20;
+
+/// Returns how many entries a list has at the most: `wished`, of which 0 means all.
+pub(crate) fn listed(wished: Option<usize>, output: &Output) -> usize {
+    match wished {
+        None if !output.is_json() => LISTED,
+        None | Some(0) => usize::MAX,
+        Some(number) => number,
+    }
+}
+
+/// Returns the last line of a list: how many there are, and how to see those that are not shown.
+pub(crate) fn list_end(shown: usize, total: usize, one: &str) -> String {
+    let what = plural(total, one);
+    if shown < total { format!("{shown} of {total} {what}: -n 0 lists all") } else { format!("{total} {what}") }
 }
 
 /// Returns a context as JSON: the messages as they are sent, and the receipt.

@@ -45,6 +45,16 @@ pub(crate) fn wrap(text: &str, first: usize, rest: usize) -> Vec<Range<usize>> {
     lines.into_iter().map(|line| line.start..line.start + text.get(line).unwrap_or_default().trim_end().len()).collect()
 }
 
+/// Returns the beginning of a text of one line that takes at most so many columns, with `…` where it is cut.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    if columns(text) <= most {
+        return text.to_owned();
+    }
+    let mut left = most.saturating_sub(1);
+    let fits = |letter: &&str| left.checked_sub(letter.width()).map(|rest| left = rest).is_some();
+    format!("{}…", text.graphemes(true).take_while(fits).collect::<String>().trim_end())
+}
+
 /// Signs that no line begins with.
 fn is_closing(letter: &str) -> bool {
     letter.chars().next().is_some_and(|c| "、。，．・：；？！）］｝〕〉》」』】ー々…,.;:?!)]}".contains(c))

@@ -20,6 +20,9 @@ pub(crate) use openai::conversation as to_openai;
 pub use role::{Role, Trust};
 pub use stored::StoredMessage;
 
+/// The member of a message's metadata that holds the title of its conversation.
+pub const TITLE: &str = "title";
+
 /// A block of a message's content. Unknown members of a block are kept in `extra`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
@@ -244,10 +247,10 @@ impl Message {
         self
     }
 
-    /// Returns the title of the conversation that it was said in, if its metadata has one under `title`, as imported
+    /// Returns the title of the conversation that it was said in, if its metadata has one under [`TITLE`], as imported
     /// messages have.
     pub fn title(&self) -> Option<&str> {
-        self.metadata.get("title").and_then(Value::as_str).filter(|title| !title.trim().is_empty())
+        self.metadata.get(TITLE).and_then(Value::as_str).filter(|title| !title.trim().is_empty())
     }
 
     /// Returns its author, for people: `Ada (user)`, or the role alone if it names no speaker.

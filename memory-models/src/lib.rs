@@ -4,6 +4,8 @@
 mod local;
 #[cfg(feature = "static")]
 mod table;
+#[cfg(any(feature = "local", feature = "static"))]
+mod text;
 
 #[cfg(feature = "local")]
 pub use local::LocalEmbedder;

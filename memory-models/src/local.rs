@@ -10,16 +10,15 @@ use std::fmt;
 
 use async_trait::async_trait;
 use futures_util::future::try_join_all;
+use memory_core::Result;
 use memory_core::model::{Embedder, Purpose};
 use memory_core::vector::{EmbeddingSpace, normalise};
-use memory_core::{Error, Result};
 use pocket_encoder::{Encoder, ModelInfo, model_info};
 
+use crate::text::check;
 use lane::Lane;
 use windows::{Window, windows};
 
-/// The largest text: as much as a query may hold. Longer ones belong into pieces.
-const TEXT_BYTES: usize = 64 << 10;
 /// Texts that one thread embeds before it looks for other work: a fifth of a second.
 const BATCH: usize = 8;
 /// Calls that wait at the most, for each purpose.
@@ -89,7 +88,7 @@ impl Embedder for LocalEmbedder {
     }
 
     async fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>> {
-        texts.iter().try_for_each(|text| check(text))?;
+        check(texts)?;
         self.run(texts, purpose).await
     }
 }
@@ -104,16 +103,6 @@ fn space(model: &ModelInfo) -> EmbeddingSpace {
         normalised: true,
         recipe: format!("weights-{weights}-tokenizer-{tokenizer}-windows-1"),
     }
-}
-
-fn check(text: &str) -> Result<()> {
-    if text.trim().is_empty() {
-        return Err(Error::invalid("a blank text has no meaning to embed"));
-    }
-    if text.len() > TEXT_BYTES {
-        return Err(Error::invalid(format!("a text to embed holds at most {TEXT_BYTES} bytes: embed it in pieces")));
-    }
-    Ok(())
 }
 
 /// Embeds texts in this thread.

@@ -12,10 +12,9 @@ use memory_core::vector::{EmbeddingSpace, normalise};
 use memory_core::{Error, Result};
 use tokio::task::spawn_blocking;
 
+use crate::text::check;
 use file::{Head, Table};
 
-/// The largest text: as much as a query may hold. Longer ones belong into pieces.
-const TEXT_BYTES: usize = 64 << 10;
 /// Texts of fewer bytes together are embedded at once, in well under a millisecond; others in a thread of their own.
 const AT_ONCE: usize = 16 << 10;
 
@@ -71,23 +70,13 @@ impl Embedder for StaticEmbedder {
     }
 
     async fn embed(&self, texts: &[&str], _: Purpose) -> Result<Vec<Vec<f32>>> {
-        texts.iter().try_for_each(|text| check(text))?;
+        check(texts)?;
         if texts.iter().map(|text| text.len()).sum::<usize>() <= AT_ONCE {
             return embed(texts);
         }
         let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
         spawn_blocking(move || embed(&texts)).await.map_err(|_| failed("the thread that embeds was stopped"))?
     }
-}
-
-fn check(text: &str) -> Result<()> {
-    if text.trim().is_empty() {
-        return Err(Error::invalid("a blank text has no meaning to embed"));
-    }
-    if text.len() > TEXT_BYTES {
-        return Err(Error::invalid(format!("a text to embed holds at most {TEXT_BYTES} bytes: embed it in pieces")));
-    }
-    Ok(())
 }
 
 fn embed(texts: &[impl AsRef<str>]) -> Result<Vec<Vec<f32>>> {

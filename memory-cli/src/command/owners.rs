@@ -22,7 +22,8 @@ pub(crate) async fn run(call: &Call, output: &mut Output) -> Result<Outcome, Fai
     let mut list: Vec<Value> = Vec::new();
     let mut listed = 0_usize;
     for owner in &owners {
-        let OwnerStats { sessions, messages, records, .. } = count(&memory.of(owner)).await?;
+        let owned = count(&memory.of(owner)).await?;
+        let OwnerStats { sessions, messages, records, .. } = owned;
         // Of who was erased the name stays, so that what comes late is refused.
         if (sessions, records) == (0, 0) {
             continue;
@@ -35,10 +36,8 @@ pub(crate) async fn run(call: &Call, output: &mut Output) -> Result<Outcome, Fai
             }));
             continue;
         }
-        let (of_sessions, of_messages) = (plural(sessions, "session"), plural(messages, "message"));
-        let of_records = plural(records, "record");
         output.line(&format!("{subject} of {tenant}"))?;
-        output.line(&format!("  {sessions} {of_sessions}, {messages} {of_messages}, {records} {of_records}"))?;
+        output.line(&format!("  {owned}"))?;
     }
     if output.is_json() {
         output.json(&json!({ "owners": list }))?;

@@ -9,11 +9,8 @@ use super::call::Call;
 use crate::cli::{RecordChange, Records};
 use crate::failure::{Failure, Outcome};
 use crate::output::{Output, say};
-use crate::words::plural;
+use crate::words::{list_end, listed};
 use crate::{record, upkeep};
-
-/// How many are listed for people who do not say.
-const SHOWN: usize = 20;
 
 /// How many are read at once.
 const PAGE: usize = 500;
@@ -31,21 +28,14 @@ async fn list(call: &Call, args: &Records, output: &mut Output) -> Result<Outcom
     let wished = wished(args)?;
     let (memory, scoped) = call.open().await?;
     let filter = of_time(args, memory.now()).and(wished);
-    let limit = args.number.unwrap_or(if output.is_json() { 0 } else { SHOWN });
-    let (found, total) = newest(&scoped, &filter, if limit == 0 { usize::MAX } else { limit }).await?;
+    let (found, total) = newest(&scoped, &filter, listed(args.number, output)).await?;
     let now = memory.now();
     if output.is_json() {
         let list: Vec<Value> = found.iter().map(|stored| record::as_json(stored, now)).collect();
         output.json(&json!({ "records": list, "total": total }))?;
     } else {
         found.iter().try_for_each(|stored| record::write(stored, now, output))?;
-        let (shown, records) = (found.len(), plural(total, "record"));
-        let more = if shown < total {
-            format!("{shown} of {total} {records}: -n 0 lists all")
-        } else {
-            format!("{total} {records}")
-        };
-        output.line(&more)?;
+        output.line(&list_end(found.len(), total, "record"))?;
     }
     output.flush()?;
     upkeep::after(&memory).await;

@@ -12,11 +12,8 @@ use crate::cli::{Order, Sessions};
 use crate::failure::{Failure, Outcome};
 use crate::line::{Line, Paint};
 use crate::output::Output;
-use crate::words::plural;
+use crate::words::{list_end, listed, plural};
 use crate::{sessions, upkeep};
-
-/// How many are listed for people who do not say.
-const SHOWN: usize = 20;
 
 /// How many titles are read at once.
 const AT_ONCE: usize = 16;
@@ -31,8 +28,7 @@ struct Row {
 pub(crate) async fn run(call: &Call, args: &Sessions, output: &mut Output) -> Result<Outcome, Failure> {
     let (memory, scoped) = call.open().await?;
     let mut states = sessions::all(&scoped).await?;
-    let limit = args.number.unwrap_or(if output.is_json() { 0 } else { SHOWN });
-    let limit = if limit == 0 { usize::MAX } else { limit };
+    let limit = listed(args.number, output);
     match args.sort {
         Order::Recent | Order::Title => states.sort_by_key(|state| Reverse(state.last_at)),
         Order::Length => states.sort_by_key(|state| Reverse((state.head, state.last_at))),
@@ -94,11 +90,7 @@ fn write(rows: &[Row], total: usize, output: &mut Output) -> Result<(), Failure>
         let about = format!("{last}, {messages} {}, {name}", plural(messages, "message"));
         output.painted(&Line::of("  ").painted(Paint::Faint, &about), 2)?;
     }
-    let (shown, sessions) = (rows.len(), plural(total, "session"));
-    if shown == total {
-        return Ok(output.line(&format!("{total} {sessions}"))?);
-    }
-    Ok(output.line(&format!("{shown} of {total} {sessions}: -n 0 lists all"))?)
+    Ok(output.line(&list_end(rows.len(), total, "session"))?)
 }
 
 fn json(row: &Row) -> Value {

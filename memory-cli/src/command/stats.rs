@@ -1,5 +1,7 @@
 //! `memory stats`: the database, what it holds of the owner, how far its indexes are.
 
+use std::fmt;
+
 use memory::Status;
 use memory::store::Health;
 use memory::{Filter, Memory, RecordId, Scope, Scoped};
@@ -21,6 +23,15 @@ pub(super) struct OwnerStats {
     pub(super) messages: u64,
     pub(super) window_tokens: u64,
     pub(super) records: usize,
+}
+
+impl fmt::Display for OwnerStats {
+    /// Writes how many sessions, messages and records there are.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { sessions, messages, window_tokens: _, records } = self;
+        write!(f, "{sessions} {}, ", plural(*sessions, "session"))?;
+        write!(f, "{messages} {}, {records} {}", plural(*messages, "message"), plural(*records, "record"))
+    }
 }
 
 /// Shows the statistics. Without an owner, those of the database alone.
@@ -164,10 +175,7 @@ fn in_words(
         return Ok(());
     };
     output.line(&format!("owner      {} of {}", owner.subject(), owner.tenant()))?;
-    let OwnerStats { sessions, messages, window_tokens, records } = owned;
-    let (of_sessions, of_messages) = (plural(*sessions, "session"), plural(*messages, "message"));
-    let of_records = plural(*records, "record");
-    output.line(&format!("           {sessions} {of_sessions}, {messages} {of_messages}, {records} {of_records}"))?;
-    output.line(&format!("           {window_tokens} tokens in the windows of the sessions"))?;
+    output.line(&format!("           {owned}"))?;
+    output.line(&format!("           {} tokens in the windows of the sessions", owned.window_tokens))?;
     Ok(())
 }

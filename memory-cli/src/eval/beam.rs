@@ -10,7 +10,7 @@ use memory::{Message, MessageId, Role, Timestamp};
 use serde_json::Value;
 
 use super::folder::{entries, json};
-use super::set::{Haystack, Question, Section, Set, SetKind};
+use super::set::{Haystack, Question, Set, SetKind};
 use crate::failure::Failure;
 
 const ALL: &str = "all questions";
@@ -30,13 +30,7 @@ pub(super) fn set(folder: &Path) -> Result<Set, Failure> {
     if haystacks.is_empty() {
         return Err(Failure::Usage("the folder holds no chat of this set".to_owned()));
     }
-    let questions = || haystacks.iter().flat_map(|haystack| &haystack.questions);
-    let abilities: BTreeSet<String> = questions().flat_map(|question| question.groups.clone()).collect();
-    let groups = [ALL.to_owned()].into_iter().chain(abilities.into_iter().filter(|group| group != ALL)).collect();
-    let asked = questions().map(|question| question.text.clone()).collect();
-    let sessions = haystacks.iter().flat_map(|haystack| haystack.sessions.clone()).collect();
-    let part = Section { title: "BEAM".to_owned(), groups, haystacks };
-    Ok(Set { kind: SetKind::Beam, sections: vec![part], sessions, asked, notes: Vec::new() })
+    Ok(Set::of_haystacks(SetKind::Beam, "BEAM", &[ALL], haystacks))
 }
 
 fn haystack(name: String, batches: &Value, asked: &Value) -> Haystack {

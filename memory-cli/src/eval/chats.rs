@@ -9,7 +9,7 @@ use memory::{Message, MessageId, Timestamp};
 use serde_json::{Map, Value};
 
 use super::folder::{entries, json as read};
-use super::set::{Haystack, Question, Section, Set, SetKind};
+use super::set::{Haystack, Question, Set, SetKind};
 use crate::failure::Failure;
 
 const ALL: &str = "all questions";
@@ -30,15 +30,7 @@ pub(super) fn set(folder: &Path) -> Result<Set, Failure> {
     if haystacks.is_empty() {
         return Err(Failure::Usage("the folder holds no chat".to_owned()));
     }
-    let questions = || haystacks.iter().flat_map(|haystack| &haystack.questions);
-    let all: BTreeSet<String> = questions().flat_map(|question| question.groups.clone()).collect();
-    let first = [ALL, ENGLISH, OTHERS];
-    let further = all.into_iter().filter(|group| !first.contains(&group.as_str()));
-    let groups = first.into_iter().map(str::to_owned).chain(further).collect();
-    let asked = questions().map(|question| question.text.clone()).collect();
-    let sessions = haystacks.iter().flat_map(|haystack| haystack.sessions.clone()).collect();
-    let part = Section { title: "small chats".to_owned(), groups, haystacks };
-    Ok(Set { kind: SetKind::Chat, sections: vec![part], sessions, asked, notes: Vec::new() })
+    Ok(Set::of_haystacks(SetKind::Chat, "small chats", &[ALL, ENGLISH, OTHERS], haystacks))
 }
 
 fn haystack(chat: &Value) -> Result<Haystack, String> {

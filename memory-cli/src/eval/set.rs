@@ -72,3 +72,17 @@ pub(crate) struct Set {
     /// Words to be said beside the figures.
     pub(crate) notes: Vec<String>,
 }
+
+impl Set {
+    /// Returns a set of one section, whose table has the groups `first`, then the others by name.
+    pub(super) fn of_haystacks(kind: SetKind, title: &str, first: &[&str], haystacks: Vec<Haystack>) -> Self {
+        let questions = || haystacks.iter().flat_map(|haystack| &haystack.questions);
+        let all: BTreeSet<&String> = questions().flat_map(|question| &question.groups).collect();
+        let further = all.into_iter().filter(|group| !first.contains(&group.as_str())).cloned();
+        let groups = first.iter().map(|group| (*group).to_owned()).chain(further).collect();
+        let asked = questions().map(|question| question.text.clone()).collect();
+        let sessions = haystacks.iter().flat_map(|haystack| haystack.sessions.clone()).collect();
+        let section = Section { title: title.to_owned(), groups, haystacks };
+        Self { kind, sections: vec![section], sessions, asked, notes: Vec::new() }
+    }
+}

@@ -70,6 +70,19 @@ fn change_and_kill(bed: &Bed, to: &str, most: u64) {
     child.wait().unwrap();
 }
 
+/// Asserts that a question finds what answers it, alone and in a context, though no word of the one is in the other.
+fn finds_what_answers_without_a_word_in_common(embedder: &str) {
+    let bed = Bed::new();
+    let file = bed.file("talk.jsonl", talk());
+    assert_eq!(run(&bed, embedder, &["import", &file]).code, 0);
+    assert_eq!(found(&run(&bed, "none", &["search", QUESTION])), [""; 0]);
+    let search = run(&bed, embedder, &["search", QUESTION, "--explain"]);
+    assert_eq!(found(&search)[0], "Milk and cheese upset my stomach");
+    assert_eq!(search.json()["receipt"]["vector_candidates"], 4);
+    let context = run(&bed, embedder, &["context", QUESTION, "--session", "another"]);
+    assert!(context.stdout.contains("Milk and cheese"), "{}", context.stdout);
+}
+
 #[cfg(not(feature = "local"))]
 #[test]
 fn a_build_without_the_transformer_says_how_to_get_it() {
@@ -94,15 +107,7 @@ mod table {
 
     #[test]
     fn a_question_finds_what_answers_it_without_a_word_in_common_by_default() {
-        let bed = Bed::new();
-        let file = bed.file("talk.jsonl", talk());
-        assert_eq!(run(&bed, "", &["import", &file]).code, 0);
-        assert_eq!(found(&run(&bed, "none", &["search", QUESTION])), [""; 0]);
-        let search = run(&bed, "", &["search", QUESTION, "--explain"]);
-        assert_eq!(found(&search)[0], "Milk and cheese upset my stomach");
-        assert_eq!(search.json()["receipt"]["vector_candidates"], 4);
-        let context = run(&bed, "", &["context", QUESTION, "--session", "another"]);
-        assert!(context.stdout.contains("Milk and cheese"), "{}", context.stdout);
+        finds_what_answers_without_a_word_in_common("");
     }
 
     #[test]
@@ -175,15 +180,7 @@ mod transformer {
 
     #[test]
     fn a_question_finds_what_answers_it_without_a_word_in_common() {
-        let bed = Bed::new();
-        let file = bed.file("talk.jsonl", talk());
-        assert_eq!(run(&bed, "local", &["import", &file]).code, 0);
-        assert_eq!(found(&run(&bed, "none", &["search", QUESTION])), [""; 0]);
-        let search = run(&bed, "local", &["search", QUESTION, "--explain"]);
-        assert_eq!(found(&search)[0], "Milk and cheese upset my stomach");
-        assert_eq!(search.json()["receipt"]["vector_candidates"], 4);
-        let context = run(&bed, "local", &["context", QUESTION, "--session", "another"]);
-        assert!(context.stdout.contains("Milk and cheese"), "{}", context.stdout);
+        finds_what_answers_without_a_word_in_common("local");
     }
 
     #[test]

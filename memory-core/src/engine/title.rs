@@ -1,11 +1,9 @@
 //! What a conversation is called: its title, else the first words of a person.
 
-use tokio::try_join;
-
 use crate::error::Result;
 use crate::id::Seq;
 use crate::message::{Message, Role};
-use crate::store::chat::{Edge, Page, View};
+use crate::store::chat::{Edge, Page, Slice, View};
 
 use super::handle::Session;
 
@@ -27,16 +25,23 @@ pub struct Title {
 
 impl Session {
     /// Returns what the conversation is called: the title that its newest message has ([`Message::title`]), else one of its
-    /// first messages, else their first words; none if they have none. Reads two pages, whatever the conversation's length.
+    /// first messages, else their first words; none if they have none. Reads one message and, if that has no title, the first
+    /// sixteen, whatever the conversation's length.
     pub async fn title(&self) -> Result<Option<Title>> {
         let last = Page { edge: Edge::Newest, limit: 1, tokens: None, view: View::Log, filter: None };
-        let first = Page::after(Seq(0), FIRST, View::Log).within(TOKENS);
-        let (last, first) = try_join!(self.read(&last), self.read(&first))?;
-        let messages: Vec<&Message> = first.messages.iter().filter_map(|row| row.message.as_deref()).collect();
-        let newest = last.messages.iter().filter_map(|row| row.message.as_deref());
         let line = |text: &str| self.scoped().inner().analysis.excerpt("", text, WORDS).text;
-        if let Some(title) = newest.chain(messages.iter().copied()).find_map(Message::title) {
-            return Ok(Some(Title { text: line(title), is_given: true }));
+        let given = |messages: &[&Message]| {
+            let title = messages.iter().find_map(|message| message.title());
+            title.map(|title| Title { text: line(title), is_given: true })
+        };
+        let last = self.read(&last).await?;
+        if let Some(title) = given(&said_in(&last)) {
+            return Ok(Some(title));
+        }
+        let first = self.read(&Page::after(Seq(0), FIRST, View::Log).within(TOKENS)).await?;
+        let messages = said_in(&first);
+        if let Some(title) = given(&messages) {
+            return Ok(Some(title));
         }
         let said = |message: &&&Message| !message.text().trim().is_empty();
         let of_person = messages.iter().filter(said).find(|message| message.role == Role::User);
@@ -48,4 +53,8 @@ impl Session {
         });
         Ok(first.map(|message| Title { text: line(&message.text()), is_given: false }))
     }
+}
+
+fn said_in(slice: &Slice) -> Vec<&Message> {
+    slice.messages.iter().filter_map(|row| row.message.as_deref()).collect()
 }

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
 use crate::analysis::Analysis;
 use crate::fields::Fields;
 use crate::id::{ItemId, Seq, SeqRange};
@@ -20,9 +18,6 @@ const NEIGHBOUR_WEIGHTS: [f32; 2] = [0.4, 0.15];
 /// Terms that would count less than this are not lent: those between two messages of over a thousand terms each.
 const LEAST_LENT: f32 = 1e-4;
 
-/// The value of a message's metadata that holds the title of its conversation.
-pub const TITLE: &str = "title";
-
 /// How many bytes of a title are searched, from its beginning.
 const TITLE_BYTES: usize = 512;
 
@@ -38,7 +33,8 @@ const DAMPED_ABOVE: f32 = 30.0;
 /// come from one read. Summaries are left out. A forgotten message is deleted from the index and lends nothing; so is an
 /// instruction, because it is the application's text and no memory.
 ///
-/// A message's own terms are those of [`own_terms`] and, for the first message of a session, those of its [`TITLE`]. Its near
+/// A message's own terms are those of [`own_terms`] and, for the first message of a session, those of its
+/// [`title`](Message::title). Its near
 /// terms are those of the messages one and two numbers before and after it:
 /// `count × w × min(1, 30 / terms of this) × min(1, 30 / terms of the neighbour)`, added up, where `w` is 0.4 at one place and
 /// 0.15 at two. Dates are not lent, nor terms that would count less than 0.0001.
@@ -64,7 +60,7 @@ pub fn searched_text(message: &Message) -> String {
 /// Returns the text that a row is searched by: that of its message, behind the title of the conversation that it opens.
 fn titled_text(row: &StoredMessage, message: &Message) -> String {
     let text = searched_text(message);
-    let title = message.metadata.get(TITLE).and_then(Value::as_str).filter(|_| row.seq == Seq(1));
+    let title = message.title().filter(|_| row.seq == Seq(1));
     match title.and_then(|title| title.get(..title.floor_char_boundary(TITLE_BYTES))) {
         Some(title) => format!("{title}\n{text}"),
         None => text,

@@ -7,7 +7,7 @@ use crate::analysis::Analysis;
 use crate::id::ItemId;
 use crate::id::{MessageId, Seq, SeqRange, SessionId};
 use crate::message::Message;
-use crate::message::{Role, StoredMessage};
+use crate::message::{Role, StoredMessage, TITLE};
 use crate::model::CounterId;
 use crate::record::{Record, StoredRecord};
 use crate::scope::Epoch;

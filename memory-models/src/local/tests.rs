@@ -3,6 +3,8 @@
 use memory_core::model::{Embedder, Purpose};
 
 use super::*;
+use crate::text::TEXT_BYTES;
+use memory_core::Error;
 
 fn cosine(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()

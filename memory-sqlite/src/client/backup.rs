@@ -4,6 +4,7 @@ use std::path::Path;
 
 use memory_core::error::Result;
 use sqlx::Connection as _;
+use tokio::task::spawn_blocking;
 
 use super::connect::{Failure, connect, options, unopened};
 use super::opened::Opened;
@@ -21,6 +22,8 @@ pub(super) async fn copy(file: &Opened, to: &Path) -> Result<()> {
     let mut connection = connect(options(&file.config, file.place.access, false)?).await?;
     sqlx::query("VACUUM INTO ?").bind(name).execute(&mut connection).await.doing(DOING)?;
     connection.close().await.doing(DOING)?;
-    let synced = std::fs::File::open(to).and_then(|copy| copy.sync_all());
-    synced.map_err(|source| Failure::Other(unopened(format!("the copy is not synced: {source}"))).into())
+    let path = to.to_owned();
+    let synced = spawn_blocking(move || std::fs::File::open(path).and_then(|copy| copy.sync_all())).await;
+    let unsynced = |why: &dyn std::fmt::Display| Failure::Other(unopened(format!("the copy is not synced: {why}")));
+    Ok(synced.map_err(|error| unsynced(&error))?.map_err(|error| unsynced(&error))?)
 }

@@ -3,7 +3,6 @@
 
 use std::collections::HashSet;
 
-use memory_core::index::TITLE;
 use memory_core::{Message, MessageId, Role, Timestamp};
 use serde_json::{Map, Value};
 
@@ -69,18 +68,11 @@ pub(super) fn read(line: u64, value: &Value, now: Timestamp, sink: &Sink) -> Res
         if role != Role::Assistant {
             put_alone(line, of, index, last, is_inferred, &mut asides, sink)?;
         }
-        let mut message = titled(convert(session, index, role, message, last, words), of);
+        let mut message = of.entitle(convert(session, index, role, message, last, words));
         asides.put_into(&mut message, of, sink)?;
         sink.message(line, session, message, is_inferred)?;
     }
     put_alone(line, of, u64::MAX, last, is_inferred, &mut asides, sink)
-}
-
-fn titled(message: Message, of: Conversation<'_>) -> Message {
-    match of.title {
-        Some(title) => message.with_metadata(TITLE, title),
-        None => message,
-    }
 }
 
 /// Puts what stands aside before `index`, if no answer came of it, as a message without words.
@@ -97,7 +89,7 @@ fn put_alone(
         return Ok(());
     }
     let id = message_id(of.session, index, &["aside", &asides.said()]);
-    let mut message = titled(Message::of_blocks(Role::Assistant, Vec::new(), at).with_id(id), of);
+    let mut message = of.entitle(Message::of_blocks(Role::Assistant, Vec::new(), at).with_id(id));
     message.origin = Some(ORIGIN.to_owned());
     asides.put_into(&mut message, of, sink)?;
     if message.aside.is_empty() { Ok(()) } else { sink.message(line, of.session, message, is_inferred) }

@@ -3,7 +3,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use memory_core::index::TITLE;
 use memory_core::{Message, MessageId, Role, Timestamp};
 use serde_json::Value;
 
@@ -59,14 +58,11 @@ pub(super) fn read(line: u64, value: &Value, now: Timestamp, sink: &Sink) -> Res
         }
         let own = value.get("uuid").and_then(Value::as_str).and_then(|id| id.parse::<MessageId>().ok());
         let id = own.unwrap_or_else(|| message_id(session, index, &[role.name(), &text]));
-        let mut message = Message::new(role, text.as_str(), last).with_id(id);
+        let mut message = of.entitle(Message::new(role, text.as_str(), last).with_id(id));
         if text.is_empty() {
             message.blocks.clear();
         }
         message.origin = Some("import:claude".to_owned());
-        if let Some(title) = of.title {
-            message = message.with_metadata(TITLE, title);
-        }
         said.asides.put_into(&mut message, of, sink)?;
         sink.message(line, session, message, told.or(started).is_none())?;
     }

@@ -1,5 +1,8 @@
 //! A conversation of another program, as its messages and what is left out of it name it.
 
+use memory_core::Message;
+use memory_core::message::TITLE;
+
 /// A conversation under way: the name of its session, and its title if it has one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Conversation<'a> {
@@ -18,5 +21,13 @@ impl<'a> Conversation<'a> {
             None => title,
         };
         Self { session, title: title.map(str::trim).filter(|title| !title.is_empty()).map(cut) }
+    }
+
+    /// Gives a message the title, if there is one.
+    pub(super) fn entitle(self, message: Message) -> Message {
+        match self.title {
+            Some(title) => message.with_metadata(TITLE, title),
+            None => message,
+        }
     }
 }

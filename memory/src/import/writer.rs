@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use memory_core::engine::{Scoped, Session};
 use memory_core::error::{Cause, Transience};
-use memory_core::index::TITLE;
+use memory_core::message::TITLE;
 use memory_core::store::chat::Placement;
 use memory_core::{
     Error, Message, MessageId, RecordId, Result, SessionId, StoredMessage, StoredRecord, Timestamp, Trust,

@@ -126,8 +126,9 @@ fn entry(directory: &mut impl Read) -> Result<Entry, String> {
     let mut whole = |short: u64| if short == ELSEWHERE { large.next().ok_or(BROKEN) } else { Ok(short) };
     let (size, packed, start) = (whole(read(24, 4))?, whole(read(20, 4))?, whole(read(42, 4))?);
     let is_folder = name.ends_with(b"/");
-    let mut name = String::from_utf8_lossy(&name).into_owned();
-    name.truncate(name.floor_char_boundary(NAME));
+    let name = String::from_utf8_lossy(&name);
+    // Copied, because what is cut off would stay in memory: up to 64 KiB for each entry.
+    let mut name = name.get(..name.floor_char_boundary(NAME)).unwrap_or_default().to_owned();
     if is_folder && !name.ends_with('/') {
         name.push('/');
     }

@@ -24,20 +24,15 @@ impl Place {
         let name = wanted.file_name().ok_or_else(|| Failure::Usage(format!("{} names no file", wanted.display())))?;
         let mut beside = name.to_owned();
         beside.push(format!(".{}.part", std::process::id()));
-        let place = Self { path: wanted.with_file_name(beside), wanted: wanted.to_owned() };
+        let path = wanted.with_file_name(beside);
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        match options.open(&place.path) {
-            Ok(_) => Ok(place),
-            Err(error) => {
-                let why = Failure::Usage(format!("the file {} cannot be made: {error}", wanted.display()));
-                // What another process writes there is not ours to remove.
-                std::mem::forget(place);
-                Err(why)
-            }
-        }
+        let unmade = |error| Failure::Usage(format!("the file {} cannot be made: {error}", wanted.display()));
+        options.open(&path).map_err(unmade)?;
+        // Only now: what another process writes there is not ours to remove.
+        Ok(Self { path, wanted: wanted.to_owned() })
     }
 
     /// Returns where the file is until it is kept.

@@ -2,6 +2,8 @@
 
 use memory::import::Tally;
 
+use crate::wrap::{columns, cut};
+
 /// The widest line, in columns.
 const WIDTH: usize = 80;
 /// The columns of what is counted.
@@ -49,29 +51,6 @@ fn line(name: &str, count: u64, why: &str) -> String {
     let blanks = " ".repeat(NAME.saturating_sub(columns(&name)));
     let line = format!("{name}{blanks}{count:>COUNT$}  {why}");
     cut(line.trim_end(), WIDTH)
-}
-
-/// Returns the beginning of a line that takes at most so many columns.
-fn cut(line: &str, most: usize) -> String {
-    if columns(line) <= most {
-        return line.to_owned();
-    }
-    let mut left = most.saturating_sub(1);
-    let fits = |c: &char| left.checked_sub(width(*c)).map(|rest| left = rest).is_some();
-    format!("{}…", line.chars().take_while(fits).collect::<String>().trim_end())
-}
-
-fn columns(text: &str) -> usize {
-    text.chars().map(width).sum()
-}
-
-/// Returns how many columns a letter takes: the scripts of East Asia and pictures take two.
-fn width(c: char) -> usize {
-    match c {
-        '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}' => 2,
-        '\u{fe30}'..='\u{fe6f}' | '\u{ff00}'..='\u{ff60}' | '\u{1f300}'..='\u{1faff}' | '\u{20000}'.. => 2,
-        _ => 1,
-    }
 }
 
 #[cfg(test)]

@@ -122,10 +122,11 @@ impl Inner {
             let mut held = Vec::new();
             for ids in messages.chunks(MESSAGES) {
                 let found = self.bare.chat.get(scope, ids).await.map_err(|error| ("chat", error))?;
-                match found.complete {
-                    true => held.extend(found.messages.iter().map(|row| row.id)),
-                    // If a part of truth did not answer, nothing is known of the ids that it did not return.
-                    false => held.extend(ids),
+                if found.complete {
+                    held.extend(found.messages.iter().map(|row| row.id));
+                } else {
+                    // A part of truth did not answer: nothing is known of the ids that it did not return.
+                    held.extend(ids);
                 }
             }
             Ok(held)

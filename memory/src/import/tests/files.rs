@@ -1,7 +1,7 @@
 //! Folders and ZIP archives as they were downloaded, and archives that mean harm.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use flate2::{Compression, Crc};
 use super::{source, told};
 use crate::import::files::read_all;
 use crate::import::queue::queue;
+use crate::import::zip::entries;
 
 const LINE: &str = "{\"role\":\"user\",\"content\":\"a\"}\n";
 
@@ -182,6 +183,15 @@ fn an_archive_that_means_harm_is_refused_in_a_line() {
     let empty: Vec<String> = (0..65_535).map(|number| format!("{number}.json")).collect();
     let empty: Vec<Entry<'_>> = empty.iter().map(|name| Entry { method: 0, ..entry(name, "") }).collect();
     assert_eq!(of_zip(&zip(&empty)).len(), empty.len());
+}
+
+#[test]
+fn of_a_long_name_the_beginning_alone_stays_in_memory() {
+    for letter in ["a", "é", "\u{fffd}"] {
+        let name = letter.repeat(60_000 / letter.len());
+        let listed = entries(&mut Cursor::new(zip(&[entry(&name, LINE)]))).unwrap();
+        assert!(name.starts_with(&listed[0].name) && listed[0].name.capacity() <= 255, "{letter}");
+    }
 }
 
 #[test]
