@@ -1,12 +1,16 @@
 //! Analysis: turns text into search terms, for every text store alike.
 
+mod arabic;
 mod dense;
 mod excerpt;
 mod fold;
+mod foreign;
 mod irregular;
 mod language;
+mod numbers;
 mod persons;
 mod piece;
+mod reader;
 mod split;
 mod term;
 #[cfg(test)]
@@ -23,6 +27,7 @@ use rust_stemmers::Stemmer;
 use crate::store::text::Term;
 use crate::time::Timestamp;
 
+use foreign::Tongue;
 use piece::Piece;
 use split::{Apostrophes, Casing, pieces};
 
@@ -32,6 +37,7 @@ pub use times::Period;
 
 pub(crate) use dense::is_dense;
 pub(crate) use fold::normalise;
+pub(crate) use reader::{Counts, Reader};
 
 /// The version of the rules. It rises whenever the same text gives other terms, or entries are made from terms in another way.
 /// The index is then another one, and is built anew.
@@ -73,6 +79,11 @@ struct Inner {
     negation: HashSet<String>,
     first_person: HashSet<String>,
     second_person: HashSet<String>,
+    saying: HashSet<String>,
+    modal: HashSet<String>,
+    article: HashSet<String>,
+    dating: HashSet<String>,
+    phatic: HashSet<String>,
     model: HashSet<String>,
     irregular: HashMap<&'static str, &'static str>,
     months: Vec<&'static str>,
@@ -107,6 +118,11 @@ impl Analysis {
             negation: folded(words.negation),
             first_person: folded(words.first_person),
             second_person: folded(words.second_person),
+            saying: folded(words.saying),
+            modal: folded(words.modal),
+            article: folded(words.article),
+            dating: folded(words.dating),
+            phatic: folded(words.phatic),
             model: folded(words.model),
             irregular: irregular::table(words.irregular),
             months: words.months.split_whitespace().collect(),
@@ -136,11 +152,14 @@ impl Analysis {
             count(counts, text, is_full);
         });
 
+        let is_foreign = self.tongue(words.keys().map(|word| &**word)).is_foreign();
         let mut terms: Vec<(Term, u32)> = Vec::with_capacity(words.len() + wholes.len());
         for (word, count) in &words {
             let bare = fold::fold(word);
             if !self.0.stop.contains(&*bare) {
-                self.stem(word, &bare, &mut |stem| terms.extend(term::of(stem).map(|term| (term, *count))));
+                self.forms(word, &bare, is_foreign, &mut |form| {
+                    terms.extend(term::of(form).map(|term| (term, *count)));
+                });
             }
         }
         for (whole, count) in &wholes {
@@ -162,19 +181,54 @@ impl Analysis {
     ///
     /// A question of only question words keeps them, and one of only stop words keeps those.
     pub fn query(&self, text: &str) -> Vec<Term> {
+        let pieces = self.asked(&foreign::without_phrases(&fold::normalise(text)));
+        let is_foreign = self.tongue_of(&pieces).is_foreign();
+        let Inner { stop, question, .. } = &*self.0;
+        let is_kept: [&dyn Fn(&str) -> bool; 2] =
+            [&|word| !stop.contains(word) && !question.contains(word), &|word| !stop.contains(word)];
+        let terms = |is_kept: &&dyn Fn(&str) -> bool| self.terms(&pieces, is_foreign, is_kept);
+        let found = is_kept.iter().map(terms).find(|terms| !terms.is_empty());
+        found.unwrap_or_else(|| self.terms(&self.asked(text), is_foreign, &|_| true))
+    }
+
+    /// Returns the terms of a question by which something can be relevant to it: those of [`Analysis::query`] without the
+    /// words of small talk. Empty for "hello there", "go on" and "what do you think?".
+    pub(crate) fn informative(&self, text: &str) -> Vec<Term> {
+        let pieces = self.asked(&foreign::without_small_talk(&fold::normalise(text)));
+        let tongue = self.tongue_of(&pieces);
+        let Inner { stop, question, phatic, .. } = &*self.0;
+        let is_silent = |word: &str| stop.contains(word) || question.contains(word) || phatic.contains(word);
+        let is_kept = |word: &str| !is_silent(word) && !tongue.drops(word) && !foreign::is_phatic(word);
+        self.terms(&pieces, tongue.is_foreign(), &is_kept)
+    }
+
+    fn asked(&self, text: &str) -> Vec<(Piece, Box<str>)> {
         let mut pieces: Vec<(Piece, Box<str>)> = Vec::new();
         self.split(text, &mut |piece, text| {
             if piece != Piece::Single || dense::is_asked(text) {
                 pieces.push((piece, text.into()));
             }
         });
-        let Inner { stop, question, .. } = &*self.0;
-        let is_kept: [&dyn Fn(&str) -> bool; 3] =
-            [&|word| !stop.contains(word) && !question.contains(word), &|word| !stop.contains(word), &|_| true];
-        is_kept.iter().map(|is_kept| self.terms(&pieces, is_kept)).find(|terms| !terms.is_empty()).unwrap_or_default()
+        pieces
     }
 
-    fn terms(&self, pieces: &[(Piece, Box<str>)], is_kept: &dyn Fn(&str) -> bool) -> Vec<Term> {
+    fn tongue_of(&self, pieces: &[(Piece, Box<str>)]) -> Tongue {
+        let words = pieces.iter().filter(|(piece, _)| *piece == Piece::Word).map(|(_, word)| &**word);
+        // Each word once, as in a document, so that a text meets itself.
+        self.tongue(words.collect::<HashSet<&str>>().into_iter())
+    }
+
+    /// Returns what the words of a text tell of its language. Nothing if the analysis is of none.
+    fn tongue<'a>(&self, words: impl Iterator<Item = &'a str>) -> Tongue {
+        let mut tongue = Tongue::new(self.0.language);
+        for word in words.filter(|_| self.0.language.is_some()) {
+            let bare = fold::fold(word);
+            tongue.hear(word, &bare, self.0.stop.contains(&*bare) || self.0.question.contains(&*bare));
+        }
+        tongue
+    }
+
+    fn terms(&self, pieces: &[(Piece, Box<str>)], is_foreign: bool, is_kept: &dyn Fn(&str) -> bool) -> Vec<Term> {
         let mut seen = HashSet::new();
         let mut terms = Vec::new();
         let mut add = |text: &str| {
@@ -184,7 +238,7 @@ impl Analysis {
             let bare = fold::fold(text);
             match piece {
                 Piece::Word if !is_kept(&bare) => {}
-                Piece::Word => self.stem(text, &bare, &mut add),
+                Piece::Word => self.forms(text, &bare, is_foreign, &mut add),
                 Piece::Whole | Piece::Single => add(&bare),
             }
         }
@@ -194,7 +248,9 @@ impl Analysis {
     fn split(&self, text: &str, sink: &mut dyn FnMut(Piece, &str)) {
         let language = self.0.language;
         let apostrophes = if language == Some(Language::English) { Apostrophes::English } else { Apostrophes::Split };
-        pieces(&fold::normalise(text), apostrophes, self.casing(), sink);
+        let text = fold::normalise(text);
+        pieces(&text, apostrophes, self.casing(), sink);
+        numbers::spaced(&text, sink);
     }
 
     /// Gives `sink` the words and names of a text in order, in lower case; `camelCase` is not split.
@@ -223,10 +279,21 @@ impl Analysis {
         if self.0.language == Some(Language::Turkish) { Casing::Turkish } else { Casing::Common }
     }
 
+    /// Gives `sink` the stems of a lower-case word, and its beginning and ending if the text is in another language.
+    fn forms(&self, word: &str, bare: &str, is_foreign: bool, sink: &mut dyn FnMut(&str)) {
+        self.stem(word, bare, sink);
+        if self.0.language.is_some() && (is_foreign || foreign::is_of_other_script(bare)) && !arabic::writes(bare) {
+            foreign::ends(bare, sink);
+        }
+    }
+
     /// Gives `sink` the stems of a lower-case word: one, or two if it has marks that matter. `bare` is the word without marks.
     fn stem(&self, word: &str, bare: &str, sink: &mut dyn FnMut(&str)) {
         let (word, bare) = self.0.irregular.get(bare).map_or((word, bare), |base| (*base, *base));
         let Some(language) = self.0.language else { return sink(bare) };
+        if language != Language::Arabic && arabic::writes(bare) {
+            return sink(&arabic::light(bare));
+        }
         let stemmer = Stemmer::create(language.algorithm());
         let is_stemmed = |word: &str| word.len() <= MAX_STEMMED_BYTES && word.chars().all(|c| language.writes(c));
         let stem_of_bare = if is_stemmed(bare) { stemmer.stem(bare) } else { bare.into() };

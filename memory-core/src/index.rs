@@ -16,6 +16,7 @@ use crate::store::chat::SessionState;
 
 pub use changes::Changes;
 pub use message::{NEIGHBOURS, message_entries, own_terms, searched_text};
+pub(crate) use pieces::passages;
 pub use pieces::{PIECE_WORDS, message_pieces, record_pieces};
 pub use record::record_entry;
 pub use version::{SPAN_MESSAGES, deleted_version, session_version, span_of, span_range};

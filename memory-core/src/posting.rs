@@ -6,9 +6,11 @@
 //! Numbers are varints, 7 bits a byte, low bits first. Ascending numbers are stored as differences. Neighbours' counts are
 //! little-endian `f32`, left out if 0.
 
+mod bucket;
 mod bytes;
 mod candidate;
 mod evidence;
+mod packed;
 mod segment;
 mod shape;
 mod tail;
@@ -20,9 +22,11 @@ use crate::time::Timestamp;
 
 use bytes::{Reader, put_number, unzigzag, zigzag};
 
+pub use bucket::{pack_lists, visit_lists};
 pub use bytes::Damaged;
 pub use candidate::{Candidate, take_best};
 pub use evidence::{Evidence, Query};
+pub use packed::{pack_postings, unpack_postings, visit_packed};
 pub use segment::{List, Lists, Segment};
 pub use shape::Shape;
 pub use tail::{Cut, TailDocument, Totals};

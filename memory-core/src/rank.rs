@@ -8,6 +8,7 @@ mod preset;
 mod recency;
 mod weigh;
 
+pub(crate) use bm25::idf;
 pub use bm25::{Bm25, TermWeights, bm25f};
 pub(crate) use fuse::SAMPLE;
 pub use fuse::{Candidate, Contribution, Fused, Leg, min_max, rrf, z_score};
@@ -17,5 +18,6 @@ pub use preset::{LegKind, Ranking, Recency, Weights};
 pub use recency::{Decay, recency_by_rank};
 pub use weigh::{
     NAMED_BONUS, NAMED_WEIGHT, NEIGHBOUR_COSINE_WEIGHT, RoleWeights, SPAN_WEIGHT, TIME_BONUS, TIME_WEIGHT, add_spans,
-    smooth,
+    below_lenders, smooth,
 };
+pub(crate) use weigh::{hand_on, tells};

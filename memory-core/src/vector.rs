@@ -1,5 +1,6 @@
 //! Vectors: embedding spaces, similarity, and the exact search among one owner's vectors.
 
+mod coded;
 mod codes;
 mod direction;
 mod dot;
@@ -22,6 +23,7 @@ use crate::error::{Error, Result};
 use crate::id::{Digest, ItemId};
 use crate::time::Timestamp;
 
+pub use coded::{CodedQuery, CodedRows};
 pub use direction::Direction;
 pub use partition::Partition;
 

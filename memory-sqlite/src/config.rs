@@ -113,8 +113,8 @@ impl SqliteConfig {
         self
     }
 
-    /// Sets the size, in bytes, of the cache of vectors of recently searched owners. Default 320 MiB, about 120,000 vectors of
-    /// 384 numbers. Every search of an owner with more reads from the file.
+    /// Sets the size, in bytes, of the cache of vectors of recently searched owners. Default 320 MiB, over a million vectors
+    /// of 256 numbers. Every search of an owner with more reads from the file.
     #[must_use]
     pub fn with_vectors_held(mut self, bytes: usize) -> Self {
         self.vectors_held = bytes;

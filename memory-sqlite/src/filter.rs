@@ -16,9 +16,9 @@ use memory_core::{Field, Filter, Result, Scalar};
 use sqlx::{QueryBuilder, Sqlite};
 
 pub(crate) use lead::Lead;
-pub(crate) use values::{Bound, ValueRow, value_rows};
+pub(crate) use values::{Bound, ValueRow, role_number, unit_number, value_rows};
 
-use values::{key_of, type_of};
+use values::{ROLES, UNITS, key_of, type_of};
 
 /// The bounds of a filter, well within what one statement of SQLite can hold.
 const MOST: Bounds = Bounds { leaves: 4_096, values: 4_096, levels: 64, depth: 64 };
@@ -30,14 +30,16 @@ pub(crate) enum FilteredTable {
     Messages,
     /// `record AS item`.
     Records,
-    /// `index_item AS item`.
-    Index,
+    /// `index_item AS item`, of the owner with this number.
+    Index(i64),
 }
 
 /// Where a table keeps a field.
 enum Source {
     /// A column of texts.
     Text(&'static str),
+    /// A column with the places of texts in this list.
+    Named(&'static str, &'static [&'static str]),
     /// A column with the session's name, and rows of the table of values for further sessions.
     Sessions,
     /// A column of whole numbers.
@@ -59,14 +61,15 @@ impl FilteredTable {
         match field {
             Field::Unit if is_message => Source::Constant("message"),
             Field::Unit if is_record => Source::Constant("record"),
-            Field::Unit => Source::Text("item.unit"),
+            Field::Unit => Source::Named("item.unit", &UNITS),
             Field::Session if is_message => Source::Text("session.name"),
             Field::Session => Source::Sessions,
             Field::Trust => Source::Whole("item.trust"),
             Field::At => Source::Whole("item.at"),
             Field::Seq | Field::Role | Field::Speaker if is_record => Source::Missing,
             Field::Seq => Source::Whole("item.seq"),
-            Field::Role => Source::Text("item.role"),
+            Field::Role if is_message => Source::Text("item.role"),
+            Field::Role => Source::Named("item.role", &ROLES),
             Field::Speaker => Source::Text("item.speaker"),
             _ if is_message => Source::Missing,
             Field::Kind => Source::Text("item.kind"),
@@ -89,7 +92,7 @@ impl FilteredTable {
                 "EXISTS (SELECT 1 FROM value AS found WHERE found.owner = item.owner AND found.place = 1 \
                  AND found.item = item.item AND found.field = "
             }
-            Self::Index => {
+            Self::Index(_) => {
                 "EXISTS (SELECT 1 FROM index_value AS found WHERE found.owner = item.owner \
                  AND found.item = item.id AND found.field = "
             }
@@ -142,16 +145,36 @@ impl Compiler<'_> {
             Source::Text(column) => self.texts(column, test),
             Source::Sessions => {
                 self.sql.push("(");
-                self.texts("item.session", test);
+                match self.place {
+                    FilteredTable::Index(owner) => {
+                        self.sql.push("(item.session IS NOT NULL AND item.session IN (SELECT named.id ");
+                        self.sql
+                            .push("FROM index_session AS named WHERE named.owner = ")
+                            .push_bind(owner)
+                            .push(" AND ");
+                        self.texts("named.name", test);
+                        self.sql.push("))");
+                    }
+                    _ => self.texts("item.session", test),
+                }
                 self.sql.push(" OR ");
                 self.rows(values::SESSION, String::new(), test);
                 self.sql.push(")");
             }
+            Source::Named(column, names) => self.named(column, names, test),
             Source::Whole(column) => self.column(column, test, |value| matches!(value, Scalar::Int(_))),
             Source::Values(list, key) => self.rows(list, key, test),
             Source::Constant(text) => self.fixed(test.passes(&Scalar::from(text))),
             Source::Missing => self.fixed(false),
         }
+    }
+
+    fn named(&mut self, column: &'static str, names: &[&str], test: &Test<'_>) {
+        let numbers = (0..).zip(names).filter(|(_, name)| test.passes(&Scalar::from(**name)));
+        let numbers: Vec<Scalar> = numbers.map(|(number, _)| Scalar::Int(number)).collect();
+        self.sql.push("(").push(column).push(" IS NOT NULL AND ").push(column);
+        self.among(&numbers.iter().collect::<Vec<_>>());
+        self.sql.push(")");
     }
 
     fn texts(&mut self, column: &'static str, test: &Test<'_>) {

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod body;
 mod chat;
 mod client;
 mod config;

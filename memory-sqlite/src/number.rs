@@ -20,11 +20,11 @@ pub(crate) fn limit(limit: usize) -> i64 {
 }
 
 /// Returns ids as a JSON list of hexadecimal texts, so that one statement takes any number of them.
-pub(crate) fn list<'a>(ids: impl IntoIterator<Item = &'a [u8; 16]>) -> String {
+pub(crate) fn list<'a, B: AsRef<[u8]> + 'a>(ids: impl IntoIterator<Item = &'a B>) -> String {
     let mut text = String::from("[");
     for (place, id) in ids.into_iter().enumerate() {
         text.push_str(if place == 0 { "\"" } else { ",\"" });
-        push_hex(&mut text, id);
+        push_hex(&mut text, id.as_ref());
         text.push('"');
     }
     text.push(']');
@@ -32,7 +32,7 @@ pub(crate) fn list<'a>(ids: impl IntoIterator<Item = &'a [u8; 16]>) -> String {
 }
 
 /// Adds the hexadecimal digits of an id.
-pub(crate) fn push_hex(text: &mut String, id: &[u8; 16]) {
+pub(crate) fn push_hex(text: &mut String, id: &[u8]) {
     const DIGITS: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
     let digits = id.iter().flat_map(|byte| [usize::from(byte >> 4), usize::from(byte & 15)]);
     text.extend(digits.filter_map(|digit| DIGITS.get(digit)));
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn ids_are_listed_as_hexadecimal_texts() {
         let ids = [[0x0f; 16], [0xa0; 16]];
-        assert_eq!(list([]), "[]");
+        assert_eq!(list::<[u8; 16]>([]), "[]");
         assert_eq!(list(&ids), format!("[\"{}\",\"{}\"]", "0f".repeat(16), "a0".repeat(16)));
     }
 }

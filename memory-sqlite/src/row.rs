@@ -10,6 +10,7 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 use uuid::Uuid;
 
+use crate::body::unpack;
 use crate::error::{BACKEND, Doing};
 use crate::number::loaded;
 
@@ -31,7 +32,7 @@ pub(crate) fn message(row: &SqliteRow, session: &SessionId, doing: &'static str)
     let covers = first.map(loaded).transpose()?.map(|first| SeqRange { first: Seq(first), last: seq });
     let archived_by: Option<&[u8]> = row.try_get(5).doing(doing)?;
     let id = MessageId(uuid(row.try_get(0).doing(doing)?)?);
-    let message = content(row, session, doing)?;
+    let message = content(row, id, session, doing)?;
     if message.as_ref().is_some_and(|message| message.id != id) {
         return Err(Error::corrupt(BACKEND, "a row has another id than its message"));
     }
@@ -47,11 +48,12 @@ pub(crate) fn message(row: &SqliteRow, session: &SessionId, doing: &'static str)
     })
 }
 
-fn content(row: &SqliteRow, session: &SessionId, doing: &'static str) -> Result<Option<Message>> {
+fn content(row: &SqliteRow, id: MessageId, session: &SessionId, doing: &'static str) -> Result<Option<Message>> {
     let digest: &[u8] = row.try_get(6).doing(doing)?;
-    let Some(body) = row.try_get::<Option<&[u8]>, _>(7).doing(doing)? else { return Ok(None) };
-    if Message::digest_of(session, body).0 != digest {
+    let Some(stored) = row.try_get::<Option<&[u8]>, _>(7).doing(doing)? else { return Ok(None) };
+    let body = unpack(id, stored)?;
+    if Message::digest_of(session, &body).0 != digest {
         return Err(Error::corrupt(BACKEND, "a message does not match its digest"));
     }
-    Message::decode(BACKEND, body).map(Some)
+    Message::decode(BACKEND, &body).map(Some)
 }

@@ -1,5 +1,6 @@
 //! The text store over a database file.
 
+mod bucket;
 mod entry;
 pub(crate) mod held;
 mod search;
@@ -26,8 +27,8 @@ use crate::index::{erase, items, place};
 
 use held::Key;
 
-/// The sizes of an index.
-const SHAPE: Shape = Shape::of_segments(1_024);
+/// The sizes of an index. The larger segments are, the fewer rows a search reads, and the less a term repeats.
+const SHAPE: Shape = Shape { postings: 800_000, ..Shape::of_segments(4_096) };
 
 /// A [`TextStore`] in a SQLite file.
 ///

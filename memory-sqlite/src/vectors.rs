@@ -1,7 +1,9 @@
 //! The vector store over a database file.
 
 mod block;
+mod follow;
 pub(crate) mod held;
+mod nearest;
 mod search;
 mod write;
 

@@ -26,6 +26,9 @@ pub use recall::{memory, tend};
 
 const TEXT: &str = include_str!("../fixtures/conversation.json");
 
+/// Greetings, thanks and other turns that are about nothing.
+const SMALL_TALK: &str = include_str!("../fixtures/small_talk.json");
+
 /// A question about the fixture.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Question {
@@ -92,6 +95,14 @@ impl Fixture {
         }
         self.places.insert(id, place.to_owned());
         Message::from_openai(&Value::Object(message), Defaults { id, at })
+    }
+
+    /// Returns 60 lines of small talk, for which nothing is to be recalled.
+    ///
+    /// # Errors
+    /// `Invalid` if the file was damaged.
+    pub fn small_talk() -> Result<Vec<String>> {
+        serde_json::from_str(SMALL_TALK).map_err(|error| Error::invalid(error.to_string()))
     }
 
     /// Returns the messages that answer `question`.

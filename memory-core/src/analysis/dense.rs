@@ -50,7 +50,7 @@ pub(crate) fn is_dense(c: char) -> bool {
 /// Returns whether one character of this kind can be a word by itself.
 fn is_word(c: char) -> bool {
     !matches!(c, '\u{3041}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}')
-        && matches!(script(c), Some(Script::HanKana | Script::Hangul))
+        && matches!(script(c), Some(Script::HanKana | Script::Hangul | Script::Thai))
 }
 
 /// Function and question characters, which have no meaning alone: Chinese, and Japanese `what`.
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(pieces("食べる"), ["食べ", "(食)", "べる"]);
         assert_eq!(pieces("책을"), ["책을", "(책)", "(을)"]);
         assert_eq!(pieces("用한"), ["用", "한"]);
-        assert_eq!(pieces("ที่นี่"), ["ที่นี่"]);
+        assert_eq!(pieces("ที่นี่"), ["ที่นี่", "(ที่)", "(นี่)"]);
         assert_eq!(pieces(""), Vec::<String>::new());
     }
 }

@@ -4,6 +4,9 @@ use std::collections::HashSet;
 
 use super::{Analysis, Language, fold};
 
+/// How many words behind a pronoun its verb is looked for. German has the verb at the end.
+const SAYING: usize = 6;
+
 impl Analysis {
     /// Returns the one of `speakers` whom the question names, by the whole name or its first word.
     ///
@@ -28,9 +31,23 @@ impl Analysis {
         named
     }
 
-    /// Returns whether the question addresses the one who is asked ("what did you suggest?").
+    /// Returns whether the question is about what the one who is asked has said ("what did you suggest?").
+    ///
+    /// A verb of saying has to follow the pronoun within six words. "Can you tell me who my dentist is?" is a request: the
+    /// pronoun behind a modal verb does not count.
     pub fn addresses_the_asked(&self, question: &str) -> bool {
-        self.holds(question, &self.0.second_person)
+        let question = fold::normalise(question);
+        question.split(['.', '!', '?']).any(|sentence| {
+            let words: Vec<String> = words(sentence).map(|word| word.bare()).collect();
+            let is_asked = |place: usize| {
+                let before = place.checked_sub(1).and_then(|before| words.get(before));
+                words.get(place).is_some_and(|word| self.0.second_person.contains(word))
+                    && !before.is_some_and(|before| self.0.modal.contains(before))
+            };
+            let addressed = (0..words.len()).filter(|place| is_asked(*place));
+            let mut behind = addressed.flat_map(|place| words.iter().skip(place + 1).take(SAYING));
+            behind.any(|word| self.0.saying.contains(word))
+        })
     }
 
     /// Returns whether the question names the model ("what did the assistant suggest?").
@@ -74,9 +91,19 @@ impl Analysis {
         let speaker = fold::normalise(speaker);
         let name: Vec<String> = words(&speaker).map(|word| word.bare()).collect();
         let first = name.first()?;
-        let at = among.iter().position(|word| word.bare == *first && self.is_name(word))?;
+        let is_here = |(at, word): &(usize, &Bare<'_>)| {
+            let before = at.checked_sub(1).and_then(|before| among.get(before));
+            word.bare == *first && self.is_name(word) && !before.is_some_and(|before| self.is_noun(before, word))
+        };
+        let (at, _) = (0..).zip(among).find(is_here)?;
         let length = among.get(at..)?.iter().zip(&name).take_while(|(word, name)| word.bare == **name).count();
         Some((at, at + if length == name.len() { length - 1 } else { 0 }))
+    }
+
+    /// Returns whether a word that could be a name is none, by the word before it: "the bill", "since June".
+    fn is_noun(&self, before: &Bare<'_>, Bare { bare, .. }: &Bare<'_>) -> bool {
+        let is_month = self.0.months.contains(&bare.as_str());
+        self.0.article.contains(&before.bare) || (is_month && self.0.dating.contains(&before.bare))
     }
 
     fn is_name(&self, Bare { word, bare }: &Bare<'_>) -> bool {
@@ -171,6 +198,15 @@ mod tests {
     }
 
     #[test]
+    fn a_noun_or_a_month_is_no_name() {
+        let names = |question| Analysis::english().named(question, ["bill", "June"]);
+        assert_eq!(names("How much was the bill?"), None);
+        assert_eq!(names("Where does bill live?"), Some("bill"));
+        assert_eq!(names("What happened since June?"), None);
+        assert_eq!(names("Did June call?"), Some("June"));
+    }
+
+    #[test]
     fn whole_names_and_first_names_count() {
         let names = |question| Analysis::english().named(question, ["John Smith", "Jörg"]);
         assert_eq!(names("What did John buy?"), Some("John Smith"));
@@ -198,6 +234,9 @@ mod tests {
         assert!(Analysis::english().addresses_the_asked("What did you suggest?"));
         assert!(Analysis::of(Language::German).addresses_the_asked("Was hast Du mir geraten?"));
         assert!(!Analysis::english().addresses_the_asked("What is the youth club?"));
+        assert!(!Analysis::english().addresses_the_asked("Can you tell me who my dentist is?"));
+        assert!(!Analysis::english().addresses_the_asked("Thank you! Who told me about the train?"));
+        assert!(Analysis::english().addresses_the_asked("What was your advice on the belt?"));
         assert!(!Analysis::plain().addresses_the_asked("What did you suggest?"));
         assert!(Analysis::english().names_the_model("What did the Assistant suggest?"));
         assert!(!Analysis::english().names_the_model("Who assisted her?"));

@@ -1,7 +1,7 @@
 //! The kinds of pieces that a text is split into.
 
 /// The kind of a piece of text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Piece {
     /// A word in lower case: to be checked for stop words and stemmed.
     Word,

@@ -2,8 +2,8 @@
 
 use unicode_normalization::char::is_combining_mark;
 
-use super::dense;
 use super::piece::{Piece, Sink};
+use super::{dense, numbers};
 
 /// A word that changes between cases or kinds more often than this is not split: it is a key or a hash.
 const MAX_PARTS: usize = 8;
@@ -162,11 +162,14 @@ impl Splitter<'_> {
         let is_compound = is_joined_by('-') && link.chars().all(|c| c == '-' || c.is_alphabetic());
         let is_acronym =
             is_joined_by('.') && atoms().all(|atom| atom.chars().count() == 1 && atom.chars().all(char::is_alphabetic));
+        let is_number = is_joined_by(',') || is_joined_by('.') || is_joined_by('-');
         let is_thousands = is_joined_by(',') && atoms().skip(1).all(|atom| atom.len() == 3);
-        if is_compound || is_acronym || is_thousands {
+        let is_one = is_number && numbers::is_one(&atoms(), is_joined_by('-'));
+        if is_compound || is_acronym || is_thousands || is_one {
             let atoms: Vec<&str> = atoms().collect();
             self.give(Piece::Word, &atoms);
-        } else {
+        }
+        if !is_compound && !is_acronym && !is_thousands {
             self.give(Piece::Whole, &[link]);
         }
     }

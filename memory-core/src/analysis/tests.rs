@@ -273,3 +273,55 @@ fn no_stemmer_panics_on_words_of_its_script() {
         }
     }
 }
+
+#[test]
+fn a_question_in_a_script_without_spaces_loses_the_phrases_of_questions() {
+    let english = Analysis::english();
+    assert_eq!(query(&english, "歯医者の予約はいつ?"), query(&english, "歯医者の予約は"));
+    assert_eq!(query(&english, "いつ").len(), 1);
+}
+
+#[test]
+fn words_of_another_language_meet_their_forms_and_compounds() {
+    let english = Analysis::english();
+    let meets = |question: &str, text: &str| {
+        let document = document(&english, text);
+        query(&english, question).iter().any(|term| document.contains(term))
+    };
+    assert!(meets("wann ist der Zahnarzt?", "zahnarzttermin bei der frau ebeling"));
+    assert!(meets("wo ist der Umzug?", "die laternenumzug ist am feuerwehrhaus"));
+    assert!(meets("doktordaki randevum ne zaman?", "bir randevu aldım"));
+    assert!(meets("Где живёт учительница?", "учительницу зовут Анна"));
+    assert!(meets("أي أسنان؟", "موعد الأسنان"));
+    assert!(!document(&english, "The dentistry is closed").iter().any(|term| term.contains("X2a")));
+}
+
+#[test]
+fn numbers_are_found_however_their_digits_are_grouped() {
+    let english = Analysis::english();
+    for (question, text) in [
+        ("1250", "it was 1.250 euros"),
+        ("1250", "it was 1,250 euros"),
+        ("1000000", "1 000 000 people"),
+        ("01715551234", "call 0171 555 1234"),
+        ("5551234567", "call 555-123-4567."),
+    ] {
+        assert_meets(&english, question, text);
+    }
+}
+
+#[test]
+fn thai_words_of_one_cluster_are_found() {
+    assert_meets(&Analysis::english(), "ปู", "ฉันแพ้ปูนะ");
+}
+
+#[test]
+fn small_talk_informs_of_nothing() {
+    let english = Analysis::english();
+    for text in
+        ["hello there", "go on", "What do you think?", "thanks!", "👍", "guten Morgen", "ありがとう", "ok, sounds good"]
+    {
+        assert!(english.informative(text).is_empty(), "{text}");
+    }
+    assert_eq!(english.informative("thanks, and where is my order?"), english.query("order"));
+}

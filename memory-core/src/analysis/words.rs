@@ -17,6 +17,16 @@ pub(super) struct Words {
     pub(super) first_person: &'static str,
     /// Pronouns of the person addressed.
     pub(super) second_person: &'static str,
+    /// Verbs with which the model is asked what it said.
+    pub(super) saying: &'static str,
+    /// Verbs that make a request of a question when the pronoun of the person addressed stands behind them.
+    pub(super) modal: &'static str,
+    /// Words before which a name does not stand, but a noun does.
+    pub(super) article: &'static str,
+    /// Words behind which the name of a month is a time.
+    pub(super) dating: &'static str,
+    /// Words of greetings, thanks and consent: a turn of these alone is about nothing that could be recalled.
+    pub(super) phatic: &'static str,
     /// Names for the model in a conversation.
     pub(super) model: &'static str,
     /// Irregular forms by their base: see [`super::irregular`].
@@ -35,6 +45,7 @@ pub(super) fn of(language: Language) -> Words {
         Language::Italian => ITALIAN,
         Language::Portuguese => PORTUGUESE,
         Language::Dutch => DUTCH,
+        Language::Turkish => TURKISH,
         _ => Words::default(),
     }
 }
@@ -49,6 +60,24 @@ const ENGLISH: Words = Words {
     negation: "no not never none nobody nothing neither nor without cannot hardly t",
     first_person: "i me my mine myself we us our ours ourselves",
     second_person: "you your yours yourself yourselves",
+    saying: "say said tell told suggest suggested recommend recommended advise advised advice mention mentioned explain \
+             explained propose proposed give gave given list listed describe described show showed write wrote \
+             written answer answered name named call called suggestion recommendation tip tips think thought",
+    modal: "can could will would may might please thank",
+    article: "the a an my your his her its our their this that these those every each no some any which",
+    dating: "in since until till last next this during by of on from before after",
+    phatic: "hello hi hey yo howdy greetings thanks thank thx ty cheers please welcome sorry apologies excuse ok okay k kk yes yeah yep \
+             yup ya nope nah sure fine great good better best nice cool awesome perfect lovely wonderful excellent amazing \
+             brilliant super neat sweet fantastic alright right correct exactly indeed true agreed agree fair enough absolutely \
+             definitely totally course understood understand got get gotcha see go going ahead come on continue proceed \
+             carry keep next more again further else stop wait moment minute second sec hold hang just so well oh ah aha hm \
+             hmm huh haha hahaha lol wow oops hooray yay bye goodbye night morning evening afternoon day weekend later soon \
+             tomorrow think thought mean know say said tell explain elaborate help let lets make makes sense sound sounds \
+             really very much lot bit thing things anything something nothing everything idea question interesting funny \
+             glad ready back here now then up about doing worry problem mind never maybe perhaps probably guess hope luck \
+             take care talk chat speak done that's you're i'm don't too also way new going everyone anyone there again your \
+             joke shall should am its don im whatever anyway wait one pleasure appreciate appreciated kind helpful happy \
+             how're bored test testing like love bro man dude mate friend dear please lmao omg",
     model: "assistant chatbot bot",
     irregular: super::irregular::ENGLISH,
     months: "january february march april may june july august september october november december",
@@ -57,13 +86,22 @@ const ENGLISH: Words = Words {
 const GERMAN: Words = Words {
     stop: "aber als am an auch auf aus bei das dass dem den der des die ein eine einem einen einer eines er es für im \
            in ist mit nach nicht noch nur oder sich sie sind so über um und vom von vor war wie wird zu zum zur",
-    question: "was wann wo wohin woher wer wen wem wessen welche welcher welches welchem welchen wieso warum weshalb \
+    question: "womit worauf woran wofür wovon worüber bitte sagen sag was wann wo wohin woher wer wen wem wessen welche welcher welches welchem welchen wieso warum weshalb \
                hat habe haben hast hatte hatten kann können konnte soll sollte würde viel viele ihr ihre sein seine \
                ich du wir mein meine dein deine mich mir dich dir unser unsere",
     filler: "der die das den dem des ein eine einen einem einer eines ist sind und",
     negation: "nicht nie niemals kein keine keinen keinem keiner keines ohne niemand nichts weder",
     first_person: "ich mich mir mein meine meinen meinem meiner meines wir uns unser unsere unseren unserem unserer",
     second_person: "du dich dir dein deine deinen deinem deiner deines euch euer eure",
+    saying: "gesagt geraten empfohlen vorgeschlagen erwähnt erklärt genannt geschrieben gegeben gezeigt geantwortet rat \
+             tipp tipps vorschlag empfehlung sagtest meintest empfiehlst rätst",
+    modal: "kannst könntest würdest magst",
+    article: "ein eine einen einem einer dieser diese dieses diesen diesem jeder jede jedes kein keine",
+    dating: "im in seit bis letzten nächsten vor nach ab anfang ende mitte",
+    phatic: "hallo hi hey servus moin grüß gott guten gute guter tag morgen abend nacht danke dank bitte gerne gern ok okay ja nein \
+             jo doch klar genau richtig stimmt super toll prima gut sehr schön perfekt alles weiter mach mehr warte moment kurz \
+             mal tschüss bis bald später verstehe verstanden aha hm hmm haha sag erzähl denkst meinst hilfe helfen okay passt \
+             wunderbar cool nice also na los geht",
     model: "assistent assistenten assistentin chatbot bot",
     irregular: "",
     months: "januar februar märz april mai juni juli august september oktober november dezember",
@@ -78,6 +116,14 @@ const FRENCH: Words = Words {
     negation: "ne n pas jamais sans aucun aucune rien personne ni",
     first_person: "je j me m moi mon ma mes nous notre nos",
     second_person: "tu te t toi ton ta tes vous votre vos",
+    saying: "dit recommandé conseillé suggéré proposé mentionné expliqué donné écrit montré répondu conseil conseils \
+             recommandes conseilles",
+    modal: "peux pourrais pouvez pourriez peut",
+    article: "un une ce cette ces mon ma mes ton ta tes son sa ses chaque",
+    dating: "en depuis de avant après mi fin début",
+    phatic: "bonjour bonsoir salut coucou merci beaucoup s'il plaît ok oui non d'accord accord bien sûr parfait super génial très bon \
+             bonne bonnes nuit soirée journée continue vas-y vas encore plus attends moment au revoir bientôt compris je vois hm ah \
+             haha penses dis aide aider ça va",
     model: "assistant assistante chatbot",
     irregular: "",
     months: "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
@@ -92,6 +138,14 @@ const SPANISH: Words = Words {
     negation: "no nunca jamás sin nadie nada ningún ninguna ni",
     first_person: "yo me mí mi mis mío mía míos mías nosotros nosotras nos nuestro nuestra nuestros nuestras",
     second_person: "tú te ti tu tus tuyo tuya usted ustedes vosotros vosotras",
+    saying: "dijiste recomendaste aconsejaste sugeriste propusiste mencionaste explicaste diste escribiste dicho \
+             recomendado aconsejado sugerido consejo recomiendas",
+    modal: "puedes podrías puede podría",
+    article: "un una este esta ese esa mi tu su cada",
+    dating: "en desde de hasta antes después",
+    phatic: "hola buenas buenos días tardes noches gracias muchas favor ok vale sí no claro perfecto genial bien muy bueno buena \
+             sigue continúa más espera momento adiós hasta luego pronto entendido entiendo ya ah jaja piensas dime ayuda ayudar \
+             tal",
     model: "asistente chatbot",
     irregular: "",
     months: "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
@@ -106,6 +160,12 @@ const ITALIAN: Words = Words {
     negation: "non mai senza nessuno nessuna niente nulla né",
     first_person: "io me mi mio mia miei mie noi nostro nostra nostri nostre",
     second_person: "tu te ti tuo tua tuoi tue voi vostro vostra",
+    saying: "detto consigliato suggerito proposto spiegato dato scritto nominato consiglio consigli",
+    modal: "puoi potresti può potrebbe",
+    article: "un una questo questa quel quella ogni",
+    dating: "in da a di fino prima dopo",
+    phatic: "ciao buongiorno buonasera notte grazie mille prego ok sì no certo perfetto bene molto buono buona continua ancora \
+             aspetta momento arrivederci presto capito pensi dimmi aiuto aiutare va",
     model: "assistente chatbot",
     irregular: "",
     months: "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
@@ -120,6 +180,13 @@ const PORTUGUESE: Words = Words {
     negation: "não nunca jamais sem ninguém nada nenhum nenhuma nem",
     first_person: "eu me mim meu minha meus minhas nós nosso nossa nossos nossas",
     second_person: "tu te ti teu tua teus tuas você vocês",
+    saying: "disse disseste recomendou recomendaste sugeriu sugeriste aconselhou explicou deu escreveu dito recomendado \
+             conselho recomenda",
+    modal: "pode podes poderia podia",
+    article: "um uma este esta esse essa cada",
+    dating: "em desde de até antes depois",
+    phatic: "olá oi bom boa dia tarde noite obrigado obrigada favor ok sim não claro perfeito ótimo bem muito continua mais espera \
+             momento tchau adeus logo entendi achas acha ajuda ajudar tudo beleza valeu",
     model: "assistente chatbot",
     irregular: "",
     months: "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
@@ -134,7 +201,33 @@ const DUTCH: Words = Words {
     negation: "niet nooit geen zonder niemand niets noch",
     first_person: "ik me mij mijn wij we ons onze",
     second_person: "jij je jou jouw u uw jullie",
+    saying: "gezegd aangeraden geadviseerd voorgesteld genoemd uitgelegd gegeven geschreven advies tip tips",
+    modal: "kun kunt kan zou",
+    article: "een deze dit die elke elk",
+    dating: "in sinds tot van voor na",
+    phatic: "hallo hoi hey goedemorgen goedenavond dank bedankt graag ok oké ja nee prima goed mooi super perfect verder meer wacht \
+             even moment doei dag later begrepen snap denk hulp helpen",
     model: "assistent chatbot bot",
     irregular: "",
     months: "januari februari maart april mei juni juli augustus september oktober november december",
+};
+
+const TURKISH: Words = Words {
+    stop: "acaba ama ancak bana ben beni benim bir bu bunu çok da daha de değil diye en gibi hem ile ise için ki mı mi mu mü \
+           o olan olarak ona onu onun sen seni senin siz şey şu var ve veya ya yani yok biz bize bizi bizde bizim",
+    question: "ne neye neyi neden nasıl nerede nereye nereden niye hangi kaç kim kime kimi kimde kimin ne zaman mısın misin \
+               musun müsün mıyım miyim lütfen söyler",
+    filler: "bir ve",
+    negation: "değil yok hiç asla",
+    first_person: "",
+    second_person: "",
+    saying: "",
+    modal: "",
+    article: "",
+    dating: "",
+    phatic: "merhaba selam günaydın iyi akşamlar geceler günler teşekkürler teşekkür ederim sağol tamam evet hayır olur güzel harika \
+             süper devam et bekle görüşürüz anladım",
+    model: "asistan",
+    irregular: "",
+    months: "ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık",
 };

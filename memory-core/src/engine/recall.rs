@@ -3,9 +3,11 @@
 mod block;
 mod contents;
 mod context;
+mod floor;
 mod hydrate;
 mod legs;
 mod newest;
+mod passage;
 mod question;
 mod rank;
 mod search;

@@ -85,6 +85,8 @@ pub enum Reason {
     NoRoom,
     /// Enough better candidates filled the limit.
     BelowLimit,
+    /// Nothing that was found is about what the turn says: see [`SearchReceipt::relevance`].
+    Irrelevant,
     /// Truth does not hold it any more, and upkeep will delete it from the index; or it no longer matches, and upkeep will
     /// update the index.
     Gone,
@@ -155,6 +157,9 @@ pub struct SearchReceipt {
     pub speaker: Option<String>,
     /// The times that the question is about, as [`crate::analysis::Period`] writes them. What was said then ranks higher.
     pub times: Vec<String>,
+    /// The share of the question's informative words that the best candidate holds, 0 to 1, a rare word counting more. Told for a
+    /// context, which recalls nothing below a floor; none for a search.
+    pub relevance: Option<f32>,
     /// How many items the text index returned.
     pub text_candidates: usize,
     /// How many items the vector index returned.

@@ -67,6 +67,11 @@ fn titled_text(row: &StoredMessage, message: &Message) -> String {
     }
 }
 
+/// Returns whether a text says anything in letters or digits. "👍" and a picture do not, and nobody searches for them by words.
+pub(super) fn has_words(text: &str) -> bool {
+    text.chars().any(char::is_alphanumeric)
+}
+
 /// Analyses messages. Summaries are left out.
 pub(super) fn analyse<'a>(
     analysis: &Analysis,
@@ -87,7 +92,7 @@ pub(super) fn entries(analysed: &BTreeMap<Seq, Analysed<'_>>, state: &SessionSta
         let after = |place| analysed.get(&Seq(seq.0.checked_add(place)?));
         let successors = (1..=NEIGHBOURS).filter(|place| after(*place).is_some()).count() as u64;
         let version = session_version(state, successors);
-        let Some(message) = this.message else {
+        let Some(message) = this.message.filter(|message| has_words(&titled_text(this.row, message))) else {
             changes.deletions.push((item, version));
             continue;
         };

@@ -4,6 +4,8 @@ use crate::analysis::{head_of, is_dense};
 use crate::message::Message;
 use crate::record::Record;
 
+use super::message::has_words;
+
 /// How many words a piece holds by default: small models read 256 tokens, and an English word has 1.3 on average.
 pub const PIECE_WORDS: usize = 180;
 
@@ -14,6 +16,9 @@ const WORD_BYTES: usize = 32;
 /// for a message without words.
 pub fn message_pieces(message: &Message, words: usize) -> Vec<String> {
     let text = message.text();
+    if !has_words(&text) {
+        return Vec::new();
+    }
     let Some(speaker) = &message.speaker else { return pieces(&text, words) };
     let left = words.saturating_sub(units(speaker).count());
     pieces(&text, left).into_iter().map(|piece| format!("{speaker}: {piece}")).collect()
@@ -27,13 +32,18 @@ pub fn record_pieces(record: &Record, words: usize) -> Vec<String> {
 /// Cuts `text` into pieces of at most `words` words, at least 1, that do not overlap. Drops only blanks between pieces, and
 /// what is beyond [`crate::analysis::DOCUMENT_BYTES`].
 fn pieces(text: &str, words: usize) -> Vec<String> {
+    passages(text, words).into_iter().map(str::to_owned).collect()
+}
+
+/// Cuts `text` into pieces as [`message_pieces`] does, without a speaker.
+pub(crate) fn passages(text: &str, words: usize) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut start = 0;
     let mut end = 0;
     let mut count = 0;
     for unit in units(head_of(text)) {
         if count == words.max(1) {
-            pieces.extend(text.get(start..end).map(str::to_owned));
+            pieces.extend(text.get(start..end));
             count = 0;
         }
         if count == 0 {
@@ -43,7 +53,7 @@ fn pieces(text: &str, words: usize) -> Vec<String> {
         count += 1;
     }
     if count > 0 {
-        pieces.extend(text.get(start..end).map(str::to_owned));
+        pieces.extend(text.get(start..end));
     }
     pieces
 }

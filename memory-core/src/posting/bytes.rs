@@ -60,6 +60,10 @@ impl<'b> Reader<'b> {
         u32::try_from(self.number()?).map_err(|_| Damaged)
     }
 
+    pub(super) fn byte(&mut self) -> Result<u8, Damaged> {
+        self.array().map(|[byte]| byte)
+    }
+
     pub(super) fn bytes(&mut self, length: usize) -> Result<&'b [u8], Damaged> {
         let (taken, rest) = self.rest.split_at_checked(length).ok_or(Damaged)?;
         self.rest = rest;

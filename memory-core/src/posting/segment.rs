@@ -5,9 +5,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::{
-    Damaged, Document, Posting, Shape, TailDocument, decode_documents, decode_postings, encode_documents, visit_terms,
-};
+use super::{Damaged, Document, Posting, Shape, TailDocument, decode_documents, encode_documents, visit_terms};
 
 /// A segment without its posting lists.
 #[derive(Clone, Debug, Default)]
@@ -101,14 +99,10 @@ impl Segment {
     }
 
     /// Removes the postings of the `taken` documents from the `stored` lists, and returns the lists that change.
-    ///
-    /// # Errors
-    /// `Damaged` for invalid bytes.
-    pub fn prune(&mut self, taken: &[Document], stored: Vec<(String, Vec<u8>)>) -> Result<Lists<'static>, Damaged> {
+    pub fn prune(&mut self, taken: &[Document], stored: Vec<(String, Vec<Posting>)>) -> Lists<'static> {
         let gone: HashSet<u32> = taken.iter().map(|document| document.slot).collect();
         let mut lists = Lists::default();
-        for (term, stored) in stored {
-            let mut list = decode_postings(&stored)?;
+        for (term, mut list) in stored {
             let before = list.len();
             list.retain(|posting| !gone.contains(&posting.slot));
             if list.len() < before {
@@ -116,7 +110,7 @@ impl Segment {
                 lists.by_term.insert(Cow::Owned(term), list);
             }
         }
-        Ok(lists)
+        lists
     }
 }
 
@@ -126,15 +120,16 @@ impl<'t> Lists<'t> {
         self.by_term.keys().map(Cow::as_ref)
     }
 
+    /// Returns whether a term has a list.
+    pub fn holds(&self, term: &str) -> bool {
+        self.by_term.contains_key(term)
+    }
+
     /// Merges in the postings that are stored under their terms.
-    ///
-    /// # Errors
-    /// `Damaged` for invalid bytes.
-    pub fn merge(&mut self, stored: Vec<(String, Vec<u8>)>) -> Result<(), Damaged> {
+    pub fn merge(&mut self, stored: Vec<(String, Vec<Posting>)>) {
         for (term, stored) in stored {
-            self.by_term.entry(Cow::Owned(term)).or_default().extend(decode_postings(&stored)?);
+            self.by_term.entry(Cow::Owned(term)).or_default().extend(stored);
         }
-        Ok(())
     }
 
     /// Returns the lists to write, in the order of their terms, and the terms whose lists have become empty.

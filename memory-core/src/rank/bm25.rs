@@ -49,8 +49,7 @@ impl TermWeights {
         let Bm25 { k1, b } = *parameters;
         let mean = if mean_length > 0.0 { mean_length } else { 1.0 };
         let weight = |containing: &u64| {
-            let containing = *containing as f32;
-            let idf = (1.0 + (documents as f32 - containing + 0.5) / (containing + 0.5)).ln();
+            let idf = idf(documents, *containing);
             TermWeight { k1, least: k1 * (1.0 - b), slope: k1 * b / mean, idf }
         };
         Self(containing.iter().map(weight).collect())
@@ -66,6 +65,12 @@ impl TermWeights {
         let counts = own.iter().zip(near);
         self.0.iter().zip(counts).map(|(weight, (own, near))| weight.score(length, *own, *near)).sum::<f32>()
     }
+}
+
+/// Returns how rare a term is that `containing` of `documents` texts hold: Lucene's idf, more than 0.
+pub(crate) fn idf(documents: u64, containing: u64) -> f32 {
+    let containing = containing as f32;
+    (1.0 + (documents as f32 - containing + 0.5) / (containing + 0.5)).ln()
 }
 
 /// Returns the score of each hit, in the order of `evidence.hits`; 0 or more.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::fields::Fields;
 use crate::id::{Seq, SessionId, Unit};
+use crate::index::NEIGHBOURS;
 use crate::message::Role;
 
 /// The factor for the score by words of what the participant said whom the question names.
@@ -29,7 +30,7 @@ pub const NEIGHBOUR_COSINE_WEIGHT: f32 = 0.3;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RoleWeights {
-    /// For persons, and for records. Default 1.5, because questions are mostly about what persons said of themselves.
+    /// For persons, and for records. Default 2, because questions are mostly about what persons said of themselves.
     pub user: f32,
     /// For the model. Default 1.
     pub assistant: f32,
@@ -39,7 +40,7 @@ pub struct RoleWeights {
 
 impl Default for RoleWeights {
     fn default() -> Self {
-        Self { user: 1.5, assistant: 1.0, other: 1.0 }
+        Self { user: 2.0, assistant: 1.0, other: 1.0 }
     }
 }
 
@@ -71,6 +72,61 @@ pub fn add_spans(scores: &[f32], spans: &[Option<f32>], best_span: f32, weight: 
     let unit = if best_span > 0.0 { weight * best / best_span } else { 0.0 };
     let spans = spans.iter().map(|span| span.unwrap_or(0.0)).chain(std::iter::repeat(0.0));
     scores.iter().zip(spans).map(|(score, span)| if *score > 0.0 { score + unit * span } else { *score }).collect()
+}
+
+/// The share that a borrower keeps of the score of the message that lent it its words.
+const BORROWED: f32 = 0.95;
+
+/// Bounds the scores of messages that hold no word of the question by those of the neighbours that lent them theirs.
+///
+/// `places` holds the place of each message, and `holds` whether it has a word of its own. A short message pays hardly anything
+/// for its length, so without the bound a "thanks!" beside the answer stands above it. A message whose lender was not found keeps
+/// its score.
+pub fn below_lenders(places: &[Option<(&SessionId, Seq)>], holds: &[bool], scores: &mut [f32]) {
+    let found = places.iter().zip(holds).zip(scores.iter());
+    let lenders: HashMap<(&SessionId, Seq), f32> =
+        found.filter(|((_, holds), _)| **holds).filter_map(|((place, _), score)| Some(((*place)?, *score))).collect();
+    for ((place, holds), score) in places.iter().zip(holds).zip(scores) {
+        let Some((session, seq)) = place.filter(|_| !holds) else { continue };
+        let around = seq.0.saturating_sub(NEIGHBOURS)..=seq.0.saturating_add(NEIGHBOURS);
+        let best = around.filter_map(|beside| lenders.get(&(session, Seq(beside))).copied()).reduce(f32::max);
+        *score = best.map_or(*score, |best| score.min(BORROWED * best));
+    }
+}
+
+/// So many words that the question has not make a message a statement of its own.
+const ENOUGH: f32 = 5.0;
+
+/// What a message without any is still worth, in such words.
+const LEAST: f32 = 3.0;
+
+/// The shares of what a message keeps back that the first, second and third message after it get.
+const HANDED_ON: [f32; 3] = [0.7, 0.7, 0.4];
+
+/// Returns how much a message tells beside the question, more than 0 and at most 1, by how many words it has that the question has
+/// not.
+///
+/// "my car makes a noise" holds the words of "what noise does my car make?" and does not answer it; nor does "haha ok".
+pub(crate) fn tells(new_words: usize) -> f32 {
+    ((new_words as f32).min(ENOUGH) + LEAST) / (ENOUGH + LEAST)
+}
+
+/// Multiplies what each score has above `floor` by how much its message [`tells`]. What it keeps back is handed on to the three
+/// messages after it, where it counts if it is more than their own: one that announces a matter points to what is said of it.
+pub(crate) fn hand_on(places: &[Option<(&SessionId, Seq)>], tells: &[f32], floor: f32, scores: &mut [f32]) {
+    let all = places.iter().zip(tells).zip(scores.iter());
+    let kept_back = |((place, tells), score): ((&Option<_>, &f32), &f32)| {
+        Some(((*place)?, (1.0 - tells) * (score - floor).max(0.0)))
+    };
+    let handed: HashMap<(&SessionId, Seq), f32> = all.filter_map(kept_back).collect();
+    for ((place, tells), score) in places.iter().zip(tells).zip(scores).filter(|(_, score)| **score > floor) {
+        let before = |(back, share): (u64, f32)| {
+            let (session, seq) = (*place)?;
+            Some(share * handed.get(&(session, Seq(seq.0.checked_sub(back)?)))?)
+        };
+        let most = (1..).zip(HANDED_ON).filter_map(before).fold(*score - floor, f32::max);
+        *score = floor + most * tells;
+    }
 }
 
 /// How many of the best cosines can be neighbours. A fixed number, so that asking for more hits does not change the order of
@@ -111,12 +167,12 @@ mod tests {
         let weights = RoleWeights::default();
         assert_eq!(weights.of(&fields), 1.0);
         fields.role = Some(Role::User);
-        assert_eq!((weights.of(&fields), RoleWeights::of_the_asked().of(&fields)), (1.5, 1.0));
+        assert_eq!((weights.of(&fields), RoleWeights::of_the_asked().of(&fields)), (2.0, 1.0));
         fields.role = Some(Role::Assistant);
         assert_eq!((weights.of(&fields), RoleWeights::of_the_asked().of(&fields)), (1.0, 1.3));
         fields.role = None;
         fields.unit = Unit::Record;
-        assert_eq!((weights.of(&fields), RoleWeights::equal().of(&fields)), (1.5, 1.0));
+        assert_eq!((weights.of(&fields), RoleWeights::equal().of(&fields)), (2.0, 1.0));
     }
 
     #[test]
@@ -124,6 +180,32 @@ mod tests {
         assert_eq!(add_spans(&[10.0, 5.0, 0.0], &[None, Some(3.0), Some(3.0)], 6.0, 0.2), [10.0, 6.0, 0.0]);
         assert_eq!(add_spans(&[10.0, 5.0], &[None, None], 0.0, 0.2), [10.0, 5.0]);
         assert_eq!(add_spans(&[], &[], 1.0, 0.2), [0.0; 0]);
+    }
+
+    #[test]
+    fn a_borrower_stands_below_its_lender() {
+        let session = SessionId::new("one").unwrap();
+        let places: Vec<_> = [1, 2, 4, 9].map(|seq| Some((&session, Seq(seq)))).into();
+        let mut scores = [2.0, 3.0, 1.0, 3.0];
+        below_lenders(&places, &[true, false, false, false], &mut scores);
+        assert_eq!(scores, [2.0, 0.95 * 2.0, 1.0, 3.0]);
+    }
+
+    #[test]
+    fn a_message_tells_by_its_new_words() {
+        assert_eq!([0, 2, 5, 900].map(tells), [0.375, 0.625, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn what_tells_little_points_to_what_follows() {
+        let session = SessionId::new("one").unwrap();
+        let places: Vec<_> = [1, 2, 3, 9].map(|seq| Some((&session, Seq(seq)))).into();
+        let mut scores = [5.0, 1.0, 1.5, 2.0];
+        hand_on(&places, &[0.5, 1.0, 0.5, 1.0], 1.0, &mut scores);
+        assert_eq!(scores, [3.0, 1.0, 1.0 + 1.4 * 0.5, 2.0]);
+        let mut told = [5.0, 1.0, 1.5, 2.0];
+        hand_on(&places, &[1.0; 4], 0.0, &mut told);
+        assert_eq!(told, [5.0, 1.0, 1.5, 2.0]);
     }
 
     #[test]

@@ -29,6 +29,11 @@ impl<L: Copy> Rows<L> {
         self.lanes.capacity() * size_of::<L>()
     }
 
+    /// Makes room for `rows` more rows.
+    pub(super) fn reserve(&mut self, rows: usize) {
+        self.lanes.reserve_exact(rows * self.width);
+    }
+
     /// Adds a row at the end. A row of another width is cut or left out.
     pub(super) fn push(&mut self, row: &[L]) {
         make_room(&mut self.lanes, self.width);

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use memory_core::Unit;
-use memory_core::posting::{self, Damaged, Document, Lists, Shape, TailDocument, encode_postings};
+use memory_core::posting::{
+    self, Damaged, Document, Lists, Posting, Shape, TailDocument, decode_postings, encode_postings,
+};
 use sqlx::postgres::PgConnection;
 
 use crate::error::{Attempt, Doing};
@@ -99,7 +101,8 @@ impl Segment {
         .fetch_all(connection)
         .await
         .doing(READ)?;
-        Ok(lists.merge(rows).map_err(damaged)?)
+        lists.merge(decoded(rows)?);
+        Ok(())
     }
 
     /// Removes items and returns their documents. A segment without documents is deleted.
@@ -134,7 +137,7 @@ impl Segment {
                 .fetch_all(connection)
                 .await
                 .doing(READ)?;
-        Ok(self.content.prune(gone, rows).map_err(damaged)?)
+        Ok(self.content.prune(gone, decoded(rows)?))
     }
 
     /// Writes the documents and the lists; an empty list is deleted.
@@ -182,6 +185,10 @@ impl Segment {
         let this = sqlx::query(this).bind(owner.scope.key()).bind(owner.id).bind(self.unit.name().as_bytes());
         this.bind(self.number).execute(connection).await.doing(WRITE).map(|_| ())
     }
+}
+
+fn decoded(rows: Vec<(String, Vec<u8>)>) -> memory_core::Result<Vec<(String, Vec<Posting>)>> {
+    rows.into_iter().map(|(term, list)| Ok((term, decode_postings(&list).map_err(damaged)?))).collect()
 }
 
 /// Returns the error for invalid bytes of a posting list, document table or list of terms.

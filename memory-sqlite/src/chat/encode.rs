@@ -7,6 +7,7 @@ use memory_core::error::Result;
 use memory_core::plan::chat::{self, Position};
 use sqlx::{QueryBuilder, SqliteConnection};
 
+use crate::body;
 use crate::error::Doing;
 use crate::filter::{Bound, ValueRow};
 use crate::number::runs;
@@ -50,7 +51,7 @@ async fn insert_some(
         query = query.bind(message.map(|message| message.role.name()));
         query = query.bind(message.and_then(|message| message.speaker.as_deref()));
         query = query.bind(message.map(|message| message.trust as i64)).bind(message.map(|message| message.at.0));
-        query = query.bind(content.map(|content| content.body.as_bytes()));
+        query = query.bind(content.map(|content| body::pack(*id, content.body.as_bytes()).into_owned()));
         if !is_plain {
             let archived_by = archived_by.map(|summary| summary.0.as_bytes().to_vec());
             query = query.bind(*layer).bind(*first).bind(archived_by);

@@ -74,7 +74,7 @@ async fn damaged_files_give_errors_and_never_other_words() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory.db");
     let file = Sqlite::connect(SqliteConfig::new(&path)).await.unwrap();
-    for number in 0..200 {
+    for number in 0..400 {
         append(&file, &batch(&format!("the message of number {number}"))).await.unwrap();
     }
     let said = read(&file).await.unwrap();
@@ -82,7 +82,7 @@ async fn damaged_files_give_errors_and_never_other_words() {
     drop(file);
     let sound = std::fs::read(&path).unwrap();
     let (mut chance, mut errors) = (0x9e37_79b9_7f4a_7c15_u64, 0);
-    for trial in 0..60 {
+    for trial in 0..120 {
         chance ^= chance << 13;
         chance ^= chance >> 7;
         chance ^= chance << 17;

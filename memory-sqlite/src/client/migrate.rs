@@ -17,6 +17,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0006_incarnations.sql"),
     include_str!("../../migrations/0007_generations.sql"),
     include_str!("../../migrations/0008_leads.sql"),
+    include_str!("../../migrations/0009_packed.sql"),
 ];
 
 /// The version of the tables that this crate uses. Opening an older file upgrades it.

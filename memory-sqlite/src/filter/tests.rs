@@ -7,7 +7,7 @@ use crate::index::items::tests::{database, insert};
 
 async fn chosen(connection: &mut SqliteConnection, filter: &Filter) -> Result<Vec<i64>> {
     let mut sql = QueryBuilder::new("SELECT item.id FROM index_item AS item WHERE item.owner = 1 AND ");
-    push_filter(&mut sql, FilteredTable::Index, filter)?;
+    push_filter(&mut sql, FilteredTable::Index(1), filter)?;
     sql.push(" ORDER BY item.id");
     Ok(sql.build_query_scalar().fetch_all(connection).await.unwrap())
 }
@@ -134,12 +134,12 @@ fn nothing_that_a_caller_wrote_enters_the_statement() {
     let mut random = Random::new(24);
     let mut sql = QueryBuilder::new("");
     for _ in 0..500 {
-        for place in [FilteredTable::Messages, FilteredTable::Records, FilteredTable::Index] {
+        for place in [FilteredTable::Messages, FilteredTable::Records, FilteredTable::Index(1)] {
             push_filter(&mut sql, place, &generate::filter(&mut random, 3)).unwrap();
         }
     }
     let hostile = Filter::eq(Field::Metadata("key'); DROP TABLE x; --".to_owned()), "value'); DROP TABLE x; --");
-    push_filter(&mut sql, FilteredTable::Index, &hostile).unwrap();
+    push_filter(&mut sql, FilteredTable::Index(1), &hostile).unwrap();
     let text = sql.sql().as_str().to_owned();
     let is_ours = |letter: char| letter.is_ascii_alphanumeric() || " _.,()?<>=".contains(letter);
     assert!(text.chars().all(is_ours) && !text.contains("DROP"), "a statement holds what is not ours");

@@ -1,7 +1,7 @@
 //! The rows of a table of values, which hold the lists and metadata for filters.
 
 use memory_core::fields::scalars;
-use memory_core::{Field, Fields, Scalar};
+use memory_core::{Field, Fields, Role, Scalar, Unit};
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
 use sqlx::sqlite::{SqliteArgumentsBuffer, SqliteTypeInfo};
@@ -46,6 +46,26 @@ pub(crate) fn value_rows(fields: &Fields) -> Vec<ValueRow> {
     let metadata =
         metadata.flat_map(|(key, value)| scalars(value).into_iter().map(move |value| row(METADATA, key, value)));
     tags.chain(sources).chain(agent).chain(runs).chain(sessions).chain(metadata).collect()
+}
+
+/// The units, each at the place of its number in an index.
+pub(super) const UNITS: [&str; 3] = ["message", "record", "span"];
+
+/// The roles, each at the place of its number in an index.
+pub(super) const ROLES: [&str; 6] = ["system", "developer", "user", "assistant", "tool", "function"];
+
+/// Returns the number by which an index stores a unit.
+pub(crate) fn unit_number(unit: Unit) -> Option<i64> {
+    place_of(&UNITS, unit.name())
+}
+
+/// Returns the number by which an index stores a role.
+pub(crate) fn role_number(role: Role) -> Option<i64> {
+    place_of(&ROLES, role.name())
+}
+
+fn place_of(names: &[&str], name: &str) -> Option<i64> {
+    (0..).zip(names).find_map(|(number, known)| (*known == name).then_some(number))
 }
 
 /// A value, bound as SQLite's own type; a truth value as 0 or 1.

@@ -15,8 +15,9 @@ const ERASE: &str = "erase the owner's index";
 const STEP: i64 = 10_000;
 
 /// Delete some rows of an owner. The first one deletes items, which are counted.
-const STATEMENTS: [&str; 7] = [
+const STATEMENTS: [&str; 8] = [
     "DELETE FROM index_item WHERE owner = ?1 AND id IN (SELECT id FROM index_item WHERE owner = ?1 LIMIT ?2)",
+    "DELETE FROM index_session WHERE id IN (SELECT id FROM index_session WHERE owner = ?1 LIMIT ?2)",
     "DELETE FROM index_value WHERE owner = ?1 AND (item, field, key, type, value) IN \
      (SELECT item, field, key, type, value FROM index_value WHERE owner = ?1 LIMIT ?2)",
     "DELETE FROM text_statistics WHERE owner = ?1 AND unit IN (SELECT unit FROM text_statistics WHERE owner = ?1 LIMIT ?2)",
@@ -24,8 +25,8 @@ const STATEMENTS: [&str; 7] = [
      (SELECT unit, item FROM text_tail WHERE owner = ?1 LIMIT ?2)",
     "DELETE FROM text_segment WHERE owner = ?1 AND (unit, segment) IN \
      (SELECT unit, segment FROM text_segment WHERE owner = ?1 LIMIT ?2)",
-    "DELETE FROM text_posting WHERE owner = ?1 AND (segment, term) IN \
-     (SELECT segment, term FROM text_posting WHERE owner = ?1 LIMIT ?2)",
+    "DELETE FROM text_posting WHERE owner = ?1 AND (segment, bucket, part) IN \
+     (SELECT segment, bucket, part FROM text_posting WHERE owner = ?1 LIMIT ?2)",
     "DELETE FROM vector_block WHERE owner = ?1 AND block IN (SELECT block FROM vector_block WHERE owner = ?1 LIMIT ?2)",
 ];
 

@@ -1,5 +1,6 @@
 //! The items of an index: their versions, their places, and the fields that filters see.
 
+mod sessions;
 mod write;
 
 #[cfg(test)]
@@ -12,11 +13,11 @@ use memory_core::store::text::Deletion;
 use memory_core::{Digest, Epoch, Fields, ItemId, Result, Scope, SessionId, Unit, Version};
 use sqlx::SqliteConnection;
 
-use super::key::read_key;
+use super::key::{read_key, stored_key};
 use super::owner::{Owner, whole};
-use super::rows::json_keys;
 use crate::client::Sqlite;
 use crate::error::Doing;
+use crate::number::list;
 use crate::number::loaded;
 
 pub(crate) use write::{Row, delete, move_to, put};
@@ -74,7 +75,7 @@ pub(crate) async fn accept<C>(
 ) -> Result<Vec<Accepted<C>>> {
     let below = owner.below;
     let entries = newest(entries.into_iter().filter(|entry| whole(entry.version.epoch.0) >= below));
-    let keys: Vec<_> = entries.iter().map(|entry| entry.item.key()).collect();
+    let keys: Vec<_> = entries.iter().map(|entry| stored_key(&entry.item)).collect();
     let stored = stored(connection, owner.id, &keys).await?;
     let mut accepted = Vec::with_capacity(entries.len());
     for (key, entry) in keys.iter().zip(entries) {
@@ -121,15 +122,15 @@ struct Stored {
 }
 
 /// Key, number, epoch, revision, digest, block.
-type StoredRow = (String, i64, i64, i64, Vec<u8>, Option<i64>);
+type StoredRow = (Vec<u8>, i64, i64, i64, Vec<u8>, Option<i64>);
 
-async fn stored(connection: &mut SqliteConnection, owner: i64, keys: &[String]) -> Result<HashMap<String, Stored>> {
+async fn stored(connection: &mut SqliteConnection, owner: i64, keys: &[Vec<u8>]) -> Result<HashMap<Vec<u8>, Stored>> {
     let rows: Vec<StoredRow> = sqlx::query_as(
         "SELECT item.item, item.id, item.epoch, item.revision, item.digest, item.block \
          FROM json_each(?) AS wanted CROSS JOIN index_item AS item \
-         WHERE item.owner = ? AND item.item = wanted.value",
+         WHERE item.owner = ? AND item.item = unhex(wanted.value)",
     )
-    .bind(json_keys(keys.iter().map(String::as_str)))
+    .bind(list(keys))
     .bind(owner)
     .fetch_all(connection)
     .await
@@ -153,16 +154,16 @@ pub(crate) async fn to_delete(
 }
 
 async fn listed(connection: &mut SqliteConnection, owner: i64, items: &[(ItemId, Version)]) -> Result<Vec<ItemPlace>> {
-    let mut bounds: HashMap<String, (i64, i64)> = HashMap::new();
+    let mut bounds: HashMap<Vec<u8>, (i64, i64)> = HashMap::new();
     for (item, through) in items {
-        let bound = bounds.entry(item.key()).or_insert((0, -1));
+        let bound = bounds.entry(stored_key(item)).or_insert((0, -1));
         *bound = numbers(*through).max(*bound);
     }
-    let keys: Vec<String> = bounds.keys().cloned().collect();
+    let keys: Vec<Vec<u8>> = bounds.keys().cloned().collect();
     let mut stored = stored(connection, owner, &keys).await?;
     stored.retain(|key, stored| bounds.get(key).is_some_and(|through| stored.version <= *through));
     let place =
-        |(key, Stored { id, block, .. }): (String, Stored)| Ok(ItemPlace { id, unit: read_key(&key)?.unit(), block });
+        |(key, Stored { id, block, .. }): (Vec<u8>, Stored)| Ok(ItemPlace { id, unit: read_key(&key)?.unit(), block });
     stored.into_iter().map(place).collect()
 }
 
@@ -173,12 +174,12 @@ pub(crate) async fn versions(
     name: &Arc<str>,
     items: &[ItemId],
 ) -> Result<Vec<(ItemId, Version)>> {
-    let (scope, name, keys) = (scope.clone(), Arc::clone(name), items.iter().map(ItemId::key).collect::<Vec<_>>());
+    let (scope, name, keys) = (scope.clone(), Arc::clone(name), items.iter().map(stored_key).collect::<Vec<_>>());
     let work = file.snapshot("read versions", move |connection| {
         Box::pin(async move {
             let Some(owner) = Owner::find(connection, &scope, &name).await? else { return Ok(Vec::new()) };
             let stored = stored(connection, owner.id, &keys).await?;
-            let version = |(key, Stored { version: (epoch, revision), .. }): (String, Stored)| {
+            let version = |(key, Stored { version: (epoch, revision), .. }): (Vec<u8>, Stored)| {
                 Ok((read_key(&key)?, Version { epoch: Epoch(loaded(epoch)?), revision: loaded(revision)? }))
             };
             stored.into_iter().map(version).collect()
@@ -196,14 +197,14 @@ pub(crate) async fn scan(
     limit: usize,
 ) -> Result<Vec<(ItemId, Version)>> {
     // No key is empty.
-    let (scope, name, after) = (scope.clone(), Arc::clone(name), after.map(ItemId::key).unwrap_or_default());
+    let (scope, name, after) = (scope.clone(), Arc::clone(name), after.map(stored_key).unwrap_or_default());
     let work = file.snapshot("list items", move |connection| {
         Box::pin(async move {
             let Some(owner) = Owner::find(connection, &scope, &name).await? else { return Ok(Vec::new()) };
             let sql = "SELECT item, epoch, revision FROM index_item WHERE owner = ? AND item > ? ORDER BY item LIMIT ?";
             let rows = sqlx::query_as(sql).bind(owner.id).bind(after).bind(i64::try_from(limit).unwrap_or(i64::MAX));
-            let rows: Vec<(String, i64, i64)> = rows.fetch_all(connection).await.doing("list the items")?;
-            let read = |(key, epoch, revision): (String, i64, i64)| {
+            let rows: Vec<(Vec<u8>, i64, i64)> = rows.fetch_all(connection).await.doing("list the items")?;
+            let read = |(key, epoch, revision): (Vec<u8>, i64, i64)| {
                 Ok((read_key(&key)?, Version { epoch: Epoch(loaded(epoch)?), revision: loaded(revision)? }))
             };
             rows.into_iter().map(read).collect()
@@ -220,7 +221,8 @@ async fn of_session(
     through: Version,
 ) -> Result<Vec<ItemPlace>> {
     let (epoch, revision) = numbers(through);
-    let sql = "SELECT id, item, block FROM index_item WHERE owner = ? AND session = ? AND (epoch, revision) <= (?, ?)";
+    let sql = "SELECT id, item, block FROM index_item WHERE owner = ?1 AND (epoch, revision) <= (?3, ?4) \
+               AND session = (SELECT id FROM index_session WHERE owner = ?1 AND name = ?2)";
     let rows = sqlx::query_as(sql).bind(owner).bind(session.name()).bind(epoch).bind(revision);
     let rows = rows.fetch_all(connection).await;
     let mut places = places(rows)?;
@@ -248,7 +250,10 @@ pub(crate) async fn count(connection: &mut SqliteConnection, owner: i64) -> Resu
     Ok(u64::try_from(count).unwrap_or(0))
 }
 
-fn places(rows: sqlx::Result<Vec<(i64, String, Option<i64>)>>) -> Result<Vec<ItemPlace>> {
+/// A row of an item: its number, its key, and its block.
+type FoundRow = (i64, Vec<u8>, Option<i64>);
+
+fn places(rows: sqlx::Result<Vec<FoundRow>>) -> Result<Vec<ItemPlace>> {
     let rows = rows.doing("find the items")?;
     rows.into_iter().map(|(id, item, block)| Ok(ItemPlace { id, unit: read_key(&item)?.unit(), block })).collect()
 }

@@ -65,17 +65,7 @@ pub(crate) fn json_numbers(numbers: impl IntoIterator<Item = i64>) -> String {
     json(numbers, |number, out| out.push_str(&number.to_string()))
 }
 
-/// Returns the list as JSON, for `json_each`. Terms and keys are ASCII letters, digits, `-`, `_` and `.`: nothing in
-/// them needs an escape.
-pub(crate) fn json_keys<'k>(keys: impl IntoIterator<Item = &'k str>) -> String {
-    json(keys, |key, out| {
-        out.push('"');
-        out.push_str(key);
-        out.push('"');
-    })
-}
-
-/// Returns terms or numbers, each with a number, as a JSON object, for `json_each`.
+/// Returns numbers, each with a number, as a JSON object, for `json_each`.
 pub(crate) fn json_members<K: Display>(members: impl IntoIterator<Item = (K, i64)>) -> String {
     let mut out = json(members, |(key, number), out| out.push_str(&format!("\"{key}\":{number}")));
     out.replace_range(..1, "{");

@@ -18,10 +18,19 @@ use crate::error::{BACKEND, Doing};
 use crate::filter::{FilteredTable, push_filter};
 use crate::statement::statement;
 
-/// Reads items by number, packed into one row.
-const ITEMS: &str = "SELECT group_concat(item.id || ' ' || item.item || ' ' || length(item.fields), ' '), \
-     CAST(group_concat(CAST(item.fields AS TEXT), '') AS BLOB) FROM json_each(?) AS wanted CROSS JOIN index_item AS item \
-     WHERE item.owner = ? AND item.id = wanted.value";
+/// Reads items by number, packed into one row. The fields of most are made of their columns, as [`Fields::encode`] would.
+pub(crate) const ITEMS: &str = "WITH found (id, item, fields) AS MATERIALIZED (\
+     SELECT item.id, item.item, CAST(coalesce(item.fields, json_object('v', 1, \
+     'unit', CASE item.unit WHEN 0 THEN 'message' WHEN 1 THEN 'record' ELSE 'span' END, \
+     'session', (SELECT session.name FROM index_session AS session WHERE session.id = item.session), 'seq', item.seq, \
+     'role', CASE item.role WHEN 0 THEN 'system' WHEN 1 THEN 'developer' WHEN 2 THEN 'user' WHEN 3 THEN 'assistant' \
+     WHEN 4 THEN 'tool' WHEN 5 THEN 'function' END, 'speaker', item.speaker, 'kind', item.kind, \
+     'trust', CASE item.trust WHEN 0 THEN 'untrusted' WHEN 1 THEN 'tool' WHEN 2 THEN 'assistant' WHEN 3 THEN 'user' \
+     ELSE 'system' END, 'at', item.at, 'expires_at', item.expires_at, 'valid_from', item.valid_from, \
+     'valid_to', item.valid_to, 'superseded_at', item.superseded_at)) AS BLOB) \
+     FROM json_each(?) AS wanted CROSS JOIN index_item AS item WHERE item.owner = ? AND item.id = wanted.value) \
+     SELECT group_concat(id || ' ' || hex(item) || ' ' || length(fields), ' '), \
+     CAST(group_concat(CAST(fields AS TEXT), '') AS BLOB) FROM found";
 
 /// If fewer than one in this many candidates pass a filter, the filter is resolved in the file: reading one item costs about as
 /// much as testing this many there.
@@ -126,7 +135,7 @@ impl Shelf {
     }
 
     /// Reads items.
-    async fn read(&self, connection: &mut SqliteConnection, owner: i64, ids: &[i64]) -> Result<()> {
+    pub(crate) async fn read(&self, connection: &mut SqliteConnection, owner: i64, ids: &[i64]) -> Result<()> {
         let read = sqlx::query_as(ITEMS).bind(json_numbers(ids.iter().copied())).bind(owner);
         let packed: Packed = read.fetch_one(connection).await.doing("read the items")?;
         let rows = packed.rows()?;
@@ -137,7 +146,8 @@ impl Shelf {
         for (id, key, fields) in rows {
             // Its texts have allocations of their own, so they take more than their bytes.
             shelved.bytes += size_of::<Item>() + 2 * (key.len() + fields.len());
-            let item = Item { item: read_key(key)?, fields: Fields::decode(BACKEND, fields)? };
+            let key = unhex(key).ok_or_else(|| corrupt("an item has a key that is none"))?;
+            let item = Item { item: read_key(&key)?, fields: Fields::decode(BACKEND, fields)? };
             let id = id.parse().map_err(|_| corrupt("an item without a number"))?;
             shelved.items.insert(id, Arc::new(item));
         }
@@ -175,7 +185,7 @@ pub(crate) async fn best(
 async fn resolve(connection: &mut SqliteConnection, owner: i64, filter: &Filter) -> Result<HashSet<i64>> {
     let text = "SELECT item.id FROM index_item AS item WHERE item.owner = {owner} AND {filter}";
     let mut sql = statement(text, |sql, hole| match hole {
-        "filter" => push_filter(sql, FilteredTable::Index, filter),
+        "filter" => push_filter(sql, FilteredTable::Index(owner), filter),
         _ => {
             sql.push_bind(owner);
             Ok(())
@@ -183,4 +193,11 @@ async fn resolve(connection: &mut SqliteConnection, owner: i64, filter: &Filter)
     })?;
     let ids: Vec<i64> = sql.build_query_scalar().fetch_all(connection).await.doing("filter the items")?;
     Ok(ids.into_iter().collect())
+}
+
+/// Returns the bytes that hex digits name.
+fn unhex(digits: &str) -> Option<Vec<u8>> {
+    let (pairs, []) = digits.as_bytes().as_chunks::<2>() else { return None };
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect()
 }

@@ -10,13 +10,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use memory_core::posting::{
-    Damaged, Document, Evidence, Posting, Query, TailDocument, Totals, decode_documents, encode_postings,
-    visit_postings,
+    Damaged, Document, Evidence, Posting, Query, TailDocument, Totals, decode_documents, pack_postings, visit_packed,
 };
 use memory_core::{Result, Scope, Unit};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-use super::segment::damaged;
+use super::bucket::damaged;
 use crate::index::cache;
 use crate::index::stamp::Stamp;
 use crate::index::{Shelf, corrupt};
@@ -172,7 +171,7 @@ impl Held {
         }
         for (place, term) in query.terms().enumerate() {
             if let Some(postings) = of_tail.get(place).filter(|postings| !postings.is_empty()) {
-                let part = Part { segment: TAIL, postings: encode_postings(postings) };
+                let part = Part { segment: TAIL, postings: pack_postings(postings) };
                 read.entry(term.to_owned()).or_default().push(part);
             }
         }
@@ -255,7 +254,7 @@ impl HeldTexts {
         for segment in &self.segments {
             for (place, parts) in &mut lists {
                 if let Some(part) = parts.next_if(|part| part.segment == segment.number) {
-                    visit_postings(&part.postings, |posting| evidence.note(*place, posting))?;
+                    visit_packed(&part.postings, |posting| evidence.note(*place, posting))?;
                 }
             }
             evidence.end_segment(&segment.documents)?;

@@ -1,20 +1,21 @@
 //! Searching a text index: in the cache, after reading what it lacks of the present state of the file.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use memory_core::Result;
-use memory_core::posting::{Candidate, Evidence, Query, Totals};
+use memory_core::posting::{Candidate, Evidence, Query, Totals, visit_lists};
 use memory_core::rank::Bm25;
 use memory_core::store::text::{TextHit, TextHits, TextQuery};
 use sqlx::SqliteConnection;
 
+use super::bucket::{self, damaged};
 use super::held::{Held, Key, ListRow, SegmentRow};
-use super::statistics;
-use super::tail;
+use super::{statistics, tail};
 use crate::client::Sqlite;
 use crate::error::{Doing, lost};
 use crate::index::now::now;
-use crate::index::rows::{Packed, json_members};
+use crate::index::rows::json_members;
 use crate::index::stamp::Stamp;
 use crate::index::{Choice, Chosen, Owner, best, corrupt};
 
@@ -22,14 +23,6 @@ use crate::index::{Choice, Chosen, Owner, best, corrupt};
 pub(super) const SEGMENTS: &str = "SELECT segment, changed, \
      CASE WHEN (segment, changed) IN (SELECT CAST(key AS INTEGER), value FROM json_each(?)) THEN NULL ELSE documents END \
      FROM text_segment WHERE owner = ? AND unit = ? ORDER BY segment";
-
-/// Reads the posting lists of terms, each in those segments that are newer than its cached part, packed into one row.
-pub(super) const LISTS: &str = "WITH segment (number, renewal) AS MATERIALIZED \
-     (SELECT CAST(key AS INTEGER), value FROM json_each(?)) \
-     SELECT group_concat(wanted.key || ' ' || segment.number || ' ' || length(list.postings), ' '), \
-     CAST(group_concat(CAST(list.postings AS TEXT), '') AS BLOB) \
-     FROM json_each(?) AS wanted CROSS JOIN segment CROSS JOIN text_posting AS list \
-     WHERE segment.renewal > wanted.value AND list.owner = ? AND list.segment = segment.number AND list.term = wanted.key";
 
 const SEARCH: &str = "search the posting lists";
 
@@ -117,20 +110,28 @@ async fn renew(connection: &mut SqliteConnection, owner: &Owner, (_, _, unit): &
 /// Reads the missing parts of the lists of a query.
 async fn complete(connection: &mut SqliteConnection, owner: &Owner, held: &Held, query: &Query<'_>) -> Result<()> {
     let lacking = held.lacking(query);
+    if lacking.is_empty() {
+        return Ok(());
+    }
     let oldest = lacking.iter().map(|(_, upto)| *upto).min().unwrap_or_default();
     let segments = held.segments_after(oldest);
-    let mut rows: Vec<ListRow> = Vec::new();
-    if !lacking.is_empty() && !segments.is_empty() {
-        let wanted = json_members(lacking.iter().map(|(term, upto)| (term, *upto)));
-        let read = sqlx::query_as(LISTS).bind(json_members(segments)).bind(wanted).bind(owner.id);
-        let packed: Packed = read.fetch_one(connection).await.doing(SEARCH)?;
-        let row = |(term, segment, postings): (&str, &str, &[u8])| {
-            let segment = segment.parse().map_err(|_| corrupt("a segment without a number"))?;
-            Ok((term.to_owned(), segment, postings.to_owned()))
-        };
-        rows = packed.rows()?.into_iter().map(row).collect::<Result<_>>()?;
+    let mut sought: HashMap<i64, Vec<&str>> = HashMap::new();
+    for (term, upto) in &lacking {
+        for (segment, _) in segments.iter().filter(|(_, renewal)| renewal > upto) {
+            sought.entry(bucket::place(*segment, term)).or_default().push(term);
+        }
     }
-    if lacking.is_empty() { Ok(()) } else { held.add(lacking, query, rows) }
+    let mut rows: Vec<ListRow> = Vec::new();
+    for (place, bytes) in bucket::read(connection, owner.id, &sought.keys().copied().collect()).await? {
+        let terms = sought.get(&place).map(Vec::as_slice).unwrap_or_default();
+        visit_lists(&bytes, |term, list| {
+            if terms.contains(&term) {
+                rows.push((term.to_owned(), bucket::segment(place), list.to_owned()));
+            }
+        })
+        .map_err(damaged)?;
+    }
+    held.add(lacking, query, rows)
 }
 
 fn candidates(evidence: &Evidence, totals: Totals) -> Vec<Candidate> {

@@ -1,18 +1,17 @@
-//! The rows of segments: up to 1,024 documents whose terms are folded into posting lists.
+//! The rows of segments: some thousand documents whose terms are folded into posting lists.
 //!
 //! A segment's lists are adjacent in the file, so that folding many documents writes few pages.
 
-use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
-use memory_core::posting::{self, Damaged, Document, Lists, Shape, TailDocument, encode_postings};
+use memory_core::posting::{self, Document, Lists, Posting, Shape, TailDocument, unpack_postings};
 use memory_core::{Result, Unit};
 use sqlx::SqliteConnection;
 
+use super::bucket::{self, Bucket, damaged};
 use crate::error::Doing;
 use crate::index::Owner;
 use crate::index::corrupt;
-use crate::index::rows::{insert, json_keys};
 
 const READ: &str = "read the posting lists";
 const WRITE: &str = "write the posting lists";
@@ -79,26 +78,17 @@ impl Segment {
     ) -> Result<&'d [TailDocument]> {
         let is_new = self.content.live() == 0;
         let (rest, mut lists) = self.content.fill(&shape, documents).map_err(damaged)?;
-        if !is_new {
-            self.merge(connection, owner.id, &mut lists).await?;
+        let places = lists.terms().filter(|_| !is_new).map(|term| bucket::place(self.number, term)).collect();
+        let buckets = bucket::open(bucket::read(connection, owner.id, &places).await?)?;
+        let mut stored = Vec::new();
+        for (term, list) in buckets.values().flatten() {
+            if lists.holds(term) {
+                stored.push((term.clone(), unpack_postings(list).map_err(damaged)?));
+            }
         }
-        self.save(connection, owner, lists).await?;
+        lists.merge(stored);
+        self.save(connection, owner, lists, buckets).await?;
         Ok(rest)
-    }
-
-    /// Merges the stored postings of their terms into `lists`.
-    async fn merge(&self, connection: &mut SqliteConnection, owner: i64, lists: &mut Lists<'_>) -> Result<()> {
-        let rows: Vec<(String, Vec<u8>)> = sqlx::query_as(
-            "SELECT list.term, list.postings FROM json_each(?) AS wanted CROSS JOIN text_posting AS list \
-             WHERE list.owner = ? AND list.segment = ? AND list.term = wanted.value",
-        )
-        .bind(json_keys(lists.terms()))
-        .bind(owner)
-        .bind(self.number)
-        .fetch_all(connection)
-        .await
-        .doing(READ)?;
-        lists.merge(rows).map_err(damaged)
     }
 
     /// Removes items and returns their documents. A segment without documents is deleted.
@@ -113,49 +103,35 @@ impl Segment {
             self.drop(connection, owner.id).await?;
             return Ok(removed);
         }
-        let lists = self.without(connection, owner.id, &removed).await?;
-        self.save(connection, owner, lists).await?;
+        let buckets = bucket::all(connection, owner.id, self.number).await?;
+        let lists = buckets.values().flatten();
+        let lists: Vec<(String, Vec<Posting>)> = lists
+            .map(|(term, list)| Ok((term.clone(), unpack_postings(list).map_err(damaged)?)))
+            .collect::<Result<_>>()?;
+        let lists = self.content.prune(&removed, lists);
+        self.save(connection, owner, lists, buckets).await?;
         Ok(removed)
     }
 
-    /// Returns the lists that hold one of the documents, without them.
-    async fn without(
-        &mut self,
+    /// Writes the documents, and the buckets in which lists change.
+    async fn save(
+        &self,
         connection: &mut SqliteConnection,
-        owner: i64,
-        gone: &[Document],
-    ) -> Result<Lists<'static>> {
-        let rows: Vec<(String, Vec<u8>)> =
-            sqlx::query_as("SELECT term, postings FROM text_posting WHERE owner = ? AND segment = ?")
-                .bind(owner)
-                .bind(self.number)
-                .fetch_all(connection)
-                .await
-                .doing(READ)?;
-        self.content.prune(gone, rows).map_err(damaged)
-    }
-
-    /// Writes the documents and the lists as part of the owner's present change; an empty list is deleted.
-    async fn save(&self, connection: &mut SqliteConnection, owner: &Owner, lists: Lists<'_>) -> Result<()> {
+        owner: &Owner,
+        lists: Lists<'_>,
+        mut buckets: BTreeMap<i64, Bucket>,
+    ) -> Result<()> {
         let (full, empty) = lists.split();
-        let head = "INSERT OR REPLACE INTO text_posting (owner, segment, term, postings) ";
-        insert(connection, head, &full, |columns, (term, list)| {
-            columns
-                .push_bind(owner.id)
-                .push_bind(self.number)
-                .push_bind(term.to_string())
-                .push_bind(encode_postings(list));
-        })
-        .await?;
-        sqlx::query(
-            "DELETE FROM text_posting WHERE owner = ? AND segment = ? AND term IN (SELECT value FROM json_each(?))",
-        )
-        .bind(owner.id)
-        .bind(self.number)
-        .bind(json_keys(empty.iter().map(Cow::as_ref)))
-        .execute(&mut *connection)
-        .await
-        .doing(WRITE)?;
+        let lists = full.into_iter().chain(empty.into_iter().map(|term| (term, Vec::new())));
+        let mut changed = BTreeMap::new();
+        for (term, list) in lists {
+            let place = bucket::place(self.number, &term);
+            if let Some(bucket) = buckets.remove(&place) {
+                changed.insert(place, bucket);
+            }
+            bucket::put(&mut changed, self.number, &term, &list);
+        }
+        bucket::write(connection, owner.id, self.number, &changed).await?;
         let sql = "INSERT OR REPLACE INTO text_segment (owner, unit, segment, live, size, changed, documents) \
                    VALUES (?, ?, ?, ?, ?, ?, ?)";
         sqlx::query(sql)
@@ -188,9 +164,4 @@ impl Segment {
             .doing(WRITE)?;
         Ok(())
     }
-}
-
-/// Returns the error for invalid bytes of a posting list, document table or list of terms.
-pub(super) fn damaged(_: Damaged) -> memory_core::Error {
-    corrupt("a posting list is damaged")
 }

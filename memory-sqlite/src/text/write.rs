@@ -79,7 +79,7 @@ fn row<'r>(accepted: &'r Accepted<Terms>, blocks: &HashMap<i64, i64>) -> Row<'r>
         Before::Absent | Before::Other(_) => moved,
     };
     let Incoming { item, version, fields, digest, content: _ } = entry;
-    Row { id: *id, item, version: *version, digest, block, fields, is_filtered: true }
+    Row { id: *id, item, version: *version, digest, block, fields }
 }
 
 /// Removes documents from the tail, their segments and the statistics.

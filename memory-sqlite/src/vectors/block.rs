@@ -1,78 +1,175 @@
-//! Blocks: several items in one row, each with its fields and vectors, so that a search reads nothing else.
+//! Blocks: the vectors of several items in one row, so that a search reads few rows and nothing else.
 //!
-//! An item consists of its number, the lengths of its key and its fields, the number of pieces, the key, the fields, and the
-//! vectors at unit length; all little-endian.
+//! A block holds a head for each item, and then the rows of all vectors, item by item. A head is the item's number and time
+//! and how many vectors it has; all little-endian.
 
-use memory_core::{Fields, ItemId, Result};
+use memory_core::vector::{CodedQuery, CodedRows, Direction, Similarity};
+use memory_core::{Result, Timestamp};
 use sqlx::SqliteConnection;
 
-use crate::error::{BACKEND, Doing};
-use crate::index::key::read_key;
+use crate::error::Doing;
 use crate::index::{Owner, corrupt};
 
 /// The bytes from which on a block takes no more items: large enough that a search reads few rows, small enough that a put
 /// writes few pages.
 const FULL: i64 = 32 << 10;
 
+/// The bytes of a block before its heads: how many there are.
+const COUNT_BYTES: usize = 4;
+const HEAD_BYTES: usize = 20;
+
+/// From this many numbers on, a vector is stored in 8 bits a number. The more numbers, the less its similarity is off by that.
+const CODED_FROM: usize = 128;
+
 const READ: &str = "read the vectors";
 const WRITE: &str = "write the vectors";
 
 /// One item of a block.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Stored<'b> {
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Stored {
     pub(super) item: i64,
-    pub(super) key: &'b [u8],
-    /// As [`Fields::encode`] writes them.
-    pub(super) fields: &'b [u8],
-    /// The vectors one after the other.
-    pub(super) vectors: &'b [u8],
+    pub(super) at: Timestamp,
+    /// Its vectors one after the other, as [`encode`] makes them.
+    pub(super) vectors: Vec<u8>,
 }
 
-impl Stored<'_> {
-    /// Returns the numbers of its vectors.
-    pub(super) fn numbers(&self) -> Vec<f32> {
-        let (numbers, _) = self.vectors.as_chunks::<4>();
-        numbers.iter().map(|number| f32::from_le_bytes(*number)).collect()
+/// Returns the bytes in which a unit vector is stored.
+pub(super) fn encode(unit: &[f32]) -> Vec<u8> {
+    if unit.len() >= CODED_FROM {
+        return CodedRows::encode(unit);
     }
-
-    /// Returns the item and its fields.
-    pub(super) fn decode(&self) -> Result<(ItemId, Fields)> {
-        let key = std::str::from_utf8(self.key).map_err(|_| corrupt("an item has a key that is none"))?;
-        Ok((read_key(key)?, Fields::decode(BACKEND, self.fields)?))
-    }
+    unit.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
-/// Reads a block of vectors of `dimension` numbers and gives each item to `visit`.
-pub(super) fn visit<'b>(
-    mut bytes: &'b [u8],
-    dimension: usize,
-    mut visit: impl FnMut(Stored<'b>) -> Result<()>,
-) -> Result<()> {
+fn row_bytes(dimension: usize) -> usize {
+    if dimension >= CODED_FROM { CodedRows::row_bytes(dimension) } else { dimension * size_of::<f32>() }
+}
+
+/// The head of an item.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Head {
+    pub(super) item: i64,
+    pub(super) at: Timestamp,
+    /// How many vectors it has.
+    pub(super) pieces: usize,
+}
+
+/// Splits a block into its heads and the bytes of its rows.
+fn split(bytes: &[u8], dimension: usize) -> Result<(Vec<Head>, &[u8])> {
     let damaged = || corrupt("a block of vectors is damaged");
-    while !bytes.is_empty() {
-        let (item, rest) = bytes.split_first_chunk().ok_or_else(damaged)?;
-        let (key, rest) = rest.split_first_chunk().ok_or_else(damaged)?;
-        let (fields, rest) = rest.split_first_chunk().ok_or_else(damaged)?;
-        let (count, rest) = rest.split_first_chunk().ok_or_else(damaged)?;
-        let length = (u32::from_le_bytes(*count) as usize).checked_mul(dimension * 4).ok_or_else(damaged)?;
-        let (key, rest) = rest.split_at_checked(u32::from_le_bytes(*key) as usize).ok_or_else(damaged)?;
-        let (fields, rest) = rest.split_at_checked(u32::from_le_bytes(*fields) as usize).ok_or_else(damaged)?;
-        let (vectors, rest) = rest.split_at_checked(length).ok_or_else(damaged)?;
-        visit(Stored { item: i64::from_le_bytes(*item), key, fields, vectors })?;
-        bytes = rest;
+    let (count, rest) = bytes.split_first_chunk::<COUNT_BYTES>().ok_or_else(damaged)?;
+    let length = (u32::from_le_bytes(*count) as usize).checked_mul(HEAD_BYTES).ok_or_else(damaged)?;
+    let (heads, rows) = rest.split_at_checked(length).ok_or_else(damaged)?;
+    let (heads, _) = heads.as_chunks::<HEAD_BYTES>();
+    let heads = heads.iter().map(read_head).collect::<Option<Vec<_>>>().ok_or_else(damaged)?;
+    let pieces: usize = heads.iter().map(|head| head.pieces).sum();
+    if pieces.checked_mul(row_bytes(dimension)) != Some(rows.len()) || heads.iter().any(|head| head.pieces == 0) {
+        return Err(damaged());
     }
-    Ok(())
+    Ok((heads, rows))
+}
+
+fn read_head(bytes: &[u8; HEAD_BYTES]) -> Option<Head> {
+    let (item, rest) = bytes.split_first_chunk()?;
+    let (at, rest) = rest.split_first_chunk()?;
+    let (pieces, _) = rest.split_first_chunk()?;
+    let pieces = u32::from_le_bytes(*pieces) as usize;
+    Some(Head { item: i64::from_le_bytes(*item), at: Timestamp(i64::from_le_bytes(*at)), pieces })
+}
+
+/// A block as it is searched.
+#[derive(Debug)]
+pub(super) struct Block {
+    dimension: usize,
+    pub(super) heads: Vec<Head>,
+    rows: Rows,
+}
+
+#[derive(Debug)]
+enum Rows {
+    /// In full, one after the other.
+    Full(Vec<f32>),
+    Coded(CodedRows),
+}
+
+/// A query vector, for either form of rows.
+#[derive(Debug)]
+pub(super) struct Sought {
+    full: Direction,
+    coded: CodedQuery,
+}
+
+impl Sought {
+    /// Returns the query for `vector`; none for a vector without length.
+    pub(super) fn of(vector: &[f32]) -> Option<Self> {
+        Some(Self { full: Direction::of(vector)?, coded: CodedQuery::of(vector)? })
+    }
+}
+
+impl Block {
+    /// Reads a block of vectors of `dimension` numbers.
+    pub(super) fn decode(bytes: &[u8], dimension: usize) -> Result<Self> {
+        let (heads, rows) = split(bytes, dimension)?;
+        let rows = if dimension >= CODED_FROM {
+            let rows = CodedRows::decode(dimension, rows);
+            Rows::Coded(rows.ok_or_else(|| corrupt("a block of vectors is damaged"))?)
+        } else {
+            let (numbers, _) = rows.as_chunks();
+            Rows::Full(numbers.iter().map(|number| f32::from_le_bytes(*number)).collect())
+        };
+        Ok(Self { dimension: dimension.max(1), heads, rows })
+    }
+
+    /// Returns about how many bytes it takes in memory.
+    pub(super) fn bytes(&self) -> usize {
+        let rows = match &self.rows {
+            Rows::Full(numbers) => size_of_val(numbers.as_slice()),
+            Rows::Coded(rows) => rows.bytes(),
+        };
+        size_of::<Self>() + self.heads.capacity() * size_of::<Head>() + rows
+    }
+
+    /// Puts the similarities of all rows into `out`.
+    pub(super) fn similarities(&self, sought: &Sought, out: &mut Vec<Similarity>) {
+        out.clear();
+        match &self.rows {
+            Rows::Full(numbers) => {
+                out.extend(numbers.chunks_exact(self.dimension).map(|row| sought.full.similarity(row)));
+            }
+            Rows::Coded(rows) => {
+                out.resize(self.heads.iter().map(|head| head.pieces).sum(), Similarity::new(-1.0));
+                rows.similarities(&sought.coded, |row, similarity| {
+                    if let Some(out) = out.get_mut(row) {
+                        *out = similarity;
+                    }
+                });
+            }
+        }
+    }
+
+    /// Returns the numbers of a row.
+    pub(super) fn numbers(&self, row: usize) -> Option<Vec<f32>> {
+        match &self.rows {
+            Rows::Full(numbers) => numbers.chunks_exact(self.dimension).nth(row).map(<[f32]>::to_vec),
+            Rows::Coded(rows) => rows.numbers(row),
+        }
+    }
 }
 
 /// A block that is being changed.
 #[derive(Debug)]
-pub(super) struct Block {
+pub(super) struct Draft {
     pub(super) number: i64,
-    dimension: usize,
-    bytes: Vec<u8>,
+    row_bytes: usize,
+    items: Vec<Stored>,
+    bytes: usize,
 }
 
-impl Block {
+impl Draft {
+    fn new(number: i64, dimension: usize) -> Self {
+        Self { number, row_bytes: row_bytes(dimension), items: Vec::new(), bytes: COUNT_BYTES }
+    }
+
     /// Returns the block numbered `number`.
     pub(super) async fn open(
         connection: &mut SqliteConnection,
@@ -80,14 +177,22 @@ impl Block {
         dimension: usize,
         number: i64,
     ) -> Result<Self> {
-        let bytes = sqlx::query_scalar("SELECT vectors FROM vector_block WHERE owner = ? AND block = ?")
-            .bind(owner)
-            .bind(number)
-            .fetch_optional(connection)
-            .await
-            .doing(READ)?;
+        let bytes: Option<Vec<u8>> =
+            sqlx::query_scalar("SELECT vectors FROM vector_block WHERE owner = ? AND block = ?")
+                .bind(owner)
+                .bind(number)
+                .fetch_optional(connection)
+                .await
+                .doing(READ)?;
         let bytes = bytes.ok_or_else(|| corrupt("a block of vectors is missing"))?;
-        Ok(Self { number, dimension, bytes })
+        let (heads, mut rest) = split(&bytes, dimension)?;
+        let mut draft = Self::new(number, dimension);
+        for Head { item, at, pieces } in heads {
+            let (vectors, later) = rest.split_at_checked(pieces * draft.row_bytes).unwrap_or((rest, &[]));
+            draft.push(Stored { item, at, vectors: vectors.to_owned() });
+            rest = later;
+        }
+        Ok(draft)
     }
 
     /// Returns the block with the most room, or a new one if none has room.
@@ -101,54 +206,50 @@ impl Block {
             sqlx::query_scalar(sql).bind(owner.id).bind(FULL).fetch_optional(&mut *connection).await.doing(READ)?;
         match roomy {
             Some(number) => Self::open(connection, owner.id, dimension, number).await,
-            None => Ok(Self { number: owner.number(), dimension, bytes: Vec::new() }),
+            None => Ok(Self::new(owner.number(), dimension)),
         }
     }
 
     /// Returns whether another item may be added.
     pub(super) fn has_room(&self) -> bool {
-        (self.bytes.len() as i64) < FULL
+        (self.bytes as i64) < FULL
     }
 
     /// Adds an item.
-    pub(super) fn push(&mut self, stored: Stored<'_>) {
-        let Stored { item, key, fields, vectors } = stored;
-        let count = vectors.len() / (self.dimension * 4);
-        self.bytes.extend_from_slice(&item.to_le_bytes());
-        for length in [key.len(), fields.len(), count] {
-            self.bytes.extend_from_slice(&(length as u32).to_le_bytes());
-        }
-        for part in [key, fields, vectors] {
-            self.bytes.extend_from_slice(part);
-        }
+    pub(super) fn push(&mut self, stored: Stored) {
+        self.bytes += HEAD_BYTES + stored.vectors.len();
+        self.items.push(stored);
     }
 
     /// Keeps only the items for which `keep` is true, and returns how many are gone.
-    pub(super) fn retain(&mut self, keep: impl Fn(i64) -> bool) -> Result<usize> {
-        let mut gone = 0;
-        let mut kept = Self { number: self.number, dimension: self.dimension, bytes: Vec::new() };
-        visit(&self.bytes, self.dimension, |stored| {
-            if keep(stored.item) {
-                kept.push(stored);
-            } else {
-                gone += 1;
-            }
-            Ok(())
-        })?;
-        *self = kept;
-        Ok(gone)
+    pub(super) fn retain(&mut self, keep: impl Fn(i64) -> bool) -> usize {
+        let before = self.items.len();
+        self.items.retain(|stored| keep(stored.item));
+        before - self.items.len()
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.bytes);
+        bytes.extend_from_slice(&(self.items.len() as u32).to_le_bytes());
+        for Stored { item, at, vectors } in &self.items {
+            bytes.extend_from_slice(&item.to_le_bytes());
+            bytes.extend_from_slice(&at.0.to_le_bytes());
+            bytes.extend_from_slice(&((vectors.len() / self.row_bytes.max(1)) as u32).to_le_bytes());
+        }
+        self.items.iter().for_each(|stored| bytes.extend_from_slice(&stored.vectors));
+        bytes
     }
 
     /// Writes the block as part of the owner's present change; deletes it if it is empty.
     pub(super) async fn save(self, connection: &mut SqliteConnection, owner: &Owner) -> Result<()> {
-        let Self { number, bytes, .. } = self;
-        let saved = if bytes.is_empty() {
+        let saved = if self.items.is_empty() {
             let sql = "DELETE FROM vector_block WHERE owner = ? AND block = ?";
-            sqlx::query(sql).bind(owner.id).bind(number).execute(connection).await
+            sqlx::query(sql).bind(owner.id).bind(self.number).execute(connection).await
         } else {
             let sql =
                 "INSERT OR REPLACE INTO vector_block (owner, block, bytes, changed, vectors) VALUES (?, ?, ?, ?, ?)";
-            let save = sqlx::query(sql).bind(owner.id).bind(number).bind(bytes.len() as i64);
+            let bytes = self.encode();
+            let save = sqlx::query(sql).bind(owner.id).bind(self.number).bind(bytes.len() as i64);
             save.bind(owner.changed).bind(bytes).execute(connection).await
         };
         saved.map(|_| ()).doing(WRITE)

@@ -2,71 +2,178 @@
 
 use std::sync::Arc;
 
+use memory_core::Result;
 use memory_core::store::vectors::{VectorHit, VectorQuery};
-use memory_core::vector::{Direction, Partition, Similarity, nearest_first};
-use memory_core::{Epoch, Result, Version};
-use sqlx::{Row, SqliteConnection};
+use memory_core::vector::Similarity;
+use sqlx::SqliteConnection;
 
-use super::block::visit;
-use super::held::{Cache, Held, Key};
+use super::block::{Block, Sought};
+use super::follow::{Fresh, blocks, fetch, follow, read};
+use super::held::{Held, Key};
+use super::nearest::{Near, Nearest};
 
 use crate::client::Sqlite;
-use crate::error::{Doing, lost};
+use crate::error::lost;
 use crate::index::now::now;
-use crate::index::rows::json_numbers;
 use crate::index::stamp::Stamp;
-use crate::index::{Owner, corrupt};
-
-/// Adds up the bytes of the owner's blocks.
-pub(super) const BYTES: &str = "SELECT sum(bytes) FROM vector_block WHERE owner = ?";
-
-/// Lists the owner's blocks, each with the random number of its last change, packed into one row.
-pub(super) const BLOCKS: &str = "SELECT group_concat(block || ' ' || changed, ' ') FROM vector_block WHERE owner = ?";
-
-/// Reads blocks, in the order of the list.
-pub(super) const READ: &str = "SELECT vectors FROM json_each(?) AS wanted CROSS JOIN vector_block \
-     WHERE owner = ? AND block = wanted.value";
-
-/// How many blocks are read at once.
-const AT_ONCE: usize = 64;
+use crate::index::{Choice, Chosen, Owner, Shelf, best};
 
 const SEARCH: &str = "search vectors";
 
 /// Returns the hits of a checked query.
 pub(super) async fn search(file: &Sqlite, key: &Key, query: &VectorQuery) -> Result<Vec<VectorHit>> {
     let Some(wanted) = now(file, SEARCH, &key.0, &key.1).await? else { return Ok(Vec::new()) };
-    let held = file.vectors().get_or_begin(key, || Held::new(query.space.dimension));
-    if let Some(hits) = held.search(wanted, query).await? {
-        return Ok(hits);
-    }
+    let held = file.vectors().get_or_begin(key, Held::default);
+    let near = match look(&held, wanted, query).await? {
+        Look::Hits(hits) => return Ok(hits),
+        Look::Near(near) => Some(near),
+        Look::Nothing => None,
+    };
     let (file, key, query) = (file.clone(), key.clone(), query.clone());
     // In a task of its own: if a caller that does not poll got the lock, all others would wait forever.
-    let task = tokio::spawn(async move { lookup(&file, wanted, key, held, query).await });
+    let task = tokio::spawn(async move { lookup(&file, wanted, key, held, query, near).await });
     task.await.unwrap_or_else(|_| Err(lost(SEARCH)))
 }
 
-/// Reads what has changed, when it is this search's turn, and returns the hits.
-async fn lookup(file: &Sqlite, wanted: Stamp, key: Key, held: Arc<Held>, query: VectorQuery) -> Result<Vec<VectorHit>> {
+/// Returns how many of the nearest items are looked at first. Most filters let most items pass.
+fn first_look(query: &VectorQuery) -> usize {
+    query.limit.saturating_add(query.limit / 8).saturating_add(8)
+}
+
+/// What the cache tells.
+enum Look {
+    /// The hits.
+    Hits(Vec<VectorHit>),
+    /// The nearest items, of which some must be read, or filtered in the file.
+    Near(Near),
+    /// It is of another state.
+    Nothing,
+}
+
+async fn look(held: &Arc<Held>, wanted: Stamp, query: &VectorQuery) -> Result<Look> {
+    let mut most = first_look(query);
+    loop {
+        let Some(near) = held.nearest(wanted, query, most).await? else { return Ok(Look::Nothing) };
+        match held.shelf.choose(&query.filter, query.limit, near.candidates.clone()) {
+            Choice::Chosen(chosen) if near.is_all || chosen.len() >= query.limit => {
+                return Ok(Look::Hits(hits(near, chosen)));
+            }
+            Choice::Chosen(_) | Choice::Selective if !near.is_all => most = usize::MAX,
+            _ => return Ok(Look::Near(near)),
+        }
+    }
+}
+
+/// Reads what the cache lacks, when it is this search's turn, and returns the hits. `near` are the nearest items at `wanted`,
+/// if they are known.
+async fn lookup(
+    file: &Sqlite,
+    wanted: Stamp,
+    key: Key,
+    held: Arc<Held>,
+    query: VectorQuery,
+    mut near: Option<Near>,
+) -> Result<Vec<VectorHit>> {
     let turn = held.turn().await;
-    // Another task may have read the changes meanwhile.
-    if let Some(hits) = held.search(wanted, &query).await? {
-        return Ok(hits);
+    if near.is_none() {
+        // Another task may have read the changes meanwhile.
+        match look(&held, wanted, &query).await? {
+            Look::Hits(hits) => return Ok(hits),
+            Look::Near(found) => near = Some(found),
+            Look::Nothing => fetch(file, &key, &held, query.space.dimension).await?,
+        }
     }
     let cache = file.clone();
     let work = file.snapshot(SEARCH, move |connection| {
         Box::pin(async move {
-            match follow(connection, cache.vectors(), &key, &held, query.space.dimension).await? {
-                Fresh::Nothing => Ok(Vec::new()),
-                Fresh::Held(stamp) => Ok(held.search(stamp, &query).await?.unwrap_or_default()),
-                Fresh::TooLarge(owner) => {
-                    // Nothing is read into the cache, so others need not wait.
-                    drop(turn);
-                    pass(connection, owner, &query).await
-                }
-            }
+            let cache = cache.vectors();
+            let (stamp, near) = match near {
+                Some(near) if held.is_at(wanted) && is_still(connection, &key, wanted).await? => (wanted, near),
+                _ => match follow(connection, cache, &key, &held, query.space.dimension).await? {
+                    Fresh::Nothing => return Ok(Vec::new()),
+                    Fresh::Held(stamp) => {
+                        let place = Place::Memory(&held, stamp);
+                        (stamp, place.nearest(connection, stamp.owner, &query, first_look(&query)).await?)
+                    }
+                    Fresh::TooLarge(owner) => {
+                        // Nothing is read into the cache, so others need not wait.
+                        drop(turn);
+                        let near = Place::File.nearest(connection, owner, &query, first_look(&query)).await?;
+                        return choose(connection, owner, Place::File, &Shelf::default(), &query, near).await;
+                    }
+                },
+            };
+            let found = choose(connection, stamp.owner, Place::Memory(&held, stamp), &held.shelf, &query, near).await;
+            cache.weigh(&key, &held);
+            found
         })
     });
     work.await
+}
+
+/// Returns whether the file is at the state `wanted` of an owner.
+async fn is_still(connection: &mut SqliteConnection, (scope, name): &Key, wanted: Stamp) -> Result<bool> {
+    Ok(Owner::find(connection, scope, name).await?.is_some_and(|owner| Stamp::of(&owner) == wanted))
+}
+
+/// Where vectors are searched.
+#[derive(Clone, Copy)]
+enum Place<'h> {
+    /// In the cache, which is at this state.
+    Memory(&'h Arc<Held>, Stamp),
+    /// In the file, because they are too many for the cache.
+    File,
+}
+
+impl Place<'_> {
+    /// Returns about `most` of the nearest items, whatever the query's filter says.
+    async fn nearest(
+        self,
+        connection: &mut SqliteConnection,
+        owner: i64,
+        query: &VectorQuery,
+        most: usize,
+    ) -> Result<Near> {
+        match self {
+            Self::Memory(held, stamp) => Ok(held.nearest(stamp, query, most).await?.unwrap_or_default()),
+            Self::File => pass(connection, owner, query, most).await,
+        }
+    }
+}
+
+/// Returns the hits among the nearest items, and reads the fields that `shelf` lacks.
+async fn choose(
+    connection: &mut SqliteConnection,
+    owner: i64,
+    place: Place<'_>,
+    shelf: &Shelf,
+    query: &VectorQuery,
+    mut near: Near,
+) -> Result<Vec<VectorHit>> {
+    let VectorQuery { space: _, vector: _, filter, limit, floor: _, with_vectors: _ } = query;
+    loop {
+        match shelf.choose(filter, *limit, near.candidates.clone()) {
+            Choice::Lacks(items) => shelf.read(connection, owner, &items).await?,
+            Choice::Chosen(chosen) if near.is_all || chosen.len() >= *limit => return Ok(hits(near, chosen)),
+            Choice::Selective if near.is_all => {
+                let chosen = best(connection, owner, shelf, filter, *limit, near.candidates.clone()).await?;
+                return Ok(hits(near, chosen));
+            }
+            Choice::Chosen(_) | Choice::Selective => {
+                near = place.nearest(connection, owner, query, usize::MAX).await?;
+            }
+        }
+    }
+}
+
+fn hits(mut near: Near, chosen: Vec<Chosen>) -> Vec<VectorHit> {
+    let hit = |Chosen { candidate, item }: Chosen| {
+        let found = near.found.get_mut(candidate.place)?;
+        let (piece, vector) = (found.piece, found.vector.take());
+        let similarity = Similarity::new(candidate.score);
+        Some(VectorHit { item: item.item.clone(), piece, similarity, fields: item.fields.clone(), vector })
+    };
+    chosen.into_iter().filter_map(hit).collect()
 }
 
 /// Brings an owner's cache, if there is one, to the state of the file, so that deleted vectors leave it.
@@ -83,120 +190,15 @@ pub(super) async fn let_go(file: &Sqlite, key: &Key, dimension: usize) -> Result
     work.await
 }
 
-/// Brings the cache to the state of the file. Caches nothing if that fails or is too large.
-async fn follow(
-    connection: &mut SqliteConnection,
-    cache: &Cache,
-    key: &Key,
-    held: &Arc<Held>,
-    dimension: usize,
-) -> Result<Fresh> {
-    let fresh = refresh(connection, key, dimension, held, cache.bound()).await;
-    match fresh {
-        Ok(Fresh::Held(_)) => cache.weigh(key, held),
-        Ok(Fresh::Nothing | Fresh::TooLarge(_)) | Err(_) => cache.remove(key),
-    }
-    fresh
-}
-
-/// The result of a refresh.
-enum Fresh {
-    /// The owner has no vectors.
-    Nothing,
-    /// The cache is at this state.
-    Held(Stamp),
-    /// There is more than the cache may hold.
-    TooLarge(i64),
-}
-
-/// Reads what has changed since the cached state.
-async fn refresh(
-    connection: &mut SqliteConnection,
-    (scope, name): &Key,
-    dimension: usize,
-    held: &Held,
-    bound: usize,
-) -> Result<Fresh> {
-    let Some(owner) = Owner::find(connection, scope, name).await? else { return Ok(Fresh::Nothing) };
-    let bytes: Option<i64> =
-        sqlx::query_scalar(BYTES).bind(owner.id).fetch_one(&mut *connection).await.doing(SEARCH)?;
-    // In memory it takes at most half as much again, with vectors of usual dimensions.
-    if bytes.unwrap_or(0).saturating_mul(3) / 2 > i64::try_from(bound).unwrap_or(i64::MAX) {
-        return Ok(Fresh::TooLarge(owner.id));
-    }
-    let stamp = Stamp::of(&owner);
-    let lacking = held.begin(stamp, dimension, &blocks(connection, owner.id).await?);
-    read(connection, owner.id, &lacking, |block, bytes| held.add(block, bytes, dimension)).await?;
-    held.end(stamp);
-    Ok(Fresh::Held(stamp))
-}
-
-/// Returns the numbers of an owner's blocks, each with the random number of its last change.
-async fn blocks(connection: &mut SqliteConnection, owner: i64) -> Result<Vec<(i64, i64)>> {
-    let listed: Option<String> = sqlx::query_scalar(BLOCKS).bind(owner).fetch_one(connection).await.doing(SEARCH)?;
-    let listed = listed.unwrap_or_default();
-    let mut numbers = listed.split_ascii_whitespace().map(str::parse);
-    let mut blocks = Vec::new();
-    while let (Some(block), Some(changed)) = (numbers.next(), numbers.next()) {
-        let pair: std::result::Result<_, std::num::ParseIntError> = block.and_then(|block| Ok((block, changed?)));
-        blocks.push(pair.map_err(|_| corrupt("a block has no number"))?);
-    }
-    Ok(blocks)
-}
-
-/// Gives each of the blocks to `visit`.
-async fn read(
-    connection: &mut SqliteConnection,
-    owner: i64,
-    blocks: &[(i64, i64)],
-    mut visit: impl FnMut((i64, i64), &[u8]) -> Result<()>,
-) -> Result<()> {
-    for blocks in blocks.chunks(AT_ONCE) {
-        let wanted = json_numbers(blocks.iter().map(|(block, _)| *block));
-        let rows = sqlx::query(READ).bind(wanted).bind(owner).fetch_all(&mut *connection).await.doing(SEARCH)?;
-        if rows.len() < blocks.len() {
-            return Err(corrupt("a block is missing"));
-        }
-        for (block, row) in blocks.iter().zip(&rows) {
-            // Borrowed, because a copy of every vector would cost as much as comparing it.
-            visit(*block, row.try_get(0).doing(SEARCH)?)?;
-        }
-    }
-    Ok(())
-}
-
-/// Searches block by block, with only one in memory at a time. Items that are farther than enough others are not decoded.
-async fn pass(connection: &mut SqliteConnection, owner: i64, query: &VectorQuery) -> Result<Vec<VectorHit>> {
-    let VectorQuery { space, vector, filter: _, limit, floor, with_vectors: _ } = query;
-    let Some(direction) = Direction::of(vector) else { return Ok(Vec::new()) };
-    let mut least = floor.map_or(-1.0, Similarity::value);
-    let mut best: Vec<VectorHit> = Vec::new();
+/// Searches block by block, with only a few in memory at a time.
+async fn pass(connection: &mut SqliteConnection, owner: i64, query: &VectorQuery, most: usize) -> Result<Near> {
+    let Some(sought) = Sought::of(&query.vector) else { return Ok(Near::default()) };
     let all = blocks(connection, owner).await?;
+    let mut nearest = Nearest::new(query, most);
     read(connection, owner, &all, |_, bytes| {
-        let mut partition = Partition::new(space.dimension);
-        visit(bytes, space.dimension, |stored| {
-            let numbers = stored.numbers();
-            let mut pieces = numbers.chunks_exact(space.dimension.max(1));
-            if pieces.any(|piece| direction.similarity(piece).value() >= least) {
-                let (item, fields) = stored.decode()?;
-                partition.put(item, Version { epoch: Epoch(0), revision: 0 }, fields, &numbers);
-            }
-            Ok(())
-        })?;
-        best.extend(partition.search(query));
-        if best.len() > limit.saturating_mul(2) {
-            cut(&mut best, *limit);
-            least = best.last().map_or(least, |last| last.similarity.value());
-        }
+        nearest.offer(&Block::decode(bytes, query.space.dimension)?, &sought);
         Ok(())
     })
     .await?;
-    cut(&mut best, *limit);
-    Ok(best)
-}
-
-/// Keeps the nearest hits, nearest first, ties by newer `at`, then by item.
-fn cut(hits: &mut Vec<VectorHit>, limit: usize) {
-    hits.sort_by(|a, b| nearest_first((a.similarity, a.fields.at, &a.item), (b.similarity, b.fields.at, &b.item)));
-    hits.truncate(limit);
+    Ok(nearest.finish())
 }

@@ -1,3 +1,5 @@
+use std::collections::HashMap;
+
 use memory_core::reference::MemVectors;
 use memory_core::vector::Similarity;
 use memory_core::{Fields, Filter, ItemId, MessageId, Seq, SessionId, Timestamp, Unit, Version};
@@ -58,7 +60,7 @@ async fn many_blocks_are_searched_like_one() {
     let (sqlite, reference) = (open(&folder, 1_024).await, MemVectors::new(space(1_024)));
     let (mut random, owner) = (Random::new(3), scope("a"));
     let cluster = Cluster::new(&mut random, 5, 1_024);
-    for batch in 0..6_u64 {
+    for batch in 0..16_u64 {
         let entries: Vec<_> =
             (0..150).map(|number| message(batch * 150 + number, 0, vec![cluster.draw(&mut random)])).collect();
         sqlite.put(&owner, &entries, Visibility::OnReturn).await.unwrap();
@@ -67,7 +69,25 @@ async fn many_blocks_are_searched_like_one() {
     assert!(rows(&sqlite, "vector_block").await > 64, "one look reads them all");
     for limit in [1, 10, 10_000] {
         let query = VectorQuery { with_vectors: true, ..query(cluster.draw(&mut random), limit) };
-        assert_eq!(sqlite.search(&owner, &query).await.unwrap(), reference.search(&owner, &query).await.unwrap());
+        let (found, expected) =
+            (sqlite.search(&owner, &query).await.unwrap(), reference.search(&owner, &query).await.unwrap());
+        assert_eq!(found.len(), expected.len());
+        let least = expected.last().unwrap().similarity.value();
+        let expected: HashMap<_, _> = reference
+            .search(&owner, &VectorQuery { limit: 10_000, ..query })
+            .await
+            .unwrap()
+            .into_iter()
+            .map(|hit| (hit.item.clone(), hit))
+            .collect();
+        for hit in found {
+            // In 8 bits a number.
+            let exact = &expected[&hit.item];
+            assert!((hit.similarity.value() - exact.similarity.value()).abs() < 0.002, "{hit:?}");
+            assert!(exact.similarity.value() > least - 0.004);
+            let pairs = hit.vector.unwrap().into_iter().zip(exact.vector.clone().unwrap());
+            assert!(pairs.map(|(found, exact)| (found - exact).abs()).all(|off| off < 0.002));
+        }
     }
 }
 
@@ -122,9 +142,10 @@ async fn damaged_rows_are_corrupt() {
         "UPDATE vector_block SET vectors = x'00'",
         "UPDATE vector_block SET vectors = substr(vectors, 1, length(vectors) - 1)",
         "UPDATE vector_block SET vectors = CAST(vectors || x'0000000000000000' AS BLOB)",
-        // The first letter of the item's key, and of its fields.
-        "UPDATE vector_block SET vectors = CAST(substr(vectors, 1, 20) || x'2e' || substr(vectors, 22) AS BLOB)",
-        "UPDATE vector_block SET vectors = CAST(replace(vectors, x'7b', x'5b') AS BLOB)",
+        // How many items there are, and how many vectors of one.
+        "UPDATE vector_block SET vectors = CAST(x'02' || substr(vectors, 2) AS BLOB)",
+        "UPDATE vector_block SET vectors = CAST(substr(vectors, 1, 20) || x'00' || substr(vectors, 22) AS BLOB)",
+        "UPDATE index_item SET item = x'6d'",
     ] {
         let folder = tempfile::tempdir().unwrap();
         let (vectors, owner) = (open(&folder, 2).await, scope("a"));
@@ -146,9 +167,9 @@ async fn a_search_looks_up_the_owners_blocks_by_an_index() {
     let folder = tempfile::tempdir().unwrap();
     let vectors = open(&folder, 2).await;
     for (sql, plan) in [
-        (search::BYTES, "SEARCH vector_block USING COVERING INDEX vector_block_by_room (owner=?)"),
-        (search::BLOCKS, "SEARCH vector_block USING COVERING INDEX vector_block_by_change (owner=?)"),
-        (search::READ, "SEARCH vector_block USING PRIMARY KEY (owner=? AND block=?)"),
+        (follow::BYTES, "SEARCH vector_block USING COVERING INDEX vector_block_by_room (owner=?)"),
+        (follow::BLOCKS, "SEARCH vector_block USING COVERING INDEX vector_block_by_change (owner=?)"),
+        (follow::READ, "SEARCH vector_block USING PRIMARY KEY (owner=? AND block=?)"),
     ] {
         let explained = vectors.file.snapshot("explain", move |connection| {
             Box::pin(async move {

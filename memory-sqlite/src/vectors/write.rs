@@ -8,18 +8,12 @@ use memory_core::vector::{EmbeddingSpace, normalise};
 use memory_core::{Epoch, Error, Result, Scope};
 use sqlx::SqliteConnection;
 
-use super::block::{Block, Stored};
+use super::block::{Draft, Stored, encode};
 use crate::index::items::{self, Accepted, Before, ItemPlace, Row};
 use crate::index::{Incoming, Owner, corrupt, erase};
 
-/// The part of an item that a block holds.
-#[derive(Clone, Debug)]
-pub(super) struct Content {
-    /// As [`memory_core::Fields::encode`] writes them.
-    fields: Vec<u8>,
-    /// The vectors at unit length, one after the other, little-endian.
-    vectors: Vec<u8>,
-}
+/// The vectors of an item, as a block holds them.
+pub(super) type Content = Vec<u8>;
 
 /// Returns the entry in the form in which it is stored.
 ///
@@ -30,14 +24,13 @@ pub(super) fn prepare(space: &EmbeddingSpace, entry: &VectorEntry) -> Result<Inc
     if pieces.is_empty() {
         return Err(Error::invalid("an entry needs at least one vector"));
     }
-    let mut vectors = Vec::with_capacity(pieces.len() * space.dimension * 4);
+    let mut content = Vec::new();
     for piece in pieces {
         space.check_vector(piece)?;
-        let unit = normalise(piece).unwrap_or_default();
-        vectors.extend(unit.iter().flat_map(|number| number.to_le_bytes()));
+        content.extend(encode(&normalise(piece).unwrap_or_default()));
     }
-    let content = Content { fields: fields.encode(), vectors };
-    let digest = items::digest(&[&content.fields, &content.vectors]);
+    // The time is in the digest because it is stored with the vectors, for the order of ties.
+    let digest = items::digest(&[&fields.at.0.to_le_bytes(), &content]);
     Ok(Incoming { item: item.clone(), version: *version, fields: fields.clone(), digest, content })
 }
 
@@ -54,9 +47,7 @@ pub(super) async fn put(
     if accepted.is_empty() {
         return Ok(());
     }
-    if accepted.iter().any(|accepted| !matches!(accepted.before, Before::Same(_))) {
-        owner.change();
-    }
+    owner.change();
     let replaced = accepted.iter().filter_map(|accepted| match accepted.before {
         Before::Other(block) => Some((accepted.id, block)),
         Before::Absent | Before::Same(_) => None,
@@ -76,17 +67,16 @@ async fn add(
     accepted: &[Accepted<Content>],
 ) -> Result<HashMap<i64, i64>> {
     let mut blocks = HashMap::new();
-    let mut open: Option<Block> = None;
+    let mut open: Option<Draft> = None;
     for Accepted { id, entry, before } in accepted {
         if matches!(before, Before::Same(_)) {
             continue;
         }
         let mut block = match open.take() {
             Some(block) => block,
-            None => Block::with_room(connection, owner, dimension).await?,
+            None => Draft::with_room(connection, owner, dimension).await?,
         };
-        let Content { fields, vectors } = &entry.content;
-        block.push(Stored { item: *id, key: entry.item.key().as_bytes(), fields, vectors });
+        block.push(Stored { item: *id, at: entry.fields.at, vectors: entry.content.clone() });
         blocks.insert(*id, block.number);
         if block.has_room() {
             open = Some(block);
@@ -107,7 +97,7 @@ fn row<'r>(accepted: &'r Accepted<Content>, blocks: &HashMap<i64, i64>) -> Row<'
         Before::Absent | Before::Other(_) => blocks.get(id).copied(),
     };
     let Incoming { item, version, fields, digest, content: _ } = entry;
-    Row { id: *id, item, version: *version, digest, block, fields, is_filtered: false }
+    Row { id: *id, item, version: *version, digest, block, fields }
 }
 
 /// Removes items from their blocks.
@@ -123,8 +113,8 @@ async fn remove(
         items.entry(block).or_default().insert(id);
     }
     for (number, items) in items {
-        let mut block = Block::open(connection, owner.id, dimension, number).await?;
-        if block.retain(|item| !items.contains(&item))? < items.len() {
+        let mut block = Draft::open(connection, owner.id, dimension, number).await?;
+        if block.retain(|item| !items.contains(&item)) < items.len() {
             return Err(corrupt("a block lacks an item"));
         }
         block.save(connection, owner).await?;

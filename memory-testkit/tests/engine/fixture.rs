@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use memory_core::analysis::Analysis;
+use memory_core::engine::{Context, ContextRequest, PartKind, Reason, Search, Session};
 use memory_core::reference::MemChat;
 use memory_core::store::upkeep::IndexName;
-use memory_core::{Result, Truth};
+use memory_core::{ItemId, Result, SessionId, Truth};
 use memory_testkit::Chat;
 use memory_testkit::fixture::{Fixture, Ranks, Table, memory, tend};
 
@@ -48,4 +49,40 @@ async fn every_question_is_answered_the_same_after_a_rebuild() {
     assert!(fixture.ask(&rebuilt).await.unwrap().is_silent(), "the new index is empty");
     tend(&after).await.unwrap();
     assert_eq!(fixture.ask(&rebuilt).await.unwrap(), answers);
+}
+
+/// The context of a new conversation: all that it recalls is from others.
+async fn context(session: &Session, turn: &str) -> Context {
+    session.assemble(&ContextRequest::new(turn, 40_000)).await.unwrap()
+}
+
+#[tokio::test]
+async fn small_talk_recalls_nothing_and_no_question_loses_evidence_by_it() {
+    let fixture = Fixture::load().unwrap();
+    let memory = memory(chat()).await.unwrap();
+    let owner = fixture.append(&memory).await.unwrap();
+    let session = owner.session(&SessionId::new("new").unwrap());
+    let mut recalled = Vec::new();
+    for line in Fixture::small_talk().unwrap() {
+        if context(&session, &line).await.receipt.tokens.recalled > 0 {
+            recalled.push(line);
+        }
+    }
+    assert!(recalled.len() <= 2, "{recalled:?}");
+    for question in &fixture.questions {
+        let evidence: Vec<ItemId> = fixture.evidence(question).unwrap().into_iter().map(ItemId::Message).collect();
+        let found = owner.search(&Search::new(&question.question).limit(5)).await.unwrap();
+        let receipt = context(&session, &question.question).await.receipt;
+        for hit in found.hits.iter().filter(|hit| evidence.contains(&hit.item)) {
+            let is_in = receipt.included.iter().any(|part| part.part == PartKind::Recalled && part.item == hit.item);
+            let has_no_room =
+                |left: &memory_core::engine::LeftOut| left.item == hit.item && left.reason == Reason::NoRoom;
+            assert!(
+                is_in || receipt.search.left_out.iter().any(has_no_room),
+                "{}: {:?}",
+                question.id,
+                receipt.search.relevance
+            );
+        }
+    }
 }

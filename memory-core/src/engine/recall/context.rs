@@ -20,7 +20,8 @@ use super::block::{Block, Fates, is_in};
 use super::contents::{Context, Recalled, Room};
 use super::legs::Legs;
 use super::question::Search;
-use super::rank::{Candidate, rank};
+use super::rank::{Candidate, add_fresh, rank};
+use super::search::Taken;
 use super::window::{Fitted, Window};
 
 /// How many pages of older rows are read at most, if calls and results without a counterpart fill the first ones.
@@ -169,7 +170,9 @@ impl Session {
 
         let legs = async {
             let Recall { search, filter, .. } = recall.as_ref()?;
-            Some(inner.legs(self.scoped().scope(), search, filter).await)
+            let mut legs = inner.legs(self.scoped().scope(), search, filter).await;
+            inner.look_again(self.scoped().scope(), search, &mut legs).await;
+            Some(legs)
         };
         let (pinned, tail) = Window::pages(request.budget.limit);
         let (pinned, tail, legs) =
@@ -235,17 +238,26 @@ impl Session {
         left: u64,
         request: &ContextRequest,
         Recall { search, filter, now, watch }: &Recall,
-        legs: Legs,
+        mut legs: Legs,
     ) -> Result<(Fitted, Recalled, SearchReceipt)> {
         let inner = self.scoped().inner();
         let share = request.recall_tokens.min(left / 3);
         let first = window.fit_beside(left, share, request.oversize, counter)?;
         let shown = window.ids(&first);
         let fresh: Vec<&StoredMessage> = window.rows.iter().filter(|row| !shown.contains(&row.id)).collect();
+        add_fresh(&mut legs.text, &legs.terms, &fresh, search, &inner.analysis);
+        let informative = inner.analysis.informative(&search.words);
+        let relevance = legs.relevance(&informative);
+        let is_relevant = search.vector.is_some() || legs.is_relevant(&informative, relevance);
         let mut receipt = legs.receipt();
-        let candidates = rank(search, legs, &fresh, &inner.analysis, inner.clock.now());
+        receipt.relevance = Some(relevance);
+        let candidates = rank(search, legs, inner.clock.now());
         let outside: Vec<&Candidate> = candidates.iter().filter(|found| !is_in(&shown, &found.item)).collect();
-        let taken = self.scoped().take(&outside, request.recall, filter, &mut receipt).await;
+        let taken = if is_relevant {
+            self.scoped().take(&outside, request.recall, filter, &mut receipt).await
+        } else {
+            Taken::irrelevant(&outside, request.recall)
+        };
         receipt.took_micros = watch.micros();
         let fill = |shown: &HashSet<MessageId>, tokens: u64| {
             Block::fill(&taken.hits, shown, share.min(left.saturating_sub(tokens)), counter, *now)

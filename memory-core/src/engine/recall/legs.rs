@@ -28,7 +28,7 @@ use super::terms::Terms;
 const POOL: usize = 100;
 
 /// The person and the times that a question names.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Asked {
     /// The one participant it names.
     pub(crate) speaker: Option<String>,
@@ -39,7 +39,7 @@ pub(crate) struct Asked {
 }
 
 /// What the indexes answered, before fusion.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Legs {
     pub(crate) terms: Vec<Term>,
     /// How many terms of the question were not searched for.
@@ -53,6 +53,8 @@ pub(crate) struct Legs {
     pub(crate) importance: HashMap<ItemId, f32>,
     /// How many candidates of each leg are ranked.
     pub(crate) limit: usize,
+    /// How much each candidate tells that was looked at, beside what the question says.
+    pub(crate) tells: HashMap<ItemId, f32>,
     pub(crate) degraded: Vec<Degraded>,
 }
 
@@ -117,7 +119,8 @@ impl Inner {
             HashMap::new()
         };
         degraded.dedup();
-        Legs { terms, left_out, text, spans, vector, asked, importance, limit, degraded }
+        let tells = HashMap::new();
+        Legs { terms, left_out, text, spans, vector, asked, importance, limit, tells, degraded }
     }
 
     /// Reads the importance of records from truth. It changes with time and use, so no index holds it.
@@ -143,7 +146,8 @@ impl Inner {
 
     /// Returns the person and the times that the question names. Only speakers of the hits by words count as persons.
     fn asked(&self, search: &Search, text: &TextHits) -> Asked {
-        let speakers: BTreeSet<&str> = text.hits.iter().filter_map(|hit| hit.fields.speaker.as_deref()).collect();
+        let persons = text.hits.iter().filter(|hit| hit.fields.role == Some(Role::User));
+        let speakers: BTreeSet<&str> = persons.filter_map(|hit| hit.fields.speaker.as_deref()).collect();
         // Where messages have speakers, "you" may be any of them.
         let is_addressed = speakers.is_empty() && self.analysis.addresses_the_asked(&search.words);
         let the_model = is_addressed || self.analysis.names_the_model(&search.words);
@@ -225,7 +229,7 @@ impl Inner {
     }
 
     /// Gives a read the deadline of a search, and tells its guards.
-    async fn in_time<T>(&self, doing: &'static str, read: impl Future<Output = Result<T>>) -> Result<T> {
+    pub(crate) async fn in_time<T>(&self, doing: &'static str, read: impl Future<Output = Result<T>>) -> Result<T> {
         let late = |_| Error::Backend {
             backend: "search",
             doing,

@@ -11,7 +11,8 @@ use crate::index::{own_terms, span_of};
 use crate::message::{Message, StoredMessage};
 use crate::rank::{
     Bm25, Candidate as Found, Contribution, Decay, Importance, Leg, LegKind, NAMED_BONUS, NAMED_WEIGHT,
-    NEIGHBOUR_COSINE_WEIGHT, RoleWeights, SAMPLE, SPAN_WEIGHT, TIME_BONUS, TIME_WEIGHT, add_spans, bm25f, smooth,
+    NEIGHBOUR_COSINE_WEIGHT, RoleWeights, SAMPLE, SPAN_WEIGHT, TIME_BONUS, TIME_WEIGHT, add_spans, below_lenders,
+    bm25f, hand_on, smooth,
 };
 use crate::store::text::{Term, TextHit, TextHits};
 use crate::store::vectors::VectorHit;
@@ -28,21 +29,12 @@ pub(crate) struct Candidate {
 }
 
 /// Returns the candidates of all indexes, best first.
-///
-/// `fresh` are messages read from truth that the text index may not have yet. They are scored here.
-pub(crate) fn rank(
-    search: &Search,
-    legs: Legs,
-    fresh: &[&StoredMessage],
-    analysis: &Analysis,
-    now: Timestamp,
-) -> Vec<Candidate> {
-    let Legs { terms, mut text, spans, vector, asked, limit, importance, .. } = legs;
-    add_fresh(&mut text, &terms, fresh, search, analysis);
+pub(crate) fn rank(search: &Search, legs: Legs, now: Timestamp) -> Vec<Candidate> {
+    let Legs { tells, text, spans, vector, asked, limit, importance, .. } = legs;
     let weighs = search.ranking.weighs_context();
     let mut legs = [
-        (LegKind::Text, text_leg(&text, &spans, &asked)),
-        (LegKind::Vector, vector_leg(&vector, &asked, limit, weighs)),
+        (LegKind::Text, text_leg(&text, &spans, &asked, &tells)),
+        (LegKind::Vector, vector_leg(&vector, &asked, limit, weighs, &tells)),
     ];
     if search.ranking.weighs_importance() {
         for found in legs.iter_mut().flat_map(|(_, leg)| &mut leg.candidates) {
@@ -69,18 +61,22 @@ fn signals(score: f32, text: Contribution, vector: Contribution, cosine: Option<
 }
 
 /// Scores the hits by words: BM25F, weighted by role, speaker, time and the span around.
-fn text_leg(text: &TextHits, spans: &TextHits, asked: &Asked) -> Leg {
+fn text_leg(text: &TextHits, spans: &TextHits, asked: &Asked, tells: &HashMap<ItemId, f32>) -> Leg {
     let roles = if asked.the_model { RoleWeights::of_the_asked() } else { RoleWeights::default() };
     let bm25 = Bm25::default();
     let scores = bm25f(&bm25, text).into_iter().zip(&text.hits);
-    let scores: Vec<f32> =
+    let mut scores: Vec<f32> =
         scores.map(|(score, hit)| score * roles.of(&hit.fields) * asked.weight(&hit.fields)).collect();
+    let places: Vec<_> = text.hits.iter().map(|hit| hit.fields.session.as_ref().zip(hit.fields.seq)).collect();
+    let holds: Vec<bool> = text.hits.iter().map(|hit| hit.own.iter().any(|count| *count > 0)).collect();
+    below_lenders(&places, &holds, &mut scores);
     let span_scores = bm25f(&bm25, spans);
     let best_span = span_scores.iter().copied().fold(0.0, f32::max);
     let by_span: HashMap<&ItemId, f32> = spans.hits.iter().map(|hit| &hit.item).zip(span_scores).collect();
     let around: Vec<Option<f32>> =
         text.hits.iter().map(|hit| by_span.get(&span_around(&hit.fields)?).copied()).collect();
-    let scores = add_spans(&scores, &around, best_span, SPAN_WEIGHT);
+    let mut scores = add_spans(&scores, &around, best_span, SPAN_WEIGHT);
+    hand_on(&places, &told(text.hits.iter().map(|hit| &hit.item), tells), 0.0, &mut scores);
     let found = text.hits.iter().zip(scores).map(|(hit, score)| Found {
         item: hit.item.clone(),
         at: hit.fields.at,
@@ -90,13 +86,25 @@ fn text_leg(text: &TextHits, spans: &TextHits, asked: &Asked) -> Leg {
     Leg { candidates: found.collect(), floor: 0.0, partition: text.documents, weight: 1.0 }
 }
 
+/// Returns how much each item tells: 1 if it was not looked at.
+fn told<'a>(items: impl Iterator<Item = &'a ItemId>, tells: &HashMap<ItemId, f32>) -> Vec<f32> {
+    items.map(|item| tells.get(item).copied().unwrap_or(1.0)).collect()
+}
+
+/// Returns the lowest of the best [`SAMPLE`] scores, which is what a leg's missing items have.
+fn lowest_of_sample(scores: &[f32]) -> f32 {
+    let mut sorted = scores.to_vec();
+    sorted.sort_by(|one, other| other.total_cmp(one));
+    sorted.get(SAMPLE - 1).or(sorted.last()).copied().unwrap_or(1.0)
+}
+
 fn span_around(fields: &Fields) -> Option<ItemId> {
     Some(ItemId::Span(fields.session.clone()?, span_of(fields.seq?)))
 }
 
 /// Scores the hits by meaning: their cosines and, if `weighs`, those of neighbours, the speaker and the time. Keeps the best
 /// `limit`.
-fn vector_leg(hits: &[VectorHit], asked: &Asked, limit: usize, weighs: bool) -> Leg {
+fn vector_leg(hits: &[VectorHit], asked: &Asked, limit: usize, weighs: bool, tells: &HashMap<ItemId, f32>) -> Leg {
     let mut scores: Vec<f32> = hits.iter().map(|hit| hit.similarity.value()).collect();
     if weighs {
         let places: Vec<_> = hits.iter().map(|hit| hit.fields.session.as_ref().zip(hit.fields.seq)).collect();
@@ -104,6 +112,9 @@ fn vector_leg(hits: &[VectorHit], asked: &Asked, limit: usize, weighs: bool) -> 
         for (score, hit) in scores.iter_mut().zip(hits) {
             *score += asked.bonus(&hit.fields);
         }
+        let tells = told(hits.iter().map(|hit| &hit.item), tells);
+        let floor = lowest_of_sample(&scores);
+        hand_on(&places, &tells, floor, &mut scores);
     }
     let mut found: Vec<Found> = hits
         .iter()
@@ -134,8 +145,14 @@ impl Asked {
     }
 }
 
-/// Adds the fresh messages that hold a term of the query and are not among the hits.
-fn add_fresh(text: &mut TextHits, terms: &[Term], fresh: &[&StoredMessage], search: &Search, analysis: &Analysis) {
+/// Adds the messages read from truth that hold a term of the query and that the text index may not have yet.
+pub(crate) fn add_fresh(
+    text: &mut TextHits,
+    terms: &[Term],
+    fresh: &[&StoredMessage],
+    search: &Search,
+    analysis: &Analysis,
+) {
     if fresh.is_empty() {
         return;
     }

@@ -55,9 +55,10 @@ impl Scoped {
             return Ok(found);
         }
         inner.can_search()?;
-        let legs = inner.legs(self.scope(), search, &filter).await;
+        let mut legs = inner.legs(self.scope(), search, &filter).await;
+        inner.look_again(self.scope(), search, &mut legs).await;
         let mut receipt = legs.receipt();
-        let candidates = rank(search, legs, &[], &inner.analysis, inner.clock.now());
+        let candidates = rank(search, legs, inner.clock.now());
         let candidates: Vec<&Candidate> = candidates.iter().collect();
         let Taken { hits, left_out } = self.take(&candidates, search.limit, &filter, &mut receipt).await;
         receipt.left_out = left_out;
@@ -117,6 +118,15 @@ impl Scoped {
         self.inner().note_absent(self.scope(), absent);
         taken.left_out.extend(rest.take(limit).map(|c| LeftOut::new(&c.item, Reason::BelowLimit, c.signals)));
         taken
+    }
+}
+
+impl Taken {
+    /// Takes nothing of what was found, because nothing of it is about what was asked.
+    pub(crate) fn irrelevant(candidates: &[&Candidate], limit: usize) -> Self {
+        let left_out =
+            candidates.iter().take(limit).map(|found| LeftOut::new(&found.item, Reason::Irrelevant, found.signals));
+        Self { left_out: left_out.collect(), ..Self::default() }
     }
 }
 

@@ -150,6 +150,7 @@ fn left_out(left_out: &[LeftOut]) -> Option<String> {
     let reasons = [
         (Reason::NoRoom, "for want of room"),
         (Reason::BelowLimit, "less like the query"),
+        (Reason::Irrelevant, "because nothing found is about the query"),
         (Reason::Gone, "gone meanwhile"),
         (Reason::Unread, "because they could not be read"),
     ];

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::*;
-use crate::posting::{Counts, encode_postings, encode_terms};
+use crate::posting::{Counts, decode_postings, encode_postings, encode_terms};
 use crate::time::Timestamp;
 
 const SMALL: Shape = Shape { tail: 60, kept: 15, documents: 4, postings: 9 };
@@ -27,19 +27,19 @@ impl Kept {
     fn fill<'d>(&mut self, documents: &'d [TailDocument]) -> &'d [TailDocument] {
         let (rest, mut lists) = self.segment.fill(&SMALL, documents).unwrap();
         let wanted: BTreeSet<String> = lists.terms().map(str::to_owned).collect();
-        lists.merge(self.stored().into_iter().filter(|(term, _)| wanted.contains(term)).collect()).unwrap();
+        lists.merge(self.stored().into_iter().filter(|(term, _)| wanted.contains(term)).collect());
         self.write(lists);
         rest
     }
 
     fn remove(&mut self, items: &HashSet<i64>) {
         let taken = self.segment.take(items).unwrap();
-        let lists = self.segment.prune(&taken, self.stored()).unwrap();
+        let lists = self.segment.prune(&taken, self.stored());
         self.write(lists);
     }
 
-    fn stored(&self) -> Vec<(String, Vec<u8>)> {
-        self.lists.clone().into_iter().collect()
+    fn stored(&self) -> Vec<(String, Vec<Posting>)> {
+        self.lists.iter().map(|(term, list)| (term.clone(), decode_postings(list).unwrap())).collect()
     }
 
     /// Which items hold which terms.

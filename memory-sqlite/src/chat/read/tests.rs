@@ -107,7 +107,8 @@ async fn a_changed_byte_is_damage_and_never_an_answer() {
     let (_folder, file, scope, session) = session(300).await;
     let change = file.write("damage", |connection| {
         Box::pin(async move {
-            let sql = "UPDATE message SET body = CAST(replace(body, 'words', 'swords') AS BLOB) WHERE seq = 330";
+            let sql =
+                "UPDATE message SET body = CAST(substr(body, 1, length(body) - 1) || x'00' AS BLOB) WHERE seq = 330";
             sqlx::query(sql).execute(connection).await.doing("damage").map(|_| ())
         })
     });

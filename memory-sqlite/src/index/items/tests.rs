@@ -6,8 +6,14 @@ use super::*;
 /// Returns a database in memory with the tables of indexes.
 pub(crate) async fn database() -> SqliteConnection {
     let mut connection = SqliteConnectOptions::new().in_memory(true).connect().await.unwrap();
-    let script = include_str!("../../../migrations/0002_index.sql");
-    sqlx::raw_sql(script).execute(&mut connection).await.unwrap();
+    for script in [
+        include_str!("../../../migrations/0001_truth.sql"),
+        include_str!("../../../migrations/0002_index.sql"),
+        include_str!("../../../migrations/0006_incarnations.sql"),
+        include_str!("../../../migrations/0009_packed.sql"),
+    ] {
+        sqlx::raw_sql(script).execute(&mut connection).await.unwrap();
+    }
     connection
 }
 
@@ -15,9 +21,7 @@ pub(crate) async fn database() -> SqliteConnection {
 pub(crate) async fn insert(connection: &mut SqliteConnection, id: i64, fields: &Fields) {
     let item = ItemId::Message(MessageId::of_content(&id.to_le_bytes()));
     let version = Version { epoch: Epoch(0), revision: 0 };
-    put(connection, 1, &[Row { id, item: &item, version, digest: &[], block: None, fields, is_filtered: true }])
-        .await
-        .unwrap();
+    put(connection, 1, &[Row { id, item: &item, version, digest: &[], block: None, fields }]).await.unwrap();
 }
 
 fn entry(item: &ItemId, epoch: u64, revision: u64, content: &'static str) -> Incoming<&'static str> {
@@ -48,7 +52,7 @@ async fn what_is_older_than_what_is_stored_or_than_the_erasure_is_not_accepted()
     assert_eq!(first.before, Before::Absent);
     let Accepted { id, entry: stored, .. } = first;
     let Incoming { item, version, fields, digest, content: _ } = stored;
-    let row = Row { id, item: &item, version, digest: &digest, block: Some(7), fields: &fields, is_filtered: true };
+    let row = Row { id, item: &item, version, digest: &digest, block: Some(7), fields: &fields };
     put(&mut connection, owner.id, &[row]).await.unwrap();
     for (epoch, revision, content, before) in [
         (3, 4, "y", None),

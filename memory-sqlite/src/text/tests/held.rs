@@ -96,7 +96,7 @@ async fn what_another_process_deletes_leaves_the_memory_with_the_next_search() {
 #[tokio::test]
 async fn the_longest_unused_owner_leaves_when_the_bound_is_reached() {
     let folder = tempfile::tempdir().unwrap();
-    let bound = 130_000;
+    let bound = 215_000;
     let text = open_holding(&folder, SMALL, bound).await;
     for subject in ["a", "b", "c", "d"] {
         put(&text, &scope(subject), &entries(0..100)).await;

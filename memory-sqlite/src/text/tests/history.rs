@@ -121,13 +121,13 @@ async fn at_full_size_the_answers_are_those_of_the_reference() {
         words
     };
     let mut entries = Vec::new();
-    for id in 0..1_500 {
+    for id in 0..4_600 {
         let mut entry = message(id, id as i64 / 50, &[], &[]);
         entry.own = words(&mut random, 40).into_iter().map(|word| (word, 1 + (id % 3) as u32)).collect();
         entry.near = words(&mut random, 80).into_iter().map(|word| (word, 0.1 + random.unit() as f32)).collect();
         entries.push(entry);
     }
-    let (bulk, single) = entries.split_at(1_300);
+    let (bulk, single) = entries.split_at(4_400);
     for batch in bulk.chunks(256).chain(single.chunks(1)) {
         sqlite.put(&owner, batch, Visibility::AfterFlush).await.unwrap();
         reference.put(&owner, batch, Visibility::AfterFlush).await.unwrap();

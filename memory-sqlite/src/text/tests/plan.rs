@@ -6,7 +6,7 @@ use super::*;
 async fn a_search_scans_no_table() {
     let folder = tempfile::tempdir().unwrap();
     let text = open(&folder, SMALL).await;
-    for sql in [super::search::LISTS, super::search::SEGMENTS, super::tail::LOAD, super::statistics::LOAD] {
+    for sql in [super::bucket::READ, super::search::SEGMENTS, super::tail::LOAD, super::statistics::LOAD] {
         let plan = text.file.snapshot("explain", move |connection| {
             Box::pin(async move {
                 let mut explain = sqlx::QueryBuilder::<sqlx::Sqlite>::new("EXPLAIN QUERY PLAN ");
@@ -17,10 +17,10 @@ async fn a_search_scans_no_table() {
         });
         for step in plan.await.unwrap() {
             let is_search = step.starts_with("SEARCH") && step.contains("owner=?");
-            let is_list = ["wanted", "segment", "json_each"]
+            let is_list = ["wanted", "json_each"]
                 .iter()
                 .any(|list| step == format!("SCAN {list}") || step.starts_with(&format!("SCAN {list} VIRTUAL TABLE")));
-            let steps = ["MATERIALIZE segment", "LIST SUBQUERY", "CREATE BLOOM FILTER"];
+            let steps = ["LIST SUBQUERY", "CREATE BLOOM FILTER"];
             let is_step = steps.iter().any(|own| step.starts_with(own));
             assert!(is_search || is_list || is_step, "{step}");
         }

@@ -60,10 +60,13 @@ async fn what_is_deleted_and_erased_leaves_the_memory_before_the_call_returns() 
 
 #[tokio::test]
 async fn the_longest_unused_owner_leaves_when_the_bound_is_reached() {
-    let folder = tempfile::tempdir().unwrap();
-    let bound = 400_000;
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (entries, alone) = (entries(200), open(&other, DIMENSION).await);
+    put(&alone, &scope("a"), &entries).await;
+    assert_eq!(found(&alone, &scope("a")).await, 200);
+    // Room for three.
+    let bound = alone.file.vectors().bytes() * 7 / 2;
     let vectors = open_holding(&folder, DIMENSION, bound).await;
-    let entries = entries(200);
     let (a, b, c, d) = (scope("a"), scope("b"), scope("c"), scope("d"));
     for owner in [&a, &b, &c, &d] {
         put(&vectors, owner, &entries).await;

@@ -1,0 +1,71 @@
+//! The floor of recall: a turn that nothing found is about recalls nothing. A search has no floor.
+
+use std::collections::HashSet;
+
+use crate::rank::idf;
+use crate::store::text::{Term, TextHit};
+
+use super::legs::Legs;
+
+/// The share of a turn's informative words that one candidate has to hold, each weighed by its rarity.
+const LEAST_SHARE: f32 = 0.1;
+
+/// The cosine from which on a candidate is about the turn whatever its words. Texts on different things have less in the spaces of
+/// all sentence models that are known here.
+const LEAST_COSINE: f32 = 0.5;
+
+impl Legs {
+    /// Returns the share of the `informative` terms that the best hit holds, its own or its neighbours', 0 to 1.
+    pub(crate) fn relevance(&self, informative: &[Term]) -> f32 {
+        let informative: HashSet<&Term> = informative.iter().collect();
+        let containing = self.text.containing.iter().copied().chain(std::iter::repeat(0));
+        let weigh = |(term, containing): (&Term, u64)| {
+            if informative.contains(term) { idf(self.text.documents, containing) } else { 0.0 }
+        };
+        let weights: Vec<f32> = self.terms.iter().zip(containing).map(weigh).collect();
+        let held = |hit: &TextHit| {
+            let counts = hit.own.iter().zip(&hit.near);
+            let held = weights.iter().zip(counts).filter(|(_, (own, near))| **own > 0 || **near > 0.0);
+            held.map(|(weight, _)| weight).sum::<f32>()
+        };
+        let all: f32 = weights.iter().sum();
+        if all > 0.0 { self.text.hits.iter().map(held).fold(0.0, f32::max) / all } else { 0.0 }
+    }
+
+    /// Returns whether something found is worth its tokens. Nothing is for a turn without informative words.
+    pub(crate) fn is_relevant(&self, informative: &[Term], relevance: f32) -> bool {
+        let is_near = || self.vector.iter().any(|hit| hit.similarity.value() >= LEAST_COSINE);
+        !informative.is_empty() && (relevance >= LEAST_SHARE || is_near())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fields::Fields;
+    use crate::id::{ItemId, MessageId, Seq, SessionId};
+    use crate::store::text::TextHits;
+    use crate::time::Timestamp;
+
+    fn legs(own: &[u32], near: &[f32]) -> Legs {
+        let terms = ["kiln", "glaze", "hello"].map(|term| Term::new(term).unwrap());
+        let fields = Fields::of_span(&SessionId::new("s").unwrap(), Seq(1), Timestamp(0));
+        let item = ItemId::Message(MessageId::of_content(b"one"));
+        let hit = TextHit { item, own: own.into(), near: near.into(), length: 3, fields };
+        let text = TextHits { documents: 100, mean_length: 3.0, containing: vec![2, 2, 1], hits: vec![hit] };
+        Legs { terms: terms.into(), text, ..Legs::default() }
+    }
+
+    #[test]
+    fn a_candidate_is_relevant_by_the_informative_words_that_it_holds() {
+        let informative = ["kiln", "glaze"].map(|term| Term::new(term).unwrap());
+        let share = |own: [u32; 3], near: [f32; 3]| legs(&own, &near).relevance(&informative);
+        assert_eq!(share([1, 1, 0], [0.0; 3]), 1.0);
+        assert_eq!(share([3, 0, 0], [0.0; 3]), 0.5);
+        assert_eq!(share([0, 0, 0], [0.0, 0.4, 0.0]), 0.5);
+        assert_eq!(share([0, 0, 1], [0.0; 3]), 0.0);
+        assert!(legs(&[1, 0, 0], &[0.0; 3]).is_relevant(&informative, 0.5));
+        assert!(!legs(&[1, 0, 0], &[0.0; 3]).is_relevant(&informative, 0.0));
+        assert!(!legs(&[0, 0, 1], &[0.0; 3]).is_relevant(&[], 1.0));
+    }
+}

@@ -1,0 +1,114 @@
+//! The second look: the best candidates are read from truth, because an index knows neither where in a message its words
+//! stand, nor in which form, nor what else it says.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::analysis::{Counts, Reader};
+use crate::engine::inner::Inner;
+use crate::engine::receipt::{Degraded, Stage};
+use crate::id::{ItemId, MessageId};
+use crate::index::{passages, searched_text};
+use crate::message::{Message, StoredMessage};
+use crate::rank::{Bm25, bm25f, tells};
+use crate::scope::Scope;
+use crate::store::text::{Term, TextHit, TextHits};
+
+use super::legs::Legs;
+use super::question::Search;
+use super::rank::rank;
+
+/// How many of the best candidates are looked at: a search reads at most so many messages more, in one call.
+const LOOKED_AT: usize = 64;
+
+/// How many words a passage has. A message of more terms counts by its best one, as a long document does in search by passages
+/// (Callan 1994): else an answer of a thousand words pays for all of them.
+const PASSAGE_WORDS: usize = 70;
+
+/// How much less a word counts that is not in the form of the question, where another message has that form: "detailer" finds
+/// "detailer" before "details".
+const OTHER_FORM: f32 = 0.1;
+
+impl Inner {
+    /// Looks at the best candidates: a long message takes the counts of its best passage, words in the form of the question count
+    /// more than others of their stem, and what a message tells is noted.
+    ///
+    /// If truth does not answer, the candidates stay as the indexes know them, and the receipt says so.
+    pub(crate) async fn look_again(&self, scope: &Scope, search: &Search, legs: &mut Legs) {
+        if !search.ranking.weighs_context() {
+            return;
+        }
+        let best = rank(search, legs.clone(), self.clock.now());
+        let ids: Vec<MessageId> = best.iter().take(LOOKED_AT).filter_map(|found| found.item.as_message()).collect();
+        if ids.is_empty() {
+            return;
+        }
+        let rows = match self.in_time("look at candidates", self.chat.store().get(scope, &ids)).await {
+            Ok(found) => found.messages,
+            Err(error) => return legs.degraded.push(Degraded::new(Stage::Chat, &error)),
+        };
+        let read = |row: StoredMessage| Some((ItemId::Message(row.id), row.message?));
+        let messages: HashMap<ItemId, Arc<Message>> = rows.into_iter().filter_map(read).collect();
+        self.hear(search, legs, &messages);
+        self.read_passages(search, legs, &messages);
+    }
+
+    /// Notes how much each message tells beside what the question says already.
+    fn hear(&self, search: &Search, legs: &mut Legs, messages: &HashMap<ItemId, Arc<Message>>) {
+        let asked: HashSet<Term> = self.analysis.document(&search.words).into_iter().map(|(term, _)| term).collect();
+        for (item, message) in messages {
+            let text = message.text();
+            // A few words suffice, and the first passage has them.
+            let beginning = passages(&text, PASSAGE_WORDS).into_iter().next().unwrap_or_default();
+            let new = self.analysis.informative(beginning).iter().filter(|term| !asked.contains(term)).count();
+            legs.tells.insert(item.clone(), tells(new));
+        }
+    }
+
+    /// Gives the hits among `messages` the counts of their best passage.
+    fn read_passages(&self, search: &Search, legs: &mut Legs, messages: &HashMap<ItemId, Arc<Message>>) {
+        let mut reader = Reader::new(&self.analysis, &search.words, &legs.terms);
+        let mut looked: Vec<(usize, TextHit, Vec<u32>)> = Vec::new();
+        for (place, hit) in (0..).zip(&legs.text.hits) {
+            let Some(message) = messages.get(&hit.item) else { continue };
+            let is_long = hit.length as usize > PASSAGE_WORDS;
+            let text = if is_long { message.text() } else { searched_text(message) };
+            let texts = if is_long { passages(&text, PASSAGE_WORDS) } else { vec![text.as_str()] };
+            let read = texts.into_iter().map(|text| reader.read(text));
+            let of_passage = |counts: &Counts| {
+                if is_long {
+                    TextHit { own: counts.own.clone(), length: counts.length, ..hit.clone() }
+                } else {
+                    hit.clone()
+                }
+            };
+            let read: Vec<_> = read.map(|counts| (of_passage(&counts), counts.exact)).collect();
+            let hits: Vec<TextHit> = read.iter().map(|(hit, _)| hit.clone()).collect();
+            let evidence = TextHits { hits, containing: legs.text.containing.clone(), ..legs.text };
+            let scored = bm25f(&Bm25::default(), &evidence).into_iter().zip(read);
+            let best = scored.max_by(|(one, _), (other, _)| one.total_cmp(other));
+            looked.extend(best.map(|(_, (hit, exact))| (place, hit, exact)));
+        }
+        prefer_exact(&mut looked);
+        for (place, hit, _) in looked {
+            if let Some(old) = legs.text.hits.get_mut(place) {
+                *old = hit;
+            }
+        }
+    }
+}
+
+/// Lowers the counts of words in another form than the question's, for the terms that some hit has in that form.
+fn prefer_exact(looked: &mut [(usize, TextHit, Vec<u32>)]) {
+    let terms = looked.iter().map(|(_, _, exact)| exact.len()).max().unwrap_or(0);
+    let is_exact = |term: &usize| looked.iter().any(|(_, _, exact)| exact.get(*term).is_some_and(|count| *count > 0));
+    for term in (0..terms).filter(is_exact).collect::<Vec<usize>>() {
+        for (_, hit, exact) in &mut *looked {
+            let (own, exact) = (hit.own.get(term), exact.get(term));
+            let others = own.zip(exact).map_or(0, |(own, exact)| own.saturating_sub(*exact));
+            if let Some(near) = hit.near.get_mut(term) {
+                *near -= OTHER_FORM * others as f32;
+            }
+        }
+    }
+}
