@@ -18,7 +18,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 const ATTEMPT: Duration = Duration::from_secs(5);
 
 /// The longest that a container may take to start.
-const START: Duration = Duration::from_secs(180);
+const START: Duration = Duration::from_secs(600);
 
 /// The longest that a server which is said to run may take to answer.
 const RUNNING: Duration = Duration::from_secs(10);
