@@ -1,6 +1,7 @@
 //! Analysis: turns text into search terms, for every text store alike.
 
 mod arabic;
+mod asks;
 mod dense;
 mod excerpt;
 mod fold;

@@ -17,7 +17,7 @@ pub use mmr::mmr;
 pub use preset::{LegKind, Ranking, Recency, Weights};
 pub use recency::{Decay, recency_by_rank};
 pub use weigh::{
-    NAMED_BONUS, NAMED_WEIGHT, NEIGHBOUR_COSINE_WEIGHT, RoleWeights, SPAN_WEIGHT, TIME_BONUS, TIME_WEIGHT, add_spans,
-    below_lenders, smooth,
+    NAMED_BONUS, NAMED_WEIGHT, NEIGHBOUR_COSINE_WEIGHT, PERSON_BONUS, RoleWeights, SPAN_WEIGHT, TIME_BONUS,
+    TIME_WEIGHT, add_spans, below_lenders, smooth,
 };
 pub(crate) use weigh::{hand_on, tells};

@@ -106,10 +106,10 @@ impl Default for Ranking {
 }
 
 impl Ranking {
-    /// Returns the default: standard scores, text 1 and vector 0.7.
+    /// Returns the default: standard scores, text 1 and vector 0.95.
     #[doc(alias = "zscore")]
     pub fn z_score() -> Self {
-        Self::ZScore(Weights { text: 1.0, vector: 0.7 })
+        Self::ZScore(Weights { text: 1.0, vector: 0.95 })
     }
 
     /// Returns reciprocal rank fusion with `k` = 10 and equal weights.

@@ -13,6 +13,9 @@ pub const NAMED_WEIGHT: f32 = 1.3;
 /// The bonus on the cosine of what the participant said whom the question names.
 pub const NAMED_BONUS: f32 = 0.1;
 
+/// The bonus on the cosine of what a person said, and of records, unless the question is about what the model said.
+pub const PERSON_BONUS: f32 = 0.06;
+
 /// The factor for the score by words of what was said at a time that the question counts back to. A date that the question
 /// names is found by its words, so it gets no factor.
 pub const TIME_WEIGHT: f32 = 1.3;

@@ -57,7 +57,9 @@ async fn ask_in(analysis: Analysis, speakers: [Option<&str>; 2], question: &str)
     let [first, second] = speakers;
     for (number, (speaker, other)) in [(first, second), (second, first)].into_iter().enumerate() {
         // A session each, so that neither is the other's neighbour.
-        let text = format!("{}, the pottery class was great.", other.unwrap_or("Friend"));
+        // Both tell as much that no question here says.
+        let text =
+            format!("{}, the pottery class was great: glaze, kiln, apron, sponge, wheel.", other.unwrap_or("Friend"));
         let mut message = Message::new(Role::User, text, Timestamp(0));
         message.speaker = speaker.map(str::to_owned);
         owner.session(&session(&number.to_string())).append(vec![message]).await.unwrap();

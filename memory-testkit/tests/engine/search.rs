@@ -102,19 +102,21 @@ async fn an_id_whose_content_is_gone_is_counted_and_cleaned() {
     let entry = TextEntry {
         item: orphan.clone(),
         version: Version { epoch: Epoch(0), revision: 0 },
-        own: analysis.document("Aurora Aurora"),
+        own: analysis.document("Aurora in bloom"),
         near: vec![],
         fields: Fields::of_span(&session("talk"), Seq(1), bench.memory.now()),
     };
     let ada = bench.owner("ada");
     text.put(ada.scope(), &[entry], Visibility::OnReturn).await.unwrap();
-    let found = ada.search(&Search::new("Aurora").limit(1)).await.unwrap();
+    // The orphan, which has no vector, is the first by words.
+    let by_words = Search::new("Aurora bloom").limit(1).ranking(Ranking::ZScore(Weights { text: 1.0, vector: 0.0 }));
+    let found = ada.search(&by_words).await.unwrap();
     assert_eq!(found.hits.len(), 1, "the place of the orphan is filled");
     assert_eq!(found.receipt.dropped_at_hydration, 1);
     let gone = found.receipt.left_out.iter().find(|left| left.reason == Reason::Gone).unwrap();
     assert_eq!(gone.item, orphan);
     assert_eq!(bench.memory.upkeep_once().await.unwrap().cleaned, 1);
-    let found = ada.search(&Search::new("Aurora").limit(1)).await.unwrap();
+    let found = ada.search(&by_words).await.unwrap();
     assert_eq!(found.receipt.dropped_at_hydration, 0);
 }
 

@@ -5,23 +5,26 @@ use std::sync::Arc;
 
 use crate::engine::careful::Careful;
 use crate::engine::handle::Session;
+use crate::engine::hit::Content;
 use crate::engine::inner::Inner;
 use crate::engine::receipt::SearchReceipt;
 use crate::error::Result;
 use crate::filter::Filter;
-use crate::id::MessageId;
+use crate::id::{ItemId, MessageId};
 use crate::message::{Message, Role, StoredMessage};
 use crate::model::{CounterId, TokenCounter};
 use crate::store::chat::{Page, Slice};
+use crate::store::text::Term;
 use crate::time::{Stopwatch, Timestamp};
 use crate::window::{Budget, Oversize};
 
 use super::block::{Block, Fates, is_in};
 use super::contents::{Context, Recalled, Room};
+use super::hydrate::Hydrated;
 use super::legs::Legs;
 use super::question::Search;
 use super::rank::{Candidate, add_fresh, rank};
-use super::search::Taken;
+use super::search::irrelevant;
 use super::window::{Fitted, Window};
 
 /// How many pages of older rows are read at most, if calls and results without a counterpart fill the first ones.
@@ -116,7 +119,8 @@ impl ContextRequest {
         let search = Search::new(words).limit(self.recall).matching(self.filter.clone());
         inner.check(&search)?;
         let filter = search.effective(now);
-        Ok(Some(Recall { search, filter, now, watch }))
+        let informative = inner.analysis.informative(&search.words);
+        Ok(Some(Recall { search, filter, informative, now, watch }))
     }
 }
 
@@ -124,8 +128,27 @@ impl ContextRequest {
 struct Recall {
     search: Search,
     filter: Filter,
+    /// The words that what is recalled may be about.
+    informative: Vec<Term>,
     now: Timestamp,
     watch: Stopwatch,
+}
+
+/// What the indexes found, and what truth said of it.
+struct Found<'a> {
+    recall: &'a Recall,
+    legs: Legs,
+    read: Hydrated,
+}
+
+impl Found<'_> {
+    /// Takes over the candidates that the window has read.
+    fn know(&mut self, rows: &[StoredMessage]) {
+        let found: HashSet<MessageId> = self.legs.messages().collect();
+        for row in rows.iter().filter(|row| found.contains(&row.id)) {
+            self.read.add(ItemId::Message(row.id), Content::Message(row.clone()), &self.recall.filter);
+        }
+    }
 }
 
 impl Session {
@@ -170,9 +193,7 @@ impl Session {
 
         let legs = async {
             let Recall { search, filter, .. } = recall.as_ref()?;
-            let mut legs = inner.legs(self.scoped().scope(), search, filter).await;
-            inner.look_again(self.scoped().scope(), search, &mut legs).await;
-            Some(legs)
+            Some(inner.legs(self.scoped().scope(), search, filter).await)
         };
         let (pinned, tail) = Window::pages(request.budget.limit);
         let (pinned, tail, legs) =
@@ -181,9 +202,25 @@ impl Session {
         inner.note_budget(self, &request.budget, &window.state);
         room.leave_query_to(&window);
         let left = room.left();
-        self.complete(&mut window, left, request, counter).await?;
-        let (fitted, recalled, receipt) = match recall.as_ref().zip(legs) {
-            Some((recall, legs)) => self.beside(counter, &window, left, request, recall, legs).await?,
+        let mut found =
+            recall.as_ref().zip(legs).map(|(recall, legs)| Found { recall, legs, read: Hydrated::default() });
+        if let Some(found) = found.as_mut().filter(|_| !request.asides) {
+            found.know(&window.rows);
+        }
+        let hydrate = async {
+            // Small talk recalls nothing.
+            let Some(Found { recall, legs, read }) =
+                found.as_mut().filter(|found| !found.recall.informative.is_empty())
+            else {
+                return;
+            };
+            let best = legs.best(&recall.search, now);
+            inner.hydrate(self.scoped().scope(), best.iter(), &recall.filter, read).await;
+        };
+        let (completed, ()) = tokio::join!(self.complete(&mut window, left, request, counter), hydrate);
+        completed?;
+        let (fitted, recalled, receipt) = match found {
+            Some(found) => self.beside(counter, &window, left, request, found).await?,
             None => (window.fit(left, request.oversize, counter)?, Recalled::default(), SearchReceipt::default()),
         };
         let mut context = Context::of(window, fitted, recalled, room, counter, receipt);
@@ -237,27 +274,30 @@ impl Session {
         window: &Window,
         left: u64,
         request: &ContextRequest,
-        Recall { search, filter, now, watch }: &Recall,
-        mut legs: Legs,
+        mut found: Found<'_>,
     ) -> Result<(Fitted, Recalled, SearchReceipt)> {
         let inner = self.scoped().inner();
         let share = request.recall_tokens.min(left / 3);
         let first = window.fit_beside(left, share, request.oversize, counter)?;
         let shown = window.ids(&first);
         let fresh: Vec<&StoredMessage> = window.rows.iter().filter(|row| !shown.contains(&row.id)).collect();
-        add_fresh(&mut legs.text, &legs.terms, &fresh, search, &inner.analysis);
-        let informative = inner.analysis.informative(&search.words);
-        let relevance = legs.relevance(&informative);
-        let is_relevant = search.vector.is_some() || legs.is_relevant(&informative, relevance);
+        add_fresh(&mut found.legs, &fresh, &found.recall.search, &inner.analysis);
+        if !request.asides {
+            found.know(&window.rows);
+        }
+        let Found { recall: Recall { search, filter, informative, now, watch }, mut legs, read } = found;
+        inner.look_again(search, &mut legs, &read);
+        let relevance = legs.relevance(informative);
+        let is_relevant = legs.is_relevant(informative, relevance);
         let mut receipt = legs.receipt();
         receipt.relevance = Some(relevance);
         let candidates = rank(search, legs, inner.clock.now());
         let outside: Vec<&Candidate> = candidates.iter().filter(|found| !is_in(&shown, &found.item)).collect();
-        let taken = if is_relevant {
-            self.scoped().take(&outside, request.recall, filter, &mut receipt).await
-        } else {
-            Taken::irrelevant(&outside, request.recall)
-        };
+        let limit = if is_relevant { request.recall } else { 0 };
+        let mut taken = self.scoped().take(&outside, limit, filter, read, &mut receipt).await;
+        if !is_relevant {
+            taken.left_out = irrelevant(&outside, request.recall);
+        }
         receipt.took_micros = watch.micros();
         let fill = |shown: &HashSet<MessageId>, tokens: u64| {
             Block::fill(&taken.hits, shown, share.min(left.saturating_sub(tokens)), counter, *now)

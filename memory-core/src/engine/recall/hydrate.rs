@@ -15,41 +15,70 @@ use crate::scope::Scope;
 use crate::store::chat::ChatStore;
 use crate::store::records::RecordStore;
 
-/// Candidates checked against truth.
+/// Candidates checked against truth. Each is read once, whoever asks for it.
 #[derive(Debug, Default)]
 pub(crate) struct Hydrated {
-    pub(crate) found: HashMap<ItemId, Content>,
+    /// The items read so far; no content for those that truth does not hold or the filter refuses.
+    items: HashMap<ItemId, Option<Content>>,
     /// The items that truth does not hold. An item that truth holds but the filter refuses is not listed: its index is behind,
     /// and a note will update it.
     pub(crate) absent: Vec<ItemId>,
-    /// The kinds of items that could not be read.
+    /// The kinds of items that could not be read. They are not asked for again.
     pub(crate) unread: Vec<Unit>,
     pub(crate) degraded: Vec<Degraded>,
 }
 
+impl Hydrated {
+    /// Returns the items that were read.
+    pub(crate) fn contents(&self) -> impl Iterator<Item = (&ItemId, &Content)> {
+        self.items.iter().filter_map(|(item, content)| Some((item, content.as_ref()?)))
+    }
+
+    /// Returns the content of an item, once.
+    pub(crate) fn remove(&mut self, item: &ItemId) -> Option<Content> {
+        self.items.remove(item).flatten()
+    }
+
+    /// Adds what was read from truth. What the filter refuses is known, and has no content.
+    pub(crate) fn add(&mut self, item: ItemId, content: Content, filter: &Filter) {
+        let matches = content.fields().is_some_and(|fields| filter.matches(&fields));
+        self.items.insert(item, matches.then_some(content));
+    }
+
+    fn is_known(&self, item: &ItemId) -> bool {
+        self.items.contains_key(item) || self.unread.contains(&item.unit())
+    }
+}
+
 impl Inner {
-    /// Reads candidates from truth and checks the filter again, because an index may be behind.
+    /// Reads those candidates from truth that `known` does not hold yet, and checks the filter again, because an index may be
+    /// behind.
     pub(crate) async fn hydrate(
         &self,
         scope: &Scope,
-        items: impl Iterator<Item = &ItemId> + Clone,
+        items: impl Iterator<Item = &ItemId>,
         filter: &Filter,
-    ) -> Hydrated {
+        known: &mut Hydrated,
+    ) {
+        let items: Vec<&ItemId> = items.filter(|item| !known.is_known(item)).collect();
+        let sought = items.iter().copied();
         let ((rows, stored), uncached) =
-            noting(read_items(self.chat.store().as_ref(), self.records.store().as_ref(), scope, items.clone())).await;
-        let mut out = Hydrated::default();
-        out.degraded.extend(uncached.iter().map(|error| Degraded::new(Stage::Cache, error)));
-        out.unread.extend(rows.is_err().then_some(Unit::Message));
-        out.unread.extend(stored.is_err().then_some(Unit::Record));
-        let rows = rows.unwrap_or_else(|error| note(&mut out.degraded, Stage::Chat, &error));
-        let stored = stored.unwrap_or_else(|error| note(&mut out.degraded, Stage::Records, &error));
-        let rows = rows.into_iter().map(|row| (ItemId::Message(row.id), Content::Message(row)));
-        let stored = stored.into_iter().map(|stored| (ItemId::Record(stored.record.id), Content::Record(stored)));
-        out.found = rows.chain(stored).collect();
-        let is_absent = |item: &&ItemId| !out.found.contains_key(*item) && !out.unread.contains(&item.unit());
-        out.absent = items.filter(is_absent).cloned().collect();
-        out.found.retain(|_, content| content.fields().is_some_and(|fields| filter.matches(&fields)));
-        out
+            noting(read_items(self.chat.store().as_ref(), self.records.store().as_ref(), scope, sought)).await;
+        known.degraded.extend(uncached.iter().map(|error| Degraded::new(Stage::Cache, error)));
+        known.unread.extend(rows.is_err().then_some(Unit::Message));
+        known.unread.extend(stored.is_err().then_some(Unit::Record));
+        for row in rows.unwrap_or_else(|error| note(&mut known.degraded, Stage::Chat, &error)) {
+            known.add(ItemId::Message(row.id), Content::Message(row), filter);
+        }
+        for stored in stored.unwrap_or_else(|error| note(&mut known.degraded, Stage::Records, &error)) {
+            known.add(ItemId::Record(stored.record.id), Content::Record(stored), filter);
+        }
+        for item in items {
+            if !known.is_known(item) {
+                known.items.insert(item.clone(), None);
+                known.absent.push(item.clone());
+            }
+        }
     }
 }
 

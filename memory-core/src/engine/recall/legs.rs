@@ -9,7 +9,7 @@ use crate::engine::receipt::{Degraded, SearchReceipt, Stage};
 use crate::error::{Cause, Error, Result, Transience};
 use crate::fields::Fields;
 use crate::filter::{Field, Filter, Scalar};
-use crate::id::{ItemId, RecordId, Unit};
+use crate::id::{ItemId, MessageId, RecordId, Unit};
 use crate::layer::cached::{embed, noting};
 use crate::layer::within;
 use crate::message::Role;
@@ -59,6 +59,12 @@ pub(crate) struct Legs {
 }
 
 impl Legs {
+    /// Returns the messages found.
+    pub(crate) fn messages(&self) -> impl Iterator<Item = MessageId> {
+        let items = self.text.hits.iter().map(|hit| &hit.item).chain(self.vector.iter().map(|hit| &hit.item));
+        items.filter_map(ItemId::as_message)
+    }
+
     /// Returns what the indexes answered, for a receipt.
     pub(crate) fn receipt(&self) -> SearchReceipt {
         SearchReceipt {

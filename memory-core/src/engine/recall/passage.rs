@@ -5,56 +5,65 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::analysis::{Counts, Reader};
+use crate::engine::hit::Content;
 use crate::engine::inner::Inner;
-use crate::engine::receipt::{Degraded, Stage};
-use crate::id::{ItemId, MessageId};
+use crate::id::ItemId;
 use crate::index::{passages, searched_text};
-use crate::message::{Message, StoredMessage};
+use crate::message::Message;
 use crate::rank::{Bm25, bm25f, tells};
-use crate::scope::Scope;
 use crate::store::text::{Term, TextHit, TextHits};
+use crate::time::Timestamp;
 
+use super::hydrate::Hydrated;
 use super::legs::Legs;
 use super::question::Search;
 use super::rank::rank;
 
-/// How many of the best candidates are looked at: a search reads at most so many messages more, in one call.
-const LOOKED_AT: usize = 64;
+/// How many of the best candidates are looked at. The hits are among them, so they are read in the same call.
+const LOOKED_AT: usize = 32;
 
 /// How many words a passage has. A message of more terms counts by its best one, as a long document does in search by passages
 /// (Callan 1994): else an answer of a thousand words pays for all of them.
 const PASSAGE_WORDS: usize = 70;
 
+/// What a term counts that stands in a long message, but only outside its best passage.
+const OUTSIDE: f32 = 0.1;
+
 /// How much less a word counts that is not in the form of the question, where another message has that form: "detailer" finds
 /// "detailer" before "details".
 const OTHER_FORM: f32 = 0.1;
 
-impl Inner {
-    /// Looks at the best candidates: a long message takes the counts of its best passage, words in the form of the question count
-    /// more than others of their stem, and what a message tells is noted.
-    ///
-    /// If truth does not answer, the candidates stay as the indexes know them, and the receipt says so.
-    pub(crate) async fn look_again(&self, scope: &Scope, search: &Search, legs: &mut Legs) {
+impl Legs {
+    /// Returns the best candidates, which are to be read and looked at again; none if the ranking goes by the indexes alone.
+    pub(crate) fn best(&self, search: &Search, now: Timestamp) -> Vec<ItemId> {
         if !search.ranking.weighs_context() {
-            return;
+            return Vec::new();
         }
-        let best = rank(search, legs.clone(), self.clock.now());
-        let ids: Vec<MessageId> = best.iter().take(LOOKED_AT).filter_map(|found| found.item.as_message()).collect();
-        if ids.is_empty() {
-            return;
-        }
-        let rows = match self.in_time("look at candidates", self.chat.store().get(scope, &ids)).await {
-            Ok(found) => found.messages,
-            Err(error) => return legs.degraded.push(Degraded::new(Stage::Chat, &error)),
+        rank(search, self.clone(), now).into_iter().take(LOOKED_AT).map(|found| found.item).collect()
+    }
+}
+
+impl Inner {
+    /// Looks again at the candidates that were read: a long message takes the counts of its best passage, words in the form of
+    /// the question count more than others of their stem, and what a message tells is noted.
+    ///
+    /// What was not read stays as the indexes know it.
+    pub(crate) fn look_again(&self, search: &Search, legs: &mut Legs, read: &Hydrated) {
+        let message = |(item, content): (&ItemId, &Content)| match content {
+            Content::Message(row) => Some((item.clone(), row.message.clone()?)),
+            Content::Record(_) => None,
         };
-        let read = |row: StoredMessage| Some((ItemId::Message(row.id), row.message?));
-        let messages: HashMap<ItemId, Arc<Message>> = rows.into_iter().filter_map(read).collect();
+        let messages: HashMap<ItemId, Arc<Message>> = read.contents().filter_map(message).collect();
         self.hear(search, legs, &messages);
         self.read_passages(search, legs, &messages);
     }
 
-    /// Notes how much each message tells beside what the question says already.
+    /// Notes how much each message tells beside what the question says already. Who types a keyword or quotes a message looks for
+    /// that message, so only questions are answered by what is new.
     fn hear(&self, search: &Search, legs: &mut Legs, messages: &HashMap<ItemId, Arc<Message>>) {
+        if !self.analysis.asks(&search.words) {
+            return;
+        }
         let asked: HashSet<Term> = self.analysis.document(&search.words).into_iter().map(|(term, _)| term).collect();
         for (item, message) in messages {
             let text = message.text();
@@ -75,13 +84,7 @@ impl Inner {
             let text = if is_long { message.text() } else { searched_text(message) };
             let texts = if is_long { passages(&text, PASSAGE_WORDS) } else { vec![text.as_str()] };
             let read = texts.into_iter().map(|text| reader.read(text));
-            let of_passage = |counts: &Counts| {
-                if is_long {
-                    TextHit { own: counts.own.clone(), length: counts.length, ..hit.clone() }
-                } else {
-                    hit.clone()
-                }
-            };
+            let of_passage = |counts: &Counts| if is_long { passage_of(hit, counts) } else { hit.clone() };
             let read: Vec<_> = read.map(|counts| (of_passage(&counts), counts.exact)).collect();
             let hits: Vec<TextHit> = read.iter().map(|(hit, _)| hit.clone()).collect();
             let evidence = TextHits { hits, containing: legs.text.containing.clone(), ..legs.text };
@@ -96,6 +99,13 @@ impl Inner {
             }
         }
     }
+}
+
+/// Returns a message as the best passage of it that `counts` describes. What it holds outside counts little.
+fn passage_of(hit: &TextHit, counts: &Counts) -> TextHit {
+    let outside = hit.own.iter().zip(&counts.own).map(|(all, own)| OUTSIDE * all.saturating_sub(*own).min(1) as f32);
+    let near = hit.near.iter().zip(outside).map(|(near, outside)| near + outside).collect();
+    TextHit { own: counts.own.clone(), near, length: counts.length, ..hit.clone() }
 }
 
 /// Lowers the counts of words in another form than the question's, for the terms that some hit has in that form.

@@ -8,11 +8,11 @@ use crate::engine::receipt::Signals;
 use crate::fields::Fields;
 use crate::id::ItemId;
 use crate::index::{own_terms, span_of};
-use crate::message::{Message, StoredMessage};
+use crate::message::{Message, Role, StoredMessage};
 use crate::rank::{
     Bm25, Candidate as Found, Contribution, Decay, Importance, Leg, LegKind, NAMED_BONUS, NAMED_WEIGHT,
-    NEIGHBOUR_COSINE_WEIGHT, RoleWeights, SAMPLE, SPAN_WEIGHT, TIME_BONUS, TIME_WEIGHT, add_spans, below_lenders,
-    bm25f, hand_on, smooth,
+    NEIGHBOUR_COSINE_WEIGHT, PERSON_BONUS, RoleWeights, SAMPLE, SPAN_WEIGHT, TIME_BONUS, TIME_WEIGHT, add_spans,
+    below_lenders, bm25f, hand_on, smooth,
 };
 use crate::store::text::{Term, TextHit, TextHits};
 use crate::store::vectors::VectorHit;
@@ -137,7 +137,9 @@ impl Asked {
     /// Returns what is added to an item's cosine.
     fn bonus(&self, fields: &Fields) -> f32 {
         let is_then = self.times.iter().any(|time| time.covers(fields.at));
-        (if self.names(fields) { NAMED_BONUS } else { 0.0 }) + if is_then { TIME_BONUS } else { 0.0 }
+        let is_of_person = !self.the_model && matches!(fields.role, None | Some(Role::User));
+        let bonuses = [(self.names(fields), NAMED_BONUS), (is_then, TIME_BONUS), (is_of_person, PERSON_BONUS)];
+        bonuses.into_iter().filter(|(is_due, _)| *is_due).map(|(_, bonus)| bonus).sum()
     }
 
     fn names(&self, fields: &Fields) -> bool {
@@ -146,16 +148,8 @@ impl Asked {
 }
 
 /// Adds the messages read from truth that hold a term of the query and that the text index may not have yet.
-pub(crate) fn add_fresh(
-    text: &mut TextHits,
-    terms: &[Term],
-    fresh: &[&StoredMessage],
-    search: &Search,
-    analysis: &Analysis,
-) {
-    if fresh.is_empty() {
-        return;
-    }
+pub(crate) fn add_fresh(legs: &mut Legs, fresh: &[&StoredMessage], search: &Search, analysis: &Analysis) {
+    let Legs { text, terms, .. } = legs;
     let known: HashSet<ItemId> = text.hits.iter().map(|hit| hit.item.clone()).collect();
     let places: HashMap<&Term, usize> = terms.iter().zip(0..).collect();
     for row in fresh {

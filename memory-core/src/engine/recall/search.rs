@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::time::Stopwatch;
 
+use super::hydrate::Hydrated;
 use super::question::Search;
 use super::rank::{Candidate, rank};
 
@@ -56,11 +57,13 @@ impl Scoped {
         }
         inner.can_search()?;
         let mut legs = inner.legs(self.scope(), search, &filter).await;
-        inner.look_again(self.scope(), search, &mut legs).await;
+        let mut read = Hydrated::default();
+        inner.hydrate(self.scope(), legs.best(search, inner.clock.now()).iter(), &filter, &mut read).await;
+        inner.look_again(search, &mut legs, &read);
         let mut receipt = legs.receipt();
         let candidates = rank(search, legs, inner.clock.now());
         let candidates: Vec<&Candidate> = candidates.iter().collect();
-        let Taken { hits, left_out } = self.take(&candidates, search.limit, &filter, &mut receipt).await;
+        let Taken { hits, left_out } = self.take(&candidates, search.limit, &filter, read, &mut receipt).await;
         receipt.left_out = left_out;
         receipt.took_micros = watch.micros();
         Ok(SearchResults { hits, receipt })
@@ -74,60 +77,48 @@ impl Scoped {
         Ok(found)
     }
 
-    /// Takes the best `limit` candidates that truth confirms. If some are gone, it reads the next best.
+    /// Takes the best `limit` candidates that truth confirms. What `read` does not hold yet is read; if some are gone, so are the
+    /// next best.
     pub(crate) async fn take(
         &self,
         candidates: &[&Candidate],
         limit: usize,
         filter: &Filter,
+        mut read: Hydrated,
         receipt: &mut SearchReceipt,
     ) -> Taken {
         let mut taken = Taken::default();
-        let mut absent = Vec::new();
-        let mut unread = Vec::new();
         let mut rest = candidates.iter().copied();
         while taken.hits.len() < limit {
-            // A store that failed once is not asked again for the next best.
-            let is_asked = |candidate: &&Candidate| {
-                let is_asked = !unread.contains(&candidate.item.unit());
-                if !is_asked {
-                    taken.left_out.push(LeftOut::new(&candidate.item, Reason::Unread, candidate.signals));
-                }
-                is_asked
-            };
-            let batch: Vec<&Candidate> = rest.by_ref().filter(is_asked).take(limit - taken.hits.len()).collect();
+            let batch: Vec<&Candidate> = rest.by_ref().take(limit - taken.hits.len()).collect();
             if batch.is_empty() {
                 break;
             }
             let items = batch.iter().map(|candidate| &candidate.item);
-            let mut hydrated = self.inner().hydrate(self.scope(), items, filter).await;
-            receipt.degraded.append(&mut hydrated.degraded);
-            for Candidate { item, signals, .. } in batch {
-                if let Some(content) = hydrated.found.remove(item) {
+            self.inner().hydrate(self.scope(), items, filter, &mut read).await;
+            for Candidate { item, signals } in batch {
+                if let Some(content) = read.remove(item) {
                     taken.hits.push(Hit { item: item.clone(), content, signals: *signals });
-                } else if hydrated.unread.contains(&item.unit()) {
+                } else if read.unread.contains(&item.unit()) {
                     taken.left_out.push(LeftOut::new(item, Reason::Unread, *signals));
                 } else {
                     receipt.dropped_at_hydration += 1;
                     taken.left_out.push(LeftOut::new(item, Reason::Gone, *signals));
                 }
             }
-            absent.append(&mut hydrated.absent);
-            unread.append(&mut hydrated.unread);
         }
-        self.inner().note_absent(self.scope(), absent);
+        receipt.degraded.append(&mut read.degraded);
+        self.inner().note_absent(self.scope(), read.absent);
         taken.left_out.extend(rest.take(limit).map(|c| LeftOut::new(&c.item, Reason::BelowLimit, c.signals)));
         taken
     }
 }
 
-impl Taken {
-    /// Takes nothing of what was found, because nothing of it is about what was asked.
-    pub(crate) fn irrelevant(candidates: &[&Candidate], limit: usize) -> Self {
-        let left_out =
-            candidates.iter().take(limit).map(|found| LeftOut::new(&found.item, Reason::Irrelevant, found.signals));
-        Self { left_out: left_out.collect(), ..Self::default() }
-    }
+/// Returns what is left out of a context because nothing found is about what was asked.
+pub(crate) fn irrelevant(candidates: &[&Candidate], limit: usize) -> Vec<LeftOut> {
+    let left_out =
+        candidates.iter().take(limit).map(|found| LeftOut::new(&found.item, Reason::Irrelevant, found.signals));
+    left_out.collect()
 }
 
 impl Inner {

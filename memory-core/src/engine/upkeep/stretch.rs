@@ -12,7 +12,7 @@ use crate::scope::Scope;
 use crate::store::chat::{Page, SessionState, Slice, View};
 
 /// Rows of the first page.
-const FIRST_PAGE: usize = 4;
+const FIRST_PAGE: usize = 8;
 /// How many times as many rows the next page has, while there are no media.
 const GROWTH: usize = 8;
 /// A page ends behind the row that crosses this many tokens, about 4 MiB of text.
