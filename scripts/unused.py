@@ -25,8 +25,8 @@ ATTRIBUTE = re.compile(r"#!?\[[^\]]*\]")
 # A block of a documentation comment, and a block in it that is compiled.
 COMMENT = re.compile(r"(?:^[ \t]*//[/!][^\n]*\n)+", re.M)
 EXAMPLE = re.compile(r"^```(?:rust|no_run|should_panic)?\n(.*?)^```", re.M | re.S)
-SHIPPED = "memory memory-core memory-cli memory-models memory-sqlite memory-redis memory-postgres memory-qdrant \
-memory-elastic".split()
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SHIPPED = sorted(folder.name for folder in ROOT.glob("memory*") if folder.name != "memory-testkit")
 
 
 def shipped(file):
@@ -54,10 +54,9 @@ def tests(root):
 
 
 def main():
-    root = pathlib.Path(__file__).resolve().parent.parent
-    skipped = {file for crate in SHIPPED for file in tests(root / crate / "src")}
-    files = [file for crate in SHIPPED for file in sorted((root / crate / "src").rglob("*.rs"))]
-    files += sorted((root / "examples").rglob("*.rs"))
+    skipped = {file for crate in SHIPPED for file in tests(ROOT / crate / "src")}
+    files = [file for crate in SHIPPED for file in sorted((ROOT / crate / "src").rglob("*.rs"))]
+    files += sorted((ROOT / "examples").rglob("*.rs"))
     uses, defined = collections.Counter(), collections.defaultdict(list)
     for file in files:
         if file in skipped or any(parent.with_suffix(".rs") in skipped for parent in file.parents if parent.name):
@@ -65,7 +64,7 @@ def main():
         text = shipped(file)
         uses.update(examples(file))
         uses.update(re.findall(r"\w+", re.sub(r"\bpub(?:\([^)]*\))?\s+use\s+[^;]+;", "", text)))
-        if root / "memory-core" in file.parents:
+        if ROOT / "memory-core" in file.parents:
             names = DEFINITION.findall(text) + FIELD.findall(text)
             for found in VARIANTS.finditer(text):
                 body = text[found.end() : closing(text, found.end()) - 1]
@@ -76,7 +75,7 @@ def main():
                     body = shorter
                 names += VARIANT.findall(body)
             for name in names:
-                defined[name].append(file.relative_to(root))
+                defined[name].append(file.relative_to(ROOT))
     unused = [(file, name) for name, places in defined.items() if uses[name] <= len(places) for file in places]
     for file, name in sorted(unused):
         print(f"{file}: {name}")

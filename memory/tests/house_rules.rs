@@ -1,23 +1,20 @@
 //! The layout's rules, asked of cargo itself.
 
 use std::error::Error;
+use std::fs;
 use std::process::Command;
 
-const OURS: [&str; 10] = [
-    "memory",
-    "memory-cli",
-    "memory-core",
-    "memory-elastic",
-    "memory-models",
-    "memory-postgres",
-    "memory-qdrant",
-    "memory-redis",
-    "memory-sqlite",
-    "memory-testkit",
-];
-/// The adapters, which depend on memory-core alone.
-const ADAPTERS: [&str; 6] =
-    ["memory-elastic", "memory-models", "memory-postgres", "memory-qdrant", "memory-redis", "memory-sqlite"];
+const WORKSPACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// Returns the adapters, in the order of their names: all crates but those that every memory has.
+fn adapters() -> Vec<String> {
+    let folders = fs::read_dir(WORKSPACE).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let common = ["memory-cli", "memory-core", "memory-testkit"];
+    let mut adapters: Vec<String> =
+        folders.filter(|name| name.starts_with("memory-") && !common.contains(&name.as_str())).collect();
+    adapters.sort();
+    adapters
+}
 
 /// Returns the names of the crates that `package` depends on in the built program or library, itself included, with all
 /// features.
@@ -37,17 +34,17 @@ fn lines(package: &str, arguments: &[&str]) -> Result<Vec<String>, Box<dyn Error
     let output = Command::new(cargo)
         .args(["tree", "--package", package, "--edges", "normal,build", "--prefix", "none", "--offline"])
         .args(arguments)
-        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+        .current_dir(WORKSPACE)
         .output()?;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Ok(String::from_utf8(output.stdout)?.lines().map(str::to_owned).collect())
 }
 
 fn ours(package: &str) -> Result<Vec<String>, Box<dyn Error>> {
-    let mut ours: Vec<String> = dependencies(package)?.into_iter().filter(|name| OURS.contains(&&**name)).collect();
+    let mut ours = dependencies(package)?;
+    ours.retain(|name| (name == "memory" || name.starts_with("memory-")) && name != package);
     ours.sort();
     ours.dedup();
-    ours.retain(|name| name != package);
     Ok(ours)
 }
 
@@ -55,12 +52,13 @@ fn ours(package: &str) -> Result<Vec<String>, Box<dyn Error>> {
 fn each_crate_depends_on_the_layers_below_it_only() {
     assert_eq!(ours("memory-core").unwrap(), [""; 0]);
     assert_eq!(ours("memory-testkit").unwrap(), ["memory-core"]);
-    for adapter in ADAPTERS {
-        assert_eq!(ours(adapter).unwrap(), ["memory-core"], "{adapter}");
+    for adapter in adapters() {
+        assert_eq!(ours(&adapter).unwrap(), ["memory-core"], "{adapter}");
     }
-    let facade: Vec<&str> = ["memory-core"].into_iter().chain(ADAPTERS).collect();
+    let mut facade = [vec!["memory-core".to_owned()], adapters()].concat();
+    facade.sort();
     assert_eq!(ours("memory").unwrap(), facade);
-    let program: Vec<&str> = ["memory"].into_iter().chain(facade).collect();
+    let program = [vec!["memory".to_owned()], facade].concat();
     assert_eq!(ours("memory-cli").unwrap(), program);
 }
 
@@ -73,11 +71,11 @@ fn memory_core_knows_no_driver_and_no_http() {
 }
 
 #[test]
-fn full_brings_every_backend_and_the_default_none_but_sqlite() {
-    let all: Vec<&str> = ADAPTERS.into_iter().filter(|name| *name != "memory-models").collect();
+fn full_brings_every_backend_its_feature_that_one_and_the_default_none_but_sqlite() {
+    let all: Vec<String> = adapters().into_iter().filter(|name| *name != "memory-models").collect();
     let backends = |package: &str, arguments: &[&str]| {
         let mut found = tree(package, &[arguments, &["--format", "{p}"]].concat()).unwrap();
-        found.retain(|name| all.contains(&&**name));
+        found.retain(|name| all.contains(name));
         found.sort();
         found.dedup();
         found
@@ -86,6 +84,10 @@ fn full_brings_every_backend_and_the_default_none_but_sqlite() {
         assert_eq!(backends(package, &["--no-default-features", "--features", "full"]), all, "{package}");
         assert_eq!(backends(package, &[]), ["memory-sqlite"], "{package}");
         assert_eq!(backends(package, &["--no-default-features"]), [""; 0], "{package}");
+        for adapter in &all {
+            let feature = adapter.trim_start_matches("memory-");
+            assert_eq!(backends(package, &["--no-default-features", "--features", feature]), [adapter.as_str()]);
+        }
     }
 }
 

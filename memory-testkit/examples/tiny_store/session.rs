@@ -27,7 +27,7 @@ impl Session {
             revision: self.revision,
             head: self.head(),
             active_messages: active().count() as u64,
-            active_tokens: active().map(|row| row.tokens).sum(),
+            active_tokens: active().map(|row| row.tokens).fold(0, u64::saturating_add),
             asked: self.asked,
             last_at: self.last_at,
         }
@@ -70,7 +70,7 @@ impl Session {
         let mut is_full = |group: &&[StoredMessage]| {
             let is_open = count < *limit && tokens.is_none_or(|tokens| sum <= tokens);
             count += group.len();
-            sum += group.iter().map(|row| row.tokens).sum::<u64>();
+            sum = group.iter().map(|row| row.tokens).fold(sum, u64::saturating_add);
             is_open
         };
         // Rows that stand at one number are taken together.

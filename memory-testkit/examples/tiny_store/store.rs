@@ -142,6 +142,7 @@ impl Store for TinyChat {
     }
 
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
+        below.check()?;
         let mut state = self.lock();
         state.notes.forget(scope, below);
         let owner = state.owners.entry(scope.clone()).or_default();
