@@ -19,6 +19,7 @@ pub use evict::{Entry, MemoryStats, Pushed, RingBuffer};
 pub use fit::{FitEvent, Fitted, fit, fit_with};
 pub use keep::must_keep;
 pub use ledger::{Cut, Ledger};
+pub(crate) use pairing::can_unfold;
 pub use summary::{ExtractiveSummarizer, complete_summary, validate_summary};
 #[cfg(feature = "tiktoken")]
 pub use tokens::TiktokenCounter;

@@ -231,6 +231,9 @@ pub struct History {
     pub last: Option<Seq>,
     /// Messages whose middle was cut to fit.
     pub truncated: u64,
+    /// Kept messages that show their words alone, without what stands aside in them: the request did not ask for it, or its
+    /// calls and results do not answer one another.
+    pub folded_asides: u64,
 }
 
 /// What a context shows for the part of the session that a summary covers.

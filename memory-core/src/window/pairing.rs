@@ -57,6 +57,17 @@ impl<'a> Standing<'a> {
     }
 }
 
+/// Returns whether something stands aside in a message that can stand before its words: calls and results answer one another, so
+/// that the message may stand where it did.
+pub(crate) fn can_unfold(message: &Message) -> bool {
+    let mut calls: Vec<_> = message.aside.iter().filter_map(call_id).collect();
+    let mut results = message.aside.iter().filter_map(result_id).map(Some);
+    !message.aside.is_empty()
+        && !message.role.is_result()
+        && results.all(|result| answer(&mut calls, result))
+        && calls.is_empty()
+}
+
 /// Returns whether the message certainly has neither calls nor results, like most, so that nothing needs collecting.
 fn has_only_words(message: &Message) -> bool {
     let is_words = |block: &Block| matches!(block, Block::Text { .. } | Block::Media { .. } | Block::Reasoning { .. });

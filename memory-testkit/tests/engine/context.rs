@@ -1,14 +1,15 @@
 //! What a context holds.
 
-use memory_core::engine::{ContextRequest, PartKind, Reason, Remember, Search};
+use memory_core::engine::{Context, ContextRequest, PartKind, Reason, Remember, Search};
 use memory_core::message::Defaults;
-use memory_core::{Error, ItemId, Message, MessageId, Role};
+use memory_core::window::Oversize;
+use memory_core::{Block, Error, ItemId, Message, MessageId, Role};
 use memory_testkit::doubles::EmbedderMode;
 use serde_json::json;
 
 use crate::bench::{Bench, session};
 
-fn kinds(context: &memory_core::engine::Context) -> Vec<PartKind> {
+fn kinds(context: &Context) -> Vec<PartKind> {
     let mut kinds: Vec<PartKind> = context.parts.iter().map(|part| part.kind).collect();
     kinds.dedup();
     kinds
@@ -242,4 +243,55 @@ async fn many_recalled_items_fill_their_share_and_the_rest_is_told() {
     let no_room = context.receipt.search.left_out.iter().filter(|left| left.reason == Reason::NoRoom).count();
     assert!(recalled > 3 && recalled + no_room == 120, "{recalled} and {no_room}");
     assert!(context.receipt.tokens.recalled <= 1_000);
+}
+
+/// Returns calls and results of tools: `c1` is a call, `r1` its result.
+fn steps(names: &str) -> Vec<Block> {
+    let step = |name: &str| match name.split_at(1) {
+        ("c", id) => {
+            let (id, name, arguments) = (id.to_owned(), "look_up".to_owned(), "{}".to_owned());
+            Block::ToolCall { id, name, arguments, extra: Default::default() }
+        }
+        (_, id) => Block::tool_result(id, vec![Block::text("sunny")]),
+    };
+    names.split_whitespace().map(step).collect()
+}
+
+#[tokio::test]
+async fn what_stands_aside_without_its_other_half_stays_folded_and_the_words_are_shown() {
+    let bench = Bench::new().await;
+    let talk = bench.session("ada");
+    let asides = ["c1 r1", "c2", "r2", "r3", "c4 r4 r4", "c5 c6 r5", ""];
+    let words: Vec<String> = asides.iter().map(|names| format!("with {names:?} aside")).collect();
+    for (names, words) in asides.iter().zip(&words) {
+        let answer = Message { aside: steps(names), ..bench.say(Role::Assistant, words) };
+        talk.append(vec![bench.user("And then?"), answer]).await.unwrap();
+    }
+    let context = talk.assemble(&ContextRequest::new("", 2_000).asides(true)).await.unwrap();
+    let answers: Vec<&Message> = context.messages().filter(|message| message.role == Role::Assistant).collect();
+    for (answer, words) in answers.iter().zip(&words) {
+        assert!(answer.text().ends_with(words), "{answer:?}");
+    }
+    assert_eq!(answers.len(), words.len());
+    let with_calls = answers.iter().filter(|answer| answer.calls().count() > 0).count();
+    assert_eq!((with_calls, context.receipt.history.unpaired), (1, 0));
+    assert_eq!(context.receipt.history.folded_asides, 5);
+    let plain = talk.assemble(&ContextRequest::new("", 2_000)).await.unwrap();
+    assert_eq!(plain.receipt.history.folded_asides, 6);
+}
+
+#[tokio::test]
+async fn a_cut_between_a_call_and_its_result_aside_takes_no_words() {
+    let bench = Bench::new().await;
+    let talk = bench.session("ada");
+    let answer = |aside: &str, words: &str| Message { aside: steps(aside), ..bench.say(Role::Assistant, words) };
+    talk.append(vec![bench.user("Will it rain?"), answer("c1", "Let me see.")]).await.unwrap();
+    talk.append(vec![bench.user("And now?"), answer("r1", "It is sunny.")]).await.unwrap();
+    for budget in 20..120 {
+        let request = ContextRequest::new("", budget).oversize(Oversize::Keep);
+        let plain = talk.assemble(&request).await.unwrap();
+        let whole = talk.assemble(&request.asides(true)).await.unwrap();
+        let texts = |context: &Context| context.messages().map(Message::text).collect::<Vec<_>>();
+        assert_eq!(texts(&whole), texts(&plain), "{budget}");
+    }
 }

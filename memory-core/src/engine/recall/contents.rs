@@ -68,6 +68,7 @@ impl Context {
         for mut shown in fitted.shown {
             let Some((row, message)) = window.take(&mut shown) else { continue };
             let is_query = room.said == Some(row.id);
+            history.folded_asides += u64::from(!message.aside.is_empty());
             if is_query {
                 parts.push_block(&mut block, &hits);
             }

@@ -16,7 +16,7 @@ use crate::model::{CounterId, TokenCounter};
 use crate::store::chat::{Page, Slice};
 use crate::store::text::Term;
 use crate::time::{Stopwatch, Timestamp};
-use crate::window::{Budget, Oversize};
+use crate::window::{Budget, Oversize, can_unfold};
 
 use super::block::{Block, Fates, is_in};
 use super::contents::{Context, Recalled, Room};
@@ -62,7 +62,7 @@ pub struct ContextRequest {
     pub filter: Filter,
     /// What happens if the last turn alone does not fit. Default an error.
     pub oversize: Oversize,
-    /// Whether the messages of the window show what stands aside in them. Default false.
+    /// Whether the messages of the window show what stands aside in them, where each call has its result. Default false.
     pub asides: bool,
 }
 
@@ -102,7 +102,8 @@ impl ContextRequest {
     }
 
     /// Sets whether the messages of the window show what stands aside in them: thoughts, calls and results of imported
-    /// conversations. Default false.
+    /// conversations. Where a call lacks its result, or a result its call, the words stand alone: no model would take the rest.
+    /// Default false.
     #[must_use]
     pub fn asides(mut self, asides: bool) -> Self {
         self.asides = asides;
@@ -254,11 +255,12 @@ impl Session {
         Ok(())
     }
 
-    /// Reads a page of the window. If the request asks for it, what stands aside in a message stands before its words.
+    /// Reads a page of the window. If the request asks for it, what stands aside in a message stands before its words, where it
+    /// can.
     async fn window_page(&self, page: &Page, request: &ContextRequest) -> Result<Slice> {
         let mut slice = self.read(page).await?;
         for row in slice.messages.iter_mut().filter(|_| request.asides) {
-            let Some(message) = row.message.as_mut().filter(|message| !message.aside.is_empty()) else { continue };
+            let Some(message) = row.message.as_mut().filter(|message| can_unfold(message)) else { continue };
             let message = Arc::make_mut(message);
             message.blocks.splice(..0, std::mem::take(&mut message.aside));
             // It was counted without.

@@ -96,6 +96,7 @@ impl fmt::Display for History {
             (self.unfinished, "that wait for results"),
             (self.instructions_left_out, "instructions did not fit"),
             (self.truncated, "lost their middle to fit"),
+            (self.folded_asides, "without what stands aside in them"),
         ];
         for (count, what) in told.iter().filter(|(count, _)| *count > 0) {
             write!(f, "; {count} {what}")?;
