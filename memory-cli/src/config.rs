@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use memory::model::TokenCounter;
 use memory::store::secrets::without_secrets;
-use memory::{Backend, Memory, Scope, Settings, Stores, WindowConfig};
+use memory::{Backend, Error, Memory, Scope, Settings, Stores, WindowConfig};
 
 use crate::embedding::{self, Embedding};
 use crate::failure::Failure;
@@ -59,7 +59,7 @@ impl Database {
     /// Returns the database that `url` names.
     pub(crate) fn at(url: &str) -> Result<Self, Failure> {
         let kind = Backend::of(url).map_err(|error| match error {
-            memory::Error::Invalid { what } => Failure::Usage(what),
+            Error::Invalid { what } => Failure::Usage(what),
             _ => Failure::Usage("no kind of database: write --db sqlite:PATH, postgres://…, redis://…".to_owned()),
         })?;
         if !kind.holds_truth() {
@@ -126,12 +126,15 @@ impl Database {
     }
 }
 
-/// Opens stores, and says which servers are away.
+/// Opens stores, and says what is done without.
 async fn connect(settings: Settings) -> Result<Stores, Failure> {
     let stores = settings.connect().await?;
     for away in &stores.away {
         let (backend, why) = (away.backend, away.why.with_causes());
-        say(&format!("warning: {backend} does not answer, what there is answers without it: {why}"));
+        say(&match away.why {
+            Error::Unsupported { .. } => format!("note: search is by words alone, as with --embedder none: {why}"),
+            _ => format!("warning: {backend} does not answer, what there is answers without it: {why}"),
+        });
     }
     Ok(stores)
 }

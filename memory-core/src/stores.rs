@@ -47,16 +47,18 @@ pub struct Stores {
     pub vectors: Vec<(Arc<dyn VectorStore>, Arc<dyn Embedder>)>,
     /// The cache.
     pub cache: Option<Arc<dyn Cache>>,
-    /// The servers of indexes or the cache that did not answer when they were to be opened.
+    /// What could not be opened, and is done without.
     pub away: Vec<Away>,
 }
 
-/// A server that did not answer. Its stores are there, and connect when they are needed.
+/// A server of an index or a cache that did not answer: its stores are there, and connect when they are needed. Or a place that
+/// cannot hold the vectors of the embedder that is taken where none is named: then there is no store for them, and the error is
+/// [`Error::Unsupported`].
 #[derive(Clone, Debug)]
 pub struct Away {
     /// The backend's name.
     pub backend: &'static str,
-    /// Why it could not be connected to.
+    /// Why it could not be opened.
     pub why: Error,
 }
 

@@ -23,7 +23,16 @@ pub(crate) use kind::Wanted;
 pub(crate) use url::normal;
 use url::{file, split};
 
-static KINDS: &[Kind] = &[process::KIND, sqlite::KIND, postgres::KIND, redis::KIND, qdrant::KIND, elastic::KIND];
+static KINDS: &[Kind] = &[
+    process::KIND,
+    sqlite::KIND,
+    postgres::KIND,
+    redis::KIND,
+    qdrant::KIND,
+    elastic::KIND,
+    #[cfg(test)]
+    tests::WORDS,
+];
 
 /// A backend that a URL can name: the memory of this process, an SQLite file, or a kind of server.
 #[derive(Clone, Copy)]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use memory_core::analysis::Analysis;
 use memory_core::model::Embedder;
 use memory_core::secrets::without_secrets;
-use memory_core::{Error, Result, Stores};
+use memory_core::{Away, Error, Result, Stores};
 
 use crate::backend::{Backend, Wanted, normal, open};
 
@@ -147,7 +147,7 @@ impl Settings {
     }
 
     /// Searches by meaning through `embedder`. Default: the table that the feature `static` brings, unless the truth's place
-    /// cannot hold its vectors, as a Postgres server without pgvector.
+    /// cannot hold its vectors, as a Postgres server without pgvector: then [`Stores::away`] says why.
     #[must_use]
     pub fn with_embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
         match self.embedders.first_mut() {
@@ -208,8 +208,10 @@ impl Settings {
                 continue;
             }
             let part = match open(url, &wanted).await {
-                Err(Error::Unsupported { .. }) if wanted.truth && is_dispensable => {
-                    open(url, &Wanted { embedders: &[], ..wanted }).await?
+                Err(why @ Error::Unsupported { .. }) if wanted.truth && is_dispensable => {
+                    let part = open(url, &Wanted { embedders: &[], ..wanted }).await?;
+                    stores.away.push(Away { backend: truth.name(), why });
+                    part
                 }
                 part => part?,
             };

@@ -48,23 +48,30 @@ pub(crate) async fn run(call: &Call, args: &Chat, output: &mut Output) -> Result
     }
     let bounds = &args.bounds;
     let mut room = Conversation { memory: &memory, scoped: &scoped, session: scoped.session(&session), bounds, output };
-    let mut lines = lines()?;
-    let mut stop = std::pin::pin!(tokio::signal::ctrl_c());
+    tokio::select! {
+        // First, so that it is listened to before anything is said: a signal that nobody listens to yet is lost.
+        biased;
+        _ = tokio::signal::ctrl_c() => {
+            say("stopped; every message that was answered is stored");
+            Ok(Outcome::Interrupted)
+        }
+        outcome = talk(&mut room, lines()?, is_terminal, refused) => outcome,
+    }
+}
+
+/// Takes lines until there are no more; `refused` is the outcome if one of them is.
+async fn talk(
+    room: &mut Conversation<'_>,
+    mut lines: Receiver<io::Result<Vec<u8>>>,
+    is_terminal: bool,
+    refused: Outcome,
+) -> Result<Outcome, Failure> {
     let mut outcome = Outcome::Done;
     loop {
         if is_terminal {
             say("> ");
         }
-        let line = tokio::select! {
-            // First, so that it is listened to before anything is said: a signal that nobody listens to yet is lost.
-            biased;
-            _ = &mut stop => {
-                say("stopped; every message that was answered is stored");
-                return Ok(Outcome::Interrupted);
-            }
-            line = lines.recv() => line,
-        };
-        let Some(line) = line else { return Ok(outcome) };
+        let Some(line) = lines.recv().await else { return Ok(outcome) };
         let line = line.map_err(|error| Failure::Usage(format!("the line cannot be read: {error}")))?;
         let Ok(line) = String::from_utf8(line) else {
             say("error: the line is not UTF-8");
@@ -84,7 +91,7 @@ pub(crate) async fn run(call: &Call, args: &Chat, output: &mut Output) -> Result
             Err(failure) => return Err(failure),
         }
         room.output.flush()?;
-        upkeep::after(&memory).await;
+        upkeep::after(room.memory).await;
     }
 }
 

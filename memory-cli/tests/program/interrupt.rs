@@ -7,10 +7,9 @@ use serde_json::{Value, json};
 
 use crate::support::{Bed, said};
 
-#[test]
-fn an_import_that_is_stopped_says_what_is_stored_and_the_same_command_goes_on() {
-    let bed = Bed::new();
-    let lines: String = (0..300).map(|n| said("s", n, "user", &format!("message {n}"))).collect();
+/// Begins to import lines from a pipe that stays open, stops the program when it has said that so many are stored, and
+/// returns its answer and what else it said.
+fn import_and_stop(bed: &Bed, lines: &str, committed: usize) -> (Value, String) {
     let mut import = bed.command();
     import.args(["--json", "import", "-", "--progress", "lines"]);
     let mut child = import.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -18,8 +17,7 @@ fn an_import_that_is_stopped_says_what_is_stored_and_the_same_command_goes_on() 
     let mut told = BufReader::new(child.stderr.take().unwrap());
     input.write_all(lines.as_bytes()).unwrap();
     let mut line = String::new();
-    // The rest of a batch does not wait for ever for more of a pipe.
-    while line != "committed 300\n" {
+    while line != format!("committed {committed}\n") {
         line.clear();
         assert!(told.read_line(&mut line).unwrap() > 0, "the import ended by itself");
     }
@@ -29,14 +27,39 @@ fn an_import_that_is_stopped_says_what_is_stored_and_the_same_command_goes_on() 
     child.stdout.take().unwrap().read_to_string(&mut answer).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
     drop(input);
-    let value: Value = serde_json::from_str(&answer).unwrap();
-    assert_eq!((&value["added"], &value["interrupted"]), (&json!(300), &json!(true)));
     line.clear();
     told.read_to_string(&mut line).unwrap();
-    assert!(line.contains("the same command goes on from there"), "{line}");
+    (serde_json::from_str(&answer).unwrap(), line)
+}
+
+#[test]
+fn an_import_that_is_stopped_says_what_is_stored_and_the_same_command_goes_on() {
+    let bed = Bed::new();
+    let lines: String = (0..300).map(|n| said("s", n, "user", &format!("message {n}"))).collect();
+    // The rest of a batch does not wait for ever for more of a pipe.
+    let (value, told) = import_and_stop(&bed, &lines, 300);
+    assert_eq!((&value["added"], &value["interrupted"]), (&json!(300), &json!(true)));
+    assert!(told.contains("the same command goes on from there"), "{told}");
     bed.is_one_file();
     let again = bed.import(&lines);
     assert_eq!((&again["added"], &again["already"], &again["interrupted"]), (&json!(0), &json!(300), &json!(false)));
+}
+
+#[test]
+fn what_an_import_counts_that_is_stopped_between_two_batches_is_stored() {
+    let bed = Bed::new();
+    // A conversation each: one that was only read would be counted.
+    let lines: String = (0..400).map(|n| said(&format!("s{n}"), n, "system", "Be brief.")).collect();
+    let (value, told) = import_and_stop(&bed, &lines, 256);
+    assert!(told.contains("what is counted above is stored"), "{told}");
+    let stored = &bed.json(&["stats"])["owner"];
+    let count = |value: &Value| value.as_u64().unwrap();
+    assert!(count(&value["sessions"]) <= count(&stored["sessions"]), "{value} {stored}");
+    assert!(count(&value["added"]) <= count(&stored["messages"]), "{value} {stored}");
+    let quoted = format!("{} messages of the roles system", value["added"]);
+    assert!(value["notes"][0].as_str().unwrap().starts_with(&quoted), "{value}");
+    let again = bed.import(&lines);
+    assert_eq!(count(&again["added"]) + count(&again["already"]), 400);
 }
 
 #[test]

@@ -127,3 +127,26 @@ fn every_acknowledged_message_survives_a_kill_and_the_same_import_completes() {
     assert!(killed * 3 >= points() * 2, "{killed} of {} imports were killed before their end", points());
     assert!(indexing > 0, "no kill fell into the indexing");
 }
+
+#[test]
+fn a_folder_whose_import_was_killed_is_completed_by_the_same_import() {
+    let bed = Bed::new();
+    std::fs::create_dir(bed.path("export")).unwrap();
+    for session in 0..SESSIONS {
+        let messages = (session..MESSAGES).step_by(SESSIONS);
+        let lines: String = messages.map(|n| said(&format!("s{session}"), n, "user", &text(n))).collect();
+        bed.file(&format!("export/{session}.jsonl"), lines);
+    }
+    let folder = bed.path("export").to_str().unwrap().to_owned();
+    let (mut dice, mut killed) = (Dice(0x2545_f491_4f6c_dd1d), 0);
+    for point in 0..points() / 3 {
+        let bed = bed.of(&format!("owner-{point}"));
+        let point = Point { after_lines: dice.below(1 + MESSAGES as u64 / 256), micros: dice.below(8_000) };
+        let (_, ended) = import_and_kill(&bed, &folder, &point);
+        killed += u64::from(!ended);
+        // Each conversation is there up to some message, in order.
+        check(&bed, 0);
+        complete(&bed, &folder, &mut dice);
+    }
+    assert!(killed > 0, "no import was killed before its end");
+}

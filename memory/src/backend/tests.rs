@@ -1,4 +1,21 @@
+use super::kind::Holds;
 use super::*;
+
+/// A place that turns out to hold no vectors once it is opened, as a Postgres server without pgvector does.
+pub(super) const WORDS: Kind = Kind {
+    name: "words",
+    schemes: &["words"],
+    holds: Holds::ALL_BUT_A_CACHE,
+    is_server: false,
+    open: Some(|_, wanted| {
+        Box::pin(async {
+            if !wanted.embedders.is_empty() {
+                return Err(WORDS.cannot("search by meaning without its extension"));
+            }
+            process::KIND.connect("memory:", wanted).await
+        })
+    }),
+};
 
 #[test]
 fn urls_name_backends() {

@@ -1,7 +1,7 @@
 //! Files, folders and ZIP archives as they were downloaded: one file after the other, each told by its own content.
 
 use std::fs::{self, File};
-use std::io::{Read, Seek};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(super) fn read_all(paths: &[PathBuf], source: &Source, meter: &Arc<Meter>, s
         && !file.is_dir()
         && !is_archive(file)
     {
-        return match File::open(file) {
+        return match Whole::open(file) {
             Ok(input) => read(input, &Source { stem: stem(&shown(file)), ..source.clone() }, meter, sink),
             Err(error) => sink.reject(1, format!("the file cannot be read: {error}")),
         };
@@ -101,7 +101,7 @@ impl Reader<'_> {
     }
 
     fn file(&mut self, path: &Path, name: &str, is_among_others: bool) -> Result<(), Stopped> {
-        match File::open(path) {
+        match Whole::open(path) {
             Ok(input) => self.input(input, name, is_among_others),
             Err(error) => self.refuse(name, format!("the file cannot be read: {error}")),
         }
@@ -139,6 +139,33 @@ impl Reader<'_> {
             self.sink.note(format!("only the first {FILES} files are looked at"))?;
         }
         Ok(self.left > 0)
+    }
+}
+
+/// A file that is as long at its end as it was at its beginning, or longer: somebody may still write it. Of one that was cut
+/// meanwhile it would not be seen that something is missing.
+struct Whole {
+    file: File,
+    /// What is still to come.
+    left: u64,
+}
+
+impl Whole {
+    fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let left = file.metadata()?.len();
+        Ok(Self { file, left })
+    }
+}
+
+impl Read for Whole {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(buffer)?;
+        self.left = self.left.saturating_sub(count as u64);
+        if count == 0 && !buffer.is_empty() && self.left > 0 {
+            return Err(io::Error::other("it became shorter while it was read"));
+        }
+        Ok(count)
     }
 }
 

@@ -161,7 +161,10 @@ pub(super) fn category(error: &serde_json::Error) -> String {
     match error.classify() {
         Category::Io if error.to_string().contains(TOO_LONG) => format!("an element is {TOO_LONG}"),
         Category::Io if error.io_error_kind() == Some(io::ErrorKind::InvalidData) => "it is not UTF-8".to_owned(),
-        Category::Io => "it cannot be read".to_owned(),
+        Category::Io => {
+            let (text, place) = (error.to_string(), format!(" at line {} column {}", error.line(), error.column()));
+            format!("it cannot be read: {}", text.trim_end_matches(&place))
+        }
         Category::Eof => "it ends too soon".to_owned(),
         Category::Syntax | Category::Data => format!("it is not well formed at column {}", error.column()),
     }

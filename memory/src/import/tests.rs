@@ -11,6 +11,7 @@ use super::read::read;
 use super::{Format, Item, Source};
 
 mod broken;
+mod changing;
 mod claude;
 mod files;
 #[cfg(feature = "sqlite")]

@@ -71,8 +71,6 @@ impl Writer {
         match item {
             Item::Message { line, session, message, time_is_inferred } => match SessionId::new(&session) {
                 Ok(session) => {
-                    tally.sessions.insert(fingerprint(session.key()));
-                    tally.quoted += u64::from(message.role.is_instruction() && message.trust < Trust::System);
                     waiting.count(weight);
                     let said = ReadMessage { message: *message, time_is_inferred };
                     waiting.messages.entry(session).or_default().push((line, said));
@@ -80,9 +78,7 @@ impl Writer {
                 Err(error) => tally.reject(line, Refusal::from(&error)),
             },
             Item::Row { line, row } => {
-                tally.sessions.insert(fingerprint(row.session.key()));
                 tally.is_export = true;
-                tally.instructions += u64::from(row.message.as_ref().is_some_and(|message| message.is_instruction()));
                 waiting.count(weight);
                 waiting.rows.entry(row.session.clone()).or_default().push((line, *row));
             }
@@ -161,6 +157,11 @@ enum ItemOutcome {
 
 #[derive(Debug, Default)]
 struct GroupOutcome {
+    /// The fingerprint of its session.
+    session: Option<u64>,
+    /// Messages in an instruction's role without the trust for it.
+    quoted: u64,
+    instructions: u64,
     outcomes: Vec<ItemOutcome>,
     rejections: Vec<(u64, Refusal)>,
     /// Messages that were stored before with another trust.
@@ -176,12 +177,35 @@ impl GroupOutcome {
                 ItemOutcome::Forgotten => tally.forgotten += 1,
             }
         }
+        tally.sessions.extend(self.session);
+        tally.quoted += self.quoted;
+        tally.instructions += self.instructions;
         tally.trusted_before += self.trusted_before;
         self.rejections.into_iter().for_each(|(line, why)| tally.reject(line, why));
     }
 }
 
 impl Group {
+    /// Returns what is told of the group once it is written.
+    fn outcome(&self) -> GroupOutcome {
+        let is_quoted = |message: &&Message| message.role.is_instruction() && message.trust < Trust::System;
+        let is_instruction =
+            |row: &&StoredMessage| row.message.as_ref().is_some_and(|message| message.is_instruction());
+        let of = |session: &Session| Some(fingerprint(session.id().key()));
+        let mut outcome = GroupOutcome::default();
+        match self {
+            Self::Messages(session, all) => {
+                (outcome.session, outcome.quoted) = (of(session), all.iter().filter(is_quoted).count() as u64);
+            }
+            Self::Rows(session, all) => {
+                outcome.session = of(session);
+                outcome.instructions = all.iter().filter(is_instruction).count() as u64;
+            }
+            Self::Records(..) => {}
+        }
+        outcome
+    }
+
     async fn store(&self, range: Range<usize>) -> Result<Vec<ItemOutcome>> {
         patiently(|| self.store_once(range.clone())).await
     }
@@ -270,7 +294,7 @@ async fn known_times(scoped: &Scoped, ids: Vec<MessageId>) -> Result<HashMap<Mes
 /// Writes the items of a group together. If they are refused, writes them one by one, so that only the bad ones are
 /// left out.
 async fn write(lines: Vec<u64>, mut group: Group) -> Result<GroupOutcome> {
-    let mut written = GroupOutcome::default();
+    let mut written = group.outcome();
     let mut stored = group.store(0..lines.len()).await;
     if matches!(stored, Err(Error::IdConflict { .. })) {
         let (kept, trusted) = group.keep_stored().await?;

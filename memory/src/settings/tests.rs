@@ -52,6 +52,17 @@ async fn search_is_by_meaning_too_unless_nobody_is_to_embed() {
     assert_eq!(vectors(Settings::new("memory:").without_embedder()).await, 0);
 }
 
+#[cfg(feature = "static")]
+#[tokio::test]
+async fn a_place_that_holds_no_vectors_is_searched_by_words_and_says_what_is_missing() {
+    let stores = Settings::new("words:").connect().await.unwrap();
+    assert!(stores.text.is_some() && stores.vectors.is_empty());
+    let away: Vec<String> = stores.away.iter().map(|away| away.why.to_string()).collect();
+    assert_eq!(away, ["words cannot search by meaning without its extension"]);
+    let asked = Settings::new("words:").with_embedder(Arc::new(HashEmbedder::new(8))).connect().await;
+    assert!(matches!(asked, Err(Error::Unsupported { .. })), "somebody named the embedder");
+}
+
 #[tokio::test]
 async fn an_embedder_beside_has_an_index_of_its_own_behind_the_first() {
     let embedder = |dimension| Arc::new(HashEmbedder::new(dimension));

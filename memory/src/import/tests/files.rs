@@ -38,9 +38,19 @@ fn entry<'a>(name: &'a str, text: &'a str) -> Entry<'a> {
 }
 
 fn zip(entries: &[Entry<'_>]) -> Vec<u8> {
+    archive(entries, false)
+}
+
+/// Returns an archive; a large one has its numbers in 64 bits.
+fn archive(entries: &[Entry<'_>], is_large: bool) -> Vec<u8> {
     let (mut file, mut directory) = (Vec::new(), Vec::new());
+    let short = |number: usize| if is_large { u32::MAX } else { number as u32 };
+    let extra = |numbers: &[usize]| {
+        let bytes: Vec<u8> = numbers.iter().flat_map(|number| (*number as u64).to_le_bytes()).collect();
+        if is_large { [&[1, 0, bytes.len() as u8, 0], &*bytes].concat() } else { Vec::new() }
+    };
     for entry in entries {
-        let start = file.len() as u32;
+        let start = file.len();
         let mut packed = entry.text.to_vec();
         if entry.method == 8 {
             let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
@@ -55,27 +65,43 @@ fn zip(entries: &[Entry<'_>]) -> Vec<u8> {
         head.extend(entry.method.to_le_bytes());
         head.extend([0; 4]);
         head.extend(entry.checksum.unwrap_or(crc.sum()).to_le_bytes());
-        head.extend((packed.len() as u32).to_le_bytes());
-        head.extend(entry.size.to_le_bytes());
+        let size = entry.size as usize;
+        head.extend(short(packed.len()).to_le_bytes());
+        head.extend(short(size).to_le_bytes());
         head.extend((entry.name.len() as u16).to_le_bytes());
-        head.extend([0, 0]);
+        let (here, there) = (extra(&[size, packed.len()]), extra(&[size, packed.len(), start]));
         file.extend(b"PK\x03\x04");
         file.extend(&head);
+        file.extend((here.len() as u16).to_le_bytes());
         file.extend(entry.name.as_bytes());
+        file.extend(here);
         file.extend(packed);
         directory.extend(b"PK\x01\x02\x14\x00");
         directory.extend(&head);
+        directory.extend((there.len() as u16).to_le_bytes());
         directory.extend([0; 10]);
-        directory.extend(start.to_le_bytes());
+        directory.extend(short(start).to_le_bytes());
         directory.extend(entry.name.as_bytes());
+        directory.extend(there);
     }
-    let (start, count) = (file.len() as u32, entries.len() as u16);
+    let (start, count) = (file.len(), entries.len());
     file.extend(&directory);
+    if is_large {
+        let end = file.len() as u64;
+        file.extend(b"PK\x06\x06");
+        file.extend(44_u64.to_le_bytes());
+        file.extend([0; 12]);
+        file.extend([count, count, directory.len(), start].iter().flat_map(|number| (*number as u64).to_le_bytes()));
+        file.extend(b"PK\x06\x07\0\0\0\0");
+        file.extend(end.to_le_bytes());
+        file.extend([1, 0, 0, 0]);
+    }
+    let count = if is_large { u16::MAX } else { count as u16 };
     file.extend(b"PK\x05\x06\0\0\0\0");
     file.extend(count.to_le_bytes());
     file.extend(count.to_le_bytes());
-    file.extend((directory.len() as u32).to_le_bytes());
-    file.extend(start.to_le_bytes());
+    file.extend(short(directory.len()).to_le_bytes());
+    file.extend(short(start).to_le_bytes());
     file.extend([0, 0]);
     file
 }
@@ -140,6 +166,17 @@ fn an_archive_is_read_entry_by_entry_whatever_its_names_are() {
     assert_eq!(of_zip(&archive), expected);
     let behind = [&archive[..archive.len() - 2], &[4, 0], b"note"].concat();
     assert_eq!(of_zip(&behind), expected, "with a comment");
+}
+
+#[test]
+fn an_archive_with_its_numbers_in_64_bits_is_read_as_any_other() {
+    let entries = || [entry("a.json", LINE), Entry { method: 0, ..entry("b.json", LINE) }, entry("chat.html", "<p>")];
+    let large = archive(&entries(), true);
+    assert_eq!(of_zip(&large), of_zip(&zip(&entries())));
+    assert_eq!(of_zip(&large).len(), 5);
+    let place = large.len() - 22 - 20 + 8;
+    let elsewhere = [&large[..place], &(large.len() as u64).to_le_bytes(), &large[place + 8..]].concat();
+    assert!(of_zip(&elsewhere)[1].contains("broken or cut"));
 }
 
 #[test]
