@@ -19,11 +19,15 @@ sizes=(1000 10000 100000)
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 
 mkdir -p "$folder"
-# Made again when the pins change.
+# Made again when the pins change, and the data when what makes it does.
 if ! cmp -s benches/peers/requirements.txt "$folder/requirements.txt"; then
   python3 -m venv --clear "$folder/venv"
   "$folder/venv/bin/pip" install --quiet --disable-pip-version-check --requirement benches/peers/requirements.txt
   cp benches/peers/requirements.txt "$folder/requirements.txt"
+fi
+if ! cmp -s benches/peers/data.py "$folder/data.py"; then
+  rm -rf "$folder"/*000
+  cp benches/peers/data.py "$folder/data.py"
 fi
 for size in "${sizes[@]}"; do "$folder/venv/bin/python" benches/peers/data.py "$folder" "$size"; done
 # Cargo says where the program is: the target folder may be set in several ways.

@@ -1,7 +1,9 @@
-"""Makes what both sides read: a conversation of our own words, clustered unit vectors, questions. Same seed, same bytes.
+"""Makes what both sides read: a conversation of our own words, questions, and a vector of each. Same seed, same bytes.
+
+A text's vector is the mean of its words', so that what is near by meaning shares words, as it does in real text.
 
 usage: data.py FOLDER N
-Writes FOLDER/N/{messages.jsonl,vectors.f32,questions.jsonl,questions.f32}; does nothing if they are there.
+Writes FOLDER/N/{messages,questions}.{jsonl,f32}; does nothing if they are there.
 """
 
 import json
@@ -12,10 +14,12 @@ from pathlib import Path
 import numpy
 
 DIMENSION = 384
-CLUSTERS = 200
 QUESTIONS = 64
 OWNERS = 10
 SEED = 7
+# So many messages are about one topic, which is so many words; every other word is one of them.
+TALK = 200
+TOPIC = 12
 
 
 def vocabulary(random, count):
@@ -35,11 +39,16 @@ def vocabulary(random, count):
     return numpy.array([invented[place] if place % 4 == 3 else known[place] for place in range(count)])
 
 
-def vectors(random, centres, count):
-    """Unit vectors around the centres."""
-    drawn = centres[random.integers(0, len(centres), count)] + 0.6 * random.standard_normal(
-        (count, DIMENSION), dtype=numpy.float32) / numpy.sqrt(DIMENSION)
-    return (drawn / numpy.linalg.norm(drawn, axis=1, keepdims=True)).astype("<f4")
+def mean(meanings, chosen):
+    """The unit vector of a text of these words."""
+    vector = meanings[chosen].sum(axis=0)
+    return vector / numpy.linalg.norm(vector)
+
+
+def write(folder, name, lines, vectors):
+    with open(folder / f"{name}.jsonl", "w", encoding="utf-8") as out:
+        out.writelines(json.dumps(line) + "\n" for line in lines)
+    numpy.array(vectors, dtype="<f4").tofile(folder / f"{name}.f32")
 
 
 def make(folder, count):
@@ -48,22 +57,29 @@ def make(folder, count):
     # As in real text: few words make up most of it.
     weights = 1.0 / numpy.arange(2, len(words) + 2)
     weights /= weights.sum()
-    centres = random.standard_normal((CLUSTERS, DIMENSION), dtype=numpy.float32)
-    centres /= numpy.linalg.norm(centres, axis=1, keepdims=True)
+    meanings = random.standard_normal((len(words), DIMENSION), dtype=numpy.float32)
+    meanings /= numpy.linalg.norm(meanings, axis=1, keepdims=True)
+    # Neither the most frequent words nor the rarest.
+    topics = random.integers(20, 4_000, (-(-count // TALK), TOPIC))
     # A mean of 278 bytes, as ordinary chat has.
-    lengths = numpy.clip(random.lognormal(3.3, 0.7, count).astype(int), 3, 170)
-    with open(folder / "messages.jsonl", "w", encoding="utf-8") as out:
-        for number, length in enumerate(lengths):
-            text = " ".join(random.choice(words, length, p=weights)) + f" n{number}"
-            role = "assistant" if number % 2 else "user"
-            out.write(json.dumps({"id": number, "owner": number % OWNERS, "role": role, "text": text}) + "\n")
-    vectors(random, centres, count).tofile(folder / "vectors.f32")
-    with open(folder / "questions.jsonl", "w", encoding="utf-8") as out:
-        for number in range(QUESTIONS):
-            # Neither the most frequent words nor the rarest.
-            text = " ".join(random.choice(words[20:2_000], 8)) + f" q{number}"
-            out.write(json.dumps({"id": number, "text": text}) + "\n")
-    vectors(random, centres, QUESTIONS).tofile(folder / "questions.f32")
+    lengths = numpy.clip(random.lognormal(3.53, 0.7, count).astype(int), 3, 170)
+    total = lengths.sum()
+    of_topic = topics[numpy.repeat(numpy.arange(count) // TALK, lengths), random.integers(0, TOPIC, total)]
+    others = random.choice(len(words), total, p=weights)
+    all_chosen = numpy.where(random.random(total) < 0.5, of_topic, others)
+    lines, vectors = [], []
+    for number, chosen in enumerate(numpy.split(all_chosen, numpy.cumsum(lengths)[:-1])):
+        role = "assistant" if number % 2 else "user"
+        text = " ".join(words[chosen]) + f" n{number}"
+        lines.append({"id": number, "owner": number % OWNERS, "role": role, "text": text})
+        vectors.append(mean(meanings, chosen))
+    write(folder, "messages", lines, vectors)
+    lines, vectors = [], []
+    for number in range(QUESTIONS):
+        chosen = random.choice(topics[number % len(topics)], 8, replace=False)
+        lines.append({"id": number, "text": " ".join(words[chosen]) + f" q{number}"})
+        vectors.append(mean(meanings, chosen))
+    write(folder, "questions", lines, vectors)
 
 
 def read(folder):
@@ -75,7 +91,7 @@ def read(folder):
     def rows(name):
         return numpy.fromfile(folder / name, dtype="<f4").reshape(-1, DIMENSION)
 
-    return lines("messages.jsonl"), rows("vectors.f32"), lines("questions.jsonl"), rows("questions.f32")
+    return lines("messages.jsonl"), rows("messages.f32"), lines("questions.jsonl"), rows("questions.f32")
 
 
 if __name__ == "__main__":

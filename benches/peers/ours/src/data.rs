@@ -35,7 +35,7 @@ impl Data {
     pub(crate) fn read(folder: &Path) -> Result<Self, Box<dyn Error>> {
         Ok(Self {
             messages: lines(&folder.join("messages.jsonl"))?,
-            vectors: rows(&folder.join("vectors.f32"))?,
+            vectors: rows(&folder.join("messages.f32"))?,
             questions: lines(&folder.join("questions.jsonl"))?,
             sought: rows(&folder.join("questions.f32"))?,
         })
