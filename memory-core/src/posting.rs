@@ -6,6 +6,7 @@
 //! Numbers are varints, 7 bits a byte, low bits first. Ascending numbers are stored as differences. Neighbours' counts are
 //! little-endian `f32`, left out if 0.
 
+mod bits;
 mod bucket;
 mod bytes;
 mod candidate;
@@ -13,6 +14,7 @@ mod evidence;
 mod packed;
 mod segment;
 mod shape;
+mod shares;
 mod tail;
 mod terms;
 #[cfg(test)]
@@ -26,9 +28,10 @@ pub use bucket::{pack_lists, visit_lists};
 pub use bytes::Damaged;
 pub use candidate::{Candidate, take_best};
 pub use evidence::{Evidence, Query};
-pub use packed::{pack_postings, unpack_postings, visit_packed};
-pub use segment::{List, Lists, Segment};
+pub use packed::{Packed, pack_postings, unpack_postings, visit_packed};
+pub use segment::{List, Lists, Placed, Segment};
 pub use shape::Shape;
+pub use shares::{Lent, Shares, StoredShares, encode_shares};
 pub use tail::{Cut, TailDocument, Totals};
 pub use terms::entry_terms;
 

@@ -6,7 +6,7 @@ DELETE FROM index_value;
 DROP TABLE text_posting;
 DELETE FROM text_statistics;
 DELETE FROM text_tail;
-DELETE FROM text_segment;
+DROP TABLE text_segment;
 DELETE FROM vector_block;
 DELETE FROM index_owner WHERE buried = 1;
 UPDATE index_owner SET changed = 0;
@@ -47,6 +47,19 @@ CREATE TABLE index_session (
     name TEXT NOT NULL,
     UNIQUE (owner, name)
 ) STRICT;
+
+-- Up to 16,384 documents whose terms are folded into posting lists.
+CREATE TABLE text_segment (
+    owner INTEGER NOT NULL,
+    unit TEXT NOT NULL,
+    segment INTEGER NOT NULL,
+    live INTEGER NOT NULL, -- how many documents
+    size INTEGER NOT NULL, -- how many postings
+    changed INTEGER NOT NULL, -- a random number, drawn with the change that wrote it
+    documents BLOB NOT NULL,
+    shares BLOB NOT NULL, -- of each document, of which its neighbours' counts are sums
+    PRIMARY KEY (owner, unit, segment)
+) STRICT, WITHOUT ROWID;
 
 -- The posting lists of a segment: its terms, spread over 2,048 buckets by a hash.
 CREATE TABLE text_posting (

@@ -27,8 +27,9 @@ use crate::index::{erase, items, place};
 
 use held::Key;
 
-/// The sizes of an index. The larger segments are, the fewer rows a search reads, and the less a term repeats.
-const SHAPE: Shape = Shape { postings: 800_000, ..Shape::of_segments(4_096) };
+/// The sizes of an index. The larger segments are, the fewer rows a search reads, and the less a term repeats; the longer a tail,
+/// the fewer folds write them.
+const SHAPE: Shape = Shape { tail: 512 << 10, postings: 3_200_000, ..Shape::of_segments(16_384) };
 
 /// A [`TextStore`] in a SQLite file.
 ///

@@ -38,7 +38,17 @@ impl<'b> Reader<'b> {
     }
 
     /// Takes a number of [`put_number`]. One that is longer than necessary is damage too.
+    #[inline]
     pub(super) fn number(&mut self) -> Result<u64, Damaged> {
+        // Most are small.
+        if let Some((byte @ ..0x80, rest)) = self.rest.split_first() {
+            self.rest = rest;
+            return Ok(u64::from(*byte));
+        }
+        self.long_number()
+    }
+
+    fn long_number(&mut self) -> Result<u64, Damaged> {
         let mut number = 0_u64;
         for shift in (0..64).step_by(7) {
             let (byte, rest) = self.rest.split_first().ok_or(Damaged)?;
@@ -58,10 +68,6 @@ impl<'b> Reader<'b> {
     /// Takes a number that fits 32 bits.
     pub(super) fn small(&mut self) -> Result<u32, Damaged> {
         u32::try_from(self.number()?).map_err(|_| Damaged)
-    }
-
-    pub(super) fn byte(&mut self) -> Result<u8, Damaged> {
-        self.array().map(|[byte]| byte)
     }
 
     pub(super) fn bytes(&mut self, length: usize) -> Result<&'b [u8], Damaged> {

@@ -141,21 +141,41 @@ impl Evidence {
     }
 
     /// Returns every document seen, with its score among all `documents` of the owner.
+    pub fn candidates(&self, bm25: &Bm25, documents: u64, mean_length: f32) -> Vec<Candidate> {
+        self.best(bm25, documents, mean_length, usize::MAX).0
+    }
+
+    /// Returns the documents with the `most` best scores, at least 1, and all that tie with the last of them; and whether these
+    /// are all. The scores are among all `documents` of the owner.
     ///
     /// The sums are those of [`TermWeights::score`] over all terms: a term that is missing adds nothing.
-    pub fn candidates(&self, bm25: &Bm25, documents: u64, mean_length: f32) -> Vec<Candidate> {
+    pub fn best(&self, bm25: &Bm25, documents: u64, mean_length: f32, most: usize) -> (Vec<Candidate>, bool) {
         let weights = TermWeights::new(bm25, documents, mean_length, &self.containing);
-        let candidate = |(place, document): (usize, &Document)| {
-            (Candidate { score: 0.0, at: document.at, item: document.item, place }, document.length)
-        };
-        let mut candidates: Vec<(Candidate, u32)> = self.seen.iter().enumerate().map(candidate).collect();
+        let mut scores = vec![0.0; self.seen.len()];
         for Match { document, term, counts } in &self.matches {
-            let weight = weights.each().get(*term as usize);
-            if let (Some(weight), Some((candidate, length))) = (weight, candidates.get_mut(*document as usize)) {
-                candidate.score += weight.score(*length, counts.own, counts.near);
+            let place = *document as usize;
+            let (weight, length) = (weights.each().get(*term as usize), self.seen.get(place).map(|seen| seen.length));
+            if let (Some(weight), Some(length), Some(score)) = (weight, length, scores.get_mut(place)) {
+                *score += weight.score(length, counts.own, counts.near);
             }
         }
-        candidates.into_iter().map(|(candidate, _)| candidate).collect()
+        let least = if scores.len() > most {
+            let mut sorted = scores.clone();
+            let (_, least, _) = sorted.select_nth_unstable_by(most.saturating_sub(1), |a, b| b.total_cmp(a));
+            *least
+        } else {
+            f32::NEG_INFINITY
+        };
+        let likely = scores.iter().zip(&self.seen).enumerate().filter(|(_, (score, _))| **score >= least);
+        let candidate = |(place, (score, document)): (usize, (&f32, &Document))| Candidate {
+            score: *score,
+            at: document.at,
+            item: document.item,
+            place,
+        };
+        let candidates: Vec<Candidate> = likely.map(candidate).collect();
+        let is_all = candidates.len() == scores.len();
+        (candidates, is_all)
     }
 
     /// Returns the evidence for the documents at `places`: the counts of each term, own and near, and the length.

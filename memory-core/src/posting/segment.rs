@@ -5,7 +5,8 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::{Damaged, Document, Posting, Shape, TailDocument, decode_documents, encode_documents, visit_terms};
+use super::shares::{Lent, Shares};
+use super::{Damaged, Document, Packed, Posting, Shape, TailDocument, decode_documents, encode_documents, visit_terms};
 
 /// A segment without its posting lists.
 #[derive(Clone, Debug, Default)]
@@ -15,13 +16,31 @@ pub struct Segment {
 }
 
 /// Posting lists of a segment, by term.
-#[derive(Debug, Default)]
-pub struct Lists<'t> {
-    by_term: HashMap<Cow<'t, str>, Vec<Posting>>,
+#[derive(Debug)]
+pub struct Lists<'t, P = Posting> {
+    by_term: HashMap<Cow<'t, str>, Vec<P>>,
 }
 
 /// A term and its postings, in ascending order of slots.
-pub type List<'t> = (Cow<'t, str>, Vec<Posting>);
+pub type List<'t, P = Posting> = (Cow<'t, str>, Vec<P>);
+
+/// What stands in a posting list.
+pub trait Placed {
+    /// Returns the document's slot in its segment.
+    fn slot(&self) -> u32;
+}
+
+impl Placed for Posting {
+    fn slot(&self) -> u32 {
+        self.slot
+    }
+}
+
+impl Placed for Packed {
+    fn slot(&self) -> u32 {
+        self.slot
+    }
+}
 
 impl Segment {
     /// Reads a segment of `size` postings.
@@ -46,6 +65,11 @@ impl Segment {
     /// Returns how many documents it has.
     pub fn live(&self) -> usize {
         self.documents.len()
+    }
+
+    /// Returns how many slots it has, from the first to the last that holds a document.
+    pub fn slots(&self) -> usize {
+        self.documents.last_key_value().map_or(0, |(slot, _)| *slot as usize + 1)
     }
 
     /// Adds documents from the front of `documents` until it is full. Returns the rest, and the new postings.
@@ -99,12 +123,12 @@ impl Segment {
     }
 
     /// Removes the postings of the `taken` documents from the `stored` lists, and returns the lists that change.
-    pub fn prune(&mut self, taken: &[Document], stored: Vec<(String, Vec<Posting>)>) -> Lists<'static> {
+    pub fn prune<P: Placed>(&mut self, taken: &[Document], stored: Vec<(String, Vec<P>)>) -> Lists<'static, P> {
         let gone: HashSet<u32> = taken.iter().map(|document| document.slot).collect();
         let mut lists = Lists::default();
         for (term, mut list) in stored {
             let before = list.len();
-            list.retain(|posting| !gone.contains(&posting.slot));
+            list.retain(|posting| !gone.contains(&posting.slot()));
             if list.len() < before {
                 self.size -= (before - list.len()) as i64;
                 lists.by_term.insert(Cow::Owned(term), list);
@@ -114,7 +138,33 @@ impl Segment {
     }
 }
 
+impl<P> Default for Lists<'_, P> {
+    fn default() -> Self {
+        Self { by_term: HashMap::new() }
+    }
+}
+
 impl<'t> Lists<'t> {
+    /// Returns the lists in the form in which they are packed, with the shares of each document that has any, by slot.
+    pub fn packed(self) -> (Lists<'t, Packed>, BTreeMap<u32, Shares>) {
+        let mut near: BTreeMap<u32, Vec<f32>> = BTreeMap::new();
+        for Posting { slot, counts } in self.by_term.values().flatten().filter(|posting| posting.counts.near > 0.0) {
+            near.entry(*slot).or_default().push(counts.near);
+        }
+        let shares: BTreeMap<u32, Shares> = near.into_iter().map(|(slot, near)| (slot, Shares::of(near))).collect();
+        // A document has few different counts.
+        let mut known: HashMap<(u32, u32), Lent> = HashMap::new();
+        let mut packed = |Posting { slot, counts }: Posting| {
+            let of_slot = || shares.get(&slot).copied().unwrap_or_default().lent(counts.near);
+            let lent = *known.entry((slot, counts.near.to_bits())).or_insert_with(of_slot);
+            Packed { slot, own: counts.own, lent }
+        };
+        let lists = self.by_term.into_iter().map(|(term, list)| (term, list.into_iter().map(&mut packed).collect()));
+        (Lists { by_term: lists.collect() }, shares)
+    }
+}
+
+impl<'t, P: Placed> Lists<'t, P> {
     /// Returns the terms of the lists.
     pub fn terms(&self) -> impl Iterator<Item = &str> {
         self.by_term.keys().map(Cow::as_ref)
@@ -126,18 +176,19 @@ impl<'t> Lists<'t> {
     }
 
     /// Merges in the postings that are stored under their terms.
-    pub fn merge(&mut self, stored: Vec<(String, Vec<Posting>)>) {
+    pub fn merge(&mut self, stored: Vec<(String, Vec<P>)>) {
         for (term, stored) in stored {
             self.by_term.entry(Cow::Owned(term)).or_default().extend(stored);
         }
     }
 
     /// Returns the lists to write, in the order of their terms, and the terms whose lists have become empty.
-    pub fn split(self) -> (Vec<List<'t>>, Vec<Cow<'t, str>>) {
+    pub fn split(self) -> (Vec<List<'t, P>>, Vec<Cow<'t, str>>) {
         let (mut full, empty): (Vec<_>, Vec<_>) = self.by_term.into_iter().partition(|(_, list)| !list.is_empty());
         full.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         for (_, list) in &mut full {
-            list.sort_unstable_by_key(|posting| posting.slot);
+            // It is of two lists in order.
+            list.sort_by_key(Placed::slot);
         }
         (full, empty.into_iter().map(|(term, _)| term).collect())
     }

@@ -10,7 +10,7 @@ fn counts() -> impl Strategy<Value = Counts> {
         .prop_map(|(own, near)| Counts { own, near })
 }
 
-pub(super) fn postings() -> impl Strategy<Value = Vec<Posting>> {
+fn postings() -> impl Strategy<Value = Vec<Posting>> {
     let slot = prop_oneof![0_u32..300, 0..u32::MAX];
     let list = prop::collection::btree_map(slot, counts(), 0..60);
     list.prop_map(|list| list.into_iter().map(|(slot, counts)| Posting { slot, counts }).collect())

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use memory_core::Result;
-use memory_core::posting::{Damaged, Posting, pack_lists, pack_postings, visit_lists};
+use memory_core::posting::{Damaged, Packed as PackedPosting, pack_lists, pack_postings, visit_lists};
 use sqlx::SqliteConnection;
 
 use crate::error::Doing;
@@ -85,7 +85,7 @@ pub(super) fn open(buckets: BTreeMap<i64, Vec<u8>>) -> Result<BTreeMap<i64, Buck
 }
 
 /// Puts a list into its bucket; an empty one is taken out.
-pub(super) fn put(buckets: &mut BTreeMap<i64, Bucket>, segment: i64, term: &str, list: &[Posting]) {
+pub(super) fn put(buckets: &mut BTreeMap<i64, Bucket>, segment: i64, term: &str, list: &[PackedPosting]) {
     let bucket = buckets.entry(place(segment, term)).or_default();
     if list.is_empty() {
         bucket.remove(term);

@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use memory_core::posting::{
-    Damaged, Document, Evidence, Posting, Query, TailDocument, Totals, decode_documents, pack_postings, visit_packed,
+    Counts, Damaged, Document, Evidence, Packed, Posting, Query, StoredShares, TailDocument, Totals, decode_documents,
+    pack_postings, visit_packed,
 };
 use memory_core::{Result, Scope, Unit};
 use tokio::sync::{Mutex, OwnedMutexGuard};
@@ -61,6 +62,8 @@ struct Segment {
     /// The renewal that read it.
     renewal: i64,
     documents: Vec<Document>,
+    /// None in the tail.
+    shares: StoredShares,
 }
 
 /// The posting lists of a term.
@@ -79,8 +82,15 @@ struct Part {
     postings: Vec<u8>,
 }
 
-/// A segment as it was read: its number, its change, and its documents unless they are cached.
-pub(super) type SegmentRow = (i64, i64, Option<Vec<u8>>);
+/// A segment as it was read: its number, its change, and its content unless that is cached.
+pub(super) type SegmentRow = (i64, i64, Option<(Vec<Document>, StoredShares)>);
+
+/// Returns the content of a segment, which stands in these bytes of documents and shares.
+pub(super) fn content(documents: &[u8], shares: &[u8]) -> Result<(Vec<Document>, StoredShares)> {
+    let documents = decode_documents(documents).map_err(damaged)?;
+    let slots = documents.last().map_or(0, |last| last.slot as usize + 1);
+    Ok((documents, StoredShares::new(shares.to_owned(), slots).map_err(damaged)?))
+}
 
 /// A posting list as it was read: its term, its segment, and its postings.
 pub(super) type ListRow = (String, i64, Vec<u8>);
@@ -169,11 +179,10 @@ impl Held {
         for (term, segment, postings) in rows {
             read.entry(term).or_default().push(Part { segment, postings });
         }
-        for (place, term) in query.terms().enumerate() {
-            if let Some(postings) = of_tail.get(place).filter(|postings| !postings.is_empty()) {
-                let part = Part { segment: TAIL, postings: pack_postings(postings) };
-                read.entry(term.to_owned()).or_default().push(part);
-            }
+        for (term, postings) in query.terms().zip(of_tail).filter(|(_, postings)| !postings.is_empty()) {
+            let postings: Vec<Packed> = postings.into_iter().map(Packed::from).collect();
+            let part = Part { segment: TAIL, postings: pack_postings(&postings) };
+            read.entry(term.to_owned()).or_default().push(part);
         }
         for (term, _) in terms {
             let new = read.remove(&term).unwrap_or_default();
@@ -224,10 +233,10 @@ impl Held {
 
 impl HeldTexts {
     fn bytes(&self) -> usize {
-        let documents = self.segments.iter().map(|segment| segment.documents.len()).sum::<usize>();
+        let documents: usize = self.segments.iter().map(Segment::bytes).sum();
         let tail: usize = self.tail.iter().map(|document| size_of::<TailDocument>() + document.terms.len()).sum();
         let lists: usize = self.lists.keys().map(|term| place_of(term)).sum();
-        documents * size_of::<Document>() + tail + lists + self.listed
+        documents + tail + lists + self.listed
     }
 
     fn newest(&self) -> i64 {
@@ -254,7 +263,7 @@ impl HeldTexts {
         for segment in &self.segments {
             for (place, parts) in &mut lists {
                 if let Some(part) = parts.next_if(|part| part.segment == segment.number) {
-                    visit_packed(&part.postings, |posting| evidence.note(*place, posting))?;
+                    visit_packed(&part.postings, |packed| evidence.note(*place, segment.posting(packed)))?;
                 }
             }
             evidence.end_segment(&segment.documents)?;
@@ -270,14 +279,11 @@ impl HeldTexts {
         let renewal = self.renewals + 1;
         let mut held: HashMap<i64, Segment> =
             self.segments.into_iter().map(|segment| (segment.number, segment)).collect();
-        let mut segments = vec![Segment { number: TAIL, changed: next.changed, renewal, documents: table(&tail) }];
+        let mut segments = vec![Segment::of_tail(&tail, next.changed, renewal)];
         let mut kept = HashSet::new();
-        for (number, changed, documents) in rows {
-            segments.push(match documents {
-                Some(documents) => {
-                    let documents = decode_documents(&documents).map_err(damaged)?;
-                    Segment { number, changed, renewal, documents }
-                }
+        for (number, changed, content) in rows {
+            segments.push(match content {
+                Some((documents, shares)) => Segment { number, changed, renewal, documents, shares },
                 None => {
                     kept.insert(number);
                     held.remove(&number).ok_or_else(|| corrupt("a segment that is not held was not read"))?
@@ -304,6 +310,21 @@ impl HeldTexts {
             })?;
         }
         Ok(lists)
+    }
+}
+
+impl Segment {
+    fn of_tail(tail: &[TailDocument], changed: i64, renewal: i64) -> Self {
+        Self { number: TAIL, changed, renewal, documents: table(tail), shares: StoredShares::default() }
+    }
+
+    fn bytes(&self) -> usize {
+        size_of_val(self.documents.as_slice()) + self.shares.bytes()
+    }
+
+    #[inline(always)]
+    fn posting(&self, Packed { slot, own, lent }: Packed) -> Posting {
+        Posting { slot, counts: Counts { own, near: self.shares.at(slot).near(lent) } }
     }
 }
 

@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use memory_core::Result;
+use futures_util::TryStreamExt as _;
 use memory_core::posting::{Candidate, Evidence, Query, Totals, visit_lists};
 use memory_core::rank::Bm25;
 use memory_core::store::text::{TextHit, TextHits, TextQuery};
-use sqlx::SqliteConnection;
+use memory_core::{Filter, Result};
+use sqlx::{Row, SqliteConnection};
 
 use super::bucket::{self, damaged};
-use super::held::{Held, Key, ListRow, SegmentRow};
+use super::held::{Held, Key, ListRow, SegmentRow, content};
 use super::{statistics, tail};
 use crate::client::Sqlite;
 use crate::error::{Doing, lost};
@@ -20,9 +21,10 @@ use crate::index::stamp::Stamp;
 use crate::index::{Choice, Chosen, Owner, best, corrupt};
 
 /// Reads the segments of an owner and unit, with the documents of those that are not cached in their present state.
-pub(super) const SEGMENTS: &str = "SELECT segment, changed, \
-     CASE WHEN (segment, changed) IN (SELECT CAST(key AS INTEGER), value FROM json_each(?)) THEN NULL ELSE documents END \
-     FROM text_segment WHERE owner = ? AND unit = ? ORDER BY segment";
+pub(super) const SEGMENTS: &str = "SELECT segment, changed, CASE WHEN is_known THEN NULL ELSE documents END, \
+     CASE WHEN is_known THEN NULL ELSE shares END FROM (SELECT segment, changed, documents, shares, \
+     (segment, changed) IN (SELECT CAST(key AS INTEGER), value FROM json_each(?)) AS is_known \
+     FROM text_segment WHERE owner = ? AND unit = ?) ORDER BY segment";
 
 const SEARCH: &str = "search the posting lists";
 
@@ -69,7 +71,7 @@ async fn lookup(file: &Sqlite, key: Key, held: Arc<Held>, query: TextQuery) -> R
 fn find(held: &Held, wanted: Stamp, query: &TextQuery) -> Result<Option<TextHits>> {
     let TextQuery { terms, unit: _, filter, limit } = query;
     let Some((totals, evidence)) = held.evidence(wanted, &Query::new(terms))? else { return Ok(None) };
-    Ok(match held.shelf.choose(filter, *limit, candidates(&evidence, totals)) {
+    Ok(match choose(held, filter, *limit, &evidence, totals) {
         Choice::Chosen(chosen) => Some(hits(totals, &evidence, chosen)),
         Choice::Lacks(_) | Choice::Selective => None,
     })
@@ -91,9 +93,31 @@ async fn read(
     complete(connection, &owner, held, &sought).await?;
     let evidence = held.evidence(Stamp::of(&owner), &sought)?;
     let (totals, evidence) = evidence.ok_or_else(|| corrupt("a posting list is missing"))?;
-    let candidates = candidates(&evidence, totals);
-    let chosen = best(connection, owner.id, &held.shelf, filter, *limit, candidates).await?;
-    Ok(Some(hits(totals, &evidence, chosen)))
+    loop {
+        let chosen = match choose(held, filter, *limit, &evidence, totals) {
+            Choice::Chosen(chosen) => chosen,
+            Choice::Lacks(items) => {
+                held.shelf.read(connection, owner.id, &items).await?;
+                continue;
+            }
+            Choice::Selective => {
+                let (all, _) = candidates(&evidence, totals, usize::MAX);
+                best(connection, owner.id, &held.shelf, filter, *limit, all).await?
+            }
+        };
+        return Ok(Some(hits(totals, &evidence, chosen)));
+    }
+}
+
+/// Chooses among the likely candidates, and among all if these are too few: most filters let most items pass.
+fn choose(held: &Held, filter: &Filter, limit: usize, evidence: &Evidence, totals: Totals) -> Choice {
+    let (likely, is_all) = candidates(evidence, totals, limit.saturating_mul(2).saturating_add(64));
+    match held.shelf.choose(filter, limit, likely) {
+        Choice::Chosen(chosen) if !is_all && chosen.len() < limit => {}
+        Choice::Selective if !is_all => {}
+        choice => return choice,
+    }
+    held.shelf.choose(filter, limit, candidates(evidence, totals, usize::MAX).0)
 }
 
 /// Brings the cache to the present state of the file.
@@ -101,8 +125,17 @@ async fn renew(connection: &mut SqliteConnection, owner: &Owner, (_, _, unit): &
     let stamp = Stamp::of(owner);
     let Some(known) = held.known(stamp) else { return Ok(()) };
     let totals = statistics::load(connection, owner.id).await?.get(unit).copied().unwrap_or_default();
-    let read = sqlx::query_as(SEGMENTS).bind(json_members(known)).bind(owner.id).bind(unit.name());
-    let segments: Vec<SegmentRow> = read.fetch_all(&mut *connection).await.doing(SEARCH)?;
+    let read = sqlx::query(SEGMENTS).bind(json_members(known)).bind(owner.id).bind(unit.name());
+    let mut rows = read.fetch(&mut *connection);
+    let mut segments: Vec<SegmentRow> = Vec::new();
+    while let Some(row) = rows.try_next().await.doing(SEARCH)? {
+        // Borrowed, because each copy of so many bytes takes its time.
+        let documents: Option<&[u8]> = row.try_get(2).doing(SEARCH)?;
+        let shares: Option<&[u8]> = row.try_get(3).doing(SEARCH)?;
+        let content = documents.zip(shares).map(|(documents, shares)| content(documents, shares)).transpose()?;
+        segments.push((row.try_get(0).doing(SEARCH)?, row.try_get(1).doing(SEARCH)?, content));
+    }
+    drop(rows);
     let tail = tail::load(connection, owner.id, *unit).await?;
     held.renew(stamp, totals, segments, tail)
 }
@@ -134,8 +167,9 @@ async fn complete(connection: &mut SqliteConnection, owner: &Owner, held: &Held,
     held.add(lacking, query, rows)
 }
 
-fn candidates(evidence: &Evidence, totals: Totals) -> Vec<Candidate> {
-    evidence.candidates(&Bm25::default(), totals.count(), totals.mean_length())
+/// Returns the `most` best candidates, and whether these are all.
+fn candidates(evidence: &Evidence, totals: Totals, most: usize) -> (Vec<Candidate>, bool) {
+    evidence.best(&Bm25::default(), totals.count(), totals.mean_length(), most)
 }
 
 fn hits(totals: Totals, evidence: &Evidence, chosen: Vec<Chosen>) -> TextHits {

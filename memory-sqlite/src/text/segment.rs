@@ -4,7 +4,9 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use memory_core::posting::{self, Document, Lists, Posting, Shape, TailDocument, unpack_postings};
+use memory_core::posting::{
+    self, Document, Lists, Packed, Shape, Shares, StoredShares, TailDocument, encode_shares, unpack_postings,
+};
 use memory_core::{Result, Unit};
 use sqlx::SqliteConnection;
 
@@ -22,27 +24,30 @@ pub(super) struct Segment {
     pub(super) number: i64,
     unit: Unit,
     content: posting::Segment,
+    /// Those of each slot.
+    shares: Vec<Shares>,
 }
 
 impl Segment {
     /// Returns a new segment.
     pub(super) fn new(owner: &mut Owner, unit: Unit) -> Self {
-        Self { number: owner.number(), unit, content: posting::Segment::default() }
+        Self { number: owner.number(), unit, content: posting::Segment::default(), shares: Vec::new() }
     }
 
     /// Returns the segment numbered `number`.
     pub(super) async fn open(connection: &mut SqliteConnection, owner: i64, unit: Unit, number: i64) -> Result<Self> {
-        let sql = "SELECT size, documents FROM text_segment WHERE owner = ? AND unit = ? AND segment = ?";
-        let row: Option<(i64, Vec<u8>)> = sqlx::query_as(sql)
+        let sql = "SELECT size, documents, shares FROM text_segment WHERE owner = ? AND unit = ? AND segment = ?";
+        let row: Option<(i64, Vec<u8>, Vec<u8>)> = sqlx::query_as(sql)
             .bind(owner)
             .bind(unit.name())
             .bind(number)
             .fetch_optional(connection)
             .await
             .doing(READ)?;
-        let (size, documents) = row.ok_or_else(|| corrupt("a segment is missing"))?;
+        let (size, documents, shares) = row.ok_or_else(|| corrupt("a segment is missing"))?;
         let content = posting::Segment::decode(size, &documents).map_err(damaged)?;
-        Ok(Self { number, unit, content })
+        let shares = StoredShares::new(shares, content.slots()).map_err(damaged)?.all();
+        Ok(Self { number, unit, content, shares })
     }
 
     /// Returns the segment with the most room, or a new one if none has room.
@@ -77,7 +82,12 @@ impl Segment {
         documents: &'d [TailDocument],
     ) -> Result<&'d [TailDocument]> {
         let is_new = self.content.live() == 0;
-        let (rest, mut lists) = self.content.fill(&shape, documents).map_err(damaged)?;
+        let (rest, lists) = self.content.fill(&shape, documents).map_err(damaged)?;
+        let (mut lists, shares) = lists.packed();
+        self.shares.resize(self.content.slots(), Shares::default());
+        for (slot, shares) in shares {
+            self.shares.get_mut(slot as usize).into_iter().for_each(|place| *place = shares);
+        }
         let places = lists.terms().filter(|_| !is_new).map(|term| bucket::place(self.number, term)).collect();
         let buckets = bucket::open(bucket::read(connection, owner.id, &places).await?)?;
         let mut stored = Vec::new();
@@ -105,10 +115,13 @@ impl Segment {
         }
         let buckets = bucket::all(connection, owner.id, self.number).await?;
         let lists = buckets.values().flatten();
-        let lists: Vec<(String, Vec<Posting>)> = lists
+        let lists: Vec<(String, Vec<Packed>)> = lists
             .map(|(term, list)| Ok((term.clone(), unpack_postings(list).map_err(damaged)?)))
             .collect::<Result<_>>()?;
         let lists = self.content.prune(&removed, lists);
+        for document in &removed {
+            self.shares.get_mut(document.slot as usize).into_iter().for_each(|place| *place = Shares::default());
+        }
         self.save(connection, owner, lists, buckets).await?;
         Ok(removed)
     }
@@ -118,7 +131,7 @@ impl Segment {
         &self,
         connection: &mut SqliteConnection,
         owner: &Owner,
-        lists: Lists<'_>,
+        lists: Lists<'_, Packed>,
         mut buckets: BTreeMap<i64, Bucket>,
     ) -> Result<()> {
         let (full, empty) = lists.split();
@@ -132,8 +145,8 @@ impl Segment {
             bucket::put(&mut changed, self.number, &term, &list);
         }
         bucket::write(connection, owner.id, self.number, &changed).await?;
-        let sql = "INSERT OR REPLACE INTO text_segment (owner, unit, segment, live, size, changed, documents) \
-                   VALUES (?, ?, ?, ?, ?, ?, ?)";
+        let sql = "INSERT OR REPLACE INTO text_segment (owner, unit, segment, live, size, changed, documents, shares) \
+                   VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
         sqlx::query(sql)
             .bind(owner.id)
             .bind(self.unit.name())
@@ -142,6 +155,7 @@ impl Segment {
             .bind(self.content.size())
             .bind(owner.changed)
             .bind(self.content.encode())
+            .bind(encode_shares(&self.shares))
             .execute(connection)
             .await
             .doing(WRITE)?;

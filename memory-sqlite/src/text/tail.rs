@@ -14,6 +14,12 @@ use crate::index::{Owner, corrupt};
 /// Reads the documents of a tail.
 pub(super) const LOAD: &str = "SELECT item, stamp, length, at, terms FROM text_tail WHERE owner = ? AND unit = ?";
 
+/// With each further so many documents a tail may be longer by its usual length: folds become rarer as they take longer.
+const GROWTH: i64 = 5_000;
+
+/// How many times its usual length a tail may have. Each search for new words reads it.
+const LONGEST: i64 = 4;
+
 const DOING: &str = "write the newest documents";
 
 /// Which items were folded into which segment.
@@ -27,6 +33,7 @@ pub(super) async fn add(
     (unit, totals): (Unit, &mut Totals),
     new: &[TailDocument],
 ) -> Result<Folded> {
+    let shape = Shape { tail: shape.tail * (totals.documents / GROWTH).clamp(1, LONGEST), ..shape };
     if totals.add(new, &shape) {
         store(connection, owner.id, unit, new).await?;
         return Ok(Folded::new());

@@ -182,6 +182,8 @@ async fn damaged_rows_are_corrupt() {
         "UPDATE text_posting SET part = part + 1",
         "UPDATE text_segment SET documents = x'ff'",
         "UPDATE text_segment SET documents = x''",
+        "UPDATE text_segment SET shares = x'ff'",
+        "UPDATE text_segment SET shares = x''",
         "UPDATE text_tail SET terms = x'04'",
         "UPDATE text_statistics SET unit = 'x' WHERE unit = 'message'",
         "UPDATE index_item SET fields = x'7b7d'",

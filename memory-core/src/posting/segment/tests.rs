@@ -106,3 +106,35 @@ fn returns_what_does_not_fit() {
     assert_eq!(rest.iter().map(|document| document.item).collect::<Vec<_>>(), [4, 5]);
     assert_eq!(lists.terms().collect::<Vec<_>>(), ["a"]);
 }
+
+proptest! {
+    #[test]
+    fn packed_lists_tell_the_same_counts(
+        documents in prop::collection::vec(
+            prop::collection::btree_map("[a-h]", (0..3u32, prop::sample::select(vec![0.0, 0.4, 0.15, 0.55, 0.8, 0.123])), 1..8),
+            1..4,
+        ),
+    ) {
+        let counts = |terms: &BTreeMap<String, (u32, f32)>| {
+            let counts = terms.iter().map(|(term, (own, near))| (term.clone(), Counts { own: *own, near: *near }));
+            counts.filter(|(_, counts)| counts.own > 0 || counts.near > 0.0).collect::<BTreeMap<_, _>>()
+        };
+        let expected: Vec<BTreeMap<String, Counts>> = documents.iter().map(counts).collect();
+        let encoded = |terms: &BTreeMap<String, Counts>| encode_terms(terms.iter().map(|(term, counts)| (term.as_str(), *counts)));
+        let documents: Vec<TailDocument> = (0..)
+            .zip(&expected)
+            .map(|(item, terms)| TailDocument { terms: encoded(terms), ..document(item, &BTreeSet::new()) })
+            .collect();
+        let shape = Shape { documents: 9, postings: 99, ..SMALL };
+        let (_, lists) = Segment::default().fill(&shape, &documents).unwrap();
+        let (lists, shares) = lists.packed();
+        let mut found = vec![BTreeMap::new(); documents.len()];
+        for (term, list) in lists.split().0 {
+            for Packed { slot, own, lent } in list {
+                let near = shares.get(&slot).copied().unwrap_or_default().near(lent);
+                found[slot as usize].insert(term.clone().into_owned(), Counts { own, near });
+            }
+        }
+        prop_assert_eq!(found, expected);
+    }
+}

@@ -109,10 +109,11 @@ async fn every_history_gives_the_answers_of_the_reference() {
 }
 
 #[tokio::test]
-async fn at_full_size_the_answers_are_those_of_the_reference() {
+async fn with_segments_of_thousands_the_answers_are_those_of_the_reference() {
     let (mut random, owner) = (Random::new(77), scope("a"));
     let folder = tempfile::tempdir().unwrap();
-    let (sqlite, reference) = (open(&folder, SHAPE).await, MemText::new("test-1"));
+    let shape = Shape { documents: 2_048, ..SHAPE };
+    let (sqlite, reference) = (open(&folder, shape).await, MemText::new("test-1"));
     let words = |random: &mut Random, count: usize| {
         let mut words: Vec<_> =
             (0..count).map(|_| term(&format!("w{}", random.below(60) * random.below(60)))).collect();
