@@ -64,7 +64,7 @@ pub(crate) struct ItemPlace {
 
 /// Returns a digest of content, shortened but long enough to tell whether it has changed.
 pub(crate) fn digest(parts: &[&[u8]]) -> Vec<u8> {
-    Digest::of(parts).0.iter().copied().take(16).collect()
+    Digest::of(parts).0.iter().copied().take(8).collect()
 }
 
 /// Returns the entries to store: the newest of each item, unless it is of an erased epoch or a newer one is stored.

@@ -1,8 +1,9 @@
 //! Blocks: the vectors of several items in one row, so that a search reads few rows and nothing else.
 //!
-//! A block holds a head for each item, and then the rows of all vectors, item by item. A head is the item's number and time
-//! and how many vectors it has; all little-endian.
+//! A block holds a head for each item, behind how many bytes they take together, and then the rows of all vectors, item by item.
+//! Heads are written as the documents of a text segment: the item's number and time, and as length how many vectors it has.
 
+use memory_core::posting::{Document, decode_documents, encode_documents};
 use memory_core::vector::{CodedQuery, CodedRows, Direction, Similarity};
 use memory_core::{Result, Timestamp};
 use sqlx::SqliteConnection;
@@ -14,9 +15,11 @@ use crate::index::{Owner, corrupt};
 /// writes few pages.
 const FULL: i64 = 32 << 10;
 
-/// The bytes of a block before its heads: how many there are.
-const COUNT_BYTES: usize = 4;
-const HEAD_BYTES: usize = 20;
+/// The bytes of a block before its heads: how many bytes they take.
+const LENGTH_BYTES: usize = 4;
+
+/// About the bytes of a head.
+const HEAD_BYTES: usize = 8;
 
 /// From this many numbers on, a vector is stored in 8 bits a number. The more numbers, the less its similarity is off by that.
 const CODED_FROM: usize = 128;
@@ -57,24 +60,16 @@ pub(super) struct Head {
 /// Splits a block into its heads and the bytes of its rows.
 fn split(bytes: &[u8], dimension: usize) -> Result<(Vec<Head>, &[u8])> {
     let damaged = || corrupt("a block of vectors is damaged");
-    let (count, rest) = bytes.split_first_chunk::<COUNT_BYTES>().ok_or_else(damaged)?;
-    let length = (u32::from_le_bytes(*count) as usize).checked_mul(HEAD_BYTES).ok_or_else(damaged)?;
-    let (heads, rows) = rest.split_at_checked(length).ok_or_else(damaged)?;
-    let (heads, _) = heads.as_chunks::<HEAD_BYTES>();
-    let heads = heads.iter().map(read_head).collect::<Option<Vec<_>>>().ok_or_else(damaged)?;
+    let (length, rest) = bytes.split_first_chunk::<LENGTH_BYTES>().ok_or_else(damaged)?;
+    let (heads, rows) = rest.split_at_checked(u32::from_le_bytes(*length) as usize).ok_or_else(damaged)?;
+    let heads = decode_documents(heads).map_err(|_| damaged())?;
+    let head = |Document { slot: _, item, length, at }: Document| Head { item, at, pieces: length as usize };
+    let heads: Vec<Head> = heads.into_iter().map(head).collect();
     let pieces: usize = heads.iter().map(|head| head.pieces).sum();
     if pieces.checked_mul(row_bytes(dimension)) != Some(rows.len()) || heads.iter().any(|head| head.pieces == 0) {
         return Err(damaged());
     }
     Ok((heads, rows))
-}
-
-fn read_head(bytes: &[u8; HEAD_BYTES]) -> Option<Head> {
-    let (item, rest) = bytes.split_first_chunk()?;
-    let (at, rest) = rest.split_first_chunk()?;
-    let (pieces, _) = rest.split_first_chunk()?;
-    let pieces = u32::from_le_bytes(*pieces) as usize;
-    Some(Head { item: i64::from_le_bytes(*item), at: Timestamp(i64::from_le_bytes(*at)), pieces })
 }
 
 /// A block as it is searched.
@@ -167,7 +162,7 @@ pub(super) struct Draft {
 
 impl Draft {
     fn new(number: i64, dimension: usize) -> Self {
-        Self { number, row_bytes: row_bytes(dimension), items: Vec::new(), bytes: COUNT_BYTES }
+        Self { number, row_bytes: row_bytes(dimension), items: Vec::new(), bytes: LENGTH_BYTES }
     }
 
     /// Returns the block numbered `number`.
@@ -229,13 +224,16 @@ impl Draft {
     }
 
     fn encode(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.bytes);
-        bytes.extend_from_slice(&(self.items.len() as u32).to_le_bytes());
-        for Stored { item, at, vectors } in &self.items {
-            bytes.extend_from_slice(&item.to_le_bytes());
-            bytes.extend_from_slice(&at.0.to_le_bytes());
-            bytes.extend_from_slice(&((vectors.len() / self.row_bytes.max(1)) as u32).to_le_bytes());
-        }
+        let head = |(slot, Stored { item, at, vectors }): (u32, &Stored)| Document {
+            slot,
+            item: *item,
+            length: (vectors.len() / self.row_bytes.max(1)) as u32,
+            at: *at,
+        };
+        let heads = encode_documents(&(0..).zip(&self.items).map(head).collect::<Vec<_>>());
+        let mut bytes = Vec::with_capacity(self.bytes + heads.len());
+        bytes.extend_from_slice(&(heads.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(&heads);
         self.items.iter().for_each(|stored| bytes.extend_from_slice(&stored.vectors));
         bytes
     }

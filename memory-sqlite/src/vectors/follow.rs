@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures_util::TryStreamExt as _;
 use futures_util::future::join_all;
 use memory_core::Result;
 use sqlx::{Row, SqliteConnection};
@@ -175,8 +176,9 @@ async fn read_present(
 ) -> Result<()> {
     for blocks in blocks.chunks(AT_ONCE) {
         let wanted = json_numbers(blocks.iter().map(|(block, _)| *block));
-        let rows = sqlx::query(READ).bind(wanted).bind(owner).fetch_all(&mut *connection).await.doing(SEARCH)?;
-        for row in &rows {
+        // Row by row, so that each is decoded while it is in the processor's cache.
+        let mut rows = sqlx::query(READ).bind(wanted).bind(owner).fetch(&mut *connection);
+        while let Some(row) = rows.try_next().await.doing(SEARCH)? {
             let block = (row.try_get(0).doing(SEARCH)?, row.try_get(1).doing(SEARCH)?);
             // Borrowed, because a copy of every vector would cost as much as comparing it.
             visit(block, row.try_get(2).doing(SEARCH)?)?;

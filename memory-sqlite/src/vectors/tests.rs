@@ -142,9 +142,9 @@ async fn damaged_rows_are_corrupt() {
         "UPDATE vector_block SET vectors = x'00'",
         "UPDATE vector_block SET vectors = substr(vectors, 1, length(vectors) - 1)",
         "UPDATE vector_block SET vectors = CAST(vectors || x'0000000000000000' AS BLOB)",
-        // How many items there are, and how many vectors of one.
+        // How many bytes the heads take, and how many vectors an item has.
         "UPDATE vector_block SET vectors = CAST(x'02' || substr(vectors, 2) AS BLOB)",
-        "UPDATE vector_block SET vectors = CAST(substr(vectors, 1, 20) || x'00' || substr(vectors, 22) AS BLOB)",
+        "UPDATE vector_block SET vectors = CAST(substr(vectors, 1, 6) || x'00' || substr(vectors, 8) AS BLOB)",
         "UPDATE index_item SET item = x'6d'",
     ] {
         let folder = tempfile::tempdir().unwrap();
