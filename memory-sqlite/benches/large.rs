@@ -4,6 +4,8 @@
 //! `cargo bench -p memory-sqlite --bench large`; `-- 30000` for this many messages, `-- 30000 DIR` to keep the file in `DIR`
 //! and to measure the one that is there already.
 //!
+//! Beside each time that passed stands the processor time of all threads, which tells more on a machine that is shared.
+//!
 //! A message has 470 bytes in the mean. Half of its words follow Zipf's law, half are of the topic of its conversation: so the
 //! file of a version before had 2.8 KB a message without vectors, as one of real chat had. The vector is the mean of the
 //! words' vectors, as that of the embedder which is the default, and as long: 256 numbers.
@@ -21,7 +23,7 @@ use memory_core::time::Stopwatch;
 use memory_core::vector::EmbeddingSpace;
 use memory_core::{Message, Result, Role, Scope, SessionId, Timestamp, Truth};
 use memory_sqlite::{Sqlite, SqliteChat, SqliteConfig, SqliteRecords, SqliteText, SqliteVectors};
-use memory_testkit::bench::say;
+use memory_testkit::bench::{cpu, say};
 use memory_testkit::generate::{Random, unit_vector};
 use sqlx::{Connection as _, SqliteConnection};
 
@@ -194,7 +196,9 @@ async fn fill(path: &Path, count: usize) -> Outcome<()> {
     let all = watch.elapsed().as_secs_f64();
     memory.close().await?;
     say(&format!("{count} messages of {} bytes in the mean", bytes / count.max(1)));
+    let worked = cpu().as_secs_f64();
     say(&format!("filled in {all:.1} s, {:.0} a second; {appended:.1} s of it appending", count as f64 / all));
+    say(&format!("processor time {worked:.1} s, {:.0} a second", count as f64 / worked));
     Ok(())
 }
 
@@ -220,12 +224,12 @@ async fn sizes(path: &Path, count: usize) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns a search's milliseconds.
-async fn search(memory: &Memory, words: &str) -> Outcome<f64> {
+/// Returns a search's milliseconds, and those of the processor.
+async fn search(memory: &Memory, words: &str) -> Outcome<(f64, f64)> {
     let owner = memory.of(&owner()?);
-    let watch = Stopwatch::start();
+    let (before, watch) = (cpu(), Stopwatch::start());
     let found = owner.search(&Search::new(words)).await?;
-    let took = watch.elapsed().as_secs_f64() * 1e3;
+    let took = (watch.elapsed().as_secs_f64() * 1e3, cpu().saturating_sub(before).as_secs_f64() * 1e3);
     if found.hits.len() < 10 || !found.receipt.degraded.is_empty() {
         return Err(format!("{} hits, {:?}", found.hits.len(), found.receipt.degraded).into());
     }
@@ -238,19 +242,16 @@ async fn child(path: &Path, with_vectors: bool, number: usize) -> Outcome<()> {
     let memory = open(path, with_vectors).await?;
     // The table of words is made before the clock starts, as the program's is.
     let questions: Vec<String> = (0..=SEARCHES).map(|_| words.question(&mut random)).collect();
-    let first = search(&memory, questions.first().map_or("", String::as_str)).await?;
-    say(&format!("first {first}"));
+    let say_times = |kind: &str, (passed, worked): (f64, f64)| say(&format!("{kind} {passed} {worked}"));
+    say_times("first", search(&memory, questions.first().map_or("", String::as_str)).await?);
     if number == 0 {
-        let mut times = Vec::new();
-        for words in questions.iter().skip(1) {
-            times.push(search(&memory, words).await?);
+        for kind in ["other", "again"] {
+            let mut times = Vec::new();
+            for words in questions.iter().skip(1) {
+                times.push(search(&memory, words).await?);
+            }
+            times.into_iter().for_each(|time| say_times(kind, time));
         }
-        times.iter().for_each(|time| say(&format!("other {time}")));
-        let mut times = Vec::new();
-        for words in questions.iter().skip(1) {
-            times.push(search(&memory, words).await?);
-        }
-        times.iter().for_each(|time| say(&format!("again {time}")));
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let resident =
             |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("?").trim().to_owned();
@@ -261,7 +262,7 @@ async fn child(path: &Path, with_vectors: bool, number: usize) -> Outcome<()> {
 
 /// Starts the processes that search.
 fn searches(path: &Path, kind: &str) -> Outcome<()> {
-    let mut times: HashMap<String, Vec<f64>> = HashMap::new();
+    let mut times: HashMap<String, Vec<(f64, f64)>> = HashMap::new();
     let mut resident = String::new();
     for number in 0..PROCESSES {
         let output = Command::new(std::env::current_exe()?)
@@ -274,7 +275,10 @@ fn searches(path: &Path, kind: &str) -> Outcome<()> {
         for line in text.lines() {
             match line.split_once(' ') {
                 Some(("resident", rest)) => resident = rest.to_owned(),
-                Some((name, time)) => times.entry(name.to_owned()).or_default().push(time.parse()?),
+                Some((name, pair)) => {
+                    let (passed, worked) = pair.split_once(' ').ok_or("a time without that of the processor")?;
+                    times.entry(name.to_owned()).or_default().push((passed.parse()?, worked.parse()?));
+                }
                 None => {}
             }
         }
@@ -282,11 +286,22 @@ fn searches(path: &Path, kind: &str) -> Outcome<()> {
     for (name, title) in
         [("first", "first of a process"), ("other", "for words new to it"), ("again", "for the same again")]
     {
-        let mut times = times.remove(name).unwrap_or_default();
-        times.sort_by(f64::total_cmp);
-        let at =
-            |share: f64| times.get(((times.len() as f64 - 1.0) * share).round() as usize).copied().unwrap_or_default();
-        say(&format!("{kind:<8} {title:<22} p50 {:>8.2} ms   p99 {:>8.2} ms   of {}", at(0.5), at(0.99), times.len()));
+        let times = times.remove(name).unwrap_or_default();
+        let sorted = |of: fn(&(f64, f64)) -> f64| {
+            let mut list: Vec<f64> = times.iter().map(of).collect();
+            list.sort_by(f64::total_cmp);
+            move |share: f64| {
+                list.get((list.len().saturating_sub(1) as f64 * share).round() as usize).copied().unwrap_or_default()
+            }
+        };
+        let (passed, worked) = (sorted(|(passed, _)| *passed), sorted(|(_, worked)| *worked));
+        say(&format!(
+            "{kind:<8} {title:<22} p50 {:>8.2} ms   p99 {:>8.2} ms   processor p50 {:>8.2} ms   of {}",
+            passed(0.5),
+            passed(0.99),
+            worked(0.5),
+            times.len()
+        ));
     }
     say(&format!("{kind:<8} resident {resident}"));
     Ok(())

@@ -62,7 +62,7 @@ pub fn say(line: &str) {
 }
 
 /// Returns the time that the threads of this process have spent on a processor; zero where the system does not tell.
-fn cpu() -> Duration {
+pub fn cpu() -> Duration {
     let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return Duration::ZERO };
     let spent = threads.flatten().filter_map(|thread| {
         let line = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
