@@ -19,6 +19,7 @@ pub use message::{NEIGHBOURS, message_entries, own_terms, searched_text};
 pub(crate) use pieces::passages;
 pub use pieces::{PIECE_WORDS, message_pieces, record_pieces};
 pub use record::record_entry;
+pub(crate) use record::record_terms;
 pub use version::{SPAN_MESSAGES, deleted_version, session_version, span_of, span_range};
 
 /// Returns what a text index must do for the messages of `range` ([`message_entries`]) and for the spans that it touches.

@@ -85,6 +85,9 @@ mod times;
 #[path = "engine/titles.rs"]
 mod titles;
 #[cfg(test)]
+#[path = "engine/unindexed.rs"]
+mod unindexed;
+#[cfg(test)]
 #[path = "engine/upkeep.rs"]
 mod upkeep;
 #[cfg(test)]

@@ -22,7 +22,7 @@ use crate::window::{ExtractiveSummarizer, HeuristicCounter};
 
 use super::config::WindowConfig;
 use super::handle::Memory;
-use super::inner::{Asked, Bare, GivenUpCounts, Index, Inner, KeptVectors, Turn, Vectors};
+use super::inner::{Asked, Bare, GivenUpCounts, Index, Inner, KeptVectors, Turn, Unindexed, Vectors};
 
 /// How many vectors are cached by default.
 const KEPT_VECTORS: usize = 1_000;
@@ -285,6 +285,7 @@ impl MemoryBuilder {
             accessed: Mutex::default(),
             absent: Mutex::default(),
             full: Mutex::new(BTreeSet::new()),
+            unindexed: Unindexed::default(),
             given_up: GivenUpCounts::default(),
             asked: Asked::default(),
         }))

@@ -76,6 +76,9 @@ impl Scoped {
         };
         let (receipt, uncached) = noting(forgotten).await;
         self.inner().indexes.iter().for_each(|index| index.drop_kept(self.scope()));
+        if *what == Forget::Everything {
+            self.inner().unindexed.forget(self.scope());
+        }
         let mut receipt = receipt?.without_cache(uncached).with_unasked(self.inner().unasked(self.scope()).await);
         receipt.complete = receipt.complete && matches!(self.is_half_erased().await, Ok(false));
         self.inner().changed.notify_one();

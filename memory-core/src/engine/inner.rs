@@ -6,6 +6,7 @@ mod given_up;
 mod index;
 mod kept_vectors;
 mod turn;
+mod unindexed;
 mod walk;
 
 use std::collections::BTreeSet;
@@ -37,6 +38,7 @@ pub(super) use given_up::GivenUpCounts;
 pub(super) use index::{Index, Kind, Vectors};
 pub(super) use kept_vectors::KeptVectors;
 pub(super) use turn::Turn;
+pub(super) use unindexed::{Unindexed, Written};
 pub(super) use walk::{Step, Walk};
 
 pub use given_up::GivenUp;
@@ -73,6 +75,8 @@ pub(super) struct Inner {
     pub(super) absent: Mutex<Vec<(Scope, Vec<ItemId>)>>,
     /// Sessions whose window was too full. A hint: if it is lost, the next append renews it.
     pub(super) full: Mutex<BTreeSet<(Scope, SessionId)>>,
+    /// What was written and is not indexed yet. If it is lost, the next pass of upkeep makes it findable.
+    pub(super) unindexed: Unindexed,
     /// How many items were given up although their notes were carried out.
     pub(super) given_up: GivenUpCounts,
     /// Budgets of contexts that the store does not know yet.
@@ -107,6 +111,13 @@ impl Inner {
     /// Returns the vector index that answers searches in words.
     pub(super) fn vectors(&self) -> Option<&Vectors> {
         self.indexes.iter().find_map(Index::as_vectors)
+    }
+
+    /// Notes what was written, for searches to find before the index of words has it.
+    pub(super) fn note_written(&self, scope: &Scope, written: impl DoubleEndedIterator<Item = Written>) {
+        if self.text().is_some() {
+            self.unindexed.note(scope, written);
+        }
     }
 
     /// Returns whether this index answers searches in words: it is the first of its kind.

@@ -4,6 +4,7 @@ mod block;
 mod contents;
 mod context;
 mod floor;
+mod fresh;
 mod hydrate;
 mod legs;
 mod newest;

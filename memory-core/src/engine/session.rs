@@ -1,7 +1,7 @@
 //! A conversation of one owner: appending and reading.
 
 use crate::error::{Error, Result};
-use crate::id::MessageId;
+use crate::id::{ItemId, MessageId};
 use crate::message::{Message, StoredMessage};
 use crate::model::CounterId;
 use crate::store::chat::{Append, Compaction, Page, SessionState, Slice};
@@ -9,13 +9,15 @@ use crate::store::chat::{Append, Compaction, Page, SessionState, Slice};
 use super::careful::Careful;
 use super::counted::{measure, recount};
 use super::handle::Session;
+use super::inner::Written;
 use super::receipt::AppendReceipt;
 
 impl Session {
     /// Appends messages, all or none, oldest first, and returns their places and how durably they are stored.
     ///
     /// Tokens are counted here, once. Idempotent: a message whose id is stored with equal content is left as it is, so a call
-    /// whose answer was lost may be repeated with the same ids. Indexes follow with the next upkeep.
+    /// whose answer was lost may be repeated with the same ids. This process finds the messages by their words at once; indexes
+    /// follow with the next upkeep.
     ///
     /// # Errors
     /// `Invalid` for a message beyond the limits, `IdConflict` for an id that holds other content, `Fenced` if the
@@ -47,6 +49,7 @@ impl Session {
         let batch = Append { fence, asked: inner.asked.take(self.scoped().scope(), self.id()), messages };
         let appended = inner.chat.store().append(self.scoped().scope(), self.id(), &batch).await?;
         inner.note_if_full(self.scoped().scope(), self.id(), &appended.state);
+        inner.note_written(self.scoped().scope(), batch.messages.iter().map(|new| self.written(new.message.id)));
         inner.changed.notify_one();
         Ok(AppendReceipt {
             placements: appended.placements,
@@ -103,6 +106,7 @@ impl Session {
         recount(rows.iter_mut().filter(|row| row.counter.is_unknown()), &counter);
         counter.verdict(Ok(()))?;
         let restored = inner.chat.store().restore(self.scoped().scope(), self.id(), &rows).await?;
+        inner.note_written(self.scoped().scope(), rows.iter().map(|row| self.written(row.id)));
         inner.changed.notify_one();
         Ok(AppendReceipt {
             placements: restored.placements,
@@ -111,6 +115,10 @@ impl Session {
             durability: restored.durability,
             pressure: inner.pressure(&restored.state),
         })
+    }
+
+    fn written(&self, message: MessageId) -> Written {
+        Written { item: ItemId::Message(message), session: Some(self.id().clone()), version: 0 }
     }
 
     /// Removes a summary, and makes the messages that it covers active again. Records derived from the summary are forgotten.

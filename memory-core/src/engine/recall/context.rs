@@ -23,7 +23,7 @@ use super::contents::{Context, Recalled, Room};
 use super::hydrate::Hydrated;
 use super::legs::Legs;
 use super::question::Search;
-use super::rank::{Candidate, add_fresh, rank};
+use super::rank::{Candidate, rank};
 use super::search::irrelevant;
 use super::window::{Fitted, Window};
 
@@ -192,19 +192,18 @@ impl Session {
         let query = (!request.query.is_empty()).then(|| Message::new(Role::User, request.query.as_str(), now));
         let mut room = Room::new(&request.budget, query, counter)?;
 
-        let legs = async {
+        let asked = async {
             let Recall { search, filter, .. } = recall.as_ref()?;
-            Some(inner.legs(self.scoped().scope(), search, filter).await)
+            Some(inner.find(self.scoped().scope(), search, filter, Some(self.id())).await)
         };
         let (pinned, tail) = Window::pages(request.budget.limit);
-        let (pinned, tail, legs) =
-            tokio::join!(self.window_page(&pinned, request), self.window_page(&tail, request), legs);
+        let (pinned, tail, asked) =
+            tokio::join!(self.window_page(&pinned, request), self.window_page(&tail, request), asked);
         let mut window = Window::new(request.budget.limit, pinned?, tail?, counter);
         inner.note_budget(self, &request.budget, &window.state);
         room.leave_query_to(&window);
         let left = room.left();
-        let mut found =
-            recall.as_ref().zip(legs).map(|(recall, legs)| Found { recall, legs, read: Hydrated::default() });
+        let mut found = recall.as_ref().zip(asked).map(|(recall, (legs, read))| Found { recall, legs, read });
         if let Some(found) = found.as_mut().filter(|_| !request.asides) {
             found.know(&window.rows);
         }
@@ -282,8 +281,9 @@ impl Session {
         let share = request.recall_tokens.min(left / 3);
         let first = window.fit_beside(left, share, request.oversize, counter)?;
         let shown = window.ids(&first);
-        let fresh: Vec<&StoredMessage> = window.rows.iter().filter(|row| !shown.contains(&row.id)).collect();
-        add_fresh(&mut found.legs, &fresh, &found.recall.search, &inner.analysis);
+        let unshown = window.rows.iter().filter(|row| !shown.contains(&row.id));
+        let unshown: Vec<Content> = unshown.cloned().map(Content::Message).collect();
+        found.legs.add_fresh(unshown.iter(), &found.recall.filter, &inner.analysis);
         if !request.asides {
             found.know(&window.rows);
         }

@@ -1,20 +1,18 @@
 //! Ranking: merges the answers of the indexes into one order.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::collections::HashMap;
 
-use crate::analysis::Analysis;
 use crate::engine::receipt::Signals;
 use crate::fields::Fields;
 use crate::id::ItemId;
-use crate::index::{own_terms, span_of};
-use crate::message::{Message, Role, StoredMessage};
+use crate::index::span_of;
+use crate::message::Role;
 use crate::rank::{
     Bm25, Candidate as Found, Contribution, Decay, Importance, Leg, LegKind, NAMED_BONUS, NAMED_WEIGHT,
     NEIGHBOUR_COSINE_WEIGHT, PERSON_BONUS, RoleWeights, SAMPLE, SPAN_WEIGHT, TIME_BONUS, TIME_WEIGHT, add_spans,
     below_lenders, bm25f, hand_on, smooth,
 };
-use crate::store::text::{Term, TextHit, TextHits};
+use crate::store::text::TextHits;
 use crate::store::vectors::VectorHit;
 use crate::time::Timestamp;
 
@@ -144,32 +142,5 @@ impl Asked {
 
     fn names(&self, fields: &Fields) -> bool {
         self.speaker.is_some() && self.speaker == fields.speaker
-    }
-}
-
-/// Adds the messages read from truth that hold a term of the query and that the text index may not have yet.
-pub(crate) fn add_fresh(legs: &mut Legs, fresh: &[&StoredMessage], search: &Search, analysis: &Analysis) {
-    let Legs { text, terms, .. } = legs;
-    let known: HashSet<ItemId> = text.hits.iter().map(|hit| hit.item.clone()).collect();
-    let places: HashMap<&Term, usize> = terms.iter().zip(0..).collect();
-    for row in fresh {
-        let item = ItemId::Message(row.id);
-        let is_sought =
-            |message: &&Arc<Message>| !known.contains(&item) && row.covers.is_none() && !message.role.is_instruction();
-        let Some(message) = row.message.as_ref().filter(is_sought) else { continue };
-        let fields = Fields::of_message(row, message);
-        let counts = own_terms(analysis, message);
-        let mut own = vec![0; terms.len()];
-        for (term, count) in &counts {
-            if let Some(own) = places.get(term).and_then(|place| own.get_mut(*place)) {
-                *own = *count;
-            }
-        }
-        if own.iter().all(|count| *count == 0) || !search.filter.matches(&fields) {
-            continue;
-        }
-        let length = counts.iter().map(|(_, count)| count).sum();
-        text.hits.push(TextHit { item, near: vec![0.0; own.len()], own, length, fields });
-        text.documents = text.documents.max(1);
     }
 }

@@ -23,7 +23,8 @@ impl Scoped {
     /// Finds messages and records by their words and meaning, best first.
     ///
     /// A question of more than [`crate::Limits::query_terms`] terms is searched for by its rarest ones. Expired, superseded and
-    /// forgotten items are never found. Returns exactly `limit` hits if so many match. If an index or the embedder fails, the
+    /// forgotten items are never found. What this process wrote is found by its words at once, the newest 128 items of the owner; the
+    /// rest, and what other processes wrote, with the next upkeep. Returns exactly `limit` hits if so many match. If an index or the embedder fails, the
     /// receipt names it and the others answer.
     ///
     /// Without words and vector, returns the newest items, newest first: among the last messages of each session, and all
@@ -56,8 +57,7 @@ impl Scoped {
             return Ok(found);
         }
         inner.can_search()?;
-        let mut legs = inner.legs(self.scope(), search, &filter).await;
-        let mut read = Hydrated::default();
+        let (mut legs, mut read) = inner.find(self.scope(), search, &filter, None).await;
         inner.hydrate(self.scope(), legs.best(search, inner.clock.now()).iter(), &filter, &mut read).await;
         inner.look_again(search, &mut legs, &read);
         let mut receipt = legs.receipt();

@@ -137,6 +137,7 @@ impl Inner {
                 };
                 outcomes = outcomes.into_iter().map(undo).collect();
             } else {
+                sights.iter().for_each(|(_, sight)| self.note_indexed(index, sight));
                 let (places, sights): (Vec<usize>, Vec<Sight>) = sights.into_iter().unzip();
                 for (place, error) in self.put_true(index, sights).await {
                     let outcome = places.get(place).and_then(|place| outcomes.get_mut(*place));

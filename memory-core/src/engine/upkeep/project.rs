@@ -197,6 +197,7 @@ impl Inner {
     /// Completes an erasure that was cut off: truth first, then this index, then the cache.
     async fn go_on_erasing(&self, index: &Index, note: &Note) -> Result<()> {
         index.drop_kept(&note.scope);
+        self.unindexed.forget(&note.scope);
         let parts = self.stores.parts().into_iter().filter(|(part, _)| !matches!(*part, "text" | "vectors"));
         // The cache last: it holds only copies, and may be down for long.
         let (caches, truth): (Vec<_>, Vec<_>) = parts.partition(|(part, _)| *part == "cache");

@@ -80,6 +80,14 @@ impl Inner {
         failures
     }
 
+    /// Notes what an index has from now on, so that searches do not read it any more.
+    pub(crate) fn note_indexed(&self, index: &Index, sight: &Sight) {
+        if index.as_text().is_some() {
+            let items = sight.items.iter().map(|(item, version)| (item.clone(), version.revision));
+            self.unindexed.remove(&sight.scope, items);
+        }
+    }
+
     /// Replaces what was put by what truth holds now, until truth does not change meanwhile.
     async fn put_until_true(&self, index: &Index, mut sight: Sight) -> Result<()> {
         for _ in 0..LOOKS {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio::try_join;
 
 use crate::engine::handle::Scoped;
+use crate::engine::inner::Written;
 use crate::error::{Error, Result};
 use crate::id::RecordId;
 use crate::record::{Record, StoredRecord, Superseded};
@@ -151,6 +152,8 @@ impl Scoped {
     pub(crate) async fn put(&self, fence: Fence, puts: Vec<Put>) -> Result<Vec<u64>> {
         let batch = RecordBatch { fence: Some(fence), puts };
         let versions = self.inner().records.store().put(self.scope(), &batch).await?;
+        let written = batch.puts.iter().zip(&versions).map(|(put, version)| Written::record(put.record.id, *version));
+        self.inner().note_written(self.scope(), written);
         self.inner().changed.notify_one();
         Ok(versions)
     }

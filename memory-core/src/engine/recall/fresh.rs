@@ -1,0 +1,87 @@
+//! What truth holds and the index of words may not have yet: its evidence is made from its text.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::analysis::Analysis;
+use crate::engine::hit::Content;
+use crate::engine::inner::Inner;
+use crate::fields::Fields;
+use crate::filter::Filter;
+use crate::id::{ItemId, SessionId};
+use crate::index::{own_terms, record_terms};
+use crate::scope::Scope;
+use crate::store::text::{Term, TextHit};
+
+use super::hydrate::Hydrated;
+use super::legs::Legs;
+use super::question::Search;
+
+impl Inner {
+    /// Asks all indexes, and reads at the same time what this process wrote and they may not have yet. What was written to the
+    /// session `but` is left out: the caller reads it itself.
+    pub(crate) async fn find(
+        &self,
+        scope: &Scope,
+        search: &Search,
+        filter: &Filter,
+        but: Option<&SessionId>,
+    ) -> (Legs, Hydrated) {
+        let mut written = self.unindexed.of(scope, but);
+        written.retain(|item| search.searches(item.unit()));
+        let mut read = Hydrated::default();
+        let (mut legs, ()) =
+            tokio::join!(self.legs(scope, search, filter), self.hydrate(scope, written.iter(), filter, &mut read));
+        // No index named these.
+        let gone = std::mem::take(&mut read.absent);
+        self.unindexed.remove(scope, gone.into_iter().map(|item| (item, u64::MAX)));
+        legs.add_fresh(read.contents().map(|(_, content)| content), filter, &self.analysis);
+        (legs, read)
+    }
+}
+
+impl Legs {
+    /// Adds the items among `fresh` that hold a term of the question. A message that the index named stays as the index has it,
+    /// with the words of its neighbours; a record is as truth has it.
+    pub(crate) fn add_fresh<'a>(
+        &mut self,
+        fresh: impl Iterator<Item = &'a Content>,
+        filter: &Filter,
+        analysis: &Analysis,
+    ) {
+        let known: HashSet<ItemId> = self.text.hits.iter().map(|hit| hit.item.clone()).collect();
+        let places: HashMap<Term, usize> = self.terms.iter().cloned().zip(0..).collect();
+        for content in fresh {
+            let item = match content {
+                Content::Message(row) if known.contains(&ItemId::Message(row.id)) => continue,
+                Content::Message(row) => ItemId::Message(row.id),
+                Content::Record(stored) => ItemId::Record(stored.record.id),
+            };
+            let Some((counts, fields)) = evidence(content, analysis) else { continue };
+            self.text.hits.retain(|hit| hit.item != item);
+            let mut own = vec![0; places.len()];
+            for (term, count) in &counts {
+                if let Some(own) = places.get(term).and_then(|place| own.get_mut(*place)) {
+                    *own = *count;
+                }
+            }
+            if own.iter().all(|count| *count == 0) || !filter.matches(&fields) {
+                continue;
+            }
+            let length = counts.iter().fold(0, |sum: u32, (_, count)| sum.saturating_add(*count));
+            self.text.hits.push(TextHit { item, near: vec![0.0; own.len()], own, length, fields });
+            self.text.documents = self.text.documents.max(1);
+        }
+    }
+}
+
+/// Returns the terms of an item, and what filters see; none for what is never found: summaries, instructions and what was
+/// forgotten.
+fn evidence(content: &Content, analysis: &Analysis) -> Option<(Vec<(Term, u32)>, Fields)> {
+    match content {
+        Content::Message(row) => {
+            let message = row.message.as_ref().filter(|message| !message.role.is_instruction())?;
+            row.covers.is_none().then(|| (own_terms(analysis, message), Fields::of_message(row, message)))
+        }
+        Content::Record(stored) => Some((record_terms(analysis, &stored.record), Fields::of_record(&stored.record))),
+    }
+}
