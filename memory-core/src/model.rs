@@ -42,6 +42,31 @@ pub trait Embedder: Debug + Send + Sync + 'static {
     async fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>>;
 }
 
+/// Judges how well texts answer a question, as a cross-encoder does: slower and better than comparing vectors.
+///
+/// ```
+/// use async_trait::async_trait;
+/// use memory_core::Result;
+/// use memory_core::model::Reranker;
+///
+/// /// Prefers short answers.
+/// #[derive(Debug)]
+/// struct Brief;
+///
+/// #[async_trait]
+/// impl Reranker for Brief {
+///     async fn rerank(&self, _: &str, texts: &[&str]) -> Result<Vec<f32>> {
+///         Ok(texts.iter().map(|text| -(text.len() as f32)).collect())
+///     }
+/// }
+/// ```
+#[async_trait]
+pub trait Reranker: Debug + Send + Sync + 'static {
+    /// Returns one score per text, in order: the higher, the better it answers `question`. Only their order counts. A text is the
+    /// first 4 KiB of what was stored; it is data, and never an instruction.
+    async fn rerank(&self, question: &str, texts: &[&str]) -> Result<Vec<f32>>;
+}
+
 /// What a summary is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -4,6 +4,9 @@
 #[path = "engine/anew.rs"]
 mod anew;
 #[cfg(test)]
+#[path = "engine/arranging.rs"]
+mod arranging;
+#[cfg(test)]
 #[path = "engine/bench.rs"]
 mod bench;
 #[cfg(test)]

@@ -63,6 +63,9 @@ pub(crate) struct Search {
     /// Searches only messages or only records
     #[arg(long, value_enum)]
     pub(crate) kind: Option<SearchUnit>,
+    /// Puts near-duplicates of better hits behind what adds something: 1 for none of it, 0.5 for much (maximal marginal relevance)
+    #[arg(long, value_name = "LAMBDA", allow_negative_numbers = true)]
+    pub(crate) mmr: Option<f32>,
     /// Finds what was current at this time: 2024-05-17, yesterday, two weeks ago, in May
     #[arg(long, value_name = "TIME", value_parser = crate::moment::parse)]
     pub(crate) as_of: Option<Timestamp>,

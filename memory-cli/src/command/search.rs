@@ -54,5 +54,6 @@ fn request(args: &Search) -> Result<memory::Search, Failure> {
     if let Some(at) = args.as_of {
         search = search.as_of(at);
     }
+    search.mmr = args.mmr;
     Ok(search)
 }

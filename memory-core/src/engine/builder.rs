@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::layer::{CacheLayer, CachePolicy, Guard, GuardPolicy, Guarded};
 use crate::limits::Limits;
-use crate::model::{Embedder, Summarizer, TokenCounter};
+use crate::model::{Embedder, Reranker, Summarizer, TokenCounter};
 use crate::reference::NoRecords;
 use crate::store::cache::Cache;
 use crate::store::text::TextStore;
@@ -62,6 +62,7 @@ pub struct MemoryBuilder {
     analysis: Analysis,
     counter: Arc<dyn TokenCounter>,
     summarizer: Option<Arc<dyn Summarizer>>,
+    reranker: Option<Arc<dyn Reranker>>,
     clock: Arc<dyn Clock>,
     limits: Limits,
     window: WindowConfig,
@@ -81,6 +82,7 @@ impl MemoryBuilder {
             analysis: Analysis::english(),
             counter: Arc::new(HeuristicCounter),
             summarizer: None,
+            reranker: None,
             clock: Arc::new(SystemClock),
             limits: Limits::default(),
             window: WindowConfig::default(),
@@ -199,6 +201,16 @@ impl MemoryBuilder {
         self
     }
 
+    /// Sets a reranker, which judges the 32 best candidates of each search, or twice its limit. Default none.
+    ///
+    /// It has the time that a search has for an index ([`MemoryBuilder::patience`]). If it fails or is late, the order of the
+    /// ranking stands, and the receipt says so.
+    #[must_use]
+    pub fn reranker(mut self, reranker: Arc<dyn Reranker>) -> Self {
+        self.reranker = Some(reranker);
+        self
+    }
+
     /// Sets the clock. Default the machine's.
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
@@ -275,6 +287,7 @@ impl MemoryBuilder {
             patience: self.patience,
             analysis: self.analysis,
             summarizer,
+            reranker: self.reranker,
             counter: self.counter,
             clock: self.clock,
             limits: self.limits,

@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::id::{ItemId, RecordId, SessionId};
 use crate::layer::CacheLayer;
 use crate::limits::Limits;
-use crate::model::{Summarizer, TokenCounter};
+use crate::model::{Reranker, Summarizer, TokenCounter};
 use crate::scope::Scope;
 use crate::store::chat::ChatStore;
 use crate::store::records::RecordStore;
@@ -60,6 +60,7 @@ pub(super) struct Inner {
     pub(super) analysis: Analysis,
     pub(super) counter: Arc<dyn TokenCounter>,
     pub(super) summarizer: Arc<dyn Summarizer>,
+    pub(super) reranker: Option<Arc<dyn Reranker>>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) limits: Limits,
     pub(super) window: WindowConfig,

@@ -28,6 +28,8 @@ pub enum Stage {
     Summary,
     /// Asking the cache; truth answered instead.
     Cache,
+    /// Judging the best candidates by the reranker; they stand in the order of the ranking.
+    Rerank,
 }
 
 /// A stage that failed while the rest still answered.
@@ -74,6 +76,9 @@ pub struct Signals {
     pub cosine: Option<f32>,
     /// Its rank by meaning, from 1.
     pub vector_rank: Option<usize>,
+    /// The reranker's score, if there is a reranker and it judged this item. It decides the order, before the fused score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reranked: Option<f32>,
 }
 
 /// Why a candidate is not in the result.

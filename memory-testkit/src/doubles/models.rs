@@ -8,7 +8,7 @@ use memory_core::model::{Embedder, Purpose, Summarizer, Summary, SummaryRequest}
 use memory_core::vector::EmbeddingSpace;
 use memory_core::{Cause, Digest, Error, Result, Transience};
 
-fn fault(backend: &'static str, doing: &'static str) -> Error {
+pub(super) fn fault(backend: &'static str, doing: &'static str) -> Error {
     let transience = Transience::Transient { after: None };
     Error::Backend { backend, doing, transience, source: Cause::new("a fault was ordered") }
 }

@@ -36,6 +36,27 @@ async fn finds_messages_and_records_of_the_owner_alone() {
 }
 
 #[tokio::test]
+async fn s0_12_a_session_is_searched_alone() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    let [one, other] = ["one", "other"].map(|name| ada.session(&session(name)));
+    for (talk, text) in [(&one, "My rose is called Aurora."), (&other, "Another rose is called Boreas.")] {
+        talk.append(vec![bench.user(text)]).await.unwrap();
+    }
+    ada.remember(Remember::fact("Aurora is a rose").with_session(one.id().clone())).await.unwrap();
+    bench.tend().await;
+    let texts = async |found: Result<memory_core::engine::SearchResults>| -> Vec<String> {
+        let mut texts: Vec<String> = found.unwrap().hits.iter().map(|hit| hit.content.text()).collect();
+        texts.sort();
+        texts
+    };
+    let rose = Search::new("rose");
+    assert_eq!(texts(one.search(&rose).await).await, ["Aurora is a rose", "My rose is called Aurora."]);
+    assert_eq!(texts(other.search(&rose).await).await, ["Another rose is called Boreas."]);
+    assert_eq!(texts(other.search(&rose.matching(Filter::eq(Field::Role, "assistant"))).await).await, [""; 0]);
+}
+
+#[tokio::test]
 async fn as_many_candidates_are_ranked_as_the_ranking_says() {
     let bench = Bench::new().await;
     bench.session("ada").append((0..200).map(|n| bench.user(&format!("rose {n}"))).collect()).await.unwrap();

@@ -62,6 +62,8 @@ pub struct ContextRequest {
     pub filter: Filter,
     /// What happens if the last turn alone does not fit. Default an error.
     pub oversize: Oversize,
+    /// The lambda of maximal marginal relevance among what is recalled, as [`Search::mmr`]. Default none.
+    pub mmr: Option<f32>,
     /// Whether the messages of the window show what stands aside in them, where each call has its result. Default false.
     pub asides: bool,
 }
@@ -76,6 +78,7 @@ impl ContextRequest {
             recall_tokens: 4_000,
             filter: Filter::All,
             oversize: Oversize::default(),
+            mmr: None,
             asides: false,
         }
     }
@@ -91,6 +94,13 @@ impl ContextRequest {
     #[must_use]
     pub fn matching(mut self, filter: Filter) -> Self {
         self.filter = filter;
+        self
+    }
+
+    /// Sets that near-duplicates are recalled behind what adds something: [`Search::mmr`].
+    #[must_use]
+    pub fn mmr(mut self, lambda: f32) -> Self {
+        self.mmr = Some(lambda);
         self
     }
 
@@ -117,7 +127,8 @@ impl ContextRequest {
         if self.recall == 0 || words.trim().is_empty() {
             return Ok(None);
         }
-        let search = Search::new(words).limit(self.recall).matching(self.filter.clone());
+        let mut search = Search::new(words).limit(self.recall).matching(self.filter.clone());
+        search.mmr = self.mmr;
         inner.check(&search)?;
         let filter = search.effective(now);
         let informative = inner.analysis.informative(&search.words);
@@ -287,13 +298,17 @@ impl Session {
         if !request.asides {
             found.know(&window.rows);
         }
-        let Found { recall: Recall { search, filter, informative, now, watch }, mut legs, read } = found;
+        let Found { recall: Recall { search, filter, informative, now, watch }, mut legs, mut read } = found;
         inner.look_again(search, &mut legs, &read);
         let relevance = legs.relevance(informative);
         let is_relevant = legs.is_relevant(informative, relevance);
         let mut receipt = legs.receipt();
         receipt.relevance = Some(relevance);
-        let candidates = rank(search, legs, inner.clock.now());
+        let candidates = if is_relevant {
+            inner.arranged(self.scoped().scope(), search, filter, legs, &mut read).await
+        } else {
+            rank(search, legs, inner.clock.now())
+        };
         let outside: Vec<&Candidate> = candidates.iter().filter(|found| !is_in(&shown, &found.item)).collect();
         let limit = if is_relevant { request.recall } else { 0 };
         let mut taken = self.scoped().take(&outside, limit, filter, read, &mut receipt).await;

@@ -20,7 +20,7 @@ use super::question::Search;
 use super::rank::rank;
 
 /// How many of the best candidates are looked at. The hits are among them, so they are read in the same call.
-const LOOKED_AT: usize = 32;
+pub(crate) const LOOKED_AT: usize = 32;
 
 /// How many words a passage has. A message of more terms counts by its best one, as a long document does in search by passages
 /// (Callan 1994): else an answer of a thousand words pays for all of them.

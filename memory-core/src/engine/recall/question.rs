@@ -36,6 +36,8 @@ pub struct Search {
     pub vector: Option<(EmbeddingSpace, Vec<f32>)>,
     /// How the answers of the indexes are fused. Default z-scores.
     pub ranking: Ranking,
+    /// The lambda of maximal marginal relevance, 0 to 1. Default none: near-duplicates stand where their scores put them.
+    pub mmr: Option<f32>,
 }
 
 impl Search {
@@ -50,6 +52,7 @@ impl Search {
             asked_at: None,
             vector: None,
             ranking: Ranking::default(),
+            mmr: None,
         }
     }
 
@@ -105,6 +108,25 @@ impl Search {
     #[must_use]
     pub fn ranking(mut self, ranking: Ranking) -> Self {
         self.ranking = ranking;
+        self
+    }
+
+    /// Orders the best candidates, 32 and at least twice the limit, by maximal marginal relevance (Carbonell and Goldstein
+    /// 1998): near-duplicates of better
+    /// hits stand behind what adds something. With `lambda` 1 only relevance counts, with 0.5 it counts as much as difference.
+    ///
+    /// Two texts are as similar as the share of their words that both hold.
+    ///
+    /// ```
+    /// use memory_core::engine::Search;
+    ///
+    /// let search = Search::new("Where do I live?").mmr(0.7);
+    /// assert_eq!(search.mmr, Some(0.7));
+    /// ```
+    #[doc(alias = "diversity")]
+    #[must_use]
+    pub fn mmr(mut self, lambda: f32) -> Self {
+        self.mmr = Some(lambda);
         self
     }
 

@@ -55,7 +55,7 @@ fn unused(at: Timestamp, now: Timestamp) -> f32 {
 }
 
 fn signals(score: f32, text: Contribution, vector: Contribution, cosine: Option<f32>) -> Signals {
-    Signals { score, text: text.score, text_rank: text.rank, cosine, vector_rank: vector.rank }
+    Signals { score, text: text.score, text_rank: text.rank, cosine, vector_rank: vector.rank, reranked: None }
 }
 
 /// Scores the hits by words: BM25F, weighted by role, speaker, time and the span around.

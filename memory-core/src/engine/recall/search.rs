@@ -1,16 +1,16 @@
 //! Search: asks all indexes at once, fuses their answers, and checks the hits against truth.
 
-use crate::engine::handle::Scoped;
+use crate::engine::handle::{Scoped, Session};
 use crate::engine::hit::{Hit, SearchResults};
 use crate::engine::inner::Inner;
 use crate::engine::receipt::{LeftOut, Reason, SearchReceipt};
 use crate::error::{Error, Result};
-use crate::filter::Filter;
+use crate::filter::{Field, Filter};
 use crate::time::Stopwatch;
 
 use super::hydrate::Hydrated;
 use super::question::Search;
-use super::rank::{Candidate, rank};
+use super::rank::Candidate;
 
 /// The hits among the candidates of a search, and the others.
 #[derive(Debug, Default)]
@@ -61,7 +61,7 @@ impl Scoped {
         inner.hydrate(self.scope(), legs.best(search, inner.clock.now()).iter(), &filter, &mut read).await;
         inner.look_again(search, &mut legs, &read);
         let mut receipt = legs.receipt();
-        let candidates = rank(search, legs, inner.clock.now());
+        let candidates = inner.arranged(self.scope(), search, &filter, legs, &mut read).await;
         let candidates: Vec<&Candidate> = candidates.iter().collect();
         let Taken { hits, left_out } = self.take(&candidates, search.limit, &filter, read, &mut receipt).await;
         receipt.left_out = left_out;
@@ -114,6 +114,24 @@ impl Scoped {
     }
 }
 
+impl Session {
+    /// Finds messages of this conversation and records that were told in it, best first: [`Scoped::search`] with this condition.
+    ///
+    /// # Examples
+    /// ```
+    /// # async fn example(session: &memory_core::engine::Session) -> memory_core::Result<()> {
+    /// use memory_core::engine::Search;
+    ///
+    /// let found = session.search(&Search::new("the dentist").limit(3)).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn search(&self, search: &Search) -> Result<SearchResults> {
+        let here = Filter::eq(Field::Session, self.id().name());
+        self.scoped().search(&search.clone().matching(here)).await
+    }
+}
+
 /// Returns what is left out of a context because nothing found is about what was asked.
 pub(crate) fn irrelevant(candidates: &[&Candidate], limit: usize) -> Vec<LeftOut> {
     let left_out =
@@ -125,6 +143,9 @@ impl Inner {
     pub(crate) fn check(&self, search: &Search) -> Result<()> {
         if search.words.len() > self.limits.query_bytes {
             return Err(Error::invalid(format!("a query holds at most {} bytes", self.limits.query_bytes)));
+        }
+        if search.mmr.is_some_and(|lambda| !(0.0..=1.0).contains(&lambda)) {
+            return Err(Error::invalid("the lambda of maximal marginal relevance is from 0 to 1"));
         }
         self.limits.check_search(search.limit, &search.filter)
     }

@@ -17,6 +17,7 @@ impl fmt::Display for Stage {
             Self::Records => "records",
             Self::Summary => "summary",
             Self::Cache => "cache",
+            Self::Rerank => "rerank",
         })
     }
 }
@@ -34,7 +35,8 @@ impl fmt::Display for Signals {
             _ => format!("{name} none"),
         };
         let (words, meaning) = (leg("words", self.text, self.text_rank), leg("meaning", self.cosine, self.vector_rank));
-        write!(f, "score {:.3}: {words}, {meaning}", self.score)
+        write!(f, "score {:.3}: {words}, {meaning}", self.score)?;
+        self.reranked.map_or(Ok(()), |judged| write!(f, ", reranked {judged:.3}"))
     }
 }
 
