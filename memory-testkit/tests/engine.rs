@@ -37,6 +37,9 @@ mod gate;
 #[path = "engine/late.rs"]
 mod late;
 #[cfg(test)]
+#[path = "engine/likeness.rs"]
+mod likeness;
+#[cfg(test)]
 #[path = "engine/limits.rs"]
 mod limits;
 #[cfg(test)]

@@ -38,6 +38,9 @@ fn request(call: &Call, args: &Remember) -> Result<memory::Remember, Failure> {
     if let Some(run) = &args.run {
         remember = remember.with_run(run);
     }
+    if let Some(threshold) = args.novelty {
+        remember = remember.gated(memory::Gate::default().with_threshold(threshold));
+    }
     if let Some(id) = args.id {
         remember = remember.with_id(id);
     }

@@ -96,6 +96,18 @@ fn a_build_without_the_transformer_says_how_to_get_it() {
 mod table {
     use super::*;
 
+    #[test]
+    fn what_is_nearly_the_same_is_told_again_if_so_asked() {
+        let bed = Bed::new();
+        let remember = |text: &str| run(&bed, "", &["remember", text, "--novelty", "0.18"]).json();
+        let first = remember("The key is under the mat.");
+        let again = remember("the key is still under the mat");
+        assert_eq!((&again["id"], &again["outcome"]), (&first["id"], &"reinforced".into()));
+        assert!(again["novelty"].as_f64().unwrap() < 0.18, "{again}");
+        assert_eq!(remember("The key is under the 2 mats")["outcome"], "stored");
+        assert_eq!(remember("Charlie has a boat")["outcome"], "stored");
+    }
+
     /// Many messages: a session that is indexed at once, and five longer ones.
     fn long_talk() -> String {
         (0..6_000).map(|n| said(&format!("s{}", if n < 200 { 0 } else { 1 + n % 5 }), n, "user", &text(n))).collect()

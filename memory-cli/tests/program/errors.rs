@@ -44,6 +44,8 @@ fn a_wrong_command_line_is_told_in_one_line() {
         (&["remember", "x", "--ttl", "0s"], "longer than zero"),
         (&["remember", "x", "--importance", "2"], "between 0 and 1"),
         (&["remember", "x", "--importance", "-1"], "between 0 and 1"),
+        (&["remember", "x", "--novelty", "3"], "novelty is from 0 to 2"),
+        (&["search", "x", "--mmr", "-1"], "maximal marginal relevance is from 0 to 1"),
         (&["remember", ""], "1 to"),
         (&["remember", " "], "more than blanks"),
         (&["remember", "x", "--tag", ""], "tags of 1 to 255 bytes"),
@@ -91,8 +93,10 @@ fn a_database_of_another_kind_is_refused() {
 fn a_file_that_cannot_be_imported_is_named() {
     let bed = Bed::new();
     assert!(bed.run(&["import", "nowhere.jsonl"]).refused(2).contains("nowhere.jsonl cannot be read"));
-    let folder = bed.path("");
-    assert!(bed.run(&["import", folder.to_str().unwrap()]).refused(2).contains("folder"));
+    std::fs::create_dir(bed.path("empty")).unwrap();
+    let folder = bed.run(&["import", bed.path("empty").to_str().unwrap()]);
+    assert_eq!(folder.code, 2, "{}", folder.stderr);
+    assert!(folder.stderr.contains("nothing could be imported: there is no message in it"), "{}", folder.stderr);
 }
 
 #[test]

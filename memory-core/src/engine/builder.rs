@@ -201,7 +201,7 @@ impl MemoryBuilder {
         self
     }
 
-    /// Sets a reranker, which judges the 32 best candidates of each search, or twice its limit. Default none.
+    /// Sets a reranker, which judges the best candidates of each search, twice its limit but 32 to 200. Default none.
     ///
     /// It has the time that a search has for an index ([`MemoryBuilder::patience`]). If it fails or is late, the order of the
     /// ranking stands, and the receipt says so.

@@ -1,5 +1,6 @@
 //! The write path of records: storing, reinforcing, superseding and retiring.
 
+mod likeness;
 mod links;
 mod remember;
 mod retire;

@@ -20,8 +20,11 @@ use super::passage::LOOKED_AT;
 use super::question::Search;
 use super::rank::{Candidate, rank};
 
-/// How many candidates are arranged for each hit, at least [`LOOKED_AT`].
+/// How many candidates are arranged for each hit, at least [`LOOKED_AT`] and at most [`MOST`].
 const EACH: usize = 2;
+
+/// How many candidates are arranged at most: each is compared with each.
+const MOST: usize = 200;
 
 /// How many bytes of a text a reranker reads: models of this kind take about 512 tokens.
 const READ_BYTES: usize = 4_096;
@@ -42,7 +45,7 @@ impl Inner {
         if self.reranker.is_none() && search.mmr.is_none() {
             return candidates;
         }
-        let count = search.limit.saturating_mul(EACH).max(LOOKED_AT).min(candidates.len());
+        let count = search.limit.saturating_mul(EACH).clamp(LOOKED_AT, MOST).min(candidates.len());
         let rest = candidates.split_off(count);
         self.hydrate(scope, candidates.iter().map(|candidate| &candidate.item), filter, read).await;
         if let Err(error) = self.rerank(search, &mut candidates, read).await {

@@ -31,9 +31,11 @@ impl Inner {
         let mut read = Hydrated::default();
         let (mut legs, ()) =
             tokio::join!(self.legs(scope, search, filter), self.hydrate(scope, written.iter(), filter, &mut read));
-        // No index named these.
-        let gone = std::mem::take(&mut read.absent);
-        self.unindexed.remove(scope, gone.into_iter().map(|item| (item, u64::MAX)));
+        // No index is at fault for what truth does not hold.
+        let gone = std::mem::take(&mut read.absent).into_iter().map(|item| (item, u64::MAX));
+        // The upkeep of another process may have indexed the others.
+        let named = legs.text.hits.iter().map(|hit| (hit.item.clone(), 0));
+        self.unindexed.remove(scope, gone.chain(named));
         legs.add_fresh(read.contents().map(|(_, content)| content), filter, &self.analysis);
         (legs, read)
     }

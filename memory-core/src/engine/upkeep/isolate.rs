@@ -78,16 +78,21 @@ impl Vectors {
     async fn embed_documents(&self, scope: &Scope, documents: &[Document]) -> Result<Vec<VectorEntry>> {
         let pieces = documents.iter().flat_map(|document| &document.pieces);
         let texts: Vec<&str> = pieces.map(String::as_str).collect();
-        let look_up = self.kept.look_up(scope, &texts, Purpose::Document);
-        let missing = look_up.missing();
-        let made = if missing.is_empty() { Vec::new() } else { self.embed_in_time(&missing).await? };
-        let mut vectors = self.kept.complete(self.embedder.as_ref(), look_up, made)?.into_iter();
+        let mut vectors = self.embed_texts(scope, &texts).await?.into_iter();
         let entries = documents.iter().filter_map(|Document { entry, pieces }| {
             let pieces = vectors.by_ref().take(pieces.len()).filter(|vector| !vector.is_empty()).collect::<Vec<_>>();
             let TextEntry { item, version, fields, .. } = entry.clone();
             (!pieces.is_empty()).then_some(VectorEntry { item, version, pieces, fields })
         });
         Ok(entries.collect())
+    }
+
+    /// Returns the vectors of texts that are to be found, from this process where it has them.
+    pub(crate) async fn embed_texts(&self, scope: &Scope, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+        let look_up = self.kept.look_up(scope, texts, Purpose::Document);
+        let missing = look_up.missing();
+        let made = if missing.is_empty() { Vec::new() } else { self.embed_in_time(&missing).await? };
+        self.kept.complete(self.embedder.as_ref(), look_up, made)
     }
 
     async fn embed_in_time(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {

@@ -124,13 +124,13 @@ impl Scoped {
     }
 
     /// Returns whether the record has expired and may be replaced: it is neither superseded nor on hold.
-    fn is_over(&self, stored: &StoredRecord) -> bool {
+    pub(crate) fn is_over(&self, stored: &StoredRecord) -> bool {
         let record = &stored.record;
         record.superseded.is_none() && !record.hold && self.is_past(record.expires_at())
     }
 
     /// Returns whether the record takes no more tellings, so that the same statement becomes a new record.
-    fn is_retired(&self, stored: &StoredRecord) -> bool {
+    pub(crate) fn is_retired(&self, stored: &StoredRecord) -> bool {
         let record = &stored.record;
         let is_held = record.hold && self.is_past(record.expires_at());
         record.superseded.is_some() || is_held || self.is_past(record.validity().1)

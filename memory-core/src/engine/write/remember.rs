@@ -6,9 +6,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::engine::handle::Scoped;
+use crate::engine::receipt::Degraded;
 use crate::error::Result;
 use crate::id::{ItemId, RecordId, SessionId};
 use crate::message::Trust;
+use crate::novelty::Gate;
 use crate::record::{Record, Telling};
 use crate::time::Timestamp;
 
@@ -32,13 +34,14 @@ use crate::time::Timestamp;
 pub struct Remember {
     pub(crate) id: Option<RecordId>,
     pub(crate) ttl: Option<Duration>,
+    pub(crate) gate: Option<Gate>,
     pub(crate) record: Record,
 }
 
 impl Remember {
     /// Remembers `text` as a record of `kind`.
     pub fn new(kind: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { id: None, ttl: None, record: Record::new(kind, text, Timestamp(0)) }
+        Self { id: None, ttl: None, gate: None, record: Record::new(kind, text, Timestamp(0)) }
     }
 
     /// Remembers a fact.
@@ -62,6 +65,28 @@ impl Remember {
     #[must_use]
     pub fn with_ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Some(ttl);
+        self
+    }
+
+    /// Compares it with what is known before it becomes a new record: by meaning, where the memory has an index of vectors.
+    ///
+    /// What is less new than the gate's threshold, and names no other number, name or negation, repeats a record: it becomes one
+    /// more telling of that record, or is dropped, as the gate says. What its own text said is not kept then. By default only the
+    /// same words repeat a record. What is given an id, or supersedes a record, passes no gate.
+    ///
+    /// ```
+    /// # async fn example(ada: &memory_core::engine::Scoped) -> memory_core::Result<()> {
+    /// use memory_core::engine::Remember;
+    /// use memory_core::novelty::Gate;
+    ///
+    /// let told = ada.remember(Remember::fact("Ada likes tea very much").gated(Gate::default())).await?;
+    /// println!("{:?}, novelty {:?}", told.outcome, told.novelty);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn gated(mut self, gate: Gate) -> Self {
+        self.gate = Some(gate);
         self
     }
 
@@ -151,20 +176,29 @@ pub enum Remembered {
     Stored,
     /// It was known. The record that says the same gets one more telling, and counts as accessed.
     Reinforced,
+    /// It was known, and the gate drops what is. Nothing was stored.
+    Skipped,
 }
 
 /// The receipt of a request to remember.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RememberReceipt {
-    /// The record that holds it.
+    /// The record that holds it, or that it repeats.
     pub id: RecordId,
     /// Whether it is new.
     pub outcome: Remembered,
     /// The record's version.
     pub version: u64,
+    /// How new it is, 0 to 2: 1 - the similarity of the record that is most like it. Told only by a gate that had a record to
+    /// compare with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub novelty: Option<f32>,
     /// What was told besides the text and does not show in the record.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_taken: Vec<NotTaken>,
+    /// Why a gate could not compare it: it was let through.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub degraded: Vec<Degraded>,
 }
 
 /// A part of a telling that does not show in the record.

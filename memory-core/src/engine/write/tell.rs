@@ -12,6 +12,7 @@ use crate::record::{Record, StoredRecord, Superseded};
 use crate::store::chat::Fence;
 use crate::store::records::{Expect, Put, RecordBatch};
 
+use super::likeness::{Gated, Likeness};
 use super::links::{Target, identity};
 use super::remember::{NotTaken, Remember, RememberReceipt, Remembered};
 
@@ -35,7 +36,16 @@ impl Scoped {
             let (fence, place) = try_join!(self.fence(), place)?;
             // After the fence was read; `sources` says why.
             self.check_sources(&told.first.sources).await?;
+            let gate = remember.gate.as_ref().filter(|_| remember.id.is_none());
+            let (place, likeness) = match gate {
+                None => (place, Likeness::default()),
+                Some(gate) => match self.gated(gate, &told, place).await {
+                    Gated::Told(place, likeness) => (place, likeness),
+                    Gated::Dropped(receipt) => return Ok(receipt),
+                },
+            };
             let Change { record, expect, unchanged, mut receipt } = self.change(place, &told)?;
+            (receipt.novelty, receipt.degraded) = (likeness.novelty, likeness.degraded);
             receipt.version = match unchanged {
                 Some(version) => version,
                 None => match self.put(fence, vec![Put { record: Arc::new(record), expect }]).await {
@@ -93,7 +103,14 @@ impl Scoped {
             newer.filter(|newer| newer.record.id == told.id || identity(self.inner(), &newer.record) == told.id);
         let newer = newer.ok_or_else(|| Error::invalid("the record was superseded already"))?;
         let (id, version) = (newer.record.id, newer.version);
-        Ok(RememberReceipt { id, outcome: Remembered::Reinforced, version, not_taken: Vec::new() })
+        Ok(RememberReceipt {
+            id,
+            outcome: Remembered::Reinforced,
+            version,
+            novelty: None,
+            not_taken: Vec::new(),
+            degraded: Vec::new(),
+        })
     }
 
     /// Returns the change that stores `told` at `place`.
@@ -109,7 +126,9 @@ impl Scoped {
             id: record.id,
             outcome: Remembered::Stored,
             version: 0,
+            novelty: None,
             not_taken: NotTaken::of(&told.first, &record, false),
+            degraded: Vec::new(),
         };
         Ok(Change { record, expect: stored.map_or(Expect::Absent, Expect::Version), unchanged: None, receipt })
     }
@@ -126,7 +145,9 @@ impl Scoped {
             id: record.id,
             outcome: Remembered::Reinforced,
             version: 0,
+            novelty: None,
             not_taken: NotTaken::of(&told.first, &record, is_full),
+            degraded: Vec::new(),
         };
         let unchanged = (record == *stored.record).then_some(stored.version);
         Ok(Change { record, expect: Expect::Version(stored.version), unchanged, receipt })
@@ -143,6 +164,9 @@ impl Scoped {
                 return Err(Error::invalid("a time to live must be longer than zero"));
             }
             record.first.expires_at = Some(now.checked_add(ttl)?);
+        }
+        if remember.gate.is_some_and(|gate| !(0.0..=2.0).contains(&gate.threshold)) {
+            return Err(Error::invalid("the threshold of novelty is from 0 to 2"));
         }
         inner.limits.check_record(&record)?;
         Ok(record)

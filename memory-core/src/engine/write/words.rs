@@ -35,8 +35,11 @@ impl fmt::Display for RememberReceipt {
         let outcome = match self.outcome {
             Remembered::Stored => "remembered",
             Remembered::Reinforced => "known already",
+            Remembered::Skipped => "left out, because it repeats",
         };
         write!(f, "{outcome}: {} (version {})", self.id, self.version)?;
+        self.novelty.map_or(Ok(()), |novelty| write!(f, ", novelty {novelty:.2}"))?;
+        self.degraded.iter().try_for_each(|degraded| write!(f, "\nnot compared: {degraded}"))?;
         self.not_taken.iter().try_for_each(|not_taken| write!(f, "\nnot taken: {not_taken}"))
     }
 }

@@ -1,0 +1,155 @@
+//! The gate before a new record: a statement that is nearly the same as a record is told again, or dropped.
+
+use crate::engine::handle::Scoped;
+use crate::engine::inner::Vectors;
+use crate::engine::receipt::{Degraded, Stage};
+use crate::error::Result;
+use crate::filter::{Field, Filter};
+use crate::id::{ItemId, RecordId, Unit};
+use crate::index::{PIECE_WORDS, record_pieces};
+use crate::novelty::{Gate, Nearest, Repeat, Verdict, differ_in_particulars, novelty};
+use crate::record::{Record, StoredRecord};
+use crate::store::vectors::VectorQuery;
+use crate::vector::{Direction, Similarity, normalise};
+
+use super::links::Target;
+use super::remember::{RememberReceipt, Remembered};
+
+/// How many records the index is asked for: some may have changed since they were indexed, or differ in particulars.
+const ASKED: usize = 16;
+
+/// What a gate found of a statement.
+#[derive(Debug, Default)]
+pub(crate) struct Likeness {
+    /// How new it is; none if nothing is known that it could be compared with.
+    pub(crate) novelty: Option<f32>,
+    /// Why it could not be compared.
+    pub(crate) degraded: Vec<Degraded>,
+}
+
+/// What becomes of a statement.
+pub(crate) enum Gated {
+    /// It is told here.
+    Told(Target, Likeness),
+    /// It is dropped.
+    Dropped(RememberReceipt),
+}
+
+impl Scoped {
+    /// Lets `told` through the gate: to `place` if it is new, to the record that it repeats, or nowhere.
+    ///
+    /// What cannot be compared, because the index or the embedder fails, is new: it is better told twice than lost.
+    pub(crate) async fn gated(&self, gate: &Gate, told: &Record, place: Target) -> Gated {
+        let id = match place {
+            Target::Expired(_) => return Gated::Told(place, Likeness::default()),
+            Target::Known(stored) if gate.repeat == Repeat::Reinforce => {
+                return Gated::Told(Target::Known(stored), Likeness::default());
+            }
+            Target::Known(stored) => return Gated::Dropped(dropped(&stored, None)),
+            Target::Free(id) => id,
+        };
+        let free = |likeness| Gated::Told(Target::Free(id), likeness);
+        let (alike, nearest) = match self.most_alike(told).await {
+            Ok(Some(found)) => found,
+            Ok(None) => return free(Likeness::default()),
+            Err(error) => {
+                let degraded = vec![Degraded::new(Stage::Vector, &error)];
+                return free(Likeness { novelty: None, degraded });
+            }
+        };
+        let likeness = Likeness { novelty: Some(novelty(nearest.similarity)), degraded: Vec::new() };
+        match gate.decide(None, Some(nearest)) {
+            Verdict::Stored => free(likeness),
+            Verdict::Reinforced(_) => Gated::Told(Target::Known(alike), likeness),
+            Verdict::Skipped(_) => Gated::Dropped(dropped(&alike, likeness.novelty)),
+        }
+    }
+
+    /// Returns the current record of the same kind and agent that is most like `told` and differs in no particulars; none without
+    /// an index of vectors, and for a text that is embedded in several pieces.
+    async fn most_alike(&self, told: &Record) -> Result<Option<(StoredRecord, Nearest)>> {
+        let inner = self.inner();
+        let pieces = record_pieces(told, PIECE_WORDS);
+        let (Some(index), [text]) = (inner.vectors(), pieces.as_slice()) else { return Ok(None) };
+        let vectors = inner.in_time("embed", index.embed_texts(self.scope(), &[text])).await?;
+        let Some(vector) = vectors.into_iter().next().filter(|vector| !vector.is_empty()) else { return Ok(None) };
+        let (found, mut alike) =
+            tokio::try_join!(self.indexed_like(index, &vector), self.unindexed_like(index, told, &vector))?;
+        let ids: Vec<RecordId> = found.iter().map(|(id, _)| *id).collect();
+        let stored = self.stored(&ids).await?.into_iter();
+        alike.extend(stored.filter_map(|stored| {
+            let (_, similarity) = found.iter().find(|(id, _)| *id == stored.record.id)?;
+            Some((stored, *similarity))
+        }));
+        let is_comparable = |(stored, _): &(StoredRecord, Similarity)| {
+            self.takes(stored, told) && !differ_in_particulars(&inner.analysis, &stored.record.text, &told.text)
+        };
+        let best =
+            alike.into_iter().filter(is_comparable).max_by(|one, other| one.1.value().total_cmp(&other.1.value()));
+        Ok(best.map(|(stored, similarity)| {
+            let nearest = Nearest { id: stored.record.id, similarity, differs: false };
+            (stored, nearest)
+        }))
+    }
+
+    /// Returns the records that the index holds near `vector`.
+    async fn indexed_like(&self, index: &Vectors, vector: &[f32]) -> Result<Vec<(RecordId, Similarity)>> {
+        let inner = self.inner();
+        let records = Filter::eq(Field::Unit, Unit::Record.name()).and(Filter::current(inner.clock.now()));
+        let space = index.embedder.space().clone();
+        let query = VectorQuery {
+            space,
+            vector: vector.to_vec(),
+            filter: records,
+            limit: ASKED,
+            floor: None,
+            with_vectors: false,
+        };
+        let hits = inner.in_time("search vectors", index.store.search(self.scope(), &query)).await?;
+        Ok(hits.into_iter().filter_map(|hit| Some((hit.item.as_record()?, hit.similarity))).collect())
+    }
+
+    /// Returns the records that this process wrote and no index may have yet, each with its similarity to `vector`.
+    async fn unindexed_like(
+        &self,
+        index: &Vectors,
+        told: &Record,
+        vector: &[f32],
+    ) -> Result<Vec<(StoredRecord, Similarity)>> {
+        let inner = self.inner();
+        let written = inner.unindexed.of(self.scope(), None);
+        let ids: Vec<RecordId> = written.iter().filter_map(ItemId::as_record).collect();
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let stored = self.stored(&ids).await?.into_iter().filter(|stored| self.takes(stored, told));
+        let (stored, texts): (Vec<StoredRecord>, Vec<String>) = stored
+            .filter_map(|stored| {
+                let text = one(record_pieces(&stored.record, PIECE_WORDS))?;
+                Some((stored, text))
+            })
+            .unzip();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let vectors = inner.in_time("embed", index.embed_texts(self.scope(), &texts)).await?;
+        let Some(direction) = Direction::of(vector) else { return Ok(Vec::new()) };
+        let similarity = |vector: &Vec<f32>| normalise(vector).map(|unit| direction.similarity(&unit));
+        let alike = stored.into_iter().zip(&vectors);
+        Ok(alike.filter_map(|(stored, vector)| Some((stored, similarity(vector)?))).collect())
+    }
+
+    /// Returns whether a record may take a telling of `told`: it is current, and of the same kind and agent.
+    fn takes(&self, stored: &StoredRecord, told: &Record) -> bool {
+        let record = &stored.record;
+        (&record.kind, &record.agent) == (&told.kind, &told.agent) && !self.is_retired(stored) && !self.is_over(stored)
+    }
+}
+
+/// Returns the only piece.
+fn one(pieces: Vec<String>) -> Option<String> {
+    <[String; 1]>::try_from(pieces).ok().map(|[piece]| piece)
+}
+
+fn dropped(stored: &StoredRecord, novelty: Option<f32>) -> RememberReceipt {
+    let (id, version) = (stored.record.id, stored.version);
+    RememberReceipt { id, outcome: Remembered::Skipped, version, novelty, not_taken: Vec::new(), degraded: Vec::new() }
+}

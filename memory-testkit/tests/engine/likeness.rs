@@ -1,0 +1,124 @@
+//! The gate: what is nearly the same as a record is told again, or dropped.
+
+use std::sync::Arc;
+
+use memory_core::engine::{Forget, Remember, RememberReceipt, Remembered, Scoped, Stage};
+use memory_core::novelty::{Gate, Repeat};
+use memory_core::{Filter, ItemId};
+use memory_testkit::doubles::{EmbedderMode, Faulty, When};
+
+use crate::bench::{Bench, Taps};
+
+const TEA: &str = "Ada likes a cup of green tea";
+const STILL_TEA: &str = "Ada still likes a cup of green tea";
+
+/// The embedder of the bench adds up vectors of words, so six of seven words in common make texts alike.
+fn gate() -> Gate {
+    Gate::default().with_threshold(0.4)
+}
+
+async fn tell(owner: &Scoped, remember: Remember) -> RememberReceipt {
+    owner.remember(remember.gated(gate())).await.unwrap()
+}
+
+async fn count(owner: &Scoped) -> usize {
+    owner.records(&Filter::All, None, 100).await.unwrap().len()
+}
+
+#[tokio::test]
+async fn s3_11_what_is_nearly_the_same_reinforces_before_it_is_indexed_and_after() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    let first = tell(&ada, Remember::fact(TEA)).await;
+    assert_eq!((first.outcome, first.novelty), (Remembered::Stored, None));
+    for _ in 0..2 {
+        let again = tell(&ada, Remember::fact(STILL_TEA)).await;
+        assert_eq!((again.id, again.outcome), (first.id, Remembered::Reinforced));
+        assert!(again.novelty.unwrap() < 0.4);
+        bench.tend().await;
+    }
+    assert_eq!(count(&ada).await, 1);
+    let other = tell(&ada, Remember::fact("Ada repairs old bicycles in winter")).await;
+    assert_eq!(other.outcome, Remembered::Stored);
+    assert!(other.novelty.unwrap() >= 0.4, "{other}");
+}
+
+#[tokio::test]
+async fn c31_particulars_kinds_and_agents_are_never_taken_for_the_same() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    tell(&ada, Remember::fact("Ada drinks 2 cups of green tea")).await;
+    bench.tend().await;
+    for other in [
+        Remember::fact("Ada drinks 3 cups of green tea"),
+        Remember::fact("Bob drinks 2 cups of green tea"),
+        Remember::fact("Ada never drinks 2 cups of green tea"),
+        Remember::preference("Ada still drinks 2 cups of green tea"),
+        Remember::fact("Ada still drinks 2 cups of green tea").with_agent("planner"),
+    ] {
+        assert_eq!(tell(&ada, other).await.outcome, Remembered::Stored);
+    }
+    assert_eq!(tell(&bench.owner("bob"), Remember::fact("Ada drinks 2 cups of green tea")).await.novelty, None);
+}
+
+#[tokio::test]
+async fn s3_11_a_gate_may_drop_what_repeats() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    let first = tell(&ada, Remember::fact(TEA)).await;
+    let skip = gate().with_repeat(Repeat::Skip);
+    for text in [TEA, STILL_TEA] {
+        let told = ada.remember(Remember::fact(text).gated(skip)).await.unwrap();
+        assert_eq!((told.id, told.outcome, told.version), (first.id, Remembered::Skipped, first.version));
+    }
+    let stored = ada.get(&[first.id]).await.unwrap();
+    assert_eq!((stored[0].version, count(&ada).await), (first.version, 1));
+}
+
+#[tokio::test]
+async fn what_is_told_again_goes_with_its_source_and_the_first_telling_stays() {
+    let bench = Bench::new().await;
+    let (ada, said) = (bench.owner("ada"), bench.user("I still like it."));
+    let source = said.id;
+    bench.session("ada").append(vec![said]).await.unwrap();
+    let first = tell(&ada, Remember::fact(TEA)).await;
+    tell(&ada, Remember::fact(STILL_TEA).with_source(ItemId::Message(source))).await;
+    assert_eq!(ada.get(&[first.id]).await.unwrap()[0].record.sources().len(), 1);
+    ada.forget(&Forget::Messages(vec![source])).await.unwrap();
+    assert_eq!(ada.get(&[first.id]).await.unwrap()[0].record.sources().len(), 0);
+}
+
+#[tokio::test]
+async fn what_is_superseded_takes_no_telling() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    let first = tell(&ada, Remember::fact(TEA)).await;
+    bench.tend().await;
+    ada.supersede(first.id, Remember::fact("Coffee is what Ada drinks")).await.unwrap();
+    let again = tell(&ada, Remember::fact(STILL_TEA)).await;
+    assert_eq!(again.outcome, Remembered::Stored);
+    assert_ne!(again.id, first.id);
+}
+
+#[tokio::test]
+async fn what_cannot_be_compared_is_stored_and_the_receipt_says_why() {
+    let taps = Taps { vectors: Arc::new(Faulty::at(1, When::Before).of("search").lasting()), ..Taps::default() };
+    let bench = Bench::with(taps, |builder| builder).await;
+    let ada = bench.owner("ada");
+    tell(&ada, Remember::fact(TEA)).await;
+    let told = tell(&ada, Remember::fact(STILL_TEA)).await;
+    assert_eq!((told.outcome, told.degraded[0].stage), (Remembered::Stored, Stage::Vector));
+    let bench = Bench::new().await;
+    bench.embedder.set(EmbedderMode::Fails);
+    let told = tell(&bench.owner("ada"), Remember::fact(TEA)).await;
+    assert_eq!((told.outcome, told.degraded.len()), (Remembered::Stored, 1));
+}
+
+#[tokio::test]
+async fn a_threshold_out_of_bounds_is_invalid() {
+    let bench = Bench::new().await;
+    for threshold in [-0.1, 2.1, f32::NAN] {
+        let remember = Remember::fact(TEA).gated(Gate::default().with_threshold(threshold));
+        assert!(bench.owner("ada").remember(remember).await.is_err(), "{threshold}");
+    }
+}
