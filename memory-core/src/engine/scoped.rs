@@ -10,7 +10,6 @@ use crate::record::StoredRecord;
 use crate::store::chat::SessionState;
 
 use super::handle::Scoped;
-use super::inner::Written;
 use super::memory::IndexStatus;
 
 /// How many accesses wait for upkeep at most; later ones are not counted.
@@ -48,8 +47,6 @@ impl Scoped {
     pub async fn restore(&self, rows: &[StoredRecord]) -> Result<()> {
         rows.iter().try_for_each(|row| self.inner().limits.check_stored(row))?;
         self.inner().records.store().restore(self.scope(), rows).await?;
-        let written = rows.iter().map(|row| Written::record(row.record.id, row.version));
-        self.inner().note_written(self.scope(), written);
         self.inner().changed.notify_one();
         Ok(())
     }

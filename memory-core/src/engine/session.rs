@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::id::{ItemId, MessageId};
 use crate::message::{Message, StoredMessage};
 use crate::model::CounterId;
-use crate::store::chat::{Append, Compaction, Page, SessionState, Slice};
+use crate::store::chat::{Append, Compaction, Page, Placement, SessionState, Slice};
 
 use super::careful::Careful;
 use super::counted::{measure, recount};
@@ -49,7 +49,7 @@ impl Session {
         let batch = Append { fence, asked: inner.asked.take(self.scoped().scope(), self.id()), messages };
         let appended = inner.chat.store().append(self.scoped().scope(), self.id(), &batch).await?;
         inner.note_if_full(self.scoped().scope(), self.id(), &appended.state);
-        inner.note_written(self.scoped().scope(), batch.messages.iter().map(|new| self.written(new.message.id)));
+        self.note_written(batch.messages.iter().map(|new| new.message.id), &appended.placements);
         inner.changed.notify_one();
         Ok(AppendReceipt {
             placements: appended.placements,
@@ -106,7 +106,7 @@ impl Session {
         recount(rows.iter_mut().filter(|row| row.counter.is_unknown()), &counter);
         counter.verdict(Ok(()))?;
         let restored = inner.chat.store().restore(self.scoped().scope(), self.id(), &rows).await?;
-        inner.note_written(self.scoped().scope(), rows.iter().map(|row| self.written(row.id)));
+        self.note_written(rows.iter().map(|row| row.id), &restored.placements);
         inner.changed.notify_one();
         Ok(AppendReceipt {
             placements: restored.placements,
@@ -117,8 +117,12 @@ impl Session {
         })
     }
 
-    fn written(&self, message: MessageId) -> Written {
-        Written { item: ItemId::Message(message), session: Some(self.id().clone()), version: 0 }
+    /// Notes the messages that were stored now, for searches to find before an index has them. Those stored before are left to it.
+    fn note_written(&self, ids: impl Iterator<Item = MessageId>, placements: &[Placement]) {
+        let added = ids.zip(placements).filter(|(_, placement)| matches!(placement, Placement::Added(_)));
+        let written = |(id, _)| Written { item: ItemId::Message(id), session: Some(self.id().clone()), version: 0 };
+        let written: Vec<Written> = added.map(written).collect();
+        self.scoped().inner().note_written(self.scoped().scope(), written.into_iter());
     }
 
     /// Removes a summary, and makes the messages that it covers active again. Records derived from the summary are forgotten.
