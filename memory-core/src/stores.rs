@@ -52,8 +52,7 @@ pub struct Stores {
 }
 
 /// A server of an index or a cache that did not answer: its stores are there, and connect when they are needed. Or a place that
-/// cannot hold the vectors of the embedder that is taken where none is named: then there is no store for them, and the error is
-/// [`Error::Unsupported`].
+/// cannot hold the vectors of the default embedder: there is no store for them then, and the error is [`Error::Unsupported`].
 #[derive(Clone, Debug)]
 pub struct Away {
     /// The backend's name.

@@ -1,15 +1,21 @@
 //! Whether a text asks for something, or is a keyword, a quotation or a statement.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use super::{Analysis, fold, foreign};
 
 /// The marks that end a question.
 const MARKS: [char; 4] = ['?', '？', '؟', '՞'];
 
 /// The words that begin a question where people leave its mark out, in the languages that have tables and a few more.
-const BEGINNINGS: &str = "what when where who whom whose which how why was wann wo wer wen wem welche welcher welches wieso warum \
+static BEGINNINGS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    const WORDS: &str = "what when where who whom whose which how why was wann wo wer wen wem welche welcher welches wieso warum \
     quoi quand où comment pourquoi qui quel quelle quels quelles combien qué cuál cuándo cuánto dónde quién cómo cosa dove chi \
     quale quanto perché onde quem qual wanneer waar wie welke hoe waarom ne nasıl nerede kim hangi kaç क्या कब कहाँ कौन किस कैसे \
     ماذا ما متى أين كيف لماذا من هل";
+    WORDS.split_whitespace().map(|word| fold::normalise(word).into_owned()).collect()
+});
 
 impl Analysis {
     /// Returns whether `text` is a question: by its mark, its first word or, in scripts without spaces, a phrase of questions.
@@ -19,7 +25,7 @@ impl Analysis {
             let first = text
                 .split(|letter: char| !letter.is_alphanumeric() && !is_joined(letter))
                 .find(|word| !word.is_empty());
-            first.is_some_and(|first| BEGINNINGS.split_whitespace().any(|word| fold::normalise(word) == first))
+            first.is_some_and(|first| BEGINNINGS.contains(first))
         };
         text.contains(MARKS) || begins() || foreign::without_phrases(&text).len() < text.len()
     }

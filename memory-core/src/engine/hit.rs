@@ -21,6 +21,14 @@ pub enum Content {
 }
 
 impl Content {
+    /// Returns what it is the content of.
+    pub(crate) fn item(&self) -> ItemId {
+        match self {
+            Self::Message(row) => ItemId::Message(row.id),
+            Self::Record(stored) => ItemId::Record(stored.record.id),
+        }
+    }
+
     /// Returns the fields that filters look at; none for a forgotten message.
     pub fn fields(&self) -> Option<Fields> {
         match self {

@@ -78,7 +78,7 @@ async fn what_was_forgotten_or_changed_is_not_found_by_what_it_was() {
 }
 
 #[tokio::test]
-async fn instructions_and_empty_questions_find_nothing_new() {
+async fn an_instruction_is_never_found() {
     let bench = Bench::new().await;
     bench.session("ada").append(vec![bench.say(Role::System, "You are Aurora.")]).await.unwrap();
     assert_eq!(texts(&bench.owner("ada"), "Aurora").await, [""; 0]);

@@ -142,8 +142,8 @@ impl Reader<'_> {
     }
 }
 
-/// A file that is as long at its end as it was at its beginning, or longer: somebody may still write it. Of one that was cut
-/// meanwhile it would not be seen that something is missing.
+/// A file that may grow while it is read, but not shrink: reading one that became shorter fails, because else nobody would see
+/// that its end is missing.
 struct Whole {
     file: File,
     /// What is still to come.

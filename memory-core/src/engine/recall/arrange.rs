@@ -1,14 +1,14 @@
 //! The second stage of ranking, over candidates whose text was read: a reranker judges the best, and near-duplicates stand behind
 //! what adds something.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use crate::analysis::Analysis;
+use crate::engine::hit::Content;
 use crate::engine::inner::Inner;
 use crate::engine::receipt::Stage;
 use crate::error::{Error, Result};
 use crate::filter::Filter;
-use crate::id::ItemId;
 use crate::model::apart;
 use crate::rank::mmr;
 use crate::scope::Scope;
@@ -61,16 +61,17 @@ impl Inner {
     /// Puts the candidates that were read into the order of the reranker, before those that were not.
     async fn rerank(&self, search: &Search, candidates: &mut [Candidate], read: &Hydrated) -> Result<()> {
         let Some(reranker) = self.reranker.clone().filter(|_| !search.words.trim().is_empty()) else { return Ok(()) };
-        let texts: HashMap<&ItemId, String> =
-            read.contents().map(|(item, content)| (item, beginning(content.text()))).collect();
-        let (items, texts): (Vec<ItemId>, Vec<String>) = candidates
-            .iter()
-            .filter_map(|candidate| Some((candidate.item.clone(), texts.get(&candidate.item)?.clone())))
+        let (mut judged, texts): (Vec<&mut Candidate>, Vec<String>) = candidates
+            .iter_mut()
+            .filter_map(|candidate| {
+                let text = beginning(read.get(&candidate.item)?.text());
+                Some((candidate, text))
+            })
             .unzip();
-        if items.is_empty() {
+        if judged.is_empty() {
             return Ok(());
         }
-        let (question, count) = (search.words.clone(), items.len());
+        let (question, count) = (search.words.clone(), judged.len());
         let call = async move {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
             reranker.rerank(&question, &texts).await
@@ -82,12 +83,11 @@ impl Inner {
                 scores.len()
             )));
         }
-        let scores: HashMap<ItemId, f32> = items.into_iter().zip(scores).collect();
-        for candidate in candidates.iter_mut() {
-            candidate.signals.reranked = scores.get(&candidate.item).copied();
+        for (candidate, score) in judged.iter_mut().zip(scores) {
+            candidate.signals.reranked = Some(score);
         }
-        let judged = |candidate: &Candidate| candidate.signals.reranked.unwrap_or(f32::NEG_INFINITY);
-        candidates.sort_by(|one, other| judged(other).total_cmp(&judged(one)));
+        let score = |candidate: &Candidate| candidate.signals.reranked.unwrap_or(f32::NEG_INFINITY);
+        candidates.sort_by(|one, other| score(other).total_cmp(&score(one)));
         Ok(())
     }
 }
@@ -101,15 +101,13 @@ fn beginning(mut text: String) -> String {
 /// Returns the candidates in the order of maximal marginal relevance. Two texts are as similar as the share of their words that
 /// both hold (Jaccard's index), so no vectors are read for it.
 fn diverse(candidates: &[Candidate], lambda: f32, read: &Hydrated, analysis: &Analysis) -> Vec<Candidate> {
-    let contents: HashMap<&ItemId, HashSet<Term>> = read
-        .contents()
-        .map(|(item, content)| (item, analysis.document(&content.text()).into_iter().map(|(term, _)| term).collect()))
-        .collect();
-    let words: Vec<Option<&HashSet<Term>>> = candidates.iter().map(|found| contents.get(&found.item)).collect();
-    let similarity = |one: usize, other: usize| {
-        let (one, other) = (words.get(one).copied().flatten(), words.get(other).copied().flatten());
-        one.zip(other).map_or(0.0, |(one, other)| jaccard(one, other))
+    let words = |found: &Candidate| -> HashSet<Term> {
+        let text = read.get(&found.item).map(Content::text).unwrap_or_default();
+        analysis.document(&text).into_iter().map(|(term, _)| term).collect()
     };
+    let words: Vec<HashSet<Term>> = candidates.iter().map(words).collect();
+    let similarity =
+        |one: usize, other: usize| words.get(one).zip(words.get(other)).map_or(0.0, |(one, other)| jaccard(one, other));
     let judged = |found: &Candidate| found.signals.reranked.unwrap_or(found.signals.score);
     let relevance = scaled(&candidates.iter().map(judged).collect::<Vec<f32>>());
     let order = mmr(&relevance, similarity, lambda, candidates.len());

@@ -158,7 +158,9 @@ impl Found<'_> {
     fn know(&mut self, rows: &[StoredMessage]) {
         let found: HashSet<MessageId> = self.legs.messages().collect();
         for row in rows.iter().filter(|row| found.contains(&row.id)) {
-            self.read.add(ItemId::Message(row.id), Content::Message(row.clone()), &self.recall.filter);
+            if self.read.get(&ItemId::Message(row.id)).is_none() {
+                self.read.add(Content::Message(row.clone()), &self.recall.filter);
+            }
         }
     }
 }

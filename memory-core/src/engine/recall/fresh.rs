@@ -7,7 +7,7 @@ use crate::engine::hit::Content;
 use crate::engine::inner::Inner;
 use crate::fields::Fields;
 use crate::filter::Filter;
-use crate::id::{ItemId, SessionId};
+use crate::id::{MessageId, SessionId};
 use crate::index::{own_terms, record_terms};
 use crate::scope::Scope;
 use crate::store::text::{Term, TextHit};
@@ -29,6 +29,9 @@ impl Inner {
         let mut written = self.unindexed.of(scope, but);
         written.retain(|item| search.searches(item.unit()));
         let mut read = Hydrated::default();
+        if written.is_empty() {
+            return (self.legs(scope, search, filter).await, read);
+        }
         let (mut legs, ()) =
             tokio::join!(self.legs(scope, search, filter), self.hydrate(scope, written.iter(), filter, &mut read));
         // No index is at fault for what truth does not hold.
@@ -50,17 +53,21 @@ impl Legs {
         filter: &Filter,
         analysis: &Analysis,
     ) {
-        let known: HashSet<ItemId> = self.text.hits.iter().map(|hit| hit.item.clone()).collect();
-        let places: HashMap<Term, usize> = self.terms.iter().cloned().zip(0..).collect();
+        let mut fresh = fresh.peekable();
+        if fresh.peek().is_none() {
+            return;
+        }
+        let Self { terms, text, .. } = self;
+        let known: HashSet<MessageId> = text.hits.iter().filter_map(|hit| hit.item.as_message()).collect();
+        let places: HashMap<&Term, usize> = terms.iter().zip(0..).collect();
         for content in fresh {
-            let item = match content {
-                Content::Message(row) if known.contains(&ItemId::Message(row.id)) => continue,
-                Content::Message(row) => ItemId::Message(row.id),
-                Content::Record(stored) => ItemId::Record(stored.record.id),
-            };
+            let item = content.item();
+            if item.as_message().is_some_and(|id| known.contains(&id)) {
+                continue;
+            }
             let Some((counts, fields)) = evidence(content, analysis) else { continue };
-            self.text.hits.retain(|hit| hit.item != item);
-            let mut own = vec![0; places.len()];
+            text.hits.retain(|hit| hit.item != item);
+            let mut own = vec![0; terms.len()];
             for (term, count) in &counts {
                 if let Some(own) = places.get(term).and_then(|place| own.get_mut(*place)) {
                     *own = *count;
@@ -70,8 +77,8 @@ impl Legs {
                 continue;
             }
             let length = counts.iter().fold(0, |sum: u32, (_, count)| sum.saturating_add(*count));
-            self.text.hits.push(TextHit { item, near: vec![0.0; own.len()], own, length, fields });
-            self.text.documents = self.text.documents.max(1);
+            text.hits.push(TextHit { item, near: vec![0.0; own.len()], own, length, fields });
+            text.documents = text.documents.max(1);
         }
     }
 }

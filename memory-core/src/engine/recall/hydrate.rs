@@ -39,10 +39,15 @@ impl Hydrated {
         self.items.remove(item).flatten()
     }
 
+    /// Returns the content of an item that was read.
+    pub(crate) fn get(&self, item: &ItemId) -> Option<&Content> {
+        self.items.get(item)?.as_ref()
+    }
+
     /// Adds what was read from truth. What the filter refuses is known, and has no content.
-    pub(crate) fn add(&mut self, item: ItemId, content: Content, filter: &Filter) {
+    pub(crate) fn add(&mut self, content: Content, filter: &Filter) {
         let matches = content.fields().is_some_and(|fields| filter.matches(&fields));
-        self.items.insert(item, matches.then_some(content));
+        self.items.insert(content.item(), matches.then_some(content));
     }
 
     fn is_known(&self, item: &ItemId) -> bool {
@@ -68,10 +73,10 @@ impl Inner {
         known.unread.extend(rows.is_err().then_some(Unit::Message));
         known.unread.extend(stored.is_err().then_some(Unit::Record));
         for row in rows.unwrap_or_else(|error| note(&mut known.degraded, Stage::Chat, &error)) {
-            known.add(ItemId::Message(row.id), Content::Message(row), filter);
+            known.add(Content::Message(row), filter);
         }
         for stored in stored.unwrap_or_else(|error| note(&mut known.degraded, Stage::Records, &error)) {
-            known.add(ItemId::Record(stored.record.id), Content::Record(stored), filter);
+            known.add(Content::Record(stored), filter);
         }
         for item in items {
             if !known.is_known(item) {

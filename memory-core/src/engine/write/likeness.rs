@@ -150,6 +150,5 @@ fn one(pieces: Vec<String>) -> Option<String> {
 }
 
 fn dropped(stored: &StoredRecord, novelty: Option<f32>) -> RememberReceipt {
-    let (id, version) = (stored.record.id, stored.version);
-    RememberReceipt { id, outcome: Remembered::Skipped, version, novelty, not_taken: Vec::new(), degraded: Vec::new() }
+    RememberReceipt { novelty, ..RememberReceipt::new(stored.record.id, Remembered::Skipped, stored.version) }
 }

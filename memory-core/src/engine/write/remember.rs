@@ -202,6 +202,13 @@ pub struct RememberReceipt {
     pub degraded: Vec<Degraded>,
 }
 
+impl RememberReceipt {
+    /// Returns the receipt of what was taken whole, and not compared.
+    pub(crate) fn new(id: RecordId, outcome: Remembered, version: u64) -> Self {
+        Self { id, outcome, version, novelty: None, not_taken: Vec::new(), degraded: Vec::new() }
+    }
+}
+
 /// A part of a telling that does not show in the record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NotTaken {

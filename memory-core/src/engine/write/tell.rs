@@ -103,14 +103,7 @@ impl Scoped {
             newer.filter(|newer| newer.record.id == told.id || identity(self.inner(), &newer.record) == told.id);
         let newer = newer.ok_or_else(|| Error::invalid("the record was superseded already"))?;
         let (id, version) = (newer.record.id, newer.version);
-        Ok(RememberReceipt {
-            id,
-            outcome: Remembered::Reinforced,
-            version,
-            novelty: None,
-            not_taken: Vec::new(),
-            degraded: Vec::new(),
-        })
+        Ok(RememberReceipt::new(id, Remembered::Reinforced, version))
     }
 
     /// Returns the change that stores `told` at `place`.
@@ -122,14 +115,8 @@ impl Scoped {
             Target::Known(stored) => return self.change_known(&stored, told),
         };
         limits.check_record(&record)?;
-        let receipt = RememberReceipt {
-            id: record.id,
-            outcome: Remembered::Stored,
-            version: 0,
-            novelty: None,
-            not_taken: NotTaken::of(&told.first, &record, false),
-            degraded: Vec::new(),
-        };
+        let not_taken = NotTaken::of(&told.first, &record, false);
+        let receipt = RememberReceipt { not_taken, ..RememberReceipt::new(record.id, Remembered::Stored, 0) };
         Ok(Change { record, expect: stored.map_or(Expect::Absent, Expect::Version), unchanged: None, receipt })
     }
 
@@ -141,14 +128,8 @@ impl Scoped {
         if is_full {
             record = (*stored.record).clone();
         }
-        let receipt = RememberReceipt {
-            id: record.id,
-            outcome: Remembered::Reinforced,
-            version: 0,
-            novelty: None,
-            not_taken: NotTaken::of(&told.first, &record, is_full),
-            degraded: Vec::new(),
-        };
+        let not_taken = NotTaken::of(&told.first, &record, is_full);
+        let receipt = RememberReceipt { not_taken, ..RememberReceipt::new(record.id, Remembered::Reinforced, 0) };
         let unchanged = (record == *stored.record).then_some(stored.version);
         Ok(Change { record, expect: Expect::Version(stored.version), unchanged, receipt })
     }
