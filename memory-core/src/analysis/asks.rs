@@ -20,7 +20,7 @@ static BEGINNINGS: LazyLock<HashSet<String>> = LazyLock::new(|| {
 impl Analysis {
     /// Returns whether `text` is a question: by its mark, its first word or, in scripts without spaces, a phrase of questions.
     pub(crate) fn asks(&self, text: &str) -> bool {
-        let text = fold::normalise(text);
+        let text = fold::normalise(text).to_lowercase();
         let begins = || {
             let first = text
                 .split(|letter: char| !letter.is_alphanumeric() && !is_joined(letter))
@@ -43,9 +43,16 @@ mod tests {
     #[test]
     fn questions_are_told_from_keywords_and_quotations() {
         let english = Analysis::english();
-        for question in
-            ["what car do I have", "My car?", "¿dónde está?", "谁来我家", "何時ですか", "कहाँ है मेरी गाड़ी", "أين سيارتي"]
-        {
+        for question in [
+            "what car do I have",
+            "Wo ist mein Auto",
+            "My car?",
+            "¿dónde está?",
+            "谁来我家",
+            "何時ですか",
+            "कहाँ है मेरी गाड़ी",
+            "أين سيارتي",
+        ] {
             assert!(english.asks(question), "{question}");
         }
         for other in

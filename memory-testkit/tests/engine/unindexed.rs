@@ -44,7 +44,8 @@ async fn o7_a_context_of_one_conversation_recalls_what_was_just_said_in_another(
 async fn what_is_indexed_is_read_from_the_index_alone() {
     let counting = Arc::new(Counting::default());
     let bench = Bench::with(Taps { chat: counting.clone(), ..Taps::default() }, |builder| builder).await;
-    bench.session("ada").append(vec![bench.user("My rose is called Aurora.")]).await.unwrap();
+    let rose = bench.user("My rose is called Aurora.");
+    bench.session("ada").append(vec![rose.clone()]).await.unwrap();
     let ada = bench.owner("ada");
     let reads = async |words: &str| {
         let by_words = Search::new(words).ranking(Ranking::ZScore(Weights { text: 1.0, vector: 0.0 }));
@@ -57,6 +58,9 @@ async fn what_is_indexed_is_read_from_the_index_alone() {
     // What was looked at is not read again as a hit.
     assert_eq!(reads("Aurora").await, 1);
     bench.tend().await;
+    assert_eq!(reads("tulip").await, 0);
+    // What was stored before is left to the index, whoever repeats it.
+    bench.session("ada").append(vec![rose]).await.unwrap();
     assert_eq!(reads("tulip").await, 0);
     assert_eq!(texts(&ada, "Aurora").await, ["My rose is called Aurora."]);
 }
