@@ -38,16 +38,24 @@ pub enum Index {
 /// Checks that a memory goes on while the server of an index is killed and while it is stopped, that its receipts say so,
 /// and that the index has everything once the server is back.
 ///
-/// `open` connects to the index. Its arguments are the URL of the server and the deadline of each call.
+/// `open` connects to the index. Its arguments are the URL of the server and the deadline of each call. It is called again while
+/// a server that has just started is too slow for that deadline.
 ///
 /// # Errors
 /// The first promise that is not kept.
-pub async fn index_follows<F>(servers: &Servers, service: &str, open: impl FnOnce(String, Duration) -> F) -> Scene
+pub async fn index_follows<F>(servers: &Servers, service: &str, open: impl Fn(String, Duration) -> F) -> Scene
 where
     F: Future<Output = Result<Index, Failure>>,
 {
     let mut server = servers.own(service)?.start().await?;
-    let indexed = IndexedMemory::open(open(server.url().to_owned(), PATIENCE).await?).await?;
+    let watch = Stopwatch::start();
+    let index = loop {
+        match open(server.url().to_owned(), PATIENCE).await {
+            Err(_) if watch.elapsed() < CAUGHT_UP => tokio::time::sleep(Duration::from_millis(100)).await,
+            opened => break opened?,
+        }
+    };
+    let indexed = IndexedMemory::open(index).await?;
     indexed.say("one").await?;
     indexed.catches_up().await?;
     indexed.holds(1).await?;
