@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use memory::model::TokenCounter;
 use memory::store::secrets::without_secrets;
-use memory::{Backend, Error, Memory, Scope, Settings, Stores, WindowConfig};
+use memory::{Backend, BufferConfig, Error, Folding, Memory, Scope, Settings, Stores};
 
 use crate::embedding::{self, Embedding};
 use crate::failure::Failure;
@@ -118,11 +118,11 @@ impl Database {
 
     /// Puts a memory over stores.
     pub(crate) async fn build(stores: Stores, tokens: Option<u64>) -> Result<Memory, Failure> {
-        let window = match tokens {
-            Some(tokens) => WindowConfig::default().with_limit(tokens),
-            None => WindowConfig::default().with_summaries(false),
+        let buffer = match tokens {
+            Some(tokens) => BufferConfig::default().with_limit(tokens),
+            None => BufferConfig::default().with_folding(Folding::Off),
         };
-        Ok(memory::over(stores).counter(counter()).window(window).build().await?)
+        Ok(memory::over(stores).counter(counter()).buffer(buffer).build().await?)
     }
 }
 

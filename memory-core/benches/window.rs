@@ -6,11 +6,11 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use memory_core::engine::{ContextRequest, Memory, WindowConfig};
+use memory_core::engine::{ContextRequest, Memory};
 use memory_core::model::TokenCounter;
 use memory_core::reference::{MemChat, MemRecords};
 use memory_core::store::chat::{Append, ChatStore, NewMessage, Page};
-use memory_core::window::{Budget, FitOptions, HeuristicCounter, fit};
+use memory_core::window::{Budget, BufferConfig, FitOptions, Folding, HeuristicCounter, fit};
 use memory_core::{CounterId, Message, Role, Scope, SessionId, StoredMessage, Timestamp, Truth};
 use tokio::runtime::Runtime;
 
@@ -56,7 +56,7 @@ fn window(criterion: &mut Criterion) {
         });
         let records = Truth::records(Arc::new(MemRecords::default()));
         let builder = Memory::builder(Truth::chat(chat.clone()), records);
-        let memory = runtime.block_on(builder.window(WindowConfig::default().with_summaries(false)).build());
+        let memory = runtime.block_on(builder.buffer(BufferConfig::default().with_folding(Folding::Off)).build());
         let Ok(memory) = memory else { return };
         let talk = memory.of(&scope).session(&session);
         let request = ContextRequest::new("", LIMIT);

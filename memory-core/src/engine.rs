@@ -12,7 +12,6 @@
 
 mod builder;
 mod careful;
-mod config;
 mod counted;
 mod forget;
 mod handle;
@@ -29,7 +28,6 @@ mod upkeep;
 mod write;
 
 pub use builder::MemoryBuilder;
-pub use config::WindowConfig;
 pub use forget::{Forget, ForgetReceipt, StoreErasure, Unasked};
 pub use handle::{Memory, Scoped, Session};
 pub use hit::{Content, Hit, SearchResults};

@@ -3,20 +3,25 @@
 //! Pure functions of values: no clock, no I/O, no lock.
 
 mod budget;
+mod buffer;
 mod compact;
 mod evict;
 mod fit;
+mod fold;
 mod keep;
 mod ledger;
 mod pairing;
 mod summary;
 pub mod tokens;
 mod truncate;
+mod turns;
 
-pub use budget::{Budget, FitOptions, Oversize};
-pub use compact::{FoldPlan, FoldPolicy, FoldReason, Pressure, plan_fold};
+pub use budget::{Budget, FitOptions, Oversize, Steps};
+pub use buffer::{BufferConfig, Folding};
+pub use compact::{Beyond, Pressure, plan_fold};
 pub use evict::{Entry, MemoryStats, Pushed, RingBuffer};
 pub use fit::{FitEvent, Fitted, fit, fit_with};
+pub use fold::{FoldPlan, FoldReason};
 pub use keep::must_keep;
 pub use ledger::{Cut, Ledger};
 pub(crate) use pairing::can_unfold;

@@ -12,12 +12,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use memory_core::analysis::Analysis;
-use memory_core::engine::{Memory, MemoryBuilder, Scoped, Search, WindowConfig};
+use memory_core::engine::{Memory, MemoryBuilder, Scoped, Search};
 use memory_core::model::{Embedder, Purpose};
 use memory_core::reference::{MemChat, MemRecords, MemText, MemVectors};
 use memory_core::store::text::{Term, TextEntry, TextQuery, TextStore, Visibility};
 use memory_core::store::vectors::{VectorEntry, VectorQuery, VectorStore};
 use memory_core::vector::EmbeddingSpace;
+use memory_core::window::{BufferConfig, Folding};
 use memory_core::{
     Epoch, Fields, Filter, ItemId, Message, MessageId, Result, Role, Scope, Seq, SessionId, Timestamp, Truth, Unit,
     Version,
@@ -112,7 +113,7 @@ async fn in_file(path: &std::path::Path, embedder: Arc<Prepared>) -> Result<Memo
 }
 
 async fn build(builder: MemoryBuilder) -> Result<Memory> {
-    builder.window(WindowConfig::default().with_summaries(false)).build().await
+    builder.buffer(BufferConfig::default().with_folding(Folding::Off)).build().await
 }
 
 async fn search(name: &str, owner: &Scoped, questions: &[String], count: usize) -> Result<()> {

@@ -17,10 +17,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use memory_core::analysis::Analysis;
-use memory_core::engine::{Memory, Search, WindowConfig};
+use memory_core::engine::{Memory, Search};
 use memory_core::model::{Embedder, Purpose};
 use memory_core::time::Stopwatch;
 use memory_core::vector::EmbeddingSpace;
+use memory_core::window::{BufferConfig, Folding};
 use memory_core::{Message, Result, Role, Scope, SessionId, Timestamp, Truth};
 use memory_sqlite::{Sqlite, SqliteChat, SqliteConfig, SqliteRecords, SqliteText, SqliteVectors};
 use memory_testkit::bench::{cpu, say};
@@ -155,7 +156,7 @@ async fn open(path: &Path, with_vectors: bool) -> Result<Memory> {
         let embedder = Arc::new(Means::new());
         builder = builder.vectors(Arc::new(SqliteVectors::new(&file, embedder.space().clone())), embedder);
     }
-    builder.window(WindowConfig::default().with_summaries(false)).build().await
+    builder.buffer(BufferConfig::default().with_folding(Folding::Off)).build().await
 }
 
 fn owner() -> Result<Scope> {

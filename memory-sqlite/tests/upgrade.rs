@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use memory_core::analysis::Analysis;
-use memory_core::engine::{Memory, Search, WindowConfig};
+use memory_core::engine::{Memory, Search};
 use memory_core::store::chat::{Append, ChatStore, NewMessage, Page};
+use memory_core::window::{BufferConfig, Folding};
 use memory_core::{Message, Role, Scope, SessionId, Timestamp, Truth};
 use memory_sqlite::{Sqlite, SqliteChat, SqliteConfig, SqliteRecords, SqliteText};
 use sqlx::ConnectOptions;
@@ -23,8 +24,8 @@ async fn open(file: &Sqlite) -> memory_core::Result<Memory> {
     let chat = Truth::chat(Arc::new(SqliteChat::new(file)));
     let records = Truth::records(Arc::new(SqliteRecords::new(file)));
     let text = Arc::new(SqliteText::new(file, Analysis::english().name()));
-    let window = WindowConfig::default().with_summaries(false);
-    Memory::builder(chat, records).text(text).window(window).build().await
+    let buffer = BufferConfig::default().with_folding(Folding::Off);
+    Memory::builder(chat, records).text(text).buffer(buffer).build().await
 }
 
 #[tokio::test]

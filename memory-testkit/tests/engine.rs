@@ -10,6 +10,9 @@ mod arranging;
 #[path = "engine/bench.rs"]
 mod bench;
 #[cfg(test)]
+#[path = "engine/buffers.rs"]
+mod buffers;
+#[cfg(test)]
 #[path = "engine/cache.rs"]
 mod cache;
 #[cfg(test)]

@@ -31,9 +31,10 @@ pub mod transfer;
 pub use backend::Backend;
 pub use memory_core::engine::{
     AppendReceipt, Content, Context, ContextRequest, Forget, ForgetReceipt, Hit, Memory, MemoryBuilder, Part, Remember,
-    RememberReceipt, Scoped, Search, SearchResults, Session, Status, Title, UpkeepReport, UpkeepTask, WindowConfig,
+    RememberReceipt, Scoped, Search, SearchResults, Session, Status, Title, UpkeepReport, UpkeepTask,
 };
 pub use memory_core::novelty::{Gate, Repeat};
+pub use memory_core::window::{BufferConfig, Folding};
 pub use memory_core::{
     Block, Error, Field, Filter, ItemId, Message, MessageId, Record, RecordId, Result, Role, Scalar, Scope, Seq,
     SessionId, StoredMessage, StoredRecord, Stores, Timestamp, Trust, Unit,

@@ -15,9 +15,8 @@
 //! # }
 //! ```
 
-pub use memory_core::engine::{
-    ContextRequest, Forget, Memory, MemoryBuilder, Remember, Scoped, Search, Session, WindowConfig,
-};
+pub use memory_core::engine::{ContextRequest, Forget, Memory, MemoryBuilder, Remember, Scoped, Search, Session};
+pub use memory_core::window::BufferConfig;
 pub use memory_core::{
     Field, Filter, ItemId, Message, MessageId, Record, RecordId, Role, Scope, SessionId, Timestamp, Trust, Unit,
 };

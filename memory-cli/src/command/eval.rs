@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use memory::model::Embedder;
 use memory::store::secrets::without_secrets;
-use memory::{Field, Filter, Memory, MessageId, Settings, WindowConfig};
+use memory::{BufferConfig, Field, Filter, Folding, Memory, MessageId, Settings};
 
 use super::call::Call;
 use crate::cli::Eval;
@@ -102,7 +102,7 @@ async fn build(call: &Call, embedder: Option<Arc<dyn Embedder>>, users_alone: bo
         Some(embedder) => settings.with_embedder(embedder),
         None => settings.without_embedder(),
     };
-    let builder = settings.open().await?.window(WindowConfig::default().with_summaries(false));
+    let builder = settings.open().await?.buffer(BufferConfig::default().with_folding(Folding::Off));
     let builder = if users_alone { builder.embedded(Filter::eq(Field::Role, "user")) } else { builder };
     Ok(builder.build().await?)
 }

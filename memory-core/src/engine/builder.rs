@@ -1,6 +1,5 @@
 //! The builder of a [`Memory`]: its stores, its models and its settings.
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -18,11 +17,10 @@ use crate::store::upkeep::Upkeep;
 use crate::store::vectors::VectorStore;
 use crate::stores::Stores;
 use crate::time::{Clock, SystemClock};
-use crate::window::{ExtractiveSummarizer, HeuristicCounter};
+use crate::window::{BufferConfig, ExtractiveSummarizer, HeuristicCounter};
 
-use super::config::WindowConfig;
 use super::handle::Memory;
-use super::inner::{Asked, Bare, GivenUpCounts, Index, Inner, KeptVectors, Turn, Unindexed, Vectors};
+use super::inner::{Asked, Bare, Buffers, GivenUpCounts, Index, Inner, KeptVectors, Turn, Unindexed, Vectors};
 
 /// How many vectors are cached by default.
 const KEPT_VECTORS: usize = 1_000;
@@ -36,8 +34,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// # async fn example() -> memory_core::Result<()> {
 /// use std::sync::Arc;
 ///
-/// use memory_core::engine::{Memory, WindowConfig};
+/// use memory_core::engine::Memory;
 /// use memory_core::reference::{MemChat, MemRecords, MemText};
+/// use memory_core::window::BufferConfig;
 /// use memory_core::{Analysis, Truth};
 ///
 /// let chat = Truth::chat(Arc::new(MemChat::default()));
@@ -46,7 +45,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// let memory = Memory::builder(chat, records)
 ///     .text(Arc::new(MemText::new(analysis.name())))
 ///     .analysis(analysis)
-///     .window(WindowConfig::default().with_limit(8_000))
+///     .buffer(BufferConfig::default().with_limit(8_000))
 ///     .build()
 ///     .await?;
 /// # Ok(())
@@ -65,7 +64,7 @@ pub struct MemoryBuilder {
     reranker: Option<Arc<dyn Reranker>>,
     clock: Arc<dyn Clock>,
     limits: Limits,
-    window: WindowConfig,
+    buffer: BufferConfig,
     touch: bool,
     kept_vectors: usize,
 }
@@ -85,7 +84,7 @@ impl MemoryBuilder {
             reranker: None,
             clock: Arc::new(SystemClock),
             limits: Limits::default(),
-            window: WindowConfig::default(),
+            buffer: BufferConfig::default(),
             touch: true,
             kept_vectors: KEPT_VECTORS,
         }
@@ -225,10 +224,10 @@ impl MemoryBuilder {
         self
     }
 
-    /// Sets when windows are summarised.
+    /// Sets the buffer of every conversation that has no settings of its own ([`Session::with`](super::Session::with)).
     #[must_use]
-    pub fn window(mut self, window: WindowConfig) -> Self {
-        self.window = window;
+    pub fn buffer(mut self, buffer: BufferConfig) -> Self {
+        self.buffer = buffer;
         self
     }
 
@@ -252,9 +251,10 @@ impl MemoryBuilder {
     /// Checks that the parts fit together, and enlists the indexes with the truth stores.
     ///
     /// # Errors
-    /// `Invalid` without a store for conversations, if the text store holds terms of another analysis, or if two vector
+    /// `Invalid` without a store for conversations, for a buffer that cannot be ([`BufferConfig::check`]), if the text store holds terms of another analysis, or if two vector
     /// indexes have the same embedding space; `SpaceMismatch` if an embedder and its vector store have different ones.
     pub async fn build(mut self) -> Result<Memory> {
+        self.buffer.check()?;
         if let Some(policy) = &self.guard {
             self.stores = self.stores.guarded(policy, &self.clock);
         }
@@ -291,13 +291,12 @@ impl MemoryBuilder {
             counter: self.counter,
             clock: self.clock,
             limits: self.limits,
-            window: self.window,
             touch: self.touch,
             changed: tokio::sync::Notify::new(),
             turn: Turn::default(),
             accessed: Mutex::default(),
             absent: Mutex::default(),
-            full: Mutex::new(BTreeSet::new()),
+            buffers: Buffers::new(self.buffer),
             unindexed: Unindexed::default(),
             given_up: GivenUpCounts::default(),
             asked: Asked::default(),

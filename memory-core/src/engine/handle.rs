@@ -6,8 +6,10 @@ use crate::error::{Error, Result};
 use crate::id::SessionId;
 use crate::scope::{Epoch, Scope};
 use crate::store::chat::{Fence, Page};
+use crate::window::BufferConfig;
 
 use super::inner::Inner;
+use super::recall::Beginning;
 
 /// A memory: stores, indexes and the rules between them. Cheap to clone; `Send + Sync`.
 ///
@@ -52,7 +54,9 @@ pub struct Scoped {
 pub struct Session {
     scoped: Scoped,
     id: SessionId,
+    buffer: BufferConfig,
     fence: Arc<OnceLock<Fence>>,
+    beginning: Arc<Beginning>,
 }
 
 impl Memory {
@@ -100,7 +104,13 @@ impl Scoped {
     #[doc(alias = "ChatMemoryBuffer")]
     #[doc(alias = "ChatSummaryMemoryBuffer")]
     pub fn session(&self, id: &SessionId) -> Session {
-        Session { scoped: self.clone(), id: id.clone(), fence: Arc::default() }
+        Session {
+            scoped: self.clone(),
+            id: id.clone(),
+            buffer: self.inner().buffers.common,
+            fence: Arc::default(),
+            beginning: Arc::default(),
+        }
     }
 
     /// Returns the present fence of the owner's records, which every write of records carries.
@@ -121,9 +131,43 @@ impl Session {
         &self.id
     }
 
+    /// Returns the handle with settings of its own, for the contexts, searches and appends that are made with it.
+    ///
+    /// Upkeep folds the window by the settings of the last append, if it runs in the process that made it. Another process folds by
+    /// those of its memory; but a larger limit of tokens is told to all with the next append.
+    ///
+    /// # Errors
+    /// `Invalid` for settings that cannot be kept: [`BufferConfig::check`].
+    ///
+    /// # Examples
+    /// ```
+    /// # fn example(ada: &memory_core::engine::Scoped) -> memory_core::Result<()> {
+    /// use memory_core::SessionId;
+    /// use memory_core::window::BufferConfig;
+    ///
+    /// let talk = ada.session(&SessionId::new("talk")?).with(BufferConfig::conversational())?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn with(mut self, buffer: BufferConfig) -> Result<Self> {
+        buffer.check()?;
+        self.buffer = buffer;
+        Ok(self)
+    }
+
+    /// Returns the settings that the handle works with.
+    pub fn buffer(&self) -> &BufferConfig {
+        &self.buffer
+    }
+
     /// Returns the owner's handle.
     pub fn scoped(&self) -> &Scoped {
         &self.scoped
+    }
+
+    /// Returns what the newest context of this handle began with.
+    pub(super) fn beginning(&self) -> &Beginning {
+        &self.beginning
     }
 
     /// Returns the fence of the conversation as this handle first saw it. Every append carries it.

@@ -1,6 +1,7 @@
 //! The state that all handles of a memory share: stores, indexes, settings, and what waits for upkeep.
 
 mod asked;
+mod buffers;
 mod enlistment;
 mod given_up;
 mod index;
@@ -9,7 +10,6 @@ mod turn;
 mod unindexed;
 mod walk;
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 
 use crate::analysis::Analysis;
 use crate::error::{Error, Result};
-use crate::id::{ItemId, RecordId, SessionId};
+use crate::id::{ItemId, RecordId};
 use crate::layer::CacheLayer;
 use crate::limits::Limits;
 use crate::model::{Reranker, Summarizer, TokenCounter};
@@ -30,9 +30,8 @@ use crate::store::upkeep::{Backlog, IndexName};
 use crate::stores::Stores;
 use crate::time::{Clock, Timestamp};
 
-use super::config::WindowConfig;
-
 pub(super) use asked::Asked;
+pub(super) use buffers::Buffers;
 pub(super) use enlistment::{Enlistment, EnlistmentState, NOTED_IN_ONE_STEP};
 pub(super) use given_up::GivenUpCounts;
 pub(super) use index::{Index, Kind, Vectors};
@@ -63,7 +62,6 @@ pub(super) struct Inner {
     pub(super) reranker: Option<Arc<dyn Reranker>>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) limits: Limits,
-    pub(super) window: WindowConfig,
     pub(super) touch: bool,
     /// Wakes the upkeep task after a write.
     pub(super) changed: Notify,
@@ -74,8 +72,8 @@ pub(super) struct Inner {
     /// Items that searches found in an index and not in truth. Upkeep deletes them from the indexes. A hint: if it is lost, the
     /// next search renews it.
     pub(super) absent: Mutex<Vec<(Scope, Vec<ItemId>)>>,
-    /// Sessions whose window was too full. A hint: if it is lost, the next append renews it.
-    pub(super) full: Mutex<BTreeSet<(Scope, SessionId)>>,
+    /// The settings of conversations, and which of them are too full.
+    pub(super) buffers: Buffers,
     /// What was written and is not indexed yet. If it is lost, the next pass of upkeep makes it findable.
     pub(super) unindexed: Unindexed,
     /// How many items were given up although their notes were carried out.

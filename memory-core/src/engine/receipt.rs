@@ -58,7 +58,7 @@ pub struct AppendReceipt {
     pub tokens: u64,
     /// How durably they are stored.
     pub durability: Durability,
-    /// How full the window is, 1 at its limit. From [`FoldPolicy::high`](crate::window::FoldPolicy::high) on, by default 0.8,
+    /// How full the window is, 1 at its limit. From [`BufferConfig::high`](crate::window::BufferConfig::high) on, by default 0.8,
     /// upkeep summarises its oldest part.
     pub pressure: f32,
 }
@@ -207,7 +207,8 @@ pub struct Tokens {
 /// summary that its messages replace ([`FoldShown::Messages`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct History {
-    /// Messages and summaries in the window of the session.
+    /// Messages and summaries in the window of the session. Where messages left it without a summary, the rows that stand for them
+    /// and were not read count too, here and in [`History::no_room`].
     pub window_messages: u64,
     /// Their tokens.
     pub window_tokens: u64,
@@ -224,6 +225,8 @@ pub struct History {
     /// Calls without their results, and results without their call, which no model accepts. Also messages in an instruction's
     /// role that lack the trust for it.
     pub unpaired: u64,
+    /// Older messages that would fit, but are more than [`BufferConfig::window_messages`](crate::window::BufferConfig::window_messages).
+    pub outside: u64,
     /// Calls at the end that still wait for results, with the results that are there.
     pub unfinished: u64,
     /// Instructions without room beside the last turn: the oldest ones, except those that open the session.
@@ -286,6 +289,9 @@ pub struct ContextReceipt {
     pub included: Vec<Included>,
     /// The receipt of the search, with what happened to the other candidates.
     pub search: SearchReceipt,
+    /// The share of the tokens of this handle's previous context, without what was recalled and the query, with which this one begins
+    /// too: what a provider's prompt cache holds. None for the first context.
+    pub prefix_reuse_ratio: Option<f64>,
     /// Whether the session was read completely: [`Slice::complete`](crate::store::chat::Slice::complete).
     pub complete: bool,
     /// How long it took, in microseconds.

@@ -1,16 +1,20 @@
 //! A conversation of one owner: appending and reading.
 
 use crate::error::{Error, Result};
+use crate::filter::{Field, Filter, Scalar};
 use crate::id::{ItemId, MessageId};
-use crate::message::{Message, StoredMessage};
+use crate::message::{Message, Role, StoredMessage};
 use crate::model::CounterId;
-use crate::store::chat::{Append, Compaction, Page, Placement, SessionState, Slice};
+use crate::store::chat::{Append, Compaction, Page, Placement, SessionState, Slice, View};
 
 use super::careful::Careful;
 use super::counted::{measure, recount};
 use super::handle::Session;
-use super::inner::Written;
+use super::inner::{Inner, Written};
 use super::receipt::AppendReceipt;
+
+/// How many messages [`Session::recent`] returns if no settings say.
+const RECENT: u64 = 10;
 
 impl Session {
     /// Appends messages, all or none, oldest first, and returns their places and how durably they are stored.
@@ -46,6 +50,7 @@ impl Session {
         let messages = counter.verdict(measured.collect::<Result<Vec<_>>>())?;
         let tokens = sum(messages.iter().map(|new| new.tokens));
         let fence = Some(self.fence().await?);
+        self.note_settings();
         let batch = Append { fence, asked: inner.asked.take(self.scoped().scope(), self.id()), messages };
         let appended = inner.chat.store().append(self.scoped().scope(), self.id(), &batch).await?;
         inner.note_if_full(self.scoped().scope(), self.id(), &appended.state);
@@ -56,7 +61,7 @@ impl Session {
             head: appended.state.head,
             tokens,
             durability: appended.durability,
-            pressure: inner.pressure(&appended.state),
+            pressure: Inner::pressure(self.buffer(), &appended.state),
         })
     }
 
@@ -82,6 +87,28 @@ impl Session {
             filter.check(&inner.limits)?;
         }
         inner.chat.store().read(self.scoped().scope(), self.id(), page).await
+    }
+
+    /// Returns the newest messages, oldest first: as many as [`BufferConfig::window_messages`] says, else 10. Summaries and instructions
+    /// are not among them.
+    ///
+    /// # Examples
+    /// ```
+    /// # async fn example(session: &memory_core::engine::Session) -> memory_core::Result<()> {
+    /// for row in session.recent().await? {
+    ///     println!("{}", row.message.map_or_else(String::new, |message| message.text()));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "get_recent")]
+    #[doc(alias = "get_recent_messages")]
+    pub async fn recent(&self) -> Result<Vec<StoredMessage>> {
+        let limit = usize::try_from(self.buffer().window_messages.unwrap_or(RECENT)).unwrap_or(usize::MAX);
+        let instructions = [Role::System, Role::Developer].map(|role| Scalar::from(role.name()));
+        let filter = Filter::In(Field::Role, instructions.into()).negate();
+        let page = Page { view: View::Log, filter: Some(filter), ..Page::newest(limit) };
+        Ok(self.read(&page).await?.messages.into_iter().filter(|row| row.message.is_some()).collect())
     }
 
     /// Returns the session's counters.
@@ -113,8 +140,16 @@ impl Session {
             head: restored.state.head,
             tokens: sum(rows.iter().map(|row| row.tokens)),
             durability: restored.durability,
-            pressure: inner.pressure(&restored.state),
+            pressure: Inner::pressure(self.buffer(), &restored.state),
         })
+    }
+
+    /// Notes the settings of this handle, by which upkeep folds. Other processes learn of a larger limit.
+    fn note_settings(&self) {
+        let (inner, scope) = (self.scoped().inner(), self.scoped().scope());
+        inner.buffers.note(scope, self.id(), self.buffer());
+        let own = self.buffer().limit.filter(|_| *self.buffer() != inner.buffers.common);
+        own.into_iter().for_each(|limit| inner.asked.note(scope, self.id(), limit));
     }
 
     /// Notes the messages that were stored now, for searches to find before an index has them. Those stored before are left to it.

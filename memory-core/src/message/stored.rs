@@ -32,4 +32,10 @@ impl StoredMessage {
     pub fn is_active(&self) -> bool {
         self.message.is_some() && self.archived_by.is_none()
     }
+
+    /// Returns whether it only stands for messages that left the window without a summary
+    /// ([`Folding::Archive`](crate::window::Folding)). No context shows it.
+    pub fn is_archive(&self) -> bool {
+        self.covers.is_some() && self.message.as_ref().is_some_and(|message| message.blocks.is_empty())
+    }
 }

@@ -57,7 +57,7 @@ pub enum Recency {
 /// let newest_first = Search::new("my dentist").ranking(Ranking::muxi(0.3));
 /// let lately = Search::new("my dentist").ranking(Ranking::kari());
 /// let what_matters = Search::new("my dentist").ranking(Ranking::weighted());
-/// assert_eq!(Ranking::muxi(Ranking::recency_weight_of_alpha(0.7)), newest_first.ranking);
+/// assert_eq!(Some(Ranking::muxi(Ranking::recency_weight_of_alpha(0.7))), newest_first.ranking);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]

@@ -53,11 +53,39 @@ pub enum Oversize {
 pub struct FitOptions {
     /// What happens if not even the last turn fits. Default [`Oversize::Error`].
     pub oversize: Oversize,
+    /// The most messages of the tail. The last turn stays whole in any case. Default none: the budget decides.
+    pub most_messages: Option<u64>,
+    /// How the tail's beginning moves as the conversation grows. Default message by message.
+    pub steps: Option<Steps>,
     /// Whether a call at the very end stays although it lacks results. Default false: no model accepts it.
     pub keep_unfinished: bool,
 }
 
+/// Lets the beginning of a tail move in steps, so that the contexts of a growing conversation begin alike for many turns, and a
+/// provider's prompt cache holds. The tail is shorter than the budget allows, by a step at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Steps {
+    /// The tokens of a step.
+    pub tokens: u64,
+    /// The tokens of the conversation before the rows that are given.
+    pub before: u64,
+}
+
 impl FitOptions {
+    /// Sets the most messages of the tail.
+    #[must_use]
+    pub fn with_most_messages(mut self, most: Option<u64>) -> Self {
+        self.most_messages = most;
+        self
+    }
+
+    /// Sets that the tail's beginning moves in steps.
+    #[must_use]
+    pub fn with_steps(mut self, steps: Option<Steps>) -> Self {
+        self.steps = steps;
+        self
+    }
+
     /// Sets what happens if not even the last turn fits.
     #[must_use]
     pub fn with_oversize(mut self, oversize: Oversize) -> Self {

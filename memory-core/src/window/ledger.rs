@@ -33,6 +33,8 @@ pub struct Ledger {
     tokens: u128,
     /// The running sum after the last row.
     sum: u128,
+    /// How many messages there are.
+    messages: u64,
     group: Option<Group>,
 }
 
@@ -40,6 +42,8 @@ pub struct Ledger {
 struct Row {
     /// The tokens of all earlier rows that stand in their order. Never wraps: 2^64 rows of 2^64 tokens fit.
     before: u128,
+    /// How many messages there are before, not counting instructions and summaries.
+    messages: u64,
     tokens: u64,
     class: Class,
 }
@@ -95,6 +99,7 @@ impl Ledger {
         if !matches!(place, Standing::Absent | Standing::Instruction | Standing::Result(_) | Standing::Tangled) {
             self.close_group();
         }
+        let is_message = !matches!(place, Standing::Absent | Standing::Instruction | Standing::Summary);
         let class = match place {
             Standing::Absent => Class::Absent,
             Standing::Tangled => Class::Unpaired,
@@ -119,8 +124,9 @@ impl Ledger {
                 Class::InOrder
             }
         };
-        let row = Row { before: self.sum, tokens: row.tokens, class };
+        let row = Row { before: self.sum, messages: self.messages, tokens: row.tokens, class };
         self.sum += row.counted();
+        self.messages += u64::from(is_message);
         self.active += usize::from(class != Class::Absent);
         self.unpaired += usize::from(class == Class::Unpaired);
         self.tokens += row.active();
@@ -185,6 +191,11 @@ impl Ledger {
         clip(self.tokens)
     }
 
+    /// Returns how many messages it counts, without instructions and summaries.
+    pub(crate) fn messages(&self) -> u64 {
+        self.messages
+    }
+
     /// Returns the cut with the largest legal tail that fits into the budget.
     ///
     /// # Errors
@@ -200,7 +211,11 @@ impl Ledger {
         if cost(newest) > room {
             return Ok(self.cut_at(newest, end, Vec::new(), cost(newest), false));
         }
-        let index = self.starts.partition_point(|start| cost(*start) > room);
+        let messages = |position: usize| self.row(position).map_or(self.messages, |row| row.messages);
+        let is_too_many =
+            |start: usize| options.most_messages.is_some_and(|most| messages(end) - messages(start) > most);
+        let fits = self.starts.partition_point(|start| cost(*start) > room || is_too_many(*start));
+        let index = self.stepped(fits, options).min(self.starts.len().saturating_sub(1));
         let start = self.starts.get(index).copied().unwrap_or(end);
         let behind = index.checked_sub(1).and_then(|before| self.starts.get(before)).copied().unwrap_or(0);
         let mut tokens = cost(start);
@@ -216,6 +231,14 @@ impl Ledger {
         }
         kept.reverse();
         Ok(self.cut_at(start, end, kept, tokens, true))
+    }
+
+    /// Returns the index of the first start at or after the one of `index` that is a step's.
+    fn stepped(&self, index: usize, options: &FitOptions) -> usize {
+        let (Some(steps), Some(start)) = (options.steps, self.starts.get(index)) else { return index };
+        let (step, before) = (u128::from(steps.tokens.max(1)), u128::from(steps.before));
+        let anchor = (before + self.before(*start)).div_ceil(step) * step;
+        self.starts.partition_point(|start| before + self.before(*start) < anchor)
     }
 
     fn cut_at(&self, start: usize, end: usize, mut summaries: Vec<usize>, tokens: u128, fits: bool) -> Cut {

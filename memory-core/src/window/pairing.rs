@@ -10,7 +10,7 @@ pub(super) type CallId<'a> = Option<&'a str>;
 /// Where a row may stand in a context.
 #[derive(Debug, PartialEq)]
 pub(super) enum Standing<'a> {
-    /// Nowhere: it is forgotten or archived.
+    /// Nowhere: it is forgotten or archived, or stands for what was archived without a summary.
     Absent,
     /// At the head, always.
     Instruction,
@@ -32,7 +32,7 @@ impl<'a> Standing<'a> {
     pub(super) fn of(row: &'a StoredMessage) -> Self {
         let Some(message) = row.message.as_deref().filter(|_| row.is_active()) else { return Self::Absent };
         if row.covers.is_some() {
-            return Self::Summary;
+            return if row.is_archive() { Self::Absent } else { Self::Summary };
         }
         if message.role.is_instruction() {
             return if message.is_instruction() { Self::Instruction } else { Self::Tangled };

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use memory_core::engine::{Forget, Memory, WindowConfig};
+use memory_core::engine::{Forget, Memory};
 use memory_core::layer::GuardPolicy;
 use memory_core::store::chat::{Append, ChatStore, NewMessage};
 use memory_core::store::records::{Expect, Put, RecordBatch, RecordStore};
+use memory_core::window::{BufferConfig, Folding};
 use memory_core::{
     Field, Filter, ItemId, Message, MessageId, Record, RecordId, Result, Role, Scalar, Scope, SessionId, Timestamp,
     Truth,
@@ -47,7 +48,7 @@ pub async fn forgetting(chat: Truth<dyn ChatStore>, records: Truth<dyn RecordSto
         rounds.push(Round::store(&chat, &records, &scope, round).await?);
     }
     let builder = Memory::builder(chat, records.clone()).guard(GuardPolicy::default());
-    let memory = builder.window(WindowConfig::default().with_summaries(false)).build().await?;
+    let memory = builder.buffer(BufferConfig::default().with_folding(Folding::Off)).build().await?;
     let owner = memory.of(&scope);
     let forget = async |round: usize| match rounds.get(round) {
         Some(round) => owner.forget(&Forget::Session(round.session.clone())).await.map(|_| ()),

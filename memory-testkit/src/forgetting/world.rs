@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use memory_core::engine::{Memory, MemoryBuilder, Scoped, WindowConfig};
+use memory_core::engine::{Memory, MemoryBuilder, Scoped};
 use memory_core::layer::GuardPolicy;
 use memory_core::reference::{MemChat, MemRecords, MemText};
 use memory_core::store::text::TextStore;
+use memory_core::window::{BufferConfig, Folding};
 use memory_core::{Analysis, Filter, ItemId, MessageId, RecordId, Result, Scalar, Scope, SessionId, Truth, filter};
 
 use crate::doubles::{Counting, Cut, Tapped};
@@ -50,7 +51,7 @@ impl World {
 
 fn builder(bed: &Bed<Stores>, chat: Chat, records: Records, text: Arc<dyn TextStore>) -> MemoryBuilder {
     let builder = Memory::builder(chat, records).text(text).clock(bed.clock.clone());
-    builder.window(WindowConfig::default().with_summaries(false))
+    builder.buffer(BufferConfig::default().with_folding(Folding::Off))
 }
 
 pub(super) fn talk() -> Result<SessionId> {

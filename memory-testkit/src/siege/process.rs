@@ -5,8 +5,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::engine::{Memory, WindowConfig};
+use memory_core::engine::Memory;
 use memory_core::model::Embedder;
+use memory_core::window::BufferConfig;
 use memory_core::{Error, Result, Scope};
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Builder;
@@ -67,7 +68,7 @@ pub(super) fn called(siege: &Siege) -> Option<ExitCode> {
 /// Opens a memory over the stores.
 pub(super) async fn open(siege: &Siege, places: &Places, embedder: Arc<dyn Embedder>) -> Result<Memory> {
     let ground = (siege.open)(places.clone(), embedder.clone()).await?;
-    ground.builder(embedder).window(WindowConfig::default().with_limit(WINDOW)).build().await
+    ground.builder(embedder).buffer(BufferConfig::default().with_limit(WINDOW)).build().await
 }
 
 /// Does what it is told until nobody tells it any more.

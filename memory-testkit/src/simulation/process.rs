@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::engine::{Memory, WindowConfig};
+use memory_core::engine::Memory;
 use memory_core::layer::GuardPolicy;
 use memory_core::store::cache::Cache;
+use memory_core::window::BufferConfig;
 use memory_core::{Result, Truth};
 use tokio::time::sleep;
 
@@ -50,7 +51,7 @@ impl World {
         let builder = builder
             .guard(GuardPolicy::default())
             .clock(self.clock.clone())
-            .window(WindowConfig::default().with_limit(WINDOW));
+            .buffer(BufferConfig::default().with_limit(WINDOW));
         builder.build().await
     }
 }

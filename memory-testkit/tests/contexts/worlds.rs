@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use memory_core::engine::{ContextRequest, Memory, Remember, Scoped, Session, WindowConfig};
+use memory_core::engine::{ContextRequest, Memory, Remember, Scoped, Session};
 use memory_core::message::Defaults;
 use memory_core::model::TokenCounter;
 use memory_core::reference::{MemChat, MemRecords, MemText};
 use memory_core::store::chat::{Compaction, NewMessage, Page};
 use memory_core::window::tokens::count_message;
-use memory_core::window::{Budget, CounterKind, HeuristicCounter, MediaCosts, Oversize};
+use memory_core::window::{Budget, BufferConfig, CounterKind, Folding, HeuristicCounter, MediaCosts, Oversize};
 use memory_core::{Analysis, Message, MessageId, Role, Scope, SeqRange, SessionId, StoredMessage, Timestamp, Truth};
 use serde_json::{Value, json};
 
@@ -101,9 +101,15 @@ impl World {
         };
         let (chat, records) = (Arc::new(MemChat::default()), Arc::new(MemRecords::default()));
         let text = Arc::new(MemText::new(Analysis::english().name()));
-        let window = WindowConfig::default().with_limit(100 + dice.below(3_000)).with_summaries(dice.one_of(2));
+        let folding = [Folding::Summaries, Folding::Archive, Folding::Off][dice.below(3) as usize];
+        let buffer = BufferConfig::default().with_limit(100 + dice.below(3_000)).with_folding(folding);
+        let buffer = match dice.below(6) {
+            0 => buffer.with_window_messages(1 + dice.below(12)),
+            1 => buffer.with_stable_prefix(),
+            _ => buffer,
+        };
         let builder = Memory::builder(Truth::chat(chat.clone()), Truth::records(records)).text(text);
-        let memory = builder.counter(counter.clone()).window(window).build().await.unwrap();
+        let memory = builder.counter(counter.clone()).buffer(buffer).build().await.unwrap();
         let scoped = memory.of(&Scope::new("acme", "ada").unwrap());
         let session = scoped.session(&SessionId::new("talk").unwrap());
         let mut world = Self { seed, counter, session, dice, at: 1_000_000, calls: 0 };

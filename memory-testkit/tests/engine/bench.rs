@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memory_core::analysis::Analysis;
-use memory_core::engine::{Memory, MemoryBuilder, Scoped, Session, WindowConfig};
+use memory_core::engine::{Memory, MemoryBuilder, Scoped, Session};
 use memory_core::model::Embedder;
 use memory_core::reference::{MemChat, MemRecords, MemText, MemVectors};
 use memory_core::vector::EmbeddingSpace;
+use memory_core::window::{BufferConfig, Folding};
 use memory_core::{Message, Role, Scope, SessionId, Timestamp, Truth};
 use memory_testkit::doubles::{Counting, FakeEmbedder, ManualClock, Tap, Tapped};
 
@@ -53,7 +54,7 @@ impl Bench {
         let builder = Memory::builder(chat, records)
             .text(Arc::new(Tapped::new(text, taps.text)))
             .vectors(Arc::new(Tapped::new(vectors, taps.vectors)), embedder.clone())
-            .window(WindowConfig::default().with_summaries(false))
+            .buffer(BufferConfig::default().with_folding(Folding::Off))
             .clock(clock.clone());
         let memory = adjust(builder).build().await.unwrap();
         Self { memory, clock, embedder, chat: taps.chat, truth }

@@ -4,23 +4,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memory_core::analysis::Analysis;
-use memory_core::engine::{Context, FoldShown, Forget, Memory, PartKind, Remember, Search, Session, WindowConfig};
+use memory_core::engine::{Context, FoldShown, Forget, Memory, PartKind, Remember, Search, Session};
 use memory_core::model::Summarizer;
 use memory_core::reference::{MemRecords, MemText};
 use memory_core::store::chat::{Page, View};
-use memory_core::window::FoldPolicy;
+use memory_core::window::BufferConfig;
 use memory_core::{Filter, ItemId, Message, Role, Seq, StoredMessage, Truth};
 use memory_testkit::doubles::StillSummarizer;
 
 use crate::bench::{Bench, Taps, session};
 
 async fn full(summarizer: Option<Arc<dyn Summarizer>>) -> (Bench, Session) {
-    folding(FoldPolicy::default(), summarizer).await
+    folding(BufferConfig::default(), summarizer).await
 }
 
-async fn folding(policy: FoldPolicy, summarizer: Option<Arc<dyn Summarizer>>) -> (Bench, Session) {
+async fn folding(config: BufferConfig, summarizer: Option<Arc<dyn Summarizer>>) -> (Bench, Session) {
     let bench = Bench::with(Taps::default(), |builder| {
-        let builder = builder.window(WindowConfig::default().with_limit(1_500).with_folding(policy));
+        let builder = builder.buffer(config.with_limit(1_500));
         match summarizer {
             Some(summarizer) => builder.summarizer(summarizer),
             None => builder,
@@ -63,8 +63,8 @@ async fn c21_a_full_window_is_folded_down_to_half_and_nothing_is_lost() {
 }
 
 /// Folds a full window by a policy, and returns its active rows.
-async fn folded_by(policy: FoldPolicy) -> Vec<StoredMessage> {
-    let (bench, talk) = folding(policy, None).await;
+async fn folded_by(config: BufferConfig) -> Vec<StoredMessage> {
+    let (bench, talk) = folding(config, None).await;
     while bench.memory.upkeep_once().await.unwrap().summarised > 0 {}
     talk.read(&Page::newest(1_000)).await.unwrap().messages
 }
@@ -73,17 +73,17 @@ async fn folded_by(policy: FoldPolicy) -> Vec<StoredMessage> {
 async fn every_setting_of_the_policy_of_folds_counts() {
     let summaries = |rows: &[StoredMessage]| rows.iter().filter(|row| row.covers.is_some()).count();
     let tokens = |rows: &[StoredMessage]| rows.iter().map(|row| row.tokens).sum::<u64>();
-    let usual = folded_by(FoldPolicy::default()).await;
-    let never = folded_by(FoldPolicy::default().with_shares(1.0, 1.0)).await;
+    let usual = folded_by(BufferConfig::default()).await;
+    let never = folded_by(BufferConfig::default().with_shares(1.0, 1.0)).await;
     assert!(tokens(&usual) <= 750 && tokens(&never) > 750, "{} {}", tokens(&usual), tokens(&never));
-    let deep = folded_by(FoldPolicy::default().with_shares(0.8, 0.2)).await;
+    let deep = folded_by(BufferConfig::default().with_shares(0.8, 0.2)).await;
     assert!(tokens(&deep) < tokens(&usual), "{} {}", tokens(&deep), tokens(&usual));
-    let kept = folded_by(FoldPolicy::default().with_shares(0.8, 0.2).with_keep_turns(30)).await;
+    let kept = folded_by(BufferConfig::default().with_shares(0.8, 0.2).with_keep_turns(30)).await;
     assert!(kept.len() > deep.len() + 10, "{} {}", kept.len(), deep.len());
-    let short = folded_by(FoldPolicy::default().with_summary_tokens(40)).await;
+    let short = folded_by(BufferConfig::default().with_summary_tokens(40)).await;
     let largest = |rows: &[StoredMessage]| rows.iter().filter(|row| row.covers.is_some()).map(|row| row.tokens).max();
     assert!(largest(&short) < largest(&usual), "{:?} {:?}", largest(&short), largest(&usual));
-    let counted = FoldPolicy::default().with_shares(1.0, 1.0).with_summarize_after(Some(10));
+    let counted = BufferConfig::default().with_shares(1.0, 1.0).with_capacity_messages(10);
     let many = folded_by(counted.with_max_summaries(500, 2)).await;
     let few = folded_by(counted.with_max_summaries(1, 2)).await;
     assert!(many.len() <= 12 + summaries(&many), "{}", many.len());
@@ -183,7 +183,7 @@ async fn talk_until(bench: &Bench, talk: &Session, tokens: u64) {
 
 #[tokio::test]
 async fn a_window_that_nobody_limited_is_folded_at_four_fifths_of_thirty_thousand() {
-    let bench = Bench::with(Taps::default(), |builder| builder.window(WindowConfig::default())).await;
+    let bench = Bench::with(Taps::default(), |builder| builder.buffer(BufferConfig::default())).await;
     let talk = bench.session("ada");
     talk_until(&bench, &talk, 21_000).await;
     assert_eq!(bench.memory.upkeep_once().await.unwrap().summarised, 0);
@@ -194,7 +194,7 @@ async fn a_window_that_nobody_limited_is_folded_at_four_fifths_of_thirty_thousan
 
 #[tokio::test]
 async fn a_window_that_nobody_limited_is_folded_by_the_largest_budget_that_any_process_asked() {
-    let bench = Bench::with(Taps::default(), |builder| builder.window(WindowConfig::default())).await;
+    let bench = Bench::with(Taps::default(), |builder| builder.buffer(BufferConfig::default())).await;
     let (talk, scope) = (bench.session("ada"), bench.owner("ada").scope().clone());
     talk.append(vec![bench.user("Good morning.")]).await.unwrap();
     let records = Truth::records(Arc::new(MemRecords::default()));
@@ -242,7 +242,7 @@ async fn a_window_that_another_process_filled_is_summarised_by_whoever_runs_upke
     let records = Truth::records(Arc::new(MemRecords::default()));
     let keeper = Memory::builder(Truth::chat(Arc::clone(&bench.truth)), records)
         .text(Arc::new(MemText::new(Analysis::english().name())))
-        .window(WindowConfig::default().with_limit(1_500))
+        .buffer(BufferConfig::default().with_limit(1_500))
         .clock(bench.clock.clone())
         .build()
         .await
@@ -255,7 +255,7 @@ async fn a_window_that_another_process_filled_is_summarised_by_whoever_runs_upke
 #[tokio::test(start_paused = true)]
 async fn a_summariser_that_hangs_leaves_some_sessions_to_the_next_pass() {
     let bench = Bench::with(Taps::default(), |builder| {
-        builder.window(WindowConfig::default().with_limit(300)).summarizer(Arc::new(StillSummarizer::Hanging))
+        builder.buffer(BufferConfig::default().with_limit(300)).summarizer(Arc::new(StillSummarizer::Hanging))
     })
     .await;
     let sessions: Vec<_> = (0..12).map(|n| bench.owner(&format!("owner {n}")).session(&session("talk"))).collect();

@@ -10,8 +10,8 @@ use memory::store::vectors::{VectorEntry, VectorQuery, VectorStore};
 use memory::store::{CounterId, Epoch, Fields, Version};
 use memory::window::CounterKind;
 use memory::{
-    ContextRequest, Filter, ItemId, Memory, Message, MessageId, Result, Role, Scope, Scoped, Search, Seq, Session,
-    SessionId, Settings, StoredMessage, Timestamp, WindowConfig,
+    BufferConfig, ContextRequest, Filter, Folding, ItemId, Memory, Message, MessageId, Result, Role, Scope, Scoped,
+    Search, Seq, Session, SessionId, Settings, StoredMessage, Timestamp,
 };
 
 use crate::data::{Data, Line, space};
@@ -112,7 +112,7 @@ fn nth<T>(items: &[T], number: usize) -> Option<&T> {
 async fn build(settings: Settings) -> Result<Memory> {
     // What the peers count with.
     let builder = settings.open().await?.counter(CounterKind::Cl100k.counter());
-    builder.window(WindowConfig::default().with_summaries(false)).build().await
+    builder.buffer(BufferConfig::default().with_folding(Folding::Off)).build().await
 }
 
 fn message(line: &Line) -> Message {

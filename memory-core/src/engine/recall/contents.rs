@@ -86,8 +86,18 @@ impl Context {
         let tokens = tokens_of(&parts.list, room.limit, room.reserved);
         let (counter, complete) = (counter.name().to_owned(), window.complete);
         let (recounted, included) = (window.recounted, parts.included);
-        let receipt =
-            ContextReceipt { tokens, counter, recounted, history, folds, included, search, complete, took_micros: 0 };
+        let receipt = ContextReceipt {
+            tokens,
+            counter,
+            recounted,
+            history,
+            folds,
+            included,
+            search,
+            prefix_reuse_ratio: None,
+            complete,
+            took_micros: 0,
+        };
         Self { parts: parts.list, receipt }
     }
 

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use crate::engine::careful::Careful;
 use crate::engine::handle::Session;
 use crate::engine::hit::Content;
-use crate::engine::inner::Inner;
 use crate::engine::receipt::SearchReceipt;
 use crate::error::Result;
 use crate::filter::Filter;
@@ -16,7 +15,7 @@ use crate::model::{CounterId, TokenCounter};
 use crate::store::chat::{Page, Slice};
 use crate::store::text::Term;
 use crate::time::{Stopwatch, Timestamp};
-use crate::window::{Budget, Oversize, can_unfold};
+use crate::window::{Budget, BufferConfig, Oversize, can_unfold};
 
 use super::block::{Block, Fates, is_in};
 use super::contents::{Context, Recalled, Room};
@@ -25,7 +24,7 @@ use super::legs::Legs;
 use super::question::Search;
 use super::rank::{Candidate, rank};
 use super::search::irrelevant;
-use super::window::{Fitted, Window};
+use super::window::{Fitted, Shape, Window};
 
 /// How many pages of older rows are read at most, if calls and results without a counterpart fill the first ones.
 const MORE_PAGES: usize = 4;
@@ -60,8 +59,8 @@ pub struct ContextRequest {
     pub recall_tokens: u64,
     /// Which of the current items may be recalled. Default all.
     pub filter: Filter,
-    /// What happens if the last turn alone does not fit. Default an error.
-    pub oversize: Oversize,
+    /// What happens if the last turn alone does not fit. Default none: as the buffer says ([`BufferConfig::oversize`]), an error.
+    pub oversize: Option<Oversize>,
     /// The lambda of maximal marginal relevance among what is recalled, as [`Search::mmr`]. Default none.
     pub mmr: Option<f32>,
     /// Whether the messages of the window show what stands aside in them, where each call has its result. Default false.
@@ -77,7 +76,7 @@ impl ContextRequest {
             recall: 5,
             recall_tokens: 4_000,
             filter: Filter::All,
-            oversize: Oversize::default(),
+            oversize: None,
             mmr: None,
             asides: false,
         }
@@ -107,7 +106,7 @@ impl ContextRequest {
     /// Sets what happens if the last turn alone does not fit.
     #[must_use]
     pub fn oversize(mut self, oversize: Oversize) -> Self {
-        self.oversize = oversize;
+        self.oversize = Some(oversize);
         self
     }
 
@@ -120,14 +119,27 @@ impl ContextRequest {
         self
     }
 
+    /// Returns the most tokens of `left` that recalled items may take.
+    fn share(&self, left: u64) -> u64 {
+        self.recall_tokens.min(left / 3)
+    }
+
+    /// Returns what the context wants of its window.
+    fn shape(&self, config: &BufferConfig) -> Shape {
+        let limit = self.budget.limit.saturating_sub(self.budget.reserve);
+        Shape::of(config, self.oversize, limit, self.share(limit))
+    }
+
     /// Returns what is to be recalled, if anything is.
-    fn recall_at(&self, now: Timestamp, watch: Stopwatch, inner: &Inner) -> Result<Option<Recall>> {
+    fn recall_at(&self, now: Timestamp, watch: Stopwatch, session: &Session) -> Result<Option<Recall>> {
+        let inner = session.scoped().inner();
         let bytes = inner.limits.query_bytes;
         let words = self.query.get(..self.query.floor_char_boundary(bytes)).unwrap_or_default();
         if self.recall == 0 || words.trim().is_empty() {
             return Ok(None);
         }
-        let mut search = Search::new(words).limit(self.recall).matching(self.filter.clone());
+        let mut search =
+            Search::new(words).limit(self.recall).matching(self.filter.clone()).ranked_by(session.buffer());
         search.mmr = self.mmr;
         inner.check(&search)?;
         let filter = search.effective(now);
@@ -201,7 +213,7 @@ impl Session {
         let watch = Stopwatch::start();
         let inner = self.scoped().inner();
         let now = inner.clock.now();
-        let recall = request.recall_at(now, watch, inner)?;
+        let recall = request.recall_at(now, watch, self)?;
         let query = (!request.query.is_empty()).then(|| Message::new(Role::User, request.query.as_str(), now));
         let mut room = Room::new(&request.budget, query, counter)?;
 
@@ -209,10 +221,11 @@ impl Session {
             let Recall { search, filter, .. } = recall.as_ref()?;
             Some(inner.find(self.scoped().scope(), search, filter, Some(self.id())).await)
         };
-        let (pinned, tail) = Window::pages(request.budget.limit);
+        let shape = request.shape(self.buffer());
+        let (pinned, tail) = Window::pages(request.budget.limit, &shape);
         let (pinned, tail, asked) =
             tokio::join!(self.window_page(&pinned, request), self.window_page(&tail, request), asked);
-        let mut window = Window::new(request.budget.limit, pinned?, tail?, counter);
+        let mut window = Window::new(request.budget.limit, shape, pinned?, tail?, counter);
         inner.note_budget(self, &request.budget, &window.state);
         room.leave_query_to(&window);
         let left = room.left();
@@ -234,9 +247,10 @@ impl Session {
         completed?;
         let (fitted, recalled, receipt) = match found {
             Some(found) => self.beside(counter, &window, left, request, found).await?,
-            None => (window.fit(left, request.oversize, counter)?, Recalled::default(), SearchReceipt::default()),
+            None => (window.fit_beside(left, 0, counter)?, Recalled::default(), SearchReceipt::default()),
         };
         let mut context = Context::of(window, fitted, recalled, room, counter, receipt);
+        context.receipt.prefix_reuse_ratio = self.beginning().reuse(&context.receipt.included);
         context.receipt.took_micros = watch.micros();
         Ok(context)
     }
@@ -253,7 +267,7 @@ impl Session {
             window.add_head(self.window_page(&page, request).await?, counter);
         }
         for _ in 0..MORE_PAGES {
-            while let Some(page) = window.rest_of_turn(left, request.oversize)? {
+            while let Some(page) = window.rest_of_turn(left)? {
                 window.add_older(self.window_page(&page, request).await?, counter);
             }
             window.keep_instructions_within(left)?;
@@ -291,8 +305,8 @@ impl Session {
         mut found: Found<'_>,
     ) -> Result<(Fitted, Recalled, SearchReceipt)> {
         let inner = self.scoped().inner();
-        let share = request.recall_tokens.min(left / 3);
-        let first = window.fit_beside(left, share, request.oversize, counter)?;
+        let share = request.share(left);
+        let first = window.fit_beside(left, share, counter)?;
         let shown = window.ids(&first);
         let unshown = window.rows.iter().filter(|row| !shown.contains(&row.id));
         let unshown: Vec<Content> = unshown.cloned().map(Content::Message).collect();
@@ -327,7 +341,7 @@ impl Session {
             // Tokens that recalled items do not use go to the history. If it then holds some of the recalled items, more are
             // free.
             let room = left.saturating_sub(block.tokens);
-            (fitted, shown) = window.grow(fitted, shown, room, request.oversize, counter)?;
+            (fitted, shown) = window.grow(fitted, shown, room, counter)?;
             let still = taken.hits.iter().filter(|hit| !is_in(&shown, &hit.item)).count();
             if still == outside {
                 break block;

@@ -87,8 +87,8 @@ impl Inner {
     /// speaker would say it.
     pub(crate) async fn legs(&self, scope: &Scope, search: &Search, filter: &Filter) -> Legs {
         let Terms { sought: terms, left_out } = self.terms(scope, search).await;
-        let limit = search.ranking.candidates(search.limit).min(self.limits.results.max(POOL));
-        let weighs = search.ranking.weighs_context();
+        let limit = search.rule().candidates(search.limit).min(self.limits.results.max(POOL));
+        let weighs = search.rule().weighs_context();
         let of_unit = |unit| {
             let query = TextQuery { terms: terms.clone(), unit, filter: filter.clone(), limit };
             self.text_leg(scope, query, search.searches(unit))
@@ -117,7 +117,7 @@ impl Inner {
         degraded.extend(self.can_search().err().map(|error| Degraded::new(Stage::Text, &error)));
         let behind = self.behind_for_ever().filter(|index| self.answers(index));
         degraded.extend(behind.map(|index| Degraded::new(index.stage(), &unbuilt())));
-        let importance = if search.ranking.weighs_importance() {
+        let importance = if search.rule().weighs_importance() {
             let found = text.hits.iter().map(|hit| &hit.item).chain(vector.iter().map(|hit| &hit.item));
             let importance = self.importance(scope, found.filter_map(ItemId::as_record).collect()).await;
             importance.unwrap_or_else(|error| note(&mut degraded, Stage::Records, &error))
@@ -164,7 +164,7 @@ impl Inner {
 
     /// Returns the question in the first person of the participant it names; none if it is to be embedded as it stands.
     fn rewritten(&self, search: &Search, asked: &Asked) -> Option<String> {
-        let is_embedded = self.vectors().is_some() && search.vector.is_none() && search.ranking.counts(LegKind::Vector);
+        let is_embedded = self.vectors().is_some() && search.vector.is_none() && search.rule().counts(LegKind::Vector);
         let speaker = asked.speaker.as_deref().filter(|_| is_embedded)?;
         self.analysis.in_first_person(&search.words, speaker)
     }
@@ -199,7 +199,7 @@ impl Inner {
             let error = Error::Unsupported { backend: "memory", what };
             return if search.vector.is_some() { Err((Stage::Vector, error)) } else { Ok(Vec::new()) };
         };
-        if !search.ranking.counts(LegKind::Vector) {
+        if !search.rule().counts(LegKind::Vector) {
             return Ok(Vec::new());
         }
         let (space, vector) = match &search.vector {

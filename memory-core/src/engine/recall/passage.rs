@@ -36,7 +36,7 @@ const OTHER_FORM: f32 = 0.1;
 impl Legs {
     /// Returns the best candidates, which are to be read and looked at again; none if the ranking goes by the indexes alone.
     pub(crate) fn best(&self, search: &Search, now: Timestamp) -> Vec<ItemId> {
-        if !search.ranking.weighs_context() {
+        if !search.rule().weighs_context() {
             return Vec::new();
         }
         rank(search, self.clone(), now).into_iter().take(LOOKED_AT).map(|found| found.item).collect()

@@ -6,6 +6,7 @@ use crate::message::Trust;
 use crate::rank::Ranking;
 use crate::time::Timestamp;
 use crate::vector::EmbeddingSpace;
+use crate::window::BufferConfig;
 
 /// A question. Everything but the words has a default.
 ///
@@ -34,8 +35,8 @@ pub struct Search {
     pub asked_at: Option<Timestamp>,
     /// A vector to search with instead of embedding the words.
     pub vector: Option<(EmbeddingSpace, Vec<f32>)>,
-    /// How the answers of the indexes are fused. Default z-scores.
-    pub ranking: Ranking,
+    /// How the answers of the indexes are fused. Default none: as the buffer says ([`BufferConfig::ranking`]), by z-scores.
+    pub ranking: Option<Ranking>,
     /// The lambda of maximal marginal relevance, 0 to 1. Default none: near-duplicates stand where their scores put them.
     pub mmr: Option<f32>,
 }
@@ -51,7 +52,7 @@ impl Search {
             as_of: None,
             asked_at: None,
             vector: None,
-            ranking: Ranking::default(),
+            ranking: None,
             mmr: None,
         }
     }
@@ -107,7 +108,7 @@ impl Search {
     /// Sets how the answers of the indexes are fused.
     #[must_use]
     pub fn ranking(mut self, ranking: Ranking) -> Self {
-        self.ranking = ranking;
+        self.ranking = Some(ranking);
         self
     }
 
@@ -134,6 +135,16 @@ impl Search {
     pub(crate) fn effective(&self, now: Timestamp) -> Filter {
         let current = self.as_of.map_or_else(|| Filter::current(now), |at| Filter::as_of(at, now));
         current.and(self.filter.clone())
+    }
+
+    /// Returns the search, ranked as it says or else by `config`.
+    pub(crate) fn ranked_by(&self, config: &BufferConfig) -> Self {
+        Self { ranking: self.ranking.or(Some(config.ranking)), ..self.clone() }
+    }
+
+    /// Returns the ranking.
+    pub(crate) fn rule(&self) -> Ranking {
+        self.ranking.unwrap_or_default()
     }
 
     pub(crate) fn is_without_words(&self) -> bool {

@@ -29,17 +29,17 @@ pub(crate) struct Candidate {
 /// Returns the candidates of all indexes, best first.
 pub(crate) fn rank(search: &Search, legs: Legs, now: Timestamp) -> Vec<Candidate> {
     let Legs { tells, text, spans, vector, asked, limit, importance, .. } = legs;
-    let weighs = search.ranking.weighs_context();
+    let weighs = search.rule().weighs_context();
     let mut legs = [
         (LegKind::Text, text_leg(&text, &spans, &asked, &tells)),
         (LegKind::Vector, vector_leg(&vector, &asked, limit, weighs, &tells)),
     ];
-    if search.ranking.weighs_importance() {
+    if search.rule().weighs_importance() {
         for found in legs.iter_mut().flat_map(|(_, leg)| &mut leg.candidates) {
             found.importance = importance.get(&found.item).copied().unwrap_or_else(|| unused(found.at, now));
         }
     }
-    let fused = search.ranking.rank(legs, now);
+    let fused = search.rule().rank(legs, now);
     let cosines: HashMap<&ItemId, f32> = vector.iter().map(|hit| (&hit.item, hit.similarity.value())).collect();
     let candidate = |fused: crate::rank::Fused| {
         let of = |leg: usize| fused.legs.get(leg).copied().unwrap_or_default();

@@ -5,7 +5,8 @@ use crate::engine::hit::{Hit, SearchResults};
 use crate::engine::inner::Inner;
 use crate::engine::receipt::{LeftOut, Reason, SearchReceipt};
 use crate::error::{Error, Result};
-use crate::filter::{Field, Filter};
+use crate::filter::{Field, Filter, Scalar};
+use crate::id::Unit;
 use crate::time::Stopwatch;
 
 use super::hydrate::Hydrated;
@@ -47,6 +48,10 @@ impl Scoped {
     /// # }
     /// ```
     pub async fn search(&self, search: &Search) -> Result<SearchResults> {
+        self.search_by(&search.ranked_by(&self.inner().buffers.common)).await
+    }
+
+    async fn search_by(&self, search: &Search) -> Result<SearchResults> {
         let watch = Stopwatch::start();
         let inner = self.inner();
         inner.check(search)?;
@@ -115,7 +120,11 @@ impl Scoped {
 }
 
 impl Session {
-    /// Finds messages of this conversation and records that were told in it, best first: [`Scoped::search`] with this condition.
+    /// Finds messages of this conversation and records that were told in it, best first: [`Scoped::search`] with this condition, and
+    /// ranked as the buffer says ([`BufferConfig::ranking`](crate::window::BufferConfig::ranking)).
+    ///
+    /// With a capacity ([`BufferConfig::capacity_messages`](crate::window::BufferConfig::capacity_messages)), it looks at so many of the
+    /// newest messages; [`Scoped::search`] looks at all.
     ///
     /// # Examples
     /// ```
@@ -127,8 +136,12 @@ impl Session {
     /// # }
     /// ```
     pub async fn search(&self, search: &Search) -> Result<SearchResults> {
-        let here = Filter::eq(Field::Session, self.id().name());
-        self.scoped().search(&search.clone().matching(here)).await
+        let search = search.ranked_by(self.buffer()).matching(Filter::eq(Field::Session, self.id().name()));
+        let Some(capacity) = self.buffer().capacity_messages else { return self.scoped().search_by(&search).await };
+        let first = self.state().await?.head.0.saturating_sub(capacity).saturating_add(1);
+        let newest = Filter::range(Field::Seq, Some(Scalar::Int(i64::try_from(first).unwrap_or(i64::MAX))), None);
+        let is_record = Filter::eq(Field::Unit, Unit::Record.name());
+        self.scoped().search_by(&search.matching(Filter::Or(vec![is_record, newest]))).await
     }
 }
 

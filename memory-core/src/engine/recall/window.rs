@@ -1,6 +1,7 @@
 //! The window: the part of a session that was read for a context, and the rows of it that fit.
 
 mod reading;
+mod shape;
 mod told;
 
 use std::collections::HashSet;
@@ -15,6 +16,8 @@ use crate::window::{Budget, FitOptions, Ledger, Oversize, fit_with};
 
 use super::shown::Shown;
 use super::unfold::Under;
+
+pub(crate) use shape::Shape;
 
 /// The part of a session that was read: its instructions, its newest summary, and its tail.
 #[derive(Debug)]
@@ -39,6 +42,9 @@ pub(crate) struct Window {
     /// Instructions that were read but do not fit.
     instructions_left_out: HashSet<MessageId>,
     under: Option<Under>,
+    /// How many rows were read that stand for messages which left without a summary.
+    archives: u64,
+    shape: Shape,
 }
 
 impl Window {
@@ -49,7 +55,11 @@ impl Window {
 
     /// Returns what [`Window::fit_window`] does and, as far as they fit, messages under its summaries, the newest first. A
     /// summary makes way if all its messages are shown.
-    pub(crate) fn fit(&self, budget: u64, oversize: Oversize, counter: &dyn TokenCounter) -> Result<Fitted> {
+    pub(crate) fn fit(&self, budget: u64, counter: &dyn TokenCounter) -> Result<Fitted> {
+        self.fit_or(budget, self.shape.oversize, counter)
+    }
+
+    fn fit_or(&self, budget: u64, oversize: Oversize, counter: &dyn TokenCounter) -> Result<Fitted> {
         let fitted = self.fit_window(budget, oversize, counter)?;
         let unfolded = self.under.as_ref().and_then(|under| self.unfolded(under, &fitted, budget));
         Ok(unfolded.unwrap_or(fitted))
@@ -75,7 +85,7 @@ impl Window {
             .chain(under.tail(opening))
             .collect();
         let tokens = shown.iter().filter_map(|shown| self.row(shown)).map(|row| row.tokens).sum();
-        let unfolded = Fitted { shown, tokens, instructions: fitted.instructions, truncated: 0 };
+        let unfolded = Fitted { shown, tokens, instructions: fitted.instructions, truncated: 0, is_by_count: false };
         self.ids(&unfolded).is_superset(&self.ids(fitted)).then_some(unfolded)
     }
 
@@ -106,30 +116,37 @@ impl Window {
     }
 
     /// Returns the largest legal part of the window within `budget` tokens, without its newest summary.
-    pub(crate) fn fit_messages(&self, budget: u64, oversize: Oversize, counter: &dyn TokenCounter) -> Result<Fitted> {
-        let options = FitOptions::default().with_oversize(oversize);
+    fn fit_messages(&self, budget: u64, oversize: Oversize, counter: &dyn TokenCounter) -> Result<Fitted> {
+        let is_all = self.is_whole && self.ledger.tokens() <= budget;
+        let options = self.shape.options(oversize, &self.ledger, self.state.active_tokens, is_all);
         let mut fitted = fit_with(&self.ledger, &self.rows, &Budget::new(budget), &options, counter)?;
+        let is_by_count = self.is_cut_by_count(budget, &options)?;
         let truncated = fitted.shortened.len() as u64;
         let shown =
             |index| fitted.shortened.remove(&index).map_or(Shown::Row(index), |row| Shown::Copy(index, Box::new(row)));
         let shown = fitted.shown.into_iter().map(shown).collect();
-        Ok(Fitted { shown, tokens: fitted.tokens, instructions: fitted.instructions, truncated })
+        Ok(Fitted { shown, tokens: fitted.tokens, instructions: fitted.instructions, truncated, is_by_count })
+    }
+
+    /// Returns whether older messages would fit into `budget` tokens, but are more than the window may show.
+    fn is_cut_by_count(&self, budget: u64, options: &FitOptions) -> Result<bool> {
+        let Some(most) = options.most_messages else { return Ok(false) };
+        let start = |options: &FitOptions| self.ledger.cut(&Budget::new(budget), options).map(|cut| cut.start);
+        let unlimited = start(&options.with_most_messages(None))?;
+        // Where so many were read, no older ones were.
+        let is_unread = !self.is_whole && self.ledger.messages() >= most && unlimited == self.ledger.first_start();
+        Ok(is_unread || start(options)? > unlimited)
     }
 
     /// Works like [`Window::fit`] within `left - share` tokens, or within `left` if the last turn needs more.
-    pub(crate) fn fit_beside(
-        &self,
-        left: u64,
-        share: u64,
-        oversize: Oversize,
-        counter: &dyn TokenCounter,
-    ) -> Result<Fitted> {
-        if share > 0
-            && let Ok(fitted) = self.fit(left - share, Oversize::Error, counter)
+    pub(crate) fn fit_beside(&self, left: u64, share: u64, counter: &dyn TokenCounter) -> Result<Fitted> {
+        let room = self.shape.within(left - share);
+        if room < left
+            && let Ok(fitted) = self.fit_or(room, Oversize::Error, counter)
         {
             return Ok(fitted);
         }
-        self.fit(left, oversize, counter)
+        self.fit(left, counter)
     }
 
     /// Fits again into `budget`. Keeps `first`, which shows the messages `shown`, unless the new part shows all of those.
@@ -138,14 +155,13 @@ impl Window {
         first: Fitted,
         shown: HashSet<MessageId>,
         budget: u64,
-        oversize: Oversize,
         counter: &dyn TokenCounter,
     ) -> Result<(Fitted, HashSet<MessageId>)> {
-        if budget <= first.tokens {
+        if budget <= first.tokens || !self.shape.grows() {
             return Ok((first, shown));
         }
         // A summary that fits only now would take the room of messages.
-        for fitted in [self.fit(budget, oversize, counter)?, self.fit_messages(budget, oversize, counter)?] {
+        for fitted in [self.fit(budget, counter)?, self.fit_messages(budget, self.shape.oversize, counter)?] {
             let grown = self.ids(&fitted);
             if grown.is_superset(&shown) {
                 return Ok((fitted, grown));
@@ -208,4 +224,6 @@ pub(crate) struct Fitted {
     pub(crate) tokens: u64,
     instructions: usize,
     pub(crate) truncated: u64,
+    /// Whether older messages would fit, but are more than the window may show.
+    is_by_count: bool,
 }

@@ -147,7 +147,7 @@ impl Inner {
                 }
             }
             settle(index, truth, &outcomes, &mut seen, pass).await;
-            if self.must_summarise() {
+            if self.buffers.is_crowded() {
                 self.summarise_full(&mut pass.report).await;
             }
             if is_down {

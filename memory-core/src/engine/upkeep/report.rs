@@ -28,6 +28,8 @@ pub struct UpkeepReport {
     pub expired: u64,
     /// Windows whose oldest part was summarised.
     pub summarised: usize,
+    /// Messages that left their window, each behind a summary or, by [`Folding::Archive`](crate::window::Folding), without.
+    pub archived: usize,
     /// Summaries that the summariser left incomplete: numbers, ids and names were added to them.
     pub completed: usize,
     /// Summaries that failed the checks and were replaced by an extract. The failures say why.

@@ -1,6 +1,6 @@
 //! Summarising full windows: plans, makes and checks a summary, then stores it and archives its messages in one transaction.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -16,13 +16,12 @@ use crate::model::{CounterId, Summarizer, Summary, SummaryRequest, TokenCounter,
 use crate::scope::Scope;
 use crate::store::chat::{NewMessage, Page, SessionState, View};
 use crate::window::{
-    Budget, ExtractiveSummarizer, FoldPlan, Pressure, complete_summary, must_keep, plan_fold, validate_summary,
+    Beyond, Budget, BufferConfig, ExtractiveSummarizer, FoldPlan, Folding, Pressure, complete_summary, must_keep,
+    plan_fold, validate_summary,
 };
 
 use super::report::UpkeepReport;
 
-/// How many full sessions are remembered at most. The next append, or a note of any index, finds the others.
-const HINTS: usize = 10_000;
 /// How many rows are read at the head of a window; the oldest of them are folded.
 const ROWS: usize = 4_000;
 /// How many folds of one session a pass makes at most.
@@ -36,14 +35,15 @@ const SHARE: Duration = Duration::from_secs(300);
 
 impl Inner {
     /// Returns how full a window is, 1 at its limit.
-    pub(crate) fn pressure(&self, state: &SessionState) -> f32 {
-        let (limit, summarize_after) = (self.window.limit_of(state), self.window.folding.summarize_after);
-        Pressure::of(state.active_tokens, Some(limit), state.active_messages, summarize_after).0 as f32
+    pub(crate) fn pressure(config: &BufferConfig, state: &SessionState) -> f32 {
+        let limit = config.limit_beside(state.asked);
+        Pressure::of(state.active_tokens, Some(limit), state.active_messages, config.capacity_messages).0 as f32
     }
 
     /// Notes the budget of a context, if budgets decide when windows are folded and the store knows no larger one.
     pub(crate) fn note_budget(&self, session: &Session, budget: &Budget, state: &SessionState) {
-        if self.window.limit.is_none() && budget.limit > self.window.limit_of(state) {
+        let config = session.buffer();
+        if config.limit.is_none() && budget.limit > config.limit_beside(state.asked) {
             self.asked.note(session.scoped().scope(), session.id(), budget.limit);
         }
     }
@@ -55,48 +55,49 @@ impl Inner {
     /// It uses the stored counts, of whichever counter, while a fold uses this memory's counter. So with several counters a
     /// window may be read in vain or folded late, but never folded too far.
     pub(crate) fn note_if_full(&self, scope: &Scope, session: &SessionId, state: &SessionState) {
-        if self.window.summaries && f64::from(self.pressure(state)) >= self.window.folding.high {
-            let mut full = self.full.lock().unwrap_or_else(PoisonError::into_inner);
-            if full.len() < HINTS {
-                full.insert((scope.clone(), session.clone()));
-            }
+        let config = self.buffers.of(scope, session);
+        if config.folding != Folding::Off && f64::from(Self::pressure(&config, state)) >= config.earliest() {
+            self.buffers.note_full(scope, session);
         }
-    }
-
-    /// Returns whether no further full session can be remembered before some are summarised.
-    pub(crate) fn must_summarise(&self) -> bool {
-        self.full.lock().unwrap_or_else(PoisonError::into_inner).len() >= HINTS
     }
 
     /// Summarises the full sessions, until upkeep is to end or the time is up. One that fails is retried after its next append.
     pub(crate) async fn summarise_full(&self, report: &mut UpkeepReport) {
         let until = Instant::now() + SHARE;
         while !self.turn.is_ending() && Instant::now() < until {
-            let next = self.full.lock().unwrap_or_else(PoisonError::into_inner).pop_first();
-            let Some((scope, session)) = next else { return };
-            match self.summarise(&scope, &session, report).await {
-                Ok(folds) => report.summarised += folds,
-                Err(error) => report.fail(&error),
+            let Some((scope, session)) = self.buffers.next_full() else { return };
+            if let Err(error) = self.fold(&scope, &session, report).await {
+                report.fail(&error);
             }
         }
     }
 
-    async fn summarise(&self, scope: &Scope, session: &SessionId, report: &mut UpkeepReport) -> Result<usize> {
-        for folds in 0..FOLDS {
+    async fn fold(&self, scope: &Scope, session: &SessionId, report: &mut UpkeepReport) -> Result<()> {
+        let config = self.buffers.of(scope, session);
+        for _ in 0..FOLDS {
             let page = Page::after(Seq(0), ROWS, View::Active);
             let mut slice = self.chat.store().read(scope, session, &page).await?;
             let seen = slice.messages.iter().map(|row| row.tokens).fold(0, u64::saturating_add);
-            let limit = Some(self.window.limit_of(&slice.state));
-            let beyond = slice.state.active_tokens.saturating_sub(seen);
+            let limit = Some(config.limit_beside(slice.state.asked));
+            let tokens = slice.state.active_tokens.saturating_sub(seen);
+            let messages = slice.state.active_messages.saturating_sub(slice.messages.len() as u64);
             let counter = Careful::new(&self.counter);
             recount(&mut slice.messages, &counter);
             counter.verdict(Ok(()))?;
-            let Some(plan) = plan_fold(&slice.messages, &self.window.folding, limit, beyond) else { return Ok(folds) };
-            let Some(summary) = self.summary_of(&plan, report).await else { return Ok(folds) };
+            let plan = plan_fold(&slice.messages, &config, limit, Beyond { tokens, messages });
+            let Some(plan) = plan else { return Ok(()) };
+            let summary = match config.folding {
+                Folding::Summaries => self.summary_of(&plan, report).await,
+                Folding::Archive => Some(archive_of(&plan)),
+                Folding::Off => None,
+            };
+            let Some(summary) = summary else { return Ok(()) };
             self.chat.store().compact(scope, session, &plan.fold(summary)).await?;
-            tracing::info!(messages = plan.rows.len(), tokens = plan.tokens, "folded the oldest part of a window");
+            report.summarised += usize::from(config.folding == Folding::Summaries);
+            report.archived += plan.messages();
+            tracing::info!(messages = plan.messages(), tokens = plan.tokens, "folded the oldest part of a window");
         }
-        Ok(FOLDS)
+        Ok(())
     }
 
     /// Returns a summary that passes the checks: the summariser's, or else an extract marked as such. None if neither passes,
@@ -142,6 +143,13 @@ impl Inner {
         report.completed += usize::from(added > 0);
         Ok(new)
     }
+}
+
+/// Returns what stands for messages that leave without a summary: it has no words, and no context shows it.
+fn archive_of(plan: &FoldPlan) -> NewMessage {
+    let at = plan.rows.iter().filter_map(|row| Some(row.message.as_ref()?.at)).max().unwrap_or_default();
+    let message = Message::of_blocks(Role::Assistant, Vec::new(), at);
+    NewMessage { tokens: 0, counter: CounterId::UNKNOWN, message: Arc::new(message) }
 }
 
 fn to_message(plan: &FoldPlan, summary: Summary, counter: &dyn TokenCounter) -> NewMessage {

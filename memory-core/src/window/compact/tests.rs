@@ -2,11 +2,12 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::id::{Seq, SessionId};
+use crate::id::{MessageId, Seq, SeqRange, SessionId};
 use crate::message::{Block, Message, Role};
 use crate::model::CounterId;
 use crate::time::Timestamp;
-use crate::window::Ledger;
+use crate::window::pairing::Standing;
+use crate::window::{Folding, Ledger};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Said {
@@ -58,43 +59,45 @@ fn span(plan: &FoldPlan) -> (u64, u64) {
     (plan.span.first.0, plan.span.last.0)
 }
 
-fn policy() -> FoldPolicy {
-    FoldPolicy::default().with_summarize_after(Some(50))
+const NONE: Beyond = Beyond { tokens: 0, messages: 0 };
+
+fn policy() -> BufferConfig {
+    BufferConfig::default().with_capacity_messages(50)
 }
 
 #[test]
 fn s1_4_at_message_51_the_oldest_ten_are_folded() {
     let policy = policy();
-    assert_eq!(plan_fold(&rows(&turns(25, 20)), &policy, None, 0), None);
+    assert_eq!(plan_fold(&rows(&turns(25, 20)), &policy, None, NONE), None);
     let mut list = turns(25, 20);
     list.push((Said::User, 20));
-    let plan = plan_fold(&rows(&list), &policy, None, 0).unwrap();
+    let plan = plan_fold(&rows(&list), &policy, None, NONE).unwrap();
     assert_eq!((plan.reason, span(&plan), plan.rows.len(), plan.tokens), (FoldReason::Messages, (1, 10), 10, 200));
     assert!(plan.max_tokens < plan.tokens);
-    let larger = policy.with_summarize_after(Some(100));
-    assert_eq!(plan_fold(&rows(&turns(60, 20)), &larger, None, 0).unwrap().rows.len(), 20);
+    let larger = policy.with_capacity_messages(100);
+    assert_eq!(plan_fold(&rows(&turns(60, 20)), &larger, None, NONE).unwrap().rows.len(), 20);
 }
 
 #[test]
 fn c21_folding_begins_at_four_fifths_and_goes_down_to_half() {
-    let policy = policy().with_summarize_after(None);
-    assert_eq!(plan_fold(&rows(&turns(39, 10)), &policy, Some(1_000), 0), None);
+    let policy = BufferConfig::default();
+    assert_eq!(plan_fold(&rows(&turns(39, 10)), &policy, Some(1_000), NONE), None);
     let full = rows(&turns(40, 10));
-    let plan = plan_fold(&full, &policy, Some(1_000), 0).unwrap();
+    let plan = plan_fold(&full, &policy, Some(1_000), NONE).unwrap();
     assert_eq!(plan.reason, FoldReason::Tokens);
     let left = 800 - plan.tokens + plan.max_tokens;
     assert!(left <= 500 && left > 460, "{left}");
     let mut after = rows(&[(Said::Summary(plan.rows.len() as u64), plan.max_tokens)]);
     after.extend(full.into_iter().skip(plan.rows.len()));
-    assert_eq!(plan_fold(&after, &policy, Some(1_000), 0), None);
+    assert_eq!(plan_fold(&after, &policy, Some(1_000), NONE), None);
 }
 
 #[test]
 fn s4_4_the_last_four_turns_stay_verbatim() {
     let policy = policy();
-    assert_eq!(plan_fold(&rows(&turns(4, 500)), &policy, Some(100), 0), None);
-    assert_eq!(span(&plan_fold(&rows(&turns(5, 500)), &policy, Some(100), 0).unwrap()), (1, 2));
-    let all = plan_fold(&rows(&turns(9, 500)), &policy.with_keep_turns(0), Some(100), 0).unwrap();
+    assert_eq!(plan_fold(&rows(&turns(4, 500)), &policy, Some(100), NONE), None);
+    assert_eq!(span(&plan_fold(&rows(&turns(5, 500)), &policy, Some(100), NONE).unwrap()), (1, 2));
+    let all = plan_fold(&rows(&turns(9, 500)), &policy.with_keep_turns(0), Some(100), NONE).unwrap();
     assert_eq!(span(&all), (1, 16));
 }
 
@@ -102,18 +105,18 @@ fn s4_4_the_last_four_turns_stay_verbatim() {
 fn instructions_are_never_folded() {
     let policy = policy();
     let head = [vec![(Said::System, 10)], turns(6, 50)].concat();
-    assert_eq!(span(&plan_fold(&rows(&head), &policy, Some(100), 0).unwrap()), (2, 5));
+    assert_eq!(span(&plan_fold(&rows(&head), &policy, Some(100), NONE).unwrap()), (2, 5));
     let between = [turns(1, 50), vec![(Said::System, 10)], turns(6, 50)].concat();
-    assert_eq!(span(&plan_fold(&rows(&between), &policy, Some(100), 0).unwrap()), (1, 2));
+    assert_eq!(span(&plan_fold(&rows(&between), &policy, Some(100), NONE).unwrap()), (1, 2));
     let inside = [vec![(Said::User, 50), (Said::System, 10), (Said::Assistant, 50)], turns(6, 50)].concat();
-    assert_eq!(span(&plan_fold(&rows(&inside), &policy, Some(100), 0).unwrap()), (4, 7));
+    assert_eq!(span(&plan_fold(&rows(&inside), &policy, Some(100), NONE).unwrap()), (4, 7));
 }
 
 #[test]
 fn calls_are_folded_with_their_results() {
     let call = [(Said::User, 30), (Said::Call, 30), (Said::Result, 30), (Said::Assistant, 30)];
-    let policy = policy().with_summarize_after(None);
-    let plan = plan_fold(&rows(&call.repeat(5)), &policy, Some(600), 0).unwrap();
+    let policy = BufferConfig::default();
+    let plan = plan_fold(&rows(&call.repeat(5)), &policy, Some(600), NONE).unwrap();
     assert_eq!(span(&plan), (1, 4));
 }
 
@@ -123,20 +126,20 @@ fn beyond_the_most_summaries_the_oldest_ten_become_one() {
     let mut list = vec![(Said::System, 5)];
     list.extend([(Said::Summary(10), 40)].repeat(21));
     list.extend(turns(4, 20));
-    let plan = plan_fold(&rows(&list), &policy, None, 0).unwrap();
+    let plan = plan_fold(&rows(&list), &policy, None, NONE).unwrap();
     assert_eq!((plan.reason, span(&plan), plan.rows.len()), (FoldReason::Summaries, (2, 101), 10));
     list.remove(1);
-    assert_eq!(plan_fold(&rows(&list), &policy, None, 0), None);
+    assert_eq!(plan_fold(&rows(&list), &policy, None, NONE), None);
 }
 
 #[test]
 fn summaries_are_merged_where_no_message_may_be_folded() {
     let mut list = [(Said::Summary(10), 100)].repeat(3);
     list.extend(turns(4, 100));
-    let plan = plan_fold(&rows(&list), &policy(), Some(1_000), 0).unwrap();
+    let plan = plan_fold(&rows(&list), &policy(), Some(1_000), NONE).unwrap();
     assert_eq!((plan.reason, span(&plan)), (FoldReason::Summaries, (1, 30)));
     let one = [vec![(Said::Summary(30), 300)], turns(4, 100)].concat();
-    assert_eq!(plan_fold(&rows(&one), &policy(), Some(1_000), 0), None);
+    assert_eq!(plan_fold(&rows(&one), &policy(), Some(1_000), NONE), None);
 }
 
 #[test]
@@ -149,7 +152,7 @@ fn summaries_never_crowd_out_what_was_said() {
             row.seq = Seq(number);
             window.push(row);
         }
-        while let Some(plan) = plan_fold(&window, &policy, Some(3_000), 0) {
+        while let Some(plan) = plan_fold(&window, &policy, Some(3_000), NONE) {
             let at = window.iter().position(|row| row.id == plan.rows[0].id).unwrap();
             window.splice(at..at + plan.rows.len(), [summary_of(&plan)]);
         }
@@ -160,11 +163,85 @@ fn summaries_never_crowd_out_what_was_said() {
     }
 }
 
+const STEP: [(Said, u64); 2] = [(Said::Call, 40), (Said::Result, 60)];
+
+#[test]
+fn a_turn_that_alone_is_too_large_is_folded_inside() {
+    let policy = BufferConfig::default().with_summary_tokens(100);
+    let long = [vec![(Said::System, 10), (Said::User, 50)], STEP.repeat(20)].concat();
+    let plan = plan_fold(&rows(&long), &policy, Some(1_000), NONE).unwrap();
+    assert_eq!((plan.reason, plan.span.first.0), (FoldReason::Turn, 3));
+    // Whole groups leave, until half of the limit is left.
+    assert_eq!(plan.rows.len() % 2, 0);
+    let left = 2_060 - plan.tokens + plan.max_tokens;
+    assert!(left <= 500 && left > 350, "{left}");
+    // The newest calls stay, even if they alone are too large.
+    let huge = [vec![(Said::User, 50)], STEP.to_vec(), vec![(Said::Call, 900), (Said::Result, 900)]].concat();
+    assert_eq!(span(&plan_fold(&rows(&huge), &policy, Some(1_000), NONE).unwrap()), (2, 3));
+    let one = [(Said::User, 50), (Said::Call, 900), (Said::Result, 900)];
+    assert_eq!(plan_fold(&rows(&one), &policy, Some(1_000), NONE), None);
+}
+
+#[test]
+fn a_summary_inside_a_turn_leaves_with_the_turn() {
+    let policy = BufferConfig::default();
+    let begun =
+        [vec![(Said::User, 50), (Said::Summary(10), 100)], STEP.repeat(3), vec![(Said::Assistant, 50)]].concat();
+    let list = [begun.clone(), turns(5, 100)].concat();
+    let plan = plan_fold(&rows(&list), &policy, Some(1_400), NONE).unwrap();
+    assert_eq!((plan.reason, span(&plan)), (FoldReason::Tokens, (1, 20)));
+    // While the turn lasts, later steps get a summary of their own.
+    let going_on = [&begun[..2], &STEP.repeat(20)].concat();
+    let plan = plan_fold(&rows(&going_on), &policy, Some(1_000), NONE).unwrap();
+    assert_eq!((plan.reason, plan.span.first.0), (FoldReason::Turn, 12));
+}
+
+#[test]
+fn s0_4_above_the_capacity_the_oldest_leave_without_a_summary_if_so_set() {
+    let policy = BufferConfig::default().with_capacity_messages(10).with_folding(Folding::Archive);
+    assert_eq!(plan_fold(&rows(&turns(5, 5)), &policy, None, NONE), None);
+    let mut all = rows(&turns(8, 5));
+    let plan = plan_fold(&all, &policy, None, NONE).unwrap();
+    assert_eq!((plan.reason, span(&plan), plan.messages()), (FoldReason::Messages, (1, 6), 6));
+    // What stands for them is no message, and leaves with the next ones.
+    let mut archive = summary_of(&plan);
+    archive.message = Some(Message::of_blocks(Role::Assistant, Vec::new(), Timestamp(0)).into());
+    all.splice(..6, [archive]);
+    assert_eq!(plan_fold(&all, &policy, None, NONE), None);
+    let next = plan_fold(&all, &policy.with_capacity_messages(6), None, NONE).unwrap();
+    assert_eq!((span(&next), next.messages()), ((1, 10), 4));
+    // Where summaries are made, it stays apart from what they are made of.
+    let summarised = plan_fold(&all, &policy.with_capacity_messages(6).with_folding(Folding::Summaries), None, NONE);
+    assert_eq!(summarised, None, "four turns stay, and the fifth is too short");
+}
+
+#[test]
+fn messages_that_were_not_read_count_for_the_capacity() {
+    let policy = BufferConfig::default().with_capacity_messages(5_000);
+    let beyond = Beyond { tokens: 0, messages: 4_990 };
+    let plan = plan_fold(&rows(&turns(10, 20)), &policy, None, beyond).unwrap();
+    assert_eq!((plan.reason, plan.messages()), (FoldReason::Messages, 12));
+}
+
+#[test]
+fn s4_17_an_adaptive_threshold_leaves_room_for_the_largest_turn() {
+    let policy = BufferConfig::default().with_adaptive_threshold();
+    let folds =
+        |tokens: u64, count: usize| plan_fold(&rows(&turns(count, tokens)), &policy, Some(1_000), NONE).is_some();
+    // Turns of 20 tokens: it waits until nine tenths are full, and not for four fifths.
+    assert_eq!([folds(10, 44), folds(10, 45)], [false, true]);
+    // Turns of 120: it folds from 880 on.
+    assert_eq!([folds(60, 7), folds(60, 8)], [false, true]);
+    // Turns of 600: never before half is full.
+    assert_eq!([folds(240, 1), folds(300, 1)], [false, false]);
+    assert!(folds(300, 5));
+}
+
 #[test]
 fn pressure_is_the_larger_of_two_shares() {
     let policy = policy();
-    assert_eq!(Pressure::of(500, Some(1_000), 10, policy.summarize_after), Pressure(0.5));
-    assert_eq!(Pressure::of(100, Some(1_000), 50, policy.summarize_after), Pressure(1.0));
+    assert_eq!(Pressure::of(500, Some(1_000), 10, policy.capacity_messages), Pressure(0.5));
+    assert_eq!(Pressure::of(100, Some(1_000), 50, policy.capacity_messages), Pressure(1.0));
     assert_eq!(Pressure::of(5, None, 5, None), Pressure(0.0));
     assert_eq!(Pressure::of(5, Some(0), 0, None), Pressure(f64::INFINITY));
     assert_eq!(Pressure::of(0, Some(0), 0, Some(0)), Pressure(0.0));
@@ -193,8 +270,8 @@ proptest! {
 
     #[test]
     fn a_fold_is_one_stretch_and_leaves_a_legal_window(rows in any_rows(), limit in 1..2_000_u64, most in 0..40_u64) {
-        let policy = policy().with_summarize_after(Some(most)).with_max_summaries(4, 3);
-        let Some(plan) = plan_fold(&rows, &policy, Some(limit), 0) else { return Ok(()) };
+        let policy = policy().with_capacity_messages(most.max(1)).with_max_summaries(4, 3);
+        let Some(plan) = plan_fold(&rows, &policy, Some(limit), NONE) else { return Ok(()) };
         let at = rows.iter().position(|row| row.id == plan.rows[0].id).unwrap();
         let end = at + plan.rows.len();
         prop_assert_eq!(&rows[at..end], &plan.rows[..]);
@@ -205,6 +282,12 @@ proptest! {
         prop_assert!(plan.max_tokens < plan.tokens);
         if plan.reason == FoldReason::Summaries {
             prop_assert!(places.iter().all(|place| *place == Standing::Summary) && places.len() > 1);
+            return Ok(());
+        }
+        if plan.reason == FoldReason::Turn {
+            let turn = rows.iter().rposition(|row| Standing::of(row) == Standing::Start).unwrap();
+            prop_assert!(at > turn && end < rows.len() && !places.contains(&Standing::Start));
+            prop_assert!(!matches!(Standing::of(&rows[end]), Standing::Result(_) | Standing::Tangled));
             return Ok(());
         }
         prop_assert!(!places.contains(&Standing::Summary));
@@ -221,10 +304,10 @@ proptest! {
 
     #[test]
     fn folding_again_and_again_comes_to_an_end(rows in any_rows(), limit in 1..2_000_u64) {
-        let policy = policy().with_summarize_after(Some(20)).with_max_summaries(4, 3);
+        let policy = policy().with_capacity_messages(20).with_max_summaries(4, 3);
         let mut rows = rows;
         for _ in 0..100 {
-            let Some(plan) = plan_fold(&rows, &policy, Some(limit), 0) else { return Ok(()) };
+            let Some(plan) = plan_fold(&rows, &policy, Some(limit), NONE) else { return Ok(()) };
             let at = rows.iter().position(|row| row.id == plan.rows[0].id).unwrap();
             rows.splice(at..at + plan.rows.len(), [summary_of(&plan)]);
         }

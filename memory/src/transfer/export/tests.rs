@@ -9,7 +9,7 @@ use memory_testkit::doubles::{Tap, Tapped};
 
 use super::*;
 use crate::transfer::Exported;
-use crate::{Settings, WindowConfig, over};
+use crate::{BufferConfig, Folding, Settings, over};
 
 /// Forgets a message behind the first pages of a session that are read.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ async fn exported(forgotten: usize) -> (Result<Exported, Error>, String, usize) 
     stores.chat().unwrap().store().append(&scope, &session, &memory_core::store::chat::Append::new(new)).await.unwrap();
     let watched = Arc::clone(&tap);
     stores.chat = stores.chat.map(|chat| chat.layered(|store| Arc::new(Tapped::new(store, watched))));
-    let memory = over(stores).window(WindowConfig::default().with_summaries(false)).build().await.unwrap();
+    let memory = over(stores).buffer(BufferConfig::default().with_folding(Folding::Off)).build().await.unwrap();
     let mut written = Vec::new();
     let answer = export(&memory.of(&scope), Some(&session), &mut written).await;
     let text = String::from_utf8(written).unwrap();

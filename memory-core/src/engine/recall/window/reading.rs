@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::engine::counted::recount;
 use crate::engine::recall::unfold::Under;
-use crate::engine::recall::window::Window;
+use crate::engine::recall::window::{Shape, Window};
 use crate::error::{Error, Result};
 use crate::id::Seq;
 use crate::message::StoredMessage;
@@ -27,19 +27,29 @@ const SLACK: u64 = 8;
 
 impl Window {
     /// Returns the pages that a window is read from: the pinned rows, and the newest rows.
-    pub(crate) fn pages(limit: u64) -> (Page, Page) {
+    pub(crate) fn pages(limit: u64, shape: &Shape) -> (Page, Page) {
         let pinned = Page { view: View::Pinned, ..Page::newest(INSTRUCTIONS + 2) };
-        (pinned.within(limit.saturating_mul(SLACK)), Page::newest(TAIL).within(limit))
+        let most = shape.most_messages.and_then(|most| usize::try_from(most).ok()?.checked_add(HEAD));
+        let tail = Page::newest(most.map_or(TAIL, |most| most.min(TAIL)));
+        (pinned.within(limit.saturating_mul(SLACK)), tail.within(limit))
     }
 
     /// Builds the window from its [`Window::pages`].
-    pub(crate) fn new(limit: u64, mut pinned: Slice, mut tail: Slice, counter: &dyn TokenCounter) -> Self {
+    pub(crate) fn new(
+        limit: u64,
+        shape: Shape,
+        mut pinned: Slice,
+        mut tail: Slice,
+        counter: &dyn TokenCounter,
+    ) -> Self {
         let size = pinned.messages.iter().map(|row| row.tokens).fold(0, u64::saturating_add);
         let is_cut = pinned.messages.len() > INSTRUCTIONS + 1 || size > limit.saturating_mul(SLACK);
         let mut recounted = recount(&mut tail.messages, counter);
         let first = tail.messages.first().map_or(Seq(u64::MAX), |row| row.seq);
         let read = tail.messages.len() as u64;
         let is_whole = read == tail.state.active_messages;
+        [&mut pinned, &mut tail].into_iter().for_each(|page| page.messages.retain(|row| !row.is_archive()));
+        let archives = read - tail.messages.len() as u64;
         let is_summary = |row: &&StoredMessage| row.covers.is_some();
         // Pinned rows that stand in the tail are counted with it.
         pinned.messages.retain(|row| row.seq < first);
@@ -64,6 +74,8 @@ impl Window {
             lacks_instructions: is_cut && !is_whole,
             instructions_left_out: HashSet::new(),
             under: None,
+            archives,
+            shape,
         }
     }
 
@@ -72,19 +84,21 @@ impl Window {
     pub(crate) fn older(&self, budget: u64) -> Option<Page> {
         // Without the newest summary, which may find no room.
         let room = budget.saturating_sub(self.ledger.tokens_from(0));
-        (room > 0 && !self.is_whole).then(|| Page::before(self.first, MORE, View::Active))
+        let has_room = self.shape.most_messages.is_none_or(|most| self.ledger.messages() < most);
+        (room > 0 && has_room && !self.is_whole).then(|| Page::before(self.first, MORE, View::Active))
     }
 
     /// Returns the page of the next older rows, if the last turn begins before what was read. It is then larger than `budget`.
     ///
     /// # Errors
     /// [`Error::OverBudget`] if such a turn is an error.
-    pub(crate) fn rest_of_turn(&self, budget: u64, oversize: Oversize) -> Result<Option<Page>> {
+    pub(crate) fn rest_of_turn(&self, budget: u64) -> Result<Option<Page>> {
         let tokens = self.ledger.tokens_from(0);
-        if self.is_whole || self.ledger.starts().next().is_some() || tokens < budget {
+        let has_room = tokens < budget && self.shape.most_messages.is_none();
+        if self.is_whole || self.ledger.starts().next().is_some() || has_room {
             return Ok(None);
         }
-        if oversize == Oversize::Error {
+        if self.shape.oversize == Oversize::Error && tokens >= budget {
             return Err(Error::OverBudget { need: tokens.saturating_add(1), budget });
         }
         Ok(Some(Page::before(self.first, TAIL, View::Active).within(budget)))
@@ -97,6 +111,9 @@ impl Window {
         self.complete &= older.complete;
         self.first = older.messages.first().map_or(self.first, |row| row.seq);
         let is_newest = |row: &StoredMessage| self.summary.as_ref().is_some_and(|summary| summary.id == row.id);
+        let rows = older.messages.len();
+        older.messages.retain(|row| !row.is_archive());
+        self.archives += (rows - older.messages.len()) as u64;
         older.messages.retain(|row| !is_newest(row) && !self.instructions_left_out.contains(&row.id));
         let known = self.rows.partition_point(|row| row.seq < self.first);
         let behind = older.messages.last().map_or(self.first, |row| Seq(row.seq.0.saturating_add(1)));
@@ -156,7 +173,7 @@ impl Window {
 
     /// Returns the page of the messages under the window's summaries, as far as they fit into `budget`.
     pub(crate) fn folded(&self, budget: u64) -> Option<Page> {
-        let newest = self.summary.as_ref().filter(|_| self.is_whole)?;
+        let newest = self.summary.as_ref().filter(|_| self.is_whole && self.shape.unfolds())?;
         let taken = self.ledger.tokens().saturating_add(newest.tokens);
         let room = budget.checked_sub(taken).filter(|room| *room > 0)?;
         let summaries = self.summaries().map(|row| row.tokens).fold(0, u64::saturating_add);

@@ -11,7 +11,7 @@ impl Window {
     pub(crate) fn history(&self, fitted: &Fitted) -> History {
         let is_unfolded = |shown: &&Shown| matches!(shown, Shown::Under(_));
         History {
-            window_messages: self.state.active_messages,
+            window_messages: self.state.active_messages.saturating_sub(self.archives),
             window_tokens: self.state.active_tokens,
             kept_messages: fitted.shown.len() as u64,
             kept_tokens: fitted.tokens,
@@ -36,7 +36,8 @@ impl Window {
         }
         let has_summary = fitted.shown.iter().any(|shown| matches!(shown, Shown::Summary));
         let makes_way = |row: &StoredMessage| self.is_unfolded(row, fitted);
-        let read = (self.rows.len() + self.instructions_left_out.len()) as u64 + u64::from(self.summary.is_some());
+        let read = (self.rows.len() + self.instructions_left_out.len()) as u64;
+        let read = read + u64::from(self.summary.is_some()) + self.archives;
         history.no_room = self.state.active_messages.saturating_sub(read);
         history.no_room += u64::from(self.summary.as_ref().is_some_and(|row| !has_summary && !makes_way(row)));
         for (index, row) in self.rows.iter().enumerate().filter(|(index, _)| is_shown.get(*index) == Some(&false)) {
@@ -51,6 +52,9 @@ impl Window {
                 None => &mut history.no_room,
             };
             *why += 1;
+        }
+        if fitted.is_by_count {
+            history.outside = std::mem::take(&mut history.no_room);
         }
         history
     }

@@ -1,0 +1,103 @@
+//! The settings of conversations that have their own, and which windows are too full.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::id::SessionId;
+use crate::scope::Scope;
+use crate::window::BufferConfig;
+
+/// How many conversations with settings of their own are known at most, and how many full windows. The next append to a conversation
+/// notes it again.
+const SESSIONS: usize = 10_000;
+
+/// A conversation of an owner.
+type Place = (Scope, SessionId);
+
+/// The settings of buffers, and the windows that wait for upkeep. Hints: if they are lost, the next append renews them.
+#[derive(Debug)]
+pub(crate) struct Buffers {
+    /// The settings of every conversation that has no others.
+    pub(crate) common: BufferConfig,
+    own: Mutex<BTreeMap<Place, BufferConfig>>,
+    full: Mutex<BTreeSet<Place>>,
+}
+
+impl Buffers {
+    pub(crate) fn new(common: BufferConfig) -> Self {
+        Self { common, own: Mutex::default(), full: Mutex::default() }
+    }
+
+    /// Notes the settings that an append to a conversation had.
+    pub(crate) fn note(&self, scope: &Scope, session: &SessionId, config: &BufferConfig) {
+        let mut own = lock(&self.own);
+        if own.is_empty() && *config == self.common {
+            return;
+        }
+        let place = (scope.clone(), session.clone());
+        if *config == self.common {
+            own.remove(&place);
+        } else if own.insert(place, *config).is_none() && own.len() > SESSIONS {
+            own.pop_first();
+        }
+    }
+
+    /// Returns the settings of a conversation.
+    pub(crate) fn of(&self, scope: &Scope, session: &SessionId) -> BufferConfig {
+        let own = lock(&self.own);
+        if own.is_empty() {
+            return self.common;
+        }
+        own.get(&(scope.clone(), session.clone())).copied().unwrap_or(self.common)
+    }
+
+    /// Notes that the window of a conversation is too full.
+    pub(crate) fn note_full(&self, scope: &Scope, session: &SessionId) {
+        let mut full = lock(&self.full);
+        if full.len() < SESSIONS {
+            full.insert((scope.clone(), session.clone()));
+        }
+    }
+
+    /// Returns whether no further full window can be noted.
+    pub(crate) fn is_crowded(&self) -> bool {
+        lock(&self.full).len() >= SESSIONS
+    }
+
+    /// Takes out a conversation whose window is too full.
+    pub(crate) fn next_full(&self) -> Option<Place> {
+        lock(&self.full).pop_first()
+    }
+}
+
+fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
+    what.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_conversation_keeps_its_own_settings_until_an_append_has_the_common_ones() {
+        let common = BufferConfig::default();
+        let (buffers, ada) = (Buffers::new(common), Scope::new("acme", "ada").unwrap());
+        let [s, t] = ["s", "t"].map(|name| SessionId::new(name).unwrap());
+        buffers.note(&ada, &s, &BufferConfig::balanced());
+        assert_eq!([buffers.of(&ada, &s), buffers.of(&ada, &t)], [BufferConfig::balanced(), common]);
+        buffers.note(&ada, &s, &common);
+        assert_eq!(buffers.of(&ada, &s), common);
+    }
+
+    #[test]
+    fn they_do_not_grow() {
+        let (buffers, ada) = (Buffers::new(BufferConfig::default()), Scope::new("acme", "ada").unwrap());
+        for number in 0..SESSIONS + 10 {
+            let session = SessionId::new(&number.to_string()).unwrap();
+            buffers.note(&ada, &session, &BufferConfig::balanced());
+            buffers.note_full(&ada, &session);
+        }
+        assert!(buffers.is_crowded());
+        assert_eq!((lock(&buffers.own).len(), lock(&buffers.full).len()), (SESSIONS, SESSIONS));
+    }
+}
