@@ -2,7 +2,7 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what is stored when a message is appended | `session.rs` |
+//! | what is stored when a message is appended | `session.rs`; an answer that grows, or messages in place of others `edit.rs` |
 //! | what a context holds and why | `recall/context.rs` (the calls), `recall/window.rs` (what was read and fits), `recall/unfold.rs` (messages in place of summaries), `recall/block.rs` (what is recalled), `recall/contents.rs` (the order and the receipt), `render.rs` (how it looks) |
 //! | how hits are found, fused and checked | `recall/search.rs` (the calls), `recall/terms.rs` (by which words), `recall/legs.rs` (the indexes), `recall/rank.rs` (the rule), `recall/hydrate.rs` (truth); without words `recall/newest.rs` |
 //! | how a record is stored, reinforced, superseded or retired | `write/remember.rs` and `write/retire.rs` (the calls), `write/tell.rs` (what is written), `write/links.rs` (where), `write/sources.rs` (nothing is derived from what is not there) |
@@ -13,6 +13,7 @@
 mod builder;
 mod careful;
 mod counted;
+mod edit;
 mod forget;
 mod handle;
 mod hit;
@@ -28,6 +29,7 @@ mod upkeep;
 mod write;
 
 pub use builder::MemoryBuilder;
+pub use edit::Draft;
 pub use forget::{Forget, ForgetReceipt, StoreErasure, Unasked};
 pub use handle::{Memory, Scoped, Session};
 pub use hit::{Content, Hit, SearchResults};

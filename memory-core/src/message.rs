@@ -2,6 +2,7 @@
 
 mod anthropic;
 mod defaults;
+mod left;
 mod openai;
 mod role;
 mod stored;
@@ -16,6 +17,7 @@ use crate::time::Timestamp;
 
 pub(crate) use anthropic::conversation as to_anthropic;
 pub use defaults::Defaults;
+pub(crate) use left::Left;
 pub(crate) use openai::conversation as to_openai;
 pub use role::{Role, Trust};
 pub use stored::StoredMessage;

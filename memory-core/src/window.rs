@@ -2,6 +2,7 @@
 //!
 //! Pure functions of values: no clock, no I/O, no lock.
 
+mod archive;
 mod budget;
 mod buffer;
 mod compact;
@@ -16,6 +17,7 @@ pub mod tokens;
 mod truncate;
 mod turns;
 
+pub(crate) use archive::archive;
 pub use budget::{Budget, FitOptions, Oversize, Steps};
 pub use buffer::{BufferConfig, Folding};
 pub use compact::{Beyond, Pressure, plan_fold};

@@ -22,6 +22,12 @@ mod context;
 #[path = "engine/counters.rs"]
 mod counters;
 #[cfg(test)]
+#[path = "engine/counting.rs"]
+mod counting;
+#[cfg(test)]
+#[path = "engine/edits.rs"]
+mod edits;
+#[cfg(test)]
 #[path = "engine/embedding.rs"]
 mod embedding;
 #[cfg(test)]

@@ -97,6 +97,8 @@ pub enum Reason {
     Gone,
     /// Its content could not be read; a degraded stage says why.
     Unread,
+    /// Another message took its place in the conversation ([`Session::replace`](super::Session::replace)).
+    Replaced,
 }
 
 /// The parts of a context, in their order.

@@ -2,16 +2,17 @@
 
 use crate::error::{Error, Result};
 use crate::filter::{Field, Filter, Scalar};
-use crate::id::{ItemId, MessageId};
+use crate::id::{ItemId, MessageId, Seq};
 use crate::message::{Message, Role, StoredMessage};
 use crate::model::CounterId;
 use crate::store::chat::{Append, Compaction, Page, Placement, SessionState, Slice, View};
 
 use super::careful::Careful;
-use super::counted::{measure, recount};
+use super::counted::{measure_all, recount};
 use super::handle::Session;
 use super::inner::{Inner, Written};
 use super::receipt::AppendReceipt;
+use crate::window::MemoryStats;
 
 /// How many messages [`Session::recent`] returns if no settings say.
 const RECENT: u64 = 10;
@@ -45,9 +46,7 @@ impl Session {
         if messages.len() > inner.limits.messages {
             return Err(Error::invalid(format!("an append holds at most {} messages", inner.limits.messages)));
         }
-        let counter = Careful::new(&inner.counter);
-        let measured = messages.into_iter().map(|message| measure(message, &inner.limits, &counter));
-        let messages = counter.verdict(measured.collect::<Result<Vec<_>>>())?;
+        let messages = measure_all(messages, &inner.limits, &inner.counter).await?;
         let tokens = sum(messages.iter().map(|new| new.tokens));
         let fence = Some(self.fence().await?);
         self.note_settings();
@@ -114,6 +113,23 @@ impl Session {
     /// Returns the session's counters.
     pub async fn state(&self) -> Result<SessionState> {
         Ok(self.read(&Page::newest(0)).await?.state)
+    }
+
+    /// Returns the statistics of the window: its messages and summaries with their tokens, how many summaries it holds, how many messages
+    /// have left it or were forgotten, and the tokens that it should stay below. Reads the summaries, which are the oldest rows.
+    pub async fn stats(&self) -> Result<MemoryStats> {
+        let oldest = Page::after(Seq(0), self.buffer().max_summaries.saturating_add(1), View::Active);
+        let Slice { messages, state, .. } = self.read(&oldest).await?;
+        let behind = messages.iter().filter(|row| row.covers.is_some());
+        let summaries = behind.clone().filter(|row| !row.is_archive()).count() as u64;
+        let messages = state.active_messages.saturating_sub(behind.count() as u64);
+        Ok(MemoryStats {
+            total_entries: messages.saturating_add(summaries),
+            total_tokens: state.active_tokens,
+            summarization_count: summaries,
+            eviction_count: state.head.0.saturating_sub(messages),
+            capacity: self.buffer().limit_beside(state.asked),
+        })
     }
 
     /// Stores rows as they were exported, with their numbers, archive marks and summaries.

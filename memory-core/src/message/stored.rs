@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Message;
+use super::left::Left;
 use crate::id::{MessageId, Seq, SeqRange, SessionId};
 use crate::model::CounterId;
 
@@ -31,6 +32,16 @@ impl StoredMessage {
     /// Returns whether the message is in the window: neither archived nor forgotten.
     pub fn is_active(&self) -> bool {
         self.message.is_some() && self.archived_by.is_none()
+    }
+
+    /// Returns whether other messages took its place in the window ([`Session::replace`](crate::engine::Session::replace)).
+    pub fn is_replaced(&self) -> bool {
+        self.left() == Some(Left::Replaced)
+    }
+
+    /// Returns why it left the window without a summary; none if it did not.
+    pub(crate) fn left(&self) -> Option<Left> {
+        self.archived_by.and_then(Left::behind)
     }
 
     /// Returns whether it only stands for messages that left the window without a summary

@@ -47,7 +47,7 @@ impl FoldPlan {
 
     /// Returns the request to a summariser, which must keep the texts `keep` word for word.
     pub fn request(&self, keep: Vec<String>) -> SummaryRequest {
-        let messages = self.rows.clone();
+        let messages = self.rows.iter().filter(|row| !row.is_archive()).cloned().collect();
         SummaryRequest { purpose: SummaryPurpose::Window, messages, max_tokens: self.max_tokens, keep }
     }
 

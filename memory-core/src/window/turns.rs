@@ -29,7 +29,7 @@ enum Kind {
 }
 
 /// What turns consist of.
-const TURNS: [Kind; 4] = [Kind::Start, Kind::Reply, Kind::Follows, Kind::Inner];
+const TURNS: [Kind; 5] = [Kind::Start, Kind::Reply, Kind::Follows, Kind::Inner, Kind::Archive];
 
 /// The active rows with their kinds.
 pub(super) struct Window<'a> {
@@ -120,9 +120,11 @@ impl<'a> Window<'a> {
     /// Returns the smallest fold inside the newest turn that is `enough`, or else the largest that leaves the newest reply or calls.
     pub(super) fn fold_inside(&self, config: &BufferConfig, enough: impl Fn(u64, u64) -> bool) -> Option<FoldPlan> {
         let turn = self.turns().last()?;
-        let segments = self.segments(&[Kind::Reply, Kind::Follows]).into_iter();
-        let mut inside = segments.filter(|segment| segment.start > turn.start);
+        let segments = self.segments(&[Kind::Reply, Kind::Follows, Kind::Archive]).into_iter();
+        let mut inside = segments.filter(|segment| segment.end > turn.start + 1);
         inside.find_map(|segment| {
+            let mut rows = segment.start.max(turn.start + 1)..segment.end;
+            let segment = rows.find(|index| self.kind(*index) != Some(Kind::Archive))?..rows.end;
             let newest = (segment.end == self.rows.len()).then_some(segment.end);
             let is_group = |index: &usize| self.kind(*index) == Some(Kind::Reply);
             let ends = (segment.start + 1..segment.end).filter(is_group);
@@ -179,9 +181,10 @@ impl<'a> Window<'a> {
     /// Returns where a fold of the segment may begin: at its first row, or at its first turn if the first row belongs to a
     /// turn that begins before the segment, on the other side of instructions.
     fn beginning(&self, segment: &Range<usize>) -> Option<usize> {
-        let is_message = |(_, kind): &(_, Kind)| TURNS.contains(kind);
+        let is_message = |(_, kind): &(_, Kind)| matches!(kind, Kind::Start | Kind::Reply | Kind::Follows);
         let goes_on = self.rows.iter().take(segment.start).any(is_message);
-        segment.clone().find(|index| !goes_on || self.is_start(*index))
+        let may_begin = |index: &usize| self.is_start(*index) || !goes_on && self.kind(*index) != Some(Kind::Archive);
+        segment.clone().find(may_begin)
     }
 
     /// Returns where a fold from `first` may end, in order: at each start of a turn in the segment or right after it.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::engine::careful::Careful;
 use crate::engine::handle::Session;
 use crate::engine::hit::Content;
-use crate::engine::receipt::SearchReceipt;
+use crate::engine::receipt::{LeftOut, Reason, SearchReceipt};
 use crate::error::Result;
 use crate::filter::Filter;
 use crate::id::{ItemId, MessageId};
@@ -328,6 +328,10 @@ impl Session {
         let outside: Vec<&Candidate> = candidates.iter().filter(|found| !is_in(&shown, &found.item)).collect();
         let limit = if is_relevant { request.recall } else { 0 };
         let mut taken = self.scoped().take(&outside, limit, filter, read, &mut receipt).await;
+        // An answer that was made anew is not to come back as what is remembered.
+        for hit in taken.hits.extract_if(.., |hit| matches!(&hit.content, Content::Message(row) if row.is_replaced())) {
+            taken.left_out.push(LeftOut::new(&hit.item, Reason::Replaced, hit.signals));
+        }
         if !is_relevant {
             taken.left_out = irrelevant(&outside, request.recall);
         }

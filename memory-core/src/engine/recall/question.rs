@@ -57,6 +57,17 @@ impl Search {
         }
     }
 
+    /// Searches as Kari does: for 5 hits, by [`Ranking::kari`].
+    ///
+    /// ```
+    /// use memory_core::engine::Search;
+    ///
+    /// assert_eq!(Search::kari("my dentist").limit, 5);
+    /// ```
+    pub fn kari(words: impl Into<String>) -> Self {
+        Self::new(words).limit(5).ranking(Ranking::kari())
+    }
+
     /// Sets the most hits to return, from 1 to the limit of results.
     #[must_use]
     pub fn limit(mut self, limit: usize) -> Self {

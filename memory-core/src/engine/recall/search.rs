@@ -1,5 +1,7 @@
 //! Search: asks all indexes at once, fuses their answers, and checks the hits against truth.
 
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+
 use crate::engine::handle::{Scoped, Session};
 use crate::engine::hit::{Hit, SearchResults};
 use crate::engine::inner::Inner;
@@ -12,6 +14,9 @@ use crate::time::Stopwatch;
 use super::hydrate::Hydrated;
 use super::question::Search;
 use super::rank::Candidate;
+
+/// How many searches run at once.
+const TOGETHER: usize = 8;
 
 /// The hits among the candidates of a search, and the others.
 #[derive(Debug, Default)]
@@ -80,6 +85,27 @@ impl Scoped {
         let found = self.search(search).await?;
         self.note_access(found.hits.iter().filter_map(|hit| hit.item.as_record()).collect());
         Ok(found)
+    }
+
+    /// Recalls for several questions at once; the answers come in their order.
+    ///
+    /// # Errors
+    /// The first failure.
+    ///
+    /// # Examples
+    /// ```
+    /// # async fn example(ada: &memory_core::engine::Scoped) -> memory_core::Result<()> {
+    /// use memory_core::engine::Search;
+    ///
+    /// let found = ada.recall_many(&[Search::new("the dentist"), Search::new("the rose")]).await?;
+    /// assert_eq!(found.len(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "batch_recall")]
+    pub async fn recall_many(&self, searches: &[Search]) -> Result<Vec<SearchResults>> {
+        let answers = stream::iter(searches.iter().map(|search| self.recall(search)));
+        answers.buffered(TOGETHER).try_collect().await
     }
 
     /// Takes the best `limit` candidates that truth confirms. What `read` does not hold yet is read; if some are gone, so are the

@@ -50,7 +50,7 @@ impl Under {
         // An archived instruction stays under its summary: no window shows it, so none unfolds it.
         let is_instruction = |row: &StoredMessage| row.message.as_ref().is_some_and(|m| m.is_instruction());
         let (hidden, mut under): (Vec<StoredMessage>, Vec<StoredMessage>) = archived.partition(is_instruction);
-        under.retain(|row| covering.iter().any(|(_, covers)| covers.contains(row.seq)));
+        under.retain(|row| row.left().is_none() && covering.iter().any(|(_, covers)| covers.contains(row.seq)));
         under.iter_mut().for_each(|row| row.archived_by = None);
         let messages = rows.iter().enumerate().filter(|(_, row)| row.covers.is_none());
         let messages = messages.map(|(index, row)| (Slot::Row(index), row));

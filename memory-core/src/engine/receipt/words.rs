@@ -93,6 +93,7 @@ impl fmt::Display for History {
         let told = [
             (self.unfolded, "in place of summaries or beside them"),
             (self.no_room, "older ones did not fit"),
+            (self.outside, "more than the window shows"),
             (self.no_start, "with no person before them"),
             (self.unpaired, "calls or results without the other half"),
             (self.unfinished, "that wait for results"),
@@ -140,6 +141,10 @@ impl fmt::Display for ContextReceipt {
         if self.recounted > 0 {
             lines.push(format!("recounted {} messages that another counter had counted", self.recounted));
         }
+        lines.extend(
+            self.prefix_reuse_ratio
+                .map(|share| format!("reused    {:.0} % of the last context's beginning", share * 100.0)),
+        );
         if !self.complete {
             lines.push("degraded  the conversation was read without its primary store".to_owned());
         }
@@ -156,6 +161,7 @@ fn left_out(left_out: &[LeftOut]) -> Option<String> {
         (Reason::Irrelevant, "because nothing found is about the query"),
         (Reason::Gone, "gone meanwhile"),
         (Reason::Unread, "because they could not be read"),
+        (Reason::Replaced, "because others took their place"),
     ];
     let count = |reason| left_out.iter().filter(|item| item.reason == reason).count();
     let counts = reasons.map(|(reason, why)| (count(reason), why));

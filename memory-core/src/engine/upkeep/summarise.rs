@@ -11,13 +11,13 @@ use crate::engine::handle::Session;
 use crate::engine::inner::Inner;
 use crate::error::{Cause, Error, Result, Transience};
 use crate::id::{Seq, SessionId};
-use crate::message::{Message, Role, Trust};
+use crate::message::{Left, Message, Role, Trust};
 use crate::model::{CounterId, Summarizer, Summary, SummaryRequest, TokenCounter, apart};
 use crate::scope::Scope;
 use crate::store::chat::{NewMessage, Page, SessionState, View};
 use crate::window::{
-    Beyond, Budget, BufferConfig, ExtractiveSummarizer, FoldPlan, Folding, Pressure, complete_summary, must_keep,
-    plan_fold, validate_summary,
+    Beyond, Budget, BufferConfig, ExtractiveSummarizer, FoldPlan, Folding, Pressure, archive, complete_summary,
+    must_keep, plan_fold, validate_summary,
 };
 
 use super::report::UpkeepReport;
@@ -88,7 +88,7 @@ impl Inner {
             let Some(plan) = plan else { return Ok(()) };
             let summary = match config.folding {
                 Folding::Summaries => self.summary_of(&plan, report).await,
-                Folding::Archive => Some(archive_of(&plan)),
+                Folding::Archive => archive_of(&plan),
                 Folding::Off => None,
             };
             let Some(summary) = summary else { return Ok(()) };
@@ -145,11 +145,10 @@ impl Inner {
     }
 }
 
-/// Returns what stands for messages that leave without a summary: it has no words, and no context shows it.
-fn archive_of(plan: &FoldPlan) -> NewMessage {
-    let at = plan.rows.iter().filter_map(|row| Some(row.message.as_ref()?.at)).max().unwrap_or_default();
-    let message = Message::of_blocks(Role::Assistant, Vec::new(), at);
-    NewMessage { tokens: 0, counter: CounterId::UNKNOWN, message: Arc::new(message) }
+/// Returns what stands for messages that leave without a summary.
+fn archive_of(plan: &FoldPlan) -> Option<NewMessage> {
+    let at = plan.rows.iter().filter_map(|row| Some(row.message.as_ref()?.at)).max()?;
+    Some(archive(Left::Evicted, plan.rows.first()?.id, at))
 }
 
 fn to_message(plan: &FoldPlan, summary: Summary, counter: &dyn TokenCounter) -> NewMessage {

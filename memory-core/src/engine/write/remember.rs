@@ -35,13 +35,15 @@ pub struct Remember {
     pub(crate) id: Option<RecordId>,
     pub(crate) ttl: Option<Duration>,
     pub(crate) gate: Option<Gate>,
+    /// The most characters of its text.
+    pub(crate) most: Option<usize>,
     pub(crate) record: Record,
 }
 
 impl Remember {
     /// Remembers `text` as a record of `kind`.
     pub fn new(kind: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { id: None, ttl: None, gate: None, record: Record::new(kind, text, Timestamp(0)) }
+        Self { id: None, ttl: None, gate: None, most: None, record: Record::new(kind, text, Timestamp(0)) }
     }
 
     /// Remembers a fact.
@@ -66,6 +68,33 @@ impl Remember {
     pub fn with_ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Some(ttl);
         self
+    }
+
+    /// Remembers it for an hour, and refuses a text of more than 5,000 characters: Kari's short-term memory.
+    ///
+    /// ```
+    /// # async fn example(ada: &memory_core::engine::Scoped) -> memory_core::Result<()> {
+    /// use memory_core::engine::Remember;
+    ///
+    /// ada.remember(Remember::new("context", "Ada is on the train").short_term()).await?;
+    /// ada.remember(Remember::new("context", "Ada is in Porto").long_term()).await?; // for a day
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn short_term(self) -> Self {
+        self.for_a_while(Duration::from_secs(3_600))
+    }
+
+    /// Remembers it for a day, and refuses a text of more than 5,000 characters: Kari's long-term memory.
+    #[must_use]
+    pub fn long_term(self) -> Self {
+        self.for_a_while(Duration::from_secs(86_400))
+    }
+
+    fn for_a_while(mut self, ttl: Duration) -> Self {
+        self.most = Some(5_000);
+        self.with_ttl(ttl)
     }
 
     /// Compares it with what is known before it becomes a new record: by meaning, where the memory has an index of vectors.

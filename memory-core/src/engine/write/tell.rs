@@ -146,6 +146,9 @@ impl Scoped {
             }
             record.first.expires_at = Some(now.checked_add(ttl)?);
         }
+        if remember.most.is_some_and(|most| record.text.chars().nth(most).is_some()) {
+            return Err(Error::invalid("the text has more characters than this kind of memory takes"));
+        }
         if remember.gate.is_some_and(|gate| !(0.0..=2.0).contains(&gate.threshold)) {
             return Err(Error::invalid("the threshold of novelty is from 0 to 2"));
         }

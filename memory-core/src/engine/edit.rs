@@ -1,0 +1,142 @@
+//! What chat programs do with the end of a conversation: other messages in its place, and an answer that grows while it streams.
+
+use crate::error::{Error, Result};
+use crate::id::{MessageId, Seq, SeqRange};
+use crate::message::{Left, Message, Role, StoredMessage};
+use crate::store::chat::{Compaction, Page, Placement, View};
+use crate::window::archive;
+
+use super::handle::Session;
+use super::receipt::AppendReceipt;
+
+/// How many rows are read in one page.
+const ROWS: usize = 1_000;
+/// How often a change is tried that loses against concurrent writes.
+const ATTEMPTS: usize = 100;
+
+impl Session {
+    /// Puts `messages` in the place of the message `from` and all later ones: an answer that was made anew, or a question that was
+    /// edited. With no messages, takes the end of the conversation back.
+    ///
+    /// What was replaced leaves the window, and no context shows it any more; the log keeps it ([`View::Log`]), and a search finds it.
+    /// To forget it, use [`Forget::Messages`](super::Forget::Messages). The new messages are stored first, so if the call fails or its
+    /// future is dropped, the window may hold both; the same call completes it.
+    ///
+    /// # Errors
+    /// `Invalid` if `from` is no message of the conversation, or is in the window no more because it was folded, forgotten or replaced;
+    /// else as [`Session::append`].
+    ///
+    /// # Examples
+    /// ```
+    /// # async fn example(session: &memory_core::engine::Session, now: memory_core::Timestamp) -> memory_core::Result<()> {
+    /// use memory_core::{Message, Role};
+    ///
+    /// let answer = Message::new(Role::Assistant, "It left yesterday.", now);
+    /// let first = answer.id;
+    /// session.append(vec![answer]).await?;
+    /// session.replace(first, vec![Message::new(Role::Assistant, "It arrives on Tuesday.", now)]).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "replace_last")]
+    #[doc(alias = "regenerate")]
+    #[doc(alias = "edit")]
+    pub async fn replace(&self, from: MessageId, messages: Vec<Message>) -> Result<AppendReceipt> {
+        let new: Vec<MessageId> = messages.iter().map(|message| message.id).collect();
+        let (mut found, is_stored) =
+            (self.scoped().said(&[from]).await?, self.scoped().said(&new).await?.len() == new.len());
+        let here = |row: &StoredMessage| row.session == *self.id() && row.covers.is_none() && !new.contains(&from);
+        let row = found.pop().filter(here).ok_or_else(|| Error::invalid("there is no such message to replace"))?;
+        let is_repeated = row.is_replaced() && is_stored;
+        if row.archived_by.is_some() && !is_repeated {
+            return Err(Error::invalid("a message that is in the window no more cannot be replaced"));
+        }
+        let receipt = self.append(messages).await?;
+        let until = receipt.placements.iter().find_map(|placement| match placement {
+            Placement::Added(seq) | Placement::Already(seq) => Some(*seq),
+            Placement::Forgotten | Placement::Queued => None,
+        });
+        self.set_aside(&row, until.unwrap_or(Seq(receipt.head.0.saturating_add(1)))).await?;
+        Ok(receipt)
+    }
+
+    /// Takes the active messages from `first` to before `until` out of the window.
+    async fn set_aside(&self, first: &StoredMessage, until: Seq) -> Result<()> {
+        let at = first.message.as_ref().map_or_else(Default::default, |message| message.at);
+        let span = SeqRange { first: first.seq, last: Seq(until.0.saturating_sub(1)) };
+        for _ in 0..ATTEMPTS {
+            let active = self.active(span).await?;
+            if active.iter().all(StoredMessage::is_archive) {
+                return Ok(());
+            }
+            let ids = active.iter().map(|row| row.id).collect();
+            let change = Compaction::Fold { span, ids, summary: archive(Left::Replaced, first.id, at) };
+            match self.scoped().inner().chat.store().compact(self.scoped().scope(), self.id(), &change).await {
+                Err(Error::Conflict) => {}
+                done => return done.map(drop),
+            }
+        }
+        Err(Error::Conflict)
+    }
+
+    /// Returns the active rows of a span, oldest first.
+    async fn active(&self, span: SeqRange) -> Result<Vec<StoredMessage>> {
+        let (mut rows, mut after): (Vec<StoredMessage>, Seq) = (Vec::new(), Seq(span.first.0.saturating_sub(1)));
+        loop {
+            let page = self.read(&Page::after(after, ROWS, View::Active)).await?.messages;
+            let is_last = page.len() < ROWS || page.last().is_some_and(|row| row.seq > span.last);
+            after = page.last().map_or(after, |row| row.seq);
+            rows.extend(page.into_iter().filter(|row| span.contains(row.seq)));
+            if is_last {
+                return Ok(rows);
+            }
+        }
+    }
+
+    /// Begins an answer of the model that grows while it streams. Nothing is stored before it is finished, and then one message.
+    ///
+    /// # Examples
+    /// ```
+    /// # async fn example(session: &memory_core::engine::Session, stream: Vec<String>) -> memory_core::Result<()> {
+    /// let mut draft = session.draft();
+    /// for piece in stream {
+    ///     draft.push(&piece);
+    /// }
+    /// draft.finish().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn draft(&self) -> Draft {
+        let message = Message::new(Role::Assistant, "", self.scoped().memory().now());
+        Draft { session: self.clone(), message, text: String::new() }
+    }
+}
+
+/// An answer that grows while it streams. Dropped, it leaves nothing behind.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    session: Session,
+    message: Message,
+    text: String,
+}
+
+impl Draft {
+    /// Adds to its text.
+    pub fn push(&mut self, piece: &str) {
+        self.text.push_str(piece);
+    }
+
+    /// Returns its text so far.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Stores it as one message. May be repeated after a failure: it is stored once.
+    ///
+    /// # Errors
+    /// As [`Session::append`].
+    pub async fn finish(&self) -> Result<AppendReceipt> {
+        let Message { id, at, .. } = self.message;
+        self.session.append(vec![Message { id, ..Message::new(Role::Assistant, self.text.as_str(), at) }]).await
+    }
+}

@@ -1,0 +1,115 @@
+//! Counting tokens, and the figures of a conversation.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use memory_core::engine::{Remember, Search};
+use memory_core::model::TokenCounter;
+use memory_core::window::{BufferConfig, Folding, HeuristicCounter, MemoryStats};
+use memory_core::{Error, Message};
+
+use crate::bench::{Bench, Taps};
+
+/// A counter that goes on only once a task beside it has run.
+#[derive(Debug)]
+struct Waiting(Arc<AtomicBool>);
+
+impl TokenCounter for Waiting {
+    fn name(&self) -> &str {
+        "waiting"
+    }
+
+    fn count(&self, message: &Message) -> u64 {
+        let begun = Instant::now();
+        while message.encoded_len() > 10_000 && !self.0.load(Ordering::Acquire) {
+            assert!(begun.elapsed() < Duration::from_secs(60), "no other task ran");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        HeuristicCounter.count(message)
+    }
+
+    fn count_text(&self, text: &str) -> u64 {
+        HeuristicCounter.count_text(text)
+    }
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn s2_12_counting_a_long_message_holds_up_no_other_task() {
+    let ran = Arc::new(AtomicBool::new(false));
+    let counter = Arc::new(Waiting(Arc::clone(&ran)));
+    let bench = Bench::with(Taps::default(), |builder| builder.counter(counter)).await;
+    let beside = tokio::spawn(async move { ran.store(true, Ordering::Release) });
+    bench.session("ada").append(vec![bench.user(&"a long story about roses ".repeat(4_000))]).await.unwrap();
+    beside.await.unwrap();
+}
+
+#[tokio::test]
+async fn s4_12_a_conversation_tells_its_figures() {
+    let config = BufferConfig::default().with_capacity_messages(10).with_limit(5_000);
+    let bench = Bench::with(Taps::default(), |builder| builder.buffer(config)).await;
+    let talk = bench.session("ada");
+    talk.append(bench.chatter(10)).await.unwrap();
+    let tokens = talk.state().await.unwrap().active_tokens;
+    let stats = MemoryStats { total_entries: 20, total_tokens: tokens, capacity: 5_000, ..MemoryStats::default() };
+    assert_eq!(talk.stats().await.unwrap(), stats);
+    bench.memory.upkeep_once().await.unwrap();
+    let folded = talk.stats().await.unwrap();
+    assert_eq!((folded.total_entries, folded.summarization_count, folded.eviction_count), (11, 1, 10));
+    assert!(folded.total_tokens < tokens);
+    let archiving = talk.with(config.with_capacity_messages(4).with_folding(Folding::Archive)).unwrap();
+    archiving.append(bench.chatter(1)).await.unwrap();
+    bench.memory.upkeep_once().await.unwrap();
+    let left = archiving.stats().await.unwrap();
+    assert_eq!((left.total_entries, left.summarization_count, left.eviction_count), (5, 1, 18));
+}
+
+#[tokio::test]
+async fn s3_12_what_is_remembered_for_a_while_has_a_life_and_a_length() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    ada.remember(Remember::new("context", "Ada is on the train").short_term()).await.unwrap();
+    ada.remember(Remember::new("context", "Ada is in Porto").long_term()).await.unwrap();
+    let known = async |words: &str| !ada.search(&Search::new(words)).await.unwrap().hits.is_empty();
+    bench.clock.advance(Duration::from_secs(3_599));
+    assert!(known("train").await && known("Porto").await);
+    bench.clock.advance(Duration::from_secs(1));
+    assert!(!known("train").await && known("Porto").await);
+    bench.clock.advance(Duration::from_secs(86_400 - 3_600));
+    assert!(!known("Porto").await);
+    let long = Remember::new("context", "é".repeat(5_001));
+    assert!(matches!(ada.remember(long.clone().short_term()).await, Err(Error::Invalid { .. })));
+    ada.remember(Remember::new("context", "é".repeat(5_000)).short_term()).await.unwrap();
+    ada.remember(long).await.unwrap();
+}
+
+#[tokio::test]
+async fn s3_13_kari_asks_for_five() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    for number in 0..8 {
+        ada.remember(Remember::fact(format!("Rose {number} stands in bed {number}"))).await.unwrap();
+    }
+    bench.tend().await;
+    assert_eq!(ada.recall(&Search::kari("the roses")).await.unwrap().hits.len(), 5);
+}
+
+#[tokio::test]
+async fn s4_11_several_questions_are_answered_in_their_order() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    for number in 0..30 {
+        ada.remember(Remember::fact(format!("Plant number {number} stands in the bed of {number} stones")))
+            .await
+            .unwrap();
+    }
+    bench.tend().await;
+    let searches: Vec<Search> = (0..30).map(|number| Search::new(format!("plant number {number}")).limit(1)).collect();
+    let answers = ada.recall_many(&searches).await.unwrap();
+    for (search, answer) in searches.iter().zip(&answers) {
+        assert_eq!(answer.hits, ada.search(search).await.unwrap().hits);
+    }
+    assert_eq!(answers.len(), 30);
+    let bad = [Search::new("plants"), Search::new("plants").limit(0)];
+    assert!(matches!(ada.recall_many(&bad).await, Err(Error::Invalid { .. })));
+}

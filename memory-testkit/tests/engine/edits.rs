@@ -1,0 +1,141 @@
+//! What chat programs do with the end of a conversation.
+
+use memory_core::engine::{ContextRequest, Forget, PartKind, Reason, Search, Session};
+use memory_core::store::chat::{Page, View};
+use memory_core::window::{BufferConfig, Folding};
+use memory_core::{Error, Message, MessageId, Role, Seq};
+
+use crate::bench::{Bench, Taps};
+
+async fn shown(talk: &Session) -> Vec<String> {
+    let context = talk.assemble(&ContextRequest::new("", 100_000).recall(0)).await.unwrap();
+    context.messages().map(Message::text).collect()
+}
+
+async fn log(talk: &Session) -> Vec<String> {
+    let rows = talk.read(&Page::after(Seq(0), 1_000, View::Log)).await.unwrap().messages;
+    rows.iter().map(|row| row.message.as_ref().unwrap().text()).collect()
+}
+
+#[tokio::test]
+async fn an_answer_that_is_made_anew_takes_the_place_of_the_first() {
+    let bench = Bench::new().await;
+    let talk = bench.session("ada");
+    let (question, first) = (bench.user("What is my rose called?"), bench.say(Role::Assistant, "It is called Peony."));
+    let replaced = first.id;
+    talk.append(vec![question, first]).await.unwrap();
+    let second = bench.say(Role::Assistant, "It is called Aurora.");
+    let receipt = talk.replace(replaced, vec![second.clone()]).await.unwrap();
+    assert_eq!(receipt.head, Seq(3));
+    let expected = ["What is my rose called?", "It is called Aurora."];
+    assert_eq!(shown(&talk).await, expected);
+    // A lost answer: the same call again changes nothing.
+    talk.replace(replaced, vec![second]).await.unwrap();
+    assert_eq!(shown(&talk).await, expected);
+    assert_eq!(log(&talk).await, ["What is my rose called?", "It is called Peony.", "It is called Aurora."]);
+    // A search finds the variant, and says nothing else than truth: it was replaced. No context recalls it.
+    bench.tend().await;
+    let found = bench.owner("ada").search(&Search::new("Peony")).await.unwrap();
+    assert_eq!(found.hits[0].content.text(), "It is called Peony.");
+    let other = bench.owner("ada").session(&crate::bench::session("other"));
+    let context = other.context("Is there a Peony?", 2_000).await.unwrap();
+    assert!(context.parts.iter().all(|part| !part.message.text().contains("It is called Peony")));
+    assert!(context.receipt.search.left_out.iter().any(|left| left.reason == Reason::Replaced));
+}
+
+#[tokio::test]
+async fn a_question_that_is_edited_takes_what_followed_it_out_of_the_window() {
+    let bench = Bench::new().await;
+    let talk = bench.session("ada");
+    talk.append(bench.chatter(3)).await.unwrap();
+    let edited = bench.user("What about tulips?");
+    let from = edited.id;
+    talk.append(vec![edited, bench.say(Role::Assistant, "Tulips are fine.")]).await.unwrap();
+    talk.append(bench.chatter(1)).await.unwrap();
+    talk.replace(from, vec![bench.user("What about daisies?")]).await.unwrap();
+    let now = shown(&talk).await;
+    assert_eq!((now.len(), now[6].as_str()), (7, "What about daisies?"));
+    // And again, and with nothing in its place.
+    let newest = talk.recent().await.unwrap().pop().unwrap().id;
+    talk.replace(newest, vec![bench.user("What about lilies?")]).await.unwrap();
+    assert_eq!(shown(&talk).await[6], "What about lilies?");
+    let newest = talk.recent().await.unwrap().pop().unwrap().id;
+    talk.replace(newest, Vec::new()).await.unwrap();
+    assert_eq!(shown(&talk).await.len(), 6);
+    assert_eq!(log(&talk).await.len(), 12);
+}
+
+#[tokio::test]
+async fn a_conversation_with_variants_is_folded_as_any_other_and_shows_none_of_them() {
+    for folding in [Folding::Summaries, Folding::Archive] {
+        let config = BufferConfig::default().with_capacity_messages(12).with_folding(folding).with_keep_turns(1);
+        let bench = Bench::with(Taps::default(), |builder| builder.buffer(config)).await;
+        let talk = bench.session("ada");
+        for turn in 0..20 {
+            let first = bench
+                .say(Role::Assistant, &format!("A wrong answer about bed {turn}, which nobody wants to see again."));
+            let replaced = first.id;
+            talk.append(vec![bench.user(&format!("How is bed {turn} of the garden doing today?")), first])
+                .await
+                .unwrap();
+            let right = bench.say(Role::Assistant, &format!("A right answer about bed {turn}: it is doing very well."));
+            talk.replace(replaced, vec![right]).await.unwrap();
+        }
+        while bench.memory.upkeep_once().await.unwrap().archived > 0 {}
+        let rows = talk.read(&Page::newest(1_000)).await.unwrap().messages;
+        let messages = rows.iter().filter(|row| row.covers.is_none()).count();
+        assert!(
+            messages <= 12 && rows.iter().filter(|row| row.is_archive()).count() <= 8,
+            "{folding:?}: {messages} of {}",
+            rows.len()
+        );
+        // Not even where there is room for all that was said.
+        let now = shown(&talk).await;
+        assert!(now.iter().all(|text| !text.contains("A wrong answer")), "{folding:?}: {now:#?}");
+        assert_eq!(log(&talk).await.len(), 60);
+    }
+}
+
+#[tokio::test]
+async fn what_is_in_the_window_no_more_cannot_be_replaced() {
+    let config = BufferConfig::default().with_capacity_messages(2).with_folding(Folding::Archive);
+    let bench = Bench::with(Taps::default(), |builder| builder.buffer(config)).await;
+    let talk = bench.session("ada");
+    let (old, lost) = (bench.user("One."), bench.user("Two."));
+    let (archived, forgotten) = (old.id, lost.id);
+    talk.append(vec![old, lost]).await.unwrap();
+    talk.append(bench.chatter(2)).await.unwrap();
+    bench.owner("ada").forget(&Forget::Messages(vec![forgotten])).await.unwrap();
+    bench.memory.upkeep_once().await.unwrap();
+    let elsewhere = bench.owner("ada").session(&crate::bench::session("other"));
+    let foreign = bench.user("Three.");
+    let foreign_id = foreign.id;
+    elsewhere.append(vec![foreign]).await.unwrap();
+    for id in [archived, forgotten, foreign_id, MessageId::fresh()] {
+        let refused = talk.replace(id, vec![bench.user("Four.")]).await;
+        assert!(matches!(refused, Err(Error::Invalid { .. })), "{refused:?}");
+    }
+    let own = talk.recent().await.unwrap().pop().unwrap();
+    let itself = talk.replace(own.id, vec![own.message.unwrap().as_ref().clone()]).await;
+    assert!(matches!(itself, Err(Error::Invalid { .. })), "{itself:?}");
+    assert_eq!(log(&elsewhere).await, ["Three."]);
+}
+
+#[tokio::test]
+async fn an_answer_that_streams_is_one_message_in_the_end_and_nothing_before() {
+    let bench = Bench::new().await;
+    let talk = bench.session("ada");
+    talk.append(vec![bench.user("Tell me of roses.")]).await.unwrap();
+    let mut draft = talk.draft();
+    ["Roses ", "want ", "sun."].into_iter().for_each(|piece| draft.push(piece));
+    assert_eq!((draft.text(), log(&talk).await.len()), ("Roses want sun.", 1));
+    draft.finish().await.unwrap();
+    draft.finish().await.unwrap();
+    let context = talk.context("", 1_000).await.unwrap();
+    let kinds: Vec<PartKind> = context.parts.iter().map(|part| part.kind).collect();
+    assert_eq!(kinds, [PartKind::History, PartKind::History]);
+    assert_eq!(log(&talk).await, ["Tell me of roses.", "Roses want sun."]);
+    // One that is dropped leaves nothing behind.
+    talk.draft().push("Never");
+    assert_eq!(log(&talk).await.len(), 2);
+}
