@@ -11,6 +11,8 @@ mod notes;
 #[path = "cases/segments.rs"]
 mod segments;
 mod support;
+#[path = "cases/views.rs"]
+mod views;
 #[path = "cases/walls.rs"]
 mod walls;
 
@@ -78,6 +80,10 @@ fn main() -> ExitCode {
         })
         .test("segments::histories", |servers| async move {
             segments::histories(search(&servers).await?, servers.url("postgres")?).await
+        })
+        .test("views::s1_8_s3_7_joined_by_sql", |servers| async move {
+            let url = support::ordinary(&servers.url("postgres")?);
+            views::joined_by_sql(search(&servers).await?, url, SEARCH).await
         })
         .test("walls::forgotten_owners", |servers| async move {
             let url = support::ordinary(&servers.url("postgres")?);

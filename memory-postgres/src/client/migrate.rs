@@ -34,6 +34,7 @@ fn migrations() -> Vec<Migration> {
         plain(20, "retire", include_str!("../../migrations/0020_retire.sql")),
         plain(21, "leads", include_str!("../../migrations/0021_leads.sql")),
         plain(22, "large_deletions", include_str!("../../migrations/0022_large_deletions.sql")),
+        plain(23, "views", include_str!("../../migrations/0023_views.sql")),
     ]
 }
 
