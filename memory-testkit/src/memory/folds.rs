@@ -1,19 +1,23 @@
 //! Windows that grow too full: their oldest part is folded behind a summary, and nothing is lost.
 
-use memory_core::engine::{PartKind, Search, Session, WindowConfig};
+use std::sync::Arc;
+
+use memory_core::engine::{Forget, PartKind, Search, Session, WindowConfig};
 use memory_core::store::chat::{Page, View};
 use memory_core::window::FoldPolicy;
 use memory_core::{Message, Role, Seq, StoredMessage};
 
 use super::world::{World, kinds, texts};
+use crate::doubles::{Cut, Ending};
 use crate::isolation::Stores;
 use crate::{Bed, Failure, Scene, equal};
 
 scenarios!(TABLE: Stores = [
     s0_5_c21_a_full_window_is_folded_down_to_half_and_nothing_is_lost,
     s0_5_summaries_that_are_switched_off_fold_nothing,
-    s1_4_at_message_51_the_oldest_ten_are_folded,
+    s1_4_at_message_51_the_oldest_ten_are_folded_and_archived,
     o5_a_fold_can_be_undone,
+    o5_a_fold_that_ends_with_its_process_at_any_call_loses_nothing,
 ]);
 
 const LIMIT: u64 = 1_500;
@@ -77,7 +81,7 @@ async fn s0_5_summaries_that_are_switched_off_fold_nothing(bed: Bed<Stores>) -> 
     Ok(())
 }
 
-async fn s1_4_at_message_51_the_oldest_ten_are_folded(bed: Bed<Stores>) -> Scene {
+async fn s1_4_at_message_51_the_oldest_ten_are_folded_and_archived(bed: Bed<Stores>) -> Scene {
     let folding = FoldPolicy::default().with_summarize_after(Some(50));
     let world = World::with(&bed, |_, builder| builder.window(WindowConfig::default().with_folding(folding))).await?;
     let talk = world.talk("ada")?;
@@ -100,10 +104,46 @@ async fn o5_a_fold_can_be_undone(bed: Bed<Stores>) -> Scene {
     let (world, talk) = full(&bed, WindowConfig::default().with_limit(LIMIT)).await?;
     let before = active(&talk).await?;
     check!(world.memory.upkeep_once().await?.summarised > 0, "nothing was folded");
+    unfold(&talk).await?;
+    equal(active(&talk).await?, before)
+}
+
+/// Undoes all folds of a conversation.
+async fn unfold(talk: &Session) -> Scene {
     for _ in 0..10 {
-        let rows = active(&talk).await?;
+        let rows = active(talk).await?;
         let Some(summary) = rows.iter().find(|row| row.covers.is_some()) else { break };
         talk.unfold(summary.id).await?;
     }
-    equal(active(&talk).await?, before)
+    Ok(())
+}
+
+async fn o5_a_fold_that_ends_with_its_process_at_any_call_loses_nothing(bed: Bed<Stores>) -> Scene {
+    let window = WindowConfig::default().with_limit(LIMIT);
+    let world = World::with(&bed, |_, builder| builder.window(window.clone())).await?;
+    for ending in [Ending::IsDroppedBefore, Ending::IsDroppedAfter] {
+        for nth in 1.. {
+            let talk = world.talk(&format!("{ending:?} {nth}"))?;
+            talk.append(world.chatter(50)).await?;
+            let (said, before) = (log(&talk).await?, active(&talk).await?);
+            let cut = Arc::<Cut>::default();
+            let dying = world.cut_by(&cut, |_, builder| builder.window(window.clone())).await?;
+            cut.arm(nth, ending);
+            let answer = cut.give_up(dying.upkeep_once()).await;
+            equal(&log(&talk).await?, &said)?;
+            // Another process folds what is left to fold, if anything is.
+            world.tend_later().await?;
+            let left = talk.state().await?.active_tokens;
+            check!(left < LIMIT * 4 / 5, "{left} tokens are left, {ending:?} at call {nth}");
+            equal(&log(&talk).await?, &said)?;
+            unfold(&talk).await?;
+            equal(active(&talk).await?, before)?;
+            talk.scoped().forget(&Forget::Everything).await?;
+            if answer.is_some() {
+                check!(nth > 5, "a pass makes {nth} calls");
+                break;
+            }
+        }
+    }
+    Ok(())
 }

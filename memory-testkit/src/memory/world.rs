@@ -11,7 +11,7 @@ use memory_core::reference::{MemChat, MemRecords, MemText, MemVectors};
 use memory_core::vector::EmbeddingSpace;
 use memory_core::{Analysis, Message, Role, Scope, SessionId, Truth};
 
-use crate::doubles::{FakeEmbedder, ManualClock};
+use crate::doubles::{Counting, Cut, FakeEmbedder, ManualClock, Tapped};
 use crate::isolation::Stores;
 use crate::{Bed, Caches, Chat, Failure, Records, Scene, Texts, Vectors, equal};
 
@@ -69,7 +69,26 @@ impl World {
         &self,
         adjust: impl FnOnce(&Self, MemoryBuilder) -> MemoryBuilder,
     ) -> Result<Memory, Failure> {
-        let builder = Memory::builder(self.chat.clone(), self.records.clone())
+        self.over(self.chat.clone(), adjust).await
+    }
+
+    /// Opens another memory over the same stores. One call of its conversations ends early when `cut` says so.
+    pub(super) async fn cut_by(
+        &self,
+        cut: &Arc<Cut>,
+        adjust: impl FnOnce(&Self, MemoryBuilder) -> MemoryBuilder,
+    ) -> Result<Memory, Failure> {
+        let calls = Arc::<Counting>::default();
+        let chat = self.chat.clone().layered(|store| Arc::new(Tapped::new(store, calls.clone()).cut_by(cut.clone())));
+        self.over(chat, adjust).await
+    }
+
+    async fn over(
+        &self,
+        chat: Chat,
+        adjust: impl FnOnce(&Self, MemoryBuilder) -> MemoryBuilder,
+    ) -> Result<Memory, Failure> {
+        let builder = Memory::builder(chat, self.records.clone())
             .text(Arc::clone(&self.text))
             .vectors(Arc::clone(&self.vectors), self.embedder.clone())
             .window(WindowConfig::default().with_summaries(false))

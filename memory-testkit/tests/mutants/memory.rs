@@ -122,7 +122,7 @@ impl chat_stores::Break for FoldsNothing {
 async fn a_fold_that_does_nothing_is_caught() {
     let by = [
         "s0_5_c21_a_full_window_is_folded_down_to_half_and_nothing_is_lost",
-        "s1_4_at_message_51_the_oldest_ten_are_folded",
+        "s1_4_at_message_51_the_oldest_ten_are_folded_and_archived",
     ];
     caught_in_chat(FoldsNothing, &by).await;
 }
