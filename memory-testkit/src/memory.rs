@@ -9,6 +9,7 @@ mod degraded;
 mod folds;
 mod fresh;
 mod gate;
+mod ground;
 mod lifetimes;
 mod owners;
 mod ranking;
@@ -46,7 +47,7 @@ pub fn table() -> Vec<Scenario<Stores>> {
 
 /// Returns a setting whose stores fit the memory of these scenarios: its analysis, and the space of its embedder.
 pub fn fitted(setting: Setting) -> Setting {
-    Setting { analysis: Analysis::english().name().to_owned(), space: world::space(), ..setting }
+    Setting { analysis: Analysis::english().name().to_owned(), space: ground::space(), ..setting }
 }
 
 /// Returns the scenarios for the stores that are given, and the opener of these stores. Without truth and without an index,

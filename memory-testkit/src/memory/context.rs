@@ -25,7 +25,7 @@ async fn s0_21_what_was_said_is_in_the_next_context(bed: Bed<Stores>) -> Scene {
     let context = talk.context("My name is Charlie.", 500).await?;
     equal(kinds(&context), [PartKind::Query])?;
     talk.append(vec![world.user("My name is Charlie."), world.say(Role::Assistant, "Hello!")]).await?;
-    for process in [world.owner("ada")?, world.reader("ada").await?] {
+    for process in [world.owner("ada")?, world.ground.reader("ada").await?] {
         let context = process.session(talk.id()).context("What is my name?", 500).await?;
         holds(&context, "Charlie")?;
         equal(context.messages().last().map(Message::text).as_deref(), Some("What is my name?"))?;

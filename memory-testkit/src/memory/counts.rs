@@ -21,7 +21,7 @@ async fn recall(world: &World, id: RecordId) -> Scene {
     ada.search(&roses).await?;
     let hits = ada.recall(&roses).await?.hits;
     equal(hits.iter().map(|hit| hit.item.clone()).collect::<Vec<_>>(), [ItemId::Record(id)])?;
-    world.clock.advance(Duration::from_secs(1));
+    world.ground.clock.advance(Duration::from_secs(1));
     let context =
         world.talk("ada")?.assemble(&ContextRequest::new("Which roses shall we buy?", 1_000).recall(1)).await?;
     let recalled = context.receipt.included.iter().filter(|included| included.part == PartKind::Recalled);

@@ -60,7 +60,7 @@ async fn s0_5_c21_a_full_window_is_folded_down_to_half_and_nothing_is_lost(bed: 
     equal(summary.message.role, Role::User)?;
     check!(summary.message.text().starts_with("<summary of="), "{}", summary.message.text());
     // What was archived is found as before.
-    let found = world.reader("ada").await?.search(&Search::new("Aurora").limit(1)).await?;
+    let found = world.ground.reader("ada").await?.search(&Search::new("Aurora").limit(1)).await?;
     equal(texts(&found), ["My rose is called Aurora."])?;
     equal(world.memory.upkeep_once().await?.summarised, 0)
 }
@@ -76,7 +76,7 @@ async fn s0_5_summaries_that_are_switched_off_fold_nothing(bed: Bed<Stores>) -> 
     // Another process, which may, folds the window with the next message.
     talk.append(vec![world.user("Good night.")]).await?;
     let window = WindowConfig::default().with_limit(LIMIT);
-    let other = world.beside(|_, builder| builder.window(window)).await?;
+    let other = world.ground.open(|_, builder| builder.window(window)).await?;
     check!(other.upkeep_once().await?.summarised > 0, "nothing is folded where it is not switched off");
     Ok(())
 }
@@ -127,7 +127,7 @@ async fn o5_a_fold_that_ends_with_its_process_at_any_call_loses_nothing(bed: Bed
             talk.append(world.chatter(50)).await?;
             let (said, before) = (log(&talk).await?, active(&talk).await?);
             let cut = Arc::<Cut>::default();
-            let dying = world.cut_by(&cut, |_, builder| builder.window(window.clone())).await?;
+            let dying = world.ground.open_cut_by(&cut, |_, builder| builder.window(window.clone())).await?;
             cut.arm(nth, ending);
             let answer = cut.give_up(dying.upkeep_once()).await;
             equal(&log(&talk).await?, &said)?;

@@ -23,8 +23,8 @@ async fn s0_8_what_was_written_is_found_before_upkeep_and_after(bed: Bed<Stores>
     world.talk("ada")?.append(vec![world.user("My rose is called Aurora.")]).await?;
     ada.remember(Remember::fact("Aurora needs water")).await?;
     let aurora = Search::new("Aurora");
-    equal(found(&world.reader("ada").await?, &aurora).await?, NONE)?;
-    for process in [ada.clone(), ada, world.reader("ada").await?] {
+    equal(found(&world.ground.reader("ada").await?, &aurora).await?, NONE)?;
+    for process in [ada.clone(), ada, world.ground.reader("ada").await?] {
         equal(found(&process, &aurora).await?, ["Aurora needs water", "My rose is called Aurora."])?;
         equal(found(&process, &aurora.clone().only(Unit::Record)).await?, ["Aurora needs water"])?;
         equal(found(&process, &aurora.clone().matching(Filter::eq(Field::Role, "assistant"))).await?, NONE)?;
@@ -46,7 +46,7 @@ async fn o7_a_context_of_one_conversation_recalls_what_was_just_said_in_another(
         holds(&world.talk("ada")?.context("What is my rose called?", 1_000).await?, "Aurora")?;
         world.tend().await?;
     }
-    let tuesday = world.reader("ada").await?.session(&session("tuesday")?);
+    let tuesday = world.ground.reader("ada").await?.session(&session("tuesday")?);
     holds(&tuesday.context("What is my rose called?", 1_000).await?, "Aurora")
 }
 

@@ -23,12 +23,12 @@ async fn s3_3_s3_14_what_has_expired_is_never_found_and_then_deleted(bed: Bed<St
     let id = ada.remember(code.clone()).await?.id;
     let stays = ada.remember(Remember::fact("The door is blue.")).await?.id;
     let search = Search::new("door");
-    for process in [ada.clone(), world.reader("ada").await?] {
+    for process in [ada.clone(), world.ground.reader("ada").await?] {
         world.tend().await?;
         equal(found(&process, &search).await?, ["The door code is 4711.", "The door is blue."])?;
     }
-    world.clock.advance(MINUTE);
-    for process in [ada.clone(), world.reader("ada").await?] {
+    world.ground.clock.advance(MINUTE);
+    for process in [ada.clone(), world.ground.reader("ada").await?] {
         equal(found(&process, &search).await?, ["The door is blue."])?;
     }
     let report = world.memory.upkeep_once().await?;
@@ -46,10 +46,10 @@ async fn s3_14_what_is_told_for_longer_outlives_its_first_moment(bed: Bed<Stores
     let code = |ttl| Remember::fact("The door code is 4711.").with_ttl(ttl);
     ada.remember(code(MINUTE)).await?;
     ada.remember(code(3 * MINUTE)).await?;
-    world.clock.advance(2 * MINUTE);
+    world.ground.clock.advance(2 * MINUTE);
     equal(world.memory.upkeep_once().await?.expired, 0)?;
     equal(found(&ada, &Search::new("door code")).await?, ["The door code is 4711."])?;
-    world.clock.advance(MINUTE);
+    world.ground.clock.advance(MINUTE);
     equal(found(&ada, &Search::new("door code")).await?, [""; 0])?;
     equal(world.memory.upkeep_once().await?.expired, 1)
 }

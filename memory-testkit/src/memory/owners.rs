@@ -70,7 +70,7 @@ async fn s2_10_s1_17_owners_with_equal_sessions_and_ids_never_see_each_other(bed
         owner.session(&session("talk")?).append(vec![said]).await?;
         owner.remember(Remember::fact(format!("{name} needs water")).with_id(ids.record)).await?;
     }
-    let elsewhere = world.beside(|_, builder| builder).await?;
+    let elsewhere = world.ground.open(|_, builder| builder).await?;
     for memory in [&world.memory, &world.memory, &elsewhere] {
         sees_only(&memory.of(&ada), ids, "Aurora").await?;
         sees_only(&memory.of(&bob), ids, "Boreas").await?;

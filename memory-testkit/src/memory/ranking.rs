@@ -30,7 +30,7 @@ fn by_words(words: &str) -> Search {
 async fn told(world: &World, facts: &[&str]) -> Result<Scoped, Failure> {
     let ada = world.owner("ada")?;
     for fact in facts {
-        world.clock.advance(Duration::from_secs(1));
+        world.ground.clock.advance(Duration::from_secs(1));
         ada.remember(Remember::fact(*fact)).await?;
     }
     world.tend().await?;
@@ -61,7 +61,7 @@ async fn s1_11_what_matters_more_stands_first_if_the_ranking_says_so(bed: Bed<St
     let ada = world.owner("ada")?;
     // The one that matters is the older one, which a tie would put last.
     ada.remember(Remember::fact("the red rose needs water").with_importance(1.0)).await?;
-    world.clock.advance(Duration::from_secs(60));
+    world.ground.clock.advance(Duration::from_secs(60));
     ada.remember(Remember::fact("the tea rose needs water").with_importance(0.0)).await?;
     world.tend().await?;
     let first = async |ranking| {
@@ -81,7 +81,7 @@ async fn s3_13_as_many_candidates_are_ranked_as_the_ranking_says(bed: Bed<Stores
     let world = World::open(&bed).await?;
     world.talk("ada")?.append((0..200).map(|n| world.user(&format!("rose {n}"))).collect()).await?;
     world.tend().await?;
-    let ada = world.reader("ada").await?;
+    let ada = world.ground.reader("ada").await?;
     for (ranking, limit, promised) in [
         (Ranking::kari(), 5, 24),
         (Ranking::kari(), 30, 30),

@@ -60,7 +60,7 @@ async fn s0_13_filters_are_pushed_down_and_never_starve_the_answer(bed: Bed<Stor
     let one = world.say(Role::Assistant, "a rose among many words that nobody asked for").with_metadata("bed", 7);
     talk.append(vec![one]).await?;
     world.tend().await?;
-    let ada = world.reader("ada").await?;
+    let ada = world.ground.reader("ada").await?;
     let rose = Search::new("rose");
     for filter in [Filter::eq(Field::Role, "assistant"), Filter::eq(Field::Metadata("bed".into()), 7)] {
         let found = ada.search(&rose.clone().limit(3).matching(filter)).await?;
@@ -76,23 +76,23 @@ async fn s0_14_a_given_vector_is_used_in_place_of_words_and_embeds_nothing(bed: 
     let world = World::open(&bed).await?;
     world.talk("ada")?.append(vec![world.user("My rose is called Aurora."), world.user("The bus is late.")]).await?;
     world.tend().await?;
-    let vector = world.embedder.embed(&["late bus"], Purpose::Query).await?.pop().ok_or("there is no vector")?;
-    let asked = world.embedder.asked();
+    let vector = world.ground.embedder.embed(&["late bus"], Purpose::Query).await?.pop().ok_or("there is no vector")?;
+    let asked = world.ground.embedder.asked();
     for words in ["", "the rose Aurora"] {
-        let search = Search::new(words).vector(world.embedder.space().clone(), vector.clone());
+        let search = Search::new(words).vector(world.ground.embedder.space().clone(), vector.clone());
         let found = world.owner("ada")?.search(&search).await?;
         let nearest = found.hits.iter().find(|hit| hit.signals.vector_rank == Some(1)).ok_or("nothing is near")?;
         equal(nearest.content.text(), "The bus is late.")?;
         equal(&found.receipt.degraded, &vec![])?;
     }
-    equal(world.embedder.asked(), asked)
+    equal(world.ground.embedder.asked(), asked)
 }
 
 async fn s0_14_a_vector_of_another_space_is_refused_and_words_still_find(bed: Bed<Stores>) -> Scene {
     let world = World::open(&bed).await?;
     world.talk("ada")?.append(vec![world.user("My rose is called Aurora.")]).await?;
     world.tend().await?;
-    let space = EmbeddingSpace { model: "other".to_owned(), ..world.embedder.space().clone() };
+    let space = EmbeddingSpace { model: "other".to_owned(), ..world.ground.embedder.space().clone() };
     for (words, hits) in [("", 0), ("Aurora", 1)] {
         let search = Search::new(words).vector(space.clone(), vec![1.0; space.dimension]);
         let found = world.owner("ada")?.search(&search).await?;

@@ -45,7 +45,7 @@ async fn s2_2_one_session_is_every_kind_of_memory_by_its_settings(bed: Bed<Store
     equal(kinds(&whole), all)?;
 
     // Backed by a store: another process sees the same.
-    let elsewhere = world.beside(|_, builder| builder.window(window)).await?;
-    let again = elsewhere.of(&world.scope("ada")?).session(talk.id()).context(question, 1_300).await?;
+    let elsewhere = world.ground.open(|_, builder| builder.window(window)).await?;
+    let again = elsewhere.of(&world.ground.scope("ada")?).session(talk.id()).context(question, 1_300).await?;
     equal(again.to_openai(), whole.to_openai())
 }

@@ -22,10 +22,10 @@ async fn told(world: &World) -> Scene {
     for (name, text) in [("a", "1"), ("b", "2"), ("c", "3"), ("a", "4"), ("b", "5")] {
         ada.session(&session(name)?).append(vec![world.user(text)]).await?;
     }
-    world.clock.advance(Duration::from_secs(1));
+    world.ground.clock.advance(Duration::from_secs(1));
     ada.remember(Remember::fact("6")).await?;
     ada.session(&session("a")?).append(vec![world.say(Role::Assistant, "7")]).await?;
-    world.clock.advance(Duration::from_secs(1));
+    world.ground.clock.advance(Duration::from_secs(1));
     ada.remember(Remember::preference("8").with_ttl(Duration::from_secs(60))).await?;
     world.owner("bob")?.session(&session("a")?).append(vec![world.user("of another")]).await?;
     Ok(())
@@ -48,7 +48,7 @@ async fn s0_18_without_words_the_newest_items_are_found(bed: Bed<Stores>) -> Sce
     ] {
         equal(texts(&ada.search(&search).await?), promised)?;
     }
-    world.clock.advance(Duration::from_secs(60));
+    world.ground.clock.advance(Duration::from_secs(60));
     equal(texts(&ada.search(&newest().limit(1)).await?), ["7"])?;
     fails!(ada.search(&newest().limit(0)).await, Error::Invalid { .. });
     Ok(())
@@ -59,7 +59,7 @@ async fn o12_a_superseded_fact_is_found_only_as_of_its_time(bed: Bed<Stores>) ->
     let ada = world.owner("ada")?;
     let rome = ada.remember(Remember::fact("Ada lives in Rome")).await?;
     let then = world.memory.now();
-    world.clock.advance(DAY);
+    world.ground.clock.advance(DAY);
     let oslo = ada.supersede(rome.id, Remember::fact("Ada lives in Oslo")).await?;
     let repeated = ada.supersede(rome.id, Remember::fact("Ada lives in Oslo")).await?;
     equal((repeated.id, repeated.outcome), (oslo.id, Remembered::Reinforced))?;
@@ -109,7 +109,7 @@ struct History<'a> {
 impl History<'_> {
     /// Tells a new fact, supersedes or retires one that still stands, a while after the last change.
     async fn change(&mut self) -> Scene {
-        self.world.clock.advance(Duration::from_secs(1 + self.random.below(86_400) as u64));
+        self.world.ground.clock.advance(Duration::from_secs(1 + self.random.below(86_400) as u64));
         let now = self.world.memory.now();
         let standing: Vec<usize> =
             self.facts.iter().enumerate().filter(|(_, fact)| fact.holds(now)).map(|(place, _)| place).collect();

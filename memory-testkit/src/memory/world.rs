@@ -1,43 +1,21 @@
-//! A memory over the stores of a suite, with models that are known beforehand and a clock that is moved by hand.
+//! A memory over the stores of a suite, what its owners say, and what is read from answers.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::engine::{
-    Context, Memory, MemoryBuilder, PartKind, Scoped, Search, SearchResults, Session, WindowConfig,
-};
-use memory_core::model::Embedder as _;
-use memory_core::reference::{MemChat, MemRecords, MemText, MemVectors};
-use memory_core::vector::EmbeddingSpace;
-use memory_core::{Analysis, Message, Role, Scope, SessionId, Truth};
+use memory_core::engine::{Context, Memory, MemoryBuilder, PartKind, Scoped, Search, SearchResults, Session};
+use memory_core::{Message, Role, SessionId};
 
-use crate::doubles::{Counting, Cut, FakeEmbedder, ManualClock, Tapped};
+use super::ground::Ground;
 use crate::isolation::Stores;
-use crate::{Bed, Caches, Chat, Failure, Records, Scene, Texts, Vectors, equal};
+use crate::{Bed, Failure, Scene, equal};
 
-/// The dimension of the embedder.
-const DIMENSION: usize = 32;
-/// How long a search waits for an index: a machine may be busy, and what is tried here is not how fast it is.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// Long enough for whatever upkeep put off to be due again.
 const LATER: Duration = Duration::from_secs(60);
 
 /// The memory of a scenario, and what it is made of.
 pub(super) struct World {
     pub(super) memory: Memory,
-    pub(super) clock: Arc<ManualClock>,
-    pub(super) embedder: Arc<FakeEmbedder>,
-    pub(super) text: Texts,
-    pub(super) vectors: Vectors,
-    chat: Chat,
-    records: Records,
-    cache: Option<Caches>,
-    tenant: String,
-}
-
-/// Returns the space of the embedder.
-pub(super) fn space() -> EmbeddingSpace {
-    FakeEmbedder::new(DIMENSION).space().clone()
+    pub(super) ground: Ground,
 }
 
 impl World {
@@ -46,70 +24,17 @@ impl World {
         Self::with(bed, |_, builder| builder).await
     }
 
-    /// Opens a memory after `adjust` has changed how it is built. It is given the world as it is without.
+    /// Opens a memory after `adjust` has changed how it is built.
     pub(super) async fn with(
         bed: &Bed<Stores>,
-        adjust: impl FnOnce(&Self, MemoryBuilder) -> MemoryBuilder,
+        adjust: impl FnOnce(&Ground, MemoryBuilder) -> MemoryBuilder,
     ) -> Result<Self, Failure> {
-        let Stores { chat, records, text, vectors, cache, .. } = bed.store.clone();
-        let chat = chat.unwrap_or_else(|| Truth::chat(Arc::<MemChat>::default()));
-        let records = records.unwrap_or_else(|| Truth::records(Arc::<MemRecords>::default()));
-        let text = text.unwrap_or_else(|| Arc::new(MemText::new(Analysis::english().name())));
-        let vectors = vectors.unwrap_or_else(|| Arc::new(MemVectors::new(space())));
-        let embedder = Arc::new(FakeEmbedder::new(DIMENSION));
-        let memory = Memory::builder(chat.clone(), records.clone()).build().await?;
-        let (clock, tenant) = (bed.clock.clone(), bed.tenant.clone());
-        let mut world = Self { memory, clock, embedder, text, vectors, chat, records, cache, tenant };
-        world.memory = world.beside(adjust).await?;
-        Ok(world)
-    }
-
-    /// Opens another memory over the same stores, as another process does.
-    pub(super) async fn beside(
-        &self,
-        adjust: impl FnOnce(&Self, MemoryBuilder) -> MemoryBuilder,
-    ) -> Result<Memory, Failure> {
-        self.over(self.chat.clone(), adjust).await
-    }
-
-    /// Opens another memory over the same stores. One call of its conversations ends early when `cut` says so.
-    pub(super) async fn cut_by(
-        &self,
-        cut: &Arc<Cut>,
-        adjust: impl FnOnce(&Self, MemoryBuilder) -> MemoryBuilder,
-    ) -> Result<Memory, Failure> {
-        let calls = Arc::<Counting>::default();
-        let chat = self.chat.clone().layered(|store| Arc::new(Tapped::new(store, calls.clone()).cut_by(cut.clone())));
-        self.over(chat, adjust).await
-    }
-
-    async fn over(
-        &self,
-        chat: Chat,
-        adjust: impl FnOnce(&Self, MemoryBuilder) -> MemoryBuilder,
-    ) -> Result<Memory, Failure> {
-        let builder = Memory::builder(chat, self.records.clone())
-            .text(Arc::clone(&self.text))
-            .vectors(Arc::clone(&self.vectors), self.embedder.clone())
-            .window(WindowConfig::default().with_summaries(false))
-            .patience(PATIENCE)
-            .clock(self.clock.clone());
-        let builder = self.cache.iter().cloned().fold(builder, MemoryBuilder::cache);
-        Ok(adjust(self, builder).build().await?)
-    }
-
-    /// Returns the owner `subject` as a process sees it that wrote nothing: by the indexes alone.
-    pub(super) async fn reader(&self, subject: &str) -> Result<Scoped, Failure> {
-        Ok(self.beside(|_, builder| builder).await?.of(&self.scope(subject)?))
-    }
-
-    /// Returns a scope of the scenario.
-    pub(super) fn scope(&self, subject: &str) -> Result<Scope, Failure> {
-        Ok(Scope::new(&self.tenant, subject)?)
+        let ground = Ground::of(bed);
+        Ok(Self { memory: ground.open(adjust).await?, ground })
     }
 
     pub(super) fn owner(&self, subject: &str) -> Result<Scoped, Failure> {
-        Ok(self.memory.of(&self.scope(subject)?))
+        Ok(self.memory.of(&self.ground.scope(subject)?))
     }
 
     /// Returns the conversation of an owner.
@@ -119,7 +44,7 @@ impl World {
 
     /// Returns a message said one second after the one before.
     pub(super) fn say(&self, role: Role, text: &str) -> Message {
-        self.clock.advance(Duration::from_secs(1));
+        self.ground.clock.advance(Duration::from_secs(1));
         Message::new(role, text, self.memory.now())
     }
 
@@ -143,7 +68,7 @@ impl World {
 
     /// Lets so much time go by that whatever upkeep put off is due, then makes the indexes follow truth.
     pub(super) async fn tend_later(&self) -> Scene {
-        self.clock.advance(LATER);
+        self.ground.clock.advance(LATER);
         self.tend().await
     }
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use memory_core::ItemId;
 use memory_core::engine::{Forget, Remember, RememberReceipt, Remembered, Scoped, Stage};
 use memory_core::novelty::Gate;
-use memory_core::{Filter, ItemId};
 use memory_testkit::doubles::{EmbedderMode, Faulty, When};
 
 use crate::bench::{Bench, Taps};

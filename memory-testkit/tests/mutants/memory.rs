@@ -13,7 +13,7 @@ use memory_testkit::Setting;
 use memory_testkit::isolation::Stores;
 use memory_testkit::memory::{fitted, table};
 
-use crate::search::{texts, vectors};
+use crate::search::{joined, texts, vectors};
 use crate::{chat_stores, frame, records_stores};
 
 async fn caught(by: &[&str], make: impl Fn(Setting) -> Stores + Send + Sync + 'static) {
@@ -36,13 +36,9 @@ async fn caught_in_text<B: texts::Break + Clone>(broken: B, by: &[&str]) {
     caught(by, make).await;
 }
 
-/// Takes all owners of a tenant's name joined with a colon for one.
+/// Takes owners whose names are one when a colon joins them for one.
 #[derive(Clone, Debug)]
 struct JoinsNames;
-
-fn joined(scope: &Scope) -> Scope {
-    Scope::new("all", &format!("{}:{}", scope.tenant(), scope.subject())).unwrap()
-}
 
 impl chat_stores::Break for JoinsNames {
     fn scope(&self, scope: &Scope) -> Scope {
