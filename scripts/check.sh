@@ -85,6 +85,10 @@ tests() {
     END { print "in all: " passed " passed, " failed " failed, " ignored " ignored" }' "$log"
   awk '/^failures:$/ { shown = 1 } /^test result:/ { shown = 0 } shown || /^error/' "$log"
 
+  step "rows of docs/rows.md that these tests show"
+  # Where servers may be missing, so may what only they show.
+  scripts/rows.py --brief "$log" || [ -z "${MEMORY_REQUIRE:-}" ] || code=1
+
   [ "$code" = 0 ] || exit "$code"
 }
 

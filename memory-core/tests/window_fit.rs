@@ -39,7 +39,7 @@ fn ids<'a>(rows: impl IntoIterator<Item = &'a StoredMessage>) -> Vec<u128> {
 }
 
 #[test]
-fn s2_3_the_fit_is_what_brute_force_over_all_starts_finds() {
+fn s2_3_o3_the_fit_is_what_brute_force_over_all_starts_finds() {
     for_histories(|histories, rows| {
         let (budget, options) = (histories.budget(), histories.options());
         let expected = oracle::best(rows, &budget, options.keep_unfinished);
@@ -60,7 +60,7 @@ fn s2_3_the_fit_is_what_brute_force_over_all_starts_finds() {
 }
 
 #[test]
-fn s2_4_no_context_has_a_wrong_start_or_a_broken_group() {
+fn s2_4_o4_no_context_has_a_wrong_start_or_a_broken_group() {
     for_histories(|histories, rows| {
         let (budget, options) = (histories.budget(), keeping(histories.options()));
         let Ok(fitted) = fit_of(rows, &budget, &options) else { return };
@@ -75,7 +75,7 @@ fn s2_4_no_context_has_a_wrong_start_or_a_broken_group() {
 }
 
 #[test]
-fn s2_4_instructions_are_all_kept_and_order_is_never_changed() {
+fn s2_4_o4_instructions_are_all_kept_and_order_is_never_changed() {
     for_histories(|histories, rows| {
         let Ok(fitted) = fit_of(rows, &histories.budget(), &keeping(histories.options())) else { return };
         let instructions: Vec<_> =
@@ -95,7 +95,7 @@ fn s2_4_instructions_are_all_kept_and_order_is_never_changed() {
 }
 
 #[test]
-fn s2_3_fitting_twice_changes_nothing() {
+fn s2_3_o4_fitting_twice_changes_nothing() {
     for_histories(|histories, rows| {
         let (budget, options) = (histories.budget(), keeping(histories.options()));
         let Ok(once) = fit_of(rows, &budget, &options) else { return };
@@ -107,7 +107,7 @@ fn s2_3_fitting_twice_changes_nothing() {
 }
 
 #[test]
-fn s2_3_a_larger_budget_never_gives_a_shorter_tail() {
+fn s2_3_o4_a_larger_budget_never_gives_a_shorter_tail() {
     for_histories(|histories, rows| {
         let options = keeping(histories.options());
         let (one, two) = (histories.budget().limit, histories.budget().limit);
@@ -118,7 +118,7 @@ fn s2_3_a_larger_budget_never_gives_a_shorter_tail() {
 }
 
 #[test]
-fn s2_3_a_ledger_that_grows_and_loses_rows_cuts_like_a_fresh_one() {
+fn s2_3_o3_a_ledger_that_grows_and_loses_rows_cuts_like_a_fresh_one() {
     for_histories(|histories, rows| {
         let (budget, options) = (histories.budget(), keeping(histories.options()));
         let (mut ledger, mut gone) = (Ledger::default(), 0);

@@ -63,7 +63,9 @@ fn main() -> ExitCode {
             erasers::lost(search(&servers).await?, servers.url("postgres")?).await
         })
         .test("large::built_at_once", |servers| async move { large::built_at_once(search(&servers).await?).await })
-        .test("large::nearest_of_many", |servers| async move { large::nearest_of_many(search(&servers).await?).await })
+        .test("large::s1_9_nearest_of_many", |servers| async move {
+            large::s1_9_nearest_of_many(search(&servers).await?).await
+        })
         .test(
             "large::one_table_for_all",
             |servers| async move { large::one_table_for_all(search(&servers).await?).await },

@@ -27,6 +27,7 @@ pub mod generate;
 pub mod isolation;
 pub mod journal;
 pub mod measure;
+pub mod memory;
 mod odd;
 mod program;
 pub mod records;

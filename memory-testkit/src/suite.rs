@@ -26,7 +26,7 @@ use crate::boxed::Boxed;
 use crate::isolation::{self, Openers};
 use crate::scenario::Scenario;
 use crate::trial::{Played, Verdict, play};
-use crate::{blackboard, cache, chat, embedder, forgetting, journal, records, text, vectors};
+use crate::{blackboard, cache, chat, embedder, forgetting, journal, memory, records, text, vectors};
 use gaps::Gap;
 pub use official::{OFFICIAL_ONLY, OfficialOnly};
 pub use presence::Presence;
@@ -206,9 +206,15 @@ impl Suite {
         self.plan("forgetting", &table, &truth.all())
     }
 
+    /// Adds the scenarios of a whole memory over the truth stores, indexes and cache that were given.
+    fn with_memory(self) -> Self {
+        let (table, open) = memory::table_of(&self.given);
+        self.plan("memory", &table, &open)
+    }
+
     fn trials(self, runtime: &Handle, summary: &Arc<Summary>) -> Vec<Trial> {
         let Self { name: suite, plans, gaps, official_only, stage, url, given: _ } =
-            self.with_forgetting().with_isolation();
+            self.with_forgetting().with_isolation().with_memory();
         let mut trials = unknown(suite, &plans, &gaps, official_only);
         for PlannedTest { name, need, play } in plans {
             let gap = gaps.iter().find(|gap| gap.scenario == name).copied();

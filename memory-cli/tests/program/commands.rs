@@ -194,7 +194,7 @@ fn a_line_of_a_chat_that_cannot_be_taken_ends_nothing() {
 }
 
 #[test]
-fn a_chat_forgets_one_message_or_all_of_itself() {
+fn s3_2_a_chat_forgets_one_message_or_all_of_itself() {
     let bed = Bed::new();
     bed.import(&said("chat_history", 1, "user", "The code is 1234."));
     let id = bed.json(&["search", "code"])["hits"][0]["id"].as_str().unwrap().to_owned();

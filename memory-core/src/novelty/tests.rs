@@ -218,7 +218,7 @@ fn a_wording_with_other_punctuation_has_the_same_fingerprint() {
 }
 
 #[test]
-fn the_kind_is_part_of_the_identity() {
+fn s1_10_the_kind_is_part_of_the_identity() {
     let analysis = Analysis::english();
     assert_ne!(fingerprint(&analysis, "fact", "red"), fingerprint(&analysis, "preference", "red"));
     assert_ne!(fingerprint(&analysis, "fact", ""), fingerprint(&analysis, "", "fact"));

@@ -97,7 +97,7 @@ fn items(hits: &[VectorHit]) -> Vec<ItemId> {
 }
 
 /// Above the bound nearly all of the nearest are found, and as many as were asked for; below it all; nobody else's ever.
-pub(crate) async fn nearest_of_many(database: Postgres) -> Scene {
+pub(crate) async fn s1_9_nearest_of_many(database: Postgres) -> Scene {
     let mut pair = Pair::open(&database, 7).await?;
     let (large, small) = (pair.scope("large")?, pair.scope("small")?);
     pair.put(&large, LARGE).await?;

@@ -163,7 +163,7 @@ async fn damaged_rows_are_corrupt() {
 }
 
 #[tokio::test]
-async fn a_search_looks_up_the_owners_blocks_by_an_index() {
+async fn s1_9_a_search_looks_up_the_owners_blocks_by_an_index() {
     let folder = tempfile::tempdir().unwrap();
     let vectors = open(&folder, 2).await;
     for (sql, plan) in [

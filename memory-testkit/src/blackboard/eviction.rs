@@ -10,7 +10,7 @@ use crate::text::build::terms;
 use crate::{Bed, Boards, Failure, Scene, equal};
 
 scenarios!(TABLE: Boards = [
-    the_least_recently_used_entry_makes_room,
+    s4_16_the_least_recently_used_entry_makes_room,
     a_get_counts_as_use,
     a_search_counts_as_use_of_what_it_returns,
     a_put_counts_as_use,
@@ -41,7 +41,7 @@ async fn evicts(bed: &Bed<Boards>, team: &Scope, promised: &[&str]) -> Scene {
     equal(bed.store.stats(team).await?.live, bed.setting.capacity as u64)
 }
 
-async fn the_least_recently_used_entry_makes_room(bed: Bed<Boards>) -> Scene {
+async fn s4_16_the_least_recently_used_entry_makes_room(bed: Bed<Boards>) -> Scene {
     let team = bed.scope("team")?;
     fill(&bed, &team).await?;
     evicts(&bed, &team, &["k00", "k01", "k02", "k03"]).await

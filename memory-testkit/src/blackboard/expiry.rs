@@ -8,7 +8,7 @@ use crate::bad_input::refusal;
 use crate::{Bed, Boards, Scene, equal};
 
 scenarios!(TABLE: Boards = [
-    an_entry_expires_at_the_exact_moment,
+    s4_7_an_entry_expires_at_the_exact_moment,
     an_entry_without_a_life_span_stays,
     a_put_begins_a_new_life,
     a_sweep_deletes_what_has_expired_and_counts_it,
@@ -18,7 +18,7 @@ scenarios!(TABLE: Boards = [
 const TEN: Duration = Duration::from_secs(10);
 const INSTANT: Duration = Duration::from_millis(1);
 
-async fn an_entry_expires_at_the_exact_moment(bed: Bed<Boards>) -> Scene {
+async fn s4_7_an_entry_expires_at_the_exact_moment(bed: Bed<Boards>) -> Scene {
     let team = bed.scope("team")?;
     bed.store.put(&team, &BlackboardEntry::new("plan", "v").with_ttl(TEN)).await?;
     bed.clock.advance(TEN - INSTANT);

@@ -8,7 +8,7 @@ use crate::{Bed, Caches, Scene, equal};
 
 scenarios!(TABLE: Caches = [
     a_list_gives_its_newest_values_oldest_first,
-    a_list_keeps_its_newest_values_up_to_the_cap,
+    s3_4_a_list_keeps_its_newest_values_up_to_the_cap,
     a_smaller_cap_cuts_the_list,
     an_unknown_list_is_empty,
     a_cap_of_zero_is_invalid,
@@ -31,7 +31,7 @@ async fn a_list_gives_its_newest_values_oldest_first(bed: Bed<Caches>) -> Scene 
     Ok(())
 }
 
-async fn a_list_keeps_its_newest_values_up_to_the_cap(bed: Bed<Caches>) -> Scene {
+async fn s3_4_a_list_keeps_its_newest_values_up_to_the_cap(bed: Bed<Caches>) -> Scene {
     let ada = bed.scope("ada")?;
     for value in 0..20u8 {
         bed.store.push(&ada, NOW, "list", &[value], 5, HOUR).await?;

@@ -22,7 +22,7 @@ scenarios!(TABLE: Chat = [
     takes_an_id_twice_in_a_batch_as_two_appends,
     an_empty_batch_makes_no_session,
     takes_one_id_of_two_owners_for_two_messages,
-    orders_by_number_and_not_by_time,
+    s0_2_orders_by_number_and_not_by_time,
     keeps_the_latest_time_of_any_message,
     keeps_a_thousand_messages_of_one_moment_in_order,
     takes_the_largest_batches,
@@ -149,7 +149,7 @@ async fn takes_one_id_of_two_owners_for_two_messages(bed: Bed<Chat>) -> Scene {
     equal(bob.log().await?, ["something else altogether"])
 }
 
-async fn orders_by_number_and_not_by_time(bed: Bed<Chat>) -> Scene {
+async fn s0_2_orders_by_number_and_not_by_time(bed: Bed<Chat>) -> Scene {
     let talk = Talk::plain(&bed)?;
     for (text, at) in [("late", 3), ("early", -1), ("between", 2)] {
         let message = Arc::new(Message::new(Role::User, text, Timestamp(at)));

@@ -9,7 +9,7 @@ use crate::upkeep::bury;
 use crate::{Bed, Chat};
 
 scenarios!(TABLE: Chat = [
-    a_deleted_session_is_gone,
+    s2_8_a_deleted_session_is_gone,
     tells_how_many_messages_it_held,
     deletes_nothing_that_is_not_there,
     numbers_restart_and_the_generation_goes_on,
@@ -22,7 +22,7 @@ scenarios!(TABLE: Chat = [
     a_deletion_spares_a_session_that_has_changed_since,
 ]);
 
-async fn a_deleted_session_is_gone(bed: Bed<Chat>) -> Scene {
+async fn s2_8_a_deleted_session_is_gone(bed: Bed<Chat>) -> Scene {
     let talk = Talk::plain(&bed)?;
     let messages = talk.say(&["one", "two"]).await?;
     talk.delete().await?;

@@ -12,7 +12,7 @@ use crate::generate::{self, Random};
 use crate::{Bed, Chat};
 
 scenarios!(TABLE: Chat = [
-    reads_any_history_as_the_model_does,
+    s2_9_reads_any_history_as_the_model_does,
     moves_any_history_to_another_owner,
     filters_as_the_definition_does,
 ]);
@@ -29,7 +29,7 @@ struct Run {
     messages: Vec<NewMessage>,
 }
 
-async fn reads_any_history_as_the_model_does(bed: Bed<Chat>) -> Scene {
+async fn s2_9_reads_any_history_as_the_model_does(bed: Bed<Chat>) -> Scene {
     let mut random = Random::new(bed.seed);
     for number in 0..HISTORIES {
         let mut run = Run::new(Talk::new(&bed, "ada", &format!("history {number}"))?, &mut random);

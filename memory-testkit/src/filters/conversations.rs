@@ -7,9 +7,9 @@ use super::{FILTERS, ITEMS, filters, limit, message};
 use crate::generate::Random;
 use crate::{Bed, Chat, Scene, equal};
 
-scenarios!(TABLE: Chat = [random_filters_give_the_answer_of_brute_force]);
+scenarios!(TABLE: Chat = [s0_15_o10_random_filters_give_the_answer_of_brute_force]);
 
-async fn random_filters_give_the_answer_of_brute_force(bed: Bed<Chat>) -> Scene {
+async fn s0_15_o10_random_filters_give_the_answer_of_brute_force(bed: Bed<Chat>) -> Scene {
     let (ada, session, store) = (bed.scope("ada")?, SessionId::new("s")?, bed.store.store());
     let mut random = Random::new(bed.seed);
     let messages = (0..ITEMS).map(|_| NewMessage::sized(message(&mut random), 1)).collect();

@@ -9,9 +9,9 @@ use super::{FILTERS, ITEMS, filters, limit};
 use crate::generate::{self, Random};
 use crate::{Bed, Records, Scene};
 
-scenarios!(TABLE: Records = [random_filters_give_the_answer_of_brute_force]);
+scenarios!(TABLE: Records = [s0_15_o10_random_filters_give_the_answer_of_brute_force]);
 
-async fn random_filters_give_the_answer_of_brute_force(bed: Bed<Records>) -> Scene {
+async fn s0_15_o10_random_filters_give_the_answer_of_brute_force(bed: Bed<Records>) -> Scene {
     let (ada, store) = (bed.scope("ada")?, bed.store.store());
     let mut random = Random::new(bed.seed);
     let mut records: Vec<Arc<Record>> = (0..ITEMS).map(|_| Arc::new(generate::record(&mut random))).collect();

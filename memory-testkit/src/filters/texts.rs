@@ -10,7 +10,7 @@ use crate::text::model::TextModel;
 use crate::{Bed, Failure, Scene, Texts, equal};
 
 scenarios!(TABLE: Texts = [
-    random_filters_give_the_answer_of_brute_force,
+    s0_15_o10_random_filters_give_the_answer_of_brute_force,
     a_thousand_other_owners_change_no_answer_to_random_filters,
 ]);
 
@@ -37,7 +37,7 @@ async fn put_some(store: Texts, owners: Vec<Scope>, seed: u64) -> Scene {
     Ok(())
 }
 
-async fn random_filters_give_the_answer_of_brute_force(bed: Bed<Texts>) -> Scene {
+async fn s0_15_o10_random_filters_give_the_answer_of_brute_force(bed: Bed<Texts>) -> Scene {
     as_brute_force(&bed, FILTERS).await
 }
 

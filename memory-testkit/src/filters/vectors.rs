@@ -11,7 +11,7 @@ use crate::vectors::model::VectorModel;
 use crate::{Bed, Failure, Scene, Vectors, equal};
 
 scenarios!(TABLE: Vectors = [
-    random_filters_give_the_answer_of_brute_force,
+    s0_15_o10_random_filters_give_the_answer_of_brute_force,
     a_thousand_other_owners_change_no_answer_to_random_filters,
 ]);
 
@@ -38,7 +38,7 @@ async fn put_some(store: Vectors, owners: Vec<Scope>, seed: u64) -> Scene {
     Ok(())
 }
 
-async fn random_filters_give_the_answer_of_brute_force(bed: Bed<Vectors>) -> Scene {
+async fn s0_15_o10_random_filters_give_the_answer_of_brute_force(bed: Bed<Vectors>) -> Scene {
     as_brute_force(&bed, FILTERS).await
 }
 

@@ -6,13 +6,13 @@ use crate::crowd::together;
 use crate::{Bed, Scene};
 
 scenarios!(TABLE: Stores = [
-    calls_on_all_stores_stay_with_their_owner,
+    o2_calls_on_all_stores_stay_with_their_owner,
     erasing_one_of_fifty_owners_everywhere_leaves_the_others_as_they_are,
 ]);
 
 const FIFTY: usize = 50;
 
-async fn calls_on_all_stores_stay_with_their_owner(bed: Bed<Stores>) -> Scene {
+async fn o2_calls_on_all_stores_stay_with_their_owner(bed: Bed<Stores>) -> Scene {
     let stores = bed.store.clone();
     play(&bed, stores).await
 }

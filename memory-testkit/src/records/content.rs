@@ -10,7 +10,7 @@ use crate::generate::{self, HOSTILE_NAMES, Random};
 use crate::{Bed, Records, odd};
 
 scenarios!(TABLE: Records = [
-    keeps_every_record_byte_for_byte,
+    s1_10_keeps_every_record_byte_for_byte,
     knows_odd_records_again,
     restores_odd_records_byte_for_byte,
     keeps_every_name_of_an_owner,
@@ -58,7 +58,7 @@ async fn same(shelf: &Shelf, record: &Record) -> Scene {
     Ok(())
 }
 
-async fn keeps_every_record_byte_for_byte(bed: Bed<Records>) -> Scene {
+async fn s1_10_keeps_every_record_byte_for_byte(bed: Bed<Records>) -> Scene {
     let shelf = Shelf::plain(&bed)?;
     let records = odd_records();
     for record in &records {

@@ -12,7 +12,7 @@ use crate::{Bed, Needs, Records};
 scenarios!(BESIDE: Records = [what_one_opening_puts_another_gets]);
 
 scenarios!(TABLE: Records, Needs::Durability = [
-    a_restart_keeps_records,
+    s1_7_a_restart_keeps_records,
     a_restart_keeps_deletions_epochs_and_notes,
 ]);
 
@@ -37,7 +37,7 @@ async fn restart(bed: Bed<Records>, shelf: Shelf) -> memory_core::Result<(Bed<Re
     Ok((bed, shelf))
 }
 
-async fn a_restart_keeps_records(bed: Bed<Records>) -> Scene {
+async fn s1_7_a_restart_keeps_records(bed: Bed<Records>) -> Scene {
     let shelf = Shelf::plain(&bed)?;
     let (one, other) = (fact("tea"), fact("water"));
     shelf.put(&[&one, &other]).await?;

@@ -118,4 +118,6 @@ fn no_two_scenarios_of_a_group_share_a_name() {
     check(&blackboard::table());
     check(&journal::table());
     check(&forgetting::table());
+    check(&isolation::table());
+    check(&memory::table());
 }

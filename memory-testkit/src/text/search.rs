@@ -8,7 +8,7 @@ use super::model::{TextModel, items};
 use crate::{Bed, Scene, Texts, equal};
 
 scenarios!(TABLE: Texts = [
-    exactly_limit_hits_where_so_many_match,
+    s0_13_exactly_limit_hits_where_so_many_match,
     a_limit_of_zero_is_invalid,
     a_filter_that_matches_one_of_a_thousand_finds_all_it_matches,
     better_items_that_the_filter_hides_take_no_place,
@@ -16,7 +16,7 @@ scenarios!(TABLE: Texts = [
     every_term_is_looked_up_not_only_the_rarest,
 ]);
 
-async fn exactly_limit_hits_where_so_many_match(bed: Bed<Texts>) -> Scene {
+async fn s0_13_exactly_limit_hits_where_so_many_match(bed: Bed<Texts>) -> Scene {
     let ada = bed.scope("ada")?;
     let entries: Vec<_> = (0..50).map(|number| entry(message(number), &["river"])).collect::<Result<_, _>>()?;
     put(&bed.store, &ada, &entries).await?;

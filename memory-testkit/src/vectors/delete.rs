@@ -11,7 +11,7 @@ use crate::text::build::{message, record, span};
 use crate::{Bed, Scene, Vectors, equal};
 
 scenarios!(TABLE: Vectors = [
-    deletes_the_items_named_with_all_their_pieces,
+    s0_7_deletes_the_items_named_with_all_their_pieces,
     an_empty_deletion_deletes_nothing,
     deleting_what_is_not_there_changes_nothing,
     a_deletion_may_be_repeated,
@@ -31,7 +31,7 @@ fn of(item: ItemId, session: &str) -> Result<VectorEntry> {
     Ok(entry)
 }
 
-async fn deletes_the_items_named_with_all_their_pieces(bed: Bed<Vectors>) -> Scene {
+async fn s0_7_deletes_the_items_named_with_all_their_pieces(bed: Bed<Vectors>) -> Scene {
     let ada = bed.scope("ada")?;
     let items = [message(1), message(2), record(1), record(2), span("s", 1)?, span("s", 10)?];
     let entries: Vec<_> = items.into_iter().map(|item| of(item, "s")).collect::<Result<_>>()?;

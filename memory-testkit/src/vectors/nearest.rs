@@ -16,7 +16,7 @@ scenarios!(TABLE: Vectors = [
     ties_stand_newest_first_then_by_item,
     the_limit_cuts_ties_where_the_order_does,
     the_length_of_a_vector_does_not_matter,
-    similarities_of_generated_vectors_are_those_of_brute_force,
+    s0_6_similarities_of_generated_vectors_are_those_of_brute_force,
     hits_carry_their_piece_at_unit_length_when_asked,
 ]);
 
@@ -111,7 +111,7 @@ async fn the_length_of_a_vector_does_not_matter(bed: Bed<Vectors>) -> Scene {
     Ok(())
 }
 
-async fn similarities_of_generated_vectors_are_those_of_brute_force(bed: Bed<Vectors>) -> Scene {
+async fn s0_6_similarities_of_generated_vectors_are_those_of_brute_force(bed: Bed<Vectors>) -> Scene {
     let ada = bed.scope("ada")?;
     let mut random = Random::new(bed.seed);
     let dimension = bed.store.space().dimension;

@@ -11,7 +11,7 @@ use crate::{Bed, Scene, Vectors, equal};
 scenarios!(TABLE: Vectors = [
     a_put_is_findable_on_return,
     a_bulk_put_is_findable_when_flush_returns,
-    a_put_replaces_all_pieces_of_its_item,
+    s0_7_a_put_replaces_all_pieces_of_its_item,
     an_older_version_changes_nothing,
     the_same_version_is_put_in_the_place_of_the_first,
     the_epoch_counts_before_the_revision,
@@ -43,7 +43,7 @@ async fn a_bulk_put_is_findable_when_flush_returns(bed: Bed<Vectors>) -> Scene {
     Ok(())
 }
 
-async fn a_put_replaces_all_pieces_of_its_item(bed: Bed<Vectors>) -> Scene {
+async fn s0_7_a_put_replaces_all_pieces_of_its_item(bed: Bed<Vectors>) -> Scene {
     let ada = bed.scope("ada")?;
     let long = entry(message(1), vec![toward(0, 0.1), toward(2, 0.1), toward(4, 0.1)]).tagged("old");
     put(&bed.store, &ada, &[long]).await?;

@@ -9,7 +9,7 @@ use crate::text::build::message;
 use crate::{Bed, Scene, Vectors, equal};
 
 scenarios!(TABLE: Vectors = [
-    exactly_limit_hits_where_so_many_match,
+    s0_13_exactly_limit_hits_where_so_many_match,
     a_limit_of_zero_is_invalid,
     a_query_of_another_space_is_a_mismatch,
     hits_below_the_floor_are_left_out,
@@ -21,7 +21,7 @@ scenarios!(TABLE: Vectors = [
     an_unknown_owner_has_no_hits,
 ]);
 
-async fn exactly_limit_hits_where_so_many_match(bed: Bed<Vectors>) -> Scene {
+async fn s0_13_exactly_limit_hits_where_so_many_match(bed: Bed<Vectors>) -> Scene {
     let ada = bed.scope("ada")?;
     let entries: Vec<_> =
         (0..50).map(|number| entry(message(number), vec![toward(0, number as f32), toward(1, 0.1)])).collect();

@@ -1,9 +1,9 @@
-//! The second stage of ranking: a reranker, and near-duplicates behind what adds something.
+//! A reranker that misbehaves.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::engine::{ContextRequest, Remember, Scoped, Search, SearchResults, Stage};
+use memory_core::engine::{Remember, Scoped, Search, SearchResults, Stage};
 use memory_core::rank::{Ranking, Weights};
 use memory_testkit::doubles::{FakeReranker, RerankerMode};
 
@@ -32,18 +32,6 @@ fn texts(found: &SearchResults) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_reranker_orders_the_best_candidates_and_the_receipt_tells_its_scores() {
-    let (_bench, ada) = bench(Arc::new(FakeReranker::new(RerankerMode::Well))).await;
-    let found = ada.search(&by_words().limit(2)).await.unwrap();
-    assert_eq!(texts(&found), ["Our kiln", "The kiln is blue and stands outside"]);
-    assert_eq!(found.hits[0].signals.reranked, Some(-8.0));
-    assert!(found.receipt.degraded.is_empty());
-    let left_out = &found.receipt.left_out[0];
-    assert_eq!(left_out.signals.reranked, Some(-(LONG.len() as f32)));
-    assert!(left_out.signals.to_string().ends_with("reranked -72.000"), "{}", left_out.signals);
-}
-
-#[tokio::test]
 async fn a_reranker_that_misbehaves_leaves_the_order_of_the_ranking() {
     let reranker = Arc::new(FakeReranker::new(RerankerMode::Well));
     let (bench, ada) = bench(Arc::clone(&reranker)).await;
@@ -58,30 +46,5 @@ async fn a_reranker_that_misbehaves_leaves_the_order_of_the_ranking() {
         let context = bench.session("ada").context("Where is the kiln?", 1_000).await.unwrap();
         assert!(context.receipt.search.degraded.iter().any(|degraded| degraded.stage == Stage::Rerank), "{mode:?}");
         assert!(context.receipt.tokens.recalled > 0);
-    }
-}
-
-#[tokio::test]
-async fn o11_near_duplicates_stand_behind_what_adds_something() {
-    let bench = Bench::new().await;
-    let ada = bench.owner("ada");
-    for text in ["Kiln temperature is 900 degrees", "Kiln temperature is 901 degrees", "A blue kiln stands outside"] {
-        ada.remember(Remember::fact(text)).await.unwrap();
-    }
-    bench.tend().await;
-    let search =
-        || Search::new("kiln temperature").ranking(Ranking::ZScore(Weights { text: 1.0, vector: 0.0 })).limit(2);
-    let alike = texts(&ada.search(&search()).await.unwrap());
-    assert!(alike.iter().all(|text| text.contains("temperature")), "{alike:?}");
-    assert_eq!(texts(&ada.search(&search().mmr(1.0)).await.unwrap()), alike);
-    let various = texts(&ada.search(&search().mmr(0.3)).await.unwrap());
-    assert_eq!(various, [alike[0].as_str(), "A blue kiln stands outside"]);
-
-    let request = |lambda| ContextRequest::new("What temperature has the kiln?", 1_000).recall(2).mmr(lambda);
-    let context = bench.session("ada").assemble(&request(0.3)).await.unwrap();
-    assert!(context.messages().any(|message| message.text().contains("blue kiln")), "{}", context.receipt);
-    for lambda in [-0.1, 1.1, f32::NAN] {
-        assert!(ada.search(&search().mmr(lambda)).await.is_err(), "{lambda}");
-        assert!(bench.session("ada").assemble(&request(lambda)).await.is_err(), "{lambda}");
     }
 }

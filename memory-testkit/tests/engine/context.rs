@@ -1,11 +1,8 @@
 //! What a context holds.
 
 use memory_core::engine::{Context, ContextRequest, PartKind, Reason, Remember, Search};
-use memory_core::message::Defaults;
 use memory_core::window::Oversize;
-use memory_core::{Block, Error, ItemId, Message, MessageId, Role};
-use memory_testkit::doubles::EmbedderMode;
-use serde_json::json;
+use memory_core::{Block, ItemId, Message, Role};
 
 use crate::bench::{Bench, session};
 
@@ -13,39 +10,6 @@ fn kinds(context: &Context) -> Vec<PartKind> {
     let mut kinds: Vec<PartKind> = context.parts.iter().map(|part| part.kind).collect();
     kinds.dedup();
     kinds
-}
-
-#[tokio::test]
-async fn s0_21_what_was_said_is_in_the_next_context() {
-    let bench = Bench::new().await;
-    let talk = bench.session("ada");
-    let context = talk.context("My name is Charlie.", 500).await.unwrap();
-    assert_eq!(kinds(&context), [PartKind::Query]);
-    let turn = vec![bench.user("My name is Charlie."), bench.say(Role::Assistant, "Hello!")];
-    talk.append(turn).await.unwrap();
-    let context = talk.context("What is my name?", 500).await.unwrap();
-    assert!(context.messages().any(|message| message.text().contains("Charlie")));
-    assert_eq!(context.messages().last().unwrap().text(), "What is my name?");
-}
-
-#[tokio::test]
-async fn s2_1_parts_stand_in_their_order_and_keep_the_budget() {
-    let bench = Bench::new().await;
-    let talk = bench.session("ada");
-    talk.append(vec![bench.say(Role::System, "You are a gardener."), bench.user("My rose is called Aurora.")])
-        .await
-        .unwrap();
-    talk.append(bench.chatter(60)).await.unwrap();
-    bench.tend().await;
-    for budget in [400, 500, 700, 2_000] {
-        let context = talk.context("What is the name of my rose?", budget).await.unwrap();
-        assert_eq!(kinds(&context), [PartKind::Instruction, PartKind::History, PartKind::Recalled, PartKind::Query]);
-        assert!(context.tokens() <= budget);
-        assert_eq!(context.tokens(), context.parts.iter().map(|part| part.tokens).sum::<u64>());
-        let block = context.parts.iter().find(|part| part.kind == PartKind::Recalled).unwrap();
-        assert!(block.message.text().contains("Aurora"), "{}", block.message.text());
-        assert_eq!(block.message.role, Role::User);
-    }
 }
 
 #[tokio::test]
@@ -73,29 +37,6 @@ async fn a_query_that_was_appended_already_stands_once() {
     talk.append(vec![bench.say(Role::Assistant, "Ferns do.")]).await.unwrap();
     let context = talk.context("What grows in the shade?", 500).await.unwrap();
     assert_eq!(kinds(&context), [PartKind::History, PartKind::Query]);
-}
-
-#[tokio::test]
-async fn s2_1_the_block_stands_before_a_query_that_was_appended_already_and_before_its_calls() {
-    let bench = Bench::new().await;
-    let talk = bench.session("ada");
-    talk.append(vec![bench.user("My rose is called Aurora.")]).await.unwrap();
-    talk.append(bench.chatter(60)).await.unwrap();
-    bench.tend().await;
-    let query = "What is the name of my rose?";
-    talk.append(vec![bench.user(query)]).await.unwrap();
-    let context = talk.context(query, 500).await.unwrap();
-    assert_eq!(kinds(&context), [PartKind::History, PartKind::Recalled, PartKind::Query]);
-    assert_eq!(context.messages().last().unwrap().text(), query);
-    let call = json!({ "role": "assistant", "content": null, "tool_calls":
-        [{ "id": "c", "type": "function", "function": { "name": "look_up", "arguments": "{}" } }] });
-    let result = json!({ "role": "tool", "tool_call_id": "c", "content": "a list of roses" });
-    let defaults = || Defaults { id: MessageId::fresh(), at: bench.memory.now() };
-    let turn = [call, result].map(|value| Message::from_openai(&value, defaults()).unwrap());
-    talk.append(turn.to_vec()).await.unwrap();
-    let context = talk.context(query, 600).await.unwrap();
-    assert_eq!(kinds(&context), [PartKind::History, PartKind::Recalled, PartKind::Query, PartKind::History]);
-    assert_eq!(context.messages().filter(|message| message.text() == query).count(), 1);
 }
 
 #[tokio::test]
@@ -150,43 +91,6 @@ async fn reads_one_page_of_a_long_session() {
     assert_eq!(context.receipt.history.window_messages, 20_000);
     assert!(bench.chat.rows("read") <= kept + 8 + 3, "{} rows for {kept}", bench.chat.rows("read"));
     assert_eq!(bench.chat.calls("read"), 2);
-}
-
-#[tokio::test]
-async fn recalls_what_upkeep_has_not_seen_yet() {
-    let bench = Bench::new().await;
-    let talk = bench.session("ada");
-    talk.append(vec![bench.user("My rose is called Aurora.")]).await.unwrap();
-    talk.append(bench.chatter(8)).await.unwrap();
-    // The rose has just dropped out of the window, and no index knows it.
-    let context = talk.context("What is the name of my rose?", 400).await.unwrap();
-    assert!(context.receipt.history.kept_messages < context.receipt.history.window_messages);
-    assert!(context.messages().any(|message| message.text().contains("Aurora")));
-}
-
-#[tokio::test]
-async fn a_failing_embedder_is_in_the_receipt_and_words_still_find() {
-    let bench = Bench::new().await;
-    let talk = bench.session("ada");
-    talk.append(vec![bench.user("My rose is called Aurora.")]).await.unwrap();
-    talk.append(bench.chatter(60)).await.unwrap();
-    bench.tend().await;
-    bench.embedder.set(EmbedderMode::Fails);
-    let context = talk.context("What is the name of my rose?", 400).await.unwrap();
-    assert!(context.messages().any(|message| message.text().contains("Aurora")));
-    let degraded = &context.receipt.search.degraded;
-    assert_eq!(degraded.len(), 1);
-    assert_eq!(degraded[0].stage, memory_core::engine::Stage::Embed);
-}
-
-#[tokio::test]
-async fn s2_7_a_reserve_or_query_above_the_limit_is_over_budget() {
-    let bench = Bench::new().await;
-    let talk = bench.session("ada");
-    let budget = memory_core::window::Budget::new(100).reserve(101);
-    assert!(matches!(talk.context("", budget).await, Err(Error::OverBudget { need: 101, budget: 100 })));
-    let long = "rose ".repeat(200);
-    assert!(matches!(talk.context(&long, 100).await, Err(Error::OverBudget { .. })));
 }
 
 #[tokio::test]

@@ -21,7 +21,7 @@ async fn run(fixture: &Fixture) -> Result<Ranks> {
 }
 
 #[tokio::test]
-async fn reaches_the_frozen_figures_beside_fifty_other_owners() {
+async fn o15_reaches_the_frozen_figures_beside_fifty_other_owners() {
     let fixture = Fixture::load().unwrap();
     let table = Table::of(&run(&fixture).await.unwrap(), &fixture).unwrap();
     let differences = table.differences(&Table::frozen().unwrap());

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use memory_core::ItemId;
 use memory_core::engine::{Forget, Remember, RememberReceipt, Remembered, Scoped, Stage};
-use memory_core::novelty::{Gate, Repeat};
-use memory_core::{Filter, ItemId};
+use memory_core::novelty::Gate;
 use memory_testkit::doubles::{EmbedderMode, Faulty, When};
 
 use crate::bench::{Bench, Taps};
@@ -19,60 +19,6 @@ fn gate() -> Gate {
 
 async fn tell(owner: &Scoped, remember: Remember) -> RememberReceipt {
     owner.remember(remember.gated(gate())).await.unwrap()
-}
-
-async fn count(owner: &Scoped) -> usize {
-    owner.records(&Filter::All, None, 100).await.unwrap().len()
-}
-
-#[tokio::test]
-async fn s3_11_what_is_nearly_the_same_reinforces_before_it_is_indexed_and_after() {
-    let bench = Bench::new().await;
-    let ada = bench.owner("ada");
-    let first = tell(&ada, Remember::fact(TEA)).await;
-    assert_eq!((first.outcome, first.novelty), (Remembered::Stored, None));
-    for _ in 0..2 {
-        let again = tell(&ada, Remember::fact(STILL_TEA)).await;
-        assert_eq!((again.id, again.outcome), (first.id, Remembered::Reinforced));
-        assert!(again.novelty.unwrap() < 0.4);
-        bench.tend().await;
-    }
-    assert_eq!(count(&ada).await, 1);
-    let other = tell(&ada, Remember::fact("Ada repairs old bicycles in winter")).await;
-    assert_eq!(other.outcome, Remembered::Stored);
-    assert!(other.novelty.unwrap() >= 0.4, "{other}");
-}
-
-#[tokio::test]
-async fn c31_particulars_kinds_and_agents_are_never_taken_for_the_same() {
-    let bench = Bench::new().await;
-    let ada = bench.owner("ada");
-    tell(&ada, Remember::fact("Ada drinks 2 cups of green tea")).await;
-    bench.tend().await;
-    for other in [
-        Remember::fact("Ada drinks 3 cups of green tea"),
-        Remember::fact("Bob drinks 2 cups of green tea"),
-        Remember::fact("Ada never drinks 2 cups of green tea"),
-        Remember::preference("Ada still drinks 2 cups of green tea"),
-        Remember::fact("Ada still drinks 2 cups of green tea").with_agent("planner"),
-    ] {
-        assert_eq!(tell(&ada, other).await.outcome, Remembered::Stored);
-    }
-    assert_eq!(tell(&bench.owner("bob"), Remember::fact("Ada drinks 2 cups of green tea")).await.novelty, None);
-}
-
-#[tokio::test]
-async fn s3_11_a_gate_may_drop_what_repeats() {
-    let bench = Bench::new().await;
-    let ada = bench.owner("ada");
-    let first = tell(&ada, Remember::fact(TEA)).await;
-    let skip = gate().with_repeat(Repeat::Skip);
-    for text in [TEA, STILL_TEA] {
-        let told = ada.remember(Remember::fact(text).gated(skip)).await.unwrap();
-        assert_eq!((told.id, told.outcome, told.version), (first.id, Remembered::Skipped, first.version));
-    }
-    let stored = ada.get(&[first.id]).await.unwrap();
-    assert_eq!((stored[0].version, count(&ada).await), (first.version, 1));
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use memory_core::engine::{ContextRequest, Memory, Remember, Search, SearchResults, Stage};
 use memory_core::reference::{MemChat, MemRecords};
-use memory_core::{Error, Field, Filter, Message, Role, Scope, Truth, Unit};
+use memory_core::{Error, Message, Role, Scope, Truth};
 use memory_testkit::doubles::Counting;
 
 use crate::bench::{Bench, Taps, session};
@@ -26,29 +26,6 @@ async fn told(bench: &Bench) {
     bench.clock.advance(Duration::from_secs(1));
     ada.remember(Remember::preference("8").with_ttl(Duration::from_secs(60))).await.unwrap();
     bench.owner("bob").session(&session("a")).append(vec![bench.user("of another")]).await.unwrap();
-}
-
-#[tokio::test]
-async fn without_words_the_newest_items_are_found() {
-    let bench = Bench::new().await;
-    told(&bench).await;
-    let ada = bench.owner("ada");
-    let found = |search: Search| {
-        let ada = ada.clone();
-        async move { texts(&ada.search(&search).await.unwrap()) }
-    };
-    assert_eq!(found(Search::new("")).await, ["8", "7", "6", "5", "4", "3", "2", "1"]);
-    assert_eq!(found(Search::new(" \n").limit(3)).await, ["8", "7", "6"]);
-    assert_eq!(found(Search::new("").only(Unit::Message).limit(2)).await, ["7", "5"]);
-    assert_eq!(found(Search::new("").only(Unit::Record)).await, ["8", "6"]);
-    assert_eq!(found(Search::new("").matching(Filter::eq(Field::Session, "b"))).await, ["5", "2"]);
-    assert_eq!(found(Search::new("").matching(Filter::eq(Field::Role, "assistant"))).await, ["7"]);
-    let then = bench.clock.as_ref();
-    let then = memory_core::Timestamp(memory_core::Clock::now(then).0 - 4_000_000);
-    assert_eq!(found(Search::new("").as_of(then).limit(2)).await, ["5", "4"]);
-    bench.clock.advance(Duration::from_secs(60));
-    assert_eq!(found(Search::new("").limit(1)).await, ["7"]);
-    assert!(matches!(ada.search(&Search::new("").limit(0)).await, Err(Error::Invalid { .. })));
 }
 
 #[tokio::test]

@@ -91,43 +91,6 @@ async fn a_reinforced_fact_lives_as_long_as_either_asked_for() {
 }
 
 #[tokio::test]
-async fn what_has_expired_is_never_found_and_then_deleted() {
-    let bench = Bench::new().await;
-    let ada = bench.owner("ada");
-    let record = Remember::fact("The door code is 4711.").with_ttl(Duration::from_secs(60));
-    ada.remember(record.clone()).await.unwrap();
-    bench.tend().await;
-    assert_eq!(texts(&bench, "door code").await, ["The door code is 4711."]);
-    bench.clock.advance(Duration::from_secs(60));
-    assert_eq!(texts(&bench, "door code").await, [""; 0]);
-    assert_eq!(bench.memory.upkeep_once().await.unwrap().expired, 1);
-    assert_eq!(ada.records(&Filter::All, None, 10).await.unwrap().len(), 0);
-    // Told again it is a new record.
-    assert_eq!(ada.remember(record).await.unwrap().outcome, Remembered::Stored);
-}
-
-#[tokio::test]
-async fn a_superseded_fact_is_found_only_as_of_its_time() {
-    let bench = Bench::new().await;
-    let ada = bench.owner("ada");
-    let rome = ada.remember(Remember::fact("Ada lives in Rome")).await.unwrap();
-    let then = bench.memory.now();
-    bench.clock.set(day("2025-06-01"));
-    let oslo = ada.supersede(rome.id, Remember::fact("Ada lives in Oslo")).await.unwrap();
-    let repeated = ada.supersede(rome.id, Remember::fact("Ada lives in Oslo")).await.unwrap();
-    assert_eq!((oslo.id, repeated.outcome), (repeated.id, Remembered::Reinforced));
-    assert!(matches!(ada.supersede(rome.id, Remember::fact("Ada lives in Bern")).await, Err(Error::Invalid { .. })));
-    bench.tend().await;
-    assert_eq!(texts(&bench, "where Ada lives").await, ["Ada lives in Oslo"]);
-    let past = ada.search(&Search::new("where Ada lives").as_of(then)).await.unwrap();
-    assert_eq!(past.hits.iter().map(|hit| hit.content.text()).collect::<Vec<_>>(), ["Ada lives in Rome"]);
-    // She moves back.
-    let again = ada.remember(Remember::fact("Ada lives in Rome")).await.unwrap();
-    assert_eq!(again.outcome, Remembered::Stored);
-    assert_ne!(again.id, rome.id);
-}
-
-#[tokio::test]
 async fn what_breaks_the_limits_is_refused() {
     let bench = Bench::new().await;
     let ada = bench.owner("ada");

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use memory_core::engine::{Memory, Reason, Remember, Search, Stage};
@@ -11,105 +10,12 @@ use memory_core::reference::{MemChat, MemRecords, MemText};
 use memory_core::store::chat::{Append, ChatStore, NewMessage};
 use memory_core::store::text::{TextEntry, TextStore, Visibility};
 use memory_core::{
-    Analysis, Epoch, Error, Field, Fields, Filter, ItemId, Message, MessageId, Result, Role, Scope, Seq, Timestamp,
-    Trust, Truth, Unit, Version,
+    Analysis, Epoch, Error, Fields, Filter, ItemId, Message, MessageId, Result, Role, Scope, Seq, Timestamp, Truth,
+    Unit, Version,
 };
 use memory_testkit::doubles::{Counting, Faulty, Tap, Tapped, When};
 
 use crate::bench::{Bench, Taps, session};
-
-#[tokio::test]
-async fn finds_messages_and_records_of_the_owner_alone() {
-    let bench = Bench::new().await;
-    for (owner, text) in [("ada", "Ada's rose is called Aurora."), ("bob", "Bob's rose is called Boreas.")] {
-        bench.session(owner).append(vec![bench.user(text)]).await.unwrap();
-        bench.owner(owner).remember(Remember::fact(format!("{owner} has a rose"))).await.unwrap();
-    }
-    bench.tend().await;
-    let found = bench.owner("ada").search(&Search::new("roses")).await.unwrap();
-    let texts: Vec<String> = found.hits.iter().map(|hit| hit.content.text()).collect();
-    assert_eq!(texts.len(), 2, "{texts:?}");
-    assert!(texts.iter().all(|text| !text.contains("ob")));
-    assert_eq!(found.receipt.degraded, []);
-    assert_eq!(found.receipt.dropped_at_hydration, 0);
-    assert!(found.hits.iter().all(|hit| hit.signals.text_rank.is_some()));
-}
-
-#[tokio::test]
-async fn s0_12_a_session_is_searched_alone() {
-    let bench = Bench::new().await;
-    let ada = bench.owner("ada");
-    let [one, other] = ["one", "other"].map(|name| ada.session(&session(name)));
-    for (talk, text) in [(&one, "My rose is called Aurora."), (&other, "Another rose is called Boreas.")] {
-        talk.append(vec![bench.user(text)]).await.unwrap();
-    }
-    ada.remember(Remember::fact("Aurora is a rose").with_session(one.id().clone())).await.unwrap();
-    bench.tend().await;
-    let texts = async |found: Result<memory_core::engine::SearchResults>| -> Vec<String> {
-        let mut texts: Vec<String> = found.unwrap().hits.iter().map(|hit| hit.content.text()).collect();
-        texts.sort();
-        texts
-    };
-    let rose = Search::new("rose");
-    assert_eq!(texts(one.search(&rose).await).await, ["Aurora is a rose", "My rose is called Aurora."]);
-    assert_eq!(texts(other.search(&rose).await).await, ["Another rose is called Boreas."]);
-    assert_eq!(texts(other.search(&rose.matching(Filter::eq(Field::Role, "assistant"))).await).await, [""; 0]);
-}
-
-#[tokio::test]
-async fn as_many_candidates_are_ranked_as_the_ranking_says() {
-    let bench = Bench::new().await;
-    bench.session("ada").append((0..200).map(|n| bench.user(&format!("rose {n}"))).collect()).await.unwrap();
-    bench.tend().await;
-    let ranked = async |ranking, limit| {
-        let search = Search::new("rose").ranking(ranking).limit(limit);
-        bench.owner("ada").search(&search).await.unwrap().receipt.text_candidates
-    };
-    assert_eq!(ranked(Ranking::kari(), 5).await, 24);
-    assert_eq!(ranked(Ranking::kari(), 30).await, 30);
-    assert_eq!(ranked(Ranking::default(), 5).await, 100);
-    assert_eq!(ranked(Ranking::default(), 15).await, 150);
-}
-
-#[tokio::test]
-async fn s1_11_what_matters_more_stands_first_if_the_ranking_says_so() {
-    let bench = Bench::new().await;
-    let ada = bench.owner("ada");
-    // The one that matters is the older one, which a tie would put last.
-    ada.remember(Remember::fact("the red rose needs water").with_importance(1.0)).await.unwrap();
-    bench.clock.advance(Duration::from_secs(60));
-    ada.remember(Remember::fact("the tea rose needs water").with_importance(0.0)).await.unwrap();
-    bench.tend().await;
-    let first = async |ranking| {
-        let search = Search::new("which rose needs water").ranking(ranking);
-        ada.search(&search).await.unwrap().hits[0].content.text()
-    };
-    let weights = Weights { text: 1.0, vector: 0.0 };
-    assert_eq!(first(Ranking::MinMax(weights)).await, "the tea rose needs water");
-    let Ranking::Weighted { recency_weight, recency, importance_weight, .. } = Ranking::weighted() else { panic!() };
-    let weighted = Ranking::Weighted { weights, recency_weight, recency, importance_weight };
-    assert_eq!(first(weighted).await, "the red rose needs water");
-}
-
-#[tokio::test]
-async fn filters_are_pushed_down_and_never_starve_the_answer() {
-    let bench = Bench::new().await;
-    let talk = bench.session("ada");
-    let roses = (0..500).map(|n| bench.user(&format!("rose rose rose {n}"))).collect();
-    talk.append(roses).await.unwrap();
-    let one = bench.say(Role::Assistant, "a rose among many words that nobody asked for").with_metadata("bed", 7);
-    talk.append(vec![one]).await.unwrap();
-    bench.tend().await;
-    let ada = bench.owner("ada");
-    for filter in [Filter::eq(Field::Role, "assistant"), Filter::eq(Field::Metadata("bed".into()), 7)] {
-        let found = ada.search(&Search::new("rose").limit(3).matching(filter)).await.unwrap();
-        assert_eq!(found.hits.len(), 1);
-    }
-    let trusted = ada.search(&Search::new("rose").limit(600).min_trust(Trust::User)).await.unwrap();
-    assert_eq!(trusted.hits.len(), 500);
-    let records = ada.search(&Search::new("rose").only(Unit::Record)).await.unwrap();
-    assert_eq!(records.hits.len(), 0);
-}
 
 #[tokio::test]
 async fn an_id_whose_content_is_gone_is_counted_and_cleaned() {
@@ -139,41 +45,6 @@ async fn an_id_whose_content_is_gone_is_counted_and_cleaned() {
     assert_eq!(bench.memory.upkeep_once().await.unwrap().cleaned, 1);
     let found = ada.search(&by_words).await.unwrap();
     assert_eq!(found.receipt.dropped_at_hydration, 0);
-}
-
-#[tokio::test]
-async fn a_failing_index_is_named_and_the_other_answers() {
-    let taps = Taps { text: Arc::new(Faulty::at(1, When::Before).of("search").lasting()), ..Taps::default() };
-    let bench = Bench::with(taps, |builder| builder).await;
-    let talk = bench.session("ada");
-    talk.append(vec![bench.user("My rose is called Aurora.")]).await.unwrap();
-    bench.tend().await;
-    let found = bench.owner("ada").search(&Search::new("rose")).await.unwrap();
-    assert_eq!(found.hits.len(), 1);
-    assert!(found.hits[0].signals.text.is_none() && found.hits[0].signals.cosine.is_some());
-    let stages: Vec<Stage> = found.receipt.degraded.iter().map(|degraded| degraded.stage).collect();
-    assert_eq!(stages, [Stage::Text]);
-}
-
-#[tokio::test]
-async fn s0_14_a_given_vector_is_used_and_its_space_checked() {
-    use memory_core::model::{Embedder, Purpose};
-    let bench = Bench::new().await;
-    bench
-        .session("ada")
-        .append(vec![bench.user("My rose is called Aurora."), bench.user("The bus is late.")])
-        .await
-        .unwrap();
-    bench.tend().await;
-    let vector = bench.embedder.embed(&["late bus"], Purpose::Query).await.unwrap().remove(0);
-    let space = bench.embedder.space().clone();
-    let ada = bench.owner("ada");
-    let found = ada.search(&Search::new("").vector(space.clone(), vector.clone())).await.unwrap();
-    assert_eq!(found.hits[0].content.text(), "The bus is late.");
-    let other = memory_core::vector::EmbeddingSpace { model: "other".into(), ..space };
-    let found = ada.search(&Search::new("").vector(other, vector)).await.unwrap();
-    assert_eq!(found.hits.len(), 0);
-    assert_eq!(found.receipt.degraded[0].stage, Stage::Vector);
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memory_core::analysis::Analysis;
-use memory_core::engine::{Context, FoldShown, Forget, Memory, PartKind, Remember, Search, Session};
+use memory_core::engine::{Context, FoldShown, Forget, Memory, PartKind, Remember, Session};
 use memory_core::model::Summarizer;
 use memory_core::reference::{MemRecords, MemText};
 use memory_core::store::chat::{Page, View};
@@ -40,26 +40,6 @@ async fn log(talk: &Session) -> Vec<String> {
     let page = Page::after(Seq(0), 1_000, View::Log);
     let rows = talk.read(&page).await.unwrap().messages;
     rows.iter().map(|row| row.message.as_ref().unwrap().text()).collect()
-}
-
-#[tokio::test]
-async fn c21_a_full_window_is_folded_down_to_half_and_nothing_is_lost() {
-    let (bench, talk) = full(None).await;
-    let before = log(&talk).await;
-    assert!(talk.state().await.unwrap().active_tokens > 1_500);
-    let report = bench.memory.upkeep_once().await.unwrap();
-    assert!(report.summarised > 0 && report.failures.is_empty(), "{report:?}");
-    let state = talk.state().await.unwrap();
-    assert!(state.active_tokens <= 750, "{}", state.active_tokens);
-    assert_eq!(log(&talk).await, before);
-    let context = talk.context("Good morning", 1_500).await.unwrap();
-    let kinds: Vec<PartKind> = context.parts.iter().map(|part| part.kind).collect();
-    assert_eq!(kinds[..2], [PartKind::Instruction, PartKind::Summary]);
-    assert!(context.parts[1].message.role == Role::User && context.parts[1].message.text().starts_with("<summary of="));
-    // What was archived is found as before.
-    let found = bench.owner("ada").search(&Search::new("Aurora")).await.unwrap();
-    assert_eq!(found.hits[0].content.text(), "My rose is called Aurora.");
-    assert_eq!(bench.memory.upkeep_once().await.unwrap().summarised, 0, "hysteresis");
 }
 
 /// Folds a full window by a policy, and returns its active rows.
@@ -129,19 +109,6 @@ async fn a_context_with_room_shows_the_messages_under_a_summary_the_newest_first
     let none = talk.context("", budget - 200).await.unwrap();
     assert_eq!(none.receipt.folds.last().unwrap().shown, FoldShown::Summary);
     assert_eq!((none.receipt.history.unfolded, bench.chat.calls("read")), (0, 2));
-}
-
-#[tokio::test]
-async fn o5_a_fold_can_be_undone() {
-    let (bench, talk) = full(None).await;
-    let before = talk.read(&Page::newest(1_000)).await.unwrap().messages;
-    bench.memory.upkeep_once().await.unwrap();
-    for _ in 0..10 {
-        let rows = talk.read(&Page::newest(1_000)).await.unwrap().messages;
-        let Some(summary) = rows.iter().find(|row| row.covers.is_some()) else { break };
-        talk.unfold(summary.id).await.unwrap();
-    }
-    assert_eq!(talk.read(&Page::newest(1_000)).await.unwrap().messages, before);
 }
 
 #[tokio::test(start_paused = true)]

@@ -42,24 +42,6 @@ async fn a_fault_at_any_call_of_an_index_only_delays() {
 }
 
 #[tokio::test]
-async fn a_broken_embedder_holds_up_no_other_index() {
-    let bench = Bench::new().await;
-    let talk = bench.session("ada");
-    talk.append(vec![bench.user("My rose is called Aurora.")]).await.unwrap();
-    for mode in [EmbedderMode::Fails, EmbedderMode::TooFew] {
-        bench.embedder.set(mode);
-        let report = bench.memory.upkeep_once().await.unwrap();
-        assert!(report.retried > 0, "{report:?}");
-        assert!(is_found_by_words(&bench, "Aurora").await);
-        bench.clock.advance(Duration::from_secs(5));
-    }
-    bench.embedder.set(EmbedderMode::Well);
-    bench.tend().await;
-    let found = bench.owner("ada").search(&Search::new("My rose is called Aurora.")).await.unwrap();
-    assert!(found.hits[0].signals.cosine.is_some());
-}
-
-#[tokio::test]
 async fn vectors_that_an_index_refuses_are_reported_and_hide_no_other() {
     for mode in [EmbedderMode::NotANumber, EmbedderMode::WrongDimension, EmbedderMode::Zero] {
         let bench = Bench::new().await;

@@ -9,6 +9,7 @@ mod fences;
 mod forgetting;
 mod frame;
 mod leads;
+mod memory;
 mod records;
 mod records_stores;
 mod search;

@@ -281,7 +281,8 @@ impl Break for IgnoresAgents {
 
 #[tokio::test]
 async fn a_filter_that_ignores_agents_is_caught() {
-    caught(IgnoresAgents, &["random_filters_give_the_answer_of_brute_force", "filters_by_agent_and_run"]).await;
+    caught(IgnoresAgents, &["s0_15_o10_random_filters_give_the_answer_of_brute_force", "filters_by_agent_and_run"])
+        .await;
 }
 
 /// Hides what was superseded, whatever was asked for.

@@ -60,7 +60,7 @@ pub(crate) fn unbounded(what: &Deletion) -> Deletion {
 }
 
 /// Returns the owner whom a key joined with a colon takes `scope` for: `a:b` and `c` are `a` and `b:c`.
-fn joined(scope: &Scope) -> Scope {
+pub(crate) fn joined(scope: &Scope) -> Scope {
     let name = format!("{}:{}", scope.tenant(), scope.subject());
     Scope::new("all", &name).unwrap_or_else(|_| scope.clone())
 }

@@ -25,7 +25,7 @@ impl Break for DropsTellings {
 
 #[tokio::test]
 async fn a_store_that_drops_tellings_is_caught() {
-    let by = ["keeps_every_record_byte_for_byte", "filters_see_the_fold_of_all_tellings"];
+    let by = ["s1_10_keeps_every_record_byte_for_byte", "filters_see_the_fold_of_all_tellings"];
     caught(DropsTellings, &by).await;
 }
 

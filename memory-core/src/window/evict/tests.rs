@@ -18,7 +18,7 @@ fn numbers<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<u64> {
 }
 
 #[test]
-fn s4_1_a_buffer_of_1000_tokens_tells_its_figures() {
+fn s4_1_s4_12_a_buffer_of_1000_tokens_tells_its_figures() {
     let buffer = filled(1_000, &[100, 200, 300]);
     let expected =
         MemoryStats { total_entries: 3, total_tokens: 600, summarization_count: 0, eviction_count: 0, capacity: 1_000 };

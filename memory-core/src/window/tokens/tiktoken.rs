@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_million_blanks_do_not_panic() {
+    fn s2_5_a_million_blanks_do_not_panic() {
         for blank in [" ", "\t", "\u{a0}", "\n", " \n"] {
             let text = blank.repeat(1_000_000);
             assert!(TiktokenCounter::o200k().count_text(&text) > 0);

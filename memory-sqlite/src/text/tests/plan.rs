@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test]
-async fn a_search_scans_no_table() {
+async fn s1_9_a_search_scans_no_table() {
     let folder = tempfile::tempdir().unwrap();
     let text = open(&folder, SMALL).await;
     for sql in [super::bucket::READ, super::search::SEGMENTS, super::tail::LOAD, super::statistics::LOAD] {

@@ -44,7 +44,7 @@ broken_read!(
 broken_read!(
     /// Gives one row more than asked for.
     GivesOneMore, a_store_that_gives_one_row_more_is_caught
-    by ["reads_oldest_first_from_every_edge", "a_limit_of_zero_gives_the_state_alone", "reads_any_history_as_the_model_does"],
+    by ["reads_oldest_first_from_every_edge", "a_limit_of_zero_gives_the_state_alone", "s2_9_reads_any_history_as_the_model_does"],
     |inner, call| inner.read(call.0, call.1, &Page { limit: call.2.limit.saturating_add(1), ..call.2.clone() }).await
 );
 
@@ -64,7 +64,7 @@ broken_read!(
 
 broken_read!(
     /// Orders by time.
-    OrdersByTime, a_store_that_orders_by_time_is_caught by ["orders_by_number_and_not_by_time"],
+    OrdersByTime, a_store_that_orders_by_time_is_caught by ["s0_2_orders_by_number_and_not_by_time"],
     |inner, call| {
         let mut slice = inner.read(call.0, call.1, call.2).await?;
         slice.messages.sort_by_key(|row| row.message.as_ref().map(|message| message.at));
@@ -85,7 +85,7 @@ broken_read!(
 broken_read!(
     /// Filters what the limit has left.
     FiltersAfterTheLimit, a_store_that_filters_after_the_limit_is_caught
-    by ["filters_before_it_limits", "reads_any_history_as_the_model_does"],
+    by ["filters_before_it_limits", "s2_9_reads_any_history_as_the_model_does"],
     |inner, call| {
         let mut slice = inner.read(call.0, call.1, &Page { filter: None, ..call.2.clone() }).await?;
         if let Some(filter) = &call.2.filter {
@@ -135,7 +135,7 @@ broken_read!(
 broken_read!(
     /// Finds the instructions at the head alone.
     PinsTheHeadAlone, a_store_that_pins_the_head_alone_is_caught
-    by ["a_pinned_page_has_every_active_instruction_and_the_newest_summary", "reads_any_history_as_the_model_does"],
+    by ["a_pinned_page_has_every_active_instruction_and_the_newest_summary", "s2_9_reads_any_history_as_the_model_does"],
     |inner, call| {
         let mut slice = inner.read(call.0, call.1, call.2).await?;
         if call.2.view == View::Pinned {
@@ -148,7 +148,7 @@ broken_read!(
 broken_read!(
     /// Pins an instruction that a summary stands for.
     PinsTheArchived, a_store_that_pins_what_is_archived_is_caught
-    by ["a_pinned_page_follows_folds_and_what_is_forgotten", "reads_any_history_as_the_model_does"],
+    by ["a_pinned_page_follows_folds_and_what_is_forgotten", "s2_9_reads_any_history_as_the_model_does"],
     |inner, call| {
         let mut slice = inner.read(call.0, call.1, call.2).await?;
         if call.2.view == View::Pinned {

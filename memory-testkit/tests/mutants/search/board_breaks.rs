@@ -112,7 +112,7 @@ impl Break for LivesTooLong {
 #[tokio::test]
 async fn a_life_that_is_off_by_one_is_caught() {
     let by = [
-        "an_entry_expires_at_the_exact_moment",
+        "s4_7_an_entry_expires_at_the_exact_moment",
         "an_entry_put_is_got_back",
         "entries_that_cannot_be_kept_are_invalid",
         "a_sweep_deletes_what_has_expired_and_counts_it",

@@ -115,7 +115,7 @@ impl Break for KeepsOneMore {
 
 #[tokio::test]
 async fn a_cap_that_is_off_by_one_is_caught() {
-    let by = ["a_list_keeps_its_newest_values_up_to_the_cap", "a_cap_of_zero_is_invalid"];
+    let by = ["s3_4_a_list_keeps_its_newest_values_up_to_the_cap", "a_cap_of_zero_is_invalid"];
     caught(KeepsOneMore, &by).await;
 }
 

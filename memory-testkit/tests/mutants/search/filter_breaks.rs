@@ -40,7 +40,7 @@ impl vectors::Break for Rewrites {
 }
 
 async fn caught(rewrite: fn(Filter) -> Filter) {
-    let by = ["random_filters_give_the_answer_of_brute_force"];
+    let by = ["s0_15_o10_random_filters_give_the_answer_of_brute_force"];
     texts::caught(Rewrites(rewrite), &by).await;
     vectors::caught(Rewrites(rewrite), &by).await;
 }

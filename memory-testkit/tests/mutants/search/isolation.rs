@@ -66,7 +66,7 @@ async fn names_joined_by_a_colon_are_caught_in_every_store() {
     let board = move |setting| Stores { blackboard: Some(boards::store(setting, JoinsNames)), ..none() };
     caught("boards_stay_with_their_owner", board).await;
     let all = move |_| Stores { text: Some(texts::store(JoinsNames)), ..none() };
-    caught("calls_on_all_stores_stay_with_their_owner", all).await;
+    caught("o2_calls_on_all_stores_stay_with_their_owner", all).await;
 }
 
 /// Gives a record to whoever knows its id.

@@ -31,7 +31,7 @@ async fn a_store_that_filters_afterwards_is_caught() {
         "better_items_that_the_filter_hides_take_no_place",
         "a_filter_that_matches_one_of_a_thousand_finds_all_it_matches",
         "what_has_expired_takes_no_place",
-        "random_filters_give_the_answer_of_brute_force",
+        "s0_15_o10_random_filters_give_the_answer_of_brute_force",
     ];
     caught(FiltersAfterwards { times: 1 }, &by).await;
 }

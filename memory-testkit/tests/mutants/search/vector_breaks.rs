@@ -55,7 +55,7 @@ async fn an_inverted_similarity_is_caught() {
     let by = [
         "the_nearest_stands_first",
         "opposite_vectors_are_found_last_and_below_zero",
-        "similarities_of_generated_vectors_are_those_of_brute_force",
+        "s0_6_similarities_of_generated_vectors_are_those_of_brute_force",
     ];
     caught(InvertsSimilarity, &by).await;
 }
@@ -108,7 +108,7 @@ impl Break for MergesPieces {
 
 #[tokio::test]
 async fn pieces_that_are_merged_are_caught() {
-    let by = ["a_put_replaces_all_pieces_of_its_item", "the_same_version_is_put_in_the_place_of_the_first"];
+    let by = ["s0_7_a_put_replaces_all_pieces_of_its_item", "the_same_version_is_put_in_the_place_of_the_first"];
     caught(MergesPieces::default(), &by).await;
 }
 

@@ -1,0 +1,101 @@
+//! What was just written is found at once, and stays found when upkeep has indexed it.
+
+use memory_core::engine::{Forget, Remember, Search};
+use memory_core::{Field, Filter, Role, Unit};
+
+use super::world::{World, found, holds, session};
+use crate::isolation::Stores;
+use crate::{Bed, Scene, equal};
+
+scenarios!(TABLE: Stores = [
+    s0_8_what_was_written_is_found_before_upkeep_and_after,
+    o7_a_context_of_one_conversation_recalls_what_was_just_said_in_another,
+    o7_what_has_just_dropped_out_of_the_window_is_recalled,
+    o7_what_was_forgotten_or_changed_is_not_found_by_what_it_was,
+    o7_an_instruction_is_never_found,
+]);
+
+const NONE: [&str; 0] = [];
+
+async fn s0_8_what_was_written_is_found_before_upkeep_and_after(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let (ada, bob) = (world.owner("ada")?, world.owner("bob")?);
+    world.talk("ada")?.append(vec![world.user("My rose is called Aurora.")]).await?;
+    ada.remember(Remember::fact("Aurora needs water")).await?;
+    let aurora = Search::new("Aurora");
+    equal(found(&world.ground.reader("ada").await?, &aurora).await?, NONE)?;
+    for process in [ada.clone(), ada, world.ground.reader("ada").await?] {
+        equal(found(&process, &aurora).await?, ["Aurora needs water", "My rose is called Aurora."])?;
+        equal(found(&process, &aurora.clone().only(Unit::Record)).await?, ["Aurora needs water"])?;
+        equal(found(&process, &aurora.clone().matching(Filter::eq(Field::Role, "assistant"))).await?, NONE)?;
+        equal(found(&bob, &aurora).await?, NONE)?;
+        // The first process has found it without an index; the last one wrote nothing.
+        world.tend().await?;
+        let hits = process.search(&aurora).await?.hits;
+        let in_both = hits.iter().all(|hit| hit.signals.text.is_some() && hit.signals.cosine.is_some());
+        check!(in_both, "not in both indexes: {hits:?}");
+    }
+    Ok(())
+}
+
+async fn o7_a_context_of_one_conversation_recalls_what_was_just_said_in_another(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let monday = world.owner("ada")?.session(&session("monday")?);
+    monday.append(vec![world.user("My rose is called Aurora.")]).await?;
+    for _ in 0..2 {
+        holds(&world.talk("ada")?.context("What is my rose called?", 1_000).await?, "Aurora")?;
+        world.tend().await?;
+    }
+    let tuesday = world.ground.reader("ada").await?.session(&session("tuesday")?);
+    holds(&tuesday.context("What is my rose called?", 1_000).await?, "Aurora")
+}
+
+async fn o7_what_has_just_dropped_out_of_the_window_is_recalled(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let talk = world.talk("ada")?;
+    talk.append(vec![world.user("My rose is called Aurora.")]).await?;
+    talk.append(world.chatter(8)).await?;
+    for _ in 0..2 {
+        let context = talk.context("What is the name of my rose?", 400).await?;
+        let history = &context.receipt.history;
+        check!(history.kept_messages < history.window_messages, "all of the window went in: {history:?}");
+        holds(&context, "Aurora")?;
+        world.tend().await?;
+    }
+    Ok(())
+}
+
+async fn o7_what_was_forgotten_or_changed_is_not_found_by_what_it_was(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    for subject in ["fresh", "indexed"] {
+        let ada = world.owner(subject)?;
+        let said = world.user("My rose is called Aurora.");
+        let id = said.id;
+        world.talk(subject)?.append(vec![said]).await?;
+        let rome = ada.remember(Remember::fact("Aurora lives in Rome")).await?;
+        if subject == "indexed" {
+            world.tend().await?;
+        }
+        ada.supersede(rome.id, Remember::fact("Boreas lives in Oslo")).await?;
+        ada.forget(&Forget::Messages(vec![id])).await?;
+        for _ in 0..2 {
+            let left = found(&ada, &Search::new("Aurora")).await?;
+            check!(left.iter().all(|text| !text.contains("Aurora")), "found {left:?}");
+            equal(found(&ada, &Search::new("Oslo")).await?, ["Boreas lives in Oslo"])?;
+            world.tend().await?;
+        }
+        ada.forget(&Forget::Everything).await?;
+        equal(found(&world.owner(subject)?, &Search::new("Oslo")).await?, NONE)?;
+    }
+    Ok(())
+}
+
+async fn o7_an_instruction_is_never_found(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    world.talk("ada")?.append(vec![world.say(Role::System, "You are Aurora.")]).await?;
+    for _ in 0..2 {
+        equal(found(&world.owner("ada")?, &Search::new("Aurora")).await?, NONE)?;
+        world.tend().await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! The gate: what is nearly the same as a record counts as told again, or is dropped.
+
+use memory_core::Filter;
+use memory_core::engine::{Remember, RememberReceipt, Remembered, Scoped};
+use memory_core::novelty::{Gate, Repeat};
+
+use super::world::World;
+use crate::isolation::Stores;
+use crate::{Bed, Failure, Scene, equal};
+
+scenarios!(TABLE: Stores = [
+    s3_11_what_is_nearly_the_same_reinforces_before_it_is_indexed_and_after,
+    s3_11_a_gate_may_drop_what_repeats,
+    c31_particulars_kinds_and_agents_are_never_taken_for_the_same,
+]);
+
+const TEA: &str = "Ada likes a cup of green tea";
+const STILL_TEA: &str = "Ada still likes a cup of green tea";
+
+/// The embedder of the kit adds up vectors of words, so six of seven words in common make texts alike.
+const THRESHOLD: f32 = 0.4;
+
+fn gate() -> Gate {
+    Gate::default().with_threshold(THRESHOLD)
+}
+
+async fn tell(owner: &Scoped, remember: Remember) -> Result<RememberReceipt, Failure> {
+    Ok(owner.remember(remember.gated(gate())).await?)
+}
+
+async fn count(owner: &Scoped) -> Result<usize, Failure> {
+    Ok(owner.records(&Filter::All, None, 100).await?.len())
+}
+
+async fn s3_11_what_is_nearly_the_same_reinforces_before_it_is_indexed_and_after(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let ada = world.owner("ada")?;
+    let first = tell(&ada, Remember::fact(TEA)).await?;
+    equal((first.outcome, first.novelty), (Remembered::Stored, None))?;
+    for _ in 0..2 {
+        let again = tell(&ada, Remember::fact(STILL_TEA)).await?;
+        equal((again.id, again.outcome), (first.id, Remembered::Reinforced))?;
+        check!(again.novelty.is_some_and(|novelty| novelty < THRESHOLD), "{again}");
+        world.tend().await?;
+    }
+    equal(count(&ada).await?, 1)?;
+    let other = tell(&ada, Remember::fact("Ada repairs old bicycles in winter")).await?;
+    equal(other.outcome, Remembered::Stored)?;
+    check!(other.novelty.is_some_and(|novelty| novelty >= THRESHOLD), "{other}");
+    Ok(())
+}
+
+async fn s3_11_a_gate_may_drop_what_repeats(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let ada = world.owner("ada")?;
+    let first = tell(&ada, Remember::fact(TEA)).await?;
+    let skip = gate().with_repeat(Repeat::Skip);
+    for _ in 0..2 {
+        for text in [TEA, STILL_TEA] {
+            let told = ada.remember(Remember::fact(text).gated(skip)).await?;
+            equal((told.id, told.outcome, told.version), (first.id, Remembered::Skipped, first.version))?;
+        }
+        world.tend().await?;
+    }
+    let stored = ada.get(&[first.id]).await?;
+    equal(stored.iter().map(|row| row.version).collect::<Vec<_>>(), [first.version])?;
+    equal(count(&ada).await?, 1)
+}
+
+async fn c31_particulars_kinds_and_agents_are_never_taken_for_the_same(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let ada = world.owner("ada")?;
+    tell(&ada, Remember::fact("Ada drinks 2 cups of green tea")).await?;
+    world.tend().await?;
+    for other in [
+        Remember::fact("Ada drinks 3 cups of green tea"),
+        Remember::fact("Bob drinks 2 cups of green tea"),
+        Remember::fact("Ada never drinks 2 cups of green tea"),
+        Remember::preference("Ada still drinks 2 cups of green tea"),
+        Remember::fact("Ada still drinks 2 cups of green tea").with_agent("planner"),
+    ] {
+        equal(tell(&ada, other).await?.outcome, Remembered::Stored)?;
+    }
+    let same = tell(&ada, Remember::fact("Ada still drinks 2 cups of green tea")).await?;
+    equal(same.outcome, Remembered::Reinforced)?;
+    // Another owner has told nothing yet.
+    equal(tell(&world.owner("bob")?, Remember::fact("Ada drinks 2 cups of green tea")).await?.novelty, None)
+}
