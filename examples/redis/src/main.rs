@@ -10,7 +10,7 @@ use std::time::Duration;
 use memory::redis::{Redis, RedisBlackboard, RedisChat, RedisConfig};
 use memory::sqlite::{Sqlite, SqliteConfig, SqliteRecords, SqliteText};
 use memory::store::blackboard::{Blackboard, BlackboardEntry};
-use memory::store::{Analysis, Truth};
+use memory::store::{Analysis, Epoch, Truth};
 use memory::{Error, Memory, Message, Result, Role, Scope, Search, SessionId};
 
 #[tokio::main]
@@ -32,8 +32,8 @@ async fn main() -> Result<()> {
 
     // The board is small and forgets: what was used least goes first, and this after an hour.
     let entry = BlackboardEntry::new("writer", "writing up the teapot survey").with_ttl(Duration::from_secs(3_600));
-    same_board.put(&team, &entry).await?;
-    let seen = board.get(&team, "writer").await?.map(|posted| posted.value).unwrap_or_default();
+    same_board.put(&team, Epoch(0), &entry).await?;
+    let seen = board.get(&team, Epoch(0), "writer").await?.map(|posted| posted.value).unwrap_or_default();
 
     // Search follows Redis as it follows any other store.
     planner.upkeep_once().await?;
