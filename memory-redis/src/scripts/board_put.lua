@@ -6,6 +6,11 @@ if redis.call('HLEN', entries) >= capacity then sweep() end
 local evicted = {}
 while redis.call('HLEN', entries) >= capacity do
   local oldest = redis.call('ZRANGE', uses, 0, 0)[1]
+  if not oldest then
+    -- The server has evicted the order of the entries: what is left of the board goes.
+    redis.call('UNLINK', entries, counts, expiring)
+    break
+  end
   remove(oldest)
   redis.call('HINCRBY', board, 'evictions', 1)
   evicted[#evicted + 1] = oldest
