@@ -26,9 +26,9 @@ local function remove(key)
   redis.call('ZREM', expiring, key)
 end
 
-local function is_live(key)
-  local expiry = redis.call('ZSCORE', expiring, key)
-  return not expiry or tonumber(expiry) > tonumber(now)
+local function is_live(entry)
+  local expiry = string.match(entry, '^%d+ %-?%d+ (%S+) ')
+  return expiry == '-' or tonumber(expiry) > tonumber(now)
 end
 
 -- Removes what has expired and returns how many entries that were.

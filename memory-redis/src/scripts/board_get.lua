@@ -1,6 +1,6 @@
 -- Returns an entry and counts its use. ARGV besides: key. Answers entry, count and time; nothing if there is none.
 local entry = redis.call('HGET', entries, ARGV[4])
-if not entry or not is_live(ARGV[4]) then
+if not entry or not is_live(entry) then
   redis.call('HINCRBY', board, 'misses', 1)
   return { 'ok' }
 end

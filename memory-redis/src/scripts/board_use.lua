@@ -3,7 +3,7 @@
 local answers = {}
 for i = 4, #ARGV, 2 do
   local entry = redis.call('HGET', entries, ARGV[i])
-  local is_there = entry and string.match(entry, '^%d+') == ARGV[i + 1] and is_live(ARGV[i])
+  local is_there = entry and string.match(entry, '^%d+') == ARGV[i + 1] and is_live(entry)
   answers[#answers + 1] = is_there and access(ARGV[i])
 end
 return { 'ok', answers, now }

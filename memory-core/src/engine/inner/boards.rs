@@ -70,7 +70,8 @@ impl Boards {
     /// Returns how many searches an owner made, and how long one took on average.
     pub(crate) fn latency(&self, scope: &Scope) -> (u64, Option<Duration>) {
         let (count, spent) = self.lock().searches.get(scope).copied().unwrap_or_default();
-        (count, u32::try_from(count).ok().and_then(|count| spent.checked_div(count)))
+        let mean = spent.as_nanos().checked_div(u128::from(count));
+        (count, mean.map(|nanos| Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))))
     }
 
     /// Forgets an owner, and notes the board for a visit, which finishes an erasure that the board did not answer.

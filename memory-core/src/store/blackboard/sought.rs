@@ -19,7 +19,24 @@ pub struct Sought<'q> {
 }
 
 impl BoardQuery {
-    /// Returns what is sought.
+    /// Returns what is sought, for the search of a store.
+    ///
+    /// ```
+    /// use std::collections::HashSet;
+    ///
+    /// use memory_core::store::blackboard::BoardQuery;
+    /// use memory_core::store::text::Term;
+    ///
+    /// # fn example() -> memory_core::Result<()> {
+    /// let query = BoardQuery::Either(vec![Term::new("tea")?, Term::new("pot")?], vec![2.0, 0.0]);
+    /// let (sought, terms) = (query.sought()?, HashSet::from([Term::new("tea")?]));
+    /// assert_eq!(sought.similarity(&terms, None).map(|near| near.value()), Some(0.5));
+    /// assert_eq!(sought.similarity(&terms, Some(&[0.8, 0.6])).map(|near| near.value()), Some(0.8));
+    /// assert!(sought.similarity(&HashSet::new(), Some(&[-1.0, 0.0])).is_none());
+    /// # Ok(())
+    /// # }
+    /// # example().unwrap();
+    /// ```
     ///
     /// # Errors
     /// `Invalid` for a vector without a direction.
