@@ -8,8 +8,10 @@
 //! | how a record is stored, reinforced, superseded or retired | `write/remember.rs` and `write/retire.rs` (the calls), `write/tell.rs` (what is written), `write/links.rs` (where), `write/sources.rs` (nothing is derived from what is not there) |
 //! | how anything is forgotten | `forget.rs` (the order), `forget/session.rs` (a conversation), `forget/derived.rs` (what falls with it), `forget/untell.rs` (what is left) |
 //! | how indexes follow truth | `inner/index.rs` (what an index is), `upkeep.rs` (the calls), `upkeep/pass.rs`, `upkeep/project.rs` (from truth to entries), `upkeep/enlist.rs` (an index that is new or was lost), `upkeep/verify.rs` (what came late), `upkeep/retire.rs`; summaries in `upkeep/summarise.rs` |
+//! | what agents share on a board | `board.rs` (the calls), `upkeep/boards.rs` (what expires, and what an erasure left) |
 //! | what receipts say in words | `receipt/words.rs` |
 
+mod board;
 mod builder;
 mod careful;
 mod counted;
@@ -28,6 +30,7 @@ mod title;
 mod upkeep;
 mod write;
 
+pub use board::{Board, BoardEntry, BoardReceipt, BoardResults, BoardStats};
 pub use builder::MemoryBuilder;
 pub use edit::Draft;
 pub use forget::{Forget, ForgetReceipt, StoreErasure, Unasked};

@@ -10,6 +10,7 @@ use crate::filter::Filter;
 use crate::id::ItemId;
 use crate::message::{Block, Message, StoredMessage};
 use crate::record::{Record, StoredRecord, Telling};
+use crate::scope;
 
 /// The largest inputs accepted. Larger ones are `Invalid`, and nothing of them is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +53,8 @@ pub struct Limits {
     pub filter_depth: usize,
     /// Bytes of one query. Default 64 KiB.
     pub query_bytes: usize,
+    /// Bytes of the value of a board's entry. Default 64 KiB: a search may read the whole board.
+    pub board_value_bytes: usize,
     /// Terms that one query is searched for by. Default 256: of more, the rarest, and the receipt says how many were left
     /// out.
     pub query_terms: usize,
@@ -80,6 +83,7 @@ impl Default for Limits {
             filter_clauses: 1_024,
             filter_depth: 32,
             query_bytes: 64 << 10,
+            board_value_bytes: 64 << 10,
             query_terms: 256,
             results: 10_000,
         }
@@ -198,6 +202,30 @@ impl Limits {
             return Err(Error::invalid(format!("a search returns 1 to {} results, not {limit}", self.results)));
         }
         filter.check(self)
+    }
+
+    /// Returns `Ok` if a query is not too long.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if it is.
+    pub fn check_query(&self, words: &str) -> Result<()> {
+        if words.len() > self.query_bytes {
+            return Err(Error::invalid(format!("a query holds at most {} bytes", self.query_bytes)));
+        }
+        Ok(())
+    }
+
+    /// Returns `Ok` if an entry with this key and value may be put on a board.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the key has not 1 to 255 bytes, or the value is too long.
+    pub fn check_board_entry(&self, key: &str, value: &str) -> Result<()> {
+        scope::check_name(key, "a key of a board")?;
+        let (bytes, most) = (value.len(), self.board_value_bytes);
+        if bytes > most {
+            return Err(Error::invalid(format!("a value on a board holds at most {most} bytes, not {bytes}")));
+        }
+        Ok(())
     }
 
     fn check_name(&self, what: &str, least: usize, name: Option<&str>) -> Result<()> {

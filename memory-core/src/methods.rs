@@ -131,12 +131,13 @@ macro_rules! store_methods {
     } };
     (@ [Blackboard $($rest:ident)*] $($made:tt)*) => { $crate::store_methods! { @ [$($rest)*] $($made)*
         Blackboard {} calls {
-            quick "put an entry" put(scope: &Scope, entry: &BlackboardEntry) -> Vec<String>;
-            quick "get an entry" get(scope: &Scope, key: &str) -> Option<Posted>;
-            quick "search a board" search(scope: &Scope, query: &BoardQuery, limit: usize) -> Vec<BoardHit>;
-            quick "delete an entry" delete(scope: &Scope, key: &str) -> bool;
-            quick "sweep a board" sweep(scope: &Scope) -> u64;
-            quick "read a board's figures" stats(scope: &Scope) -> BlackboardStats;
+            quick "put an entry" put(scope: &Scope, epoch: Epoch, entry: &BlackboardEntry) -> Vec<String>;
+            quick "get an entry" get(scope: &Scope, epoch: Epoch, key: &str) -> Option<Posted>;
+            quick "search a board"
+                search(scope: &Scope, epoch: Epoch, query: &BoardQuery, limit: usize) -> Vec<BoardHit>;
+            quick "delete an entry" delete(scope: &Scope, epoch: Epoch, key: &str) -> bool;
+            quick "sweep a board" sweep(scope: &Scope, epoch: Epoch) -> u64;
+            quick "read a board's figures" stats(scope: &Scope, epoch: Epoch) -> BlackboardStats;
         }
     } };
     (@ [Journal $($rest:ident)*] $($made:tt)*) => { $crate::store_methods! { @ [$($rest)*] $($made)*

@@ -9,6 +9,7 @@ use tokio::time::timeout;
 use crate::error::{Cause, Error, Result, Transience};
 use crate::layer::{Guard, GuardPolicy, Guarded};
 use crate::model::Embedder;
+use crate::store::blackboard::Blackboard;
 use crate::store::cache::Cache;
 use crate::store::chat::ChatStore;
 use crate::store::records::RecordStore;
@@ -47,6 +48,8 @@ pub struct Stores {
     pub vectors: Vec<(Arc<dyn VectorStore>, Arc<dyn Embedder>)>,
     /// The cache.
     pub cache: Option<Arc<dyn Cache>>,
+    /// The boards that agents share. A memory without a store for them has boards in this process.
+    pub blackboard: Option<Arc<dyn Blackboard>>,
     /// What could not be opened, and is done without.
     pub away: Vec<Away>,
 }
@@ -64,7 +67,7 @@ pub struct Away {
 /// How a store is.
 #[derive(Clone, Debug)]
 pub struct StoreStatus {
-    /// What it is used for: `chat`, `records`, `text`, `vectors` or `cache`.
+    /// What it is used for: `chat`, `records`, `text`, `vectors`, `cache` or `board`.
     pub part: &'static str,
     /// The backend's name.
     pub backend: &'static str,
@@ -83,13 +86,14 @@ impl Stores {
 
     /// Returns each store with its part's name, truth first.
     pub fn parts(&self) -> Vec<(&'static str, Arc<dyn Store>)> {
-        let Self { chat, records, text, vectors, cache, away: _ } = self;
+        let Self { chat, records, text, vectors, cache, blackboard, away: _ } = self;
         let mut parts: Vec<(&'static str, Arc<dyn Store>)> = Vec::new();
         parts.extend(chat.iter().map(|chat| ("chat", chat.store().clone() as _)));
         parts.extend(records.iter().map(|records| ("records", records.store().clone() as _)));
         parts.extend(text.iter().map(|text| ("text", text.clone() as _)));
         parts.extend(vectors.iter().map(|(vectors, _)| ("vectors", vectors.clone() as _)));
         parts.extend(cache.iter().map(|cache| ("cache", cache.clone() as _)));
+        parts.extend(blackboard.iter().map(|board| ("board", board.clone() as _)));
         parts
     }
 
@@ -105,6 +109,7 @@ impl Stores {
             text: self.text.or(other.text),
             vectors: self.vectors,
             cache: self.cache.or(other.cache),
+            blackboard: self.blackboard.or(other.blackboard),
             away: self.away,
         }
     }
@@ -114,7 +119,7 @@ impl Stores {
     #[must_use]
     pub fn guarded(self, policy: &GuardPolicy, clock: &Arc<dyn Clock>) -> Self {
         let guard = |backend| Guard::new(backend, policy.clone(), Arc::clone(clock));
-        let Self { chat, records, text, vectors, cache, away } = self;
+        let Self { chat, records, text, vectors, cache, blackboard, away } = self;
         let vectors = vectors.into_iter().map(|(store, embedder)| {
             let guard = guard(store.backend());
             (Arc::new(Guarded::new(store, guard)) as Arc<dyn VectorStore>, embedder)
@@ -128,6 +133,10 @@ impl Stores {
             }),
             vectors: vectors.collect(),
             cache,
+            blackboard: blackboard.map(|store| {
+                let guard = guard(store.backend());
+                Arc::new(Guarded::new(store, guard)) as Arc<dyn Blackboard>
+            }),
             away,
         }
     }

@@ -5,10 +5,12 @@ mod entry;
 use async_trait::async_trait;
 use memory_core::error::{Error, Result};
 use memory_core::scope::{Epoch, Scope};
-use memory_core::store::blackboard::{Blackboard, BlackboardEntry, BlackboardStats, BoardHit, BoardQuery, Posted};
+use memory_core::store::blackboard::{
+    Blackboard, BlackboardEntry, BlackboardStats, BoardHit, BoardQuery, Keep, Posted, direction_of,
+};
 use memory_core::store::{Erased, ErasureLevel, Health, Store};
 use memory_core::time::Timestamp;
-use memory_core::vector::{Similarity, normalise};
+use memory_core::vector::Similarity;
 
 use crate::client::{Call, Redis, detached};
 use crate::error::{BACKEND, damaged};
@@ -34,6 +36,7 @@ const MAX_KEY_BYTES: usize = 255;
 pub struct RedisBlackboard {
     redis: Redis,
     capacity: usize,
+    keep: Keep,
 }
 
 impl RedisBlackboard {
@@ -42,13 +45,31 @@ impl RedisBlackboard {
 
     /// Returns boards of up to `capacity` live entries, at least 1. A search reads a whole board: keep them small.
     pub fn new(redis: &Redis, capacity: usize) -> Self {
-        Self { redis: redis.clone(), capacity: capacity.max(1) }
+        Self { redis: redis.clone(), capacity: capacity.max(1), keep: Keep::default() }
     }
 
-    /// Returns a call of a script; its first argument is the present.
-    fn call(&self, script: &'static Script, scope: &Scope) -> Call {
+    /// Sets what keeps an entry on a full board. Default every use. All processes that share a board should say the same.
+    ///
+    /// ```
+    /// use memory_core::store::blackboard::Keep;
+    /// use memory_redis::{Redis, RedisBlackboard};
+    ///
+    /// // A queue of fifty: what was put first goes first, however often it is read.
+    /// fn queue(redis: &Redis) -> RedisBlackboard {
+    ///     RedisBlackboard::new(redis, 50).with_keep(Keep::Put)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn with_keep(mut self, keep: Keep) -> Self {
+        self.keep = keep;
+        self
+    }
+
+    /// Returns a call of a script; its first arguments are the present, the owner's epoch, and whether a use keeps an entry.
+    fn call(&self, script: &'static Script, scope: &Scope, epoch: Epoch) -> Call {
         let now = self.redis.now().map(|now| now.0.to_string()).unwrap_or_default();
-        Call::new(script, format!("{}:b", self.redis.keys().owner(scope))).arg(now)
+        let keep = if self.keep == Keep::Used { "1" } else { "" };
+        Call::new(script, format!("{}:b", self.redis.keys().owner(scope))).arg(now).arg(padded(epoch)).arg(keep)
     }
 
     /// Runs a script that changes a board.
@@ -58,8 +79,8 @@ impl RedisBlackboard {
     }
 
     /// Counts the use of entries that were found, the best last: it is the last to be evicted.
-    async fn used(&self, scope: &Scope, found: Vec<(Similarity, Entry)>) -> Result<Vec<BoardHit>> {
-        let mut call = self.call(&script::BOARD_USE, scope);
+    async fn used(&self, scope: &Scope, epoch: Epoch, found: Vec<(Similarity, Entry)>) -> Result<Vec<BoardHit>> {
+        let mut call = self.call(&script::BOARD_USE, scope, epoch);
         for (_, entry) in found.iter().rev() {
             call = call.arg(entry.key.as_str()).number(entry.number);
         }
@@ -92,15 +113,19 @@ impl Store for RedisBlackboard {
     }
 
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
-        let call = self.call(&script::BOARD_ERASE, scope).arg(padded(below));
-        let removed = self.change(call, ERASE).await?.number()?;
+        let removed = match self.change(self.call(&script::BOARD_ERASE, scope, below), ERASE).await {
+            Ok(mut reply) => reply.number()?,
+            // A later erasure has left nothing of this one's.
+            Err(Error::Fenced) => 0,
+            Err(error) => return Err(error),
+        };
         Ok(Erased { removed, remaining: 0, level: ErasureLevel::Logical })
     }
 }
 
 #[async_trait]
 impl Blackboard for RedisBlackboard {
-    async fn put(&self, scope: &Scope, entry: &BlackboardEntry) -> Result<Vec<String>> {
+    async fn put(&self, scope: &Scope, epoch: Epoch, entry: &BlackboardEntry) -> Result<Vec<String>> {
         let BlackboardEntry { key, value, terms, vector, ttl } = entry;
         if key.is_empty() || key.len() > MAX_KEY_BYTES {
             return Err(Error::invalid(format!("a key holds 1 to {MAX_KEY_BYTES} bytes, not {}", key.len())));
@@ -113,7 +138,7 @@ impl Blackboard for RedisBlackboard {
         // By the server's clock, the server counts.
         let expires_at = expires_at.filter(|_| self.redis.now().is_some()).map(|at| at.0.to_string());
         let call = self
-            .call(&script::BOARD_PUT, scope)
+            .call(&script::BOARD_PUT, scope, epoch)
             .arg(key.as_str())
             .arg(entry::encode(value, terms, direction.as_deref()))
             .arg(ttl.map(|ttl| ttl.as_micros().to_string()).unwrap_or_default())
@@ -122,8 +147,8 @@ impl Blackboard for RedisBlackboard {
         self.change(call, PUT).await?.list()?.texts()
     }
 
-    async fn get(&self, scope: &Scope, key: &str) -> Result<Option<Posted>> {
-        let mut reply = self.change(self.call(&script::BOARD_GET, scope).arg(key), GET).await?;
+    async fn get(&self, scope: &Scope, epoch: Epoch, key: &str) -> Result<Option<Posted>> {
+        let mut reply = self.change(self.call(&script::BOARD_GET, scope, epoch).arg(key), GET).await?;
         if reply.len() == 0 {
             return Ok(None);
         }
@@ -132,38 +157,32 @@ impl Blackboard for RedisBlackboard {
         Ok(Some(Entry::decode(key.to_owned(), &bytes)?.posted(count, now)))
     }
 
-    async fn search(&self, scope: &Scope, query: &BoardQuery, limit: usize) -> Result<Vec<BoardHit>> {
-        let sought = match query {
-            BoardQuery::Terms(_) => Vec::new(),
-            BoardQuery::Vector(vector) => direction_of(vector)?,
-        };
-        let mut reply = self.redis.run(&self.call(&script::BOARD_READ, scope), SEARCH).await?.list()?;
+    async fn search(&self, scope: &Scope, epoch: Epoch, query: &BoardQuery, limit: usize) -> Result<Vec<BoardHit>> {
+        let sought = query.sought()?;
+        let mut reply = self.redis.run(&self.call(&script::BOARD_READ, scope, epoch), SEARCH).await?.list()?;
         let mut found: Vec<(Similarity, Entry)> = Vec::new();
         while reply.len() > 0 {
             let key = reply.text()?;
             let bytes = reply.bytes()?.ok_or_else(|| damaged("an entry is missing"))?;
             let entry = Entry::decode(key, &bytes)?;
-            let similarity = match query {
-                BoardQuery::Terms(terms) => entry.shares(terms),
-                BoardQuery::Vector(_) => entry.near(&sought),
-            };
+            let similarity = entry.similarity(&sought);
             found.extend(similarity.map(|similarity| (similarity, entry)));
         }
         found.sort_by(|(one, a), (other, b)| other.value().total_cmp(&one.value()).then_with(|| a.key.cmp(&b.key)));
         found.truncate(limit);
-        if found.is_empty() { Ok(Vec::new()) } else { self.used(scope, found).await }
+        if found.is_empty() { Ok(Vec::new()) } else { self.used(scope, epoch, found).await }
     }
 
-    async fn delete(&self, scope: &Scope, key: &str) -> Result<bool> {
-        Ok(self.change(self.call(&script::BOARD_DELETE, scope).arg(key), DELETE).await?.number()? > 0)
+    async fn delete(&self, scope: &Scope, epoch: Epoch, key: &str) -> Result<bool> {
+        Ok(self.change(self.call(&script::BOARD_DELETE, scope, epoch).arg(key), DELETE).await?.number()? > 0)
     }
 
-    async fn sweep(&self, scope: &Scope) -> Result<u64> {
-        self.change(self.call(&script::BOARD_SWEEP, scope), SWEEP).await?.number()
+    async fn sweep(&self, scope: &Scope, epoch: Epoch) -> Result<u64> {
+        self.change(self.call(&script::BOARD_SWEEP, scope, epoch), SWEEP).await?.number()
     }
 
-    async fn stats(&self, scope: &Scope) -> Result<BlackboardStats> {
-        let mut reply = self.redis.run(&self.call(&script::BOARD_STATS, scope), STATS).await?;
+    async fn stats(&self, scope: &Scope, epoch: Epoch) -> Result<BlackboardStats> {
+        let mut reply = self.redis.run(&self.call(&script::BOARD_STATS, scope, epoch), STATS).await?;
         Ok(BlackboardStats {
             live: reply.number()?,
             expired: reply.number()?,
@@ -174,10 +193,6 @@ impl Blackboard for RedisBlackboard {
             misses: reply.number()?,
         })
     }
-}
-
-fn direction_of(vector: &[f32]) -> Result<Vec<f32>> {
-    normalise(vector).ok_or_else(|| Error::invalid("a vector without length has no direction"))
 }
 
 fn time(text: &str) -> Result<Timestamp> {

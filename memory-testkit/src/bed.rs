@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use memory_core::model::Embedder;
-use memory_core::store::blackboard::Blackboard;
+use memory_core::store::blackboard::{Blackboard, Keep};
 use memory_core::store::cache::Cache;
 use memory_core::store::chat::ChatStore;
 use memory_core::store::journal::Journal;
@@ -55,6 +55,8 @@ pub struct Setting {
     pub analysis: String,
     /// The capacity of a blackboard, in entries, and of a journal, in messages.
     pub capacity: usize,
+    /// What keeps an entry on a full blackboard.
+    pub keep: Keep,
     /// The URL of the server that the suite found; empty if it needs none.
     pub url: String,
 }
@@ -65,7 +67,15 @@ impl Setting {
         let space =
             EmbeddingSpace { model: "test".to_owned(), dimension: 8, normalised: false, recipe: "plain-1".to_owned() };
         let name = format!("t{}", Uuid::now_v7().simple());
-        Self { clock, name, space, analysis: "test-1".to_owned(), capacity: 16, url: String::new() }
+        Self {
+            clock,
+            name,
+            space,
+            analysis: "test-1".to_owned(),
+            capacity: 16,
+            keep: Keep::default(),
+            url: String::new(),
+        }
     }
 }
 

@@ -8,7 +8,12 @@ mod hostile;
 mod owners;
 mod search;
 
+use memory_core::Epoch;
+
 use crate::{Boards, Scenario, closing};
+
+/// The epoch of an owner that was never erased.
+const EPOCH: Epoch = Epoch(0);
 
 /// Returns the scenarios of blackboards.
 pub fn table() -> Vec<Scenario<Boards>> {

@@ -10,6 +10,12 @@ mod arranging;
 #[path = "engine/bench.rs"]
 mod bench;
 #[cfg(test)]
+#[path = "engine/board_erasures.rs"]
+mod board_erasures;
+#[cfg(test)]
+#[path = "engine/boards.rs"]
+mod boards;
+#[cfg(test)]
 #[path = "engine/buffers.rs"]
 mod buffers;
 #[cfg(test)]

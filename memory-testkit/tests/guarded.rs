@@ -35,7 +35,7 @@ fn main() -> ExitCode {
         }))
         .cache(shared(|setting, guard| Arc::new(Guarded::new(Arc::new(MemCache::new(setting.clock)), guard)) as Caches))
         .blackboard(shared(|setting, guard| {
-            let board = MemBlackboard::new(setting.clock, setting.capacity);
+            let board = MemBlackboard::new(setting.clock, setting.capacity).with_keep(setting.keep);
             Arc::new(Guarded::new(Arc::new(board), guard)) as Boards
         }))
         .run()

@@ -26,7 +26,9 @@ fn main() -> ExitCode {
         .text(shared(|setting| Arc::new(MemText::new(setting.analysis)) as Texts))
         .vectors(shared(|setting| Arc::new(MemVectors::new(setting.space)) as Vectors))
         .cache(shared(|setting| Arc::new(MemCache::new(setting.clock)) as Caches))
-        .blackboard(shared(|setting| Arc::new(MemBlackboard::new(setting.clock, setting.capacity)) as Boards))
+        .blackboard(shared(|setting| {
+            Arc::new(MemBlackboard::new(setting.clock, setting.capacity).with_keep(setting.keep)) as Boards
+        }))
         .journal(shared(|setting| Arc::new(MemJournal::new(setting.capacity)) as Journals))
         .embedder(shared(|_| Arc::new(HashEmbedder::new(384)) as Embedders))
         .run()

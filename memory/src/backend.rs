@@ -106,6 +106,16 @@ impl Backend {
     pub fn is_cache(self) -> bool {
         self.0.holds.cache
     }
+
+    /// Returns whether it can hold the boards that agents share.
+    pub fn holds_boards(self) -> bool {
+        self.0.holds.board
+    }
+
+    /// Returns whether it can hold boards that other processes see.
+    pub(crate) fn holds_shared_boards(self) -> bool {
+        self.0.holds.board && self.0.is_server
+    }
 }
 
 fn unknown() -> Error {

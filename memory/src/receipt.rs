@@ -21,7 +21,7 @@
 //! ```
 
 pub use memory_core::engine::{
-    Addition, AppendReceipt, ContextReceipt, Degraded, Fold, FoldShown, ForgetReceipt, GivenUp, History, Included,
-    IndexStatus, LeftOut, NotTaken, PartKind, Reason, RememberReceipt, Remembered, SearchReceipt, Signals, Stage,
-    StoreErasure, Tokens, Unasked, UpkeepReport, Why,
+    Addition, AppendReceipt, BoardReceipt, BoardResults, BoardStats, ContextReceipt, Degraded, Fold, FoldShown,
+    ForgetReceipt, GivenUp, History, Included, IndexStatus, LeftOut, NotTaken, PartKind, Reason, RememberReceipt,
+    Remembered, SearchReceipt, Signals, Stage, StoreErasure, Tokens, Unasked, UpkeepReport, Why,
 };

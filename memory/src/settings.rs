@@ -18,6 +18,7 @@ const TRUTH: &str = "MEMORY_URL";
 const TEXT: &str = "MEMORY_TEXT_URL";
 const VECTORS: &str = "MEMORY_VECTORS_URL";
 const CACHE: &str = "MEMORY_CACHE_URL";
+const BOARD: &str = "MEMORY_BOARD_URL";
 
 /// Where each part of a memory is stored.
 ///
@@ -42,14 +43,15 @@ const CACHE: &str = "MEMORY_CACHE_URL";
 /// | text | `sqlite:…`, `memory:`, `postgres://…`, `elastic://HOST:PORT`, or `elastic:` for what `ELASTIC_*` name |
 /// | vectors | the same, and `qdrant://HOST:PORT`, or `qdrant:` for what `QDRANT_*` name |
 /// | cache | `memory:`, `redis://…` |
+/// | board | `memory:`, `redis://…` |
 ///
 /// `redis+cluster://HOST:PORT,HOST:PORT` is a Redis Cluster, named by some of its nodes. `?prefix=NAME` behind a URL of
 /// Redis, Qdrant or Elasticsearch, and `?schema=NAME` behind one of Postgres, keeps several memories apart on one server.
 ///
 /// `elastic+https://`, `elastic+http://`, `qdrant+https://`, `qdrant+http://`, `rediss://` and `rediss+cluster://` say
 /// whether the way is encrypted; without it, it is to every machine but this one (`redis://` is not). Text and vectors are
-/// kept beside the truth where nothing else is said and the truth's backend can. Servers get a guard each
-/// ([`memory_core::layer`]).
+/// kept beside the truth where nothing else is said and the truth's backend can. So are boards where the truth is in Redis;
+/// otherwise they are in this process, and no other process sees them. Servers get a guard each ([`memory_core::layer`]).
 #[derive(Clone)]
 pub struct Settings {
     truth: String,
@@ -58,6 +60,7 @@ pub struct Settings {
     /// Said by the environment: counts only where there is an embedder.
     vectors_if_embedded: Option<String>,
     cache: Option<String>,
+    board: Option<String>,
     /// The first one answers.
     embedders: Vec<Arc<dyn Embedder>>,
     /// Nobody has named the first embedder.
@@ -66,7 +69,7 @@ pub struct Settings {
 
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { truth, text, vectors, vectors_if_embedded, cache, embedders, is_unasked: _ } = self;
+        let Self { truth, text, vectors, vectors_if_embedded, cache, board, embedders, is_unasked: _ } = self;
         let shown = |url: &Option<String>| url.as_deref().map(without_secrets);
         f.debug_struct("Settings")
             .field("truth", &without_secrets(truth))
@@ -74,6 +77,7 @@ impl fmt::Debug for Settings {
             .field("vectors", &shown(vectors))
             .field("vectors_if_embedded", &shown(vectors_if_embedded))
             .field("cache", &shown(cache))
+            .field("board", &shown(board))
             .field("embedders", embedders)
             .finish()
     }
@@ -88,6 +92,7 @@ impl Settings {
             vectors: None,
             vectors_if_embedded: None,
             cache: None,
+            board: None,
             embedders: built_in().into_iter().collect(),
             is_unasked: true,
         }
@@ -101,6 +106,7 @@ impl Settings {
     /// | `MEMORY_TEXT_URL` | where the index of words is |
     /// | `MEMORY_VECTORS_URL` | where the index of meaning is, if there is an embedder |
     /// | `MEMORY_CACHE_URL` | where the cache is |
+    /// | `MEMORY_BOARD_URL` | where boards are |
     ///
     /// The backends' own variables (`ELASTIC_*`, `QDRANT_*`) count where a URL is `elastic:` or `qdrant:`.
     ///
@@ -111,7 +117,7 @@ impl Settings {
         Ok(Self::new(truth).or_env())
     }
 
-    /// Takes the URLs of text, vectors and cache from the environment, where none was set.
+    /// Takes the URLs of text, vectors, cache and boards from the environment, where none was set.
     #[must_use]
     pub fn or_env(self) -> Self {
         self.or_values(variable)
@@ -122,6 +128,7 @@ impl Settings {
         self.text = self.text.or_else(|| value(TEXT));
         self.vectors_if_embedded = value(VECTORS);
         self.cache = self.cache.or_else(|| value(CACHE));
+        self.board = self.board.or_else(|| value(BOARD));
         self
     }
 
@@ -143,6 +150,28 @@ impl Settings {
     #[must_use]
     pub fn with_cache(mut self, url: impl Into<String>) -> Self {
         self.cache = Some(normal(&url.into()));
+        self
+    }
+
+    /// Sets the URL of the boards that agents share ([`Scoped::blackboard`](memory_core::engine::Scoped::blackboard)), a hundred
+    /// entries each. Default beside the truth where that is in Redis, otherwise in this process. Not on the server of a cache,
+    /// which may be set to evict anything.
+    ///
+    /// ```
+    /// # async fn example() -> memory::Result<()> {
+    /// use memory::{BoardEntry, Scope, Settings};
+    ///
+    /// let memory = Settings::new("memory:").with_board("memory:").open().await?.build().await?; // or "redis://board"
+    /// let team = memory.of(&Scope::new("acme", "team:research")?).blackboard();
+    /// team.put(&BoardEntry::new("plan", "Ada writes, Bob reviews")).await?;
+    /// assert_eq!(team.search("who is writing?", 3).await?.hits[0].entry.key, "plan");
+    /// # Ok(())
+    /// # }
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(example()).unwrap();
+    /// ```
+    #[must_use]
+    pub fn with_board(mut self, url: impl Into<String>) -> Self {
+        self.board = Some(normal(&url.into()));
         self
     }
 
@@ -190,9 +219,13 @@ impl Settings {
         let text = self.text.clone().or_else(|| beside(truth.holds_text()));
         let vectors = self.vectors.clone().or_else(|| self.vectors_if_embedded.clone());
         let vectors = vectors.filter(|_| !self.embedders.is_empty()).or_else(|| beside(truth.holds_vectors()));
+        let board = self.board.clone().or_else(|| beside(truth.holds_shared_boards()));
         let is_dispensable = self.is_unasked && vectors.as_ref() == Some(&self.truth);
         let (mut stores, mut opened) = (Stores::default(), Vec::new());
-        for url in [Some(&self.truth), text.as_ref(), vectors.as_ref(), self.cache.as_ref()].into_iter().flatten() {
+        for url in [Some(&self.truth), text.as_ref(), vectors.as_ref(), self.cache.as_ref(), board.as_ref()]
+            .into_iter()
+            .flatten()
+        {
             if opened.contains(&url) {
                 continue;
             }
@@ -203,6 +236,7 @@ impl Settings {
                 analysis: here(&text).then_some(&analysis),
                 embedders: if here(&vectors) { &self.embedders } else { &[] },
                 cache: here(&self.cache),
+                board: here(&board),
             };
             if !wanted.is_anything() {
                 continue;

@@ -21,6 +21,9 @@
 //! # tokio::runtime::Runtime::new().unwrap().block_on(example()).unwrap();
 //! ```
 //!
+//! Boards ([`Scoped::blackboard`](crate::Scoped::blackboard)) are neither exported nor moved: what stands there is for now, and
+//! expires. The new place begins with empty ones.
+//!
 //! An export begins with its version and its owner; then come the rows of each session in order, then the records, and
 //! last how many there are, by which a file that was cut is known.
 

@@ -1,5 +1,5 @@
 //! Two agents of a team in two processes, as it were: their conversation lies in Redis, where both append and read it, and
-//! a blackboard there tells each what the other is at. What they remember, and search, stays in a SQLite file.
+//! the board of the team there tells each what the other is at. What they remember, and search, stays in a SQLite file.
 //!
 //! `REDIS_URL=redis://localhost cargo run -p example-redis -- memory.sqlite`
 
@@ -9,9 +9,8 @@ use std::time::Duration;
 
 use memory::redis::{Redis, RedisBlackboard, RedisChat, RedisConfig};
 use memory::sqlite::{Sqlite, SqliteConfig, SqliteRecords, SqliteText};
-use memory::store::blackboard::{Blackboard, BlackboardEntry};
 use memory::store::{Analysis, Truth};
-use memory::{Error, Memory, Message, Result, Role, Scope, Search, SessionId};
+use memory::{BoardEntry, Error, Memory, Message, Result, Role, Scope, Search, SessionId};
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -20,8 +19,8 @@ async fn main() -> Result<()> {
     let team = Scope::new("acme", "research")?;
     let session = SessionId::new("standup")?;
 
-    let (planner, board) = agent(config.clone(), &file).await?;
-    let (writer, same_board) = agent(config, &file).await?;
+    let planner = agent(config.clone(), &file).await?;
+    let writer = agent(config, &file).await?;
 
     // The order of what both say is the server's: numbers without gaps, whoever appends.
     let of_planner = planner.of(&team).session(&session);
@@ -31,9 +30,10 @@ async fn main() -> Result<()> {
     let durability = of_writer.append(vec![answer]).await?.durability;
 
     // The board is small and forgets: what was used least goes first, and this after an hour.
-    let entry = BlackboardEntry::new("writer", "writing up the teapot survey").with_ttl(Duration::from_secs(3_600));
-    same_board.put(&team, &entry).await?;
-    let seen = board.get(&team, "writer").await?.map(|posted| posted.value).unwrap_or_default();
+    let entry = BoardEntry::new("writer", "writing up the teapot survey").with_ttl(Duration::from_secs(3_600));
+    writer.of(&team).blackboard().put(&entry).await?;
+    let board = planner.of(&team).blackboard();
+    let seen = board.search("Who has the survey?", 1).await?.hits.pop().map(|hit| hit.entry.value).unwrap_or_default();
 
     // Search follows Redis as it follows any other store.
     planner.upkeep_once().await?;
@@ -48,13 +48,13 @@ async fn main() -> Result<()> {
     writeln!(out, "the context has {} messages", context.receipt.history.kept_messages).map_err(said)
 }
 
-/// Opens what one process holds: a memory with its truth in two stores, and the team's board.
-async fn agent(config: RedisConfig, file: &str) -> Result<(Memory, RedisBlackboard)> {
+/// Opens what one process holds: a memory with its truth in two stores, and boards in Redis.
+async fn agent(config: RedisConfig, file: &str) -> Result<Memory> {
     let redis = Redis::connect(config).await?;
     let sqlite = Sqlite::connect(SqliteConfig::new(file)).await?;
     let chat = Truth::chat(Arc::new(RedisChat::new(&redis)?));
     let records = Truth::records(Arc::new(SqliteRecords::new(&sqlite)));
     let text = Arc::new(SqliteText::new(&sqlite, Analysis::english().name()));
-    let memory = Memory::builder(chat, records).text(text).build().await?;
-    Ok((memory, RedisBlackboard::new(&redis, RedisBlackboard::DEFAULT_CAPACITY)))
+    let board = Arc::new(RedisBlackboard::new(&redis, RedisBlackboard::DEFAULT_CAPACITY));
+    Memory::builder(chat, records).text(text).blackboard(board).build().await
 }

@@ -9,7 +9,8 @@ use crate::filter::Filter;
 use crate::layer::{CacheLayer, CachePolicy, Guard, GuardPolicy, Guarded};
 use crate::limits::Limits;
 use crate::model::{Embedder, Reranker, Summarizer, TokenCounter};
-use crate::reference::NoRecords;
+use crate::reference::{MemBlackboard, NoRecords};
+use crate::store::blackboard::Blackboard;
 use crate::store::cache::Cache;
 use crate::store::text::TextStore;
 use crate::store::truth::Truth;
@@ -20,7 +21,7 @@ use crate::time::{Clock, SystemClock};
 use crate::window::{BufferConfig, ExtractiveSummarizer, HeuristicCounter};
 
 use super::handle::Memory;
-use super::inner::{Asked, Bare, Buffers, GivenUpCounts, Index, Inner, KeptVectors, Turn, Unindexed, Vectors};
+use super::inner::{Asked, Bare, Boards, Buffers, GivenUpCounts, Index, Inner, KeptVectors, Turn, Unindexed, Vectors};
 
 /// How many vectors are cached by default.
 const KEPT_VECTORS: usize = 1_000;
@@ -151,6 +152,27 @@ impl MemoryBuilder {
         self
     }
 
+    /// Sets where the boards of owners are ([`Scoped::blackboard`](super::Scoped::blackboard)). Default in this process, a hundred
+    /// entries each: no other process sees them, and they end with this one.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use memory_core::SystemClock;
+    /// use memory_core::engine::MemoryBuilder;
+    /// use memory_core::reference::MemBlackboard;
+    ///
+    /// # async fn example(builder: MemoryBuilder) -> memory_core::Result<()> {
+    /// let memory = builder.blackboard(Arc::new(MemBlackboard::new(Arc::new(SystemClock), 500))).build().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn blackboard(mut self, store: Arc<dyn Blackboard>) -> Self {
+        self.stores.blackboard = Some(store);
+        self
+    }
+
     /// Puts a guard before each store: deadlines, a few retries, a circuit breaker, and a bound on concurrent calls.
     ///
     /// Each store gets its own guard; a truth store shares one with its upkeep. Default none, which is right for stores
@@ -261,6 +283,11 @@ impl MemoryBuilder {
         let chat = self.stores.chat()?.clone();
         let none = || Truth::records(Arc::new(NoRecords::beside(chat.clone())));
         let records = self.stores.records.take().unwrap_or_else(none);
+        let board = self.stores.blackboard.get_or_insert_with(|| {
+            let here = MemBlackboard::new(Arc::clone(&self.clock), MemBlackboard::DEFAULT_CAPACITY);
+            Arc::new(here)
+        });
+        let board = Arc::clone(board);
         let bare = Bare { chat: Arc::clone(chat.store()), records: Arc::clone(records.store()) };
         let cache = self.stores.cache.take().map(|cache| {
             let guard = Guard::new(cache.backend(), GuardPolicy::cache(), Arc::clone(&self.clock));
@@ -284,6 +311,7 @@ impl MemoryBuilder {
             indexes,
             cache,
             bare,
+            board,
             patience: self.patience,
             analysis: self.analysis,
             summarizer,
@@ -300,6 +328,7 @@ impl MemoryBuilder {
             unindexed: Unindexed::default(),
             given_up: GivenUpCounts::default(),
             asked: Asked::default(),
+            boards: Boards::default(),
         }))
     }
 

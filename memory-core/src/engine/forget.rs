@@ -34,7 +34,7 @@ pub enum Forget {
     Records(Vec<RecordId>),
     /// A conversation, with the records that belong to it.
     Session(SessionId),
-    /// Everything of the owner.
+    /// Everything of the owner, the board too.
     Everything,
 }
 
@@ -51,6 +51,9 @@ impl Scoped {
     /// Truth goes before the indexes, so nothing can be hydrated from then on. The receipt names an index that fails; its note
     /// stays pending, and upkeep completes it. After [`Forget::Everything`], older handles are `Fenced`. While such an erasure is
     /// under way, or was cut off, no other forget reports itself complete until the erasure is.
+    ///
+    /// The board of the owner ([`Board`](super::Board)) is emptied by [`Forget::Everything`], and by nothing less: its entries
+    /// name no sources.
     ///
     /// # Examples
     /// ```
@@ -78,6 +81,7 @@ impl Scoped {
         self.inner().indexes.iter().for_each(|index| index.drop_kept(self.scope()));
         if *what == Forget::Everything {
             self.inner().unindexed.forget(self.scope());
+            self.inner().boards.forget(self.scope(), self.inner().clock.now());
         }
         let mut receipt = receipt?.without_cache(uncached).with_unasked(self.inner().unasked(self.scope()).await);
         receipt.complete = receipt.complete && matches!(self.is_half_erased().await, Ok(false));

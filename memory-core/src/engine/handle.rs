@@ -101,6 +101,7 @@ impl Scoped {
 
     /// Returns the handle of a session without calling a store. A session begins with its first message.
     #[doc(alias = "BufferMemory")]
+    #[doc(alias = "create_agent_buffer")]
     #[doc(alias = "ChatMemoryBuffer")]
     #[doc(alias = "ChatSummaryMemoryBuffer")]
     pub fn session(&self, id: &SessionId) -> Session {

@@ -1,6 +1,7 @@
 //! The state that all handles of a memory share: stores, indexes, settings, and what waits for upkeep.
 
 mod asked;
+mod boards;
 mod buffers;
 mod enlistment;
 mod given_up;
@@ -22,6 +23,7 @@ use crate::layer::CacheLayer;
 use crate::limits::Limits;
 use crate::model::{Reranker, Summarizer, TokenCounter};
 use crate::scope::Scope;
+use crate::store::blackboard::Blackboard;
 use crate::store::chat::ChatStore;
 use crate::store::records::RecordStore;
 use crate::store::text::TextStore;
@@ -31,6 +33,7 @@ use crate::stores::Stores;
 use crate::time::{Clock, Timestamp};
 
 pub(super) use asked::Asked;
+pub(super) use boards::Boards;
 pub(super) use buffers::Buffers;
 pub(super) use enlistment::{Enlistment, EnlistmentState, NOTED_IN_ONE_STEP};
 pub(super) use given_up::GivenUpCounts;
@@ -54,6 +57,8 @@ pub(super) struct Inner {
     pub(super) indexes: Vec<Index>,
     pub(super) cache: Option<Arc<CacheLayer>>,
     pub(super) bare: Bare,
+    /// The boards of owners.
+    pub(super) board: Arc<dyn Blackboard>,
     /// How long a search waits for an index.
     pub(super) patience: Duration,
     pub(super) analysis: Analysis,
@@ -80,6 +85,8 @@ pub(super) struct Inner {
     pub(super) given_up: GivenUpCounts,
     /// Budgets of contexts that the store does not know yet.
     pub(super) asked: Asked,
+    /// Which boards upkeep is to visit, and how long searches of boards took. A hint, and figures.
+    pub(super) boards: Boards,
 }
 
 /// Truth without the cache before it. Reads that decide a write, or fill an index, go here: a stale cache entry may be shown for

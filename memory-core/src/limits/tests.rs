@@ -142,3 +142,20 @@ fn token_counts_have_an_end() {
         assert_eq!(limits.check_row(&row).is_err(), is_refused, "{count}");
     }
 }
+
+#[test]
+fn entries_of_boards_have_keys_of_1_to_255_bytes_and_values_of_up_to_64_kib() {
+    let limits = Limits::default();
+    let most = "x".repeat(limits.board_value_bytes);
+    for (key, value, is_legal) in [
+        ("", "x", false),
+        ("k", "", true),
+        (&*"k".repeat(255), &*most, true),
+        (&*"k".repeat(256), "x", false),
+        ("k", &*format!("{most}x"), false),
+    ] {
+        let checked = limits.check_board_entry(key, value);
+        assert_eq!(checked.is_ok(), is_legal, "{} and {} bytes", key.len(), value.len());
+        assert!(is_legal || matches!(checked, Err(Error::Invalid { .. })));
+    }
+}

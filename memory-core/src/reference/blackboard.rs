@@ -12,10 +12,11 @@ use async_trait::async_trait;
 use super::{BACKEND, Shared, erased, health};
 use crate::error::{Error, Result};
 use crate::scope::{Epoch, Scope};
-use crate::store::blackboard::{Blackboard, BlackboardEntry, BlackboardStats, BoardHit, BoardQuery, Posted};
+use crate::store::blackboard::{
+    Blackboard, BlackboardEntry, BlackboardStats, BoardHit, BoardQuery, Keep, Posted, direction_of,
+};
 use crate::store::{Erased, Health, Store};
 use crate::time::Clock;
-use crate::vector::normalise;
 
 use board::Board;
 
@@ -27,6 +28,7 @@ const MAX_KEY_BYTES: usize = 255;
 pub struct MemBlackboard {
     clock: Arc<dyn Clock>,
     capacity: usize,
+    keep: Keep,
     owners: Shared<HashMap<Scope, Board>>,
 }
 
@@ -36,7 +38,33 @@ impl MemBlackboard {
 
     /// Returns boards of up to `capacity` live entries, at least 1, that expire by `clock`.
     pub fn new(clock: Arc<dyn Clock>, capacity: usize) -> Self {
-        Self { clock, capacity: capacity.max(1), owners: Shared::default() }
+        Self { clock, capacity: capacity.max(1), keep: Keep::default(), owners: Shared::default() }
+    }
+
+    /// Sets what keeps an entry on a full board. Default every use.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use memory_core::SystemClock;
+    /// use memory_core::reference::MemBlackboard;
+    /// use memory_core::store::blackboard::Keep;
+    ///
+    /// // A queue of fifty: what was put first goes first, however often it is read.
+    /// let board = MemBlackboard::new(Arc::new(SystemClock), 50).with_keep(Keep::Put);
+    /// ```
+    #[must_use]
+    pub fn with_keep(mut self, keep: Keep) -> Self {
+        self.keep = keep;
+        self
+    }
+
+    /// Does something with the owner's board, once it is known to be of this epoch.
+    fn at<T>(&self, scope: &Scope, epoch: Epoch, act: impl FnOnce(&mut Board) -> T) -> Result<T> {
+        let mut owners = self.owners.lock();
+        let board = owners.entry(scope.clone()).or_insert_with(|| Board::new(self.keep));
+        board.advance(epoch)?;
+        Ok(act(board))
     }
 }
 
@@ -56,13 +84,13 @@ impl Store for MemBlackboard {
 
     async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
         let mut owners = self.owners.lock();
-        Ok(erased(owners.entry(scope.clone()).or_default().erase(below)))
+        Ok(erased(owners.entry(scope.clone()).or_insert_with(|| Board::new(self.keep)).erase(below)))
     }
 }
 
 #[async_trait]
 impl Blackboard for MemBlackboard {
-    async fn put(&self, scope: &Scope, entry: &BlackboardEntry) -> Result<Vec<String>> {
+    async fn put(&self, scope: &Scope, epoch: Epoch, entry: &BlackboardEntry) -> Result<Vec<String>> {
         let BlackboardEntry { key, value: _, terms: _, vector, ttl } = entry;
         if key.is_empty() || key.len() > MAX_KEY_BYTES {
             return Err(Error::invalid(format!("a key holds 1 to {MAX_KEY_BYTES} bytes, not {}", key.len())));
@@ -70,59 +98,35 @@ impl Blackboard for MemBlackboard {
         if ttl.is_some_and(|ttl| ttl.is_zero()) {
             return Err(Error::invalid("a time to live is longer than zero"));
         }
-        let direction = match vector {
-            Some(vector) => Some(direction_of(vector)?),
-            None => None,
-        };
+        let direction = vector.as_deref().map(direction_of).transpose()?;
         let now = self.clock.now();
-        let expires_at = match ttl {
-            Some(ttl) => Some(now.checked_add(*ttl)?),
-            None => None,
-        };
-        let mut owners = self.owners.lock();
-        Ok(owners.entry(scope.clone()).or_default().put(entry, direction, now, expires_at, self.capacity))
+        let expires_at = ttl.map(|ttl| now.checked_add(ttl)).transpose()?;
+        self.at(scope, epoch, |board| board.put(entry, direction, now, expires_at, self.capacity))
     }
 
-    async fn get(&self, scope: &Scope, key: &str) -> Result<Option<Posted>> {
+    async fn get(&self, scope: &Scope, epoch: Epoch, key: &str) -> Result<Option<Posted>> {
         let now = self.clock.now();
-        Ok(self.owners.lock().entry(scope.clone()).or_default().get(key, now))
+        self.at(scope, epoch, |board| board.get(key, now))
     }
 
-    async fn search(&self, scope: &Scope, query: &BoardQuery, limit: usize) -> Result<Vec<BoardHit>> {
+    async fn search(&self, scope: &Scope, epoch: Epoch, query: &BoardQuery, limit: usize) -> Result<Vec<BoardHit>> {
         let now = self.clock.now();
-        let sought = match query {
-            BoardQuery::Terms(_) => Vec::new(),
-            BoardQuery::Vector(vector) => direction_of(vector)?,
-        };
-        let mut owners = self.owners.lock();
-        let Some(board) = owners.get_mut(scope) else { return Ok(Vec::new()) };
-        Ok(match query {
-            BoardQuery::Terms(terms) => board.search_terms(terms, limit, now),
-            BoardQuery::Vector(_) => board.search_vector(&sought, limit, now),
-        })
+        let sought = query.sought()?;
+        self.at(scope, epoch, |board| board.search(&sought, limit, now))
     }
 
-    async fn delete(&self, scope: &Scope, key: &str) -> Result<bool> {
+    async fn delete(&self, scope: &Scope, epoch: Epoch, key: &str) -> Result<bool> {
         let now = self.clock.now();
-        Ok(self.owners.lock().get_mut(scope).is_some_and(|board| board.delete(key, now)))
+        self.at(scope, epoch, |board| board.delete(key, now))
     }
 
-    async fn sweep(&self, scope: &Scope) -> Result<u64> {
+    async fn sweep(&self, scope: &Scope, epoch: Epoch) -> Result<u64> {
         let now = self.clock.now();
-        Ok(self.owners.lock().get_mut(scope).map_or(0, |board| board.sweep(now)))
+        self.at(scope, epoch, |board| board.sweep(now))
     }
 
-    async fn stats(&self, scope: &Scope) -> Result<BlackboardStats> {
-        let now = self.clock.now();
-        let owners = self.owners.lock();
-        let capacity = self.capacity as u64;
-        Ok(match owners.get(scope) {
-            Some(board) => board.stats(capacity, now),
-            None => BlackboardStats { capacity, ..BlackboardStats::default() },
-        })
+    async fn stats(&self, scope: &Scope, epoch: Epoch) -> Result<BlackboardStats> {
+        let (now, capacity) = (self.clock.now(), self.capacity as u64);
+        self.at(scope, epoch, |board| board.stats(capacity, now))
     }
-}
-
-fn direction_of(vector: &[f32]) -> Result<Vec<f32>> {
-    normalise(vector).ok_or_else(|| Error::invalid("a vector without length has no direction"))
 }

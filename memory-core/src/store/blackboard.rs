@@ -1,15 +1,19 @@
 //! The blackboard: a small keyed board of an owner, usually a team, for what agents share for a while.
 
+mod sought;
+
 use std::time::Duration;
 
 use async_trait::async_trait;
 
 use crate::error::Result;
-use crate::scope::Scope;
+use crate::scope::{Epoch, Scope};
 use crate::store::Store;
 use crate::store::text::Term;
 use crate::time::Timestamp;
 use crate::vector::Similarity;
+
+pub use sought::{Sought, direction_of};
 
 /// An entry to be put on a board.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,7 +55,7 @@ pub struct Posted {
     pub at: Timestamp,
     /// When it expires.
     pub expires_at: Option<Timestamp>,
-    /// How often it was returned.
+    /// How often it was returned since it was put.
     pub access_count: u64,
     /// When it was last returned.
     pub last_accessed: Option<Timestamp>,
@@ -64,6 +68,18 @@ pub enum BoardQuery {
     Terms(Vec<Term>),
     /// Entries whose vectors are near, the nearest first. Entries of another dimension are skipped.
     Vector(Vec<f32>),
+    /// Entries that share words, or whose vectors are nearer than a right angle. The better of the two counts.
+    Either(Vec<Term>, Vec<f32>),
+}
+
+/// What keeps an entry on a full board, where the entry that was kept longest ago is evicted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Keep {
+    /// Each use: a put, a get that finds the entry, and a search that returns it.
+    #[default]
+    Used,
+    /// A put alone. Gets and searches are counted, and keep nothing.
+    Put,
 }
 
 /// An entry found on a board.
@@ -75,46 +91,71 @@ pub struct BoardHit {
     pub similarity: Similarity,
 }
 
-/// The statistics of a board.
+/// The statistics of a board. Counts begin with the board, and again when its owner is erased.
+///
+/// ```
+/// use memory_core::store::blackboard::BlackboardStats;
+///
+/// let stats = BlackboardStats { live: 7, expired: 2, ..BlackboardStats::default() };
+/// assert_eq!(stats.physical(), 9);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlackboardStats {
     /// Entries that have not expired.
     pub live: u64,
     /// Entries that have expired and are not swept yet.
+    #[doc(alias = "expired_entries")]
     pub expired: u64,
     /// The most live entries there may be.
     pub capacity: u64,
-    /// Entries returned so far.
+    /// Entries returned so far, by gets and searches.
+    #[doc(alias = "total_accesses")]
     pub accesses: u64,
-    /// Entries evicted to make room.
+    /// Live entries evicted to make room.
+    #[doc(alias = "eviction_count")]
     pub evictions: u64,
     /// Gets that found an entry.
+    #[doc(alias = "hit_count")]
     pub hits: u64,
     /// Gets that found none.
+    #[doc(alias = "miss_count")]
     pub misses: u64,
 }
 
-/// Holds a board of entries for each owner, up to a capacity. It evicts expired entries first, then the least recently used.
+impl BlackboardStats {
+    /// Returns how many entries take room: the live ones, and those that have expired and are not swept yet.
+    #[doc(alias = "total_entries")]
+    pub fn physical(&self) -> u64 {
+        self.live.saturating_add(self.expired)
+    }
+}
+
+/// Holds a board of entries for each owner, up to a capacity. It evicts expired entries first, then the one kept longest ago
+/// ([`Keep`]).
+///
+/// Every call names the owner's epoch. The first call of a later epoch empties the board and its statistics, as
+/// [`Store::erase`] does, so nothing of an earlier epoch is ever returned, also if the erasure itself never reached the board.
+/// A call of an earlier epoch is `Fenced`, so a late put changes nothing.
 #[async_trait]
 pub trait Blackboard: Store {
     /// Puts an entry in place of the one under its key, and returns the keys evicted to make room. One atomic step.
     ///
     /// # Errors
     /// `Invalid` for a key that is empty or too long, a `ttl` of zero, or a vector without a direction.
-    async fn put(&self, scope: &Scope, entry: &BlackboardEntry) -> Result<Vec<String>>;
+    async fn put(&self, scope: &Scope, epoch: Epoch, entry: &BlackboardEntry) -> Result<Vec<String>>;
 
     /// Returns the entry under `key`, and counts this as a use; none if there is none or it has expired.
-    async fn get(&self, scope: &Scope, key: &str) -> Result<Option<Posted>>;
+    async fn get(&self, scope: &Scope, epoch: Epoch, key: &str) -> Result<Option<Posted>>;
 
     /// Returns the best `limit` live entries, ties by key, and counts this as their use.
-    async fn search(&self, scope: &Scope, query: &BoardQuery, limit: usize) -> Result<Vec<BoardHit>>;
+    async fn search(&self, scope: &Scope, epoch: Epoch, query: &BoardQuery, limit: usize) -> Result<Vec<BoardHit>>;
 
     /// Deletes the entry under `key` and returns whether there was one.
-    async fn delete(&self, scope: &Scope, key: &str) -> Result<bool>;
+    async fn delete(&self, scope: &Scope, epoch: Epoch, key: &str) -> Result<bool>;
 
     /// Deletes expired entries of the owner and returns how many.
-    async fn sweep(&self, scope: &Scope) -> Result<u64>;
+    async fn sweep(&self, scope: &Scope, epoch: Epoch) -> Result<u64>;
 
     /// Returns the board's statistics. This counts as no use.
-    async fn stats(&self, scope: &Scope) -> Result<BlackboardStats>;
+    async fn stats(&self, scope: &Scope, epoch: Epoch) -> Result<BlackboardStats>;
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use memory_core::error::Result;
-use memory_core::store::blackboard::Posted;
+use memory_core::store::blackboard::{Posted, Sought};
 use memory_core::store::text::Term;
 use memory_core::time::Timestamp;
 use memory_core::vector::Similarity;
@@ -69,19 +69,9 @@ impl Entry {
         Posted { key, value, at, expires_at, access_count, last_accessed: Some(now) }
     }
 
-    /// Returns the share of the terms that it holds; none if it holds none.
-    pub(super) fn shares(&self, terms: &[Term]) -> Option<Similarity> {
-        let sought: HashSet<&Term> = terms.iter().collect();
-        let shared = sought.iter().filter(|term| self.terms.contains(**term)).count();
-        (shared > 0).then(|| Similarity::new(shared as f32 / sought.len() as f32))
-    }
-
-    /// Returns how near its vector is; none if it has none of this dimension.
-    pub(super) fn near(&self, sought: &[f32]) -> Option<Similarity> {
-        let direction = self.direction.as_ref().filter(|direction| direction.len() == sought.len())?;
-        let cosine: f32 = direction.iter().zip(sought).map(|(a, b)| a * b).sum();
-        // Adding zero makes -0.0 the same as 0.0, which tie.
-        Some(Similarity::new(cosine + 0.0))
+    /// Returns how near it is to what is sought; none if it is no hit.
+    pub(super) fn similarity(&self, sought: &Sought<'_>) -> Option<Similarity> {
+        sought.similarity(&self.terms, self.direction.as_deref())
     }
 }
 

@@ -1,8 +1,8 @@
 -- Returns an entry and counts its use. ARGV besides: key. Answers entry, count and time; nothing if there is none.
-local entry = redis.call('HGET', entries, ARGV[2])
-if not entry or not is_live(ARGV[2]) then
+local entry = redis.call('HGET', entries, ARGV[4])
+if not entry or not is_live(entry) then
   redis.call('HINCRBY', board, 'misses', 1)
   return { 'ok' }
 end
 redis.call('HINCRBY', board, 'hits', 1)
-return { 'ok', entry, access(ARGV[2]), now }
+return { 'ok', entry, access(ARGV[4]), now }

@@ -1,5 +1,6 @@
 //! Servers that are killed, stopped, restarted, full or set up wrongly: what was acknowledged is there, once and in order.
 
+mod board;
 mod cache;
 mod cached;
 mod kill;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         .alone("a_cache_that_is_killed_gives_errors_and_misses_only", cache::killed)
         .alone("a_killed_cache_before_truth_fails_no_read_and_serves_nothing_stale", cached::killed)
         .alone("a_stopped_cache_before_truth_delays_no_call_for_long_and_serves_nothing_stale", cached::stopped)
+        .alone("a_board_of_which_a_part_was_evicted_takes_every_put_and_shows_nothing_expired", board::evicted)
         .alone("notes_that_cannot_be_read_hold_up_no_other_owner", notes::damaged)
         .alone("owners_that_a_failover_took_off_the_lists_are_found_again", lists::lost)
         .alone("an_owner_that_is_found_again_is_told_which_indexes_there_are", lists::missed)

@@ -27,13 +27,13 @@ impl BoardActor {
     }
 
     async fn get(&self, key: &str) -> Scene {
-        let found = self.store.get(&self.owner.scope, key).await?.map(|found| found.value);
+        let found = self.store.get(&self.owner.scope, self.epoch, key).await?.map(|found| found.value);
         found.iter().try_for_each(|value| self.owner.wrote(value))?;
         equal(found.as_ref(), self.model.get(key))
     }
 
     async fn search(&self, query: &BoardQuery, limit: usize, promised: usize) -> Scene {
-        let found = self.store.search(&self.owner.scope, query, limit).await?;
+        let found = self.store.search(&self.owner.scope, self.epoch, query, limit).await?;
         found.iter().try_for_each(|hit| self.owner.wrote(&hit.entry.value))?;
         equal(found.len(), promised.min(limit))
     }
@@ -51,7 +51,7 @@ impl Actor for BoardActor {
                     vector: Some(vec![1.0, random.below(9) as f32]),
                     ..BlackboardEntry::new(key, &value)
                 };
-                equal(self.store.put(scope, &entry).await?, Vec::<String>::new())?;
+                equal(self.store.put(scope, self.epoch, &entry).await?, Vec::<String>::new())?;
                 self.model.insert(key, value);
                 Ok(())
             }
@@ -62,8 +62,8 @@ impl Actor for BoardActor {
                 self.search(&BoardQuery::Terms(terms(&[&mark])?), 1 + random.below(8), promised).await
             }
             75..=84 => self.search(&BoardQuery::Vector(vec![1.0, 1.0]), 1 + random.below(8), self.model.len()).await,
-            85..=89 => equal(self.store.stats(scope).await?.live, self.model.len() as u64),
-            90..=98 => equal(self.store.delete(scope, key).await?, self.model.remove(key).is_some()),
+            85..=89 => equal(self.store.stats(scope, self.epoch).await?.live, self.model.len() as u64),
+            90..=98 => equal(self.store.delete(scope, self.epoch, key).await?, self.model.remove(key).is_some()),
             _ => self.erase().await,
         }
     }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use memory_core::engine::{Forget, PartKind, Search, Session, WindowConfig};
+use memory_core::engine::{Forget, PartKind, Search, Session};
 use memory_core::store::chat::{Page, View};
-use memory_core::window::FoldPolicy;
+use memory_core::window::{BufferConfig, Folding};
 use memory_core::{Message, Role, Seq, StoredMessage};
 
 use super::world::{World, kinds, texts};
@@ -23,8 +23,8 @@ scenarios!(TABLE: Stores = [
 const LIMIT: u64 = 1_500;
 
 /// Opens a memory whose windows are folded so, and fills one beyond its limit.
-async fn full(bed: &Bed<Stores>, window: WindowConfig) -> Result<(World, Session), Failure> {
-    let world = World::with(bed, |_, builder| builder.window(window)).await?;
+async fn full(bed: &Bed<Stores>, window: BufferConfig) -> Result<(World, Session), Failure> {
+    let world = World::with(bed, |_, builder| builder.buffer(window)).await?;
     let talk = world.talk("ada")?;
     let head = [
         world.say(Role::System, "You are a gardener."),
@@ -46,7 +46,7 @@ async fn active(talk: &Session) -> Result<Vec<StoredMessage>, Failure> {
 }
 
 async fn s0_5_c21_a_full_window_is_folded_down_to_half_and_nothing_is_lost(bed: Bed<Stores>) -> Scene {
-    let (world, talk) = full(&bed, WindowConfig::default().with_limit(LIMIT)).await?;
+    let (world, talk) = full(&bed, BufferConfig::default().with_limit(LIMIT)).await?;
     let before = log(&talk).await?;
     check!(talk.state().await?.active_tokens > LIMIT, "the window is not full");
     let report = world.memory.upkeep_once().await?;
@@ -66,7 +66,7 @@ async fn s0_5_c21_a_full_window_is_folded_down_to_half_and_nothing_is_lost(bed: 
 }
 
 async fn s0_5_summaries_that_are_switched_off_fold_nothing(bed: Bed<Stores>) -> Scene {
-    let (world, talk) = full(&bed, WindowConfig::default().with_limit(LIMIT).with_summaries(false)).await?;
+    let (world, talk) = full(&bed, BufferConfig::default().with_limit(LIMIT).with_folding(Folding::Off)).await?;
     let before = active(&talk).await?;
     check!(talk.state().await?.active_tokens > LIMIT, "the window is not full");
     for _ in 0..2 {
@@ -75,15 +75,15 @@ async fn s0_5_summaries_that_are_switched_off_fold_nothing(bed: Bed<Stores>) -> 
     }
     // Another process, which may, folds the window with the next message.
     talk.append(vec![world.user("Good night.")]).await?;
-    let window = WindowConfig::default().with_limit(LIMIT);
-    let other = world.ground.open(|_, builder| builder.window(window)).await?;
+    let window = BufferConfig::default().with_limit(LIMIT);
+    let other = world.ground.open(|_, builder| builder.buffer(window)).await?;
     check!(other.upkeep_once().await?.summarised > 0, "nothing is folded where it is not switched off");
     Ok(())
 }
 
 async fn s1_4_at_message_51_the_oldest_ten_are_folded_and_archived(bed: Bed<Stores>) -> Scene {
-    let folding = FoldPolicy::default().with_summarize_after(Some(50));
-    let world = World::with(&bed, |_, builder| builder.window(WindowConfig::default().with_folding(folding))).await?;
+    let world =
+        World::with(&bed, |_, builder| builder.buffer(BufferConfig::default().with_capacity_messages(50))).await?;
     let talk = world.talk("ada")?;
     talk.append(world.chatter(25)).await?;
     equal(world.memory.upkeep_once().await?.summarised, 0)?;
@@ -101,7 +101,7 @@ async fn s1_4_at_message_51_the_oldest_ten_are_folded_and_archived(bed: Bed<Stor
 }
 
 async fn o5_a_fold_can_be_undone(bed: Bed<Stores>) -> Scene {
-    let (world, talk) = full(&bed, WindowConfig::default().with_limit(LIMIT)).await?;
+    let (world, talk) = full(&bed, BufferConfig::default().with_limit(LIMIT)).await?;
     let before = active(&talk).await?;
     check!(world.memory.upkeep_once().await?.summarised > 0, "nothing was folded");
     unfold(&talk).await?;
@@ -119,15 +119,15 @@ async fn unfold(talk: &Session) -> Scene {
 }
 
 async fn o5_a_fold_that_ends_with_its_process_at_any_call_loses_nothing(bed: Bed<Stores>) -> Scene {
-    let window = WindowConfig::default().with_limit(LIMIT);
-    let world = World::with(&bed, |_, builder| builder.window(window.clone())).await?;
+    let window = BufferConfig::default().with_limit(LIMIT);
+    let world = World::with(&bed, |_, builder| builder.buffer(window.clone())).await?;
     for ending in [Ending::IsDroppedBefore, Ending::IsDroppedAfter] {
         for nth in 1.. {
             let talk = world.talk(&format!("{ending:?} {nth}"))?;
             talk.append(world.chatter(50)).await?;
             let (said, before) = (log(&talk).await?, active(&talk).await?);
             let cut = Arc::<Cut>::default();
-            let dying = world.ground.open_cut_by(&cut, |_, builder| builder.window(window.clone())).await?;
+            let dying = world.ground.open_cut_by(&cut, |_, builder| builder.buffer(window.clone())).await?;
             cut.arm(nth, ending);
             let answer = cut.give_up(dying.upkeep_once()).await;
             equal(&log(&talk).await?, &said)?;

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::engine::{Memory, MemoryBuilder, Scoped, WindowConfig};
+use memory_core::engine::{Memory, MemoryBuilder, Scoped};
 use memory_core::model::Embedder as _;
 use memory_core::reference::{MemChat, MemRecords, MemText, MemVectors};
 use memory_core::vector::EmbeddingSpace;
+use memory_core::window::{BufferConfig, Folding};
 use memory_core::{Analysis, Scope, Truth};
 
 use crate::doubles::{Counting, Cut, FakeEmbedder, ManualClock, Tapped};
@@ -77,7 +78,7 @@ impl Ground {
         let builder = Memory::builder(chat, self.records.clone())
             .text(Arc::clone(&self.text))
             .vectors(Arc::clone(&self.vectors), self.embedder.clone())
-            .window(WindowConfig::default().with_summaries(false))
+            .buffer(BufferConfig::default().with_folding(Folding::Off))
             .patience(PATIENCE)
             .clock(self.clock.clone());
         let builder = self.cache.iter().cloned().fold(builder, MemoryBuilder::cache);

@@ -1,7 +1,8 @@
 //! One session is a buffer of tokens, a vector memory, a summary buffer, all of them together, and backed by a store.
 
-use memory_core::engine::{ContextRequest, FoldShown, PartKind, Search, WindowConfig};
+use memory_core::engine::{ContextRequest, FoldShown, PartKind, Search};
 use memory_core::rank::{Ranking, Weights};
+use memory_core::window::BufferConfig;
 use memory_core::{Message, Role};
 
 use super::world::{World, kinds};
@@ -11,8 +12,8 @@ use crate::{Bed, Scene, equal};
 scenarios!(TABLE: Stores = [s2_2_one_session_is_every_kind_of_memory_by_its_settings]);
 
 async fn s2_2_one_session_is_every_kind_of_memory_by_its_settings(bed: Bed<Stores>) -> Scene {
-    let window = WindowConfig::default().with_limit(1_500);
-    let world = World::with(&bed, |_, builder| builder.window(window.clone())).await?;
+    let window = BufferConfig::default().with_limit(1_500);
+    let world = World::with(&bed, |_, builder| builder.buffer(window.clone())).await?;
     let talk = world.talk("ada")?;
     let head = [world.say(Role::System, "You are a gardener."), world.user("My rose is called Aurora.")];
     talk.append([head.to_vec(), world.chatter(50)].concat()).await?;
@@ -45,7 +46,7 @@ async fn s2_2_one_session_is_every_kind_of_memory_by_its_settings(bed: Bed<Store
     equal(kinds(&whole), all)?;
 
     // Backed by a store: another process sees the same.
-    let elsewhere = world.ground.open(|_, builder| builder.window(window)).await?;
+    let elsewhere = world.ground.open(|_, builder| builder.buffer(window)).await?;
     let again = elsewhere.of(&world.ground.scope("ada")?).session(talk.id()).context(question, 1_300).await?;
     equal(again.to_openai(), whole.to_openai())
 }

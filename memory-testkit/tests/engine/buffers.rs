@@ -22,7 +22,7 @@ fn texts(messages: impl IntoIterator<Item = Arc<Message>>) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn s0_3_the_window_bounds_what_is_read_as_recent_and_what_a_context_shows() {
+async fn s0_3_s0_18_the_window_bounds_what_is_read_as_recent_and_what_a_context_shows() {
     let (bench, talk) = with(BufferConfig::default().with_window_messages(4)).await;
     talk.append(vec![bench.say(Role::System, "You are a gardener.")]).await.unwrap();
     talk.append(bench.chatter(20)).await.unwrap();
@@ -166,7 +166,7 @@ async fn s2_2_upkeep_folds_a_conversation_by_the_settings_of_its_last_append() {
 }
 
 #[tokio::test]
-async fn s2_2_five_memories_are_settings_of_one_conversation() {
+async fn s0_1_s2_2_five_memories_are_settings_of_one_conversation() {
     let (bench, talk) = with(BufferConfig::default()).await;
     talk.append(vec![bench.user("My rose is called Aurora.")]).await.unwrap();
     talk.append(bench.chatter(30)).await.unwrap();

@@ -28,12 +28,14 @@ pub(super) struct Holds {
     pub(super) text: bool,
     pub(super) vectors: bool,
     pub(super) cache: bool,
+    pub(super) board: bool,
 }
 
 impl Holds {
-    pub(super) const NOTHING: Self = Self { truth: false, records: false, text: false, vectors: false, cache: false };
-    pub(super) const ALL_BUT_A_CACHE: Self =
-        Self { truth: true, records: true, text: true, vectors: true, cache: false };
+    pub(super) const NOTHING: Self =
+        Self { truth: false, records: false, text: false, vectors: false, cache: false, board: false };
+    pub(super) const TRUTH_AND_INDEXES: Self =
+        Self { truth: true, records: true, text: true, vectors: true, cache: false, board: false };
 }
 
 /// Opens what is wanted of the place that a URL names.
@@ -48,22 +50,25 @@ pub(crate) struct Wanted<'a> {
     /// An index of meaning for each.
     pub(crate) embedders: &'a [Arc<dyn Embedder>],
     pub(crate) cache: bool,
+    /// The boards of owners.
+    pub(crate) board: bool,
 }
 
 impl Wanted<'_> {
     pub(crate) fn is_anything(&self) -> bool {
-        self.truth || self.analysis.is_some() || !self.embedders.is_empty() || self.cache
+        self.truth || self.analysis.is_some() || !self.embedders.is_empty() || self.cache || self.board
     }
 }
 
 impl Kind {
     pub(super) fn check(&self, wanted: &Wanted<'_>) -> Result<()> {
-        let Holds { truth, records: _, text, vectors, cache } = self.holds;
+        let Holds { truth, records: _, text, vectors, cache, board } = self.holds;
         let table = [
             (wanted.truth && !truth, "hold conversations"),
             (wanted.analysis.is_some() && !text, "hold an index of words"),
             (!wanted.embedders.is_empty() && !vectors, "hold an index of meaning"),
             (wanted.cache && !cache, "be a cache"),
+            (wanted.board && !board, "hold boards"),
         ];
         table.into_iter().find(|(is_missing, _)| *is_missing).map_or(Ok(()), |(_, what)| Err(self.cannot(what)))
     }

@@ -20,6 +20,7 @@ struct LatePart {
     analysis: Option<Analysis>,
     embedders: Vec<Arc<dyn Embedder>>,
     cache: bool,
+    board: bool,
     opened: OnceCell<Stores>,
 }
 
@@ -27,16 +28,17 @@ impl LatePart {
     /// Returns the open stores; connects if there are none.
     async fn opened(&self) -> Result<&Stores> {
         let analysis = self.analysis.as_ref();
-        let wanted = Wanted { truth: false, analysis, embedders: &self.embedders, cache: self.cache };
+        let Self { kind: _, url: _, analysis: _, embedders, cache, board, opened: _ } = self;
+        let wanted = Wanted { truth: false, analysis, embedders, cache: *cache, board: *board };
         self.opened.get_or_try_init(|| self.kind.connect(&self.url, &wanted)).await
     }
 }
 
 /// Returns stores that open what is wanted once they are needed; `why` is why they are not open.
 pub(super) fn open(kind: &'static Kind, url: &str, wanted: &Wanted<'_>, why: Error) -> Stores {
-    let Wanted { truth: _, analysis, embedders, cache } = *wanted;
+    let Wanted { truth: _, analysis, embedders, cache, board } = *wanted;
     let (analysis, embedders, url) = (analysis.cloned(), embedders.to_vec(), url.to_owned());
-    let place = Arc::new(LatePart { kind, url, analysis, embedders, cache, opened: OnceCell::new() });
+    let place = Arc::new(LatePart { kind, url, analysis, embedders, cache, board, opened: OnceCell::new() });
     let late = || Arc::clone(&place);
     let text = |analysis: &Analysis| -> Arc<dyn TextStore> {
         Arc::new(Late { place: late(), of: analysis.name().to_owned(), take: |stores, _| stores.text.as_ref() })
@@ -48,6 +50,8 @@ pub(super) fn open(kind: &'static Kind, url: &str, wanted: &Wanted<'_>, why: Err
         text: place.analysis.as_ref().map(text),
         vectors: place.embedders.iter().map(vectors).collect(),
         cache: cache.then(|| Arc::new(Late { place: late(), of: (), take: |stores, ()| stores.cache.as_ref() }) as _),
+        blackboard: board
+            .then(|| Arc::new(Late { place: late(), of: (), take: |stores, ()| stores.blackboard.as_ref() }) as _),
         away: vec![Away { backend: kind.name, why }],
         ..Stores::default()
     }
@@ -120,3 +124,4 @@ macro_rules! late {
 memory_core::store_methods!(TextStore => late { String });
 memory_core::store_methods!(VectorStore => late { EmbeddingSpace });
 memory_core::store_methods!(Cache => late { () });
+memory_core::store_methods!(Blackboard => late { () });

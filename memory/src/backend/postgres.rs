@@ -5,7 +5,7 @@ use super::kind::{Holds, Kind};
 pub(super) const KIND: Kind = Kind {
     name: "postgres",
     schemes: &["postgres", "postgresql"],
-    holds: Holds::ALL_BUT_A_CACHE,
+    holds: Holds::TRUTH_AND_INDEXES,
     is_server: true,
     #[cfg(feature = "postgres")]
     open: Some(|url, wanted| Box::pin(server::open(url, wanted))),

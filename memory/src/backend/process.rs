@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memory_core::reference::{MemCache, MemChat, MemRecords, MemText, MemVectors};
+use memory_core::reference::{MemBlackboard, MemCache, MemChat, MemRecords, MemText, MemVectors};
 use memory_core::{Stores, SystemClock, Truth};
 
 use super::kind::{Holds, Kind, Wanted};
@@ -10,7 +10,7 @@ use super::kind::{Holds, Kind, Wanted};
 pub(super) const KIND: Kind = Kind {
     name: "memory",
     schemes: &["memory"],
-    holds: Holds { cache: true, ..Holds::ALL_BUT_A_CACHE },
+    holds: Holds { cache: true, board: true, ..Holds::TRUTH_AND_INDEXES },
     is_server: false,
     open: Some(|_, wanted| Box::pin(async { Ok(open(wanted)) })),
 };
@@ -29,6 +29,10 @@ fn open(wanted: &Wanted<'_>) -> Stores {
     }
     if wanted.cache {
         stores.cache = Some(Arc::new(MemCache::new(Arc::new(SystemClock))));
+    }
+    if wanted.board {
+        let board = MemBlackboard::new(Arc::new(SystemClock), MemBlackboard::DEFAULT_CAPACITY);
+        stores.blackboard = Some(Arc::new(board));
     }
     stores
 }

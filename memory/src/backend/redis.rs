@@ -1,11 +1,11 @@
-//! A Redis server or cluster: conversations, and a cache.
+//! A Redis server or cluster: conversations, a cache, and boards.
 
 use super::kind::{Holds, Kind};
 
 pub(super) const KIND: Kind = Kind {
     name: "redis",
     schemes: &["redis", "rediss", "redis+cluster", "rediss+cluster"],
-    holds: Holds { truth: true, cache: true, ..Holds::NOTHING },
+    holds: Holds { truth: true, cache: true, board: true, ..Holds::NOTHING },
     is_server: true,
     #[cfg(feature = "redis")]
     open: Some(|url, wanted| Box::pin(server::open(url, wanted))),
@@ -18,7 +18,7 @@ mod server {
     use std::sync::Arc;
 
     use memory_core::{Result, Stores, Truth};
-    use memory_redis::{Redis, RedisCache, RedisChat, RedisConfig};
+    use memory_redis::{Redis, RedisBlackboard, RedisCache, RedisChat, RedisConfig};
 
     use crate::backend::kind::Wanted;
     use crate::backend::url;
@@ -36,6 +36,9 @@ mod server {
         }
         if wanted.cache {
             stores.cache = Some(Arc::new(RedisCache::new(&redis)));
+        }
+        if wanted.board {
+            stores.blackboard = Some(Arc::new(RedisBlackboard::new(&redis, RedisBlackboard::DEFAULT_CAPACITY)));
         }
         Ok(stores)
     }

@@ -5,7 +5,7 @@ use super::kind::{Holds, Kind};
 pub(super) const KIND: Kind = Kind {
     name: "sqlite",
     schemes: &["sqlite"],
-    holds: Holds::ALL_BUT_A_CACHE,
+    holds: Holds::TRUTH_AND_INDEXES,
     is_server: false,
     #[cfg(feature = "sqlite")]
     open: Some(|url, wanted| Box::pin(file::open(url, wanted))),

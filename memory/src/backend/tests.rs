@@ -5,7 +5,7 @@ use super::*;
 pub(super) const WORDS: Kind = Kind {
     name: "words",
     schemes: &["words"],
-    holds: Holds::ALL_BUT_A_CACHE,
+    holds: Holds::TRUTH_AND_INDEXES,
     is_server: false,
     open: Some(|_, wanted| {
         Box::pin(async {
@@ -66,17 +66,20 @@ fn files_are_found_in_urls() {
 
 #[tokio::test]
 async fn a_backend_says_what_it_cannot_hold_and_which_feature_is_off() {
-    let nothing = || Wanted { truth: false, analysis: None, embedders: &[], cache: false };
+    let nothing = || Wanted { truth: false, analysis: None, embedders: &[], cache: false, board: false };
     let (truth, cache) = (Wanted { truth: true, ..nothing() }, Wanted { cache: true, ..nothing() });
+    let board = Wanted { board: true, ..nothing() };
     for (url, wanted, what) in [
         ("qdrant://h", &truth, "qdrant cannot hold conversations"),
         ("elastic://h", &truth, "elastic cannot hold conversations"),
         ("postgres://h/d", &cache, "postgres cannot be a cache"),
         ("a.sqlite", &cache, "sqlite cannot be a cache"),
+        ("a.sqlite", &board, "sqlite cannot hold boards"),
+        ("elastic://h", &board, "elastic cannot hold boards"),
     ] {
         assert_eq!(open(url, wanted).await.err().unwrap().to_string(), what);
     }
-    for (url, wanted) in [("postgres://h/d", &truth), ("redis://h", &cache)] {
+    for (url, wanted) in [("postgres://h/d", &truth), ("redis://h", &cache), ("redis://h", &board)] {
         let backend = Backend::of(url).unwrap();
         if !backend.is_built_in() {
             let error = open(url, wanted).await.err().unwrap().to_string();
@@ -88,7 +91,7 @@ async fn a_backend_says_what_it_cannot_hold_and_which_feature_is_off() {
 #[cfg(all(feature = "redis", not(feature = "redis-cluster")))]
 #[tokio::test]
 async fn a_cluster_needs_its_feature() {
-    let wanted = Wanted { truth: true, analysis: None, embedders: &[], cache: false };
+    let wanted = Wanted { truth: true, analysis: None, embedders: &[], cache: false, board: false };
     let error = open("redis+cluster://h", &wanted).await.err().unwrap().to_string();
     assert_eq!(error, "redis cannot be opened as a cluster: the feature redis-cluster is off");
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::open::over;
 
 fn values(name: &str) -> Option<String> {
-    let table = [(TEXT, "elastic:"), (CACHE, "redis://:secret@h")];
+    let table = [(TEXT, "elastic:"), (CACHE, "redis://:secret@h"), (BOARD, "redis://:secret@board")];
     table.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
 }
 
@@ -13,6 +13,7 @@ fn the_environment_fills_what_was_not_said() {
     let settings = Settings::new("memory:").with_cache("memory:").or_values(values);
     assert_eq!(settings.text.as_deref(), Some("elastic:"));
     assert_eq!(settings.cache.as_deref(), Some("memory:"));
+    assert_eq!(settings.board.as_deref(), Some("redis://:secret@board"));
     assert_eq!(settings.vectors, None);
 }
 
@@ -34,8 +35,27 @@ async fn parts_may_live_in_places_of_their_own() {
     assert!(stores.cache.is_some() && stores.vectors.is_empty());
     let memory = over(stores).build().await.unwrap();
     let status = memory.status().await;
-    assert_eq!(status.stores.iter().map(|store| store.part).collect::<Vec<_>>(), ["chat", "records", "text", "cache"]);
+    assert_eq!(
+        status.stores.iter().map(|store| store.part).collect::<Vec<_>>(),
+        ["chat", "records", "text", "cache", "board"]
+    );
     memory.close().await.unwrap();
+}
+
+#[test]
+fn boards_stand_beside_the_truth_where_other_processes_see_them_there() {
+    let shared = |url| Backend::of(url).unwrap().holds_shared_boards();
+    assert!(shared("redis://h") && shared("redis+cluster://h:1,i:2"));
+    assert!(["a.sqlite", "memory:", "postgres://h/d"].iter().all(|url| !shared(url)));
+}
+
+#[tokio::test]
+async fn a_board_may_have_a_place_of_its_own() {
+    let stores = Settings::new("memory:").with_board("memory:").connect().await.unwrap();
+    assert!(stores.blackboard.is_some());
+    assert!(Settings::new("memory:").connect().await.unwrap().blackboard.is_none(), "the memory brings its own");
+    let error = Settings::new("memory:").with_board("a.sqlite").connect().await.unwrap_err();
+    assert!(matches!(error, Error::Unsupported { backend: "sqlite", .. }), "{error}");
 }
 
 #[tokio::test]

@@ -20,7 +20,7 @@ const PAGE: usize = 500;
 /// Writes everything of an owner as JSON lines, a page at a time, and returns how much that is; only one session if one
 /// is given. [`Import`](crate::import::Import) reads it again.
 ///
-/// What has expired is left out. Each session is written as it is at one moment.
+/// What has expired is left out, and so is the board. Each session is written as it is at one moment.
 ///
 /// # Errors
 /// [`Error::Busy`] for a session that is written to all the while; [`Error::Output`] if the lines cannot be written. Then the

@@ -51,7 +51,8 @@ pub struct ForgetReceipt {
     ///
     /// If false, upkeep completes the indexes, including what an earlier call that was cut off left there. Nothing can be
     /// recalled meanwhile, because truth does not hold it. A cache that did not answer is not asked again until its entries
-    /// have expired; other processes that reach it may see them until then.
+    /// have expired; other processes that reach it may see them until then. A board that did not answer is emptied by upkeep, or
+    /// by the owner's next call if that comes first.
     pub complete: bool,
 }
 

@@ -222,7 +222,7 @@ impl Inner {
     }
 
     /// Returns the vector of a query: from this process, else from the cache, else from the embedder.
-    async fn embed_query(&self, scope: &Scope, index: &Vectors, words: &str) -> Result<Vec<f32>> {
+    pub(crate) async fn embed_query(&self, scope: &Scope, index: &Vectors, words: &str) -> Result<Vec<f32>> {
         let embedder = &index.embedder;
         let look_up = index.kept.look_up(scope, &[words], Purpose::Query);
         let made = match &self.cache {

@@ -180,9 +180,7 @@ pub(crate) fn irrelevant(candidates: &[&Candidate], limit: usize) -> Vec<LeftOut
 
 impl Inner {
     pub(crate) fn check(&self, search: &Search) -> Result<()> {
-        if search.words.len() > self.limits.query_bytes {
-            return Err(Error::invalid(format!("a query holds at most {} bytes", self.limits.query_bytes)));
-        }
+        self.limits.check_query(&search.words)?;
         if search.mmr.is_some_and(|lambda| !(0.0..=1.0).contains(&lambda)) {
             return Err(Error::invalid("the lambda of maximal marginal relevance is from 0 to 1"));
         }

@@ -78,6 +78,7 @@ impl Inner {
         for truth in truths {
             self.sweep(truth.as_ref(), &mut pass).await;
         }
+        self.sweep_boards(&mut pass.report).await;
         for index in &self.indexes {
             self.keep_enlisted(index, &mut pass.report).await;
             for truth in truths {

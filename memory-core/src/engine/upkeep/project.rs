@@ -3,6 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use futures_util::future::join_all;
+
 use crate::engine::inner::{Index, Inner, Kind};
 use crate::error::{Error, Result};
 use crate::id::{ItemId, RecordId, Seq, SeqRange, SessionId, Unit, Version};
@@ -13,6 +15,7 @@ use crate::index::{
 use crate::message::Message;
 use crate::record::StoredRecord;
 use crate::scope::{Epoch, Scope};
+use crate::store::Store;
 use crate::store::chat::SessionState;
 use crate::store::text::{Deletion, TextEntry, Visibility};
 use crate::store::upkeep::{Note, Target};
@@ -194,23 +197,29 @@ impl Inner {
         Document { entry, pieces }
     }
 
-    /// Completes an erasure that was cut off: truth first, then this index, then the cache.
+    /// Completes an erasure that was cut off: truth first, then this index, then the cache and the board.
     async fn go_on_erasing(&self, index: &Index, note: &Note) -> Result<()> {
         index.drop_kept(&note.scope);
         self.unindexed.forget(&note.scope);
         let parts = self.stores.parts().into_iter().filter(|(part, _)| !matches!(*part, "text" | "vectors"));
-        // The cache last: it holds only copies, and may be down for long.
-        let (caches, truth): (Vec<_>, Vec<_>) = parts.partition(|(part, _)| *part == "cache");
-        let index = ("index", index.store());
-        for (_, store) in truth.into_iter().chain([index]).chain(caches) {
-            let erased = store.erase(&note.scope, note.epoch).await?;
-            if erased.remaining > 0 {
-                let what = format!("erase the {} items that remain", erased.remaining);
-                return Err(Error::Unsupported { backend: store.backend(), what });
-            }
+        // Cache and board last: neither shows anything of an earlier epoch, and each may be down for long.
+        let (others, truth): (Vec<_>, Vec<_>) = parts.partition(|(part, _)| matches!(*part, "cache" | "board"));
+        for store in truth.into_iter().map(|(_, store)| store).chain([index.store()]) {
+            erase(store.as_ref(), note).await?;
         }
-        Ok(())
+        let erased = join_all(others.iter().map(|(_, store)| erase(store.as_ref(), note))).await;
+        erased.into_iter().collect()
     }
+}
+
+/// Erases a store up to the epoch of a note.
+async fn erase(store: &dyn Store, note: &Note) -> Result<()> {
+    let erased = store.erase(&note.scope, note.epoch).await?;
+    if erased.remaining > 0 {
+        let what = format!("erase the {} items that remain", erased.remaining);
+        return Err(Error::Unsupported { backend: store.backend(), what });
+    }
+    Ok(())
 }
 
 /// Returns the deletion of the older versions of the records that get no entry: the index would find them by what they were.

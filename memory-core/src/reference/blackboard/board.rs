@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use crate::error::{Error, Result};
 use crate::scope::Epoch;
-use crate::store::blackboard::{BlackboardEntry, BlackboardStats, BoardHit, Posted};
+use crate::store::blackboard::{BlackboardEntry, BlackboardStats, BoardHit, Keep, Posted, Sought};
 use crate::store::text::Term;
 use crate::time::Timestamp;
 use crate::vector::Similarity;
@@ -14,7 +15,7 @@ struct Entry {
     terms: HashSet<Term>,
     /// Its vector at unit length.
     direction: Option<Vec<f32>>,
-    /// The number of its last use.
+    /// The number of the last use that keeps it.
     used: u64,
 }
 
@@ -22,15 +23,20 @@ impl Entry {
     fn is_live(&self, now: Timestamp) -> bool {
         self.posted.expires_at.is_none_or(|at| at > now)
     }
+
+    fn similarity(&self, sought: &Sought<'_>) -> Option<Similarity> {
+        sought.similarity(&self.terms, self.direction.as_deref())
+    }
 }
 
-/// A board: entries by key, and keys by their last use. Uses are numbered, because a clock may stand still.
+/// A board: entries by key, and keys by the last use that keeps them. Uses are numbered, because a clock may stand still.
 #[derive(Debug, Default)]
 pub(super) struct Board {
     entries: BTreeMap<String, Entry>,
     uses: BTreeMap<u64, String>,
     expiring: BTreeSet<(Timestamp, String)>,
     last_use: u64,
+    keep: Keep,
     /// The epoch of all entries: an erasure leaves none of an earlier one.
     epoch: Epoch,
     accesses: u64,
@@ -40,6 +46,22 @@ pub(super) struct Board {
 }
 
 impl Board {
+    pub(super) fn new(keep: Keep) -> Self {
+        Self { keep, ..Self::default() }
+    }
+
+    /// Brings the board to an epoch; a later one empties it.
+    ///
+    /// # Errors
+    /// `Fenced` for an earlier one.
+    pub(super) fn advance(&mut self, epoch: Epoch) -> Result<()> {
+        if epoch < self.epoch {
+            return Err(Error::Fenced);
+        }
+        self.erase(epoch);
+        Ok(())
+    }
+
     /// Puts an entry and returns the keys of the live entries that were evicted.
     pub(super) fn put(
         &mut self,
@@ -101,36 +123,21 @@ impl Board {
     fn access(&mut self, key: &str, now: Timestamp) -> Option<Posted> {
         let entry = self.entries.get_mut(key).filter(|entry| entry.is_live(now))?;
         self.accesses += 1;
-        self.last_use += 1;
-        self.uses.remove(&entry.used);
-        self.uses.insert(self.last_use, key.to_owned());
-        entry.used = self.last_use;
+        if self.keep == Keep::Used {
+            self.last_use += 1;
+            self.uses.remove(&entry.used);
+            self.uses.insert(self.last_use, key.to_owned());
+            entry.used = self.last_use;
+        }
         entry.posted.access_count += 1;
         entry.posted.last_accessed = Some(now);
         Some(entry.posted.clone())
     }
 
-    pub(super) fn search_terms(&mut self, terms: &[Term], limit: usize, now: Timestamp) -> Vec<BoardHit> {
-        let sought: HashSet<&Term> = terms.iter().collect();
-        self.search(limit, now, |entry| {
-            let shared = sought.iter().filter(|term| entry.terms.contains(**term)).count();
-            (shared > 0).then(|| Similarity::new(shared as f32 / sought.len() as f32))
-        })
-    }
-
-    pub(super) fn search_vector(&mut self, sought: &[f32], limit: usize, now: Timestamp) -> Vec<BoardHit> {
-        self.search(limit, now, |entry| {
-            let direction = entry.direction.as_ref().filter(|direction| direction.len() == sought.len())?;
-            let cosine: f32 = direction.iter().zip(sought).map(|(a, b)| a * b).sum();
-            // Adding zero makes -0.0 the same as 0.0, which tie.
-            Some(Similarity::new(cosine + 0.0))
-        })
-    }
-
-    fn search(&mut self, limit: usize, now: Timestamp, near: impl Fn(&Entry) -> Option<Similarity>) -> Vec<BoardHit> {
+    pub(super) fn search(&mut self, sought: &Sought<'_>, limit: usize, now: Timestamp) -> Vec<BoardHit> {
         let live = self.entries.iter().filter(|(_, entry)| entry.is_live(now));
         let mut found: Vec<(Similarity, String)> =
-            live.filter_map(|(key, entry)| Some((near(entry)?, key.clone()))).collect();
+            live.filter_map(|(key, entry)| Some((entry.similarity(sought)?, key.clone()))).collect();
         // Stable, and the keys are in order already.
         found.sort_by(|(a, _), (b, _)| b.value().total_cmp(&a.value()));
         found.truncate(limit);
@@ -159,7 +166,7 @@ impl Board {
             return 0;
         }
         let removed = self.entries.len();
-        *self = Self { epoch: below, ..Self::default() };
+        *self = Self { epoch: below, ..Self::new(self.keep) };
         removed
     }
 

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use memory_core::reference::MemBlackboard;
 use memory_core::store::blackboard::{Blackboard as _, BlackboardEntry, BlackboardStats, BoardHit, BoardQuery, Posted};
 use memory_core::store::{Erased, Store as _};
-use memory_core::{Epoch, Result, Scope};
+use memory_core::{Epoch, Error, Result, Scope};
 
 use super::boards::{Break, caught};
 use super::{Shared, lock};
@@ -20,10 +20,10 @@ struct ForgetsUse {
 
 impl ForgetsUse {
     /// Uses all entries once more in the order in which they were put.
-    async fn level(&self, inner: &MemBlackboard, scope: &Scope) -> Result<()> {
+    async fn level(&self, inner: &MemBlackboard, scope: &Scope, epoch: Epoch) -> Result<()> {
         let keys = lock(&self.keys).clone();
         for key in keys {
-            inner.get(scope, &key).await?;
+            inner.get(scope, epoch, &key).await?;
         }
         Ok(())
     }
@@ -31,19 +31,25 @@ impl ForgetsUse {
 
 #[async_trait]
 impl Break for ForgetsUse {
-    async fn put(&self, inner: &MemBlackboard, scope: &Scope, entry: &BlackboardEntry) -> Result<Vec<String>> {
+    async fn put(
+        &self,
+        inner: &MemBlackboard,
+        scope: &Scope,
+        epoch: Epoch,
+        entry: &BlackboardEntry,
+    ) -> Result<Vec<String>> {
         let is_new = !lock(&self.keys).contains(&entry.key);
-        let evicted = inner.put(scope, entry).await?;
+        let evicted = inner.put(scope, epoch, entry).await?;
         if is_new {
             lock(&self.keys).push(entry.key.clone());
         }
-        self.level(inner, scope).await?;
+        self.level(inner, scope, epoch).await?;
         Ok(evicted)
     }
 
-    async fn get(&self, inner: &MemBlackboard, scope: &Scope, key: &str) -> Result<Option<Posted>> {
-        let found = inner.get(scope, key).await?;
-        self.level(inner, scope).await?;
+    async fn get(&self, inner: &MemBlackboard, scope: &Scope, epoch: Epoch, key: &str) -> Result<Option<Posted>> {
+        let found = inner.get(scope, epoch, key).await?;
+        self.level(inner, scope, epoch).await?;
         Ok(found)
     }
 
@@ -51,11 +57,12 @@ impl Break for ForgetsUse {
         &self,
         inner: &MemBlackboard,
         scope: &Scope,
+        epoch: Epoch,
         query: &BoardQuery,
         limit: usize,
     ) -> Result<Vec<BoardHit>> {
-        let found = inner.search(scope, query, limit).await?;
-        self.level(inner, scope).await?;
+        let found = inner.search(scope, epoch, query, limit).await?;
+        self.level(inner, scope, epoch).await?;
         Ok(found)
     }
 }
@@ -75,19 +82,25 @@ struct EvictsTheLive {
 
 #[async_trait]
 impl Break for EvictsTheLive {
-    async fn put(&self, inner: &MemBlackboard, scope: &Scope, entry: &BlackboardEntry) -> Result<Vec<String>> {
-        let stats = inner.stats(scope).await?;
+    async fn put(
+        &self,
+        inner: &MemBlackboard,
+        scope: &Scope,
+        epoch: Epoch,
+        entry: &BlackboardEntry,
+    ) -> Result<Vec<String>> {
+        let stats = inner.stats(scope, epoch).await?;
         let is_new = !lock(&self.keys).contains(&entry.key);
         let mut evicted = Vec::new();
         if is_new && stats.live + stats.expired >= stats.capacity {
             let oldest = lock(&self.keys).remove(0);
-            inner.delete(scope, &oldest).await?;
+            inner.delete(scope, epoch, &oldest).await?;
             evicted.push(oldest);
         }
         if is_new {
             lock(&self.keys).push(entry.key.clone());
         }
-        evicted.extend(inner.put(scope, entry).await?);
+        evicted.extend(inner.put(scope, epoch, entry).await?);
         Ok(evicted)
     }
 }
@@ -103,9 +116,15 @@ struct LivesTooLong;
 
 #[async_trait]
 impl Break for LivesTooLong {
-    async fn put(&self, inner: &MemBlackboard, scope: &Scope, entry: &BlackboardEntry) -> Result<Vec<String>> {
+    async fn put(
+        &self,
+        inner: &MemBlackboard,
+        scope: &Scope,
+        epoch: Epoch,
+        entry: &BlackboardEntry,
+    ) -> Result<Vec<String>> {
         let ttl = entry.ttl.map(|ttl| ttl.saturating_add(Duration::from_micros(1)));
-        inner.put(scope, &BlackboardEntry { ttl, ..entry.clone() }).await
+        inner.put(scope, epoch, &BlackboardEntry { ttl, ..entry.clone() }).await
     }
 }
 
@@ -128,8 +147,8 @@ struct LeavesAnswers {
 
 #[async_trait]
 impl Break for LeavesAnswers {
-    async fn get(&self, inner: &MemBlackboard, scope: &Scope, key: &str) -> Result<Option<Posted>> {
-        let answer = inner.get(scope, key).await?;
+    async fn get(&self, inner: &MemBlackboard, scope: &Scope, epoch: Epoch, key: &str) -> Result<Option<Posted>> {
+        let answer = inner.get(scope, epoch, key).await?;
         lock(&self.answers).push_back(answer);
         tokio::task::yield_now().await;
         Ok(lock(&self.answers).pop_front().flatten())
@@ -148,9 +167,15 @@ struct DeletesBeforeItChecks;
 
 #[async_trait]
 impl Break for DeletesBeforeItChecks {
-    async fn put(&self, inner: &MemBlackboard, scope: &Scope, entry: &BlackboardEntry) -> Result<Vec<String>> {
-        inner.delete(scope, &entry.key).await?;
-        inner.put(scope, entry).await
+    async fn put(
+        &self,
+        inner: &MemBlackboard,
+        scope: &Scope,
+        epoch: Epoch,
+        entry: &BlackboardEntry,
+    ) -> Result<Vec<String>> {
+        inner.delete(scope, epoch, &entry.key).await?;
+        inner.put(scope, epoch, entry).await
     }
 }
 
@@ -169,10 +194,11 @@ impl Break for ReversesHits {
         &self,
         inner: &MemBlackboard,
         scope: &Scope,
+        epoch: Epoch,
         query: &BoardQuery,
         limit: usize,
     ) -> Result<Vec<BoardHit>> {
-        let mut found = inner.search(scope, query, limit).await?;
+        let mut found = inner.search(scope, epoch, query, limit).await?;
         found.reverse();
         Ok(found)
     }
@@ -194,8 +220,8 @@ struct CountsWrongly;
 
 #[async_trait]
 impl Break for CountsWrongly {
-    async fn stats(&self, inner: &MemBlackboard, scope: &Scope) -> Result<BlackboardStats> {
-        let stats = inner.stats(scope).await?;
+    async fn stats(&self, inner: &MemBlackboard, scope: &Scope, epoch: Epoch) -> Result<BlackboardStats> {
+        let stats = inner.stats(scope, epoch).await?;
         Ok(BlackboardStats { accesses: stats.accesses + stats.misses, ..stats })
     }
 }
@@ -204,6 +230,70 @@ impl Break for CountsWrongly {
 async fn wrong_figures_are_caught() {
     let by = ["figures_count_hits_misses_and_entries_returned", "an_expired_entry_is_a_miss"];
     caught(CountsWrongly, &by).await;
+}
+
+/// Does not look at the epoch of a call.
+#[derive(Clone, Debug)]
+struct KnowsNoEpochs;
+
+impl Break for KnowsNoEpochs {
+    fn epoch(&self, _: Epoch) -> Epoch {
+        Epoch(0)
+    }
+}
+
+#[tokio::test]
+async fn a_board_that_outlives_an_erasure_that_did_not_reach_it_is_caught() {
+    let by = [
+        "the_first_call_of_a_later_epoch_empties_the_board",
+        "a_call_of_an_earlier_epoch_is_fenced_and_changes_nothing",
+    ];
+    caught(KnowsNoEpochs, &by).await;
+}
+
+/// Takes a put that comes late for one of the present epoch.
+#[derive(Clone, Debug)]
+struct TakesLatePuts;
+
+#[async_trait]
+impl Break for TakesLatePuts {
+    async fn put(
+        &self,
+        inner: &MemBlackboard,
+        scope: &Scope,
+        epoch: Epoch,
+        entry: &BlackboardEntry,
+    ) -> Result<Vec<String>> {
+        match inner.put(scope, epoch, entry).await {
+            Err(Error::Fenced) => inner.put(scope, Epoch(2), entry).await,
+            answer => answer,
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_late_put_that_is_kept_is_caught() {
+    caught(TakesLatePuts, &["a_call_of_an_earlier_epoch_is_fenced_and_changes_nothing"]).await;
+}
+
+/// Lets gets keep an entry, whatever was said.
+#[derive(Clone, Debug)]
+struct KeepsWhatIsGot;
+
+#[async_trait]
+impl Break for KeepsWhatIsGot {
+    async fn get(&self, inner: &MemBlackboard, scope: &Scope, epoch: Epoch, key: &str) -> Result<Option<Posted>> {
+        let found = inner.get(scope, epoch, key).await?;
+        if let Some(Posted { key, value, .. }) = &found {
+            inner.put(scope, epoch, &BlackboardEntry::new(key, value)).await?;
+        }
+        Ok(found)
+    }
+}
+
+#[tokio::test]
+async fn s4_8_a_board_that_keeps_what_is_got_is_caught() {
+    caught(KeepsWhatIsGot, &["s4_8_where_only_a_put_keeps_an_entry_gets_and_searches_do_not"]).await;
 }
 
 /// Erases what there is each time it is asked.

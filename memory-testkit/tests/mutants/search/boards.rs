@@ -8,11 +8,18 @@ use memory_testkit::{Boards, Setting, blackboard, broken_store};
 
 use crate::frame;
 
-memory_core::store_methods!(Store, Blackboard => broken_store { MemBlackboard {} });
+memory_core::store_methods!(Store, Blackboard => broken_store {
+    MemBlackboard {
+        /// Returns the epoch that a call is taken for.
+        fn epoch(&self, epoch: Epoch) -> Epoch {
+            epoch
+        }
+    }
+});
 
 /// Returns a board with the break.
 pub(crate) fn store<B: Break>(setting: Setting, broken: B) -> Boards {
-    Arc::new(Mutant { inner: MemBlackboard::new(setting.clock, setting.capacity), broken })
+    Arc::new(Mutant { inner: MemBlackboard::new(setting.clock, setting.capacity).with_keep(setting.keep), broken })
 }
 
 /// Checks that each of the scenarios `by` catches the break.
