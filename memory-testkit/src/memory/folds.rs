@@ -120,14 +120,14 @@ async fn unfold(talk: &Session) -> Scene {
 
 async fn o5_a_fold_that_ends_with_its_process_at_any_call_loses_nothing(bed: Bed<Stores>) -> Scene {
     let window = BufferConfig::default().with_limit(LIMIT);
-    let world = World::with(&bed, |_, builder| builder.buffer(window.clone())).await?;
+    let world = World::with(&bed, |_, builder| builder.buffer(window)).await?;
     for ending in [Ending::IsDroppedBefore, Ending::IsDroppedAfter] {
         for nth in 1.. {
             let talk = world.talk(&format!("{ending:?} {nth}"))?;
             talk.append(world.chatter(50)).await?;
             let (said, before) = (log(&talk).await?, active(&talk).await?);
             let cut = Arc::<Cut>::default();
-            let dying = world.ground.open_cut_by(&cut, |_, builder| builder.buffer(window.clone())).await?;
+            let dying = world.ground.open_cut_by(&cut, |_, builder| builder.buffer(window)).await?;
             cut.arm(nth, ending);
             let answer = cut.give_up(dying.upkeep_once()).await;
             equal(&log(&talk).await?, &said)?;

@@ -13,7 +13,7 @@ scenarios!(TABLE: Stores = [s2_2_one_session_is_every_kind_of_memory_by_its_sett
 
 async fn s2_2_one_session_is_every_kind_of_memory_by_its_settings(bed: Bed<Stores>) -> Scene {
     let window = BufferConfig::default().with_limit(1_500);
-    let world = World::with(&bed, |_, builder| builder.buffer(window.clone())).await?;
+    let world = World::with(&bed, |_, builder| builder.buffer(window)).await?;
     let talk = world.talk("ada")?;
     let head = [world.say(Role::System, "You are a gardener."), world.user("My rose is called Aurora.")];
     talk.append([head.to_vec(), world.chatter(50)].concat()).await?;

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use memory_core::engine::{Remember, Search};
 use memory_core::model::TokenCounter;
+use memory_core::time::Stopwatch;
 use memory_core::window::{BufferConfig, Folding, HeuristicCounter, MemoryStats};
 use memory_core::{Error, Message};
 
@@ -21,7 +22,7 @@ impl TokenCounter for Waiting {
     }
 
     fn count(&self, message: &Message) -> u64 {
-        let begun = Instant::now();
+        let begun = Stopwatch::start();
         while message.encoded_len() > 10_000 && !self.0.load(Ordering::Acquire) {
             assert!(begun.elapsed() < Duration::from_secs(60), "no other task ran");
             std::thread::sleep(Duration::from_millis(1));
