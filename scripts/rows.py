@@ -43,6 +43,15 @@ def results(log):
     return rows
 
 
+def played(suite):
+    """Runs a suite and returns what it printed."""
+    run = ["cargo", "test", "--all-features", "--no-fail-fast", *suite]
+    output = subprocess.run(run, cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout
+    if "test result:" not in output:
+        sys.exit(f"did not run: {' '.join(run)}")
+    return output
+
+
 def written():
     """Returns the rows that some test in the sources bears the id of."""
     text = "\n".join(file.read_text() for crate in [*ROOT.glob("memory*"), ROOT / "examples"] for file in crate.rglob("*.rs"))
@@ -71,9 +80,7 @@ def main():
     if options.log:
         log, elsewhere = pathlib.Path(options.log).read_text(errors="replace"), set()
     else:
-        runs = [["cargo", "test", "--all-features", "--no-fail-fast", *suite] for suite in OFFLINE]
-        log = "\n".join(subprocess.run(run, cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout for run in runs)
-        elsewhere = written()
+        log, elsewhere = "\n".join(played(suite) for suite in OFFLINE), written()
     tests = results(log)
     counts, faults = collections.Counter(), []
     for row, state, where in ROW.findall((ROOT / "docs/rows.md").read_text()):
