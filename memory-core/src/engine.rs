@@ -10,12 +10,14 @@
 //! | how indexes follow truth | `inner/index.rs` (what an index is), `upkeep.rs` (the calls), `upkeep/pass.rs`, `upkeep/project.rs` (from truth to entries), `upkeep/enlist.rs` (an index that is new or was lost), `upkeep/verify.rs` (what came late), `upkeep/retire.rs`; summaries in `upkeep/summarise.rs` |
 //! | what agents share on a board | `board.rs` (the calls), `upkeep/boards.rs` (what expires, and what an erasure left) |
 //! | what receipts say in words | `receipt/words.rs` |
+//! | what is logged and told to whoever watches | `event.rs`, `inner/tell.rs` |
 
 mod board;
 mod builder;
 mod careful;
 mod counted;
 mod edit;
+mod event;
 mod forget;
 mod handle;
 mod hit;
@@ -33,6 +35,7 @@ mod write;
 pub use board::{Board, BoardEntry, BoardReceipt, BoardResults, BoardStats};
 pub use builder::MemoryBuilder;
 pub use edit::Draft;
+pub use event::{Event, Observer};
 pub use forget::{Forget, ForgetReceipt, StoreErasure, Unasked};
 pub use handle::{Memory, Scoped, Session};
 pub use hit::{Content, Hit, SearchResults};

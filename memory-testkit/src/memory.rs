@@ -6,6 +6,7 @@
 mod context;
 mod counts;
 mod degraded;
+mod edits;
 mod folds;
 mod fresh;
 mod gate;
@@ -32,6 +33,7 @@ pub fn table() -> Vec<Scenario<Stores>> {
         context::TABLE,
         counts::TABLE,
         degraded::TABLE,
+        edits::TABLE,
         folds::TABLE,
         fresh::TABLE,
         gate::TABLE,

@@ -40,6 +40,9 @@ mod embedding;
 #[path = "engine/enlisting.rs"]
 mod enlisting;
 #[cfg(test)]
+#[path = "engine/events.rs"]
+mod events;
+#[cfg(test)]
 #[path = "engine/fixture.rs"]
 mod fixture;
 #[cfg(test)]

@@ -14,6 +14,7 @@ use crate::store::blackboard::{BlackboardEntry, BoardHit, BoardQuery, Posted};
 use crate::time::Stopwatch;
 use crate::vector::EmbeddingSpace;
 
+use super::event::Event;
 use super::handle::Scoped;
 use super::inner::Inner;
 use super::receipt::{Degraded, Stage};
@@ -108,7 +109,7 @@ impl Board {
             inner.boards.due(self.scoped.scope(), at);
         }
         if !evicted.is_empty() {
-            tracing::debug!(entries = evicted.len(), "a board evicted entries");
+            inner.tell(Some(self.scoped.scope()), &Event::Evicted { entries: evicted.len() });
         }
         Ok(BoardReceipt { evicted, is_embedded, degraded })
     }
@@ -130,7 +131,7 @@ impl Board {
     pub async fn get(&self, key: &str) -> Result<Option<Posted>> {
         let epoch = self.epoch().await?;
         let found = self.inner().board.get(self.scoped.scope(), epoch, key).await?;
-        tracing::debug!(is_hit = found.is_some(), "a board was asked for a key");
+        self.inner().tell(Some(self.scoped.scope()), if found.is_some() { &Event::Hit } else { &Event::Miss });
         Ok(found)
     }
 
@@ -193,7 +194,8 @@ impl Board {
         let hits = self.inner().board.search(self.scoped.scope(), epoch, query, limit).await?;
         let took = watch.elapsed();
         self.inner().boards.searched(self.scoped.scope(), took);
-        tracing::debug!(hits = hits.len(), micros = watch.micros(), "a board was searched");
+        let event = Event::Recalled { hits: hits.len(), degraded: 0, took_micros: watch.micros() };
+        self.inner().tell(Some(self.scoped.scope()), &event);
         Ok(hits)
     }
 

@@ -20,6 +20,7 @@ use crate::stores::Stores;
 use crate::time::{Clock, SystemClock};
 use crate::window::{BufferConfig, ExtractiveSummarizer, HeuristicCounter};
 
+use super::event::Observer;
 use super::handle::Memory;
 use super::inner::{Asked, Bare, Boards, Buffers, GivenUpCounts, Index, Inner, KeptVectors, Turn, Unindexed, Vectors};
 
@@ -63,6 +64,7 @@ pub struct MemoryBuilder {
     counter: Arc<dyn TokenCounter>,
     summarizer: Option<Arc<dyn Summarizer>>,
     reranker: Option<Arc<dyn Reranker>>,
+    observer: Option<Arc<dyn Observer>>,
     clock: Arc<dyn Clock>,
     limits: Limits,
     buffer: BufferConfig,
@@ -83,6 +85,7 @@ impl MemoryBuilder {
             counter: Arc::new(HeuristicCounter),
             summarizer: None,
             reranker: None,
+            observer: None,
             clock: Arc::new(SystemClock),
             limits: Limits::default(),
             buffer: BufferConfig::default(),
@@ -232,6 +235,13 @@ impl MemoryBuilder {
         self
     }
 
+    /// Sets who is told what happens in the memory. Default nobody; what happens is logged in any case.
+    #[must_use]
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
     /// Sets the clock. Default the machine's.
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
@@ -316,6 +326,7 @@ impl MemoryBuilder {
             analysis: self.analysis,
             summarizer,
             reranker: self.reranker,
+            observer: self.observer,
             counter: self.counter,
             clock: self.clock,
             limits: self.limits,

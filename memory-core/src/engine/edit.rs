@@ -6,6 +6,7 @@ use crate::message::{Left, Message, Role, StoredMessage};
 use crate::store::chat::{Compaction, Page, Placement, View};
 use crate::window::archive;
 
+use super::event::Event;
 use super::handle::Session;
 use super::receipt::AppendReceipt;
 
@@ -23,8 +24,8 @@ impl Session {
     /// future is dropped, the window may hold both; the same call completes it.
     ///
     /// # Errors
-    /// `Invalid` if `from` is no message of the conversation, or is in the window no more because it was folded, forgotten or replaced;
-    /// else as [`Session::append`].
+    /// `Invalid` if `from` is no message of the conversation, or is in the window no more because it was folded, forgotten or replaced, or
+    /// if one of `messages` is stored already and not behind it; else as [`Session::append`].
     ///
     /// # Examples
     /// ```
@@ -43,37 +44,52 @@ impl Session {
     #[doc(alias = "edit")]
     pub async fn replace(&self, from: MessageId, messages: Vec<Message>) -> Result<AppendReceipt> {
         let new: Vec<MessageId> = messages.iter().map(|message| message.id).collect();
-        let (mut found, is_stored) =
-            (self.scoped().said(&[from]).await?, self.scoped().said(&new).await?.len() == new.len());
-        let here = |row: &StoredMessage| row.session == *self.id() && row.covers.is_none() && !new.contains(&from);
-        let row = found.pop().filter(here).ok_or_else(|| Error::invalid("there is no such message to replace"))?;
-        let is_repeated = row.is_replaced() && is_stored;
-        if row.archived_by.is_some() && !is_repeated {
+        let stored = self.scoped().said(&new).await?;
+        let here = |row: &StoredMessage| row.session == *self.id() && row.covers.is_none();
+        let row = self.scoped().said(&[from]).await?.pop().filter(here);
+        let row = row.ok_or_else(|| Error::invalid("there is no such message to replace"))?;
+        if stored.iter().any(|new| !here(new) || new.seq <= row.seq) {
+            return Err(Error::invalid("an earlier message cannot take the place of a later one"));
+        }
+        // The oldest one is replaced last.
+        let is_done = row.is_replaced() && stored.len() == new.len();
+        if row.archived_by.is_some() && !is_done {
             return Err(Error::invalid("a message that is in the window no more cannot be replaced"));
         }
         let receipt = self.append(messages).await?;
+        if is_done {
+            return Ok(receipt);
+        }
         let until = receipt.placements.iter().find_map(|placement| match placement {
             Placement::Added(seq) | Placement::Already(seq) => Some(*seq),
             Placement::Forgotten | Placement::Queued => None,
         });
-        self.set_aside(&row, until.unwrap_or(Seq(receipt.head.0.saturating_add(1)))).await?;
+        self.set_aside(row.seq, until.unwrap_or(Seq(receipt.head.0.saturating_add(1)))).await?;
         Ok(receipt)
     }
 
-    /// Takes the active messages from `first` to before `until` out of the window.
-    async fn set_aside(&self, first: &StoredMessage, until: Seq) -> Result<()> {
-        let at = first.message.as_ref().map_or_else(Default::default, |message| message.at);
-        let span = SeqRange { first: first.seq, last: Seq(until.0.saturating_sub(1)) };
+    /// Takes the active messages from `first` to before `until` out of the window, the newest first and each by itself: to forget one of
+    /// them must not bring the others back.
+    async fn set_aside(&self, first: Seq, until: Seq) -> Result<()> {
+        let span = SeqRange { first, last: Seq(until.0.saturating_sub(1)) };
         for _ in 0..ATTEMPTS {
-            let active = self.active(span).await?;
-            if active.iter().all(StoredMessage::is_archive) {
-                return Ok(());
+            let mut is_lost = false;
+            for row in self.active(span).await?.iter().rev().filter(|row| !row.is_archive()) {
+                let at = row.message.as_ref().map_or_else(Default::default, |message| message.at);
+                let span = row.covers.unwrap_or(SeqRange { first: row.seq, last: row.seq });
+                let summary = archive(Left::Replaced, row.id, at);
+                let change = Compaction::Fold { span, ids: vec![row.id], summary };
+                match self.scoped().inner().chat.store().compact(self.scoped().scope(), self.id(), &change).await {
+                    Err(Error::Conflict) => is_lost = true,
+                    done => {
+                        done?;
+                        let event = Event::Archived { session: self.id().clone(), message: row.id };
+                        self.scoped().inner().tell(Some(self.scoped().scope()), &event);
+                    }
+                }
             }
-            let ids = active.iter().map(|row| row.id).collect();
-            let change = Compaction::Fold { span, ids, summary: archive(Left::Replaced, first.id, at) };
-            match self.scoped().inner().chat.store().compact(self.scoped().scope(), self.id(), &change).await {
-                Err(Error::Conflict) => {}
-                done => return done.map(drop),
+            if !is_lost {
+                return Ok(());
             }
         }
         Err(Error::Conflict)

@@ -7,6 +7,7 @@ mod enlistment;
 mod given_up;
 mod index;
 mod kept_vectors;
+mod tell;
 mod turn;
 mod unindexed;
 mod walk;
@@ -31,6 +32,8 @@ use crate::store::truth::Truth;
 use crate::store::upkeep::{Backlog, IndexName};
 use crate::stores::Stores;
 use crate::time::{Clock, Timestamp};
+
+use super::event::Observer;
 
 pub(super) use asked::Asked;
 pub(super) use boards::Boards;
@@ -65,6 +68,7 @@ pub(super) struct Inner {
     pub(super) counter: Arc<dyn TokenCounter>,
     pub(super) summarizer: Arc<dyn Summarizer>,
     pub(super) reranker: Option<Arc<dyn Reranker>>,
+    pub(super) observer: Option<Arc<dyn Observer>>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) limits: Limits,
     pub(super) touch: bool,

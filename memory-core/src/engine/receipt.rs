@@ -1,5 +1,6 @@
 //! Receipts: what was done, what was left out and why. Plain data that can be printed, stored and compared.
 
+mod events;
 mod words;
 
 use serde::{Serialize, Serializer};

@@ -9,6 +9,7 @@ use crate::store::chat::{Append, Compaction, Page, Placement, SessionState, Slic
 
 use super::careful::Careful;
 use super::counted::{measure_all, recount};
+use super::event::Event;
 use super::handle::Session;
 use super::inner::{Inner, Written};
 use super::receipt::AppendReceipt;
@@ -88,7 +89,8 @@ impl Session {
         inner.chat.store().read(self.scoped().scope(), self.id(), page).await
     }
 
-    /// Returns the newest messages, oldest first: as many as [`BufferConfig::window_messages`] says, else 10. Summaries and instructions
+    /// Returns the newest messages, oldest first: as many as
+    /// [`BufferConfig::window_messages`](crate::window::BufferConfig::window_messages) says, else 10. Summaries and instructions
     /// are not among them.
     ///
     /// # Examples
@@ -186,6 +188,8 @@ impl Session {
         let state = self.scoped().inner().chat.store().compact(self.scoped().scope(), self.id(), &change).await?;
         // Without the summary, no later forget could tell that its records hold words of the messages.
         self.scoped().forget_derived(summary).await?;
+        let event = Event::Unfolded { session: self.id().clone(), summary };
+        self.scoped().inner().tell(Some(self.scoped().scope()), &event);
         Ok(state)
     }
 }

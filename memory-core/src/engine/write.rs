@@ -1,5 +1,6 @@
 //! The write path of records: storing, reinforcing, superseding and retiring.
 
+mod batch;
 mod likeness;
 mod links;
 mod remember;

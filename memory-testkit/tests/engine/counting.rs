@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use memory_core::engine::{Remember, Search};
+use memory_core::engine::{Forget, Remember, Remembered, Scoped, Search};
 use memory_core::model::TokenCounter;
 use memory_core::time::Stopwatch;
 use memory_core::window::{BufferConfig, Folding, HeuristicCounter, MemoryStats};
-use memory_core::{Error, Message};
+use memory_core::{Error, Filter, ItemId, Message, MessageId, StoredRecord};
 
 use crate::bench::{Bench, Taps};
 
@@ -113,4 +113,57 @@ async fn s4_11_several_questions_are_answered_in_their_order() {
     assert_eq!(answers.len(), 30);
     let bad = [Search::new("plants"), Search::new("plants").limit(0)];
     assert!(matches!(ada.recall_many(&bad).await, Err(Error::Invalid { .. })));
+}
+
+#[tokio::test]
+async fn many_things_are_remembered_as_each_alone_would_be() {
+    let bench = Bench::new().await;
+    let (ada, bob) = (bench.owner("ada"), bench.owner("bob"));
+    let said = bench.user("I have a cat and a dog.");
+    let source = ItemId::Message(said.id);
+    for owner in [&ada, &bob] {
+        owner.session(&crate::bench::session("talk")).append(vec![said.clone()]).await.unwrap();
+        owner.remember(Remember::fact("Ada has a cat")).await.unwrap();
+    }
+    let numbered = (0..600).map(|number| Remember::fact(format!("Plant number {number} wants water")));
+    let mut all: Vec<Remember> = numbered.collect();
+    all.push(Remember::fact("ada has a cat!").with_tag("pets"));
+    all.push(Remember::fact("Ada has a dog").with_source(source.clone()));
+    all.push(Remember::fact("Ada has a dog").with_tag("pets"));
+    all.push(Remember::preference("Ada likes tea").with_ttl(Duration::from_secs(60)));
+    let receipts = ada.remember_all(all.clone()).await.unwrap();
+    let mut alone = Vec::new();
+    for remember in all.clone() {
+        alone.push(bob.remember(remember).await.unwrap());
+    }
+    assert_eq!(receipts, alone);
+    let outcomes: Vec<Remembered> = receipts[600..].iter().map(|receipt| receipt.outcome).collect();
+    assert_eq!(outcomes, [Remembered::Reinforced, Remembered::Stored, Remembered::Reinforced, Remembered::Stored]);
+    let records = |owner: Scoped| async move { owner.records(&Filter::All, None, 1_000).await.unwrap() };
+    assert_eq!(records(ada.clone()).await.len(), 603);
+    let contents = |stored: Vec<StoredRecord>| stored.into_iter().map(|stored| stored.record).collect::<Vec<_>>();
+    assert_eq!(contents(records(ada.clone()).await), contents(records(bob).await));
+    // A repeated call adds tellings, and no record.
+    ada.remember_all(all.clone()).await.unwrap();
+    assert_eq!(records(ada.clone()).await.len(), 603);
+    // Nothing is stored if one of them cannot be.
+    let bad = vec![Remember::fact("Ada has a bird"), Remember::fact("").with_ttl(Duration::ZERO)];
+    assert!(matches!(ada.remember_all(bad).await, Err(Error::Invalid { .. })));
+    let orphan = Remember::fact("Ada has a fish").with_source(ItemId::Message(MessageId::fresh()));
+    assert!(matches!(
+        ada.remember_all(vec![Remember::fact("Ada has a bird"), orphan]).await,
+        Err(Error::Invalid { .. })
+    ));
+    assert_eq!(records(ada.clone()).await.len(), 603);
+    // What was derived is forgotten with its source, as ever.
+    ada.forget(&Forget::Messages(vec![said.id])).await.unwrap();
+    assert!(
+        ada.search(&Search::new("dog"))
+            .await
+            .unwrap()
+            .hits
+            .iter()
+            .all(|hit| hit.content.text() != "I have a cat and a dog.")
+    );
+    assert_eq!(ada.remember_all(Vec::new()).await.unwrap(), []);
 }

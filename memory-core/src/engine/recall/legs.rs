@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
 
 use crate::analysis::Period;
+use crate::engine::event::Event;
 use crate::engine::inner::{Index, Inner, Vectors, unbuilt};
 use crate::engine::receipt::{Degraded, SearchReceipt, Stage};
 use crate::error::{Cause, Error, Result, Transience};
@@ -19,6 +20,7 @@ use crate::record::StoredRecord;
 use crate::scope::Scope;
 use crate::store::text::{Term, TextHits, TextQuery};
 use crate::store::vectors::{VectorHit, VectorQuery};
+use crate::time::Stopwatch;
 
 use super::hydrate::note;
 use super::question::Search;
@@ -223,13 +225,16 @@ impl Inner {
 
     /// Returns the vector of a query: from this process, else from the cache, else from the embedder.
     pub(crate) async fn embed_query(&self, scope: &Scope, index: &Vectors, words: &str) -> Result<Vec<f32>> {
-        let embedder = &index.embedder;
+        let (embedder, watch) = (&index.embedder, Stopwatch::start());
         let look_up = index.kept.look_up(scope, &[words], Purpose::Query);
         let made = match &self.cache {
             _ if look_up.missing().is_empty() => Vec::new(),
             Some(cache) => vec![cache.embed_query(scope, embedder, words).await?],
             None => vec![embed(embedder, words).await?],
         };
+        if !made.is_empty() {
+            self.tell(Some(scope), &Event::Embedded { texts: made.len(), took_micros: watch.micros() });
+        }
         let mut vectors = index.kept.complete(embedder.as_ref(), look_up, made)?;
         vectors.pop().ok_or_else(|| Error::invalid("the embedder gave no vector"))
     }

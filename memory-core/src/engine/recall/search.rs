@@ -76,6 +76,7 @@ impl Scoped {
         let Taken { hits, left_out } = self.take(&candidates, search.limit, &filter, read, &mut receipt).await;
         receipt.left_out = left_out;
         receipt.took_micros = watch.micros();
+        inner.tell(Some(self.scope()), &receipt.recalled(hits.len()));
         Ok(SearchResults { hits, receipt })
     }
 

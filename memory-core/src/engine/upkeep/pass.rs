@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::engine::event::Event;
 use crate::engine::inner::{Index, Inner};
 use crate::error::{Error, Result};
 use crate::id::ItemId;
@@ -102,6 +103,9 @@ impl Inner {
             }
             let Some(swept) = pass.answer(truth.sweep(now, SWEEP).await) else { return };
             pass.report.expired += swept;
+            if swept > 0 {
+                self.tell(None, &Event::Expired { records: swept });
+            }
             pass.has_answered |= swept > 0;
             if swept < SWEEP as u64 {
                 return;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 
+use crate::engine::event::Event;
 use crate::engine::inner::{Index, Inner, Kind};
 use crate::error::{Error, Result};
 use crate::id::{ItemId, RecordId, Seq, SeqRange, SessionId, Unit, Version};
@@ -20,6 +21,7 @@ use crate::store::chat::SessionState;
 use crate::store::text::{Deletion, TextEntry, Visibility};
 use crate::store::upkeep::{Note, Target};
 use crate::store::vectors::VectorEntry;
+use crate::time::Stopwatch;
 
 use super::document::{Document, Untaken, Work, versions};
 use super::isolate::Setback;
@@ -148,7 +150,10 @@ impl Inner {
                 (store.put(scope, &entries, Visibility::AfterFlush).await?, Vec::new())
             }
             Kind::Vectors(vectors) => {
+                let watch = Stopwatch::start();
                 let (entries, unmade) = vectors.embed_all(scope, &documents).await?;
+                let texts = documents.iter().map(|document| document.pieces.len()).sum();
+                self.tell(Some(scope), &Event::Embedded { texts, took_micros: watch.micros() });
                 index.delete(scope, &outdated(&documents, &entries)).await?;
                 (vectors.store.put(scope, &entries, Visibility::AfterFlush).await?, unmade)
             }

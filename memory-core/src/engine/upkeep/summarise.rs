@@ -7,6 +7,7 @@ use tokio::time::Instant;
 
 use crate::engine::careful::Careful;
 use crate::engine::counted::{count, recount};
+use crate::engine::event::Event;
 use crate::engine::handle::Session;
 use crate::engine::inner::Inner;
 use crate::error::{Cause, Error, Result, Transience};
@@ -95,7 +96,13 @@ impl Inner {
             self.chat.store().compact(scope, session, &plan.fold(summary)).await?;
             report.summarised += usize::from(config.folding == Folding::Summaries);
             report.archived += plan.messages();
-            tracing::info!(messages = plan.messages(), tokens = plan.tokens, "folded the oldest part of a window");
+            if config.folding == Folding::Summaries {
+                let (messages, tokens) = (plan.messages(), plan.tokens);
+                self.tell(Some(scope), &Event::Folded { session: session.clone(), messages, tokens });
+            }
+            for row in plan.rows.iter().filter(|row| row.covers.is_none()) {
+                self.tell(Some(scope), &Event::Archived { session: session.clone(), message: row.id });
+            }
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tokio::try_join;
 
+use crate::engine::event::Event;
 use crate::engine::handle::Scoped;
 use crate::engine::inner::Written;
 use crate::error::{Error, Result};
@@ -41,10 +42,18 @@ impl Scoped {
                 None => (place, Likeness::default()),
                 Some(gate) => match self.gated(gate, &told, place).await {
                     Gated::Told(place, likeness) => (place, likeness),
-                    Gated::Dropped(receipt) => return Ok(receipt),
+                    Gated::Dropped(receipt) => {
+                        let event = Event::Gated { is_new: false, novelty: receipt.novelty };
+                        self.inner().tell(Some(self.scope()), &event);
+                        return Ok(receipt);
+                    }
                 },
             };
             let Change { record, expect, unchanged, mut receipt } = self.change(place, &told)?;
+            if gate.is_some() {
+                let event = Event::Gated { is_new: receipt.outcome == Remembered::Stored, novelty: likeness.novelty };
+                self.inner().tell(Some(self.scope()), &event);
+            }
             (receipt.novelty, receipt.degraded) = (likeness.novelty, likeness.degraded);
             receipt.version = match unchanged {
                 Some(version) => version,
@@ -134,7 +143,7 @@ impl Scoped {
         Ok(Change { record, expect: Expect::Version(stored.version), unchanged, receipt })
     }
 
-    fn prepare(&self, remember: &Remember) -> Result<Record> {
+    pub(super) fn prepare(&self, remember: &Remember) -> Result<Record> {
         let inner = self.inner();
         let mut record = remember.record.clone();
         let now = inner.clock.now();

@@ -1,0 +1,129 @@
+//! What happens in a memory, and whoever watches it.
+
+use std::fmt::Debug;
+
+use crate::id::{MessageId, SessionId};
+use crate::scope::Scope;
+
+/// Something that happened in a memory. It holds numbers and ids, and nothing of what was said.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Event {
+    /// The oldest part of a window, or the middle of its newest turn, was folded behind a summary.
+    Folded {
+        /// The conversation.
+        session: SessionId,
+        /// How many messages left the window.
+        messages: usize,
+        /// Their tokens, and those of summaries merged with them.
+        tokens: u64,
+    },
+    /// A message left its window: behind a summary, without one, or because others took its place. It stays in the log.
+    Archived {
+        /// The conversation.
+        session: SessionId,
+        /// The message.
+        message: MessageId,
+    },
+    /// A fold was undone.
+    Unfolded {
+        /// The conversation.
+        session: SessionId,
+        /// The summary, which is gone.
+        summary: MessageId,
+    },
+    /// The last turn was larger than a context allowed: it was cut, or kept whole.
+    Oversize {
+        /// The conversation.
+        session: SessionId,
+        /// How many messages lost their middle.
+        truncated: u64,
+        /// By how many tokens the context exceeds its budget.
+        over: u64,
+    },
+    /// Records expired and were deleted, of whichever owners.
+    Expired {
+        /// How many.
+        records: u64,
+    },
+    /// A gate compared what was to be remembered.
+    Gated {
+        /// Whether it became a new record; else it repeats one.
+        is_new: bool,
+        /// How new it was, if there was something to compare it with.
+        novelty: Option<f32>,
+    },
+    /// A board evicted entries to make room.
+    Evicted {
+        /// How many.
+        entries: usize,
+    },
+    /// A board had an entry under the key asked for.
+    Hit,
+    /// A board had none.
+    Miss,
+    /// Texts were embedded for an index.
+    Embedded {
+        /// How many.
+        texts: usize,
+        /// How long it took, in microseconds.
+        took_micros: u64,
+    },
+    /// A search, a context or a board answered.
+    Recalled {
+        /// How many items it found.
+        hits: usize,
+        /// How many parts of the memory did not answer.
+        degraded: usize,
+        /// How long it took, in microseconds.
+        took_micros: u64,
+    },
+}
+
+/// Watches what happens in a memory, for counters, audits and tests.
+///
+/// ```
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// use memory_core::Scope;
+/// use memory_core::engine::{Event, Observer};
+///
+/// #[derive(Debug, Default)]
+/// struct Evictions(AtomicU64);
+///
+/// impl Observer for Evictions {
+///     fn observe(&self, _: Option<&Scope>, event: &Event) {
+///         if let Event::Archived { .. } = event {
+///             self.0.fetch_add(1, Ordering::Relaxed);
+///         }
+///     }
+/// }
+/// ```
+pub trait Observer: Debug + Send + Sync + 'static {
+    /// Takes note of an event, of an owner or of none. Called in the midst of the memory's work, so it must return at once. A panic is
+    /// ignored.
+    fn observe(&self, owner: Option<&Scope>, event: &Event);
+}
+
+impl Event {
+    /// Writes the event to the log, without owners.
+    pub(super) fn log(&self) {
+        match self {
+            Self::Folded { messages, tokens, .. } => tracing::info!(messages, tokens, "folded a part of a window"),
+            Self::Archived { .. } => tracing::trace!("a message left its window"),
+            Self::Unfolded { .. } => tracing::info!("a fold was undone"),
+            Self::Oversize { truncated, over, .. } => {
+                tracing::info!(truncated, over, "a turn was too large for a context");
+            }
+            Self::Expired { records } => tracing::info!(records, "records expired"),
+            Self::Gated { is_new, novelty } => tracing::debug!(is_new, novelty, "a gate compared a record"),
+            Self::Evicted { entries } => tracing::debug!(entries, "a board evicted entries"),
+            Self::Hit => tracing::debug!("a board had an entry"),
+            Self::Miss => tracing::debug!("a board had no entry"),
+            Self::Embedded { texts, took_micros } => tracing::debug!(texts, took_micros, "embedded texts"),
+            Self::Recalled { hits, degraded, took_micros } => {
+                tracing::debug!(hits, degraded, took_micros, "answered a question");
+            }
+        }
+    }
+}

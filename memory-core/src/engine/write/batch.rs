@@ -1,0 +1,98 @@
+//! Remembering many things in one call: what nobody has told yet is written together.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use tokio::try_join;
+
+use crate::engine::handle::Scoped;
+use crate::error::{Error, Result};
+use crate::id::{ItemId, RecordId};
+use crate::novelty::fingerprint_before;
+use crate::record::Record;
+use crate::store::chat::Fence;
+use crate::store::records::{Expect, Put};
+
+use super::remember::{NotTaken, Remember, RememberReceipt, Remembered};
+
+/// How many records are written together.
+const TOGETHER: usize = 256;
+
+impl Scoped {
+    /// Remembers all of this, each as [`Scoped::remember`] does; the receipts come in its order.
+    ///
+    /// What nobody has told yet is written together, in transactions of 256 records; what is known already, what is told twice, and
+    /// what passes a gate goes one by one. Everything is checked before anything is stored. If the call fails later, some of it is
+    /// stored; the same call completes it.
+    ///
+    /// # Errors
+    /// As [`Scoped::remember`].
+    ///
+    /// # Examples
+    /// ```
+    /// # async fn example(ada: &memory_core::engine::Scoped) -> memory_core::Result<()> {
+    /// use memory_core::engine::Remember;
+    ///
+    /// let told = ada.remember_all(vec![Remember::fact("Ada has a cat"), Remember::preference("Ada likes tea")]).await?;
+    /// assert_eq!(told.len(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "batch_store")]
+    pub async fn remember_all(&self, all: Vec<Remember>) -> Result<Vec<RememberReceipt>> {
+        let told = all.iter().map(|remember| self.prepare(remember)).collect::<Result<Vec<Record>>>()?;
+        let (fence, known) = try_join!(self.fence(), self.known(&told))?;
+        // After the fence was read; `sources` says why.
+        let sources: BTreeSet<&ItemId> = told.iter().flat_map(|record| &record.first.sources).collect();
+        self.check_sources(&sources.into_iter().cloned().collect::<Vec<ItemId>>()).await?;
+        let mut seen = BTreeSet::new();
+        let is_new = |(remember, record): &(&Remember, &Record)| {
+            remember.gate.is_none() && self.ids_of(record).all(|id| !known.contains(&id))
+        };
+        let fresh = all.iter().zip(&told).filter(is_new).filter(|(_, record)| seen.insert(record.id));
+        let fresh: Vec<&Record> = fresh.map(|(_, record)| record).collect();
+        let mut written = HashMap::new();
+        for records in fresh.chunks(TOGETHER) {
+            written.extend(self.put_new(fence, records).await?);
+        }
+        let mut receipts = Vec::with_capacity(all.len());
+        for (remember, record) in all.iter().zip(&told) {
+            receipts.push(match written.remove(&record.id) {
+                Some(receipt) => receipt,
+                None => self.tell(remember).await?,
+            });
+        }
+        Ok(receipts)
+    }
+
+    /// Returns which of the ids that these records may be stored under are taken.
+    async fn known(&self, told: &[Record]) -> Result<BTreeSet<RecordId>> {
+        let ids: Vec<RecordId> = told.iter().flat_map(|record| self.ids_of(record)).collect();
+        let mut known = BTreeSet::new();
+        for ids in ids.chunks(TOGETHER) {
+            known.extend(self.stored(ids).await?.into_iter().map(|stored| stored.record.id));
+        }
+        Ok(known)
+    }
+
+    /// Returns the ids under which what the record says may be stored.
+    fn ids_of(&self, record: &Record) -> impl Iterator<Item = RecordId> {
+        let analysis = &self.inner().analysis;
+        let before = record.agent.is_none().then(|| fingerprint_before(analysis, &record.kind, &record.text));
+        [record.id].into_iter().chain(before)
+    }
+
+    /// Writes records that nobody has told yet. None of them are written if somebody tells one of them meanwhile.
+    async fn put_new(&self, fence: Fence, records: &[&Record]) -> Result<Vec<(RecordId, RememberReceipt)>> {
+        let puts = records.iter().map(|record| Put { record: Arc::new((*record).clone()), expect: Expect::Absent });
+        let versions = match self.put(fence, puts.collect()).await {
+            Err(Error::Conflict | Error::IdConflict { .. }) => return Ok(Vec::new()),
+            versions => versions?,
+        };
+        let receipt = |(record, version): (&&Record, u64)| {
+            let not_taken = NotTaken::of(&record.first, record, false);
+            (record.id, RememberReceipt { not_taken, ..RememberReceipt::new(record.id, Remembered::Stored, version) })
+        };
+        Ok(records.iter().zip(versions).map(receipt).collect())
+    }
+}

@@ -1,0 +1,163 @@
+//! Messages that take the place of others, and windows without summaries: what left them stays in the log, and nothing brings it back.
+
+use std::collections::HashSet;
+
+use memory_core::engine::{ContextRequest, Forget, Search, Session};
+use memory_core::store::chat::{Page, View};
+use memory_core::window::{BufferConfig, Folding};
+use memory_core::{Message, MessageId, Role, Seq};
+
+use super::world::{World, texts};
+use crate::generate::Random;
+use crate::isolation::Stores;
+use crate::{Bed, Failure, Scene, equal};
+
+scenarios!(TABLE: Stores = [
+    s0_4_above_the_capacity_the_oldest_messages_leave_without_a_summary,
+    what_was_replaced_is_in_no_context_and_stays_in_the_log,
+    forgetting_a_replaced_message_brings_no_other_back,
+    histories_of_edits_read_as_the_model_does,
+]);
+
+/// How many histories are played, and of how many steps.
+const HISTORIES: usize = 10;
+const STEPS: usize = 25;
+
+/// Returns what a context with room for everything shows of a conversation.
+async fn shown(talk: &Session) -> Result<Vec<String>, Failure> {
+    let context = talk.assemble(&ContextRequest::new("", 100_000).recall(0)).await?;
+    Ok(context.messages().map(Message::text).collect())
+}
+
+async fn log(talk: &Session) -> Result<Vec<String>, Failure> {
+    let rows = talk.read(&Page::after(Seq(0), 1_000, View::Log)).await?.messages;
+    Ok(rows.iter().filter_map(|row| row.message.as_deref()).map(Message::text).collect())
+}
+
+async fn s0_4_above_the_capacity_the_oldest_messages_leave_without_a_summary(bed: Bed<Stores>) -> Scene {
+    let config = BufferConfig::default().with_capacity_messages(10).with_folding(Folding::Archive);
+    let world = World::with(&bed, |_, builder| builder.buffer(config)).await?;
+    let talk = world.talk("ada")?;
+    talk.append([vec![world.user("My rose is called Aurora.")], world.chatter(12)].concat()).await?;
+    let said = log(&talk).await?;
+    for rest in [1, 2] {
+        let report = world.memory.upkeep_once().await?;
+        check!(report.archived > 0 && report.summarised == 0 && report.failures.is_empty(), "{report:?}");
+        equal(shown(&talk).await?.len(), 10)?;
+        talk.append(world.chatter(rest)).await?;
+    }
+    world.tend().await?;
+    equal(log(&talk).await?.get(..25), Some(&said[..]))?;
+    let found = world.ground.reader("ada").await?.search(&Search::new("Aurora").limit(1)).await?;
+    equal(texts(&found), ["My rose is called Aurora."])
+}
+
+async fn what_was_replaced_is_in_no_context_and_stays_in_the_log(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let talk = world.talk("ada")?;
+    let (question, first) = (world.user("What is my rose called?"), world.say(Role::Assistant, "It is called Peony."));
+    let (second, replaced) = (world.say(Role::Assistant, "It is called Aurora."), first.id);
+    talk.append(vec![question, first]).await?;
+    // A lost answer: the same call again changes nothing.
+    for _ in 0..2 {
+        talk.replace(replaced, vec![second.clone()]).await?;
+        equal(shown(&talk).await?, ["What is my rose called?", "It is called Aurora."])?;
+        equal(log(&talk).await?, ["What is my rose called?", "It is called Peony.", "It is called Aurora."])?;
+    }
+    world.tend().await?;
+    let other = world.owner("ada")?.session(&super::world::session("other")?);
+    let context = other.context("Is my rose called Peony?", 2_000).await?;
+    check!(context.messages().all(|message| !message.text().contains("It is called Peony")), "{context:#?}");
+    let found = world.owner("ada")?.search(&Search::new("Peony").limit(1)).await?;
+    equal(texts(&found), ["It is called Peony."])
+}
+
+async fn forgetting_a_replaced_message_brings_no_other_back(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let talk = world.talk("ada")?;
+    let (question, answer) = (world.user("Where are the tulips?"), world.say(Role::Assistant, "In bed four."));
+    let ids = [question.id, answer.id];
+    talk.append([world.chatter(1), vec![question, answer]].concat()).await?;
+    talk.replace(ids[0], vec![world.user("Where are the daisies?")]).await?;
+    let expected = shown(&talk).await?;
+    equal(expected.len(), 3)?;
+    for id in ids {
+        world.owner("ada")?.forget(&Forget::Messages(vec![id])).await?;
+        equal(&shown(&talk).await?, &expected)?;
+    }
+    equal(log(&talk).await?, expected)
+}
+
+/// What should be in a conversation: its messages with their texts, and which of them are in the window.
+#[derive(Default)]
+struct Model {
+    log: Vec<(MessageId, String)>,
+    active: HashSet<MessageId>,
+}
+
+impl Model {
+    fn append(&mut self, messages: &[Message]) {
+        self.log.extend(messages.iter().map(|message| (message.id, message.text())));
+        self.active.extend(messages.iter().map(|message| message.id));
+    }
+
+    fn replace(&mut self, from: MessageId) {
+        let behind = self.log.iter().skip_while(|(id, _)| *id != from);
+        behind.for_each(|(id, _)| {
+            self.active.remove(id);
+        });
+    }
+
+    fn forget(&mut self, id: MessageId) {
+        self.log.retain(|(held, _)| *held != id);
+        self.active.remove(&id);
+    }
+
+    fn texts(&self, is_active: bool) -> Vec<String> {
+        let shown = self.log.iter().filter(|(id, _)| !is_active || self.active.contains(id));
+        shown.map(|(_, text)| text.clone()).collect()
+    }
+}
+
+async fn histories_of_edits_read_as_the_model_does(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let mut random = Random::new(bed.seed);
+    for history in 0..HISTORIES {
+        let (talk, mut model) = (world.talk(&format!("ada {history}"))?, Model::default());
+        for step in 0..STEPS {
+            // All of them a person's, so that a context shows each.
+            let new: Vec<Message> =
+                (0..=random.below(2)).map(|part| world.user(&format!("{history} {step} {part}"))).collect();
+            let known: Vec<MessageId> = model.log.iter().map(|(id, _)| *id).collect();
+            let active: Vec<MessageId> = known.iter().copied().filter(|id| model.active.contains(id)).collect();
+            match random.below(6) {
+                0 if !active.is_empty() => {
+                    let Some(from) = active.get(random.below(active.len())).copied() else { continue };
+                    let new = if random.chance(1, 4) { Vec::new() } else { new };
+                    talk.replace(from, new.clone()).await?;
+                    if random.chance(1, 3) {
+                        talk.replace(from, new.clone()).await?;
+                    }
+                    model.replace(from);
+                    model.append(&new);
+                }
+                1 if !known.is_empty() => {
+                    let Some(id) = known.get(random.below(known.len())).copied() else { continue };
+                    talk.scoped().forget(&Forget::Messages(vec![id])).await?;
+                    model.forget(id);
+                }
+                2 => {
+                    let mut draft = talk.draft();
+                    draft.push("never finished");
+                }
+                _ => {
+                    talk.append(new.clone()).await?;
+                    model.append(&new);
+                }
+            }
+            equal(shown(&talk).await?, model.texts(true))?;
+        }
+        equal(log(&talk).await?, model.texts(false))?;
+    }
+    Ok(())
+}

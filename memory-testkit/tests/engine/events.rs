@@ -1,0 +1,128 @@
+//! What a memory tells whoever watches it.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use memory_core::engine::{BoardEntry, ContextRequest, Event, Observer, Remember, Search};
+use memory_core::novelty::Gate;
+use memory_core::window::{BufferConfig, Folding, Oversize};
+use memory_core::{MessageId, Role, Scope};
+
+use crate::bench::{Bench, Taps};
+
+/// Remembers what it was told, and panics if it is to.
+#[derive(Debug, Default)]
+struct Watch {
+    told: Mutex<Vec<(Option<Scope>, Event)>>,
+    panics: bool,
+}
+
+impl Observer for Watch {
+    fn observe(&self, owner: Option<&Scope>, event: &Event) {
+        self.told.lock().unwrap().push((owner.cloned(), event.clone()));
+        assert!(!self.panics, "an observer that panics");
+    }
+}
+
+impl Watch {
+    /// Returns what was told since the last call, of owners with their subjects.
+    fn take(&self) -> Vec<(String, Event)> {
+        let told = std::mem::take(&mut *self.told.lock().unwrap());
+        told.into_iter()
+            .map(|(owner, event)| (owner.map_or_else(String::new, |owner| owner.subject()), event))
+            .collect()
+    }
+}
+
+async fn watched(config: BufferConfig) -> (Bench, Arc<Watch>) {
+    let watch = Arc::new(Watch::default());
+    let observer = Arc::clone(&watch);
+    let bench = Bench::with(Taps::default(), |builder| builder.buffer(config).observer(observer)).await;
+    (bench, watch)
+}
+
+fn archived(told: &[(String, Event)]) -> Vec<MessageId> {
+    told.iter()
+        .filter_map(|(_, event)| if let Event::Archived { message, .. } = event { Some(*message) } else { None })
+        .collect()
+}
+
+#[tokio::test]
+async fn s0_4_s2_13_every_message_that_leaves_its_window_is_told_once_and_of_its_owner() {
+    for folding in [Folding::Summaries, Folding::Archive] {
+        let config = BufferConfig::default().with_capacity_messages(10).with_keep_turns(1).with_folding(folding);
+        let (bench, watch) = watched(config).await;
+        let (ada, bob) = (bench.session("ada"), bench.session("bob"));
+        let said = bench.chatter(20);
+        ada.append(said.clone()).await.unwrap();
+        bob.append(bench.chatter(2)).await.unwrap();
+        let report = bench.memory.upkeep_once().await.unwrap();
+        let told = watch.take();
+        let left: Vec<MessageId> = said.iter().take(30).map(|message| message.id).collect();
+        assert_eq!((archived(&told), report.archived), (left, 30), "{folding:?}");
+        assert!(
+            told.iter().filter(|(_, event)| matches!(event, Event::Archived { .. })).all(|(owner, _)| owner == "ada")
+        );
+        let folds = told.iter().filter(|(_, event)| matches!(event, Event::Folded { messages: 30, .. })).count();
+        assert_eq!(folds, usize::from(folding == Folding::Summaries));
+        bench.memory.upkeep_once().await.unwrap();
+        assert_eq!(archived(&watch.take()), [], "{folding:?}");
+    }
+}
+
+#[tokio::test]
+async fn s4_14_what_happens_is_told() {
+    let (bench, watch) = watched(BufferConfig::default()).await;
+    let (ada, talk) = (bench.owner("ada"), bench.session("ada"));
+    ada.remember(Remember::fact("Ada likes tea").gated(Gate::default())).await.unwrap();
+    ada.remember(Remember::fact("Ada is on the train").with_ttl(Duration::from_secs(60))).await.unwrap();
+    let first = bench.say(Role::Assistant, "A first answer.");
+    let (first_id, second) = (first.id, bench.say(Role::Assistant, "A second answer."));
+    talk.append(vec![bench.user("Tea?"), first]).await.unwrap();
+    talk.replace(first_id, vec![second]).await.unwrap();
+    bench.clock.advance(Duration::from_secs(60));
+    bench.tend().await;
+    ada.search(&Search::new("tea")).await.unwrap();
+    let board = ada.blackboard();
+    board.put(&BoardEntry::new("plan", "drink tea")).await.unwrap();
+    board.get("plan").await.unwrap();
+    board.get("none").await.unwrap();
+    let told: Vec<Event> = watch.take().into_iter().map(|(_, event)| event).collect();
+    let count = |is_one: fn(&Event) -> bool| told.iter().filter(|event| is_one(event)).count();
+    assert_eq!(count(|event| matches!(event, Event::Gated { is_new: true, .. })), 1);
+    assert_eq!(count(|event| matches!(event, Event::Expired { records: 1 })), 1);
+    assert_eq!(count(|event| matches!(event, Event::Archived { .. })), 1);
+    assert_eq!(count(|event| matches!(event, Event::Recalled { degraded: 0, hits: 1.., .. })), 1);
+    assert!(count(|event| matches!(event, Event::Embedded { .. })) >= 2, "{told:?}");
+    assert_eq!(count(|event| matches!(event, Event::Hit)), 1);
+    assert_eq!(count(|event| matches!(event, Event::Miss)), 1);
+}
+
+#[tokio::test]
+async fn s2_11_a_turn_that_is_too_large_is_told_whatever_becomes_of_it() {
+    for oversize in [Oversize::TruncateMiddle, Oversize::Keep] {
+        let (bench, watch) = watched(BufferConfig::default().with_oversize(oversize)).await;
+        let talk = bench.session("ada");
+        talk.append(vec![bench.user(&"a long story about roses ".repeat(200))]).await.unwrap();
+        talk.assemble(&ContextRequest::new("", 200).recall(0)).await.unwrap();
+        let told = watch.take();
+        let large = told.iter().find_map(|(_, event)| match event {
+            Event::Oversize { truncated, over, .. } => Some((*truncated, *over > 0)),
+            _ => None,
+        });
+        assert_eq!(large, Some(if oversize == Oversize::Keep { (0, true) } else { (1, false) }), "{told:?}");
+    }
+}
+
+#[tokio::test]
+async fn whoever_watches_and_panics_harms_nothing() {
+    let observer = Arc::new(Watch { panics: true, ..Watch::default() });
+    let config = BufferConfig::default().with_capacity_messages(4).with_folding(Folding::Archive);
+    let watch = Arc::clone(&observer);
+    let bench = Bench::with(Taps::default(), |builder| builder.buffer(config).observer(observer)).await;
+    let talk = bench.session("ada");
+    talk.append(bench.chatter(5)).await.unwrap();
+    let report = bench.memory.upkeep_once().await.unwrap();
+    assert_eq!((report.archived, report.failures), (6, vec![]));
+    assert_eq!(archived(&watch.take()).len(), 6);
+}
