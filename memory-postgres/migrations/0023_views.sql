@@ -15,6 +15,7 @@ $$;
 
 DO $do$
 DECLARE
+    v_right text;
     -- From version 15 on a view reads with the rights of its reader. Before, it keeps the wall itself.
     v_options text := CASE WHEN current_setting('server_version_num')::int4 >= 150000
         THEN 'WITH (security_invoker = true)' ELSE '' END;
@@ -30,7 +31,7 @@ BEGIN
                 WHERE block ->> 'type' = 'text') AS text,
             coalesce(b.body -> 'metadata', '{}') AS metadata, t.trust, t.tokens, moment(t.at) AS at
         FROM message AS t CROSS JOIN LATERAL readable(t.body) AS b (body)
-        WHERE t.body IS NOT NULL AND %s AND t.epoch = coalesce(
+        WHERE t.body IS NOT NULL AND %s AND (t.first IS NULL OR b.body -> 'blocks' <> '[]') AND t.epoch = coalesce(
             (SELECT o.epoch FROM owner AS o WHERE o.scope = t.scope AND o.truth = 0), 0)$view$, v_options, v_wall);
     EXECUTE format($view$
         CREATE VIEW record_view %s AS
@@ -43,4 +44,13 @@ BEGIN
         FROM record AS t CROSS JOIN LATERAL readable(t.body) AS b (body)
         WHERE t.body IS NOT NULL AND %s AND t.epoch = coalesce(
             (SELECT o.epoch FROM owner AS o WHERE o.scope = t.scope AND o.truth = 1), 0)$view$, v_options, v_wall);
+    -- Whoever may read the tables may read the views, also where the rights were given before.
+    FOR v_right IN
+        SELECT format('GRANT SELECT ON %I TO %s', CASE c.relname WHEN 'message' THEN 'message_view' ELSE 'record_view' END,
+            CASE WHEN a.grantee = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END)
+        FROM pg_class AS c CROSS JOIN LATERAL aclexplode(c.relacl) AS a
+        WHERE c.oid IN ('message'::regclass, 'record'::regclass) AND a.privilege_type = 'SELECT'
+    LOOP
+        EXECUTE v_right;
+    END LOOP;
 END $do$;

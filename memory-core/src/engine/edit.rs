@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::id::{MessageId, Seq, SeqRange};
 use crate::message::{Left, Message, Role, StoredMessage};
-use crate::store::chat::{Compaction, Page, Placement, View};
+use crate::store::chat::{Compaction, Page, Placement, Slice, View};
 use crate::window::archive;
 
 use super::event::Event;
@@ -60,11 +60,11 @@ impl Session {
         if is_done {
             return Ok(receipt);
         }
-        let until = receipt.placements.iter().find_map(|placement| match placement {
+        let until = receipt.placements.iter().filter_map(|placement| match placement {
             Placement::Added(seq) | Placement::Already(seq) => Some(*seq),
             Placement::Forgotten | Placement::Queued => None,
         });
-        self.set_aside(row.seq, until.unwrap_or(Seq(receipt.head.0.saturating_add(1)))).await?;
+        self.set_aside(row.seq, until.min().unwrap_or(Seq(receipt.head.0.saturating_add(1)))).await?;
         Ok(receipt)
     }
 
@@ -73,38 +73,51 @@ impl Session {
     async fn set_aside(&self, first: Seq, until: Seq) -> Result<()> {
         let span = SeqRange { first, last: Seq(until.0.saturating_sub(1)) };
         for _ in 0..ATTEMPTS {
-            let mut is_lost = false;
-            for row in self.active(span).await?.iter().rev().filter(|row| !row.is_archive()) {
-                let at = row.message.as_ref().map_or_else(Default::default, |message| message.at);
-                let span = row.covers.unwrap_or(SeqRange { first: row.seq, last: row.seq });
-                let summary = archive(Left::Replaced, row.id, at);
-                let change = Compaction::Fold { span, ids: vec![row.id], summary };
-                match self.scoped().inner().chat.store().compact(self.scoped().scope(), self.id(), &change).await {
-                    Err(Error::Conflict) => is_lost = true,
-                    done => {
-                        done?;
-                        let event = Event::Archived { session: self.id().clone(), message: row.id };
-                        self.scoped().inner().tell(Some(self.scoped().scope()), &event);
-                    }
+            let (rows, revision) = self.active(span).await?;
+            let mut rows = rows.iter().rev().filter(|row| !row.is_archive());
+            // If a change is lost, the older ones wait, so that the oldest is last.
+            let is_done = loop {
+                let Some(row) = rows.next() else { break true };
+                if row.covers.is_some() {
+                    self.unfold(row.id).await?;
+                    break false;
                 }
-            }
-            if !is_lost {
+                match self.set_one_aside(row, revision).await {
+                    Err(Error::Conflict) => break false,
+                    done => done?,
+                }
+            };
+            if is_done {
                 return Ok(());
             }
         }
         Err(Error::Conflict)
     }
 
-    /// Returns the active rows of a span, oldest first.
-    async fn active(&self, span: SeqRange) -> Result<Vec<StoredMessage>> {
+    async fn set_one_aside(&self, row: &StoredMessage, revision: u64) -> Result<()> {
+        let (inner, scope) = (self.scoped().inner(), self.scoped().scope());
+        let at = row.message.as_ref().map_or_else(Default::default, |message| message.at);
+        let span = SeqRange { first: row.seq, last: row.seq };
+        let summary = archive(Left::Replaced, row.id, revision, at);
+        let change = Compaction::Fold { span, ids: vec![row.id], summary };
+        inner.chat.store().compact(scope, self.id(), &change).await?;
+        inner.tell(Some(scope), &Event::Archived { session: self.id().clone(), message: row.id });
+        Ok(())
+    }
+
+    /// Returns the active rows of a span, oldest first, and the session's revision.
+    async fn active(&self, span: SeqRange) -> Result<(Vec<StoredMessage>, u64)> {
         let (mut rows, mut after): (Vec<StoredMessage>, Seq) = (Vec::new(), Seq(span.first.0.saturating_sub(1)));
         loop {
-            let page = self.read(&Page::after(after, ROWS, View::Active)).await?.messages;
-            let is_last = page.len() < ROWS || page.last().is_some_and(|row| row.seq > span.last);
-            after = page.last().map_or(after, |row| row.seq);
-            rows.extend(page.into_iter().filter(|row| span.contains(row.seq)));
+            let Slice { messages, state, .. } = self.read(&Page::after(after, ROWS, View::Active)).await?;
+            if state.fence != self.fence().await? {
+                return Err(Error::Fenced);
+            }
+            let is_last = messages.len() < ROWS || messages.last().is_some_and(|row| row.seq > span.last);
+            after = messages.last().map_or(after, |row| row.seq);
+            rows.extend(messages.into_iter().filter(|row| span.contains(row.seq)));
             if is_last {
-                return Ok(rows);
+                return Ok((rows, state.revision));
             }
         }
     }

@@ -81,6 +81,7 @@ impl Scoped {
         self.inner().indexes.iter().for_each(|index| index.drop_kept(self.scope()));
         if *what == Forget::Everything {
             self.inner().unindexed.forget(self.scope());
+            self.inner().buffers.forget(self.scope());
             self.inner().boards.forget(self.scope(), self.inner().clock.now());
         }
         let mut receipt = receipt?.without_cache(uncached).with_unasked(self.inner().unasked(self.scope()).await);

@@ -21,6 +21,11 @@ pub enum Content {
 }
 
 impl Content {
+    /// Returns whether it is a message whose place others took.
+    pub(crate) fn is_replaced(&self) -> bool {
+        matches!(self, Self::Message(row) if row.is_replaced())
+    }
+
     /// Returns what it is the content of.
     pub(crate) fn item(&self) -> ItemId {
         match self {

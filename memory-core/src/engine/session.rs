@@ -5,7 +5,7 @@ use crate::filter::{Field, Filter, Scalar};
 use crate::id::{ItemId, MessageId, Seq};
 use crate::message::{Message, Role, StoredMessage};
 use crate::model::CounterId;
-use crate::store::chat::{Append, Compaction, Page, Placement, SessionState, Slice, View};
+use crate::store::chat::{Append, Compaction, Edge, Page, Placement, SessionState, Slice, View};
 
 use super::careful::Careful;
 use super::counted::{measure_all, recount};
@@ -17,6 +17,8 @@ use crate::window::MemoryStats;
 
 /// How many messages [`Session::recent`] returns if no settings say.
 const RECENT: u64 = 10;
+/// How many rows of a window are read in one page.
+const ROWS: usize = 1_000;
 
 impl Session {
     /// Appends messages, all or none, oldest first, and returns their places and how durably they are stored.
@@ -90,8 +92,8 @@ impl Session {
     }
 
     /// Returns the newest messages, oldest first: as many as
-    /// [`BufferConfig::window_messages`](crate::window::BufferConfig::window_messages) says, else 10. Summaries and instructions
-    /// are not among them.
+    /// [`BufferConfig::window_messages`](crate::window::BufferConfig::window_messages) says, else 10. Summaries, instructions and what was
+    /// replaced are not among them.
     ///
     /// # Examples
     /// ```
@@ -108,8 +110,17 @@ impl Session {
         let limit = usize::try_from(self.buffer().window_messages.unwrap_or(RECENT)).unwrap_or(usize::MAX);
         let instructions = [Role::System, Role::Developer].map(|role| Scalar::from(role.name()));
         let filter = Filter::In(Field::Role, instructions.into()).negate();
-        let page = Page { view: View::Log, filter: Some(filter), ..Page::newest(limit) };
-        Ok(self.read(&page).await?.messages.into_iter().filter(|row| row.message.is_some()).collect())
+        let (mut recent, mut edge) = (Vec::new(), Edge::Newest);
+        while recent.len() < limit {
+            let page = Page { edge, limit, tokens: None, view: View::Log, filter: Some(filter.clone()) };
+            let page = self.read(&page).await?.messages;
+            let Some(first) = page.first() else { break };
+            edge = Edge::Before(first.seq);
+            let said = page.into_iter().rev().filter(|row| row.message.is_some() && !row.is_replaced());
+            recent.extend(said.take(limit - recent.len()));
+        }
+        recent.reverse();
+        Ok(recent)
     }
 
     /// Returns the session's counters.
@@ -118,13 +129,19 @@ impl Session {
     }
 
     /// Returns the statistics of the window: its messages and summaries with their tokens, how many summaries it holds, how many messages
-    /// have left it or were forgotten, and the tokens that it should stay below. Reads the summaries, which are the oldest rows.
+    /// have left it or were forgotten, and the tokens that it should stay below. Reads the window, in pages.
     pub async fn stats(&self) -> Result<MemoryStats> {
-        let oldest = Page::after(Seq(0), self.buffer().max_summaries.saturating_add(1), View::Active);
-        let Slice { messages, state, .. } = self.read(&oldest).await?;
-        let behind = messages.iter().filter(|row| row.covers.is_some());
-        let summaries = behind.clone().filter(|row| !row.is_archive()).count() as u64;
-        let messages = state.active_messages.saturating_sub(behind.count() as u64);
+        let (mut rows, mut after, mut summaries, mut archives) = (1, Seq(0), 0_u64, 0_u64);
+        let mut state = self.state().await?;
+        // Only then does any row stand for others.
+        while rows > 0 && state.active_messages != state.head.0 {
+            let Slice { messages, state: now, .. } = self.read(&Page::after(after, ROWS, View::Active)).await?;
+            (rows, state) = (messages.len(), now);
+            after = messages.last().map_or(after, |row| row.seq);
+            archives += messages.iter().filter(|row| row.is_archive()).count() as u64;
+            summaries += messages.iter().filter(|row| row.covers.is_some() && !row.is_archive()).count() as u64;
+        }
+        let messages = state.active_messages.saturating_sub(summaries + archives);
         Ok(MemoryStats {
             total_entries: messages.saturating_add(summaries),
             total_tokens: state.active_tokens,

@@ -21,9 +21,10 @@ impl Left {
         }
     }
 
-    /// Returns the id of the row that stands for the messages from `first` on. The same call returns the same.
-    pub(crate) fn archive(self, first: MessageId) -> MessageId {
-        let mut bytes = Uuid::new_v5(&first.0, &[self.mark()]).into_bytes();
+    /// Returns the id of the row that stands for the messages from `first` on, which left a session of this revision. The same call
+    /// returns the same. Of another revision it is another one, for an id stays taken when its row is gone.
+    pub(crate) fn archive(self, first: MessageId, revision: u64) -> MessageId {
+        let mut bytes = Uuid::new_v5(&first.0, &revision.to_le_bytes()).into_bytes();
         if let Some(byte) = bytes.first_mut() {
             *byte = self.mark();
         }
@@ -46,8 +47,9 @@ mod tests {
     fn the_id_says_why_and_is_made_again() {
         let first = MessageId::fresh();
         for left in [Left::Evicted, Left::Replaced] {
-            assert_eq!(left.archive(first), left.archive(first));
-            assert_eq!(Left::behind(left.archive(first)), Some(left));
+            assert_eq!(left.archive(first, 1), left.archive(first, 1));
+            assert_ne!(left.archive(first, 1), left.archive(first, 2));
+            assert_eq!(Left::behind(left.archive(first, 1)), Some(left));
         }
         assert_eq!(Left::behind(first), None);
     }

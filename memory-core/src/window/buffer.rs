@@ -266,6 +266,11 @@ impl BufferConfig {
         (1.0 - largest as f64 / limit.max(1) as f64).clamp(ADAPTIVE.0, ADAPTIVE.1)
     }
 
+    /// Returns the share of the limit at which folding ends, far enough below the one at which it begins.
+    pub(super) fn end(&self, largest: u64, limit: u64) -> f64 {
+        if self.is_adaptive { self.low.min(self.threshold(largest, limit) - 0.2) } else { self.low }
+    }
+
     /// Returns how many messages a fold takes if there are `over` too many: all of those or, where a summary is made, at least
     /// 20 % of those allowed and 10.
     pub(super) fn batch(&self, over: u64) -> u64 {

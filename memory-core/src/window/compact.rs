@@ -38,10 +38,11 @@ pub struct Beyond {
 /// `rows` are the active rows of a session, or the oldest of them, oldest first; `beyond` counts the others. The window has a `limit`
 /// of tokens, or none.
 ///
+/// - More than 256 rows side by side that stand for messages without a summary: makes one of them.
 /// - Too many summaries: folds the oldest [`BufferConfig::merge`] of them.
 /// - Tokens at [`BufferConfig::high`] of the limit: if summaries have more than their [`BufferConfig::summary_share`], folds the
 ///   oldest summaries. Else folds the oldest messages, until the rest with the new summary is within [`BufferConfig::low`]. If
-///   no message may be folded, folds the oldest summaries. If there are none either and the newest turn alone is that large,
+///   no message may be folded, folds the oldest summaries. Summaries inside of a turn are merged by the same share. If there are none and the newest turn alone is that large,
 ///   folds inside it: the oldest calls with their results, but neither the person's message nor the newest of them.
 /// - More messages than [`BufferConfig::capacity_messages`]: folds the oldest, down to the capacity. For a summary it takes at
 ///   least 20 % of that number and 10.
@@ -56,6 +57,9 @@ pub fn plan_fold(
     beyond: Beyond,
 ) -> Option<FoldPlan> {
     let window = Window::of(rows);
+    if let Some(plan) = window.merge_archives(config) {
+        return Some(plan);
+    }
     if window.summaries() > config.max_summaries {
         return window.merge(config);
     }
@@ -70,7 +74,12 @@ pub fn plan_fold(
         {
             return Some(plan);
         }
-        let goal = (config.low * limit as f64).floor() as u64;
+        if window.inner_tokens() as f64 > share
+            && let Some(plan) = window.merge_inner(config)
+        {
+            return Some(plan);
+        }
+        let goal = (config.end(window.largest_turn(config), limit) * limit as f64).floor() as u64;
         let keeps_goal = |folded: u64, _: u64| {
             let left = tokens.saturating_sub(folded).saturating_add(config.bound(folded));
             left <= goal

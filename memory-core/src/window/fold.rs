@@ -17,6 +17,8 @@ pub enum FoldReason {
     Summaries,
     /// The newest turn alone has too many tokens.
     Turn,
+    /// Too many rows stand for messages that left without a summary. What becomes of them has no words either.
+    Archives,
 }
 
 /// A planned fold: the rows to fold, for the compare-and-set of [`Compaction::Fold`] and for the summariser.

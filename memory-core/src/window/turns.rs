@@ -11,6 +11,10 @@ use crate::message::StoredMessage;
 /// The fewest tokens worth a summary.
 const LEAST_TOKENS: u64 = 48;
 
+/// How many rows may stand side by side for messages that left without a summary. More become one, so that reading a window stays
+/// cheap, and few enough are joined that forgetting one message does not bring all others back.
+const ARCHIVES: usize = 256;
+
 /// The kind of a row, for folding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -124,11 +128,14 @@ impl<'a> Window<'a> {
         let mut inside = segments.filter(|segment| segment.end > turn.start + 1);
         inside.find_map(|segment| {
             let mut rows = segment.start.max(turn.start + 1)..segment.end;
-            let segment = rows.find(|index| self.kind(*index) != Some(Kind::Archive))?..rows.end;
-            let newest = (segment.end == self.rows.len()).then_some(segment.end);
+            let segment = rows.find(|index| self.kind(*index) == Some(Kind::Reply))?..rows.end;
+            // Behind an instruction the results of a call may follow.
+            let behind = (segment.end..self.rows.len()).map(|index| self.kind(index));
+            let next = behind.flatten().find(|kind| *kind != Kind::Instruction);
+            let may_end = next.is_some_and(|kind| kind != Kind::Follows);
             let is_group = |index: &usize| self.kind(*index) == Some(Kind::Reply);
             let ends = (segment.start + 1..segment.end).filter(is_group);
-            let ends: Vec<usize> = ends.chain(newest.is_none().then_some(segment.end)).collect();
+            let ends: Vec<usize> = ends.chain(may_end.then_some(segment.end)).collect();
             let range = segment.start..self.smallest(config, segment.start, &ends, &enough)?;
             self.plan(config, FoldReason::Turn, range)
         })
@@ -155,6 +162,26 @@ impl<'a> Window<'a> {
         let pairs = segments.into_iter().filter(|segment| segment.len() > 1);
         let mut folds = pairs.map(|segment| segment.start..segment.end.min(segment.start + config.merge.max(2)));
         folds.find_map(|fold| self.plan(config, FoldReason::Summaries, fold))
+    }
+
+    /// Returns the fold of the oldest adjacent summaries inside the newest turn.
+    pub(super) fn merge_inner(&self, config: &BufferConfig) -> Option<FoldPlan> {
+        let segments = self.segments(&[Kind::Inner]).into_iter().filter(|segment| segment.len() > 1);
+        let mut folds = segments.map(|segment| segment.start..segment.end.min(segment.start + config.merge.max(2)));
+        folds.find_map(|fold| self.plan(config, FoldReason::Summaries, fold))
+    }
+
+    /// Returns the fold of what stands for messages without a summary, where there are too many such rows side by side.
+    pub(super) fn merge_archives(&self, config: &BufferConfig) -> Option<FoldPlan> {
+        let segments = self.segments(&[Kind::Archive]);
+        let many = segments.into_iter().find(|segment| segment.len() > ARCHIVES)?;
+        self.plan(config, FoldReason::Archives, many)
+    }
+
+    /// Returns the tokens of the summaries inside turns.
+    pub(super) fn inner_tokens(&self) -> u64 {
+        let inner = self.rows.iter().filter(|(_, kind)| *kind == Kind::Inner);
+        inner.map(|(row, _)| row.tokens).fold(0, u64::saturating_add)
     }
 
     /// Returns the runs of adjacent rows of these kinds.
@@ -209,19 +236,14 @@ impl<'a> Window<'a> {
         rows.iter().map(|(row, _)| row.tokens).fold(0, u64::saturating_add)
     }
 
-    /// Returns the plan for these rows; none if they are so short that a summary saves little. Without summaries it takes along what
-    /// stands for those that left before.
-    fn plan(&self, config: &BufferConfig, reason: FoldReason, mut range: Range<usize>) -> Option<FoldPlan> {
-        let before = range.start.checked_sub(1).filter(|before| self.kind(*before) == Some(Kind::Archive));
-        if let Some(before) = before.filter(|_| config.folding == Folding::Archive) {
-            range.start = before;
-        }
+    /// Returns the plan for these rows; none if they are so short that a summary saves little.
+    fn plan(&self, config: &BufferConfig, reason: FoldReason, range: Range<usize>) -> Option<FoldPlan> {
         let tokens = self.cost(range.clone());
         let rows: Vec<_> = self.rows.get(range)?.iter().map(|(row, _)| (*row).clone()).collect();
         let (oldest, newest) = (rows.first()?, rows.last()?);
         let span = SeqRange { first: oldest.covers.map_or(oldest.seq, |covers| covers.first), last: newest.seq };
         let plan = FoldPlan { reason, span, rows, tokens, max_tokens: config.bound(tokens) };
-        is_worth(config, tokens).then_some(plan)
+        (reason == FoldReason::Archives || is_worth(config, tokens)).then_some(plan)
     }
 }
 

@@ -37,6 +37,7 @@ pub(crate) async fn joined_by_sql(database: Postgres, ordinary: String, schema: 
     let mut connection = PgConnection::connect(&ordinary).await.map_err(failed)?;
     let path = format!("SET search_path = {schema}, public");
     sqlx::query(sqlx::AssertSqlSafe(path)).execute(&mut connection).await.map_err(failed)?;
+    sqlx::query("SET TIME ZONE 'UTC'").execute(&mut connection).await.map_err(failed)?;
     let sql = "SELECT r.kind || ': ' || r.text || ' (' || m.text || ') ' || extract(year FROM m.at)::text || ' '
             || r.access_count::text || ' ' || coalesce(r.importance, 0.5)::text || ' ' || r.expires_at::text
         FROM record_view AS r JOIN message_view AS m ON m.scope = r.scope AND m.metadata ->> 'order' = r.metadata ->> 'order'

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memory_core::engine::{ContextRequest, PartKind, Search, Session};
+use memory_core::engine::{ContextRequest, Forget, PartKind, Search, Session};
 use memory_core::rank::Ranking;
 use memory_core::store::chat::{Page, View};
 use memory_core::window::{BufferConfig, Folding, Oversize};
@@ -76,12 +76,12 @@ async fn s0_4_above_the_capacity_the_oldest_messages_leave_the_window_and_are_st
     let kinds: Vec<PartKind> = context.parts.iter().map(|part| part.kind).collect();
     assert_eq!((kinds.len(), kinds[0], kinds[1]), (11, PartKind::Instruction, PartKind::History));
     assert_eq!((context.receipt.folds.len(), context.receipt.history.no_room), (0, 0));
-    // Later ones leave too, and only one row stands for them all.
+    // Later ones leave too.
     talk.append(bench.chatter(3)).await.unwrap();
     assert_eq!(bench.memory.upkeep_once().await.unwrap().archived, 6);
     assert_eq!(shown().await.parts.len(), 11);
     let active = talk.read(&Page::newest(100)).await.unwrap().messages;
-    assert_eq!(active.iter().filter(|row| row.is_archive()).count(), 1);
+    assert_eq!(active.iter().filter(|row| row.is_archive()).count(), 2);
     let found = bench.owner("ada").search(&Search::new("Aurora")).await.unwrap();
     assert_eq!(found.hits[0].content.text(), "My rose is called Aurora.");
     assert!(
@@ -96,7 +96,27 @@ async fn s0_4_above_the_capacity_the_oldest_messages_leave_the_window_and_are_st
     let archive = active.iter().find(|row| row.is_archive()).unwrap().id;
     talk.unfold(archive).await.unwrap();
     let log = talk.read(&Page::after(Seq(0), 100, View::Log)).await.unwrap().messages;
-    assert_eq!((log.len(), log.iter().filter(|row| row.archived_by.is_some()).count()), (33, 16));
+    assert_eq!((log.len(), log.iter().filter(|row| row.archived_by.is_some()).count()), (33, 6));
+}
+
+#[tokio::test]
+async fn s0_4_what_left_stays_away_although_a_message_beside_it_is_forgotten() {
+    let config = BufferConfig::default().with_capacity_messages(10).with_folding(Folding::Archive);
+    let (bench, talk) = with(config).await;
+    let mut said = Vec::new();
+    for _ in 0..4 {
+        let some = bench.chatter(5);
+        said.extend(some.iter().map(|message| message.id));
+        talk.append(some).await.unwrap();
+        bench.tend().await;
+    }
+    for id in [said[1], said[2], said[12]] {
+        bench.owner("ada").forget(&Forget::Messages(vec![id])).await.unwrap();
+        bench.tend().await;
+        talk.append(Vec::new()).await.unwrap();
+        bench.tend().await;
+        assert_eq!(talk.assemble(&ContextRequest::new("", 100_000).recall(0)).await.unwrap().parts.len(), 10);
+    }
 }
 
 #[tokio::test]
@@ -236,8 +256,8 @@ async fn an_agent_that_runs_long_on_one_request_gets_a_context_after_upkeep() {
     assert!(bench.memory.upkeep_once().await.unwrap().summarised > 0);
     let context = talk.context("", 1_500).await.unwrap();
     let kinds: Vec<PartKind> = context.parts.iter().map(|part| part.kind).collect();
-    assert_eq!(kinds[..2], [PartKind::Summary, PartKind::History]);
-    assert_eq!(context.parts[1].message.text(), "Find all roses that flower in autumn.");
+    assert_eq!(kinds[..2], [PartKind::History, PartKind::Summary]);
+    assert_eq!(context.parts[0].message.text(), "Find all roses that flower in autumn.");
     assert!(context.parts.last().unwrap().message.blocks.iter().any(|block| matches!(block, Block::ToolResult { .. })));
     let log = talk.read(&Page::after(Seq(0), 200, View::Log)).await.unwrap().messages;
     assert_eq!(log.len(), 121);

@@ -85,7 +85,7 @@ async fn a_conversation_with_variants_is_folded_as_any_other_and_shows_none_of_t
         let rows = talk.read(&Page::newest(1_000)).await.unwrap().messages;
         let messages = rows.iter().filter(|row| row.covers.is_none()).count();
         assert!(
-            messages <= 12 && rows.iter().filter(|row| row.is_archive()).count() <= 8,
+            messages <= 12 && rows.iter().filter(|row| row.is_archive()).count() <= 40,
             "{folding:?}: {messages} of {}",
             rows.len()
         );
@@ -138,4 +138,54 @@ async fn an_answer_that_streams_is_one_message_in_the_end_and_nothing_before() {
     // One that is dropped leaves nothing behind.
     talk.draft().push("Never");
     assert_eq!(log(&talk).await.len(), 2);
+}
+
+#[tokio::test]
+async fn an_answer_that_is_made_anew_takes_no_summary_out_of_the_context() {
+    let config = BufferConfig::conversational().with_keep_turns(1);
+    let bench = Bench::with(Taps::default(), |builder| builder.buffer(config)).await;
+    let talk = bench.session("ada");
+    talk.append(bench.chatter(30)).await.unwrap();
+    bench.tend().await;
+    talk.append(bench.chatter(15)).await.unwrap();
+    let answer = bench.say(Role::Assistant, "A first answer.");
+    let first = answer.id;
+    talk.append(vec![bench.user("And now?"), answer]).await.unwrap();
+    let has_summary = async || {
+        let context = talk.assemble(&ContextRequest::new("", 4_000).recall(0)).await.unwrap();
+        context.parts.iter().any(|part| part.kind == PartKind::Summary)
+    };
+    assert!(has_summary().await);
+    talk.replace(first, vec![bench.say(Role::Assistant, "A second answer.")]).await.unwrap();
+    assert!(has_summary().await);
+}
+
+#[tokio::test]
+async fn a_long_turn_that_is_replaced_stays_away_whatever_was_folded_in_it() {
+    let config = BufferConfig::default().with_limit(1_500);
+    let bench = Bench::with(Taps::default(), |builder| builder.buffer(config)).await;
+    let talk = bench.session("ada");
+    talk.append(bench.chatter(3)).await.unwrap();
+    let question = bench.user("Look at all the beds.");
+    let from = question.id;
+    talk.append(vec![question]).await.unwrap();
+    let steps: Vec<Message> = (0..80)
+        .map(|step| bench.say(Role::Assistant, &format!("Bed {step} has roses, and none of them is in flower yet.")))
+        .collect();
+    let ids: Vec<MessageId> = steps.iter().map(|step| step.id).collect();
+    talk.append(steps).await.unwrap();
+    bench.tend().await;
+    assert!(talk.stats().await.unwrap().summarization_count > 0, "the turn is folded inside");
+    talk.replace(from, vec![bench.user("Never mind.")]).await.unwrap();
+    let expected = shown(&talk).await;
+    assert_eq!((expected.len(), expected[6].as_str()), (7, "Never mind."));
+    let recent = talk.recent().await.unwrap();
+    assert_eq!(recent.len(), 7);
+    bench.owner("ada").forget(&Forget::Messages(vec![ids[2]])).await.unwrap();
+    assert_eq!(shown(&talk).await, expected);
+    talk.append(bench.chatter(20)).await.unwrap();
+    bench.tend().await;
+    assert!(shown(&talk).await.iter().all(|text| !text.contains("none of them is in flower")));
+    let context = talk.context("Is any bed of roses in flower?", 4_000).await.unwrap();
+    assert!(context.messages().all(|message| !message.text().contains("none of them is in flower")));
 }

@@ -1,6 +1,6 @@
 //! The settings of conversations that have their own, and which windows are too full.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::id::SessionId;
@@ -19,8 +19,15 @@ type Place = (Scope, SessionId);
 pub(crate) struct Buffers {
     /// The settings of every conversation that has no others.
     pub(crate) common: BufferConfig,
-    own: Mutex<BTreeMap<Place, BufferConfig>>,
+    own: Mutex<Own>,
     full: Mutex<BTreeSet<Place>>,
+}
+
+/// The settings of conversations that have their own, each with the turn of its last append.
+#[derive(Debug, Default)]
+struct Own {
+    settings: HashMap<Place, (u64, BufferConfig)>,
+    turn: u64,
 }
 
 impl Buffers {
@@ -31,24 +38,37 @@ impl Buffers {
     /// Notes the settings that an append to a conversation had.
     pub(crate) fn note(&self, scope: &Scope, session: &SessionId, config: &BufferConfig) {
         let mut own = lock(&self.own);
-        if own.is_empty() && *config == self.common {
+        if own.settings.is_empty() && *config == self.common {
             return;
         }
         let place = (scope.clone(), session.clone());
         if *config == self.common {
-            own.remove(&place);
-        } else if own.insert(place, *config).is_none() && own.len() > SESSIONS {
-            own.pop_first();
+            own.settings.remove(&place);
+            return;
         }
+        own.turn += 1;
+        let turn = own.turn;
+        own.settings.insert(place, (turn, *config));
+        if own.settings.len() > SESSIONS {
+            // The older half goes, so that this is rare.
+            let oldest = turn.saturating_sub(SESSIONS as u64 / 2);
+            own.settings.retain(|_, (noted, _)| *noted > oldest);
+        }
+    }
+
+    /// Drops all that is known of an owner.
+    pub(crate) fn forget(&self, scope: &Scope) {
+        lock(&self.own).settings.retain(|(owner, _), _| owner != scope);
+        lock(&self.full).retain(|(owner, _)| owner != scope);
     }
 
     /// Returns the settings of a conversation.
     pub(crate) fn of(&self, scope: &Scope, session: &SessionId) -> BufferConfig {
         let own = lock(&self.own);
-        if own.is_empty() {
+        if own.settings.is_empty() {
             return self.common;
         }
-        own.get(&(scope.clone(), session.clone())).copied().unwrap_or(self.common)
+        own.settings.get(&(scope.clone(), session.clone())).map_or(self.common, |(_, config)| *config)
     }
 
     /// Notes that the window of a conversation is too full.
@@ -98,6 +118,11 @@ mod tests {
             buffers.note_full(&ada, &session);
         }
         assert!(buffers.is_crowded());
-        assert_eq!((lock(&buffers.own).len(), lock(&buffers.full).len()), (SESSIONS, SESSIONS));
+        assert_eq!(lock(&buffers.full).len(), SESSIONS);
+        assert!(lock(&buffers.own).settings.len() <= SESSIONS);
+        let newest = SessionId::new(&(SESSIONS + 9).to_string()).unwrap();
+        assert_eq!(buffers.of(&ada, &newest), BufferConfig::balanced());
+        buffers.forget(&ada);
+        assert_eq!((buffers.of(&ada, &newest), buffers.next_full()), (BufferConfig::default(), None));
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::engine::careful::Careful;
 use crate::engine::handle::Session;
 use crate::engine::hit::Content;
-use crate::engine::receipt::{LeftOut, Reason, SearchReceipt};
+use crate::engine::receipt::SearchReceipt;
 use crate::error::Result;
 use crate::filter::Filter;
 use crate::id::{ItemId, MessageId};
@@ -23,7 +23,7 @@ use super::hydrate::Hydrated;
 use super::legs::Legs;
 use super::question::Search;
 use super::rank::{Candidate, rank};
-use super::search::irrelevant;
+use super::search::{Replaced, irrelevant};
 use super::window::{Fitted, Shape, Window};
 
 /// How many pages of older rows are read at most, if calls and results without a counterpart fill the first ones.
@@ -267,6 +267,10 @@ impl Session {
         request: &ContextRequest,
         counter: &dyn TokenCounter,
     ) -> Result<()> {
+        for _ in 0..MORE_PAGES {
+            let Some(page) = window.lost_summary() else { break };
+            window.find_summary(self.window_page(&page, request).await?, counter);
+        }
         if let Some(page) = window.head() {
             window.add_head(self.window_page(&page, request).await?, counter);
         }
@@ -331,11 +335,7 @@ impl Session {
         };
         let outside: Vec<&Candidate> = candidates.iter().filter(|found| !is_in(&shown, &found.item)).collect();
         let limit = if is_relevant { request.recall } else { 0 };
-        let mut taken = self.scoped().take(&outside, limit, filter, read, &mut receipt).await;
-        // An answer that was made anew is not to come back as what is remembered.
-        for hit in taken.hits.extract_if(.., |hit| matches!(&hit.content, Content::Message(row) if row.is_replaced())) {
-            taken.left_out.push(LeftOut::new(&hit.item, Reason::Replaced, hit.signals));
-        }
+        let mut taken = self.scoped().take(&outside, limit, filter, read, Replaced::IsLeftOut, &mut receipt).await;
         if !is_relevant {
             taken.left_out = irrelevant(&outside, request.recall);
         }

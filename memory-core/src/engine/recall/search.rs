@@ -25,6 +25,15 @@ pub(crate) struct Taken {
     pub(crate) left_out: Vec<LeftOut>,
 }
 
+/// What becomes of messages whose place others took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Replaced {
+    /// They are hits as any other.
+    IsFound,
+    /// They are left out: an answer that was made anew must not come back as what is remembered.
+    IsLeftOut,
+}
+
 impl Scoped {
     /// Finds messages and records by their words and meaning, best first.
     ///
@@ -73,7 +82,8 @@ impl Scoped {
         let mut receipt = legs.receipt();
         let candidates = inner.arranged(self.scope(), search, &filter, legs, &mut read).await;
         let candidates: Vec<&Candidate> = candidates.iter().collect();
-        let Taken { hits, left_out } = self.take(&candidates, search.limit, &filter, read, &mut receipt).await;
+        let Taken { hits, left_out } =
+            self.take(&candidates, search.limit, &filter, read, Replaced::IsFound, &mut receipt).await;
         receipt.left_out = left_out;
         receipt.took_micros = watch.micros();
         inner.tell(Some(self.scope()), &receipt.recalled(hits.len()));
@@ -117,6 +127,7 @@ impl Scoped {
         limit: usize,
         filter: &Filter,
         mut read: Hydrated,
+        replaced: Replaced,
         receipt: &mut SearchReceipt,
     ) -> Taken {
         let mut taken = Taken::default();
@@ -130,6 +141,10 @@ impl Scoped {
             self.inner().hydrate(self.scope(), items, filter, &mut read).await;
             for Candidate { item, signals } in batch {
                 if let Some(content) = read.remove(item) {
+                    if replaced == Replaced::IsLeftOut && content.is_replaced() {
+                        taken.left_out.push(LeftOut::new(item, Reason::Replaced, *signals));
+                        continue;
+                    }
                     taken.hits.push(Hit { item: item.clone(), content, signals: *signals });
                 } else if read.unread.contains(&item.unit()) {
                     taken.left_out.push(LeftOut::new(item, Reason::Unread, *signals));

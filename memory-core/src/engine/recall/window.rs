@@ -44,6 +44,8 @@ pub(crate) struct Window {
     under: Option<Under>,
     /// How many rows were read that stand for messages which left without a summary.
     archives: u64,
+    /// Before this number the newest summary is to be looked for: what stands there is newer, and no summary.
+    lost: Option<Seq>,
     shape: Shape,
 }
 
@@ -105,7 +107,7 @@ impl Window {
         if let Some(summary) = self.summary.as_ref().filter(has_room)
             && let Ok(mut fitted) = self.fit_messages(budget - summary.tokens, Oversize::Error, counter)
         {
-            let is_before = |row: &StoredMessage| row.covers.is_some() && row.seq < summary.seq;
+            let is_before = |row: &StoredMessage| row.seq < summary.seq;
             let behind = fitted.shown.iter().skip(fitted.instructions);
             let older = behind.take_while(|shown| self.row(shown).is_some_and(is_before)).count();
             fitted.tokens += summary.tokens;

@@ -17,8 +17,8 @@ use crate::model::{CounterId, Summarizer, Summary, SummaryRequest, TokenCounter,
 use crate::scope::Scope;
 use crate::store::chat::{NewMessage, Page, SessionState, View};
 use crate::window::{
-    Beyond, Budget, BufferConfig, ExtractiveSummarizer, FoldPlan, Folding, Pressure, archive, complete_summary,
-    must_keep, plan_fold, validate_summary,
+    Beyond, Budget, BufferConfig, ExtractiveSummarizer, FoldPlan, FoldReason, Folding, Pressure, archive,
+    complete_summary, must_keep, plan_fold, validate_summary,
 };
 
 use super::report::UpkeepReport;
@@ -88,15 +88,17 @@ impl Inner {
             let plan = plan_fold(&slice.messages, &config, limit, Beyond { tokens, messages });
             let Some(plan) = plan else { return Ok(()) };
             let summary = match config.folding {
+                _ if plan.reason == FoldReason::Archives => archive_of(&plan, slice.state.revision),
                 Folding::Summaries => self.summary_of(&plan, report).await,
-                Folding::Archive => archive_of(&plan),
+                Folding::Archive => archive_of(&plan, slice.state.revision),
                 Folding::Off => None,
             };
             let Some(summary) = summary else { return Ok(()) };
             self.chat.store().compact(scope, session, &plan.fold(summary)).await?;
-            report.summarised += usize::from(config.folding == Folding::Summaries);
+            let is_summary = config.folding == Folding::Summaries && plan.reason != FoldReason::Archives;
+            report.summarised += usize::from(is_summary);
             report.archived += plan.messages();
-            if config.folding == Folding::Summaries {
+            if is_summary {
                 let (messages, tokens) = (plan.messages(), plan.tokens);
                 self.tell(Some(scope), &Event::Folded { session: session.clone(), messages, tokens });
             }
@@ -153,9 +155,9 @@ impl Inner {
 }
 
 /// Returns what stands for messages that leave without a summary.
-fn archive_of(plan: &FoldPlan) -> Option<NewMessage> {
+fn archive_of(plan: &FoldPlan, revision: u64) -> Option<NewMessage> {
     let at = plan.rows.iter().filter_map(|row| Some(row.message.as_ref()?.at)).max()?;
-    Some(archive(Left::Evicted, plan.rows.first()?.id, at))
+    Some(archive(Left::Evicted, plan.rows.first()?.id, revision, at))
 }
 
 fn to_message(plan: &FoldPlan, summary: Summary, counter: &dyn TokenCounter) -> NewMessage {

@@ -209,10 +209,51 @@ fn s0_4_above_the_capacity_the_oldest_leave_without_a_summary_if_so_set() {
     all.splice(..6, [archive]);
     assert_eq!(plan_fold(&all, &policy, None, NONE), None);
     let next = plan_fold(&all, &policy.with_capacity_messages(6), None, NONE).unwrap();
-    assert_eq!((span(&next), next.messages()), ((1, 10), 4));
+    assert_eq!((span(&next), next.messages()), ((7, 10), 4));
     // Where summaries are made, it stays apart from what they are made of.
     let summarised = plan_fold(&all, &policy.with_capacity_messages(6).with_folding(Folding::Summaries), None, NONE);
     assert_eq!(summarised, None, "four turns stay, and the fifth is too short");
+}
+
+#[test]
+fn many_rows_that_stand_for_what_left_become_one() {
+    let one = rows(&turns(300, 5));
+    let archive = |row: &StoredMessage| {
+        let message = Message::of_blocks(Role::Assistant, Vec::new(), Timestamp(0));
+        let covers = Some(SeqRange { first: row.seq, last: row.seq });
+        StoredMessage { id: message.id, covers, tokens: 0, message: Some(message.into()), ..row.clone() }
+    };
+    let window = |archives: usize| -> Vec<StoredMessage> {
+        one.iter().enumerate().map(|(place, row)| if place < archives { archive(row) } else { row.clone() }).collect()
+    };
+    let policy = BufferConfig::default();
+    assert_eq!(plan_fold(&window(256), &policy, None, NONE), None);
+    let plan = plan_fold(&window(257), &policy, None, NONE).unwrap();
+    assert_eq!((plan.reason, span(&plan), plan.messages()), (FoldReason::Archives, (1, 257), 0));
+}
+
+#[test]
+fn summaries_inside_a_turn_are_merged_so_that_it_can_go_on() {
+    let policy = BufferConfig::default();
+    let long = [vec![(Said::User, 50)], [(Said::Summary(10), 60)].repeat(8), STEP.repeat(5)].concat();
+    let plan = plan_fold(&rows(&long), &policy, Some(1_000), NONE).unwrap();
+    assert_eq!((plan.reason, span(&plan), plan.rows.len()), (FoldReason::Summaries, (2, 81), 8));
+}
+
+#[test]
+fn instructions_inside_a_turn_part_no_call_from_its_results() {
+    let policy = BufferConfig::default();
+    let list = [
+        vec![(Said::User, 50)],
+        STEP.repeat(4),
+        vec![(Said::Call, 40), (Said::System, 5), (Said::Result, 60)],
+        STEP.repeat(6),
+    ];
+    let all = rows(&list.concat());
+    let plan = plan_fold(&all, &policy, Some(1_000), NONE).unwrap();
+    let behind = &all[1 + plan.rows.len()..];
+    let next = behind.iter().map(Standing::of).find(|place| *place != Standing::Instruction);
+    assert!(plan.reason == FoldReason::Turn && !matches!(next, Some(Standing::Result(_))), "{plan:?}");
 }
 
 #[test]

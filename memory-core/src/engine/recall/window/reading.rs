@@ -20,6 +20,8 @@ const INSTRUCTIONS: usize = 256;
 const HEAD: usize = 8;
 /// How many rows of the tail are read at most. The budget usually ends the page long before.
 const TAIL: usize = 20_000;
+/// How many rows are read in one page to find the newest summary behind rows that stand for none.
+const LOST: usize = 512;
 /// How many older rows are read in one page, if the first pages leave room.
 const MORE: usize = 64;
 /// Instructions are read up to this many times the budget, because another counter may have counted them.
@@ -48,6 +50,7 @@ impl Window {
         let first = tail.messages.first().map_or(Seq(u64::MAX), |row| row.seq);
         let read = tail.messages.len() as u64;
         let is_whole = read == tail.state.active_messages;
+        let is_archive = pinned.messages.iter().any(StoredMessage::is_archive);
         [&mut pinned, &mut tail].into_iter().for_each(|page| page.messages.retain(|row| !row.is_archive()));
         let archives = read - tail.messages.len() as u64;
         let is_summary = |row: &&StoredMessage| row.covers.is_some();
@@ -55,6 +58,7 @@ impl Window {
         pinned.messages.retain(|row| row.seq < first);
         recounted += recount(&mut pinned.messages, counter);
         let summary = tail.messages.iter().rfind(is_summary).or(pinned.messages.iter().rfind(is_summary)).cloned();
+        let lost = (is_archive && summary.is_none() && !is_whole).then_some(first);
         let instructions = pinned.messages.into_iter().filter(is_instruction);
         let mut rows = tail.messages;
         rows.splice(..0, instructions);
@@ -75,7 +79,23 @@ impl Window {
             instructions_left_out: HashSet::new(),
             under: None,
             archives,
+            lost,
             shape,
+        }
+    }
+
+    /// Returns the page in which to look for the newest summary, where rows that stand for none hide it.
+    pub(crate) fn lost_summary(&self) -> Option<Page> {
+        self.lost.map(|before| Page::before(before, LOST, View::Active))
+    }
+
+    /// Takes the newest summary from its [`Window::lost_summary`], or goes on looking.
+    pub(crate) fn find_summary(&mut self, page: Slice, counter: &dyn TokenCounter) {
+        self.lost = page.messages.first().map(|row| row.seq).filter(|_| page.messages.len() >= LOST);
+        let summary = page.messages.into_iter().rfind(|row| row.covers.is_some() && !row.is_archive());
+        if let Some(mut summary) = summary {
+            self.recounted += recount([&mut summary], counter);
+            (self.summary, self.lost) = (Some(summary), None);
         }
     }
 
