@@ -85,7 +85,7 @@ fn main() -> ExitCode {
         })
         .test("views::s1_8_s3_7_joined_by_sql", |servers| async move {
             let url = support::ordinary(&servers.url("postgres")?);
-            views::joined_by_sql(search(&servers).await?, url, SEARCH).await
+            views::s1_8_s3_7_joined_by_sql(search(&servers).await?, url, SEARCH).await
         })
         .test("walls::forgotten_owners", |servers| async move {
             let url = support::ordinary(&servers.url("postgres")?);

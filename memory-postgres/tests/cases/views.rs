@@ -12,7 +12,7 @@ use sqlx::Connection as _;
 use sqlx::postgres::PgConnection;
 
 /// Joins records with the conversations they come from, by metadata, as an ordinary role that named the owner.
-pub(crate) async fn joined_by_sql(database: Postgres, ordinary: String, schema: &str) -> Scene {
+pub(crate) async fn s1_8_s3_7_joined_by_sql(database: Postgres, ordinary: String, schema: &str) -> Scene {
     let tenant = uuid::Uuid::now_v7().to_string();
     let (ada, bob) = (Scope::new(&tenant, "ada")?, Scope::new(&tenant, "bob")?);
     let (chat, records) = (PgChat::new(&database), PgRecords::new(&database));
