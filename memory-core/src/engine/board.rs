@@ -8,7 +8,6 @@ use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::index::{PIECE_WORDS, passages};
 use crate::layer::cached::noting;
-use crate::model::{self, Purpose};
 use crate::scope::{Epoch, Scope};
 use crate::store::blackboard::{BlackboardEntry, BoardHit, BoardQuery, Posted};
 use crate::time::Stopwatch;
@@ -161,7 +160,7 @@ impl Board {
             Some(vector) => BoardQuery::Either(terms, vector),
             None => BoardQuery::Terms(terms),
         };
-        let hits = self.find(epoch?, &query, limit, watch).await?;
+        let hits = self.find(epoch?, &query, limit, degraded.len(), watch).await?;
         Ok(BoardResults { hits, degraded })
     }
 
@@ -187,14 +186,22 @@ impl Board {
         inner.limits.check_search(limit, &Filter::All)?;
         let index = inner.vectors().ok_or_else(without_embedder)?;
         index.embedder.space().check_vector(vector)?;
-        self.find(self.epoch().await?, &BoardQuery::Vector(vector.to_vec()), limit, watch).await
+        self.find(self.epoch().await?, &BoardQuery::Vector(vector.to_vec()), limit, 0, watch).await
     }
 
-    async fn find(&self, epoch: Epoch, query: &BoardQuery, limit: usize, watch: Stopwatch) -> Result<Vec<BoardHit>> {
+    /// Searches, and tells how long that took and how many parts of the memory did not answer before it.
+    async fn find(
+        &self,
+        epoch: Epoch,
+        query: &BoardQuery,
+        limit: usize,
+        degraded: usize,
+        watch: Stopwatch,
+    ) -> Result<Vec<BoardHit>> {
         let hits = self.inner().board.search(self.scoped.scope(), epoch, query, limit).await?;
         let took = watch.elapsed();
         self.inner().boards.searched(self.scoped.scope(), took);
-        let event = Event::Recalled { hits: hits.len(), degraded: 0, took_micros: watch.micros() };
+        let event = Event::Recalled { hits: hits.len(), degraded, took_micros: watch.micros() };
         self.inner().tell(Some(self.scoped.scope()), &event);
         Ok(hits)
     }
@@ -259,16 +266,9 @@ impl Board {
         }
         let index = inner.vectors().ok_or_else(without_embedder)?;
         let Some(piece) = passages(value, PIECE_WORDS).into_iter().next() else { return Ok(None) };
-        let look_up = index.kept.look_up(self.scoped.scope(), &[piece], Purpose::Document);
-        let missing = look_up.missing();
-        let made = async {
-            match missing.is_empty() {
-                true => Ok(Vec::new()),
-                false => model::embed(&index.embedder, &missing, Purpose::Document).await,
-            }
-        };
-        let made = inner.in_time("embed an entry of a board", made).await?;
-        let vector = index.kept.complete(index.embedder.as_ref(), look_up, made)?.pop();
+        let texts = [piece];
+        let embedded = index.embed_texts(self.scoped.scope(), &texts);
+        let vector = inner.in_time("embed an entry of a board", embedded).await?.pop();
         checked(index.embedder.space(), vector)
     }
 }

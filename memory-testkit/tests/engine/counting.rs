@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use memory_core::engine::{Forget, Remember, Remembered, Scoped, Search};
 use memory_core::model::TokenCounter;
+use memory_core::novelty::Gate;
 use memory_core::time::Stopwatch;
 use memory_core::window::{BufferConfig, Folding, HeuristicCounter, MemoryStats};
 use memory_core::{Error, Filter, ItemId, Message, MessageId, StoredRecord};
@@ -146,6 +147,12 @@ async fn many_things_are_remembered_as_each_alone_would_be() {
     // A repeated call adds tellings, and no record.
     ada.remember_all(all.clone()).await.unwrap();
     assert_eq!(records(ada.clone()).await.len(), 603);
+    // What passes a gate is told for itself, although the same words are written beside it.
+    let cat =
+        [Remember::fact("Ada has a hen").with_tag("farm").gated(Gate::default()), Remember::fact("Ada has a hen")];
+    let told = ada.remember_all(cat.into()).await.unwrap();
+    assert_eq!(ada.get(&[told[0].id]).await.unwrap()[0].record.tags(), ["farm"]);
+    ada.forget(&Forget::Records(vec![told[0].id])).await.unwrap();
     // Nothing is stored if one of them cannot be.
     let bad = vec![Remember::fact("Ada has a bird"), Remember::fact("").with_ttl(Duration::ZERO)];
     assert!(matches!(ada.remember_all(bad).await, Err(Error::Invalid { .. })));

@@ -99,6 +99,18 @@ async fn s4_14_what_happens_is_told() {
 }
 
 #[tokio::test]
+async fn every_answer_is_told_with_the_time_that_it_took() {
+    let (bench, watch) = watched(BufferConfig::default()).await;
+    let (ada, talk) = (bench.owner("ada"), bench.session("ada"));
+    talk.append(bench.chatter(3)).await.unwrap();
+    let newest = ada.search(&Search::new("")).await.unwrap();
+    let context = talk.assemble(&ContextRequest::new("", 1_000).recall(0)).await.unwrap();
+    let told: Vec<Event> = watch.take().into_iter().map(|(_, event)| event).collect();
+    let event = |hits, took_micros| Event::Recalled { hits, degraded: 0, took_micros };
+    assert_eq!(told, [event(6, newest.receipt.took_micros), event(0, context.receipt.took_micros)]);
+}
+
+#[tokio::test]
 async fn s2_11_a_turn_that_is_too_large_is_told_whatever_becomes_of_it() {
     for oversize in [Oversize::TruncateMiddle, Oversize::Keep] {
         let (bench, watch) = watched(BufferConfig::default().with_oversize(oversize)).await;

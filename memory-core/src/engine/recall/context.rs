@@ -250,12 +250,11 @@ impl Session {
             None => (window.fit_beside(left, 0, counter)?, Recalled::default(), SearchReceipt::default()),
         };
         let mut context = Context::of(window, fitted, recalled, room, counter, receipt);
-        inner.tell(Some(self.scoped().scope()), &context.receipt.search.recalled(context.receipt.recalled()));
-        if let Some(oversize) = context.receipt.oversize(self.id()) {
-            inner.tell(Some(self.scoped().scope()), &oversize);
-        }
         context.receipt.prefix_reuse_ratio = self.beginning().reuse(&context.receipt.included);
         context.receipt.took_micros = watch.micros();
+        for event in context.receipt.events(self.id()) {
+            inner.tell(Some(self.scoped().scope()), &event);
+        }
         Ok(context)
     }
 

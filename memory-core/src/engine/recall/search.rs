@@ -73,6 +73,7 @@ impl Scoped {
         if search.is_without_words() {
             let mut found = self.newest(search, &filter).await;
             found.receipt.took_micros = watch.micros();
+            inner.tell(Some(self.scope()), &found.receipt.event(found.hits.len()));
             return Ok(found);
         }
         inner.can_search()?;
@@ -86,7 +87,7 @@ impl Scoped {
             self.take(&candidates, search.limit, &filter, read, Replaced::IsFound, &mut receipt).await;
         receipt.left_out = left_out;
         receipt.took_micros = watch.micros();
-        inner.tell(Some(self.scope()), &receipt.recalled(hits.len()));
+        inner.tell(Some(self.scope()), &receipt.event(hits.len()));
         Ok(SearchResults { hits, receipt })
     }
 

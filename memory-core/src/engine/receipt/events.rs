@@ -6,20 +6,19 @@ use crate::id::SessionId;
 use super::{ContextReceipt, PartKind, SearchReceipt};
 
 impl SearchReceipt {
-    pub(in crate::engine) fn recalled(&self, hits: usize) -> Event {
+    /// Returns the event of a search that found so many items.
+    pub(in crate::engine) fn event(&self, hits: usize) -> Event {
         Event::Recalled { hits, degraded: self.degraded.len(), took_micros: self.took_micros }
     }
 }
 
 impl ContextReceipt {
-    /// Returns how many items were recalled.
-    pub(in crate::engine) fn recalled(&self) -> usize {
-        self.included.iter().filter(|included| included.part == PartKind::Recalled).count()
-    }
-
-    /// Returns the event of a last turn that was too large, if it was.
-    pub(in crate::engine) fn oversize(&self, session: &SessionId) -> Option<Event> {
+    /// Returns the events of a context: what was recalled and, if the last turn was too large, that it was.
+    pub(in crate::engine) fn events(&self, session: &SessionId) -> impl Iterator<Item = Event> {
+        let hits = self.included.iter().filter(|included| included.part == PartKind::Recalled).count();
+        let recalled = Event::Recalled { hits, degraded: self.search.degraded.len(), took_micros: self.took_micros };
         let (truncated, over) = (self.history.truncated, self.tokens.total.saturating_sub(self.tokens.limit));
-        (truncated > 0 || over > 0).then(|| Event::Oversize { session: session.clone(), truncated, over })
+        let oversize = Event::Oversize { session: session.clone(), truncated, over };
+        [recalled].into_iter().chain((truncated > 0 || over > 0).then_some(oversize))
     }
 }

@@ -8,11 +8,11 @@ use tokio::try_join;
 use crate::engine::handle::Scoped;
 use crate::error::{Error, Result};
 use crate::id::{ItemId, RecordId};
-use crate::novelty::fingerprint_before;
 use crate::record::Record;
 use crate::store::chat::Fence;
 use crate::store::records::{Expect, Put};
 
+use super::links::identity_before;
 use super::remember::{NotTaken, Remember, RememberReceipt, Remembered};
 
 /// How many records are written together.
@@ -49,15 +49,17 @@ impl Scoped {
         let is_new = |(remember, record): &(&Remember, &Record)| {
             remember.gate.is_none() && self.ids_of(record).all(|id| !known.contains(&id))
         };
-        let fresh = all.iter().zip(&told).filter(is_new).filter(|(_, record)| seen.insert(record.id));
-        let fresh: Vec<&Record> = fresh.map(|(_, record)| record).collect();
+        let is_first = |(_, (_, record)): &(usize, (&Remember, &Record))| seen.insert(record.id);
+        let pairs = all.iter().zip(&told).enumerate();
+        let fresh = pairs.filter(|(_, pair)| is_new(pair)).filter(is_first).map(|(place, (_, record))| (place, record));
+        let fresh: Vec<(usize, &Record)> = fresh.collect();
         let mut written = HashMap::new();
         for records in fresh.chunks(TOGETHER) {
             written.extend(self.put_new(fence, records).await?);
         }
         let mut receipts = Vec::with_capacity(all.len());
-        for (remember, record) in all.iter().zip(&told) {
-            receipts.push(match written.remove(&record.id) {
+        for (place, remember) in all.iter().enumerate() {
+            receipts.push(match written.remove(&place) {
                 Some(receipt) => receipt,
                 None => self.tell(remember).await?,
             });
@@ -77,21 +79,21 @@ impl Scoped {
 
     /// Returns the ids under which what the record says may be stored.
     fn ids_of(&self, record: &Record) -> impl Iterator<Item = RecordId> {
-        let analysis = &self.inner().analysis;
-        let before = record.agent.is_none().then(|| fingerprint_before(analysis, &record.kind, &record.text));
-        [record.id].into_iter().chain(before)
+        [record.id].into_iter().chain(identity_before(self.inner(), record))
     }
 
-    /// Writes records that nobody has told yet. None of them are written if somebody tells one of them meanwhile.
-    async fn put_new(&self, fence: Fence, records: &[&Record]) -> Result<Vec<(RecordId, RememberReceipt)>> {
-        let puts = records.iter().map(|record| Put { record: Arc::new((*record).clone()), expect: Expect::Absent });
+    /// Writes records that nobody has told yet, and returns their receipts with their places. None of them are written if somebody tells
+    /// one of them meanwhile.
+    async fn put_new(&self, fence: Fence, records: &[(usize, &Record)]) -> Result<Vec<(usize, RememberReceipt)>> {
+        let puts =
+            records.iter().map(|(_, record)| Put { record: Arc::new((*record).clone()), expect: Expect::Absent });
         let versions = match self.put(fence, puts.collect()).await {
             Err(Error::Conflict | Error::IdConflict { .. }) => return Ok(Vec::new()),
             versions => versions?,
         };
-        let receipt = |(record, version): (&&Record, u64)| {
+        let receipt = |((place, record), version): (&(usize, &Record), u64)| {
             let not_taken = NotTaken::of(&record.first, record, false);
-            (record.id, RememberReceipt { not_taken, ..RememberReceipt::new(record.id, Remembered::Stored, version) })
+            (*place, RememberReceipt { not_taken, ..RememberReceipt::new(record.id, Remembered::Stored, version) })
         };
         Ok(records.iter().zip(versions).map(receipt).collect())
     }

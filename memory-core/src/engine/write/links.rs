@@ -46,6 +46,11 @@ fn link(identity: RecordId, number: u64) -> RecordId {
     }
 }
 
+/// Returns the id that earlier versions derived: their fingerprints ignored the order of words. None of their records has an agent.
+pub(super) fn identity_before(inner: &Inner, record: &Record) -> Option<RecordId> {
+    record.agent.is_none().then(|| fingerprint_before(&inner.analysis, &record.kind, &record.text))
+}
+
 impl Scoped {
     /// Returns where a record with an id of the caller's is to be stored.
     ///
@@ -73,8 +78,7 @@ impl Scoped {
     async fn place_unless(&self, told: &Record, gives_way: impl Fn(&StoredRecord) -> bool) -> Result<Target> {
         let inner = self.inner();
         let identity = told.id;
-        // Older fingerprints ignored the order of words, so older records have another id. None of them has an agent.
-        let before = told.agent.is_none().then(|| fingerprint_before(&inner.analysis, &told.kind, &told.text));
+        let before = identity_before(inner, told);
         let mut found = self.stored(&[&[identity], before.as_slice()].concat()).await?;
         let is_current = |stored: &StoredRecord| !gives_way(stored) && !self.is_retired(stored);
         match found.iter().position(|stored| stored.record.id == identity) {

@@ -31,6 +31,16 @@ struct Change {
 
 impl Scoped {
     pub(crate) async fn tell(&self, remember: &Remember) -> Result<RememberReceipt> {
+        let receipt = self.stored_or_known(remember).await?;
+        if remember.gate.is_some() && remember.id.is_none() {
+            let event = Event::Gated { is_new: receipt.outcome == Remembered::Stored, novelty: receipt.novelty };
+            self.inner().tell(Some(self.scope()), &event);
+        }
+        Ok(receipt)
+    }
+
+    /// Stores what is to be remembered, or finds the record that says it.
+    async fn stored_or_known(&self, remember: &Remember) -> Result<RememberReceipt> {
         let told = self.prepare(remember)?;
         for _ in 0..ATTEMPTS {
             let place = async { if remember.id.is_some() { self.named(&told).await } else { self.place(&told).await } };
@@ -42,18 +52,10 @@ impl Scoped {
                 None => (place, Likeness::default()),
                 Some(gate) => match self.gated(gate, &told, place).await {
                     Gated::Told(place, likeness) => (place, likeness),
-                    Gated::Dropped(receipt) => {
-                        let event = Event::Gated { is_new: false, novelty: receipt.novelty };
-                        self.inner().tell(Some(self.scope()), &event);
-                        return Ok(receipt);
-                    }
+                    Gated::Dropped(receipt) => return Ok(receipt),
                 },
             };
             let Change { record, expect, unchanged, mut receipt } = self.change(place, &told)?;
-            if gate.is_some() {
-                let event = Event::Gated { is_new: receipt.outcome == Remembered::Stored, novelty: likeness.novelty };
-                self.inner().tell(Some(self.scope()), &event);
-            }
             (receipt.novelty, receipt.degraded) = (likeness.novelty, likeness.degraded);
             receipt.version = match unchanged {
                 Some(version) => version,
