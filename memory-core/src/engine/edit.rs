@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::id::{MessageId, Seq, SeqRange};
 use crate::message::{Left, Message, Role, StoredMessage};
 use crate::store::chat::{Compaction, Page, Placement, Slice, View};
+use crate::time::Timestamp;
 use crate::window::archive;
 
 use super::event::Event;
@@ -136,8 +137,8 @@ impl Session {
     /// # }
     /// ```
     pub fn draft(&self) -> Draft {
-        let message = Message::new(Role::Assistant, "", self.scoped().memory().now());
-        Draft { session: self.clone(), message, text: String::new() }
+        let at = self.scoped().memory().now();
+        Draft { session: self.clone(), id: MessageId::fresh(), at, text: String::new() }
     }
 }
 
@@ -145,7 +146,8 @@ impl Session {
 #[derive(Clone, Debug)]
 pub struct Draft {
     session: Session,
-    message: Message,
+    id: MessageId,
+    at: Timestamp,
     text: String,
 }
 
@@ -165,7 +167,7 @@ impl Draft {
     /// # Errors
     /// As [`Session::append`].
     pub async fn finish(&self) -> Result<AppendReceipt> {
-        let Message { id, at, .. } = self.message;
-        self.session.append(vec![Message { id, ..Message::new(Role::Assistant, self.text.as_str(), at) }]).await
+        let message = Message::new(Role::Assistant, self.text.as_str(), self.at).with_id(self.id);
+        self.session.append(vec![message]).await
     }
 }

@@ -150,10 +150,9 @@ impl Session {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn with(mut self, buffer: BufferConfig) -> Result<Self> {
+    pub fn with(self, buffer: BufferConfig) -> Result<Self> {
         buffer.check()?;
-        self.buffer = buffer;
-        Ok(self)
+        Ok(Self { buffer, beginning: Arc::default(), ..self })
     }
 
     /// Returns the settings that the handle works with.

@@ -55,7 +55,7 @@ impl Session {
         self.note_settings();
         let batch = Append { fence, asked: inner.asked.take(self.scoped().scope(), self.id()), messages };
         let appended = inner.chat.store().append(self.scoped().scope(), self.id(), &batch).await?;
-        inner.note_if_full(self.scoped().scope(), self.id(), &appended.state);
+        inner.note_if_full(self.scoped().scope(), self.id(), self.buffer(), &appended.state);
         self.note_written(batch.messages.iter().map(|new| new.message.id), &appended.placements);
         inner.changed.notify_one();
         Ok(AppendReceipt {
@@ -112,7 +112,8 @@ impl Session {
         let filter = Filter::In(Field::Role, instructions.into()).negate();
         let (mut recent, mut edge) = (Vec::new(), Edge::Newest);
         while recent.len() < limit {
-            let page = Page { edge, limit, tokens: None, view: View::Log, filter: Some(filter.clone()) };
+            let page =
+                Page { edge, limit: limit.min(ROWS), tokens: None, view: View::Log, filter: Some(filter.clone()) };
             let page = self.read(&page).await?.messages;
             let Some(first) = page.first() else { break };
             edge = Edge::Before(first.seq);

@@ -21,8 +21,8 @@ impl Left {
         }
     }
 
-    /// Returns the id of the row that stands for the messages from `first` on, which left a session of this revision. The same call
-    /// returns the same. Of another revision it is another one, for an id stays taken when its row is gone.
+    /// Returns the id of the row that stands for the messages from `first` on. The same arguments give the same id. The session's
+    /// `revision` makes another one of it after each change, because the id of a row that is gone stays taken.
     pub(crate) fn archive(self, first: MessageId, revision: u64) -> MessageId {
         let mut bytes = Uuid::new_v5(&first.0, &revision.to_le_bytes()).into_bytes();
         if let Some(byte) = bytes.first_mut() {
@@ -32,7 +32,7 @@ impl Left {
         MessageId(Builder::from_custom_bytes(bytes).into_uuid())
     }
 
-    /// Returns why messages left behind the row `archive`; none if it is a summary.
+    /// Returns why the messages left for which the row `archive` stands; none if it is a summary.
     pub(crate) fn behind(archive: MessageId) -> Option<Self> {
         let mark = archive.0.as_bytes().first().filter(|_| archive.0.get_version_num() == 8)?;
         [Self::Evicted, Self::Replaced].into_iter().find(|left| left.mark() == *mark)

@@ -8,8 +8,8 @@ use crate::model::CounterId;
 use crate::store::chat::NewMessage;
 use crate::time::Timestamp;
 
-/// Returns what stands for the messages from `first` on, which left a session of this revision. It has no words, and no context shows
-/// it. The same call makes the same.
+/// Returns what stands for the messages from `first` on, with an id as [`Left::archive`] makes it. It has no words, and no context
+/// shows it.
 pub(crate) fn archive(left: Left, first: MessageId, revision: u64, at: Timestamp) -> NewMessage {
     let message = Message { id: left.archive(first, revision), ..Message::of_blocks(Role::Assistant, Vec::new(), at) };
     NewMessage { tokens: 0, counter: CounterId::UNKNOWN, message: Arc::new(message) }

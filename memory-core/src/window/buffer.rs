@@ -83,8 +83,9 @@ pub struct BufferConfig {
     pub summary_tokens: u64,
     /// What happens if the last turn alone does not fit into a context that does not say so itself. Default an error.
     pub oversize: Oversize,
-    /// Whether contexts of the conversation begin alike for many turns, so that a provider's prompt cache holds: the beginning of the
-    /// history moves in steps of half its room, and recalled items get no other's. Contexts hold less history for it. Default false.
+    /// Whether contexts of the conversation begin alike for many turns, so that a provider's prompt cache holds. The beginning of the
+    /// history then moves in steps of half its room, and the history does not take the room that recalled items leave: contexts hold
+    /// less of it. Default false.
     pub is_stable: bool,
     /// How the answers of the indexes are fused in a search that does not say so itself. Default z-scores.
     pub ranking: Ranking,

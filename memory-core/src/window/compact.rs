@@ -42,8 +42,9 @@ pub struct Beyond {
 /// - Too many summaries: folds the oldest [`BufferConfig::merge`] of them.
 /// - Tokens at [`BufferConfig::high`] of the limit: if summaries have more than their [`BufferConfig::summary_share`], folds the
 ///   oldest summaries. Else folds the oldest messages, until the rest with the new summary is within [`BufferConfig::low`]. If
-///   no message may be folded, folds the oldest summaries. Summaries inside of a turn are merged by the same share. If there are none and the newest turn alone is that large,
-///   folds inside it: the oldest calls with their results, but neither the person's message nor the newest of them.
+///   no message may be folded, folds the oldest summaries. If there are none and the newest turn alone is that large, folds
+///   inside it: the oldest calls with their results, but neither the person's message nor the newest of them. Summaries
+///   inside of a turn are merged by the same share.
 /// - More messages than [`BufferConfig::capacity_messages`]: folds the oldest, down to the capacity. For a summary it takes at
 ///   least 20 % of that number and 10.
 ///
@@ -64,9 +65,9 @@ pub fn plan_fold(
         return window.merge(config);
     }
     let tokens = window.tokens.saturating_add(beyond.tokens);
-    let is_at = |tokens: u64, limit: &u64| {
-        tokens > 0 && tokens as f64 >= config.threshold(window.largest_turn(config), *limit) * *limit as f64
-    };
+    let largest = window.largest_turn(config);
+    let is_at =
+        |tokens: u64, limit: &u64| tokens > 0 && tokens as f64 >= config.threshold(largest, *limit) * *limit as f64;
     if let Some(limit) = limit.filter(|limit| is_at(tokens, limit)) {
         let share = config.summary_share * limit as f64;
         if window.summary_tokens() as f64 > share
@@ -79,7 +80,7 @@ pub fn plan_fold(
         {
             return Some(plan);
         }
-        let goal = (config.end(window.largest_turn(config), limit) * limit as f64).floor() as u64;
+        let goal = (config.end(largest, limit) * limit as f64).floor() as u64;
         let keeps_goal = |folded: u64, _: u64| {
             let left = tokens.saturating_sub(folded).saturating_add(config.bound(folded));
             left <= goal

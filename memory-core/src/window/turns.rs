@@ -76,9 +76,19 @@ impl<'a> Window<'a> {
         self.count(&[Kind::Summary])
     }
 
+    /// Returns the tokens of the summaries outside of turns.
     pub(super) fn summary_tokens(&self) -> u64 {
-        let summaries = self.rows.iter().filter(|(_, kind)| *kind == Kind::Summary);
-        summaries.map(|(row, _)| row.tokens).fold(0, u64::saturating_add)
+        self.tokens_of(Kind::Summary)
+    }
+
+    /// Returns the tokens of the summaries inside of turns.
+    pub(super) fn inner_tokens(&self) -> u64 {
+        self.tokens_of(Kind::Inner)
+    }
+
+    fn tokens_of(&self, kind: Kind) -> u64 {
+        let rows = self.rows.iter().filter(|(_, found)| *found == kind);
+        rows.map(|(row, _)| row.tokens).fold(0, u64::saturating_add)
     }
 
     pub(super) fn messages(&self) -> u64 {
@@ -156,18 +166,20 @@ impl<'a> Window<'a> {
         ends.iter().find(|end| is_enough(end)).or(ends.last()).copied()
     }
 
-    /// Returns the fold of the oldest adjacent summaries.
+    /// Returns the fold of the oldest adjacent summaries outside of turns.
     pub(super) fn merge(&self, config: &BufferConfig) -> Option<FoldPlan> {
-        let segments = self.segments(&[Kind::Summary]);
-        let pairs = segments.into_iter().filter(|segment| segment.len() > 1);
-        let mut folds = pairs.map(|segment| segment.start..segment.end.min(segment.start + config.merge.max(2)));
-        folds.find_map(|fold| self.plan(config, FoldReason::Summaries, fold))
+        self.merge_of(Kind::Summary, config)
     }
 
-    /// Returns the fold of the oldest adjacent summaries inside the newest turn.
+    /// Returns the fold of the oldest adjacent summaries inside of a turn.
     pub(super) fn merge_inner(&self, config: &BufferConfig) -> Option<FoldPlan> {
-        let segments = self.segments(&[Kind::Inner]).into_iter().filter(|segment| segment.len() > 1);
-        let mut folds = segments.map(|segment| segment.start..segment.end.min(segment.start + config.merge.max(2)));
+        self.merge_of(Kind::Inner, config)
+    }
+
+    fn merge_of(&self, kind: Kind, config: &BufferConfig) -> Option<FoldPlan> {
+        let segments = self.segments(&[kind]);
+        let pairs = segments.into_iter().filter(|segment| segment.len() > 1);
+        let mut folds = pairs.map(|segment| segment.start..segment.end.min(segment.start + config.merge.max(2)));
         folds.find_map(|fold| self.plan(config, FoldReason::Summaries, fold))
     }
 
@@ -176,12 +188,6 @@ impl<'a> Window<'a> {
         let segments = self.segments(&[Kind::Archive]);
         let many = segments.into_iter().find(|segment| segment.len() > ARCHIVES)?;
         self.plan(config, FoldReason::Archives, many)
-    }
-
-    /// Returns the tokens of the summaries inside turns.
-    pub(super) fn inner_tokens(&self) -> u64 {
-        let inner = self.rows.iter().filter(|(_, kind)| *kind == Kind::Inner);
-        inner.map(|(row, _)| row.tokens).fold(0, u64::saturating_add)
     }
 
     /// Returns the runs of adjacent rows of these kinds.

@@ -1,6 +1,6 @@
 //! What chat programs do with the end of a conversation.
 
-use memory_core::engine::{ContextRequest, Forget, PartKind, Reason, Search, Session};
+use memory_core::engine::{ContextRequest, Forget, PartKind, Session};
 use memory_core::store::chat::{Page, View};
 use memory_core::window::{BufferConfig, Folding};
 use memory_core::{Error, Message, MessageId, Role, Seq};
@@ -15,32 +15,6 @@ async fn shown(talk: &Session) -> Vec<String> {
 async fn log(talk: &Session) -> Vec<String> {
     let rows = talk.read(&Page::after(Seq(0), 1_000, View::Log)).await.unwrap().messages;
     rows.iter().map(|row| row.message.as_ref().unwrap().text()).collect()
-}
-
-#[tokio::test]
-async fn an_answer_that_is_made_anew_takes_the_place_of_the_first() {
-    let bench = Bench::new().await;
-    let talk = bench.session("ada");
-    let (question, first) = (bench.user("What is my rose called?"), bench.say(Role::Assistant, "It is called Peony."));
-    let replaced = first.id;
-    talk.append(vec![question, first]).await.unwrap();
-    let second = bench.say(Role::Assistant, "It is called Aurora.");
-    let receipt = talk.replace(replaced, vec![second.clone()]).await.unwrap();
-    assert_eq!(receipt.head, Seq(3));
-    let expected = ["What is my rose called?", "It is called Aurora."];
-    assert_eq!(shown(&talk).await, expected);
-    // A lost answer: the same call again changes nothing.
-    talk.replace(replaced, vec![second]).await.unwrap();
-    assert_eq!(shown(&talk).await, expected);
-    assert_eq!(log(&talk).await, ["What is my rose called?", "It is called Peony.", "It is called Aurora."]);
-    // A search finds the variant, and says nothing else than truth: it was replaced. No context recalls it.
-    bench.tend().await;
-    let found = bench.owner("ada").search(&Search::new("Peony")).await.unwrap();
-    assert_eq!(found.hits[0].content.text(), "It is called Peony.");
-    let other = bench.owner("ada").session(&crate::bench::session("other"));
-    let context = other.context("Is there a Peony?", 2_000).await.unwrap();
-    assert!(context.parts.iter().all(|part| !part.message.text().contains("It is called Peony")));
-    assert!(context.receipt.search.left_out.iter().any(|left| left.reason == Reason::Replaced));
 }
 
 #[tokio::test]

@@ -105,7 +105,7 @@ impl Inner {
         let embeds = index.as_vectors().is_some();
         let needed = if embeds { |range| range } else { around };
         let Stretch { range, state, rows } = self.read_stretch(scope, session, range, needed).await?;
-        self.note_if_full(scope, session, &state);
+        self.note_if_full(scope, session, &self.buffers.of(scope, session), &state);
         // Only text indexes get spans, and only vector indexes get the texts.
         let entries = if embeds { message_entries } else { session_entries };
         let changes = entries(&self.analysis, &rows, &state, range);

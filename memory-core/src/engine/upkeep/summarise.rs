@@ -55,9 +55,8 @@ impl Inner {
     ///
     /// It uses the stored counts, of whichever counter, while a fold uses this memory's counter. So with several counters a
     /// window may be read in vain or folded late, but never folded too far.
-    pub(crate) fn note_if_full(&self, scope: &Scope, session: &SessionId, state: &SessionState) {
-        let config = self.buffers.of(scope, session);
-        if config.folding != Folding::Off && f64::from(Self::pressure(&config, state)) >= config.earliest() {
+    pub(crate) fn note_if_full(&self, scope: &Scope, session: &SessionId, config: &BufferConfig, state: &SessionState) {
+        if config.folding != Folding::Off && f64::from(Self::pressure(config, state)) >= config.earliest() {
             self.buffers.note_full(scope, session);
         }
     }
@@ -75,6 +74,9 @@ impl Inner {
 
     async fn fold(&self, scope: &Scope, session: &SessionId, report: &mut UpkeepReport) -> Result<()> {
         let config = self.buffers.of(scope, session);
+        if config.folding == Folding::Off {
+            return Ok(());
+        }
         for _ in 0..FOLDS {
             let page = Page::after(Seq(0), ROWS, View::Active);
             let mut slice = self.chat.store().read(scope, session, &page).await?;
@@ -87,15 +89,13 @@ impl Inner {
             counter.verdict(Ok(()))?;
             let plan = plan_fold(&slice.messages, &config, limit, Beyond { tokens, messages });
             let Some(plan) = plan else { return Ok(()) };
-            let summary = match config.folding {
-                _ if plan.reason == FoldReason::Archives => archive_of(&plan, slice.state.revision),
-                Folding::Summaries => self.summary_of(&plan, report).await,
-                Folding::Archive => archive_of(&plan, slice.state.revision),
-                Folding::Off => None,
+            let is_summary = config.folding == Folding::Summaries && plan.reason != FoldReason::Archives;
+            let summary = match is_summary {
+                true => self.summary_of(&plan, report).await,
+                false => archive_of(&plan, slice.state.revision),
             };
             let Some(summary) = summary else { return Ok(()) };
             self.chat.store().compact(scope, session, &plan.fold(summary)).await?;
-            let is_summary = config.folding == Folding::Summaries && plan.reason != FoldReason::Archives;
             report.summarised += usize::from(is_summary);
             report.archived += plan.messages();
             if is_summary {
