@@ -13,7 +13,7 @@ use crate::embedding::Embedding;
 use crate::look::Colour;
 use crate::progress::Style;
 
-pub(crate) use lists::{Order, RecordChange, Records, Sessions, Show};
+pub(crate) use lists::{Order, RecordChange, Records, Sessions, Set, Show};
 pub(crate) use recall::{Bounds, Context, Dialect, Search};
 
 /// Memory for LLM agents: conversations in, contexts with receipts out.

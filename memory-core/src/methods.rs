@@ -73,6 +73,8 @@ macro_rules! store_methods {
             quick "get records" get(scope: &Scope, ids: &[RecordId]) -> Vec<StoredRecord>;
             quick "scan records"
                 scan(scope: &Scope, filter: &Filter, after: Option<RecordId>, limit: usize) -> Vec<StoredRecord>;
+            quick "read the newest records"
+                newest(scope: &Scope, filter: &Filter, before: Option<(Timestamp, RecordId)>, limit: usize) -> Vec<StoredRecord>;
             quick "touch records" touch(scope: &Scope, ids: &[RecordId], at: Timestamp) -> ();
             quick "read the fence of records" fence(scope: &Scope) -> Fence;
             quick "raise the fence of records" advance(scope: &Scope, seen: Fence) -> Fence;

@@ -74,7 +74,19 @@ impl RecordStore for PgRecords {
         after: Option<RecordId>,
         limit: usize,
     ) -> Result<Vec<StoredRecord>> {
-        read::scan(&self.server, scope, filter, after, limit).await
+        let order = read::Order::ById { after };
+        read::page(&self.server, scope, filter, order, limit).await
+    }
+
+    async fn newest(
+        &self,
+        scope: &Scope,
+        filter: &Filter,
+        before: Option<(Timestamp, RecordId)>,
+        limit: usize,
+    ) -> Result<Vec<StoredRecord>> {
+        let order = read::Order::NewestFirst { before };
+        read::page(&self.server, scope, filter, order, limit).await
     }
 
     async fn touch(&self, scope: &Scope, ids: &[RecordId], at: Timestamp) -> Result<()> {

@@ -14,6 +14,7 @@ mod ground;
 mod lifetimes;
 mod owners;
 mod ranking;
+mod records;
 mod search;
 mod tiers;
 mod times;
@@ -40,6 +41,7 @@ pub fn table() -> Vec<Scenario<Stores>> {
         lifetimes::TABLE,
         owners::TABLE,
         ranking::TABLE,
+        records::TABLE,
         search::TABLE,
         tiers::TABLE,
         times::TABLE,

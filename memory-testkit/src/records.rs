@@ -5,6 +5,7 @@ mod delete;
 mod erase;
 mod fences;
 mod leads;
+mod newest;
 mod notes;
 mod put;
 mod repeats;
@@ -39,6 +40,7 @@ pub fn table() -> Vec<Scenario<Records>> {
         restart::BESIDE,
         restart::TABLE,
         restore::TABLE,
+        newest::TABLE,
         scan::TABLE,
         storm::TABLE,
         sweep::TABLE,

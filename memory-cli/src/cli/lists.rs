@@ -68,6 +68,31 @@ pub(crate) struct Records {
     pub(crate) number: Option<usize>,
 }
 
+/// What is known of a record from now on.
+#[derive(Debug, Args)]
+#[group(skip)]
+#[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
+pub(crate) struct Set {
+    /// The record
+    #[arg(value_name = "UUID")]
+    pub(crate) id: RecordId,
+    /// A tag to add; may be given several times
+    #[arg(long = "tag", value_name = "TAG", group = "what")]
+    pub(crate) tags: Vec<String>,
+    /// A tag to take away; may be given several times
+    #[arg(long = "untag", value_name = "TAG", group = "what")]
+    pub(crate) untags: Vec<String>,
+    /// How much it matters, 0 to 1
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, group = "what")]
+    pub(crate) importance: Option<f32>,
+    /// Whether it is kept whatever expires: true or false
+    #[arg(long, value_name = "BOOL", group = "what")]
+    pub(crate) pinned: Option<bool>,
+    /// Whether it stays stored, though hidden, when it expires: true or false
+    #[arg(long, value_name = "BOOL", group = "what")]
+    pub(crate) hold: Option<bool>,
+}
+
 /// A change of a record.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RecordChange {
@@ -79,6 +104,8 @@ pub(crate) enum RecordChange {
         /// What it says from now on
         text: String,
     },
+    /// Changes what is known of a record: its tags, its importance, whether it is pinned or on hold; its text stays
+    Set(Set),
     /// Says that a record is true no longer; it stays in the history
     Retire {
         /// The record; several may be given

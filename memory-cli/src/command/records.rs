@@ -6,7 +6,7 @@ use memory::{Field, Filter, Record, RecordId, Remember, Scoped, StoredRecord, Ti
 use serde_json::{Value, json};
 
 use super::call::Call;
-use crate::cli::{RecordChange, Records};
+use crate::cli::{RecordChange, Records, Set};
 use crate::failure::{Failure, Outcome};
 use crate::output::{Output, say};
 use crate::words::{list_end, listed};
@@ -20,6 +20,7 @@ pub(crate) async fn run(call: &Call, args: &Records, output: &mut Output) -> Res
     match &args.change {
         None => list(call, args, output).await,
         Some(RecordChange::Edit { id, text }) => edit(call, *id, text, output).await,
+        Some(RecordChange::Set(wished)) => set(call, wished, output).await,
         Some(RecordChange::Retire { ids }) => retire(call, ids, output).await,
     }
 }
@@ -127,6 +128,31 @@ fn edited(record: &Record, text: &str, now: Timestamp) -> Remember {
         remember = remember.pinned();
     }
     record.metadata().into_iter().fold(remember, |remember, (key, value)| remember.with_metadata(key, value))
+}
+
+/// Changes what is known of a record, and shows it.
+async fn set(call: &Call, wished: &Set, output: &mut Output) -> Result<Outcome, Failure> {
+    let (memory, scoped) = call.open().await?;
+    if scoped.get(&[wished.id]).await?.is_empty() {
+        return Err(unknown(&wished.id));
+    }
+    let stored = scoped.update(wished.id, |record| apply(wished, record)).await?;
+    record::write_one(&stored, memory.now(), output)?;
+    output.flush()?;
+    upkeep::after(&memory).await;
+    Ok(Outcome::Done)
+}
+
+/// Changes a record as wished.
+fn apply(wished: &Set, record: &mut Record) {
+    record.hold = wished.hold.unwrap_or(record.hold);
+    for telling in record.tellings_mut() {
+        telling.tags.retain(|tag| !wished.untags.contains(tag));
+        let new = wished.tags.iter().filter(|tag| !telling.tags.contains(tag));
+        telling.tags.extend(new.cloned().collect::<Vec<_>>());
+        telling.importance = wished.importance.or(telling.importance);
+        telling.pinned = wished.pinned.unwrap_or(telling.pinned);
+    }
 }
 
 async fn retire(call: &Call, ids: &[RecordId], output: &mut Output) -> Result<Outcome, Failure> {

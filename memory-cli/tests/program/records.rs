@@ -57,6 +57,19 @@ fn an_edited_record_keeps_what_it_was_told_with_and_its_history() {
 }
 
 #[test]
+fn what_is_known_of_a_record_is_changed_and_its_text_stays() {
+    let (bed, [cat, ..]) = filled();
+    let set = ["records", "set", &cat, "--tag", "home", "--untag", "pets", "--importance", "0.3", "--pinned", "true"];
+    let changed = bed.json(&set);
+    assert_eq!((&changed["tags"], &changed["pinned"]), (&json!(["home"]), &json!(true)));
+    assert_eq!((&changed["text"], &bed.json(&set)["version"]), (&json!("Ada has a cat"), &changed["version"]));
+    assert_eq!(texts(&bed.json(&["records", "--tag", "home"])), ["Ada has a cat"]);
+    assert_eq!(bed.json(&["records", "set", &cat, "--pinned", "false"])["pinned"], json!(false));
+    assert!(bed.run(&["records", "set", &cat]).refused(2).contains("--tag"));
+    assert!(bed.run(&["records", "set", &cat, "--importance", "7"]).refused(2).contains("importance"));
+}
+
+#[test]
 fn a_retired_record_is_current_no_more_and_stays_in_the_history() {
     let (bed, [cat, ..]) = filled();
     assert_eq!(bed.json(&["records", "retire", &cat])["outcome"], "retired");

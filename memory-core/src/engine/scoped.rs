@@ -8,6 +8,7 @@ use crate::id::{MessageId, RecordId, SessionId};
 use crate::message::StoredMessage;
 use crate::record::StoredRecord;
 use crate::store::chat::SessionState;
+use crate::time::Timestamp;
 
 use super::handle::Scoped;
 use super::memory::IndexStatus;
@@ -37,6 +38,33 @@ impl Scoped {
     pub async fn records(&self, filter: &Filter, after: Option<RecordId>, limit: usize) -> Result<Vec<StoredRecord>> {
         filter.check(&self.inner().limits)?;
         self.inner().records.store().scan(self.scope(), filter, after, limit).await
+    }
+
+    /// Returns up to `limit` records that match `filter`, the newest first. The last one of a page is the place `before` the next.
+    ///
+    /// Expired and superseded records are among them unless the filter says otherwise: [`Filter::current`].
+    ///
+    /// ```
+    /// # async fn example(ada: &memory_core::Scoped) -> memory_core::Result<()> {
+    /// use memory_core::Filter;
+    ///
+    /// let page = ada.latest(&Filter::All, None, 20).await?;
+    /// let before = page.last().map(|last| (last.record.created_at(), last.record.id));
+    /// let older = ada.latest(&Filter::All, before, 20).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `Invalid` for a filter beyond the limits.
+    pub async fn latest(
+        &self,
+        filter: &Filter,
+        before: Option<(Timestamp, RecordId)>,
+        limit: usize,
+    ) -> Result<Vec<StoredRecord>> {
+        filter.check(&self.inner().limits)?;
+        self.inner().records.store().newest(self.scope(), filter, before, limit).await
     }
 
     /// Stores records as they were exported, with versions and access statistics.

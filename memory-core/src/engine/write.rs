@@ -7,6 +7,7 @@ mod remember;
 mod retire;
 mod sources;
 mod tell;
+mod update;
 mod words;
 
 pub use remember::{Addition, NotTaken, Remember, RememberReceipt, Remembered, Why};

@@ -19,6 +19,11 @@ impl Record {
         std::iter::once(&self.first).chain(&self.again)
     }
 
+    /// Returns the tellings to be changed, in their order.
+    pub fn tellings_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut Telling> {
+        std::iter::once(&mut self.first).chain(&mut self.again)
+    }
+
     /// Returns the trust of the record, which is the highest of its tellings.
     pub fn trust(&self) -> Trust {
         self.tellings().fold(self.first.trust, |highest, telling| highest.max(telling.trust))

@@ -63,6 +63,16 @@ impl RecordStore for NoRecords {
         Ok(Vec::new())
     }
 
+    async fn newest(
+        &self,
+        _: &Scope,
+        _: &Filter,
+        _: Option<(Timestamp, RecordId)>,
+        _: usize,
+    ) -> Result<Vec<StoredRecord>> {
+        Ok(Vec::new())
+    }
+
     async fn touch(&self, _: &Scope, _: &[RecordId], _: Timestamp) -> Result<()> {
         Ok(())
     }

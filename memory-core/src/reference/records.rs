@@ -147,6 +147,18 @@ impl RecordStore for MemRecords {
         Ok(owner.scan(filter, after).take(limit).cloned().collect())
     }
 
+    async fn newest(
+        &self,
+        scope: &Scope,
+        filter: &Filter,
+        before: Option<(Timestamp, RecordId)>,
+        limit: usize,
+    ) -> Result<Vec<StoredRecord>> {
+        let state = self.state.lock();
+        let Some(owner) = state.owners.get(scope) else { return Ok(Vec::new()) };
+        Ok(owner.newest(filter, before, limit))
+    }
+
     async fn touch(&self, scope: &Scope, ids: &[RecordId], at: Timestamp) -> Result<()> {
         let mut state = self.state.lock();
         let Some(owner) = state.owners.get_mut(scope) else { return Ok(()) };

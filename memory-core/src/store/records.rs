@@ -73,6 +73,18 @@ pub trait RecordStore: Store {
         limit: usize,
     ) -> Result<Vec<StoredRecord>>;
 
+    /// Returns up to `limit` records that match `filter`, the newest first: by [`Record::created_at`], and of one moment the greater
+    /// id first. With `before`, only those that stand behind this time and id in that order, where no record need be.
+    ///
+    /// Reads what it returns, not what the owner has, unless the filter leaves out much.
+    async fn newest(
+        &self,
+        scope: &Scope,
+        filter: &Filter,
+        before: Option<(Timestamp, RecordId)>,
+        limit: usize,
+    ) -> Result<Vec<StoredRecord>>;
+
     /// Counts an access of these records at `at`; absent ids are skipped.
     ///
     /// Counts each record once for each `at`, and only if `at` is later than its last access; so a repeat changes nothing.

@@ -7,6 +7,7 @@ use memory_core::filter::Filter;
 use memory_core::id::RecordId;
 use memory_core::record::StoredRecord;
 use memory_core::scope::Scope;
+use memory_core::time::Timestamp;
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
@@ -43,31 +44,41 @@ pub(super) async fn get(server: &Postgres, scope: &Scope, ids: &[RecordId]) -> R
     Ok(ids.iter().filter_map(|id| found.get(id).cloned()).collect())
 }
 
-/// What is to be scanned.
-struct Scan {
+/// The order of a list of records, and behind what it begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Order {
+    /// By id, behind one.
+    ById { after: Option<RecordId> },
+    /// The newest first, behind a time and id.
+    NewestFirst { before: Option<(Timestamp, RecordId)> },
+}
+
+/// What is to be listed.
+struct List {
     scope: Scope,
     filter: Filter,
-    after: Option<RecordId>,
+    order: Order,
     count: i64,
 }
 
-/// Reads up to `count` records after the id `after` that match, in order.
-pub(super) async fn scan(
+/// Reads up to `count` records that match, in `order`.
+pub(super) async fn page(
     server: &Postgres,
     scope: &Scope,
     filter: &Filter,
-    after: Option<RecordId>,
+    order: Order,
     count: usize,
 ) -> Result<Vec<StoredRecord>> {
-    let scan = Scan { scope: scope.clone(), filter: filter.clone(), after, count: limit(count) };
-    let records = server.run(Call::snapshot(READ), scan, |connection, scan| {
+    let list = List { scope: scope.clone(), filter: filter.clone(), order, count: limit(count) };
+    let records = server.run(Call::snapshot(READ), list, |connection, list| {
         Box::pin(async move {
-            let leads = leads(&scan.filter);
-            let wall = sqlx::query(if leads.is_some() { BY_KEY } else { WALL }).bind(scan.scope.key());
+            let leads = leads(&list.filter);
+            let wall = sqlx::query(if leads.is_some() { BY_KEY } else { WALL }).bind(list.scope.key());
             wall.execute(&mut *connection).await.doing(READ)?;
-            let mut sql = match &leads {
-                Some(leads) => led(scan, leads)?,
-                None => scanned(scan)?,
+            let mut sql = match (&leads, list.order) {
+                (None, _) => listed(list)?,
+                (Some(leads), Order::ById { .. }) => led_by_id(list, leads)?,
+                (Some(leads), Order::NewestFirst { .. }) => led_by_time(list, leads)?,
             };
             let rows = sql.build().fetch_all(connection).await.doing(READ)?;
             rows.iter().map(|row| record(row, READ)).collect()
@@ -76,28 +87,29 @@ pub(super) async fn scan(
     records.await
 }
 
-fn scanned(scan: &Scan) -> Result<QueryBuilder<sqlx::Postgres>> {
+fn listed(list: &List) -> Result<QueryBuilder<sqlx::Postgres>> {
     let text = "SELECT item.id, item.version, item.accessed_at, item.access_count, item.digest, item.body::text \
          FROM record AS item WHERE item.scope = {scope} \
          AND item.epoch = (SELECT epoch FROM owner WHERE truth = 1 AND scope = {scope}) AND item.body IS NOT NULL \
-         AND {after} AND {filter} ORDER BY item.id LIMIT {count}";
+         AND {behind} AND {filter} ORDER BY {order} LIMIT {count}";
     statement(text, |sql, hole| {
         match hole {
-            "scope" => sql.push_bind(scan.scope.key().to_owned()),
-            "after" => push_after(sql, "item.id", scan),
-            "filter" => return push_filter(sql, FilteredTable::Records, &scan.filter),
-            _ => sql.push_bind(scan.count),
+            "scope" => sql.push_bind(list.scope.key().to_owned()),
+            "behind" => list.push_behind(sql, "item.id"),
+            "filter" => return push_filter(sql, FilteredTable::Records, &list.filter),
+            "order" => sql.push(list.order.key()),
+            _ => sql.push_bind(list.count),
         };
         Ok(())
     })
 }
 
 /// Returns the statement for a filter that `record_lead` answers: the first records of each lead, and of all these the first.
-fn led(scan: &Scan, leads: &[Vec<u8>]) -> Result<QueryBuilder<sqlx::Postgres>> {
+fn led_by_id(list: &List, leads: &[Vec<u8>]) -> Result<QueryBuilder<sqlx::Postgres>> {
     let text = "WITH here AS MATERIALIZED (SELECT epoch FROM owner WHERE truth = 1 AND scope = {scope}), \
          led AS MATERIALIZED (SELECT DISTINCT found.record FROM here CROSS JOIN unnest({leads}) AS sought (lead) \
          CROSS JOIN LATERAL (SELECT l.record FROM record_lead AS l \
-         WHERE l.scope = {scope} AND l.epoch = here.epoch AND l.lead = sought.lead AND {after} \
+         WHERE l.scope = {scope} AND l.epoch = here.epoch AND l.lead = sought.lead AND {behind} \
          ORDER BY l.record LIMIT {count}) AS found ORDER BY found.record LIMIT {count}) \
          SELECT item.id, item.version, item.accessed_at, item.access_count, item.digest, item.body::text \
          FROM here CROSS JOIN led CROSS JOIN LATERAL (SELECT * FROM record \
@@ -105,23 +117,58 @@ fn led(scan: &Scan, leads: &[Vec<u8>]) -> Result<QueryBuilder<sqlx::Postgres>> {
          ORDER BY item.id";
     statement(text, |sql, hole| {
         match hole {
-            "scope" => sql.push_bind(scan.scope.key().to_owned()),
+            "scope" => sql.push_bind(list.scope.key().to_owned()),
             "leads" => sql.push_bind(leads.to_vec()),
-            "after" => push_after(sql, "l.record", scan),
-            _ => sql.push_bind(scan.count),
+            "behind" => list.push_behind(sql, "l.record"),
+            _ => sql.push_bind(list.count),
         };
         Ok(())
     })
 }
 
-/// Adds the condition that a column is greater than the id to scan after.
-fn push_after<'s>(
-    sql: &'s mut QueryBuilder<sqlx::Postgres>,
-    column: &'static str,
-    scan: &Scan,
-) -> &'s mut QueryBuilder<sqlx::Postgres> {
-    match scan.after {
-        Some(after) => sql.push(column).push(" > ").push_bind(after.0),
-        None => sql.push("true"),
+/// Returns the statement for a filter that `record_lead` answers: all records of the leads, and of these the newest.
+fn led_by_time(list: &List, leads: &[Vec<u8>]) -> Result<QueryBuilder<sqlx::Postgres>> {
+    let text = "WITH here AS MATERIALIZED (SELECT epoch FROM owner WHERE truth = 1 AND scope = {scope}), \
+         led AS MATERIALIZED (SELECT DISTINCT l.record FROM here CROSS JOIN unnest({leads}) AS sought (lead) \
+         JOIN record_lead AS l ON l.scope = {scope} AND l.epoch = here.epoch AND l.lead = sought.lead) \
+         SELECT item.id, item.version, item.accessed_at, item.access_count, item.digest, item.body::text \
+         FROM here CROSS JOIN led CROSS JOIN LATERAL (SELECT * FROM record \
+         WHERE record.scope = {scope} AND record.epoch = here.epoch AND record.id = led.record LIMIT 1) AS item \
+         WHERE {behind} ORDER BY {order} LIMIT {count}";
+    statement(text, |sql, hole| {
+        match hole {
+            "scope" => sql.push_bind(list.scope.key().to_owned()),
+            "leads" => sql.push_bind(leads.to_vec()),
+            "behind" => list.push_behind(sql, "item.id"),
+            "order" => sql.push(list.order.key()),
+            _ => sql.push_bind(list.count),
+        };
+        Ok(())
+    })
+}
+
+impl Order {
+    const fn key(self) -> &'static str {
+        match self {
+            Self::ById { .. } => "item.id",
+            Self::NewestFirst { .. } => "item.at DESC, item.id DESC",
+        }
+    }
+}
+
+impl List {
+    /// Adds the condition that a record, whose id stands in the column `id`, is behind where the list begins.
+    fn push_behind<'s>(
+        &self,
+        sql: &'s mut QueryBuilder<sqlx::Postgres>,
+        id: &'static str,
+    ) -> &'s mut QueryBuilder<sqlx::Postgres> {
+        match self.order {
+            Order::ById { after: Some(after) } => sql.push(id).push(" > ").push_bind(after.0),
+            Order::NewestFirst { before: Some((at, before)) } => {
+                sql.push("(item.at, item.id) < (").push_bind(at.0).push(", ").push_bind(before.0).push(")")
+            }
+            Order::ById { after: None } | Order::NewestFirst { before: None } => sql.push("true"),
+        }
     }
 }

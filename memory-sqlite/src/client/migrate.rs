@@ -18,6 +18,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0007_generations.sql"),
     include_str!("../../migrations/0008_leads.sql"),
     include_str!("../../migrations/0009_packed.sql"),
+    include_str!("../../migrations/0010_records_by_time.sql"),
 ];
 
 /// The version of the tables that this crate uses. Opening an older file upgrades it.

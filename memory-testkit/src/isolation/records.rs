@@ -1,5 +1,6 @@
 //! The actor of record stores.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -70,6 +71,14 @@ impl RecordActor {
         self.compare(found, listed.map(|(id, _)| *id).take(limit))
     }
 
+    async fn newest(&self, filter: &Filter, limit: usize) -> Scene {
+        let found = self.store.store().newest(&self.owner.scope, filter, None, limit).await?;
+        let mut listed: Vec<_> = self.model.values().map(|(record, _)| record).collect();
+        listed.retain(|record| filter.matches(&Fields::of_record(record)));
+        listed.sort_by_key(|record| Reverse((record.created_at(), record.id)));
+        self.compare(found, listed.into_iter().map(|record| record.id).take(limit))
+    }
+
     /// Raises the fence, which nobody else raises.
     async fn raise(&mut self) -> Scene {
         let store = self.store.store();
@@ -98,6 +107,9 @@ impl Actor for RecordActor {
                 self.compare(store.get(&scope, &ids).await?, ids.into_iter())
             }
             60..=79 => {
+                if random.chance(1, 4) {
+                    return self.newest(&filter(&self.owner, random), random.below(8)).await;
+                }
                 let after = random.chance(1, 2).then(|| RecordId(self.owner.any_id(random)));
                 self.scan(&filter(&self.owner, random), after, random.below(8)).await
             }

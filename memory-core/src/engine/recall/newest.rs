@@ -9,7 +9,7 @@ use crate::engine::hit::{Content, Hit, SearchResults};
 use crate::engine::receipt::{SearchReceipt, Signals, Stage};
 use crate::error::Result;
 use crate::filter::{Field, Filter, Scalar};
-use crate::id::{ItemId, RecordId, Seq, SessionId, Unit};
+use crate::id::{ItemId, Seq, SessionId, Unit};
 use crate::message::StoredMessage;
 use crate::record::StoredRecord;
 use crate::store::chat::{Edge, Page, SessionState, View};
@@ -20,11 +20,11 @@ use super::question::Search;
 
 /// How many sessions are read at once.
 const SESSIONS: usize = 16;
-/// How many sessions, or records, are listed in one call.
+/// How many sessions are listed in one call.
 const PAGE: usize = 500;
 
 /// The sort key of the newest items: later ones first, and within a session the last ones.
-type Place = (Reverse<Timestamp>, Reverse<Seq>, ItemId);
+type Place = (Reverse<Timestamp>, Reverse<Seq>, Reverse<ItemId>);
 
 impl Scoped {
     /// Returns the newest items that match `filter`, newest first.
@@ -37,7 +37,11 @@ impl Scoped {
             }
         };
         let records = async {
-            if search.searches(Unit::Record) { self.newest_records(search.limit, filter).await } else { Ok(Vec::new()) }
+            if search.searches(Unit::Record) {
+                self.inner().records.store().newest(self.scope(), filter, None, search.limit).await
+            } else {
+                Ok(Vec::new())
+            }
         };
         let (messages, records) = tokio::join!(messages, records);
         let mut receipt = SearchReceipt::default();
@@ -48,7 +52,7 @@ impl Scoped {
         let mut found: Vec<(Place, Content)> = messages.chain(records).collect();
         found.sort_by(|one, other| one.0.cmp(&other.0));
         found.truncate(search.limit);
-        let hit = |((_, _, item), content)| Hit { item, content, signals: Signals::default() };
+        let hit = |((_, _, Reverse(item)), content)| Hit { item, content, signals: Signals::default() };
         SearchResults { hits: found.into_iter().map(hit).collect(), receipt }
     }
 
@@ -91,27 +95,15 @@ impl Scoped {
         sessions.sort_by_key(|state| Reverse(state.last_at));
         Ok(sessions.into_iter().map(|state| (state.session, state.last_at)).collect())
     }
-
-    async fn newest_records(&self, limit: usize, filter: &Filter) -> Result<Vec<StoredRecord>> {
-        let (mut found, mut after): (Vec<StoredRecord>, Option<RecordId>) = (Vec::new(), None);
-        loop {
-            let page = self.inner().records.store().scan(self.scope(), filter, after, PAGE).await?;
-            let Some(last) = page.last() else { return Ok(found) };
-            after = Some(last.record.id);
-            found.extend(page);
-            found.sort_by_cached_key(of_record);
-            found.truncate(limit);
-        }
-    }
 }
 
 fn of_message(row: &StoredMessage) -> Place {
     let at = row.message.as_ref().map_or(Timestamp(i64::MIN), |message| message.at);
-    (Reverse(at), Reverse(row.seq), ItemId::Message(row.id))
+    (Reverse(at), Reverse(row.seq), Reverse(ItemId::Message(row.id)))
 }
 
 fn of_record(stored: &StoredRecord) -> Place {
-    (Reverse(stored.record.created_at()), Reverse(Seq(0)), ItemId::Record(stored.record.id))
+    (Reverse(stored.record.created_at()), Reverse(Seq(0)), Reverse(ItemId::Record(stored.record.id)))
 }
 
 /// Returns the session if the filter matches one session alone.

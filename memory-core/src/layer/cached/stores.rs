@@ -120,6 +120,16 @@ impl RecordStore for Cached<dyn RecordStore, StoredRecord> {
         self.inner.scan(scope, filter, after, limit).await
     }
 
+    async fn newest(
+        &self,
+        scope: &Scope,
+        filter: &Filter,
+        before: Option<(Timestamp, RecordId)>,
+        limit: usize,
+    ) -> Result<Vec<StoredRecord>> {
+        self.inner.newest(scope, filter, before, limit).await
+    }
+
     async fn touch(&self, scope: &Scope, ids: &[RecordId], at: Timestamp) -> Result<()> {
         self.shelf.change(scope, self.inner.touch(scope, ids, at)).await
     }

@@ -1,5 +1,6 @@
 //! All records of one owner.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use crate::record::{Record, StoredRecord};
 use crate::scope::Epoch;
 use crate::store::chat::Fence;
 use crate::store::records::{Put, RecordBatch};
+use crate::time::Timestamp;
 
 #[derive(Debug, Default)]
 pub(super) struct Owner {
@@ -63,6 +65,20 @@ impl Owner {
         let from = after.map_or(Bound::Unbounded, Bound::Excluded);
         let rows = self.rows.range((from, Bound::Unbounded)).map(|(_, row)| row);
         rows.filter(|row| *filter == Filter::All || filter.matches(&Fields::of_record(&row.record)))
+    }
+
+    /// Returns the newest records that match and stand behind `before`, in order.
+    pub(super) fn newest(
+        &self,
+        filter: &Filter,
+        before: Option<(Timestamp, RecordId)>,
+        limit: usize,
+    ) -> Vec<StoredRecord> {
+        let place = |row: &StoredRecord| (row.record.created_at(), row.record.id);
+        let mut found: Vec<&StoredRecord> = self.scan(filter, None).collect();
+        found.retain(|row| before.is_none_or(|before| place(row) < before));
+        found.sort_unstable_by_key(|row| Reverse(place(row)));
+        found.into_iter().take(limit).cloned().collect()
     }
 
     /// Returns the version of each record of the batch, and the rows that change.

@@ -1,0 +1,125 @@
+//! Records as a person keeps them: listed by time, and changed in place.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use memory_core::engine::{Remember, Remembered, Search};
+use memory_core::{Error, Field, Filter, ItemId, Record, RecordId, Unit};
+
+use super::world::{World, found};
+use crate::isolation::Stores;
+use crate::{Bed, Scene, equal};
+
+scenarios!(TABLE: Stores = [
+    records_are_listed_by_time_in_pages,
+    an_update_changes_what_was_told_with_a_record_and_the_index_follows,
+    an_update_that_changes_nothing_writes_nothing,
+    an_update_keeps_what_another_wrote_meanwhile,
+    an_update_refuses_what_it_may_not_change,
+]);
+
+async fn records_are_listed_by_time_in_pages(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let (ada, bob) = (world.owner("ada")?, world.owner("bob")?);
+    for number in 0..7 {
+        world.user("time goes by");
+        ada.remember(Remember::fact(format!("fact {number}"))).await?;
+        bob.remember(Remember::fact(format!("fact {number} of another"))).await?;
+    }
+    let (mut listed, mut before) = (Vec::new(), None);
+    loop {
+        let page = ada.latest(&Filter::All, before, 3).await?;
+        let Some(last) = page.last() else { break };
+        before = Some((last.record.created_at(), last.record.id));
+        listed.extend(page.into_iter().map(|stored| stored.record.text.clone()));
+        check!(listed.len() <= 7, "pages go on for ever");
+    }
+    equal(listed, ["fact 6", "fact 5", "fact 4", "fact 3", "fact 2", "fact 1", "fact 0"])
+}
+
+async fn an_update_changes_what_was_told_with_a_record_and_the_index_follows(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let ada = world.owner("ada")?;
+    let told =
+        ada.remember(Remember::fact("Ada's flight leaves at nine").with_tag("draft").with_importance(0.2)).await?;
+    world.tend().await?;
+    let updated = ada.update(told.id, |record| {
+        record.hold = true;
+        for telling in record.tellings_mut() {
+            telling.tags = vec!["travel".to_owned()];
+            telling.importance = Some(0.9);
+        }
+    });
+    let updated = updated.await?;
+    check!(updated.version > told.version, "{} follows {}", updated.version, told.version);
+    equal(&ada.get(&[told.id]).await?, &vec![updated.clone()])?;
+    equal(
+        (updated.record.tags(), updated.record.importance(), updated.record.hold),
+        (vec!["travel"], Some(0.9), true),
+    )?;
+    world.tend().await?;
+    for (tag, promised) in [("draft", Vec::new()), ("travel", vec![ItemId::Record(told.id)])] {
+        let search = Search::new("flight").only(Unit::Record).matching(Filter::eq(Field::Tag, tag));
+        let hits = ada.search(&search).await?;
+        equal(hits.hits.into_iter().map(|hit| hit.item).collect::<Vec<_>>(), promised)?;
+    }
+    // The same words told again are still the same record.
+    let again = ada.remember(Remember::fact("Ada's flight leaves at nine")).await?;
+    equal((again.id, again.outcome), (told.id, Remembered::Reinforced))
+}
+
+async fn an_update_that_changes_nothing_writes_nothing(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let ada = world.owner("ada")?;
+    let told = ada.remember(Remember::fact("Ada likes tea").with_tag("drink")).await?;
+    let same = ada.update(told.id, |_| {}).await?;
+    equal(same.version, told.version)?;
+    let tag = |record: &mut Record| record.first.tags = vec!["hot".to_owned()];
+    let once = ada.update(told.id, tag).await?.version;
+    equal(ada.update(told.id, tag).await?.version, once)
+}
+
+async fn an_update_keeps_what_another_wrote_meanwhile(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let ada = world.owner("ada")?;
+    let told = ada.remember(Remember::fact("Ada likes tea")).await?;
+    let calls = AtomicU32::new(0);
+    let tags = ["a", "b", "c", "d", "e", "f"];
+    let add = |tag: &'static str| {
+        let (ada, calls) = (&ada, &calls);
+        async move {
+            let change = |record: &mut Record| {
+                calls.fetch_add(1, Ordering::Relaxed);
+                if !record.first.tags.iter().any(|known| known == tag) {
+                    record.first.tags.push(tag.to_owned());
+                }
+            };
+            ada.update(told.id, change).await
+        }
+    };
+    futures_util::future::try_join_all(tags.map(add)).await?;
+    let stored = ada.get(&[told.id]).await?;
+    let mut kept: Vec<_> = stored.iter().flat_map(|stored| stored.record.tags()).collect();
+    kept.sort_unstable();
+    equal(kept, tags.to_vec())?;
+    check!(calls.load(Ordering::Relaxed) >= 6, "each change is asked for");
+    Ok(())
+}
+
+async fn an_update_refuses_what_it_may_not_change(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let (ada, bob) = (world.owner("ada")?, world.owner("bob")?);
+    let told = ada.remember(Remember::fact("Ada likes tea")).await?;
+    fails!(ada.update(told.id, |record| record.text = "Ada likes coffee".to_owned()).await, Error::Invalid { .. });
+    fails!(ada.update(told.id, |record| record.kind = "preference".to_owned()).await, Error::Invalid { .. });
+    fails!(ada.update(told.id, |record| record.id = RecordId::fresh()).await, Error::Invalid { .. });
+    fails!(ada.update(told.id, |record| record.agent = Some("planner".to_owned())).await, Error::Invalid { .. });
+    fails!(ada.update(told.id, |record| record.doomed = true).await, Error::Invalid { .. });
+    let unknown = ItemId::Record(RecordId::fresh());
+    let derive = |record: &mut Record| record.first.sources.push(unknown.clone());
+    fails!(ada.update(told.id, derive).await, Error::Invalid { .. });
+    fails!(ada.update(told.id, |record| record.first.tags = vec!["x".repeat(1 << 20)]).await, Error::Invalid { .. });
+    fails!(bob.update(told.id, |record| record.hold = true).await, Error::Invalid { .. });
+    fails!(ada.update(RecordId::fresh(), |_| {}).await, Error::Invalid { .. });
+    equal(ada.get(&[told.id]).await?.first().map(|stored| stored.version), Some(told.version))?;
+    equal(found(&ada, &Search::new("tea")).await?.len(), 1)
+}
