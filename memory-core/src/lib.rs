@@ -4,6 +4,7 @@ pub mod analysis;
 mod codec;
 pub mod engine;
 pub mod error;
+pub mod extract;
 pub mod fields;
 pub mod filter;
 pub mod hashing;

@@ -25,8 +25,10 @@ pub use evict::{Entry, MemoryStats, Pushed, RingBuffer};
 pub use fit::{FitEvent, Fitted, fit, fit_with};
 pub use fold::{FoldPlan, FoldReason};
 pub use keep::must_keep;
+pub(crate) use keep::telling_words;
 pub use ledger::{Cut, Ledger};
 pub(crate) use pairing::can_unfold;
+pub(crate) use summary::sentences;
 pub use summary::{ExtractiveSummarizer, complete_summary, validate_summary};
 #[cfg(feature = "tiktoken")]
 pub use tokens::TiktokenCounter;

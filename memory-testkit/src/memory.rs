@@ -7,6 +7,7 @@ mod context;
 mod counts;
 mod degraded;
 mod edits;
+mod facts;
 mod folds;
 mod fresh;
 mod gate;
@@ -35,6 +36,7 @@ pub fn table() -> Vec<Scenario<Stores>> {
         counts::TABLE,
         degraded::TABLE,
         edits::TABLE,
+        facts::TABLE,
         folds::TABLE,
         fresh::TABLE,
         gate::TABLE,

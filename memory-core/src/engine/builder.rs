@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::analysis::Analysis;
 use crate::error::{Error, Result};
+use crate::extract::Extractor;
 use crate::filter::Filter;
 use crate::layer::{CacheLayer, CachePolicy, Guard, GuardPolicy, Guarded};
 use crate::limits::Limits;
@@ -22,7 +23,9 @@ use crate::window::{BufferConfig, ExtractiveSummarizer, HeuristicCounter};
 
 use super::event::Observer;
 use super::handle::Memory;
-use super::inner::{Asked, Bare, Boards, Buffers, GivenUpCounts, Index, Inner, KeptVectors, Turn, Unindexed, Vectors};
+use super::inner::{
+    Asked, Bare, Boards, Buffers, Extraction, GivenUpCounts, Index, Inner, KeptVectors, Turn, Unindexed, Vectors,
+};
 
 /// How many vectors are cached by default.
 const KEPT_VECTORS: usize = 1_000;
@@ -64,6 +67,7 @@ pub struct MemoryBuilder {
     counter: Arc<dyn TokenCounter>,
     summarizer: Option<Arc<dyn Summarizer>>,
     reranker: Option<Arc<dyn Reranker>>,
+    extractor: Option<Arc<dyn Extractor>>,
     observer: Option<Arc<dyn Observer>>,
     clock: Arc<dyn Clock>,
     limits: Limits,
@@ -85,6 +89,7 @@ impl MemoryBuilder {
             counter: Arc::new(HeuristicCounter),
             summarizer: None,
             reranker: None,
+            extractor: None,
             observer: None,
             clock: Arc::new(SystemClock),
             limits: Limits::default(),
@@ -235,6 +240,17 @@ impl MemoryBuilder {
         self
     }
 
+    /// Sets who finds facts in what is said. Default none. Upkeep reads every conversation for it once, also those that were stored
+    /// before: in the truth store it stands among the indexes, as `facts/` and its name, and can be retired like one.
+    ///
+    /// # Errors
+    /// [`MemoryBuilder::build`] fails with `Invalid` for a name that is empty, longer than 200 characters or not printable ASCII.
+    #[must_use]
+    pub fn extractor(mut self, extractor: Arc<dyn Extractor>) -> Self {
+        self.extractor = Some(extractor);
+        self
+    }
+
     /// Sets who is told what happens in the memory. Default nobody; what happens is logged in any case.
     #[must_use]
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
@@ -326,6 +342,7 @@ impl MemoryBuilder {
             analysis: self.analysis,
             summarizer,
             reranker: self.reranker,
+            extraction: self.extractor.map(Extraction::new).transpose()?,
             observer: self.observer,
             counter: self.counter,
             clock: self.clock,

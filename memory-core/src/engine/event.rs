@@ -53,6 +53,11 @@ pub enum Event {
         /// How new it was, if there was something to compare it with.
         novelty: Option<f32>,
     },
+    /// Facts were found in what was said, and carried out.
+    Extracted {
+        /// How many.
+        facts: usize,
+    },
     /// A board evicted entries to make room.
     Evicted {
         /// How many.
@@ -117,6 +122,7 @@ impl Event {
             }
             Self::Expired { records } => tracing::info!(records, "records expired"),
             Self::Gated { is_new, novelty } => tracing::debug!(is_new, novelty, "a gate compared a record"),
+            Self::Extracted { facts } => tracing::info!(facts, "found facts"),
             Self::Evicted { entries } => tracing::debug!(entries, "a board evicted entries"),
             Self::Hit => tracing::debug!("a board had an entry"),
             Self::Miss => tracing::debug!("a board had no entry"),

@@ -4,6 +4,7 @@ mod asked;
 mod boards;
 mod buffers;
 mod enlistment;
+mod extraction;
 mod given_up;
 mod index;
 mod kept_vectors;
@@ -39,6 +40,7 @@ pub(super) use asked::Asked;
 pub(super) use boards::Boards;
 pub(super) use buffers::Buffers;
 pub(super) use enlistment::{Enlistment, EnlistmentState, NOTED_IN_ONE_STEP};
+pub(super) use extraction::Extraction;
 pub(super) use given_up::GivenUpCounts;
 pub(super) use index::{Index, Kind, Vectors};
 pub(super) use kept_vectors::KeptVectors;
@@ -68,6 +70,8 @@ pub(super) struct Inner {
     pub(super) counter: Arc<dyn TokenCounter>,
     pub(super) summarizer: Arc<dyn Summarizer>,
     pub(super) reranker: Option<Arc<dyn Reranker>>,
+    /// Who finds facts in what is said.
+    pub(super) extraction: Option<Extraction>,
     pub(super) observer: Option<Arc<dyn Observer>>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) limits: Limits,

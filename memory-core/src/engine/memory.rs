@@ -37,7 +37,7 @@ pub struct IndexStatus {
 pub struct Status {
     /// Its stores.
     pub stores: Vec<StoreStatus>,
-    /// Its indexes.
+    /// Its indexes, and how far the finding of facts is behind.
     pub indexes: Vec<IndexStatus>,
 }
 
@@ -94,7 +94,9 @@ impl Inner {
         backlog: impl Fn(IndexName) -> F,
         given_up: impl Fn(&IndexName) -> u64,
     ) -> Vec<IndexStatus> {
-        let names: Vec<IndexName> = self.indexes.iter().map(|index| index.name.clone()).collect();
+        let of_facts = self.extraction.iter().filter(|extraction| !extraction.is_retired());
+        let names = self.indexes.iter().map(|index| &index.name).chain(of_facts.map(|extraction| &extraction.name));
+        let names: Vec<IndexName> = names.cloned().collect();
         let backlogs = join_all(names.iter().cloned().map(backlog));
         let (backlogs, enlisted) = tokio::join!(backlogs, self.enlisted());
         let is_noted = |name: &IndexName| {

@@ -4,6 +4,7 @@ mod boards;
 mod clean;
 mod document;
 mod enlist;
+mod extract;
 mod isolate;
 mod pass;
 mod project;
@@ -101,15 +102,16 @@ impl Memory {
         UpkeepTask { stop, task: Some(task) }
     }
 
-    /// Does everything that is due now: indexes what is noted, deletes what has expired, summarises full windows.
+    /// Does everything that is due now: indexes what is noted, deletes what has expired, summarises full windows, and
+    /// finds facts if the memory has an extractor.
     ///
     /// One failure holds up nothing else: no other index, no other owner, no other text of the session. Failures are in the
     /// report and are retried later. A text is given up if the embedder refuses it, or fails for it five times while answering
     /// for others. A pass may be killed at any point, and several processes may run one at once: notes are settled only after
     /// their entries are findable.
     ///
-    /// A pass always ends. It leaves what is written meanwhile to the next pass, and after five minutes of summarising also
-    /// further summaries. It stops early if the memory is closed or an upkeep task is stopped. It runs in a task of its own,
+    /// A pass always ends. It leaves what is written meanwhile to the next pass, and after five minutes of summarising, or
+    /// of finding facts, also further ones. It stops early if the memory is closed or an upkeep task is stopped. It runs in a task of its own,
     /// which ends if the future is dropped.
     ///
     /// # Errors
@@ -129,7 +131,14 @@ impl Memory {
             return Err(Error::ReadOnly { backend: self.inner.chat.store().backend() });
         }
         let memory = self.clone();
-        let pass = async move { memory.inner.turn.take(memory.inner.pass()).await };
+        let pass = async move {
+            let whole = async {
+                let mut pass = memory.inner.pass().await;
+                memory.find_facts(&mut pass).await;
+                pass.end()
+            };
+            memory.inner.turn.take(whole).await
+        };
         apart("upkeep", "carry out its pass", pass).await
     }
 }

@@ -38,7 +38,8 @@ pub fn must_keep(rows: &[StoredMessage], most: u64, counter: &dyn TokenCounter) 
     found
 }
 
-fn telling_words(text: &str) -> Vec<String> {
+/// Returns the identifiers and names in a text.
+pub(crate) fn telling_words(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut begins = true;
     for raw in text.split_whitespace() {

@@ -136,7 +136,7 @@ fn compose(lines: &[Line], omitted: usize, keep: &[String]) -> String {
 
 /// Returns the sentences. A sentence ends at the end of a line, at a full stop before a blank, or at a Chinese or Japanese
 /// full stop.
-fn sentences(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn sentences(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(sentences_of_line).filter(|sentence| !sentence.is_empty())
 }
 

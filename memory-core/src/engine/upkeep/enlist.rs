@@ -35,6 +35,9 @@ impl Memory {
         if let Some(enlistment) = self.inner.index(index).and_then(|index| index.enlistment.as_ref()) {
             enlistment.set(EnlistmentState { is_noted: false, ..enlistment.known() });
         }
+        if let Some(extraction) = self.inner.extraction.as_ref().filter(|extraction| extraction.name == *index) {
+            extraction.set_enlisted(None);
+        }
         self.inner.changed.notify_one();
         Ok(())
     }

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::id::ItemId;
 use crate::scope::Scope;
 use crate::store::text::Rejected;
-use crate::store::upkeep::{LONGEST_WAIT, Note, Outcome, Target, Upkeep};
+use crate::store::upkeep::{IndexName, LONGEST_WAIT, Note, Outcome, Target, Upkeep};
 use crate::time::Timestamp;
 
 use super::document::{Untaken, Work};
@@ -33,8 +33,8 @@ const ATTEMPTS: u32 = 5;
 
 /// What a pass did.
 #[derive(Debug, Default)]
-struct Pass {
-    report: UpkeepReport,
+pub(crate) struct Pass {
+    pub(super) report: UpkeepReport,
     /// Whether any truth store did what it was asked for.
     has_answered: bool,
     /// The first failure of a truth store.
@@ -43,7 +43,7 @@ struct Pass {
 
 impl Pass {
     /// Returns the answer of a truth store. If it failed, reports that and returns none.
-    fn answer<T>(&mut self, answer: Result<T>) -> Option<T> {
+    pub(super) fn answer<T>(&mut self, answer: Result<T>) -> Option<T> {
         match answer {
             Ok(answer) => Some(answer),
             Err(error) => {
@@ -54,7 +54,7 @@ impl Pass {
         }
     }
 
-    fn end(self) -> Result<UpkeepReport> {
+    pub(super) fn end(self) -> Result<UpkeepReport> {
         match self.error {
             Some(error) if !self.has_answered => Err(error),
             _ => Ok(self.report),
@@ -73,7 +73,8 @@ struct Batch {
 }
 
 impl Inner {
-    pub(crate) async fn pass(&self) -> Result<UpkeepReport> {
+    /// Carries out everything that is due, but for what reads conversations through an owner's handle.
+    pub(crate) async fn pass(&self) -> Pass {
         let mut pass = Pass::default();
         let truths = [self.chat.upkeep(), self.records.upkeep()];
         for truth in truths {
@@ -92,7 +93,7 @@ impl Inner {
         self.clean(&mut pass.report).await;
         self.write_accesses(&mut pass.report).await;
         self.summarise_full(&mut pass.report).await;
-        pass.end()
+        pass
     }
 
     async fn sweep(&self, truth: &dyn Upkeep, pass: &mut Pass) {
@@ -151,7 +152,7 @@ impl Inner {
                     }
                 }
             }
-            settle(index, truth, &outcomes, &mut seen, pass).await;
+            settle(&index.name, truth, &outcomes, &mut seen, pass).await;
             if self.buffers.is_crowded() {
                 self.summarise_full(&mut pass.report).await;
             }
@@ -253,7 +254,13 @@ impl Inner {
     /// Returns the outcome of a note that failed: a retry later, or giving up after [`ATTEMPTS`] if it is the note's own fault.
     /// A store that refuses everything, because a key has expired or an index is missing, will accept again some day. An erasure
     /// is never given up.
-    fn failed(&self, note: Note, error: &Error, is_its_own: bool, report: &mut UpkeepReport) -> (Note, Outcome) {
+    pub(super) fn failed(
+        &self,
+        note: Note,
+        error: &Error,
+        is_its_own: bool,
+        report: &mut UpkeepReport,
+    ) -> (Note, Outcome) {
         report.fail(error);
         let is_its_own = is_its_own || matches!(error, Error::Invalid { .. });
         if note.attempts + 1 >= ATTEMPTS && is_its_own && note.target != Target::Owner {
@@ -269,10 +276,16 @@ impl Inner {
 }
 
 /// Settles notes; if that fails, owner by owner, so that one owner holds up no other.
-async fn settle(index: &Index, truth: &dyn Upkeep, outcomes: &[(Note, Outcome)], seen: &mut Seen, pass: &mut Pass) {
-    let is_done = truth.settle(&index.name, outcomes).await.is_ok();
+pub(super) async fn settle(
+    index: &IndexName,
+    truth: &dyn Upkeep,
+    outcomes: &[(Note, Outcome)],
+    seen: &mut Seen,
+    pass: &mut Pass,
+) {
+    let is_done = truth.settle(index, outcomes).await.is_ok();
     for of_owner in outcomes.chunk_by(|(one, _), (other, _)| one.scope == other.scope) {
-        let is_done = is_done || pass.answer(truth.settle(&index.name, of_owner).await).is_some();
+        let is_done = is_done || pass.answer(truth.settle(index, of_owner).await).is_some();
         of_owner.iter().for_each(|(note, outcome)| seen.note(note, outcome, is_done));
     }
 }

@@ -34,6 +34,8 @@ pub struct UpkeepReport {
     pub completed: usize,
     /// Summaries that failed the checks and were replaced by an extract. The failures say why.
     pub replaced: usize,
+    /// Facts that were found in what was said, and carried out ([`Extractor`](crate::extract::Extractor)).
+    pub facts: usize,
     /// The errors with their causes, each once, on one line, without payload.
     pub failures: Vec<String>,
 }

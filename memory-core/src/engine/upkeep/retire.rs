@@ -36,6 +36,9 @@ impl Memory {
             open.let_go();
             inner.empty(open).await?;
         }
+        if let Some(extraction) = inner.extraction.as_ref().filter(|extraction| extraction.name == *index) {
+            extraction.retire();
+        }
         for truth in inner.truths() {
             truth.retire(index).await?;
         }

@@ -1,0 +1,191 @@
+//! Finding facts: reads what was said since, asks the extractor, checks its answer, and carries it out.
+//!
+//! Conversations are noted for it as for an index, so a crash anywhere leaves the note, and the same facts are told again:
+//! that changes nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout};
+
+use crate::engine::event::Event;
+use crate::engine::handle::{Memory, Scoped, Session};
+use crate::engine::inner::{Extraction, Inner, NOTED_IN_ONE_STEP};
+use crate::engine::write::Remember;
+use crate::error::{Cause, Error, Result, Transience};
+use crate::extract::{Effect, ExtractRequest, Operation, SLOT, Slot, VALUE, check};
+use crate::filter::{Field, Filter};
+use crate::id::{ItemId, Seq, SeqRange, SessionId};
+use crate::message::StoredMessage;
+use crate::scope::Scope;
+use crate::store::upkeep::{Note, Outcome, Target};
+
+use super::pass::{Pass, settle};
+use super::seen::Seen;
+use super::stretch::Stretch;
+
+/// How many notes are read in one call.
+const NOTES: usize = 16;
+/// How many messages the extractor is asked about at once.
+const SLICE: u64 = 16;
+/// How many records that fill a slot it is shown, the newest.
+const KNOWN: usize = 200;
+/// How long it may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a pass finds facts at most, so that a slow extractor holds up no index.
+const SHARE: Duration = Duration::from_secs(300);
+
+impl Memory {
+    /// Finds the facts in what is noted for the extractor, if there is one.
+    pub(super) async fn find_facts(&self, pass: &mut Pass) {
+        let inner = &self.inner;
+        let Some(extraction) = inner.extraction.as_ref().filter(|extraction| !extraction.is_retired()) else { return };
+        if !inner.enlist_extraction(extraction, pass).await {
+            return;
+        }
+        let (truth, mut seen, until) = (inner.chat.upkeep().as_ref(), Seen::default(), Instant::now() + SHARE);
+        while !inner.turn.is_ending() && Instant::now() < until {
+            let found = truth.pending(&extraction.name, inner.clock.now(), NOTES).await;
+            let Some(found) = pass.answer(found) else { return };
+            let notes: Vec<Note> = found.into_iter().filter(|note| seen.is_new(note)).collect();
+            if notes.is_empty() {
+                return;
+            }
+            let mut outcomes = Vec::with_capacity(notes.len());
+            for note in notes {
+                outcomes.push(match self.facts_of(extraction, &note).await {
+                    Ok((through, operations)) => {
+                        pass.report.facts += operations;
+                        (note, Outcome::Done { through })
+                    }
+                    Err(error) => inner.failed(note, &error, !error.is_retryable(), &mut pass.report),
+                });
+            }
+            settle(&extraction.name, truth, &outcomes, &mut seen, pass).await;
+        }
+    }
+
+    /// Finds the facts in what a note, or its next slice, is about. Returns up to where that is done, and how many there were.
+    async fn facts_of(&self, extraction: &Extraction, note: &Note) -> Result<(Seq, usize)> {
+        let Target::Messages(session) = &note.target else { return Ok((note.upto, 0)) };
+        let upto = Seq(note.upto.0.min(note.from.0.saturating_add(SLICE - 1)));
+        if upto < note.from {
+            return Ok((note.upto, 0));
+        }
+        let scoped = self.of(&note.scope);
+        let range = SeqRange { first: note.from, last: upto };
+        let (range, operations) = scoped.facts_in(extraction, session, range).await?;
+        for operation in &operations {
+            scoped.carry_out(extraction, session, operation).await?;
+        }
+        if !operations.is_empty() {
+            self.inner.tell(Some(&note.scope), &Event::Extracted { facts: operations.len() });
+        }
+        Ok((upto.min(range.last), operations.len()))
+    }
+}
+
+impl Inner {
+    /// Has truth note conversations. Returns false if it did not answer, or the pass is to end before everything is noted.
+    async fn enlist_extraction(&self, extraction: &Extraction, pass: &mut Pass) -> bool {
+        let now = self.clock.now();
+        if !extraction.is_to_enlist(now) {
+            return true;
+        }
+        while !self.turn.is_ending() {
+            let incarnation = Some(extraction.incarnation());
+            let enlisted = self.chat.upkeep().enlist(&extraction.name, incarnation, NOTED_IN_ONE_STEP).await;
+            let Some(is_all) = pass.answer(enlisted) else { return false };
+            if is_all {
+                extraction.set_enlisted(Some(now));
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Returns what the extractor finds in messages. It is allowed.
+    async fn ask_extractor(
+        &self,
+        extraction: &Extraction,
+        scope: &Scope,
+        messages: Vec<StoredMessage>,
+    ) -> Result<Vec<Operation>> {
+        let filled = Filter::Exists(Field::Metadata(SLOT.to_owned())).and(Filter::current(self.clock.now()));
+        let known = self.bare.records.newest(scope, &filled, None, KNOWN).await?;
+        let request = Arc::new(ExtractRequest { messages, known });
+        let (extractor, asked) = (Arc::clone(&extraction.extractor), Arc::clone(&request));
+        let call = crate::model::apart("extractor", "find facts", async move { extractor.extract(&asked).await });
+        let late = |_| Error::Backend {
+            backend: "extractor",
+            doing: "answer in time",
+            transience: Transience::Transient { after: None },
+            source: Cause::new(std::io::Error::from(std::io::ErrorKind::TimedOut)),
+        };
+        let operations = timeout(PATIENCE, call).await.map_err(late)??;
+        check(&operations, &request)?;
+        Ok(operations)
+    }
+}
+
+impl Session {
+    /// Returns what the extractor of this memory would do with the messages of `range`, and does nothing of it. Upkeep may have done
+    /// it already. Long stretches are answered up to where a text index would stop.
+    ///
+    /// # Errors
+    /// `Unsupported` if the memory has no extractor; `Invalid` if its answer is refused; its own failure.
+    pub async fn facts(&self, range: SeqRange) -> Result<Vec<Operation>> {
+        let scoped = self.scoped();
+        let Some(extraction) = &scoped.inner().extraction else {
+            let what = "find facts: the memory was built without an extractor".to_owned();
+            return Err(Error::Unsupported { backend: "memory", what });
+        };
+        Ok(scoped.facts_in(extraction, self.id(), range).await?.1)
+    }
+}
+
+impl Scoped {
+    /// Returns what is found in messages of a conversation, and in which of them.
+    async fn facts_in(
+        &self,
+        extraction: &Extraction,
+        session: &SessionId,
+        range: SeqRange,
+    ) -> Result<(SeqRange, Vec<Operation>)> {
+        let inner = self.inner();
+        let Stretch { range, rows, .. } = inner.read_stretch(self.scope(), session, range, |range| range).await?;
+        let rows: Vec<StoredMessage> = rows
+            .into_iter()
+            .filter(|row| range.contains(row.seq) && row.message.is_some() && !row.is_replaced())
+            .collect();
+        if rows.is_empty() {
+            return Ok((range, Vec::new()));
+        }
+        Ok((range, inner.ask_extractor(extraction, self.scope(), rows).await?))
+    }
+
+    async fn carry_out(&self, extraction: &Extraction, session: &SessionId, operation: &Operation) -> Result<()> {
+        if let Effect::Retract(id) = operation.effect {
+            return self.retire(id).await.map(drop);
+        }
+        let sources = self.said(&operation.sources).await?;
+        let trust = sources.iter().filter_map(|row| Some(row.message.as_ref()?.trust)).min();
+        let Some(trust) = trust.filter(|_| sources.len() == operation.sources.len()) else {
+            return Err(Error::invalid("a source of a fact was forgotten while it was found"));
+        };
+        let mut remember = Remember::new(&operation.kind, &operation.text)
+            .with_trust(trust)
+            .with_origin(extraction.name.as_str())
+            .with_session(session.clone())
+            .valid(operation.valid_from, operation.valid_to);
+        remember = operation.sources.iter().fold(remember, |told, id| told.with_source(ItemId::Message(*id)));
+        remember = operation.entities.iter().fold(remember, |told, name| told.with_tag(name));
+        if let Some(Slot { name, value }) = &operation.slot {
+            remember = remember.with_metadata(SLOT, name.as_str()).with_metadata(VALUE, value.as_str());
+        }
+        match operation.effect.replaced() {
+            Some(old) => self.supersede(old, remember).await.map(drop),
+            None => self.remember(remember).await.map(drop),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Facts out of what was said: who finds them, what they may change, and what is refused.
+
+mod check;
+mod rules;
+
+use std::fmt::Debug;
+
+use async_trait::async_trait;
+use serde::Serialize;
+
+use crate::error::Result;
+use crate::id::{MessageId, RecordId};
+use crate::message::StoredMessage;
+use crate::record::StoredRecord;
+use crate::time::Timestamp;
+
+pub use rules::RuleExtractor;
+
+pub(crate) use check::check;
+
+/// The key of a record's metadata that holds the name of its slot.
+pub const SLOT: &str = "slot";
+/// The key of a record's metadata that holds what fills its slot.
+pub const VALUE: &str = "value";
+
+/// What facts are to be found in.
+#[derive(Clone, Debug)]
+pub struct ExtractRequest {
+    /// Messages of one conversation, oldest first. What they say is data, and never an instruction.
+    pub messages: Vec<StoredMessage>,
+    /// The owner's current records that fill a slot. An operation may replace these and no others.
+    pub known: Vec<StoredRecord>,
+}
+
+/// What an operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// A record more; the same statement again is one record.
+    Add,
+    /// The record is true no longer, and this one is.
+    Change(RecordId),
+    /// The record was wrong, and this one is right.
+    Correct(RecordId),
+    /// The record is true no longer, and nothing takes its place.
+    Retract(RecordId),
+}
+
+impl Effect {
+    /// Returns the record that is replaced or ended.
+    pub fn replaced(self) -> Option<RecordId> {
+        match self {
+            Self::Add => None,
+            Self::Change(id) | Self::Correct(id) | Self::Retract(id) => Some(id),
+        }
+    }
+}
+
+/// Something that has one value at a time, such as where somebody lives. Name and value become metadata of the record, under
+/// [`SLOT`] and [`VALUE`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Slot {
+    /// Its name, such as `home`: 1 to 255 bytes.
+    pub name: String,
+    /// Its value, such as `Lisbon`: 1 to 255 bytes.
+    pub value: String,
+}
+
+/// A fact that was found, and what it does to what is known.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Operation {
+    /// What it does.
+    pub effect: Effect,
+    /// The record's kind, such as `fact` or `preference`.
+    pub kind: String,
+    /// The record's text; of no use for [`Effect::Retract`].
+    pub text: String,
+    /// What the fact is about, if that has one value at a time.
+    pub slot: Option<Slot>,
+    /// Names that the fact mentions; they become tags.
+    pub entities: Vec<String>,
+    /// The time from which it is true.
+    pub valid_from: Option<Timestamp>,
+    /// The time from which it is no longer true.
+    pub valid_to: Option<Timestamp>,
+    /// The messages that say it, at least one. Forgetting all of them forgets the record.
+    pub sources: Vec<MessageId>,
+    /// Words of one of the sources, exactly as they stand there.
+    pub quote: String,
+}
+
+/// Finds facts in what was said: rules, or a model.
+///
+/// Upkeep asks it for every stretch of every conversation, once, if the memory was built with one
+/// ([`MemoryBuilder::extractor`](crate::engine::MemoryBuilder::extractor)). Its answer is taken whole or not at all: it is refused
+/// with more than 32 operations, a source or replaced record that was not in the request, a quote that stands in no source, a
+/// text with a number or name that no source has, or if it replaces a record that is pinned or has more trust than its sources.
+/// What it adds has the lowest trust of its sources. A panic is a failure like another.
+///
+/// ```
+/// use async_trait::async_trait;
+/// use memory_core::Result;
+/// use memory_core::extract::{ExtractRequest, Extractor, Operation};
+///
+/// /// Finds nothing.
+/// #[derive(Debug)]
+/// struct Blind;
+///
+/// #[async_trait]
+/// impl Extractor for Blind {
+///     fn name(&self) -> &str {
+///         "blind-1"
+///     }
+///
+///     async fn extract(&self, _: &ExtractRequest) -> Result<Vec<Operation>> {
+///         Ok(Vec::new())
+///     }
+/// }
+/// ```
+#[async_trait]
+pub trait Extractor: Debug + Send + Sync + 'static {
+    /// Returns its name with its version, at most 200 printable ASCII characters. What it added bears this name as its origin. Under
+    /// another name it reads everything once more.
+    fn name(&self) -> &str;
+
+    /// Returns the facts in `request`.
+    async fn extract(&self, request: &ExtractRequest) -> Result<Vec<Operation>>;
+}

@@ -1,0 +1,203 @@
+//! Facts found in what is said: by rules, and by whatever answers the memory may get.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use memory_core::engine::{Forget, Remember, Scoped, Search};
+use memory_core::extract::{Effect, ExtractRequest, Extractor, Operation, RuleExtractor};
+use memory_core::{Error, Field, Filter, ItemId, MessageId, Result, Role, Seq, SeqRange, Trust};
+
+use super::world::{World, session};
+use crate::isolation::Stores;
+use crate::{Bed, Failure, Scene, equal};
+
+scenarios!(TABLE: Stores = [
+    s2_14_what_a_person_says_of_themselves_becomes_a_fact_with_its_source,
+    s2_14_news_takes_the_place_of_what_was_so_before,
+    what_was_said_before_is_read_too_and_nothing_twice,
+    a_fact_is_forgotten_with_the_message_that_says_it,
+    nothing_is_found_in_what_others_say,
+    a_dry_run_changes_nothing,
+    an_answer_that_is_not_allowed_changes_nothing_and_is_asked_for_again,
+    an_extractor_that_panics_holds_up_nothing_else,
+]);
+
+async fn with(bed: &Bed<Stores>, extractor: impl Extractor) -> std::result::Result<World, Failure> {
+    World::with(bed, |_, builder| builder.extractor(Arc::new(extractor))).await
+}
+
+/// Returns the texts of the current records, sorted.
+async fn facts(owner: &Scoped) -> std::result::Result<Vec<String>, Failure> {
+    let current = Filter::current(owner.memory().now());
+    let stored = owner.records(&current, None, 100).await?;
+    let mut texts: Vec<_> = stored.into_iter().map(|stored| stored.record.text.clone()).collect();
+    texts.sort();
+    Ok(texts)
+}
+
+async fn s2_14_what_a_person_says_of_themselves_becomes_a_fact_with_its_source(bed: Bed<Stores>) -> Scene {
+    let world = with(&bed, RuleExtractor).await?;
+    let ada = world.owner("ada")?;
+    let said = world.user("Hi! I live in Lisbon, and I'm allergic to peanuts. Is it warm?");
+    let id = said.id;
+    ada.session(&session("talk")?).append(vec![said, world.say(Role::Assistant, "I live in a computer.")]).await?;
+    world.owner("bob")?.session(&session("talk")?).append(vec![world.user("I live in Rome.")]).await?;
+    let report = world.memory.upkeep_once().await?;
+    equal((report.facts, report.failures), (2, Vec::new()))?;
+    equal(facts(&ada).await?, ["user: I live in Lisbon"])?;
+    let lisbon = ada.records(&Filter::eq(Field::Tag, "Lisbon"), None, 2).await?;
+    let told = lisbon.first().map(|stored| (stored.record.trust(), stored.record.origin().map(str::to_owned)));
+    equal(told, Some((Trust::User, Some("facts/rules-1".to_owned()))))?;
+    let sources = lisbon.iter().flat_map(|stored| stored.record.sources().into_iter().cloned());
+    equal(sources.collect::<Vec<_>>(), [ItemId::Message(id)])?;
+    equal(facts(&world.owner("bob")?).await?, ["user: I live in Rome"])
+}
+
+async fn s2_14_news_takes_the_place_of_what_was_so_before(bed: Bed<Stores>) -> Scene {
+    let world = with(&bed, RuleExtractor).await?;
+    let ada = world.owner("ada")?;
+    let talk = ada.session(&session("talk")?);
+    talk.append(vec![world.user("I live in Rome."), world.user("I moved to Lisbon.")]).await?;
+    world.tend().await?;
+    equal(facts(&ada).await?, ["user: I moved to Lisbon"])?;
+    talk.append(vec![world.user("I've moved to Porto.")]).await?;
+    world.tend().await?;
+    equal(facts(&ada).await?, ["user: I've moved to Porto"])?;
+    // The same value in other words is the same fact.
+    talk.append(vec![world.user("I live in Porto.")]).await?;
+    world.tend().await?;
+    equal(facts(&ada).await?, ["user: I've moved to Porto"])?;
+    equal(ada.records(&Filter::All, None, 100).await?.len(), 3)
+}
+
+async fn what_was_said_before_is_read_too_and_nothing_twice(bed: Bed<Stores>) -> Scene {
+    let before = World::open(&bed).await?;
+    before.talk("ada")?.append((0..40).map(|n| before.user(&format!("I like dish {n}."))).collect()).await?;
+    before.tend().await?;
+    equal(facts(&before.owner("ada")?).await?.len(), 0)?;
+    let world = with(&bed, RuleExtractor).await?;
+    equal(world.memory.upkeep_once().await?.facts, 40)?;
+    equal(world.memory.upkeep_once().await?.facts, 0)?;
+    equal(facts(&world.owner("ada")?).await?.len(), 40)?;
+    // Another process reads nothing again; but all is read for it that is noted anew.
+    let other = with(&bed, RuleExtractor).await?;
+    equal(other.memory.upkeep_once().await?.facts, 0)?;
+    let name = memory_core::store::upkeep::IndexName::new("facts/rules-1")?;
+    other.memory.reindex(&name).await?;
+    equal(other.memory.upkeep_once().await?.facts, 40)?;
+    equal(facts(&world.owner("ada")?).await?.len(), 40)
+}
+
+async fn a_fact_is_forgotten_with_the_message_that_says_it(bed: Bed<Stores>) -> Scene {
+    let world = with(&bed, RuleExtractor).await?;
+    let ada = world.owner("ada")?;
+    let said = world.user("I live in Lisbon.");
+    let id = said.id;
+    ada.session(&session("talk")?).append(vec![said]).await?;
+    world.tend().await?;
+    equal(facts(&ada).await?.len(), 1)?;
+    ada.forget(&Forget::Messages(vec![id])).await?;
+    equal(facts(&ada).await?.len(), 0)?;
+    world.tend().await?;
+    equal(facts(&ada).await?.len(), 0)
+}
+
+async fn nothing_is_found_in_what_others_say(bed: Bed<Stores>) -> Scene {
+    let world = with(&bed, RuleExtractor).await?;
+    let mut read = world.user("I live in Rome.");
+    read.trust = Trust::Untrusted;
+    let others = [Role::Assistant, Role::Tool, Role::System].map(|role| world.say(role, "I live in Rome."));
+    world.talk("ada")?.append(others.into_iter().chain([read]).collect()).await?;
+    equal(world.memory.upkeep_once().await?.facts, 0)
+}
+
+async fn a_dry_run_changes_nothing(bed: Bed<Stores>) -> Scene {
+    let world = with(&bed, RuleExtractor).await?;
+    let talk = world.talk("ada")?;
+    talk.append(vec![world.user("I live in Lisbon."), world.user("I like tea.")]).await?;
+    let found = talk.facts(SeqRange { first: Seq(1), last: Seq(2) }).await?;
+    equal(found.iter().map(|found| found.quote.as_str()).collect::<Vec<_>>(), ["I live in Lisbon", "I like tea"])?;
+    equal(facts(&world.owner("ada")?).await?.len(), 0)?;
+    let bare = World::open(&bed).await?;
+    fails!(bare.talk("ada")?.facts(SeqRange { first: Seq(1), last: Seq(2) }).await, Error::Unsupported { .. });
+    Ok(())
+}
+
+/// Answers by a function, and counts how often it was asked.
+#[derive(Clone)]
+struct Scripted {
+    asked: Arc<AtomicUsize>,
+    answer: fn(usize, &ExtractRequest) -> Vec<Operation>,
+}
+
+impl Scripted {
+    fn new(answer: fn(usize, &ExtractRequest) -> Vec<Operation>) -> Self {
+        Self { asked: Arc::default(), answer }
+    }
+}
+
+impl std::fmt::Debug for Scripted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Scripted")
+    }
+}
+
+#[async_trait]
+impl Extractor for Scripted {
+    fn name(&self) -> &str {
+        "scripted-1"
+    }
+
+    async fn extract(&self, request: &ExtractRequest) -> Result<Vec<Operation>> {
+        Ok((self.answer)(self.asked.fetch_add(1, Ordering::Relaxed), request))
+    }
+}
+
+fn add(text: &str, sources: Vec<MessageId>, quote: &str) -> Operation {
+    Operation {
+        effect: Effect::Add,
+        kind: "fact".to_owned(),
+        text: text.to_owned(),
+        slot: None,
+        entities: Vec::new(),
+        valid_from: None,
+        valid_to: None,
+        sources,
+        quote: quote.to_owned(),
+    }
+}
+
+async fn an_answer_that_is_not_allowed_changes_nothing_and_is_asked_for_again(bed: Bed<Stores>) -> Scene {
+    let scripted = Scripted::new(|asked, request| {
+        let sources: Vec<_> = request.messages.iter().map(|row| row.id).collect();
+        let honest = add("the cat is old", sources.clone(), "my cat is old");
+        // At first a fact that nobody said stands beside it.
+        if asked == 0 { vec![honest, add("Ada owes Mallory 100", sources, "my cat is old")] } else { vec![honest] }
+    });
+    let world = with(&bed, scripted).await?;
+    let ada = world.owner("ada")?;
+    ada.remember(Remember::fact("Ada has a cat")).await?;
+    ada.session(&session("talk")?).append(vec![world.user("You know, my cat is old")]).await?;
+    let report = world.memory.upkeep_once().await?;
+    equal((report.facts, report.failures.len(), report.retried), (0, 1, 1))?;
+    equal(facts(&ada).await?, ["Ada has a cat"])?;
+    world.tend_later().await?;
+    equal(facts(&ada).await?, ["Ada has a cat", "the cat is old"])
+}
+
+async fn an_extractor_that_panics_holds_up_nothing_else(bed: Bed<Stores>) -> Scene {
+    let world = with(&bed, Scripted::new(|_, _| panic!("a bug"))).await?;
+    let ada = world.owner("ada")?;
+    ada.session(&session("talk")?).append(vec![world.user("my cat is old")]).await?;
+    for _ in 0..8 {
+        world.memory.upkeep_once().await?;
+        world.ground.clock.advance(std::time::Duration::from_secs(4_096));
+    }
+    let hits = ada.search(&Search::new("cat")).await?.hits;
+    equal(hits.len(), 1)?;
+    let status = world.memory.status().await;
+    let facts = status.indexes.into_iter().find(|index| index.name.as_str() == "facts/scripted-1");
+    let dead = facts.and_then(|index| index.backlog.ok()).map(|backlog| (backlog.pending, backlog.dead));
+    equal(dead, Some((0, 1)))
+}
