@@ -13,7 +13,7 @@ use crate::embedding::Embedding;
 use crate::look::Colour;
 use crate::progress::Style;
 
-pub(crate) use lists::{Order, RecordChange, Records, Sessions, Set, Show};
+pub(crate) use lists::{Facts, FactsChange, Order, RecordChange, Records, Sessions, Set, Show};
 pub(crate) use recall::{Bounds, Context, Dialect, Search};
 
 /// Memory for LLM agents: conversations in, contexts with receipts out.
@@ -102,6 +102,8 @@ pub(crate) enum Command {
     Show(Show),
     /// Lists the records, the newest first, or changes one
     Records(Records),
+    /// Tells whether facts are found in what people say, of all owners; begins or ends that, or tries it
+    Facts(Facts),
     /// Shows the database, what it holds of you, and how far its indexes are
     Stats,
     /// Puts everything that is stored into the indexes again, of all owners; with --embedder changes who embeds
@@ -134,7 +136,7 @@ impl Command {
             Self::Demo | Self::Import(_) | Self::Remember(_) | Self::Move(_) | Self::Eval(_) | Self::Chat(_) => true,
             Self::Context(_) | Self::Search(_) | Self::Forget(_) | Self::Stats | Self::Export => false,
             Self::Sessions(_) | Self::Show(_) | Self::Records(_) | Self::Backup(_) | Self::Owners => false,
-            Self::Reindex(_) | Self::Retire(_) | Self::Completions(_) | Self::Man(_) => false,
+            Self::Reindex(_) | Self::Retire(_) | Self::Facts(_) | Self::Completions(_) | Self::Man(_) => false,
         }
     }
 
@@ -145,7 +147,9 @@ impl Command {
                 "stopped; it may have been done already: the same command again is safe, and tells"
             }
             Self::Move(_) => "stopped; what was copied stays, and the same command goes on",
-            Self::Reindex(_) | Self::Retire(_) => "stopped; what was begun stays noted, and the same command goes on",
+            Self::Reindex(_) | Self::Retire(_) | Self::Facts(_) => {
+                "stopped; what was begun stays noted, and the same command goes on"
+            }
             Self::Backup(_) => "stopped; no backup was made",
             Self::Demo | Self::Import(_) | Self::Chat(_) => "stopped; what was stored stays",
             Self::Context(_) | Self::Search(_) | Self::Sessions(_) | Self::Show(_) | Self::Records(_) => "stopped",

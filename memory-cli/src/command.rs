@@ -7,6 +7,7 @@ mod context;
 mod demo;
 mod eval;
 mod export;
+mod facts;
 mod forget;
 mod import;
 mod indexes;
@@ -68,6 +69,7 @@ async fn dispatch(command: &Command, call: &Call, output: &mut Output) -> Result
         Command::Sessions(args) => sessions::run(call, args, output).await,
         Command::Show(args) => show::run(call, args, output).await,
         Command::Records(args) => records::run(call, args, output).await,
+        Command::Facts(args) => facts::run(call, args, output).await,
         Command::Stats => stats::run(call, output).await,
         Command::Reindex(args) => indexes::reindex(call, args, output).await,
         Command::Retire(args) => indexes::retire(call, args, output).await,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use memory::extract::RuleExtractor;
 use memory::model::TokenCounter;
 use memory::store::secrets::without_secrets;
 use memory::{Backend, BufferConfig, Error, Folding, Memory, Scope, Settings, Stores};
@@ -116,14 +117,46 @@ impl Database {
         connect(self.settings()).await
     }
 
-    /// Puts a memory over stores.
+    /// Puts a memory over stores, which finds facts if that was begun.
     pub(crate) async fn build(stores: Stores, tokens: Option<u64>) -> Result<Memory, Failure> {
+        Self::build_finding(stores, tokens, Finding::AsBefore).await
+    }
+
+    /// Opens it, and finds facts or not.
+    pub(crate) async fn open_finding(&self, finding: Finding) -> Result<Memory, Failure> {
+        Self::build_finding(self.connect().await?, None, finding).await
+    }
+
+    async fn build_finding(stores: Stores, tokens: Option<u64>, finding: Finding) -> Result<Memory, Failure> {
+        let finds = match finding {
+            Finding::Begun | Finding::Tried => true,
+            Finding::AsBefore => {
+                let indexes = stores.chat()?.upkeep().indexes().await?;
+                indexes.iter().any(|index| index.name.as_str() == FACTS)
+            }
+        };
         let buffer = match tokens {
             Some(tokens) => BufferConfig::default().with_limit(tokens),
             None => BufferConfig::default().with_folding(Folding::Off),
         };
-        Ok(memory::over(stores).counter(counter()).buffer(buffer).build().await?)
+        let builder = memory::over(stores).counter(counter()).buffer(buffer);
+        let builder = if finds { builder.extractor(Arc::new(RuleExtractor)) } else { builder };
+        Ok(builder.build().await?)
     }
+}
+
+/// The name under which a database notes conversations for the finding of facts by rules.
+pub(crate) const FACTS: &str = "facts/rules-1";
+
+/// Whether facts are found in what people say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Finding {
+    /// If that was begun in this database.
+    AsBefore,
+    /// From now on.
+    Begun,
+    /// To see what would be found; upkeep does not run.
+    Tried,
 }
 
 /// Opens stores, and says what is done without.

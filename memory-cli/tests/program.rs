@@ -30,6 +30,9 @@ mod errors;
 #[path = "program/eval.rs"]
 mod eval;
 #[cfg(test)]
+#[path = "program/facts.rs"]
+mod facts;
+#[cfg(test)]
 #[path = "program/forget.rs"]
 mod forget;
 #[cfg(test)]

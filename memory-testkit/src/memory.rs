@@ -5,6 +5,7 @@
 
 mod context;
 mod counts;
+mod defaults;
 mod degraded;
 mod edits;
 mod facts;
@@ -34,6 +35,7 @@ pub fn table() -> Vec<Scenario<Stores>> {
     [
         context::TABLE,
         counts::TABLE,
+        defaults::TABLE,
         degraded::TABLE,
         edits::TABLE,
         facts::TABLE,

@@ -50,6 +50,17 @@ fn ours(package: &str) -> Result<Vec<String>, Box<dyn Error>> {
 }
 
 #[test]
+fn s2_13_s2_14_nothing_is_deprecated() {
+    let list = Command::new("git").args(["ls-files", "memory*/src/**.rs"]).current_dir(WORKSPACE).output().unwrap();
+    let list = String::from_utf8(list.stdout).unwrap();
+    assert!(list.lines().count() > 100);
+    for file in list.lines() {
+        let text = fs::read_to_string(format!("{WORKSPACE}/{file}")).unwrap();
+        assert!(!text.contains("#[deprecated"), "{file}");
+    }
+}
+
+#[test]
 fn each_crate_depends_on_the_layers_below_it_only() {
     assert_eq!(ours("memory-core").unwrap(), [""; 0]);
     assert_eq!(ours("memory-testkit").unwrap(), ["memory-core"]);

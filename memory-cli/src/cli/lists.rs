@@ -93,6 +93,24 @@ pub(crate) struct Set {
     pub(crate) hold: Option<bool>,
 }
 
+/// `memory facts`.
+#[derive(Args, Debug)]
+pub(crate) struct Facts {
+    #[command(subcommand)]
+    pub(crate) change: Option<FactsChange>,
+}
+
+/// What becomes of the finding of facts.
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub(crate) enum FactsChange {
+    /// Finds facts from now on, also in what was said before: name, home, work, likes and the like, by rules
+    On,
+    /// Finds no more; what was found stays
+    Off,
+    /// Shows what would be found in a conversation, and stores nothing
+    Try,
+}
+
 /// A change of a record.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RecordChange {

@@ -4,7 +4,7 @@ use memory::{Memory, Scope, Scoped, SessionId};
 use tokio::sync::OnceCell;
 
 use crate::cli::{Global, Named};
-use crate::config::{Database, SESSION, owner};
+use crate::config::{Database, Finding, SESSION, owner};
 use crate::embedding::Embedding;
 use crate::failure::Failure;
 use crate::output::say;
@@ -77,6 +77,16 @@ impl Call {
             database.must_be_there()?;
         }
         let open = || async { database.open(tokens, wished).await };
+        self.opened.get_or_try_init(open).await.cloned()
+    }
+
+    /// Opens the database, and finds facts or not.
+    pub(super) async fn open_finding(&self, finding: Finding) -> Result<Memory, Failure> {
+        let database = self.database()?;
+        if self.global.db.is_some() && !self.stores {
+            database.must_be_there()?;
+        }
+        let open = || async { database.open_finding(finding).await };
         self.opened.get_or_try_init(open).await.cloned()
     }
 

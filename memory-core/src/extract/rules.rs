@@ -59,21 +59,22 @@ impl Extractor for RuleExtractor {
 struct Found {
     operation: Operation,
     at: Timestamp,
+    trust: Trust,
 }
 
 impl Found {
-    /// Returns when the fact ends by those that were said after it: at the first with another value in its slot.
+    /// Returns when the fact ends by those that were said after it: at the first with another value in its slot and no less trust.
     fn end(&self, later: Option<&[Found]>) -> Option<Timestamp> {
         let mine = self.operation.slot.as_ref()?;
         let is_other = |slot: &Slot| slot.name == mine.name && slot.value != mine.value;
-        let other = |fact: &&Found| fact.operation.slot.as_ref().is_some_and(is_other);
+        let other = |fact: &&Found| fact.trust >= self.trust && fact.operation.slot.as_ref().is_some_and(is_other);
         later?.iter().find(other).map(|fact| fact.at.max(self.at))
     }
 
     /// Returns the operation, now that the owner's records are seen: the same value is told again, a newer one takes the place of
     /// an older one, and news from before what is known ends where that begins.
     fn beside(self, known: &[StoredRecord]) -> Operation {
-        let Self { mut operation, at } = self;
+        let Self { mut operation, at, trust } = self;
         let Some(slot) = &operation.slot else { return operation };
         let holds = |stored: &StoredRecord, key: &str, text: &str| {
             stored.record.metadata().get(key).and_then(|value| value.as_str()) == Some(text)
@@ -86,7 +87,7 @@ impl Found {
             operation.valid_from = Some(begins.min(at));
         } else if begins > at {
             operation.valid_to = Some(operation.valid_to.map_or(begins, |to| to.min(begins)));
-        } else if operation.valid_to.is_none() && !record.is_pinned() && record.trust() <= Trust::User {
+        } else if operation.valid_to.is_none() && !record.is_pinned() && record.trust() <= trust.min(Trust::User) {
             operation.effect = Effect::Change(record.id);
         }
         operation
@@ -97,7 +98,7 @@ impl Found {
 fn facts(row: &StoredMessage) -> Vec<Found> {
     let Some(message) = row.message.as_deref() else { return Vec::new() };
     let text = message.text();
-    let is_own = message.role == Role::User && message.trust == Trust::User && row.covers.is_none();
+    let is_own = message.role == Role::User && row.covers.is_none();
     if !is_own || text.len() > LONGEST || text.contains("```") {
         return Vec::new();
     }
@@ -123,5 +124,5 @@ fn found(row: &StoredMessage, message: &Message, fact: Said<'_>) -> Found {
         sources: vec![row.id],
         quote: clause.to_owned(),
     };
-    Found { operation, at: message.at }
+    Found { operation, at: message.at, trust: message.trust }
 }

@@ -18,6 +18,7 @@ scenarios!(TABLE: Stores = [
     what_was_said_before_is_read_too_and_nothing_twice,
     a_fact_is_forgotten_with_the_message_that_says_it,
     nothing_is_found_in_what_others_say,
+    a_fact_has_the_trust_of_its_source_and_replaces_none_of_more,
     a_dry_run_changes_nothing,
     an_answer_that_is_not_allowed_changes_nothing_and_is_asked_for_again,
     an_extractor_that_panics_holds_up_nothing_else,
@@ -105,11 +106,30 @@ async fn a_fact_is_forgotten_with_the_message_that_says_it(bed: Bed<Stores>) -> 
 
 async fn nothing_is_found_in_what_others_say(bed: Bed<Stores>) -> Scene {
     let world = with(&bed, RuleExtractor).await?;
-    let mut read = world.user("I live in Rome.");
-    read.trust = Trust::Untrusted;
     let others = [Role::Assistant, Role::Tool, Role::System].map(|role| world.say(role, "I live in Rome."));
-    world.talk("ada")?.append(others.into_iter().chain([read]).collect()).await?;
+    world.talk("ada")?.append(others.to_vec()).await?;
     equal(world.memory.upkeep_once().await?.facts, 0)
+}
+
+async fn a_fact_has_the_trust_of_its_source_and_replaces_none_of_more(bed: Bed<Stores>) -> Scene {
+    let world = with(&bed, RuleExtractor).await?;
+    let talk = world.talk("ada")?;
+    let mut read = world.user("I moved to Rome.");
+    read.trust = Trust::Untrusted;
+    talk.append(vec![world.user("I live in Lisbon."), read]).await?;
+    let lisbon = ("user: I live in Lisbon".to_owned(), Trust::User);
+    let rome = ("user: I moved to Rome".to_owned(), Trust::Untrusted);
+    for promised in [vec![lisbon.clone(), rome], vec![lisbon]] {
+        world.tend().await?;
+        let stored = world.owner("ada")?.records(&Filter::current(world.memory.now()), None, 9).await?;
+        let mut known: Vec<_> =
+            stored.iter().map(|stored| (stored.record.text.clone(), stored.record.trust())).collect();
+        known.sort();
+        equal(known, promised)?;
+        // Who is trusted more has the last word.
+        talk.append(vec![world.user("I live in Lisbon.")]).await?;
+    }
+    Ok(())
 }
 
 async fn a_dry_run_changes_nothing(bed: Bed<Stores>) -> Scene {

@@ -1,0 +1,80 @@
+//! `memory facts`: whether facts are found in what people say, and what would be found.
+
+use memory::store::id::SeqRange;
+use memory::store::upkeep::IndexName;
+use memory::{Memory, Seq};
+use serde_json::json;
+
+use super::call::Call;
+use crate::cli::{Facts, FactsChange};
+use crate::config::{FACTS, Finding};
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use crate::upkeep;
+use crate::words::plural;
+
+/// How many messages are tried at once.
+const STEP: u64 = 16;
+
+/// Tells whether facts are found, begins or ends that, or tries it.
+pub(crate) async fn run(call: &Call, args: &Facts, output: &mut Output) -> Result<Outcome, Failure> {
+    match args.change {
+        None => {
+            let memory = call.open_finding(Finding::AsBefore).await?;
+            tell(&memory, output).await?;
+        }
+        Some(FactsChange::On) => {
+            let memory = call.open_finding(Finding::Begun).await?;
+            upkeep::after(&memory).await;
+            tell(&memory, output).await?;
+        }
+        Some(FactsChange::Off) => {
+            let memory = call.open_finding(Finding::AsBefore).await?;
+            if let Some(index) = following(&memory).await? {
+                memory.retire(&index).await?;
+            }
+            tell(&memory, output).await?;
+        }
+        Some(FactsChange::Try) => try_out(call, output).await?,
+    }
+    output.flush()?;
+    Ok(Outcome::Done)
+}
+
+/// Returns the name under which facts are found in this database, if they are.
+async fn following(memory: &Memory) -> Result<Option<IndexName>, Failure> {
+    Ok(memory.indexes().await?.into_iter().find(|index| index.as_str() == FACTS))
+}
+
+async fn tell(memory: &Memory, output: &mut Output) -> Result<(), Failure> {
+    let is_on = following(memory).await?.is_some();
+    let status = memory.status().await.indexes.into_iter().find(|index| index.name.as_str() == FACTS);
+    let pending = status.and_then(|index| index.backlog.ok()).map_or(0, |backlog| backlog.pending);
+    if output.is_json() {
+        return Ok(output.json(&json!({ "on": is_on, "pending": pending }))?);
+    }
+    Ok(output.line(&match (is_on, pending) {
+        (false, _) => "off: `memory facts on` finds facts in what people say, of all owners".to_owned(),
+        (true, 0) => "on: what was said is read; `memory records` lists what is known".to_owned(),
+        (true, _) => format!("on: {pending} {} to be read", plural(pending as usize, "conversation")),
+    })?)
+}
+
+/// Shows what would be found in a conversation.
+async fn try_out(call: &Call, output: &mut Output) -> Result<(), Failure> {
+    let owner = call.owner()?;
+    let memory = call.open_finding(Finding::Tried).await?;
+    let session = memory.of(&owner).session(&call.session()?);
+    let head = session.state().await?.head.0;
+    let mut found = Vec::new();
+    for first in (1..=head).step_by(STEP as usize) {
+        found.extend(session.facts(SeqRange { first: Seq(first), last: Seq(first.saturating_add(STEP - 1)) }).await?);
+    }
+    if output.is_json() {
+        return Ok(output.json(&json!({ "facts": found }))?);
+    }
+    for fact in &found {
+        output.said(0, &format!("{}, by: {}", fact.text, fact.quote))?;
+    }
+    Ok(output.line(&format!("{} {}; nothing is stored", found.len(), plural(found.len(), "fact")))?)
+}
