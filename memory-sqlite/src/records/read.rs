@@ -51,22 +51,19 @@ pub(super) enum Order {
 
 impl Order {
     /// Adds the condition that a record stands behind where the list begins.
-    fn push_behind(self, sql: &mut QueryBuilder<Sqlite3>) {
+    fn push_behind(self, sql: &mut QueryBuilder<Sqlite3>) -> &mut QueryBuilder<Sqlite3> {
         match self {
             Self::ById { after } => {
                 let after = after.map(|id| id.0.as_bytes().to_vec()).unwrap_or_default();
-                sql.push("item.id > ").push_bind(after);
+                sql.push("item.id > ").push_bind(after)
             }
-            Self::NewestFirst { before: None } => {
-                sql.push("true");
-            }
-            Self::NewestFirst { before: Some((at, id)) } => {
-                sql.push("(item.at, item.id) < (")
-                    .push_bind(at.0)
-                    .push(", ")
-                    .push_bind(id.0.as_bytes().to_vec())
-                    .push(")");
-            }
+            Self::NewestFirst { before: None } => sql.push("true"),
+            Self::NewestFirst { before: Some((at, id)) } => sql
+                .push("(item.at, item.id) < (")
+                .push_bind(at.0)
+                .push(", ")
+                .push_bind(id.0.as_bytes().to_vec())
+                .push(")"),
         }
     }
 
@@ -116,7 +113,7 @@ fn listed(scope: &Scope, filter: &Filter, order: Order, count: i64) -> Result<Qu
         match hole {
             "index" => sql.push(order.index()),
             "scope" => sql.push_bind(scope.key().to_owned()),
-            "behind" => return Ok(order.push_behind(sql)),
+            "behind" => order.push_behind(sql),
             "filter" => return push_filter(sql, FilteredTable::Records, filter),
             "order" => sql.push(order.key()),
             _ => sql.push_bind(count),
@@ -153,7 +150,7 @@ fn led(scope: &Scope, lead: &Lead<'_>, order: Order, count: i64) -> Result<Query
             "scope" => sql.push_bind(scope.key().to_owned()),
             "list" => sql.push_bind(lead.list()),
             "values" => push_values(sql, lead.values()),
-            "behind" => return Ok(order.push_behind(sql)),
+            "behind" => order.push_behind(sql),
             "order" => sql.push(order.key()),
             _ => sql.push_bind(count),
         };
