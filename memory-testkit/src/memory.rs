@@ -3,6 +3,7 @@
 //! A scenario's name begins with the row that it shows. It plays the engine over the conversations, records, indexes and cache
 //! that the suite was given; what is missing lives in the process.
 
+mod changes;
 mod context;
 mod counts;
 mod defaults;
@@ -33,6 +34,7 @@ use crate::{Boxed, Scenario};
 /// Returns the scenarios of a whole memory.
 pub fn table() -> Vec<Scenario<Stores>> {
     [
+        changes::TABLE,
         context::TABLE,
         counts::TABLE,
         defaults::TABLE,

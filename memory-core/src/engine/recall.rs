@@ -6,6 +6,7 @@ mod contents;
 mod context;
 mod floor;
 mod fresh;
+mod history;
 mod hydrate;
 mod legs;
 mod newest;

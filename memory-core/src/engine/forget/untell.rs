@@ -24,7 +24,7 @@ impl Scoped {
                 return Ok(true);
             }
             let put = Put { record: Arc::new(left), expect: Expect::Version(stored.version) };
-            match self.put(self.fence().await?, vec![put]).await {
+            match self.write(self.fence().await?, vec![put]).await {
                 Err(Error::Conflict) => {}
                 other => return other.map(|_| true),
             }

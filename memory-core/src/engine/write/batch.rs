@@ -87,7 +87,7 @@ impl Scoped {
     async fn put_new(&self, fence: Fence, records: &[(usize, &Record)]) -> Result<Vec<(usize, RememberReceipt)>> {
         let puts =
             records.iter().map(|(_, record)| Put { record: Arc::new((*record).clone()), expect: Expect::Absent });
-        let versions = match self.put(fence, puts.collect()).await {
+        let versions = match self.write(fence, puts.collect()).await {
             Err(Error::Conflict | Error::IdConflict { .. }) => return Ok(Vec::new()),
             versions => versions?,
         };

@@ -80,15 +80,16 @@ impl Scoped {
         let identity = told.id;
         let before = identity_before(inner, told);
         let mut found = self.stored(&[&[identity], before.as_slice()].concat()).await?;
-        let is_current = |stored: &StoredRecord| !gives_way(stored) && !self.is_retired(stored);
+        // Another text may have been put there since.
+        let says_it = |stored: &StoredRecord| self::identity(inner, &stored.record) == identity;
+        let is_current = |stored: &StoredRecord| !gives_way(stored) && !self.is_retired(stored) && says_it(stored);
         match found.iter().position(|stored| stored.record.id == identity) {
             Some(first) if is_current(found.get(first).ok_or(Error::Conflict)?) => {
                 return Ok(self.place_of(found.swap_remove(first)));
             }
             Some(_) => {}
             None => {
-                let says_it = |stored: &StoredRecord| self::identity(inner, &stored.record) == identity;
-                let known = found.pop().filter(|stored| says_it(stored) && is_current(stored) && !self.is_over(stored));
+                let known = found.pop().filter(|stored| is_current(stored) && !self.is_over(stored));
                 return Ok(known.map_or(Target::Free(identity), Target::Known));
             }
         }

@@ -28,7 +28,7 @@ impl Scoped {
                 return Ok(false);
             }
             let put = Put { record: Arc::new(stored.record.until(now)), expect: Expect::Version(stored.version) };
-            match self.put(fence, vec![put]).await {
+            match self.write(fence, vec![put]).await {
                 Err(Error::Conflict) => {}
                 outcome => return outcome.map(|_| true),
             }

@@ -59,7 +59,7 @@ impl Scoped {
             (receipt.novelty, receipt.degraded) = (likeness.novelty, likeness.degraded);
             receipt.version = match unchanged {
                 Some(version) => version,
-                None => match self.put(fence, vec![Put { record: Arc::new(record), expect }]).await {
+                None => match self.write(fence, vec![Put { record: Arc::new(record), expect }]).await {
                     Ok(versions) => versions.first().copied().ok_or(Error::Conflict)?,
                     Err(Error::Conflict | Error::IdConflict { .. }) => continue,
                     Err(other) => return Err(other),
@@ -96,7 +96,7 @@ impl Scoped {
                 Put { record: Arc::new(retired), expect: Expect::Version(stored.version) },
                 Put { record: Arc::new(record), expect },
             ];
-            receipt.version = match self.put(fence, puts).await {
+            receipt.version = match self.write(fence, puts).await {
                 Ok(versions) => versions.get(1).copied().unwrap_or(1),
                 Err(Error::Conflict) => continue,
                 Err(Error::IdConflict { .. }) if remember.id.is_none() => continue,
@@ -168,7 +168,7 @@ impl Scoped {
     }
 
     /// Puts records, all or none, unless something was deleted since the fence was read.
-    pub(crate) async fn put(&self, fence: Fence, puts: Vec<Put>) -> Result<Vec<u64>> {
+    pub(crate) async fn write(&self, fence: Fence, puts: Vec<Put>) -> Result<Vec<u64>> {
         let batch = RecordBatch { fence: Some(fence), puts };
         let versions = self.inner().records.store().put(self.scope(), &batch).await?;
         let written = batch.puts.iter().zip(&versions).map(|(put, version)| Written::record(put.record.id, *version));

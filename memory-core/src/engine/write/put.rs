@@ -1,0 +1,54 @@
+//! Putting a whole record, compared with the version that the caller saw.
+
+use std::sync::Arc;
+
+use crate::engine::handle::Scoped;
+use crate::error::{Error, Result};
+use crate::id::ItemId;
+use crate::record::Record;
+use crate::store::records::{Expect, Put};
+
+use super::tell::ATTEMPTS;
+
+impl Scoped {
+    /// Puts a record under its id if what is stored there is as `expect` says, and returns its version.
+    ///
+    /// Nothing is merged: the record is stored as it is given, with its tellings. For a fact that may be known already, take
+    /// [`Scoped::remember`]; to keep the old text in the history, [`Scoped::supersede`]. A record with a text of its own is
+    /// found by `remember` no longer, which stores its old text anew. May be repeated: what is stored with equal content
+    /// succeeds, whatever is expected.
+    ///
+    /// # Errors
+    /// `Conflict` if another version is stored than the one expected, or none; `IdConflict` if there should be none; `Invalid`
+    /// beyond the limits, or if a source is not stored; `Fenced` after an erasure.
+    ///
+    /// # Examples
+    /// ```
+    /// # async fn example(ada: &memory_core::engine::Scoped, id: memory_core::RecordId) -> memory_core::Result<()> {
+    /// use memory_core::store::records::Expect;
+    ///
+    /// for stored in ada.get(&[id]).await? {
+    ///     let mut record = (*stored.record).clone();
+    ///     record.first.tags.push("seen".to_owned());
+    ///     ada.put(record, Expect::Version(stored.version)).await?; // unless somebody changed it meanwhile
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn put(&self, record: Record, expect: Expect) -> Result<u64> {
+        let record = Arc::new(Record { doomed: false, ..record });
+        self.inner().limits.check_record(&record)?;
+        let sources: Vec<ItemId> = record.sources().into_iter().cloned().collect();
+        for _ in 0..ATTEMPTS {
+            let fence = self.fence().await?;
+            // After the fence was read; `sources` says why.
+            self.check_sources(&sources).await?;
+            match self.write(fence, vec![Put { record: Arc::clone(&record), expect }]).await {
+                // Perhaps only because another record was deleted meanwhile.
+                Err(Error::Conflict) if self.fence().await? != fence => {}
+                outcome => return outcome?.first().copied().ok_or(Error::Conflict),
+            }
+        }
+        Err(Error::Conflict)
+    }
+}
