@@ -56,7 +56,7 @@ impl Scoped {
             self.check_sources(&sources).await?;
             let record = Arc::new(record);
             let put = Put { record: Arc::clone(&record), expect: Expect::Version(stored.version) };
-            match self.put(fence, vec![put]).await {
+            match self.write(fence, vec![put]).await {
                 Err(Error::Conflict) => {}
                 outcome => {
                     let version = outcome?.first().copied().ok_or(Error::Conflict)?;
