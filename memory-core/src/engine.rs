@@ -9,6 +9,7 @@
 //! | how anything is forgotten | `forget.rs` (the order), `forget/session.rs` (a conversation), `forget/derived.rs` (what falls with it), `forget/untell.rs` (what is left) |
 //! | how indexes follow truth | `inner/index.rs` (what an index is), `upkeep.rs` (the calls), `upkeep/pass.rs`, `upkeep/project.rs` (from truth to entries), `upkeep/enlist.rs` (an index that is new or was lost), `upkeep/verify.rs` (what came late), `upkeep/retire.rs`; summaries in `upkeep/summarise.rs` |
 //! | what agents share on a board | `board.rs` (the calls), `upkeep/boards.rs` (what expires, and what an erasure left) |
+//! | what is noted for a while | `note.rs` (the call), `recall/working.rs` (how it is found), `upkeep/working.rs` (what expires); the tier itself is `crate::working` |
 //! | what receipts say in words | `receipt/words.rs` |
 //! | what is logged and told to whoever watches | `event.rs`, `inner/tell.rs` |
 
@@ -23,6 +24,7 @@ mod handle;
 mod hit;
 mod inner;
 mod memory;
+mod note;
 mod recall;
 mod receipt;
 mod render;
@@ -41,6 +43,7 @@ pub use handle::{Memory, Scoped, Session};
 pub use hit::{Content, Hit, SearchResults};
 pub use inner::GivenUp;
 pub use memory::{IndexStatus, Status};
+pub use note::{NoteReceipt, WorkingNote};
 pub use recall::{Context, ContextRequest, Part, Search};
 pub use receipt::{
     AppendReceipt, ContextReceipt, Degraded, Fold, FoldShown, History, Included, LeftOut, PartKind, Reason,

@@ -31,6 +31,7 @@ pub mod stores;
 pub mod time;
 pub mod vector;
 pub mod window;
+pub mod working;
 
 pub use analysis::{Analysis, Language};
 pub use error::{Cause, Error, Result, Transience};

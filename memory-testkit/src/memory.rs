@@ -12,6 +12,7 @@ mod fresh;
 mod gate;
 mod ground;
 mod lifetimes;
+mod notes;
 mod owners;
 mod ranking;
 mod search;
@@ -38,6 +39,7 @@ pub fn table() -> Vec<Scenario<Stores>> {
         fresh::TABLE,
         gate::TABLE,
         lifetimes::TABLE,
+        notes::TABLE,
         owners::TABLE,
         ranking::TABLE,
         search::TABLE,

@@ -76,6 +76,9 @@ mod neighbours;
 #[path = "engine/newest.rs"]
 mod newest;
 #[cfg(test)]
+#[path = "engine/notes.rs"]
+mod notes;
+#[cfg(test)]
 #[path = "engine/partial.rs"]
 mod partial;
 #[cfg(test)]

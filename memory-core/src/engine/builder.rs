@@ -19,6 +19,7 @@ use crate::store::vectors::VectorStore;
 use crate::stores::Stores;
 use crate::time::{Clock, SystemClock};
 use crate::window::{BufferConfig, ExtractiveSummarizer, HeuristicCounter};
+use crate::working::{WorkingConfig, WorkingTier};
 
 use super::event::Observer;
 use super::handle::Memory;
@@ -70,6 +71,7 @@ pub struct MemoryBuilder {
     buffer: BufferConfig,
     touch: bool,
     kept_vectors: usize,
+    working: WorkingConfig,
 }
 
 impl MemoryBuilder {
@@ -91,6 +93,7 @@ impl MemoryBuilder {
             buffer: BufferConfig::default(),
             touch: true,
             kept_vectors: KEPT_VECTORS,
+            working: WorkingConfig::default(),
         }
     }
 
@@ -173,6 +176,23 @@ impl MemoryBuilder {
     #[must_use]
     pub fn blackboard(mut self, store: Arc<dyn Blackboard>) -> Self {
         self.stores.blackboard = Some(store);
+        self
+    }
+
+    /// Sets how much the working tier holds ([`Scoped::note`](super::Scoped::note)). Default 64 MiB for all owners together.
+    ///
+    /// ```
+    /// use memory_core::engine::MemoryBuilder;
+    /// use memory_core::working::WorkingConfig;
+    ///
+    /// # async fn example(builder: MemoryBuilder) -> memory_core::Result<()> {
+    /// let memory = builder.working(WorkingConfig::default().with_max_bytes(256 << 20)).build().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn working(mut self, config: WorkingConfig) -> Self {
+        self.working = config;
         self
     }
 
@@ -283,10 +303,12 @@ impl MemoryBuilder {
     /// Checks that the parts fit together, and enlists the indexes with the truth stores.
     ///
     /// # Errors
-    /// `Invalid` without a store for conversations, for a buffer that cannot be ([`BufferConfig::check`]), if the text store holds terms of another analysis, or if two vector
+    /// `Invalid` without a store for conversations, for a buffer or a working tier that cannot be
+    /// ([`BufferConfig::check`], [`WorkingConfig::check`]), if the text store holds terms of another analysis, or if two vector
     /// indexes have the same embedding space; `SpaceMismatch` if an embedder and its vector store have different ones.
     pub async fn build(mut self) -> Result<Memory> {
         self.buffer.check()?;
+        self.working.check()?;
         if let Some(policy) = &self.guard {
             self.stores = self.stores.guarded(policy, &self.clock);
         }
@@ -298,6 +320,8 @@ impl MemoryBuilder {
             Arc::new(here)
         });
         let board = Arc::clone(board);
+        let working = self.stores.working.get_or_insert_with(|| Arc::new(WorkingTier::new(self.working)));
+        let working = Arc::clone(working);
         let bare = Bare { chat: Arc::clone(chat.store()), records: Arc::clone(records.store()) };
         let cache = self.stores.cache.take().map(|cache| {
             let guard = Guard::new(cache.backend(), GuardPolicy::cache(), Arc::clone(&self.clock));
@@ -322,6 +346,7 @@ impl MemoryBuilder {
             cache,
             bare,
             board,
+            working,
             patience: self.patience,
             analysis: self.analysis,
             summarizer,
@@ -339,6 +364,7 @@ impl MemoryBuilder {
             unindexed: Unindexed::default(),
             given_up: GivenUpCounts::default(),
             asked: Asked::default(),
+            swept: Mutex::default(),
             boards: Boards::default(),
         }))
     }

@@ -53,7 +53,7 @@ pub enum Event {
         /// How new it was, if there was something to compare it with.
         novelty: Option<f32>,
     },
-    /// A board evicted entries to make room.
+    /// A board or the working tier evicted what its owner had there, to make room.
     Evicted {
         /// How many.
         entries: usize,
@@ -117,7 +117,7 @@ impl Event {
             }
             Self::Expired { records } => tracing::info!(records, "records expired"),
             Self::Gated { is_new, novelty } => tracing::debug!(is_new, novelty, "a gate compared a record"),
-            Self::Evicted { entries } => tracing::debug!(entries, "a board evicted entries"),
+            Self::Evicted { entries } => tracing::debug!(entries, "entries or notes made room for others"),
             Self::Hit => tracing::debug!("a board had an entry"),
             Self::Miss => tracing::debug!("a board had no entry"),
             Self::Embedded { texts, took_micros } => tracing::debug!(texts, took_micros, "embedded texts"),

@@ -32,6 +32,7 @@ use crate::store::truth::Truth;
 use crate::store::upkeep::{Backlog, IndexName};
 use crate::stores::Stores;
 use crate::time::{Clock, Timestamp};
+use crate::working::WorkingTier;
 
 use super::event::Observer;
 
@@ -62,6 +63,8 @@ pub(super) struct Inner {
     pub(super) bare: Bare,
     /// The boards of owners.
     pub(super) board: Arc<dyn Blackboard>,
+    /// The notes of owners.
+    pub(super) working: Arc<WorkingTier>,
     /// How long a search waits for an index.
     pub(super) patience: Duration,
     pub(super) analysis: Analysis,
@@ -89,6 +92,8 @@ pub(super) struct Inner {
     pub(super) given_up: GivenUpCounts,
     /// Budgets of contexts that the store does not know yet.
     pub(super) asked: Asked,
+    /// When the working tier was swept last.
+    pub(super) swept: Mutex<Timestamp>,
     /// Which boards upkeep is to visit, and how long searches of boards took. A hint, and figures.
     pub(super) boards: Boards,
 }

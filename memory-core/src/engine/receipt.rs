@@ -31,6 +31,8 @@ pub enum Stage {
     Cache,
     /// Judging the best candidates by the reranker; they stand in the order of the ranking.
     Rerank,
+    /// Asking truth whether the notes of the working tier may still be shown.
+    Working,
 }
 
 /// A stage that failed while the rest still answered.
@@ -150,6 +152,10 @@ impl LeftOut {
     }
 }
 
+fn is_none(count: &usize) -> bool {
+    *count == 0
+}
+
 fn as_key<S: Serializer>(item: &ItemId, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&item.key())
 }
@@ -172,6 +178,9 @@ pub struct SearchReceipt {
     pub text_candidates: usize,
     /// How many items the vector index returned.
     pub vector_candidates: usize,
+    /// How many of the candidates are notes of the working tier ([`Scoped::note`](super::Scoped::note)).
+    #[serde(skip_serializing_if = "is_none")]
+    pub notes: usize,
     /// The next best candidates, up to as many as were asked for, and every candidate that was gone or could not be read. For a
     /// context, also those that found no room. Items that went in, the window's included, are not listed.
     pub left_out: Vec<LeftOut>,

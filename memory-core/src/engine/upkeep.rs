@@ -14,6 +14,7 @@ mod sight;
 mod stretch;
 mod summarise;
 mod verify;
+mod working;
 
 use std::pin::pin;
 use std::sync::{Arc, PoisonError};

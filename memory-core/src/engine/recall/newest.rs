@@ -39,12 +39,14 @@ impl Scoped {
         let records = async {
             if search.searches(Unit::Record) { self.newest_records(search.limit, filter).await } else { Ok(Vec::new()) }
         };
-        let (messages, records) = tokio::join!(messages, records);
+        let (messages, records, notes) = tokio::join!(messages, records, self.newest_notes(search, filter));
         let mut receipt = SearchReceipt::default();
         let messages = messages.unwrap_or_else(|error| note(&mut receipt.degraded, Stage::Chat, &error));
         let records = records.unwrap_or_else(|error| note(&mut receipt.degraded, Stage::Records, &error));
+        let notes = notes.unwrap_or_else(|error| note(&mut receipt.degraded, Stage::Working, &error));
+        receipt.notes = notes.len();
         let messages = messages.into_iter().map(|row| (of_message(&row), Content::Message(row)));
-        let records = records.into_iter().map(|stored| (of_record(&stored), Content::Record(stored)));
+        let records = records.into_iter().chain(notes).map(|stored| (of_record(&stored), Content::Record(stored)));
         let mut found: Vec<(Place, Content)> = messages.chain(records).collect();
         found.sort_by(|one, other| one.0.cmp(&other.0));
         found.truncate(search.limit);

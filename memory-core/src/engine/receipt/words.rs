@@ -18,6 +18,7 @@ impl fmt::Display for Stage {
             Self::Summary => "summary",
             Self::Cache => "cache",
             Self::Rerank => "rerank",
+            Self::Working => "working",
         })
     }
 }
@@ -56,7 +57,8 @@ impl fmt::Display for SearchReceipt {
         lines.extend(self.speaker.as_ref().map(|speaker| format!("said by   {speaker}")));
         lines.extend((!self.times.is_empty()).then(|| format!("said in   {}", self.times.join(", "))));
         let (by_words, by_meaning, took) = (self.text_candidates, self.vector_candidates, millis(self.took_micros));
-        lines.push(format!("found     {by_words} candidates by words, {by_meaning} by meaning; took {took}"));
+        let notes = if self.notes > 0 { format!(", {} of them notes", self.notes) } else { String::new() };
+        lines.push(format!("found     {by_words} candidates by words, {by_meaning} by meaning{notes}; took {took}"));
         let dropped = self.dropped_at_hydration;
         lines.extend((dropped > 0).then(|| format!("dropped   {dropped} whose content is gone")));
         lines.extend(self.troubles());

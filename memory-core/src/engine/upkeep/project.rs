@@ -202,13 +202,14 @@ impl Inner {
         Document { entry, pieces }
     }
 
-    /// Completes an erasure that was cut off: truth first, then this index, then the cache and the board.
+    /// Completes an erasure that was cut off: truth first, then this index, then the cache, the board and the notes.
     async fn go_on_erasing(&self, index: &Index, note: &Note) -> Result<()> {
         index.drop_kept(&note.scope);
         self.unindexed.forget(&note.scope);
         let parts = self.stores.parts().into_iter().filter(|(part, _)| !matches!(*part, "text" | "vectors"));
         // Cache and board last: neither shows anything of an earlier epoch, and each may be down for long.
-        let (others, truth): (Vec<_>, Vec<_>) = parts.partition(|(part, _)| matches!(*part, "cache" | "board"));
+        let (others, truth): (Vec<_>, Vec<_>) =
+            parts.partition(|(part, _)| matches!(*part, "cache" | "board" | "working"));
         for store in truth.into_iter().map(|(_, store)| store).chain([index.store()]) {
             erase(store.as_ref(), note).await?;
         }

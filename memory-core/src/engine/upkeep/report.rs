@@ -24,7 +24,7 @@ pub struct UpkeepReport {
     pub dead: usize,
     /// Entries deleted from indexes because truth does not hold their items any more.
     pub cleaned: usize,
-    /// Expired records deleted, and expired entries of boards.
+    /// Expired records deleted, and expired entries of boards and notes.
     pub expired: u64,
     /// Windows whose oldest part was summarised.
     pub summarised: usize,
