@@ -27,6 +27,7 @@ pub use fold::{FoldPlan, FoldReason};
 pub use keep::must_keep;
 pub use ledger::{Cut, Ledger};
 pub(crate) use pairing::can_unfold;
+pub(crate) use summary::bounded;
 pub use summary::{ExtractiveSummarizer, complete_summary, validate_summary};
 #[cfg(feature = "tiktoken")]
 pub use tokens::TiktokenCounter;

@@ -16,6 +16,7 @@ mod notes;
 mod owners;
 mod ranking;
 mod search;
+mod synopses;
 mod tiers;
 mod times;
 mod world;
@@ -43,6 +44,7 @@ pub fn table() -> Vec<Scenario<Stores>> {
         owners::TABLE,
         ranking::TABLE,
         search::TABLE,
+        synopses::TABLE,
         tiers::TABLE,
         times::TABLE,
     ]

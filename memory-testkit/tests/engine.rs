@@ -103,6 +103,9 @@ mod slow;
 #[path = "engine/summaries.rs"]
 mod summaries;
 #[cfg(test)]
+#[path = "engine/synopses.rs"]
+mod synopses;
+#[cfg(test)]
 #[path = "engine/tellings.rs"]
 mod tellings;
 #[cfg(test)]

@@ -32,7 +32,7 @@ pub use backend::Backend;
 pub use memory_core::engine::{
     AppendReceipt, Board, BoardEntry, Content, Context, ContextRequest, Draft, Event, Forget, ForgetReceipt, Hit,
     Memory, MemoryBuilder, Observer, Part, Remember, RememberReceipt, Scoped, Search, SearchResults, Session, Status,
-    Title, UpkeepReport, UpkeepTask, WorkingNote,
+    Synopsis, SynopsisConfig, SynopsisHalf, Title, UpkeepReport, UpkeepTask, WorkingNote,
 };
 pub use memory_core::novelty::{Gate, Repeat};
 pub use memory_core::window::{BufferConfig, Folding};

@@ -23,5 +23,6 @@
 pub use memory_core::engine::{
     Addition, AppendReceipt, BoardReceipt, BoardResults, BoardStats, ContextReceipt, Degraded, Fold, FoldShown,
     ForgetReceipt, GivenUp, History, Included, IndexStatus, LeftOut, NotTaken, NoteReceipt, PartKind, Reason,
-    RememberReceipt, Remembered, SearchReceipt, Signals, Stage, StoreErasure, Tokens, Unasked, UpkeepReport, Why,
+    RememberReceipt, Remembered, SearchReceipt, Signals, Stage, StoreErasure, SynopsisShown, Tokens, Unasked,
+    UpkeepReport, Why,
 };

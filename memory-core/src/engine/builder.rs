@@ -1,36 +1,33 @@
-//! The builder of a [`Memory`]: its stores, its models and its settings.
+//! The builder of a [`Memory`](super::Memory): its stores, its models and its settings.
 
-use std::sync::{Arc, Mutex};
+mod build;
+
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::analysis::Analysis;
-use crate::error::{Error, Result};
 use crate::filter::Filter;
-use crate::layer::{CacheLayer, CachePolicy, Guard, GuardPolicy, Guarded};
+use crate::layer::{CachePolicy, GuardPolicy};
 use crate::limits::Limits;
 use crate::model::{Embedder, Reranker, Summarizer, TokenCounter};
-use crate::reference::{MemBlackboard, NoRecords};
 use crate::store::blackboard::Blackboard;
 use crate::store::cache::Cache;
 use crate::store::text::TextStore;
-use crate::store::truth::Truth;
-use crate::store::upkeep::Upkeep;
 use crate::store::vectors::VectorStore;
 use crate::stores::Stores;
 use crate::time::{Clock, SystemClock};
-use crate::window::{BufferConfig, ExtractiveSummarizer, HeuristicCounter};
-use crate::working::{WorkingConfig, WorkingTier};
+use crate::window::{BufferConfig, HeuristicCounter};
+use crate::working::WorkingConfig;
 
 use super::event::Observer;
-use super::handle::Memory;
-use super::inner::{Asked, Bare, Boards, Buffers, GivenUpCounts, Index, Inner, KeptVectors, Turn, Unindexed, Vectors};
+use super::synopsis::SynopsisConfig;
 
 /// How many vectors are cached by default.
 const KEPT_VECTORS: usize = 1_000;
 /// How long a search waits for an index by default.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Builds a [`Memory`]. The truth stores are required. Each index is optional; searches leave out a missing one.
+/// Builds a [`Memory`](super::Memory). The truth stores are required. Each index is optional; searches leave out a missing one.
 ///
 /// # Examples
 /// ```
@@ -72,6 +69,7 @@ pub struct MemoryBuilder {
     touch: bool,
     kept_vectors: usize,
     working: WorkingConfig,
+    synopsis: Option<SynopsisConfig>,
 }
 
 impl MemoryBuilder {
@@ -94,6 +92,7 @@ impl MemoryBuilder {
             touch: true,
             kept_vectors: KEPT_VECTORS,
             working: WorkingConfig::default(),
+            synopsis: None,
         }
     }
 
@@ -193,6 +192,26 @@ impl MemoryBuilder {
     #[must_use]
     pub fn working(mut self, config: WorkingConfig) -> Self {
         self.working = config;
+        self
+    }
+
+    /// Keeps a synopsis of every owner, with these settings. Default: of those for whom [`Scoped::synopsis`](super::Scoped::synopsis)
+    /// was called in this process, with the default settings.
+    ///
+    /// Contexts show it ([`ContextRequest::synopsis`](super::ContextRequest::synopsis)) from the first use of an owner on. Let all
+    /// processes of a memory say so: then what one of them tells makes the synopsis stale that another serves.
+    ///
+    /// ```
+    /// use memory_core::engine::{MemoryBuilder, SynopsisConfig};
+    ///
+    /// # async fn example(builder: MemoryBuilder) -> memory_core::Result<()> {
+    /// let memory = builder.synopsis(SynopsisConfig::default()).build().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn synopsis(mut self, config: SynopsisConfig) -> Self {
+        self.synopsis = Some(config);
         self
     }
 
@@ -298,94 +317,5 @@ impl MemoryBuilder {
     pub fn kept_vectors(mut self, count: usize) -> Self {
         self.kept_vectors = count;
         self
-    }
-
-    /// Checks that the parts fit together, and enlists the indexes with the truth stores.
-    ///
-    /// # Errors
-    /// `Invalid` without a store for conversations, for a buffer or a working tier that cannot be
-    /// ([`BufferConfig::check`], [`WorkingConfig::check`]), if the text store holds terms of another analysis, or if two vector
-    /// indexes have the same embedding space; `SpaceMismatch` if an embedder and its vector store have different ones.
-    pub async fn build(mut self) -> Result<Memory> {
-        self.buffer.check()?;
-        self.working.check()?;
-        if let Some(policy) = &self.guard {
-            self.stores = self.stores.guarded(policy, &self.clock);
-        }
-        let chat = self.stores.chat()?.clone();
-        let none = || Truth::records(Arc::new(NoRecords::beside(chat.clone())));
-        let records = self.stores.records.take().unwrap_or_else(none);
-        let board = self.stores.blackboard.get_or_insert_with(|| {
-            let here = MemBlackboard::new(Arc::clone(&self.clock), MemBlackboard::DEFAULT_CAPACITY);
-            Arc::new(here)
-        });
-        let board = Arc::clone(board);
-        let working = self.stores.working.get_or_insert_with(|| Arc::new(WorkingTier::new(self.working)));
-        let working = Arc::clone(working);
-        let bare = Bare { chat: Arc::clone(chat.store()), records: Arc::clone(records.store()) };
-        let cache = self.stores.cache.take().map(|cache| {
-            let guard = Guard::new(cache.backend(), GuardPolicy::cache(), Arc::clone(&self.clock));
-            CacheLayer::new(Arc::new(Guarded::new(cache, guard)), self.cache.clone())
-        });
-        let (chat, records) = match &cache {
-            Some(cache) => (cache.chat(chat), cache.records(records)),
-            None => (chat, records),
-        };
-        self.stores.cache = cache.as_ref().map(|layer| layer.cache().clone());
-        (self.stores.chat, self.stores.records) = (Some(chat.clone()), Some(records.clone()));
-        let indexes = self.indexes([chat.upkeep(), records.upkeep()]).await?;
-        let only_reads = chat.store().ping().await.is_ok_and(|health| health.is_read_only);
-        let extractive = || Arc::new(ExtractiveSummarizer::new(Arc::clone(&self.counter))) as Arc<dyn Summarizer>;
-        let summarizer = self.summarizer.unwrap_or_else(extractive);
-        Ok(Memory::from_inner(Inner {
-            stores: self.stores,
-            chat,
-            records,
-            only_reads,
-            indexes,
-            cache,
-            bare,
-            board,
-            working,
-            patience: self.patience,
-            analysis: self.analysis,
-            summarizer,
-            reranker: self.reranker,
-            observer: self.observer,
-            counter: self.counter,
-            clock: self.clock,
-            limits: self.limits,
-            touch: self.touch,
-            changed: tokio::sync::Notify::new(),
-            turn: Turn::default(),
-            accessed: Mutex::default(),
-            absent: Mutex::default(),
-            buffers: Buffers::new(self.buffer),
-            unindexed: Unindexed::default(),
-            given_up: GivenUpCounts::default(),
-            asked: Asked::default(),
-            swept: Mutex::default(),
-            boards: Boards::default(),
-        }))
-    }
-
-    /// Opens the indexes and enlists each with both truth stores.
-    async fn indexes(&self, truths: [&Arc<dyn Upkeep>; 2]) -> Result<Vec<Index>> {
-        let now = self.clock.now();
-        let text = self.stores.text.iter().cloned().map(|store| Index::of_text(store, &self.analysis, now));
-        let vectors = self.stores.vectors.iter().cloned().map(|(store, embedder)| {
-            let (embedded, kept) = (self.embedded.clone(), KeptVectors::new(self.kept_vectors));
-            Index::of_vectors(Vectors { store, embedder, embedded, kept }, now)
-        });
-        let opened = text.chain(vectors).collect::<Result<Vec<Index>>>()?;
-        let twice = |index: &&Index| opened.iter().filter(|other| other.name == index.name).count() > 1;
-        if let Some(index) = opened.iter().find(twice) {
-            return Err(Error::invalid(format!("the index {} is there twice", index.name.as_str())));
-        }
-        let mut indexes: Vec<Index> = Vec::with_capacity(opened.len());
-        for index in opened {
-            indexes.push(index.enlisted(truths, now).await?);
-        }
-        Ok(indexes)
     }
 }

@@ -7,6 +7,7 @@ mod enlistment;
 mod given_up;
 mod index;
 mod kept_vectors;
+mod synopses;
 mod tell;
 mod turn;
 mod unindexed;
@@ -43,6 +44,7 @@ pub(super) use enlistment::{Enlistment, EnlistmentState, NOTED_IN_ONE_STEP};
 pub(super) use given_up::GivenUpCounts;
 pub(super) use index::{Index, Kind, Vectors};
 pub(super) use kept_vectors::KeptVectors;
+pub(super) use synopses::{Built, Half, Synopses};
 pub(super) use turn::Turn;
 pub(super) use unindexed::{Unindexed, Written};
 pub(super) use walk::{Step, Walk};
@@ -92,6 +94,8 @@ pub(super) struct Inner {
     pub(super) given_up: GivenUpCounts,
     /// Budgets of contexts that the store does not know yet.
     pub(super) asked: Asked,
+    /// Which synopses are kept, and which are to be built.
+    pub(super) synopses: Synopses,
     /// When the working tier was swept last.
     pub(super) swept: Mutex<Timestamp>,
     /// Which boards upkeep is to visit, and how long searches of boards took. A hint, and figures.

@@ -18,11 +18,13 @@ mod reuse;
 mod search;
 mod shown;
 mod terms;
+mod told;
 mod unfold;
 mod window;
 mod working;
 
-pub use contents::{Context, Part};
+pub use contents::Context;
 pub use question::Search;
 pub use request::ContextRequest;
 pub(crate) use reuse::Beginning;
+pub use told::Part;

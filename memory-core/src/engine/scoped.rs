@@ -10,6 +10,7 @@ use crate::record::StoredRecord;
 use crate::store::chat::SessionState;
 
 use super::handle::Scoped;
+use super::inner::Half;
 use super::memory::IndexStatus;
 
 /// How many accesses wait for upkeep at most; later ones are not counted.
@@ -47,6 +48,8 @@ impl Scoped {
     pub async fn restore(&self, rows: &[StoredRecord]) -> Result<()> {
         rows.iter().try_for_each(|row| self.inner().limits.check_stored(row))?;
         self.inner().records.store().restore(self.scope(), rows).await?;
+        let now = self.inner().clock.now();
+        rows.iter().for_each(|row| self.inner().synopses.told(self.scope(), Half::of(&row.record), now));
         self.inner().changed.notify_one();
         Ok(())
     }

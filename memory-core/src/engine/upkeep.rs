@@ -13,6 +13,7 @@ mod seen;
 mod sight;
 mod stretch;
 mod summarise;
+mod synopsis;
 mod verify;
 mod working;
 
@@ -102,7 +103,8 @@ impl Memory {
         UpkeepTask { stop, task: Some(task) }
     }
 
-    /// Does everything that is due now: indexes what is noted, deletes what has expired, summarises full windows.
+    /// Does everything that is due now: indexes what is noted, deletes what has expired, summarises full windows, builds synopses that
+    /// somebody asked for.
     ///
     /// One failure holds up nothing else: no other index, no other owner, no other text of the session. Failures are in the
     /// report and are retried later. A text is given up if the embedder refuses it, or fails for it five times while answering
@@ -130,7 +132,14 @@ impl Memory {
             return Err(Error::ReadOnly { backend: self.inner.chat.store().backend() });
         }
         let memory = self.clone();
-        let pass = async move { memory.inner.turn.take(memory.inner.pass()).await };
+        let pass = async move {
+            let pass = async {
+                let mut report = memory.inner.pass().await?;
+                memory.build_synopses(&mut report).await;
+                Ok(report)
+            };
+            memory.inner.turn.take(pass).await
+        };
         apart("upkeep", "carry out its pass", pass).await
     }
 }

@@ -19,6 +19,7 @@ use super::block::{Block, Fates, is_in};
 use super::contents::{Context, Recalled, Room};
 use super::plan::{Chosen, Found, Recall};
 use super::request::ContextRequest;
+use super::told::Told;
 use super::window::{Fitted, Window};
 
 /// How many pages of older rows are read at most, if calls and results without a counterpart fill the first ones.
@@ -37,8 +38,8 @@ impl Session {
 
     /// Returns what to send to a model, and the receipt that explains it.
     ///
-    /// Under a short budget, instructions and the query come first, then the last turn, then recalled items (at most a third),
-    /// and history takes the rest. The window is the largest tail that does not begin with a reply and keeps calls with their
+    /// Under a short budget, instructions and the query come first, then the last turn, then the owner's synopsis, if there is one,
+    /// then recalled items (at most a third of what is left), and history takes the rest. The window is the largest tail that does not begin with a reply and keeps calls with their
     /// results. Recalled items are one block of data before the query, never instructions. It does not repeat what is in the
     /// window.
     ///
@@ -70,8 +71,9 @@ impl Session {
         };
         let shape = request.shape(self.buffer());
         let (pinned, tail) = Window::pages(request.budget.limit, &shape);
-        let (pinned, tail, asked) =
-            tokio::join!(self.window_page(&pinned, request), self.window_page(&tail, request), asked);
+        let synopsis = self.scoped().synopsis_for(request.synopsis);
+        let (pinned, tail, asked, (synopsis, untold)) =
+            tokio::join!(self.window_page(&pinned, request), self.window_page(&tail, request), asked, synopsis);
         let mut window = Window::new(request.budget.limit, shape, pinned?, tail?, counter);
         inner.note_budget(self, &request.budget, &window.state);
         room.leave_query_to(&window);
@@ -92,11 +94,17 @@ impl Session {
         };
         let (completed, ()) = tokio::join!(self.complete(&mut window, left, request, counter), hydrate);
         completed?;
-        let (fitted, recalled, receipt) = match found {
+        let most = inner.synopses.config.max_tokens;
+        let told = Told::of(&synopsis, most, counter, now, |tokens| {
+            left.checked_sub(tokens).is_some_and(|left| window.holds_last_turn(left, counter))
+        });
+        let left = left - told.tokens();
+        let (fitted, recalled, mut receipt) = match found {
             Some(found) => self.beside(counter, &window, left, request, found).await?,
             None => (window.fit_beside(left, 0, counter)?, Recalled::default(), SearchReceipt::default()),
         };
-        let mut context = Context::of(window, fitted, recalled, room, counter, receipt);
+        receipt.degraded.extend(untold);
+        let mut context = Context::of(window, fitted, recalled, told, room, counter, receipt);
         context.receipt.prefix_reuse_ratio = self.beginning().reuse(&context.receipt.included);
         context.receipt.took_micros = watch.micros();
         for event in context.receipt.events(self.id()) {

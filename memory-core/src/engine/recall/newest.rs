@@ -7,6 +7,7 @@ use futures_util::future::try_join_all;
 use crate::engine::handle::Scoped;
 use crate::engine::hit::{Content, Hit, SearchResults};
 use crate::engine::receipt::{SearchReceipt, Signals, Stage};
+use crate::engine::synopsis::{SYNOPSIS, synopsis_id};
 use crate::error::Result;
 use crate::filter::{Field, Filter, Scalar};
 use crate::id::{ItemId, RecordId, Seq, SessionId, Unit};
@@ -100,7 +101,9 @@ impl Scoped {
             let page = self.inner().records.store().scan(self.scope(), filter, after, PAGE).await?;
             let Some(last) = page.last() else { return Ok(found) };
             after = Some(last.record.id);
-            found.extend(page);
+            found.extend(
+                page.into_iter().filter(|stored| stored.record.id != synopsis_id() || asks_for_synopses(filter)),
+            );
             found.sort_by_cached_key(of_record);
             found.truncate(limit);
         }
@@ -114,6 +117,15 @@ fn of_message(row: &StoredMessage) -> Place {
 
 fn of_record(stored: &StoredRecord) -> Place {
     (Reverse(stored.record.created_at()), Reverse(Seq(0)), ItemId::Record(stored.record.id))
+}
+
+/// Returns whether the filter names the kind of synopses.
+fn asks_for_synopses(filter: &Filter) -> bool {
+    match filter {
+        Filter::Eq(Field::Kind, Scalar::Text(kind)) => kind == SYNOPSIS,
+        Filter::And(list) | Filter::Or(list) => list.iter().any(asks_for_synopses),
+        _ => false,
+    }
 }
 
 /// Returns the session if the filter matches one session alone.

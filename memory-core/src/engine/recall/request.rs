@@ -46,6 +46,9 @@ pub struct ContextRequest {
     pub oversize: Option<Oversize>,
     /// The lambda of maximal marginal relevance among what is recalled, as [`Search::mmr`]. Default none.
     pub mmr: Option<f32>,
+    /// Whether the owner's synopsis is shown, behind the instructions, if the owner has one
+    /// ([`Scoped::synopsis`](crate::engine::Scoped::synopsis)). Default true.
+    pub synopsis: bool,
     /// Whether the messages of the window show what stands aside in them, where each call has its result. Default false.
     pub asides: bool,
 }
@@ -62,6 +65,7 @@ impl ContextRequest {
             filter: Filter::All,
             oversize: None,
             mmr: None,
+            synopsis: true,
             asides: false,
         }
     }
@@ -98,6 +102,13 @@ impl ContextRequest {
     #[must_use]
     pub fn oversize(mut self, oversize: Oversize) -> Self {
         self.oversize = Some(oversize);
+        self
+    }
+
+    /// Sets whether the owner's synopsis is shown, if the owner has one.
+    #[must_use]
+    pub fn synopsis(mut self, synopsis: bool) -> Self {
+        self.synopsis = synopsis;
         self
     }
 

@@ -34,6 +34,8 @@ pub struct UpkeepReport {
     pub completed: usize,
     /// Summaries that failed the checks and were replaced by an extract. The failures say why.
     pub replaced: usize,
+    /// Halves of synopses that were built.
+    pub synopses: usize,
     /// The errors with their causes, each once, on one line, without payload.
     pub failures: Vec<String>,
 }
