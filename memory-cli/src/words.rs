@@ -29,6 +29,7 @@ pub(crate) async fn write_context(
             continue;
         }
         let what = match part.kind {
+            PartKind::Synopsis => ", synopsis",
             PartKind::Summary => ", summary",
             PartKind::Query => ", query",
             _ => "",

@@ -9,6 +9,8 @@
 //! | how anything is forgotten | `forget.rs` (the order), `forget/session.rs` (a conversation), `forget/derived.rs` (what falls with it), `forget/untell.rs` (what is left) |
 //! | how indexes follow truth | `inner/index.rs` (what an index is), `upkeep.rs` (the calls), `upkeep/pass.rs`, `upkeep/project.rs` (from truth to entries), `upkeep/enlist.rs` (an index that is new or was lost), `upkeep/verify.rs` (what came late), `upkeep/retire.rs`; summaries in `upkeep/summarise.rs` |
 //! | what agents share on a board | `board.rs` (the calls), `upkeep/boards.rs` (what expires, and what an erasure left) |
+//! | what is noted for a while | `note.rs` (the call), `recall/working.rs` (how it is found), `upkeep/working.rs` (what expires); the tier itself is `crate::working` |
+//! | who an owner is and what it is about | `synopsis.rs` (the call), `inner/synopses.rs` (how long it is good), `upkeep/synopsis.rs` (how it is built) |
 //! | what receipts say in words | `receipt/words.rs` |
 //! | what is logged and told to whoever watches | `event.rs`, `inner/tell.rs` |
 
@@ -23,11 +25,13 @@ mod handle;
 mod hit;
 mod inner;
 mod memory;
+mod note;
 mod recall;
 mod receipt;
 mod render;
 mod scoped;
 mod session;
+mod synopsis;
 mod title;
 mod upkeep;
 mod write;
@@ -41,11 +45,13 @@ pub use handle::{Memory, Scoped, Session};
 pub use hit::{Content, Hit, SearchResults};
 pub use inner::GivenUp;
 pub use memory::{IndexStatus, Status};
+pub use note::{NoteReceipt, WorkingNote};
 pub use recall::{Context, ContextRequest, Part, Search};
 pub use receipt::{
     AppendReceipt, ContextReceipt, Degraded, Fold, FoldShown, History, Included, LeftOut, PartKind, Reason,
-    SearchReceipt, Signals, Stage, Tokens,
+    SearchReceipt, Signals, Stage, SynopsisShown, Tokens,
 };
+pub use synopsis::{Synopsis, SynopsisConfig, SynopsisHalf};
 pub use title::Title;
 pub use upkeep::{UpkeepReport, UpkeepTask};
 pub use write::{Addition, NotTaken, Remember, RememberReceipt, Remembered, Why};

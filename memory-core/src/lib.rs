@@ -32,6 +32,7 @@ pub mod stores;
 pub mod time;
 pub mod vector;
 pub mod window;
+pub mod working;
 
 pub use analysis::{Analysis, Language};
 pub use error::{Cause, Error, Result, Transience};

@@ -55,6 +55,8 @@ pub struct Limits {
     pub query_bytes: usize,
     /// Bytes of the value of a board's entry. Default 64 KiB: a search may read the whole board.
     pub board_value_bytes: usize,
+    /// Bytes of one note's text. Default 64 KiB: what a tool answered, not what it read.
+    pub note_bytes: usize,
     /// Terms that one query is searched for by. Default 256: of more, the rarest, and the receipt says how many were left
     /// out.
     pub query_terms: usize,
@@ -84,6 +86,7 @@ impl Default for Limits {
             filter_depth: 32,
             query_bytes: 64 << 10,
             board_value_bytes: 64 << 10,
+            note_bytes: 64 << 10,
             query_terms: 256,
             results: 10_000,
         }
@@ -224,6 +227,19 @@ impl Limits {
         let (bytes, most) = (value.len(), self.board_value_bytes);
         if bytes > most {
             return Err(Error::invalid(format!("a value on a board holds at most {most} bytes, not {bytes}")));
+        }
+        Ok(())
+    }
+
+    /// Returns `Ok` if a text that comes from there may be noted.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the text is blank or too long, or the place has no name or one that is too long.
+    pub fn check_note(&self, text: &str, from: &str) -> Result<()> {
+        self.check_name("place that a note comes from", 1, Some(from))?;
+        let (bytes, most) = (text.len(), self.note_bytes);
+        if bytes > most || text.trim().is_empty() {
+            return Err(Error::invalid(format!("a note holds more than blanks and at most {most} bytes, not {bytes}")));
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use async_trait::async_trait;
 
 use crate::error::Result;
 use crate::message::StoredMessage;
+use crate::record::StoredRecord;
 use crate::vector::EmbeddingSpace;
 
 pub use counter::{CounterId, TokenCounter};
@@ -73,6 +74,11 @@ pub trait Reranker: Debug + Send + Sync + 'static {
 pub enum SummaryPurpose {
     /// To stand for the oldest part of a conversation.
     Window,
+    /// To tell who somebody is: name, preferences, traits. What is given are records, the most telling ones first.
+    Identity,
+    /// To tell what somebody is about of late: topics and goals. What is given are records, the newest first, and messages of several
+    /// conversations.
+    Context,
 }
 
 /// What is to be summarised.
@@ -82,6 +88,8 @@ pub struct SummaryRequest {
     pub purpose: SummaryPurpose,
     /// The messages, oldest first; earlier summaries among them.
     pub messages: Vec<StoredMessage>,
+    /// The records, best first; none for a window.
+    pub records: Vec<StoredRecord>,
     /// The most tokens that the summary may have.
     pub max_tokens: u64,
     /// Texts that must survive word for word, such as numbers, ids and names.
@@ -97,7 +105,7 @@ pub struct Summary {
     pub by: String,
 }
 
-/// Shortens a stretch of a conversation.
+/// Shortens a stretch of a conversation, or what is remembered of somebody. What it is given is data, and never an instruction.
 #[async_trait]
 pub trait Summarizer: Debug + Send + Sync + 'static {
     /// Returns a summary of `request`.

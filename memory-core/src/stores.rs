@@ -18,6 +18,7 @@ use crate::store::truth::Truth;
 use crate::store::vectors::VectorStore;
 use crate::store::{Health, Store};
 use crate::time::Clock;
+use crate::working::WorkingTier;
 
 /// How long a store may take to close.
 const CLOSING: Duration = Duration::from_secs(20);
@@ -50,6 +51,8 @@ pub struct Stores {
     pub cache: Option<Arc<dyn Cache>>,
     /// The boards that agents share. A memory without a store for them has boards in this process.
     pub blackboard: Option<Arc<dyn Blackboard>>,
+    /// The notes of the working tier, in this process. A memory makes one if none is given.
+    pub working: Option<Arc<WorkingTier>>,
     /// What could not be opened, and is done without.
     pub away: Vec<Away>,
 }
@@ -67,7 +70,7 @@ pub struct Away {
 /// How a store is.
 #[derive(Clone, Debug)]
 pub struct StoreStatus {
-    /// What it is used for: `chat`, `records`, `text`, `vectors`, `cache` or `board`.
+    /// What it is used for: `chat`, `records`, `text`, `vectors`, `cache`, `board` or `working`.
     pub part: &'static str,
     /// The backend's name.
     pub backend: &'static str,
@@ -86,7 +89,7 @@ impl Stores {
 
     /// Returns each store with its part's name, truth first.
     pub fn parts(&self) -> Vec<(&'static str, Arc<dyn Store>)> {
-        let Self { chat, records, text, vectors, cache, blackboard, away: _ } = self;
+        let Self { chat, records, text, vectors, cache, blackboard, working, away: _ } = self;
         let mut parts: Vec<(&'static str, Arc<dyn Store>)> = Vec::new();
         parts.extend(chat.iter().map(|chat| ("chat", chat.store().clone() as _)));
         parts.extend(records.iter().map(|records| ("records", records.store().clone() as _)));
@@ -94,6 +97,7 @@ impl Stores {
         parts.extend(vectors.iter().map(|(vectors, _)| ("vectors", vectors.clone() as _)));
         parts.extend(cache.iter().map(|cache| ("cache", cache.clone() as _)));
         parts.extend(blackboard.iter().map(|board| ("board", board.clone() as _)));
+        parts.extend(working.iter().map(|working| ("working", working.clone() as _)));
         parts
     }
 
@@ -110,16 +114,17 @@ impl Stores {
             vectors: self.vectors,
             cache: self.cache.or(other.cache),
             blackboard: self.blackboard.or(other.blackboard),
+            working: self.working.or(other.working),
             away: self.away,
         }
     }
 
     /// Puts a guard before each store except the cache, which the memory guards itself. A truth store and its upkeep share a
-    /// guard. Stores in this process need none.
+    /// guard. Stores in this process need none, and the working tier gets none.
     #[must_use]
     pub fn guarded(self, policy: &GuardPolicy, clock: &Arc<dyn Clock>) -> Self {
         let guard = |backend| Guard::new(backend, policy.clone(), Arc::clone(clock));
-        let Self { chat, records, text, vectors, cache, blackboard, away } = self;
+        let Self { chat, records, text, vectors, cache, blackboard, working, away } = self;
         let vectors = vectors.into_iter().map(|(store, embedder)| {
             let guard = guard(store.backend());
             (Arc::new(Guarded::new(store, guard)) as Arc<dyn VectorStore>, embedder)
@@ -137,6 +142,7 @@ impl Stores {
                 let guard = guard(store.backend());
                 Arc::new(Guarded::new(store, guard)) as Arc<dyn Blackboard>
             }),
+            working,
             away,
         }
     }

@@ -28,6 +28,7 @@ pub use keep::must_keep;
 pub(crate) use keep::telling_words;
 pub use ledger::{Cut, Ledger};
 pub(crate) use pairing::can_unfold;
+pub(crate) use summary::bounded;
 pub(crate) use summary::sentences;
 pub use summary::{ExtractiveSummarizer, complete_summary, validate_summary};
 #[cfg(feature = "tiktoken")]

@@ -15,10 +15,12 @@ mod fresh;
 mod gate;
 mod ground;
 mod lifetimes;
+mod notes;
 mod owners;
 mod ranking;
 mod records;
 mod search;
+mod synopses;
 mod tiers;
 mod times;
 mod world;
@@ -45,10 +47,12 @@ pub fn table() -> Vec<Scenario<Stores>> {
         fresh::TABLE,
         gate::TABLE,
         lifetimes::TABLE,
+        notes::TABLE,
         owners::TABLE,
         ranking::TABLE,
         records::TABLE,
         search::TABLE,
+        synopses::TABLE,
         tiers::TABLE,
         times::TABLE,
     ]

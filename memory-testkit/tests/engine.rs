@@ -76,6 +76,9 @@ mod neighbours;
 #[path = "engine/newest.rs"]
 mod newest;
 #[cfg(test)]
+#[path = "engine/notes.rs"]
+mod notes;
+#[cfg(test)]
 #[path = "engine/partial.rs"]
 mod partial;
 #[cfg(test)]
@@ -99,6 +102,9 @@ mod slow;
 #[cfg(test)]
 #[path = "engine/summaries.rs"]
 mod summaries;
+#[cfg(test)]
+#[path = "engine/synopses.rs"]
+mod synopses;
 #[cfg(test)]
 #[path = "engine/tellings.rs"]
 mod tellings;

@@ -32,10 +32,11 @@ pub use backend::Backend;
 pub use memory_core::engine::{
     AppendReceipt, Board, BoardEntry, Content, Context, ContextRequest, Draft, Event, Forget, ForgetReceipt, Hit,
     Memory, MemoryBuilder, Observer, Part, Remember, RememberReceipt, Scoped, Search, SearchResults, Session, Status,
-    Title, UpkeepReport, UpkeepTask,
+    Synopsis, SynopsisConfig, SynopsisHalf, Title, UpkeepReport, UpkeepTask, WorkingNote,
 };
 pub use memory_core::novelty::{Gate, Repeat};
 pub use memory_core::window::{BufferConfig, Folding};
+pub use memory_core::working::WorkingConfig;
 pub use memory_core::{
     Block, Error, Field, Filter, ItemId, Message, MessageId, Record, RecordId, Result, Role, Scalar, Scope, Seq,
     SessionId, StoredMessage, StoredRecord, Stores, Timestamp, Trust, Unit,

@@ -43,8 +43,8 @@ pub(crate) async fn run(call: &Call, output: &mut Output) -> Result<Outcome, Fai
         None => None,
     };
     let mut status = memory.status().await;
-    // Boards in this process end with it: the program has none to tell of.
-    status.stores.retain(|store| store.part != "board" || store.backend != "reference");
+    // Notes and boards in this process end with it: the program has none to tell of.
+    status.stores.retain(|store| store.part != "working" && (store.part != "board" || store.backend != "reference"));
     if let Some(owner) = &owner {
         // Who asks for one owner sees nothing of the others.
         status.indexes = memory.of(owner).indexes().await;

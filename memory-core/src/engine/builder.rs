@@ -1,38 +1,34 @@
-//! The builder of a [`Memory`]: its stores, its models and its settings.
+//! The builder of a [`Memory`](super::Memory): its stores, its models and its settings.
 
-use std::sync::{Arc, Mutex};
+mod build;
+
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::analysis::Analysis;
-use crate::error::{Error, Result};
 use crate::extract::Extractor;
 use crate::filter::Filter;
-use crate::layer::{CacheLayer, CachePolicy, Guard, GuardPolicy, Guarded};
+use crate::layer::{CachePolicy, GuardPolicy};
 use crate::limits::Limits;
 use crate::model::{Embedder, Reranker, Summarizer, TokenCounter};
-use crate::reference::{MemBlackboard, NoRecords};
 use crate::store::blackboard::Blackboard;
 use crate::store::cache::Cache;
 use crate::store::text::TextStore;
-use crate::store::truth::Truth;
-use crate::store::upkeep::Upkeep;
 use crate::store::vectors::VectorStore;
 use crate::stores::Stores;
 use crate::time::{Clock, SystemClock};
-use crate::window::{BufferConfig, ExtractiveSummarizer, HeuristicCounter};
+use crate::window::{BufferConfig, HeuristicCounter};
+use crate::working::WorkingConfig;
 
 use super::event::Observer;
-use super::handle::Memory;
-use super::inner::{
-    Asked, Bare, Boards, Buffers, Extraction, GivenUpCounts, Index, Inner, KeptVectors, Turn, Unindexed, Vectors,
-};
+use super::synopsis::SynopsisConfig;
 
 /// How many vectors are cached by default.
 const KEPT_VECTORS: usize = 1_000;
 /// How long a search waits for an index by default.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Builds a [`Memory`]. The truth stores are required. Each index is optional; searches leave out a missing one.
+/// Builds a [`Memory`](super::Memory). The truth stores are required. Each index is optional; searches leave out a missing one.
 ///
 /// # Examples
 /// ```
@@ -74,6 +70,8 @@ pub struct MemoryBuilder {
     buffer: BufferConfig,
     touch: bool,
     kept_vectors: usize,
+    working: WorkingConfig,
+    synopsis: Option<SynopsisConfig>,
 }
 
 impl MemoryBuilder {
@@ -96,6 +94,8 @@ impl MemoryBuilder {
             buffer: BufferConfig::default(),
             touch: true,
             kept_vectors: KEPT_VECTORS,
+            working: WorkingConfig::default(),
+            synopsis: None,
         }
     }
 
@@ -178,6 +178,43 @@ impl MemoryBuilder {
     #[must_use]
     pub fn blackboard(mut self, store: Arc<dyn Blackboard>) -> Self {
         self.stores.blackboard = Some(store);
+        self
+    }
+
+    /// Sets how much the working tier holds ([`Scoped::note`](super::Scoped::note)). Default 64 MiB for all owners together.
+    ///
+    /// ```
+    /// use memory_core::engine::MemoryBuilder;
+    /// use memory_core::working::WorkingConfig;
+    ///
+    /// # async fn example(builder: MemoryBuilder) -> memory_core::Result<()> {
+    /// let memory = builder.working(WorkingConfig::default().with_max_bytes(256 << 20)).build().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn working(mut self, config: WorkingConfig) -> Self {
+        self.working = config;
+        self
+    }
+
+    /// Keeps a synopsis of every owner, with these settings. Default: of those for whom [`Scoped::synopsis`](super::Scoped::synopsis)
+    /// was called in this process, with the default settings.
+    ///
+    /// Contexts show it ([`ContextRequest::synopsis`](super::ContextRequest::synopsis)) from the first use of an owner on. Let all
+    /// processes of a memory say so: then what one of them tells makes the synopsis stale that another serves.
+    ///
+    /// ```
+    /// use memory_core::engine::{MemoryBuilder, SynopsisConfig};
+    ///
+    /// # async fn example(builder: MemoryBuilder) -> memory_core::Result<()> {
+    /// let memory = builder.synopsis(SynopsisConfig::default()).build().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn synopsis(mut self, config: SynopsisConfig) -> Self {
+        self.synopsis = Some(config);
         self
     }
 
@@ -294,89 +331,5 @@ impl MemoryBuilder {
     pub fn kept_vectors(mut self, count: usize) -> Self {
         self.kept_vectors = count;
         self
-    }
-
-    /// Checks that the parts fit together, and enlists the indexes with the truth stores.
-    ///
-    /// # Errors
-    /// `Invalid` without a store for conversations, for a buffer that cannot be ([`BufferConfig::check`]), if the text store holds terms of another analysis, or if two vector
-    /// indexes have the same embedding space; `SpaceMismatch` if an embedder and its vector store have different ones.
-    pub async fn build(mut self) -> Result<Memory> {
-        self.buffer.check()?;
-        if let Some(policy) = &self.guard {
-            self.stores = self.stores.guarded(policy, &self.clock);
-        }
-        let chat = self.stores.chat()?.clone();
-        let none = || Truth::records(Arc::new(NoRecords::beside(chat.clone())));
-        let records = self.stores.records.take().unwrap_or_else(none);
-        let board = self.stores.blackboard.get_or_insert_with(|| {
-            let here = MemBlackboard::new(Arc::clone(&self.clock), MemBlackboard::DEFAULT_CAPACITY);
-            Arc::new(here)
-        });
-        let board = Arc::clone(board);
-        let bare = Bare { chat: Arc::clone(chat.store()), records: Arc::clone(records.store()) };
-        let cache = self.stores.cache.take().map(|cache| {
-            let guard = Guard::new(cache.backend(), GuardPolicy::cache(), Arc::clone(&self.clock));
-            CacheLayer::new(Arc::new(Guarded::new(cache, guard)), self.cache.clone())
-        });
-        let (chat, records) = match &cache {
-            Some(cache) => (cache.chat(chat), cache.records(records)),
-            None => (chat, records),
-        };
-        self.stores.cache = cache.as_ref().map(|layer| layer.cache().clone());
-        (self.stores.chat, self.stores.records) = (Some(chat.clone()), Some(records.clone()));
-        let indexes = self.indexes([chat.upkeep(), records.upkeep()]).await?;
-        let only_reads = chat.store().ping().await.is_ok_and(|health| health.is_read_only);
-        let extractive = || Arc::new(ExtractiveSummarizer::new(Arc::clone(&self.counter))) as Arc<dyn Summarizer>;
-        let summarizer = self.summarizer.unwrap_or_else(extractive);
-        Ok(Memory::from_inner(Inner {
-            stores: self.stores,
-            chat,
-            records,
-            only_reads,
-            indexes,
-            cache,
-            bare,
-            board,
-            patience: self.patience,
-            analysis: self.analysis,
-            summarizer,
-            reranker: self.reranker,
-            extraction: self.extractor.map(Extraction::new).transpose()?,
-            observer: self.observer,
-            counter: self.counter,
-            clock: self.clock,
-            limits: self.limits,
-            touch: self.touch,
-            changed: tokio::sync::Notify::new(),
-            turn: Turn::default(),
-            accessed: Mutex::default(),
-            absent: Mutex::default(),
-            buffers: Buffers::new(self.buffer),
-            unindexed: Unindexed::default(),
-            given_up: GivenUpCounts::default(),
-            asked: Asked::default(),
-            boards: Boards::default(),
-        }))
-    }
-
-    /// Opens the indexes and enlists each with both truth stores.
-    async fn indexes(&self, truths: [&Arc<dyn Upkeep>; 2]) -> Result<Vec<Index>> {
-        let now = self.clock.now();
-        let text = self.stores.text.iter().cloned().map(|store| Index::of_text(store, &self.analysis, now));
-        let vectors = self.stores.vectors.iter().cloned().map(|(store, embedder)| {
-            let (embedded, kept) = (self.embedded.clone(), KeptVectors::new(self.kept_vectors));
-            Index::of_vectors(Vectors { store, embedder, embedded, kept }, now)
-        });
-        let opened = text.chain(vectors).collect::<Result<Vec<Index>>>()?;
-        let twice = |index: &&Index| opened.iter().filter(|other| other.name == index.name).count() > 1;
-        if let Some(index) = opened.iter().find(twice) {
-            return Err(Error::invalid(format!("the index {} is there twice", index.name.as_str())));
-        }
-        let mut indexes: Vec<Index> = Vec::with_capacity(opened.len());
-        for index in opened {
-            indexes.push(index.enlisted(truths, now).await?);
-        }
-        Ok(indexes)
     }
 }

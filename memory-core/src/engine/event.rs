@@ -58,7 +58,7 @@ pub enum Event {
         /// How many.
         facts: usize,
     },
-    /// A board evicted entries to make room.
+    /// A board or the working tier evicted what its owner had there, to make room.
     Evicted {
         /// How many.
         entries: usize,
@@ -123,7 +123,7 @@ impl Event {
             Self::Expired { records } => tracing::info!(records, "records expired"),
             Self::Gated { is_new, novelty } => tracing::debug!(is_new, novelty, "a gate compared a record"),
             Self::Extracted { facts } => tracing::info!(facts, "found facts"),
-            Self::Evicted { entries } => tracing::debug!(entries, "a board evicted entries"),
+            Self::Evicted { entries } => tracing::debug!(entries, "entries or notes made room for others"),
             Self::Hit => tracing::debug!("a board had an entry"),
             Self::Miss => tracing::debug!("a board had no entry"),
             Self::Embedded { texts, took_micros } => tracing::debug!(texts, took_micros, "embedded texts"),

@@ -30,11 +30,11 @@ pub use receipt::{ForgetReceipt, StoreErasure, Unasked};
 pub enum Forget {
     /// Single messages. Their numbers stay taken.
     Messages(Vec<MessageId>),
-    /// Records.
+    /// Records, and notes.
     Records(Vec<RecordId>),
     /// A conversation, with the records that belong to it.
     Session(SessionId),
-    /// Everything of the owner, the board too.
+    /// Everything of the owner, board and notes too.
     Everything,
 }
 
@@ -51,6 +51,8 @@ impl Scoped {
     /// Truth goes before the indexes, so nothing can be hydrated from then on. The receipt names an index that fails; its note
     /// stays pending, and upkeep completes it. After [`Forget::Everything`], older handles are `Fenced`. While such an erasure is
     /// under way, or was cut off, no other forget reports itself complete until the erasure is.
+    ///
+    /// Notes of this process fall with what they were derived from. Another process drops such a note before it is shown again.
     ///
     /// The board of the owner ([`Board`](super::Board)) is emptied by [`Forget::Everything`], and by nothing less: its entries
     /// name no sources.
@@ -82,6 +84,7 @@ impl Scoped {
         if *what == Forget::Everything {
             self.inner().unindexed.forget(self.scope());
             self.inner().buffers.forget(self.scope());
+            self.inner().synopses.forget(self.scope());
             self.inner().boards.forget(self.scope(), self.inner().clock.now());
         }
         let mut receipt = receipt?.without_cache(uncached).with_unasked(self.inner().unasked(self.scope()).await);
@@ -117,7 +120,7 @@ impl Scoped {
         self.outrun_puts().await?;
         draft.is_unsettled |= !self.settle(&mut fall).await?;
         draft.removed += standing.asked;
-        draft.derived += standing.fallen + fall.derived;
+        draft.derived += standing.fallen + fall.derived + self.drop_notes(&fall.items).1;
         draft.failures.extend(inner.delete_items(self.scope(), &fall.items).await);
         // The index entries of the neighbours hold words of the forgotten messages.
         for (session, SeqRange { first, last }) in neighbourhoods(standing.places) {
@@ -136,7 +139,9 @@ impl Scoped {
             draft.removed += self.delete_records(batch, &mut fall).await?;
             fall.last.clear();
             draft.is_unsettled |= !self.settle(&mut fall).await?;
-            draft.derived += fall.derived;
+            let (notes, derived) = self.drop_notes(&fall.items);
+            draft.removed += notes;
+            draft.derived += fall.derived + derived;
             draft.failures.extend(self.inner().delete_items(self.scope(), &fall.items).await);
         }
         Ok(draft.finish())
@@ -161,6 +166,12 @@ impl Scoped {
         Err(Error::Conflict)
     }
 
+    /// Drops the notes that are among `items` or derived from one of them, which truth does not hold any more. Returns how many of
+    /// each there were.
+    pub(super) fn drop_notes(&self, items: &[ItemId]) -> (u64, u64) {
+        self.inner().working.forget(self.scope(), &items.iter().collect())
+    }
+
     /// Makes the store refuse every put of records that is under way. Call it after messages are gone or records doomed, and
     /// before looking for what was derived from them.
     async fn outrun_puts(&self) -> Result<()> {
@@ -178,6 +189,7 @@ impl Scoped {
         let mut fall = Fall::of([ItemId::Message(summary)].into_iter());
         self.outrun_puts().await?;
         self.settle(&mut fall).await?;
+        self.drop_notes(&fall.items);
         // If an index fails, its note stays pending, and nothing can be hydrated.
         self.inner().delete_items(self.scope(), &fall.records()).await;
         Ok(())

@@ -33,7 +33,10 @@ pub struct Memory {
 pub struct Scoped {
     memory: Memory,
     scope: Scope,
+    /// The epoch of the owner's records, as the handle first saw it.
     epoch: Arc<OnceLock<Epoch>>,
+    /// The same of the owner's conversations.
+    said: Arc<OnceLock<Epoch>>,
 }
 
 /// A conversation. Cheap to clone; opening one calls no store.
@@ -80,7 +83,7 @@ impl Memory {
     /// ```
     #[doc(alias = "MemoryManager")]
     pub fn of(&self, scope: &Scope) -> Scoped {
-        Scoped { memory: self.clone(), scope: scope.clone(), epoch: Arc::default() }
+        Scoped { memory: self.clone(), scope: scope.clone(), epoch: Arc::default(), said: Arc::default() }
     }
 }
 
@@ -123,6 +126,16 @@ impl Scoped {
         // Not under a lock: a caller who does not poll would keep it from all others.
         let epoch = *self.epoch.get_or_init(|| fence.epoch);
         if fence.epoch == epoch { Ok(fence) } else { Err(Error::Fenced) }
+    }
+
+    /// Returns the owner's present epoch, which what is noted carries.
+    ///
+    /// # Errors
+    /// `Fenced` if the owner was erased since this handle first asked.
+    pub(super) async fn present_epoch(&self) -> Result<Epoch> {
+        // That of conversations rises first, and is never behind that of records.
+        let now = self.inner().chat.upkeep().epoch(&self.scope).await?;
+        if now == *self.said.get_or_init(|| now) { Ok(now) } else { Err(Error::Fenced) }
     }
 }
 

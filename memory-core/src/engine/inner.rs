@@ -8,6 +8,7 @@ mod extraction;
 mod given_up;
 mod index;
 mod kept_vectors;
+mod synopses;
 mod tell;
 mod turn;
 mod unindexed;
@@ -33,6 +34,7 @@ use crate::store::truth::Truth;
 use crate::store::upkeep::{Backlog, IndexName};
 use crate::stores::Stores;
 use crate::time::{Clock, Timestamp};
+use crate::working::WorkingTier;
 
 use super::event::Observer;
 
@@ -44,6 +46,7 @@ pub(super) use extraction::Extraction;
 pub(super) use given_up::GivenUpCounts;
 pub(super) use index::{Index, Kind, Vectors};
 pub(super) use kept_vectors::KeptVectors;
+pub(super) use synopses::{Built, Half, Synopses};
 pub(super) use turn::Turn;
 pub(super) use unindexed::{Unindexed, Written};
 pub(super) use walk::{Step, Walk};
@@ -64,6 +67,8 @@ pub(super) struct Inner {
     pub(super) bare: Bare,
     /// The boards of owners.
     pub(super) board: Arc<dyn Blackboard>,
+    /// The notes of owners.
+    pub(super) working: Arc<WorkingTier>,
     /// How long a search waits for an index.
     pub(super) patience: Duration,
     pub(super) analysis: Analysis,
@@ -93,6 +98,10 @@ pub(super) struct Inner {
     pub(super) given_up: GivenUpCounts,
     /// Budgets of contexts that the store does not know yet.
     pub(super) asked: Asked,
+    /// Which synopses are kept, and which are to be built.
+    pub(super) synopses: Synopses,
+    /// When the working tier was swept last.
+    pub(super) swept: Mutex<Timestamp>,
     /// Which boards upkeep is to visit, and how long searches of boards took. A hint, and figures.
     pub(super) boards: Boards,
 }

@@ -31,6 +31,10 @@ pub enum Stage {
     Cache,
     /// Judging the best candidates by the reranker; they stand in the order of the ranking.
     Rerank,
+    /// Reading the synopsis of the owner.
+    Synopsis,
+    /// Asking truth whether the notes of the working tier may still be shown.
+    Working,
 }
 
 /// A stage that failed while the rest still answered.
@@ -108,6 +112,8 @@ pub enum Reason {
 pub enum PartKind {
     /// Instructions at the head of the session.
     Instruction,
+    /// The synopsis of the owner.
+    Synopsis,
     /// A summary of older messages.
     Summary,
     /// A message word for word.
@@ -150,6 +156,14 @@ impl LeftOut {
     }
 }
 
+fn is_none(count: &usize) -> bool {
+    *count == 0
+}
+
+fn is_zero(tokens: &u64) -> bool {
+    *tokens == 0
+}
+
 fn as_key<S: Serializer>(item: &ItemId, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&item.key())
 }
@@ -172,6 +186,9 @@ pub struct SearchReceipt {
     pub text_candidates: usize,
     /// How many items the vector index returned.
     pub vector_candidates: usize,
+    /// How many of the candidates are notes of the working tier ([`Scoped::note`](super::Scoped::note)).
+    #[serde(skip_serializing_if = "is_none")]
+    pub notes: usize,
     /// The next best candidates, up to as many as were asked for, and every candidate that was gone or could not be read. For a
     /// context, also those that found no room. Items that went in, the window's included, are not listed.
     pub left_out: Vec<LeftOut>,
@@ -192,6 +209,9 @@ pub struct Tokens {
     pub reserved: u64,
     /// Instructions at the head.
     pub instructions: u64,
+    /// The synopsis.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub synopsis: u64,
     /// Summaries.
     pub summaries: u64,
     /// Messages word for word.
@@ -275,6 +295,40 @@ pub struct Fold {
     pub shown: FoldShown,
 }
 
+/// What a context shows of the owner's synopsis ([`Scoped::synopsis`](super::Scoped::synopsis)).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SynopsisShown {
+    /// Its tokens; 0 if it found no room.
+    pub tokens: u64,
+    /// Whether it tells who the owner is.
+    pub identity: bool,
+    /// Whether it tells what the owner is about.
+    pub context: bool,
+    /// Whether a half that is shown is no longer good: upkeep builds another.
+    pub is_stale: bool,
+    /// The tokens of all the owner's conversations when it was built. It stands for them.
+    pub history_tokens: u64,
+    /// Why a half, or all of it, is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<Reason>,
+}
+
+impl SynopsisShown {
+    /// Returns the share of the tokens of all conversations that it saves, 0 to 1; none if it is not shown or saves nothing.
+    ///
+    /// ```
+    /// use memory_core::engine::SynopsisShown;
+    ///
+    /// let shown = SynopsisShown { tokens: 500, history_tokens: 10_000, ..SynopsisShown::default() };
+    /// assert_eq!(shown.saved(), Some(0.95));
+    /// ```
+    pub fn saved(&self) -> Option<f64> {
+        let saved =
+            self.history_tokens.checked_sub(self.tokens).filter(|_| self.tokens > 0 && self.history_tokens > 0)?;
+        Some(saved as f64 / self.history_tokens as f64)
+    }
+}
+
 /// The receipt of a context: what went in, what was left out and why.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ContextReceipt {
@@ -288,6 +342,9 @@ pub struct ContextReceipt {
     pub history: History,
     /// The summaries of the window that were read, oldest first, and whether they or their messages went in.
     pub folds: Vec<Fold>,
+    /// The owner's synopsis, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub synopsis: Option<SynopsisShown>,
     /// What went in, in order.
     pub included: Vec<Included>,
     /// The receipt of the search, with what happened to the other candidates.

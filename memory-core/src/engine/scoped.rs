@@ -11,6 +11,7 @@ use crate::store::chat::SessionState;
 use crate::time::Timestamp;
 
 use super::handle::Scoped;
+use super::inner::Half;
 use super::memory::IndexStatus;
 
 /// How many accesses wait for upkeep at most; later ones are not counted.
@@ -75,6 +76,8 @@ impl Scoped {
     pub async fn restore(&self, rows: &[StoredRecord]) -> Result<()> {
         rows.iter().try_for_each(|row| self.inner().limits.check_stored(row))?;
         self.inner().records.store().restore(self.scope(), rows).await?;
+        let now = self.inner().clock.now();
+        rows.iter().for_each(|row| self.inner().synopses.told(self.scope(), Half::of(&row.record), now));
         self.inner().changed.notify_one();
         Ok(())
     }

@@ -14,7 +14,9 @@ mod seen;
 mod sight;
 mod stretch;
 mod summarise;
+mod synopsis;
 mod verify;
+mod working;
 
 use std::pin::pin;
 use std::sync::{Arc, PoisonError};
@@ -102,8 +104,8 @@ impl Memory {
         UpkeepTask { stop, task: Some(task) }
     }
 
-    /// Does everything that is due now: indexes what is noted, deletes what has expired, summarises full windows, and
-    /// finds facts if the memory has an extractor.
+    /// Does everything that is due now: indexes what is noted, deletes what has expired, summarises full windows, finds facts if the
+    /// memory has an extractor, builds synopses that somebody asked for.
     ///
     /// One failure holds up nothing else: no other index, no other owner, no other text of the session. Failures are in the
     /// report and are retried later. A text is given up if the embedder refuses it, or fails for it five times while answering
@@ -135,6 +137,7 @@ impl Memory {
             let whole = async {
                 let mut pass = memory.inner.pass().await;
                 memory.find_facts(&mut pass).await;
+                memory.build_synopses(&mut pass.report).await;
                 pass.end()
             };
             memory.inner.turn.take(whole).await

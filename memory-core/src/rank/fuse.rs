@@ -7,6 +7,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use crate::id::ItemId;
+use crate::rank::recency::Decay;
 use crate::time::Timestamp;
 
 /// How many of a leg's best candidates give its mean and deviation, and keep their full standard score.
@@ -30,6 +31,9 @@ pub struct Candidate {
     pub score: f32,
     /// The importance of the item, which decides between equal scores; 0 if unknown.
     pub importance: f32,
+    /// How it loses recency where age ranks, if not as the ranking says: a note of the working tier does by
+    /// [`Decay::WORKING`](super::Decay::WORKING).
+    pub decay: Option<Decay>,
 }
 
 /// The answer of one index, in any order.
@@ -65,6 +69,8 @@ pub struct Fused {
     pub at: Timestamp,
     /// Its importance.
     pub importance: f32,
+    /// How it loses recency where age ranks, if not as the ranking says.
+    pub decay: Option<Decay>,
     /// Its fused score. It orders this list; scores of two lists do not compare.
     pub score: f32,
     /// The contribution of each leg, in the order of the legs.
@@ -159,12 +165,12 @@ fn fuse(legs: &[Leg], rule: impl Fn(&Leg, &[f32]) -> Added) -> Vec<Fused> {
     let mut rules = Vec::with_capacity(legs.len());
     for (index, leg) in legs.iter().enumerate() {
         let mut scores = Vec::with_capacity(leg.candidates.len());
-        for (score, Candidate { item, at, importance, .. }) in ranked(leg) {
+        for (score, Candidate { item, at, importance, decay, .. }) in ranked(leg) {
             let place = *places.entry(item).or_insert(fused.len());
             if place == fused.len() {
                 let legs = vec![Contribution::default(); legs.len()];
-                let (item, at, importance) = (item.clone(), *at, *importance);
-                fused.push(Fused { item, at, importance, score: 0.0, legs, bonus: 0.0 });
+                let (item, at, importance, decay) = (item.clone(), *at, *importance, *decay);
+                fused.push(Fused { item, at, importance, decay, score: 0.0, legs, bonus: 0.0 });
             }
             let contribution = fused.get_mut(place).and_then(|fused| fused.legs.get_mut(index));
             // An item that occurs twice already has its better score.

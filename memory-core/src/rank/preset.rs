@@ -250,7 +250,7 @@ fn add(fused: &mut [Fused], recency_weight: f32, recency: Recency, importance_we
     let length = fused.len();
     for item in fused.iter_mut() {
         let newness = match recency {
-            Recency::Age(decay) => decay.between(item.at, now),
+            Recency::Age(decay) => item.decay.unwrap_or(decay).between(item.at, now),
             Recency::Rank => recency_by_rank(places.get(&item.item).copied().unwrap_or(0), length),
         };
         item.bonus = recency_weight * newness + importance_weight * item.importance;

@@ -19,4 +19,14 @@ impl Direction {
         // Adding zero makes -0.0 the same as 0.0, which tie.
         Similarity::new(dot(&self.0, &Lanes::row(unit)) + 0.0)
     }
+
+    /// Returns the similarity of two directions.
+    pub(crate) fn cosine(&self, other: &Self) -> Similarity {
+        Similarity::new(dot(&self.0, &other.0) + 0.0)
+    }
+
+    /// Returns the bytes of its numbers.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(self.0.as_slice())
+    }
 }

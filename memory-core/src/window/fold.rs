@@ -50,7 +50,13 @@ impl FoldPlan {
     /// Returns the request to a summariser, which must keep the texts `keep` word for word.
     pub fn request(&self, keep: Vec<String>) -> SummaryRequest {
         let messages = self.rows.iter().filter(|row| !row.is_archive()).cloned().collect();
-        SummaryRequest { purpose: SummaryPurpose::Window, messages, max_tokens: self.max_tokens, keep }
+        SummaryRequest {
+            purpose: SummaryPurpose::Window,
+            messages,
+            records: Vec::new(),
+            max_tokens: self.max_tokens,
+            keep,
+        }
     }
 
     /// Returns the change that replaces the rows by `summary`.

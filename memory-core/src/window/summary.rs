@@ -1,5 +1,7 @@
 //! Summaries without a model, and the checks that every summary must pass.
 
+mod digest;
+mod sentences;
 #[cfg(test)]
 mod tests;
 
@@ -10,16 +12,13 @@ use async_trait::async_trait;
 use super::HeuristicCounter;
 use crate::error::{Error, Result};
 use crate::message::{Role, StoredMessage};
-use crate::model::{Summarizer, Summary, SummaryRequest, TokenCounter};
+use crate::model::{Summarizer, Summary, SummaryPurpose, SummaryRequest, TokenCounter};
+
+pub(crate) use sentences::sentences;
+use sentences::{SENTENCE, SHORT_SENTENCE, clip};
 
 /// The author that such summaries name.
 const BY: &str = "extractive";
-
-/// The most characters of a sentence that are kept.
-const SENTENCE: usize = 200;
-
-/// The most characters if space is short.
-const SHORT_SENTENCE: usize = 80;
 
 /// The most bytes that one token can stand for: a run of blanks.
 const BYTES_PER_TOKEN: u64 = 256;
@@ -42,9 +41,15 @@ impl ExtractiveSummarizer {
 
     /// Returns the summary of `request`.
     ///
+    /// Of somebody it tells the beginnings of records, as they were told, then what the person said of late, as much as fits.
+    ///
     /// # Errors
     /// [`Error::OverBudget`] if the texts that must survive, or the shortest line, exceed the request's bound.
     pub fn extract(&self, request: &SummaryRequest) -> Result<Summary> {
+        if request.purpose != SummaryPurpose::Window {
+            let text = digest::digest(request, self.counter.as_ref())?;
+            return Ok(Summary { text, by: BY.to_owned() });
+        }
         let lines = |most, ends| request.messages.iter().flat_map(move |row| lines_of(row, most, ends)).collect();
         let long: Vec<_> = lines(SENTENCE, 2);
         let text = compose(&long, 0, &request.keep);
@@ -134,38 +139,6 @@ fn compose(lines: &[Line], omitted: usize, keep: &[String]) -> String {
     complete_summary(&text.join("\n"), keep).0
 }
 
-/// Returns the sentences. A sentence ends at the end of a line, at a full stop before a blank, or at a Chinese or Japanese
-/// full stop.
-pub(crate) fn sentences(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().flat_map(sentences_of_line).filter(|sentence| !sentence.is_empty())
-}
-
-fn sentences_of_line(line: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    let mut rest = line;
-    let mut characters = line.char_indices().peekable();
-    while let Some((at, character)) = characters.next() {
-        let is_before_blank = characters.peek().is_none_or(|(_, next)| next.is_whitespace());
-        let ends =
-            matches!(character, '。' | '！' | '？') || (matches!(character, '.' | '!' | '?' | '…') && is_before_blank);
-        if ends {
-            let end = at + character.len_utf8() - (line.len() - rest.len());
-            let (sentence, after) = rest.split_at(end);
-            found.push(sentence.trim());
-            rest = after;
-        }
-    }
-    found.push(rest.trim());
-    found
-}
-
-fn clip(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default().trim_end()),
-        None => text.to_owned(),
-    }
-}
-
 /// Appends the texts of `keep` that the summary lacks, and returns it with how many were added.
 pub fn complete_summary(text: &str, keep: &[String]) -> (String, usize) {
     let missing: Vec<_> = keep.iter().filter(|keep| !text.contains(keep.as_str())).map(String::as_str).collect();
@@ -177,21 +150,27 @@ pub fn complete_summary(text: &str, keep: &[String]) -> (String, usize) {
     (completed, missing.len())
 }
 
+/// Checks that a summary is not empty and keeps its bound, and returns its tokens.
+///
+/// # Errors
+/// [`Error::OverBudget`] if it exceeds the bound; [`Error::Invalid`] if it is empty.
+pub(crate) fn bounded(text: &str, most: u64, counter: &dyn TokenCounter) -> Result<u64> {
+    if text.trim().is_empty() {
+        return Err(Error::invalid("the summary is empty"));
+    }
+    // A summary of megabytes is refused without counting it.
+    let least = text.len() as u64 / BYTES_PER_TOKEN;
+    let tokens = if least > most { least } else { counter.count_text(text) };
+    if tokens > most { Err(Error::OverBudget { need: tokens, budget: most }) } else { Ok(tokens) }
+}
+
 /// Checks that a summary may replace `request`'s messages, and returns its tokens. It must not be empty, must keep its bound,
 /// must be shorter than the messages, and must hold every text that must survive.
 ///
 /// # Errors
 /// [`Error::OverBudget`] if it exceeds the bound; [`Error::Invalid`] if it breaks another rule.
 pub fn validate_summary(text: &str, request: &SummaryRequest, counter: &dyn TokenCounter) -> Result<u64> {
-    if text.trim().is_empty() {
-        return Err(Error::invalid("the summary is empty"));
-    }
-    // A summary of megabytes is refused without counting it.
-    let least = text.len() as u64 / BYTES_PER_TOKEN;
-    let tokens = if least > request.max_tokens { least } else { counter.count_text(text) };
-    if tokens > request.max_tokens {
-        return Err(Error::OverBudget { need: tokens, budget: request.max_tokens });
-    }
+    let tokens = bounded(text, request.max_tokens, counter)?;
     let replaced = request.messages.iter().map(|row| row.tokens).fold(0, u64::saturating_add);
     if tokens >= replaced {
         return Err(Error::invalid(format!("the summary has {tokens} tokens, no fewer than what it stands for")));

@@ -37,7 +37,7 @@ async fn parts_may_live_in_places_of_their_own() {
     let status = memory.status().await;
     assert_eq!(
         status.stores.iter().map(|store| store.part).collect::<Vec<_>>(),
-        ["chat", "records", "text", "cache", "board"]
+        ["chat", "records", "text", "cache", "board", "working"]
     );
     memory.close().await.unwrap();
 }

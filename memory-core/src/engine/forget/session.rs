@@ -47,7 +47,7 @@ impl Scoped {
         self.delete_session(&mut contents, &mut fall).await?;
         draft.is_unsettled |= !self.settle(&mut fall).await?;
         draft.removed += contents.messages + fall.of_session;
-        draft.derived += fall.derived;
+        draft.derived += fall.derived + self.drop_notes(&fall.items).1;
         draft.failures.extend(self.delete_deleted(session).await?);
         draft.failures.extend(inner.delete_items(self.scope(), &fall.records()).await);
         Ok(draft.finish())

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::engine::hit::Hit;
 use crate::engine::receipt::{ContextReceipt, Included, PartKind, SearchReceipt, Signals, Tokens};
 use crate::engine::render;
+use crate::engine::synopsis::synopsis_id;
 use crate::error::{Error, Result};
 use crate::id::{ItemId, MessageId};
 use crate::message::{Message, StoredMessage, to_anthropic, to_openai};
@@ -15,18 +16,8 @@ use crate::model::TokenCounter;
 use crate::window::Budget;
 
 use super::block::Block;
+use super::told::{Part, Told};
 use super::window::{Fitted, Window};
-
-/// One message of a context.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Part {
-    /// The part of the context it stands in.
-    pub kind: PartKind,
-    /// The message to send.
-    pub message: Arc<Message>,
-    /// Its tokens.
-    pub tokens: u64,
-}
 
 /// What to send to a model, in order.
 ///
@@ -58,12 +49,13 @@ impl Context {
         mut window: Window,
         fitted: Fitted,
         recalled: Recalled,
+        told: Told,
         room: Room,
         counter: &dyn TokenCounter,
         search: SearchReceipt,
     ) -> Self {
         let Recalled { hits, mut block, in_window } = recalled;
-        let mut parts = Parts::default();
+        let (mut parts, Told { part: mut synopsis, shown }) = (Parts::default(), told);
         let (mut history, folds) = (window.history(&fitted), window.folds(&fitted));
         for mut shown in fitted.shown {
             let Some((row, message)) = window.take(&mut shown) else { continue };
@@ -74,6 +66,9 @@ impl Context {
             }
             let part = part(row, message, is_query);
             if part.kind != PartKind::Instruction {
+                parts.push_synopsis(&mut synopsis);
+            }
+            if part.kind != PartKind::Instruction {
                 history.first = history.first.or(Some(row.covers.map_or(row.seq, |covers| covers.first)));
                 history.last = Some(row.seq);
             }
@@ -81,6 +76,7 @@ impl Context {
             parts.included.push(Included { item, part: part.kind, tokens: part.tokens, signals });
             parts.list.push(part);
         }
+        parts.push_synopsis(&mut synopsis);
         parts.push_block(&mut block, &hits);
         parts.list.extend(room.query);
         let tokens = tokens_of(&parts.list, room.limit, room.reserved);
@@ -92,6 +88,7 @@ impl Context {
             recounted,
             history,
             folds,
+            synopsis: shown,
             included,
             search,
             prefix_reuse_ratio: None,
@@ -184,6 +181,14 @@ struct Parts {
 }
 
 impl Parts {
+    /// Adds the synopsis, unless it was added before.
+    fn push_synopsis(&mut self, synopsis: &mut Option<Part>) {
+        let Some(part) = synopsis.take() else { return };
+        let item = ItemId::Record(synopsis_id());
+        self.included.push(Included { item, part: part.kind, tokens: part.tokens, signals: None });
+        self.list.push(part);
+    }
+
     /// Adds the block of recalled items, unless it was added before.
     fn push_block(&mut self, block: &mut Block, hits: &[Hit]) {
         let Some(message) = block.message.take() else { return };
@@ -197,6 +202,7 @@ fn tokens_of(parts: &[Part], limit: u64, reserved: u64) -> Tokens {
     for part in parts {
         let share = match part.kind {
             PartKind::Instruction => &mut tokens.instructions,
+            PartKind::Synopsis => &mut tokens.synopsis,
             PartKind::Summary => &mut tokens.summaries,
             PartKind::History => &mut tokens.history,
             PartKind::Recalled => &mut tokens.recalled,

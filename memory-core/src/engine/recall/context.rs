@@ -8,174 +8,22 @@ use crate::engine::handle::Session;
 use crate::engine::hit::Content;
 use crate::engine::receipt::SearchReceipt;
 use crate::error::Result;
-use crate::filter::Filter;
-use crate::id::{ItemId, MessageId};
-use crate::message::{Message, Role, StoredMessage};
+use crate::id::MessageId;
+use crate::message::{Message, Role};
 use crate::model::{CounterId, TokenCounter};
 use crate::store::chat::{Page, Slice};
-use crate::store::text::Term;
-use crate::time::{Stopwatch, Timestamp};
-use crate::window::{Budget, BufferConfig, Oversize, can_unfold};
+use crate::time::Stopwatch;
+use crate::window::{Budget, can_unfold};
 
 use super::block::{Block, Fates, is_in};
 use super::contents::{Context, Recalled, Room};
-use super::hydrate::Hydrated;
-use super::legs::Legs;
-use super::question::Search;
-use super::rank::{Candidate, rank};
-use super::search::{Replaced, irrelevant};
-use super::window::{Fitted, Shape, Window};
+use super::plan::{Chosen, Found, Recall};
+use super::request::ContextRequest;
+use super::told::Told;
+use super::window::{Fitted, Window};
 
 /// How many pages of older rows are read at most, if calls and results without a counterpart fill the first ones.
 const MORE_PAGES: usize = 4;
-
-/// A request for a context.
-///
-/// # Examples
-/// ```
-/// # async fn example(session: &memory_core::engine::Session) -> memory_core::Result<()> {
-/// use memory_core::engine::ContextRequest;
-/// use memory_core::window::Budget;
-///
-/// // 6,000 tokens, of which 1,000 stay free for the answer; three items of older conversations at most.
-/// let request = ContextRequest::new("Where is my order?", Budget::new(6_000).reserve(1_000)).recall(3);
-/// let context = session.assemble(&request).await?;
-/// println!("{}", context.receipt);
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct ContextRequest {
-    /// What the person says now; empty for none. Its first 64 KiB ([`crate::Limits::query_bytes`]) are what is recalled for. It
-    /// is the last message, and not repeated: if the session ends with it already, perhaps followed by calls and results
-    /// without a reply, it stays there.
-    pub query: String,
-    /// How many tokens the context may have.
-    pub budget: Budget,
-    /// How many items are recalled at most; 0 for the window alone. Default 5.
-    pub recall: usize,
-    /// The most tokens that recalled items may take; they never take more than a third. Default 4,000.
-    pub recall_tokens: u64,
-    /// Which of the current items may be recalled. Default all.
-    pub filter: Filter,
-    /// What happens if the last turn alone does not fit. Default none: as the buffer says ([`BufferConfig::oversize`]), an error.
-    pub oversize: Option<Oversize>,
-    /// The lambda of maximal marginal relevance among what is recalled, as [`Search::mmr`]. Default none.
-    pub mmr: Option<f32>,
-    /// Whether the messages of the window show what stands aside in them, where each call has its result. Default false.
-    pub asides: bool,
-}
-
-impl ContextRequest {
-    /// Asks for a context of `query` within `budget`.
-    pub fn new(query: impl Into<String>, budget: impl Into<Budget>) -> Self {
-        Self {
-            query: query.into(),
-            budget: budget.into(),
-            recall: 5,
-            recall_tokens: 4_000,
-            filter: Filter::All,
-            oversize: None,
-            mmr: None,
-            asides: false,
-        }
-    }
-
-    /// Sets how many items are recalled at most; 0 for the window alone.
-    #[must_use]
-    pub fn recall(mut self, items: usize) -> Self {
-        self.recall = items;
-        self
-    }
-
-    /// Sets which items may be recalled.
-    #[must_use]
-    pub fn matching(mut self, filter: Filter) -> Self {
-        self.filter = filter;
-        self
-    }
-
-    /// Sets that near-duplicates are recalled behind what adds something: [`Search::mmr`].
-    #[must_use]
-    pub fn mmr(mut self, lambda: f32) -> Self {
-        self.mmr = Some(lambda);
-        self
-    }
-
-    /// Sets what happens if the last turn alone does not fit.
-    #[must_use]
-    pub fn oversize(mut self, oversize: Oversize) -> Self {
-        self.oversize = Some(oversize);
-        self
-    }
-
-    /// Sets whether the messages of the window show what stands aside in them: thoughts, calls and results of imported
-    /// conversations. Where a call lacks its result, or a result its call, the words stand alone: no model would take the rest.
-    /// Default false.
-    #[must_use]
-    pub fn asides(mut self, asides: bool) -> Self {
-        self.asides = asides;
-        self
-    }
-
-    /// Returns the most tokens of `left` that recalled items may take.
-    fn share(&self, left: u64) -> u64 {
-        self.recall_tokens.min(left / 3)
-    }
-
-    /// Returns what the context wants of its window.
-    fn shape(&self, config: &BufferConfig) -> Shape {
-        let limit = self.budget.limit.saturating_sub(self.budget.reserve);
-        Shape::of(config, self.oversize, limit, self.share(limit))
-    }
-
-    /// Returns what is to be recalled, if anything is.
-    fn recall_at(&self, now: Timestamp, watch: Stopwatch, session: &Session) -> Result<Option<Recall>> {
-        let inner = session.scoped().inner();
-        let bytes = inner.limits.query_bytes;
-        let words = self.query.get(..self.query.floor_char_boundary(bytes)).unwrap_or_default();
-        if self.recall == 0 || words.trim().is_empty() {
-            return Ok(None);
-        }
-        let mut search =
-            Search::new(words).limit(self.recall).matching(self.filter.clone()).ranked_by(session.buffer());
-        search.mmr = self.mmr;
-        inner.check(&search)?;
-        let filter = search.effective(now);
-        let informative = inner.analysis.informative(&search.words);
-        Ok(Some(Recall { search, filter, informative, now, watch }))
-    }
-}
-
-/// What is to be recalled.
-struct Recall {
-    search: Search,
-    filter: Filter,
-    /// The words that what is recalled may be about.
-    informative: Vec<Term>,
-    now: Timestamp,
-    watch: Stopwatch,
-}
-
-/// What the indexes found, and what truth said of it.
-struct Found<'a> {
-    recall: &'a Recall,
-    legs: Legs,
-    read: Hydrated,
-}
-
-impl Found<'_> {
-    /// Takes over the candidates that the window has read.
-    fn know(&mut self, rows: &[StoredMessage]) {
-        let found: HashSet<MessageId> = self.legs.messages().collect();
-        for row in rows.iter().filter(|row| found.contains(&row.id)) {
-            if self.read.get(&ItemId::Message(row.id)).is_none() {
-                self.read.add(Content::Message(row.clone()), &self.recall.filter);
-            }
-        }
-    }
-}
 
 impl Session {
     /// Returns what to send to a model: instructions, summaries, the newest messages that fit, recalled items, and the
@@ -190,8 +38,8 @@ impl Session {
 
     /// Returns what to send to a model, and the receipt that explains it.
     ///
-    /// Under a short budget, instructions and the query come first, then the last turn, then recalled items (at most a third),
-    /// and history takes the rest. The window is the largest tail that does not begin with a reply and keeps calls with their
+    /// Under a short budget, instructions and the query come first, then the last turn, then the owner's synopsis, if there is one,
+    /// then recalled items (at most a third of what is left), and history takes the rest. The window is the largest tail that does not begin with a reply and keeps calls with their
     /// results. Recalled items are one block of data before the query, never instructions. It does not repeat what is in the
     /// window.
     ///
@@ -213,7 +61,7 @@ impl Session {
         let watch = Stopwatch::start();
         let inner = self.scoped().inner();
         let now = inner.clock.now();
-        let recall = request.recall_at(now, watch, self)?;
+        let recall = request.recall_at(now, watch, inner, self.buffer())?;
         let query = (!request.query.is_empty()).then(|| Message::new(Role::User, request.query.as_str(), now));
         let mut room = Room::new(&request.budget, query, counter)?;
 
@@ -223,8 +71,9 @@ impl Session {
         };
         let shape = request.shape(self.buffer());
         let (pinned, tail) = Window::pages(request.budget.limit, &shape);
-        let (pinned, tail, asked) =
-            tokio::join!(self.window_page(&pinned, request), self.window_page(&tail, request), asked);
+        let synopsis = self.scoped().synopsis_for(request.synopsis);
+        let (pinned, tail, asked, (synopsis, untold)) =
+            tokio::join!(self.window_page(&pinned, request), self.window_page(&tail, request), asked, synopsis);
         let mut window = Window::new(request.budget.limit, shape, pinned?, tail?, counter);
         inner.note_budget(self, &request.budget, &window.state);
         room.leave_query_to(&window);
@@ -245,11 +94,17 @@ impl Session {
         };
         let (completed, ()) = tokio::join!(self.complete(&mut window, left, request, counter), hydrate);
         completed?;
-        let (fitted, recalled, receipt) = match found {
+        let most = inner.synopses.config.max_tokens;
+        let told = Told::of(&synopsis, most, counter, now, |tokens| {
+            left.checked_sub(tokens).is_some_and(|left| window.holds_last_turn(left, counter))
+        });
+        let left = left - told.tokens();
+        let (fitted, recalled, mut receipt) = match found {
             Some(found) => self.beside(counter, &window, left, request, found).await?,
             None => (window.fit_beside(left, 0, counter)?, Recalled::default(), SearchReceipt::default()),
         };
-        let mut context = Context::of(window, fitted, recalled, room, counter, receipt);
+        receipt.degraded.extend(untold);
+        let mut context = Context::of(window, fitted, recalled, told, room, counter, receipt);
         context.receipt.prefix_reuse_ratio = self.beginning().reuse(&context.receipt.included);
         context.receipt.took_micros = watch.micros();
         for event in context.receipt.events(self.id()) {
@@ -321,26 +176,11 @@ impl Session {
         if !request.asides {
             found.know(&window.rows);
         }
-        let Found { recall: Recall { search, filter, informative, now, watch }, mut legs, mut read } = found;
-        inner.look_again(search, &mut legs, &read);
-        let relevance = legs.relevance(informative);
-        let is_relevant = legs.is_relevant(informative, relevance);
-        let mut receipt = legs.receipt();
-        receipt.relevance = Some(relevance);
-        let candidates = if is_relevant {
-            inner.arranged(self.scoped().scope(), search, filter, legs, &mut read).await
-        } else {
-            rank(search, legs, inner.clock.now())
-        };
-        let outside: Vec<&Candidate> = candidates.iter().filter(|found| !is_in(&shown, &found.item)).collect();
-        let limit = if is_relevant { request.recall } else { 0 };
-        let mut taken = self.scoped().take(&outside, limit, filter, read, Replaced::IsLeftOut, &mut receipt).await;
-        if !is_relevant {
-            taken.left_out = irrelevant(&outside, request.recall);
-        }
+        let Recall { now, watch, .. } = *found.recall;
+        let Chosen { candidates, taken, mut receipt } = self.scoped().choose(found, &shown).await;
         receipt.took_micros = watch.micros();
         let fill = |shown: &HashSet<MessageId>, tokens: u64| {
-            Block::fill(&taken.hits, shown, share.min(left.saturating_sub(tokens)), counter, *now)
+            Block::fill(&taken.hits, shown, share.min(left.saturating_sub(tokens)), counter, now)
         };
         let (mut fitted, mut shown, mut outside) = (first, shown, taken.hits.len());
         let block = loop {

@@ -19,7 +19,7 @@ use super::question::Search;
 impl Inner {
     /// Asks all indexes, and reads at the same time what this process wrote and they may not have yet. What was written to the
     /// session `but` is left out: the caller reads it itself.
-    pub(crate) async fn find(
+    pub(super) async fn find_stored(
         &self,
         scope: &Scope,
         search: &Search,

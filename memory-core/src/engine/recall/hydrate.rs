@@ -15,6 +15,9 @@ use crate::scope::Scope;
 use crate::store::chat::ChatStore;
 use crate::store::records::RecordStore;
 
+/// A note, and what it was derived from.
+pub(super) type Derived = (ItemId, Vec<ItemId>);
+
 /// Candidates checked against truth. Each is read once, whoever asks for it.
 #[derive(Debug, Default)]
 pub(crate) struct Hydrated {
@@ -25,6 +28,8 @@ pub(crate) struct Hydrated {
     pub(crate) absent: Vec<ItemId>,
     /// The kinds of items that could not be read. They are not asked for again.
     pub(crate) unread: Vec<Unit>,
+    /// Notes with what they were derived from, which truth has not been asked for yet.
+    pub(super) unproven: Vec<Derived>,
     pub(crate) degraded: Vec<Degraded>,
 }
 
@@ -50,6 +55,12 @@ impl Hydrated {
         self.items.insert(content.item(), matches.then_some(content));
     }
 
+    /// Takes out what is known of these items.
+    pub(super) fn split<'a>(&mut self, items: impl Iterator<Item = &'a ItemId>) -> Self {
+        let items = items.filter_map(|item| self.items.remove_entry(item)).collect();
+        Self { items, unproven: std::mem::take(&mut self.unproven), ..Self::default() }
+    }
+
     fn is_known(&self, item: &ItemId) -> bool {
         self.items.contains_key(item) || self.unread.contains(&item.unit())
     }
@@ -67,8 +78,14 @@ impl Inner {
     ) {
         let items: Vec<&ItemId> = items.filter(|item| !known.is_known(item)).collect();
         let sought = items.iter().copied();
-        let ((rows, stored), uncached) =
-            noting(read_items(self.chat.store().as_ref(), self.records.store().as_ref(), scope, sought)).await;
+        let read = noting(read_items(self.chat.store().as_ref(), self.records.store().as_ref(), scope, sought));
+        let unproven = std::mem::take(&mut known.unproven);
+        let (((rows, stored), uncached), fallen) = tokio::join!(read, self.fallen(scope, &unproven));
+        let fallen = fallen.unwrap_or_else(|error| {
+            known.degraded.push(Degraded::new(Stage::Working, &error));
+            unproven.into_iter().map(|(note, _)| note).collect()
+        });
+        known.items.extend(fallen.into_iter().map(|note| (note, None)));
         known.degraded.extend(uncached.iter().map(|error| Degraded::new(Stage::Cache, error)));
         known.unread.extend(rows.is_err().then_some(Unit::Message));
         known.unread.extend(stored.is_err().then_some(Unit::Record));

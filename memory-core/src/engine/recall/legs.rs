@@ -1,6 +1,6 @@
 //! Asking the indexes: their answers to one question, before ranking.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::future::Future;
 
 use crate::analysis::Period;
@@ -50,6 +50,10 @@ pub(crate) struct Legs {
     /// The spans of conversation that hold the terms. They weigh in the ranking, and are no hits.
     pub(crate) spans: TextHits,
     pub(crate) vector: Vec<VectorHit>,
+    /// The vector of the question in the space of the first index of vectors.
+    pub(crate) sought: Option<Vec<f32>>,
+    /// Which of the items found are notes.
+    pub(crate) notes: HashSet<ItemId>,
     pub(crate) asked: Asked,
     /// The importance of the records found, if the ranking weighs it.
     pub(crate) importance: HashMap<ItemId, f32>,
@@ -76,6 +80,7 @@ impl Legs {
             times: self.asked.times.iter().map(ToString::to_string).collect(),
             text_candidates: self.text.hits.len(),
             vector_candidates: self.vector.len(),
+            notes: self.notes.len(),
             degraded: self.degraded.clone(),
             ..SearchReceipt::default()
         }
@@ -100,7 +105,7 @@ impl Inner {
         // Smoothing needs the neighbours of near messages among the candidates, so more of them are asked for.
         let near = limit.saturating_mul(if weighs { 2 } else { 1 });
         let vector = noting(self.vector_leg(scope, search, filter, &search.words, near));
-        let (messages, records, spans, (vector, uncached)) =
+        let (messages, records, spans, ((mut sought, vector), uncached)) =
             tokio::join!(of_unit(Unit::Message), of_unit(Unit::Record), spans, vector);
 
         let mut degraded: Vec<Degraded> = uncached.iter().map(|error| Degraded::new(Stage::Cache, error)).collect();
@@ -111,7 +116,11 @@ impl Inner {
         let spans = taken(spans);
         let asked = if weighs { self.asked(search, &text) } else { Asked::default() };
         let vector = match self.rewritten(search, &asked) {
-            Some(words) => self.vector_leg(scope, search, filter, &words, near).await,
+            Some(words) => {
+                let (again, vector) = self.vector_leg(scope, search, filter, &words, near).await;
+                sought = again.or(sought);
+                vector
+            }
             None => vector,
         };
         let mut vector = vector.unwrap_or_else(|(stage, error)| note(&mut degraded, stage, &error));
@@ -127,8 +136,8 @@ impl Inner {
             HashMap::new()
         };
         degraded.dedup();
-        let tells = HashMap::new();
-        Legs { terms, left_out, text, spans, vector, asked, importance, limit, tells, degraded }
+        let (tells, notes) = (HashMap::new(), HashSet::new());
+        Legs { terms, left_out, text, spans, vector, sought, notes, asked, importance, limit, tells, degraded }
     }
 
     /// Reads the importance of records from truth. It changes with time and use, so no index holds it.
@@ -184,6 +193,7 @@ impl Inner {
         }
     }
 
+    /// Searches by meaning. Returns the vector of the question too, if the first index of vectors has its space.
     async fn vector_leg(
         &self,
         scope: &Scope,
@@ -191,7 +201,29 @@ impl Inner {
         filter: &Filter,
         words: &str,
         limit: usize,
-    ) -> std::result::Result<Vec<VectorHit>, (Stage, Error)> {
+    ) -> (Option<Vec<f32>>, std::result::Result<Vec<VectorHit>, (Stage, Error)>) {
+        let (index, vector) = match self.sought(scope, search, words).await {
+            Ok(Some(found)) => found,
+            Ok(None) => return (None, Ok(Vec::new())),
+            Err(failure) => return (None, Err(failure)),
+        };
+        let space = search.vector.as_ref().map_or_else(|| index.embedder.space(), |(space, _)| space).clone();
+        let is_first = self.vectors().is_some_and(|first| *first.embedder.space() == space);
+        let sought = is_first.then(|| vector.clone());
+        let units = search.units.iter().map(|unit| Scalar::from(unit.name())).collect();
+        let filter = filter.clone().and(Filter::In(Field::Unit, units));
+        let query = VectorQuery { space, vector, filter, limit, floor: None, with_vectors: false };
+        let hits = self.in_time("search vectors", index.store.search(scope, &query)).await;
+        (sought, hits.map_err(|error| (Stage::Vector, error)))
+    }
+
+    /// Returns the index to search by meaning, and the vector to search it with; none if there is nothing to search by.
+    async fn sought(
+        &self,
+        scope: &Scope,
+        search: &Search,
+        words: &str,
+    ) -> std::result::Result<Option<(&Vectors, Vec<f32>)>, (Stage, Error)> {
         let asked = search.vector.as_ref().and_then(|(space, _)| {
             let mut indexes = self.indexes.iter().filter_map(Index::as_vectors);
             indexes.find(|index| index.store.space() == space)
@@ -199,28 +231,18 @@ impl Inner {
         let Some(index) = asked.or_else(|| self.vectors()) else {
             let what = "search by a vector: it has no index of vectors".to_owned();
             let error = Error::Unsupported { backend: "memory", what };
-            return if search.vector.is_some() { Err((Stage::Vector, error)) } else { Ok(Vec::new()) };
+            return if search.vector.is_some() { Err((Stage::Vector, error)) } else { Ok(None) };
         };
         if !search.rule().counts(LegKind::Vector) {
-            return Ok(Vec::new());
+            return Ok(None);
         }
-        let (space, vector) = match &search.vector {
-            Some((space, vector)) => (space.clone(), vector.clone()),
-            None => {
-                let embedded = self.in_time("embed", self.embed_query(scope, index, words)).await;
-                let vector = embedded.map_err(|error| (Stage::Embed, error))?;
-                // The embedder knows nothing of these words.
-                if vector.is_empty() {
-                    return Ok(Vec::new());
-                }
-                (index.embedder.space().clone(), vector)
-            }
-        };
-        let units = search.units.iter().map(|unit| Scalar::from(unit.name())).collect();
-        let filter = filter.clone().and(Filter::In(Field::Unit, units));
-        let query = VectorQuery { space, vector, filter, limit, floor: None, with_vectors: false };
-        let hits = self.in_time("search vectors", index.store.search(scope, &query)).await;
-        hits.map_err(|error| (Stage::Vector, error))
+        if let Some((_, vector)) = &search.vector {
+            return Ok(Some((index, vector.clone())));
+        }
+        let embedded = self.in_time("embed", self.embed_query(scope, index, words)).await;
+        let vector = embedded.map_err(|error| (Stage::Embed, error))?;
+        // Without a vector, the embedder knows nothing of these words.
+        Ok((!vector.is_empty()).then_some((index, vector)))
     }
 
     /// Returns the vector of a query: from this process, else from the cache, else from the embedder.
@@ -256,8 +278,8 @@ fn is_instruction(fields: &Fields) -> bool {
     fields.role.is_some_and(Role::is_instruction)
 }
 
-/// Merges the hits among messages and records into one collection, with their statistics added up.
-fn pool(terms: usize, first: TextHits, second: TextHits) -> TextHits {
+/// Merges the hits among two kinds of items into one collection, with their statistics added up.
+pub(super) fn pool(terms: usize, first: TextHits, second: TextHits) -> TextHits {
     let documents = first.documents + second.documents;
     let words = |hits: &TextHits| f64::from(hits.mean_length) * hits.documents as f64;
     let mean = (words(&first) + words(&second)) / documents.max(1) as f64;

@@ -7,6 +7,7 @@ use futures_util::future::try_join_all;
 use crate::engine::handle::Scoped;
 use crate::engine::hit::{Content, Hit, SearchResults};
 use crate::engine::receipt::{SearchReceipt, Signals, Stage};
+use crate::engine::synopsis::{SYNOPSIS, synopsis_id};
 use crate::error::Result;
 use crate::filter::{Field, Filter, Scalar};
 use crate::id::{ItemId, Seq, SessionId, Unit};
@@ -37,18 +38,16 @@ impl Scoped {
             }
         };
         let records = async {
-            if search.searches(Unit::Record) {
-                self.inner().records.store().newest(self.scope(), filter, None, search.limit).await
-            } else {
-                Ok(Vec::new())
-            }
+            if search.searches(Unit::Record) { self.newest_records(search.limit, filter).await } else { Ok(Vec::new()) }
         };
-        let (messages, records) = tokio::join!(messages, records);
+        let (messages, records, notes) = tokio::join!(messages, records, self.newest_notes(search, filter));
         let mut receipt = SearchReceipt::default();
         let messages = messages.unwrap_or_else(|error| note(&mut receipt.degraded, Stage::Chat, &error));
         let records = records.unwrap_or_else(|error| note(&mut receipt.degraded, Stage::Records, &error));
+        let notes = notes.unwrap_or_else(|error| note(&mut receipt.degraded, Stage::Working, &error));
+        receipt.notes = notes.len();
         let messages = messages.into_iter().map(|row| (of_message(&row), Content::Message(row)));
-        let records = records.into_iter().map(|stored| (of_record(&stored), Content::Record(stored)));
+        let records = records.into_iter().chain(notes).map(|stored| (of_record(&stored), Content::Record(stored)));
         let mut found: Vec<(Place, Content)> = messages.chain(records).collect();
         found.sort_by(|one, other| one.0.cmp(&other.0));
         found.truncate(search.limit);
@@ -95,6 +94,17 @@ impl Scoped {
         sessions.sort_by_key(|state| Reverse(state.last_at));
         Ok(sessions.into_iter().map(|state| (state.session, state.last_at)).collect())
     }
+
+    /// Returns the newest records, without the synopsis unless the filter asks for it.
+    async fn newest_records(&self, limit: usize, filter: &Filter) -> Result<Vec<StoredRecord>> {
+        let most = limit.saturating_add(1);
+        let mut found = self.inner().records.store().newest(self.scope(), filter, None, most).await?;
+        if !asks_for_synopses(filter) {
+            found.retain(|stored| stored.record.id != synopsis_id());
+        }
+        found.truncate(limit);
+        Ok(found)
+    }
 }
 
 fn of_message(row: &StoredMessage) -> Place {
@@ -104,6 +114,15 @@ fn of_message(row: &StoredMessage) -> Place {
 
 fn of_record(stored: &StoredRecord) -> Place {
     (Reverse(stored.record.created_at()), Reverse(Seq(0)), Reverse(ItemId::Record(stored.record.id)))
+}
+
+/// Returns whether the filter names the kind of synopses.
+fn asks_for_synopses(filter: &Filter) -> bool {
+    match filter {
+        Filter::Eq(Field::Kind, Scalar::Text(kind)) => kind == SYNOPSIS,
+        Filter::And(list) | Filter::Or(list) => list.iter().any(asks_for_synopses),
+        _ => false,
+    }
 }
 
 /// Returns the session if the filter matches one session alone.

@@ -28,12 +28,15 @@ pub(crate) struct Candidate {
 
 /// Returns the candidates of all indexes, best first.
 pub(crate) fn rank(search: &Search, legs: Legs, now: Timestamp) -> Vec<Candidate> {
-    let Legs { tells, text, spans, vector, asked, limit, importance, .. } = legs;
+    let Legs { tells, text, spans, vector, notes, asked, limit, importance, .. } = legs;
     let weighs = search.rule().weighs_context();
     let mut legs = [
         (LegKind::Text, text_leg(&text, &spans, &asked, &tells)),
         (LegKind::Vector, vector_leg(&vector, &asked, limit, weighs, &tells)),
     ];
+    for found in legs.iter_mut().flat_map(|(_, leg)| &mut leg.candidates).filter(|found| notes.contains(&found.item)) {
+        found.decay = Some(Decay::WORKING);
+    }
     if search.rule().weighs_importance() {
         for found in legs.iter_mut().flat_map(|(_, leg)| &mut leg.candidates) {
             found.importance = importance.get(&found.item).copied().unwrap_or_else(|| unused(found.at, now));
@@ -80,6 +83,7 @@ fn text_leg(text: &TextHits, spans: &TextHits, asked: &Asked, tells: &HashMap<It
         at: hit.fields.at,
         score,
         importance: 0.0,
+        decay: None,
     });
     Leg { candidates: found.collect(), floor: 0.0, partition: text.documents, weight: 1.0 }
 }
@@ -117,7 +121,7 @@ fn vector_leg(hits: &[VectorHit], asked: &Asked, limit: usize, weighs: bool, tel
     let mut found: Vec<Found> = hits
         .iter()
         .zip(scores)
-        .map(|(hit, score)| Found { item: hit.item.clone(), at: hit.fields.at, score, importance: 0.0 })
+        .map(|(hit, score)| Found { item: hit.item.clone(), at: hit.fields.at, score, importance: 0.0, decay: None })
         .collect();
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| b.at.cmp(&a.at)).then_with(|| a.item.cmp(&b.item)));
     found.truncate(limit);

@@ -13,7 +13,8 @@ impl Beginning {
     /// Returns the share of the previous context's beginning with which the context of `included` begins too, and takes this one for
     /// the next.
     pub(super) fn reuse(&self, included: &[Included]) -> Option<f64> {
-        let is_stable = |kind| matches!(kind, PartKind::Instruction | PartKind::Summary | PartKind::History);
+        let is_stable =
+            |kind| matches!(kind, PartKind::Instruction | PartKind::Synopsis | PartKind::Summary | PartKind::History);
         let items = included.iter().take_while(|included| is_stable(included.part));
         let now: Vec<(ItemId, u64)> = items.map(|included| (included.item.clone(), included.tokens)).collect();
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);

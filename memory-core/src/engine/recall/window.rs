@@ -67,6 +67,11 @@ impl Window {
         Ok(unfolded.unwrap_or(fitted))
     }
 
+    /// Returns whether instructions and the last turn fit into `budget` tokens.
+    pub(crate) fn holds_last_turn(&self, budget: u64, counter: &dyn TokenCounter) -> bool {
+        self.fit_messages(budget, Oversize::Error, counter).is_ok()
+    }
+
     /// Returns `fitted` with messages under its summaries; none if none fit, or if a message of `fitted` would have to go,
     /// because its call or result is among them.
     fn unfolded(&self, under: &Under, fitted: &Fitted, budget: u64) -> Option<Fitted> {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{
     ContextReceipt, Degraded, Fold, FoldShown, History, LeftOut, PartKind, Reason, SearchReceipt, Signals, Stage,
-    Tokens,
+    SynopsisShown, Tokens,
 };
 
 impl fmt::Display for Stage {
@@ -18,6 +18,8 @@ impl fmt::Display for Stage {
             Self::Summary => "summary",
             Self::Cache => "cache",
             Self::Rerank => "rerank",
+            Self::Synopsis => "synopsis",
+            Self::Working => "working",
         })
     }
 }
@@ -56,7 +58,8 @@ impl fmt::Display for SearchReceipt {
         lines.extend(self.speaker.as_ref().map(|speaker| format!("said by   {speaker}")));
         lines.extend((!self.times.is_empty()).then(|| format!("said in   {}", self.times.join(", "))));
         let (by_words, by_meaning, took) = (self.text_candidates, self.vector_candidates, millis(self.took_micros));
-        lines.push(format!("found     {by_words} candidates by words, {by_meaning} by meaning; took {took}"));
+        let notes = if self.notes > 0 { format!(", {} of them notes", self.notes) } else { String::new() };
+        lines.push(format!("found     {by_words} candidates by words, {by_meaning} by meaning{notes}; took {took}"));
         let dropped = self.dropped_at_hydration;
         lines.extend((dropped > 0).then(|| format!("dropped   {dropped} whose content is gone")));
         lines.extend(self.troubles());
@@ -69,6 +72,7 @@ impl fmt::Display for Tokens {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = [
             ("instructions", self.instructions),
+            ("synopsis", self.synopsis),
             ("summaries", self.summaries),
             ("history", self.history),
             ("recalled", self.recalled),
@@ -111,6 +115,20 @@ impl fmt::Display for History {
     }
 }
 
+impl fmt::Display for SynopsisShown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.tokens == 0 {
+            return f.write_str("left out for want of room");
+        }
+        write!(f, "{} tokens for {} of conversations", self.tokens, self.history_tokens)?;
+        if let Some(saved) = self.saved() {
+            write!(f, ", {:.0} % saved", saved * 100.0)?;
+        }
+        let told = [(self.is_stale, "; stale, to be built anew"), (self.left_out.is_some(), "; a half did not fit")];
+        told.iter().filter(|(is_so, _)| *is_so).try_for_each(|(_, what)| f.write_str(what))
+    }
+}
+
 impl fmt::Display for Fold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = match self.shown {
@@ -128,6 +146,7 @@ impl fmt::Display for ContextReceipt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut lines = vec![format!("tokens    {} (counted by {})", self.tokens, self.counter)];
         lines.push(format!("window    {}", self.history));
+        lines.extend(self.synopsis.iter().map(|shown| format!("synopsis  {shown}")));
         lines.extend(self.folds.iter().map(|fold| format!("folded    {fold}")));
         let found = self.included.iter().filter(|included| included.signals.is_some());
         let (recalled, in_window): (Vec<_>, Vec<_>) = found.partition(|included| included.part == PartKind::Recalled);

@@ -81,6 +81,7 @@ impl Inner {
             self.sweep(truth.as_ref(), &mut pass).await;
         }
         self.sweep_boards(&mut pass.report).await;
+        self.sweep_notes(&mut pass.report);
         for index in &self.indexes {
             self.keep_enlisted(index, &mut pass.report).await;
             for truth in truths {

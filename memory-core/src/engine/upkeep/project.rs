@@ -7,6 +7,7 @@ use futures_util::future::join_all;
 
 use crate::engine::event::Event;
 use crate::engine::inner::{Index, Inner, Kind};
+use crate::engine::synopsis::synopsis_id;
 use crate::error::{Error, Result};
 use crate::id::{ItemId, RecordId, Seq, SeqRange, SessionId, Unit, Version};
 use crate::index::{
@@ -90,7 +91,8 @@ impl Inner {
                     return Ok((note.upto, vec![gone], Vec::new(), None));
                 };
                 let sight = Sight::of_record(&note.scope, *id, Some(stored.version), note.epoch);
-                Ok((note.upto, Vec::new(), vec![self.document_of(index, &stored, note.epoch)], Some(sight)))
+                let documents = self.document_of(index, &stored, note.epoch).into_iter().collect();
+                Ok((note.upto, Vec::new(), documents, Some(sight)))
             }
             Target::Owner => {
                 self.go_on_erasing(index, note).await?;
@@ -190,25 +192,30 @@ impl Inner {
         let epoch = self.records.upkeep().epoch(scope).await?;
         let stored = self.bare.records.get(scope, &[id]).await?.pop();
         let sight = Sight::of_record(scope, id, stored.as_ref().map(|stored| stored.version), epoch);
-        let documents = stored.iter().map(|stored| self.document_of(index, stored, epoch)).collect();
+        let documents = stored.iter().filter_map(|stored| self.document_of(index, stored, epoch)).collect();
         self.put(index, scope, documents).await.map_err(|setback| setback.error)?;
         Ok(sight)
     }
 
-    fn document_of(&self, index: &Index, stored: &StoredRecord, epoch: Epoch) -> Document {
+    /// Returns the document of a record; none for a synopsis, which no search finds.
+    fn document_of(&self, index: &Index, stored: &StoredRecord, epoch: Epoch) -> Option<Document> {
+        if stored.record.id == synopsis_id() {
+            return None;
+        }
         let entry = record_entry(&self.analysis, stored, epoch);
         let is_embedded = index.embeds(&entry.fields);
         let pieces = if is_embedded { record_pieces(&stored.record, PIECE_WORDS) } else { Vec::new() };
-        Document { entry, pieces }
+        Some(Document { entry, pieces })
     }
 
-    /// Completes an erasure that was cut off: truth first, then this index, then the cache and the board.
+    /// Completes an erasure that was cut off: truth first, then this index, then the cache, the board and the notes.
     async fn go_on_erasing(&self, index: &Index, note: &Note) -> Result<()> {
         index.drop_kept(&note.scope);
         self.unindexed.forget(&note.scope);
         let parts = self.stores.parts().into_iter().filter(|(part, _)| !matches!(*part, "text" | "vectors"));
         // Cache and board last: neither shows anything of an earlier epoch, and each may be down for long.
-        let (others, truth): (Vec<_>, Vec<_>) = parts.partition(|(part, _)| matches!(*part, "cache" | "board"));
+        let (others, truth): (Vec<_>, Vec<_>) =
+            parts.partition(|(part, _)| matches!(*part, "cache" | "board" | "working"));
         for store in truth.into_iter().map(|(_, store)| store).chain([index.store()]) {
             erase(store.as_ref(), note).await?;
         }

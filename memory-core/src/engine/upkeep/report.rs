@@ -24,7 +24,7 @@ pub struct UpkeepReport {
     pub dead: usize,
     /// Entries deleted from indexes because truth does not hold their items any more.
     pub cleaned: usize,
-    /// Expired records deleted, and expired entries of boards.
+    /// Expired records deleted, and expired entries of boards and notes.
     pub expired: u64,
     /// Windows whose oldest part was summarised.
     pub summarised: usize,
@@ -36,6 +36,8 @@ pub struct UpkeepReport {
     pub replaced: usize,
     /// Facts that were found in what was said, and carried out ([`Extractor`](crate::extract::Extractor)).
     pub facts: usize,
+    /// Halves of synopses that were built.
+    pub synopses: usize,
     /// The errors with their causes, each once, on one line, without payload.
     pub failures: Vec<String>,
 }

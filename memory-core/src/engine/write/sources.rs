@@ -4,9 +4,13 @@
 //! record, raises the fence, and then looks for what was derived. So however late a put reaches the store: if it came before
 //! the fence rose, the look finds its record, and if it came after, it is refused.
 
+use std::collections::HashSet;
+
 use crate::engine::handle::Scoped;
+use crate::engine::inner::Inner;
 use crate::error::{Error, Result};
 use crate::id::{ItemId, MessageId, RecordId};
+use crate::scope::Scope;
 
 impl Scoped {
     /// Returns `Ok` if all these sources are stored.
@@ -24,27 +28,34 @@ impl Scoped {
     }
 
     async fn absent_source(&self, sources: &[ItemId]) -> Result<Option<ItemId>> {
+        let gone = self.inner().gone(self.scope(), sources).await?;
+        Ok(sources.iter().find(|source| gone.contains(source)).cloned())
+    }
+}
+
+impl Inner {
+    /// Returns those of the items from which nothing may be derived, because truth does not hold them or they are about to be
+    /// forgotten. Read from truth and not from the cache.
+    pub(crate) async fn gone(&self, scope: &Scope, sources: &[ItemId]) -> Result<HashSet<ItemId>> {
         let messages: Vec<MessageId> = sources.iter().filter_map(ItemId::as_message).collect();
         let records: Vec<RecordId> = sources.iter().filter_map(ItemId::as_record).collect();
         let stored_messages = async {
             if messages.is_empty() {
                 return Ok(Vec::new());
             }
-            self.said(&messages).await
+            Ok(self.bare.chat.get(scope, &messages).await?.messages)
         };
         let stored_records = async {
             if records.is_empty() {
                 return Ok(Vec::new());
             }
-            self.stored(&records).await
+            self.bare.records.get(scope, &records).await
         };
         let (messages, records) = tokio::try_join!(stored_messages, stored_records)?;
-        let is_stored = |source: &&ItemId| match source {
-            ItemId::Message(id) => messages.iter().any(|row| row.id == *id),
-            ItemId::Record(id) => records.iter().any(|stored| stored.record.id == *id && !stored.record.doomed),
-            // A span only weighs in the ranking and is never shown, so nothing can be derived from it.
-            ItemId::Span(..) => false,
-        };
-        Ok(sources.iter().find(|source| !is_stored(source)).cloned())
+        let messages = messages.into_iter().map(|row| ItemId::Message(row.id));
+        let records = records.into_iter().filter(|stored| !stored.record.doomed);
+        // A span only weighs in the ranking and is never shown, so nothing can be derived from it.
+        let stored: HashSet<ItemId> = messages.chain(records.map(|stored| ItemId::Record(stored.record.id))).collect();
+        Ok(sources.iter().filter(|source| !stored.contains(source)).cloned().collect())
     }
 }

@@ -6,7 +6,8 @@ use tokio::try_join;
 
 use crate::engine::event::Event;
 use crate::engine::handle::Scoped;
-use crate::engine::inner::Written;
+use crate::engine::inner::{Half, Written};
+use crate::engine::synopsis::synopsis_id;
 use crate::error::{Error, Result};
 use crate::id::RecordId;
 use crate::record::{Record, StoredRecord, Superseded};
@@ -171,9 +172,15 @@ impl Scoped {
     pub(crate) async fn write(&self, fence: Fence, puts: Vec<Put>) -> Result<Vec<u64>> {
         let batch = RecordBatch { fence: Some(fence), puts };
         let versions = self.inner().records.store().put(self.scope(), &batch).await?;
-        let written = batch.puts.iter().zip(&versions).map(|(put, version)| Written::record(put.record.id, *version));
-        self.inner().note_written(self.scope(), written);
-        self.inner().changed.notify_one();
+        let (inner, now) = (self.inner(), self.inner().clock.now());
+        for (Put { record, .. }, version) in batch.puts.iter().zip(&versions) {
+            // A synopsis is found by no search, and is no news for another.
+            if record.id != synopsis_id() {
+                inner.synopses.told(self.scope(), Half::of(record), now);
+                inner.note_written(self.scope(), [Written::record(record.id, *version)].into_iter());
+            }
+        }
+        inner.changed.notify_one();
         Ok(versions)
     }
 }

@@ -8,7 +8,7 @@ fn item(n: u8) -> ItemId {
 }
 
 fn candidate(n: u8, score: f32) -> Candidate {
-    Candidate { item: item(n), at: Timestamp(i64::from(n)), score, importance: 0.0 }
+    Candidate { item: item(n), at: Timestamp(i64::from(n)), score, importance: 0.0, decay: None }
 }
 
 fn leg(scores: &[(u8, f32)], floor: f32, partition: u64) -> Leg {

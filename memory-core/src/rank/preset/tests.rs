@@ -15,6 +15,7 @@ fn leg(kind: LegKind, found: &[(u8, i64, f32)]) -> (LegKind, Leg) {
         at: Timestamp((100 - age) * HOUR),
         score: *score,
         importance: 0.0,
+        decay: None,
     };
     let candidates = found.iter().map(candidate).collect();
     (kind, Leg { candidates, floor: 0.0, partition: 100, weight: 1.0 })
@@ -101,4 +102,15 @@ fn weighted_counts_importance() {
     assert_eq!(fused[0].item, item(2));
     assert!((fused[0].bonus - fused[1].bonus - 0.1).abs() < 1e-6);
     assert!((fused[0].score - fused[0].legs[0].added - fused[0].bonus).abs() < 1e-6);
+}
+
+#[test]
+fn c2_what_has_a_half_life_of_its_own_ages_by_it() {
+    let recency = Recency::Age(Decay::SESSION);
+    let ranking = Ranking::Blend { recency_weight: 1.0, recency, clips: true, candidates: 100 };
+    let mut legs = [leg(LegKind::Vector, &[(1, 24, 0.5), (2, 24, 0.5)])];
+    legs[0].1.candidates[1].decay = Some(Decay::WORKING);
+    let found = scores(ranking, &legs);
+    assert_eq!(found[0], (item(2), 0.5));
+    assert!(found[1].1 < 1e-6, "{found:?}");
 }

@@ -23,7 +23,13 @@ fn request(said: &[(Role, &str)], max_tokens: u64, keep: &[&str]) -> SummaryRequ
         }
     };
     let keep = keep.iter().map(|text| (*text).to_owned()).collect();
-    SummaryRequest { purpose: SummaryPurpose::Window, messages: said.iter().map(row).collect(), max_tokens, keep }
+    SummaryRequest {
+        purpose: SummaryPurpose::Window,
+        messages: said.iter().map(row).collect(),
+        records: Vec::new(),
+        max_tokens,
+        keep,
+    }
 }
 
 fn extract(request: &SummaryRequest) -> Result<String> {

@@ -1,0 +1,118 @@
+//! Building the memory: the parts are checked, completed and put together.
+
+use std::sync::{Arc, Mutex};
+
+use crate::engine::handle::Memory;
+use crate::engine::inner::{
+    Asked, Bare, Boards, Buffers, Extraction, GivenUpCounts, Index, Inner, KeptVectors, Synopses, Turn, Unindexed,
+    Vectors,
+};
+#[cfg(doc)]
+use crate::engine::synopsis::SynopsisConfig;
+use crate::error::{Error, Result};
+use crate::layer::{CacheLayer, Guard, GuardPolicy, Guarded};
+use crate::model::Summarizer;
+use crate::reference::{MemBlackboard, NoRecords};
+use crate::store::truth::Truth;
+use crate::store::upkeep::Upkeep;
+use crate::window::ExtractiveSummarizer;
+use crate::working::WorkingTier;
+#[cfg(doc)]
+use crate::{window::BufferConfig, working::WorkingConfig};
+
+use super::MemoryBuilder;
+
+impl MemoryBuilder {
+    /// Checks that the parts fit together, and enlists the indexes with the truth stores.
+    ///
+    /// # Errors
+    /// `Invalid` without a store for conversations, for a buffer, a working tier or synopses that cannot be
+    /// ([`BufferConfig::check`], [`WorkingConfig::check`], [`SynopsisConfig::check`]), if the text store holds terms of another analysis, or if two vector
+    /// indexes have the same embedding space; `SpaceMismatch` if an embedder and its vector store have different ones.
+    pub async fn build(mut self) -> Result<Memory> {
+        self.buffer.check()?;
+        self.working.check()?;
+        let synopses = Synopses::new(self.synopsis.unwrap_or_default(), self.synopsis.is_some());
+        synopses.config.check()?;
+        if let Some(policy) = &self.guard {
+            self.stores = self.stores.guarded(policy, &self.clock);
+        }
+        let chat = self.stores.chat()?.clone();
+        let none = || Truth::records(Arc::new(NoRecords::beside(chat.clone())));
+        let records = self.stores.records.take().unwrap_or_else(none);
+        let board = self.stores.blackboard.get_or_insert_with(|| {
+            let here = MemBlackboard::new(Arc::clone(&self.clock), MemBlackboard::DEFAULT_CAPACITY);
+            Arc::new(here)
+        });
+        let board = Arc::clone(board);
+        let working = self.stores.working.get_or_insert_with(|| Arc::new(WorkingTier::new(self.working)));
+        let working = Arc::clone(working);
+        let bare = Bare { chat: Arc::clone(chat.store()), records: Arc::clone(records.store()) };
+        let cache = self.stores.cache.take().map(|cache| {
+            let guard = Guard::new(cache.backend(), GuardPolicy::cache(), Arc::clone(&self.clock));
+            CacheLayer::new(Arc::new(Guarded::new(cache, guard)), self.cache.clone())
+        });
+        let (chat, records) = match &cache {
+            Some(cache) => (cache.chat(chat), cache.records(records)),
+            None => (chat, records),
+        };
+        self.stores.cache = cache.as_ref().map(|layer| layer.cache().clone());
+        (self.stores.chat, self.stores.records) = (Some(chat.clone()), Some(records.clone()));
+        let indexes = self.indexes([chat.upkeep(), records.upkeep()]).await?;
+        let only_reads = chat.store().ping().await.is_ok_and(|health| health.is_read_only);
+        let extractive = || Arc::new(ExtractiveSummarizer::new(Arc::clone(&self.counter))) as Arc<dyn Summarizer>;
+        let summarizer = self.summarizer.unwrap_or_else(extractive);
+        Ok(Memory::from_inner(Inner {
+            stores: self.stores,
+            chat,
+            records,
+            only_reads,
+            indexes,
+            cache,
+            bare,
+            board,
+            working,
+            patience: self.patience,
+            analysis: self.analysis,
+            summarizer,
+            reranker: self.reranker,
+            extraction: self.extractor.map(Extraction::new).transpose()?,
+            observer: self.observer,
+            counter: self.counter,
+            clock: self.clock,
+            limits: self.limits,
+            touch: self.touch,
+            changed: tokio::sync::Notify::new(),
+            turn: Turn::default(),
+            accessed: Mutex::default(),
+            absent: Mutex::default(),
+            buffers: Buffers::new(self.buffer),
+            unindexed: Unindexed::default(),
+            given_up: GivenUpCounts::default(),
+            asked: Asked::default(),
+            synopses,
+            swept: Mutex::default(),
+            boards: Boards::default(),
+        }))
+    }
+
+    /// Opens the indexes and enlists each with both truth stores.
+    async fn indexes(&self, truths: [&Arc<dyn Upkeep>; 2]) -> Result<Vec<Index>> {
+        let now = self.clock.now();
+        let text = self.stores.text.iter().cloned().map(|store| Index::of_text(store, &self.analysis, now));
+        let vectors = self.stores.vectors.iter().cloned().map(|(store, embedder)| {
+            let (embedded, kept) = (self.embedded.clone(), KeptVectors::new(self.kept_vectors));
+            Index::of_vectors(Vectors { store, embedder, embedded, kept }, now)
+        });
+        let opened = text.chain(vectors).collect::<Result<Vec<Index>>>()?;
+        let twice = |index: &&Index| opened.iter().filter(|other| other.name == index.name).count() > 1;
+        if let Some(index) = opened.iter().find(twice) {
+            return Err(Error::invalid(format!("the index {} is there twice", index.name.as_str())));
+        }
+        let mut indexes: Vec<Index> = Vec::with_capacity(opened.len());
+        for index in opened {
+            indexes.push(index.enlisted(truths, now).await?);
+        }
+        Ok(indexes)
+    }
+}

@@ -1,0 +1,117 @@
+//! The plan of a context over all tiers: what is recalled from conversations, records and notes, each up to a number of its own.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::engine::handle::Scoped;
+use crate::engine::hit::Content;
+use crate::engine::receipt::SearchReceipt;
+use crate::filter::Filter;
+use crate::id::{ItemId, MessageId};
+use crate::message::StoredMessage;
+use crate::store::text::Term;
+use crate::time::{Stopwatch, Timestamp};
+
+use super::block::is_in;
+use super::hydrate::Hydrated;
+use super::legs::Legs;
+use super::question::Search;
+use super::rank::{Candidate, rank};
+use super::search::{Replaced, Taken, irrelevant};
+
+/// How many items of each tier are recalled at most.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Quota {
+    /// Messages and records.
+    pub(super) items: usize,
+    /// Notes of the working tier.
+    pub(super) notes: usize,
+}
+
+/// What is to be recalled.
+pub(super) struct Recall {
+    pub(super) search: Search,
+    pub(super) filter: Filter,
+    /// The words that what is recalled may be about.
+    pub(super) informative: Vec<Term>,
+    pub(super) quota: Quota,
+    pub(super) now: Timestamp,
+    pub(super) watch: Stopwatch,
+}
+
+/// What the indexes found, and what truth said of it.
+pub(super) struct Found<'a> {
+    pub(super) recall: &'a Recall,
+    pub(super) legs: Legs,
+    pub(super) read: Hydrated,
+}
+
+impl Found<'_> {
+    /// Takes over the candidates that the window has read.
+    pub(super) fn know(&mut self, rows: &[StoredMessage]) {
+        let found: HashSet<MessageId> = self.legs.messages().collect();
+        for row in rows.iter().filter(|row| found.contains(&row.id)) {
+            if self.read.get(&ItemId::Message(row.id)).is_none() {
+                self.read.add(Content::Message(row.clone()), &self.recall.filter);
+            }
+        }
+    }
+}
+
+/// What was chosen to be recalled.
+pub(super) struct Chosen {
+    /// All that was found, best first.
+    pub(super) candidates: Vec<Candidate>,
+    pub(super) taken: Taken,
+    pub(super) receipt: SearchReceipt,
+}
+
+impl Scoped {
+    /// Chooses what is recalled beside the messages `shown`: nothing, if nothing found is about what was asked.
+    pub(super) async fn choose(&self, found: Found<'_>, shown: &HashSet<MessageId>) -> Chosen {
+        let inner = self.inner();
+        let Found { recall: Recall { search, filter, informative, quota, .. }, mut legs, mut read } = found;
+        inner.look_again(search, &mut legs, &read);
+        let relevance = legs.relevance(informative);
+        let is_relevant = legs.is_relevant(informative, relevance);
+        let mut receipt = legs.receipt();
+        receipt.relevance = Some(relevance);
+        let notes = legs.notes.clone();
+        let candidates = if is_relevant {
+            inner.arranged(self.scope(), search, filter, legs, &mut read).await
+        } else {
+            rank(search, legs, inner.clock.now())
+        };
+        let outside: Vec<&Candidate> = candidates.iter().filter(|found| !is_in(shown, &found.item)).collect();
+        let quota = if is_relevant { *quota } else { Quota { items: 0, notes: 0 } };
+        let mut taken = self.take_of_each(&outside, &notes, quota, filter, read, &mut receipt).await;
+        if !is_relevant {
+            taken.left_out = irrelevant(&outside, search.limit);
+        }
+        Chosen { candidates, taken, receipt }
+    }
+
+    /// Takes the best of each tier, up to its number, in one order.
+    async fn take_of_each(
+        &self,
+        candidates: &[&Candidate],
+        notes: &HashSet<ItemId>,
+        quota: Quota,
+        filter: &Filter,
+        mut read: Hydrated,
+        receipt: &mut SearchReceipt,
+    ) -> Taken {
+        let (noted, others): (Vec<&Candidate>, Vec<&Candidate>) =
+            candidates.iter().partition(|found| notes.contains(&found.item));
+        let known = read.split(noted.iter().map(|found| &found.item));
+        let mut taken = self.take(&others, quota.items, filter, read, Replaced::IsLeftOut, receipt).await;
+        if noted.is_empty() {
+            return taken;
+        }
+        let more = self.take(&noted, quota.notes, filter, known, Replaced::IsLeftOut, receipt).await;
+        taken.hits.extend(more.hits);
+        taken.left_out.extend(more.left_out);
+        let places: HashMap<&ItemId, usize> = candidates.iter().map(|found| &found.item).zip(0..).collect();
+        taken.hits.sort_by_key(|hit| places.get(&hit.item).copied());
+        taken
+    }
+}

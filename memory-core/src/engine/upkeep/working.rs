@@ -1,0 +1,19 @@
+//! Sweeping the working tier: what has expired goes, also if nobody asks for it.
+
+use std::sync::PoisonError;
+
+use crate::engine::inner::Inner;
+
+use super::report::UpkeepReport;
+
+impl Inner {
+    /// Drops expired notes, if the last time was long enough ago.
+    pub(crate) fn sweep_notes(&self, report: &mut UpkeepReport) {
+        let now = self.clock.now();
+        let mut swept = self.swept.lock().unwrap_or_else(PoisonError::into_inner);
+        if now.since(*swept) >= self.working.sweep_every() {
+            *swept = now;
+            report.expired += self.working.sweep(now);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Synopses and summarisers that fail, sources that go meanwhile, and what a synopsis saves.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use memory_core::engine::{Forget, Remember, Scoped, Synopsis, SynopsisConfig};
+use memory_core::model::{Summarizer, Summary, SummaryRequest};
+use memory_core::{Error, RecordId};
+use memory_testkit::doubles::StillSummarizer;
+use memory_testkit::fixture::Fixture;
+use tokio::time::Instant;
+
+use crate::bench::{Bench, Taps, session};
+
+const DAY: Duration = Duration::from_secs(24 * 3_600);
+
+/// Answers well at first, then as another.
+#[derive(Debug)]
+struct Turning(OnceLock<StillSummarizer>);
+
+#[async_trait]
+impl Summarizer for Turning {
+    async fn summarize(&self, request: &SummaryRequest) -> memory_core::Result<Summary> {
+        match self.0.get() {
+            Some(other) => other.summarize(request).await,
+            None => Ok(Summary { text: "Ada keeps bees.".to_owned(), by: "turning".to_owned() }),
+        }
+    }
+}
+
+/// The ways in which a summariser is of no use.
+fn useless() -> Vec<StillSummarizer> {
+    let said = ["", " \n ", &"babble ".repeat(2_000), &"x".repeat(10 << 20)].map(StillSummarizer::saying);
+    said.into_iter().chain([StillSummarizer::Failing, StillSummarizer::Panicking, StillSummarizer::Hanging]).collect()
+}
+
+async fn with(summarizer: Arc<dyn Summarizer>) -> (Bench, Scoped) {
+    let bench = Bench::with(Taps::default(), |builder| builder.summarizer(summarizer)).await;
+    let ada = bench.owner("ada");
+    ada.remember(Remember::fact("Ada keeps bees and reads Homer.")).await.unwrap();
+    (bench, ada)
+}
+
+fn identity(synopsis: &Synopsis) -> (&str, &str) {
+    synopsis.identity.as_ref().map_or(("", ""), |half| (half.text.as_str(), half.by.as_str()))
+}
+
+#[tokio::test(start_paused = true)]
+async fn s1_14_what_is_there_stays_if_a_summariser_is_of_no_use_and_the_report_says_so() {
+    for other in useless() {
+        let name = format!("{other:?}").chars().take(40).collect::<String>();
+        let turning = Arc::new(Turning(OnceLock::new()));
+        let (bench, ada) = with(turning.clone()).await;
+        ada.synopsis().await.unwrap();
+        bench.tend().await;
+        assert_eq!(identity(&ada.synopsis().await.unwrap()), ("Ada keeps bees.", "turning"));
+        turning.0.set(other).unwrap();
+        bench.clock.advance(7 * DAY);
+        assert!(ada.synopsis().await.unwrap().identity.unwrap().is_stale);
+        let report = bench.memory.upkeep_once().await.unwrap();
+        assert_eq!((report.synopses, report.failures.len()), (0, 1), "{name}: {report:?}");
+        assert_eq!(identity(&ada.synopsis().await.unwrap()), ("Ada keeps bees.", "turning"), "{name}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn s1_14_an_extract_stands_in_where_nothing_is_told_yet() {
+    for useless in useless() {
+        let (bench, ada) = with(Arc::new(useless)).await;
+        ada.synopsis().await.unwrap();
+        let report = bench.memory.upkeep_once().await.unwrap();
+        assert_eq!((report.synopses, report.failures.len()), (1, 1), "{report:?}");
+        assert_eq!(identity(&ada.synopsis().await.unwrap()), ("- Ada keeps bees and reads Homer.", "extractive"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn s1_14_c17_no_call_waits_for_a_summariser() {
+    let (bench, ada) = with(Arc::new(StillSummarizer::Hanging)).await;
+    let talk = ada.session(&session("talk"));
+    talk.append(vec![bench.user("Hello")]).await.unwrap();
+    let upkeep = bench.memory.upkeep();
+    let start = Instant::now();
+    for _ in 0..10 {
+        assert_eq!(ada.synopsis().await.unwrap(), Synopsis::default());
+        assert!(talk.context("Hello", 1_000).await.unwrap().receipt.synopsis.is_none());
+    }
+    assert_eq!(start.elapsed(), Duration::ZERO);
+    drop(upkeep);
+}
+
+/// Forgets the source of what it tells, while it tells it.
+#[derive(Debug, Default)]
+struct Forgetting(OnceLock<(Scoped, RecordId)>);
+
+#[async_trait]
+impl Summarizer for Forgetting {
+    async fn summarize(&self, _: &SummaryRequest) -> memory_core::Result<Summary> {
+        if let Some((owner, id)) = self.0.get() {
+            owner.forget(&Forget::Records(vec![*id])).await?;
+        }
+        Ok(Summary { text: "Ada keeps bees.".to_owned(), by: "late".to_owned() })
+    }
+}
+
+#[tokio::test]
+async fn s1_14_what_is_forgotten_while_it_is_told_is_not_told() {
+    let forgetting = Arc::new(Forgetting::default());
+    let (bench, ada) = with(forgetting.clone()).await;
+    let id = ada.records(&memory_core::Filter::All, None, 1).await.unwrap()[0].record.id;
+    forgetting.0.set((ada.clone(), id)).unwrap();
+    ada.synopsis().await.unwrap();
+    for _ in 0..3 {
+        bench.tend().await;
+        assert_eq!(ada.synopsis().await.unwrap(), Synopsis::default());
+        bench.clock.advance(Duration::from_secs(60));
+    }
+}
+
+#[tokio::test]
+async fn s1_14_what_was_told_is_gone_when_all_it_was_told_from_has_expired() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    ada.remember(Remember::fact("Ada is on the train.").with_ttl(DAY)).await.unwrap();
+    ada.synopsis().await.unwrap();
+    bench.tend().await;
+    assert!(!ada.synopsis().await.unwrap().is_empty());
+    bench.clock.advance(8 * DAY);
+    ada.synopsis().await.unwrap();
+    bench.tend().await;
+    assert_eq!(ada.synopsis().await.unwrap(), Synopsis::default());
+}
+
+#[tokio::test]
+async fn s1_15_a_synopsis_of_the_sample_conversation_saves_nine_tenths() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    let mut said = 0;
+    for (id, messages) in Fixture::load().unwrap().sessions {
+        said += ada.session(&id).append(messages).await.unwrap().tokens;
+    }
+    for fact in ["Her name is Ada.", "She prefers short answers.", "She is patient."] {
+        ada.remember(Remember::fact(fact)).await.unwrap();
+    }
+    ada.synopsis().await.unwrap();
+    bench.tend().await;
+    let context = ada.session(&session("new")).context("Hello", 4_000).await.unwrap();
+    let shown = context.receipt.synopsis.unwrap();
+    println!("{shown}");
+    assert_eq!(shown.history_tokens, said);
+    assert!(said > 5_000 && (200..=1_000).contains(&shown.tokens), "{shown:?} of {said}");
+    assert!(shown.saved().unwrap() >= 0.9, "{shown:?}");
+}
+
+#[tokio::test]
+async fn settings_that_cannot_be_are_refused() {
+    let good = SynopsisConfig::default();
+    let bad = [
+        SynopsisConfig { identity_ttl: Duration::ZERO, ..good },
+        SynopsisConfig { context_ttl: Duration::ZERO, ..good },
+        SynopsisConfig { context_max_age: Duration::from_secs(1), ..good },
+        SynopsisConfig { max_tokens: 0, ..good },
+    ];
+    for config in bad {
+        assert!(matches!(config.check(), Err(Error::Invalid { .. })), "{config:?}");
+    }
+    assert!(good.check().is_ok());
+}
