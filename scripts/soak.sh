@@ -90,6 +90,11 @@ simulation() { # PLAYS
   MEMORY_PLAYS="$1" tests memory-testkit simulation
 }
 
+# Calls to model servers that fail in every way at every byte.
+models_storm() { # CALLS
+  MEMORY_TEST_ROUNDS="$1" tests memory-models http --nocapture storm
+}
+
 # Two processes over each backend, killed and cut off, so many operations each.
 sieges() { # OPERATIONS
   MEMORY_TEST_OPERATIONS="$1" tests memory servers siege
@@ -107,6 +112,7 @@ soak "postgres-storms" storms memory-postgres
 soak "qdrant-storms" storms memory-qdrant
 soak "elastic-storms" storms memory-elastic
 soak "contexts" contexts 100000
+soak "models-storm" models_storm 10000
 soak "simulation" simulation 100000
 soak "sieges" sieges 100000
 if [ "${#profile[@]}" -gt 0 ]; then

@@ -15,10 +15,10 @@ use crate::error::Result;
 use crate::id::{Digest, ItemId, MessageId, SessionId};
 use crate::time::Timestamp;
 
-pub(crate) use anthropic::conversation as to_anthropic;
+pub use anthropic::conversation as to_anthropic;
 pub use defaults::Defaults;
 pub(crate) use left::Left;
-pub(crate) use openai::conversation as to_openai;
+pub use openai::conversation as to_openai;
 pub use role::{Role, Trust};
 pub use stored::StoredMessage;
 

@@ -1,13 +1,27 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(feature = "http")]
+mod chat;
+#[cfg(feature = "http")]
+mod http;
 #[cfg(feature = "local")]
 mod local;
+#[cfg(feature = "http")]
+mod summarizer;
 #[cfg(feature = "static")]
 mod table;
-#[cfg(any(feature = "local", feature = "static"))]
+#[cfg(any(feature = "http", feature = "local", feature = "static"))]
 mod text;
 
+#[cfg(feature = "http")]
+pub use chat::{Answer, ChatModel, ChatRequest, Pieces, StopReason, Usage};
+#[cfg(feature = "http")]
+pub use http::{
+    Anthropic, EmbedderOptions, HttpChat, HttpConfig, HttpEmbedder, HttpReranker, Ollama, OpenAi, RerankServer,
+};
 #[cfg(feature = "local")]
 pub use local::LocalEmbedder;
+#[cfg(feature = "http")]
+pub use summarizer::{ChatSummarizer, SUMMARY_PROMPT};
 #[cfg(feature = "static")]
 pub use table::StaticEmbedder;

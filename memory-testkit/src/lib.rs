@@ -42,6 +42,7 @@ pub mod text;
 mod trial;
 mod upkeep;
 pub mod vectors;
+pub mod wire;
 
 pub use bed::{
     Bed, Boards, Caches, Chat, Embedders, Journals, Open, Opener, Records, Setting, Subject, Texts, Vectors, opener,

@@ -17,7 +17,7 @@ use super::{Block, Defaults, Message, Slot};
 use crate::error::Result;
 
 pub(super) use names::{CALL, THINKING, is_own};
-pub(crate) use turns::conversation;
+pub use turns::conversation;
 
 /// Converts a block of this dialect that an earlier version, or a caller, left unparsed.
 pub(super) fn typed(block: Block) -> Block {

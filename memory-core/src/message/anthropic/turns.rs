@@ -9,11 +9,11 @@ use super::{typed, write};
 use crate::id::Digest;
 use crate::message::{Block, Message, Role, Slot};
 
-/// Returns the members `messages` and, if there are instructions, `system` of a request.
+/// Returns the members `messages` and, if there are instructions, `system` of a request to Anthropic's API.
 ///
 /// Call ids that the API does not accept, or that occur twice, are replaced, also in their results. Blank texts are left out,
 /// because the API refuses them.
-pub(crate) fn conversation<'a>(messages: impl Iterator<Item = &'a Message>) -> Value {
+pub fn conversation<'a>(messages: impl Iterator<Item = &'a Message>) -> Value {
     let mut talk = Turns::default();
     messages.for_each(|message| talk.push(message));
     talk.end();

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use crate::message::{Block, Form, Message, Role, Slot, anthropic};
 
-/// Returns the messages as chat JSON. Those of this dialect are written as they were read; each of another becomes one or
+/// Returns the messages as OpenAI chat JSON. Those of this dialect are written as they were read; each of another becomes one or
 /// more.
-pub(crate) fn conversation<'a>(messages: impl Iterator<Item = &'a Message>) -> Vec<Value> {
+pub fn conversation<'a>(messages: impl Iterator<Item = &'a Message>) -> Vec<Value> {
     let mut out = Vec::new();
     for message in messages {
         if is_native(message) {

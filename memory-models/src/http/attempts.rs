@@ -1,0 +1,94 @@
+//! The attempts of one call: how often, and when.
+
+use std::time::Duration;
+
+use memory_core::{Error, Result};
+use serde_json::Value;
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::client::Client;
+use super::error::Fault;
+use super::spend::backoff;
+
+/// Longer answers are read in a thread of their own.
+const AT_ONCE: usize = 64 << 10;
+
+impl Client {
+    /// Sends `body` and returns what `read` makes of the whole answer. Tries again where that may help.
+    pub(super) async fn post<T: Send + 'static>(
+        &self,
+        doing: &'static str,
+        path: &[&str],
+        body: &Value,
+        read: fn(&[u8]) -> Result<T, Fault>,
+    ) -> Result<T> {
+        let body = body.to_string();
+        let mut attempts = Attempts::begin(self, doing, self.config.deadline);
+        loop {
+            let attempt = async {
+                let _turn = self.pace.enter(attempts.until()).await?;
+                let bytes = self.send(path, &body).await?.whole().await?;
+                if bytes.len() <= AT_ONCE {
+                    return read(&bytes);
+                }
+                spawn_blocking(move || read(&bytes)).await.map_err(|_| Fault::Garbled("it cannot be read"))?
+            };
+            let fault = match timeout_at(attempts.until(), attempt).await {
+                Ok(Ok(answer)) => return Ok(answer),
+                Ok(Err(fault)) => fault,
+                Err(_) => Fault::Late,
+            };
+            attempts.again(fault).await?;
+        }
+    }
+}
+
+/// The attempts of one call.
+#[derive(Debug)]
+pub(super) struct Attempts<'a> {
+    client: &'a Client,
+    doing: &'static str,
+    until: Instant,
+    retry: u32,
+}
+
+impl<'a> Attempts<'a> {
+    /// Begins a call that may take so long.
+    pub(super) fn begin(client: &'a Client, doing: &'static str, limit: Duration) -> Self {
+        let now = Instant::now();
+        client.spend().call(now);
+        Self { client, doing, until: now + limit, retry: 0 }
+    }
+
+    /// Returns when the call has to be done.
+    pub(super) fn until(&self) -> Instant {
+        self.until
+    }
+
+    /// Waits until there may be another attempt.
+    ///
+    /// # Errors
+    /// That of `fault`, if another attempt cannot help or is not allowed, or if there is no time for it.
+    pub(super) async fn again(&mut self, fault: Fault) -> Result<()> {
+        let is_worth_it =
+            fault.may_pass() && !matches!(fault, Fault::Late | Fault::Silent | Fault::Crowded | Fault::Paused(_));
+        if !is_worth_it || self.retry >= self.client.config.retries {
+            return Err(self.end(fault));
+        }
+        let roll = self.client.config.clock.now().0.cast_unsigned().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
+        let wait = backoff(self.retry, roll).max(fault.after().unwrap_or_default());
+        let now = Instant::now();
+        if now + wait >= self.until || !self.client.spend().retry(now) {
+            return Err(self.end(fault));
+        }
+        self.retry += 1;
+        sleep(wait).await;
+        Ok(())
+    }
+
+    /// Returns the error of a call that ends with `fault`.
+    pub(super) fn end(&self, fault: Fault) -> Error {
+        fault.while_doing(self.client.backend, self.doing)
+    }
+}

@@ -1,0 +1,105 @@
+//! Chat models over HTTP.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use memory_core::Result;
+use tokio::time::{Instant, timeout_at};
+
+use super::attempts::Attempts;
+use super::client::Client;
+use super::dialect::{ChatDialect, Progress};
+use super::error::Fault;
+use super::framing::Frames;
+use crate::chat::{Answer, ChatModel, ChatRequest, Pieces};
+
+const ANSWER: &str = "answer";
+
+/// A chat model over HTTP. Cheap to clone.
+///
+/// The makers are [`OpenAi::chat`](super::OpenAi::chat), [`Anthropic::chat`](super::Anthropic::chat) and
+/// [`Ollama::chat`](super::Ollama::chat). Instructions, calls of tools and their results are sent in the vendor's own shape; asides
+/// and what only another vendor's model can use are not.
+#[derive(Clone, Debug)]
+pub struct HttpChat {
+    client: Arc<Client>,
+    model: String,
+    dialect: &'static ChatDialect,
+}
+
+impl HttpChat {
+    pub(super) fn new(client: Arc<Client>, model: impl Into<String>, dialect: &'static ChatDialect) -> Self {
+        Self { client, model: model.into(), dialect }
+    }
+
+    /// Reads a stream to its end.
+    async fn read(
+        &self,
+        body: &str,
+        until: Instant,
+        text: &mut String,
+        piece: &mut Pieces<'_>,
+    ) -> Result<Answer, Fault> {
+        let _turn = self.client.pace.enter(until).await?;
+        let mut incoming = self.client.send(self.dialect.path, body).await?;
+        let (mut frames, mut progress) = (Frames::new(self.dialect.framing), Progress::default());
+        let mut take = |event: &str, progress: &mut Progress| {
+            let words = (self.dialect.event)(event, progress)?;
+            if !words.is_empty() {
+                text.push_str(&words);
+                piece(&words);
+            }
+            Ok::<_, Fault>(())
+        };
+        // What follows the end, such as a connection that is not closed, is not waited for.
+        while !progress.is_ended {
+            let Some(part) = incoming.next().await? else { break };
+            for event in frames.push(part.as_ref())? {
+                if !progress.is_ended {
+                    take(&event, &mut progress)?;
+                }
+            }
+        }
+        if !progress.is_ended
+            && let Some(last) = frames.end()?
+        {
+            take(&last, &mut progress)?;
+        }
+        match progress {
+            // Some servers leave the last mark out.
+            Progress { stop: Some(stop), usage, .. } => Ok(Answer { text: std::mem::take(text), stop, usage }),
+            _ => Err(Fault::Cut),
+        }
+    }
+}
+
+#[async_trait]
+impl ChatModel for HttpChat {
+    fn name(&self) -> &str {
+        &self.model
+    }
+
+    async fn answer(&self, request: &ChatRequest) -> Result<Answer> {
+        let body = (self.dialect.body)(&self.model, request, false)?;
+        self.client.post(ANSWER, self.dialect.path, &body, self.dialect.whole).await
+    }
+
+    async fn stream(&self, request: &ChatRequest, piece: &mut Pieces<'_>) -> Result<Answer> {
+        let body = (self.dialect.body)(&self.model, request, true)?.to_string();
+        let mut attempts = Attempts::begin(&self.client, ANSWER, self.client.config.stream_deadline);
+        let mut text = String::new();
+        loop {
+            let attempt = self.read(&body, attempts.until(), &mut text, piece);
+            let fault = match timeout_at(attempts.until(), attempt).await {
+                Ok(Ok(answer)) => return Ok(answer),
+                Ok(Err(fault)) => fault,
+                Err(_) => Fault::Late,
+            };
+            if !text.is_empty() {
+                // What was given on cannot be taken back.
+                return Err(attempts.end(fault));
+            }
+            attempts.again(fault).await?;
+        }
+    }
+}

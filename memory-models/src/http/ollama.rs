@@ -1,0 +1,196 @@
+//! Ollama's own API.
+//!
+//! Shapes: <https://docs.ollama.com/api/chat>, <https://docs.ollama.com/api/embed>, streams and their errors
+//! <https://docs.ollama.com/api/streaming>, <https://docs.ollama.com/api/errors>.
+
+use std::sync::Arc;
+
+use memory_core::message::{Block, Role};
+use memory_core::{Error, Message, Result};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::chat::HttpChat;
+use super::client::{Client, KeyIn};
+use super::config::HttpConfig;
+use super::dialect::{ChatDialect, EmbedDialect, Placed, Progress, json as read_json, number};
+use super::embedder::EmbedderOptions;
+use super::error::Fault;
+use super::framing::Framing;
+use crate::chat::{Answer, ChatRequest, StopReason, Usage};
+
+/// How many texts and tokens are embedded at once.
+const BATCH: (usize, u64) = (32, 30_000);
+
+static CHAT: ChatDialect =
+    ChatDialect { path: &["api", "chat"], framing: Framing::Lines, body: chat_body, whole, event };
+static EMBED: EmbedDialect = EmbedDialect { name: "ollama", path: &["api", "embed"], body: embed_body, read };
+
+/// Ollama by its own API. Cheap to clone; clones share their connections and bounds.
+///
+/// ```no_run
+/// use memory_models::Ollama;
+///
+/// # async fn example() -> memory_core::Result<()> {
+/// let ollama = Ollama::new()?;
+/// let chat = ollama.chat("llama3.2");
+/// let embedder = ollama.embedder(Ollama::EMBEDDER).open().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Ollama {
+    client: Arc<Client>,
+}
+
+impl Ollama {
+    /// Where Ollama is asked unless it is said.
+    pub const URL: &str = "http://127.0.0.1:11434";
+    /// The embedder that is taken unless another is named: 768 numbers.
+    pub const EMBEDDER: &str = "nomic-embed-text";
+
+    /// Returns the Ollama of this machine, with the usual patience.
+    ///
+    /// # Errors
+    /// None that is expected.
+    pub fn new() -> Result<Self> {
+        Self::with_config(HttpConfig::new(Self::URL)?)
+    }
+
+    /// Returns an Ollama that is asked as `config` says. Its address ends where `/api` follows.
+    ///
+    /// # Errors
+    /// `Invalid` for a key that cannot be sent.
+    pub fn with_config(config: HttpConfig) -> Result<Self> {
+        Ok(Self { client: Arc::new(Client::new("ollama", config, KeyIn::Bearer, &[])?) })
+    }
+
+    /// Returns the chat model of this name. It is sent no images: a request that has some is `Invalid`.
+    pub fn chat(&self, model: impl Into<String>) -> HttpChat {
+        HttpChat::new(Arc::clone(&self.client), model, &CHAT)
+    }
+
+    /// Returns the embedder of this name, to be opened.
+    pub fn embedder(&self, model: impl Into<String>) -> EmbedderOptions {
+        EmbedderOptions::new(Arc::clone(&self.client), model.into(), &EMBED, BATCH)
+    }
+}
+
+fn chat_body(model: &str, request: &ChatRequest, is_streamed: bool) -> Result<Value> {
+    let messages = request.messages.iter().map(message).collect::<Result<Vec<Value>>>()?;
+    let mut options = serde_json::Map::new();
+    if let Some(tokens) = request.max_tokens {
+        options.insert("num_predict".to_owned(), tokens.into());
+    }
+    if let Some(temperature) = request.temperature {
+        options.insert("temperature".to_owned(), number(temperature));
+    }
+    Ok(json!({ "model": model, "messages": messages, "stream": is_streamed, "options": options }))
+}
+
+/// Returns a message in Ollama's shape: its words as one text, and calls with arguments that are objects.
+fn message(message: &Message) -> Result<Value> {
+    let (mut words, mut calls): (Vec<String>, Vec<Value>) = Default::default();
+    for block in &message.blocks {
+        match block {
+            Block::Media { .. } => {
+                let what = "the API of Ollama is sent no media here: ask Ollama by the API that is OpenAI's";
+                return Err(Error::invalid(what));
+            }
+            Block::ToolCall { name, arguments, .. } => {
+                let arguments = serde_json::from_str(arguments).ok().filter(Value::is_object).unwrap_or(json!({}));
+                calls.push(json!({ "function": { "name": name, "arguments": arguments } }));
+            }
+            Block::Reasoning { .. } => {}
+            block => words.push(Message::of_blocks(message.role, vec![block.clone()], message.at).text()),
+        }
+    }
+    let role = match message.role {
+        Role::System | Role::Developer => "system",
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::Tool | Role::Function => "tool",
+    };
+    let words = words.join("\n");
+    let named = message.speaker.as_ref().filter(|_| message.role == Role::User);
+    let content = named.map_or(words.clone(), |speaker| format!("{speaker}: {words}"));
+    let mut value = json!({ "role": role, "content": content });
+    if let Some(members) = value.as_object_mut().filter(|_| !calls.is_empty()) {
+        members.insert("tool_calls".to_owned(), calls.into());
+    }
+    Ok(value)
+}
+
+#[derive(Deserialize)]
+struct Reply {
+    message: Option<Said>,
+    #[serde(default)]
+    done: bool,
+    done_reason: Option<String>,
+    prompt_eval_count: Option<u64>,
+    eval_count: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Said {
+    #[serde(default)]
+    content: String,
+}
+
+impl Reply {
+    fn stop(&self) -> Option<StopReason> {
+        // Early versions give no reason.
+        match self.done_reason.as_deref() {
+            _ if !self.done => None,
+            Some("stop") | None => Some(StopReason::End),
+            Some("length") => Some(StopReason::Length),
+            Some(_) => Some(StopReason::Other),
+        }
+    }
+
+    fn usage(&self) -> Option<Usage> {
+        // What a cache held is not counted, so there may be no number.
+        let output = self.eval_count?;
+        Some(Usage { input: self.prompt_eval_count.unwrap_or(0), output })
+    }
+}
+
+fn reply(bytes: &[u8]) -> Result<Reply, Fault> {
+    Fault::told_in(bytes).map_or_else(|| read_json(bytes), Err)
+}
+
+fn whole(bytes: &[u8]) -> Result<Answer, Fault> {
+    let reply = reply(bytes)?;
+    let (stop, usage) = (reply.stop().ok_or(Fault::Garbled("it does not say that it is done"))?, reply.usage());
+    let said = reply.message.ok_or(Fault::Garbled("it has no message"))?;
+    Ok(Answer { text: said.content, stop, usage })
+}
+
+fn event(data: &str, progress: &mut Progress) -> Result<String, Fault> {
+    let reply = reply(data.as_bytes())?;
+    if let Some(stop) = reply.stop() {
+        (progress.stop, progress.usage, progress.is_ended) = (Some(stop), reply.usage(), true);
+    }
+    Ok(reply.message.map(|said| said.content).unwrap_or_default())
+}
+
+fn embed_body(model: &str, texts: &[&str], shortened: Option<usize>) -> Value {
+    let mut body = json!({ "model": model, "input": texts });
+    if let (Some(members), Some(numbers)) = (body.as_object_mut(), shortened) {
+        members.insert("dimensions".to_owned(), numbers.into());
+    }
+    body
+}
+
+#[derive(Deserialize)]
+struct Embeddings {
+    embeddings: Vec<Vec<f32>>,
+}
+
+fn read(bytes: &[u8]) -> Placed<Vec<f32>> {
+    if let Some(fault) = Fault::told_in(bytes) {
+        return Err(fault);
+    }
+    let list: Embeddings = read_json(bytes)?;
+    Ok(list.embeddings.into_iter().enumerate().collect())
+}

@@ -1,0 +1,143 @@
+//! Chat completions.
+//!
+//! Shapes: <https://platform.openai.com/docs/api-reference/chat/create>, streams
+//! <https://platform.openai.com/docs/api-reference/chat-streaming>.
+
+use memory_core::Result;
+use memory_core::message::to_openai;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::chat::{Answer, ChatRequest, StopReason, Usage};
+use crate::http::dialect::{ChatDialect, Progress, json, number};
+use crate::http::error::Fault;
+use crate::http::framing::Framing;
+
+const PATH: &[&str] = &["chat", "completions"];
+/// What ends a stream.
+const DONE: &str = "[DONE]";
+
+/// OpenAI itself.
+pub(super) static OWN: ChatDialect = ChatDialect { path: PATH, framing: Framing::Events, body: own, whole, event };
+/// Servers that are compatible with it.
+pub(super) static COMPATIBLE: ChatDialect =
+    ChatDialect { path: PATH, framing: Framing::Events, body: compatible, whole, event };
+
+fn own(model: &str, request: &ChatRequest, is_streamed: bool) -> Result<Value> {
+    Ok(body(model, request, is_streamed, "max_completion_tokens"))
+}
+
+/// Others know neither the newer name of the bound nor the newer name of instructions.
+fn compatible(model: &str, request: &ChatRequest, is_streamed: bool) -> Result<Value> {
+    let mut body = body(model, request, is_streamed, "max_tokens");
+    let messages = body.get_mut("messages").and_then(Value::as_array_mut);
+    for message in messages.into_iter().flatten() {
+        if let Some(role) = message.get_mut("role").filter(|role| **role == "developer") {
+            *role = "system".into();
+        }
+    }
+    Ok(body)
+}
+
+fn body(model: &str, request: &ChatRequest, is_streamed: bool, bound: &str) -> Value {
+    let mut body = json!({ "model": model, "messages": to_openai(request.messages.iter()) });
+    if let Some(members) = body.as_object_mut() {
+        if let Some(tokens) = request.max_tokens {
+            members.insert(bound.to_owned(), tokens.into());
+        }
+        if let Some(temperature) = request.temperature {
+            members.insert("temperature".to_owned(), number(temperature));
+        }
+        if is_streamed {
+            members.insert("stream".to_owned(), true.into());
+            members.insert("stream_options".to_owned(), json!({ "include_usage": true }));
+        }
+    }
+    body
+}
+
+#[derive(Deserialize)]
+struct Completion {
+    // Some servers end a stream with `null` in place of an empty list.
+    choices: Option<Vec<Choice>>,
+    usage: Option<Tokens>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    message: Option<Said>,
+    delta: Option<Said>,
+    finish_reason: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+struct Said {
+    content: Option<String>,
+    refusal: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Tokens {
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
+}
+
+impl Tokens {
+    fn usage(self) -> Option<Usage> {
+        Some(Usage { input: self.prompt_tokens?, output: self.completion_tokens.unwrap_or(0) })
+    }
+}
+
+impl Said {
+    /// Returns the words, and whether they refuse.
+    fn words(self) -> (String, bool) {
+        let refusal = self.refusal.filter(|refusal| !refusal.is_empty());
+        let is_refusal = refusal.is_some();
+        (self.content.unwrap_or_default() + &refusal.unwrap_or_default(), is_refusal)
+    }
+}
+
+fn reason(name: &str) -> StopReason {
+    match name {
+        "stop" => StopReason::End,
+        "length" => StopReason::Length,
+        "content_filter" => StopReason::Refused,
+        "tool_calls" | "function_call" => StopReason::Tool,
+        _ => StopReason::Other,
+    }
+}
+
+fn whole(bytes: &[u8]) -> Result<Answer, Fault> {
+    if let Some(fault) = Fault::told_in(bytes) {
+        return Err(fault);
+    }
+    let completion: Completion = json(bytes)?;
+    let choice = completion.choices.and_then(|choices| choices.into_iter().next());
+    let choice = choice.ok_or(Fault::Garbled("it has no choice"))?;
+    let said = choice.message.ok_or(Fault::Garbled("its choice has no message"))?;
+    let (text, is_refusal) = said.words();
+    let stop = choice.finish_reason.map_or(StopReason::Other, |name| reason(&name));
+    let stop = if is_refusal { StopReason::Refused } else { stop };
+    Ok(Answer { text, stop, usage: completion.usage.and_then(Tokens::usage) })
+}
+
+fn event(data: &str, progress: &mut Progress) -> Result<String, Fault> {
+    if data.trim() == DONE {
+        progress.is_ended = true;
+        return Ok(String::new());
+    }
+    if let Some(fault) = Fault::told_in(data.as_bytes()) {
+        return Err(fault);
+    }
+    let chunk: Completion = json(data.as_bytes())?;
+    progress.usage = chunk.usage.and_then(Tokens::usage).or(progress.usage);
+    let Some(choice) = chunk.choices.and_then(|choices| choices.into_iter().next()) else { return Ok(String::new()) };
+    let (words, is_refusal) = choice.delta.unwrap_or_default().words();
+    if is_refusal {
+        progress.is_refusal = true;
+    }
+    if let Some(name) = choice.finish_reason {
+        progress.stop = Some(if progress.is_refusal { StopReason::Refused } else { reason(&name) });
+    }
+    Ok(words)
+}

@@ -1,0 +1,235 @@
+//! What a chat model is sent, and what is made of its answer.
+
+use memory_core::message::Block;
+use memory_core::{Message, Role, Timestamp};
+use memory_models::{Answer, Anthropic, ChatModel, ChatRequest, Ollama, OpenAi, StopReason, Usage};
+use memory_testkit::wire::{Reply, Server, anthropic, ollama, openai};
+use serde_json::{Value, json};
+
+use crate::support::{KEY, PIECES, WIRES, Wire, config, question, said, stream};
+
+fn bounded() -> ChatRequest {
+    question().with_max_tokens(90).with_temperature(0.7)
+}
+
+#[tokio::test]
+async fn openai_is_asked_in_its_shape() {
+    let server = Server::start(|_| Reply::json(&openai::answer("Lima."))).await;
+    let own = OpenAi::with_config(config(&server.url("/v1"))).unwrap();
+    let answer = own.chat("gpt-5-mini").answer(&bounded()).await.unwrap();
+    let usage = Some(Usage { input: 19, output: 10 });
+    assert_eq!(answer, Answer { text: "Lima.".to_owned(), stop: StopReason::End, usage });
+    let asked = server.asked().remove(0);
+    assert_eq!(asked.path, "/v1/chat/completions");
+    assert_eq!(asked.header("authorization"), Some(&*format!("Bearer {KEY}")));
+    let expected = json!({
+        "model": "gpt-5-mini",
+        "messages": [
+            { "role": "system", "content": "Be brief." },
+            { "role": "user", "content": "What is the capital of Peru?" }
+        ],
+        "max_completion_tokens": 90,
+        "temperature": 0.7
+    });
+    assert_eq!(asked.json(), expected);
+}
+
+#[tokio::test]
+async fn a_compatible_server_is_asked_by_the_older_names() {
+    let server = Server::start(|_| Wire::OpenAi.stream(&PIECES)).await;
+    let model = Wire::OpenAi.of(&server);
+    let request = ChatRequest::new(vec![said(Role::Developer, "Be brief."), said(Role::User, "And now?")]);
+    stream(model.as_ref(), &request.with_max_tokens(9)).await.0.unwrap();
+    let body = server.asked().remove(0).json();
+    assert_eq!(body["messages"][0]["role"], "system");
+    assert_eq!((&body["max_tokens"], &body["stream"]), (&json!(9), &json!(true)));
+    assert_eq!(body["stream_options"], json!({ "include_usage": true }));
+}
+
+#[tokio::test]
+async fn azure_is_asked_by_its_path_version_and_header() {
+    let server = Server::start(|_| Reply::json(&openai::answer("Lima."))).await;
+    let url = server.url("/openai/deployments/mine?api-version=2024-10-21");
+    OpenAi::azure(config(&url)).unwrap().chat("mine").answer(&question()).await.unwrap();
+    let asked = server.asked().remove(0);
+    assert_eq!(asked.path, "/openai/deployments/mine/chat/completions?api-version=2024-10-21");
+    assert_eq!((asked.header("api-key"), asked.header("authorization")), (Some(KEY), None));
+}
+
+#[tokio::test]
+async fn anthropic_is_asked_in_its_shape() {
+    let server = Server::start(|_| Reply::json(&anthropic::answer("Lima."))).await;
+    let model = Anthropic::with_config(config(&server.url("/v1"))).unwrap().chat("claude-sonnet-4-5");
+    let answer = model.answer(&bounded()).await.unwrap();
+    // What a cache held was part of the request.
+    let usage = Some(Usage { input: 2_200, output: 503 });
+    assert_eq!(answer, Answer { text: "Lima.".to_owned(), stop: StopReason::End, usage });
+    let asked = server.asked().remove(0);
+    assert_eq!(asked.path, "/v1/messages");
+    assert_eq!((asked.header("x-api-key"), asked.header("anthropic-version")), (Some(KEY), Some("2023-06-01")));
+    let expected = json!({
+        "model": "claude-sonnet-4-5",
+        "system": [{ "type": "text", "text": "Be brief." }],
+        "messages": [{ "role": "user", "content": [{ "type": "text", "text": "What is the capital of Peru?" }] }],
+        "max_tokens": 90,
+        "temperature": 0.7
+    });
+    assert_eq!(asked.json(), expected);
+    model.answer(&question()).await.unwrap();
+    assert_eq!(server.asked()[1].json()["max_tokens"], 8_192, "the API demands a bound");
+}
+
+#[tokio::test]
+async fn ollama_is_asked_in_its_shape() {
+    let server = Server::start(|_| Reply::json(&ollama::answer("Lima."))).await;
+    let model = Ollama::with_config(config(&server.url(""))).unwrap().chat("llama3.2");
+    let answer = model.answer(&bounded()).await.unwrap();
+    let usage = Some(Usage { input: 26, output: 298 });
+    assert_eq!(answer, Answer { text: "Lima.".to_owned(), stop: StopReason::End, usage });
+    let asked = server.asked().remove(0);
+    assert_eq!(asked.path, "/api/chat");
+    let expected = json!({
+        "model": "llama3.2",
+        "messages": [
+            { "role": "system", "content": "Be brief." },
+            { "role": "user", "content": "What is the capital of Peru?" }
+        ],
+        "stream": false,
+        "options": { "num_predict": 90, "temperature": 0.7 }
+    });
+    assert_eq!(asked.json(), expected);
+}
+
+/// A call of a tool and its result.
+fn tools() -> ChatRequest {
+    let call = Block::ToolCall {
+        id: "c1".to_owned(),
+        name: "weather".to_owned(),
+        arguments: "{\"city\":\"Lima\"}".to_owned(),
+        extra: serde_json::Map::new(),
+    };
+    ChatRequest::new(vec![
+        said(Role::User, "Will it rain?"),
+        Message::of_blocks(Role::Assistant, vec![call], Timestamp(0)),
+        Message::of_blocks(Role::Tool, vec![Block::tool_result("c1", vec![Block::text("no")])], Timestamp(0)),
+    ])
+}
+
+#[tokio::test]
+async fn calls_and_results_are_sent_in_the_shape_of_each_vendor() {
+    for wire in WIRES {
+        let server = Server::start(move |_| wire.whole("No.")).await;
+        wire.of(&server).answer(&tools()).await.unwrap();
+        let messages = server.asked().remove(0).json()["messages"].clone();
+        let (call, result) = match wire {
+            Wire::OpenAi => (&messages[1]["tool_calls"][0]["function"]["name"], &messages[2]["content"]),
+            Wire::Anthropic => (&messages[1]["content"][0]["name"], &messages[2]["content"][0]["content"]),
+            Wire::Ollama => (&messages[1]["tool_calls"][0]["function"]["name"], &messages[2]["content"]),
+        };
+        assert_eq!(call, "weather", "{wire:?}");
+        assert!(result.to_string().contains("no"), "{wire:?}: {messages}");
+    }
+}
+
+#[tokio::test]
+async fn a_stream_gives_pieces_and_then_the_whole_answer_however_it_is_split() {
+    for wire in WIRES {
+        for size in [1, 2, 7, 64, 10_000] {
+            let server = Server::start(move |_| wire.stream(&PIECES).in_parts_of(size)).await;
+            let (answer, pieces) = stream(wire.of(&server).as_ref(), &question()).await;
+            let answer = answer.unwrap();
+            assert_eq!((pieces, answer.text), (PIECES.map(str::to_owned).to_vec(), PIECES.concat()), "{wire:?} {size}");
+            let input = match wire {
+                Wire::OpenAi => 19,
+                Wire::Anthropic => 25,
+                Wire::Ollama => 26,
+            };
+            assert_eq!((answer.stop, answer.usage.unwrap().input), (StopReason::End, input));
+            assert_eq!(server.asked()[0].json()["stream"], json!(true));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_tells_its_end_by_its_mark_needs_no_other() {
+    for wire in WIRES {
+        let server = Server::start(move |_| wire.stream(&PIECES).until_closed()).await;
+        assert_eq!(stream(wire.of(&server).as_ref(), &question()).await.0.unwrap().text, PIECES.concat());
+        // What comes behind the mark is not waited for.
+        let whole = wire.stream(&PIECES).until_closed();
+        let size = whole.size();
+        let server = Server::start(move |_| whole.clone().hang_at(size)).await;
+        assert_eq!(stream(wire.of(&server).as_ref(), &question()).await.0.unwrap().text, PIECES.concat());
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_ends_without_its_mark_is_no_answer() {
+    for wire in WIRES {
+        let whole = wire.stream(&PIECES).until_closed();
+        // Behind the pieces, before what ends them.
+        let cut = match wire {
+            Wire::OpenAi => whole.size() - 600,
+            Wire::Anthropic => whole.size() - 320,
+            Wire::Ollama => whole.size() - 200,
+        };
+        let server = Server::start(move |_| whole.clone().cut_at(cut)).await;
+        let (answer, pieces) = stream(wire.of(&server).as_ref(), &question()).await;
+        let error = answer.unwrap_err();
+        assert!(error.is_retryable() && error.with_causes().ends_with("the answer broke off"), "{wire:?}: {error:?}");
+        assert!(!pieces.is_empty(), "{wire:?}");
+        assert_eq!(server.requests(), 1, "what was given on is not asked for again");
+    }
+}
+
+#[tokio::test]
+async fn why_an_answer_ended_is_told() {
+    let reasons = |wire: Wire| match wire {
+        Wire::OpenAi => [
+            ("stop", "/choices/0/finish_reason"),
+            ("length", ""),
+            ("content_filter", ""),
+            ("tool_calls", ""),
+            ("x", ""),
+        ],
+        Wire::Anthropic => {
+            [("end_turn", "/stop_reason"), ("max_tokens", ""), ("refusal", ""), ("tool_use", ""), ("pause_turn", "")]
+        }
+        Wire::Ollama => [("stop", "/done_reason"), ("length", ""), ("", ""), ("", ""), ("load", "")],
+    };
+    let expected = [StopReason::End, StopReason::Length, StopReason::Refused, StopReason::Tool, StopReason::Other];
+    for wire in WIRES {
+        let place = reasons(wire)[0].1;
+        for ((name, _), stop) in reasons(wire).into_iter().zip(expected).filter(|((name, _), _)| !name.is_empty()) {
+            let mut value: Value = match wire {
+                Wire::OpenAi => openai::answer("x"),
+                Wire::Anthropic => anthropic::answer("x"),
+                Wire::Ollama => ollama::answer("x"),
+            };
+            *value.pointer_mut(place).unwrap() = name.into();
+            let server = Server::start(move |_| Reply::json(&value)).await;
+            assert_eq!(wire.of(&server).answer(&question()).await.unwrap().stop, stop, "{wire:?} {name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_is_told_as_one_with_its_words() {
+    let mut value = openai::answer("");
+    value["choices"][0]["message"]["content"] = Value::Null;
+    value["choices"][0]["message"]["refusal"] = "I will not.".into();
+    let server = Server::start(move |_| Reply::json(&value)).await;
+    let answer = Wire::OpenAi.of(&server).answer(&question()).await.unwrap();
+    assert_eq!((answer.text.as_str(), answer.stop), ("I will not.", StopReason::Refused));
+}
+
+#[tokio::test]
+async fn media_that_a_wire_cannot_take_are_refused_and_not_left_out() {
+    let server = Server::start(|_| Wire::Ollama.whole("x")).await;
+    let image =
+        Block::Media { value: json!({ "type": "image_url", "image_url": { "url": "data:image/png;base64,AA==" } }) };
+    let request = ChatRequest::new(vec![Message::of_blocks(Role::User, vec![image], Timestamp(0))]);
+    let error = Wire::Ollama.of(&server).answer(&request).await.unwrap_err();
+    assert!(matches!(error, memory_core::Error::Invalid { .. }), "{error:?}");
+    assert_eq!(server.requests(), 0);
+}

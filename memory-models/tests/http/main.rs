@@ -1,0 +1,20 @@
+//! Models over HTTP, against servers that answer in the vendors' shapes: whole, broken, and as an enemy would.
+
+#[cfg(test)]
+mod chat;
+#[cfg(test)]
+mod embeddings;
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod limits;
+#[cfg(test)]
+mod rerankers;
+#[cfg(test)]
+mod secrets;
+#[cfg(test)]
+mod storm;
+#[cfg(test)]
+mod summaries;
+#[cfg(test)]
+mod support;
