@@ -149,9 +149,12 @@ macro_rules! store_methods {
                 queued(owner: Option<&Scope>, session: Option<&SessionId>, limit: usize) -> Vec<Queued>;
             unguarded "acknowledge messages" acknowledge(numbers: &[u64]) -> ();
             unguarded "reject a message" reject(number: u64, why: &str) -> ();
-            unguarded "read rejected messages" rejected(limit: usize) -> Vec<Rejection>;
-            unguarded "revive rejected messages" revive(numbers: &[u64]) -> ();
-            unguarded "erase an owner's messages" erase(scope: &Scope, session: Option<&SessionId>) -> u64;
+            unguarded "read rejected messages" rejected(owner: Option<&Scope>, limit: usize) -> Vec<Rejection>;
+            unguarded "revive rejected messages" revive(revived: &[(u64, Option<Fence>)]) -> ();
+            unguarded "forget queued messages" forget(scope: &Scope, ids: &[MessageId]) -> u64;
+            unguarded "erase an owner's messages"
+                erase(scope: &Scope, session: Option<&SessionId>, below: Fence) -> u64;
+            unguarded "close a journal" close() -> ();
         }
     } };
 }

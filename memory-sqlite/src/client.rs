@@ -6,12 +6,12 @@
 
 mod backup;
 mod close;
-mod connect;
+pub(crate) mod connect;
 mod migrate;
 mod open;
 mod opened;
-mod place;
-mod private;
+pub(crate) mod place;
+pub(crate) mod private;
 mod purge;
 mod read_only;
 mod readers;
@@ -32,6 +32,7 @@ use crate::text::held::Cache as Texts;
 use crate::vectors::held::Cache as Vectors;
 
 pub use migrate::SCHEMA_VERSION;
+pub(crate) use open::check_place;
 pub(crate) use work::Work;
 
 /// An open database file. Cheap to clone; clones share their connections.

@@ -61,6 +61,11 @@ pub(crate) fn is_refused(source: &Driver) -> bool {
     matches!(primary(source), Some(READ_ONLY | CANNOT_OPEN))
 }
 
+/// Returns whether the error says that the disk is full.
+pub(crate) fn is_full(source: &Driver) -> bool {
+    primary(source) == Some(FULL)
+}
+
 fn primary(source: &Driver) -> Option<i32> {
     let Driver::Database(database) = source else { return None };
     Some(database.code()?.parse::<i32>().ok()? & PRIMARY)

@@ -136,7 +136,7 @@ impl Subject for Arc<dyn Journal> {
     }
 
     fn close(&self) -> Boxed<'_, Result<()>> {
-        Box::pin(async { Ok(()) })
+        Box::pin(async { Journal::close(self.as_ref()).await })
     }
 }
 

@@ -9,6 +9,8 @@ mod owners;
 mod queue;
 mod rejected;
 
+pub(crate) use build::EVER;
+
 use crate::{Journals, Scenario};
 
 /// Returns the scenarios of journals.

@@ -3,16 +3,16 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use async_trait::async_trait;
 
 use super::Shared;
 use crate::error::{Error, Result};
-use crate::id::SessionId;
+use crate::id::{MessageId, SessionId};
 use crate::scope::Scope;
 use crate::store::Durability;
-use crate::store::chat::Append;
+use crate::store::chat::{Append, Fence};
 use crate::store::journal::{Journal, Queued, Rejection};
 
 /// A journal in this process.
@@ -32,14 +32,9 @@ struct Queue {
 }
 
 impl MemJournal {
-    /// Returns an empty journal for up to `capacity` queued messages.
+    /// Returns an empty journal for up to `capacity` messages.
     pub fn new(capacity: usize) -> Self {
         Self { capacity, state: Shared::default() }
-    }
-
-    fn check_room(&self, state: &Queue, more: usize) -> Result<()> {
-        let is_room = state.queued.len().checked_add(more).is_some_and(|sum| sum <= self.capacity);
-        if is_room { Ok(()) } else { Err(Error::QueueFull) }
     }
 }
 
@@ -67,6 +62,18 @@ impl Queue {
         let numbers = self.owners.get(scope).into_iter().flatten();
         Box::new(numbers.filter_map(|number| self.queued.get(number)))
     }
+
+    /// Removes what is meant of an owner, queued or rejected, and returns how many messages it was.
+    fn remove_all(&mut self, scope: &Scope, is_meant: impl Fn(&Queued) -> bool) -> u64 {
+        let queued = self.queued(Some(scope)).filter(|queued| is_meant(queued));
+        let numbers: Vec<u64> = queued.map(|queued| queued.number).collect();
+        for number in &numbers {
+            self.remove(*number);
+        }
+        let before = self.rejected.len();
+        self.rejected.retain(|_, Rejection { queued, .. }| queued.scope != *scope || !is_meant(queued));
+        (numbers.len() + before - self.rejected.len()) as u64
+    }
 }
 
 #[async_trait]
@@ -78,7 +85,10 @@ impl Journal for MemJournal {
     async fn push(&self, scope: &Scope, session: &SessionId, batch: &Append) -> Result<u64> {
         let Append { fence, asked, messages } = batch;
         let mut state = self.state.lock();
-        self.check_room(&state, messages.len())?;
+        let held = state.queued.len() + state.rejected.len();
+        if held.saturating_add(messages.len()) > self.capacity {
+            return Err(Error::QueueFull);
+        }
         for new in messages {
             let (scope, session, new) = (scope.clone(), session.clone(), new.clone());
             state.push(Queued { number: 0, scope, session, fence: *fence, asked: *asked, new });
@@ -108,33 +118,35 @@ impl Journal for MemJournal {
         Ok(())
     }
 
-    async fn rejected(&self, limit: usize) -> Result<Vec<Rejection>> {
-        Ok(self.state.lock().rejected.values().take(limit).cloned().collect())
+    async fn rejected(&self, scope: Option<&Scope>, limit: usize) -> Result<Vec<Rejection>> {
+        let state = self.state.lock();
+        let of_owner = |rejection: &&Rejection| scope.is_none_or(|scope| *scope == rejection.queued.scope);
+        Ok(state.rejected.values().filter(of_owner).take(limit).cloned().collect())
     }
 
-    async fn revive(&self, numbers: &[u64]) -> Result<()> {
+    async fn revive(&self, revived: &[(u64, Option<Fence>)]) -> Result<()> {
         let mut state = self.state.lock();
         // In their original order, whatever the order of the call.
-        let numbers: BTreeSet<u64> =
-            numbers.iter().copied().filter(|number| state.rejected.contains_key(number)).collect();
-        self.check_room(&state, numbers.len())?;
-        for number in numbers {
+        let revived: BTreeMap<u64, Option<Fence>> = revived.iter().copied().collect();
+        for (number, fence) in revived {
             if let Some(Rejection { queued, why: _ }) = state.rejected.remove(&number) {
-                state.push(queued);
+                state.push(Queued { fence, ..queued });
             }
         }
         Ok(())
     }
 
-    async fn erase(&self, scope: &Scope, session: Option<&SessionId>) -> Result<u64> {
-        let mut state = self.state.lock();
-        let is_meant = |queued: &&Queued| session.is_none_or(|session| *session == queued.session);
-        let queued: Vec<u64> = state.queued(Some(scope)).filter(is_meant).map(|queued| queued.number).collect();
-        for number in &queued {
-            state.remove(*number);
-        }
-        let before = state.rejected.len();
-        state.rejected.retain(|_, Rejection { queued, .. }| queued.scope != *scope || !is_meant(&&*queued));
-        Ok((queued.len() + before - state.rejected.len()) as u64)
+    async fn forget(&self, scope: &Scope, ids: &[MessageId]) -> Result<u64> {
+        let ids: HashSet<&MessageId> = ids.iter().collect();
+        Ok(self.state.lock().remove_all(scope, |queued| ids.contains(&queued.new.message.id)))
+    }
+
+    async fn erase(&self, scope: &Scope, session: Option<&SessionId>, below: Fence) -> Result<u64> {
+        let of_session = |queued: &Queued| session.is_none_or(|session| *session == queued.session);
+        Ok(self.state.lock().remove_all(scope, |queued| of_session(queued) && queued.is_before(below)))
+    }
+
+    async fn close(&self) -> Result<()> {
+        Ok(())
     }
 }

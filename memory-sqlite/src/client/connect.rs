@@ -17,14 +17,14 @@ use crate::error::{BACKEND, classify, is_busy, is_refused};
 const OPEN: &str = "open the file";
 
 /// Opens another connection for writing. It does not wait for locks; its user retries.
-pub(super) async fn writer(config: &SqliteConfig) -> Result<SqliteConnection> {
+pub(crate) async fn writer(config: &SqliteConfig) -> Result<SqliteConnection> {
     let mut connection = connect(options(config, Access::Write, false)?).await?;
     impatient(&mut connection).await?;
     Ok(connection)
 }
 
 /// Opens a connection that can only read.
-pub(super) async fn reader(config: &SqliteConfig, access: Access) -> Result<SqliteConnection> {
+pub(crate) async fn reader(config: &SqliteConfig, access: Access) -> Result<SqliteConnection> {
     let options = options(config, access, false)?.pragma("query_only", "ON");
     // In KiB. With the default of 2 MiB, each search in a large owner's texts reads its pages from the system again.
     Ok(connect(options.pragma("cache_size", "-16384")).await?)
@@ -33,7 +33,7 @@ pub(super) async fn reader(config: &SqliteConfig, access: Access) -> Result<Sqli
 /// Repeats `attempt` while another connection holds the lock, for at most `patience`.
 ///
 /// SQLite's own busy handler sleeps up to a tenth of a second between two attempts, so that one busy process starves another.
-pub(super) async fn patiently<T, F>(patience: Duration, connection: &mut SqliteConnection, attempt: F) -> Attempt<T>
+pub(crate) async fn patiently<T, F>(patience: Duration, connection: &mut SqliteConnection, attempt: F) -> Attempt<T>
 where
     F: for<'c> Fn(&'c mut SqliteConnection) -> Pin<Box<dyn Future<Output = Attempt<T>> + Send + 'c>>,
 {
@@ -48,10 +48,10 @@ where
 }
 
 /// The outcome of one attempt at something that needs a lock.
-pub(super) type Attempt<T> = std::result::Result<T, Failure>;
+pub(crate) type Attempt<T> = std::result::Result<T, Failure>;
 
 /// Why an attempt failed.
-pub(super) enum Failure {
+pub(crate) enum Failure {
     /// Another connection holds the lock.
     Busy(Error),
     /// The file, or its log, cannot be opened or written.
@@ -62,7 +62,7 @@ pub(super) enum Failure {
 
 impl Failure {
     /// Returns the failure for a driver's error while `doing` something.
-    pub(super) fn of(source: sqlx::Error, doing: &'static str) -> Self {
+    pub(crate) fn of(source: sqlx::Error, doing: &'static str) -> Self {
         let (is_busy, is_refused) = (is_busy(&source), is_refused(&source));
         let error = classify(source, doing);
         match (is_busy, is_refused) {
@@ -88,11 +88,11 @@ impl From<Error> for Failure {
 }
 
 /// Returns the absolute path, because SQLite reads a name that begins with `file:` as a URI.
-pub(super) fn path_of(config: &SqliteConfig) -> Result<PathBuf> {
+pub(crate) fn path_of(config: &SqliteConfig) -> Result<PathBuf> {
     std::path::absolute(&config.path).map_err(|source| unopened(source.to_string()))
 }
 
-pub(super) fn options(config: &SqliteConfig, access: Access, create: bool) -> Result<SqliteConnectOptions> {
+pub(crate) fn options(config: &SqliteConfig, access: Access, create: bool) -> Result<SqliteConnectOptions> {
     let synchronous = match config.synchronous {
         Synchronous::Full => SqliteSynchronous::Full,
         Synchronous::Normal => SqliteSynchronous::Normal,
@@ -115,7 +115,7 @@ pub(super) fn options(config: &SqliteConfig, access: Access, create: bool) -> Re
     Ok(options)
 }
 
-pub(super) async fn connect(options: SqliteConnectOptions) -> Attempt<SqliteConnection> {
+pub(crate) async fn connect(options: SqliteConnectOptions) -> Attempt<SqliteConnection> {
     // Waiting does not help with a path that cannot be opened.
     let lasting = |error| match error {
         Error::Backend { source, .. } => unopened(source.to_string()),
@@ -127,36 +127,36 @@ pub(super) async fn connect(options: SqliteConnectOptions) -> Attempt<SqliteConn
     })
 }
 
-pub(super) fn unopened(source: String) -> Error {
+pub(crate) fn unopened(source: String) -> Error {
     Error::Backend { backend: BACKEND, doing: OPEN, transience: Transience::Permanent, source: Cause::new(source) }
 }
 
 /// Makes the connection fail at once if a lock is held.
-pub(super) async fn impatient(connection: &mut SqliteConnection) -> Result<()> {
+pub(crate) async fn impatient(connection: &mut SqliteConnection) -> Result<()> {
     scalar::<i64>(connection, "PRAGMA busy_timeout = 0").await?;
     Ok(())
 }
 
 /// Returns the single value that a statement gives.
-pub(super) async fn scalar<T>(connection: &mut SqliteConnection, sql: &'static str) -> Attempt<T>
+pub(crate) async fn scalar<T>(connection: &mut SqliteConnection, sql: &'static str) -> Attempt<T>
 where
     T: Send + Unpin + for<'r> sqlx::Decode<'r, sqlx::Sqlite> + sqlx::Type<sqlx::Sqlite>,
 {
     sqlx::query_scalar(sql).fetch_one(connection).await.map_err(|source| Failure::of(source, OPEN))
 }
 
-pub(super) fn unsupported(what: &str) -> Error {
+pub(crate) fn unsupported(what: &str) -> Error {
     Error::Unsupported { backend: BACKEND, what: what.to_owned() }
 }
 
 /// Runs a script.
-pub(super) async fn run(connection: &mut SqliteConnection, script: &'static str) -> Attempt<()> {
+pub(crate) async fn run(connection: &mut SqliteConnection, script: &'static str) -> Attempt<()> {
     let done = sqlx::raw_sql(script).execute(connection).await;
     done.map(|_| ()).map_err(|source| Failure::of(source, "create its tables"))
 }
 
 /// Switches the file to the write-ahead log and returns the journal mode it then has.
-pub(super) async fn wal(connection: &mut SqliteConnection) -> Attempt<String> {
+pub(crate) async fn wal(connection: &mut SqliteConnection) -> Attempt<String> {
     let mode = sqlx::query_scalar("PRAGMA journal_mode = WAL").fetch_one(connection).await;
     mode.map_err(|source| Failure::of(source, OPEN))
 }

@@ -64,7 +64,7 @@ async fn check_writable(connection: &mut SqliteConnection) -> Attempt<()> {
 }
 
 /// Refuses a path that is not a file, with a reason. SQLite would only say that it cannot open it, or wait forever.
-fn check_place(path: &Path) -> Result<()> {
+pub(crate) fn check_place(path: &Path) -> Result<()> {
     match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => Err(unopened("it is a folder".to_owned())),
         Ok(found) if !found.is_file() => Err(unopened("it is no ordinary file".to_owned())),

@@ -11,7 +11,7 @@ use crate::error::BACKEND;
 
 /// How a file is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Access {
+pub(crate) enum Access {
     /// It is read and written.
     Write,
     /// It is read, with its log, which others may still write.
@@ -22,11 +22,11 @@ pub(super) enum Access {
 
 /// A file that was opened.
 #[derive(Debug)]
-pub(super) struct FilePlace {
+pub(crate) struct FilePlace {
     path: PathBuf,
     log: PathBuf,
     found: FileIdentity,
-    pub(super) access: Access,
+    pub(crate) access: Access,
 }
 
 /// The identity of a file, which differs from that of other files, and from its own after a write.
@@ -39,19 +39,19 @@ struct FileIdentity {
 
 impl FilePlace {
     /// Returns the file at `path`.
-    pub(super) fn of(path: &Path, access: Access) -> Result<Self> {
+    pub(crate) fn of(path: &Path, access: Access) -> Result<Self> {
         let found = std::fs::metadata(path).map_err(|_| gone())?;
         Ok(Self { path: path.to_owned(), log: log_of(path), found: FileIdentity::of(&found), access })
     }
 
     /// Returns whether nothing may be written.
-    pub(super) fn is_read_only(&self) -> bool {
+    pub(crate) fn is_read_only(&self) -> bool {
         self.access != Access::Write
     }
 
     /// Returns `Ok` if the path still leads to the opened file. If somebody has moved or deleted that file, nobody would ever
     /// read what is written to it.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         let found = std::fs::metadata(&self.path).map_err(|_| gone())?;
         let found = FileIdentity::of(&found);
         if found.number != self.found.number {
@@ -79,19 +79,19 @@ impl FileIdentity {
 }
 
 /// Returns the path of a file with `end` appended to its name.
-pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
+pub(crate) fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = OsString::from(path.as_os_str());
     name.push(end);
     name.into()
 }
 
 /// Returns the path of a file's log. For a link, it is beside the file that the link leads to.
-pub(super) fn log_of(path: &Path) -> PathBuf {
+pub(crate) fn log_of(path: &Path) -> PathBuf {
     beside(&path.canonicalize().unwrap_or_else(|_| path.to_owned()), "-wal")
 }
 
 /// Returns whether there is a file that is not empty.
-pub(super) fn is_filled(path: &Path) -> bool {
+pub(crate) fn is_filled(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| found.len() > 0)
 }
 

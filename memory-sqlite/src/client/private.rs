@@ -13,7 +13,7 @@ const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 /// The file is made under another name and then linked to its place. Opening and closing the database file itself would
 /// release the locks that this process may hold on it.
 #[cfg(unix)]
-pub(super) fn create(path: &Path) {
+pub(crate) fn create(path: &Path) {
     use std::fs;
     use std::os::unix::fs::OpenOptionsExt as _;
 
@@ -33,7 +33,7 @@ pub(super) fn create(path: &Path) {
 
 /// Removes the permissions of all other users on the file and on those beside it, if they are this user's.
 #[cfg(unix)]
-pub(super) fn tighten(path: &Path) {
+pub(crate) fn tighten(path: &Path) {
     use std::fs;
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
@@ -60,7 +60,7 @@ fn user() -> Option<u32> {
 }
 
 #[cfg(not(unix))]
-pub(super) fn create(_: &Path) {}
+pub(crate) fn create(_: &Path) {}
 
 #[cfg(not(unix))]
-pub(super) fn tighten(_: &Path) {}
+pub(crate) fn tighten(_: &Path) {}

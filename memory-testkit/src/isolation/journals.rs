@@ -8,6 +8,7 @@ use memory_core::{Message, MessageId, Result, Role, SessionId};
 use super::actor::Actor;
 use super::owner::{NOON, Owner};
 use crate::generate::Random;
+use crate::journal::EVER;
 use crate::{Failure, Journals, Scene, equal};
 
 /// More than one owner ever has in the queue.
@@ -64,7 +65,7 @@ impl JournalActor {
     /// Looks at the messages of all owners: each belongs to the owner whom it names.
     async fn survey(&self) -> Scene {
         let mut found = self.store.queued(None, None, MANY).await?;
-        found.extend(self.store.rejected(MANY).await?.into_iter().map(|rejection| rejection.queued));
+        found.extend(self.store.rejected(None, MANY).await?.into_iter().map(|rejection| rejection.queued));
         let stray = found.iter().find(|queued| !queued.new.message.text().starts_with(queued.scope.key()));
         stray.map_or(Ok(()), |queued| Err(Failure::new(format!("{:?} is another owner's", queued.scope))))
     }
@@ -79,7 +80,7 @@ impl JournalActor {
 
     async fn revive(&mut self) -> Scene {
         let numbers: Vec<_> = self.rejected.iter().map(|queued| queued.number).collect();
-        self.store.revive(&numbers).await?;
+        self.store.revive(&numbers.iter().map(|number| (*number, None)).collect::<Vec<_>>()).await?;
         let revived = std::mem::take(&mut self.rejected);
         let found = self.store.queued(Some(&self.owner.scope), None, MANY).await?;
         let back = found.into_iter().skip(self.queued.len());
@@ -90,7 +91,7 @@ impl JournalActor {
     }
 
     async fn forget(&mut self, session: Option<&SessionId>) -> Scene {
-        let removed = self.store.erase(&self.owner.scope, session).await?;
+        let removed = self.store.erase(&self.owner.scope, session, EVER).await?;
         let before = self.queued.len() + self.rejected.len();
         let stays = |queued: &Queued| session.is_some_and(|session| queued.session != *session);
         self.queued.retain(stays);

@@ -2,7 +2,7 @@
 
 use memory_core::Error;
 
-use super::build::{ids, numbers, push, queued};
+use super::build::{ids, numbers, push, queued, revived};
 use crate::crowd::together;
 use crate::{Bed, Journals, Scene, equal};
 
@@ -10,6 +10,7 @@ scenarios!(TABLE: Journals = [
     a_full_queue_refuses_and_drops_nothing,
     a_batch_that_does_not_fit_is_refused_as_a_whole,
     acknowledging_makes_room,
+    rejected_messages_take_room_until_they_are_revived_and_acknowledged,
     the_bound_holds_among_tasks_at_once,
 ]);
 
@@ -44,6 +45,21 @@ async fn acknowledging_makes_room(bed: Bed<Journals>) -> Scene {
         bed.store.acknowledge(&numbers(&queued(&bed.store).await?)).await?;
     }
     equal(queued(&bed.store).await?.len(), 0)
+}
+
+async fn rejected_messages_take_room_until_they_are_revived_and_acknowledged(bed: Bed<Journals>) -> Scene {
+    let (ada, capacity) = (bed.scope("ada")?, bed.setting.capacity as u64);
+    push(&bed.store, &ada, 0..capacity).await?;
+    let all = numbers(&queued(&bed.store).await?);
+    for number in &all {
+        bed.store.reject(*number, "no").await?;
+    }
+    fails!(push(&bed.store, &ada, [999]).await, Error::QueueFull);
+    bed.store.revive(&revived(&all)).await?;
+    fails!(push(&bed.store, &ada, [999]).await, Error::QueueFull);
+    bed.store.acknowledge(&numbers(&queued(&bed.store).await?)).await?;
+    push(&bed.store, &ada, 100..100 + capacity).await?;
+    equal(queued(&bed.store).await?.len() as u64, capacity)
 }
 
 async fn the_bound_holds_among_tasks_at_once(bed: Bed<Journals>) -> Scene {

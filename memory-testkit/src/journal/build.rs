@@ -1,11 +1,14 @@
 //! Builders of messages for the scenarios of journals.
 
-use memory_core::store::chat::{Append, NewMessage};
+use memory_core::store::chat::{Append, Fence, NewMessage};
 use memory_core::store::journal::Queued;
-use memory_core::{Message, MessageId, Result, Role, Scope, SessionId, Timestamp};
+use memory_core::{Epoch, Message, MessageId, Result, Role, Scope, SessionId, Timestamp};
 use uuid::Uuid;
 
 use crate::Journals;
+
+/// A fence above all others: what is erased below it is everything.
+pub(crate) const EVER: Fence = Fence { epoch: Epoch(u64::MAX), generation: 0 };
 
 /// Returns the message whose id is `number`.
 pub(crate) fn new(number: u64) -> NewMessage {
@@ -42,4 +45,9 @@ pub(crate) fn ids(queued: &[Queued]) -> Vec<u64> {
 /// Returns the places of queued messages.
 pub(crate) fn numbers(queued: &[Queued]) -> Vec<u64> {
     queued.iter().map(|queued| queued.number).collect()
+}
+
+/// Returns these places as they are revived: without a fence.
+pub(crate) fn revived(numbers: &[u64]) -> Vec<(u64, Option<Fence>)> {
+    numbers.iter().map(|number| (*number, None)).collect()
 }

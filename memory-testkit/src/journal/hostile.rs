@@ -3,7 +3,7 @@
 use memory_core::store::chat::{Append, NewMessage};
 use memory_core::{Block, Message, Role, SessionId, Timestamp};
 
-use super::build::{ids, numbers, push, queued};
+use super::build::{EVER, ids, numbers, push, queued};
 use crate::bad_input::{self, PROBES, TIMES, refusal};
 use crate::{Bed, Journals, Scene, equal};
 
@@ -48,10 +48,10 @@ async fn bad_reasons_are_refused_or_come_back_as_they_were(bed: Bed<Journals>) -
     for why in PROBES.iter().map(|probe| (*probe).to_owned()).chain(["w".repeat(1 << 20)]) {
         let number = push(&bed.store, &ada, [1]).await?;
         if refusal("the reason", bed.store.reject(number, &why).await)?.is_some() {
-            let rejected = bed.store.rejected(9).await?;
+            let rejected = bed.store.rejected(None, 9).await?;
             check!(rejected.len() == 1 && rejected.iter().all(|rejection| rejection.why == why), "another reason");
         }
-        equal(bed.store.erase(&ada, None).await?, 1)?;
+        equal(bed.store.erase(&ada, None, EVER).await?, 1)?;
     }
     Ok(())
 }
@@ -76,7 +76,7 @@ async fn limits_beyond_the_queue_give_all_of_it(bed: Bed<Journals>) -> Scene {
         if let Some(found) = refusal("the limit", bed.store.queued(None, None, limit).await)? {
             equal(ids(&found), [1, 2, 3])?;
         }
-        if let Some(found) = refusal("the limit", bed.store.rejected(limit).await)? {
+        if let Some(found) = refusal("the limit", bed.store.rejected(None, limit).await)? {
             equal(found.len(), 1)?;
         }
     }

@@ -2,7 +2,7 @@
 
 use memory_core::{Error, SessionId};
 
-use super::build::{batch, ids, numbers, push, queued};
+use super::build::{EVER, batch, ids, numbers, push, queued};
 use crate::crowd::{together, until};
 use crate::dropped::give_up;
 use crate::generate::Random;
@@ -53,10 +53,10 @@ async fn opening_again_keeps_the_queue_the_rejected_and_the_numbers(bed: Bed<Jou
     for number in first {
         bed.store.reject(number, "no").await?;
     }
-    let (before, refused) = (queued(&bed.store).await?, bed.store.rejected(9).await?);
+    let (before, refused) = (queued(&bed.store).await?, bed.store.rejected(None, 9).await?);
     let bed = bed.restart().await?;
     equal(queued(&bed.store).await?, before)?;
-    equal(bed.store.rejected(9).await?, refused)?;
+    equal(bed.store.rejected(None, 9).await?, refused)?;
     bed.store.acknowledge(&numbers(&queued(&bed.store).await?)).await?;
     let bed = bed.restart().await?;
     let next = push(&bed.store, &ada, [9]).await?;
@@ -70,8 +70,8 @@ async fn what_was_acknowledged_or_erased_does_not_come_back(bed: Bed<Journals>) 
     push(&bed.store, &bob, 10..13).await?;
     let first = numbers(&queued(&bed.store).await?).into_iter().take(1).collect::<Vec<_>>();
     bed.store.acknowledge(&first).await?;
-    bed.store.erase(&bob, None).await?;
+    bed.store.erase(&bob, None, EVER).await?;
     let bed = bed.restart().await?;
     equal(ids(&queued(&bed.store).await?), [1, 2])?;
-    equal(bed.store.rejected(9).await?.len(), 0)
+    equal(bed.store.rejected(None, 9).await?.len(), 0)
 }

@@ -2,7 +2,7 @@
 
 use memory_core::SessionId;
 
-use super::build::{batch, ids, queued};
+use super::build::{EVER, batch, ids, queued};
 use crate::generate::{self, HOSTILE_NAMES, Random};
 use crate::{Bed, Journals, Scene, equal};
 
@@ -25,7 +25,7 @@ async fn a_page_of_one_owner_holds_nothing_of_others(bed: Bed<Journals>) -> Scen
             equal(found.into_iter().map(|queued| queued.scope).collect::<Vec<_>>(), std::slice::from_ref(owner))?;
         }
         for owner in part {
-            equal(bed.store.erase(owner, None).await?, 1)?;
+            equal(bed.store.erase(owner, None, EVER).await?, 1)?;
         }
         equal(queued(&bed.store).await?.len(), 0)?;
     }
@@ -46,7 +46,7 @@ async fn a_page_of_one_session_holds_nothing_of_others(bed: Bed<Journals>) -> Sc
             equal(found.into_iter().map(|queued| queued.session).collect::<Vec<_>>(), std::slice::from_ref(session))?;
         }
         for owner in [&ada, &bob] {
-            equal(bed.store.erase(owner, None).await?, part.len() as u64)?;
+            equal(bed.store.erase(owner, None, EVER).await?, part.len() as u64)?;
         }
     }
     Ok(())

@@ -1,6 +1,9 @@
 //! Messages that the primary refused for good: kept apart, and revived at the end of the queue.
 
-use super::build::{ids, numbers, push, queued};
+use super::build::{batch, ids, numbers, push, queued, revived};
+use memory_core::store::chat::{Append, Fence};
+use memory_core::{Epoch, SessionId};
+
 use crate::{Bed, Journals, Scene, equal};
 
 scenarios!(TABLE: Journals = [
@@ -10,6 +13,8 @@ scenarios!(TABLE: Journals = [
     reviving_what_is_not_rejected_changes_nothing,
     a_page_of_rejected_messages_is_no_longer_than_asked,
     a_revived_message_can_be_rejected_again,
+    a_revived_message_carries_the_fence_it_is_given,
+    a_page_of_one_owners_rejected_messages_holds_nothing_of_others,
 ]);
 
 async fn a_rejected_message_leaves_the_queue_and_keeps_its_reason(bed: Bed<Journals>) -> Scene {
@@ -19,7 +24,7 @@ async fn a_rejected_message_leaves_the_queue_and_keeps_its_reason(bed: Bed<Journ
     let middle = before.get(1).ok_or("nothing is queued")?;
     bed.store.reject(middle.number, "the id is taken").await?;
     equal(ids(&queued(&bed.store).await?), [0, 2])?;
-    let rejected = bed.store.rejected(9).await?;
+    let rejected = bed.store.rejected(None, 9).await?;
     equal(rejected.iter().map(|rejection| rejection.why.as_str()).collect::<Vec<_>>(), ["the id is taken"])?;
     equal(rejected.first().map(|rejection| &rejection.queued), Some(middle))
 }
@@ -31,7 +36,7 @@ async fn rejecting_what_is_gone_changes_nothing(bed: Bed<Journals>) -> Scene {
     for _ in 0..2 {
         bed.store.reject(number, "no").await?;
     }
-    equal(bed.store.rejected(9).await?.len(), 1)?;
+    equal(bed.store.rejected(None, 9).await?.len(), 1)?;
     equal(ids(&queued(&bed.store).await?), [1])
 }
 
@@ -42,12 +47,12 @@ async fn a_revived_message_stands_at_the_end(bed: Bed<Journals>) -> Scene {
     for number in before.iter().take(2) {
         bed.store.reject(*number, "no").await?;
     }
-    bed.store.revive(&before.iter().copied().take(1).collect::<Vec<_>>()).await?;
+    bed.store.revive(&revived(before.get(..1).unwrap_or_default())).await?;
     let after = queued(&bed.store).await?;
     equal(ids(&after), [2, 3, 0])?;
     let (last, highest) = (numbers(&after).last().copied(), before.last().copied());
     check!(last > highest, "the revived message has the number {last:?} after {highest:?}");
-    let rejected = bed.store.rejected(9).await?;
+    let rejected = bed.store.rejected(None, 9).await?;
     equal(ids(&rejected.into_iter().map(|rejection| rejection.queued).collect::<Vec<_>>()), [1])
 }
 
@@ -55,11 +60,11 @@ async fn reviving_what_is_not_rejected_changes_nothing(bed: Bed<Journals>) -> Sc
     let ada = bed.scope("ada")?;
     push(&bed.store, &ada, 0..3).await?;
     let all = numbers(&queued(&bed.store).await?);
-    bed.store.revive(&all).await?;
+    bed.store.revive(&revived(&all)).await?;
     bed.store.revive(&[]).await?;
-    bed.store.revive(&[u64::MAX]).await?;
+    bed.store.revive(&revived(&[u64::MAX])).await?;
     equal(ids(&queued(&bed.store).await?), [0, 1, 2])?;
-    equal(bed.store.rejected(9).await?.len(), 0)
+    equal(bed.store.rejected(None, 9).await?.len(), 0)
 }
 
 async fn a_page_of_rejected_messages_is_no_longer_than_asked(bed: Bed<Journals>) -> Scene {
@@ -69,7 +74,7 @@ async fn a_page_of_rejected_messages_is_no_longer_than_asked(bed: Bed<Journals>)
         bed.store.reject(number, "no").await?;
     }
     for limit in [0, 1, 4, 5, 6] {
-        equal(bed.store.rejected(limit).await?.len(), limit.min(5))?;
+        equal(bed.store.rejected(None, limit).await?.len(), limit.min(5))?;
     }
     Ok(())
 }
@@ -81,12 +86,38 @@ async fn a_revived_message_can_be_rejected_again(bed: Bed<Journals>) -> Scene {
         for number in numbers(&queued(&bed.store).await?) {
             bed.store.reject(number, why).await?;
         }
-        let rejected = bed.store.rejected(9).await?;
+        let rejected = bed.store.rejected(None, 9).await?;
         equal(rejected.iter().map(|rejection| rejection.why.as_str()).collect::<Vec<_>>(), [why])?;
         let numbers: Vec<u64> = rejected.iter().map(|rejection| rejection.queued.number).collect();
-        bed.store.revive(&numbers).await?;
+        bed.store.revive(&revived(&numbers)).await?;
         equal(ids(&queued(&bed.store).await?), [7])?;
     }
     bed.store.acknowledge(&numbers(&queued(&bed.store).await?)).await?;
     equal(queued(&bed.store).await?.len(), 0)
+}
+
+async fn a_revived_message_carries_the_fence_it_is_given(bed: Bed<Journals>) -> Scene {
+    let (ada, session) = (bed.scope("ada")?, SessionId::new("s")?);
+    let [old, now] = [1, 2].map(|epoch| Some(Fence { epoch: Epoch(epoch), generation: epoch }));
+    let pushed = Append { fence: old, ..batch([1, 2]) };
+    let last = bed.store.push(&ada, &session, &pushed).await?;
+    for number in [last - 1, last] {
+        bed.store.reject(number, "no").await?;
+    }
+    bed.store.revive(&[(last, None), (last - 1, now)]).await?;
+    let fences: Vec<_> = queued(&bed.store).await?.into_iter().map(|queued| queued.fence).collect();
+    equal(fences, [now, None])
+}
+
+async fn a_page_of_one_owners_rejected_messages_holds_nothing_of_others(bed: Bed<Journals>) -> Scene {
+    let owners = [bed.scope("ada")?, bed.scope("ad")?, bed.scope("ada*")?];
+    for (number, owner) in (0..).zip(&owners) {
+        let number = push(&bed.store, owner, [number]).await?;
+        bed.store.reject(number, "no").await?;
+    }
+    for owner in &owners {
+        let found = bed.store.rejected(Some(owner), 9).await?;
+        equal(found.into_iter().map(|found| found.queued.scope).collect::<Vec<_>>(), std::slice::from_ref(owner))?;
+    }
+    Ok(())
 }

@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 use memory_core::reference::MemJournal;
-use memory_core::store::chat::Append;
+use memory_core::store::chat::{Append, Fence};
 use memory_core::store::journal::{Journal as _, Queued};
-use memory_core::{Error, Result, Scope, SessionId};
+use memory_core::{Epoch, Error, MessageId, Result, Scope, SessionId};
 
 use super::journals::{Break, caught};
 
@@ -103,8 +103,9 @@ struct RevivesAll;
 
 #[async_trait]
 impl Break for RevivesAll {
-    async fn revive(&self, inner: &MemJournal, _: &[u64]) -> Result<()> {
-        let all: Vec<_> = inner.rejected(usize::MAX).await?.iter().map(|rejected| rejected.queued.number).collect();
+    async fn revive(&self, inner: &MemJournal, _: &[(u64, Option<Fence>)]) -> Result<()> {
+        let all: Vec<_> =
+            inner.rejected(None, usize::MAX).await?.iter().map(|rejected| (rejected.queued.number, None)).collect();
         inner.revive(&all).await
     }
 }
@@ -146,7 +147,7 @@ struct ErasesHalf;
 
 #[async_trait]
 impl Break for ErasesHalf {
-    async fn erase(&self, inner: &MemJournal, scope: &Scope, _: Option<&SessionId>) -> Result<u64> {
+    async fn erase(&self, inner: &MemJournal, scope: &Scope, _: Option<&SessionId>, _: Fence) -> Result<u64> {
         let queued = inner.queued(Some(scope), None, usize::MAX).await?;
         let numbers: Vec<_> = queued.iter().map(|queued| queued.number).collect();
         inner.acknowledge(&numbers).await?;
@@ -158,4 +159,56 @@ impl Break for ErasesHalf {
 async fn an_erasure_that_leaves_or_takes_too_much_is_caught() {
     let by = ["erasing_an_owner_takes_queued_and_rejected_messages", "erasing_a_session_leaves_the_others"];
     caught(ErasesHalf, &by).await;
+}
+
+/// Erases what came after the erasure too.
+#[derive(Clone, Debug)]
+struct ErasesWhatIsNew;
+
+#[async_trait]
+impl Break for ErasesWhatIsNew {
+    async fn erase(&self, inner: &MemJournal, scope: &Scope, session: Option<&SessionId>, _: Fence) -> Result<u64> {
+        inner.erase(scope, session, Fence { epoch: Epoch(u64::MAX), generation: 0 }).await
+    }
+}
+
+#[tokio::test]
+async fn an_erasure_that_takes_what_came_later_is_caught() {
+    caught(ErasesWhatIsNew, &["erasing_below_a_fence_leaves_what_came_later"]).await;
+}
+
+/// Forgets what is queued and keeps what was rejected.
+#[derive(Clone, Debug)]
+struct ForgetsHalf;
+
+#[async_trait]
+impl Break for ForgetsHalf {
+    async fn forget(&self, inner: &MemJournal, scope: &Scope, ids: &[MessageId]) -> Result<u64> {
+        let queued = inner.queued(Some(scope), None, usize::MAX).await?;
+        let named = queued.iter().filter(|queued| ids.contains(&queued.new.message.id));
+        let numbers: Vec<_> = named.map(|queued| queued.number).collect();
+        inner.acknowledge(&numbers).await?;
+        Ok(numbers.len() as u64)
+    }
+}
+
+#[tokio::test]
+async fn a_journal_that_keeps_forgotten_messages_is_caught() {
+    caught(ForgetsHalf, &["forgetting_takes_the_named_messages_alone"]).await;
+}
+
+/// Revives messages without their fences.
+#[derive(Clone, Debug)]
+struct LosesFences;
+
+#[async_trait]
+impl Break for LosesFences {
+    async fn revive(&self, inner: &MemJournal, revived: &[(u64, Option<Fence>)]) -> Result<()> {
+        inner.revive(&revived.iter().map(|(number, _)| (*number, None)).collect::<Vec<_>>()).await
+    }
+}
+
+#[tokio::test]
+async fn a_journal_that_loses_the_fence_of_what_it_revives_is_caught() {
+    caught(LosesFences, &["a_revived_message_carries_the_fence_it_is_given"]).await;
 }

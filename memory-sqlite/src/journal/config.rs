@@ -1,0 +1,39 @@
+//! The configuration of a journal file.
+
+use std::path::{Path, PathBuf};
+
+/// Which file holds a journal, and how much it may hold.
+///
+/// ```
+/// use memory_sqlite::JournalConfig;
+///
+/// let config = JournalConfig::new("/var/lib/agent/journal.db").with_messages(10_000).with_bytes(16 << 20);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JournalConfig {
+    pub(crate) path: PathBuf,
+    pub(crate) messages: usize,
+    pub(crate) bytes: u64,
+}
+
+impl JournalConfig {
+    /// Returns the default configuration for the file at `path`, which is created if it is missing.
+    pub fn new(path: impl AsRef<Path>) -> Self {
+        Self { path: path.as_ref().to_owned(), messages: 100_000, bytes: 64 << 20 }
+    }
+
+    /// Sets how many messages it holds at most, rejected ones among them. Default 100,000.
+    #[must_use]
+    pub fn with_messages(mut self, messages: usize) -> Self {
+        self.messages = messages;
+        self
+    }
+
+    /// Sets how many bytes of messages it holds at most. Default 64 MiB.
+    #[must_use]
+    pub fn with_bytes(mut self, bytes: u64) -> Self {
+        self.bytes = bytes;
+        self
+    }
+}

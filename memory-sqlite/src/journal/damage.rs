@@ -1,0 +1,161 @@
+//! Damage in the file: never another message or one less without a word, and what is whole can be saved.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use memory_core::Error;
+use memory_core::store::chat::Append;
+use memory_core::store::journal::{Journal as _, Queued};
+
+use super::tests::{batch, place};
+use super::{JournalConfig, SqliteJournal};
+
+/// The size of a page.
+const PAGE: usize = 4_096;
+
+/// How often the file is damaged in each way; the slow tier asks for more.
+const DAMAGES: u64 = 100;
+
+fn damages() -> u64 {
+    #[expect(clippy::disallowed_methods, reason = "the size of a test")]
+    std::env::var("MEMORY_TEST_DAMAGES").ok().and_then(|text| text.parse().ok()).unwrap_or(DAMAGES)
+}
+
+/// A sequence that looks random: SplitMix64.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % bound as u64) as usize
+    }
+}
+
+/// Fills a journal as use does, and returns what stands in it.
+async fn fill(path: &Path) -> Vec<Queued> {
+    let journal = SqliteJournal::connect(JournalConfig::new(path)).await.unwrap();
+    let (scope, session) = place();
+    for round in 0..20_usize {
+        let text = |number| format!("{} {}", "a message that somebody said ".repeat(number % 9), round * 100 + number);
+        let last = journal.push(&scope, &session, &batch((0..30).map(text))).await.unwrap();
+        let done: Vec<u64> = (last - 29..=last).step_by(3).collect();
+        journal.acknowledge(&done).await.unwrap();
+        journal.reject(last - 1, "refused").await.unwrap();
+    }
+    let found = all(&journal).await.unwrap();
+    journal.close().await.unwrap();
+    found
+}
+
+async fn all(journal: &SqliteJournal) -> memory_core::Result<Vec<Queued>> {
+    let mut found = journal.queued(None, None, usize::MAX).await?;
+    found.extend(journal.rejected(None, usize::MAX).await?.into_iter().map(|rejection| rejection.queued));
+    Ok(found)
+}
+
+/// Opens a damaged journal. Returns whether it told of the damage; else it holds exactly `expected`.
+async fn is_told(bytes: &[u8], path: &Path, expected: &[Queued]) -> bool {
+    for end in ["", "-wal", "-shm", "-journal", ".lock"] {
+        let _ = std::fs::remove_file(format!("{}{end}", path.display()));
+    }
+    std::fs::write(path, bytes).unwrap();
+    std::fs::write(format!("{}.lock", path.display()), "journal\n").unwrap();
+    let Ok(journal) = SqliteJournal::connect(JournalConfig::new(path)).await else { return true };
+    let found = all(&journal).await;
+    journal.close().await.unwrap();
+    let Ok(found) = found else { return true };
+    assert!(found == expected, "other messages, and no word of it");
+    false
+}
+
+#[tokio::test]
+async fn s3_5_no_flipped_bit_is_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let expected = fill(&path).await;
+    let (bytes, mut dice) = (std::fs::read(&path).unwrap(), Dice(7));
+    let mut told = 0;
+    for _ in 0..damages() {
+        let (mut damaged, place) = (bytes.clone(), dice.below(bytes.len()));
+        damaged[place] ^= 1 << dice.below(8);
+        told += u64::from(is_told(&damaged, &path, &expected).await);
+    }
+    // The others hit free pages and the like.
+    assert!(told * 4 > damages(), "{told} of {}", damages());
+}
+
+#[tokio::test]
+async fn s3_5_no_zeroed_page_is_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let expected = fill(&path).await;
+    let (bytes, mut dice) = (std::fs::read(&path).unwrap(), Dice(8));
+    for round in 0..damages() as usize {
+        // Each page once, then any stretch of a page's length.
+        let start = match round * PAGE {
+            start if start < bytes.len() => start,
+            _ => dice.below(bytes.len() - PAGE),
+        };
+        let mut damaged = bytes.clone();
+        damaged[start..start + PAGE].fill(0);
+        is_told(&damaged, &path, &expected).await;
+    }
+}
+
+#[tokio::test]
+async fn s3_5_no_shortened_file_is_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let expected = fill(&path).await;
+    let (bytes, mut dice) = (std::fs::read(&path).unwrap(), Dice(9));
+    for round in 0..damages() as usize {
+        let length = if round < 3 { round } else { dice.below(bytes.len()) };
+        assert!(is_told(&bytes[..length], &path, &expected).await, "{length} of {} bytes", bytes.len());
+    }
+}
+
+#[tokio::test]
+async fn what_is_whole_of_a_damaged_journal_is_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let expected = fill(&path).await;
+    let by_number: BTreeMap<u64, &Queued> = expected.iter().map(|queued| (queued.number, queued)).collect();
+    let mut bytes = std::fs::read(&path).unwrap();
+    let middle = bytes.len() / 2 / PAGE * PAGE;
+    bytes[middle..middle + PAGE].fill(0);
+    assert!(is_told(&bytes, &path, &expected).await);
+
+    let config = JournalConfig::new(&path);
+    let recovered = SqliteJournal::recover(config.clone()).await.unwrap();
+    assert_eq!(recovered.lost, Some(expected.len() as u64 - recovered.kept));
+    assert!(recovered.kept * 2 > expected.len() as u64, "{recovered:?}");
+    assert_eq!(std::fs::read(recovered.damaged.as_ref().unwrap()).unwrap().len(), bytes.len());
+    let journal = SqliteJournal::connect(config.clone()).await.unwrap();
+    let found = all(&journal).await.unwrap();
+    assert_eq!(found.len() as u64, recovered.kept);
+    assert!(found.iter().all(|queued| by_number.get(&queued.number) == Some(&queued)));
+    let (scope, session) = place();
+    let next = journal.push(&scope, &session, &Append::new(batch(["new".to_owned()]).messages)).await.unwrap();
+    assert!(by_number.keys().all(|number| *number < next));
+    journal.close().await.unwrap();
+    let again = SqliteJournal::recover(config).await.unwrap();
+    assert_eq!((again.lost, again.damaged), (Some(0), None));
+}
+
+#[tokio::test]
+async fn a_file_of_something_else_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory.db");
+    crate::Sqlite::connect(crate::SqliteConfig::new(&path)).await.unwrap().close().await.unwrap();
+    let before = std::fs::read(&path).unwrap();
+    for outcome in [
+        SqliteJournal::connect(JournalConfig::new(&path)).await.map(drop),
+        SqliteJournal::recover(JournalConfig::new(&path)).await.map(drop),
+    ] {
+        assert!(matches!(outcome, Err(Error::Unsupported { .. })), "{outcome:?}");
+    }
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+}

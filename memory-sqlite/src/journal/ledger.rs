@@ -1,0 +1,369 @@
+//! The journal as it stands: a connection to its file, and in memory the places of its entries.
+//!
+//! A change is made in memory and collected for the file. [`Ledger::commit`] writes what was collected, as one transaction;
+//! [`Ledger::undo`] takes it back.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use memory_core::Scope;
+use memory_core::error::{Error, Result};
+use memory_core::id::{MessageId, SessionId};
+use memory_core::store::chat::Fence;
+use sqlx::{Row as _, SqliteConnection};
+
+use super::config::JournalConfig;
+use super::entry::{Draft, Entry, columns, insert, sum, sum_of_whole};
+use super::places::{Place, Places};
+use crate::error::{BACKEND, Doing, classify, is_full};
+
+/// What a ledger does, in words for errors.
+const KEEP: &str = "keep the journal";
+const READ: &str = "read the journal";
+
+/// What a commit adds to the log, in bytes: the pages of the last entry, of the root and of the whole.
+const COMMITTED: u64 = 3 * 4_096;
+
+/// How long the log may grow, in bytes. SQLite's own checkpoints hide that they failed, so there are none.
+const LONGEST_LOG: u64 = 4 << 20;
+
+/// How many entries are read by one statement.
+const PAGE: usize = 500;
+
+/// Why a change could not be written.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// The disk is full; nothing is broken.
+    Full,
+    /// What reached the disk is not known.
+    Broken(Error),
+}
+
+impl From<sqlx::Error> for Fault {
+    fn from(source: sqlx::Error) -> Self {
+        if is_full(&source) { Self::Full } else { Self::Broken(classify(source, KEEP)) }
+    }
+}
+
+impl Fault {
+    /// Returns the error for those whose changes it kept from being written.
+    pub(super) fn error(&self) -> Error {
+        match self {
+            Self::Full => Error::QueueFull,
+            Self::Broken(error) => error.clone(),
+        }
+    }
+}
+
+/// A change of the file that waits for the commit.
+#[derive(Debug)]
+enum Change {
+    Insert(Entry),
+    Remove(Vec<u64>),
+    Reject { number: u64, why: String, sum: u128 },
+}
+
+/// The journal as it stands.
+#[derive(Debug)]
+pub(super) struct Ledger {
+    connection: SqliteConnection,
+    config: JournalConfig,
+    places: Places,
+    /// The changes since the last commit, and what stood where they were made.
+    changes: Vec<Change>,
+    undo: Vec<(u64, Option<Place>)>,
+    /// The highest number at the last commit.
+    committed: u64,
+    /// How many bytes were written since the log was last moved into the file, about.
+    logged: u64,
+    /// Whether something was removed that must leave no trace.
+    is_secret: bool,
+    /// Whether a transaction is open.
+    is_open: bool,
+    /// What kept a change from being written.
+    fault: Option<Fault>,
+}
+
+impl Ledger {
+    pub(super) fn new(connection: SqliteConnection, config: JournalConfig, places: Places) -> Self {
+        let committed = places.last;
+        let (changes, undo) = (Vec::new(), Vec::new());
+        let (logged, is_secret, is_open, fault) = (1, false, false, None);
+        Self { connection, config, places, changes, undo, committed, logged, is_secret, is_open, fault }
+    }
+
+    /// Returns the connection, to be closed.
+    pub(super) fn into_connection(self) -> SqliteConnection {
+        self.connection
+    }
+
+    /// Adds messages at the end, all or none, and returns the number of the last one.
+    pub(super) fn push(&mut self, drafts: Vec<Draft>) -> Result<u64> {
+        let bytes: u64 = drafts.iter().map(Draft::bytes).sum();
+        let has_room = self.places.len().saturating_add(drafts.len()) <= self.config.messages
+            && self.places.bytes.saturating_add(bytes) <= self.config.bytes;
+        if !has_room {
+            return Err(Error::QueueFull);
+        }
+        for draft in drafts {
+            self.add(draft);
+        }
+        Ok(self.places.last)
+    }
+
+    /// Returns how many entries there are.
+    pub(super) fn count(&self) -> u64 {
+        self.places.len() as u64
+    }
+
+    /// Adds entries with their numbers.
+    pub(super) fn restore(&mut self, entries: Vec<Entry>) {
+        for entry in entries {
+            self.set(entry.number, Some(Place::of(&entry)));
+            self.changes.push(Change::Insert(entry));
+        }
+    }
+
+    fn add(&mut self, draft: Draft) {
+        self.places.last += 1;
+        let entry = Entry::waiting(self.places.last, draft);
+        self.set(entry.number, Some(Place::of(&entry)));
+        self.changes.push(Change::Insert(entry));
+    }
+
+    fn set(&mut self, number: u64, place: Option<Place>) {
+        let before = self.places.set(number, place);
+        self.undo.push((number, before));
+    }
+
+    /// Returns up to `limit` entries that wait, or that were rejected.
+    pub(super) async fn read(
+        &mut self,
+        scope: Option<&Scope>,
+        session: Option<&SessionId>,
+        rejected: bool,
+        limit: usize,
+    ) -> Result<Vec<Entry>> {
+        let is_meant =
+            |place: &Place| place.is_rejected == rejected && session.is_none_or(|session| place.session == *session);
+        let meant = self.places.of(scope).filter(|(_, place)| is_meant(place)).take(limit);
+        let numbers: Vec<u64> = meant.map(|(number, _)| number).collect();
+        self.entries(&numbers).await
+    }
+
+    /// Returns the entries with these numbers.
+    ///
+    /// # Errors
+    /// `Corrupt` if one is missing, or not as it was written.
+    async fn entries(&mut self, numbers: &[u64]) -> Result<Vec<Entry>> {
+        if let Err(fault) = self.write().await {
+            let error = fault.error();
+            self.fault = Some(fault);
+            return Err(error);
+        }
+        let mut entries = Vec::with_capacity(numbers.len());
+        for some in numbers.chunks(PAGE) {
+            let sql = concat!(
+                "SELECT ",
+                columns!(),
+                " FROM entry WHERE number IN (SELECT value FROM json_each(?)) ORDER BY number"
+            );
+            let rows = sqlx::query(sql).bind(list(some)).fetch_all(&mut self.connection).await.doing(READ)?;
+            for row in &rows {
+                entries.push(Entry::read(row, READ)?);
+            }
+        }
+        let is_whole = entries.len() == numbers.len()
+            && entries.iter().zip(numbers).all(|(entry, number)| {
+                let place = self.places.get(*number);
+                entry.number == *number && place.is_some_and(|place| place.sum == entry.sum)
+            });
+        if is_whole { Ok(entries) } else { Err(Error::corrupt(BACKEND, "an entry of the journal is missing")) }
+    }
+
+    /// Removes entries that wait; other numbers are skipped.
+    pub(super) fn acknowledge(&mut self, numbers: &[u64]) {
+        let waiting = |number: &u64| self.places.get(*number).is_some_and(|place| !place.is_rejected);
+        let numbers: BTreeSet<u64> = numbers.iter().copied().filter(waiting).collect();
+        self.remove(numbers);
+    }
+
+    fn remove(&mut self, numbers: BTreeSet<u64>) -> u64 {
+        let count = numbers.len() as u64;
+        for number in &numbers {
+            self.set(*number, None);
+        }
+        if count > 0 {
+            self.changes.push(Change::Remove(numbers.into_iter().collect()));
+        }
+        count
+    }
+
+    /// Rejects an entry, if it waits.
+    pub(super) fn reject(&mut self, number: u64, why: String) {
+        let Some(place) = self.places.get(number).filter(|place| !place.is_rejected) else { return };
+        let sum = sum(number, place.digest, Some(&why));
+        let place = Place { is_rejected: true, bytes: place.bytes + why.len() as u64, sum, ..place.clone() };
+        self.set(number, Some(place));
+        self.changes.push(Change::Reject { number, why, sum });
+    }
+
+    /// Puts rejected entries at the end, each with its new fence.
+    pub(super) async fn revive(&mut self, revived: &[(u64, Option<Fence>)]) -> Result<()> {
+        let rejected = |number: &u64| self.places.get(*number).is_some_and(|place| place.is_rejected);
+        let revived: BTreeMap<u64, Option<Fence>> =
+            revived.iter().copied().filter(|(number, _)| rejected(number)).collect();
+        let numbers: Vec<u64> = revived.keys().copied().collect();
+        let entries = self.entries(&numbers).await?;
+        self.remove(numbers.into_iter().collect());
+        for (Entry { draft, .. }, fence) in entries.into_iter().zip(revived.into_values()) {
+            self.add(draft.with_fence(fence));
+        }
+        Ok(())
+    }
+
+    /// Removes an owner's entries that are meant, rejected ones too; returns how many.
+    pub(super) fn erase(
+        &mut self,
+        scope: &Scope,
+        is_meant: impl Fn(&SessionId, MessageId, Option<Fence>) -> bool,
+    ) -> u64 {
+        let places = self.places.of(Some(scope));
+        let meant = places.filter(|(_, place)| is_meant(&place.session, place.id, place.fence));
+        let numbers: BTreeSet<u64> = meant.map(|(number, _)| number).collect();
+        self.is_secret |= !numbers.is_empty();
+        self.remove(numbers)
+    }
+
+    /// Writes what was collected into a transaction, which it begins.
+    async fn write(&mut self) -> Result<(), Fault> {
+        if self.changes.is_empty() {
+            return Ok(());
+        }
+        if !self.is_open {
+            sqlx::query("BEGIN IMMEDIATE").execute(&mut self.connection).await?;
+            self.is_open = true;
+        }
+        let mut inserts = Vec::new();
+        for change in std::mem::take(&mut self.changes) {
+            let (query, rows) = match change {
+                Change::Insert(entry) => {
+                    self.logged += entry.draft.bytes();
+                    inserts.push(entry);
+                    continue;
+                }
+                Change::Remove(numbers) => {
+                    let sql = "DELETE FROM entry WHERE number IN (SELECT value FROM json_each(?))";
+                    (sqlx::query(sql).bind(list(&numbers)), numbers.len())
+                }
+                Change::Reject { number, why, sum } => {
+                    let query = sqlx::query("UPDATE entry SET why = ?, sum = ? WHERE number = ?");
+                    (query.bind(why).bind(sum.to_le_bytes().to_vec()).bind(number.cast_signed()), 1)
+                }
+            };
+            insert(&mut self.connection, &std::mem::take(&mut inserts)).await?;
+            let changed = query.execute(&mut self.connection).await?.rows_affected();
+            self.logged += 64 * changed;
+            if changed != rows as u64 {
+                return Err(Fault::Broken(Error::corrupt(BACKEND, "an entry of the journal is missing")));
+            }
+        }
+        Ok(insert(&mut self.connection, &inserts).await?)
+    }
+
+    /// Makes all changes durable; nothing of what was to leave no trace remains then.
+    pub(super) async fn commit(&mut self) -> Result<(), Fault> {
+        if let Some(fault) = self.fault.take() {
+            return Err(fault);
+        }
+        self.write().await?;
+        if self.is_open {
+            let (last, count, mark) = (self.places.last, self.places.len() as u64, self.places.mark);
+            let query = sqlx::query("UPDATE whole SET last = ?, count = ?, mark = ?, sum = ?");
+            let query = query.bind(last.cast_signed()).bind(count.cast_signed()).bind(mark.to_le_bytes().to_vec());
+            let query = query.bind(sum_of_whole(last, count, mark).to_le_bytes().to_vec());
+            query.execute(&mut self.connection).await?;
+            sqlx::query("COMMIT").execute(&mut self.connection).await?;
+            (self.is_open, self.committed) = (false, last);
+            self.logged += COMMITTED;
+        }
+        self.undo.clear();
+        if self.is_secret || self.logged > LONGEST_LOG {
+            self.checkpoint().await?;
+        }
+        Ok(())
+    }
+
+    /// Takes back what was changed since the last commit.
+    ///
+    /// # Errors
+    /// Any, if the file is not as it was then.
+    pub(super) async fn undo(&mut self) -> Result<(), Fault> {
+        self.changes.clear();
+        for (number, before) in std::mem::take(&mut self.undo).into_iter().rev() {
+            self.places.set(number, before);
+        }
+        (self.places.last, self.is_secret) = (self.committed, false);
+        if std::mem::take(&mut self.is_open) {
+            // Some faults end the transaction by themselves: then this fails, and the next shows that none is open.
+            let _ = sqlx::query("ROLLBACK").execute(&mut self.connection).await;
+            sqlx::query("BEGIN IMMEDIATE").execute(&mut self.connection).await?;
+            sqlx::query("ROLLBACK").execute(&mut self.connection).await?;
+        }
+        let whole = read_whole(&mut self.connection).await.map_err(Fault::Broken)?;
+        let expected = Whole { last: self.places.last, count: self.places.len() as u64, mark: self.places.mark };
+        let changed = || Fault::Broken(Error::corrupt(BACKEND, "the journal is not as it was"));
+        if whole == expected { Ok(()) } else { Err(changed()) }
+    }
+
+    /// Runs a statement.
+    #[cfg(test)]
+    pub(super) fn run(&mut self, sql: &'static str) -> super::owner::Work<'_, ()> {
+        Box::pin(async move { sqlx::raw_sql(sql).execute(&mut self.connection).await.map(drop).doing(KEEP) })
+    }
+
+    /// Returns whether something stands in the log.
+    pub(super) fn is_logged(&self) -> bool {
+        self.logged > 0
+    }
+
+    /// Moves the log into the file and empties it.
+    pub(super) async fn checkpoint(&mut self) -> Result<(), Fault> {
+        let moved = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").fetch_one(&mut self.connection).await?;
+        if moved.try_get::<i64, _>(0)? != 0 {
+            let error = Error::corrupt(BACKEND, "somebody else reads the journal");
+            return Err(Fault::Broken(error));
+        }
+        (self.logged, self.is_secret) = (0, false);
+        Ok(())
+    }
+}
+
+/// What the entries are as a whole, as the file has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Whole {
+    pub(super) last: u64,
+    pub(super) count: u64,
+    pub(super) mark: u128,
+}
+
+/// Reads what the entries are as a whole.
+///
+/// # Errors
+/// `Corrupt` if that is damaged.
+pub(super) async fn read_whole(connection: &mut SqliteConnection) -> Result<Whole> {
+    let row = sqlx::query("SELECT last, count, mark, sum FROM whole").fetch_optional(connection).await.doing(READ)?;
+    let damaged = || Error::corrupt(BACKEND, "what the journal holds as a whole is damaged");
+    let row = row.ok_or_else(damaged)?;
+    let count = |column: usize| row.try_get::<i64, _>(column).map(i64::cast_unsigned).doing(READ);
+    let bytes = |column: usize| row.try_get::<&[u8], _>(column).doing(READ);
+    let (last, count) = (count(0)?, count(1)?);
+    let mark = bytes(2)?.try_into().map(u128::from_le_bytes).map_err(|_| damaged())?;
+    let is_whole = bytes(3)? == sum_of_whole(last, count, mark).to_le_bytes();
+    if is_whole { Ok(Whole { last, count, mark }) } else { Err(damaged()) }
+}
+
+/// Returns numbers as a JSON list, so that one statement takes any number of them.
+fn list(numbers: &[u64]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    format!("[{}]", numbers.join(","))
+}

@@ -1,0 +1,186 @@
+//! What is special to the journal in a file.
+
+use std::path::Path;
+use std::time::Duration;
+
+use memory_core::store::chat::{Append, Fence, NewMessage};
+use memory_core::store::journal::Journal as _;
+use memory_core::{Epoch, Error, Message, Role, Scope, SessionId, Timestamp};
+
+use super::{JournalConfig, SqliteJournal};
+
+pub(super) fn place() -> (Scope, SessionId) {
+    (Scope::new("tenant", "subject").unwrap(), SessionId::new("session").unwrap())
+}
+
+pub(super) fn batch(texts: impl IntoIterator<Item = String>) -> Append {
+    let new = |text| NewMessage::sized(Message::new(Role::User, text, Timestamp(0)), 1);
+    Append::new(texts.into_iter().map(new).collect())
+}
+
+async fn push(journal: &SqliteJournal, text: &str) -> memory_core::Result<u64> {
+    let (scope, session) = place();
+    journal.push(&scope, &session, &batch([text.to_owned()])).await
+}
+
+async fn texts(journal: &SqliteJournal) -> Vec<String> {
+    let queued = journal.queued(None, None, usize::MAX).await.unwrap();
+    queued.into_iter().map(|queued| queued.new.message.text()).collect()
+}
+
+/// Returns how often `marker` stands in the files of a journal.
+fn traces(folder: &Path, marker: &str) -> usize {
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| std::fs::read(entry.unwrap().path()).unwrap());
+    files.map(|bytes| bytes.windows(marker.len()).filter(|part| *part == marker.as_bytes()).count()).sum()
+}
+
+#[tokio::test]
+async fn s3_5_a_second_opener_is_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = JournalConfig::new(folder.path().join("journal.db"));
+    let journal = SqliteJournal::connect(config.clone()).await.unwrap();
+    push(&journal, "first").await.unwrap();
+    let second = SqliteJournal::connect(config.clone()).await;
+    assert!(matches!(second, Err(Error::Unsupported { .. })), "{second:?}");
+    let second = SqliteJournal::recover(config.clone()).await;
+    assert!(matches!(second, Err(Error::Unsupported { .. })), "{second:?}");
+    push(&journal, "second").await.unwrap();
+    journal.close().await.unwrap();
+    journal.close().await.unwrap();
+    assert!(matches!(push(&journal, "late").await, Err(Error::Backend { .. })));
+    let journal = SqliteJournal::connect(config).await.unwrap();
+    assert_eq!(texts(&journal).await, ["first", "second"]);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_files_are_for_nobody_else() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::connect(JournalConfig::new(folder.path().join("journal.db"))).await.unwrap();
+    push(&journal, "first").await.unwrap();
+    for entry in std::fs::read_dir(folder.path()).unwrap() {
+        let entry = entry.unwrap();
+        assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o077, 0, "{entry:?}");
+    }
+}
+
+#[tokio::test]
+async fn o8_what_was_erased_or_forgotten_leaves_no_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::connect(JournalConfig::new(folder.path().join("journal.db"))).await.unwrap();
+    let (scope, session) = place();
+    for round in 0..3 {
+        let secret = batch((0..50).map(|number| format!("a secret {number}")));
+        journal.push(&scope, &session, &secret).await.unwrap();
+        assert!(traces(folder.path(), "a secret") > 0);
+        let below = Fence { epoch: Epoch(1), generation: 0 };
+        let erased = match round {
+            0 => journal.erase(&scope, None, below).await,
+            1 => journal.erase(&scope, Some(&session), below).await,
+            _ => {
+                let ids: Vec<_> = secret.messages.iter().map(|new| new.message.id).collect();
+                journal.forget(&scope, &ids).await
+            }
+        };
+        assert_eq!(erased.unwrap(), 50);
+        assert_eq!(traces(folder.path(), "a secret"), 0, "in round {round}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_acknowledged_leaves_no_byte_when_nothing_is_asked_for_a_while() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::connect(JournalConfig::new(folder.path().join("journal.db"))).await.unwrap();
+    let number = push(&journal, "a secret").await.unwrap();
+    journal.acknowledge(&[number]).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    // The owner serves this after what it does when it is idle.
+    assert!(texts(&journal).await.is_empty());
+    assert_eq!(traces(folder.path(), "a secret"), 0);
+}
+
+#[tokio::test]
+async fn s3_6_the_bound_in_bytes_refuses_and_drops_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = JournalConfig::new(folder.path().join("journal.db")).with_bytes(10_000);
+    let journal = SqliteJournal::connect(config).await.unwrap();
+    let long = "x".repeat(4_000);
+    let first = push(&journal, &long).await.unwrap();
+    push(&journal, &long).await.unwrap();
+    for _ in 0..3 {
+        assert!(matches!(push(&journal, &long).await, Err(Error::QueueFull)));
+    }
+    assert_eq!(texts(&journal).await.len(), 2);
+    journal.acknowledge(&[first]).await.unwrap();
+    push(&journal, &long).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_full_disk_refuses_and_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::connect(JournalConfig::new(folder.path().join("journal.db"))).await.unwrap();
+    push(&journal, "first").await.unwrap();
+    let bound = async |sql: &'static str| {
+        journal.owner.ask("bound the file", move |ledger| Box::pin(ledger.run(sql))).await.unwrap();
+    };
+    bound("PRAGMA max_page_count = 40").await;
+    let large = "x".repeat(1 << 20);
+    for _ in 0..3 {
+        assert!(matches!(push(&journal, &large).await, Err(Error::QueueFull)));
+        push(&journal, "small").await.unwrap();
+    }
+    // Those that share a commit share its fault, and may try again.
+    let (one, other) = tokio::join!(push(&journal, &large), push(&journal, "beside"));
+    assert!(matches!(one, Err(Error::QueueFull)) && matches!(other, Ok(_) | Err(Error::QueueFull)));
+    bound("PRAGMA max_page_count = 100000").await;
+    push(&journal, &large).await.unwrap();
+    let texts = texts(&journal).await;
+    assert_eq!(texts.iter().filter(|text| *text == "small").count(), 3);
+    assert_eq!(texts.last(), Some(&large));
+}
+
+#[tokio::test]
+async fn after_a_write_of_unknown_outcome_nothing_is_taken_until_it_is_opened_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = JournalConfig::new(folder.path().join("journal.db"));
+    let journal = SqliteJournal::connect(config.clone()).await.unwrap();
+    push(&journal, "first").await.unwrap();
+    journal.owner.ask("break", |ledger| Box::pin(ledger.run("DROP TABLE whole"))).await.unwrap();
+    for _ in 0..2 {
+        let error = push(&journal, "second").await.unwrap_err();
+        assert!(matches!(error, Error::Backend { .. }) && !error.is_retryable(), "{error:?}");
+    }
+    assert!(journal.queued(None, None, 9).await.is_err());
+    assert!(journal.close().await.is_err());
+    assert!(matches!(SqliteJournal::connect(config).await, Err(Error::Backend { .. } | Error::Corrupt { .. })));
+}
+
+#[tokio::test]
+async fn a_journal_whose_file_was_moved_away_takes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let journal = SqliteJournal::connect(JournalConfig::new(&path)).await.unwrap();
+    push(&journal, "first").await.unwrap();
+    std::fs::rename(&path, folder.path().join("elsewhere.db")).unwrap();
+    assert!(matches!(push(&journal, "second").await, Err(Error::Backend { .. })));
+}
+
+#[tokio::test]
+async fn a_journal_that_was_dropped_without_closing_holds_everything() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = JournalConfig::new(folder.path().join("journal.db"));
+    let journal = SqliteJournal::connect(config.clone()).await.unwrap();
+    for number in 0..100 {
+        push(&journal, &number.to_string()).await.unwrap();
+    }
+    drop(journal);
+    let journal = loop {
+        match SqliteJournal::connect(config.clone()).await {
+            Ok(journal) => break journal,
+            Err(Error::Unsupported { .. }) => tokio::task::yield_now().await,
+            Err(error) => panic!("{error:?}"),
+        }
+    };
+    assert_eq!(texts(&journal).await, (0..100).map(|number| number.to_string()).collect::<Vec<_>>());
+}
