@@ -14,6 +14,7 @@ mod ground;
 mod lifetimes;
 mod notes;
 mod owners;
+mod planner;
 mod ranking;
 mod search;
 mod synopses;
@@ -42,6 +43,7 @@ pub fn table() -> Vec<Scenario<Stores>> {
         lifetimes::TABLE,
         notes::TABLE,
         owners::TABLE,
+        planner::TABLE,
         ranking::TABLE,
         search::TABLE,
         synopses::TABLE,
