@@ -3,7 +3,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | what is stored when a message is appended | `session.rs`; an answer that grows, or messages in place of others `edit.rs` |
-//! | what a context holds and why | `recall/context.rs` (the calls), `recall/window.rs` (what was read and fits), `recall/unfold.rs` (messages in place of summaries), `recall/block.rs` (what is recalled), `recall/contents.rs` (the order and the receipt), `render.rs` (how it looks) |
+//! | what a context holds and why | `recall/context.rs` and, without a conversation, `recall/alone.rs` (the calls), `recall/plan.rs` (how much of each tier), `recall/told.rs` (the synopsis), `recall/window.rs` (what was read and fits), `recall/unfold.rs` (messages in place of summaries), `recall/block.rs` (what is recalled), `recall/contents.rs` (the order and the receipt), `render.rs` (how it looks) |
 //! | how hits are found, fused and checked | `recall/search.rs` (the calls), `recall/terms.rs` (by which words), `recall/legs.rs` (the indexes), `recall/rank.rs` (the rule), `recall/hydrate.rs` (truth); without words `recall/newest.rs` |
 //! | how a record is stored, reinforced, superseded, retired or changed in its place | `write/remember.rs`, `write/retire.rs` and `write/put.rs` (the calls), `write/tell.rs` (what is written), `write/links.rs` (where), `write/sources.rs` (nothing is derived from what is not there) |
 //! | how anything is forgotten | `forget.rs` (the order), `forget/session.rs` (a conversation), `forget/derived.rs` (what falls with it), `forget/untell.rs` (what is left) |

@@ -17,6 +17,7 @@ mod ground;
 mod lifetimes;
 mod notes;
 mod owners;
+mod planner;
 mod ranking;
 mod records;
 mod search;
@@ -49,6 +50,7 @@ pub fn table() -> Vec<Scenario<Stores>> {
         lifetimes::TABLE,
         notes::TABLE,
         owners::TABLE,
+        planner::TABLE,
         ranking::TABLE,
         records::TABLE,
         search::TABLE,

@@ -1,5 +1,6 @@
 //! Recall: searching the memory, and composing the context that a model is sent.
 
+mod alone;
 mod arrange;
 mod block;
 mod contents;

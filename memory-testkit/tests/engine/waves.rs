@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use memory_core::analysis::Analysis;
-use memory_core::engine::{Memory, Remember, Session};
+use memory_core::engine::{ContextRequest, Memory, Reason, Remember, Session, WorkingNote};
 use memory_core::layer::GuardPolicy;
 use memory_core::model::Embedder;
 use memory_core::reference::{MemCache, MemChat, MemRecords, MemText, MemVectors};
-use memory_core::{Message, Role, Scope, Truth};
+use memory_core::{ItemId, Message, Role, Scope, Truth};
 use memory_testkit::doubles::{Counting, FakeEmbedder, ManualClock, Tapped};
 use tokio::time::Instant;
 
@@ -69,6 +69,33 @@ async fn a_context_waits_twice_for_stores_after_the_query_is_embedded() {
     for _ in 0..3 {
         let waits = waits(&talk).await;
         assert!((2.0..2.5).contains(&waits), "{waits} waits");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn s1_16_a_context_over_all_tiers_waits_twice_too_and_explains_every_item() {
+    let (memory, talk) = open(false).await;
+    let ada = talk.scoped();
+    let told = ada.remember(Remember::fact("Ada waits for a parcel")).await.unwrap().id;
+    for number in 0..9 {
+        let note = WorkingNote::new(format!("Parcel {number} is in the depot."), "courier");
+        ada.note(note.with_source(ItemId::Record(told))).await.unwrap();
+    }
+    ada.synopsis().await.unwrap();
+    memory.upkeep_once().await.unwrap();
+    for is_alone in [false, true] {
+        let (start, request) = (Instant::now(), ContextRequest::muxi("Where is my parcel?"));
+        let context = if is_alone { ada.assemble(&request).await } else { talk.assemble(&request).await };
+        let (context, waits) = (context.unwrap(), start.elapsed().as_secs_f64() / CALL.as_secs_f64());
+        assert!((2.0..2.5).contains(&waits), "{waits} waits");
+        let receipt = &context.receipt;
+        assert_eq!((receipt.search.degraded.as_slice(), receipt.search.notes), ([].as_slice(), 9));
+        assert!(receipt.synopsis.is_some_and(|shown| shown.tokens > 0 && shown.left_out.is_none()));
+        let notes = context.parts.iter().map(|part| part.message.text().matches("in the depot.</item>").count());
+        assert_eq!(notes.sum::<usize>(), 5);
+        // Of the nine notes five are shown and four are told as left out.
+        let left = receipt.search.left_out.iter().filter(|left| left.reason == Reason::BelowLimit).count();
+        assert!(left >= 4, "{:?}", receipt.search.left_out);
     }
 }
 

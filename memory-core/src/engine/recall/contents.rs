@@ -6,7 +6,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::engine::hit::Hit;
-use crate::engine::receipt::{ContextReceipt, Included, PartKind, SearchReceipt, Signals, Tokens};
+use crate::engine::receipt::{
+    ContextReceipt, History, Included, PartKind, SearchReceipt, Signals, SynopsisShown, Tokens,
+};
 use crate::engine::render;
 use crate::engine::synopsis::synopsis_id;
 use crate::error::{Error, Result};
@@ -78,24 +80,25 @@ impl Context {
         }
         parts.push_synopsis(&mut synopsis);
         parts.push_block(&mut block, &hits);
-        parts.list.extend(room.query);
-        let tokens = tokens_of(&parts.list, room.limit, room.reserved);
-        let (counter, complete) = (counter.name().to_owned(), window.complete);
-        let (recounted, included) = (window.recounted, parts.included);
-        let receipt = ContextReceipt {
-            tokens,
-            counter,
-            recounted,
-            history,
-            folds,
-            synopsis: shown,
-            included,
-            search,
-            prefix_reuse_ratio: None,
-            complete,
-            took_micros: 0,
-        };
-        Self { parts: parts.list, receipt }
+        let (complete, recounted) = (window.complete, window.recounted);
+        let context = parts.sealed(room, counter, shown, search);
+        let receipt = ContextReceipt { history, folds, complete, recounted, ..context.receipt };
+        Self { receipt, ..context }
+    }
+
+    /// Puts the parts of a context without a conversation in order and writes its receipt.
+    pub(crate) fn alone(
+        recalled: Recalled,
+        told: Told,
+        room: Room,
+        counter: &dyn TokenCounter,
+        search: SearchReceipt,
+    ) -> Self {
+        let (Recalled { hits, mut block, .. }, Told { part: mut synopsis, shown }) = (recalled, told);
+        let mut parts = Parts::default();
+        parts.push_synopsis(&mut synopsis);
+        parts.push_block(&mut block, &hits);
+        parts.sealed(room, counter, shown, search)
     }
 
     /// Returns the messages in order.
@@ -181,6 +184,31 @@ struct Parts {
 }
 
 impl Parts {
+    /// Returns them as a context that ends with the query, and shows nothing of a conversation yet.
+    fn sealed(
+        mut self,
+        room: Room,
+        counter: &dyn TokenCounter,
+        synopsis: Option<SynopsisShown>,
+        search: SearchReceipt,
+    ) -> Context {
+        self.list.extend(room.query);
+        let receipt = ContextReceipt {
+            tokens: tokens_of(&self.list, room.limit, room.reserved),
+            counter: counter.name().to_owned(),
+            recounted: 0,
+            history: History::default(),
+            folds: Vec::new(),
+            synopsis,
+            included: self.included,
+            search,
+            prefix_reuse_ratio: None,
+            complete: true,
+            took_micros: 0,
+        };
+        Context { parts: self.list, receipt }
+    }
+
     /// Adds the synopsis, unless it was added before.
     fn push_synopsis(&mut self, synopsis: &mut Option<Part>) {
         let Some(part) = synopsis.take() else { return };

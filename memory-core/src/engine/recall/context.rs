@@ -39,9 +39,9 @@ impl Session {
     /// Returns what to send to a model, and the receipt that explains it.
     ///
     /// Under a short budget, instructions and the query come first, then the last turn, then the owner's synopsis, if there is one,
-    /// then recalled items (at most a third of what is left), and history takes the rest. The window is the largest tail that does not begin with a reply and keeps calls with their
-    /// results. Recalled items are one block of data before the query, never instructions. It does not repeat what is in the
-    /// window.
+    /// then recalled items (at most a third of what is left), and history takes the rest. The window is the largest tail that does
+    /// not begin with a reply and keeps calls with their results. Recalled items are one block of data before the query, never
+    /// instructions. It does not repeat what is in the window.
     ///
     /// The context holds all active instructions, wherever they stand in the session. If they do not fit beside the last
     /// turn, the oldest of those that do not open the session are left out. If the messages under a summary fit, they replace
@@ -65,33 +65,20 @@ impl Session {
         let query = (!request.query.is_empty()).then(|| Message::new(Role::User, request.query.as_str(), now));
         let mut room = Room::new(&request.budget, query, counter)?;
 
-        let asked = async {
-            let Recall { search, filter, .. } = recall.as_ref()?;
-            Some(inner.find(self.scoped().scope(), search, filter, Some(self.id())).await)
-        };
-        let shape = request.shape(self.buffer());
+        let asked = self.scoped().ask_tiers(recall.as_ref(), Some(self.id()));
+        let shape = request.shape(self.buffer())?;
         let (pinned, tail) = Window::pages(request.budget.limit, &shape);
         let synopsis = self.scoped().synopsis_for(request.synopsis);
-        let (pinned, tail, asked, (synopsis, untold)) =
+        let (pinned, tail, mut found, (synopsis, untold)) =
             tokio::join!(self.window_page(&pinned, request), self.window_page(&tail, request), asked, synopsis);
         let mut window = Window::new(request.budget.limit, shape, pinned?, tail?, counter);
         inner.note_budget(self, &request.budget, &window.state);
         room.leave_query_to(&window);
         let left = room.left();
-        let mut found = recall.as_ref().zip(asked).map(|(recall, (legs, read))| Found { recall, legs, read });
         if let Some(found) = found.as_mut().filter(|_| !request.asides) {
             found.know(&window.rows);
         }
-        let hydrate = async {
-            // Small talk recalls nothing.
-            let Some(Found { recall, legs, read }) =
-                found.as_mut().filter(|found| !found.recall.informative.is_empty())
-            else {
-                return;
-            };
-            let best = legs.best(&recall.search, now);
-            inner.hydrate(self.scoped().scope(), best.iter(), &recall.filter, read).await;
-        };
+        let hydrate = self.scoped().read_best(found.as_mut());
         let (completed, ()) = tokio::join!(self.complete(&mut window, left, request, counter), hydrate);
         completed?;
         let most = inner.synopses.config.max_tokens;

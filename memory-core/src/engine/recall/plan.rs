@@ -6,7 +6,7 @@ use crate::engine::handle::Scoped;
 use crate::engine::hit::Content;
 use crate::engine::receipt::SearchReceipt;
 use crate::filter::Filter;
-use crate::id::{ItemId, MessageId};
+use crate::id::{ItemId, MessageId, SessionId};
 use crate::message::StoredMessage;
 use crate::store::text::Term;
 use crate::time::{Stopwatch, Timestamp};
@@ -54,6 +54,25 @@ impl Found<'_> {
                 self.read.add(Content::Message(row.clone()), &self.recall.filter);
             }
         }
+    }
+}
+
+impl Scoped {
+    /// Asks all tiers for what is to be recalled, if anything is. What was written to the session `but` is left out.
+    pub(super) async fn ask_tiers<'a>(&self, recall: Option<&'a Recall>, but: Option<&SessionId>) -> Option<Found<'a>> {
+        let recall = recall?;
+        let (legs, read) = self.inner().find(self.scope(), &recall.search, &recall.filter, but).await;
+        Some(Found { recall, legs, read })
+    }
+
+    /// Reads the best of what was found from truth.
+    pub(super) async fn read_best(&self, found: Option<&mut Found<'_>>) {
+        // Small talk recalls nothing.
+        let Some(Found { recall, legs, read }) = found.filter(|found| !found.recall.informative.is_empty()) else {
+            return;
+        };
+        let best = legs.best(&recall.search, recall.now);
+        self.inner().hydrate(self.scope(), best.iter(), &recall.filter, read).await;
     }
 }
 

@@ -34,6 +34,9 @@ pub struct ContextRequest {
     pub query: String,
     /// How many tokens the context may have.
     pub budget: Budget,
+    /// The most messages of the window that are shown, besides instructions and summaries. Default none: as the buffer says
+    /// ([`BufferConfig::window_messages`]), as many as fit.
+    pub newest: Option<u64>,
     /// How many items of conversations and records are recalled at most; 0 for the window alone, without notes. Default 5.
     pub recall: usize,
     /// How many notes of the working tier are recalled at most, beside the others. Default 5.
@@ -59,6 +62,7 @@ impl ContextRequest {
         Self {
             query: query.into(),
             budget: budget.into(),
+            newest: None,
             recall: 5,
             notes: 5,
             recall_tokens: 4_000,
@@ -68,6 +72,29 @@ impl ContextRequest {
             synopsis: true,
             asides: false,
         }
+    }
+
+    /// Asks as MUXI's planner does: for the newest 10 messages, 5 notes, 5 other items and the synopsis, if the owner has one, within
+    /// 4,000 tokens.
+    ///
+    /// ```
+    /// # async fn example(session: &memory_core::engine::Session) -> memory_core::Result<()> {
+    /// use memory_core::engine::ContextRequest;
+    ///
+    /// session.scoped().synopsis().await?; // asks for one, once
+    /// let context = session.assemble(&ContextRequest::muxi("Where is my order?")).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn muxi(query: impl Into<String>) -> Self {
+        Self::new(query, 4_000).newest(10)
+    }
+
+    /// Sets the most messages of the window that are shown.
+    #[must_use]
+    pub fn newest(mut self, messages: u64) -> Self {
+        self.newest = Some(messages);
+        self
     }
 
     /// Sets how many items are recalled at most; 0 for the window alone, without notes.
@@ -127,9 +154,18 @@ impl ContextRequest {
     }
 
     /// Returns what the context wants of its window.
-    pub(super) fn shape(&self, config: &BufferConfig) -> Shape {
+    ///
+    /// # Errors
+    /// `Invalid` for a number of messages that no buffer may have.
+    pub(super) fn shape(&self, config: &BufferConfig) -> Result<Shape> {
         let limit = self.budget.limit.saturating_sub(self.budget.reserve);
-        Shape::of(config, self.oversize, limit, self.share(limit))
+        let mut config = *config;
+        if self.newest.is_some() {
+            // A window of so many messages moves with each one.
+            (config.window_messages, config.is_stable) = (self.newest, false);
+            config.check()?;
+        }
+        Ok(Shape::of(&config, self.oversize, limit, self.share(limit)))
     }
 
     /// Returns what is to be recalled for a conversation with these settings, if anything is.

@@ -13,12 +13,16 @@ impl SearchReceipt {
 }
 
 impl ContextReceipt {
+    /// Returns the event of what was recalled.
+    pub(in crate::engine) fn recalled(&self) -> Event {
+        let hits = self.included.iter().filter(|included| included.part == PartKind::Recalled).count();
+        Event::Recalled { hits, degraded: self.search.degraded.len(), took_micros: self.took_micros }
+    }
+
     /// Returns the events of a context: what was recalled and, if the last turn was too large, that it was.
     pub(in crate::engine) fn events(&self, session: &SessionId) -> impl Iterator<Item = Event> {
-        let hits = self.included.iter().filter(|included| included.part == PartKind::Recalled).count();
-        let recalled = Event::Recalled { hits, degraded: self.search.degraded.len(), took_micros: self.took_micros };
         let (truncated, over) = (self.history.truncated, self.tokens.total.saturating_sub(self.tokens.limit));
         let oversize = Event::Oversize { session: session.clone(), truncated, over };
-        [recalled].into_iter().chain((truncated > 0 || over > 0).then_some(oversize))
+        [self.recalled()].into_iter().chain((truncated > 0 || over > 0).then_some(oversize))
     }
 }
