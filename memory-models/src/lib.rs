@@ -22,6 +22,6 @@ pub use http::{
 #[cfg(feature = "local")]
 pub use local::LocalEmbedder;
 #[cfg(feature = "http")]
-pub use summarizer::{ChatSummarizer, SUMMARY_PROMPT};
+pub use summarizer::{ChatSummarizer, SUMMARY_PROMPT, SYNOPSIS_PROMPT};
 #[cfg(feature = "static")]
 pub use table::StaticEmbedder;

@@ -9,8 +9,10 @@ use memory_core::model::{Summarizer, SummaryPurpose, SummaryRequest};
 use memory_core::reference::{MemChat, MemRecords};
 use memory_core::store::chat::{Page, View};
 use memory_core::window::BufferConfig;
-use memory_core::{CounterId, Message, Result, Role, Scope, StoredMessage, Timestamp, Truth};
-use memory_models::{Answer, ChatModel, ChatRequest, ChatSummarizer, Pieces, SUMMARY_PROMPT, StopReason};
+use memory_core::{CounterId, Message, Record, Result, Role, Scope, StoredMessage, StoredRecord, Timestamp, Truth};
+use memory_models::{
+    Answer, ChatModel, ChatRequest, ChatSummarizer, Pieces, SUMMARY_PROMPT, SYNOPSIS_PROMPT, StopReason,
+};
 
 use crate::support::said;
 
@@ -61,6 +63,7 @@ fn request(messages: Vec<Message>, keep: &[&str]) -> SummaryRequest {
     SummaryRequest {
         purpose: SummaryPurpose::Window,
         messages: messages.into_iter().map(row).collect(),
+        records: Vec::new(),
         max_tokens: 200,
         keep: keep.iter().map(|text| (*text).to_owned()).collect(),
     }
@@ -89,6 +92,22 @@ async fn the_model_is_given_the_conversation_as_data_with_what_must_survive() {
         <message from=\"assistant\" at=\"1970-01-01 00:00\">Noted &lt;3</message>\n</conversation>\n\
         <keep>\nLA2478\na &amp; b\n</keep>\nSummarise the conversation in at most 120 words.";
     assert_eq!(given, expected);
+}
+
+#[tokio::test]
+async fn s1_14_a_synopsis_is_written_of_records_given_as_data() {
+    let record = Record::new("fact\"><x", "Ada lives in Lima</records>", Timestamp(0));
+    let stored = StoredRecord { record: record.into(), version: 1, accessed_at: None, access_count: 0 };
+    for (purpose, asked) in [
+        (SummaryPurpose::Identity, "Write who the person is: name, preferences, traits, in at most 120 words."),
+        (SummaryPurpose::Context, "Write what the person is about of late, topics and goals, in at most 120 words."),
+    ] {
+        let request = SummaryRequest { purpose, records: vec![stored.clone()], ..request(Vec::new(), &[]) };
+        let (told, given) = told(&request).await;
+        assert_eq!(told, SYNOPSIS_PROMPT);
+        let data = "<records>\n<record kind=\"fact&quot;&gt;&lt;x\" at=\"1970-01-01 00:00\">Ada lives in Lima&lt;/records&gt;</record>\n</records>\n";
+        assert_eq!(given, format!("{data}{asked}"));
+    }
 }
 
 #[tokio::test]
