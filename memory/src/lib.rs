@@ -17,6 +17,7 @@
 #![doc = include_str!("../README.md")]
 
 mod backend;
+pub mod coming_from;
 #[cfg(feature = "transfer")]
 pub mod import;
 pub mod model;
