@@ -40,6 +40,11 @@ impl Times {
         Ok(Self { walls, cpu: cpu().saturating_sub(before) })
     }
 
+    /// Returns the median wall time.
+    pub fn median(&self) -> Duration {
+        self.walls.get(self.walls.len() / 2).copied().unwrap_or_default()
+    }
+
     /// Writes a line: the median, the least and the greatest wall time, and the mean CPU time.
     pub fn report(&self, name: &str) {
         let at = |place: usize| self.walls.get(place).copied().unwrap_or_default().as_secs_f64() * 1e3;

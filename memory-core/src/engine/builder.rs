@@ -70,6 +70,7 @@ pub struct MemoryBuilder {
     buffer: BufferConfig,
     touch: bool,
     kept_vectors: usize,
+    shares_vectors: bool,
     working: WorkingConfig,
     synopsis: Option<SynopsisConfig>,
 }
@@ -94,6 +95,7 @@ impl MemoryBuilder {
             buffer: BufferConfig::default(),
             touch: true,
             kept_vectors: KEPT_VECTORS,
+            shares_vectors: false,
             working: WorkingConfig::default(),
             synopsis: None,
         }
@@ -326,10 +328,28 @@ impl MemoryBuilder {
     /// Sets how many vectors each index caches in this process, so that the same text is not embedded again; 0 for none.
     /// Default 1,000.
     ///
-    /// A cached vector serves its owner alone. Forgetting anything of an owner drops all cached vectors of that owner.
+    /// A cached vector serves its owner alone, unless owners share them ([`MemoryBuilder::share_vectors`]). Forgetting anything of an owner drops all cached vectors of that owner.
     #[must_use]
     pub fn kept_vectors(mut self, count: usize) -> Self {
         self.kept_vectors = count;
+        self
+    }
+
+    /// Lets owners share the vectors that are cached in this process ([`MemoryBuilder::kept_vectors`]): what one owner's text cost is
+    /// not paid again for the same text of another. Default not.
+    ///
+    /// No owner sees what another wrote. But an answer that comes sooner tells that somebody wrote or asked the same, so share only
+    /// among owners who may know that. Forgetting anything of an owner then drops all cached vectors.
+    ///
+    /// ```
+    /// # async fn example(builder: memory_core::engine::MemoryBuilder) -> memory_core::Result<()> {
+    /// let memory = builder.kept_vectors(10_000).share_vectors().build().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn share_vectors(mut self) -> Self {
+        self.shares_vectors = true;
         self
     }
 }

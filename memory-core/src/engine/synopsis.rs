@@ -23,6 +23,9 @@ const TEXT: &str = "who the owner is, and what it is about";
 /// The member of a telling's metadata that says how many tokens of conversation there were.
 const HISTORY: &str = "history_tokens";
 
+/// The member that says that something was told since, where nobody used the synopsis.
+const STALE: &str = "stale";
+
 /// Who an owner is, and what the owner is about of late: two halves, each with its own sources and its own age.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Synopsis {
@@ -68,7 +71,7 @@ impl SynopsisHalf {
             trust: telling.trust,
             sources: telling.sources.clone(),
             history_tokens: telling.metadata.get(HISTORY).and_then(Value::as_u64).unwrap_or(0),
-            is_stale: false,
+            is_stale: telling.metadata.contains_key(STALE),
         })
     }
 
@@ -80,6 +83,9 @@ impl SynopsisHalf {
         telling.sources.clone_from(&self.sources);
         telling.metadata.insert(half.name().to_owned(), Value::from(self.text.as_str()));
         telling.metadata.insert(HISTORY.to_owned(), Value::from(self.history_tokens));
+        if self.is_stale {
+            telling.metadata.insert(STALE.to_owned(), Value::from(true));
+        }
         telling
     }
 }
@@ -122,8 +128,10 @@ impl Synopsis {
 
     pub(super) fn built(&self, stored: Option<&StoredRecord>) -> Built {
         let at = |half: &Option<SynopsisHalf>| half.as_ref().map(|half| half.built_at);
-        let used = stored.and_then(|stored| stored.accessed_at);
-        Built { identity: at(&self.identity), context: at(&self.context), used }
+        let stale = |half: &Option<SynopsisHalf>| half.as_ref().is_some_and(|half| half.is_stale);
+        let (is_stale, used) =
+            ([&self.identity, &self.context].map(stale), stored.and_then(|stored| stored.accessed_at));
+        Built { identity: at(&self.identity), context: at(&self.context), is_stale, used }
     }
 }
 

@@ -1,10 +1,12 @@
 //! Searching the notes of one owner: the evidence for each, by words and by meaning, as the indexes give it.
 
+use std::collections::HashSet;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
 use crate::filter::Filter;
-use crate::rank::{Bm25, bm25f};
+use crate::id::ItemId;
+use crate::rank::{Bm25, TermWeights};
 use crate::record::StoredRecord;
 use crate::store::text::{Term, TextHit, TextHits};
 use crate::store::vectors::VectorHit;
@@ -38,14 +40,14 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Returns the best notes by words and the nearest by meaning.
+    /// Returns the best notes by words and the nearest by meaning, among those that match the filter.
     pub(crate) fn find(&self, query: &NoteQuery<'_>) -> FoundNotes {
-        let (text, near) = (self.by_words(query), self.by_meaning(query));
-        let is_found = |kept: &&Arc<Kept>| {
-            let item = kept.item();
-            text.hits.iter().any(|hit| hit.item == item) || near.iter().any(|hit| hit.item == item)
-        };
-        let notes = self.kept.iter().filter(is_found).map(|kept| kept.stored.clone()).collect();
+        let matching: Vec<&Arc<Kept>> = self.kept.iter().filter(|kept| query.filter.matches(&kept.fields)).collect();
+        let (text, near) = (self.by_words(&matching, query), Self::by_meaning(&matching, query));
+        let items = text.hits.iter().map(|hit| &hit.item).chain(near.iter().map(|hit| &hit.item));
+        let found: HashSet<&ItemId> = items.collect();
+        let is_found = |kept: &&&Arc<Kept>| found.contains(&kept.item());
+        let notes = matching.iter().filter(is_found).map(|kept| kept.stored.clone()).collect();
         FoundNotes { text, near, notes }
     }
 
@@ -55,47 +57,71 @@ impl Notes {
         matching.take(limit).map(|kept| kept.stored.clone()).collect()
     }
 
-    fn by_words(&self, query: &NoteQuery<'_>) -> TextHits {
+    /// Scores all notes that match before the evidence of the best is made: a question may hold words that most notes have.
+    fn by_words(&self, matching: &[&Arc<Kept>], query: &NoteQuery<'_>) -> TextHits {
         let hashes: Vec<u64> = query.terms.iter().map(|term| self.hasher.hash_one(term)).collect();
         let mut found = TextHits { containing: vec![0; hashes.len()], ..TextHits::default() };
-        let mut words = 0_u64;
-        for kept in self.kept.iter() {
-            found.documents += 1;
+        if hashes.is_empty() {
+            return found;
+        }
+        let (mut words, mut counts, mut places) = (0_u64, Vec::new(), Vec::new());
+        for kept in matching {
+            let begins = counts.len();
+            counts.extend(hashes.iter().map(|hash| kept.count(*hash)));
+            let own = counts.get(begins..).unwrap_or_default();
+            found.containing.iter_mut().zip(own).for_each(|(sum, count)| *sum += u64::from(*count > 0));
             words += u64::from(kept.length);
-            let own: Vec<u32> = hashes.iter().map(|hash| kept.count(*hash)).collect();
-            found.containing.iter_mut().zip(&own).for_each(|(sum, count)| *sum += u64::from(*count > 0));
-            if own.iter().any(|count| *count > 0) && query.filter.matches(&kept.fields) {
-                let (near, length) = (vec![0.0; own.len()], kept.length);
-                found.hits.push(TextHit { item: kept.item(), own, near, length, fields: kept.fields.clone() });
+            if own.iter().any(|count| *count > 0) {
+                places.push(*kept);
+            } else {
+                counts.truncate(begins);
             }
         }
+        found.documents = matching.len() as u64;
         found.mean_length = words as f32 / found.documents.max(1) as f32;
-        let scores = bm25f(&Bm25::default(), &found);
-        let mut ranked: Vec<(f32, TextHit)> = scores.into_iter().zip(found.hits).collect();
-        ranked.sort_by(|(one, a), (other, b)| {
-            other.total_cmp(one).then_with(|| b.fields.at.cmp(&a.fields.at)).then_with(|| a.item.cmp(&b.item))
-        });
-        ranked.truncate(query.limit);
-        TextHits { hits: ranked.into_iter().map(|(_, hit)| hit).collect(), ..found }
+        let weights = TermWeights::new(&Bm25::default(), found.documents, found.mean_length, &found.containing);
+        let near = vec![0.0; hashes.len()];
+        let scored = places.into_iter().zip(counts.chunks(hashes.len()));
+        let scored = scored.map(|(kept, own)| (weights.score(kept.length, own, &near), kept, own)).collect();
+        let best = best(scored, query.limit);
+        let hit = |(_, kept, own): (f32, &Arc<Kept>, &[u32])| TextHit {
+            item: kept.item(),
+            own: own.to_vec(),
+            near: near.clone(),
+            length: kept.length,
+            fields: kept.fields.clone(),
+        };
+        found.hits = best.into_iter().map(hit).collect();
+        found
     }
 
-    fn by_meaning(&self, query: &NoteQuery<'_>) -> Vec<VectorHit> {
+    fn by_meaning(matching: &[&Arc<Kept>], query: &NoteQuery<'_>) -> Vec<VectorHit> {
         let Some(sought) = query.vector.and_then(Direction::of) else { return Vec::new() };
-        let near = |kept: &Arc<Kept>| Some((Arc::clone(kept), kept.nearest(&sought)?));
-        let matching = self.kept.iter().filter(|kept| query.filter.matches(&kept.fields));
-        let mut near: Vec<_> = matching.filter_map(near).collect();
-        near.sort_by(|(a, (_, one)), (b, (_, other))| {
-            let by_time = || b.fields.at.cmp(&a.fields.at).then_with(|| a.item().cmp(&b.item()));
-            other.value().total_cmp(&one.value()).then_with(by_time)
+        let near = matching.iter().filter_map(|kept| {
+            let (piece, similarity) = kept.nearest(&sought)?;
+            Some((similarity.value(), *kept, (piece, similarity)))
         });
-        near.truncate(query.limit);
-        let hit = |(kept, (piece, similarity)): (Arc<Kept>, _)| VectorHit {
+        let hit = |(_, kept, (piece, similarity)): (f32, &Arc<Kept>, _)| VectorHit {
             item: kept.item(),
             piece,
             similarity,
             fields: kept.fields.clone(),
             vector: None,
         };
-        near.into_iter().map(hit).collect()
+        best(near.collect(), query.limit).into_iter().map(hit).collect()
     }
+}
+
+/// Returns the `limit` notes with the highest scores, best first; equal ones newer first, then by item.
+fn best<T>(mut scored: Vec<(f32, &Arc<Kept>, T)>, limit: usize) -> Vec<(f32, &Arc<Kept>, T)> {
+    let order = |(one, a, _): &(f32, &Arc<Kept>, T), (other, b, _): &(f32, &Arc<Kept>, T)| {
+        let by_time = || b.fields.at.cmp(&a.fields.at).then_with(|| a.item().cmp(&b.item()));
+        other.total_cmp(one).then_with(by_time)
+    };
+    if limit > 0 && limit < scored.len() {
+        scored.select_nth_unstable_by(limit, order);
+        scored.truncate(limit);
+    }
+    scored.sort_by(order);
+    scored
 }

@@ -212,6 +212,14 @@ async fn s1_13_what_one_process_tells_makes_stale_what_another_serves(bed: Bed<S
     ada.remember(Remember::fact("Ada lives in Lyon.")).await?;
     equal(elsewhere.upkeep_once().await?.synopses, 1)?;
     check!(text(&told.ada.synopsis().await?.identity).contains("Lyon"), "what the other process told is missing");
+    // What nobody uses is not built, but whoever uses it next sees that it is stale.
+    told.later(2 * HOUR);
+    ada.remember(Remember::fact("Ada works in Turin.")).await?;
+    equal(elsewhere.upkeep_once().await?.synopses, 0)?;
+    equal(is_stale(&told.ada.synopsis().await?), (true, true))?;
+    told.world.tend().await?;
+    let again = told.ada.synopsis().await?;
+    check!(text(&again.identity).contains("Turin") && is_stale(&again) == (false, false), "{again:?}");
     // Of an owner for whom nobody asked, no process builds any.
     let bob = elsewhere.of(&told.world.ground.scope("bob")?);
     bob.remember(Remember::fact("Bob lives in Lyon.")).await?;

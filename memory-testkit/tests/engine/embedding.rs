@@ -91,6 +91,21 @@ async fn s1_2_what_one_owner_said_is_embedded_anew_for_another() {
 }
 
 #[tokio::test]
+async fn s1_2_where_owners_share_vectors_the_same_text_is_embedded_once() {
+    let told = Told::new();
+    let vectors = Arc::new(MemVectors::new(told.space().clone()));
+    let bench = Bench::with(Taps::default(), |builder| builder.vectors(vectors, told.clone()).share_vectors()).await;
+    for (owner, promised) in [("ada", &["the same"][..]), ("bob", &[])] {
+        bench.session(owner).append(vec![bench.user("the same")]).await.unwrap();
+        bench.tend().await;
+        assert_eq!(told.take(), promised, "{owner}");
+        let found = bench.owner(owner).search(&Search::new("the same")).await.unwrap();
+        assert_eq!(found.hits.len(), 1);
+        told.take();
+    }
+}
+
+#[tokio::test]
 async fn what_an_owner_forgets_is_embedded_anew_and_what_others_said_is_not() {
     let (bench, told) = bench(1_000).await;
     for owner in ["ada", "bob"] {

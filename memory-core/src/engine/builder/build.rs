@@ -101,7 +101,7 @@ impl MemoryBuilder {
         let now = self.clock.now();
         let text = self.stores.text.iter().cloned().map(|store| Index::of_text(store, &self.analysis, now));
         let vectors = self.stores.vectors.iter().cloned().map(|(store, embedder)| {
-            let (embedded, kept) = (self.embedded.clone(), KeptVectors::new(self.kept_vectors));
+            let (embedded, kept) = (self.embedded.clone(), KeptVectors::new(self.kept_vectors, self.shares_vectors));
             Index::of_vectors(Vectors { store, embedder, embedded, kept }, now)
         });
         let opened = text.chain(vectors).collect::<Result<Vec<Index>>>()?;

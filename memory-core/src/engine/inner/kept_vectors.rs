@@ -9,14 +9,15 @@ use crate::id::Digest;
 use crate::model::{Embedder, Purpose};
 use crate::scope::Scope;
 
-/// Owner, purpose and text of a vector. The embedder is the same for all vectors of an index.
-type Key = (Scope, Purpose, Digest);
+/// Owner, purpose and text of a vector; no owner where all share it. The embedder is the same for all vectors of an index.
+type Key = (Option<Scope>, Purpose, Digest);
 
-/// A cache of the vectors of one embedder. A vector serves its owner alone, so that the time of an answer reveals nothing about
-/// other owners.
+/// A cache of the vectors of one embedder. Unless it is shared, a vector serves its owner alone, so that the time of an answer reveals
+/// nothing about other owners.
 #[derive(Debug)]
 pub(crate) struct KeptVectors {
     capacity: usize,
+    is_shared: bool,
     state: Mutex<VectorCache>,
 }
 
@@ -48,15 +49,16 @@ impl<'a> LookUp<'a> {
 }
 
 impl KeptVectors {
-    /// Makes a cache of at most `capacity` vectors.
-    pub(crate) fn new(capacity: usize) -> Self {
-        Self { capacity, state: Mutex::default() }
+    /// Makes a cache of at most `capacity` vectors, which all owners share or not.
+    pub(crate) fn new(capacity: usize, is_shared: bool) -> Self {
+        Self { capacity, is_shared, state: Mutex::default() }
     }
 
     /// Looks `texts` up. The caller embeds the missing ones, each once, and gives their vectors to [`KeptVectors::complete`].
     pub(crate) fn look_up<'a>(&self, scope: &Scope, texts: &[&'a str], purpose: Purpose) -> LookUp<'a> {
+        let owner = (!self.is_shared).then_some(scope);
         let keys: Vec<Key> =
-            texts.iter().map(|text| (scope.clone(), purpose, Digest::of(&[text.as_bytes()]))).collect();
+            texts.iter().map(|text| (owner.cloned(), purpose, Digest::of(&[text.as_bytes()]))).collect();
         let mut state = self.lock();
         let (mut found, mut missing) = (HashMap::new(), Vec::new());
         for (key, text) in keys.iter().zip(texts.iter().copied()) {
@@ -94,13 +96,14 @@ impl KeptVectors {
         Ok(keys.iter().filter_map(|key| found.get(key)?.as_deref()).map(<[f32]>::to_vec).collect())
     }
 
-    /// Drops all vectors of an owner.
+    /// Drops all vectors of an owner; all there are, if owners share them: nobody knows whose text it was.
     pub(crate) fn forget(&self, scope: &Scope) {
         let mut state = self.lock();
         state.forgotten += 1;
         let VectorCache { vectors, order, .. } = &mut *state;
-        vectors.retain(|(owner, ..), _| owner != scope);
-        order.retain(|_, (owner, ..)| owner != scope);
+        let is_others = |owner: &Option<Scope>| owner.as_ref().is_some_and(|owner| owner != scope);
+        vectors.retain(|(owner, ..), _| is_others(owner));
+        order.retain(|_, (owner, ..)| is_others(owner));
     }
 
     fn keep<'a>(&self, made: impl Iterator<Item = &'a (Key, Arc<[f32]>)>, since: u64) {
@@ -153,7 +156,7 @@ mod tests {
 
     impl Bed {
         fn new(capacity: usize) -> Self {
-            Self { kept: KeptVectors::new(capacity), embedder: HashEmbedder::new(8) }
+            Self { kept: KeptVectors::new(capacity, false), embedder: HashEmbedder::new(8) }
         }
 
         /// Returns how many texts had to be embedded.
@@ -185,6 +188,16 @@ mod tests {
         assert_eq!(bed.of("ada", &["c"], Purpose::Query), 1);
         assert_eq!(bed.of("ada", &["a"], Purpose::Query), 0);
         assert_eq!(bed.of("ada", &["b"], Purpose::Query), 1);
+    }
+
+    #[test]
+    fn s1_2_owners_share_vectors_only_where_that_is_set_and_then_forget_them_all() {
+        let bed = Bed { kept: KeptVectors::new(10, true), ..Bed::new(0) };
+        assert_eq!(bed.of("ada", &["a", "b"], Purpose::Document), 2);
+        assert_eq!(bed.of("bob", &["a", "c"], Purpose::Document), 1);
+        assert_eq!(bed.of("bob", &["a"], Purpose::Query), 1);
+        bed.kept.forget(&Scope::new("acme", "ada").unwrap());
+        assert_eq!(bed.of("bob", &["a", "c"], Purpose::Document), 2);
     }
 
     #[test]

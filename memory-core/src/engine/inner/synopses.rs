@@ -45,6 +45,8 @@ impl Half {
 pub(crate) struct Built {
     pub(crate) identity: Option<Timestamp>,
     pub(crate) context: Option<Timestamp>,
+    /// Whether truth says of either half that it is stale.
+    pub(crate) is_stale: [bool; 2],
     pub(crate) used: Option<Timestamp>,
 }
 
@@ -127,14 +129,16 @@ impl Synopses {
         let owner = entry(&mut owners, scope);
         let before = owner.used.max(stored.used);
         owner.used = Some(now);
-        let of = |state: &mut State, built, ttl, most| {
-            let is_good = state.use_at(built, before, now, (ttl, most, refresh_on_access)) && !state.is_stale;
+        let [identity, context] = stored.is_stale;
+        let of = |state: &mut State, (built, is_stale): (Option<Timestamp>, bool), ttl, most| {
+            let is_young = state.use_at(built, before, now, (ttl, most, refresh_on_access));
+            let is_good = is_young && !is_stale && !state.is_stale;
             state.is_wanted |= !is_good;
             !is_good && built.is_some()
         };
         let stale = [
-            of(&mut owner.identity, stored.identity, identity_ttl, identity_max_age),
-            of(&mut owner.context, stored.context, context_ttl, context_max_age),
+            of(&mut owner.identity, (stored.identity, identity), identity_ttl, identity_max_age),
+            of(&mut owner.context, (stored.context, context), context_ttl, context_max_age),
         ];
         (stale, owner.identity.is_wanted || owner.context.is_wanted)
     }

@@ -88,11 +88,18 @@ impl Scoped {
     async fn build(&self, halves: &[Half], is_used: bool, report: &mut UpkeepReport) -> Result<usize> {
         let fence = self.fence().await?;
         let stored = self.stored(&[synopsis_id()]).await?.pop();
-        // What another process tells is built here only if somebody uses it somewhere.
-        if stored.is_none() && !is_used {
+        let mut synopsis = Synopsis::of(stored.as_ref());
+        if !is_used && !stored.as_ref().is_some_and(|stored| self.is_in_use(stored)) {
+            // Whoever uses it next learns that something was told since, in whichever process.
+            let mut was_good = false;
+            for half in halves {
+                let half = synopsis.half_mut(*half).as_mut();
+                was_good |= half.is_some_and(|half| !std::mem::replace(&mut half.is_stale, true));
+            }
+            let Some((stored, record)) = stored.zip(synopsis.record()).filter(|_| was_good) else { return Ok(0) };
+            self.put(fence, vec![Put { record: Arc::new(record), expect: Expect::Version(stored.version) }]).await?;
             return Ok(0);
         }
-        let mut synopsis = Synopsis::of(stored.as_ref());
         let (records, states) = tokio::try_join!(self.all_records(), self.all_sessions())?;
         let history_tokens = states.iter().map(history_of).fold(0, u64::saturating_add);
         let (mut built, mut is_changed) = (0, false);
@@ -127,6 +134,13 @@ impl Scoped {
             _ => {}
         }
         Ok(built)
+    }
+
+    /// Returns whether somebody used the owner's synopsis of late, in whichever process.
+    fn is_in_use(&self, stored: &StoredRecord) -> bool {
+        let told = stored.record.tellings().map(|telling| telling.at).max();
+        let used = stored.accessed_at.max(told).unwrap_or_default();
+        self.inner().clock.now().since(used) <= self.inner().synopses.config.context_ttl
     }
 
     /// Returns what a summariser tells of the sources; none if there are no words, or it fails. Where nothing is told yet, an extract
