@@ -7,11 +7,12 @@ use futures_util::future::join_all;
 use tokio::time::timeout;
 
 use crate::error::{Cause, Error, Result, Transience};
-use crate::layer::{Guard, GuardPolicy, Guarded};
+use crate::layer::{Guard, GuardPolicy, Guarded, WriteBehindPolicy};
 use crate::model::Embedder;
 use crate::store::blackboard::Blackboard;
 use crate::store::cache::Cache;
 use crate::store::chat::ChatStore;
+use crate::store::journal::Journal;
 use crate::store::records::RecordStore;
 use crate::store::text::TextStore;
 use crate::store::truth::Truth;
@@ -50,6 +51,10 @@ pub struct Stores {
     pub cache: Option<Arc<dyn Cache>>,
     /// The boards that agents share. A memory without a store for them has boards in this process.
     pub blackboard: Option<Arc<dyn Blackboard>>,
+    /// The journal before conversations. The memory that is built of these stores sends what waits in it.
+    pub journal: Option<Arc<dyn Journal>>,
+    /// When what waits in the journal is sent.
+    pub behind: WriteBehindPolicy,
     /// What could not be opened, and is done without.
     pub away: Vec<Away>,
 }
@@ -86,7 +91,7 @@ impl Stores {
 
     /// Returns each store with its part's name, truth first.
     pub fn parts(&self) -> Vec<(&'static str, Arc<dyn Store>)> {
-        let Self { chat, records, text, vectors, cache, blackboard, away: _ } = self;
+        let Self { chat, records, text, vectors, cache, blackboard, journal: _, behind: _, away: _ } = self;
         let mut parts: Vec<(&'static str, Arc<dyn Store>)> = Vec::new();
         parts.extend(chat.iter().map(|chat| ("chat", chat.store().clone() as _)));
         parts.extend(records.iter().map(|records| ("records", records.store().clone() as _)));
@@ -110,6 +115,8 @@ impl Stores {
             vectors: self.vectors,
             cache: self.cache.or(other.cache),
             blackboard: self.blackboard.or(other.blackboard),
+            behind: if self.journal.is_some() { self.behind } else { other.behind },
+            journal: self.journal.or(other.journal),
             away: self.away,
         }
     }
@@ -119,7 +126,7 @@ impl Stores {
     #[must_use]
     pub fn guarded(self, policy: &GuardPolicy, clock: &Arc<dyn Clock>) -> Self {
         let guard = |backend| Guard::new(backend, policy.clone(), Arc::clone(clock));
-        let Self { chat, records, text, vectors, cache, blackboard, away } = self;
+        let Self { chat, records, text, vectors, cache, blackboard, journal, behind, away } = self;
         let vectors = vectors.into_iter().map(|(store, embedder)| {
             let guard = guard(store.backend());
             (Arc::new(Guarded::new(store, guard)) as Arc<dyn VectorStore>, embedder)
@@ -137,6 +144,9 @@ impl Stores {
                 let guard = guard(store.backend());
                 Arc::new(Guarded::new(store, guard)) as Arc<dyn Blackboard>
             }),
+            // A file at hand.
+            journal,
+            behind,
             away,
         }
     }
@@ -163,6 +173,9 @@ impl Stores {
                 source: Cause::new(std::io::Error::from(std::io::ErrorKind::TimedOut)),
             };
             outcome = outcome.and(timeout(CLOSING, store.close()).await.map_err(late).flatten());
+        }
+        if let Some(journal) = &self.journal {
+            outcome = outcome.and(journal.close().await);
         }
         outcome
     }

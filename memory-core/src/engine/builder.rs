@@ -6,12 +6,13 @@ use std::time::Duration;
 use crate::analysis::Analysis;
 use crate::error::{Error, Result};
 use crate::filter::Filter;
-use crate::layer::{CacheLayer, CachePolicy, Guard, GuardPolicy, Guarded};
+use crate::layer::{CacheLayer, CachePolicy, Guard, GuardPolicy, Guarded, WriteBehind, WriteBehindPolicy};
 use crate::limits::Limits;
 use crate::model::{Embedder, Reranker, Summarizer, TokenCounter};
 use crate::reference::{MemBlackboard, NoRecords};
 use crate::store::blackboard::Blackboard;
 use crate::store::cache::Cache;
+use crate::store::journal::Journal;
 use crate::store::text::TextStore;
 use crate::store::truth::Truth;
 use crate::store::upkeep::Upkeep;
@@ -24,7 +25,6 @@ use super::event::Observer;
 use super::handle::Memory;
 use super::inner::{Asked, Bare, Boards, Buffers, GivenUpCounts, Index, Inner, KeptVectors, Turn, Unindexed, Vectors};
 
-/// How many vectors are cached by default.
 const KEPT_VECTORS: usize = 1_000;
 /// How long a search waits for an index by default.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -152,6 +152,35 @@ impl MemoryBuilder {
     pub fn cache_with(mut self, cache: Arc<dyn Cache>, policy: CachePolicy) -> Self {
         self.stores.cache = Some(cache);
         self.cache = policy;
+        self
+    }
+
+    /// Puts a journal before conversations: an append returns once the journal has the messages, and the store gets them
+    /// afterwards, in batches ([`crate::layer::write_behind`] says how). While the store is away, appends go on, and contexts
+    /// hold what was said meanwhile. Records are not queued: remembering needs its store.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use memory_core::engine::MemoryBuilder;
+    /// use memory_core::reference::MemJournal;
+    ///
+    /// # async fn example(builder: MemoryBuilder) -> memory_core::Result<()> {
+    /// // In this process. `memory_sqlite::SqliteJournal` is durable.
+    /// let memory = builder.journal(Arc::new(MemJournal::new(10_000))).build().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn journal(mut self, journal: Arc<dyn Journal>) -> Self {
+        self.stores.journal = Some(journal);
+        self
+    }
+
+    /// Sets when queued messages go to the store. Default [`WriteBehindPolicy::default`]: 20 messages, 1 MiB or 5 s.
+    #[must_use]
+    pub fn write_behind(mut self, policy: WriteBehindPolicy) -> Self {
+        self.stores.behind = policy;
         self
     }
 
@@ -308,8 +337,13 @@ impl MemoryBuilder {
             None => (chat, records),
         };
         self.stores.cache = cache.as_ref().map(|layer| layer.cache().clone());
+        let behind = match self.stores.journal.take() {
+            Some(journal) => Some(WriteBehind::open(chat.clone(), journal, self.stores.behind).await?),
+            None => None,
+        };
+        let chat = behind.as_ref().map_or(chat, |layer| layer.chat());
         (self.stores.chat, self.stores.records) = (Some(chat.clone()), Some(records.clone()));
-        let indexes = self.indexes([chat.upkeep(), records.upkeep()]).await?;
+        let indexes = self.indexes([chat.upkeep(), records.upkeep()], behind.is_some()).await?;
         let only_reads = chat.store().ping().await.is_ok_and(|health| health.is_read_only);
         let extractive = || Arc::new(ExtractiveSummarizer::new(Arc::clone(&self.counter))) as Arc<dyn Summarizer>;
         let summarizer = self.summarizer.unwrap_or_else(extractive);
@@ -320,6 +354,7 @@ impl MemoryBuilder {
             only_reads,
             indexes,
             cache,
+            behind,
             bare,
             board,
             patience: self.patience,
@@ -343,8 +378,8 @@ impl MemoryBuilder {
         }))
     }
 
-    /// Opens the indexes and enlists each with both truth stores.
-    async fn indexes(&self, truths: [&Arc<dyn Upkeep>; 2]) -> Result<Vec<Index>> {
+    /// Opens the indexes and enlists each with both truth stores, later if they may be away and are.
+    async fn indexes(&self, truths: [&Arc<dyn Upkeep>; 2], may_be_away: bool) -> Result<Vec<Index>> {
         let now = self.clock.now();
         let text = self.stores.text.iter().cloned().map(|store| Index::of_text(store, &self.analysis, now));
         let vectors = self.stores.vectors.iter().cloned().map(|(store, embedder)| {
@@ -358,7 +393,7 @@ impl MemoryBuilder {
         }
         let mut indexes: Vec<Index> = Vec::with_capacity(opened.len());
         for index in opened {
-            indexes.push(index.enlisted(truths, now).await?);
+            indexes.push(index.enlisted(truths, now, may_be_away).await?);
         }
         Ok(indexes)
     }
