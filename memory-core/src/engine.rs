@@ -7,6 +7,7 @@
 //! | how hits are found, fused and checked | `recall/search.rs` (the calls), `recall/terms.rs` (by which words), `recall/legs.rs` (the indexes), `recall/rank.rs` (the rule), `recall/hydrate.rs` (truth); without words `recall/newest.rs` |
 //! | how a record is stored, reinforced, superseded, retired or changed in its place | `write/remember.rs`, `write/retire.rs` and `write/put.rs` (the calls), `write/tell.rs` (what is written), `write/links.rs` (where), `write/sources.rs` (nothing is derived from what is not there) |
 //! | how anything is forgotten | `forget.rs` (the order), `forget/session.rs` (a conversation), `forget/derived.rs` (what falls with it), `forget/untell.rs` (what is left) |
+//! | what waits in a journal | `inner/behind.rs`, `journal.rs` (the calls) |
 //! | how indexes follow truth | `inner/index.rs` (what an index is), `upkeep.rs` (the calls), `upkeep/pass.rs`, `upkeep/project.rs` (from truth to entries), `upkeep/enlist.rs` (an index that is new or was lost), `upkeep/verify.rs` (what came late), `upkeep/retire.rs`; summaries in `upkeep/summarise.rs` |
 //! | what agents share on a board | `board.rs` (the calls), `upkeep/boards.rs` (what expires, and what an erasure left) |
 //! | what is noted for a while | `note.rs` (the call), `recall/working.rs` (how it is found), `upkeep/working.rs` (what expires); the tier itself is `crate::working` |
@@ -24,6 +25,7 @@ mod forget;
 mod handle;
 mod hit;
 mod inner;
+mod journal;
 mod memory;
 mod note;
 mod recall;
@@ -44,7 +46,8 @@ pub use forget::{Forget, ForgetReceipt, StoreErasure, Unasked};
 pub use handle::{Memory, Scoped, Session};
 pub use hit::{Content, Hit, SearchResults};
 pub use inner::GivenUp;
-pub use memory::{IndexStatus, Status};
+pub use journal::Refused;
+pub use memory::{IndexStatus, JournalStatus, Status};
 pub use note::{NoteReceipt, WorkingNote};
 pub use recall::{Context, ContextRequest, Part, Search};
 pub use receipt::{

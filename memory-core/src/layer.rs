@@ -4,10 +4,13 @@
 //! |---|---|
 //! | deadlines, retries, the circuit breaker, how many calls at once | `guard.rs` and the pure parts beside it |
 //! | which store traits a guard implements | `guard/stores.rs`; how patient it is with each method `../methods.rs` |
+//! | what waits for a store that is slow or away | `write_behind.rs`; what readers see of it `write_behind/overlay.rs` |
 //! | what is cached, and why it is never stale | `cached.rs`; the protocol in `cached/shelf.rs` |
 
 pub mod cached;
 pub mod guard;
+pub mod write_behind;
 
 pub use cached::{CacheLayer, CachePolicy};
 pub use guard::{Guard, GuardPolicy, Guarded, within};
+pub use write_behind::{WriteBehind, WriteBehindPolicy};

@@ -7,11 +7,12 @@ use futures_util::future::join_all;
 use tokio::time::timeout;
 
 use crate::error::{Cause, Error, Result, Transience};
-use crate::layer::{Guard, GuardPolicy, Guarded};
+use crate::layer::{Guard, GuardPolicy, Guarded, WriteBehindPolicy};
 use crate::model::Embedder;
 use crate::store::blackboard::Blackboard;
 use crate::store::cache::Cache;
 use crate::store::chat::ChatStore;
+use crate::store::journal::Journal;
 use crate::store::records::RecordStore;
 use crate::store::text::TextStore;
 use crate::store::truth::Truth;
@@ -53,6 +54,10 @@ pub struct Stores {
     pub blackboard: Option<Arc<dyn Blackboard>>,
     /// The notes of the working tier, in this process. A memory makes one if none is given.
     pub working: Option<Arc<WorkingTier>>,
+    /// The journal before conversations. The memory that is built of these stores sends what waits in it.
+    pub journal: Option<Arc<dyn Journal>>,
+    /// When what waits in the journal is sent.
+    pub behind: WriteBehindPolicy,
     /// What could not be opened, and is done without.
     pub away: Vec<Away>,
 }
@@ -89,7 +94,7 @@ impl Stores {
 
     /// Returns each store with its part's name, truth first.
     pub fn parts(&self) -> Vec<(&'static str, Arc<dyn Store>)> {
-        let Self { chat, records, text, vectors, cache, blackboard, working, away: _ } = self;
+        let Self { chat, records, text, vectors, cache, blackboard, working, journal: _, behind: _, away: _ } = self;
         let mut parts: Vec<(&'static str, Arc<dyn Store>)> = Vec::new();
         parts.extend(chat.iter().map(|chat| ("chat", chat.store().clone() as _)));
         parts.extend(records.iter().map(|records| ("records", records.store().clone() as _)));
@@ -115,6 +120,8 @@ impl Stores {
             cache: self.cache.or(other.cache),
             blackboard: self.blackboard.or(other.blackboard),
             working: self.working.or(other.working),
+            behind: if self.journal.is_some() { self.behind } else { other.behind },
+            journal: self.journal.or(other.journal),
             away: self.away,
         }
     }
@@ -124,7 +131,7 @@ impl Stores {
     #[must_use]
     pub fn guarded(self, policy: &GuardPolicy, clock: &Arc<dyn Clock>) -> Self {
         let guard = |backend| Guard::new(backend, policy.clone(), Arc::clone(clock));
-        let Self { chat, records, text, vectors, cache, blackboard, working, away } = self;
+        let Self { chat, records, text, vectors, cache, blackboard, working, journal, behind, away } = self;
         let vectors = vectors.into_iter().map(|(store, embedder)| {
             let guard = guard(store.backend());
             (Arc::new(Guarded::new(store, guard)) as Arc<dyn VectorStore>, embedder)
@@ -143,6 +150,9 @@ impl Stores {
                 Arc::new(Guarded::new(store, guard)) as Arc<dyn Blackboard>
             }),
             working,
+            // A file at hand.
+            journal,
+            behind,
             away,
         }
     }
@@ -169,6 +179,9 @@ impl Stores {
                 source: Cause::new(std::io::Error::from(std::io::ErrorKind::TimedOut)),
             };
             outcome = outcome.and(timeout(CLOSING, store.close()).await.map_err(late).flatten());
+        }
+        if let Some(journal) = &self.journal {
+            outcome = outcome.and(journal.close().await);
         }
         outcome
     }

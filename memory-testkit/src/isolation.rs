@@ -41,7 +41,7 @@ pub fn table() -> Vec<Scenario<Stores>> {
 
 /// Returns the scenarios for the stores that are given.
 pub(crate) fn table_of(given: &Openers) -> Vec<Scenario<Stores>> {
-    let Openers { chat, records, text, vectors, cache, blackboard, journal } = given;
+    let Openers { chat, records, text, vectors, cache, blackboard, journal, before: _ } = given;
     let groups = [
         (chat.is_some(), alone::MESSAGES),
         (records.is_some(), alone::RECORDS),

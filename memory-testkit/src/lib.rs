@@ -7,6 +7,7 @@ mod check;
 mod scenario;
 mod bad_input;
 mod bed;
+mod behind;
 pub mod bench;
 pub mod blackboard;
 mod boxed;

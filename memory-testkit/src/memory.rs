@@ -71,7 +71,12 @@ pub fn fitted(setting: Setting) -> Setting {
 pub(crate) fn table_of(given: &Openers) -> (Vec<Scenario<Stores>>, Opener<Stores>) {
     let Openers { chat, records, text, vectors, .. } = given;
     let is_given = chat.is_some() || records.is_some() || text.is_some() || vectors.is_some();
-    let open = Openers { blackboard: None, journal: None, ..given.clone() }.all();
-    let fitting: Opener<Stores> = Arc::new(move |setting| -> Boxed<'static, _> { open(fitted(setting)) });
+    let is_behind = given.before.is_some();
+    let chat = given.before.clone().or_else(|| given.chat.clone());
+    let open = Openers { chat, blackboard: None, journal: None, ..given.clone() }.all();
+    let fitting: Opener<Stores> = Arc::new(move |setting| -> Boxed<'static, _> {
+        let opening = open(fitted(setting));
+        Box::pin(async move { Ok(Stores { is_behind, ..opening.await? }) })
+    });
     (if is_given { table() } else { Vec::new() }, fitting)
 }

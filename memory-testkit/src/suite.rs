@@ -26,7 +26,7 @@ use crate::boxed::Boxed;
 use crate::isolation::{self, Openers};
 use crate::scenario::Scenario;
 use crate::trial::{Played, Verdict, play};
-use crate::{blackboard, cache, chat, embedder, forgetting, journal, memory, records, text, vectors};
+use crate::{behind, blackboard, cache, chat, embedder, forgetting, journal, memory, records, text, vectors};
 use gaps::Gap;
 pub use official::{OFFICIAL_ONLY, OfficialOnly};
 pub use presence::Presence;
@@ -118,6 +118,27 @@ impl Suite {
         blackboard: Boards = blackboard;
         /// Adds the scenarios of journals.
         journal: Journals = journal;
+    }
+
+    /// Adds the scenarios of conversation stores, played on these conversations with a journal before them; a whole memory gets a
+    /// journal of its own. What differs is declared ([`crate::behind::GAPS`]).
+    #[must_use]
+    pub fn behind<F, R, G, Q>(self, chat: F, journal: G) -> Self
+    where
+        F: Fn(Setting) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Chat>> + Send + 'static,
+        G: Fn(Setting) -> Q + Send + Sync + 'static,
+        Q: Future<Output = Result<Journals>> + Send + 'static,
+    {
+        let (primary, journal) = (self.on_server(opener(chat)), self.on_server(opener(journal)));
+        let before = primary.clone();
+        let open: Opener<Chat> = Arc::new(move |setting: Setting| {
+            let (primary, journal) = (primary(setting.clone()), journal(setting));
+            Box::pin(async move { behind::behind(primary.await?, journal.await?).await })
+        });
+        let mut suite = self.plan("chat", &chat::table(), &open);
+        (suite.given.chat, suite.given.before) = (Some(open), Some(before));
+        behind::GAPS.iter().fold(suite, |suite, (scenario, reason)| suite.gap(scenario, reason))
     }
 
     /// Adds the scenarios of embedders. They hold nothing of any owner, so isolation has nothing to try on them.

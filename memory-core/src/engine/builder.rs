@@ -8,11 +8,12 @@ use std::time::Duration;
 use crate::analysis::Analysis;
 use crate::extract::Extractor;
 use crate::filter::Filter;
-use crate::layer::{CachePolicy, GuardPolicy};
+use crate::layer::{CachePolicy, GuardPolicy, WriteBehindPolicy};
 use crate::limits::Limits;
 use crate::model::{Embedder, Reranker, Summarizer, TokenCounter};
 use crate::store::blackboard::Blackboard;
 use crate::store::cache::Cache;
+use crate::store::journal::Journal;
 use crate::store::text::TextStore;
 use crate::store::vectors::VectorStore;
 use crate::stores::Stores;
@@ -159,6 +160,35 @@ impl MemoryBuilder {
     pub fn cache_with(mut self, cache: Arc<dyn Cache>, policy: CachePolicy) -> Self {
         self.stores.cache = Some(cache);
         self.cache = policy;
+        self
+    }
+
+    /// Puts a journal before conversations: an append returns once the journal has the messages, and the store gets them
+    /// afterwards, in batches ([`crate::layer::write_behind`] says how). While the store is away, appends go on, and contexts
+    /// hold what was said meanwhile. Records are not queued: remembering needs its store.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use memory_core::engine::MemoryBuilder;
+    /// use memory_core::reference::MemJournal;
+    ///
+    /// # async fn example(builder: MemoryBuilder) -> memory_core::Result<()> {
+    /// // In this process. `memory_sqlite::SqliteJournal` is durable.
+    /// let memory = builder.journal(Arc::new(MemJournal::new(10_000))).build().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn journal(mut self, journal: Arc<dyn Journal>) -> Self {
+        self.stores.journal = Some(journal);
+        self
+    }
+
+    /// Sets when queued messages go to the store. Default [`WriteBehindPolicy::default`]: 20 messages, 1 MiB or 5 s.
+    #[must_use]
+    pub fn write_behind(mut self, policy: WriteBehindPolicy) -> Self {
+        self.stores.behind = policy;
         self
     }
 

@@ -45,6 +45,8 @@ impl Session {
     #[doc(alias = "edit")]
     pub async fn replace(&self, from: MessageId, messages: Vec<Message>) -> Result<AppendReceipt> {
         let new: Vec<MessageId> = messages.iter().map(|message| message.id).collect();
+        // What is replaced has its final number.
+        self.flush().await?;
         let stored = self.scoped().said(&new).await?;
         let here = |row: &StoredMessage| row.session == *self.id() && row.covers.is_none();
         let row = self.scoped().said(&[from]).await?.pop().filter(here);
@@ -57,7 +59,11 @@ impl Session {
         if row.archived_by.is_some() && !is_done {
             return Err(Error::invalid("a message that is in the window no more cannot be replaced"));
         }
-        let receipt = self.append(messages).await?;
+        let mut receipt = self.append(messages).await?;
+        if receipt.placements.contains(&Placement::Queued) {
+            let known: Vec<MessageId> = stored.iter().map(|row| row.id).collect();
+            self.place(&new, &known, &mut receipt).await?;
+        }
         if is_done {
             return Ok(receipt);
         }
@@ -67,6 +73,18 @@ impl Session {
         });
         self.set_aside(row.seq, until.min().unwrap_or(Seq(receipt.head.0.saturating_add(1)))).await?;
         Ok(receipt)
+    }
+
+    /// Sends queued messages to truth, and says where they are there.
+    async fn place(&self, new: &[MessageId], known: &[MessageId], receipt: &mut AppendReceipt) -> Result<()> {
+        self.flush().await?;
+        let rows = self.scoped().said(new).await?;
+        for (id, placement) in new.iter().zip(&mut receipt.placements) {
+            let Some(row) = rows.iter().find(|row| row.id == *id) else { continue };
+            *placement = if known.contains(id) { Placement::Already(row.seq) } else { Placement::Added(row.seq) };
+        }
+        receipt.head = self.state().await?.head;
+        Ok(())
     }
 
     /// Takes the active messages from `first` to before `until` out of the window, the newest first and each by itself: to forget one of

@@ -41,6 +41,22 @@ pub enum Event {
         /// By how many tokens the context exceeds its budget.
         over: u64,
     },
+    /// A message that had been queued was refused for good. It is set aside: [`Scoped::refused`](super::Scoped::refused).
+    Refused {
+        /// The conversation.
+        session: SessionId,
+        /// The message.
+        message: MessageId,
+        /// Why, in one clause.
+        why: String,
+    },
+    /// Messages that had been queued were dropped, because their conversation or its owner was erased since.
+    Dropped {
+        /// The conversation.
+        session: SessionId,
+        /// How many.
+        messages: usize,
+    },
     /// Records expired and were deleted, of whichever owners.
     Expired {
         /// How many.
@@ -119,6 +135,10 @@ impl Event {
             Self::Unfolded { .. } => tracing::info!("a fold was undone"),
             Self::Oversize { truncated, over, .. } => {
                 tracing::info!(truncated, over, "a turn was too large for a context");
+            }
+            Self::Refused { why, .. } => tracing::warn!(why, "a queued message was refused"),
+            Self::Dropped { messages, .. } => {
+                tracing::info!(messages, "queued messages were dropped with their session")
             }
             Self::Expired { records } => tracing::info!(records, "records expired"),
             Self::Gated { is_new, novelty } => tracing::debug!(is_new, novelty, "a gate compared a record"),

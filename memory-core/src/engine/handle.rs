@@ -64,7 +64,9 @@ pub struct Session {
 
 impl Memory {
     pub(super) fn from_inner(inner: Inner) -> Self {
-        Self { inner: Arc::new(inner) }
+        let inner = Arc::new(inner);
+        inner.follow_journal();
+        Self { inner }
     }
 
     /// Returns the handle of one owner, which is the only way to data.
@@ -188,10 +190,15 @@ impl Session {
         if let Some(fence) = self.fence.get() {
             return Ok(*fence);
         }
-        let fence = {
+        let slice = {
             let chat = self.scoped.inner().chat.store();
-            chat.read(self.scoped.scope(), &self.id, &Page::newest(0)).await?.state.fence
+            chat.read(self.scoped.scope(), &self.id, &Page::newest(0)).await?
         };
+        let fence = slice.state.fence;
+        if !slice.complete {
+            // Truth did not tell it: what is assumed now may turn out to be wrong.
+            return Ok(fence);
+        }
         // Not under a lock: a caller who does not poll would keep it from all others.
         Ok(*self.fence.get_or_init(|| fence))
     }

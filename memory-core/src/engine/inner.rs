@@ -1,6 +1,7 @@
 //! The state that all handles of a memory share: stores, indexes, settings, and what waits for upkeep.
 
 mod asked;
+mod behind;
 mod boards;
 mod buffers;
 mod enlistment;
@@ -22,7 +23,7 @@ use tokio::sync::Notify;
 use crate::analysis::Analysis;
 use crate::error::{Error, Result};
 use crate::id::{ItemId, RecordId};
-use crate::layer::CacheLayer;
+use crate::layer::{CacheLayer, WriteBehind};
 use crate::limits::Limits;
 use crate::model::{Reranker, Summarizer, TokenCounter};
 use crate::scope::Scope;
@@ -64,6 +65,8 @@ pub(super) struct Inner {
     /// The first vector index answers searches in words; others only those with a vector of their space.
     pub(super) indexes: Vec<Index>,
     pub(super) cache: Option<Arc<CacheLayer>>,
+    /// The journal before conversations.
+    pub(super) behind: Option<Arc<WriteBehind>>,
     pub(super) bare: Bare,
     /// The boards of owners.
     pub(super) board: Arc<dyn Blackboard>,
@@ -106,8 +109,8 @@ pub(super) struct Inner {
     pub(super) boards: Boards,
 }
 
-/// Truth without the cache before it. Reads that decide a write, or fill an index, go here: a stale cache entry may be shown for
-/// a while, but nothing lasting is made from it.
+/// Truth without the journal and the cache before it. Reads that decide a write, or fill an index, go here: a stale cache entry
+/// may be shown for a while, and what waits has no number yet, but nothing lasting is made from either.
 #[derive(Debug)]
 pub(super) struct Bare {
     pub(super) chat: Arc<dyn ChatStore>,

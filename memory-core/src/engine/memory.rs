@@ -1,5 +1,7 @@
 //! The handle of a whole memory. It has no data methods: data belongs to owners.
 
+use std::time::Duration;
+
 use futures_util::future::join_all;
 use tokio::time::timeout;
 
@@ -17,6 +19,9 @@ use super::builder::MemoryBuilder;
 use super::handle::Memory;
 use super::inner::Inner;
 use super::upkeep::{STEP, UpkeepReport};
+
+/// How long closing waits for what is queued.
+const FLUSH: Duration = Duration::from_secs(5);
 
 /// How far an index follows truth.
 #[derive(Clone, Debug)]
@@ -39,6 +44,17 @@ pub struct Status {
     pub stores: Vec<StoreStatus>,
     /// Its indexes, and how far the finding of facts is behind.
     pub indexes: Vec<IndexStatus>,
+    /// The journal before its conversations; none if there is none.
+    pub journal: Option<JournalStatus>,
+}
+
+/// The state of a journal before conversations.
+#[derive(Clone, Debug)]
+pub struct JournalStatus {
+    /// How many messages wait for the store.
+    pub waiting: usize,
+    /// How many were refused and set aside: of all owners, or of the owner whose handle was asked.
+    pub refused: Result<usize>,
 }
 
 impl Memory {
@@ -64,12 +80,47 @@ impl Memory {
             |name| async move { self.inner.backlog(&name).await },
             |name| self.inner.given_up.of_all(name),
         );
-        let (stores, indexes) = tokio::join!(self.inner.stores.status(), indexes);
-        Status { stores, indexes }
+        let (stores, indexes, journal) =
+            tokio::join!(self.inner.stores.status(), indexes, self.inner.journal_status(None));
+        Status { stores, indexes, journal }
+    }
+
+    /// Sends what waits in the journal to the store, and returns how many messages still wait when that is done, or when
+    /// `within` has passed: they stay in the journal, and the next process that opens it sends them. 0 without a journal.
+    ///
+    /// ```
+    /// # async fn example(memory: &memory_core::engine::Memory) -> memory_core::Result<()> {
+    /// use std::time::Duration;
+    ///
+    /// let left = memory.flush(Duration::from_secs(5)).await;
+    /// assert_eq!(left, 0, "the store is away");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn flush(&self, within: Duration) -> usize {
+        match &self.inner.behind {
+            Some(behind) => behind.drain(within).await,
+            None => 0,
+        }
+    }
+
+    /// Sends what waits in the journal, for as long as `within`, and closes the memory ([`Memory::close`]). Returns how many messages
+    /// stay in the journal.
+    ///
+    /// # Errors
+    /// The first failure of a store to close.
+    pub async fn shutdown(&self, within: Duration) -> Result<usize> {
+        let left = self.flush(within).await;
+        if let Some(behind) = &self.inner.behind {
+            behind.stop().await;
+        }
+        self.finish().await?;
+        Ok(left)
     }
 
     /// Closes the memory: lets the upkeep pass under way end its present step, writes down which records were returned, and
-    /// closes the stores. A closed SQLite file stands alone, with no log beside it.
+    /// closes the stores. A closed SQLite file stands alone, with no log beside it. What waits in a journal is sent for up to five
+    /// seconds, and stays there if that is too short: [`Memory::shutdown`] lets you choose.
     ///
     /// Without it, nothing acknowledged is lost. Stop an upkeep task first, so that it does not open the stores again. May be
     /// repeated. Every store is closed, even if others fail. Always ends: a step of upkeep has ten seconds, after which it is
@@ -78,6 +129,10 @@ impl Memory {
     /// # Errors
     /// The first failure of a store.
     pub async fn close(&self) -> Result<()> {
+        self.shutdown(FLUSH).await.map(drop)
+    }
+
+    async fn finish(&self) -> Result<()> {
         let inner = &self.inner;
         let _upkeep_has_ended = inner.turn.end(STEP).await;
         let mut report = UpkeepReport::default();
@@ -88,6 +143,13 @@ impl Memory {
 }
 
 impl Inner {
+    /// Returns the state of the journal.
+    pub(super) async fn journal_status(&self, scope: Option<&Scope>) -> Option<JournalStatus> {
+        let behind = self.behind.as_ref()?;
+        let refused = behind.refused(scope, usize::MAX).await.map(|refused| refused.len());
+        Some(JournalStatus { waiting: behind.waiting(), refused })
+    }
+
     /// Returns the state of each index. Truth is asked once for all indexes whether everything is noted.
     async fn status_of_indexes<F: Future<Output = Result<Backlog>>>(
         &self,

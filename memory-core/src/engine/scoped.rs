@@ -92,8 +92,9 @@ impl Scoped {
         self.inner().bare.records.get(self.scope(), ids).await
     }
 
-    /// Returns the messages with these ids, read from truth and not from the cache.
+    /// Returns the messages with these ids, read from truth and not from the cache. Those that wait are sent there first.
     pub(super) async fn said(&self, ids: &[MessageId]) -> Result<Vec<StoredMessage>> {
+        self.inner().settle(self.scope(), ids).await?;
         Ok(self.inner().bare.chat.get(self.scope(), ids).await?.messages)
     }
 

@@ -27,6 +27,10 @@ impl Session {
     /// whose answer was lost may be repeated with the same ids. This process finds the messages by their words at once; indexes
     /// follow with the next upkeep.
     ///
+    /// With a journal ([`MemoryBuilder::journal`](super::MemoryBuilder::journal)) the messages are durable in it when the call
+    /// returns, and have their final numbers later: the receipt says `Queued`. What the store then refuses is set aside
+    /// ([`Scoped::refused`](super::Scoped::refused)).
+    ///
     /// # Errors
     /// `Invalid` for a message beyond the limits, `IdConflict` for an id that holds other content, `Fenced` if the
     /// session or its owner was erased since this handle was first used: then open another handle.
@@ -57,7 +61,10 @@ impl Session {
         let appended = inner.chat.store().append(self.scoped().scope(), self.id(), &batch).await?;
         inner.note_if_full(self.scoped().scope(), self.id(), self.buffer(), &appended.state);
         self.note_written(batch.messages.iter().map(|new| new.message.id), &appended.placements);
-        inner.changed.notify_one();
+        // What waits in a journal is not there for upkeep yet.
+        if appended.placements.iter().any(|placement| *placement != Placement::Queued) {
+            inner.changed.notify_one();
+        }
         Ok(AppendReceipt {
             placements: appended.placements,
             head: appended.state.head,
@@ -190,7 +197,8 @@ impl Session {
 
     /// Notes the messages that were stored now, for searches to find before an index has them. Those stored before are left to it.
     fn note_written(&self, ids: impl Iterator<Item = MessageId>, placements: &[Placement]) {
-        let added = ids.zip(placements).filter(|(_, placement)| matches!(placement, Placement::Added(_)));
+        let is_new = |placement: &Placement| matches!(placement, Placement::Added(_) | Placement::Queued);
+        let added = ids.zip(placements).filter(|(_, placement)| is_new(placement));
         let written = |(id, _)| Written { item: ItemId::Message(id), session: Some(self.id().clone()), version: 0 };
         let written: Vec<Written> = added.map(written).collect();
         self.scoped().inner().note_written(self.scoped().scope(), written.into_iter());

@@ -37,6 +37,9 @@ pub use report::UpkeepReport;
 const IDLE: Duration = Duration::from_secs(30);
 /// How long a step of upkeep may continue once upkeep is told to end.
 pub(super) const STEP: Duration = Duration::from_secs(10);
+/// How long a pass by hand waits for what is queued to reach truth.
+const QUEUED: Duration = Duration::from_secs(1);
+
 /// A running upkeep task. Dropping it stops the task after the step under way.
 #[derive(Debug)]
 pub struct UpkeepTask {
@@ -91,7 +94,7 @@ impl Memory {
                     () = memory.inner.changed.notified() => {}
                     () = tokio::time::sleep(IDLE) => {}
                 }
-                let mut pass = pin!(memory.upkeep_once());
+                let mut pass = pin!(memory.pass());
                 tokio::select! {
                     done = &mut pass => log(&done),
                     () = stopped.notified() => {
@@ -105,7 +108,7 @@ impl Memory {
     }
 
     /// Does everything that is due now: indexes what is noted, deletes what has expired, summarises full windows, finds facts if the
-    /// memory has an extractor, builds synopses that somebody asked for.
+    /// memory has an extractor, builds synopses that somebody asked for. What waits in a journal is sent first.
     ///
     /// One failure holds up nothing else: no other index, no other owner, no other text of the session. Failures are in the
     /// report and are retried later. A text is given up if the embedder refuses it, or fails for it five times while answering
@@ -129,6 +132,12 @@ impl Memory {
     /// # }
     /// ```
     pub async fn upkeep_once(&self) -> Result<UpkeepReport> {
+        // What is still queued then is left to a later pass.
+        self.flush(QUEUED).await;
+        self.pass().await
+    }
+
+    async fn pass(&self) -> Result<UpkeepReport> {
         if self.inner.only_reads {
             return Err(Error::ReadOnly { backend: self.inner.chat.store().backend() });
         }

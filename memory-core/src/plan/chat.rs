@@ -3,6 +3,7 @@
 mod append;
 mod counters;
 mod fold;
+mod page;
 mod restore;
 mod row;
 #[cfg(test)]
@@ -11,6 +12,7 @@ mod tests;
 pub use append::{Batch, Places};
 pub use counters::Counters;
 pub use fold::{Change, Fold};
+pub(crate) use page::take;
 pub use restore::{Restoration, Restored, There};
 pub use row::{Content, KnownRow, Position, Row};
 

@@ -88,7 +88,8 @@ async fn settle(talk: &Talk, batches: &[Vec<NewMessage>]) -> Scene {
     for batch in batches {
         let placements = talk.append(batch).await?.placements;
         let old = placements.iter().filter(|placement| matches!(placement, Placement::Already(_))).count();
-        let new = placements.iter().filter(|placement| matches!(placement, Placement::Added(_))).count();
+        let new =
+            placements.iter().filter(|placement| matches!(placement, Placement::Added(_) | Placement::Queued)).count();
         check!((old, new) == (batch.len(), 0) || (old, new) == (0, batch.len()), "half a batch: {placements:?}");
     }
     Ok(())

@@ -95,6 +95,12 @@ impl Talk {
         self.read(&Page::after(Seq(0), MANY, view)).await
     }
 
+    /// Returns the final numbers of messages that were queued. Reading everything has them sent.
+    pub(crate) async fn numbered(&self, messages: &[NewMessage]) -> Result<Vec<u64>> {
+        let ids = ids(messages);
+        Ok(numbers(&self.rows(View::All).await?.into_iter().filter(|row| ids.contains(&row.id)).collect::<Vec<_>>()))
+    }
+
     pub(crate) async fn window(&self) -> Result<Vec<String>> {
         Ok(texts(&self.rows(View::Active).await?))
     }

@@ -45,11 +45,16 @@ async fn write(talk: Talk, name: String, count: usize) -> Result<Vec<u64>, Failu
     let mut numbers = Vec::new();
     for round in 0..count {
         let batch: Vec<_> = (0..=round % 2).map(|place| new(&format!("{name} {round} {place}"))).collect();
+        let mut queued = false;
         for placement in talk.append(&batch).await?.placements {
             match placement {
                 Placement::Added(seq) => numbers.push(seq.0),
+                Placement::Queued => queued = true,
                 other => return Err(Failure::new(format!("a new message is {other:?}"))),
             }
+        }
+        if queued {
+            numbers.extend(talk.numbered(&batch).await?);
         }
         tokio::task::yield_now().await;
     }

@@ -81,7 +81,7 @@ impl Cast {
 }
 
 fn actors(stores: &Stores, owner: &Owner) -> Vec<Box<dyn Actor>> {
-    let Stores { chat, records, text, vectors, cache, blackboard, journal } = stores.clone();
+    let Stores { chat, records, text, vectors, cache, blackboard, journal, is_behind: _ } = stores.clone();
     let mut actors: Vec<Box<dyn Actor>> = Vec::new();
     if let Some(store) = chat {
         actors.push(Box::new(MessageActor::new(store, owner.clone())));

@@ -18,6 +18,8 @@ pub(crate) struct Openers {
     pub(crate) cache: Option<Opener<Caches>>,
     pub(crate) blackboard: Option<Opener<Boards>>,
     pub(crate) journal: Option<Opener<Journals>>,
+    /// The conversations that a whole memory puts a journal before, where those above have one.
+    pub(crate) before: Option<Opener<Chat>>,
 }
 
 impl Openers {
@@ -25,7 +27,7 @@ impl Openers {
     pub(crate) fn all(&self) -> Opener<Stores> {
         let openers = self.clone();
         opener(move |setting| {
-            let Openers { chat, records, text, vectors, cache, blackboard, journal } = openers.clone();
+            let Openers { chat, records, text, vectors, cache, blackboard, journal, before: _ } = openers.clone();
             let setting = Setting { capacity: CAPACITY, ..setting };
             async move {
                 Ok(Stores {
@@ -36,6 +38,7 @@ impl Openers {
                     cache: open(cache, &setting).await?,
                     blackboard: open(blackboard, &setting).await?,
                     journal: open(journal, &setting).await?,
+                    is_behind: false,
                 })
             }
         })

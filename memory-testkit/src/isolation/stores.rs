@@ -23,12 +23,14 @@ pub struct Stores {
     pub blackboard: Option<Boards>,
     /// The journal.
     pub journal: Option<Journals>,
+    /// Whether a memory over the conversations puts a journal before them.
+    pub is_behind: bool,
 }
 
 impl Stores {
     /// Returns how many there are.
     pub(super) fn count(&self) -> usize {
-        let Self { chat, records, text, vectors, cache, blackboard, journal } = self;
+        let Self { chat, records, text, vectors, cache, blackboard, journal, is_behind: _ } = self;
         let indexes = usize::from(text.is_some()) + usize::from(vectors.is_some());
         let truth = usize::from(chat.is_some()) + usize::from(records.is_some());
         let rest = [cache.is_some(), blackboard.is_some(), journal.is_some()];
@@ -38,7 +40,7 @@ impl Stores {
 
 impl Subject for Stores {
     fn health(&self) -> Boxed<'_, Result<Health>> {
-        let Self { chat, records, text, vectors, cache, blackboard, journal } = self;
+        let Self { chat, records, text, vectors, cache, blackboard, journal, is_behind: _ } = self;
         let asked = chat.as_ref().map(Subject::health);
         let asked = asked.or_else(|| records.as_ref().map(Subject::health));
         let asked = asked.or_else(|| text.as_ref().map(Subject::health));
@@ -50,7 +52,7 @@ impl Subject for Stores {
     }
 
     fn close(&self) -> Boxed<'_, Result<()>> {
-        let Self { chat, records, text, vectors, cache, blackboard, journal } = self;
+        let Self { chat, records, text, vectors, cache, blackboard, journal, is_behind: _ } = self;
         let truth = [chat.as_ref().map(Subject::close), records.as_ref().map(Subject::close)];
         let indexes = [text.as_ref().map(Subject::close), vectors.as_ref().map(Subject::close)];
         let rest = [cache.as_ref().map(Subject::close), blackboard.as_ref().map(Subject::close)];

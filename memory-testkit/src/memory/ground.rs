@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use memory_core::engine::{Memory, MemoryBuilder, Scoped};
 use memory_core::model::Embedder as _;
-use memory_core::reference::{MemChat, MemRecords, MemText, MemVectors};
+use memory_core::reference::{MemChat, MemJournal, MemRecords, MemText, MemVectors};
 use memory_core::vector::EmbeddingSpace;
 use memory_core::window::{BufferConfig, Folding};
 use memory_core::{Analysis, Scope, Truth};
@@ -16,6 +16,8 @@ use crate::{Bed, Caches, Chat, Failure, Records, Texts, Vectors};
 
 /// The dimension of the embedder.
 const DIMENSION: usize = 32;
+/// How many messages may wait in the journal of a memory.
+const QUEUED: usize = 10_000;
 /// How long a search waits for an index: a machine may be busy, and what is tried here is not how fast it is.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -28,6 +30,7 @@ pub(super) struct Ground {
     chat: Chat,
     records: Records,
     cache: Option<Caches>,
+    is_behind: bool,
     tenant: String,
 }
 
@@ -38,7 +41,7 @@ pub(super) fn space() -> EmbeddingSpace {
 
 impl Ground {
     pub(super) fn of(bed: &Bed<Stores>) -> Self {
-        let Stores { chat, records, text, vectors, cache, .. } = bed.store.clone();
+        let Stores { chat, records, text, vectors, cache, is_behind, .. } = bed.store.clone();
         Self {
             clock: bed.clock.clone(),
             embedder: Arc::new(FakeEmbedder::new(DIMENSION)),
@@ -47,6 +50,7 @@ impl Ground {
             chat: chat.unwrap_or_else(|| Truth::chat(Arc::<MemChat>::default())),
             records: records.unwrap_or_else(|| Truth::records(Arc::<MemRecords>::default())),
             cache,
+            is_behind,
             tenant: bed.tenant.clone(),
         }
     }
@@ -82,6 +86,8 @@ impl Ground {
             .patience(PATIENCE)
             .clock(self.clock.clone());
         let builder = self.cache.iter().cloned().fold(builder, MemoryBuilder::cache);
+        // A journal belongs to one process.
+        let builder = if self.is_behind { builder.journal(Arc::new(MemJournal::new(QUEUED))) } else { builder };
         Ok(adjust(self, builder).build().await?)
     }
 

@@ -10,7 +10,7 @@ use crate::engine::inner::{
 #[cfg(doc)]
 use crate::engine::synopsis::SynopsisConfig;
 use crate::error::{Error, Result};
-use crate::layer::{CacheLayer, Guard, GuardPolicy, Guarded};
+use crate::layer::{CacheLayer, Guard, GuardPolicy, Guarded, WriteBehind};
 use crate::model::Summarizer;
 use crate::reference::{MemBlackboard, NoRecords};
 use crate::store::truth::Truth;
@@ -57,8 +57,13 @@ impl MemoryBuilder {
             None => (chat, records),
         };
         self.stores.cache = cache.as_ref().map(|layer| layer.cache().clone());
+        let behind = match self.stores.journal.take() {
+            Some(journal) => Some(WriteBehind::open(chat.clone(), journal, self.stores.behind).await?),
+            None => None,
+        };
+        let chat = behind.as_ref().map_or(chat, |layer| layer.chat());
         (self.stores.chat, self.stores.records) = (Some(chat.clone()), Some(records.clone()));
-        let indexes = self.indexes([chat.upkeep(), records.upkeep()]).await?;
+        let indexes = self.indexes([chat.upkeep(), records.upkeep()], behind.is_some()).await?;
         let only_reads = chat.store().ping().await.is_ok_and(|health| health.is_read_only);
         let extractive = || Arc::new(ExtractiveSummarizer::new(Arc::clone(&self.counter))) as Arc<dyn Summarizer>;
         let summarizer = self.summarizer.unwrap_or_else(extractive);
@@ -69,6 +74,7 @@ impl MemoryBuilder {
             only_reads,
             indexes,
             cache,
+            behind,
             bare,
             board,
             working,
@@ -96,8 +102,8 @@ impl MemoryBuilder {
         }))
     }
 
-    /// Opens the indexes and enlists each with both truth stores.
-    async fn indexes(&self, truths: [&Arc<dyn Upkeep>; 2]) -> Result<Vec<Index>> {
+    /// Opens the indexes and enlists each with both truth stores, later if they may be away and are.
+    async fn indexes(&self, truths: [&Arc<dyn Upkeep>; 2], may_be_away: bool) -> Result<Vec<Index>> {
         let now = self.clock.now();
         let text = self.stores.text.iter().cloned().map(|store| Index::of_text(store, &self.analysis, now));
         let vectors = self.stores.vectors.iter().cloned().map(|(store, embedder)| {
@@ -111,7 +117,7 @@ impl MemoryBuilder {
         }
         let mut indexes: Vec<Index> = Vec::with_capacity(opened.len());
         for index in opened {
-            indexes.push(index.enlisted(truths, now).await?);
+            indexes.push(index.enlisted(truths, now, may_be_away).await?);
         }
         Ok(indexes)
     }

@@ -56,6 +56,11 @@ impl Enlistment {
         }))))
     }
 
+    /// Returns the enlistment of an index that truth could not be told of yet.
+    pub(crate) fn later(now: Timestamp) -> Self {
+        Self(Mutex::new(EnlistmentState { incarnation: None, is_noted: false, asked: now, is_retired: false }))
+    }
+
     pub(crate) fn known(&self) -> EnlistmentState {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

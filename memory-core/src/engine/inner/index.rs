@@ -70,9 +70,17 @@ impl Index {
         Ok(Self { name, kind: Kind::Vectors(vectors), enlistment: None, walk: Walk::new(now) })
     }
 
-    /// Enlists it with both truth stores.
-    pub(crate) async fn enlisted(self, truths: [&Arc<dyn Upkeep>; 2], now: Timestamp) -> Result<Self> {
-        let enlistment = Enlistment::begin(&self.name, self.incarnation().await, truths, now).await?;
+    /// Enlists it with both truth stores; if they may be away and are, the first pass of upkeep does.
+    pub(crate) async fn enlisted(
+        self,
+        truths: [&Arc<dyn Upkeep>; 2],
+        now: Timestamp,
+        may_be_away: bool,
+    ) -> Result<Self> {
+        let enlistment = match Enlistment::begin(&self.name, self.incarnation().await, truths, now).await {
+            Err(error) if may_be_away && error.is_retryable() => Some(Enlistment::later(now)),
+            begun => begun?,
+        };
         Ok(Self { enlistment, ..self })
     }
 

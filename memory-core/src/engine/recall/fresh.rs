@@ -27,6 +27,9 @@ impl Inner {
         but: Option<&SessionId>,
     ) -> (Legs, Hydrated) {
         let mut written = self.unindexed.of(scope, but);
+        let waiting = self.waiting_of(scope, but);
+        written.retain(|item| !waiting.contains(item));
+        written.extend(waiting);
         written.retain(|item| search.searches(item.unit()));
         let mut read = Hydrated::default();
         if written.is_empty() {

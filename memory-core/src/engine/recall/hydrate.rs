@@ -9,10 +9,9 @@ use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::id::{ItemId, MessageId, RecordId, Unit};
 use crate::layer::cached::noting;
-use crate::message::StoredMessage;
 use crate::record::StoredRecord;
 use crate::scope::Scope;
-use crate::store::chat::ChatStore;
+use crate::store::chat::{ChatStore, FoundMessages};
 use crate::store::records::RecordStore;
 
 /// A note, and what it was derived from.
@@ -89,8 +88,19 @@ impl Inner {
         known.degraded.extend(uncached.iter().map(|error| Degraded::new(Stage::Cache, error)));
         known.unread.extend(rows.is_err().then_some(Unit::Message));
         known.unread.extend(stored.is_err().then_some(Unit::Record));
-        for row in rows.unwrap_or_else(|error| note(&mut known.degraded, Stage::Chat, &error)) {
+        let rows = rows.unwrap_or_else(|error| {
+            note::<()>(&mut known.degraded, Stage::Chat, &error);
+            FoundMessages { messages: Vec::new(), complete: true }
+        });
+        for row in rows.messages {
             known.add(Content::Message(row), filter);
+        }
+        if !rows.complete {
+            // What truth did not tell is not absent.
+            known.unread.push(Unit::Message);
+            known
+                .degraded
+                .push(Degraded { stage: Stage::Chat, why: "only what waits in the journal was read".to_owned() });
         }
         for stored in stored.unwrap_or_else(|error| note(&mut known.degraded, Stage::Records, &error)) {
             known.add(Content::Record(stored), filter);
@@ -110,14 +120,14 @@ async fn read_items(
     records: &dyn RecordStore,
     scope: &Scope,
     items: impl Iterator<Item = &ItemId> + Clone,
-) -> (Result<Vec<StoredMessage>>, Result<Vec<StoredRecord>>) {
+) -> (Result<FoundMessages>, Result<Vec<StoredRecord>>) {
     let messages: Vec<MessageId> = items.clone().filter_map(ItemId::as_message).collect();
     let ids: Vec<RecordId> = items.filter_map(ItemId::as_record).collect();
     let read_messages = async {
         if messages.is_empty() {
-            return Ok(Vec::new());
+            return Ok(FoundMessages { messages: Vec::new(), complete: true });
         }
-        chat.get(scope, &messages).await.map(|found| found.messages)
+        chat.get(scope, &messages).await
     };
     let read_records = async {
         if ids.is_empty() {

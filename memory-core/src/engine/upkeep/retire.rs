@@ -66,7 +66,7 @@ impl Inner {
     async fn empty_of(&self, index: &Index, scope: &Scope) -> Result<()> {
         let mut after = None;
         loop {
-            let page = self.chat.store().sessions(scope, after.as_ref(), PAGE).await?;
+            let page = self.bare.chat.sessions(scope, after.as_ref(), PAGE).await?;
             let Some(last) = page.last().map(|state| state.session.clone()) else { break };
             for state in page {
                 let through = session_version(&state, u64::MAX);

@@ -145,7 +145,7 @@ impl Inner {
     ) -> Result<bool> {
         match &sight.seen {
             Seen::Messages { session, fence, revision, .. } => {
-                let state = self.chat.store().read(&sight.scope, session, &Page::newest(0)).await?.state;
+                let state = self.bare.chat.read(&sight.scope, session, &Page::newest(0)).await?.state;
                 Ok((state.fence, state.revision) != (*fence, *revision))
             }
             Seen::Record(id, version) => match records.get(&sight.scope) {

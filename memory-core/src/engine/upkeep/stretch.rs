@@ -47,7 +47,7 @@ impl Inner {
         loop {
             let next = read.as_ref().and_then(|(_, rows)| rows.last()).map_or(needed.first, |row| behind(row.seq));
             let page = page(next, needed, rows_a_page);
-            let Slice { state, messages, .. } = self.chat.store().read(scope, session, &page).await?;
+            let Slice { state, messages, .. } = self.bare.chat.read(scope, session, &page).await?;
             // The session was deleted and begun anew between two pages: what was read is gone.
             if read.as_ref().is_some_and(|(first, _)| first.fence != state.fence) {
                 read = None;

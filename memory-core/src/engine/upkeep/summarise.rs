@@ -79,7 +79,7 @@ impl Inner {
         }
         for _ in 0..FOLDS {
             let page = Page::after(Seq(0), ROWS, View::Active);
-            let mut slice = self.chat.store().read(scope, session, &page).await?;
+            let mut slice = self.bare.chat.read(scope, session, &page).await?;
             let seen = slice.messages.iter().map(|row| row.tokens).fold(0, u64::saturating_add);
             let limit = Some(config.limit_beside(slice.state.asked));
             let tokens = slice.state.active_tokens.saturating_sub(seen);

@@ -97,7 +97,7 @@ impl Scoped {
                 was_good |= half.is_some_and(|half| !std::mem::replace(&mut half.is_stale, true));
             }
             let Some((stored, record)) = stored.zip(synopsis.record()).filter(|_| was_good) else { return Ok(0) };
-            self.put(fence, vec![Put { record: Arc::new(record), expect: Expect::Version(stored.version) }]).await?;
+            self.write(fence, vec![Put { record: Arc::new(record), expect: Expect::Version(stored.version) }]).await?;
             return Ok(0);
         }
         let (records, states) = tokio::try_join!(self.all_records(), self.all_sessions())?;

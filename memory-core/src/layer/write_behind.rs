@@ -1,0 +1,193 @@
+//! Write-behind: messages are acknowledged once they are in a local journal, and go to the primary afterwards, in batches.
+//!
+//! - An append returns when the journal has the messages: `Queued`. The primary numbers them when they get there; until then
+//!   they have the numbers that they would get now. Whoever reads sees them, behind what the primary has.
+//! - The messages of a session go to the primary together, in order: when they are many, large or old enough
+//!   ([`WriteBehindPolicy`]), or when somebody asks for it. What was sent and not answered is sent again; the primary knows
+//!   messages by their ids.
+//! - While the primary is away, appends go on until the journal is full (`QueueFull`). Reads of a session are answered from what
+//!   waits, with what else was there left out, and say so (`complete` is false). Everything else fails as it does without this layer.
+//! - What the primary refuses for good is set aside with the reason, and the rest goes on: an id that holds other content, or a message
+//!   that it refused five times while it took others. It is listed, and sent again when somebody says so.
+//! - A message that was queued before its session or owner was erased is dropped, wherever the erasure was made. If the journal could
+//!   not know, because the primary had not been asked since the process began, the message is set aside.
+//! - Calls that change what is stored send what waits of their session first: they fail if the primary does.
+//!
+//! Records are not queued. Whether a record is stored, and in which version, is decided by what is stored already; an answer without
+//! the primary would be a guess. So `remember` fails while the primary of the records is away.
+
+mod flush;
+mod judge;
+mod overlay;
+mod policy;
+mod queue;
+mod read;
+mod shared;
+mod stores;
+mod task;
+mod upkeep;
+mod waiting;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
+
+use crate::error::Result;
+use crate::id::{MessageId, SessionId};
+use crate::scope::Scope;
+use crate::store::Durability;
+use crate::store::chat::{ChatStore, Fence, Page};
+use crate::store::journal::{Journal, Rejection};
+use crate::store::truth::Truth;
+
+pub use policy::WriteBehindPolicy;
+use queue::Queue;
+pub(crate) use shared::Flushed;
+use shared::Shared;
+use stores::Behind;
+use upkeep::BehindUpkeep;
+
+/// A journal before conversations, as a layer. It goes before the cache and the guard: what waits must not be cached, and what
+/// is sent passes both.
+///
+/// ```
+/// # async fn example() -> memory_core::Result<()> {
+/// use std::sync::Arc;
+///
+/// use memory_core::Truth;
+/// use memory_core::layer::{WriteBehind, WriteBehindPolicy};
+/// use memory_core::reference::{MemChat, MemJournal};
+///
+/// let primary = Truth::chat(Arc::new(MemChat::default()));
+/// let journal = Arc::new(MemJournal::new(1_000));
+/// let behind = WriteBehind::open(primary, journal, WriteBehindPolicy::default()).await?;
+/// let chat = behind.chat(); // to be used in place of the primary
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct WriteBehind {
+    shared: Arc<Shared>,
+    primary: Truth<dyn ChatStore>,
+}
+
+impl WriteBehind {
+    /// Opens the layer: reads what waits in the journal from an earlier process, and begins to send it. Needs a runtime, in
+    /// which a task does so until the layer is dropped or closed.
+    ///
+    /// # Errors
+    /// That of the journal, if it cannot be read.
+    pub async fn open(
+        primary: Truth<dyn ChatStore>,
+        journal: Arc<dyn Journal>,
+        policy: WriteBehindPolicy,
+    ) -> Result<Arc<Self>> {
+        let mut queue = Queue::new(policy);
+        let now = Instant::now();
+        queue.insert(journal.queued(None, None, usize::MAX).await?, now);
+        for (scope, session) in queue.keys() {
+            queue.change(&scope, &session, |waiting| waiting.is_in_doubt = true);
+            queue.hasten(&scope, &session, now);
+        }
+        let shared = Arc::new(Shared {
+            inner: Arc::clone(primary.store()),
+            journal,
+            queue: Mutex::new(queue),
+            primary: Mutex::new(Durability::Committed),
+            taken: AtomicU64::new(0),
+            wake: Arc::new(Notify::new()),
+            landings: watch::Sender::new(0),
+            is_closed: AtomicBool::new(false),
+            listener: OnceLock::new(),
+        });
+        task::begin(&shared);
+        Ok(Arc::new(Self { shared, primary }))
+    }
+
+    /// Returns the conversations, to be used in place of the primary.
+    pub fn chat(&self) -> Truth<dyn ChatStore> {
+        let shared = Arc::clone(&self.shared);
+        let upkeep = |inner| Arc::new(BehindUpkeep::new(inner, Arc::clone(&shared))) as _;
+        self.primary.clone().layered_upkeep(upkeep).layered(|_| Arc::new(Behind::new(Arc::clone(&shared))))
+    }
+
+    /// Tells `listener` of flushes from now on. There is one.
+    pub(crate) fn listen(&self, listener: impl Fn(&Flushed) + Send + Sync + 'static) {
+        let _ = self.shared.listener.set(Box::new(listener));
+    }
+
+    /// Returns the newest messages of an owner that wait, at most `limit`; not those of the session `but`.
+    pub(crate) fn waiting_of(&self, scope: &Scope, but: Option<&SessionId>, limit: usize) -> Vec<MessageId> {
+        self.shared.queue().ids(scope, but, limit)
+    }
+
+    /// Sends messages of an owner with these ids to the primary, if they wait, and what waits before them.
+    pub(crate) async fn settle(&self, scope: &Scope, ids: &[MessageId]) -> Result<()> {
+        self.shared.settle(scope, None, ids).await
+    }
+
+    /// Returns how many messages wait for the primary.
+    pub fn waiting(&self) -> usize {
+        self.shared.queue().count()
+    }
+
+    /// Sends what waits of a session to the primary, and returns when it is there.
+    ///
+    /// # Errors
+    /// Why the primary did not take it. Then it still waits, unless it was set aside.
+    pub async fn flush(&self, scope: &Scope, session: &SessionId) -> Result<()> {
+        self.shared.flush_session(scope, session).await
+    }
+
+    /// Sends all that waits to the primary, and returns how many messages still wait when that is done, or when `within` has
+    /// passed. They stay in the journal.
+    pub async fn drain(&self, within: Duration) -> usize {
+        self.shared.drain(within).await
+    }
+
+    /// Sends nothing any more, once what is under way has landed or after a while.
+    pub(crate) async fn stop(&self) {
+        self.shared.end().await;
+    }
+
+    /// Returns up to `limit` messages that were set aside, of one owner or of all.
+    pub async fn refused(&self, scope: Option<&Scope>, limit: usize) -> Result<Vec<Rejection>> {
+        self.shared.journal.rejected(scope, limit).await
+    }
+
+    /// Queues messages of an owner again that were set aside; returns how many. One that was set aside because its session or
+    /// owner was erased goes to the session as it is now: that is for who calls this to decide.
+    ///
+    /// # Errors
+    /// That of the primary, if it does not tell how the sessions are.
+    pub async fn retry(&self, scope: &Scope, ids: &[MessageId]) -> Result<usize> {
+        let refused = self.refused(Some(scope), usize::MAX).await?.into_iter().map(|refused| refused.queued);
+        let meant: Vec<_> = refused.filter(|queued| ids.contains(&queued.new.message.id)).collect();
+        let mut sessions: BTreeMap<&SessionId, Fence> = BTreeMap::new();
+        for queued in &meant {
+            if !sessions.contains_key(&queued.session) {
+                let slice = self.shared.inner.read(scope, &queued.session, &Page::newest(0)).await?;
+                sessions.insert(&queued.session, slice.state.fence);
+            }
+        }
+        let fence = |session| sessions.get(session).copied();
+        let revived: Vec<_> = meant.iter().map(|queued| (queued.number, fence(&queued.session))).collect();
+        self.shared.journal.revive(&revived).await?;
+        for session in sessions.into_keys() {
+            self.shared.adopt(scope, session).await?;
+        }
+        Ok(meant.len())
+    }
+
+    /// Removes messages that were set aside, by their ids.
+    pub async fn discard(&self, scope: &Scope, ids: &[MessageId]) -> Result<u64> {
+        let refused = self.refused(Some(scope), usize::MAX).await?;
+        let is_meant = |id: &MessageId| refused.iter().any(|refused| refused.queued.new.message.id == *id);
+        let ids: Vec<MessageId> = ids.iter().copied().filter(is_meant).collect();
+        self.shared.journal.forget(scope, &ids).await
+    }
+}

@@ -1,0 +1,293 @@
+//! A flush: the oldest messages of a session go to the primary, in order, and leave the journal once it has them.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tokio::time::Instant;
+
+use crate::error::{Error, Result, Transience};
+use crate::id::{MessageId, SessionId};
+use crate::outlive::to_end;
+use crate::scope::Scope;
+use crate::store::chat::{Append, Appended, Fence, Page};
+use crate::store::journal::Queued;
+
+use super::judge::{TRIES, Verdict, pause, verdict};
+use super::queue::{Sending, Stale};
+use super::shared::{Flushed, Shared};
+
+/// Why messages are set aside that were queued while nothing was known of their session.
+const UNSURE: &str = "the session or its owner was erased, and whether that was before or after is not known";
+
+/// Why messages are set aside whose session has gone back to an older fence.
+const OLDER: &str = "the primary has gone back to an older state of the session";
+
+impl Shared {
+    /// Sends all that waits of a session to the primary, and returns when it is there.
+    ///
+    /// # Errors
+    /// Why the primary did not take it. Then it still waits, unless it was set aside.
+    pub(super) async fn flush_session(self: &Arc<Self>, scope: &Scope, session: &SessionId) -> Result<()> {
+        loop {
+            let mut landings = self.landings.subscribe();
+            let Some((_, is_sent)) = self.queue().mark(scope, session) else { return Ok(()) };
+            if is_sent {
+                // It never ends only with the layer.
+                let _ = landings.changed().await;
+                continue;
+            }
+            let sending = self.queue().send(scope, session);
+            if let Some(sending) = sending {
+                to_end(Arc::clone(self).carry(sending)).await?;
+            }
+        }
+    }
+
+    /// Sends what waits of a session, and messages with these ids wherever they wait, with what waits before them.
+    pub(super) async fn settle(
+        self: &Arc<Self>,
+        scope: &Scope,
+        session: Option<&SessionId>,
+        ids: &[MessageId],
+    ) -> Result<()> {
+        let mut sessions = self.queue().sessions_of(scope, ids);
+        sessions.extend(session.cloned());
+        let flushed = sessions.iter().map(|session| self.flush_session(scope, session));
+        join_all(flushed).await.into_iter().collect()
+    }
+
+    /// Brings messages to the primary. Fewer go with the next call if it refused some of several.
+    pub(super) async fn carry(self: Arc<Self>, sending: Sending) -> Result<()> {
+        let Sending { scope, session, .. } = &sending;
+        let mut flight = Flight { shared: &self, scope, session, landing: None };
+        let (landing, outcome) = match self.deliver(&sending).await {
+            Ok(()) => (Landing { at: Instant::now(), is_in_doubt: false, is_taken: true }, Ok(())),
+            Err(error) => {
+                let weighed = self.weigh(&sending, &error).await;
+                let is_over = weighed.is_over;
+                (weighed.landing, if is_over { Err(error) } else { Ok(()) })
+            }
+        };
+        flight.landing = Some(landing);
+        outcome
+    }
+
+    /// Appends messages to the primary, and removes them from the journal.
+    async fn deliver(&self, sending: &Sending) -> Result<()> {
+        let Sending { scope, session, .. } = sending;
+        let fence = match sending.fence {
+            Some(fence) => fence,
+            None => self.inner.read(scope, session, &Page::newest(0)).await?.state.fence,
+        };
+        if sending.fence.is_none() && fence != Fence::default() {
+            return Err(Error::Fenced);
+        }
+        let batch = Append {
+            fence: Some(fence),
+            asked: sending.rows.iter().map(|queued| queued.asked).max().unwrap_or_default(),
+            messages: sending.rows.iter().map(|queued| queued.new.clone()).collect(),
+        };
+        let appended = self.inner.append(scope, session, &batch).await?;
+        self.set_refused_aside(sending).await;
+        self.confirm(sending, &appended).await;
+        Ok(())
+    }
+
+    /// Removes messages that the primary has.
+    async fn confirm(&self, sending: &Sending, appended: &Appended) {
+        let Sending { scope, session, .. } = sending;
+        let numbers = numbers(&sending.rows);
+        {
+            let mut queue = self.queue();
+            queue.remove(scope, session, |queued| numbers.contains(&queued.number));
+            queue.know(scope, &appended.state);
+        }
+        self.taken.fetch_add(1, Ordering::Relaxed);
+        self.learn(appended.durability);
+        // If this fails, a later process sends them once more, and the primary has them already.
+        self.note(self.journal.acknowledge(&numbers).await);
+        let rows = sending.rows.iter().map(|queued| queued.new.message.id);
+        let placed = rows.zip(appended.placements.iter().copied()).collect();
+        self.tell(&Flushed::Taken { scope: scope.clone(), state: appended.state.clone(), placed });
+    }
+
+    /// Decides what becomes of messages that the primary did not take.
+    async fn weigh(&self, sending: &Sending, error: &Error) -> Weighed {
+        let now = Instant::now();
+        let (at, is_in_doubt, is_over) = match verdict(error) {
+            Verdict::Away { is_in_doubt } => {
+                if matches!(error, Error::Backend { transience: Transience::Late, .. }) {
+                    // A batch that takes the primary too long must not be tried as it is for ever.
+                    self.narrow(sending);
+                }
+                let asked = wait_asked(error);
+                let at = self.queue().went_away(now, |failures| pause(failures).max(asked));
+                (at, is_in_doubt, true)
+            }
+            Verdict::Fenced => match self.drop_fenced(sending).await {
+                Ok(is_done) => (if is_done { now } else { now + pause(1) }, false, !is_done),
+                Err(_) => (self.queue().went_away(now, pause), false, true),
+            },
+            Verdict::Unfit | Verdict::Unclear if sending.rows.len() > 1 => {
+                self.narrow(sending);
+                (now, false, false)
+            }
+            Verdict::Unfit => {
+                self.set_aside(&sending.rows, &error.to_string()).await;
+                (now, false, true)
+            }
+            Verdict::Unclear => (now + self.doubt_of(sending, error).await, false, true),
+        };
+        Weighed { landing: Landing { at, is_in_doubt, is_taken: false }, is_over }
+    }
+
+    /// Counts that a message was refused. If that was often, and the primary took others meanwhile, it is set aside. Returns how
+    /// long to wait.
+    async fn doubt_of(&self, sending: &Sending, error: &Error) -> Duration {
+        let Sending { scope, session, .. } = sending;
+        let (numbers, taken) = (numbers(&sending.rows), self.taken.load(Ordering::Relaxed));
+        let (mut tries, mut before) = (0, taken);
+        self.queue().change(scope, session, |waiting| {
+            for row in waiting.rows.iter_mut().filter(|row| numbers.contains(&row.queued.number)) {
+                (row.tries, row.taken) = (row.tries + 1, row.taken.min(taken));
+                (tries, before) = (row.tries, row.taken);
+            }
+        });
+        tracing::warn!(tries, why = error.with_causes(), "a queued message was refused");
+        if tries < TRIES {
+            return pause(tries);
+        }
+        if taken > before {
+            self.set_aside(&sending.rows, &error.to_string()).await;
+        }
+        // Once it may be set aside, the next message is tried: if that is taken, the fault is in this one.
+        if tries == TRIES { Duration::ZERO } else { pause(tries) }
+    }
+
+    fn narrow(&self, sending: &Sending) {
+        self.queue()
+            .change(&sending.scope, &sending.session, |waiting| waiting.at_once = (sending.rows.len() / 2).max(1));
+    }
+
+    /// Removes messages whose session was erased since they were queued. Those of which it is not known whether they were queued
+    /// before or after are set aside. Returns whether there was anything to do.
+    async fn drop_fenced(&self, sending: &Sending) -> Result<bool> {
+        let Sending { scope, session, .. } = sending;
+        let state = self.inner.read(scope, session, &Page::newest(0)).await?.state;
+        match sending.fence {
+            None if state.fence != Fence::default() => self.set_aside(&sending.rows, UNSURE).await,
+            Some(fence) if fence > state.fence => self.set_aside(&sending.rows, OLDER).await,
+            Some(fence) if fence < state.fence => {
+                self.queue().know(scope, &state);
+                self.note(self.forget_refused(scope, session, state.fence).await);
+                self.drop_stale().await;
+            }
+            _ => return Ok(false),
+        }
+        self.queue().know(scope, &state);
+        Ok(true)
+    }
+
+    /// Removes from the journal what was queued before its session or owner was erased.
+    pub(super) async fn drop_stale(&self) {
+        let stale = self.queue().take_stale();
+        for Stale { scope, session, numbers } in stale {
+            self.note(self.journal.acknowledge(&numbers).await);
+            self.tell(&Flushed::Dropped { scope, session, count: numbers.len() });
+        }
+    }
+
+    /// Removes what was set aside of a session that was erased since.
+    async fn forget_refused(&self, scope: &Scope, session: &SessionId, now: Fence) -> Result<()> {
+        let refused = self.journal.rejected(Some(scope), usize::MAX).await?.into_iter().map(|refused| refused.queued);
+        let is_older = |queued: &Queued| queued.session == *session && queued.fence.is_some_and(|fence| fence < now);
+        let ids: Vec<MessageId> = refused.filter(is_older).map(|queued| queued.new.message.id).collect();
+        self.journal.forget(scope, &ids).await.map(drop)
+    }
+
+    /// Sets messages aside that were refused again and again, now that the primary has taken one behind them.
+    async fn set_refused_aside(&self, sending: &Sending) {
+        let Sending { scope, session, .. } = sending;
+        if sending.skipped == 0 {
+            return;
+        }
+        let rows = self.queue().snapshot(scope, session).map(|snapshot| snapshot.rows).unwrap_or_default();
+        let refused: Vec<Queued> = rows.into_iter().take(sending.skipped).map(|row| row.queued).collect();
+        self.set_aside(&refused, "the primary refused it again and again, and took the next one").await;
+    }
+
+    async fn set_aside(&self, rows: &[Queued], why: &str) {
+        for queued in rows {
+            let rejected = self.journal.reject(queued.number, why).await;
+            if rejected.is_ok() {
+                self.queue().remove(&queued.scope, &queued.session, |other| other.number == queued.number);
+                let (message, why) = (queued.new.message.id, why.to_owned());
+                let (scope, session) = (queued.scope.clone(), queued.session.clone());
+                self.tell(&Flushed::Refused { scope, session, message, why });
+            }
+            self.note(rejected);
+        }
+    }
+
+    /// Reports what the journal could not do, where nobody waits for it.
+    fn note(&self, outcome: Result<impl Sized>) {
+        if let Err(error) = outcome {
+            tracing::warn!(why = error.with_causes(), "the journal failed");
+        }
+    }
+}
+
+fn numbers(rows: &[Queued]) -> Vec<u64> {
+    rows.iter().map(|queued| queued.number).collect()
+}
+
+/// Returns how long the primary asked to be left alone.
+fn wait_asked(error: &Error) -> Duration {
+    match error {
+        Error::Backend { transience: Transience::Transient { after: Some(after) }, .. } => *after,
+        _ => Duration::ZERO,
+    }
+}
+
+/// What follows from a failure.
+struct Weighed {
+    landing: Landing,
+    /// Whether whoever waits for the flush is told; else it goes on.
+    is_over: bool,
+}
+
+/// How a flush ended.
+struct Landing {
+    /// When the rest goes.
+    at: Instant,
+    is_in_doubt: bool,
+    is_taken: bool,
+}
+
+/// A flush under way. It lands however it ends.
+struct Flight<'a> {
+    shared: &'a Shared,
+    scope: &'a Scope,
+    session: &'a SessionId,
+    /// None if it did not come to its end.
+    landing: Option<Landing>,
+}
+
+impl Drop for Flight<'_> {
+    fn drop(&mut self) {
+        let now = Instant::now();
+        let lost = Landing { at: now + pause(1), is_in_doubt: true, is_taken: false };
+        let Landing { at, is_in_doubt, is_taken } = self.landing.take().unwrap_or(lost);
+        {
+            let mut queue = self.shared.queue();
+            queue.landed(self.scope, self.session, at, is_in_doubt);
+            if is_taken {
+                queue.taken(self.scope, self.session, now);
+            }
+        }
+        self.shared.landings.send_modify(|landings| *landings += 1);
+        self.shared.wake.notify_one();
+    }
+}

@@ -1,0 +1,105 @@
+use super::admit::Look;
+use super::*;
+use crate::error::Error;
+use crate::message::{Message, Role};
+use crate::store::chat::{Append, NewMessage};
+
+fn place() -> (Scope, SessionId) {
+    (Scope::new("acme", "ada").unwrap(), SessionId::new("s").unwrap())
+}
+
+fn queued(number: u64, fence: Option<Fence>) -> Queued {
+    let (scope, session) = place();
+    let new = NewMessage::sized(Message::new(Role::User, format!("message {number}"), Timestamp(0)), 1);
+    Queued { number, scope, session, fence, asked: 0, new }
+}
+
+fn numbers(rows: &[Queued]) -> Vec<u64> {
+    rows.iter().map(|queued| queued.number).collect()
+}
+
+fn filled(numbers: impl IntoIterator<Item = u64>, now: Instant) -> Queue {
+    let mut queue = Queue::new(WriteBehindPolicy::default());
+    queue.insert(numbers.into_iter().map(|number| queued(number, None)).collect(), now);
+    queue
+}
+
+#[tokio::test]
+async fn pushes_that_end_in_any_order_stand_in_that_of_their_numbers() {
+    let now = Instant::now();
+    let mut queue = filled([3, 4, 1], now);
+    queue.insert(vec![queued(2, None)], now);
+    let (scope, session) = place();
+    assert_eq!(numbers(&queue.send(&scope, &session).unwrap().rows), [1, 2, 3, 4]);
+    // What comes late stands behind what is under way.
+    queue.insert(vec![queued(9, None), queued(0, None)], now);
+    assert!(queue.send(&scope, &session).is_none());
+    queue.remove(&scope, &session, |queued| (1..=4).contains(&queued.number));
+    queue.landed(&scope, &session, now, false);
+    assert_eq!(numbers(&queue.send(&scope, &session).unwrap().rows), [0, 9]);
+}
+
+#[tokio::test]
+async fn messages_of_two_fences_go_apart() {
+    let (now, (scope, session)) = (Instant::now(), place());
+    let mut queue = filled([1, 2], now);
+    let fence = Some(Fence { epoch: Epoch(1), generation: 0 });
+    queue.insert(vec![queued(3, fence)], now);
+    let sending = queue.send(&scope, &session).unwrap();
+    assert_eq!((sending.fence, numbers(&sending.rows)), (None, vec![1, 2]));
+    queue.remove(&scope, &session, |queued| queued.number < 3);
+    queue.landed(&scope, &session, now, false);
+    let sending = queue.send(&scope, &session).unwrap();
+    assert_eq!((sending.fence, numbers(&sending.rows)), (fence, vec![3]));
+}
+
+#[tokio::test]
+async fn a_message_goes_when_it_is_due_and_the_primary_is_not_away() {
+    let (now, (scope, session)) = (Instant::now(), place());
+    let mut queue = filled([1], now);
+    let due = now + queue.policy.age;
+    assert_eq!(queue.next(now).unwrap_err(), Some(due));
+    queue.hasten(&scope, &session, now);
+    assert_eq!(numbers(&queue.next(now).unwrap().rows), [1]);
+    assert!(queue.next(now).is_err());
+    let until = queue.went_away(now, |failures| Duration::from_secs(u64::from(failures)));
+    queue.landed(&scope, &session, until, true);
+    assert_eq!(queue.next(now).unwrap_err(), Some(until));
+    // One looks whether it is back, and the others wait for that one.
+    let mut other = queued(2, None);
+    other.session = SessionId::new("t").unwrap();
+    queue.insert(vec![other], now - queue.policy.age);
+    assert!(queue.next(until).is_ok());
+    assert_eq!(queue.next(until).unwrap_err(), None);
+    let later = queue.went_away(until, |failures| Duration::from_secs(u64::from(failures)));
+    assert_eq!(later, until + Duration::from_secs(2));
+}
+
+#[tokio::test]
+async fn handles_of_an_erased_owner_are_fenced_and_what_they_queued_leaves() {
+    let (now, (scope, session)) = (Instant::now(), place());
+    let mut queue = filled([1, 2], now);
+    let batch = |fence| Append { fence, ..Append::new(vec![queued(7, None).new]) };
+    queue.bury(&scope, Epoch(1));
+    assert_eq!((queue.count(), queue.take_stale().into_iter().flat_map(|stale| stale.numbers).count()), (0, 2));
+    let old = Some(Fence::default());
+    assert!(matches!(queue.admit(&scope, &session, &batch(old), Look::Away), Err(Error::Fenced)));
+    let new = Some(Fence { epoch: Epoch(1), generation: 0 });
+    assert_eq!(queue.admit(&scope, &session, &batch(new), Look::Away).unwrap().unwrap().new.fence, new);
+    assert!(queue.admit(&scope, &session, &batch(new), Look::NotYet).unwrap().is_none());
+}
+
+#[tokio::test]
+async fn what_is_known_is_bounded_and_empty_owners_leave_no_trace() {
+    let (now, mut queue) = (Instant::now(), Queue::new(WriteBehindPolicy::default()));
+    for number in 0..2 * KNOWN as u64 {
+        let scope = Scope::new("acme", &number.to_string()).unwrap();
+        let session = SessionId::new("s").unwrap();
+        queue.insert(vec![Queued { scope: scope.clone(), ..queued(number, None) }], now);
+        queue.know(&scope, &unknown(&session));
+        queue.bury(&scope, Epoch(1));
+        queue.take_stale();
+    }
+    assert!(queue.known.len() <= KNOWN && queue.floors.len() <= KNOWN);
+    assert!(queue.owners.is_empty() && queue.schedule.is_empty() && queue.count == 0);
+}

@@ -1,0 +1,140 @@
+//! What the layer, its stores and its task share.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, timeout};
+
+use crate::error::Result;
+use crate::id::{MessageId, SessionId};
+use crate::scope::Scope;
+use crate::store::Durability;
+use crate::store::chat::{ChatStore, Placement, SessionState};
+use crate::store::journal::Journal;
+
+use super::queue::Queue;
+
+/// How long closing waits for what is under way to the primary, and before for what waits.
+pub(super) const CLOSING: Duration = Duration::from_secs(5);
+
+/// What becomes of messages that were queued.
+#[derive(Clone, Debug)]
+pub(crate) enum Flushed {
+    /// The primary has them.
+    Taken { scope: Scope, state: SessionState, placed: Vec<(MessageId, Placement)> },
+    /// The primary refused one for good; it is set aside.
+    Refused { scope: Scope, session: SessionId, message: MessageId, why: String },
+    /// Their session or owner was erased since they were queued.
+    Dropped { scope: Scope, session: SessionId, count: usize },
+}
+
+/// Who is told of flushes.
+pub(super) type Listener = Box<dyn Fn(&Flushed) + Send + Sync>;
+
+/// What the layer, its stores and its task share.
+pub(super) struct Shared {
+    pub(super) inner: Arc<dyn ChatStore>,
+    pub(super) journal: Arc<dyn Journal>,
+    pub(super) queue: Mutex<Queue>,
+    /// How durable what the primary has is, as it last said.
+    pub(super) primary: Mutex<Durability>,
+    /// How many flushes succeeded.
+    pub(super) taken: AtomicU64,
+    /// Wakes the task.
+    pub(super) wake: Arc<Notify>,
+    /// Rises whenever a flush ended.
+    pub(super) landings: watch::Sender<u64>,
+    pub(super) is_closed: AtomicBool,
+    pub(super) listener: OnceLock<Listener>,
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let waiting = self.queue().count();
+        f.debug_struct("WriteBehind").field("journal", &self.journal).field("waiting", &waiting).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // The task ends.
+        self.wake.notify_one();
+    }
+}
+
+impl Shared {
+    /// Returns the queue, locked for a moment.
+    pub(super) fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns how durable a message is that was acknowledged: no more than in the primary, where it goes.
+    pub(super) fn durability(&self) -> Durability {
+        self.journal.durability().min(*self.primary.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Notes how durable what the primary has is.
+    pub(super) fn learn(&self, primary: Durability) {
+        *self.primary.lock().unwrap_or_else(PoisonError::into_inner) = primary;
+    }
+
+    /// Tells who listens what became of messages.
+    pub(super) fn tell(&self, flushed: &Flushed) {
+        if let Some(listener) = self.listener.get() {
+            listener(flushed);
+        }
+    }
+}
+
+impl Shared {
+    /// Sends all that waits; returns how much still waits after `within`.
+    pub(super) async fn drain(&self, within: Duration) -> usize {
+        let mut landings = self.landings.subscribe();
+        let _hurry = Hurry::begin(self);
+        let emptied = async { while self.queue().count() > 0 && landings.changed().await.is_ok() {} };
+        let _ = timeout(within, emptied).await;
+        self.queue().count()
+    }
+
+    /// Ends the task, and waits a while for what is under way.
+    pub(super) async fn end(&self) {
+        let mut landings = self.landings.subscribe();
+        self.is_closed.store(true, Ordering::Release);
+        self.wake.notify_one();
+        let landed = async { while self.queue().flights() > 0 && landings.changed().await.is_ok() {} };
+        let _ = timeout(CLOSING, landed).await;
+    }
+
+    /// Takes over what waits of a session in the journal and not here.
+    pub(super) async fn adopt(&self, scope: &Scope, session: &SessionId) -> Result<()> {
+        let queued = self.journal.queued(Some(scope), Some(session), usize::MAX).await?;
+        let mut queue = self.queue();
+        let here = queue.snapshot(scope, session).map(|snapshot| snapshot.rows).unwrap_or_default();
+        let is_here = |number| here.iter().any(|row| row.queued.number == number);
+        queue.insert(queued.into_iter().filter(|queued| !is_here(queued.number)).collect(), Instant::now());
+        queue.hasten(scope, session, Instant::now());
+        drop(queue);
+        self.wake.notify_one();
+        Ok(())
+    }
+}
+
+/// As long as it lives, whatever waits goes at once.
+struct Hurry<'a>(&'a Shared);
+
+impl<'a> Hurry<'a> {
+    fn begin(shared: &'a Shared) -> Self {
+        shared.queue().hurry(Instant::now());
+        shared.wake.notify_one();
+        Self(shared)
+    }
+}
+
+impl Drop for Hurry<'_> {
+    fn drop(&mut self) {
+        self.0.queue().slow_down();
+    }
+}

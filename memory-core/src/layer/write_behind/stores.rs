@@ -1,0 +1,195 @@
+//! Conversations behind a journal: appends are queued, reads see what waits, and whatever changes what is stored sends it first.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use async_trait::async_trait;
+use futures_util::future::try_join_all;
+use tokio::time::Instant;
+
+use crate::error::{Error, Result};
+use crate::id::{MessageId, SessionId};
+use crate::message::StoredMessage;
+use crate::outlive::to_end;
+use crate::scope::{Epoch, Scope};
+use crate::store::chat::{
+    Append, Appended, ChatStore, Compaction, Fence, FoundMessages, Page, Redacted, SessionState, Slice, View,
+};
+use crate::store::journal::Queued;
+use crate::store::{Erased, Health, Store};
+
+use super::overlay::{sessions_with, state_with};
+use super::queue::admit::{Admitted, Look};
+use super::queue::unknown;
+use super::shared::{CLOSING, Shared};
+
+/// The conversation store of the layer.
+#[derive(Debug)]
+pub(super) struct Behind {
+    shared: Arc<Shared>,
+}
+
+impl Behind {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared }
+    }
+
+    /// Checks an append, and returns what of it is to be queued. Looks at the session if nothing is known of it.
+    async fn admit(&self, scope: &Scope, session: &SessionId, batch: &Append) -> Result<Admitted> {
+        let admitted = self.shared.queue().admit(scope, session, batch, Look::NotYet)?;
+        if let Some(admitted) = admitted {
+            return Ok(admitted);
+        }
+        let look = match self.shared.inner.read(scope, session, &Page::newest(0)).await {
+            Ok(slice) => {
+                self.shared.queue().know(scope, &slice.state);
+                Look::Answered
+            }
+            Err(error) if error.is_retryable() => Look::Away,
+            Err(error) => return Err(error),
+        };
+        let admitted = self.shared.queue().admit(scope, session, batch, look)?;
+        admitted.ok_or(Error::Overloaded)
+    }
+
+    /// Puts messages into the journal. Goes on to its end, also if the caller goes away.
+    async fn push(&self, scope: &Scope, session: &SessionId, batch: Append) -> Result<()> {
+        let (shared, scope, session) = (Arc::clone(&self.shared), scope.clone(), session.clone());
+        let pushed = async move {
+            let last = shared.journal.push(&scope, &session, &batch).await?;
+            let Append { fence, asked, messages } = batch;
+            let first = last.saturating_add(1).saturating_sub(messages.len() as u64);
+            let queued =
+                |(number, new)| Queued { number, scope: scope.clone(), session: session.clone(), fence, asked, new };
+            shared.queue().insert((first..).zip(messages).map(queued).collect(), Instant::now());
+            shared.wake.notify_one();
+            Ok(())
+        };
+        to_end(pushed).await
+    }
+}
+
+#[async_trait]
+impl Store for Behind {
+    fn backend(&self) -> &'static str {
+        self.shared.inner.backend()
+    }
+
+    async fn ping(&self) -> Result<Health> {
+        let health = self.shared.inner.ping().await?;
+        self.shared.learn(health.durability);
+        Ok(Health { durability: self.shared.durability(), ..health })
+    }
+
+    async fn close(&self) -> Result<()> {
+        if !self.shared.is_closed.load(Ordering::Acquire) {
+            self.shared.drain(CLOSING).await;
+            self.shared.end().await;
+        }
+        let waiting = self.shared.queue().count();
+        if waiting > 0 {
+            tracing::warn!(waiting, "messages stay in the journal until it is opened again");
+        }
+        let closed = self.shared.inner.close().await;
+        self.shared.journal.close().await.and(closed)
+    }
+
+    async fn erase(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
+        let erased = self.shared.inner.erase(scope, below).await?;
+        self.shared.queue().bury(scope, below);
+        let queued = self.shared.journal.erase(scope, None, Fence { epoch: below, generation: 0 }).await?;
+        self.shared.drop_stale().await;
+        Ok(Erased { removed: erased.removed + queued, ..erased })
+    }
+}
+
+#[async_trait]
+impl ChatStore for Behind {
+    async fn append(&self, scope: &Scope, session: &SessionId, batch: &Append) -> Result<Appended> {
+        let shared = &self.shared;
+        if batch.messages.is_empty() {
+            return shared.inner.append(scope, session, batch).await;
+        }
+        let Admitted { new, placements } = self.admit(scope, session, batch).await?;
+        if !new.messages.is_empty() {
+            match self.push(scope, session, new).await {
+                // More than the journal can ever hold goes straight to the primary, before which nothing waits.
+                Err(Error::QueueFull) if shared.queue().count() == 0 => {
+                    return shared.inner.append(scope, session, batch).await;
+                }
+                pushed => pushed?,
+            }
+        }
+        let queue = shared.queue();
+        let state = queue.known(scope, session).cloned().unwrap_or_else(|| unknown(session));
+        let snapshot = queue.snapshot(scope, session);
+        drop(queue);
+        let waiting: Vec<&Queued> =
+            snapshot.iter().flat_map(|snapshot| &snapshot.rows).map(|row| &row.queued).collect();
+        Ok(Appended { placements, state: state_with(state, &waiting), durability: shared.durability() })
+    }
+
+    async fn restore(&self, scope: &Scope, session: &SessionId, rows: &[StoredMessage]) -> Result<Appended> {
+        let ids: Vec<MessageId> = rows.iter().map(|row| row.id).collect();
+        self.shared.settle(scope, Some(session), &ids).await?;
+        let restored = self.shared.inner.restore(scope, session, rows).await?;
+        self.shared.queue().know(scope, &restored.state);
+        Ok(restored)
+    }
+
+    async fn read(&self, scope: &Scope, session: &SessionId, page: &Page) -> Result<Slice> {
+        if page.view == View::All {
+            // What is exported or moved has its final numbers.
+            self.shared.flush_session(scope, session).await?;
+            return self.shared.inner.read(scope, session, page).await;
+        }
+        Ok(self.shared.read(scope, session, page).await?.page(page))
+    }
+
+    async fn get(&self, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages> {
+        self.shared.get(scope, ids).await
+    }
+
+    async fn sessions(&self, scope: &Scope, after: Option<&SessionId>, limit: usize) -> Result<Vec<SessionState>> {
+        let waiting = self.shared.queue().sessions(scope, after);
+        let listed = self.shared.inner.sessions(scope, after, limit).await?;
+        let nothing = Page::newest(0);
+        let read = waiting.iter().map(|session| self.shared.read(scope, session, &nothing));
+        let others = try_join_all(read).await?.into_iter().map(|both| both.page(&nothing).state);
+        Ok(sessions_with(listed, others.collect(), limit))
+    }
+
+    async fn compact(&self, scope: &Scope, session: &SessionId, change: &Compaction) -> Result<SessionState> {
+        let id = match change {
+            Compaction::Fold { summary, .. } => summary.message.id,
+            Compaction::Unfold { summary } => *summary,
+        };
+        self.shared.settle(scope, Some(session), &[id]).await?;
+        let state = self.shared.inner.compact(scope, session, change).await?;
+        self.shared.queue().know(scope, &state);
+        Ok(state)
+    }
+
+    async fn redact(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Redacted>> {
+        // They get their numbers first, and leave a mark there: so a repeat of the append does not bring them back.
+        self.shared.settle(scope, None, ids).await?;
+        self.shared.journal.forget(scope, ids).await?;
+        let redacted = self.shared.inner.redact(scope, ids).await?;
+        self.shared.queue().forget(scope, &redacted);
+        Ok(redacted)
+    }
+
+    async fn delete(&self, scope: &Scope, seen: &SessionState) -> Result<u64> {
+        self.shared.flush_session(scope, &seen.session).await?;
+        let deleted = self.shared.inner.delete(scope, seen).await?;
+        let now = self.shared.inner.read(scope, &seen.session, &Page::newest(0)).await?.state;
+        {
+            let mut queue = self.shared.queue();
+            queue.know(scope, &now);
+            queue.free(scope, &seen.session);
+        }
+        self.shared.journal.erase(scope, Some(&seen.session), now.fence).await?;
+        self.shared.drop_stale().await;
+        Ok(deleted)
+    }
+}

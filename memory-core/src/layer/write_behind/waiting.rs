@@ -1,0 +1,116 @@
+//! The messages of one session that wait, oldest first.
+
+use std::collections::VecDeque;
+
+use tokio::time::Instant;
+
+use crate::id::MessageId;
+use crate::store::chat::Fence;
+use crate::store::journal::Queued;
+
+use super::judge::TRIES;
+
+/// How many messages go to the primary in one call, and how many bytes.
+const AT_ONCE: usize = 512;
+const BYTES_AT_ONCE: u64 = 4 << 20;
+
+/// A message that waits.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    pub(super) queued: Queued,
+    pub(super) bytes: u64,
+    /// Since when it waits.
+    pub(super) since: Instant,
+    /// Whether the primary was asked and does not have it.
+    pub(super) is_new: bool,
+    /// How often the primary refused it for a reason that may lie in it.
+    pub(super) tries: u32,
+    /// How many flushes had succeeded when that was first so.
+    pub(super) taken: u64,
+}
+
+impl Row {
+    pub(super) fn new(queued: Queued, since: Instant) -> Self {
+        let bytes = queued.new.message.encoded_len() as u64;
+        Self { queued, bytes, since, is_new: false, tries: 0, taken: u64::MAX }
+    }
+
+    pub(super) fn id(&self) -> MessageId {
+        self.queued.new.message.id
+    }
+}
+
+/// The messages of a session that wait.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pub(super) rows: VecDeque<Row>,
+    pub(super) bytes: u64,
+    /// How many of the oldest were sent and not answered yet.
+    pub(super) sent: usize,
+    /// Whether an answer was lost, so that the primary may have the oldest ones, or get them later.
+    pub(super) is_in_doubt: bool,
+    /// Differs whenever messages were sent or left.
+    pub(super) change: u64,
+    /// When the oldest ones go to the primary.
+    pub(super) due: Instant,
+    /// How many go at once: fewer once the primary refused some.
+    pub(super) at_once: usize,
+}
+
+impl Waiting {
+    pub(super) fn new(change: u64, due: Instant) -> Self {
+        let (rows, bytes, sent, is_in_doubt) = (VecDeque::new(), 0, 0, false);
+        Self { rows, bytes, sent, is_in_doubt, change, due, at_once: AT_ONCE }
+    }
+
+    /// Adds a message where its number belongs: pushes that run at once end in any order.
+    pub(super) fn insert(&mut self, row: Row) {
+        let later = |other: &&Row| other.queued.number > row.queued.number;
+        let behind = self.rows.iter().rev().take_while(later).count();
+        // What was sent is with the primary, and stays in front.
+        let place = (self.rows.len() - behind).max(self.sent);
+        self.bytes += row.bytes;
+        self.rows.insert(place, row);
+    }
+
+    /// Marks the oldest messages as sent that may go together, and returns them with their fence: those of one fence, as many as
+    /// the primary took lately.
+    pub(super) fn send(&mut self) -> Option<(Option<Fence>, Vec<Queued>)> {
+        // Messages refused again and again stand back, to see whether the next one is taken.
+        let refused = self.refused();
+        let skipped = if refused < self.rows.len() { refused } else { 0 };
+        let fence = self.rows.get(skipped)?.queued.fence;
+        let at_once = if refused > 0 { 1 } else { self.at_once };
+        let (mut bytes, mut together) = (0, Vec::new());
+        for row in self.rows.iter().skip(skipped).take(at_once) {
+            bytes += row.bytes;
+            let fits = together.is_empty() || bytes <= BYTES_AT_ONCE;
+            if !fits || row.queued.fence != fence {
+                break;
+            }
+            together.push(row.queued.clone());
+        }
+        self.sent = skipped + together.len();
+        Some((fence, together))
+    }
+
+    /// Returns how many of the oldest were refused as often as they may be.
+    pub(super) fn refused(&self) -> usize {
+        self.rows.iter().take_while(|row| row.tries >= TRIES).count()
+    }
+
+    /// Removes messages by their numbers.
+    pub(super) fn remove(&mut self, is_meant: impl Fn(&Queued) -> bool) -> Vec<Row> {
+        let gone_of_sent = self.rows.iter().take(self.sent).filter(|row| is_meant(&row.queued)).count();
+        let (gone, rest): (Vec<Row>, Vec<Row>) = self.rows.drain(..).partition(|row| is_meant(&row.queued));
+        self.rows = rest.into();
+        self.bytes = self.rows.iter().map(|row| row.bytes).sum();
+        self.sent -= gone_of_sent;
+        gone
+    }
+
+    /// Takes more at once again after a success.
+    pub(super) fn widen(&mut self) {
+        self.at_once = (self.at_once * 2).min(AT_ONCE);
+    }
+}

@@ -1,0 +1,17 @@
+//! Write-behind over a primary that is away, loses answers, or refuses messages.
+
+#[cfg(test)]
+#[path = "write_behind/erased.rs"]
+mod erased;
+#[cfg(test)]
+#[path = "write_behind/fixture.rs"]
+mod fixture;
+#[cfg(test)]
+#[path = "write_behind/outage.rs"]
+mod outage;
+#[cfg(test)]
+#[path = "write_behind/refused.rs"]
+mod refused;
+#[cfg(test)]
+#[path = "write_behind/triggers.rs"]
+mod triggers;

@@ -1,0 +1,111 @@
+//! Erasures reach what waits, wherever they were made.
+
+use std::time::Duration;
+
+use memory_core::engine::{Event, Forget};
+use memory_core::store::Store as _;
+use memory_core::store::chat::{ChatStore, Page};
+use memory_core::store::upkeep::Upkeep;
+use memory_core::{Epoch, Error};
+use tokio::time::sleep;
+
+use crate::fixture::{Bed, ada, message, numbered, read, say, session, talk};
+
+#[tokio::test(start_paused = true)]
+async fn o8_a_forget_reaches_what_waits_and_what_was_refused() {
+    for what in [Forget::Everything, Forget::Session(talk())] {
+        let bed = Bed::new();
+        let memory = bed.open().await;
+        let old = session(&memory);
+        *bed.faults.refuses.lock().unwrap() = Some("poison");
+        say(&old, ["poison".to_owned()]).await;
+        say(&old, numbered(0..3)).await;
+        sleep(Duration::from_secs(30)).await;
+        assert_eq!(bed.held().await, (0, 1));
+        say(&old, numbered(3..5)).await;
+        let receipt = memory.of(&ada()).forget(&what).await.unwrap();
+        assert!(receipt.complete, "{receipt}");
+        assert_eq!((bed.held().await, bed.stored().await.len()), ((0, 0), 0), "{what:?}");
+        assert!(matches!(old.append(vec![message("late")]).await, Err(Error::Fenced)));
+        let new = session(&memory);
+        say(&new, ["begun again".to_owned()]).await;
+        assert_eq!(read(&new).await, (vec!["begun again".to_owned()], true));
+        memory.close().await.unwrap();
+        assert_eq!(bed.stored().await, ["begun again"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn o8_a_forgotten_message_that_waits_leaves_a_mark_and_does_not_come_back() {
+    let bed = Bed::new();
+    let memory = bed.open().await;
+    let talk = session(&memory);
+    let secret = message("a secret");
+    talk.append(vec![message("message 0"), secret.clone(), message("message 1")]).await.unwrap();
+    let receipt = memory.of(&ada()).forget(&Forget::Messages(vec![secret.id])).await.unwrap();
+    assert!(receipt.complete && receipt.removed == 1, "{receipt}");
+    talk.append(vec![secret]).await.unwrap();
+    assert_eq!(read(&talk).await, (numbered(0..2), true));
+    memory.close().await.unwrap();
+    assert_eq!(
+        (bed.stored().await, bed.held().await),
+        (["message 0", "", "message 1"].map(String::from).to_vec(), (0, 0))
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn o8_what_was_queued_before_an_erasure_elsewhere_is_dropped() {
+    for is_owner in [true, false] {
+        let bed = Bed::new();
+        let memory = bed.open().await;
+        let talk_here = session(&memory);
+        say(&talk_here, numbered(0..2)).await;
+        talk_here.flush().await.unwrap();
+        say(&talk_here, numbered(2..5)).await;
+        // Another process erases.
+        if is_owner {
+            let epoch = bed.primary.bury(&ada(), Epoch(0)).await.unwrap();
+            bed.primary.erase(&ada(), epoch).await.unwrap();
+        } else {
+            let seen = bed.primary.read(&ada(), &talk(), &Page::newest(0)).await.unwrap().state;
+            bed.primary.delete(&ada(), &seen).await.unwrap();
+        }
+        assert_eq!(read(&session(&memory)).await, (Vec::new(), true));
+        sleep(Duration::from_secs(10)).await;
+        assert_eq!((bed.stored().await.len(), bed.held().await), (0, (0, 0)));
+        let dropped =
+            bed.seen.0.lock().unwrap().iter().any(|event| matches!(event, Event::Dropped { messages: 3, .. }));
+        assert!(dropped);
+        assert!(matches!(talk_here.append(vec![message("late")]).await, Err(Error::Fenced)));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn o8_what_was_queued_while_nothing_was_known_is_set_aside_if_the_session_was_erased() {
+    let bed = Bed::new();
+    let memory = bed.open().await;
+    say(&session(&memory), ["before".to_owned()]).await;
+    memory.of(&ada()).forget(&Forget::Everything).await.unwrap();
+    memory.close().await.unwrap();
+    drop(memory);
+
+    bed.faults.go_away();
+    let memory = bed.open().await;
+    let talk = session(&memory);
+    say(&talk, numbered(0..2)).await;
+    assert_eq!(read(&talk).await, (numbered(0..2), false));
+    bed.faults.come_back();
+    sleep(Duration::from_secs(10)).await;
+    assert_eq!((bed.stored().await.len(), bed.held().await), (0, (0, 2)));
+    let refused = memory.of(&ada()).refused(9).await.unwrap();
+    assert!(refused.iter().all(|one| one.why.contains("not known")), "{refused:?}");
+    // Whoever knows that they came later says so.
+    let ids: Vec<_> = refused.iter().map(|one| one.message.id).collect();
+    assert_eq!(memory.of(&ada()).retry(&ids).await.unwrap(), 2);
+    assert_eq!(memory.flush(Duration::from_secs(10)).await, 0);
+    assert_eq!((bed.stored().await, bed.held().await), (numbered(0..2), (0, 0)));
+    // A handle that was opened during the outage goes on.
+    say(&talk, numbered(2..3)).await;
+    talk.flush().await.unwrap();
+    assert_eq!(bed.stored().await, numbered(0..3));
+}

@@ -1,0 +1,216 @@
+//! A memory behind a journal, over a primary whose faults are ordered.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use memory_core::engine::{Event, Memory, MemoryBuilder, Observer, Session};
+use memory_core::layer::WriteBehindPolicy;
+use memory_core::methods::*;
+use memory_core::reference::{MemChat, MemJournal, MemRecords, MemText};
+use memory_core::store::chat::{NewMessage, View};
+use memory_core::window::{BufferConfig, Folding};
+use memory_core::{Analysis, Cause, Error, Message, Role, Seq, Transience, Truth};
+use memory_testkit::broken_store;
+
+memory_core::store_methods!(Store, ChatStore, Upkeep => broken_store { Arc<MemChat> {} });
+
+/// What is wrong with the primary now.
+#[derive(Debug, Default)]
+pub(crate) struct Faults {
+    pub(crate) is_away: AtomicBool,
+    /// It does what it is asked, and nobody hears of it.
+    pub(crate) loses_answers: AtomicBool,
+    /// It takes nothing, for a reason that will not pass.
+    pub(crate) is_broken: AtomicBool,
+    /// It takes no message that holds these words.
+    pub(crate) refuses: Mutex<Option<&'static str>>,
+    pub(crate) appends: AtomicU64,
+}
+
+fn failed(transience: Transience) -> Error {
+    Error::Backend { backend: "primary", doing: "answer", transience, source: Cause::new("as it was ordered") }
+}
+
+const AWAY: Transience = Transience::Transient { after: None };
+
+impl Faults {
+    pub(crate) fn go_away(&self) {
+        self.is_away.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn come_back(&self) {
+        self.is_away.store(false, Ordering::SeqCst);
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.is_away.load(Ordering::SeqCst) { Err(failed(AWAY)) } else { Ok(()) }
+    }
+}
+
+#[async_trait]
+impl Break for Arc<Faults> {
+    async fn append(
+        &self,
+        inner: &Arc<MemChat>,
+        scope: &Scope,
+        session: &SessionId,
+        batch: &Append,
+    ) -> Result<Appended> {
+        self.check()?;
+        self.appends.fetch_add(1, Ordering::SeqCst);
+        let refused = *self.refuses.lock().unwrap();
+        let is_refused = |new: &NewMessage| refused.is_some_and(|words| new.message.text().contains(words));
+        if self.is_broken.load(Ordering::SeqCst) || batch.messages.iter().any(is_refused) {
+            return Err(failed(Transience::Permanent));
+        }
+        let appended = inner.append(scope, session, batch).await?;
+        if self.loses_answers.load(Ordering::SeqCst) { Err(failed(AWAY)) } else { Ok(appended) }
+    }
+
+    async fn read(&self, inner: &Arc<MemChat>, scope: &Scope, session: &SessionId, page: &Page) -> Result<Slice> {
+        self.check()?;
+        inner.read(scope, session, page).await
+    }
+
+    async fn get(&self, inner: &Arc<MemChat>, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages> {
+        self.check()?;
+        inner.get(scope, ids).await
+    }
+
+    async fn sessions(
+        &self,
+        inner: &Arc<MemChat>,
+        scope: &Scope,
+        after: Option<&SessionId>,
+        limit: usize,
+    ) -> Result<Vec<SessionState>> {
+        self.check()?;
+        inner.sessions(scope, after, limit).await
+    }
+
+    async fn redact(&self, inner: &Arc<MemChat>, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Redacted>> {
+        self.check()?;
+        inner.redact(scope, ids).await
+    }
+
+    async fn bury(&self, inner: &Arc<MemChat>, scope: &Scope, seen: Epoch) -> Result<Epoch> {
+        self.check()?;
+        inner.bury(scope, seen).await
+    }
+
+    async fn enlist(
+        &self,
+        inner: &Arc<MemChat>,
+        index: &IndexName,
+        incarnation: Option<Incarnation>,
+        limit: usize,
+    ) -> Result<bool> {
+        self.check()?;
+        inner.enlist(index, incarnation, limit).await
+    }
+}
+
+/// Keeps what happened.
+#[derive(Debug, Default)]
+pub(crate) struct Seen(pub(crate) Mutex<Vec<Event>>);
+
+impl Observer for Seen {
+    fn observe(&self, _: Option<&Scope>, event: &Event) {
+        self.0.lock().unwrap().push(event.clone());
+    }
+}
+
+/// A primary, its faults, and a journal, which outlive the memories over them.
+pub(crate) struct Bed {
+    pub(crate) primary: Arc<MemChat>,
+    pub(crate) faults: Arc<Faults>,
+    pub(crate) journal: Arc<MemJournal>,
+    pub(crate) seen: Arc<Seen>,
+    pub(crate) policy: WriteBehindPolicy,
+    records: Arc<MemRecords>,
+    text: Arc<MemText>,
+}
+
+impl Bed {
+    pub(crate) fn new() -> Self {
+        Self::with_room(1_000_000)
+    }
+
+    pub(crate) fn with_room(messages: usize) -> Self {
+        Self {
+            primary: Arc::default(),
+            faults: Arc::default(),
+            journal: Arc::new(MemJournal::new(messages)),
+            seen: Arc::default(),
+            policy: WriteBehindPolicy::default(),
+            records: Arc::default(),
+            text: Arc::new(MemText::new(Analysis::english().name())),
+        }
+    }
+
+    /// Opens a memory, as a process of its own does.
+    pub(crate) async fn open(&self) -> Memory {
+        let primary = Mutant { inner: self.primary.clone(), broken: self.faults.clone() };
+        MemoryBuilder::over(memory_core::Stores {
+            chat: Some(Truth::chat(Arc::new(primary))),
+            records: Some(Truth::records(self.records.clone())),
+            ..memory_core::Stores::default()
+        })
+        .text(self.text.clone())
+        .journal(self.journal.clone())
+        .write_behind(self.policy)
+        .buffer(BufferConfig::default().with_folding(Folding::Off))
+        .observer(self.seen.clone())
+        .build()
+        .await
+        .unwrap()
+    }
+
+    /// Returns the words that the primary has of Ada's talk, in the order of their numbers, which have no gap.
+    pub(crate) async fn stored(&self) -> Vec<String> {
+        let page = Page::after(Seq(0), usize::MAX, View::Log);
+        let rows = self.primary.read(&ada(), &talk(), &page).await.unwrap().messages;
+        assert!(rows.iter().zip(1..).all(|(row, seq)| row.seq == Seq(seq)));
+        rows.into_iter().map(|row| row.message.map(|message| message.text()).unwrap_or_default()).collect()
+    }
+
+    /// Returns how many messages wait in the journal, and how many were refused.
+    pub(crate) async fn held(&self) -> (usize, usize) {
+        let queued = self.journal.queued(None, None, usize::MAX).await.unwrap().len();
+        (queued, self.journal.rejected(None, usize::MAX).await.unwrap().len())
+    }
+}
+
+pub(crate) fn ada() -> Scope {
+    Scope::new("acme", "ada").unwrap()
+}
+
+pub(crate) fn talk() -> SessionId {
+    SessionId::new("talk").unwrap()
+}
+
+pub(crate) fn session(memory: &Memory) -> Session {
+    memory.of(&ada()).session(&talk())
+}
+
+pub(crate) fn message(text: impl Into<String>) -> Message {
+    Message::new(Role::User, text, Timestamp(1_767_268_800_000_000))
+}
+
+/// Says words, one message each and one after the other.
+pub(crate) async fn say(session: &Session, words: impl IntoIterator<Item = String>) {
+    for text in words {
+        session.append(vec![message(text)]).await.unwrap();
+    }
+}
+
+/// Returns the words that a reader of the session sees, and whether that is all.
+pub(crate) async fn read(session: &Session) -> (Vec<String>, bool) {
+    let slice = session.read(&Page::after(Seq(0), usize::MAX, View::Active)).await.unwrap();
+    let texts = slice.messages.into_iter().filter_map(|row| row.message).map(|message| message.text()).collect();
+    (texts, slice.complete)
+}
+
+pub(crate) fn numbered(numbers: impl IntoIterator<Item = usize>) -> Vec<String> {
+    numbers.into_iter().map(|number| format!("message {number}")).collect()
+}

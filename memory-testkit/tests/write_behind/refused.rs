@@ -1,0 +1,87 @@
+//! Messages that the primary refuses: they are set aside, and the rest goes on.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use memory_core::engine::Event;
+use memory_core::{Error, SessionId};
+use tokio::time::sleep;
+
+use crate::fixture::{Bed, ada, message, numbered, read, say, session};
+
+#[tokio::test(start_paused = true)]
+async fn s3_6_one_bad_message_in_a_hundred_holds_up_no_other() {
+    let bed = Bed::new();
+    let memory = bed.open().await;
+    let talk = session(&memory);
+    *bed.faults.refuses.lock().unwrap() = Some("poison");
+    let text =
+        |number: usize| if number % 100 == 50 { format!("poison {number}") } else { format!("message {number}") };
+    say(&talk, (0..1_000).map(text)).await;
+    sleep(Duration::from_secs(300)).await;
+    let good: Vec<usize> = (0..1_000).filter(|number| number % 100 != 50).collect();
+    assert_eq!((bed.stored().await, bed.held().await), (numbered(good.clone()), (0, 10)));
+    assert_eq!(read(&talk).await, (numbered(good), true));
+    let told = bed.seen.0.lock().unwrap().iter().filter(|event| matches!(event, Event::Refused { .. })).count();
+    assert_eq!(told, 10);
+
+    let refused = memory.of(&ada()).refused(100).await.unwrap();
+    assert_eq!(refused.len(), 10);
+    assert!(refused.iter().all(|one| one.message.text().starts_with("poison") && !one.why.contains("poison")));
+    assert!(memory.of(&memory_core::Scope::new("acme", "bob").unwrap()).refused(100).await.unwrap().is_empty());
+
+    // One is thrown away, and the others go once the primary takes them.
+    let ids: Vec<_> = refused.iter().map(|one| one.message.id).collect();
+    assert_eq!(memory.of(&ada()).discard(&ids[..1]).await.unwrap(), 1);
+    *bed.faults.refuses.lock().unwrap() = None;
+    assert_eq!(memory.of(&ada()).retry(&ids).await.unwrap(), 9);
+    assert_eq!(memory.flush(Duration::from_secs(10)).await, 0);
+    let stored = bed.stored().await;
+    assert_eq!((stored.len(), stored.iter().filter(|text| text.starts_with("poison")).count()), (999, 9));
+    assert_eq!(bed.held().await, (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bad_message_alone_in_its_session_is_set_aside_once_others_were_taken() {
+    let bed = Bed::new();
+    let memory = bed.open().await;
+    *bed.faults.refuses.lock().unwrap() = Some("poison");
+    say(&session(&memory), ["poison".to_owned()]).await;
+    sleep(Duration::from_secs(120)).await;
+    assert_eq!(bed.held().await, (1, 0));
+    let other = memory.of(&ada()).session(&SessionId::new("other").unwrap());
+    say(&other, numbered(0..1)).await;
+    sleep(Duration::from_secs(30)).await;
+    assert_eq!(bed.held().await, (0, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_primary_that_takes_nothing_has_nothing_set_aside() {
+    let bed = Bed::new();
+    let memory = bed.open().await;
+    let talk = session(&memory);
+    bed.faults.is_broken.store(true, Ordering::SeqCst);
+    say(&talk, numbered(0..100)).await;
+    sleep(Duration::from_secs(600)).await;
+    assert_eq!(bed.held().await, (100, 0));
+    bed.faults.is_broken.store(false, Ordering::SeqCst);
+    sleep(Duration::from_secs(60)).await;
+    assert_eq!((bed.stored().await, bed.held().await), (numbered(0..100), (0, 0)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_id_that_holds_other_content_is_refused_at_once_or_set_aside() {
+    let bed = Bed::new();
+    let memory = bed.open().await;
+    let talk = session(&memory);
+    let first = message("message 0");
+    talk.append(vec![first.clone()]).await.unwrap();
+    let other = message("other").with_id(first.id);
+    let refused = talk.append(vec![other.clone()]).await;
+    assert!(matches!(refused, Err(Error::IdConflict { .. })), "{refused:?}");
+    talk.flush().await.unwrap();
+    // Nobody here knows of it any more.
+    talk.append(vec![message("message 1"), other, message("message 2")]).await.unwrap();
+    sleep(Duration::from_secs(10)).await;
+    assert_eq!((bed.stored().await, bed.held().await), (numbered(0..3), (0, 1)));
+}
