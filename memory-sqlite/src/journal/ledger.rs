@@ -4,6 +4,7 @@
 //! [`Ledger::undo`] takes it back.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::pin::Pin;
 
 use memory_core::Scope;
 use memory_core::error::{Error, Result};
@@ -28,6 +29,9 @@ const LONGEST_LOG: u64 = 4 << 20;
 
 /// How many entries are read by one statement.
 const PAGE: usize = 500;
+
+/// A call's work on the ledger.
+pub(super) type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'c>>;
 
 /// Why a change could not be written.
 #[derive(Debug)]
@@ -317,7 +321,7 @@ impl Ledger {
 
     /// Runs a statement.
     #[cfg(test)]
-    pub(super) fn run(&mut self, sql: &'static str) -> super::owner::Work<'_, ()> {
+    pub(super) fn run(&mut self, sql: &'static str) -> Work<'_, ()> {
         Box::pin(async move { sqlx::raw_sql(sql).execute(&mut self.connection).await.map(drop).doing(KEEP) })
     }
 
