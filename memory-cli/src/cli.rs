@@ -1,5 +1,6 @@
 //! The command line.
 
+mod chat;
 mod lists;
 mod recall;
 
@@ -13,6 +14,7 @@ use crate::embedding::Embedding;
 use crate::look::Colour;
 use crate::progress::Style;
 
+pub(crate) use chat::{Answering, Chat};
 pub(crate) use lists::{Facts, FactsChange, Order, RecordChange, Records, Sessions, Set, Show};
 pub(crate) use recall::{Bounds, Context, Dialect, Search};
 
@@ -63,8 +65,9 @@ pub(crate) struct Global {
     /// The conversation [default: chat_history]
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) session: Option<String>,
-    /// Who embeds, for search by meaning beside search by words [default: static, if it is built in]
-    #[arg(long, global = true, value_enum, value_name = "WHO", env = "MEMORY_EMBEDDER", hide_env_values = true)]
+    /// Who embeds, for search by meaning beside search by words: static, local, none, ollama, ollama:MODEL or openai:MODEL; behind the
+    /// latter @URL says where another server is [default: static, if it is built in]
+    #[arg(long, global = true, value_name = "WHO", env = "MEMORY_EMBEDDER", hide_env_values = true)]
     pub(crate) embedder: Option<Embedding>,
     /// Writes JSON instead of text
     #[arg(long, global = true)]
@@ -120,7 +123,7 @@ pub(crate) enum Command {
     Move(Move),
     /// Measures how well recall finds the evidence of questions, on sets that the field knows
     Eval(Eval),
-    /// Takes a conversation line by line and shows the context of each
+    /// Takes a conversation line by line; a model answers, or the context of each line is shown
     Chat(Chat),
     /// Writes what a shell needs to complete the commands of this program
     Completions(Completions),
@@ -314,13 +317,6 @@ pub(crate) struct Move {
     /// How progress is shown on stderr
     #[arg(long, value_enum, default_value_t = Style::Auto)]
     pub(crate) progress: Style,
-}
-
-/// `memory chat`.
-#[derive(Args, Debug)]
-pub(crate) struct Chat {
-    #[command(flatten)]
-    pub(crate) bounds: Bounds,
 }
 
 /// `memory eval`.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memory::extract::RuleExtractor;
-use memory::model::TokenCounter;
+use memory::model::{Summarizer, TokenCounter};
 use memory::store::secrets::without_secrets;
 use memory::{Backend, BufferConfig, Error, Folding, Memory, Scope, Settings, Stores};
 
@@ -15,6 +15,15 @@ use crate::output::say;
 
 /// The session of a command that names none.
 pub(crate) const SESSION: &str = "chat_history";
+
+/// The model that a conversation is for: longer ones are summarised.
+#[derive(Clone, Debug)]
+pub(crate) struct Reader {
+    /// How many tokens it reads.
+    pub(crate) tokens: u64,
+    /// Who summarises; none for an extract, without a model.
+    pub(crate) summarizer: Option<Arc<dyn Summarizer>>,
+}
 
 /// A database.
 #[derive(Clone, PartialEq, Eq)]
@@ -94,17 +103,17 @@ impl Database {
 
     /// Opens it, with search by meaning where somebody embeds.
     ///
-    /// Conversations are summarised only where it is known how much a model reads, which is `tokens`: an import does
+    /// Conversations are summarised only where it is known how much a model reads, which is the `reader`: an import does
     /// not know, and a later context with a larger budget would miss the words that a summary stands for.
-    pub(crate) async fn open(&self, tokens: Option<u64>, wished: Option<Embedding>) -> Result<Memory, Failure> {
+    pub(crate) async fn open(&self, reader: Option<Reader>, wished: Option<&Embedding>) -> Result<Memory, Failure> {
         let settings = Settings::new(&self.url).or_env();
-        let mut stores = connect(embedding::with_embedders(settings, wished)?).await?;
+        let mut stores = connect(embedding::with_embedders(settings, wished).await?).await?;
         embedding::settle(&mut stores, wished).await?;
         if matches!(wished, Some(Embedding::Local | Embedding::Static)) && stores.vectors.is_empty() {
             let what = "no place for vectors: this database holds none, so name one by MEMORY_VECTORS_URL";
             return Err(Failure::Usage(what.to_owned()));
         }
-        Self::build(stores, tokens).await
+        Self::build(stores, reader).await
     }
 
     /// Returns its settings, with text and cache where the environment says. Nobody embeds.
@@ -118,8 +127,8 @@ impl Database {
     }
 
     /// Puts a memory over stores, which finds facts if that was begun.
-    pub(crate) async fn build(stores: Stores, tokens: Option<u64>) -> Result<Memory, Failure> {
-        Self::build_finding(stores, tokens, Finding::AsBefore).await
+    pub(crate) async fn build(stores: Stores, reader: Option<Reader>) -> Result<Memory, Failure> {
+        Self::build_finding(stores, reader, Finding::AsBefore).await
     }
 
     /// Opens it, and finds facts or not.
@@ -127,20 +136,25 @@ impl Database {
         Self::build_finding(self.connect().await?, None, finding).await
     }
 
-    async fn build_finding(stores: Stores, tokens: Option<u64>, finding: Finding) -> Result<Memory, Failure> {
+    async fn build_finding(stores: Stores, reader: Option<Reader>, finding: Finding) -> Result<Memory, Failure> {
         let finds = match finding {
             Finding::Begun | Finding::Tried => true,
             Finding::AsBefore => {
-                let indexes = stores.chat()?.upkeep().indexes().await?;
-                indexes.iter().any(|index| index.name.as_str() == FACTS)
+                let indexes = stores.chat()?.upkeep().indexes().await;
+                indexes.is_ok_and(|indexes| indexes.iter().any(|index| index.name.as_str() == FACTS))
             }
         };
-        let buffer = match tokens {
-            Some(tokens) => BufferConfig::default().with_limit(tokens),
+        let buffer = match &reader {
+            Some(reader) => BufferConfig::default().with_limit(reader.tokens),
             None => BufferConfig::default().with_folding(Folding::Off),
         };
-        let builder = memory::over(stores).counter(counter()).buffer(buffer);
-        let builder = if finds { builder.extractor(Arc::new(RuleExtractor)) } else { builder };
+        let mut builder = memory::over(stores).counter(counter()).buffer(buffer);
+        if let Some(summarizer) = reader.and_then(|reader| reader.summarizer) {
+            builder = builder.summarizer(summarizer);
+        }
+        if finds {
+            builder = builder.extractor(Arc::new(RuleExtractor));
+        }
         Ok(builder.build().await?)
     }
 }

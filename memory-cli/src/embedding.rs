@@ -1,31 +1,60 @@
 //! Who embeds, for search by meaning beside search by words.
 
+use std::str::FromStr;
 use std::sync::Arc;
 
-use clap::ValueEnum;
 use memory::model::Embedder;
 use memory::store::upkeep::IndexName;
 use memory::{Settings, Stores};
 
 use crate::failure::Failure;
+use crate::model;
+use crate::output::say;
+use crate::provider::{Provider, Served};
 
 /// Who turns texts into vectors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Embedding {
-    /// A table of English words inside the program: at once
+    /// A table of English words inside the program: at once.
     Static,
-    /// A small English transformer inside the program: a hundredth of that speed
+    /// A small English transformer inside the program: a hundredth of that speed.
     Local,
-    /// Nobody: search is by words alone
+    /// A model over HTTP.
+    Served(Served),
+    /// Nobody: search is by words alone.
     None,
 }
 
-impl Embedding {
-    /// Those who embed, and their names.
-    const ALL: [(Self, &'static str); 2] = [(Self::Static, "static"), (Self::Local, "local")];
+impl FromStr for Embedding {
+    type Err = &'static str;
 
-    /// Returns the embedder, if it is built in; none for [`Embedding::None`].
-    fn built_in(self) -> Option<Arc<dyn Embedder>> {
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (who, url) = match text.split_once("@http") {
+            Some((who, rest)) => (who, Some(format!("http{rest}"))),
+            None => (text, None),
+        };
+        let (who, model) = who.split_once(':').map_or((who, None), |(who, model)| (who, Some(model.to_owned())));
+        let model = model.filter(|model| !model.is_empty());
+        let served = |provider| Ok(Self::Served(Served { provider, model: model.clone(), url: url.clone() }));
+        match (who, &model, &url) {
+            ("static", None, None) => Ok(Self::Static),
+            ("local", None, None) => Ok(Self::Local),
+            ("none", None, None) => Ok(Self::None),
+            ("ollama", ..) => served(Provider::Ollama),
+            ("openai", Some(_), _) => served(Provider::Openai),
+            _ => {
+                Err("write static, local, none, ollama, ollama:MODEL or openai:MODEL, the last three perhaps with @URL")
+            }
+        }
+    }
+}
+
+impl Embedding {
+    /// Those inside the program, and their names.
+    const INSIDE: [(Self, &'static str); 2] = [(Self::Static, "static"), (Self::Local, "local")];
+
+    /// Returns the embedder, if it is built in; none for others.
+    fn built_in(&self) -> Option<Arc<dyn Embedder>> {
         match self {
             #[cfg(feature = "static")]
             Self::Static => Some(Arc::new(memory::models::StaticEmbedder::new())),
@@ -34,17 +63,18 @@ impl Embedding {
             _ => None,
         }
     }
-
-    /// Returns the name of its index; none for [`Embedding::None`].
-    pub(crate) fn index(self) -> Option<IndexName> {
-        self.built_in().map(|embedder| IndexName::of_space(embedder.space()))
-    }
 }
 
 /// Returns the embedder wished; without a wish the table, if it is built in.
-pub(crate) fn embedder(wished: Option<Embedding>) -> Result<Option<Arc<dyn Embedder>>, Failure> {
-    let embedder = wished.unwrap_or(Embedding::Static).built_in();
-    let missing = Embedding::ALL.iter().find(|(one, _)| embedder.is_none() && Some(*one) == wished);
+///
+/// # Errors
+/// If it is not built in, or if its server does not answer.
+pub(crate) async fn embedder(wished: Option<&Embedding>) -> Result<Option<Arc<dyn Embedder>>, Failure> {
+    if let Some(Embedding::Served(served)) = wished {
+        return model::embedder(served).await.map(Some);
+    }
+    let embedder = wished.unwrap_or(&Embedding::Static).built_in();
+    let missing = Embedding::INSIDE.iter().find(|(one, _)| embedder.is_none() && Some(one) == wished);
     match missing {
         Some((_, name)) => {
             Err(Failure::Usage(format!("the {name} embedder is not built in: build with --features {name}")))
@@ -55,32 +85,38 @@ pub(crate) fn embedder(wished: Option<Embedding>) -> Result<Option<Arc<dyn Embed
 
 /// Returns the name of an index, with who embeds for it if that is built in.
 pub(crate) fn shown(index: &IndexName) -> String {
-    let of_index = |one: Embedding| one.index().as_ref() == Some(index);
-    match Embedding::ALL.iter().find(|(one, _)| of_index(*one)) {
+    let of_index = |one: &Embedding| one.built_in().is_some_and(|one| IndexName::of_space(one.space()) == *index);
+    match Embedding::INSIDE.iter().find(|(one, _)| of_index(one)) {
         Some((_, name)) => format!("{} ({name})", index.as_str()),
         None => index.as_str().to_owned(),
     }
 }
 
-/// Returns settings with an index of meaning for each embedder that is built in, the one wished first; see [`settle`].
-pub(crate) fn with_embedders(settings: Settings, wished: Option<Embedding>) -> Result<Settings, Failure> {
-    if wished == Some(Embedding::None) {
+/// Returns settings with an index of meaning for each embedder that is built in, the one wished first; see [`settle`]. An embedder
+/// whose server does not answer now is done without: what it has to embed stays noted.
+pub(crate) async fn with_embedders(settings: Settings, wished: Option<&Embedding>) -> Result<Settings, Failure> {
+    if wished == Some(&Embedding::None) {
         return Ok(settings.without_embedder());
     }
-    let first = wished.unwrap_or(Embedding::Static);
-    let settings = match embedder(wished)? {
+    let first = wished.unwrap_or(&Embedding::Static);
+    let settings = match embedder(wished).await {
+        Err(Failure::Memory(error)) if error.is_retryable() => {
+            say(&format!("warning: search is by words alone: {}", error.with_causes()));
+            return Ok(settings.without_embedder());
+        }
         // As it is, the settings do without if the database cannot hold vectors.
-        Some(_) if wished.is_none() => settings,
-        Some(embedder) => settings.with_embedder(embedder),
-        None => settings,
+        Ok(Some(_)) if wished.is_none() => settings,
+        Ok(Some(embedder)) => settings.with_embedder(embedder),
+        Ok(None) => settings,
+        Err(failure) => return Err(failure),
     };
-    let others = Embedding::ALL.iter().filter(|(one, _)| *one != first).filter_map(|(one, _)| one.built_in());
+    let others = Embedding::INSIDE.iter().filter(|(one, _)| one != first).filter_map(|(one, _)| one.built_in());
     Ok(others.fold(settings, Settings::with_embedder_beside))
 }
 
 /// Keeps, of the indexes of meaning, the first and those that follow the database; the one that lacks least answers. So the old
 /// one answers after a change of the embedder until the new one is full, and without a wish what there is is gone on with.
-pub(crate) async fn settle(stores: &mut Stores, wished: Option<Embedding>) -> Result<(), Failure> {
+pub(crate) async fn settle(stores: &mut Stores, wished: Option<&Embedding>) -> Result<(), Failure> {
     let only_reads = stores.chat()?.store().ping().await.is_ok_and(|health| health.is_read_only);
     if stores.vectors.len() < 2 && !only_reads {
         return Ok(());
@@ -113,4 +149,30 @@ async fn lacking(stores: &Stores, index: &IndexName) -> Result<Option<u64>, Fail
         lacking = Some(notes.saturating_add(lacking.unwrap_or(0)));
     }
     Ok(lacking)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_embeds_is_written_in_one_word() {
+        let served = |provider, model: &str, url: &str| {
+            let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+            Ok(Embedding::Served(Served { provider, model: some(model), url: some(url) }))
+        };
+        let read = str::parse::<Embedding>;
+        assert_eq!(read("static"), Ok(Embedding::Static));
+        assert_eq!(read("none"), Ok(Embedding::None));
+        assert_eq!(read("ollama"), served(Provider::Ollama, "", ""));
+        assert_eq!(read("ollama:bge-m3:567m"), served(Provider::Ollama, "bge-m3:567m", ""));
+        assert_eq!(
+            read("openai:BAAI/bge-m3@http://127.0.0.1:8000/v1"),
+            served(Provider::Openai, "BAAI/bge-m3", "http://127.0.0.1:8000/v1")
+        );
+        assert_eq!(read("ollama@https://o.example.org"), served(Provider::Ollama, "", "https://o.example.org"));
+        for text in ["", "openai", "openai:", "static:x", "none@http://h", "anthropic:x", "ollama-x"] {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
 }

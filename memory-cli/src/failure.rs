@@ -23,6 +23,8 @@ pub(crate) enum Failure {
     Memory(memory::Error),
     /// The output cannot be written.
     Output(io::Error),
+    /// The model did not answer; what was said is stored.
+    Unanswered(String),
     /// Others are in the way: one clause that says what to do.
     Busy(String),
     /// Something of this program broke.
@@ -81,7 +83,7 @@ impl Failure {
             Self::Usage(_) => 2,
             Self::Memory(memory::Error::Invalid { .. } | memory::Error::IdConflict { .. }) => 2,
             Self::Memory(memory::Error::OverBudget { .. }) => 4,
-            Self::Memory(_) | Self::Output(_) | Self::Busy(_) | Self::Inner(_) => 1,
+            Self::Memory(_) | Self::Output(_) | Self::Unanswered(_) | Self::Busy(_) | Self::Inner(_) => 1,
         }
     }
 
@@ -89,6 +91,7 @@ impl Failure {
     pub(crate) fn line(&self) -> String {
         match self {
             Self::Usage(what) | Self::Busy(what) | Self::Inner(what) => one_line(what),
+            Self::Unanswered(why) => one_line(&format!("the model did not answer: {why}")),
             Self::Memory(memory::Error::Invalid { what }) => one_line(what),
             Self::Memory(error) => error.with_causes(),
             Self::Output(error) => format!("the output cannot be written: {error}"),

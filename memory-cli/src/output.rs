@@ -14,7 +14,7 @@ use crate::wrap::wrap;
 
 /// Writes results to stdout.
 pub(crate) struct Output {
-    out: Box<dyn Write>,
+    out: Box<dyn Write + Send>,
     is_json: bool,
     look: Look,
     has_answered: bool,
@@ -23,7 +23,7 @@ pub(crate) struct Output {
 impl Output {
     /// Returns the output of this process.
     pub(crate) fn stdout(is_json: bool, look: Look) -> Self {
-        let out: Box<dyn Write> = if look.has_colour && !is_json {
+        let out: Box<dyn Write + Send> = if look.has_colour && !is_json {
             Box::new(BufWriter::new(AutoStream::always(io::stdout())))
         } else {
             Box::new(BufWriter::new(io::stdout()))
@@ -79,6 +79,12 @@ impl Output {
     /// Writes each line of a text for people.
     pub(crate) fn told(&mut self, text: &impl Display) -> io::Result<()> {
         text.to_string().lines().try_for_each(|line| self.line(line))
+    }
+
+    /// Writes a part of what somebody says at once. Its lines are not broken, and lone carriage returns are left out.
+    pub(crate) fn piece(&mut self, text: &str) -> io::Result<()> {
+        write!(self.out, "{}", visible_lines(&text.replace('\r', "")))?;
+        self.out.flush()
     }
 
     /// Writes what somebody said without breaking its lines.

@@ -21,11 +21,7 @@ pub(crate) async fn write_context(
 ) -> Result<(), Failure> {
     for part in &context.parts {
         if part.kind == PartKind::Recalled {
-            let question = Question { words, analysis: scoped.memory().analysis() };
-            let items = recalled(context, scoped).await?;
-            let count = items.len();
-            output.line(&format!("[{}, recalled] {count} {}:", part.message.author(), plural(count, "item")))?;
-            items.iter().try_for_each(|item| write_item("  ", item, question, output))?;
+            write_recalled(context, &format!("{}, recalled", part.message.author()), words, scoped, output).await?;
             continue;
         }
         let what = match part.kind {
@@ -40,6 +36,20 @@ pub(crate) async fn write_context(
     }
     output.line("-- receipt")?;
     Ok(output.told(&context.receipt)?)
+}
+
+/// Writes what was recalled for a context, under a head.
+pub(crate) async fn write_recalled(
+    context: &Context,
+    head: &str,
+    words: &str,
+    scoped: &Scoped,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let items = recalled(context, scoped).await?;
+    let question = Question { words, analysis: scoped.memory().analysis() };
+    output.line(&format!("[{head}] {} {}:", items.len(), plural(items.len(), "item")))?;
+    items.iter().try_for_each(|item| write_item("  ", item, question, output))
 }
 
 /// Writes a context as it is sent to a model, and nothing else.

@@ -1,6 +1,10 @@
 //! The program as people run it: the built binary, its output, its exit codes.
 
 #[cfg(test)]
+#[cfg(feature = "http-models")]
+#[path = "program/answers.rs"]
+mod answers;
+#[cfg(test)]
 #[cfg(all(feature = "elastic", feature = "redis"))]
 #[path = "program/away.rs"]
 mod away;
@@ -85,6 +89,10 @@ mod round_trip;
 #[cfg(test)]
 #[path = "program/secrets.rs"]
 mod secrets;
+#[cfg(test)]
+#[cfg(feature = "http-models")]
+#[path = "program/served.rs"]
+mod served;
 #[cfg(test)]
 #[path = "program/support.rs"]
 mod support;

@@ -9,6 +9,7 @@
     "[examples/qdrant]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/examples/qdrant/src/main.rs\n",
     "[examples/elastic]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/examples/elastic/src/main.rs\n",
     "[memory-models]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/memory-models/README.md\n",
+    "[examples/models]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/examples/models/src/main.rs\n",
     "[examples/all-four]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/examples/all-four/src/main.rs\n",
     "[docs/backends.md]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/backends.md\n",
     "[CONTRIBUTING.md]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/CONTRIBUTING.md\n",
@@ -45,7 +46,7 @@ pub use memory_core::{
 pub use memory_core::{analysis, extract, layer, message, rank, window};
 #[cfg(feature = "elastic")]
 pub use memory_elastic as elastic;
-#[cfg(any(feature = "local", feature = "static"))]
+#[cfg(any(feature = "http-models", feature = "local", feature = "static"))]
 pub use memory_models as models;
 #[cfg(feature = "postgres")]
 pub use memory_postgres as postgres;

@@ -1,4 +1,5 @@
-//! The models that a memory asks: embedders, summarisers, token counters. Bring yours by implementing a trait.
+//! The models that a memory asks: embedders, summarisers, token counters. Bring yours by implementing a trait, or take one of
+//! `memory::models`: those inside the program, and with the feature `http-models` those of OpenAI, Anthropic, Ollama and others.
 //!
 //! ```
 //! use memory::model::{Embedder, HashEmbedder};

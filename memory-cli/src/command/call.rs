@@ -4,7 +4,7 @@ use memory::{Memory, Scope, Scoped, SessionId};
 use tokio::sync::OnceCell;
 
 use crate::cli::{Global, Named};
-use crate::config::{Database, Finding, SESSION, owner};
+use crate::config::{Database, Finding, Reader, SESSION, owner};
 use crate::embedding::Embedding;
 use crate::failure::Failure;
 use crate::output::say;
@@ -52,31 +52,31 @@ impl Call {
         self.open_for(None).await
     }
 
-    /// Opens the memory of the owner for a model that reads so many tokens: longer conversations are summarised.
-    pub(super) async fn open_for(&self, tokens: Option<u64>) -> Result<(Memory, Scoped), Failure> {
+    /// Opens the memory of the owner for a model, if one is given: longer conversations are summarised.
+    pub(super) async fn open_for(&self, reader: Option<Reader>) -> Result<(Memory, Scoped), Failure> {
         let owner = self.owner()?;
-        let memory = self.open_database(&self.database()?, tokens).await?;
+        let memory = self.open_database(&self.database()?, reader).await?;
         let scoped = memory.of(&owner);
         Ok((memory, scoped))
     }
 
-    /// Opens a database, for a model that reads so many tokens if they are given.
-    pub(super) async fn open_database(&self, database: &Database, tokens: Option<u64>) -> Result<Memory, Failure> {
-        self.open_embedded(database, tokens, self.global.embedder).await
+    /// Opens a database, for a model if one is given.
+    pub(super) async fn open_database(&self, database: &Database, reader: Option<Reader>) -> Result<Memory, Failure> {
+        self.open_embedded(database, reader, self.global.embedder.as_ref()).await
     }
 
     /// Opens a database with the embedder wished.
     pub(super) async fn open_embedded(
         &self,
         database: &Database,
-        tokens: Option<u64>,
-        wished: Option<Embedding>,
+        reader: Option<Reader>,
+        wished: Option<&Embedding>,
     ) -> Result<Memory, Failure> {
         // A name mistyped would be answered by nothing found.
         if self.global.db.is_some() && !self.stores {
             database.must_be_there()?;
         }
-        let open = || async { database.open(tokens, wished).await };
+        let open = || async { database.open(reader, wished).await };
         self.opened.get_or_try_init(open).await.cloned()
     }
 

@@ -1,25 +1,30 @@
-//! `memory chat`: stores a conversation line by line, and shows the context that a model would be sent for each line.
+//! `memory chat`: stores a conversation line by line; a model answers, or the context that it would be sent is shown.
 
+mod answer;
 mod message;
 
 use std::io::{self, BufRead, IsTerminal, stdin};
 
-use memory::{Forget as What, Memory, Message, MessageId, Remember, Role, Scoped, Search, Session};
+use memory::{Context, Forget as What, Memory, Message, MessageId, Remember, Role, Scoped, Search, Session};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{Receiver, channel};
 
 use super::call::Call;
 use crate::assemble::{assemble, limit};
-use crate::cli::{Bounds, Chat};
+use crate::cli::{Answering, Bounds, Chat};
+use crate::config::Reader;
 use crate::failure::{Failure, Outcome};
 use crate::forgetting::forget_ids;
 use crate::hits::{Question, write_found};
+use crate::model::Model;
 use crate::output::{Output, say};
 use crate::{forgetting, upkeep, words};
 
-const HELP: &str = "A line is stored as what you say, and the context that a model would get is shown. \
-Answering comes with the providers; until then /assistant stores an answer.
-/assistant TEXT   stores an answer of the model
+const SHOWN: &str = "A line is stored as what you say, and the context that a model would get is shown. \
+With --model and --provider or --base-url a model answers.";
+const ANSWERED: &str = "A line is stored as what you say, and the model answers.
+/why              shows the context behind the last answer, and why it is that";
+const HELP: &str = "/assistant TEXT   stores an answer of the model
 /context [QUERY]  shows a context without storing anything
 /search WORDS     finds messages and records
 /remember TEXT    stores a fact
@@ -34,20 +39,32 @@ struct Conversation<'a> {
     session: Session,
     bounds: &'a Bounds,
     output: &'a mut Output,
+    answering: &'a Answering,
+    model: Option<Model>,
+    /// The context behind the last answer, and what was asked.
+    last: Option<(Context, String)>,
 }
 
 /// Takes lines until the end of stdin, or `/quit`.
 pub(crate) async fn run(call: &Call, args: &Chat, output: &mut Output) -> Result<Outcome, Failure> {
     let session = call.session()?;
-    let (memory, scoped) = call.open_for(Some(limit(&args.bounds))).await?;
+    let (bounds, answering) = (&args.bounds, &args.answering);
+    let model = answering.is_wished().then(|| Model::open(answering, bounds.model.as_deref())).transpose()?;
+    if answering.summaries && model.is_none() {
+        return Err(Failure::Usage(
+            "nobody summarises: name a model by --model and --provider or --base-url".to_owned(),
+        ));
+    }
+    let summarizer = model.as_ref().filter(|_| answering.summaries).map(Model::summarizer);
+    let (memory, scoped) = call.open_for(Some(Reader { tokens: limit(bounds), summarizer })).await?;
     let is_terminal = stdin().is_terminal();
     // Who types has seen it; a script has the exit code.
     let refused = if is_terminal { Outcome::Done } else { Outcome::Partial };
     if is_terminal {
-        help();
+        help(model.is_some());
     }
-    let bounds = &args.bounds;
-    let mut room = Conversation { memory: &memory, scoped: &scoped, session: scoped.session(&session), bounds, output };
+    let (memory, scoped, session) = (&memory, &scoped, scoped.session(&session));
+    let mut room = Conversation { memory, scoped, session, bounds, output, answering, model, last: None };
     tokio::select! {
         // First, so that it is listened to before anything is said: a signal that nobody listens to yet is lost.
         biased;
@@ -84,7 +101,7 @@ async fn talk(
         match room.turn(line.trim()).await {
             Ok(()) => {}
             // A line that cannot be taken ends nothing; a database that fails, or an output that nobody reads, does.
-            Err(failure) if matches!(failure.code(), 2 | 4) => {
+            Err(failure) if matches!(failure.code(), 2 | 4) || matches!(failure, Failure::Unanswered(_)) => {
                 say(&format!("error: {}", failure.line()));
                 outcome = refused;
             }
@@ -95,8 +112,8 @@ async fn talk(
     }
 }
 
-fn help() {
-    HELP.lines().for_each(say);
+fn help(is_answered: bool) {
+    [if is_answered { ANSWERED } else { SHOWN }, HELP].into_iter().flat_map(str::lines).for_each(say);
 }
 
 /// Reads lines in a thread of its own, because reading blocks: who waits for a line can be stopped.
@@ -125,11 +142,12 @@ impl Conversation<'_> {
         match command {
             "" => Ok(()),
             "/help" => {
-                help();
+                help(self.model.is_some());
                 Ok(())
             }
             "/assistant" => self.append(Role::Assistant, rest).await,
             "/context" => self.context(rest).await,
+            "/why" => self.why().await,
             "/search" => self.search(rest).await,
             "/remember" => self.remember(rest).await,
             "/forget" => self.forget(rest).await,
@@ -139,11 +157,15 @@ impl Conversation<'_> {
         }
     }
 
-    /// Stores a message, and shows the context of one that a model would answer.
+    /// Stores a message. One of a person is answered, or the context is shown that a model would be sent.
     async fn take(&mut self, message: Message) -> Result<(), Failure> {
         let (role, text) = (message.role, message.text());
         self.store(message).await?;
-        if role == Role::User { self.context(&text).await } else { Ok(()) }
+        match role {
+            Role::User if self.model.is_some() => self.answer(text).await,
+            Role::User => self.context(&text).await,
+            _ => Ok(()),
+        }
     }
 
     async fn append(&mut self, role: Role, text: &str) -> Result<(), Failure> {
@@ -161,14 +183,19 @@ impl Conversation<'_> {
 
     async fn context(&mut self, query: &str) -> Result<(), Failure> {
         let context = assemble(&self.session, query, self.bounds).await?;
-        let mut value = words::context_json(&context, None);
-        if let Value::Object(members) = &mut value {
-            members.insert("event".to_owned(), json!("context"));
-        }
+        self.show(&context, query).await
+    }
+
+    /// Shows a context and its receipt.
+    async fn show(&mut self, context: &Context, query: &str) -> Result<(), Failure> {
         if self.output.is_json() {
+            let mut value = words::context_json(context, None);
+            if let Value::Object(members) = &mut value {
+                members.insert("event".to_owned(), json!("context"));
+            }
             return Ok(self.output.json(&value)?);
         }
-        words::write_context(&context, query, self.scoped, self.output).await
+        words::write_context(context, query, self.scoped, self.output).await
     }
 
     async fn search(&mut self, query: &str) -> Result<(), Failure> {

@@ -32,7 +32,7 @@ pub(crate) async fn run(call: &Call, args: &Eval, output: &mut Output) -> Result
         (_, None) => Err(Failure::Usage("the set is not in the program: give its file".to_owned())),
     });
     let set = set.await.map_err(|_| Failure::Inner("the reader of the set broke down".to_owned()))??;
-    let embedder = embedder(call, args, &set)?;
+    let embedder = embedder(call, args, &set).await?;
     let legs = legs(&args.legs, embedder.is_some())?;
     // The prepared vectors of this set are of what users say.
     let users_alone = args.vectors.is_some() && matches!(kind, SetKind::Longmemeval | SetKind::Beam);
@@ -62,14 +62,14 @@ fn tenant(call: &Call) -> String {
 }
 
 /// Returns who embeds: a file of vectors, or who is asked for, as everywhere in the program.
-fn embedder(call: &Call, args: &Eval, set: &Set) -> Result<Option<Arc<dyn Embedder>>, Failure> {
-    let wished = call.global.embedder;
+async fn embedder(call: &Call, args: &Eval, set: &Set) -> Result<Option<Arc<dyn Embedder>>, Failure> {
+    let wished = call.global.embedder.as_ref();
     match &args.vectors {
-        Some(_) if wished.is_some_and(|wished| wished != Embedding::None) => {
+        Some(_) if wished.is_some_and(|wished| *wished != Embedding::None) => {
             Err(Failure::Usage("give vectors or an embedder, not both".to_owned()))
         }
         Some(file) => Ok(Some(Arc::new(Vectors::read(file, set)?))),
-        None => Ok(embedding::embedder(wished)?.map(|inner| Arc::new(CachingEmbedder::new(inner)) as _)),
+        None => Ok(embedding::embedder(wished).await?.map(|inner| Arc::new(CachingEmbedder::new(inner)) as _)),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{embedding, upkeep};
 
 /// Has everything put into one index again, or into all that follow the database.
 pub(crate) async fn reindex(call: &Call, args: &Reindex, output: &mut Output) -> Result<Outcome, Failure> {
-    if let Some(embedding) = call.global.embedder.filter(|_| call.named.embedder) {
+    if let Some(embedding) = call.global.embedder.as_ref().filter(|_| call.named.embedder) {
         return change(call, args, embedding, output).await;
     }
     let memory = call.open_database(&call.database()?, None).await?;
@@ -36,17 +36,22 @@ pub(crate) async fn reindex(call: &Call, args: &Reindex, output: &mut Output) ->
 }
 
 /// Fills the index of who is to embed from now on, then drops those of others. Until it is full the old one answers.
-async fn change(call: &Call, args: &Reindex, to: Embedding, output: &mut Output) -> Result<Outcome, Failure> {
+async fn change(call: &Call, args: &Reindex, to: &Embedding, output: &mut Output) -> Result<Outcome, Failure> {
     if args.index.is_some() {
         return Err(Failure::Usage(
             "--embedder changes who embeds, --index names an index: give one of them".to_owned(),
         ));
     }
     // Whoever embeds at present is open beside, so that its index can be emptied.
-    let wished = Some(to).filter(|to| *to != Embedding::None);
+    let wished = Some(to).filter(|to| **to != Embedding::None);
+    // Who is to embed from now on has to answer, before anything is begun.
+    let target = match wished {
+        Some(_) => embedding::embedder(wished).await?.map(|embedder| IndexName::of_space(embedder.space())),
+        None => None,
+    };
     let memory = call.open_embedded(&call.database()?, None, wished).await?;
     upkeep::after(&memory).await;
-    let (target, status) = (to.index(), memory.status().await);
+    let status = memory.status().await;
     let filled = status.indexes.iter().find(|index| Some(&index.name) == target.as_ref());
     let lacking = match filled.map(|index| (index.is_noted, &index.backlog)) {
         Some((is_noted, Ok(backlog))) => backlog.pending.max(u64::from(!is_noted)),

@@ -92,6 +92,17 @@ fn a_build_without_the_transformer_says_how_to_get_it() {
     assert!(answer.refused(2).contains("--features local"), "{}", answer.stderr);
 }
 
+#[cfg(not(feature = "http-models"))]
+#[test]
+fn a_build_without_models_over_http_says_how_to_get_them() {
+    let bed = Bed::new();
+    bed.json(&["remember", "one"]);
+    let answer = bed.run(&["--embedder", "ollama", "search", "x"]);
+    assert!(answer.refused(2).contains("--features http-models"), "{}", answer.stderr);
+    let answer = bed.run(&["chat", "--model", "m", "--base-url", "http://127.0.0.1:1"]);
+    assert!(answer.refused(2).contains("--features http-models"), "{}", answer.stderr);
+}
+
 #[cfg(feature = "static")]
 mod table {
     use super::*;

@@ -164,6 +164,11 @@ impl HttpConfig {
         self
     }
 
+    /// Returns the name of the server's host, by which a caller knows whose key it may be told.
+    pub fn host(&self) -> &str {
+        self.url.host_str().unwrap_or_default()
+    }
+
     /// Returns the address of `path` on the server.
     pub(super) fn at(&self, path: &[&str]) -> Url {
         let mut url = self.url.clone();
@@ -175,7 +180,7 @@ impl HttpConfig {
 
     /// Returns whether the server is this machine.
     pub(super) fn is_loopback(&self) -> bool {
-        let host = self.url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+        let host = self.host().trim_start_matches('[').trim_end_matches(']');
         host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
     }
 }
