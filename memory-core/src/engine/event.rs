@@ -138,7 +138,7 @@ impl Event {
             }
             Self::Refused { why, .. } => tracing::warn!(why, "a queued message was refused"),
             Self::Dropped { messages, .. } => {
-                tracing::info!(messages, "queued messages were dropped with their session")
+                tracing::info!(messages, "queued messages were dropped with their session");
             }
             Self::Expired { records } => tracing::info!(records, "records expired"),
             Self::Gated { is_new, novelty } => tracing::debug!(is_new, novelty, "a gate compared a record"),

@@ -75,7 +75,6 @@ impl Queue {
 
     /// Returns the fence that messages of a handle are queued with, which is none if nothing can be known of the session. None
     /// if the session must be looked at before.
-    #[expect(clippy::type_complexity, reason = "each layer of it is named above")]
     fn fence(
         &self,
         scope: &Scope,
