@@ -62,13 +62,13 @@ fn what_waits_stands_behind_the_newest_message_and_counts() {
 
 #[test]
 fn what_is_known_erased_or_there_twice_is_left_out() {
-    let old = Some(Fence { epoch: Epoch(1), generation: 0 });
+    let old = Fence { epoch: Epoch(1), generation: 0 };
     let queue =
-        [queued(1, Role::User, None), queued(2, Role::User, old), queued(3, Role::User, Some(Fence::default()))];
+        [queued(1, Role::User, None), queued(2, Role::User, Some(old)), queued(3, Role::User, Some(Fence::default()))];
     let twice: Vec<Queued> = queue.iter().chain(&queue).cloned().collect();
     let found = current(&twice, Fence::default(), &HashSet::new());
     assert_eq!(found.iter().map(|queued| queued.number).collect::<Vec<_>>(), [1, 3]);
-    let found = current(&twice, old.unwrap(), &HashSet::new());
+    let found = current(&twice, old, &HashSet::new());
     assert_eq!(found.iter().map(|queued| queued.number).collect::<Vec<_>>(), [2]);
     let known = HashSet::from([queue[0].new.message.id]);
     let found = current(&twice, Fence::default(), &known);
