@@ -292,7 +292,7 @@ impl MemoryBuilder {
         self
     }
 
-    /// Sets the summariser. Default [`ExtractiveSummarizer`], which needs no model. It also stands in where another one fails.
+    /// Sets the summariser. Default [`ExtractiveSummarizer`](crate::window::ExtractiveSummarizer), which needs no model. It also stands in where another one fails.
     #[must_use]
     pub fn summarizer(mut self, summarizer: Arc<dyn Summarizer>) -> Self {
         self.summarizer = Some(summarizer);
