@@ -8,9 +8,10 @@ use memory::model::{Embedder, Summarizer};
 use memory::models::{Anthropic, ChatModel, ChatRequest, ChatSummarizer, EmbedderOptions, HttpConfig, Ollama, OpenAi};
 
 use super::Answered;
+use super::key::key;
 use crate::cli::Answering;
 use crate::failure::Failure;
-use crate::provider::{Provider, Served, key};
+use crate::provider::{Provider, Served};
 
 /// The model that answers.
 pub(crate) struct Model(Arc<dyn ChatModel>);
