@@ -5,12 +5,16 @@ use crate::provider::Provider;
 
 /// The variable of a key for a server that is no vendor's.
 const KEY: &str = "MEMORY_API_KEY";
+/// The variable that allows to ask other machines by http.
+const IN_CLEAR: &str = "MEMORY_IN_CLEAR";
+/// Where Azure has models; other names below `azure.com` may be anybody's.
+const AZURE: [&str; 3] = [".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com"];
 
 /// Returns the vendor's own variable, and the ends of the names of its own hosts.
 fn own(provider: Provider) -> (&'static str, &'static [&'static str]) {
     match provider {
         Provider::Openai => ("OPENAI_API_KEY", &["api.openai.com"]),
-        Provider::Azure => ("AZURE_OPENAI_API_KEY", &[".azure.com"]),
+        Provider::Azure => ("AZURE_OPENAI_API_KEY", &AZURE),
         Provider::Anthropic => ("ANTHROPIC_API_KEY", &["api.anthropic.com"]),
         Provider::Ollama => ("OLLAMA_API_KEY", &["ollama.com"]),
     }
@@ -43,6 +47,11 @@ fn key_from(
     Ok(variable(KEY))
 }
 
+/// Returns whether models on other machines may be asked by http.
+pub(super) fn is_clear_allowed() -> bool {
+    variable(IN_CLEAR).is_some_and(|value| value == "1")
+}
+
 #[expect(clippy::disallowed_methods, reason = "this is configuration: where keys are")]
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
@@ -59,7 +68,14 @@ mod tests {
         assert_eq!(key(Provider::Openai, "api.openai.com", None), "key of OPENAI_API_KEY");
         assert_eq!(key(Provider::Azure, "mine.openai.azure.com", None), "key of AZURE_OPENAI_API_KEY");
         assert_eq!(key(Provider::Anthropic, "api.anthropic.com", None), "key of ANTHROPIC_API_KEY");
-        for host in ["127.0.0.1", "openrouter.ai", "api.openai.com.example.org", "notapi.openai.com", "evilazure.com"] {
+        for host in [
+            "127.0.0.1",
+            "openrouter.ai",
+            "api.openai.com.example.org",
+            "notapi.openai.com",
+            "x.cloudapp.azure.com",
+            "evilazure.com",
+        ] {
             for provider in [Provider::Openai, Provider::Azure, Provider::Anthropic, Provider::Ollama] {
                 assert_eq!(key(provider, host, None), "key of MEMORY_API_KEY", "{host}");
                 assert_eq!(key(provider, host, Some("MINE")), "key of MINE");
