@@ -95,6 +95,13 @@ models_storm() { # CALLS
   MEMORY_TEST_ROUNDS="$1" tests memory-models http --nocapture storm
 }
 
+# A real server of models, for the wire that most of them share.
+models_llama() {
+  local program
+  program="$(awk '$1 == "memory-models" && $2 == "http" { print $3 }' <<< "$built")"
+  (cd memory-models && ../scripts/llama.sh "$program" --ignored real)
+}
+
 # Two processes over each backend, killed and cut off, so many operations each.
 sieges() { # OPERATIONS
   MEMORY_TEST_OPERATIONS="$1" tests memory servers siege
@@ -113,6 +120,7 @@ soak "qdrant-storms" storms memory-qdrant
 soak "elastic-storms" storms memory-elastic
 soak "contexts" contexts 100000
 soak "models-storm" models_storm 10000
+soak "models-llama" models_llama
 soak "simulation" simulation 100000
 soak "sieges" sieges 100000
 if [ "${#profile[@]}" -gt 0 ]; then

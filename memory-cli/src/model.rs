@@ -3,6 +3,8 @@
 #[cfg(not(feature = "http-models"))]
 mod absent;
 #[cfg(feature = "http-models")]
+mod key;
+#[cfg(feature = "http-models")]
 mod served;
 
 #[cfg(not(feature = "http-models"))]

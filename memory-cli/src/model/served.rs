@@ -8,9 +8,10 @@ use memory::model::{Embedder, Summarizer};
 use memory::models::{Anthropic, ChatModel, ChatRequest, ChatSummarizer, EmbedderOptions, HttpConfig, Ollama, OpenAi};
 
 use super::Answered;
+use super::key::{is_clear_allowed, key};
 use crate::cli::Answering;
 use crate::failure::Failure;
-use crate::provider::{Provider, Served, key};
+use crate::provider::{Provider, Served};
 
 /// The model that answers.
 pub(crate) struct Model(Arc<dyn ChatModel>);
@@ -82,7 +83,13 @@ fn config(provider: Provider, url: Option<&str>, key_env: Option<&str>) -> Resul
         (None, Provider::Ollama) => Ollama::URL,
         (None, Provider::Azure) => return Err(Failure::Usage("say where Azure is asked: --base-url URL".to_owned())),
     };
-    let config = HttpConfig::new(url)?;
+    let config = match HttpConfig::in_clear(url)? {
+        config if is_clear_allowed() => config,
+        _ => HttpConfig::new(url).map_err(|_| {
+            let how = "ask it by https, or set MEMORY_IN_CLEAR=1";
+            Failure::Usage(format!("what a model on another machine is sent would go over the network in clear: {how}"))
+        })?,
+    };
     Ok(match key(provider, config.host(), key_env)? {
         Some(key) => config.with_key(key),
         None => config,

@@ -79,7 +79,7 @@ impl HttpConfig {
             url,
             key: None,
             connect: Duration::from_secs(5),
-            silence: Duration::from_secs(60),
+            silence: Duration::from_secs(120),
             deadline: Duration::from_secs(120),
             stream_deadline: Duration::from_secs(600),
             retries: 2,
@@ -104,7 +104,8 @@ impl HttpConfig {
         self
     }
 
-    /// Sets how long the server may be silent: before the first byte of an answer, and between two parts of it. Default a minute.
+    /// Sets how long the server may be silent: before the first byte of an answer, and between two parts of it. Default 2 minutes:
+    /// a model that is loaded first, or that does not stream, is silent until it has done.
     #[must_use]
     pub fn with_silence(mut self, limit: Duration) -> Self {
         self.silence = limit;

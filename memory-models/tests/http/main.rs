@@ -9,6 +9,8 @@ mod hostile;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
+mod real;
+#[cfg(test)]
 mod rerankers;
 #[cfg(test)]
 mod secrets;
