@@ -13,7 +13,7 @@ use crate::embedding::Embedding;
 use crate::look::Colour;
 use crate::progress::Style;
 
-pub(crate) use lists::{Order, RecordChange, Records, Sessions, Show};
+pub(crate) use lists::{Order, Queue, QueueChange, RecordChange, Records, Sessions, Show};
 pub(crate) use recall::{Bounds, Context, Dialect, Search};
 
 /// Memory for LLM agents: conversations in, contexts with receipts out.
@@ -108,6 +108,8 @@ pub(crate) enum Command {
     Reindex(Reindex),
     /// Empties an index that is not used any more, and forgets it
     Retire(Retire),
+    /// Shows what waits in the journal of SESSION_BUFFER_PATH and what was refused, sends it again, or saves a damaged journal
+    Queue(Queue),
     /// Writes everything of the owner as JSON lines, which `import` reads
     Export,
     /// Copies the database into a new file while others use it; of a server, an export of the owner
@@ -134,7 +136,7 @@ impl Command {
             Self::Demo | Self::Import(_) | Self::Remember(_) | Self::Move(_) | Self::Eval(_) | Self::Chat(_) => true,
             Self::Context(_) | Self::Search(_) | Self::Forget(_) | Self::Stats | Self::Export => false,
             Self::Sessions(_) | Self::Show(_) | Self::Records(_) | Self::Backup(_) | Self::Owners => false,
-            Self::Reindex(_) | Self::Retire(_) | Self::Completions(_) | Self::Man(_) => false,
+            Self::Reindex(_) | Self::Retire(_) | Self::Queue(_) | Self::Completions(_) | Self::Man(_) => false,
         }
     }
 
@@ -149,6 +151,7 @@ impl Command {
             Self::Backup(_) => "stopped; no backup was made",
             Self::Demo | Self::Import(_) | Self::Chat(_) => "stopped; what was stored stays",
             Self::Context(_) | Self::Search(_) | Self::Sessions(_) | Self::Show(_) | Self::Records(_) => "stopped",
+            Self::Queue(_) => "stopped; what waits stays in the journal",
             Self::Stats | Self::Export | Self::Owners | Self::Eval(_) => "stopped",
             Self::Completions(_) | Self::Man(_) => "stopped",
         }

@@ -14,11 +14,8 @@ use super::{JournalConfig, SqliteJournal};
 const PAGE: usize = 4_096;
 
 /// How often the file is damaged in each way; the slow tier asks for more.
-const DAMAGES: u64 = 100;
-
 fn damages() -> u64 {
-    #[expect(clippy::disallowed_methods, reason = "the size of a test")]
-    std::env::var("MEMORY_TEST_DAMAGES").ok().and_then(|text| text.parse().ok()).unwrap_or(DAMAGES)
+    memory_testkit::rounds(100) as u64
 }
 
 /// A sequence that looks random: SplitMix64.

@@ -11,7 +11,7 @@ use sqlx::Connection as _;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-use super::ledger::{Fault, Ledger};
+use super::ledger::{Fault, Ledger, Work};
 use super::open::Opened;
 use crate::client::place::FilePlace;
 use crate::error::{BACKEND, Doing};
@@ -24,9 +24,6 @@ const WAITING: usize = 1_024;
 
 /// How long nothing is asked before the log is moved into the file.
 const IDLE: Duration = Duration::from_secs(1);
-
-/// A call's work on the ledger.
-pub(super) type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'c>>;
 
 /// The way to the owner. When the last one is dropped, the journal is closed.
 #[derive(Clone, Debug)]
