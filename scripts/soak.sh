@@ -54,6 +54,21 @@ program_kills() { # POINTS
     kill::every_acknowledged_message_survives_a_kill_and_the_same_import_completes
 }
 
+# Kills a process behind a journal so many times, and its server a twentieth as often.
+journal_kills() { # KILLS
+  MEMORY_TEST_ROUNDS="$1" tests memory servers s3_6_what_a_journal
+}
+
+# Damages a journal a thousand times in each way.
+journal_damage() {
+  MEMORY_TEST_ROUNDS=1000 tests memory-sqlite memory_sqlite journal::damage
+}
+
+# The server of a journal is away for ten minutes under load.
+journal_outage() {
+  MEMORY_TEST_ROUNDS=600 tests memory servers s3_6_a_journal_outlasts
+}
+
 # The cancel storms of a crate.
 storms() { # CRATE
   MEMORY_TEST_STORM="$storm" tests "$1" conformance dropped &&
@@ -113,6 +128,9 @@ soak "redis-cluster" tests memory-redis cluster
 soak "postgres-kills" kills memory-postgres "$postgres" survives_kills
 soak "qdrant-kills" kills memory-qdrant "$qdrant" after_kills
 soak "elastic-two-nodes" tests memory-elastic two_nodes
+soak "journal-kills" journal_kills "$program"
+soak "journal-damage" journal_damage
+soak "journal-outage" journal_outage
 soak "sqlite-storms" storms memory-sqlite
 soak "redis-storms" storms memory-redis
 soak "postgres-storms" storms memory-postgres

@@ -15,7 +15,7 @@ use crate::look::Colour;
 use crate::progress::Style;
 
 pub(crate) use chat::{Answering, Chat};
-pub(crate) use lists::{Facts, FactsChange, Order, RecordChange, Records, Sessions, Set, Show};
+pub(crate) use lists::{Facts, FactsChange, Order, Queue, QueueChange, RecordChange, Records, Sessions, Set, Show};
 pub(crate) use recall::{Bounds, Context, Dialect, Search};
 
 /// Memory for LLM agents: conversations in, contexts with receipts out.
@@ -113,6 +113,8 @@ pub(crate) enum Command {
     Reindex(Reindex),
     /// Empties an index that is not used any more, and forgets it
     Retire(Retire),
+    /// Shows what waits in the journal of SESSION_BUFFER_PATH and what was refused, sends it again, or saves a damaged journal
+    Queue(Queue),
     /// Writes everything of the owner as JSON lines, which `import` reads
     Export,
     /// Copies the database into a new file while others use it; of a server, an export of the owner
@@ -139,7 +141,12 @@ impl Command {
             Self::Demo | Self::Import(_) | Self::Remember(_) | Self::Move(_) | Self::Eval(_) | Self::Chat(_) => true,
             Self::Context(_) | Self::Search(_) | Self::Forget(_) | Self::Stats | Self::Export => false,
             Self::Sessions(_) | Self::Show(_) | Self::Records(_) | Self::Backup(_) | Self::Owners => false,
-            Self::Reindex(_) | Self::Retire(_) | Self::Facts(_) | Self::Completions(_) | Self::Man(_) => false,
+            Self::Reindex(_)
+            | Self::Retire(_)
+            | Self::Queue(_)
+            | Self::Facts(_)
+            | Self::Completions(_)
+            | Self::Man(_) => false,
         }
     }
 
@@ -156,6 +163,7 @@ impl Command {
             Self::Backup(_) => "stopped; no backup was made",
             Self::Demo | Self::Import(_) | Self::Chat(_) => "stopped; what was stored stays",
             Self::Context(_) | Self::Search(_) | Self::Sessions(_) | Self::Show(_) | Self::Records(_) => "stopped",
+            Self::Queue(_) => "stopped; what waits stays in the journal",
             Self::Stats | Self::Export | Self::Owners | Self::Eval(_) => "stopped",
             Self::Completions(_) | Self::Man(_) => "stopped",
         }

@@ -14,6 +14,7 @@ mod indexes;
 mod manual;
 mod moving;
 mod owners;
+mod queue;
 mod records;
 mod remember;
 mod search;
@@ -73,6 +74,7 @@ async fn dispatch(command: &Command, call: &Call, output: &mut Output) -> Result
         Command::Stats => stats::run(call, output).await,
         Command::Reindex(args) => indexes::reindex(call, args, output).await,
         Command::Retire(args) => indexes::retire(call, args, output).await,
+        Command::Queue(args) => queue::run(call, args, output).await,
         Command::Export => export::run(call, output).await,
         Command::Backup(args) => backup::run(call, args, output).await,
         Command::Owners => owners::run(call, output).await,

@@ -116,9 +116,14 @@ impl Database {
         Self::build(stores, reader).await
     }
 
-    /// Returns its settings, with text and cache where the environment says. Nobody embeds.
+    /// Returns its settings, with text and cache where the environment says. Nobody embeds, and nothing is queued.
     pub(crate) fn settings(&self) -> Settings {
-        Settings::new(&self.url).or_env().without_embedder()
+        Settings::new(&self.url).or_env().without_embedder().without_journal()
+    }
+
+    /// Returns the file of the journal before it.
+    pub(crate) fn journal() -> Option<PathBuf> {
+        Settings::new("memory:").or_env().journal().map(Path::to_owned)
     }
 
     /// Opens its stores.

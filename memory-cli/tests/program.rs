@@ -81,6 +81,9 @@ mod newest;
 #[path = "program/passages.rs"]
 mod passages;
 #[cfg(test)]
+#[path = "program/queue.rs"]
+mod queue;
+#[cfg(test)]
 #[path = "program/records.rs"]
 mod records;
 #[cfg(test)]

@@ -19,5 +19,6 @@ CREATE TABLE whole (
     last INTEGER NOT NULL,                 -- the highest number ever given
     count INTEGER NOT NULL,
     mark BLOB NOT NULL,                    -- the sums of all entries, folded into one
+    truth TEXT,                            -- the database that the entries are meant for
     sum BLOB NOT NULL                      -- over this row
 ) STRICT;

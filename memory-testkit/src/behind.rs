@@ -43,7 +43,6 @@ pub(crate) const GAPS: &[(&str, &str)] = &[
     ("chat::a_failed_append_notes_nothing", LATER),
     ("memory::s0_21_what_was_said_is_in_the_next_context", OTHERS),
     ("memory::s0_5_summaries_that_are_switched_off_fold_nothing", OTHERS),
-    ("memory::o5_a_fold_that_ends_with_its_process_at_any_call_loses_nothing", OTHERS),
     ("memory::a_replacement_that_ends_with_its_process_at_any_call_is_completed_by_the_same_call", OTHERS),
     ("chat::what_one_opening_writes_another_reads", OTHERS),
     ("chat::a_burial_fences_handles_of_other_openings", OTHERS),

@@ -122,16 +122,16 @@ fn unknown() -> Error {
     Error::Unsupported { backend: "memory", what: "open a database of this kind: write sqlite:PATH".to_owned() }
 }
 
-/// Opens what is wanted of the place that `url` names. A server that does not answer and holds no truth is asked again
-/// when it is needed.
-pub(crate) async fn open(url: &str, wanted: &Wanted<'_>) -> Result<Stores> {
+/// Opens what is wanted of the place that `url` names. A server that does not answer is asked again when it is needed; one that
+/// holds truth only if `may_be_away`.
+pub(crate) async fn open(url: &str, wanted: &Wanted<'_>, may_be_away: bool) -> Result<Stores> {
     let Backend(kind) = Backend::of(url)?;
     kind.check(wanted)?;
     if !kind.is_server {
         return kind.connect(url, wanted).await;
     }
     let stores = match kind.connect(url, wanted).await {
-        Err(error) if error.is_retryable() && !wanted.truth => late::open(kind, url, wanted, error),
+        Err(error) if error.is_retryable() && (may_be_away || !wanted.truth) => late::open(kind, url, wanted, error),
         stores => stores?,
     };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);

@@ -1,5 +1,6 @@
 //! [`Settings`]: where each part of a memory is stored.
 
+mod buffer;
 #[cfg(test)]
 mod tests;
 
@@ -12,6 +13,7 @@ use memory_core::secrets::without_secrets;
 use memory_core::{Away, Error, Result, Stores};
 
 use crate::backend::{Backend, Wanted, normal, open};
+use buffer::Buffer;
 
 /// The variables that [`Settings::from_env`] reads.
 const TRUTH: &str = "MEMORY_URL";
@@ -61,6 +63,8 @@ pub struct Settings {
     vectors_if_embedded: Option<String>,
     cache: Option<String>,
     board: Option<String>,
+    /// The journal before conversations.
+    buffer: Buffer,
     /// The first one answers.
     embedders: Vec<Arc<dyn Embedder>>,
     /// Nobody has named the first embedder.
@@ -69,7 +73,7 @@ pub struct Settings {
 
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { truth, text, vectors, vectors_if_embedded, cache, board, embedders, is_unasked: _ } = self;
+        let Self { truth, text, vectors, vectors_if_embedded, cache, board, buffer, embedders, is_unasked: _ } = self;
         let shown = |url: &Option<String>| url.as_deref().map(without_secrets);
         f.debug_struct("Settings")
             .field("truth", &without_secrets(truth))
@@ -78,6 +82,7 @@ impl fmt::Debug for Settings {
             .field("vectors_if_embedded", &shown(vectors_if_embedded))
             .field("cache", &shown(cache))
             .field("board", &shown(board))
+            .field("buffer", buffer)
             .field("embedders", embedders)
             .finish()
     }
@@ -93,6 +98,7 @@ impl Settings {
             vectors_if_embedded: None,
             cache: None,
             board: None,
+            buffer: Buffer::default(),
             embedders: built_in().into_iter().collect(),
             is_unasked: true,
         }
@@ -107,6 +113,9 @@ impl Settings {
     /// | `MEMORY_VECTORS_URL` | where the index of meaning is, if there is an embedder |
     /// | `MEMORY_CACHE_URL` | where the cache is |
     /// | `MEMORY_BOARD_URL` | where boards are |
+    /// | `SESSION_BUFFER_PATH` | the file of a journal before conversations: [`Settings::with_journal`] |
+    /// | `SESSION_FLUSH_BATCH` | how many messages of a conversation may wait in it; 20. `SESSION_BUFFER_SIZE` means the same |
+    /// | `SESSION_FLUSH_SECONDS` | how long a message may wait in it, in seconds; 5 |
     ///
     /// The backends' own variables (`ELASTIC_*`, `QDRANT_*`) count where a URL is `elastic:` or `qdrant:`.
     ///
@@ -117,13 +126,15 @@ impl Settings {
         Ok(Self::new(truth).or_env())
     }
 
-    /// Takes the URLs of text, vectors, cache and boards from the environment, where none was set.
+    /// Takes the URLs of text, vectors, cache and boards, and what is to be known of a journal, from the environment, where none was
+    /// set.
     #[must_use]
     pub fn or_env(self) -> Self {
         self.or_values(variable)
     }
 
     fn or_values(mut self, value: impl Fn(&str) -> Option<String>) -> Self {
+        self.buffer = self.buffer.or_values(&value);
         let value = |name| value(name).map(|url| normal(&url));
         self.text = self.text.or_else(|| value(TEXT));
         self.vectors_if_embedded = value(VECTORS);
@@ -175,6 +186,60 @@ impl Settings {
         self
     }
 
+    /// Puts a journal before conversations, in a file of its own at `path`: an append returns once it is there, and the truth gets the
+    /// messages afterwards, in batches. While the truth's server is away, appends go on, and contexts hold what was said meanwhile; it
+    /// may be away when the memory is opened, too. Records are not queued. One process has a journal at a time, and one that holds messages
+    /// is refused for another truth. Needs the feature `sqlite`. Default none.
+    ///
+    /// ```
+    /// # async fn example(folder: &str) -> memory::Result<()> {
+    /// use memory::{Message, Role, Scope, SessionId, Settings};
+    ///
+    /// let settings = Settings::new(format!("{folder}/memory.sqlite")).with_journal(format!("{folder}/journal.sqlite"));
+    /// let memory = settings.open().await?.build().await?;
+    /// let ada = memory.of(&Scope::new("acme", "ada")?);
+    /// let session = ada.session(&SessionId::new("support")?);
+    /// let receipt = session.append(vec![Message::new(Role::User, "Where is my order?", memory.now())]).await?;
+    /// assert_eq!(receipt.durability, memory::store::Durability::Queued);
+    /// session.flush().await?; // when the request ends; a batch, a size and an age do so too
+    /// memory.close().await?;
+    /// # Ok(())
+    /// # }
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(example(folder.path().to_str().unwrap())).unwrap();
+    /// ```
+    #[must_use]
+    pub fn with_journal(mut self, path: impl Into<std::path::PathBuf>) -> Self {
+        self.buffer.path = Some(path.into());
+        self
+    }
+
+    /// Does without a journal, whatever the environment says.
+    #[must_use]
+    pub fn without_journal(mut self) -> Self {
+        self.buffer = Buffer::default();
+        self
+    }
+
+    /// Returns the file of the journal, if there is to be one.
+    pub fn journal(&self) -> Option<&std::path::Path> {
+        self.buffer.path.as_deref()
+    }
+
+    /// Sets how many messages of a conversation may wait in the journal. Default 20.
+    #[must_use]
+    pub fn with_flush_batch(mut self, messages: usize) -> Self {
+        self.buffer.batch = Some(messages);
+        self
+    }
+
+    /// Sets how long a message may wait in the journal. Default 5 seconds.
+    #[must_use]
+    pub fn with_flush_age(mut self, age: std::time::Duration) -> Self {
+        self.buffer.age = Some(age);
+        self
+    }
+
     /// Searches by meaning through `embedder`. Default: the table that the feature `static` brings, unless the truth's place
     /// cannot hold its vectors, as a Postgres server without pgvector: then [`Stores::away`] says why.
     #[must_use]
@@ -205,7 +270,7 @@ impl Settings {
     /// Opens the stores, without a memory over them.
     ///
     /// A server of an index or a cache that does not answer is named in [`Stores::away`], and asked again when it is needed:
-    /// until then searches answer without it, and say so. Truth has to answer.
+    /// until then searches answer without it, and say so. Truth has to answer, unless there is a journal.
     ///
     /// # Errors
     /// As [`Settings::open`].
@@ -214,6 +279,8 @@ impl Settings {
         if self.vectors.is_some() && self.embedders.is_empty() {
             return Err(Error::invalid("search by meaning needs an embedder"));
         }
+        let policy = self.buffer.policy()?;
+        let may_be_away = self.buffer.path.is_some();
         let analysis = Analysis::english();
         let beside = |can: bool| can.then(|| self.truth.clone());
         let text = self.text.clone().or_else(|| beside(truth.holds_text()));
@@ -241,9 +308,9 @@ impl Settings {
             if !wanted.is_anything() {
                 continue;
             }
-            let part = match open(url, &wanted).await {
+            let part = match open(url, &wanted, may_be_away).await {
                 Err(why @ Error::Unsupported { .. }) if wanted.truth && is_dispensable => {
-                    let part = open(url, &Wanted { embedders: &[], ..wanted }).await?;
+                    let part = open(url, &Wanted { embedders: &[], ..wanted }, may_be_away).await?;
                     stores.away.push(Away { backend: truth.name(), why });
                     part
                 }
@@ -251,6 +318,8 @@ impl Settings {
             };
             stores = stores.or(part);
         }
+        stores.journal = self.buffer.open(&self.truth).await?;
+        stores.behind = policy;
         Ok(stores)
     }
 }

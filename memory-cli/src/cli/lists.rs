@@ -1,7 +1,7 @@
 //! The commands that list and show: conversations, messages, records, owners.
 
 use clap::{Args, Subcommand, ValueEnum};
-use memory::{RecordId, Timestamp};
+use memory::{MessageId, RecordId, Timestamp};
 
 /// The order of conversations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -109,6 +109,32 @@ pub(crate) enum FactsChange {
     Off,
     /// Shows what would be found in a conversation, and stores nothing
     Try,
+}
+
+/// `memory queue`.
+#[derive(Args, Debug)]
+pub(crate) struct Queue {
+    #[command(subcommand)]
+    pub(crate) change: Option<QueueChange>,
+}
+
+/// A change of what waits in the journal.
+#[derive(Debug, Subcommand)]
+pub(crate) enum QueueChange {
+    /// Sends messages again that were refused
+    Retry {
+        /// The messages [default: all that were refused of the owner]
+        #[arg(value_name = "UUID")]
+        ids: Vec<MessageId>,
+    },
+    /// Forgets messages for good that were refused
+    Discard {
+        /// The message; several may be given
+        #[arg(value_name = "UUID", required = true)]
+        ids: Vec<MessageId>,
+    },
+    /// Saves what is whole of a damaged journal into a new file, and keeps the damaged one beside it
+    Recover,
 }
 
 /// A change of a record.

@@ -97,7 +97,11 @@ fn legs(wished: &[Leg], is_embedded: bool) -> Result<Vec<Leg>, Failure> {
 
 /// Builds a memory in this process, or over the database that the command line names: never the person's own by default.
 async fn build(call: &Call, embedder: Option<Arc<dyn Embedder>>, users_alone: bool) -> Result<Memory, Failure> {
-    let settings = if call.named.database { call.database()?.settings() } else { Settings::new("memory:").or_env() };
+    let settings = if call.named.database {
+        call.database()?.settings()
+    } else {
+        Settings::new("memory:").or_env().without_journal()
+    };
     let settings = match embedder {
         Some(embedder) => settings.with_embedder(embedder),
         None => settings.without_embedder(),

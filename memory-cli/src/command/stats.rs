@@ -3,6 +3,7 @@
 use std::fmt;
 
 use memory::Status;
+use memory::receipt::JournalStatus;
 use memory::store::Health;
 use memory::{Filter, Memory, RecordId, Scope, Scoped};
 use serde_json::{Value, json};
@@ -129,11 +130,15 @@ fn as_json(database: &Database, status: &Status, owner: Option<&Scope>, owned: O
             "messages": owned.messages, "window_tokens": owned.window_tokens, "records": owned.records,
         })
     });
-    json!({
+    let mut all = json!({
         "url": database.shown(), "file": database.file.as_ref().map(|_| database.shown_file()), "bytes": database.file.as_deref().map(size),
         "schema": schema(database),
         "stores": stores.collect::<Vec<Value>>(), "indexes": indexes.collect::<Vec<Value>>(), "owner": owner,
-    })
+    });
+    if let (Some(JournalStatus { waiting, refused }), Some(members)) = (&status.journal, all.as_object_mut()) {
+        members.insert("journal".to_owned(), json!({ "waiting": waiting, "refused": refused.as_ref().ok() }));
+    }
+    all
 }
 
 fn in_words(
@@ -171,6 +176,13 @@ fn in_words(
     }
     if status.indexes.is_empty() {
         output.line("index      none, so nothing is found by words: MEMORY_TEXT_URL says where one is")?;
+    }
+    if let Some(JournalStatus { waiting, refused }) = &status.journal {
+        let refused = match refused {
+            Ok(refused) => format!("{refused} refused"),
+            Err(error) => error.with_causes(),
+        };
+        output.line(&format!("journal    {waiting} waiting, {refused}; memory queue tells"))?;
     }
     let Some((owner, owned)) = owner.zip(owned) else {
         output.line("owner      none named: --tenant NAME --subject NAME")?;

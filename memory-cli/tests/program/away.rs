@@ -62,3 +62,22 @@ fn a_truth_that_is_away_is_an_error() {
     let line = refused.refused(1);
     assert!(line.starts_with("redis failed to connect") && !line.contains("hunter2"), "{line}");
 }
+
+#[test]
+fn s3_6_with_a_journal_a_truth_that_is_away_is_gone_on_without() {
+    let bed = Bed::new();
+    let url = format!("redis://{}", nobody());
+    let behind = |args: &[&str]| {
+        let mut command = bed.bare();
+        command.env("SESSION_BUFFER_PATH", bed.path("journal.sqlite")).env("MEMORY_URL", &url);
+        command.args(["--tenant", "acme", "--subject", "ada"]).args(args);
+        command
+    };
+    let said = answer(&mut behind(&["chat"]), b"My rose is called Aurora.\n");
+    assert!(said.stdout.contains("Aurora") && said.stderr.contains("redis does not answer"), "{}", said.stderr);
+    // Another process sees what the first one left.
+    let context = answer(&mut behind(&["context", "What is my rose called?"]), b"");
+    assert!(context.stdout.contains("Aurora"), "{}{}", context.stdout, context.stderr);
+    let queue = answer(&mut behind(&["--json", "queue"]), b"").json();
+    assert_eq!(queue["waiting"], 1);
+}

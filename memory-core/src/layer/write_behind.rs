@@ -98,6 +98,7 @@ impl WriteBehind {
             journal,
             queue: Mutex::new(queue),
             primary: Mutex::new(Durability::Committed),
+            kept: Mutex::default(),
             taken: AtomicU64::new(0),
             wake: Arc::new(Notify::new()),
             landings: watch::Sender::new(0),

@@ -15,18 +15,26 @@ pub struct JournalConfig {
     pub(crate) path: PathBuf,
     pub(crate) messages: usize,
     pub(crate) bytes: u64,
+    pub(crate) truth: Option<String>,
 }
 
 impl JournalConfig {
     /// Returns the default configuration for the file at `path`, which is created if it is missing.
     pub fn new(path: impl AsRef<Path>) -> Self {
-        Self { path: path.as_ref().to_owned(), messages: 100_000, bytes: 64 << 20 }
+        Self { path: path.as_ref().to_owned(), messages: 100_000, bytes: 64 << 20, truth: None }
     }
 
     /// Sets how many messages it holds at most, rejected ones among them. Default 100,000.
     #[must_use]
     pub fn with_messages(mut self, messages: usize) -> Self {
         self.messages = messages;
+        self
+    }
+
+    /// Names the database that its messages are meant for, so that a journal which holds some is not emptied into another one.
+    #[must_use]
+    pub fn with_truth(mut self, name: impl Into<String>) -> Self {
+        self.truth = Some(name.into());
         self
     }
 

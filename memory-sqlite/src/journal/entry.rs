@@ -87,8 +87,10 @@ pub(super) fn sum(number: u64, digest: Digest, why: Option<&str>) -> u128 {
 }
 
 /// Returns the checksum of what the entries are as a whole.
-pub(super) fn sum_of_whole(last: u64, count: u64, mark: u128) -> u128 {
-    short(Digest::of(&[b"whole", &last.to_le_bytes(), &count.to_le_bytes(), &mark.to_le_bytes()]))
+pub(super) fn sum_of_whole(last: u64, count: u64, mark: u128, truth: Option<&str>) -> u128 {
+    let is_named = [u8::from(truth.is_some())];
+    let truth = truth.unwrap_or_default().as_bytes();
+    short(Digest::of(&[b"whole", &last.to_le_bytes(), &count.to_le_bytes(), &mark.to_le_bytes(), &is_named, truth]))
 }
 
 fn short(digest: Digest) -> u128 {

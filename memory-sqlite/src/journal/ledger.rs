@@ -71,6 +71,7 @@ enum Change {
 pub(super) struct Ledger {
     connection: SqliteConnection,
     config: JournalConfig,
+    truth: Option<String>,
     places: Places,
     /// The changes since the last commit, and what stood where they were made.
     changes: Vec<Change>,
@@ -88,11 +89,16 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    pub(super) fn new(connection: SqliteConnection, config: JournalConfig, places: Places) -> Self {
+    pub(super) fn new(
+        connection: SqliteConnection,
+        config: JournalConfig,
+        truth: Option<String>,
+        places: Places,
+    ) -> Self {
         let committed = places.last;
         let (changes, undo) = (Vec::new(), Vec::new());
         let (logged, is_secret, is_open, fault) = (1, false, false, None);
-        Self { connection, config, places, changes, undo, committed, logged, is_secret, is_open, fault }
+        Self { connection, config, truth, places, changes, undo, committed, logged, is_secret, is_open, fault }
     }
 
     /// Returns the connection, to be closed.
@@ -281,13 +287,10 @@ impl Ledger {
         }
         self.write().await?;
         if self.is_open {
-            let (last, count, mark) = (self.places.last, self.places.len() as u64, self.places.mark);
-            let query = sqlx::query("UPDATE whole SET last = ?, count = ?, mark = ?, sum = ?");
-            let query = query.bind(last.cast_signed()).bind(count.cast_signed()).bind(mark.to_le_bytes().to_vec());
-            let query = query.bind(sum_of_whole(last, count, mark).to_le_bytes().to_vec());
-            query.execute(&mut self.connection).await?;
+            let whole = self.whole();
+            write_whole(&mut self.connection, &whole).await?;
             sqlx::query("COMMIT").execute(&mut self.connection).await?;
-            (self.is_open, self.committed) = (false, last);
+            (self.is_open, self.committed) = (false, whole.last);
             self.logged += COMMITTED;
         }
         self.undo.clear();
@@ -314,15 +317,20 @@ impl Ledger {
             sqlx::query("ROLLBACK").execute(&mut self.connection).await?;
         }
         let whole = read_whole(&mut self.connection).await.map_err(Fault::Broken)?;
-        let expected = Whole { last: self.places.last, count: self.places.len() as u64, mark: self.places.mark };
         let changed = || Fault::Broken(Error::corrupt(BACKEND, "the journal is not as it was"));
-        if whole == expected { Ok(()) } else { Err(changed()) }
+        if whole == self.whole() { Ok(()) } else { Err(changed()) }
     }
 
     /// Runs a statement.
     #[cfg(test)]
     pub(super) fn run(&mut self, sql: &'static str) -> Work<'_, ()> {
         Box::pin(async move { sqlx::raw_sql(sql).execute(&mut self.connection).await.map(drop).doing(KEEP) })
+    }
+
+    /// Returns what the entries are as a whole.
+    fn whole(&self) -> Whole {
+        let Places { last, mark, .. } = self.places;
+        Whole { last, count: self.count(), mark, truth: self.truth.clone() }
     }
 
     /// Returns whether something stands in the log.
@@ -343,11 +351,23 @@ impl Ledger {
 }
 
 /// What the entries are as a whole, as the file has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Whole {
     pub(super) last: u64,
     pub(super) count: u64,
     pub(super) mark: u128,
+    /// The database that the entries are meant for.
+    pub(super) truth: Option<String>,
+}
+
+/// Writes what the entries are as a whole.
+pub(super) async fn write_whole(connection: &mut SqliteConnection, whole: &Whole) -> sqlx::Result<()> {
+    let Whole { last, count, mark, truth } = whole;
+    let sum = sum_of_whole(*last, *count, *mark, truth.as_deref());
+    let sql = "INSERT OR REPLACE INTO whole (id, last, count, mark, truth, sum) VALUES (1, ?, ?, ?, ?, ?)";
+    let query = sqlx::query(sql).bind(last.cast_signed()).bind(count.cast_signed()).bind(mark.to_le_bytes().to_vec());
+    let query = query.bind(truth.as_deref()).bind(sum.to_le_bytes().to_vec());
+    query.execute(connection).await.map(drop)
 }
 
 /// Reads what the entries are as a whole.
@@ -355,15 +375,17 @@ pub(super) struct Whole {
 /// # Errors
 /// `Corrupt` if that is damaged.
 pub(super) async fn read_whole(connection: &mut SqliteConnection) -> Result<Whole> {
-    let row = sqlx::query("SELECT last, count, mark, sum FROM whole").fetch_optional(connection).await.doing(READ)?;
+    let row =
+        sqlx::query("SELECT last, count, mark, sum, truth FROM whole").fetch_optional(connection).await.doing(READ)?;
     let damaged = || Error::corrupt(BACKEND, "what the journal holds as a whole is damaged");
     let row = row.ok_or_else(damaged)?;
     let count = |column: usize| row.try_get::<i64, _>(column).map(i64::cast_unsigned).doing(READ);
     let bytes = |column: usize| row.try_get::<&[u8], _>(column).doing(READ);
     let (last, count) = (count(0)?, count(1)?);
     let mark = bytes(2)?.try_into().map(u128::from_le_bytes).map_err(|_| damaged())?;
-    let is_whole = bytes(3)? == sum_of_whole(last, count, mark).to_le_bytes();
-    if is_whole { Ok(Whole { last, count, mark }) } else { Err(damaged()) }
+    let truth: Option<String> = row.try_get(4).doing(READ)?;
+    let is_whole = bytes(3)? == sum_of_whole(last, count, mark, truth.as_deref()).to_le_bytes();
+    if is_whole { Ok(Whole { last, count, mark, truth }) } else { Err(damaged()) }
 }
 
 /// Returns numbers as a JSON list, so that one statement takes any number of them.

@@ -9,8 +9,8 @@ use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteLockingMode;
 
 use super::config::JournalConfig;
-use super::entry::{Entry, columns, sum_of_whole};
-use super::ledger::{Ledger, read_whole};
+use super::entry::{Entry, columns};
+use super::ledger::{Ledger, Whole, read_whole, write_whole};
 use super::lock::Lock;
 use super::places::Places;
 use crate::SqliteConfig;
@@ -54,8 +54,32 @@ pub(super) async fn open(config: JournalConfig) -> Result<Opened> {
     }
     private::tighten(&path);
     let place = FilePlace::of(&path, Access::Write)?;
-    let places = scan(&mut connection).await?;
-    Ok(Opened { ledger: Ledger::new(connection, config, places), place, durability, lock })
+    let (places, truth) = scan(&mut connection).await?;
+    let truth = bound(&mut connection, &config, &places, truth).await?;
+    Ok(Opened { ledger: Ledger::new(connection, config, truth, places), place, durability, lock })
+}
+
+/// Returns the database that the entries are meant for, and notes another one if there are no entries.
+///
+/// # Errors
+/// `Unsupported` if there are entries that are meant for another one.
+async fn bound(
+    connection: &mut SqliteConnection,
+    config: &JournalConfig,
+    places: &Places,
+    found: Option<String>,
+) -> Result<Option<String>> {
+    let wanted = config.truth.clone();
+    if wanted.is_none() || wanted == found {
+        return Ok(found);
+    }
+    if found.is_some() && places.len() > 0 {
+        let what = format!("use this journal here: {} messages in it are meant for another database", places.len());
+        return Err(unsupported(&what));
+    }
+    let whole = Whole { last: places.last, count: places.len() as u64, mark: places.mark, truth: wanted.clone() };
+    write_whole(connection, &whole).await.doing(SCAN)?;
+    Ok(wanted)
 }
 
 /// Returns the absolute path of a journal, whose folder exists.
@@ -100,9 +124,8 @@ async fn migrate(connection: &mut SqliteConnection, may_begin: bool) -> Result<(
         run(connection, script).await?;
     }
     if is_new {
-        let whole = sqlx::query("INSERT INTO whole (id, last, count, mark, sum) VALUES (1, 0, 0, ?, ?)");
-        let whole = whole.bind(0_u128.to_le_bytes().to_vec()).bind(sum_of_whole(0, 0, 0).to_le_bytes().to_vec());
-        whole.execute(&mut *connection).await.map_err(|source| Failure::of(source, SCAN))?;
+        let whole = Whole { last: 0, count: 0, mark: 0, truth: None };
+        write_whole(connection, &whole).await.map_err(|source| Failure::of(source, SCAN))?;
     }
     // The letters of `APPLICATION` as a number, because a pragma takes no bound value.
     run(connection, "PRAGMA application_id = 1280140618; PRAGMA user_version = 1").await?;
@@ -113,7 +136,7 @@ async fn migrate(connection: &mut SqliteConnection, may_begin: bool) -> Result<(
 ///
 /// # Errors
 /// `Corrupt` if one is not as it was written, or if entries are missing.
-async fn scan(connection: &mut SqliteConnection) -> Result<Places> {
+async fn scan(connection: &mut SqliteConnection) -> Result<(Places, Option<String>)> {
     let whole = read_whole(connection).await?;
     let mut places = Places::default();
     let sql = concat!("SELECT ", columns!(), " FROM entry ORDER BY number");
@@ -127,5 +150,5 @@ async fn scan(connection: &mut SqliteConnection) -> Result<Places> {
         return Err(Error::corrupt(BACKEND, "entries of the journal are missing"));
     }
     places.last = whole.last;
-    Ok(places)
+    Ok((places, whole.truth))
 }

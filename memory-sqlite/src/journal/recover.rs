@@ -51,8 +51,9 @@ pub(super) async fn recover(config: JournalConfig) -> Result<Recovered> {
     remove(&new)?;
     private::create(&new);
     let (connection, _) = file(&new, true).await?;
-    let last = entries.last().map_or(0, |entry| entry.number).max(whole.map_or(0, |whole| whole.last));
-    let mut ledger = Ledger::new(connection, config, Places::after(last));
+    let last = entries.last().map_or(0, |entry| entry.number).max(whole.as_ref().map_or(0, |whole| whole.last));
+    let truth = whole.as_ref().and_then(|whole| whole.truth.clone()).or_else(|| config.truth.clone());
+    let mut ledger = Ledger::new(connection, config, truth, Places::after(last));
     let kept = entries.len() as u64;
     ledger.restore(entries);
     ledger.commit().await.map_err(|fault| fault.error())?;
@@ -72,7 +73,7 @@ async fn salvage(path: &Path) -> (Vec<Entry>, Option<super::ledger::Whole>) {
     let whole = read_whole(&mut connection).await.ok();
     let mut entries = Vec::new();
     let (mut next, mut tried) = (0, 0);
-    while let Some(number) = following(&mut connection, next, whole.map(|whole| whole.last)).await {
+    while let Some(number) = following(&mut connection, next, whole.as_ref().map(|whole| whole.last)).await {
         tried += 1;
         if tried > TRIED {
             break;

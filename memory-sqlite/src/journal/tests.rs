@@ -184,3 +184,21 @@ async fn a_journal_that_was_dropped_without_closing_holds_everything() {
     };
     assert_eq!(texts(&journal).await, (0..100).map(|number| number.to_string()).collect::<Vec<_>>());
 }
+
+#[tokio::test]
+async fn messages_meant_for_one_database_are_not_sent_to_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = |truth: &str| JournalConfig::new(folder.path().join("journal.db")).with_truth(truth);
+    let journal = SqliteJournal::connect(config("one")).await.unwrap();
+    let number = push(&journal, "for one").await.unwrap();
+    journal.close().await.unwrap();
+    let other = SqliteJournal::connect(config("other")).await;
+    assert!(matches!(&other, Err(Error::Unsupported { what, .. }) if what.contains("another database")), "{other:?}");
+    let journal = SqliteJournal::connect(config("one")).await.unwrap();
+    journal.acknowledge(&[number]).await.unwrap();
+    journal.close().await.unwrap();
+    let journal = SqliteJournal::connect(config("other")).await.unwrap();
+    push(&journal, "for the other").await.unwrap();
+    journal.close().await.unwrap();
+    assert!(SqliteJournal::connect(config("one")).await.is_err());
+}

@@ -118,7 +118,7 @@ async fn s3_6_a_message_whose_answer_was_lost_is_stored_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn s3_6_a_full_journal_refuses_and_drops_nothing() {
+async fn o6_s3_6_a_full_journal_refuses_and_drops_nothing() {
     let bed = Bed::with_room(100);
     let memory = bed.open().await;
     let session = session(&memory);

@@ -77,12 +77,12 @@ async fn a_backend_says_what_it_cannot_hold_and_which_feature_is_off() {
         ("a.sqlite", &board, "sqlite cannot hold boards"),
         ("elastic://h", &board, "elastic cannot hold boards"),
     ] {
-        assert_eq!(open(url, wanted).await.err().unwrap().to_string(), what);
+        assert_eq!(open(url, wanted, false).await.err().unwrap().to_string(), what);
     }
     for (url, wanted) in [("postgres://h/d", &truth), ("redis://h", &cache), ("redis://h", &board)] {
         let backend = Backend::of(url).unwrap();
         if !backend.is_built_in() {
-            let error = open(url, wanted).await.err().unwrap().to_string();
+            let error = open(url, wanted, false).await.err().unwrap().to_string();
             assert!(error.ends_with(&format!("the feature {} is off", backend.name())), "{error}");
         }
     }
@@ -92,6 +92,6 @@ async fn a_backend_says_what_it_cannot_hold_and_which_feature_is_off() {
 #[tokio::test]
 async fn a_cluster_needs_its_feature() {
     let wanted = Wanted { truth: true, analysis: None, embedders: &[], cache: false, board: false };
-    let error = open("redis+cluster://h", &wanted).await.err().unwrap().to_string();
+    let error = open("redis+cluster://h", &wanted, false).await.err().unwrap().to_string();
     assert_eq!(error, "redis cannot be opened as a cluster: the feature redis-cluster is off");
 }

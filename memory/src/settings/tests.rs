@@ -91,3 +91,44 @@ async fn an_embedder_beside_has_an_index_of_its_own_behind_the_first() {
     assert_eq!(stores.vectors.iter().map(|(store, _)| store.space().dimension).collect::<Vec<_>>(), [8, 16]);
     assert!(over(stores).build().await.is_ok());
 }
+
+fn journal(table: &'static [(&'static str, &'static str)]) -> Result<(Option<String>, usize, f64)> {
+    let value = |name: &str| table.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+    let buffer = Settings::new("memory:").or_values(value).buffer;
+    let policy = buffer.policy()?;
+    let path = buffer.path.map(|path| path.to_string_lossy().into_owned());
+    Ok((path, policy.batch, policy.age.as_secs_f64()))
+}
+
+#[test]
+fn s3_16_the_environment_says_where_a_journal_is_and_when_it_is_emptied() {
+    assert_eq!(journal(&[]).unwrap(), (None, 20, 5.0));
+    let all =
+        journal(&[("SESSION_BUFFER_PATH", "a.db"), ("SESSION_FLUSH_BATCH", "50"), ("SESSION_FLUSH_SECONDS", "0.5")]);
+    assert_eq!(all.unwrap(), (Some("a.db".to_owned()), 50, 0.5));
+    assert_eq!(journal(&[("SESSION_BUFFER_SIZE", " 7 ")]).unwrap().1, 7);
+    assert_eq!(journal(&[("SESSION_BUFFER_SIZE", "7"), ("SESSION_FLUSH_BATCH", "7")]).unwrap().1, 7);
+}
+
+#[test]
+fn s3_16_a_wrong_variable_is_named() {
+    let wrong: [&'static [(&'static str, &'static str)]; 6] = [
+        &[("SESSION_FLUSH_BATCH", "many")],
+        &[("SESSION_FLUSH_BATCH", "0")],
+        &[("SESSION_BUFFER_SIZE", "-1")],
+        &[("SESSION_FLUSH_SECONDS", "soon")],
+        &[("SESSION_FLUSH_SECONDS", "-5")],
+        &[("SESSION_FLUSH_BATCH", "5"), ("SESSION_BUFFER_SIZE", "6")],
+    ];
+    for table in wrong {
+        let error = journal(table).unwrap_err();
+        assert!(matches!(error, Error::Invalid { .. }) && error.to_string().contains(table[0].0), "{error}");
+    }
+}
+
+#[test]
+fn s3_16_what_is_said_counts_more_than_the_environment() {
+    let value = |name: &str| (name == "SESSION_FLUSH_BATCH").then(|| "50".to_owned());
+    let buffer = Settings::new("memory:").with_journal("said.db").with_flush_batch(3).or_values(value).buffer;
+    assert_eq!((buffer.path, buffer.batch), (Some("said.db".into()), Some(3)));
+}

@@ -1,9 +1,10 @@
 //! What only several servers together can show: the truth in Postgres, vectors in Qdrant, words in Elasticsearch, a cache
-//! in Redis; what is reached by URLs alone; and sieges of each backend by two processes.
+//! in Redis; what is reached by URLs alone; sieges of each backend by two processes; and a journal before Postgres.
 
 mod cluster;
 mod dump;
 mod erasure;
+mod journal;
 mod places;
 mod siege;
 mod waits;
@@ -14,7 +15,7 @@ use memory_testkit::Suite;
 use memory_testkit::services::Service;
 
 fn main() -> ExitCode {
-    if let Some(ended) = siege::process() {
+    if let Some(ended) = siege::process().or_else(journal::process) {
         return ended;
     }
     Suite::new("memory")
@@ -31,6 +32,9 @@ fn main() -> ExitCode {
         .test("truth_and_elasticsearch_agree_after_a_siege", siege::elastic)
         .test("a_siege_finds_what_was_acknowledged_and_is_lost", siege::forgetful)
         .alone("an_erasure_outlives_each_server_stopping_midway", erasure::outlives)
+        .alone("s3_6_what_a_journal_acknowledged_survives_kills_of_process_and_server", journal::survives_kills)
+        .alone("s3_6_a_journal_outlasts_an_outage_under_load", journal::outlasts_an_outage)
+        .alone("s3_6_a_memory_begins_without_its_server_and_drains_later", journal::begins_without_its_server)
         .alone("a_cluster_is_opened_by_its_url", cluster::opened)
         .run()
 }

@@ -1,7 +1,8 @@
 //! A flush: the oldest messages of a session go to the primary, in order, and leave the journal once it has them.
 
-use std::sync::Arc;
+use std::collections::HashSet;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -17,6 +18,7 @@ use crate::store::journal::Queued;
 use super::judge::{TRIES, Verdict, pause, verdict};
 use super::queue::{Sending, Stale};
 use super::shared::{Flushed, Shared};
+use super::waiting::Reach;
 
 /// Why messages are set aside that were queued while nothing was known of their session.
 const UNSURE: &str = "the session or its owner was erased, and whether that was before or after is not known";
@@ -25,15 +27,24 @@ const UNSURE: &str = "the session or its owner was erased, and whether that was 
 const OLDER: &str = "the primary has gone back to an older state of the session";
 
 impl Shared {
-    /// Sends all that waits of a session to the primary, and returns when it is there.
+    /// Sends all that waits of a session now to the primary, and returns when it is there.
     ///
     /// # Errors
     /// Why the primary did not take it. Then it still waits, unless it was set aside.
     pub(super) async fn flush_session(self: &Arc<Self>, scope: &Scope, session: &SessionId) -> Result<()> {
+        let bounds = self.queue().bounds(scope, session);
+        let Some((_, last)) = bounds else { return Ok(()) };
         loop {
             let mut landings = self.landings.subscribe();
-            let Some((_, is_sent)) = self.queue().mark(scope, session) else { return Ok(()) };
-            if is_sent {
+            let (bounds, mark) = {
+                let queue = self.queue();
+                (queue.bounds(scope, session), queue.mark(scope, session))
+            };
+            // What came later is for somebody else to send.
+            if bounds.is_none_or(|(first, _)| first > last) {
+                return Ok(());
+            }
+            if mark.is_some_and(|(_, is_sent)| is_sent) {
                 // It never ends only with the layer.
                 let _ = landings.changed().await;
                 continue;
@@ -101,16 +112,28 @@ impl Shared {
         let numbers = numbers(&sending.rows);
         {
             let mut queue = self.queue();
-            queue.remove(scope, session, |queued| numbers.contains(&queued.number));
+            let taken: HashSet<u64> = numbers.iter().copied().collect();
+            queue.remove(scope, session, Reach::Sent, |queued| taken.contains(&queued.number));
             queue.know(scope, &appended.state);
         }
         self.taken.fetch_add(1, Ordering::Relaxed);
         self.learn(appended.durability);
-        // If this fails, a later process sends them once more, and the primary has them already.
-        self.note(self.journal.acknowledge(&numbers).await);
+        self.acknowledge(numbers).await;
         let rows = sending.rows.iter().map(|queued| queued.new.message.id);
         let placed = rows.zip(appended.placements.iter().copied()).collect();
         self.tell(&Flushed::Taken { scope: scope.clone(), state: appended.state.clone(), placed });
+    }
+
+    /// Removes messages from the journal. Those that it cannot remove now it removes with the next ones; if the process ends before, a
+    /// later one sends them once more, and the primary has them already.
+    async fn acknowledge(&self, mut numbers: Vec<u64>) {
+        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        numbers.append(&mut kept());
+        let done = self.journal.acknowledge(&numbers).await;
+        if done.is_err() {
+            kept().extend(numbers);
+        }
+        self.note(done);
     }
 
     /// Decides what becomes of messages that the primary did not take.
@@ -135,8 +158,8 @@ impl Shared {
                 (now, false, false)
             }
             Verdict::Unfit => {
-                self.set_aside(&sending.rows, &error.to_string()).await;
-                (now, false, true)
+                let is_aside = self.set_aside(&sending.rows, &error.to_string()).await;
+                (if is_aside { now } else { now + pause(TRIES) }, false, true)
             }
             Verdict::Unclear => (now + self.doubt_of(sending, error).await, false, true),
         };
@@ -177,8 +200,16 @@ impl Shared {
         let Sending { scope, session, .. } = sending;
         let state = self.inner.read(scope, session, &Page::newest(0)).await?.state;
         match sending.fence {
-            None if state.fence != Fence::default() => self.set_aside(&sending.rows, UNSURE).await,
-            Some(fence) if fence > state.fence => self.set_aside(&sending.rows, OLDER).await,
+            None if state.fence != Fence::default() => {
+                if !self.set_aside(&sending.rows, UNSURE).await {
+                    return Ok(false);
+                }
+            }
+            Some(fence) if fence > state.fence => {
+                if !self.set_aside(&sending.rows, OLDER).await {
+                    return Ok(false);
+                }
+            }
             Some(fence) if fence < state.fence => {
                 self.queue().know(scope, &state);
                 self.note(self.forget_refused(scope, session, state.fence).await);
@@ -194,8 +225,9 @@ impl Shared {
     pub(super) async fn drop_stale(&self) {
         let stale = self.queue().take_stale();
         for Stale { scope, session, numbers } in stale {
-            self.note(self.journal.acknowledge(&numbers).await);
-            self.tell(&Flushed::Dropped { scope, session, count: numbers.len() });
+            let count = numbers.len();
+            self.acknowledge(numbers).await;
+            self.tell(&Flushed::Dropped { scope, session, count });
         }
     }
 
@@ -218,17 +250,22 @@ impl Shared {
         self.set_aside(&refused, "the primary refused it again and again, and took the next one").await;
     }
 
-    async fn set_aside(&self, rows: &[Queued], why: &str) {
+    /// Sets messages aside, and returns whether the journal could.
+    async fn set_aside(&self, rows: &[Queued], why: &str) -> bool {
+        let mut is_done = true;
         for queued in rows {
             let rejected = self.journal.reject(queued.number, why).await;
             if rejected.is_ok() {
-                self.queue().remove(&queued.scope, &queued.session, |other| other.number == queued.number);
+                let is_meant = |other: &Queued| other.number == queued.number;
+                self.queue().remove(&queued.scope, &queued.session, Reach::Sent, is_meant);
                 let (message, why) = (queued.new.message.id, why.to_owned());
                 let (scope, session) = (queued.scope.clone(), queued.session.clone());
                 self.tell(&Flushed::Refused { scope, session, message, why });
             }
+            is_done &= rejected.is_ok();
             self.note(rejected);
         }
+        is_done
     }
 
     /// Reports what the journal could not do, where nobody waits for it.

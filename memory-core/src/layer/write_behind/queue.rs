@@ -4,7 +4,7 @@
 
 pub(super) mod admit;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -17,7 +17,7 @@ use crate::store::journal::Queued;
 use crate::time::Timestamp;
 
 use super::policy::WriteBehindPolicy;
-use super::waiting::{Row, Waiting};
+use super::waiting::{Reach, Row, Waiting};
 
 /// How many sessions, and how many owners, are known at most.
 const KNOWN: usize = 10_000;
@@ -65,8 +65,8 @@ struct Away {
 #[derive(Debug, Default)]
 struct Owner {
     sessions: BTreeMap<SessionId, Waiting>,
-    /// Where each message waits.
-    ids: HashMap<MessageId, SessionId>,
+    /// Where each message waits, and how often.
+    ids: HashMap<MessageId, (SessionId, usize)>,
 }
 
 /// All that waits.
@@ -141,7 +141,8 @@ impl Queue {
     /// Returns those of the messages that wait, by the sessions in which they do.
     pub(super) fn sessions_of(&self, scope: &Scope, ids: &[MessageId]) -> Vec<SessionId> {
         let Some(owner) = self.owners.get(scope) else { return Vec::new() };
-        let sessions: BTreeSet<&SessionId> = ids.iter().filter_map(|id| owner.ids.get(id)).collect();
+        let sessions: BTreeSet<&SessionId> =
+            ids.iter().filter_map(|id| owner.ids.get(id)).map(|(session, _)| session).collect();
         sessions.into_iter().cloned().collect()
     }
 
@@ -175,7 +176,7 @@ impl Queue {
             self.changes += 1;
             let (change, due) = (self.changes, now + self.policy.age);
             let owner = self.owners.entry(scope.clone()).or_default();
-            owner.ids.entry(queued.new.message.id).or_insert_with(|| session.clone());
+            owner.ids.entry(queued.new.message.id).or_insert_with(|| (session.clone(), 0)).1 += 1;
             let is_first = !owner.sessions.contains_key(&session);
             let waiting = owner.sessions.entry(session.clone()).or_insert_with(|| Waiting::new(change, due));
             waiting.insert(Row::new(queued, now));
@@ -254,31 +255,36 @@ impl Queue {
         self.changes += 1;
         let change = self.changes;
         let Some(waiting) = self.waiting_mut(scope, session) else { return };
+        if is_in_doubt {
+            waiting.rows.iter_mut().take(waiting.sent).for_each(|row| row.is_new = false);
+        }
         (waiting.sent, waiting.change) = (0, change);
         waiting.is_in_doubt |= is_in_doubt;
-        if is_in_doubt {
-            waiting.rows.iter_mut().for_each(|row| row.is_new = false);
-        }
         self.schedule_at(scope, session, at);
     }
 
-    /// Removes messages that need not go any more, and returns how many; what is left of their session goes when it is due.
+    /// Removes messages that need not go any more, and returns their numbers; what is left of their session goes when it is due.
     pub(super) fn remove(
         &mut self,
         scope: &Scope,
         session: &SessionId,
+        reach: Reach,
         is_meant: impl Fn(&Queued) -> bool,
     ) -> Vec<u64> {
         self.changes += 1;
         let change = self.changes;
         let Some(owner) = self.owners.get_mut(scope) else { return Vec::new() };
         let Some(waiting) = owner.sessions.get_mut(session) else { return Vec::new() };
-        let gone = waiting.remove(is_meant);
+        let gone = waiting.remove(reach, is_meant);
         waiting.change = change;
-        let left: HashSet<MessageId> = waiting.rows.iter().map(Row::id).collect();
         let (due, is_empty) = (waiting.due, waiting.rows.is_empty());
-        for id in gone.iter().map(Row::id).filter(|id| !left.contains(id)) {
-            owner.ids.remove(&id);
+        for id in gone.iter().map(Row::id) {
+            if let Some((_, count)) = owner.ids.get_mut(&id) {
+                *count -= 1;
+                if *count == 0 {
+                    owner.ids.remove(&id);
+                }
+            }
         }
         if is_empty {
             owner.sessions.remove(session);
@@ -326,6 +332,27 @@ impl Queue {
             is_sent: waiting.sent > 0,
             is_in_doubt: waiting.is_in_doubt,
         })
+    }
+
+    /// Returns a session as it will be with what waits, as far as it is known.
+    pub(super) fn state(&self, scope: &Scope, session: &SessionId) -> SessionState {
+        let mut state = self.known(scope, session).cloned().unwrap_or_else(|| unknown(session));
+        if let Some(waiting) = self.waiting(scope, session) {
+            let count = waiting.rows.len() as u64;
+            state.head.0 = state.head.0.saturating_add(count);
+            state.active_messages = state.active_messages.saturating_add(count);
+            state.active_tokens = state.active_tokens.saturating_add(waiting.tokens);
+            state.asked = state.asked.max(waiting.asked);
+            state.last_at = state.last_at.max(waiting.last_at);
+        }
+        state
+    }
+
+    /// Returns the least and the highest number that waits in a session.
+    pub(super) fn bounds(&self, scope: &Scope, session: &SessionId) -> Option<(u64, u64)> {
+        let numbers = || self.waiting(scope, session).into_iter().flat_map(|waiting| &waiting.rows);
+        let numbers = || numbers().map(|row| row.queued.number);
+        numbers().min().zip(numbers().max())
     }
 
     /// Returns the mark of what was sent and left of a session.

@@ -11,9 +11,9 @@ use tokio::time::{Instant, timeout};
 use crate::error::Result;
 use crate::id::{MessageId, SessionId};
 use crate::scope::Scope;
-use crate::store::Durability;
 use crate::store::chat::{ChatStore, Placement, SessionState};
 use crate::store::journal::Journal;
+use crate::store::{Durability, Health};
 
 use super::queue::Queue;
 
@@ -41,6 +41,8 @@ pub(super) struct Shared {
     pub(super) queue: Mutex<Queue>,
     /// How durable what the primary has is, as it last said.
     pub(super) primary: Mutex<Durability>,
+    /// Messages that the primary has and the journal could not remove yet.
+    pub(super) kept: Mutex<Vec<u64>>,
     /// How many flushes succeeded.
     pub(super) taken: AtomicU64,
     /// Wakes the task.
@@ -74,6 +76,12 @@ impl Shared {
     /// Returns how durable a message is that was acknowledged: no more than in the primary, where it goes.
     pub(super) fn durability(&self) -> Durability {
         self.journal.durability().min(*self.primary.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns the health of the primary behind the journal.
+    pub(super) fn health(&self, primary: Health) -> Health {
+        self.learn(primary.durability);
+        Health { durability: self.durability(), ..primary }
     }
 
     /// Notes how durable what the primary has is.

@@ -18,9 +18,8 @@ use crate::store::chat::{
 use crate::store::journal::Queued;
 use crate::store::{Erased, Health, Store};
 
-use super::overlay::{sessions_with, state_with};
+use super::overlay::sessions_with;
 use super::queue::admit::{Admitted, Look};
-use super::queue::unknown;
 use super::shared::{CLOSING, Shared};
 
 /// The conversation store of the layer.
@@ -76,9 +75,7 @@ impl Store for Behind {
     }
 
     async fn ping(&self) -> Result<Health> {
-        let health = self.shared.inner.ping().await?;
-        self.shared.learn(health.durability);
-        Ok(Health { durability: self.shared.durability(), ..health })
+        Ok(self.shared.health(self.shared.inner.ping().await?))
     }
 
     async fn close(&self) -> Result<()> {
@@ -120,13 +117,8 @@ impl ChatStore for Behind {
                 pushed => pushed?,
             }
         }
-        let queue = shared.queue();
-        let state = queue.known(scope, session).cloned().unwrap_or_else(|| unknown(session));
-        let snapshot = queue.snapshot(scope, session);
-        drop(queue);
-        let waiting: Vec<&Queued> =
-            snapshot.iter().flat_map(|snapshot| &snapshot.rows).map(|row| &row.queued).collect();
-        Ok(Appended { placements, state: state_with(state, &waiting), durability: shared.durability() })
+        let state = shared.queue().state(scope, session);
+        Ok(Appended { placements, state, durability: shared.durability() })
     }
 
     async fn restore(&self, scope: &Scope, session: &SessionId, rows: &[StoredMessage]) -> Result<Appended> {

@@ -38,7 +38,7 @@ macro_rules! handed_on {
                 self.inner.$plain()
             })*
             $(async fn $method(&self, $($argument: $type),*) -> Result<$answer> {
-                self.inner.$method($($argument),*).await
+                handed_on!(@ self $method $($argument)*)
             })*
         }
         #[async_trait]
@@ -47,6 +47,9 @@ macro_rules! handed_on {
                 handed_on!(@ self $upkeep $($given_to)*)
             })*
         }
+    };
+    (@ $self:ident ping) => {
+        Ok($self.shared.health($self.inner.ping().await?))
     };
     (@ $self:ident bury $scope:ident $seen:ident) => {
         Ok($self.heard($scope, $self.inner.bury($scope, $seen).await?))

@@ -7,6 +7,7 @@ use tokio::time::Instant;
 use crate::id::MessageId;
 use crate::store::chat::Fence;
 use crate::store::journal::Queued;
+use crate::time::Timestamp;
 
 use super::judge::TRIES;
 
@@ -40,11 +41,22 @@ impl Row {
     }
 }
 
+/// Which messages of a session are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    Sent,
+    All,
+}
+
 /// The messages of a session that wait.
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub(super) rows: VecDeque<Row>,
     pub(super) bytes: u64,
+    /// What they add to their session.
+    pub(super) tokens: u64,
+    pub(super) asked: u64,
+    pub(super) last_at: Timestamp,
     /// How many of the oldest were sent and not answered yet.
     pub(super) sent: usize,
     /// Whether an answer was lost, so that the primary may have the oldest ones, or get them later.
@@ -59,8 +71,18 @@ pub(super) struct Waiting {
 
 impl Waiting {
     pub(super) fn new(change: u64, due: Instant) -> Self {
-        let (rows, bytes, sent, is_in_doubt) = (VecDeque::new(), 0, 0, false);
-        Self { rows, bytes, sent, is_in_doubt, change, due, at_once: AT_ONCE }
+        Self {
+            rows: VecDeque::new(),
+            bytes: 0,
+            tokens: 0,
+            asked: 0,
+            last_at: Timestamp(i64::MIN),
+            sent: 0,
+            is_in_doubt: false,
+            change,
+            due,
+            at_once: AT_ONCE,
+        }
     }
 
     /// Adds a message where its number belongs: pushes that run at once end in any order.
@@ -70,6 +92,9 @@ impl Waiting {
         // What was sent is with the primary, and stays in front.
         let place = (self.rows.len() - behind).max(self.sent);
         self.bytes += row.bytes;
+        self.tokens = self.tokens.saturating_add(row.queued.new.tokens);
+        self.asked = self.asked.max(row.queued.asked);
+        self.last_at = self.last_at.max(row.queued.new.message.at);
         self.rows.insert(place, row);
     }
 
@@ -99,13 +124,22 @@ impl Waiting {
         self.rows.iter().take_while(|row| row.tries >= TRIES).count()
     }
 
-    /// Removes messages by their numbers.
-    pub(super) fn remove(&mut self, is_meant: impl Fn(&Queued) -> bool) -> Vec<Row> {
-        let gone_of_sent = self.rows.iter().take(self.sent).filter(|row| is_meant(&row.queued)).count();
-        let (gone, rest): (Vec<Row>, Vec<Row>) = self.rows.drain(..).partition(|row| is_meant(&row.queued));
-        self.rows = rest.into();
-        self.bytes = self.rows.iter().map(|row| row.bytes).sum();
-        self.sent -= gone_of_sent;
+    /// Removes messages, among those that were sent or among all.
+    pub(super) fn remove(&mut self, reach: Reach, is_meant: impl Fn(&Queued) -> bool) -> Vec<Row> {
+        let (sent, len) = (self.sent, self.rows.len());
+        let reach = if reach == Reach::Sent { sent.min(len) } else { len };
+        let (mut gone, mut rest) = (Vec::new(), Vec::new());
+        for (place, row) in self.rows.drain(..reach).enumerate() {
+            if is_meant(&row.queued) {
+                self.sent -= usize::from(place < sent);
+                self.bytes -= row.bytes;
+                self.tokens = self.tokens.saturating_sub(row.queued.new.tokens);
+                gone.push(row);
+            } else {
+                rest.push(row);
+            }
+        }
+        rest.into_iter().rev().for_each(|row| self.rows.push_front(row));
         gone
     }
 

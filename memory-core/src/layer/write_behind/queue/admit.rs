@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use crate::error::{Error, Result};
 use crate::id::{MessageId, SessionId};
+use crate::number;
 use crate::plan::chat::id_conflict;
 use crate::scope::{Epoch, Scope};
 use crate::store::chat::{Append, Fence, NewMessage, Placement, Redacted, SessionState};
 use crate::store::journal::Queued;
 
-use super::super::waiting::Row;
+use super::super::waiting::{Reach, Row};
 use super::{KNOWN, Queue, Stale};
 
 /// An append that may be queued.
@@ -34,7 +35,8 @@ impl Queue {
     /// at in the primary before.
     ///
     /// # Errors
-    /// `Fenced` if the session has another fence; `IdConflict` if an id waits with other content or elsewhere.
+    /// `Fenced` if the session has another fence; `IdConflict` if an id waits with other content or elsewhere; `Invalid` for a
+    /// number that is too large to be stored.
     pub(crate) fn admit(
         &self,
         scope: &Scope,
@@ -47,7 +49,10 @@ impl Queue {
         let mut placements = Vec::with_capacity(batch.messages.len());
         let mut messages: Vec<NewMessage> = Vec::with_capacity(batch.messages.len());
         let mut new: HashMap<MessageId, usize> = HashMap::new();
+        number::stored(batch.asked)?;
         for message in &batch.messages {
+            // What no primary could store is not queued for it.
+            number::stored(message.tokens)?;
             let id = message.message.id;
             let is_forgotten = forgotten.is_some_and(|forgotten| forgotten.contains_key(&id));
             placements.push(if is_forgotten { Placement::Forgotten } else { Placement::Queued });
@@ -102,7 +107,7 @@ impl Queue {
     /// Returns the message with this id, if it waits.
     fn find(&self, scope: &Scope, id: MessageId) -> Option<&Row> {
         let owner = self.owners.get(scope)?;
-        let waiting = owner.sessions.get(owner.ids.get(&id)?)?;
+        let waiting = owner.sessions.get(&owner.ids.get(&id)?.0)?;
         waiting.rows.iter().find(|row| row.id() == id)
     }
 
@@ -155,7 +160,7 @@ impl Queue {
         let is_any =
             self.waiting(scope, session).is_some_and(|waiting| waiting.rows.iter().any(|row| is_stale(&row.queued)));
         if is_any {
-            let numbers = self.remove(scope, session, is_stale);
+            let numbers = self.remove(scope, session, Reach::All, is_stale);
             self.stale.push(Stale { scope: scope.clone(), session: session.clone(), numbers });
         }
     }

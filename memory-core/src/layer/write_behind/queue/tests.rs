@@ -34,7 +34,7 @@ async fn pushes_that_end_in_any_order_stand_in_that_of_their_numbers() {
     // What comes late stands behind what is under way.
     queue.insert(vec![queued(9, None), queued(0, None)], now);
     assert!(queue.send(&scope, &session).is_none());
-    queue.remove(&scope, &session, |queued| (1..=4).contains(&queued.number));
+    queue.remove(&scope, &session, Reach::All, |queued| (1..=4).contains(&queued.number));
     queue.landed(&scope, &session, now, false);
     assert_eq!(numbers(&queue.send(&scope, &session).unwrap().rows), [0, 9]);
 }
@@ -47,7 +47,7 @@ async fn messages_of_two_fences_go_apart() {
     queue.insert(vec![queued(3, fence)], now);
     let sending = queue.send(&scope, &session).unwrap();
     assert_eq!((sending.fence, numbers(&sending.rows)), (None, vec![1, 2]));
-    queue.remove(&scope, &session, |queued| queued.number < 3);
+    queue.remove(&scope, &session, Reach::All, |queued| queued.number < 3);
     queue.landed(&scope, &session, now, false);
     let sending = queue.send(&scope, &session).unwrap();
     assert_eq!((sending.fence, numbers(&sending.rows)), (fence, vec![3]));
@@ -102,4 +102,23 @@ async fn what_is_known_is_bounded_and_empty_owners_leave_no_trace() {
     }
     assert!(queue.known.len() <= KNOWN && queue.floors.len() <= KNOWN);
     assert!(queue.owners.is_empty() && queue.schedule.is_empty() && queue.count == 0);
+}
+
+#[tokio::test]
+async fn what_waits_adds_up_and_leaves_nothing_behind() {
+    let (now, (scope, session)) = (Instant::now(), place());
+    let mut queue = filled(1..=10, now);
+    let state = queue.state(&scope, &session);
+    assert_eq!((state.head, state.active_messages, state.active_tokens), (Seq(10), 10, 10));
+    assert_eq!(queue.bounds(&scope, &session), Some((1, 10)));
+    // The same message twice waits until both are gone.
+    let twice = Queued { number: 11, ..queued(1, None) };
+    let id = twice.new.message.id;
+    queue.insert(vec![Queued { number: 12, ..twice.clone() }, twice], now);
+    queue.send(&scope, &session).unwrap();
+    assert_eq!(queue.remove(&scope, &session, Reach::Sent, |queued| queued.number <= 11).len(), 11);
+    assert_eq!(queue.sessions_of(&scope, &[id]), [session.clone()]);
+    queue.landed(&scope, &session, now, false);
+    assert_eq!(queue.remove(&scope, &session, Reach::All, |_| true), [12]);
+    assert!(queue.owners.is_empty() && queue.schedule.is_empty() && queue.count == 0 && queue.flights == 0);
 }

@@ -1,0 +1,118 @@
+//! `memory queue`: what waits in the journal before conversations, and what was refused.
+
+use std::time::Duration;
+
+use memory::{MessageId, Refused, Scoped};
+use serde_json::{Value, json};
+
+use super::call::Call;
+use crate::cli::{Queue, QueueChange};
+use crate::config::Database;
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use crate::visible::visible;
+use crate::words::plural;
+
+/// How long what was refused and is sent again is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How many refused messages are listed.
+const LISTED: usize = 1_000;
+
+pub(crate) async fn run(call: &Call, args: &Queue, output: &mut Output) -> Result<Outcome, Failure> {
+    let path = Database::journal()
+        .ok_or_else(|| Failure::Usage("there is no journal: SESSION_BUFFER_PATH says where one is".to_owned()))?;
+    match &args.change {
+        Some(QueueChange::Recover) => recover(&path, output).await,
+        Some(QueueChange::Retry { ids }) => {
+            let (memory, scoped) = call.open().await?;
+            let ids = if ids.is_empty() {
+                refused(&scoped).await?.iter().map(|one| one.message.id).collect()
+            } else {
+                ids.clone()
+            };
+            let sent = scoped.retry(&ids).await?;
+            memory.flush(PATIENCE).await;
+            let left = refused(&scoped).await?.iter().filter(|one| ids.contains(&one.message.id)).count();
+            tell(
+                output,
+                &json!({ "queued": sent, "refused": left }),
+                &[format!("{sent} {} queued again", plural(sent, "message")), format!("{left} of them refused again")],
+            )?;
+            Ok(if left == 0 { Outcome::Done } else { Outcome::Partial })
+        }
+        Some(QueueChange::Discard { ids }) => {
+            let (_memory, scoped) = call.open().await?;
+            let gone = scoped.discard(ids).await?;
+            tell(output, &json!({ "discarded": gone }), &[format!("{gone} {} discarded", plural(gone, "message"))])?;
+            Ok(Outcome::Done)
+        }
+        None => list(call, output).await,
+    }
+}
+
+async fn refused(scoped: &Scoped) -> Result<Vec<Refused>, Failure> {
+    Ok(scoped.refused(LISTED).await?)
+}
+
+/// Lists what waits, of all owners as a number, and what was refused of this owner.
+async fn list(call: &Call, output: &mut Output) -> Result<Outcome, Failure> {
+    let (memory, scoped) = call.open().await?;
+    let waiting = memory.status().await.journal.map_or(0, |journal| journal.waiting);
+    let refused = refused(&scoped).await?;
+    let shown = |one: &Refused| -> (MessageId, String) { (one.message.id, visible(&one.message.text())) };
+    if output.is_json() {
+        let listed: Vec<Value> = refused
+            .iter()
+            .map(|one| {
+                json!({
+                    "id": one.message.id.to_string(), "session": one.session.name(), "role": one.message.role.name(),
+                    "text": one.message.text(), "why": one.why,
+                })
+            })
+            .collect();
+        output.json(&json!({ "waiting": waiting, "refused": listed }))?;
+    } else {
+        output.line(&format!("{waiting} {} waiting, of all owners", plural(waiting, "message")))?;
+        for one in &refused {
+            let (id, text) = shown(one);
+            output.line(&format!("{id}  {}  {}", visible(one.session.name()), one.why))?;
+            output.line(&format!("  {text}"))?;
+        }
+        output.line(&format!("{} {} refused", refused.len(), plural(refused.len(), "message")))?;
+    }
+    output.flush()?;
+    Ok(Outcome::Done)
+}
+
+fn tell(output: &mut Output, value: &Value, lines: &[String]) -> Result<(), Failure> {
+    if output.is_json() {
+        output.json(value)?;
+    } else {
+        lines.iter().try_for_each(|line| output.line(line))?;
+    }
+    output.flush()?;
+    Ok(())
+}
+
+#[cfg(feature = "sqlite")]
+async fn recover(path: &std::path::Path, output: &mut Output) -> Result<Outcome, Failure> {
+    use memory::sqlite::{JournalConfig, Recovered, SqliteJournal};
+
+    let Recovered { kept, lost, damaged } = SqliteJournal::recover(JournalConfig::new(path)).await?;
+    let mut lines = vec![format!("{kept} {} in the journal", plural(kept, "message"))];
+    match (&damaged, lost) {
+        (None, _) => lines.push("it is whole, and was not changed".to_owned()),
+        (Some(_), Some(lost)) => lines.push(format!("{lost} lost")),
+        (Some(_), None) => lines.push("how many are lost is not known".to_owned()),
+    }
+    lines.extend(damaged.as_ref().map(|path| format!("the damaged file is {}", path.display())));
+    let shown = damaged.as_ref().map(|path| path.display().to_string());
+    tell(output, &json!({ "kept": kept, "lost": lost, "damaged": shown }), &lines)?;
+    Ok(if damaged.is_some() && lost != Some(0) { Outcome::Partial } else { Outcome::Done })
+}
+
+#[cfg(not(feature = "sqlite"))]
+async fn recover(_: &std::path::Path, _: &mut Output) -> Result<Outcome, Failure> {
+    Err(Failure::Usage("a journal is an SQLite file: build with --features sqlite".to_owned()))
+}

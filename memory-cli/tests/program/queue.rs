@@ -1,0 +1,80 @@
+//! `memory queue`, and commands behind a journal.
+
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::support::{Answer, Bed, answer, conversations};
+
+fn behind(bed: &Bed, args: &[&str]) -> Command {
+    let mut command = bed.command();
+    command.env("SESSION_BUFFER_PATH", bed.path("journal.sqlite")).args(args);
+    command
+}
+
+fn run(bed: &Bed, args: &[&str]) -> Answer {
+    answer(&mut behind(bed, args), b"")
+}
+
+#[test]
+fn s3_16_the_program_takes_its_journal_from_the_environment() {
+    let bed = Bed::new();
+    let file = bed.file("conversation.jsonl", conversations());
+    let imported = run(&bed, &["import", &file]);
+    assert_eq!(imported.code, 0, "{}", imported.stderr);
+    assert!(bed.path("journal.sqlite").exists() && !bed.path("journal.sqlite-wal").exists());
+    bed.is_one_file();
+    // A command without the journal finds what was sent when the first one ended.
+    assert_eq!(bed.json(&["stats"])["owner"]["messages"], 7);
+    assert!(bed.run(&["search", "parcel"]).stdout.contains("E-4471-B"));
+    let listed = run(&bed, &["--json", "queue"]);
+    assert_eq!(listed.json(), json!({ "waiting": 0, "refused": [] }));
+    assert!(run(&bed, &["stats"]).stdout.contains("journal    0 waiting, 0 refused"));
+    let mut wrong = behind(&bed, &["sessions"]);
+    let wrong = answer(wrong.env("SESSION_FLUSH_SECONDS", "soon"), b"");
+    assert!(wrong.refused(2).contains("SESSION_FLUSH_SECONDS"));
+}
+
+#[test]
+fn without_a_journal_there_is_no_queue() {
+    let bed = Bed::new();
+    assert!(bed.run(&["queue"]).refused(2).contains("SESSION_BUFFER_PATH"));
+}
+
+#[test]
+fn what_is_whole_of_a_damaged_journal_is_saved() {
+    let bed = Bed::new();
+    let file = bed.file("conversation.jsonl", conversations());
+    assert_eq!(run(&bed, &["import", &file]).code, 0);
+    let whole = run(&bed, &["queue", "recover"]);
+    assert!(whole.code == 0 && whole.stdout.contains("it is whole"), "{}{}", whole.stdout, whole.stderr);
+    std::fs::write(bed.path("journal.sqlite"), "no database at all").unwrap();
+    assert!(run(&bed, &["sessions"]).refused(1).contains("damaged"));
+    let saved = run(&bed, &["queue", "recover"]);
+    assert_eq!(saved.code, 3, "{}{}", saved.stdout, saved.stderr);
+    assert!(saved.stdout.contains("journal.sqlite.damaged-1"), "{}", saved.stdout);
+    assert_eq!(run(&bed, &["sessions"]).code, 0);
+}
+
+#[test]
+fn a_message_that_is_refused_is_listed_and_may_be_discarded() {
+    let bed = Bed::new();
+    let line = |text: &str| {
+        let id = "01890a5d-ac96-774b-bcce-b302099a8057";
+        format!("{}\n", json!({ "session": "talk", "id": id, "role": "user", "content": text }))
+    };
+    let (first, second) = (bed.file("one.jsonl", line("the first")), bed.file("two.jsonl", line("another")));
+    assert_eq!(run(&bed, &["import", &first]).code, 0);
+    // Whether it can be stored is known only when it is sent, at the end of the command.
+    run(&bed, &["import", &second]);
+    let listed = run(&bed, &["--json", "queue"]).json();
+    let refused = listed["refused"].as_array().unwrap();
+    if let Some(one) = refused.first() {
+        let id = one["id"].as_str().unwrap();
+        assert!(run(&bed, &["queue"]).stdout.contains(id));
+        assert_eq!(run(&bed, &["queue", "retry"]).code, 3);
+        assert_eq!(run(&bed, &["queue", "discard", id]).code, 0);
+    }
+    assert_eq!(run(&bed, &["--json", "queue"]).json()["refused"], json!([]));
+    assert!(bed.run(&["show", "talk"]).stdout.contains("the first"));
+}
