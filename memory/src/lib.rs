@@ -17,6 +17,8 @@
 #![doc = include_str!("../README.md")]
 
 mod backend;
+#[cfg(feature = "edge")]
+pub mod edge;
 #[cfg(feature = "transfer")]
 pub mod import;
 pub mod model;
