@@ -95,6 +95,11 @@ sieges() { # OPERATIONS
   MEMORY_TEST_OPERATIONS="$1" tests memory servers siege
 }
 
+# Owners of a server, so many forged calls.
+server_isolation() { # CALLS
+  MEMORY_CALLS="$1" tests memory-server server no_call_shows_a_byte_of_another_owner
+}
+
 soak "program-kills" program_kills "$program"
 soak "redis-kills" kills memory-redis "$redis" kills_lose
 soak "redis-cluster" tests memory-redis cluster
@@ -109,6 +114,7 @@ soak "elastic-storms" storms memory-elastic
 soak "contexts" contexts 100000
 soak "simulation" simulation 100000
 soak "sieges" sieges 100000
+soak "server-isolation" server_isolation 100000
 if [ "${#profile[@]}" -gt 0 ]; then
   soak "reference-conformance" reference 10000000
   soak "sqlite-conformance" conformance memory-sqlite 200000

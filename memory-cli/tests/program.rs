@@ -39,6 +39,10 @@ mod formats;
 #[path = "program/golden.rs"]
 mod golden;
 #[cfg(test)]
+#[cfg(all(feature = "server", unix))]
+#[path = "program/hook.rs"]
+mod hook;
+#[cfg(test)]
 #[cfg(target_os = "linux")]
 #[path = "program/hostile.rs"]
 mod hostile;
@@ -62,6 +66,10 @@ mod manual;
 #[path = "program/many.rs"]
 mod many;
 #[cfg(test)]
+#[cfg(all(feature = "server", unix))]
+#[path = "program/mcp.rs"]
+mod mcp;
+#[cfg(test)]
 #[path = "program/moving.rs"]
 mod moving;
 #[cfg(test)]
@@ -82,6 +90,10 @@ mod round_trip;
 #[cfg(test)]
 #[path = "program/secrets.rs"]
 mod secrets;
+#[cfg(test)]
+#[cfg(all(feature = "server", unix))]
+#[path = "program/server.rs"]
+mod server;
 #[cfg(test)]
 #[path = "program/support.rs"]
 mod support;

@@ -46,6 +46,7 @@ pub use receipt::{
     AppendReceipt, ContextReceipt, Degraded, Fold, FoldShown, History, Included, LeftOut, PartKind, Reason,
     SearchReceipt, Signals, Stage, Tokens,
 };
+pub use render::{Shown, fenced};
 pub use title::Title;
 pub use upkeep::{UpkeepReport, UpkeepTask};
 pub use write::{Addition, NotTaken, Remember, RememberReceipt, Remembered, Why};

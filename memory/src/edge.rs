@@ -24,4 +24,5 @@ mod titles;
 pub use editing::edited;
 pub use forgetting::forget_ids;
 pub use json::{context, hit, message, record, session};
+pub use memory_core::engine::{Shown, fenced};
 pub use titles::titles;

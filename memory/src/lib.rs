@@ -9,6 +9,7 @@
     "[examples/qdrant]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/examples/qdrant/src/main.rs\n",
     "[examples/elastic]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/examples/elastic/src/main.rs\n",
     "[memory-models]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/memory-models/README.md\n",
+    "[memory-server]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/memory-server/README.md\n",
     "[examples/all-four]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/examples/all-four/src/main.rs\n",
     "[docs/backends.md]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/backends.md\n",
     "[CONTRIBUTING.md]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/CONTRIBUTING.md\n",
