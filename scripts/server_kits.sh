@@ -43,7 +43,8 @@ cat > "$work/schemathesis.toml" << 'CONFIG'
 expected-statuses = ["2xx", "400", "401", "403", "404", "409", "412", "422", "428", "429"]
 CONFIG
 # It leaves a folder behind where it runs.
-(cd "$work" && "$work/venv/bin/schemathesis" --config-file "$work/schemathesis.toml" run "$url/v1/openapi.json" --exclude-path /v1/import --header "Authorization: Bearer $token" --checks all \
+(cd "$work" && venv/bin/schemathesis --config-file schemathesis.toml run "$url/v1/openapi.json" \
+  --exclude-path /v1/import --header "Authorization: Bearer $token" --checks all \
   --max-examples "${MEMORY_KITS_EXAMPLES:-200}" --seed 19 --no-color)
 
 kill -TERM "$server"

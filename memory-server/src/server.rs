@@ -11,6 +11,7 @@ use axum::routing::get;
 use axum::{Extension, Router};
 use axum_server::Handle;
 use memory::Memory;
+use memory::store::time::Stopwatch;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::task::JoinHandle;
 
@@ -23,6 +24,9 @@ use crate::observe::observe;
 use crate::problem::Problem;
 use crate::routes::health;
 use crate::table;
+
+/// How long work that was cut off is waited for.
+const MOMENT: Duration = Duration::from_millis(300);
 
 /// How often the file of tokens is looked at.
 const LOOK: Duration = Duration::from_secs(1);
@@ -80,7 +84,7 @@ impl Server {
             .with_state(Arc::clone(&self.app))
     }
 
-    /// Serves until `stop` comes to its end, then lets requests under way end within [`Config::drain`], and closes the memory:
+    /// Serves until `stop` comes to its end or the listener fails, then lets requests under way end within [`Config::drain`], and closes the memory:
     /// a file of SQLite is one file again.
     ///
     /// # Errors
@@ -93,14 +97,23 @@ impl Server {
             None => None,
         };
         figures::keeper();
-        let serving = self.listen(listener, self.router(), &handle)?;
+        let mut serving = self.listen(listener, self.router(), &handle)?;
         let upkeep = app.memory.upkeep();
         let looking = tokio::spawn(look(app.tokens.clone()));
-        stop.await;
+        let failed = tokio::select! {
+            biased;
+            () = stop => None,
+            served = &mut serving => Some(served),
+        };
+        let (watch, drain) = (Stopwatch::start(), app.config.drain);
         app.drain();
-        handle.graceful_shutdown(Some(app.config.drain));
-        let served = serving.await;
-        app.idle(app.config.drain).await;
+        handle.graceful_shutdown(Some(drain));
+        let served = match failed {
+            Some(served) => served,
+            None => serving.await,
+        };
+        // What is done for clients that went away has the rest of the time, and a moment to see that they did.
+        app.idle(drain.saturating_sub(watch.elapsed()).max(MOMENT)).await;
         looking.abort();
         metrics.iter().for_each(JoinHandle::abort);
         upkeep.stop().await;

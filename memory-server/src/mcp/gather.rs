@@ -48,7 +48,10 @@ pub(super) async fn gathered(
     }
     Ok(match parts.as_slice() {
         [] => None,
-        [one] if !fitting.fits(&shown(&parts)) => Some(fitting.clipped(&one.message.text(), |text| message(one, text))),
+        [one] if !fitting.fits(&shown(&parts)) => {
+            // A name alone may be longer than the budget.
+            Some(fitting.clipped(&one.message.text(), |text| message(one, text))).filter(|text| fitting.fits(text))
+        }
         several => Some(shown(several)),
     })
 }
