@@ -45,6 +45,7 @@ python3 scripts/licences.py "$target" "$features" > "$folder/$name/LICENSES.txt"
 "$built" man "$folder/$name/man" > /dev/null
 for shell in bash zsh fish powershell elvish; do "$built" completions "$shell" > "$folder/$name/completions/memory.$shell"; done
 cp memory-cli/README.md "$folder/$name/README.md"
+cp containers/release/memory.service "$folder/$name/"
 tar --create --gzip --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(git log -1 --format=%ct)" \
   --file "$folder/$name.tar.gz" --directory "$folder" "$name"
 

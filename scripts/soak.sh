@@ -122,6 +122,11 @@ sieges() { # OPERATIONS
   MEMORY_TEST_OPERATIONS="$1" tests memory servers siege
 }
 
+# Owners of a server, so many forged calls.
+server_isolation() { # CALLS
+  MEMORY_CALLS="$1" tests memory-server server no_call_shows_a_byte_of_another_owner
+}
+
 soak "program-kills" program_kills "$program"
 soak "redis-kills" kills memory-redis "$redis" kills_lose
 soak "redis-cluster" tests memory-redis cluster
@@ -141,6 +146,7 @@ soak "models-storm" models_storm 10000
 soak "models-llama" models_llama
 soak "simulation" simulation 100000
 soak "sieges" sieges 100000
+soak "server-isolation" server_isolation 100000
 if [ "${#profile[@]}" -gt 0 ]; then
   soak "reference-conformance" reference 10000000
   soak "sqlite-conformance" conformance memory-sqlite 200000

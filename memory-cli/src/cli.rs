@@ -3,6 +3,8 @@
 mod chat;
 mod lists;
 mod recall;
+#[cfg(feature = "server")]
+mod server;
 
 use std::fmt;
 
@@ -17,6 +19,8 @@ use crate::progress::Style;
 pub(crate) use chat::{Answering, Chat};
 pub(crate) use lists::{Facts, FactsChange, Order, Queue, QueueChange, RecordChange, Records, Sessions, Set, Show};
 pub(crate) use recall::{Bounds, Context, Dialect, Search};
+#[cfg(feature = "server")]
+pub(crate) use server::{AgentOptions, Client, Hook, HookedAgent, Mcp, McpAction, Serve, Token, TokenChange, TokensAt};
 
 /// Memory for LLM agents: conversations in, contexts with receipts out.
 #[derive(Debug, Parser)]
@@ -127,6 +131,18 @@ pub(crate) enum Command {
     Eval(Eval),
     /// Takes a conversation line by line; a model answers, or the context of each line is shown
     Chat(Chat),
+    /// Lets people and agents in, over HTTP and MCP, whoever has a token
+    #[cfg(feature = "server")]
+    Serve(Serve),
+    /// Speaks MCP on stdin and stdout, for one owner: what desktop clients start
+    #[cfg(feature = "server")]
+    Mcp(Mcp),
+    /// Answers the hooks of an agent: recall before each prompt, the conversation stored after it
+    #[cfg(feature = "server")]
+    Hook(Hook),
+    /// Makes, lists and revokes tokens of the server
+    #[cfg(feature = "server")]
+    Token(Token),
     /// Writes what a shell needs to complete the commands of this program
     Completions(Completions),
     /// Writes the manual pages into a folder
@@ -147,7 +163,29 @@ impl Command {
             | Self::Facts(_)
             | Self::Completions(_)
             | Self::Man(_) => false,
+            #[cfg(feature = "server")]
+            Self::Serve(_) | Self::Mcp(_) | Self::Hook(_) => true,
+            #[cfg(feature = "server")]
+            Self::Token(_) => false,
         }
+    }
+
+    /// Returns whether it has a way of its own of being stopped.
+    pub(crate) fn stops_itself(&self) -> bool {
+        match self {
+            Self::Import(_) | Self::Chat(_) => true,
+            #[cfg(feature = "server")]
+            Self::Serve(_) | Self::Mcp(_) | Self::Hook(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Returns whether it closes what it opened itself, within a time of its own.
+    pub(crate) fn closes_itself(&self) -> bool {
+        #[cfg(feature = "server")]
+        return matches!(self, Self::Hook(_));
+        #[cfg(not(feature = "server"))]
+        return false;
     }
 
     /// Returns what is true when the person stops it before it has answered.
@@ -166,6 +204,8 @@ impl Command {
             Self::Queue(_) => "stopped; what waits stays in the journal",
             Self::Stats | Self::Export | Self::Owners | Self::Eval(_) => "stopped",
             Self::Completions(_) | Self::Man(_) => "stopped",
+            #[cfg(feature = "server")]
+            Self::Serve(_) | Self::Mcp(_) | Self::Hook(_) | Self::Token(_) => "stopped",
         }
     }
 }

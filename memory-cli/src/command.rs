@@ -9,18 +9,26 @@ mod eval;
 mod export;
 mod facts;
 mod forget;
+#[cfg(feature = "server")]
+mod hook;
 mod import;
 mod indexes;
 mod manual;
+#[cfg(feature = "server")]
+mod mcp;
 mod moving;
 mod owners;
 mod queue;
 mod records;
 mod remember;
 mod search;
+#[cfg(feature = "server")]
+mod serve;
 mod sessions;
 mod show;
 mod stats;
+#[cfg(feature = "server")]
+mod token;
 
 use crate::cli::{Cli, Command, Named};
 use crate::failure::{Failure, Outcome};
@@ -31,8 +39,7 @@ use call::Call;
 /// Runs what the command line asks for.
 pub(crate) async fn run(cli: Cli, named: Named, output: &mut Output) -> Result<Outcome, Failure> {
     let call = Call::new(cli.global, named, cli.command.stores());
-    let outcome = if matches!(cli.command, Command::Import(_) | Command::Chat(_)) {
-        // They have their own way of being stopped.
+    let outcome = if cli.command.stops_itself() {
         dispatch(&cli.command, &call, output).await
     } else {
         tokio::select! {
@@ -45,7 +52,9 @@ pub(crate) async fn run(cli: Cli, named: Named, output: &mut Output) -> Result<O
             }
         }
     };
-    call.close().await;
+    if !cli.command.closes_itself() {
+        call.close().await;
+    }
     output.flush()?;
     outcome
 }
@@ -81,6 +90,14 @@ async fn dispatch(command: &Command, call: &Call, output: &mut Output) -> Result
         Command::Move(args) => moving::run(call, args, output).await,
         Command::Eval(args) => eval::run(call, args, output).await,
         Command::Chat(args) => chat::run(call, args, output).await,
+        #[cfg(feature = "server")]
+        Command::Serve(args) => serve::run(call, args, output).await,
+        #[cfg(feature = "server")]
+        Command::Mcp(args) => mcp::run(call, args, output).await,
+        #[cfg(feature = "server")]
+        Command::Hook(args) => hook::run(call, args, output).await,
+        #[cfg(feature = "server")]
+        Command::Token(args) => token::run(call, args, output),
         Command::Completions(args) => manual::completions(args, output),
         Command::Man(args) => manual::pages(args, output),
     }

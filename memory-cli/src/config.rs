@@ -90,11 +90,7 @@ impl Database {
 
     /// Returns the database `name` in the platform's data folder, which is made if it is missing.
     pub(crate) fn in_data_folder(name: &str) -> Result<Self, Failure> {
-        let folder = data_folder()
-            .ok_or_else(|| Failure::Usage("there is no home folder: say where with --db sqlite:PATH".to_owned()))?;
-        make_private(&folder)
-            .map_err(|error| Failure::Usage(format!("the folder {} cannot be made: {error}", folder.display())))?;
-        let file = folder.join(name);
+        let file = in_data_folder(name)?;
         let path = file.to_str().ok_or_else(|| {
             Failure::Usage("the path of the data folder is not UTF-8: say where with --db sqlite:PATH".to_owned())
         })?;
@@ -207,6 +203,15 @@ pub(crate) fn owner(tenant: Option<&str>, subject: Option<&str>) -> Result<Scope
         return Err(Failure::Usage(how.to_owned()));
     };
     Ok(Scope::new(tenant, subject)?)
+}
+
+/// Returns the path of the file `name` in the platform's data folder, which is made if it is missing.
+pub(crate) fn in_data_folder(name: &str) -> Result<PathBuf, Failure> {
+    let folder = data_folder()
+        .ok_or_else(|| Failure::Usage("there is no home folder: say where with --db sqlite:PATH".to_owned()))?;
+    make_private(&folder)
+        .map_err(|error| Failure::Usage(format!("the folder {} cannot be made: {error}", folder.display())))?;
+    Ok(folder.join(name))
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is configuration: where the platform keeps data")]

@@ -1,8 +1,8 @@
 //! Hits as people read them: when, who and where, then the passage that matched.
 
 use memory::analysis::{Analysis, Excerpt};
-use memory::{Content, Hit, SearchResults};
-use serde_json::{Value, json};
+use memory::{Content, Hit, SearchResults, edge};
+use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::line::{Line, Paint};
@@ -28,16 +28,9 @@ impl Question<'_> {
         self.analysis.excerpt(self.words, &content.text(), most)
     }
 
-    /// Returns a hit as JSON, with the passage that matched. Its places are counted in characters.
+    /// Returns a hit as JSON, with the passage that matched.
     pub(crate) fn to_json(self, hit: &Hit) -> Value {
-        let Excerpt { text, matches } = self.excerpt(&hit.content, MOST);
-        let place = |at: usize| text.get(..at).map_or(0, |before| before.chars().count());
-        let places: Vec<[usize; 2]> = matches.iter().map(|range| [place(range.start), place(range.end)]).collect();
-        let mut value = hit.to_json();
-        if let Value::Object(members) = &mut value {
-            members.insert("passage".to_owned(), json!({ "text": text, "matches": places }));
-        }
-        value
+        edge::hit(hit, self.words, self.analysis)
     }
 }
 

@@ -62,7 +62,10 @@ fn run(cli: Cli, named: Named) -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return fail(&Failure::Inner(format!("the program cannot start: {error}"))),
     };
-    match runtime.block_on(command::run(cli, named, &mut output)) {
+    let ended = runtime.block_on(command::run(cli, named, &mut output));
+    // A thread that waits for stdin holds up nobody.
+    runtime.shutdown_background();
+    match ended {
         Ok(outcome) => outcome.code(),
         Err(failure) => fail(&failure),
     }

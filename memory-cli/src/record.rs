@@ -1,8 +1,6 @@
-//! A record as people read it, and as JSON.
+//! A record as people read it.
 
-use memory::store::Fields;
-use memory::{Content, Filter, Record, StoredRecord, Timestamp};
-use serde_json::{Value, json};
+use memory::{Record, StoredRecord, Timestamp, edge};
 
 use crate::failure::Failure;
 use crate::line::{Line, Paint};
@@ -24,7 +22,7 @@ pub(crate) fn write(stored: &StoredRecord, now: Timestamp, output: &mut Output) 
 /// Shows one record, with what is known of it.
 pub(crate) fn write_one(stored: &StoredRecord, now: Timestamp, output: &mut Output) -> Result<(), Failure> {
     if output.is_json() {
-        return Ok(output.json(&as_json(stored, now))?);
+        return Ok(output.json(&edge::record(stored, now))?);
     }
     write(stored, now, output)?;
     let record = &stored.record;
@@ -60,24 +58,4 @@ fn facts(record: &Record, now: Timestamp) -> Vec<String> {
     facts.extend(record.expires_at().map(|at| format!("expires {}", at.to_minute())));
     facts.extend(record.superseded.map(|by| format!("superseded {} by {}", by.at.to_minute(), by.by)));
     facts
-}
-
-/// Returns a record as JSON.
-pub(crate) fn as_json(stored: &StoredRecord, now: Timestamp) -> Value {
-    let record = &stored.record;
-    let mut value = Content::Record(stored.clone()).to_json();
-    let (from, until) = record.validity();
-    let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
-    let is_current = Filter::current(now).matches(&Fields::of_record(record));
-    let more = json!({
-        "current": is_current, "importance": record.importance(), "pinned": record.is_pinned(),
-        "valid_from": time(from), "valid_to": time(until), "expires_at": time(record.expires_at()),
-        "superseded_at": time(record.superseded.map(|by| by.at)), "superseded_by": record.superseded.map(|by| by.by),
-        "origin": record.origin(), "sources": record.sources().iter().map(|source| source.id()).collect::<Vec<_>>(),
-        "metadata": record.metadata(),
-    });
-    if let (Value::Object(members), Value::Object(more)) = (&mut value, more) {
-        members.extend(more);
-    }
-    value
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use memory::receipt::{PartKind, SearchReceipt, Stage};
-use memory::{Content, Context, ItemId, Message, Scoped};
+use memory::{Content, Context, ItemId, Message, Scoped, edge};
 use serde_json::{Value, json};
 
 use crate::cli::Dialect;
@@ -106,15 +106,13 @@ pub(crate) fn list_end(shown: usize, total: usize, one: &str) -> String {
 
 /// Returns a context as JSON: the messages as they are sent, and the receipt.
 pub(crate) fn context_json(context: &Context, dialect: Option<Dialect>) -> Value {
-    let mut value = match dialect {
-        Some(Dialect::Anthropic) => context.to_anthropic(),
-        Some(Dialect::Text) => json!({ "text": context.messages().map(line).collect::<Vec<_>>().join("\n") }),
-        Some(Dialect::Openai) | None => json!({ "messages": context.to_openai() }),
-    };
-    if let Value::Object(members) = &mut value {
-        members.insert("receipt".to_owned(), json!(context.receipt));
+    match dialect {
+        Some(Dialect::Text) => {
+            let text = context.messages().map(line).collect::<Vec<_>>().join("\n");
+            json!({ "text": text, "receipt": context.receipt })
+        }
+        dialect => edge::context(context, dialect == Some(Dialect::Anthropic)),
     }
-    value
 }
 
 fn line(message: &Message) -> String {

@@ -46,6 +46,10 @@ mod formats;
 #[path = "program/golden.rs"]
 mod golden;
 #[cfg(test)]
+#[cfg(all(feature = "server", unix))]
+#[path = "program/hook.rs"]
+mod hook;
+#[cfg(test)]
 #[cfg(target_os = "linux")]
 #[path = "program/hostile.rs"]
 mod hostile;
@@ -68,6 +72,10 @@ mod manual;
 #[cfg(test)]
 #[path = "program/many.rs"]
 mod many;
+#[cfg(test)]
+#[cfg(all(feature = "server", unix))]
+#[path = "program/mcp.rs"]
+mod mcp;
 #[cfg(test)]
 #[path = "program/moving.rs"]
 mod moving;
@@ -96,6 +104,10 @@ mod secrets;
 #[cfg(feature = "http-models")]
 #[path = "program/served.rs"]
 mod served;
+#[cfg(test)]
+#[cfg(all(feature = "server", unix))]
+#[path = "program/server.rs"]
+mod server;
 #[cfg(test)]
 #[path = "program/support.rs"]
 mod support;

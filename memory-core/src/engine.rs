@@ -54,6 +54,7 @@ pub use receipt::{
     AppendReceipt, ContextReceipt, Degraded, Fold, FoldShown, History, Included, LeftOut, PartKind, Reason,
     SearchReceipt, Signals, Stage, SynopsisShown, Tokens,
 };
+pub use render::{Shown, fenced};
 pub use synopsis::{Synopsis, SynopsisConfig, SynopsisHalf};
 pub use title::Title;
 pub use upkeep::{UpkeepReport, UpkeepTask};

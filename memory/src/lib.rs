@@ -10,6 +10,7 @@
     "[examples/elastic]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/examples/elastic/src/main.rs\n",
     "[memory-models]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/memory-models/README.md\n",
     "[examples/models]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/examples/models/src/main.rs\n",
+    "[memory-server]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/memory-server/README.md\n",
     "[examples/all-four]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/examples/all-four/src/main.rs\n",
     "[docs/backends.md]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/backends.md\n",
     "[CONTRIBUTING.md]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/CONTRIBUTING.md\n",
@@ -19,6 +20,8 @@
 
 mod backend;
 pub mod coming_from;
+#[cfg(feature = "edge")]
+pub mod edge;
 #[cfg(feature = "transfer")]
 pub mod import;
 pub mod model;

@@ -10,7 +10,7 @@ const WORKSPACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 fn adapters() -> Result<Vec<String>, Box<dyn Error>> {
     let folders: Vec<_> = fs::read_dir(WORKSPACE)?.collect::<Result<_, _>>()?;
     let names = folders.into_iter().filter_map(|folder| folder.file_name().into_string().ok());
-    let common = ["memory-cli", "memory-core", "memory-testkit"];
+    let common = ["memory-cli", "memory-core", "memory-server", "memory-testkit"];
     let mut adapters: Vec<String> =
         names.filter(|name| name.starts_with("memory-") && !common.contains(&name.as_str())).collect();
     adapters.sort();
@@ -70,7 +70,9 @@ fn each_crate_depends_on_the_layers_below_it_only() {
     let mut facade = [vec!["memory-core".to_owned()], adapters().unwrap()].concat();
     facade.sort();
     assert_eq!(ours("memory").unwrap(), facade);
-    let program = [vec!["memory".to_owned()], facade].concat();
+    assert_eq!(ours("memory-server").unwrap(), ["memory", "memory-core"]);
+    let mut program = [vec!["memory".to_owned(), "memory-server".to_owned()], facade].concat();
+    program.sort();
     assert_eq!(ours("memory-cli").unwrap(), program);
 }
 

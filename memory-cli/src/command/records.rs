@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use memory::{Field, Filter, Record, RecordId, Remember, Scoped, StoredRecord, Timestamp};
+use memory::{Field, Filter, RecordId, Scoped, StoredRecord, Timestamp, edge};
 use serde_json::{Value, json};
 
 use super::call::Call;
@@ -32,7 +32,7 @@ async fn list(call: &Call, args: &Records, output: &mut Output) -> Result<Outcom
     let (found, total) = newest(&scoped, &filter, listed(args.number, output)).await?;
     let now = memory.now();
     if output.is_json() {
-        let list: Vec<Value> = found.iter().map(|stored| record::as_json(stored, now)).collect();
+        let list: Vec<Value> = found.iter().map(|stored| edge::record(stored, now)).collect();
         output.json(&json!({ "records": list, "total": total }))?;
     } else {
         found.iter().try_for_each(|stored| record::write(stored, now, output))?;
@@ -82,7 +82,7 @@ async fn edit(call: &Call, id: RecordId, text: &str, output: &mut Output) -> Res
     if stored.record.validity().1.is_some_and(|until| until <= now) {
         return Err(Failure::Usage(format!("the record {id} is retired already: `memory remember` stores a new one")));
     }
-    let receipt = scoped.supersede(id, edited(&stored.record, text, now)).await?;
+    let receipt = scoped.supersede(id, edge::edited(&stored.record, text, now).with_origin("cli")).await?;
     if output.is_json() {
         let mut value = json!(receipt);
         if let Value::Object(members) = &mut value {
@@ -96,38 +96,6 @@ async fn edit(call: &Call, id: RecordId, text: &str, output: &mut Output) -> Res
     output.flush()?;
     upkeep::after(&memory).await;
     Ok(Outcome::Done)
-}
-
-/// Returns the request that says `text` in the place of a record: of the same kind, tags, agent, sources and so on.
-fn edited(record: &Record, text: &str, now: Timestamp) -> Remember {
-    let mut remember = Remember::new(&record.kind, text).with_origin("cli").with_trust(record.trust());
-    let (from, until) = record.validity();
-    remember = remember.valid(from, until);
-    for tag in record.tags() {
-        remember = remember.with_tag(tag);
-    }
-    for source in record.sources() {
-        remember = remember.with_source(source.clone());
-    }
-    if let Some(agent) = &record.agent {
-        remember = remember.with_agent(agent);
-    }
-    if let Some(run) = record.runs().last() {
-        remember = remember.with_run(*run);
-    }
-    if let Some(session) = record.sessions().first() {
-        remember = remember.with_session((*session).clone());
-    }
-    if let Some(importance) = record.importance() {
-        remember = remember.with_importance(importance);
-    }
-    if let Some(at) = record.expires_at() {
-        remember = remember.with_ttl(at.since(now));
-    }
-    if record.is_pinned() {
-        remember = remember.pinned();
-    }
-    record.metadata().into_iter().fold(remember, |remember, (key, value)| remember.with_metadata(key, value))
 }
 
 /// Changes what is known of a record, and shows it.

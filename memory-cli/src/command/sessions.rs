@@ -3,9 +3,8 @@
 use std::cmp::Reverse;
 
 use memory::store::chat::SessionState;
-use memory::{Scoped, SessionId};
+use memory::{Scoped, SessionId, edge};
 use serde_json::{Value, json};
-use tokio::task::JoinSet;
 
 use super::call::Call;
 use crate::cli::{Order, Sessions};
@@ -14,9 +13,6 @@ use crate::line::{Line, Paint};
 use crate::output::Output;
 use crate::words::{list_end, listed, plural};
 use crate::{sessions, upkeep};
-
-/// How many titles are read at once.
-const AT_ONCE: usize = 16;
 
 /// A conversation, and what it is called.
 struct Row {
@@ -48,7 +44,7 @@ pub(crate) async fn run(call: &Call, args: &Sessions, output: &mut Output) -> Re
     }
     rows.truncate(limit);
     if output.is_json() {
-        let list: Vec<Value> = rows.iter().map(json).collect();
+        let list: Vec<Value> = rows.iter().map(|row| edge::session(&row.state, row.title.as_deref())).collect();
         output.json(&json!({ "sessions": list, "total": total }))?;
     } else {
         write(&rows, total, output)?;
@@ -58,22 +54,10 @@ pub(crate) async fn run(call: &Call, args: &Sessions, output: &mut Output) -> Re
     Ok(Outcome::Done)
 }
 
-/// Reads the titles, some at once.
 async fn titled(scoped: &Scoped, states: Vec<SessionState>) -> Result<Vec<Row>, Failure> {
-    let mut rows = Vec::with_capacity(states.len());
-    for some in states.chunks(AT_ONCE) {
-        let mut titles = JoinSet::new();
-        for (place, state) in some.iter().enumerate() {
-            let (scoped, session): (Scoped, SessionId) = (scoped.clone(), state.session.clone());
-            titles.spawn(async move { (place, scoped.session(&session).title().await) });
-        }
-        let mut read = titles.join_all().await;
-        read.sort_by_key(|(place, _)| *place);
-        for (state, (_, title)) in some.iter().zip(read) {
-            rows.push(Row { state: state.clone(), title: title?.map(|title| title.text) });
-        }
-    }
-    Ok(rows)
+    let sessions: Vec<SessionId> = states.iter().map(|state| state.session.clone()).collect();
+    let titles = edge::titles(scoped, &sessions).await?;
+    Ok(states.into_iter().zip(titles).map(|(state, title)| Row { state, title }).collect())
 }
 
 /// Returns whether title or name hold all these words, or parts of words.
@@ -91,13 +75,4 @@ fn write(rows: &[Row], total: usize, output: &mut Output) -> Result<(), Failure>
         output.painted(&Line::of("  ").painted(Paint::Faint, &about), 2)?;
     }
     Ok(output.line(&list_end(rows.len(), total, "session"))?)
-}
-
-fn json(row: &Row) -> Value {
-    let Row { state, title } = row;
-    json!({
-        "session": state.session.name(), "title": title, "messages": state.head,
-        "window_messages": state.active_messages, "window_tokens": state.active_tokens,
-        "last_at": state.last_at.to_string(),
-    })
 }

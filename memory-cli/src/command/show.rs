@@ -1,8 +1,8 @@
 //! `memory show`: a conversation, a part of it, a message or a record.
 
 use memory::store::chat::{Edge, Page, SessionState, View};
-use memory::{Content, MessageId, RecordId, Scoped, Seq, SessionId, StoredMessage};
-use serde_json::{Value, json};
+use memory::{MessageId, RecordId, Scoped, Seq, SessionId, StoredMessage, edge};
+use serde_json::json;
 
 use super::call::Call;
 use crate::cli::Show;
@@ -118,7 +118,7 @@ async fn show(
         after = end;
         for row in rows {
             if output.is_json() {
-                list.push(as_json(&row));
+                list.push(edge::message(&row));
             } else {
                 write(&row, around == Some(row.seq), output)?;
             }
@@ -165,7 +165,7 @@ fn write(row: &StoredMessage, is_meant: bool, output: &mut Output) -> Result<(),
 /// Shows one message, with what is known of it.
 fn message(row: &StoredMessage, output: &mut Output) -> Result<(), Failure> {
     if output.is_json() {
-        return Ok(output.json(&as_json(row))?);
+        return Ok(output.json(&edge::message(row))?);
     }
     write(row, false, output)?;
     output.line("")?;
@@ -181,18 +181,4 @@ fn message(row: &StoredMessage, output: &mut Output) -> Result<(), Failure> {
         output.line(&format!("folded    into the summary {summary}"))?;
     }
     Ok(())
-}
-
-/// Returns a message as JSON, with itself as chat JSON.
-fn as_json(row: &StoredMessage) -> Value {
-    let Some(message) = &row.message else {
-        return json!({ "unit": "message", "id": row.id, "seq": row.seq, "session": row.session.name(), "forgotten": true });
-    };
-    let mut value = Content::Message(row.clone()).to_json();
-    if let Value::Object(members) = &mut value {
-        members.insert("message".to_owned(), message.to_openai());
-        members.insert("origin".to_owned(), json!(message.origin));
-        members.insert("metadata".to_owned(), json!(message.metadata));
-    }
-    value
 }

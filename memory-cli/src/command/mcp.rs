@@ -1,0 +1,109 @@
+//! `memory mcp`: MCP over the standard streams, and what clients are configured with.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use memory_server::{Agents, GraphImport, import_graph, serve_stdio};
+use serde_json::{Value, json};
+
+use super::call::Call;
+use crate::cli::{AgentOptions, Client, Mcp, McpAction};
+use crate::failure::{Failure, Outcome};
+use crate::output::{Output, say};
+use crate::upkeep;
+
+/// Speaks MCP, or prints a configuration.
+pub(crate) async fn run(call: &Call, args: &Mcp, output: &mut Output) -> Result<Outcome, Failure> {
+    match &args.what {
+        Some(McpAction::Config { client }) => config(call, args, *client, output),
+        Some(McpAction::Import { file }) => import(call, file, output).await,
+        None => speak(call, args).await,
+    }
+}
+
+/// Returns what agents are offered.
+pub(super) fn agents(options: &AgentOptions) -> Result<Agents, Failure> {
+    let AgentOptions { profile, max_tokens, allow_forget, descriptions } = options;
+    let mut agents =
+        Agents { profile: *profile, max_tokens: *max_tokens, allow_forget: *allow_forget, ..Agents::default() };
+    if let Some(path) = descriptions {
+        let shown = path.display();
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| Failure::Usage(format!("the file {shown} cannot be read: {error}")))?;
+        agents.descriptions = serde_json::from_str(&text)
+            .map_err(|error| Failure::Usage(format!("{shown} is no JSON of names and descriptions: {error}")))?;
+    }
+    Ok(agents)
+}
+
+async fn speak(call: &Call, args: &Mcp) -> Result<Outcome, Failure> {
+    let agents = agents(&args.agents)?;
+    let (memory, scoped) = call.open().await?;
+    let upkeep = memory.upkeep();
+    let served = serve_stdio(scoped, agents).await;
+    upkeep.stop().await;
+    if let Err(error) = served {
+        say(&format!("note: the client spoke no MCP, or stopped in the middle: {error}"));
+    }
+    Ok(Outcome::Done)
+}
+
+/// Reads a graph from the file of the reference memory server.
+async fn import(call: &Call, path: &Path, output: &mut Output) -> Result<Outcome, Failure> {
+    let unread = |error: std::io::Error| Failure::Usage(format!("the file {} cannot be read: {error}", path.display()));
+    let file = File::open(path).map_err(unread)?;
+    let (memory, scoped) = call.open().await?;
+    let done = import_graph(&scoped, BufReader::new(file)).await.map_err(unread)?;
+    let GraphImport { entities, relations, observations, already, rejected, .. } = done;
+    if output.is_json() {
+        output.json(&json!({
+            "entities": entities, "relations": relations, "observations": observations, "already": already, "rejected": rejected,
+        }))?;
+    } else {
+        output.line(&format!("{entities} entities and {relations} relations are new, {already} were known"))?;
+        output
+            .line(&format!("{observations} observations were added to known entities, {rejected} lines are neither"))?;
+    }
+    output.flush()?;
+    upkeep::after(&memory).await;
+    Ok(if rejected == 0 { Outcome::Done } else { Outcome::Partial })
+}
+
+/// Prints the configuration of a client: the command with this owner, and with what else was said.
+fn config(call: &Call, args: &Mcp, client: Client, output: &mut Output) -> Result<Outcome, Failure> {
+    let owner = call.owner()?;
+    let mut words =
+        vec!["mcp".to_owned(), "--tenant".to_owned(), owner.tenant(), "--subject".to_owned(), owner.subject()];
+    if call.named.database {
+        words.extend(["--db".to_owned(), call.database()?.shown()]);
+    }
+    for (option, value) in
+        [("--tools", &args.agents.named()), ("--max-tokens", &args.agents.max_tokens.map(|most| most.to_string()))]
+    {
+        words.extend(value.iter().flat_map(|value| [option.to_owned(), value.clone()]));
+    }
+    words.extend(args.agents.allow_forget.then(|| "--allow-forget".to_owned()));
+    let program = std::env::current_exe().ok().and_then(|path| path.to_str().map(str::to_owned));
+    let program = program.unwrap_or_else(|| "memory".to_owned());
+    let entry = json!({ "command": program, "args": words });
+    let value = match client {
+        Client::Codex => return toml(&program, &words, output),
+        Client::Vscode => json!({ "servers": { "memory": { "type": "stdio", "command": program, "args": words } } }),
+        _ => json!({ "mcpServers": { "memory": entry } }),
+    };
+    output.whole(&pretty(&value))?;
+    Ok(Outcome::Done)
+}
+
+fn toml(program: &str, words: &[String], output: &mut Output) -> Result<Outcome, Failure> {
+    // Texts and lists of JSON are texts and lists of TOML.
+    output.line("[mcp_servers.memory]")?;
+    output.whole(&format!("command = {}", json!(program)))?;
+    output.whole(&format!("args = {}", json!(words)))?;
+    Ok(Outcome::Done)
+}
+
+fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}

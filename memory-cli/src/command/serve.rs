@@ -1,0 +1,113 @@
+//! `memory serve`: the memory behind HTTP and MCP, for whoever has a token.
+
+use std::net::{SocketAddr, TcpListener};
+
+use memory_server::{Config, Grant, Rights, Server, Token, TokenFile, Tokens, log_as_json};
+use serde_json::json;
+
+use super::call::Call;
+use super::mcp::agents;
+use super::token::{file, unusable};
+use crate::cli::Serve;
+use crate::failure::{Failure, Outcome};
+use crate::output::{Output, say};
+
+/// Serves until it is told to stop.
+pub(crate) async fn run(call: &Call, args: &Serve, output: &mut Output) -> Result<Outcome, Failure> {
+    let file = file(&args.file)?;
+    let grants = file.grants().map_err(|error| unusable(&file, &error))?;
+    if !args.listen.ip().is_loopback() {
+        check_open(args, &file, &grants)?;
+    }
+    let (listener, metrics) = (bind(args.listen)?, args.metrics.map(bind).transpose()?);
+    let memory = call.open_database(&call.database()?, None).await?;
+    let mut tokens = Tokens::of_file(file.clone()).map_err(|error| unusable(&file, &error))?;
+    let mut link = None;
+    if args.listen.ip().is_loopback()
+        && let Some((tenant, subject)) = linked(call, &grants)?
+    {
+        let token = Token::fresh().map_err(|error| Failure::Inner(format!("there are no random bytes: {error}")))?;
+        tokens = tokens.with(Grant::new(&token, &tenant, &subject, Rights::all(), memory.now())?);
+        link = Some(token.reveal());
+    }
+    let config = Config { agents: agents(&args.agents)?, ..Config::default() };
+    let config = args.hosts.iter().fold(config, |config, host| config.with_host(host));
+    let address = listener.local_addr().map_err(Failure::Output)?;
+    announce(address, link.as_deref(), output)?;
+    log_as_json();
+    let mut server = Server::new(memory, tokens, config);
+    if let Some(metrics) = metrics {
+        server = server.with_metrics(metrics);
+    }
+    let served = server.serve(listener, stopped()).await;
+    served.map_err(|error| Failure::Inner(format!("the server failed: {error}")))?;
+    Ok(Outcome::Done)
+}
+
+/// Refuses to listen beyond this machine without tokens, or without anybody who encrypts.
+fn check_open(args: &Serve, file: &TokenFile, grants: &[Grant]) -> Result<(), Failure> {
+    let listen = args.listen;
+    if grants.is_empty() {
+        let path = file.path().display();
+        return Err(Failure::Usage(format!(
+            "{listen} is open to others, and {path} holds no token: `memory token new`"
+        )));
+    }
+    if !args.behind_proxy {
+        let how = "put a proxy before it that encrypts, and say --behind-proxy";
+        return Err(Failure::Usage(format!(
+            "{listen} is open to others, and what is sent there is not encrypted: {how}"
+        )));
+    }
+    if args.hosts.is_empty() {
+        return Err(Failure::Usage("say by which name the server is reached: --host NAME".to_owned()));
+    }
+    Ok(())
+}
+
+fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address).map_err(|error| Failure::Usage(format!("cannot listen on {address}: {error}")))
+}
+
+/// Returns whose memory the link opens: the owner that is named, else the only one that has tokens.
+fn linked(call: &Call, grants: &[Grant]) -> Result<Option<(String, String)>, Failure> {
+    if let Some(owner) = call.owner_if_named()? {
+        return Ok(Some((owner.tenant(), owner.subject())));
+    }
+    let owner = |grant: &Grant| (grant.tenant().to_owned(), grant.subject().to_owned());
+    let mut owners: Vec<(String, String)> = grants.iter().map(owner).collect();
+    owners.dedup();
+    Ok(owners.pop().filter(|_| owners.is_empty()))
+}
+
+/// Says where the server listens. The token stands behind `#`, which a browser keeps to itself.
+fn announce(address: SocketAddr, token: Option<&str>, output: &mut Output) -> Result<(), Failure> {
+    let url = format!("http://{address}/");
+    let link = token.map(|token| format!("{url}#token={token}"));
+    if output.is_json() {
+        output.json(&json!({ "listening": address, "link": link }))?;
+    } else {
+        output.line(&format!("listening on {url} (API {url}v1, MCP {url}mcp)"))?;
+        match &link {
+            Some(link) => output.whole(link)?,
+            None => say("note: the link needs an owner: --tenant NAME --subject NAME; tokens: `memory token new`"),
+        }
+    }
+    Ok(output.flush()?)
+}
+
+/// Waits until this process is told to stop.
+async fn stopped() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = tokio::signal::ctrl_c() => {}
+            }
+            return;
+        }
+    }
+    let _ = tokio::signal::ctrl_c().await;
+}

@@ -1,0 +1,106 @@
+//! `memory token`: who may call a server.
+
+use memory::store::time::{Clock as _, SystemClock};
+use memory_server::{Grant, Rights, Token, TokenFile};
+use serde_json::{Value, json};
+
+use super::call::Call;
+use crate::cli::{Token as Args, TokenChange, TokensAt};
+use crate::config::in_data_folder;
+use crate::failure::{Failure, Outcome};
+use crate::output::{Output, say};
+
+/// Makes, lists or revokes tokens.
+pub(crate) fn run(call: &Call, args: &Args, output: &mut Output) -> Result<Outcome, Failure> {
+    match &args.change {
+        TokenChange::New { rights, expires, file } => fresh(call, rights, *expires, &self::file(file)?, output),
+        TokenChange::List { file } => list(&self::file(file)?, output),
+        TokenChange::Revoke { ids, file } => revoke(ids, &self::file(file)?, output),
+    }
+}
+
+/// Returns the file of tokens.
+pub(crate) fn file(at: &TokensAt) -> Result<TokenFile, Failure> {
+    match &at.path {
+        Some(path) => Ok(TokenFile::at(path)),
+        None => in_data_folder("tokens.json").map(TokenFile::at),
+    }
+}
+
+/// Says what is wrong with the file.
+pub(crate) fn unusable(file: &TokenFile, error: &std::io::Error) -> Failure {
+    Failure::Usage(format!("the file of tokens {} cannot be used: {error}", file.path().display()))
+}
+
+fn fresh(
+    call: &Call,
+    rights: &Rights,
+    expires: Option<std::time::Duration>,
+    file: &TokenFile,
+    output: &mut Output,
+) -> Result<Outcome, Failure> {
+    let owner = call.owner()?;
+    let now = SystemClock.now();
+    let token = Token::fresh().map_err(|error| Failure::Inner(format!("there are no random bytes: {error}")))?;
+    let mut grant = Grant::new(&token, &owner.tenant(), &owner.subject(), rights.clone(), now)?;
+    if let Some(expires) = expires {
+        grant = grant.expiring(now.checked_add(expires)?);
+    }
+    file.add(grant.clone()).map_err(|error| unusable(file, &error))?;
+    if output.is_json() {
+        let mut value = as_json(&grant);
+        if let Value::Object(members) = &mut value {
+            members.insert("token".to_owned(), json!(token.reveal()));
+        }
+        output.json(&value)?;
+    } else {
+        output.line(&token.reveal())?;
+        say(&format!("shown this once; {}", of(&grant)));
+    }
+    Ok(Outcome::Done)
+}
+
+fn list(file: &TokenFile, output: &mut Output) -> Result<Outcome, Failure> {
+    let grants = file.grants().map_err(|error| unusable(file, &error))?;
+    if output.is_json() {
+        output.json(&json!({ "tokens": grants.iter().map(as_json).collect::<Vec<Value>>() }))?;
+    } else {
+        grants.iter().try_for_each(|grant| output.line(&format!("{}  {}", grant.id(), of(grant))))?;
+        if grants.is_empty() {
+            output.line("no tokens: `memory token new` makes one")?;
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+fn revoke(ids: &[String], file: &TokenFile, output: &mut Output) -> Result<Outcome, Failure> {
+    let mut unknown = 0;
+    for id in ids {
+        let was_there = file.remove(id).map_err(|error| unusable(file, &error))?;
+        unknown += usize::from(!was_there);
+        let outcome = if was_there { "revoked" } else { "unknown" };
+        if output.is_json() {
+            output.json(&json!({ "id": id, "outcome": outcome }))?;
+        } else {
+            output.line(&format!("{id} {outcome}"))?;
+        }
+    }
+    Ok(if unknown == 0 { Outcome::Done } else { Outcome::Partial })
+}
+
+/// Returns what a token opens, in words.
+fn of(grant: &Grant) -> String {
+    let until = grant.expires_at().map(|at| format!(", until {}", at.to_minute())).unwrap_or_default();
+    let who = match grant.subject() {
+        "*" => format!("every subject of {}", grant.tenant()),
+        subject => format!("{subject} of {}", grant.tenant()),
+    };
+    format!("{who}, {}, made {}{until}", grant.rights().names(), grant.made_at().to_minute())
+}
+
+fn as_json(grant: &Grant) -> Value {
+    json!({
+        "id": grant.id(), "tenant": grant.tenant(), "subject": grant.subject(), "rights": grant.rights(),
+        "made_at": grant.made_at().to_string(), "expires_at": grant.expires_at().map(|at| at.to_string()),
+    })
+}

@@ -1,0 +1,78 @@
+//! The hooks of Claude Code: what is recalled before a prompt, the transcript stored after it, and an agent that is never held up.
+
+use std::time::Duration;
+
+use memory::store::time::Stopwatch;
+use serde_json::{Value, json};
+
+use crate::support::{Answer, Bed, answer};
+
+fn hook(bed: &Bed, event: &Value) -> Answer {
+    bed.run_with(&["hook", "claude-code"], event.to_string().as_bytes())
+}
+
+fn line(number: usize, role: &str, text: &str) -> String {
+    let id = format!("0190b0a0-0000-7000-8000-{number:012}");
+    let message = json!({ "role": role, "content": [{ "type": "text", "text": text }] });
+    json!({ "type": role, "uuid": id, "timestamp": "2026-11-22T10:00:00Z", "message": message }).to_string()
+}
+
+fn ended(path: &str) -> Value {
+    json!({ "hook_event_name": "Stop", "session_id": "s1", "transcript_path": path, "cwd": "/work/garden" })
+}
+
+#[test]
+fn a_transcript_is_stored_once_and_recalled_before_the_next_prompt() {
+    let bed = Bed::new();
+    let first = [line(1, "user", "The parcel E-4471-B goes to Porto."), line(2, "assistant", "Noted.")].join("\n");
+    let path = bed.file("transcript.jsonl", format!("{first}\n{{\"type\":\"user\",\"uu"));
+    for _ in 0..2 {
+        let answer = hook(&bed, &ended(&path));
+        assert_eq!((answer.code, answer.stdout.as_str(), answer.stderr.as_str()), (0, "", ""));
+        assert_eq!(bed.json(&["show", "s1"])["messages"], 2);
+    }
+    bed.file("transcript.jsonl", format!("{first}\n{}\n", line(3, "user", "And the letter?")));
+    hook(&bed, &ended(&path));
+    assert_eq!(bed.json(&["show", "s1"])["messages"], 3);
+    let asks =
+        json!({ "hook_event_name": "UserPromptSubmit", "session_id": "s2", "prompt": "Where does E-4471-B go?" });
+    let answer = hook(&bed, &asks).json();
+    let told = &answer["hookSpecificOutput"];
+    assert_eq!(told["hookEventName"], "UserPromptSubmit");
+    assert!(told["additionalContext"].as_str().unwrap().contains("goes to Porto"), "{told}");
+    let other = json!({ "hook_event_name": "UserPromptSubmit", "session_id": "s2", "prompt": "Xylophone repair?" });
+    assert_eq!(hook(&bed, &other).stdout, "");
+    assert_eq!(hook(&bed.of("bob"), &asks).stdout, "");
+    bed.run(&["remember", "Decision: the garden project uses tabs", "--kind", "preference"]);
+    let begins =
+        json!({ "hook_event_name": "SessionStart", "session_id": "s3", "cwd": "/work/garden", "source": "startup" });
+    assert!(hook(&bed, &begins).stdout.contains("uses tabs"));
+}
+
+#[test]
+fn whatever_is_wrong_the_agent_goes_on_within_two_seconds() {
+    let bed = Bed::new();
+    let damaged = bed.file("damaged.sqlite", vec![b'x'; 5_000]);
+    let asks = json!({ "hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "Hm?" }).to_string();
+    let missing = ended("/nowhere/transcript.jsonl").to_string();
+    let there = bed.database().to_str().unwrap().to_owned();
+    let cases = [
+        ("no database", there.as_str(), asks.as_str()),
+        ("a damaged database", &damaged, &asks),
+        ("a database that cannot be", "/proc/none/x.sqlite", &asks),
+        ("no transcript", &there, &missing),
+        ("bad JSON", &there, "{"),
+        ("nothing", &there, ""),
+        ("another event", &there, "{\"hook_event_name\":\"PreToolUse\",\"session_id\":\"s\"}"),
+        ("no session", &there, "{\"hook_event_name\":\"Stop\",\"session_id\":\"\"}"),
+    ];
+    for (what, database, event) in cases {
+        let begun = Stopwatch::start();
+        let mut command = bed.bare();
+        command.args(["--tenant", "acme", "--subject", "ada", "--db", database, "hook", "claude-code"]);
+        let answer = answer(&mut command, event.as_bytes());
+        assert_eq!((answer.code, answer.stdout.as_str()), (0, ""), "{what}: {}", answer.stderr);
+        assert!(begun.elapsed() < Duration::from_secs(4), "{what} took {:?}", begun.elapsed());
+        assert!(answer.stderr.lines().count() <= 1, "{what}: {}", answer.stderr);
+    }
+}

@@ -1,0 +1,125 @@
+//! MCP over the standard streams, as clients start it: one process each, over one file.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::support::Bed;
+
+/// A client of a process of its own.
+struct Client {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    calls: u64,
+}
+
+impl Client {
+    fn start(bed: &Bed, options: &[&str]) -> Self {
+        let mut command = bed.command();
+        command.arg("mcp").args(options).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        let mut client = Self { child, input, output, calls: 0 };
+        let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
+        assert_eq!(client.ask("initialize", &hello).unwrap()["result"]["serverInfo"]["name"], "memory");
+        writeln!(client.input, "{}", json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).unwrap();
+        client
+    }
+
+    /// Sends a request; none if the process is gone before it answers.
+    fn ask(&mut self, method: &str, params: &Value) -> Option<Value> {
+        self.calls += 1;
+        let request = json!({ "jsonrpc": "2.0", "id": self.calls, "method": method, "params": params });
+        writeln!(self.input, "{request}").ok()?;
+        let mut line = String::new();
+        self.output.read_line(&mut line).ok().filter(|read| *read > 0)?;
+        Some(serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}")))
+    }
+
+    fn tool(&mut self, name: &str, arguments: &Value) -> Option<String> {
+        let answer = self.ask("tools/call", &json!({ "name": name, "arguments": arguments }))?;
+        assert_ne!(answer["result"]["isError"], true, "{answer}");
+        Some(answer["result"]["content"][0]["text"].as_str().unwrap().to_owned())
+    }
+
+    /// Closes its input, as a client does that ends.
+    fn end(self) {
+        let Self { mut child, input, output, .. } = self;
+        drop((input, output));
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+    }
+}
+
+#[test]
+fn of_four_processes_over_one_file_every_acknowledged_write_is_there_though_one_is_killed() {
+    const WRITES: usize = 50;
+
+    let bed = Bed::new();
+    let mut threads = Vec::new();
+    for number in 0..4 {
+        let bed = bed.of("ada");
+        let mut client = Client::start(&bed, &["--tools", "graph"]);
+        let writes = move || {
+            let mut acknowledged = Vec::new();
+            for write in 0..WRITES {
+                if number == 0 && write == WRITES / 2 {
+                    client.child.kill().unwrap();
+                }
+                let name = format!("entity {number} {write}");
+                let entities = json!({ "entities": [{ "name": name, "entityType": "t", "observations": [] }] });
+                match client.tool("create_entities", &entities) {
+                    Some(_) => acknowledged.push(name),
+                    None => break,
+                }
+            }
+            if number == 0 {
+                client.child.wait().unwrap();
+            } else {
+                client.end();
+            }
+            acknowledged
+        };
+        threads.push(std::thread::spawn(writes));
+    }
+    let acknowledged: Vec<String> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
+    assert!(acknowledged.len() >= 3 * WRITES + WRITES / 2 - 1, "{}", acknowledged.len());
+    let mut client = Client::start(&bed, &["--tools", "graph", "--max-tokens", "100000"]);
+    let graph: Value = serde_json::from_str(&client.tool("read_graph", &json!({})).unwrap()).unwrap();
+    client.end();
+    let there: Vec<&str> =
+        graph["entities"].as_array().unwrap().iter().map(|entity| entity["name"].as_str().unwrap()).collect();
+    let lost: Vec<&String> = acknowledged.iter().filter(|name| !there.contains(&name.as_str())).collect();
+    assert!(lost.is_empty(), "{lost:?}");
+    bed.is_one_file();
+}
+
+#[test]
+fn what_an_agent_adds_the_program_finds_and_a_closed_input_ends_it() {
+    let bed = Bed::new();
+    let mut client = Client::start(&bed, &[]);
+    let tools = client.ask("tools/list", &json!({})).unwrap();
+    assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 6);
+    client.tool("add_memory", &json!({ "text": "Ada has a cat" })).unwrap();
+    assert!(client.tool("search_memories", &json!({ "query": "cat" })).unwrap().contains("Ada has a cat"));
+    client.end();
+    bed.is_one_file();
+    assert_eq!(bed.json(&["records"])["records"][0]["trust"], "assistant");
+    assert_eq!(bed.run_with(&["mcp"], b"").code, 0);
+    assert_eq!(bed.run_with(&["mcp"], b"not json\n").code, 0);
+}
+
+#[test]
+fn the_configuration_of_a_client_names_this_program_and_owner() {
+    let bed = Bed::new();
+    let json = |client: &str| bed.run(&["mcp", "--tools", "files", "config", client]).stdout;
+    let value: Value = serde_json::from_str(&json("claude-desktop")).unwrap();
+    let entry = &value["mcpServers"]["memory"];
+    let words: Vec<&str> = entry["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    assert_eq!(&words[..5], ["mcp", "--tenant", "acme", "--subject", "ada"]);
+    assert_eq!(&words[words.len() - 2..], ["--tools", "files"]);
+    assert!(entry["command"].as_str().unwrap().ends_with("memory"));
+    assert!(json("vscode").contains("\"servers\"") && json("codex").starts_with("[mcp_servers.memory]"));
+    assert!(bed.run(&["mcp", "--tools", "none"]).refused(2).contains("core, chatgpt, graph and files"));
+}

@@ -1,0 +1,64 @@
+//! What a server may be told: which names it is reached by, and its bounds.
+
+use std::time::Duration;
+
+use crate::mcp::Agents;
+
+/// What a server may be told. Everything has a default.
+///
+/// ```
+/// use memory_server::Config;
+///
+/// let config = Config { at_once: 64, ..Config::default() }.with_host("memory.example.org");
+/// assert_eq!(config.hosts, ["memory.example.org"]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The names by which it is reached besides those of this machine (`localhost`, `127.0.0.1`, `[::1]`), without a port: what
+    /// the headers `Host` and `Origin` may name.
+    pub hosts: Vec<String>,
+    /// The most bytes of a body. Larger ones are refused unread. Default 8 MiB.
+    pub body_bytes: usize,
+    /// The most bytes of an import. Default 256 MiB.
+    pub import_bytes: usize,
+    /// The most requests at once; more are told to come again. Default 256.
+    pub at_once: usize,
+    /// The most requests at once with one token. Default 32.
+    pub at_once_per_token: usize,
+    /// How long a request may take. A write that takes longer goes on, and its repeat finds it. Default 30 seconds.
+    pub deadline: Duration,
+    /// How long an export or an import may take. Default 10 minutes.
+    pub transfer_deadline: Duration,
+    /// How long a client may take for the headers of a request. Default 10 seconds.
+    pub header_timeout: Duration,
+    /// How long requests under way have when the server stops. Default 10 seconds.
+    pub drain: Duration,
+    /// What agents are offered at `/mcp`.
+    pub agents: Agents,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            hosts: Vec::new(),
+            body_bytes: 8 << 20,
+            import_bytes: 256 << 20,
+            at_once: 256,
+            at_once_per_token: 32,
+            deadline: Duration::from_secs(30),
+            transfer_deadline: Duration::from_secs(600),
+            header_timeout: Duration::from_secs(10),
+            drain: Duration::from_secs(10),
+            agents: Agents::default(),
+        }
+    }
+}
+
+impl Config {
+    /// Adds a name by which it is reached.
+    #[must_use]
+    pub fn with_host(mut self, host: impl Into<String>) -> Self {
+        self.hosts.push(host.into());
+        self
+    }
+}

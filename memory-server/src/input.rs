@@ -1,0 +1,108 @@
+//! What a request holds: bodies of JSON, parameters, and names in its path. What is wrong with them is a problem, never a log
+//! line.
+
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes, HttpBody as _, to_bytes};
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
+use axum::http::request::Parts;
+use memory::{RecordId, SessionId};
+use serde::de::DeserializeOwned;
+use tokio::time::timeout;
+
+use crate::app::App;
+use crate::problem::Problem;
+
+/// A body of JSON.
+#[derive(Debug)]
+pub(crate) struct Json<T>(pub(crate) T);
+
+/// The parameters behind the question mark.
+#[derive(Debug)]
+pub(crate) struct Parameters<T>(pub(crate) T);
+
+/// The session that the path names.
+#[derive(Debug)]
+pub(crate) struct InSession(pub(crate) SessionId);
+
+/// The record that the path names.
+#[derive(Debug)]
+pub(crate) struct OfRecord(pub(crate) RecordId);
+
+impl<T: DeserializeOwned> FromRequest<Arc<App>> for Json<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
+        let kind = request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let kind = kind.split(';').next().unwrap_or_default().trim();
+        if !kind.eq_ignore_ascii_case("application/json") {
+            return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body has to be application/json"));
+        }
+        let (parts, body) = request.into_parts();
+        check_length(&parts.headers, &body, app.config.body_bytes)?;
+        let bytes = read(body, app).await?;
+        serde_json::from_slice(&bytes)
+            .map(Self)
+            .map_err(|error| Problem::bad(format!("the body is not right: {error}")))
+    }
+}
+
+/// Returns `Ok` unless the body is said to be larger than `most`, or is packed: what would come out of it is not known.
+pub(crate) fn check_length(headers: &HeaderMap, body: &Body, most: usize) -> Result<(), Problem> {
+    if headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") {
+        return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "a packed body is not read"));
+    }
+    let said = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    if said.unwrap_or(0).max(body.size_hint().lower()) > most as u64 {
+        return Err(too_large(most));
+    }
+    Ok(())
+}
+
+pub(crate) fn too_large(most: usize) -> Problem {
+    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body may have {most} bytes"))
+}
+
+/// Returns that a body did not come to its end in time.
+pub(crate) fn too_slow() -> Problem {
+    Problem::later(StatusCode::REQUEST_TIMEOUT, "the body did not come to its end in time")
+}
+
+async fn read(body: Body, app: &App) -> Result<Bytes, Problem> {
+    let most = app.config.body_bytes;
+    let read = timeout(app.config.deadline, to_bytes(body, most)).await;
+    // A client that went away hears no answer; so it is the length.
+    read.map_err(|_| too_slow())?.map_err(|_| too_large(most))
+}
+
+impl<T: DeserializeOwned> FromRequestParts<Arc<App>> for Parameters<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Self, Problem> {
+        let read = Query::try_from_uri(&parts.uri);
+        read.map(|Query(read)| Self(read)).map_err(|error| Problem::bad(format!("a parameter is not right: {error}")))
+    }
+}
+
+async fn name(parts: &mut Parts) -> Result<String, Problem> {
+    let name = Path::<String>::from_request_parts(parts, &()).await;
+    name.map(|Path(name)| name).map_err(|_| Problem::bad("the path is not right"))
+}
+
+impl FromRequestParts<Arc<App>> for InSession {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Self, Problem> {
+        Ok(Self(SessionId::new(&name(parts).await?)?))
+    }
+}
+
+impl FromRequestParts<Arc<App>> for OfRecord {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Self, Problem> {
+        Ok(Self(name(parts).await?.parse()?))
+    }
+}

@@ -1,0 +1,26 @@
+#![doc = include_str!("../README.md")]
+
+mod access;
+mod app;
+mod caller;
+mod config;
+mod figures;
+mod gate;
+mod hosts;
+mod input;
+mod log;
+mod mcp;
+mod number;
+mod observe;
+mod problem;
+mod routes;
+mod server;
+mod table;
+mod token;
+
+pub use access::Tokens;
+pub use config::Config;
+pub use log::log_as_json;
+pub use mcp::{Agents, GraphImport, Profile, gather, import_graph, serve_stdio};
+pub use server::Server;
+pub use token::{Grant, Right, Rights, Token, TokenFile};

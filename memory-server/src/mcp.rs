@@ -1,0 +1,24 @@
+//! MCP: tools, resources and a prompt for agents, over stdio and over HTTP without sessions.
+
+mod agent;
+mod answer;
+mod chatgpt;
+mod core;
+mod describe;
+mod files;
+mod gather;
+mod graph;
+mod http;
+mod profile;
+mod prompts;
+mod refusal;
+mod resources;
+mod stdio;
+mod tool;
+mod tools;
+
+pub use gather::gather;
+pub use graph::{GraphImport, import_graph};
+pub(crate) use http::service;
+pub use profile::{Agents, Profile};
+pub use stdio::serve_stdio;

@@ -1,0 +1,271 @@
+//! The six commands, with the words of Claude's own memory tool.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use memory::Scoped;
+
+use super::lines::{lines_of, numbered, size};
+use super::path::{Place, ROOT};
+use super::shelf::{self, Kept};
+use crate::caller::Caller;
+use crate::mcp::answer::Fitting;
+use crate::mcp::refusal::{Refusal, read};
+use crate::token::Right;
+
+/// How often a change is tried that loses against others.
+const ATTEMPTS: usize = 100;
+/// Lines before and behind a change that are shown with it.
+const AROUND: usize = 2;
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
+enum Command {
+    View {
+        path: String,
+        #[serde(default)]
+        view_range: Option<[i64; 2]>,
+    },
+    Create {
+        path: String,
+        file_text: String,
+    },
+    StrReplace {
+        path: String,
+        old_str: String,
+        #[serde(default)]
+        new_str: String,
+    },
+    Insert {
+        path: String,
+        insert_line: i64,
+        insert_text: String,
+    },
+    Delete {
+        path: String,
+    },
+    Rename {
+        old_path: String,
+        new_path: String,
+    },
+}
+
+/// Carries out a command.
+pub(super) async fn run(arguments: Map<String, Value>, caller: &Caller, fitting: &Fitting) -> Result<String, Refusal> {
+    let command: Command = read(arguments)?;
+    match command {
+        Command::View { path, view_range } => {
+            let shown = view(caller.allowed(Right::Read)?, &Place::parse(&path)?, &path, view_range).await?;
+            Ok(fitting.clip(&shown))
+        }
+        Command::Create { path, file_text } => create(caller.allowed(Right::Write)?, &path, &file_text).await,
+        Command::StrReplace { path, old_str, new_str } => {
+            replace(caller.allowed(Right::Write)?, &path, &old_str, &new_str).await.map(|shown| fitting.clip(&shown))
+        }
+        Command::Insert { path, insert_line, insert_text } => {
+            insert(caller.allowed(Right::Write)?, &path, insert_line, &insert_text).await
+        }
+        Command::Delete { path } => delete(caller.allowed(Right::Forget)?, &path).await,
+        Command::Rename { old_path, new_path } => {
+            // What is renamed leaves its old place for good.
+            caller.allowed(Right::Write)?;
+            rename(caller.allowed(Right::Forget)?, &old_path, &new_path).await
+        }
+    }
+}
+
+fn absent(path: &str) -> Refusal {
+    Refusal::new(format!("The path {path} does not exist. Please provide a valid path."))
+}
+
+async fn view(ada: &Scoped, place: &Place, path: &str, range: Option<[i64; 2]>) -> Result<String, Refusal> {
+    if let Some(kept) = shelf::file(ada, place).await? {
+        let lines: Vec<&str> = kept.content().split('\n').collect();
+        let [first, last] = range.unwrap_or([1, -1]);
+        let skipped = usize::try_from(first.max(1) - 1).unwrap_or(usize::MAX);
+        let end = usize::try_from(last).ok().map_or(lines.len(), |last| last.min(lines.len()));
+        let shown = lines.get(skipped.min(end)..end).unwrap_or_default();
+        let text = numbered(shown.iter().copied(), skipped.saturating_add(1));
+        return Ok(format!("Here's the content of {path} with line numbers:\n{text}"));
+    }
+    let files = shelf::below(ada, place).await?;
+    if files.is_empty() && !place.is_root() {
+        return Err(absent(path));
+    }
+    Ok(listing(place, path, &files))
+}
+
+/// Returns what lies up to two levels below a folder. A hidden name begins with a dot.
+fn listing(place: &Place, path: &str, files: &[Kept]) -> String {
+    let mut lines = vec![format!("{}\t{path}", size(files.iter().map(|kept| kept.content().len()).sum()))];
+    let mut folders: Vec<String> = Vec::new();
+    for kept in files {
+        let Some(rest) = place.below(kept.path()) else { continue };
+        let parts: Vec<&str> = rest.split('/').collect();
+        if parts.iter().take(2).any(|part| part.starts_with('.')) {
+            continue;
+        }
+        for depth in 1..parts.len().min(3) {
+            let folder = parts.get(..depth).unwrap_or_default().join("/");
+            if !folders.contains(&folder) {
+                let inside = format!("{}/{folder}/", place.as_str());
+                let bytes =
+                    files.iter().filter(|kept| kept.path().starts_with(&inside)).map(|kept| kept.content().len());
+                lines.push(format!("{}\t{path}/{folder}/", size(bytes.sum())));
+                folders.push(folder);
+            }
+        }
+        if parts.len() <= 2 {
+            lines.push(format!("{}\t{path}/{rest}", size(kept.content().len())));
+        }
+    }
+    let head = format!("Here're the files and directories up to 2 levels deep in {path}, excluding hidden items:");
+    format!("{head}\n{}", lines.join("\n"))
+}
+
+/// Returns whether something lies at `place`, or below it.
+async fn is_taken(ada: &Scoped, place: &Place) -> Result<bool, Refusal> {
+    Ok(shelf::file(ada, place).await?.is_some() || !shelf::below(ada, place).await?.is_empty())
+}
+
+/// Refuses a path whose folders are files.
+async fn check_folders(ada: &Scoped, place: &Place) -> Result<(), Refusal> {
+    for folder in place.folders() {
+        if shelf::file(ada, &Place::parse(folder)?).await?.is_some() {
+            return Err(Refusal::new(format!("{folder} is a file, not a directory.")));
+        }
+    }
+    Ok(())
+}
+
+async fn create(ada: &Scoped, path: &str, content: &str) -> Result<String, Refusal> {
+    let place = Place::parse(path)?;
+    check_folders(ada, &place).await?;
+    let is_folder = place.is_root() || !shelf::below(ada, &place).await?.is_empty();
+    if is_folder || !shelf::make(ada, &place, content).await? {
+        return Err(Refusal::new(format!("File {path} already exists")));
+    }
+    Ok(format!("File created successfully at: {path}"))
+}
+
+/// Changes a file by `change`, again if somebody else changed it meanwhile. Returns what `change` told.
+async fn edit(
+    ada: &Scoped,
+    path: &str,
+    change: impl Fn(&str) -> Result<(String, String), Refusal>,
+) -> Result<String, Refusal> {
+    let place = Place::parse(path)?;
+    for _ in 0..ATTEMPTS {
+        let Some(kept) = shelf::file(ada, &place).await? else {
+            let is_folder = is_taken(ada, &place).await? || place.is_root();
+            let not_a_file = || Refusal::new(format!("The path {path} is not a file."));
+            return Err(if is_folder { not_a_file() } else { absent(path) });
+        };
+        let (content, told) = change(kept.content())?;
+        if shelf::rewrite(ada, &place, &kept, &content).await? {
+            return Ok(told);
+        }
+    }
+    Err(Refusal::new("Others change the file all the while: try again."))
+}
+
+async fn replace(ada: &Scoped, path: &str, old: &str, new: &str) -> Result<String, Refusal> {
+    edit(ada, path, |content| {
+        let line_of = |place: usize| content.get(..place).unwrap_or_default().matches('\n').count();
+        if old.is_empty() {
+            return Err(Refusal::new("No replacement was performed, old_str is empty."));
+        }
+        let places: Vec<usize> = content.match_indices(old).map(|(place, _)| place).collect();
+        let changed = match places.as_slice() {
+            [] => {
+                let why = format!("No replacement was performed, old_str `{old}` did not appear verbatim in {path}.");
+                return Err(Refusal::new(why));
+            }
+            [one] => line_of(*one),
+            several => {
+                let lines: Vec<String> = several.iter().map(|place| (line_of(*place) + 1).to_string()).collect();
+                return Err(Refusal::new(format!(
+                    "No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {}. Please ensure it is unique",
+                    lines.join(", ")
+                )));
+            }
+        };
+        let content = content.replace(old, new);
+        let lines: Vec<&str> = content.split('\n').collect();
+        let first = changed.saturating_sub(AROUND);
+        let shown = lines.get(first..lines.len().min(changed + AROUND + 1)).unwrap_or_default();
+        let shown = numbered(shown.iter().copied(), first + 1);
+        let head = "The memory file has been edited. Here is the snippet showing the change (with line numbers):";
+        Ok((content, format!("{head}\n{shown}")))
+    })
+    .await
+}
+
+async fn insert(ada: &Scoped, path: &str, line: i64, text: &str) -> Result<String, Refusal> {
+    edit(ada, path, |content| {
+        let mut lines = lines_of(content);
+        let count = lines.len();
+        let place = usize::try_from(line).ok().filter(|place| *place <= count);
+        let place = place.ok_or_else(|| {
+            Refusal::new(format!(
+                "Invalid `insert_line` parameter: {line}. It should be within the range [0, {count}]."
+            ))
+        })?;
+        lines.insert(place, text.trim_end_matches('\n'));
+        let mut content = lines.join("\n");
+        if !content.ends_with('\n') {
+            content.push('\n');
+        }
+        Ok((content, format!("The file {path} has been edited.")))
+    })
+    .await
+}
+
+async fn delete(ada: &Scoped, path: &str) -> Result<String, Refusal> {
+    let place = Place::parse(path)?;
+    if place.is_root() {
+        return Err(Refusal::new(format!("Cannot delete the {ROOT} directory itself")));
+    }
+    let files = match shelf::file(ada, &place).await? {
+        Some(kept) => vec![kept],
+        None => shelf::below(ada, &place).await?,
+    };
+    if files.is_empty() {
+        return Err(Refusal::new(format!("The path {path} does not exist")));
+    }
+    shelf::remove(ada, &files).await?;
+    Ok(format!("Successfully deleted {path}"))
+}
+
+/// Makes the new files before it removes the old ones: whatever ends between leaves both, and loses nothing.
+async fn rename(ada: &Scoped, old_path: &str, new_path: &str) -> Result<String, Refusal> {
+    let (old, new) = (Place::parse(old_path)?, Place::parse(new_path)?);
+    if old.is_root() {
+        return Err(Refusal::new(format!("Cannot rename the {ROOT} directory itself")));
+    }
+    if new.is_root() || is_taken(ada, &new).await? {
+        return Err(Refusal::new(format!("The destination {new_path} already exists")));
+    }
+    let files = match shelf::file(ada, &old).await? {
+        Some(kept) => vec![kept],
+        None => shelf::below(ada, &old).await?,
+    };
+    if files.is_empty() {
+        return Err(Refusal::new(format!("The path {old_path} does not exist")));
+    }
+    if old.below(new.as_str()).is_some() {
+        return Err(Refusal::new("A directory cannot be moved into itself."));
+    }
+    check_folders(ada, &new).await?;
+    for kept in &files {
+        let place = match old.below(kept.path()) {
+            Some(rest) => new.with(rest)?,
+            None => new.clone(),
+        };
+        if !shelf::make(ada, &place, kept.content()).await? {
+            return Err(Refusal::new(format!("The destination {new_path} already exists")));
+        }
+    }
+    shelf::remove(ada, &files).await?;
+    Ok(format!("Successfully renamed {old_path} to {new_path}"))
+}

@@ -1,0 +1,102 @@
+//! What a model is sent, within a budget of tokens.
+
+use axum::body::Body;
+use axum::http::Response;
+use memory::window::Budget;
+use memory::{ContextRequest, SessionId, edge};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::{Problems, filter, json as answer, pending};
+use crate::caller::Reads;
+use crate::input::{InSession, Json};
+use crate::number::whole;
+use crate::problem::Problem;
+
+/// What a context is asked for.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Ask {
+    /// What the person says now.
+    #[serde(default)]
+    query: String,
+    /// Tokens that it may have.
+    #[serde(default = "budget", deserialize_with = "whole")]
+    #[schema(minimum = 0, maximum = 1_000_000_000, default = 3000)]
+    budget: u64,
+    /// Tokens of these to be kept free.
+    #[serde(default, deserialize_with = "whole")]
+    #[schema(minimum = 0, maximum = 1_000_000_000, default = 0)]
+    reserve: u64,
+    /// How many items are recalled, at the most.
+    #[serde(default = "recall", deserialize_with = "whole")]
+    #[schema(minimum = 0, maximum = 1000, default = 5)]
+    recall: u64,
+    /// Which items may be recalled: `role = user and at >= 2024-01-01`.
+    #[serde(default)]
+    filter: Option<String>,
+    /// Whose chat JSON the messages are.
+    #[serde(default, rename = "as")]
+    #[schema(default = "openai")]
+    dialect: Dialect,
+    /// Whether what stands aside in imported messages is shown.
+    #[serde(default)]
+    asides: bool,
+}
+
+/// How a context is written for a model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Dialect {
+    /// `messages` as OpenAI's API takes them.
+    #[default]
+    Openai,
+    /// `messages` and `system` as Anthropic's API takes them.
+    Anthropic,
+}
+
+fn budget() -> u64 {
+    3_000
+}
+
+fn recall() -> u64 {
+    5
+}
+
+/// The largest budget, and how many items are recalled at the most.
+const TOKENS: u64 = 1_000_000_000;
+const ITEMS: u64 = 1_000;
+
+/// Returns the context of a session: instructions, summaries, the newest messages, recalled items, and the query; with the receipt
+/// of what went in, what was left out, and why.
+#[utoipa::path(post, path = "/v1/sessions/{session}/context", tag = "recall", security(("token" = [])),
+    params(("session" = String, Path, min_length = 1, max_length = 255)), request_body = Ask,
+    responses((status = 200, description = "What is sent, `receipt` and `pending`.", body = Object),
+        (status = 422, description = "The query does not fit into the budget.", content_type = "application/problem+json",
+            body = Problem), Problems))]
+pub(crate) async fn assemble(
+    Reads(ada): Reads,
+    InSession(session): InSession,
+    Json(ask): Json<Ask>,
+) -> Result<Response<Body>, Problem> {
+    Ok(answer(&contexts(&ada, &session, ask).await?))
+}
+
+async fn contexts(ada: &memory::Scoped, session: &SessionId, ask: Ask) -> Result<Value, Problem> {
+    let Ask { query, budget, reserve, recall, filter: condition, dialect, asides } = ask;
+    if budget > TOKENS || reserve > TOKENS || recall > ITEMS {
+        return Err(Problem::bad(format!("budget and reserve are at most {TOKENS}, recall {ITEMS}")));
+    }
+    let request = ContextRequest::new(query, Budget::new(budget).reserve(reserve))
+        .recall(usize::try_from(recall).unwrap_or(usize::MAX))
+        .matching(filter(condition.as_deref())?)
+        .asides(asides);
+    let handle = ada.session(session);
+    let (context, pending) = tokio::join!(handle.assemble(&request), pending(ada));
+    let mut value = edge::context(&context?, dialect == Dialect::Anthropic);
+    if let Value::Object(members) = &mut value {
+        members.insert("pending".to_owned(), json!(pending));
+    }
+    Ok(value)
+}

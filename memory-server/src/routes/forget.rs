@@ -1,0 +1,53 @@
+//! Forgetting, for good, with the receipt of every store.
+
+use axum::body::Body;
+use axum::http::Response;
+use memory::{Forget as What, MessageId, SessionId, edge};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::{Problems, json as answer};
+use crate::caller::Forgets;
+use crate::input::Json;
+use crate::problem::Problem;
+
+/// What is to be forgotten: exactly one of these.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, rename_all = "lowercase")]
+pub(crate) enum Forget {
+    /// Messages and records, by their ids.
+    Ids(Vec<String>),
+    /// A session, with the records that belong to it.
+    Session(String),
+    /// Everything of the owner: `true`.
+    Everything(bool),
+}
+
+/// The most ids of one request.
+const MOST: usize = 1_000;
+
+/// Forgets for good, with all that was derived from it. May be repeated.
+#[utoipa::path(post, path = "/v1/forget", tag = "forget", security(("token" = [])), request_body = Forget,
+    responses((status = 200, description = "What was forgotten, store by store; `unknown` names ids that nothing has.",
+        body = Object), Problems))]
+pub(crate) async fn forget(Forgets(ada): Forgets, Json(what): Json<Forget>) -> Result<Response<Body>, Problem> {
+    let receipt = match what {
+        Forget::Ids(ids) => {
+            if !(1..=MOST).contains(&ids.len()) {
+                return Err(Problem::bad(format!("1 to {MOST} ids are forgotten at once")));
+            }
+            let ids = ids.iter().map(|id| id.parse()).collect::<memory::Result<Vec<MessageId>>>()?;
+            let (receipt, unknown) = edge::forget_ids(&ada, &ids).await?;
+            let mut value = json!(receipt);
+            if let Value::Object(members) = &mut value {
+                members.insert("unknown".to_owned(), json!(unknown));
+            }
+            return Ok(answer(&value));
+        }
+        Forget::Session(session) => ada.forget(&What::Session(SessionId::new(&session)?)).await?,
+        Forget::Everything(true) => ada.forget(&What::Everything).await?,
+        Forget::Everything(false) => return Err(Problem::bad("everything is forgotten with true alone")),
+    };
+    Ok(answer(&receipt))
+}

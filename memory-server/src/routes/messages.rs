@@ -1,0 +1,206 @@
+//! The messages of a conversation: reading them, and appending to them.
+
+use std::collections::HashMap;
+
+use axum::body::Body;
+use axum::http::{HeaderMap, Response};
+use memory::message::Defaults;
+use memory::receipt::AppendReceipt;
+use memory::store::chat::{Edge, Page, Placement, View};
+use memory::{Error, Message, MessageId, Scoped, Seq, SessionId, Timestamp, edge};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use utoipa::{IntoParams, ToSchema};
+
+use super::sessions::bounded;
+use super::{Problems, json as answer};
+use crate::caller::{Reads, Writes};
+use crate::input::{InSession, Json, Parameters};
+use crate::problem::Problem;
+
+const MOST: u64 = 1_000;
+/// The header that makes a request repeatable whose messages have no ids.
+const KEY: &str = "idempotency-key";
+
+/// Which messages.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Messages {
+    /// Those after this number, the oldest first: `next` of the page before.
+    #[param(minimum = 0, maximum = 9223372036854775807_u64)]
+    after: Option<u64>,
+    /// The newest before this number. Without it and without `after`, the newest.
+    #[param(minimum = 0, maximum = 9223372036854775807_u64)]
+    before: Option<u64>,
+    /// How many, at the most.
+    #[serde(default = "hundred")]
+    #[param(minimum = 1, maximum = 1000, default = 100)]
+    limit: u64,
+}
+
+fn hundred() -> u64 {
+    100
+}
+
+/// Reads messages, oldest first.
+#[utoipa::path(get, path = "/v1/sessions/{session}/messages", tag = "sessions", security(("token" = [])),
+    params(("session" = String, Path, min_length = 1, max_length = 255), Messages),
+    responses((status = 200, description = "`shown`: the messages; `next`: the number to go on after.", body = Object), Problems))]
+pub(crate) async fn read(
+    Reads(ada): Reads,
+    InSession(session): InSession,
+    Parameters(which): Parameters<Messages>,
+) -> Result<Response<Body>, Problem> {
+    let limit = bounded(which.limit, MOST)?;
+    let edge = match (which.after, which.before) {
+        (None, None) => Edge::Newest,
+        (Some(after), None) => Edge::After(Seq(after)),
+        (None, Some(before)) => Edge::Before(Seq(before)),
+        (Some(_), Some(_)) => return Err(Problem::bad("after and before exclude each other")),
+    };
+    let page = Page { edge, limit, tokens: None, view: View::Log, filter: None };
+    let handle = ada.session(&session);
+    let (slice, title) = tokio::join!(handle.read(&page), handle.title());
+    let (slice, title) = (slice?, title?.map(|title| title.text));
+    if slice.state.head == Seq(0) {
+        return Err(Problem::absent("session"));
+    }
+    let next = slice.messages.last().map(|row| row.seq).filter(|last| *last < slice.state.head);
+    let shown: Vec<Value> = slice.messages.iter().map(edge::message).collect();
+    Ok(answer(&json!({
+        "session": session.name(), "title": title, "messages": slice.state.head,
+        "last_at": slice.state.last_at.to_string(), "shown": shown, "next": next,
+    })))
+}
+
+/// Messages to be appended.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Append {
+    /// Chat JSON of OpenAI's or Anthropic's dialect, oldest first. Unknown members are kept. `id`, a UUID, and `at`, RFC 3339, are
+    /// a message's own if it has them.
+    #[schema(value_type = Vec<ChatMessage>, min_items = 1, max_items = 10_000)]
+    messages: Vec<Map<String, Value>>,
+}
+
+/// A message of chat JSON, for the document alone: all members but the role are read as they come.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it is read by the macro that documents the body")]
+struct ChatMessage {
+    /// Who speaks.
+    #[schema(pattern = "^(system|developer|user|assistant|tool|function)$")]
+    role: String,
+    /// The words, or pieces.
+    #[schema(value_type = Option<String>)]
+    content: Option<Value>,
+    /// Its id. Made before the first attempt, it makes the request repeatable.
+    #[schema(format = Uuid)]
+    id: Option<String>,
+    /// When it was said. Default now.
+    #[schema(format = DateTime)]
+    at: Option<String>,
+}
+
+/// A message as it came: with an id and a time of its own, or without.
+struct Told {
+    chat: Value,
+    id: Option<MessageId>,
+    at: Option<Timestamp>,
+}
+
+/// Appends messages, all or none. Repeatable where each message has an `id`, or the request a header `Idempotency-Key`: what is
+/// stored already stays as it is.
+#[utoipa::path(post, path = "/v1/sessions/{session}/messages", tag = "sessions", security(("token" = [])),
+    params(("session" = String, Path, min_length = 1, max_length = 255),
+        ("Idempotency-Key" = Option<String>, Header, description = "1 to 255 bytes; the same for each repeat.")),
+    request_body = Append,
+    responses((status = 200, description = "`stored`: id, number and outcome of each.", body = Object), Problems))]
+pub(crate) async fn append(
+    Writes(ada): Writes,
+    InSession(session): InSession,
+    headers: HeaderMap,
+    Json(Append { messages }): Json<Append>,
+) -> Result<Response<Body>, Problem> {
+    if messages.is_empty() {
+        return Err(Problem::bad("there is nothing to append"));
+    }
+    let key = key(&headers)?;
+    let mut told = messages.into_iter().map(told).collect::<Result<Vec<Told>, Problem>>()?;
+    for (place, told) in told.iter_mut().enumerate() {
+        let made = || key.map_or_else(MessageId::fresh, |key| id_of(&session, key, place));
+        told.id = Some(told.id.unwrap_or_else(made));
+    }
+    // Another request with the same ids may store them meanwhile, at another time.
+    let (messages, receipt) = match store(&ada, &session, &told).await {
+        Err(Error::IdConflict { .. }) if told.iter().any(|told| told.at.is_none()) => {
+            store(&ada, &session, &told).await?
+        }
+        stored => stored?,
+    };
+    Ok(answer(&appended(&messages, &receipt)))
+}
+
+fn key(headers: &HeaderMap) -> Result<Option<&[u8]>, Problem> {
+    let key = headers.get(KEY).map(|key| key.as_bytes());
+    match key {
+        Some(key) if !(1..=255).contains(&key.len()) => Err(Problem::bad("Idempotency-Key has 1 to 255 bytes")),
+        key => Ok(key),
+    }
+}
+
+/// Returns the id of a message without one: made of the session, the key, and its place in the request.
+fn id_of(session: &SessionId, key: &[u8], place: usize) -> MessageId {
+    let name = session.key().as_bytes();
+    let parts: [&[u8]; 6] =
+        [b"append", &name.len().to_le_bytes(), name, &key.len().to_le_bytes(), key, &place.to_le_bytes()];
+    MessageId::of_content(&parts.concat())
+}
+
+fn told(mut members: Map<String, Value>) -> Result<Told, Problem> {
+    // Chat JSON of others has ids that are no UUID: those are theirs, and kept.
+    let id = members.get("id").and_then(Value::as_str).and_then(|id| id.parse().ok());
+    if id.is_some() {
+        members.remove("id");
+    }
+    let at = match members.remove("at") {
+        None | Some(Value::Null) => None,
+        Some(Value::String(at)) => Some(at.parse()?),
+        Some(_) => return Err(Problem::bad("at is a time: 2024-05-17T18:30:00Z")),
+    };
+    Ok(Told { chat: Value::Object(members), id, at })
+}
+
+/// Stores messages. What has no time of its own and is stored already keeps the time that it has.
+async fn store(ada: &Scoped, session: &SessionId, told: &[Told]) -> Result<(Vec<MessageId>, AppendReceipt), Error> {
+    let ids: Vec<MessageId> = told.iter().filter_map(|told| told.id).collect();
+    let timeless: Vec<MessageId> = told.iter().filter(|told| told.at.is_none()).filter_map(|told| told.id).collect();
+    let stored = if timeless.is_empty() { Vec::new() } else { ada.messages(&timeless).await? };
+    let times: HashMap<MessageId, Timestamp> =
+        stored.iter().filter_map(|row| Some((row.id, row.message.as_ref()?.at))).collect();
+    let now = ada.memory().now();
+    let messages = told.iter().zip(&ids).map(|(told, id)| {
+        let at = told.at.or_else(|| times.get(id).copied()).unwrap_or(now);
+        let message = Message::from_chat(&told.chat, Defaults { id: *id, at })?;
+        if message.blocks.is_empty() { Err(Error::invalid("a message holds nothing")) } else { Ok(message) }
+    });
+    let receipt = ada.session(session).append(messages.collect::<Result<_, Error>>()?).await?;
+    Ok((ids, receipt))
+}
+
+fn appended(ids: &[MessageId], receipt: &AppendReceipt) -> Value {
+    let AppendReceipt { placements, head, tokens, durability, pressure } = receipt;
+    let stored = ids.iter().zip(placements).map(|(id, placement)| {
+        let (outcome, seq) = match placement {
+            Placement::Added(seq) => ("added", Some(seq)),
+            Placement::Already(seq) => ("already", Some(seq)),
+            Placement::Queued => ("queued", None),
+            Placement::Forgotten => ("forgotten", None),
+        };
+        json!({ "id": id, "seq": seq, "outcome": outcome })
+    });
+    json!({
+        "stored": stored.collect::<Vec<Value>>(), "head": head, "tokens": tokens, "durability": durability,
+        "pressure": pressure,
+    })
+}

@@ -1,0 +1,195 @@
+//! One record: reading it, changing it in its place if nobody changed it meanwhile, and its history.
+
+use axum::body::Body;
+use axum::http::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
+use axum::http::{HeaderMap, HeaderValue, Response, StatusCode};
+use memory::store::record::Telling;
+use memory::store::records::Expect;
+use memory::{Error, Record, RecordId, Scoped, StoredRecord, Timestamp, Trust, edge};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+
+use super::sources;
+use crate::caller::{Reads, Writes};
+use crate::input::{Json, OfRecord};
+use crate::problem::Problem;
+use crate::routes::{Problems, json as answer};
+
+/// A record, with its version as its tag.
+fn tagged(value: &Value, version: u64) -> Response<Body> {
+    let mut response = answer(value);
+    if let Ok(tag) = HeaderValue::from_str(&format!("\"{version}\"")) {
+        response.headers_mut().insert(ETAG, tag);
+    }
+    response
+}
+
+async fn known(ada: &Scoped, id: RecordId) -> Result<Option<StoredRecord>, Problem> {
+    Ok(ada.get(&[id]).await?.pop())
+}
+
+/// Returns a record with all that is known of it. The header `ETag` has its version.
+#[utoipa::path(get, path = "/v1/records/{record}", tag = "records", security(("token" = [])),
+    params(("record" = String, Path, format = Uuid)),
+    responses((status = 200, description = "The record.", body = Object), Problems))]
+pub(crate) async fn get(Reads(ada): Reads, OfRecord(id): OfRecord) -> Result<Response<Body>, Problem> {
+    let stored = known(&ada, id).await?.ok_or_else(|| Problem::absent("record"))?;
+    Ok(tagged(&edge::record(&stored, ada.memory().now()), stored.version))
+}
+
+/// Returns what a record took the place of, and what took its place, in this order.
+#[utoipa::path(get, path = "/v1/records/{record}/history", tag = "records", security(("token" = [])),
+    params(("record" = String, Path, format = Uuid)),
+    responses((status = 200, description = "`records`, the current one last.", body = Object), Problems))]
+pub(crate) async fn history(Reads(ada): Reads, OfRecord(id): OfRecord) -> Result<Response<Body>, Problem> {
+    let chain = ada.history(id).await?;
+    if chain.is_empty() {
+        return Err(Problem::absent("record"));
+    }
+    let now = ada.memory().now();
+    Ok(answer(&json!({ "records": chain.iter().map(|stored| edge::record(stored, now)).collect::<Vec<Value>>() })))
+}
+
+/// A whole record.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Whole {
+    /// Its text.
+    #[schema(min_length = 1)]
+    text: String,
+    /// `fact`, `preference` or any other word.
+    #[serde(default = "fact")]
+    #[schema(min_length = 1, max_length = 255, default = "fact")]
+    kind: String,
+    /// Its tags.
+    #[serde(default)]
+    tags: Vec<String>,
+    /// 0 to 1.
+    #[serde(default)]
+    #[schema(minimum = 0, maximum = 1)]
+    importance: Option<f32>,
+    /// Whether it never expires.
+    #[serde(default)]
+    pinned: bool,
+    /// The agent that it belongs to.
+    #[serde(default)]
+    #[schema(min_length = 1, max_length = 255)]
+    agent: Option<String>,
+    /// Who or what wrote it.
+    #[serde(default)]
+    #[schema(max_length = 255)]
+    origin: Option<String>,
+    /// How far it may be believed: `untrusted`, `tool`, `assistant`, `user` or `system`.
+    #[serde(default = "user")]
+    #[schema(value_type = String, pattern = "^(untrusted|tool|assistant|user|system)$", default = "user")]
+    trust: Trust,
+    /// The time from which it is true.
+    #[serde(default)]
+    #[schema(format = DateTime)]
+    valid_from: Option<String>,
+    /// The time from which it is true no longer.
+    #[serde(default)]
+    #[schema(format = DateTime)]
+    valid_to: Option<String>,
+    /// The time from which it is gone.
+    #[serde(default)]
+    #[schema(format = DateTime)]
+    expires_at: Option<String>,
+    /// The ids of what it was derived from. It is forgotten with them.
+    #[serde(default)]
+    #[schema(max_items = 4_096)]
+    sources: Vec<String>,
+    /// Values of the caller's own.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    metadata: Map<String, Value>,
+}
+
+fn fact() -> String {
+    "fact".to_owned()
+}
+
+fn user() -> Trust {
+    Trust::User
+}
+
+impl Whole {
+    /// Returns the record. What it shows of the stored one is the time at which that was told, and what took its place.
+    async fn record(&self, ada: &Scoped, id: RecordId, stored: Option<&Record>) -> Result<Record, Problem> {
+        let time = |text: &Option<String>| text.as_deref().map(str::parse::<Timestamp>).transpose();
+        let at = stored.map_or(ada.memory().now(), |record| record.first.at);
+        let first = Telling {
+            origin: self.origin.clone(),
+            session: stored.and_then(|record| record.first.session.clone()),
+            sources: sources(ada, &self.sources).await?,
+            tags: self.tags.clone(),
+            importance: self.importance,
+            pinned: self.pinned,
+            expires_at: time(&self.expires_at)?,
+            valid_from: time(&self.valid_from)?,
+            valid_to: time(&self.valid_to)?,
+            metadata: self.metadata.clone(),
+            ..Telling::new(at, self.trust)
+        };
+        Ok(Record {
+            id,
+            agent: self.agent.clone(),
+            first,
+            hold: stored.is_some_and(|record| record.hold),
+            superseded: stored.and_then(|record| record.superseded),
+            ..Record::new(&self.kind, &self.text, at)
+        })
+    }
+}
+
+/// Returns what the headers expect to be stored.
+fn expected(headers: &HeaderMap) -> Result<Expect, Problem> {
+    let text = |name| headers.get(name).map(|value: &HeaderValue| value.to_str().unwrap_or_default());
+    match (text(IF_MATCH), text(IF_NONE_MATCH)) {
+        (None, Some("*")) => Ok(Expect::Absent),
+        (Some(tag), None) => {
+            let version = tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"')).and_then(|tag| tag.parse().ok());
+            let other = || Problem::bad("If-Match holds one version in quotes, as ETag has it");
+            version.map(Expect::Version).ok_or_else(other)
+        }
+        (None, None) => {
+            let how =
+                "say over which version: If-Match with the ETag that was read, or If-None-Match: * for a new record";
+            Err(Problem::new(StatusCode::PRECONDITION_REQUIRED, how))
+        }
+        _ => Err(Problem::bad("If-Match with one version, or If-None-Match with *, and not both")),
+    }
+}
+
+/// Stores a whole record over the version that was read, and nothing over another. Repeatable: what is stored with equal
+/// content succeeds. To keep the old text in the history, supersede it.
+#[utoipa::path(put, path = "/v1/records/{record}", tag = "records", security(("token" = [])),
+    params(("record" = String, Path, format = Uuid),
+        ("If-Match" = Option<String>, Header, description = "The ETag that was read."),
+        ("If-None-Match" = Option<String>, Header, description = "`*` for a new record.")),
+    request_body = Whole,
+    responses((status = 200, description = "`id` and `version`.", body = Object),
+        (status = 412, description = "Another version is stored.", content_type = "application/problem+json", body = Problem),
+        (status = 428, description = "No version was named.", content_type = "application/problem+json", body = Problem),
+        Problems))]
+pub(crate) async fn put(
+    Writes(ada): Writes,
+    OfRecord(id): OfRecord,
+    headers: HeaderMap,
+    Json(whole): Json<Whole>,
+) -> Result<Response<Body>, Problem> {
+    let expect = expected(&headers)?;
+    // Twice: the same request may have stored the record between the look and the put, with another time.
+    for _ in 0..2 {
+        let stored = known(&ada, id).await?;
+        let record = whole.record(&ada, id, stored.as_ref().map(|stored| &*stored.record)).await?;
+        match ada.put(record, expect).await {
+            Ok(version) => return Ok(tagged(&json!({ "id": id, "version": version }), version)),
+            Err(Error::IdConflict { .. }) if stored.is_none() => {}
+            Err(Error::Conflict | Error::IdConflict { .. }) => break,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(Problem::new(StatusCode::PRECONDITION_FAILED, "another version is stored: read it, then decide"))
+}

@@ -1,0 +1,166 @@
+//! Remembering: a new record, or one more telling of what is known, or something in the place of an old record.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::Response;
+use memory::{Gate, RecordId, Remember, Scoped, SessionId, Timestamp, Trust};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+
+use super::sources;
+use crate::caller::Writes;
+use crate::input::{Json, OfRecord};
+use crate::number::whole_if_any;
+use crate::problem::Problem;
+use crate::routes::{Problems, json as answer};
+
+/// The longest time to live, in seconds: three hundred years.
+const LONGEST: u64 = 10_000_000_000;
+
+/// What is to be remembered.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Told {
+    /// Its text.
+    #[schema(min_length = 1)]
+    text: String,
+    /// `fact`, `preference` or any other word.
+    #[serde(default = "fact")]
+    #[schema(min_length = 1, max_length = 255, default = "fact")]
+    kind: String,
+    /// Its tags.
+    #[serde(default)]
+    tags: Vec<String>,
+    /// How long it is remembered, in seconds. Default for ever.
+    #[serde(default, deserialize_with = "whole_if_any")]
+    #[schema(minimum = 1, maximum = 10_000_000_000_u64)]
+    ttl_seconds: Option<u64>,
+    /// 0 to 1.
+    #[serde(default)]
+    #[schema(minimum = 0, maximum = 1)]
+    importance: Option<f32>,
+    /// Its id. Default made from what it says, so that the same fact told twice is one record.
+    #[serde(default)]
+    #[schema(format = Uuid)]
+    id: Option<String>,
+    /// The session it comes from.
+    #[serde(default)]
+    #[schema(min_length = 1, max_length = 255)]
+    session: Option<String>,
+    /// The agent that it belongs to.
+    #[serde(default)]
+    #[schema(min_length = 1, max_length = 255)]
+    agent: Option<String>,
+    /// The run of the agent.
+    #[serde(default)]
+    #[schema(min_length = 1, max_length = 255)]
+    run: Option<String>,
+    /// Who or what wrote it.
+    #[serde(default)]
+    #[schema(max_length = 255)]
+    origin: Option<String>,
+    /// How far it may be believed.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, pattern = "^(untrusted|tool|assistant|user|system)$")]
+    trust: Option<Trust>,
+    /// Whether it never expires.
+    #[serde(default)]
+    pinned: bool,
+    /// The time from which it is true.
+    #[serde(default)]
+    #[schema(format = DateTime)]
+    valid_from: Option<String>,
+    /// The time from which it is true no longer.
+    #[serde(default)]
+    #[schema(format = DateTime)]
+    valid_to: Option<String>,
+    /// The ids of what it was derived from. It is forgotten with them.
+    #[serde(default)]
+    #[schema(max_items = 4_096)]
+    sources: Vec<String>,
+    /// Adds it to the record that it repeats, if it is less new than this.
+    #[serde(default)]
+    #[schema(minimum = 0, maximum = 2)]
+    novelty: Option<f32>,
+    /// Values of the caller's own.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    metadata: Map<String, Value>,
+}
+
+fn fact() -> String {
+    "fact".to_owned()
+}
+
+impl Told {
+    async fn request(self, ada: &Scoped) -> Result<Remember, Problem> {
+        let time = |text: Option<String>| text.map(|text| text.parse::<Timestamp>()).transpose();
+        let mut remember = Remember::new(self.kind, self.text).valid(time(self.valid_from)?, time(self.valid_to)?);
+        for tag in self.tags {
+            remember = remember.with_tag(tag);
+        }
+        for source in sources(ada, &self.sources).await? {
+            remember = remember.with_source(source);
+        }
+        for (key, value) in self.metadata {
+            remember = remember.with_metadata(key, value);
+        }
+        if let Some(id) = self.id {
+            remember = remember.with_id(id.parse()?);
+        }
+        if let Some(session) = self.session {
+            remember = remember.with_session(SessionId::new(&session)?);
+        }
+        if self.pinned {
+            remember = remember.pinned();
+        }
+        if self.ttl_seconds.is_some_and(|seconds| seconds > LONGEST) {
+            return Err(Problem::bad(format!("ttl_seconds is at most {LONGEST}")));
+        }
+        remember = set(remember, self.ttl_seconds.map(Duration::from_secs), Remember::with_ttl);
+        remember = set(remember, self.importance, Remember::with_importance);
+        remember = set(remember, self.agent, Remember::with_agent);
+        remember = set(remember, self.run, Remember::with_run);
+        remember = set(remember, self.origin, Remember::with_origin);
+        remember = set(remember, self.trust, Remember::with_trust);
+        Ok(set(remember, self.novelty, |remember, most| remember.gated(Gate::default().with_threshold(most))))
+    }
+}
+
+fn set<T>(remember: Remember, value: Option<T>, with: impl FnOnce(Remember, T) -> Remember) -> Remember {
+    match value {
+        Some(value) => with(remember, value),
+        None => remember,
+    }
+}
+
+/// Remembers a fact, a preference or any other note. What says the same as a record is one more telling of it: so a repeat
+/// changes nothing.
+#[utoipa::path(post, path = "/v1/records", tag = "records", security(("token" = [])), request_body = Told,
+    responses((status = 200, description = "`id`, `outcome` and `version`.", body = Object), Problems))]
+pub(crate) async fn remember(Writes(ada): Writes, Json(told): Json<Told>) -> Result<Response<Body>, Problem> {
+    let remember = told.request(&ada).await?;
+    Ok(answer(&ada.remember(remember).await?))
+}
+
+/// Remembers something in the place of a record, which stays in the history. May be repeated.
+#[utoipa::path(post, path = "/v1/records/{record}/supersede", tag = "records", security(("token" = [])),
+    params(("record" = String, Path, format = Uuid)), request_body = Told,
+    responses((status = 200, description = "As for what is remembered, with `supersedes`.", body = Object), Problems))]
+pub(crate) async fn supersede(
+    Writes(ada): Writes,
+    OfRecord(old): OfRecord,
+    Json(told): Json<Told>,
+) -> Result<Response<Body>, Problem> {
+    if ada.get(&[old]).await?.is_empty() {
+        return Err(Problem::absent("record"));
+    }
+    let remember = told.request(&ada).await?;
+    let mut value = json!(ada.supersede(old, remember).await?);
+    if let Value::Object(members) = &mut value {
+        members.insert("supersedes".to_owned(), json!(RecordId(old.0)));
+    }
+    Ok(answer(&value))
+}

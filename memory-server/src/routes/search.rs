@@ -1,0 +1,92 @@
+//! Finding messages and records.
+
+use axum::body::Body;
+use axum::http::Response;
+use memory::{Field, Filter, Search, SessionId, Timestamp, Unit, edge};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::{Problems, filter, json as answer, pending};
+use crate::caller::Reads;
+use crate::input::Json;
+use crate::number::whole;
+use crate::problem::Problem;
+
+/// What is searched for.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Question {
+    /// A person's words; if empty, the newest are found.
+    #[serde(default)]
+    query: String,
+    /// How many hits, at the most.
+    #[serde(default = "ten", deserialize_with = "whole")]
+    #[schema(minimum = 1, maximum = 1000, default = 10)]
+    limit: u64,
+    /// A condition: `role = user and at >= 2024-01-01 and tag in (a, b)`.
+    #[serde(default)]
+    filter: Option<String>,
+    /// Only in this session.
+    #[serde(default)]
+    #[schema(min_length = 1, max_length = 255)]
+    session: Option<String>,
+    /// Only messages, or only records.
+    #[serde(default)]
+    kind: Option<Kind>,
+    /// What was current at this time.
+    #[serde(default)]
+    #[schema(format = DateTime)]
+    as_of: Option<String>,
+    /// Near-duplicates behind what adds something: 1 for none of it, 0.5 for much.
+    #[serde(default)]
+    #[schema(minimum = 0, maximum = 1)]
+    mmr: Option<f32>,
+    /// Whether the answer tells how the hits were found.
+    #[serde(default)]
+    explain: bool,
+}
+
+/// What is searched.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kind {
+    /// Messages.
+    Message,
+    /// Records.
+    Record,
+}
+
+fn ten() -> u64 {
+    10
+}
+
+/// Finds messages and records by their words and meaning. It only reads.
+#[utoipa::path(post, path = "/v1/search", tag = "recall", security(("token" = [])), request_body = Question,
+    responses((status = 200, description = "`hits`, the best first, `degraded`, `pending`, and `receipt` if asked.",
+        body = Object), Problems))]
+pub(crate) async fn search(Reads(ada): Reads, Json(question): Json<Question>) -> Result<Response<Body>, Problem> {
+    let limit = super::sessions::bounded(question.limit, 1_000)?;
+    let mut search = Search::new(&question.query).limit(limit).matching(filter(question.filter.as_deref())?);
+    if let Some(session) = &question.session {
+        search = search.matching(Filter::eq(Field::Session, SessionId::new(session)?.name()));
+    }
+    match question.kind {
+        Some(Kind::Message) => search = search.only(Unit::Message),
+        Some(Kind::Record) => search = search.only(Unit::Record),
+        None => {}
+    }
+    if let Some(at) = &question.as_of {
+        search = search.as_of(at.parse::<Timestamp>()?);
+    }
+    search.mmr = question.mmr;
+    let (found, pending) = tokio::join!(ada.search(&search), pending(&ada));
+    let found = found?;
+    let analysis = ada.memory().analysis();
+    let hits: Vec<Value> = found.hits.iter().map(|hit| edge::hit(hit, &question.query, analysis)).collect();
+    let mut value = json!({ "hits": hits, "degraded": found.receipt.degraded, "pending": pending });
+    if let (true, Value::Object(members)) = (question.explain, &mut value) {
+        members.insert("receipt".to_owned(), json!(found.receipt));
+    }
+    Ok(answer(&value))
+}

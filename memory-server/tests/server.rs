@@ -1,0 +1,41 @@
+//! The server in process: requests without sockets, but where the socket is what is tried.
+
+#[cfg(test)]
+#[path = "server/access.rs"]
+mod access;
+#[cfg(test)]
+#[path = "server/bad_input.rs"]
+mod bad_input;
+#[cfg(test)]
+#[path = "server/bed.rs"]
+mod bed;
+#[cfg(test)]
+#[path = "server/bounds.rs"]
+mod bounds;
+#[cfg(test)]
+#[path = "server/core.rs"]
+mod core;
+#[cfg(test)]
+#[path = "server/files.rs"]
+mod files;
+#[cfg(test)]
+#[path = "server/graph.rs"]
+mod graph;
+#[cfg(test)]
+#[path = "server/isolation.rs"]
+mod isolation;
+#[cfg(test)]
+#[path = "server/mcp.rs"]
+mod mcp;
+#[cfg(test)]
+#[path = "server/messages.rs"]
+mod messages;
+#[cfg(test)]
+#[path = "server/records.rs"]
+mod records;
+#[cfg(test)]
+#[path = "server/sockets.rs"]
+mod sockets;
+#[cfg(test)]
+#[path = "server/transfer.rs"]
+mod transfer;

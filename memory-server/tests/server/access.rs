@@ -1,0 +1,139 @@
+//! Who may do what: every operation of the table needs a token and a right, and every route a name of this server.
+
+use axum::http::Method;
+use serde_json::{Value, json};
+
+use crate::bed::{Bed, Call};
+
+/// Returns the method and path of every operation that the document names.
+async fn operations(bed: &Bed) -> Vec<(Method, String)> {
+    let document = bed.ok(Call::get("/v1/openapi.json")).await;
+    let mut operations = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        let path = path.replace("{session}", "talk").replace("{record}", "0190b0a0-0000-7000-8000-000000000000");
+        for method in item.as_object().unwrap().keys() {
+            let Ok(method) = method.to_uppercase().parse() else { continue };
+            operations.push((method, path.clone()));
+        }
+    }
+    assert!(operations.len() >= 16, "{operations:?}");
+    operations
+}
+
+#[tokio::test]
+async fn every_operation_answers_401_in_the_same_bytes_whatever_is_wrong_with_the_token() {
+    let bed = Bed::new().await;
+    let (unknown, _) = crate::bed::token("ada", "read");
+    let wrong = format!("{}{}", &bed.ada[..21], &bed.bob[21..]);
+    let header = |value: &str| ("authorization".to_owned(), value.to_owned());
+    let bad = [
+        None,
+        Some(header(&format!("Bearer {unknown}"))),
+        Some(header(&format!("Bearer {wrong}"))),
+        Some(header(&format!("Bearer {}", bed.expired))),
+        Some(header(&format!("Basic {}", bed.ada))),
+        Some(header(&bed.ada)),
+        Some(header(&format!("Bearer  {}", bed.ada))),
+        Some(("cookie".to_owned(), format!("token={}", bed.ada))),
+    ];
+    let mut first = None;
+    let agents = [Method::GET, Method::POST, Method::DELETE].map(|method| (method, "/mcp".to_owned()));
+    for (method, path) in operations(&bed).await.into_iter().chain(agents) {
+        for bad in &bad {
+            let mut call = Call::new(method.clone(), &path).json(&json!({}));
+            if let Some((name, value)) = bad {
+                call = call.header(name, value);
+            }
+            let answer = bed.send(call).await;
+            assert_eq!(answer.status, 401, "{method} {path} {bad:?}");
+            assert_eq!(&answer, first.get_or_insert(answer.clone()), "{method} {path} {bad:?}");
+        }
+        let twice = Call::new(method, &path).json(&json!({})).by(&bed.ada).by(&bed.ada);
+        assert_eq!(Some(bed.send(twice).await), first);
+    }
+    assert_eq!(first.unwrap().headers["www-authenticate"], "Bearer realm=\"memory\"");
+}
+
+#[tokio::test]
+async fn a_token_that_may_read_changes_nothing() {
+    let bed = Bed::new().await;
+    let mut allowed = Vec::new();
+    for (method, path) in operations(&bed).await {
+        let answer = bed.send(Call::new(method.clone(), &path).json(&json!({})).by(&bed.reader)).await;
+        if answer.status != 403 {
+            allowed.push(format!("{method} {path}"));
+        }
+    }
+    allowed.sort();
+    let record = "/v1/records/0190b0a0-0000-7000-8000-000000000000";
+    let history = format!("GET {record}/history");
+    let record = format!("GET {record}");
+    assert_eq!(
+        allowed,
+        [
+            "GET /v1/export",
+            "GET /v1/openapi.json",
+            "GET /v1/records",
+            &record,
+            &history,
+            "GET /v1/sessions",
+            "GET /v1/sessions/talk",
+            "GET /v1/sessions/talk/messages",
+            "POST /v1/search",
+            "POST /v1/sessions/talk/context",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn every_route_refuses_the_names_of_others() {
+    let bed = Bed::new().await;
+    let mut routes = operations(&bed).await;
+    routes.extend(["/health", "/ready", "/nothing"].map(|path| (Method::GET, path.to_owned())));
+    for (method, path) in routes {
+        let call = || Call::new(method.clone(), &path).json(&json!({})).by(&bed.ada);
+        for (name, value) in [
+            ("host", "evil.example"),
+            ("host", "localhost.evil.example"),
+            ("origin", "http://evil.example"),
+            ("origin", "null"),
+        ] {
+            assert_eq!(bed.send(call().header(name, value)).await.status, 403, "{method} {path} {name} {value}");
+        }
+        let own = call().header("host", "127.0.0.1:7777").header("origin", "http://localhost:7777");
+        assert_ne!(bed.send(own).await.status, 403, "{method} {path}");
+    }
+}
+
+#[tokio::test]
+async fn the_token_names_the_owner_and_nothing_else_does() {
+    let bed = Bed::new().await;
+    let remember = |text: &str| Call::post("/v1/records", &json!({ "text": text }));
+    let texts = |answer: Value| {
+        let records = answer["records"].as_array().unwrap().iter();
+        records.map(|record| record["text"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    bed.ok(remember("Ada has a cat")).await;
+    let as_bob = remember("Bob has a dog").by(&bed.tenant).header("memory-subject", "bob");
+    assert_eq!(bed.send(as_bob).await.status, 200);
+    let list = || Call::get("/v1/records");
+    assert_eq!(texts(bed.ok(list()).await), ["Ada has a cat"]);
+    assert_eq!(texts(bed.send(list().by(&bed.bob)).await.json()), ["Bob has a dog"]);
+    assert_eq!(texts(bed.ok(list().header("memory-subject", "ada")).await), ["Ada has a cat"]);
+    // A header does not make Ada another.
+    assert_eq!(bed.status(list().header("memory-subject", "bob")).await, 403);
+    // Who holds the token of a tenant says whom it means, once.
+    let of_tenant = |call: Call| bed.send(call.by(&bed.tenant));
+    assert_eq!(of_tenant(list()).await.status, 400);
+    assert_eq!(of_tenant(list().header("memory-subject", "ada").header("memory-subject", "bob")).await.status, 400);
+    assert_eq!(of_tenant(list().header("memory-subject", "")).await.status, 400);
+    assert_eq!(texts(of_tenant(list().header("memory-subject", "größe")).await.json()), [""; 0]);
+}
+
+#[tokio::test]
+async fn health_and_readiness_are_told_to_everybody() {
+    let bed = Bed::new().await;
+    for path in ["/health", "/ready"] {
+        assert_eq!(bed.send(Call::get(path)).await.status, 200);
+    }
+}

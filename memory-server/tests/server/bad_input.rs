@@ -1,0 +1,162 @@
+//! Input that is wrong, too large, or made to do harm.
+
+use axum::body::Body;
+use axum::http::{Method, Request};
+use futures_util::stream;
+use memory_server::Config;
+use serde_json::json;
+
+use crate::bed::{Bed, Call};
+
+const TALK: &str = "/v1/sessions/talk/messages";
+
+fn raw(body: impl Into<Vec<u8>>) -> Call {
+    Call::new(Method::POST, TALK).header("content-type", "application/json").body(body)
+}
+
+#[tokio::test]
+async fn what_is_no_json_of_ours_is_refused_and_stores_nothing() {
+    let bed = Bed::new().await;
+    let deep = format!(
+        "{{\"messages\":[{{\"role\":\"user\",\"content\":\"x\",\"meta\":{}{}}}]}}",
+        "[".repeat(5_000),
+        "]".repeat(5_000)
+    );
+    let nested = format!(
+        "{{\"messages\":[{{\"role\":\"user\",\"content\":\"x\",\"meta\":{}{}}}]}}",
+        "[".repeat(64),
+        "]".repeat(64)
+    );
+    for body in [
+        "",
+        "{",
+        "[]",
+        "null",
+        "{}",
+        "{\"messages\":[]}",
+        "{\"messages\":{}}",
+        "{\"messages\":[1]}",
+        "{\"messages\":[{}]}",
+        "{\"messages\":[{\"role\":\"user\"}]}",
+        "{\"messages\":[{\"role\":\"king\",\"content\":\"x\"}]}",
+        "{\"messages\":[{\"role\":\"user\",\"content\":NaN}]}",
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"\\ud800\"}]}",
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}],\"subject\":\"bob\"}",
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"x\",\"at\":\"soon\"}]}",
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]} {}",
+        "[{\"messages\":[]}]",
+        &deep,
+        &nested,
+    ] {
+        assert_eq!(bed.status(raw(body)).await, 400, "{body}");
+    }
+    assert_eq!(bed.status(raw([b'"', 0xff, b'"'])).await, 400);
+    let right = "{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}";
+    assert_eq!(bed.status(Call::new(Method::POST, TALK).body(right)).await, 415);
+    assert_eq!(bed.status(Call::new(Method::POST, TALK).header("content-type", "text/plain").body(right)).await, 415);
+    assert_eq!(bed.status(raw(right).header("content-encoding", "gzip")).await, 415);
+    assert_eq!(bed.status(Call::get(TALK)).await, 404);
+}
+
+#[tokio::test]
+async fn a_body_above_the_limit_is_refused_unread() {
+    let bed = Bed::with(Config { body_bytes: 1_000, import_bytes: 1_000, ..Config::default() }).await;
+    // Its bytes never come.
+    for path in [TALK, "/v1/import"] {
+        let request =
+            Request::post(path).header("host", "localhost").header("authorization", format!("Bearer {}", bed.ada));
+        let request = request.header("content-type", "application/json").header("content-length", "1001");
+        let never = Body::from_stream(stream::pending::<std::io::Result<Vec<u8>>>());
+        assert_eq!(bed.send_raw(request.body(never).unwrap()).await.status, 413, "{path}");
+    }
+    // One that does not say how long it is, is read up to the limit.
+    for path in [TALK, "/v1/import"] {
+        let request =
+            Request::post(path).header("host", "localhost").header("authorization", format!("Bearer {}", bed.ada));
+        let request = request.header("content-type", "application/json");
+        let endless = Body::from_stream(stream::repeat_with(|| Ok::<_, std::io::Error>(vec![b' '; 100])));
+        assert_eq!(bed.send_raw(request.body(endless).unwrap()).await.status, 413, "{path}");
+    }
+    assert_eq!(bed.status(raw(vec![b' '; 1_001])).await, 413);
+}
+
+#[tokio::test]
+async fn a_token_in_an_address_is_refused_whatever_the_route() {
+    let bed = Bed::new().await;
+    for path in [format!("/v1/records?token={}", bed.ada), format!("/health?{}", bed.ada), format!("/{}", bed.bob)] {
+        assert_eq!(bed.send(Call::get(path).by(&bed.ada)).await.status, 400);
+    }
+}
+
+#[tokio::test]
+async fn conditions_and_numbers_beyond_their_bounds_are_refused() {
+    let bed = Bed::new().await;
+    let search = |body: serde_json::Value| Call::post("/v1/search", &body);
+    let parts = (0..10_000).map(|part| format!("kind = k{part}")).collect::<Vec<_>>().join(" or ");
+    let nested = format!("{}kind = a{}", "(".repeat(10_000), ")".repeat(10_000));
+    for body in [
+        json!({ "filter": parts }),
+        json!({ "filter": nested }),
+        json!({ "filter": "kind =" }),
+        json!({ "limit": 0 }),
+        json!({ "limit": 1001 }),
+        json!({ "limit": 2147483648_u64 }),
+        json!({ "limit": -1 }),
+        json!({ "limit": "3" }),
+        json!({ "mmr": 7 }),
+        json!({ "as_of": "later" }),
+        json!({ "kind": "span" }),
+        json!({ "query": 3 }),
+        json!({ "query": "x".repeat(70_000) }),
+        json!({ "tenant": "other" }),
+        json!({ "session": "" }),
+        json!({ "as_of": "" }),
+    ] {
+        assert_eq!(
+            bed.status(search(body.clone())).await,
+            400,
+            "{}",
+            &body.to_string()[..50.min(body.to_string().len())]
+        );
+    }
+    for path in
+        ["/v1/records/x", "/v1/records/..%2f..", "/v1/records/%ff", "/v1/records?after=x", "/v1/records?as_of=x"]
+    {
+        assert_eq!(bed.status(Call::get(path)).await, 400, "{path}");
+    }
+    assert_eq!(bed.status(Call::get(format!("/v1/sessions/{}", "x".repeat(256)))).await, 400);
+    for (method, path) in [(Method::PATCH, "/v1/records"), (Method::GET, "/v1/search"), (Method::DELETE, "/health")] {
+        assert_eq!(bed.status(Call::new(method, path)).await, 405, "{path}");
+    }
+    assert_eq!(bed.status(Call::get("/v1/nothing")).await, 404);
+    let told = |more: serde_json::Value| Call::post("/v1/records", &more);
+    for body in [
+        json!({ "text": " " }),
+        json!({ "text": "x", "importance": 2 }),
+        json!({ "text": "x", "ttl_seconds": 0 }),
+        json!({ "text": "x", "ttl_seconds": 10_000_000_001_u64 }),
+        json!({ "text": "x", "id": "7" }),
+        json!({ "text": "x", "trust": "root" }),
+        json!({ "text": "x", "owner": "bob" }),
+        json!({ "text": "x", "valid_from": "then" }),
+        json!({ "text": "x", "novelty": 9 }),
+        json!({ "kind": "fact" }),
+    ] {
+        assert_eq!(bed.status(told(body.clone())).await, 400, "{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_cursor_of_another_owner_is_only_a_place_in_the_order() {
+    let bed = Bed::new().await;
+    for (who, names) in [(&bed.ada, ["a", "c"]), (&bed.bob, ["b", "d"])] {
+        for name in names {
+            let body = json!({ "messages": [{ "role": "user", "content": name }] });
+            assert_eq!(bed.send(Call::post(format!("/v1/sessions/{name}/messages"), &body).by(who)).await.status, 200);
+        }
+    }
+    let page = bed.send(Call::get("/v1/sessions?after=b&limit=5").by(&bed.ada)).await.json();
+    let names: Vec<&str> =
+        page["sessions"].as_array().unwrap().iter().map(|s| s["session"].as_str().unwrap()).collect();
+    assert_eq!(names, ["c"]);
+}

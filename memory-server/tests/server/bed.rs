@@ -1,0 +1,194 @@
+//! A server over a memory in this process, and requests to it.
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::{HeaderMap, Method, Request, StatusCode};
+use memory::{Memory, Timestamp};
+use memory_server::{Config, Grant, Rights, Server, Token, Tokens};
+use serde_json::{Value, json};
+use tower::ServiceExt as _;
+
+/// A server, and the tokens of two people.
+pub(crate) struct Bed {
+    pub(crate) memory: Memory,
+    router: Router,
+    pub(crate) ada: String,
+    pub(crate) bob: String,
+    /// Opens every subject of the tenant.
+    pub(crate) tenant: String,
+    /// May read alone.
+    pub(crate) reader: String,
+    /// Has expired.
+    pub(crate) expired: String,
+}
+
+/// A request under way.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    method: Method,
+    path: String,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+}
+
+/// What the server answered.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
+}
+
+pub(crate) async fn memory() -> Memory {
+    memory::open("memory:").await.unwrap().build().await.unwrap()
+}
+
+pub(crate) fn token(subject: &str, rights: &str) -> (String, Grant) {
+    let token = Token::fresh().unwrap();
+    let grant = Grant::new(&token, "acme", subject, rights.parse::<Rights>().unwrap(), Timestamp(0)).unwrap();
+    (token.reveal(), grant)
+}
+
+impl Bed {
+    pub(crate) async fn new() -> Self {
+        Self::with(Config::default()).await
+    }
+
+    pub(crate) async fn with(config: Config) -> Self {
+        let memory = memory().await;
+        let all = "read,write,forget";
+        let [ada, bob, tenant] = ["ada", "bob", "*"].map(|subject| token(subject, all));
+        let (reader, expired) = (token("ada", "read"), token("ada", all));
+        let tokens = [&ada, &bob, &tenant, &reader]
+            .iter()
+            .fold(Tokens::default(), |tokens, (_, grant)| tokens.with(grant.clone()));
+        let tokens = tokens.with(expired.1.expiring(Timestamp(1)));
+        let server = Server::new(memory.clone(), tokens, config);
+        let router = server.router();
+        Self { memory, router, ada: ada.0, bob: bob.0, tenant: tenant.0, reader: reader.0, expired: expired.0 }
+    }
+
+    /// Sends a request.
+    pub(crate) async fn send(&self, call: Call) -> Answer {
+        let Call { method, path, headers, body } = call;
+        let mut request = Request::builder().method(method).uri(path);
+        if !headers.iter().any(|(name, _)| name == "host") {
+            request = request.header("host", "localhost");
+        }
+        for (name, value) in headers {
+            request = request.header(name, value.as_bytes());
+        }
+        self.send_raw(request.body(Body::from(body)).unwrap()).await
+    }
+
+    pub(crate) async fn send_raw(&self, request: Request<Body>) -> Answer {
+        let (parts, body) = self.router.clone().oneshot(request).await.unwrap().into_parts();
+        let body = to_bytes(body, usize::MAX).await.unwrap().to_vec();
+        let mut headers = parts.headers;
+        // On a socket every answer has it; here those of some routes have.
+        headers.remove("content-length");
+        Answer { status: parts.status.as_u16(), headers, body }
+    }
+
+    /// Sends an MCP request, and returns what it was answered with.
+    pub(crate) async fn rpc(&self, token: &str, method: &str, params: &Value) -> Value {
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let call = Call::post("/mcp", &body).header("accept", "application/json, text/event-stream").by(token);
+        // Whoever says hello has not agreed on a version yet.
+        let call = if method == "initialize" { call } else { call.header("mcp-protocol-version", "2025-06-18") };
+        let answer = self.send(call).await;
+        assert_eq!(answer.status, 200, "{method}: {}", answer.text());
+        answer.json()
+    }
+
+    /// Calls a tool for Ada, and returns its text, refused or not.
+    pub(crate) async fn tool(&self, name: &str, arguments: &Value) -> Result<String, String> {
+        self.tool_by(&self.ada, name, arguments).await
+    }
+
+    pub(crate) async fn tool_by(&self, token: &str, name: &str, arguments: &Value) -> Result<String, String> {
+        let answer = self.rpc(token, "tools/call", &json!({ "name": name, "arguments": arguments })).await;
+        let result = &answer["result"];
+        let [part] = result["content"].as_array().unwrap_or_else(|| panic!("{answer}")).as_slice() else {
+            panic!("{answer}")
+        };
+        let text = part["text"].as_str().unwrap().to_owned();
+        if result["isError"] == true { Err(text) } else { Ok(text) }
+    }
+
+    /// Sends a request of Ada's that has to succeed, and returns its JSON.
+    pub(crate) async fn ok(&self, call: Call) -> Value {
+        let answer = self.send(call.by(&self.ada)).await;
+        assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.body));
+        answer.json()
+    }
+
+    /// Sends a request of Ada's, and returns its status.
+    pub(crate) async fn status(&self, call: Call) -> u16 {
+        let answer = self.send(call.by(&self.ada)).await;
+        if answer.status >= 400 {
+            assert_eq!(answer.headers["content-type"], "application/problem+json");
+            assert_eq!(answer.json()["status"], answer.status);
+        }
+        answer.status
+    }
+}
+
+impl Call {
+    pub(crate) fn new(method: Method, path: impl Into<String>) -> Self {
+        Self { method, path: path.into(), headers: Vec::new(), body: Vec::new() }
+    }
+
+    pub(crate) fn get(path: impl Into<String>) -> Self {
+        Self::new(Method::GET, path)
+    }
+
+    pub(crate) fn post(path: impl Into<String>, body: &Value) -> Self {
+        Self::new(Method::POST, path).json(body)
+    }
+
+    pub(crate) fn put(path: impl Into<String>, body: &Value) -> Self {
+        Self::new(Method::PUT, path).json(body)
+    }
+
+    pub(crate) fn delete(path: impl Into<String>) -> Self {
+        Self::new(Method::DELETE, path)
+    }
+
+    pub(crate) fn json(self, body: &Value) -> Self {
+        self.header("content-type", "application/json").body(body.to_string())
+    }
+
+    pub(crate) fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
+        self.body = body.into();
+        self
+    }
+
+    pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub(crate) fn by(self, token: &str) -> Self {
+        self.header("authorization", &format!("Bearer {token}"))
+    }
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8(self.body.clone()).unwrap()
+    }
+
+    /// Asserts that the caller may come again, and is told when.
+    pub(crate) fn is_busy(&self, status: StatusCode) {
+        assert_eq!(self.status, status.as_u16());
+        assert_eq!(
+            (self.json()["retryable"].clone(), self.headers["retry-after"].to_str().unwrap()),
+            (true.into(), "1")
+        );
+    }
+}

@@ -1,0 +1,95 @@
+//! Bounds on what goes on at once and how long it takes, and writes whose clients went away.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
+use futures_util::stream::{self, StreamExt as _};
+use memory_server::Config;
+use tokio::sync::oneshot;
+
+use crate::bed::{Bed, Call};
+
+const BODY: &str = r#"{"messages":[{"role":"user","content":"slow"}]}"#;
+
+/// Returns a request of Ada's whose body comes when the sender says so.
+fn slow(bed: &Bed) -> (Request<Body>, oneshot::Sender<()>) {
+    let (send, wait) = oneshot::channel::<()>();
+    let body = stream::once(async move {
+        let _ = wait.await;
+        Ok::<_, std::io::Error>(BODY)
+    });
+    let request = Request::post("/v1/sessions/talk/messages").header("host", "localhost");
+    let request =
+        request.header("authorization", format!("Bearer {}", bed.ada)).header("content-type", "application/json");
+    (request.body(Body::from_stream(body)).unwrap(), send)
+}
+
+#[tokio::test]
+async fn more_requests_at_once_than_a_token_may_have_are_told_to_come_again() {
+    let bed = Bed::with(Config { at_once_per_token: 2, ..Config::default() }).await;
+    let ((first, go), (second, also)) = (slow(&bed), slow(&bed));
+    let (first, second) = (bed.send_raw(first), bed.send_raw(second));
+    let third = async {
+        tokio::task::yield_now().await;
+        let busy = bed.send(Call::get("/v1/records").by(&bed.ada)).await;
+        busy.is_busy(StatusCode::TOO_MANY_REQUESTS);
+        assert_eq!(bed.send(Call::get("/v1/records").by(&bed.bob)).await.status, 200);
+        (go.send(()).unwrap(), also.send(()).unwrap())
+    };
+    let (first, second, _) = tokio::join!(first, second, third);
+    assert_eq!((first.status, second.status), (200, 200));
+    assert_eq!(bed.status(Call::get("/v1/records")).await, 200);
+}
+
+#[tokio::test]
+async fn more_requests_at_once_than_the_server_takes_are_told_to_come_again() {
+    let bed = Bed::with(Config { at_once: 1, ..Config::default() }).await;
+    let (first, go) = slow(&bed);
+    let second = async {
+        tokio::task::yield_now().await;
+        let busy = bed.send(Call::get("/v1/records").by(&bed.bob)).await;
+        busy.is_busy(StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(bed.send(Call::get("/health")).await.status, 200);
+        go.send(()).unwrap();
+    };
+    let (first, ()) = tokio::join!(bed.send_raw(first), second);
+    assert_eq!(first.status, 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_ends_at_its_deadline_and_gives_up_its_place() {
+    let bed = Bed::with(Config { deadline: Duration::from_secs(3), at_once: 1, ..Config::default() }).await;
+    let (request, _never) = slow(&bed);
+    let answer = bed.send_raw(request).await;
+    assert!([408, 503].contains(&answer.status), "{}", answer.status);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(bed.status(Call::get("/v1/records")).await, 200);
+}
+
+#[tokio::test]
+async fn a_write_whose_client_went_away_comes_to_its_end() {
+    let bed = Bed::new().await;
+    let (request, go) = slow(&bed);
+    {
+        // Polled until it waits for its body, then given up as a connection is.
+        let mut sent = Box::pin(bed.send_raw(request));
+        tokio::select! {
+            biased;
+            answer = &mut sent => panic!("{answer:?}"),
+            () = tokio::task::yield_now() => {}
+        }
+        go.send(()).unwrap();
+    }
+    let told = stream::repeat(()).then(|()| async {
+        tokio::task::yield_now().await;
+        bed.send(Call::get("/v1/sessions/talk/messages").by(&bed.ada)).await.status
+    });
+    let mut told = Box::pin(told.take(10_000));
+    while let Some(status) = told.next().await {
+        if status == 200 {
+            return;
+        }
+    }
+    panic!("the write was given up");
+}

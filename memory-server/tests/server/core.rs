@@ -1,0 +1,171 @@
+//! The profile `core`: six tools, and results that fit whatever is stored.
+
+use memory::window::CounterKind;
+use memory_server::{Agents, Config};
+use serde_json::{Value, json};
+
+use crate::bed::{Bed, Call};
+
+fn id_in(text: &str) -> String {
+    text.split_whitespace()
+        .find_map(|word| word.trim_end_matches(['.', ',']).parse::<memory::RecordId>().ok())
+        .unwrap()
+        .to_string()
+}
+
+#[tokio::test]
+async fn what_an_agent_adds_is_found_replaced_listed_and_deleted() {
+    let bed = Bed::new().await;
+    let stored = bed
+        .tool("add_memory", &json!({ "text": "Ada lives in Lyon", "kind": "fact", "tags": ["home"] }))
+        .await
+        .unwrap();
+    let id = id_in(&stored);
+    let again = bed.tool("add_memory", &json!({ "text": "Ada lives in Lyon." })).await.unwrap();
+    assert_eq!((again.starts_with("Known already"), id_in(&again)), (true, id.clone()));
+    let record = bed.ok(Call::get(format!("/v1/records/{id}"))).await;
+    assert_eq!((&record["trust"], &record["origin"]), (&json!("assistant"), &json!("mcp")));
+    let found = bed.tool("search_memories", &json!({ "query": "Where does Ada live?", "limit": 3.0 })).await.unwrap();
+    assert!(
+        found.contains(&format!("id=\"{id}\"")) && found.contains("trust=\"assistant\"") && found.contains("UTC\""),
+        "{found}"
+    );
+    let updated = bed.tool("update_memory", &json!({ "id": id, "text": "Ada lives in Porto" })).await.unwrap();
+    assert!(updated.contains(&id));
+    let found = bed.tool("search_memories", &json!({ "query": "Where does Ada live?" })).await.unwrap();
+    assert!(found.contains("Porto") && !found.contains("Lyon"), "{found}");
+    let new = bed.ok(Call::get("/v1/records?tag=home")).await;
+    assert_eq!(
+        (&new["records"][0]["text"], &new["records"][0]["trust"]),
+        (&json!("Ada lives in Porto"), &json!("assistant"))
+    );
+    let listed = bed.tool("list_memories", &json!({ "tag": "home" })).await.unwrap();
+    assert!(listed.contains("Porto") && !listed.contains("Lyon"));
+    let context = bed.tool("get_context", &json!({ "query": "Where do I live now?" })).await.unwrap();
+    assert!(context.contains("Porto"), "{context}");
+    let new = id_in(&updated);
+    assert!(bed.tool("delete_memory", &json!({ "id": new })).await.unwrap().starts_with("Deleted 1"));
+    assert_eq!(bed.tool("list_memories", &json!({})).await.unwrap(), "Nothing was found.");
+    assert!(bed.tool("delete_memory", &json!({ "id": new })).await.unwrap_err().contains("no memory"));
+}
+
+#[tokio::test]
+async fn what_a_model_may_not_do_is_told_in_words_it_can_act_on() {
+    let bed = Bed::new().await;
+    let kept = json!({ "text": "Never name prices", "trust": "system" });
+    let id = bed.ok(Call::post("/v1/records", &kept)).await["id"].clone();
+    let refused = bed.tool("update_memory", &json!({ "id": id, "text": "Name prices" })).await.unwrap_err();
+    assert!(refused.contains("application"), "{refused}");
+    for (tool, arguments, word) in [
+        ("add_memory", json!({ "text": 3 }), "expected a string"),
+        ("add_memory", json!({}), "missing field `text`"),
+        ("add_memory", json!({ "text": "x", "owner": "bob" }), "unknown field `owner`"),
+        ("add_memory", json!({ "text": "" }), "text"),
+        ("search_memories", json!({ "query": "x", "limit": 51 }), "1 to 50"),
+        ("search_memories", json!({ "query": "x", "max_tokens": 3 }), "max_tokens"),
+        ("search_memories", json!({ "query": ["x"] }), "expected a string"),
+        ("update_memory", json!({ "id": "7", "text": "x" }), "not the id of a record"),
+        ("list_memories", json!({ "before": "soon" }), "not a time"),
+        ("delete_memory", json!({}), "id of one memory"),
+        ("delete_memory", json!({ "everything": true }), "not allowed"),
+        ("delete_memory", json!({ "session": "talk" }), "not allowed"),
+    ] {
+        let why = bed.tool(tool, &arguments).await.unwrap_err();
+        assert!(why.contains(word), "{tool} {arguments}: {why}");
+    }
+    assert!(
+        bed.tool_by(&bed.reader, "add_memory", &json!({ "text": "x" })).await.unwrap_err().contains("right to write")
+    );
+    assert!(
+        bed.tool_by(&bed.reader, "delete_memory", &json!({ "id": id })).await.unwrap_err().contains("right to forget")
+    );
+}
+
+#[tokio::test]
+async fn more_than_ids_is_forgotten_where_that_is_allowed() {
+    let bed =
+        Bed::with(Config { agents: Agents { allow_forget: true, ..Agents::default() }, ..Config::default() }).await;
+    let message = json!({ "messages": [{ "role": "user", "content": "x" }] });
+    bed.ok(Call::post("/v1/sessions/talk/messages", &message)).await;
+    assert!(bed.tool("delete_memory", &json!({ "session": "talk" })).await.unwrap().starts_with("Deleted 1"));
+    bed.tool("add_memory", &json!({ "text": "Ada has a cat" })).await.unwrap();
+    bed.tool("delete_memory", &json!({ "everything": true })).await.unwrap();
+    assert_eq!(bed.tool("list_memories", &json!({})).await.unwrap(), "Nothing was found.");
+    assert!(
+        bed.tool("delete_memory", &json!({ "session": "a", "everything": true })).await.unwrap_err().contains("one of")
+    );
+}
+
+/// Texts that cost many tokens for what they are, or that look like marks.
+fn hostile(number: usize) -> String {
+    let pieces = [
+        "🦀",
+        "</item></memory>",
+        "\u{202e}ab",
+        "word ",
+        "日本語",
+        "\u{0}",
+        "<item id=\"x\">",
+        "a",
+        "\n\n",
+        "e\u{301}",
+    ];
+    pieces[number % pieces.len()].repeat(1 + (number * 7_919) % 3_000)
+}
+
+#[tokio::test]
+async fn results_fit_into_their_tokens_and_no_text_ends_the_block() {
+    let bed = Bed::new().await;
+    let counter = CounterKind::O200k.counter();
+    for number in 0..60 {
+        let (text, session) = (hostile(number), format!("talk {}", "s".repeat(number * 4)));
+        let session = session.replace(' ', "%20");
+        // A name may cost more tokens than a small budget has.
+        let name = if number % 9 == 8 { "\u{13000}".repeat(63) } else { "n".repeat(number) };
+        let content = format!("about the garden {text}");
+        let message = json!({ "messages": [{ "role": "user", "content": content, "name": name }] });
+        bed.ok(Call::post(format!("/v1/sessions/{session}/messages"), &message)).await;
+        let origin: String = hostile(number).chars().take(60).collect();
+        bed.ok(Call::post("/v1/records", &json!({ "text": format!("garden {number} {text}"), "origin": origin })))
+            .await;
+    }
+    bed.memory.upkeep_once().await.unwrap();
+    for number in 0..200_usize {
+        let most = [200, 201, 350, 700, 1_500, 4_000][number % 6];
+        let query = ["garden", "", "the garden 🦀", "about 日本語", "garden 17"][number % 5];
+        let (name, mut arguments) = match number % 4 {
+            0 | 1 => ("search_memories", json!({ "query": query, "limit": 1 + number % 50, "max_tokens": most })),
+            2 => (
+                "get_context",
+                json!({ "query": query, "max_tokens": most, "session": format!("talk {}", "s".repeat(number % 60 * 4)) }),
+            ),
+            _ => ("list_memories", json!({ "limit": 1 + number % 50 })),
+        };
+        if number % 8 == 2 {
+            arguments.as_object_mut().unwrap().remove("session");
+        }
+        let most = if name == "list_memories" { 1_500 } else { most };
+        let text = bed.tool(name, &arguments).await.unwrap();
+        let tokens = counter.count_text(&text);
+        assert!(tokens <= most, "{name} {arguments}: {tokens}");
+        assert_eq!(
+            text.matches("<memory note").count(),
+            text.matches("</memory>").count(),
+            "{name} {arguments}: {text}"
+        );
+        assert!(text.matches("</memory>").count() <= 1 && !text.contains("</item></memory>garden"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_search_that_finds_nothing_says_so() {
+    let bed = Bed::new().await;
+    for (tool, arguments) in [
+        ("search_memories", json!({ "query": "anything" })),
+        ("list_memories", json!({})),
+        ("get_context", json!({ "query": "anything" })),
+    ] {
+        let text: Value = bed.tool(tool, &arguments).await.unwrap().into();
+        assert!(text.as_str().unwrap().starts_with("Nothing"), "{text}");
+    }
+}

@@ -1,0 +1,118 @@
+//! The profile `files`: the commands and words of Claude's memory tool.
+
+use memory_server::{Agents, Config, Profile};
+use serde_json::{Value, json};
+
+use crate::bed::Bed;
+
+async fn bed() -> Bed {
+    Bed::with(Config { agents: Agents { profile: Profile::Files, ..Agents::default() }, ..Config::default() }).await
+}
+
+fn told(answer: Result<String, String>) -> String {
+    answer.unwrap_or_else(|why| format!("refused: {why}"))
+}
+
+#[tokio::test]
+async fn a_file_is_created_viewed_changed_renamed_and_deleted_in_the_words_of_the_reference() {
+    let bed = bed().await;
+    let path = "/memories/notes/a.md";
+    let run = async |arguments: Value| told(bed.tool("memory", &arguments).await);
+    let snippet = "The memory file has been edited. Here is the snippet showing the change (with line numbers):";
+    let head = |path: &str| {
+        format!("Here're the files and directories up to 2 levels deep in {path}, excluding hidden items:")
+    };
+    let steps = [
+        (json!({ "command": "view", "path": "/memories" }), format!("{}\n0B\t/memories", head("/memories"))),
+        (json!({ "command": "create", "path": path, "file_text": "one\ntwo\nthree\nfour\n" }), format!("File created successfully at: {path}")),
+        (json!({ "command": "create", "path": path, "file_text": "x" }), format!("refused: File {path} already exists")),
+        (
+            json!({ "command": "view", "path": path }),
+            format!("Here's the content of {path} with line numbers:\n     1\tone\n     2\ttwo\n     3\tthree\n     4\tfour\n     5\t"),
+        ),
+        (
+            json!({ "command": "view", "path": path, "view_range": [2, 3] }),
+            format!("Here's the content of {path} with line numbers:\n     2\ttwo\n     3\tthree"),
+        ),
+        (
+            json!({ "command": "str_replace", "path": path, "old_str": "three", "new_str": "3" }),
+            format!("{snippet}\n     1\tone\n     2\ttwo\n     3\t3\n     4\tfour\n     5\t"),
+        ),
+        (
+            json!({ "command": "str_replace", "path": path, "old_str": "nine", "new_str": "9" }),
+            format!("refused: No replacement was performed, old_str `nine` did not appear verbatim in {path}."),
+        ),
+        (
+            json!({ "command": "str_replace", "path": path, "old_str": "o", "new_str": "0" }),
+            "refused: No replacement was performed. Multiple occurrences of old_str `o` in lines: 1, 2, 4. Please ensure it is unique"
+                .to_owned(),
+        ),
+        (json!({ "command": "insert", "path": path, "insert_line": 0, "insert_text": "zero\n" }), format!("The file {path} has been edited.")),
+        (
+            json!({ "command": "insert", "path": path, "insert_line": 9, "insert_text": "x" }),
+            "refused: Invalid `insert_line` parameter: 9. It should be within the range [0, 5].".to_owned(),
+        ),
+        (
+            json!({ "command": "view", "path": "/memories" }),
+            format!("{}\n20B\t/memories\n20B\t/memories/notes/\n20B\t/memories/notes/a.md", head("/memories")),
+        ),
+        (json!({ "command": "insert", "path": "/memories/notes", "insert_line": 0, "insert_text": "x" }), "refused: The path /memories/notes is not a file.".to_owned()),
+        (
+            json!({ "command": "rename", "old_path": "/memories/notes", "new_path": "/memories/old" }),
+            "Successfully renamed /memories/notes to /memories/old".to_owned(),
+        ),
+        (json!({ "command": "view", "path": path }), format!("refused: The path {path} does not exist. Please provide a valid path.")),
+        (
+            json!({ "command": "rename", "old_path": "/memories/none", "new_path": "/memories/x" }),
+            "refused: The path /memories/none does not exist".to_owned(),
+        ),
+        (json!({ "command": "delete", "path": "/memories" }), "refused: Cannot delete the /memories directory itself".to_owned()),
+        (json!({ "command": "delete", "path": "/memories/old" }), "Successfully deleted /memories/old".to_owned()),
+        (json!({ "command": "delete", "path": "/memories/old" }), "refused: The path /memories/old does not exist".to_owned()),
+        (json!({ "command": "create", "path": path, "file_text": "" }), format!("File created successfully at: {path}")),
+        (json!({ "command": "view", "path": path }), format!("Here's the content of {path} with line numbers:\n     1\t")),
+    ];
+    for (arguments, promised) in steps {
+        assert_eq!(run(arguments.clone()).await, promised, "{arguments}");
+    }
+}
+
+#[tokio::test]
+async fn paths_lead_nowhere_but_under_the_root_and_owners_have_files_of_their_own() {
+    let bed = bed().await;
+    for path in ["/etc/passwd", "/memories/../etc", "/memories2/a", "memories/a", ""] {
+        for command in ["view", "delete"] {
+            assert!(bed.tool("memory", &json!({ "command": command, "path": path })).await.is_err(), "{path}");
+        }
+    }
+    let create = |text: &str| json!({ "command": "create", "path": "/memories/a", "file_text": text });
+    bed.tool("memory", &create("Ada's")).await.unwrap();
+    bed.tool_by(&bed.bob, "memory", &create("Bob's")).await.unwrap();
+    let view = json!({ "command": "view", "path": "/memories/a" });
+    assert!(bed.tool("memory", &view).await.unwrap().contains("Ada's"));
+    assert!(
+        bed.tool("memory", &json!({ "command": "create", "path": "/memories/a/b", "file_text": "x" })).await.is_err()
+    );
+    for wrong in [
+        json!({}),
+        json!({ "command": "format" }),
+        json!({ "command": "view" }),
+        json!({ "command": "view", "path": 3 }),
+    ] {
+        assert!(bed.tool("memory", &wrong).await.unwrap_err().contains("arguments"), "{wrong}");
+    }
+}
+
+#[tokio::test]
+async fn changes_of_one_file_at_once_are_all_there() {
+    let bed = bed().await;
+    let path = "/memories/list";
+    bed.tool("memory", &json!({ "command": "create", "path": path, "file_text": "" })).await.unwrap();
+    let inserts: Vec<Value> = (0..20).map(|number| json!({ "command": "insert", "path": path, "insert_line": 0, "insert_text": format!("line {number}") })).collect();
+    let calls = inserts.iter().map(|insert| bed.tool("memory", insert));
+    for answer in futures_util::future::join_all(calls).await {
+        answer.unwrap();
+    }
+    let shown = bed.tool("memory", &json!({ "command": "view", "path": path })).await.unwrap();
+    assert!((0..20).all(|number| shown.lines().any(|line| line.ends_with(&format!("line {number}")))), "{shown}");
+}

@@ -1,0 +1,129 @@
+//! Records over HTTP: remembered, changed over the version that was read, superseded, forgotten.
+
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::bed::{Bed, Call};
+
+const ID: &str = "0190b0a0-0000-7000-8000-00000000000b";
+
+#[tokio::test]
+async fn what_says_the_same_is_one_record() {
+    let bed = Bed::new().await;
+    let told = json!({ "text": "Ada has a cat", "kind": "fact", "tags": ["pets"], "importance": 0.5, "ttl_seconds": 60.0,
+        "metadata": { "source": "form" }, "agent": "planner", "session": "talk", "trust": "assistant" });
+    let first = bed.ok(Call::post("/v1/records", &told)).await;
+    let again = bed.ok(Call::post("/v1/records", &told)).await;
+    assert_eq!((&first["outcome"], &again["outcome"]), (&json!("stored"), &json!("reinforced")));
+    assert_eq!(first["id"], again["id"]);
+    let record = bed.ok(Call::get(format!("/v1/records/{}", first["id"].as_str().unwrap()))).await;
+    assert_eq!(
+        (&record["trust"], &record["tags"], &record["current"]),
+        (&json!("assistant"), &json!(["pets"]), &json!(true))
+    );
+    assert_eq!(record["metadata"], json!({ "source": "form" }));
+}
+
+#[tokio::test]
+async fn a_record_is_changed_over_the_version_that_was_read_and_no_other() {
+    let bed = Bed::new().await;
+    let path = format!("/v1/records/{ID}");
+    let put = |text: &str| Call::put(&path, &json!({ "text": text, "kind": "note" }));
+    assert_eq!(bed.status(put("green")).await, 428);
+    assert_eq!(bed.status(put("green").header("if-match", "\"1\"")).await, 412);
+    let fresh = put("green").header("if-none-match", "*");
+    let answer = bed.send(fresh.clone().by(&bed.ada)).await;
+    assert_eq!((answer.status, answer.headers["etag"].to_str().unwrap()), (200, "\"1\""));
+    // The answer was lost, and the request is repeated.
+    assert_eq!(bed.ok(fresh).await["version"], 1);
+    assert_eq!(bed.status(put("blue").header("if-none-match", "*")).await, 412);
+    let blue = put("blue").header("if-match", "\"1\"");
+    assert_eq!(bed.ok(blue.clone()).await["version"], 2);
+    assert_eq!(bed.ok(blue).await["version"], 2);
+    assert_eq!(bed.status(put("red").header("if-match", "\"1\"")).await, 412);
+    let read = bed.send(Call::get(&path).by(&bed.ada)).await;
+    assert_eq!((read.headers["etag"].to_str().unwrap(), &read.json()["text"]), ("\"2\"", &json!("blue")));
+    for tag in ["2", "\"x\"", "W/\"2\"", "*", "\"1\", \"2\""] {
+        assert_eq!(bed.status(put("red").header("if-match", tag)).await, 400, "{tag}");
+    }
+    // Another owner has no such record, and can have one of the same id.
+    assert_eq!(bed.send(Call::get(&path).by(&bed.bob)).await.status, 404);
+    assert_eq!(bed.send(put("mine").header("if-match", "\"2\"").by(&bed.bob)).await.status, 412);
+    assert_eq!(bed.send(put("mine").header("if-none-match", "*").by(&bed.bob)).await.status, 200);
+}
+
+#[tokio::test]
+async fn what_is_superseded_stays_in_the_history() {
+    let bed = Bed::new().await;
+    let remember = |text: &str| json!({ "text": text });
+    let old =
+        bed.ok(Call::post("/v1/records", &remember("Ada lives in Lyon"))).await["id"].as_str().unwrap().to_owned();
+    let supersede = || Call::post(format!("/v1/records/{old}/supersede"), &remember("Ada lives in Porto"));
+    let new = bed.ok(supersede()).await;
+    assert_eq!((&new["supersedes"], &new["outcome"]), (&json!(old), &json!("stored")));
+    assert_eq!(bed.ok(supersede()).await["id"], new["id"]);
+    let texts = |answer: &Value| {
+        let records = answer["records"].as_array().unwrap().iter();
+        records.map(|record| record["text"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let history = bed.ok(Call::get(format!("/v1/records/{old}/history"))).await;
+    assert_eq!(texts(&history), ["Ada lives in Lyon", "Ada lives in Porto"]);
+    assert_eq!(texts(&bed.ok(Call::get("/v1/records")).await), ["Ada lives in Porto"]);
+    assert_eq!(texts(&bed.ok(Call::get("/v1/records?all=true")).await).len(), 2);
+    assert_eq!(bed.status(Call::get(format!("/v1/records/{ID}/history"))).await, 404);
+    assert_eq!(bed.status(Call::post(format!("/v1/records/{ID}/supersede"), &remember("x"))).await, 404);
+}
+
+#[tokio::test]
+async fn records_are_listed_by_pages_and_conditions() {
+    let bed = Bed::new().await;
+    for number in 0..25 {
+        let (kind, tag) = if number % 5 == 0 { ("fact", "five") } else { ("note", "other") };
+        let told = json!({ "text": format!("number {number}"), "kind": kind, "tags": [tag] });
+        bed.ok(Call::post("/v1/records", &told)).await;
+    }
+    let (mut count, mut next) = (0, json!(""));
+    while let Some(after) = next.as_str() {
+        let after = if after.is_empty() { String::new() } else { format!("&after={after}") };
+        let page = bed.ok(Call::get(format!("/v1/records?limit=10{after}"))).await;
+        count += page["records"].as_array().unwrap().len();
+        next = page["next"].clone();
+    }
+    assert_eq!(count, 25);
+    for condition in ["kind=fact", "tag=five", "filter=kind%20%3D%20fact%20and%20tag%20in%20(five%2C%20x)"] {
+        let found = bed.ok(Call::get(format!("/v1/records?{condition}"))).await;
+        assert_eq!(found["records"].as_array().unwrap().len(), 5, "{condition}");
+    }
+}
+
+#[tokio::test]
+async fn forgetting_tells_what_every_store_did_and_which_ids_nothing_has() {
+    let bed = Bed::new().await;
+    let told = bed.ok(Call::post("/v1/records", &json!({ "text": "Ada has a cat" }))).await;
+    let source = told["id"].clone();
+    let derived = json!({ "text": "Ada likes animals", "sources": [source] });
+    bed.ok(Call::post("/v1/records", &derived)).await;
+    assert_eq!(bed.status(Call::post("/v1/records", &json!({ "text": "x", "sources": [ID] }))).await, 400);
+    let forgotten = bed.ok(Call::post("/v1/forget", &json!({ "ids": [source, ID] }))).await;
+    assert_eq!(forgotten["unknown"], json!([ID]));
+    assert_eq!(forgotten["complete"], true);
+    assert_eq!(bed.ok(Call::get("/v1/records?all=true")).await["records"], json!([]));
+    for wrong in
+        [json!({}), json!({ "ids": [] }), json!({ "everything": false }), json!({ "ids": [ID], "everything": true })]
+    {
+        assert_eq!(bed.status(Call::post("/v1/forget", &wrong)).await, 400, "{wrong}");
+    }
+    bed.ok(Call::post("/v1/sessions/a/messages", &json!({ "messages": [{ "role": "user", "content": "x" }] }))).await;
+    assert_eq!(bed.ok(Call::post("/v1/forget", &json!({ "session": "a" }))).await["removed"], 1);
+    bed.ok(Call::post("/v1/records", &json!({ "text": "Ada has a dog" }))).await;
+    let receipt = bed.ok(Call::post("/v1/forget", &json!({ "everything": true }))).await;
+    assert_eq!(receipt["complete"], true);
+    let parts: Vec<&str> =
+        receipt["stores"].as_array().unwrap().iter().map(|store| store["part"].as_str().unwrap()).collect();
+    assert!(parts.contains(&"conversations") || parts.contains(&"chat"), "{parts:?}");
+    assert_eq!(bed.ok(Call::get("/v1/records?all=true")).await["records"], json!([]));
+    assert_eq!(
+        bed.send(Call::post("/v1/forget", &json!({ "session": "a" })).by(&bed.reader)).await.status,
+        StatusCode::FORBIDDEN
+    );
+}

@@ -1,0 +1,26 @@
+//! Forgetting items by ids that do not say what they are.
+
+use std::collections::HashSet;
+
+use memory_core::engine::{Forget, ForgetReceipt, Scoped};
+use memory_core::{MessageId, RecordId, Result};
+
+/// Forgets each id as a message and as a record: whoever gives one need not know which it is. Returns with the receipt which
+/// of them were neither.
+///
+/// # Errors
+/// As [`Scoped::forget`].
+pub async fn forget_ids(scoped: &Scoped, ids: &[MessageId]) -> Result<(ForgetReceipt, Vec<MessageId>)> {
+    let records: Vec<RecordId> = ids.iter().map(|id| RecordId(id.0)).collect();
+    let messages = scoped.messages(ids).await?.into_iter().map(|row| row.id.0);
+    let stored: HashSet<_> = messages.chain(scoped.get(&records).await?.iter().map(|row| row.record.id.0)).collect();
+    let unknown = ids.iter().copied().filter(|id| !stored.contains(&id.0)).collect();
+    let mut receipt = scoped.forget(&Forget::Messages(ids.to_vec())).await?;
+    let rest = scoped.forget(&Forget::Records(records)).await?;
+    receipt.removed += rest.removed;
+    receipt.derived += rest.derived;
+    receipt.complete &= rest.complete;
+    receipt.stores.extend(rest.stores);
+    receipt.unasked = rest.unasked;
+    Ok((receipt, unknown))
+}

@@ -1,0 +1,66 @@
+//! The JSON of what a memory answers. Names stay; members may be added.
+
+use memory_core::analysis::{Analysis, Excerpt};
+use memory_core::engine::{Content, Context, Hit};
+use memory_core::store::chat::SessionState;
+use memory_core::{Fields, Filter, StoredMessage, StoredRecord, Timestamp};
+use serde_json::{Value, json};
+
+/// Characters of the passage of a hit.
+const PASSAGE: usize = 300;
+
+/// Returns a conversation with its counters and its title.
+pub fn session(state: &SessionState, title: Option<&str>) -> Value {
+    json!({
+        "session": state.session.name(), "title": title, "messages": state.head,
+        "window_messages": state.active_messages, "window_tokens": state.active_tokens,
+        "last_at": state.last_at.to_string(),
+    })
+}
+
+/// Returns a message with itself as OpenAI's chat JSON; of a forgotten one, that it is.
+pub fn message(row: &StoredMessage) -> Value {
+    let Some(message) = &row.message else {
+        return json!({ "unit": "message", "id": row.id, "seq": row.seq, "session": row.session.name(), "forgotten": true });
+    };
+    let more = json!({ "message": message.to_openai(), "origin": message.origin, "metadata": message.metadata });
+    with(Content::Message(row.clone()).to_json(), more)
+}
+
+/// Returns a record with all that is known of it, and whether it is current at `now`.
+pub fn record(stored: &StoredRecord, now: Timestamp) -> Value {
+    let record = &stored.record;
+    let (from, until) = record.validity();
+    let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
+    let is_current = Filter::current(now).matches(&Fields::of_record(record));
+    let more = json!({
+        "current": is_current, "importance": record.importance(), "pinned": record.is_pinned(),
+        "valid_from": time(from), "valid_to": time(until), "expires_at": time(record.expires_at()),
+        "superseded_at": time(record.superseded.map(|by| by.at)), "superseded_by": record.superseded.map(|by| by.by),
+        "origin": record.origin(), "sources": record.sources().iter().map(|source| source.id()).collect::<Vec<_>>(),
+        "metadata": record.metadata(),
+    });
+    with(Content::Record(stored.clone()).to_json(), more)
+}
+
+/// Returns a hit with the passage that answers `words`. Its places are counted in characters.
+pub fn hit(hit: &Hit, words: &str, analysis: &Analysis) -> Value {
+    let Excerpt { text, matches } = analysis.excerpt(words, &hit.content.text(), PASSAGE);
+    let place = |at: usize| text.get(..at).map_or(0, |before| before.chars().count());
+    let places: Vec<[usize; 2]> = matches.iter().map(|range| [place(range.start), place(range.end)]).collect();
+    with(hit.to_json(), json!({ "passage": { "text": text, "matches": places } }))
+}
+
+/// Returns a context with its receipt: `messages` as OpenAI's API takes them or, if `anthropic`, `messages` and `system` as
+/// Anthropic's does.
+pub fn context(context: &Context, anthropic: bool) -> Value {
+    let sent = if anthropic { context.to_anthropic() } else { json!({ "messages": context.to_openai() }) };
+    with(sent, json!({ "receipt": context.receipt }))
+}
+
+fn with(mut value: Value, more: Value) -> Value {
+    if let (Value::Object(members), Value::Object(more)) = (&mut value, more) {
+        members.extend(more);
+    }
+    value
+}
