@@ -8,6 +8,7 @@ mod demo;
 mod eval;
 mod export;
 mod forget;
+mod fork;
 mod import;
 mod indexes;
 mod manual;
@@ -67,6 +68,7 @@ async fn dispatch(command: &Command, call: &Call, output: &mut Output) -> Result
         Command::Forget(args) => forget::run(call, args, output).await,
         Command::Sessions(args) => sessions::run(call, args, output).await,
         Command::Show(args) => show::run(call, args, output).await,
+        Command::Fork(args) => fork::run(call, args, output).await,
         Command::Records(args) => records::run(call, args, output).await,
         Command::Stats => stats::run(call, output).await,
         Command::Reindex(args) => indexes::reindex(call, args, output).await,

@@ -33,6 +33,9 @@ mod eval;
 #[path = "program/forget.rs"]
 mod forget;
 #[cfg(test)]
+#[path = "program/fork.rs"]
+mod fork;
+#[cfg(test)]
 #[path = "program/formats.rs"]
 mod formats;
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | what is stored when a message is appended | `session.rs`; an answer that grows, or messages in place of others `edit.rs` |
+//! | how a branch shares the past of another conversation | `fork.rs` (how it begins), `past.rs` (what it inherits, in pages), `recall/window/past.rs` (in contexts) |
 //! | what a context holds and why | `recall/context.rs` (the calls), `recall/window.rs` (what was read and fits), `recall/unfold.rs` (messages in place of summaries), `recall/block.rs` (what is recalled), `recall/contents.rs` (the order and the receipt), `render.rs` (how it looks) |
 //! | how hits are found, fused and checked | `recall/search.rs` (the calls), `recall/terms.rs` (by which words), `recall/legs.rs` (the indexes), `recall/rank.rs` (the rule), `recall/hydrate.rs` (truth); without words `recall/newest.rs` |
 //! | how a record is stored, reinforced, superseded or retired | `write/remember.rs` and `write/retire.rs` (the calls), `write/tell.rs` (what is written), `write/links.rs` (where), `write/sources.rs` (nothing is derived from what is not there) |
@@ -19,10 +20,12 @@ mod counted;
 mod edit;
 mod event;
 mod forget;
+mod fork;
 mod handle;
 mod hit;
 mod inner;
 mod memory;
+mod past;
 mod recall;
 mod receipt;
 mod render;
@@ -37,10 +40,12 @@ pub use builder::MemoryBuilder;
 pub use edit::Draft;
 pub use event::{Event, Observer};
 pub use forget::{Forget, ForgetReceipt, StoreErasure, Unasked};
+pub use fork::ForkPoint;
 pub use handle::{Memory, Scoped, Session};
 pub use hit::{Content, Hit, SearchResults};
 pub use inner::GivenUp;
 pub use memory::{IndexStatus, Status};
+pub use past::{HistoryEdge, HistoryPage};
 pub use recall::{Context, ContextRequest, Part, Search};
 pub use receipt::{
     AppendReceipt, ContextReceipt, Degraded, Fold, FoldShown, History, Included, LeftOut, PartKind, Reason,

@@ -8,9 +8,12 @@ mod counts;
 mod degraded;
 mod edits;
 mod folds;
+mod fork;
+mod fork_ends;
 mod fresh;
 mod gate;
 mod ground;
+mod histories;
 mod lifetimes;
 mod owners;
 mod ranking;
@@ -35,8 +38,11 @@ pub fn table() -> Vec<Scenario<Stores>> {
         degraded::TABLE,
         edits::TABLE,
         folds::TABLE,
+        fork::TABLE,
+        fork_ends::TABLE,
         fresh::TABLE,
         gate::TABLE,
+        histories::TABLE,
         lifetimes::TABLE,
         owners::TABLE,
         ranking::TABLE,

@@ -30,9 +30,9 @@ pub mod transfer;
 
 pub use backend::Backend;
 pub use memory_core::engine::{
-    AppendReceipt, Board, BoardEntry, Content, Context, ContextRequest, Draft, Event, Forget, ForgetReceipt, Hit,
-    Memory, MemoryBuilder, Observer, Part, Remember, RememberReceipt, Scoped, Search, SearchResults, Session, Status,
-    Title, UpkeepReport, UpkeepTask,
+    AppendReceipt, Board, BoardEntry, Content, Context, ContextRequest, Draft, Event, Forget, ForgetReceipt, ForkPoint,
+    HistoryEdge, HistoryPage, Hit, Memory, MemoryBuilder, Observer, Part, Remember, RememberReceipt, Scoped, Search,
+    SearchResults, Session, Status, Title, UpkeepReport, UpkeepTask,
 };
 pub use memory_core::novelty::{Gate, Repeat};
 pub use memory_core::window::{BufferConfig, Folding};

@@ -32,6 +32,13 @@ pub enum Event {
         /// The summary, which is gone.
         summary: MessageId,
     },
+    /// A branch of a conversation was begun.
+    Forked {
+        /// The branch.
+        session: SessionId,
+        /// The conversation that it leaves.
+        from: SessionId,
+    },
     /// The last turn was larger than a context allowed: it was cut, or kept whole.
     Oversize {
         /// The conversation.
@@ -112,6 +119,7 @@ impl Event {
             Self::Folded { messages, tokens, .. } => tracing::info!(messages, tokens, "folded a part of a window"),
             Self::Archived { .. } => tracing::trace!("a message left its window"),
             Self::Unfolded { .. } => tracing::info!("a fold was undone"),
+            Self::Forked { .. } => tracing::info!("a branch of a conversation was begun"),
             Self::Oversize { truncated, over, .. } => {
                 tracing::info!(truncated, over, "a turn was too large for a context");
             }

@@ -9,6 +9,7 @@ mod fresh;
 mod hydrate;
 mod legs;
 mod newest;
+mod pages;
 mod passage;
 mod question;
 mod rank;

@@ -70,6 +70,12 @@ impl Ground {
         self.over(chat, adjust).await
     }
 
+    /// Opens a memory whose calls of conversations are counted.
+    pub(super) async fn open_counted(&self, counting: &Arc<Counting>) -> Result<Memory, Failure> {
+        let chat = self.chat.clone().layered(|store| Arc::new(Tapped::new(store, counting.clone())));
+        self.over(chat, |_, builder| builder).await
+    }
+
     async fn over(
         &self,
         chat: Chat,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::engine::hit::Hit;
-use crate::engine::receipt::{ContextReceipt, Included, PartKind, SearchReceipt, Signals, Tokens};
+use crate::engine::receipt::{ContextReceipt, Degraded, Included, PartKind, SearchReceipt, Signals, Stage, Tokens};
 use crate::engine::render;
 use crate::error::{Error, Result};
 use crate::id::{ItemId, MessageId};
@@ -16,6 +16,9 @@ use crate::window::Budget;
 
 use super::block::Block;
 use super::window::{Fitted, Window};
+
+/// What a receipt says of a branch whose past is incomplete.
+const GONE: &str = "a part of the past that this branch shares is gone: its conversation was deleted";
 
 /// One message of a context.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,11 +63,12 @@ impl Context {
         recalled: Recalled,
         room: Room,
         counter: &dyn TokenCounter,
-        search: SearchReceipt,
+        mut search: SearchReceipt,
     ) -> Self {
         let Recalled { hits, mut block, in_window } = recalled;
         let mut parts = Parts::default();
         let (mut history, folds) = (window.history(&fitted), window.folds(&fitted));
+        let session = window.state.session.clone();
         for mut shown in fitted.shown {
             let Some((row, message)) = window.take(&mut shown) else { continue };
             let is_query = room.said == Some(row.id);
@@ -72,8 +76,8 @@ impl Context {
             if is_query {
                 parts.push_block(&mut block, &hits);
             }
-            let part = part(row, message, is_query);
-            if part.kind != PartKind::Instruction {
+            let (part, is_own) = (part(row, message, is_query), row.session == session);
+            if part.kind != PartKind::Instruction && is_own {
                 history.first = history.first.or(Some(row.covers.map_or(row.seq, |covers| covers.first)));
                 history.last = Some(row.seq);
             }
@@ -83,6 +87,9 @@ impl Context {
         }
         parts.push_block(&mut block, &hits);
         parts.list.extend(room.query);
+        if window.gone() > 0 {
+            search.degraded.push(Degraded { stage: Stage::Chat, why: GONE.to_owned() });
+        }
         let tokens = tokens_of(&parts.list, room.limit, room.reserved);
         let (counter, complete) = (counter.name().to_owned(), window.complete);
         let (recounted, included) = (window.recounted, parts.included);
