@@ -9,6 +9,7 @@
 //! | how a record is stored, reinforced, superseded or retired | `write/remember.rs` and `write/retire.rs` (the calls), `write/tell.rs` (what is written), `write/links.rs` (where), `write/sources.rs` (nothing is derived from what is not there) |
 //! | how anything is forgotten | `forget.rs` (the order), `forget/session.rs` (a conversation), `forget/derived.rs` (what falls with it), `forget/untell.rs` (what is left) |
 //! | how indexes follow truth | `inner/index.rs` (what an index is), `upkeep.rs` (the calls), `upkeep/pass.rs`, `upkeep/project.rs` (from truth to entries), `upkeep/enlist.rs` (an index that is new or was lost), `upkeep/verify.rs` (what came late), `upkeep/retire.rs`; summaries in `upkeep/summarise.rs` |
+//! | how long and how much is kept | `retention.rs` (for whom), `upkeep/lapse.rs` (the steps), `upkeep/lapsed.rs` (which messages), `upkeep/held.rs` (what stays in any case) |
 //! | what agents share on a board | `board.rs` (the calls), `upkeep/boards.rs` (what expires, and what an erasure left) |
 //! | what receipts say in words | `receipt/words.rs` |
 //! | what is logged and told to whoever watches | `event.rs`, `inner/tell.rs` |
@@ -29,6 +30,7 @@ mod past;
 mod recall;
 mod receipt;
 mod render;
+mod retention;
 mod scoped;
 mod session;
 mod title;
@@ -51,6 +53,7 @@ pub use receipt::{
     AppendReceipt, ContextReceipt, Degraded, Fold, FoldShown, History, Included, LeftOut, PartKind, Reason,
     SearchReceipt, Signals, Stage, Tokens,
 };
+pub use retention::{Retained, Retention};
 pub use title::Title;
-pub use upkeep::{UpkeepReport, UpkeepTask};
+pub use upkeep::{Lapse, UpkeepReport, UpkeepTask};
 pub use write::{Addition, NotTaken, Remember, RememberReceipt, Remembered, Why};

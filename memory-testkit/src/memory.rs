@@ -17,6 +17,7 @@ mod histories;
 mod lifetimes;
 mod owners;
 mod ranking;
+mod retention;
 mod search;
 mod tiers;
 mod times;
@@ -46,6 +47,7 @@ pub fn table() -> Vec<Scenario<Stores>> {
         lifetimes::TABLE,
         owners::TABLE,
         ranking::TABLE,
+        retention::TABLE,
         search::TABLE,
         tiers::TABLE,
         times::TABLE,

@@ -31,8 +31,8 @@ pub mod transfer;
 pub use backend::Backend;
 pub use memory_core::engine::{
     AppendReceipt, Board, BoardEntry, Content, Context, ContextRequest, Draft, Event, Forget, ForgetReceipt, ForkPoint,
-    HistoryEdge, HistoryPage, Hit, Memory, MemoryBuilder, Observer, Part, Remember, RememberReceipt, Scoped, Search,
-    SearchResults, Session, Status, Title, UpkeepReport, UpkeepTask,
+    HistoryEdge, HistoryPage, Hit, Memory, MemoryBuilder, Observer, Part, Remember, RememberReceipt, Retained,
+    Retention, Scoped, Search, SearchResults, Session, Status, Title, UpkeepReport, UpkeepTask,
 };
 pub use memory_core::novelty::{Gate, Repeat};
 pub use memory_core::window::{BufferConfig, Folding};

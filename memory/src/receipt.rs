@@ -22,6 +22,6 @@
 
 pub use memory_core::engine::{
     Addition, AppendReceipt, BoardReceipt, BoardResults, BoardStats, ContextReceipt, Degraded, Fold, FoldShown,
-    ForgetReceipt, GivenUp, History, Included, IndexStatus, LeftOut, NotTaken, PartKind, Reason, RememberReceipt,
-    Remembered, SearchReceipt, Signals, Stage, StoreErasure, Tokens, Unasked, UpkeepReport, Why,
+    ForgetReceipt, GivenUp, History, Included, IndexStatus, Lapse, LeftOut, NotTaken, PartKind, Reason,
+    RememberReceipt, Remembered, SearchReceipt, Signals, Stage, StoreErasure, Tokens, Unasked, UpkeepReport, Why,
 };

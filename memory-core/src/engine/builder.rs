@@ -22,7 +22,10 @@ use crate::window::{BufferConfig, ExtractiveSummarizer, HeuristicCounter};
 
 use super::event::Observer;
 use super::handle::Memory;
-use super::inner::{Asked, Bare, Boards, Buffers, GivenUpCounts, Index, Inner, KeptVectors, Turn, Unindexed, Vectors};
+use super::inner::{
+    Asked, Bare, Boards, Buffers, GivenUpCounts, Index, Inner, KeptVectors, Lapses, Turn, Unindexed, Vectors,
+};
+use super::retention::{Retained, Retention, Retentions};
 
 /// How many vectors are cached by default.
 const KEPT_VECTORS: usize = 1_000;
@@ -70,6 +73,7 @@ pub struct MemoryBuilder {
     buffer: BufferConfig,
     touch: bool,
     kept_vectors: usize,
+    retentions: Retentions,
 }
 
 impl MemoryBuilder {
@@ -91,6 +95,7 @@ impl MemoryBuilder {
             buffer: BufferConfig::default(),
             touch: true,
             kept_vectors: KEPT_VECTORS,
+            retentions: Retentions::default(),
         }
     }
 
@@ -263,6 +268,14 @@ impl MemoryBuilder {
         self
     }
 
+    /// Sets how long, and how much, is kept, and for whom; the narrowest holds alone. Default everything is kept. Upkeep forgets the
+    /// rest, and its report says so.
+    #[must_use]
+    pub fn retention(mut self, whose: Retained, retention: Retention) -> Self {
+        self.retentions.set(whose, retention);
+        self
+    }
+
     /// Sets whether recalled records count as accessed. Default true.
     #[must_use]
     pub fn touch(mut self, touch: bool) -> Self {
@@ -283,10 +296,12 @@ impl MemoryBuilder {
     /// Checks that the parts fit together, and enlists the indexes with the truth stores.
     ///
     /// # Errors
-    /// `Invalid` without a store for conversations, for a buffer that cannot be ([`BufferConfig::check`]), if the text store holds terms of another analysis, or if two vector
+    /// `Invalid` without a store for conversations, for a buffer that cannot be ([`BufferConfig::check`]), for a
+    /// retention of nothing ([`Retention::check`]), if the text store holds terms of another analysis, or if two vector
     /// indexes have the same embedding space; `SpaceMismatch` if an embedder and its vector store have different ones.
     pub async fn build(mut self) -> Result<Memory> {
         self.buffer.check()?;
+        self.retentions.check()?;
         if let Some(policy) = &self.guard {
             self.stores = self.stores.guarded(policy, &self.clock);
         }
@@ -339,6 +354,7 @@ impl MemoryBuilder {
             unindexed: Unindexed::default(),
             given_up: GivenUpCounts::default(),
             asked: Asked::default(),
+            lapses: Lapses::new(self.retentions),
             boards: Boards::default(),
         }))
     }

@@ -53,6 +53,15 @@ pub enum Event {
         /// How many.
         records: u64,
     },
+    /// Messages of a conversation, or records, were forgotten because they are not kept any longer.
+    Lapsed {
+        /// The conversation; none for records.
+        session: Option<SessionId>,
+        /// How many, with what was derived from them.
+        removed: u64,
+        /// How many of them were derived.
+        derived: u64,
+    },
     /// A gate compared what was to be remembered.
     Gated {
         /// Whether it became a new record; else it repeats one.
@@ -124,6 +133,9 @@ impl Event {
                 tracing::info!(truncated, over, "a turn was too large for a context");
             }
             Self::Expired { records } => tracing::info!(records, "records expired"),
+            Self::Lapsed { removed, derived, .. } => {
+                tracing::info!(removed, derived, "forgot what is not kept any longer");
+            }
             Self::Gated { is_new, novelty } => tracing::debug!(is_new, novelty, "a gate compared a record"),
             Self::Evicted { entries } => tracing::debug!(entries, "a board evicted entries"),
             Self::Hit => tracing::debug!("a board had an entry"),

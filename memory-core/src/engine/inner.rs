@@ -7,6 +7,7 @@ mod enlistment;
 mod given_up;
 mod index;
 mod kept_vectors;
+mod lapses;
 mod tell;
 mod turn;
 mod unindexed;
@@ -42,6 +43,7 @@ pub(super) use enlistment::{Enlistment, EnlistmentState, NOTED_IN_ONE_STEP};
 pub(super) use given_up::GivenUpCounts;
 pub(super) use index::{Index, Kind, Vectors};
 pub(super) use kept_vectors::KeptVectors;
+pub(super) use lapses::{Lapses, Looked, Stand};
 pub(super) use turn::Turn;
 pub(super) use unindexed::{Unindexed, Written};
 pub(super) use walk::{Step, Walk};
@@ -89,6 +91,8 @@ pub(super) struct Inner {
     pub(super) given_up: GivenUpCounts,
     /// Budgets of contexts that the store does not know yet.
     pub(super) asked: Asked,
+    /// How long things are kept, and how far upkeep has come with it.
+    pub(super) lapses: Lapses,
     /// Which boards upkeep is to visit, and how long searches of boards took. A hint, and figures.
     pub(super) boards: Boards,
 }

@@ -4,7 +4,10 @@ mod boards;
 mod clean;
 mod document;
 mod enlist;
+mod held;
 mod isolate;
+mod lapse;
+mod lapsed;
 mod pass;
 mod project;
 mod report;
@@ -28,7 +31,7 @@ use crate::model::apart;
 use super::handle::Memory;
 use super::inner::Inner;
 
-pub use report::UpkeepReport;
+pub use report::{Lapse, UpkeepReport};
 
 /// The longest pause of the task, which must notice what expires and what is due for a retry.
 const IDLE: Duration = Duration::from_secs(30);
@@ -101,7 +104,8 @@ impl Memory {
         UpkeepTask { stop, task: Some(task) }
     }
 
-    /// Does everything that is due now: indexes what is noted, deletes what has expired, summarises full windows.
+    /// Does everything that is due now: indexes what is noted, deletes what has expired, summarises full windows, and takes a step in
+    /// forgetting what is not kept ([`MemoryBuilder::retention`](super::MemoryBuilder::retention)).
     ///
     /// One failure holds up nothing else: no other index, no other owner, no other text of the session. Failures are in the
     /// report and are retried later. A text is given up if the embedder refuses it, or fails for it five times while answering
@@ -129,8 +133,16 @@ impl Memory {
             return Err(Error::ReadOnly { backend: self.inner.chat.store().backend() });
         }
         let memory = self.clone();
-        let pass = async move { memory.inner.turn.take(memory.inner.pass()).await };
+        let pass = async move { memory.inner.turn.take(memory.pass()).await };
         apart("upkeep", "carry out its pass", pass).await
+    }
+}
+
+impl Memory {
+    async fn pass(&self) -> Result<UpkeepReport> {
+        let mut report = self.inner.pass().await?;
+        self.lapse(&mut report).await;
+        Ok(report)
     }
 }
 

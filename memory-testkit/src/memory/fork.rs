@@ -82,7 +82,7 @@ async fn a_branch_holds_no_copy_and_costs_the_same_whatever_the_length_of_its_pa
     let mut costs = Vec::new();
     for at in [20, 2_000] {
         let counting = Arc::<Counting>::default();
-        let memory = world.ground.open_counted(&counting).await?;
+        let memory = world.ground.open_counted(&counting, |_, builder| builder).await?;
         let talk = memory.of(long.scoped().scope()).session(long.id());
         let branch = talk.fork(Seq(at), &session(&format!("at {at}"))?).await?;
         let forked = (counting.total(), counting.rows("read"), counting.rows("get"));

@@ -70,10 +70,14 @@ impl Ground {
         self.over(chat, adjust).await
     }
 
-    /// Opens a memory whose calls of conversations are counted.
-    pub(super) async fn open_counted(&self, counting: &Arc<Counting>) -> Result<Memory, Failure> {
+    /// Opens a memory as [`Ground::open`] does, whose calls of conversations are counted.
+    pub(super) async fn open_counted(
+        &self,
+        counting: &Arc<Counting>,
+        adjust: impl FnOnce(&Self, MemoryBuilder) -> MemoryBuilder,
+    ) -> Result<Memory, Failure> {
         let chat = self.chat.clone().layered(|store| Arc::new(Tapped::new(store, counting.clone())));
-        self.over(chat, |_, builder| builder).await
+        self.over(chat, adjust).await
     }
 
     async fn over(
