@@ -90,6 +90,12 @@ reference() { # CASES
   MEMORY_TEST_CASES="$1" tests memory-testkit reference
 }
 
+# Histories of a whole memory beside a model, so many over the stores of a crate.
+histories() { # HISTORIES CRATE TARGET
+  MEMORY_TEST_HISTORIES="$1" tests "$2" "$3" histories_of &&
+  MEMORY_TEST_HISTORIES="$1" tests "$2" "$3" contexts_of_branches
+}
+
 # What fits into a context, over so many histories.
 window() { # HISTORIES
   MEMORY_CASES="$1" tests memory-core window_fit
@@ -141,6 +147,10 @@ soak "redis-storms" storms memory-redis
 soak "postgres-storms" storms memory-postgres
 soak "qdrant-storms" storms memory-qdrant
 soak "elastic-storms" storms memory-elastic
+soak "reference-histories" histories 10000 memory-testkit reference
+soak "sqlite-histories" histories 10000 memory-sqlite conformance
+soak "redis-histories" histories 10000 memory-redis conformance
+soak "postgres-histories" histories 10000 memory-postgres conformance
 soak "contexts" contexts 100000
 soak "models-storm" models_storm 10000
 soak "models-llama" models_llama

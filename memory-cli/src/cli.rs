@@ -17,7 +17,9 @@ use crate::look::Colour;
 use crate::progress::Style;
 
 pub(crate) use chat::{Answering, Chat};
-pub(crate) use lists::{Facts, FactsChange, Order, Queue, QueueChange, RecordChange, Records, Sessions, Set, Show};
+pub(crate) use lists::{
+    Facts, FactsChange, Fork, Order, Queue, QueueChange, RecordChange, Records, Sessions, Set, Show,
+};
 pub(crate) use recall::{Bounds, Context, Dialect, Search};
 #[cfg(feature = "server")]
 pub(crate) use server::{AgentOptions, Client, Hook, HookedAgent, Mcp, McpAction, Serve, Token, TokenChange, TokensAt};
@@ -107,6 +109,8 @@ pub(crate) enum Command {
     Sessions(Sessions),
     /// Shows a conversation, a part of it, a message or a record
     Show(Show),
+    /// Begins a conversation that shares the past of another one, up to a message
+    Fork(Fork),
     /// Lists the records, the newest first, or changes one
     Records(Records),
     /// Tells whether facts are found in what people say, of all owners; begins or ends that, or tries it
@@ -155,7 +159,7 @@ impl Command {
     pub(crate) fn stores(&self) -> bool {
         match self {
             Self::Demo | Self::Import(_) | Self::Remember(_) | Self::Move(_) | Self::Eval(_) | Self::Chat(_) => true,
-            Self::Context(_) | Self::Search(_) | Self::Forget(_) | Self::Stats | Self::Export => false,
+            Self::Context(_) | Self::Search(_) | Self::Forget(_) | Self::Fork(_) | Self::Stats | Self::Export => false,
             Self::Sessions(_) | Self::Show(_) | Self::Records(_) | Self::Backup(_) | Self::Owners => false,
             Self::Reindex(_)
             | Self::Retire(_)
@@ -191,7 +195,7 @@ impl Command {
     /// Returns what is true when the person stops it before it has answered.
     pub(crate) fn when_stopped(&self) -> &'static str {
         match self {
-            Self::Remember(_) | Self::Forget(_) | Self::Records(Records { change: Some(_), .. }) => {
+            Self::Remember(_) | Self::Forget(_) | Self::Fork(_) | Self::Records(Records { change: Some(_), .. }) => {
                 "stopped; it may have been done already: the same command again is safe, and tells"
             }
             Self::Move(_) => "stopped; what was copied stays, and the same command goes on",

@@ -9,6 +9,7 @@ mod eval;
 mod export;
 mod facts;
 mod forget;
+mod fork;
 #[cfg(feature = "server")]
 mod hook;
 mod import;
@@ -78,6 +79,7 @@ async fn dispatch(command: &Command, call: &Call, output: &mut Output) -> Result
         Command::Forget(args) => forget::run(call, args, output).await,
         Command::Sessions(args) => sessions::run(call, args, output).await,
         Command::Show(args) => show::run(call, args, output).await,
+        Command::Fork(args) => fork::run(call, args, output).await,
         Command::Records(args) => records::run(call, args, output).await,
         Command::Facts(args) => facts::run(call, args, output).await,
         Command::Stats => stats::run(call, output).await,

@@ -40,6 +40,9 @@ mod facts;
 #[path = "program/forget.rs"]
 mod forget;
 #[cfg(test)]
+#[path = "program/fork.rs"]
+mod fork;
+#[cfg(test)]
 #[path = "program/formats.rs"]
 mod formats;
 #[cfg(test)]

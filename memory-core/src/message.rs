@@ -3,6 +3,7 @@
 mod anthropic;
 mod defaults;
 mod left;
+mod link;
 mod openai;
 mod role;
 mod stored;
@@ -18,6 +19,7 @@ use crate::time::Timestamp;
 pub use anthropic::conversation as to_anthropic;
 pub use defaults::Defaults;
 pub(crate) use left::Left;
+pub(crate) use link::{Link, Point};
 pub use openai::conversation as to_openai;
 pub use role::{Role, Trust};
 pub use stored::StoredMessage;

@@ -21,6 +21,11 @@ pub(crate) fn cases() -> Option<usize> {
     number("MEMORY_TEST_CASES").and_then(|cases| usize::try_from(cases).ok())
 }
 
+/// Returns `MEMORY_TEST_HISTORIES`: how many histories of a whole memory are played; `usual` unless it says otherwise.
+pub(crate) fn histories(usual: usize) -> usize {
+    number("MEMORY_TEST_HISTORIES").and_then(|histories| usize::try_from(histories).ok()).unwrap_or(usual)
+}
+
 /// Returns `MEMORY_TEST_STORM`: how many calls a cancel storm makes; `usual` unless it says otherwise.
 pub(crate) fn storm(usual: usize) -> usize {
     number("MEMORY_TEST_STORM").and_then(|calls| usize::try_from(calls).ok()).unwrap_or(usual)

@@ -11,15 +11,19 @@ mod degraded;
 mod edits;
 mod facts;
 mod folds;
+mod fork;
+mod fork_ends;
 mod fresh;
 mod gate;
 mod ground;
+mod histories;
 mod lifetimes;
 mod notes;
 mod owners;
 mod planner;
 mod ranking;
 mod records;
+mod retention;
 mod search;
 mod synopses;
 mod tiers;
@@ -45,14 +49,18 @@ pub fn table() -> Vec<Scenario<Stores>> {
         edits::TABLE,
         facts::TABLE,
         folds::TABLE,
+        fork::TABLE,
+        fork_ends::TABLE,
         fresh::TABLE,
         gate::TABLE,
+        histories::TABLE,
         lifetimes::TABLE,
         notes::TABLE,
         owners::TABLE,
         planner::TABLE,
         ranking::TABLE,
         records::TABLE,
+        retention::TABLE,
         search::TABLE,
         synopses::TABLE,
         tiers::TABLE,

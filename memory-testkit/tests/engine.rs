@@ -49,6 +49,9 @@ mod fixture;
 #[path = "engine/forget.rs"]
 mod forget;
 #[cfg(test)]
+#[path = "engine/forking.rs"]
+mod forking;
+#[cfg(test)]
 #[path = "engine/gate.rs"]
 mod gate;
 #[cfg(test)]

@@ -35,9 +35,10 @@ pub mod transfer;
 
 pub use backend::Backend;
 pub use memory_core::engine::{
-    AppendReceipt, Board, BoardEntry, Content, Context, ContextRequest, Draft, Event, Forget, ForgetReceipt, Hit,
-    Memory, MemoryBuilder, Observer, Part, Refused, Remember, RememberReceipt, Scoped, Search, SearchResults, Session,
-    Status, Synopsis, SynopsisConfig, SynopsisHalf, Title, UpkeepReport, UpkeepTask, WorkingNote,
+    AppendReceipt, Board, BoardEntry, Content, Context, ContextRequest, Draft, Event, Forget, ForgetReceipt, ForkPoint,
+    HistoryEdge, HistoryPage, Hit, Memory, MemoryBuilder, Observer, Part, Refused, Remember, RememberReceipt, Retained,
+    Retention, Scoped, Search, SearchResults, Session, Status, Synopsis, SynopsisConfig, SynopsisHalf, Title,
+    UpkeepReport, UpkeepTask, WorkingNote,
 };
 pub use memory_core::novelty::{Gate, Repeat};
 pub use memory_core::window::{BufferConfig, Folding};

@@ -22,7 +22,7 @@
 
 pub use memory_core::engine::{
     Addition, AppendReceipt, BoardReceipt, BoardResults, BoardStats, ContextReceipt, Degraded, Fold, FoldShown,
-    ForgetReceipt, GivenUp, History, Included, IndexStatus, JournalStatus, LeftOut, NotTaken, NoteReceipt, PartKind,
-    Reason, RememberReceipt, Remembered, SearchReceipt, Signals, Stage, StoreErasure, SynopsisShown, Tokens, Unasked,
-    UpkeepReport, Why,
+    ForgetReceipt, GivenUp, History, Included, IndexStatus, JournalStatus, Lapse, LeftOut, NotTaken, NoteReceipt,
+    PartKind, Reason, RememberReceipt, Remembered, SearchReceipt, Signals, Stage, StoreErasure, SynopsisShown, Tokens,
+    Unasked, UpkeepReport, Why,
 };

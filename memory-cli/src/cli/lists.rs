@@ -42,6 +42,20 @@ pub(crate) struct Show {
     pub(crate) number: Option<usize>,
 }
 
+/// `memory fork`.
+#[derive(Args, Debug)]
+pub(crate) struct Fork {
+    /// The conversation whose past is shared
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: String,
+    /// The conversation that begins
+    #[arg(value_name = "NEW")]
+    pub(crate) branch: String,
+    /// The last message that is shared: its number, or its id [default: the newest]
+    #[arg(long, value_name = "NUMBER|ID")]
+    pub(crate) at: Option<String>,
+}
+
 /// `memory records`.
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use memory::{Field, Filter, RecordId, Scoped, StoredRecord, Timestamp, edge};
+use memory::{Field, Filter, Record, RecordId, Scoped, StoredRecord, Timestamp, edge};
 use serde_json::{Value, json};
 
 use super::call::Call;

@@ -1,8 +1,8 @@
 //! `memory show`: a conversation, a part of it, a message or a record.
 
 use memory::store::chat::{Edge, Page, SessionState, View};
-use memory::{MessageId, RecordId, Scoped, Seq, SessionId, StoredMessage, edge};
-use serde_json::json;
+use memory::{HistoryEdge, HistoryPage, MessageId, RecordId, Scoped, Seq, Session, SessionId, StoredMessage, edge};
+use serde_json::{Value, json};
 
 use super::call::Call;
 use crate::cli::Show;
@@ -99,6 +99,9 @@ async fn show(
     let session = scoped.session(id);
     let title = session.title().await?.map(|title| title.text);
     let state = session.state().await?;
+    if state.head > Seq(0) && is_branch(&session).await? {
+        return show_branch(&session, title, around, number, output).await;
+    }
     let most = number.or(around.map(|_| AROUND)).filter(|most| *most > 0);
     let mut after = match (most, around) {
         (None, _) => Seq(0),
@@ -120,15 +123,70 @@ async fn show(
             if output.is_json() {
                 list.push(edge::message(&row));
             } else {
-                write(&row, around == Some(row.seq), output)?;
+                write(&row, around == Some(row.seq), None, output)?;
             }
         }
     }
     if output.is_json() {
-        output.json(&json!({
-            "session": id.name(), "title": title, "messages": state.head, "last_at": state.last_at.to_string(),
-            "around": around, "shown": list,
-        }))?;
+        output.json(&as_one(&title, &state, around, &list))?;
+    }
+    Ok(())
+}
+
+fn as_one(title: &Option<String>, state: &SessionState, around: Option<Seq>, shown: &[Value]) -> Value {
+    json!({
+        "session": state.session.name(), "title": title, "messages": state.head, "last_at": state.last_at.to_string(),
+        "around": around, "shown": shown,
+    })
+}
+
+async fn is_branch(session: &Session) -> Result<bool, Failure> {
+    let first = session.read(&Page::after(Seq(0), 1, View::Log)).await?.messages;
+    Ok(first.first().is_some_and(StoredMessage::begins_branch))
+}
+
+/// Shows a branch: the past that it shares, and its own messages.
+async fn show_branch(
+    session: &Session,
+    title: Option<String>,
+    around: Option<Seq>,
+    number: Option<usize>,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let state = session.state().await?;
+    let rows = match (number.or(around.map(|_| AROUND)).filter(|most| *most > 0), around) {
+        (None, _) => whole(session).await?,
+        (Some(most), None) => session.history(HistoryEdge::Newest, most).await?,
+        (Some(most), Some(seq)) => {
+            let page = Page::after(Seq(seq.0.saturating_sub(1)), 1, View::Log);
+            let Some(row) = session.read(&page).await?.messages.pop().filter(|row| !row.begins_branch()) else {
+                let what = format!("{} begins at #1: its own messages have later numbers", session.id().name());
+                return Err(Failure::Usage(what));
+            };
+            let mut page = session.history(HistoryEdge::Before(&row), (most - 1) / 2).await?;
+            page.messages.push(row.clone());
+            let rest = most - page.messages.len().min(most);
+            page.messages.extend(session.history(HistoryEdge::After(&row), rest).await?.messages);
+            page
+        }
+    };
+    if output.is_json() {
+        let list: Vec<Value> = rows.messages.iter().map(edge::message).collect();
+        return Ok(output.json(&as_one(&title, &state, around, &list))?);
+    }
+    if let Some(title) = &title {
+        output.painted(&Line::default().painted(Paint::Bold, title), 2)?;
+    }
+    let about =
+        format!("{}, until {}, a branch of another conversation", session.id().name(), state.last_at.to_minute());
+    output.painted(&Line::default().painted(Paint::Faint, &about), 2)?;
+    for gone in &rows.gone {
+        output.line(&format!("the past that it shared with {} is gone", gone.name()))?;
+    }
+    for row in &rows.messages {
+        let is_own = row.session == *session.id();
+        let from = (!is_own).then(|| row.session.name());
+        write(row, is_own && around == Some(row.seq), from, output)?;
     }
     Ok(())
 }
@@ -152,10 +210,24 @@ fn write_head(
     Ok(output.painted(&Line::default().painted(Paint::Faint, &about), 2)?)
 }
 
-/// Writes a message with its number; the one that was asked for has an arrow.
-fn write(row: &StoredMessage, is_meant: bool, output: &mut Output) -> Result<(), Failure> {
+/// Reads all of a history, a page at a time.
+async fn whole(session: &Session) -> Result<HistoryPage, Failure> {
+    let mut all = session.history(HistoryEdge::Oldest, PAGE).await?;
+    while let Some(last) = all.messages.last() {
+        let page = session.history(HistoryEdge::After(last), PAGE).await?;
+        if page.messages.is_empty() {
+            break;
+        }
+        all.messages.extend(page.messages);
+    }
+    Ok(all)
+}
+
+/// Writes a message with its number, and the conversation that it is inherited from; the one that was asked for has an arrow.
+fn write(row: &StoredMessage, is_meant: bool, from: Option<&str>, output: &mut Output) -> Result<(), Failure> {
     output.line("")?;
-    let line = Line::of(if is_meant { "> " } else { "" }).plain(&format!("#{}", row.seq.0));
+    let from = from.map(|name| format!("{name} ")).unwrap_or_default();
+    let line = Line::of(if is_meant { "> " } else { "" }).plain(&format!("{from}#{}", row.seq.0));
     let Some(message) = &row.message else { return Ok(output.painted(&line.plain("  forgotten"), 2)?) };
     let line = line.plain("  ").painted(Paint::Faint, &message.at.to_minute()).plain("  ");
     output.painted(&line.painted(Paint::of(message.role), &message.author()), 2)?;
@@ -167,7 +239,7 @@ fn message(row: &StoredMessage, output: &mut Output) -> Result<(), Failure> {
     if output.is_json() {
         return Ok(output.json(&edge::message(row))?);
     }
-    write(row, false, output)?;
+    write(row, false, None, output)?;
     output.line("")?;
     let Some(message) = &row.message else { return Ok(()) };
     if let Some(title) = message.title() {

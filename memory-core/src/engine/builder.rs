@@ -22,6 +22,7 @@ use crate::window::{BufferConfig, HeuristicCounter};
 use crate::working::WorkingConfig;
 
 use super::event::Observer;
+use super::retention::{Retained, Retention, Retentions};
 use super::synopsis::SynopsisConfig;
 
 /// How many vectors are cached by default.
@@ -74,6 +75,7 @@ pub struct MemoryBuilder {
     shares_vectors: bool,
     working: WorkingConfig,
     synopsis: Option<SynopsisConfig>,
+    retentions: Retentions,
 }
 
 impl MemoryBuilder {
@@ -99,6 +101,7 @@ impl MemoryBuilder {
             shares_vectors: false,
             working: WorkingConfig::default(),
             synopsis: None,
+            retentions: Retentions::default(),
         }
     }
 
@@ -345,6 +348,14 @@ impl MemoryBuilder {
     #[must_use]
     pub fn buffer(mut self, buffer: BufferConfig) -> Self {
         self.buffer = buffer;
+        self
+    }
+
+    /// Sets how long, and how much, is kept, and for whom; the narrowest holds alone. Default everything is kept. Upkeep forgets the
+    /// rest, and its report says so.
+    #[must_use]
+    pub fn retention(mut self, whose: Retained, retention: Retention) -> Self {
+        self.retentions.set(whose, retention);
         self
     }
 

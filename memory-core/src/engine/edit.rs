@@ -26,7 +26,8 @@ impl Session {
     ///
     /// # Errors
     /// `Invalid` if `from` is no message of the conversation, or is in the window no more because it was folded, forgotten or replaced, or
-    /// if one of `messages` is stored already and not behind it; else as [`Session::append`].
+    /// if one of `messages` is stored already and not behind it, or if the conversation is a branch ([`Session::fork`]) that inherited
+    /// `from`; else as [`Session::append`].
     ///
     /// # Examples
     /// ```
@@ -48,9 +49,12 @@ impl Session {
         // What is replaced has its final number.
         self.flush().await?;
         let stored = self.scoped().said(&new).await?;
-        let here = |row: &StoredMessage| row.session == *self.id() && row.covers.is_none();
-        let row = self.scoped().said(&[from]).await?.pop().filter(here);
-        let row = row.ok_or_else(|| Error::invalid("there is no such message to replace"))?;
+        let here = |row: &StoredMessage| row.session == *self.id() && row.covers.is_none() && !row.begins_branch();
+        let row = self.scoped().said(&[from]).await?.pop();
+        if row.as_ref().is_some_and(|row| row.session != *self.id()) && self.link().await?.is_some() {
+            return Err(Error::invalid("a branch does not edit what it inherited: make a branch before that message"));
+        }
+        let row = row.filter(here).ok_or_else(|| Error::invalid("there is no such message to replace"))?;
         if stored.iter().any(|new| !here(new) || new.seq <= row.seq) {
             return Err(Error::invalid("an earlier message cannot take the place of a later one"));
         }
@@ -101,7 +105,7 @@ impl Session {
                     self.unfold(row.id).await?;
                     break false;
                 }
-                match self.set_one_aside(row, revision).await {
+                match self.set_one_aside(row, until, revision).await {
                     Err(Error::Conflict) => break false,
                     done => done?,
                 }
@@ -113,11 +117,11 @@ impl Session {
         Err(Error::Conflict)
     }
 
-    async fn set_one_aside(&self, row: &StoredMessage, revision: u64) -> Result<()> {
+    async fn set_one_aside(&self, row: &StoredMessage, by: Seq, revision: u64) -> Result<()> {
         let (inner, scope) = (self.scoped().inner(), self.scoped().scope());
         let at = row.message.as_ref().map_or_else(Default::default, |message| message.at);
         let span = SeqRange { first: row.seq, last: row.seq };
-        let summary = archive(Left::Replaced, row.id, revision, at);
+        let summary = archive(Left::Replaced(by), row.id, revision, at);
         let change = Compaction::Fold { span, ids: vec![row.id], summary };
         inner.chat.store().compact(scope, self.id(), &change).await?;
         inner.tell(Some(scope), &Event::Archived { session: self.id().clone(), message: row.id });

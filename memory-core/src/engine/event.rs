@@ -32,6 +32,13 @@ pub enum Event {
         /// The summary, which is gone.
         summary: MessageId,
     },
+    /// A branch of a conversation was begun.
+    Forked {
+        /// The branch.
+        session: SessionId,
+        /// The conversation that it leaves.
+        from: SessionId,
+    },
     /// The last turn was larger than a context allowed: it was cut, or kept whole.
     Oversize {
         /// The conversation.
@@ -61,6 +68,15 @@ pub enum Event {
     Expired {
         /// How many.
         records: u64,
+    },
+    /// Messages of a conversation, or records, were forgotten because they are not kept any longer.
+    Lapsed {
+        /// The conversation; none for records.
+        session: Option<SessionId>,
+        /// How many, with what was derived from them.
+        removed: u64,
+        /// How many of them were derived.
+        derived: u64,
     },
     /// A gate compared what was to be remembered.
     Gated {
@@ -133,6 +149,7 @@ impl Event {
             Self::Folded { messages, tokens, .. } => tracing::info!(messages, tokens, "folded a part of a window"),
             Self::Archived { .. } => tracing::trace!("a message left its window"),
             Self::Unfolded { .. } => tracing::info!("a fold was undone"),
+            Self::Forked { .. } => tracing::info!("a branch of a conversation was begun"),
             Self::Oversize { truncated, over, .. } => {
                 tracing::info!(truncated, over, "a turn was too large for a context");
             }
@@ -141,6 +158,9 @@ impl Event {
                 tracing::info!(messages, "queued messages were dropped with their session");
             }
             Self::Expired { records } => tracing::info!(records, "records expired"),
+            Self::Lapsed { removed, derived, .. } => {
+                tracing::info!(removed, derived, "forgot what is not kept any longer");
+            }
             Self::Gated { is_new, novelty } => tracing::debug!(is_new, novelty, "a gate compared a record"),
             Self::Extracted { facts } => tracing::info!(facts, "found facts"),
             Self::Evicted { entries } => tracing::debug!(entries, "entries or notes made room for others"),

@@ -85,6 +85,7 @@ impl Scoped {
             self.inner().unindexed.forget(self.scope());
             self.inner().buffers.forget(self.scope());
             self.inner().synopses.forget(self.scope());
+            self.inner().lapses.forget(self.scope());
             self.inner().boards.forget(self.scope(), self.inner().clock.now());
         }
         let mut receipt = receipt?.without_cache(uncached).with_unasked(self.inner().unasked(self.scope()).await);

@@ -9,6 +9,7 @@ mod extraction;
 mod given_up;
 mod index;
 mod kept_vectors;
+mod lapses;
 mod synopses;
 mod tell;
 mod turn;
@@ -47,6 +48,7 @@ pub(super) use extraction::Extraction;
 pub(super) use given_up::GivenUpCounts;
 pub(super) use index::{Index, Kind, Vectors};
 pub(super) use kept_vectors::KeptVectors;
+pub(super) use lapses::{Lapses, Looked, Stand};
 pub(super) use synopses::{Built, Half, Synopses};
 pub(super) use turn::Turn;
 pub(super) use unindexed::{Unindexed, Written};
@@ -105,6 +107,8 @@ pub(super) struct Inner {
     pub(super) synopses: Synopses,
     /// When the working tier was swept last.
     pub(super) swept: Mutex<Timestamp>,
+    /// How long things are kept, and how far upkeep has come with it.
+    pub(super) lapses: Lapses,
     /// Which boards upkeep is to visit, and how long searches of boards took. A hint, and figures.
     pub(super) boards: Boards,
 }

@@ -11,6 +11,7 @@ mod history;
 mod hydrate;
 mod legs;
 mod newest;
+mod pages;
 mod passage;
 mod plan;
 mod question;

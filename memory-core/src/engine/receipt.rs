@@ -104,6 +104,8 @@ pub enum Reason {
     Unread,
     /// Another message took its place in the conversation ([`Session::replace`](super::Session::replace)).
     Replaced,
+    /// It was said in the conversation whose past the branch shares, after the branch left it ([`Session::fork`](super::Session::fork)).
+    AfterFork,
 }
 
 /// The parts of a context, in their order.
@@ -239,6 +241,8 @@ pub struct History {
     pub kept_messages: u64,
     /// Their tokens.
     pub kept_tokens: u64,
+    /// How many of the kept messages are of the past that a branch shares ([`Session::fork`](super::Session::fork)).
+    pub inherited: u64,
     /// How many of the kept messages are archived ones, shown in place of a summary of the window.
     pub unfolded: u64,
     /// Messages and summaries left out because the budget has no room for more.
@@ -256,9 +260,9 @@ pub struct History {
     pub instructions_left_out: u64,
     /// Whether some instructions were not read. At most the newest 256 and those at the head of the session are.
     pub instructions_unread: bool,
-    /// The first number that went in, not counting instructions.
+    /// The first number that went in, not counting instructions and what is inherited.
     pub first: Option<Seq>,
-    /// The last number that went in, not counting instructions.
+    /// The last number that went in, not counting instructions and what is inherited.
     pub last: Option<Seq>,
     /// Messages whose middle was cut to fit.
     pub truncated: u64,

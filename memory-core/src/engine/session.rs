@@ -1,17 +1,20 @@
 //! A conversation of one owner: appending and reading.
 
+use std::sync::Arc;
+
 use crate::error::{Error, Result};
 use crate::filter::{Field, Filter, Scalar};
 use crate::id::{ItemId, MessageId, Seq};
 use crate::message::{Message, Role, StoredMessage};
 use crate::model::CounterId;
-use crate::store::chat::{Append, Compaction, Edge, Page, Placement, SessionState, Slice, View};
+use crate::store::chat::{Append, Compaction, Page, Placement, SessionState, Slice, View};
 
 use super::careful::Careful;
 use super::counted::{measure_all, recount};
 use super::event::Event;
 use super::handle::Session;
 use super::inner::{Inner, Written};
+use super::past::Backwards;
 use super::receipt::AppendReceipt;
 use crate::window::MemoryStats;
 
@@ -116,16 +119,16 @@ impl Session {
     pub async fn recent(&self) -> Result<Vec<StoredMessage>> {
         let limit = usize::try_from(self.buffer().window_messages.unwrap_or(RECENT)).unwrap_or(usize::MAX);
         let instructions = [Role::System, Role::Developer].map(|role| Scalar::from(role.name()));
-        let filter = Filter::In(Field::Role, instructions.into()).negate();
-        let (mut recent, mut edge) = (Vec::new(), Edge::Newest);
-        while recent.len() < limit {
-            let page =
-                Page { edge, limit: limit.min(ROWS), tokens: None, view: View::Log, filter: Some(filter.clone()) };
-            let page = self.read(&page).await?.messages;
-            let Some(first) = page.first() else { break };
-            edge = Edge::Before(first.seq);
-            let said = page.into_iter().rev().filter(|row| row.message.is_some() && !row.is_replaced());
-            recent.extend(said.take(limit - recent.len()));
+        // A branch says at its first number that it is one.
+        let first = Filter::eq(Field::Seq, 1);
+        let filter = Filter::Or(vec![Filter::In(Field::Role, instructions.into()).negate(), first]);
+        let (mut recent, mut back) = (Vec::new(), Backwards::new());
+        while recent.len() < limit
+            && let Some(page) = self.older(&mut back, limit.min(ROWS), Some(&filter)).await?
+        {
+            let is_said = |message: &Arc<Message>| !message.role.is_instruction();
+            let said = page.into_iter().rev().filter(|row| row.message.as_ref().is_some_and(is_said));
+            recent.extend(said.filter(|row| !row.is_replaced()).take(limit - recent.len()));
         }
         recent.reverse();
         Ok(recent)
@@ -137,10 +140,12 @@ impl Session {
     }
 
     /// Returns the statistics of the window: its messages and summaries with their tokens, how many summaries it holds, how many messages
-    /// have left it or were forgotten, and the tokens that it should stay below. Reads the window, in pages.
+    /// have left it or were forgotten, and the tokens that it should stay below. Reads the window, in pages. Of a branch it counts what it
+    /// holds itself.
     pub async fn stats(&self) -> Result<MemoryStats> {
         let (mut rows, mut after, mut summaries, mut archives) = (1, Seq(0), 0_u64, 0_u64);
-        let mut state = self.state().await?;
+        let Slice { mut state, messages, .. } = self.read(&Page::after(Seq(0), 1, View::Log)).await?;
+        let links = messages.iter().filter(|row| row.begins_branch()).count() as u64;
         // Only then does any row stand for others.
         while rows > 0 && state.active_messages != state.head.0 {
             let Slice { messages, state: now, .. } = self.read(&Page::after(after, ROWS, View::Active)).await?;
@@ -149,12 +154,12 @@ impl Session {
             archives += messages.iter().filter(|row| row.is_archive()).count() as u64;
             summaries += messages.iter().filter(|row| row.covers.is_some() && !row.is_archive()).count() as u64;
         }
-        let messages = state.active_messages.saturating_sub(summaries + archives);
+        let messages = state.active_messages.saturating_sub(summaries + archives + links);
         Ok(MemoryStats {
             total_entries: messages.saturating_add(summaries),
             total_tokens: state.active_tokens,
             summarization_count: summaries,
-            eviction_count: state.head.0.saturating_sub(messages),
+            eviction_count: state.head.0.saturating_sub(messages + links),
             capacity: self.buffer().limit_beside(state.asked),
         })
     }

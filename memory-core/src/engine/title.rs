@@ -1,11 +1,10 @@
 //! What a conversation is called: its title, else the first words of a person.
 
 use crate::error::Result;
-use crate::id::Seq;
 use crate::message::{Message, Role};
-use crate::store::chat::{Edge, Page, Slice, View};
 
 use super::handle::Session;
+use super::past::{HistoryEdge, HistoryPage};
 
 /// How many messages are read from the beginning, and up to how many tokens.
 const FIRST: usize = 16;
@@ -26,19 +25,18 @@ pub struct Title {
 impl Session {
     /// Returns what the conversation is called: the title that its newest message has ([`Message::title`]), else one of its
     /// first messages, else their first words; none if they have none. Reads one message and, if that has no title, the first
-    /// sixteen, whatever the conversation's length.
+    /// sixteen, whatever the conversation's length. A branch inherits its title.
     pub async fn title(&self) -> Result<Option<Title>> {
-        let last = Page { edge: Edge::Newest, limit: 1, tokens: None, view: View::Log, filter: None };
         let line = |text: &str| self.scoped().inner().analysis.excerpt("", text, WORDS).text;
         let given = |messages: &[&Message]| {
             let title = messages.iter().find_map(|message| message.title());
             title.map(|title| Title { text: line(title), is_given: true })
         };
-        let last = self.read(&last).await?;
+        let last = self.history(HistoryEdge::Newest, 1).await?;
         if let Some(title) = given(&said_in(&last)) {
             return Ok(Some(title));
         }
-        let first = self.read(&Page::after(Seq(0), FIRST, View::Log).within(TOKENS)).await?;
+        let first = self.forwards(None, FIRST, Some(TOKENS)).await?;
         let messages = said_in(&first);
         if let Some(title) = given(&messages) {
             return Ok(Some(title));
@@ -55,6 +53,6 @@ impl Session {
     }
 }
 
-fn said_in(slice: &Slice) -> Vec<&Message> {
-    slice.messages.iter().filter_map(|row| row.message.as_deref()).collect()
+fn said_in(page: &HistoryPage) -> Vec<&Message> {
+    page.messages.iter().filter_map(|row| row.message.as_deref()).collect()
 }

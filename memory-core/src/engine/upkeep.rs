@@ -5,7 +5,10 @@ mod clean;
 mod document;
 mod enlist;
 mod extract;
+mod held;
 mod isolate;
+mod lapse;
+mod lapsed;
 mod pass;
 mod project;
 mod report;
@@ -31,7 +34,7 @@ use crate::model::apart;
 use super::handle::Memory;
 use super::inner::Inner;
 
-pub use report::UpkeepReport;
+pub use report::{Lapse, UpkeepReport};
 
 /// The longest pause of the task, which must notice what expires and what is due for a retry.
 const IDLE: Duration = Duration::from_secs(30);
@@ -108,7 +111,8 @@ impl Memory {
     }
 
     /// Does everything that is due now: indexes what is noted, deletes what has expired, summarises full windows, finds facts if the
-    /// memory has an extractor, builds synopses that somebody asked for. What waits in a journal is sent first.
+    /// memory has an extractor, builds synopses that somebody asked for, and takes a step in forgetting what is not kept
+    /// ([`MemoryBuilder::retention`](super::MemoryBuilder::retention)). What waits in a journal is sent first.
     ///
     /// One failure holds up nothing else: no other index, no other owner, no other text of the session. Failures are in the
     /// report and are retried later. A text is given up if the embedder refuses it, or fails for it five times while answering
@@ -147,7 +151,9 @@ impl Memory {
                 let mut pass = memory.inner.pass().await;
                 memory.find_facts(&mut pass).await;
                 memory.build_synopses(&mut pass.report).await;
-                pass.end()
+                let mut report = pass.end()?;
+                memory.lapse(&mut report).await;
+                Ok(report)
             };
             memory.inner.turn.take(whole).await
         };

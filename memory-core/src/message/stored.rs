@@ -36,7 +36,7 @@ impl StoredMessage {
 
     /// Returns whether other messages took its place in the window ([`Session::replace`](crate::engine::Session::replace)).
     pub fn is_replaced(&self) -> bool {
-        self.left() == Some(Left::Replaced)
+        matches!(self.left(), Some(Left::Replaced(_)))
     }
 
     /// Returns why it left the window without a summary; none if it did not.
@@ -48,5 +48,12 @@ impl StoredMessage {
     /// ([`Folding::Archive`](crate::window::Folding)). No context shows it.
     pub fn is_archive(&self) -> bool {
         self.covers.is_some() && self.message.as_ref().is_some_and(|message| message.blocks.is_empty())
+    }
+
+    /// Returns the row as it is seen by a branch that leaves its conversation at `at`: whatever was folded or replaced since is as it
+    /// was said.
+    pub(crate) fn seen_at(self, at: Seq) -> Self {
+        let stays = matches!(self.left(), Some(Left::Replaced(by)) if by <= at);
+        Self { archived_by: self.archived_by.filter(|_| stays), ..self }
     }
 }

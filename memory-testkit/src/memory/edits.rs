@@ -1,16 +1,14 @@
 //! Messages that take the place of others, and windows without summaries: what left them stays in the log, and nothing brings it back.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use memory_core::engine::{ContextRequest, Forget, Reason, Search, Session};
 use memory_core::store::chat::{Page, View};
 use memory_core::window::{BufferConfig, Folding};
-use memory_core::{Message, MessageId, Role, Seq};
+use memory_core::{Message, Role, Seq};
 
 use super::world::{World, session, texts};
 use crate::doubles::{Cut, Ending};
-use crate::generate::Random;
 use crate::isolation::Stores;
 use crate::{Bed, Failure, Scene, equal};
 
@@ -19,12 +17,7 @@ scenarios!(TABLE: Stores = [
     what_was_replaced_is_in_no_context_and_stays_in_the_log,
     a_replacement_that_ends_with_its_process_at_any_call_is_completed_by_the_same_call,
     forgetting_a_replaced_message_brings_no_other_back,
-    histories_of_edits_read_as_the_model_does,
 ]);
-
-/// How many histories are played, and of how many steps.
-const HISTORIES: usize = 10;
-const STEPS: usize = 25;
 
 /// Returns what a context with room for everything shows of a conversation.
 async fn shown(talk: &Session) -> Result<Vec<String>, Failure> {
@@ -123,78 +116,4 @@ async fn forgetting_a_replaced_message_brings_no_other_back(bed: Bed<Stores>) ->
         equal(&shown(&talk).await?, &expected)?;
     }
     equal(log(&talk).await?, expected)
-}
-
-/// What should be in a conversation: its messages with their texts, and which of them are in the window.
-#[derive(Default)]
-struct Model {
-    log: Vec<(MessageId, String)>,
-    active: HashSet<MessageId>,
-}
-
-impl Model {
-    fn append(&mut self, messages: &[Message]) {
-        self.log.extend(messages.iter().map(|message| (message.id, message.text())));
-        self.active.extend(messages.iter().map(|message| message.id));
-    }
-
-    fn replace(&mut self, from: MessageId) {
-        let behind = self.log.iter().skip_while(|(id, _)| *id != from);
-        behind.for_each(|(id, _)| {
-            self.active.remove(id);
-        });
-    }
-
-    fn forget(&mut self, id: MessageId) {
-        self.log.retain(|(held, _)| *held != id);
-        self.active.remove(&id);
-    }
-
-    fn texts(&self, is_active: bool) -> Vec<String> {
-        let shown = self.log.iter().filter(|(id, _)| !is_active || self.active.contains(id));
-        shown.map(|(_, text)| text.clone()).collect()
-    }
-}
-
-async fn histories_of_edits_read_as_the_model_does(bed: Bed<Stores>) -> Scene {
-    let world = World::open(&bed).await?;
-    let mut random = Random::new(bed.seed);
-    for history in 0..HISTORIES {
-        let (talk, mut model) = (world.talk(&format!("ada {history}"))?, Model::default());
-        for step in 0..STEPS {
-            // All of them a person's, so that a context shows each.
-            let new: Vec<Message> =
-                (0..=random.below(2)).map(|part| world.user(&format!("{history} {step} {part}"))).collect();
-            let known: Vec<MessageId> = model.log.iter().map(|(id, _)| *id).collect();
-            let active: Vec<MessageId> = known.iter().copied().filter(|id| model.active.contains(id)).collect();
-            match random.below(6) {
-                0 if !active.is_empty() => {
-                    let Some(from) = active.get(random.below(active.len())).copied() else { continue };
-                    let new = if random.chance(1, 4) { Vec::new() } else { new };
-                    talk.replace(from, new.clone()).await?;
-                    if random.chance(1, 3) {
-                        talk.replace(from, new.clone()).await?;
-                    }
-                    model.replace(from);
-                    model.append(&new);
-                }
-                1 if !known.is_empty() => {
-                    let Some(id) = known.get(random.below(known.len())).copied() else { continue };
-                    talk.scoped().forget(&Forget::Messages(vec![id])).await?;
-                    model.forget(id);
-                }
-                2 => {
-                    let mut draft = talk.draft();
-                    draft.push("never finished");
-                }
-                _ => {
-                    talk.append(new.clone()).await?;
-                    model.append(&new);
-                }
-            }
-            equal(shown(&talk).await?, model.texts(true))?;
-        }
-        equal(log(&talk).await?, model.texts(false))?;
-    }
-    Ok(())
 }

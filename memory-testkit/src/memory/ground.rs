@@ -74,6 +74,16 @@ impl Ground {
         self.over(chat, adjust).await
     }
 
+    /// Opens a memory as [`Ground::open`] does, whose calls of conversations are counted.
+    pub(super) async fn open_counted(
+        &self,
+        counting: &Arc<Counting>,
+        adjust: impl FnOnce(&Self, MemoryBuilder) -> MemoryBuilder,
+    ) -> Result<Memory, Failure> {
+        let chat = self.chat.clone().layered(|store| Arc::new(Tapped::new(store, counting.clone())));
+        self.over(chat, adjust).await
+    }
+
     async fn over(
         &self,
         chat: Chat,

@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex};
 
 use crate::engine::handle::Memory;
 use crate::engine::inner::{
-    Asked, Bare, Boards, Buffers, Extraction, GivenUpCounts, Index, Inner, KeptVectors, Synopses, Turn, Unindexed,
-    Vectors,
+    Asked, Bare, Boards, Buffers, Extraction, GivenUpCounts, Index, Inner, KeptVectors, Lapses, Synopses, Turn,
+    Unindexed, Vectors,
 };
 #[cfg(doc)]
-use crate::engine::synopsis::SynopsisConfig;
+use crate::engine::{retention::Retention, synopsis::SynopsisConfig};
 use crate::error::{Error, Result};
 use crate::layer::{CacheLayer, Guard, GuardPolicy, Guarded, WriteBehind};
 use crate::model::Summarizer;
@@ -27,11 +27,13 @@ impl MemoryBuilder {
     ///
     /// # Errors
     /// `Invalid` without a store for conversations, for a buffer, a working tier or synopses that cannot be
-    /// ([`BufferConfig::check`], [`WorkingConfig::check`], [`SynopsisConfig::check`]), if the text store holds terms of another analysis, or if two vector
+    /// ([`BufferConfig::check`], [`WorkingConfig::check`], [`SynopsisConfig::check`]), for a retention of nothing
+    /// ([`Retention::check`]), if the text store holds terms of another analysis, or if two vector
     /// indexes have the same embedding space; `SpaceMismatch` if an embedder and its vector store have different ones.
     pub async fn build(mut self) -> Result<Memory> {
         self.buffer.check()?;
         self.working.check()?;
+        self.retentions.check()?;
         let synopses = Synopses::new(self.synopsis.unwrap_or_default(), self.synopsis.is_some());
         synopses.config.check()?;
         if let Some(policy) = &self.guard {
@@ -96,6 +98,7 @@ impl MemoryBuilder {
             unindexed: Unindexed::default(),
             given_up: GivenUpCounts::default(),
             asked: Asked::default(),
+            lapses: Lapses::new(self.retentions),
             synopses,
             swept: Mutex::default(),
             boards: Boards::default(),

@@ -108,9 +108,11 @@ impl Scoped {
             }
             let Some(row) = slice.messages.last() else { return Ok(()) };
             contents.last = row.seq;
-            for StoredMessage { id, covers, message, .. } in slice.messages {
+            for row in slice.messages {
+                let is_message = row.covers.is_none() && row.message.is_some() && !row.begins_branch();
+                let StoredMessage { id, message, .. } = row;
                 if contents.rows.insert(id) {
-                    contents.messages += u64::from(covers.is_none() && message.is_some());
+                    contents.messages += u64::from(is_message);
                     fall.items.push(ItemId::Message(id));
                 }
                 if message.is_some() {

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use crate::engine::careful::Careful;
 use crate::engine::handle::Scoped;
-use crate::engine::receipt::SearchReceipt;
+use crate::engine::hit::Content;
+use crate::engine::receipt::{Reason, SearchReceipt};
 use crate::error::Result;
 use crate::message::{Message, Role};
 use crate::model::TokenCounter;
@@ -79,7 +80,8 @@ impl Scoped {
     /// Returns what is recalled within `share` tokens.
     async fn recalled(&self, found: Found<'_>, share: u64, counter: &dyn TokenCounter) -> (Recalled, SearchReceipt) {
         let (none, now, watch) = (HashSet::new(), found.recall.now, found.recall.watch);
-        let Chosen { candidates, taken, mut receipt } = self.choose(found, &none).await;
+        let unwanted = |content: &Content| content.is_replaced().then_some(Reason::Replaced);
+        let Chosen { candidates, taken, mut receipt } = self.choose(found, &none, &unwanted).await;
         let block = Block::fill(&taken.hits, &none, share, counter, now);
         let Fates { in_window, left_out } = Fates::of(&candidates, &taken, &block, &none);
         (receipt.left_out, receipt.took_micros) = (left_out, watch.micros());

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::engine::hit::Hit;
 use crate::engine::receipt::{
-    ContextReceipt, History, Included, PartKind, SearchReceipt, Signals, SynopsisShown, Tokens,
+    ContextReceipt, Degraded, History, Included, PartKind, SearchReceipt, Signals, Stage, SynopsisShown, Tokens,
 };
 use crate::engine::render;
 use crate::engine::synopsis::synopsis_id;
@@ -20,6 +20,9 @@ use crate::window::Budget;
 use super::block::Block;
 use super::told::{Part, Told};
 use super::window::{Fitted, Window};
+
+/// What a receipt says of a branch whose past is incomplete.
+const GONE: &str = "a part of the past that this branch shares is gone: its conversation was deleted";
 
 /// What to send to a model, in order.
 ///
@@ -54,11 +57,12 @@ impl Context {
         told: Told,
         room: Room,
         counter: &dyn TokenCounter,
-        search: SearchReceipt,
+        mut search: SearchReceipt,
     ) -> Self {
         let Recalled { hits, mut block, in_window } = recalled;
         let (mut parts, Told { part: mut synopsis, shown }) = (Parts::default(), told);
         let (mut history, folds) = (window.history(&fitted), window.folds(&fitted));
+        let session = window.state.session.clone();
         for mut shown in fitted.shown {
             let Some((row, message)) = window.take(&mut shown) else { continue };
             let is_query = room.said == Some(row.id);
@@ -66,11 +70,11 @@ impl Context {
             if is_query {
                 parts.push_block(&mut block, &hits);
             }
-            let part = part(row, message, is_query);
+            let (part, is_own) = (part(row, message, is_query), row.session == session);
             if part.kind != PartKind::Instruction {
                 parts.push_synopsis(&mut synopsis);
             }
-            if part.kind != PartKind::Instruction {
+            if part.kind != PartKind::Instruction && is_own {
                 history.first = history.first.or(Some(row.covers.map_or(row.seq, |covers| covers.first)));
                 history.last = Some(row.seq);
             }
@@ -80,6 +84,9 @@ impl Context {
         }
         parts.push_synopsis(&mut synopsis);
         parts.push_block(&mut block, &hits);
+        if window.gone() > 0 {
+            search.degraded.push(Degraded { stage: Stage::Chat, why: GONE.to_owned() });
+        }
         let (complete, recounted) = (window.complete, window.recounted);
         let context = parts.sealed(room, counter, shown, search);
         let receipt = ContextReceipt { history, folds, complete, recounted, ..context.receipt };

@@ -1,19 +1,17 @@
 //! `session.context`: the messages to send to a model, within a budget, and the receipt that explains them.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use crate::engine::careful::Careful;
 use crate::engine::handle::Session;
 use crate::engine::hit::Content;
-use crate::engine::receipt::SearchReceipt;
+use crate::engine::receipt::{Reason, SearchReceipt};
 use crate::error::Result;
 use crate::id::MessageId;
 use crate::message::{Message, Role};
-use crate::model::{CounterId, TokenCounter};
-use crate::store::chat::{Page, Slice};
+use crate::model::TokenCounter;
 use crate::time::Stopwatch;
-use crate::window::{Budget, can_unfold};
+use crate::window::Budget;
 
 use super::block::{Block, Fates, is_in};
 use super::contents::{Context, Recalled, Room};
@@ -21,9 +19,6 @@ use super::plan::{Chosen, Found, Recall};
 use super::request::ContextRequest;
 use super::told::Told;
 use super::window::{Fitted, Window};
-
-/// How many pages of older rows are read at most, if calls and results without a counterpart fill the first ones.
-const MORE_PAGES: usize = 4;
 
 impl Session {
     /// Returns what to send to a model: instructions, summaries, the newest messages that fit, recalled items, and the
@@ -72,6 +67,7 @@ impl Session {
         let (pinned, tail, mut found, (synopsis, untold)) =
             tokio::join!(self.window_page(&pinned, request), self.window_page(&tail, request), asked, synopsis);
         let mut window = Window::new(request.budget.limit, shape, pinned?, tail?, counter);
+        self.begin(&mut window, request, counter).await?;
         inner.note_budget(self, &request.budget, &window.state);
         room.leave_query_to(&window);
         let left = room.left();
@@ -100,50 +96,6 @@ impl Session {
         Ok(context)
     }
 
-    /// Reads further pages if `left` tokens have room for more than the first ones hold, or if the last turn begins before them.
-    async fn complete(
-        &self,
-        window: &mut Window,
-        left: u64,
-        request: &ContextRequest,
-        counter: &dyn TokenCounter,
-    ) -> Result<()> {
-        for _ in 0..MORE_PAGES {
-            let Some(page) = window.lost_summary() else { break };
-            window.find_summary(self.window_page(&page, request).await?, counter);
-        }
-        if let Some(page) = window.head() {
-            window.add_head(self.window_page(&page, request).await?, counter);
-        }
-        for _ in 0..MORE_PAGES {
-            while let Some(page) = window.rest_of_turn(left)? {
-                window.add_older(self.window_page(&page, request).await?, counter);
-            }
-            window.keep_instructions_within(left)?;
-            let Some(page) = window.older(left) else { break };
-            window.add_older(self.window_page(&page, request).await?, counter);
-        }
-        window.keep_instructions_within(left)?;
-        if let Some(page) = window.folded(left) {
-            window.unfold(self.window_page(&page, request).await?, counter);
-        }
-        Ok(())
-    }
-
-    /// Reads a page of the window. If the request asks for it, what stands aside in a message stands before its words, where it
-    /// can.
-    async fn window_page(&self, page: &Page, request: &ContextRequest) -> Result<Slice> {
-        let mut slice = self.read(page).await?;
-        for row in slice.messages.iter_mut().filter(|_| request.asides) {
-            let Some(message) = row.message.as_mut().filter(|message| can_unfold(message)) else { continue };
-            let message = Arc::make_mut(message);
-            message.blocks.splice(..0, std::mem::take(&mut message.aside));
-            // It was counted without.
-            row.counter = CounterId::UNKNOWN;
-        }
-        Ok(slice)
-    }
-
     /// Divides `left` tokens between the window and the recalled items.
     async fn beside(
         &self,
@@ -164,7 +116,12 @@ impl Session {
             found.know(&window.rows);
         }
         let Recall { now, watch, .. } = *found.recall;
-        let Chosen { candidates, taken, mut receipt } = self.scoped().choose(found, &shown).await;
+        // An answer that was made anew, and where the conversation went without the branch, must not come back as what is remembered.
+        let unwanted = |content: &Content| match content {
+            Content::Message(row) if window.is_after_fork(row) => Some(Reason::AfterFork),
+            content => content.is_replaced().then_some(Reason::Replaced),
+        };
+        let Chosen { candidates, taken, mut receipt } = self.scoped().choose(found, &shown, &unwanted).await;
         receipt.took_micros = watch.micros();
         let fill = |shown: &HashSet<MessageId>, tokens: u64| {
             Block::fill(&taken.hits, shown, share.min(left.saturating_sub(tokens)), counter, now)

@@ -57,7 +57,10 @@ impl Scoped {
 
     /// Returns the newest messages. A session whose last message is older than all those found is not read.
     async fn newest_messages(&self, limit: usize, filter: &Filter) -> Result<Vec<StoredMessage>> {
-        let page = Page { edge: Edge::Newest, limit, tokens: None, view: View::Log, filter: Some(filter.clone()) };
+        // One more, because a branch begins with a row that is no message.
+        let rows = limit.saturating_add(1);
+        let page =
+            Page { edge: Edge::Newest, limit: rows, tokens: None, view: View::Log, filter: Some(filter.clone()) };
         let mut found: Vec<StoredMessage> = Vec::new();
         for batch in self.sessions_by_time(filter).await?.chunks(SESSIONS) {
             let begins = batch.first().map(|(_, last_at)| *last_at);
@@ -70,7 +73,8 @@ impl Scoped {
                 async move { self.inner().chat.store().read(self.scope(), &session, page).await }
             };
             let slices = try_join_all(batch.iter().map(read)).await?;
-            found.extend(slices.into_iter().flat_map(|slice| slice.messages).filter(|row| row.message.is_some()));
+            let rows = slices.into_iter().flat_map(|slice| slice.messages);
+            found.extend(rows.filter(|row| row.message.is_some() && !row.begins_branch()));
             found.sort_by_cached_key(of_message);
             found.truncate(limit);
         }

@@ -16,7 +16,7 @@ use super::hydrate::Hydrated;
 use super::legs::Legs;
 use super::question::Search;
 use super::rank::{Candidate, rank};
-use super::search::{Replaced, Taken, irrelevant};
+use super::search::{Taken, Unwanted, irrelevant};
 
 /// How many items of each tier are recalled at most.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +86,7 @@ pub(super) struct Chosen {
 
 impl Scoped {
     /// Chooses what is recalled beside the messages `shown`: nothing, if nothing found is about what was asked.
-    pub(super) async fn choose(&self, found: Found<'_>, shown: &HashSet<MessageId>) -> Chosen {
+    pub(super) async fn choose(&self, found: Found<'_>, shown: &HashSet<MessageId>, unwanted: Unwanted<'_>) -> Chosen {
         let inner = self.inner();
         let Found { recall: Recall { search, filter, informative, quota, .. }, mut legs, mut read } = found;
         inner.look_again(search, &mut legs, &read);
@@ -102,7 +102,7 @@ impl Scoped {
         };
         let outside: Vec<&Candidate> = candidates.iter().filter(|found| !is_in(shown, &found.item)).collect();
         let quota = if is_relevant { *quota } else { Quota { items: 0, notes: 0 } };
-        let mut taken = self.take_of_each(&outside, &notes, quota, filter, read, &mut receipt).await;
+        let mut taken = self.take_of_each(&outside, &notes, quota, (filter, unwanted), read, &mut receipt).await;
         if !is_relevant {
             taken.left_out = irrelevant(&outside, search.limit);
         }
@@ -115,18 +115,18 @@ impl Scoped {
         candidates: &[&Candidate],
         notes: &HashSet<ItemId>,
         quota: Quota,
-        filter: &Filter,
+        (filter, unwanted): (&Filter, Unwanted<'_>),
         mut read: Hydrated,
         receipt: &mut SearchReceipt,
     ) -> Taken {
         let (noted, others): (Vec<&Candidate>, Vec<&Candidate>) =
             candidates.iter().partition(|found| notes.contains(&found.item));
         let known = read.split(noted.iter().map(|found| &found.item));
-        let mut taken = self.take(&others, quota.items, filter, read, Replaced::IsLeftOut, receipt).await;
+        let mut taken = self.take(&others, quota.items, filter, read, unwanted, receipt).await;
         if noted.is_empty() {
             return taken;
         }
-        let more = self.take(&noted, quota.notes, filter, known, Replaced::IsLeftOut, receipt).await;
+        let more = self.take(&noted, quota.notes, filter, known, unwanted, receipt).await;
         taken.hits.extend(more.hits);
         taken.left_out.extend(more.left_out);
         let places: HashMap<&ItemId, usize> = candidates.iter().map(|found| &found.item).zip(0..).collect();

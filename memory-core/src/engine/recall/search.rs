@@ -3,12 +3,15 @@
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use crate::engine::handle::{Scoped, Session};
-use crate::engine::hit::{Hit, SearchResults};
+use crate::engine::hit::{Content, Hit, SearchResults};
 use crate::engine::inner::Inner;
+use crate::engine::past::behind;
 use crate::engine::receipt::{LeftOut, Reason, SearchReceipt};
 use crate::error::{Error, Result};
 use crate::filter::{Field, Filter, Scalar};
-use crate::id::Unit;
+use crate::id::{Seq, Unit};
+use crate::message::Link;
+use crate::store::chat::{Page, Slice, View};
 use crate::time::Stopwatch;
 
 use super::hydrate::Hydrated;
@@ -25,14 +28,8 @@ pub(crate) struct Taken {
     pub(crate) left_out: Vec<LeftOut>,
 }
 
-/// What becomes of messages whose place others took.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Replaced {
-    /// They are hits as any other.
-    IsFound,
-    /// They are left out: an answer that was made anew must not come back as what is remembered.
-    IsLeftOut,
-}
+/// Says why a hit is unwanted; none if it is not.
+pub(crate) type Unwanted<'a> = &'a (dyn Fn(&Content) -> Option<Reason> + Sync);
 
 impl Scoped {
     /// Finds messages and records by their words and meaning, best first.
@@ -84,7 +81,7 @@ impl Scoped {
         let candidates = inner.arranged(self.scope(), search, &filter, legs, &mut read).await;
         let candidates: Vec<&Candidate> = candidates.iter().collect();
         let Taken { hits, left_out } =
-            self.take(&candidates, search.limit, &filter, read, Replaced::IsFound, &mut receipt).await;
+            self.take(&candidates, search.limit, &filter, read, &|_| None, &mut receipt).await;
         receipt.left_out = left_out;
         receipt.took_micros = watch.micros();
         inner.tell(Some(self.scope()), &receipt.event(hits.len()));
@@ -128,7 +125,7 @@ impl Scoped {
         limit: usize,
         filter: &Filter,
         mut read: Hydrated,
-        replaced: Replaced,
+        unwanted: Unwanted<'_>,
         receipt: &mut SearchReceipt,
     ) -> Taken {
         let mut taken = Taken::default();
@@ -142,8 +139,8 @@ impl Scoped {
             self.inner().hydrate(self.scope(), items, filter, &mut read).await;
             for Candidate { item, signals } in batch {
                 if let Some(content) = read.remove(item) {
-                    if replaced == Replaced::IsLeftOut && content.is_replaced() {
-                        taken.left_out.push(LeftOut::new(item, Reason::Replaced, *signals));
+                    if let Some(reason) = unwanted(&content) {
+                        taken.left_out.push(LeftOut::new(item, reason, *signals));
                         continue;
                     }
                     taken.hits.push(Hit { item: item.clone(), content, signals: *signals });
@@ -167,7 +164,8 @@ impl Session {
     /// ranked as the buffer says ([`BufferConfig::ranking`](crate::window::BufferConfig::ranking)).
     ///
     /// With a capacity ([`BufferConfig::capacity_messages`](crate::window::BufferConfig::capacity_messages)), it looks at so many of the
-    /// newest messages; [`Scoped::search`] looks at all.
+    /// newest messages; [`Scoped::search`] looks at all. In a branch it looks at the past that is shared too, and at nothing that was said
+    /// there after it.
     ///
     /// # Examples
     /// ```
@@ -179,13 +177,39 @@ impl Session {
     /// # }
     /// ```
     pub async fn search(&self, search: &Search) -> Result<SearchResults> {
-        let search = search.ranked_by(self.buffer()).matching(Filter::eq(Field::Session, self.id().name()));
-        let Some(capacity) = self.buffer().capacity_messages else { return self.scoped().search_by(&search).await };
-        let first = self.state().await?.head.0.saturating_sub(capacity).saturating_add(1);
-        let newest = Filter::range(Field::Seq, Some(Scalar::Int(i64::try_from(first).unwrap_or(i64::MAX))), None);
-        let is_record = Filter::eq(Field::Unit, Unit::Record.name());
-        self.scoped().search_by(&search.matching(Filter::Or(vec![is_record, newest]))).await
+        let Slice { state, messages, .. } = self.read(&Page::after(Seq(0), 1, View::Log)).await?;
+        let past = match messages.first().and_then(Link::of) {
+            Some(link) => self.living(&link).await?.points,
+            None => Vec::new(),
+        };
+        let mut own = Filter::eq(Field::Session, self.id().name());
+        let mut left = self.buffer().capacity_messages;
+        if let Some(capacity) = &mut left {
+            let is_record = Filter::eq(Field::Unit, Unit::Record.name());
+            own = own.and(Filter::Or(vec![is_record, newest_of(state.head, *capacity)]));
+            *capacity = capacity.saturating_sub(state.head.0);
+        }
+        let mut within = vec![own];
+        for point in &past {
+            let inherited = Filter::eq(Field::Session, point.session.name());
+            let shared = Filter::range(Field::Seq, None, Some(number(behind(point.at))));
+            let newest = left.map_or(Filter::All, |capacity| newest_of(point.at, capacity));
+            within.push(inherited.and(shared).and(newest));
+            left = left.map(|capacity| capacity.saturating_sub(point.at.0));
+        }
+        let within = if past.is_empty() { within.remove(0) } else { Filter::Or(within) };
+        self.scoped().search_by(&search.ranked_by(self.buffer()).matching(within)).await
     }
+}
+
+/// Returns the filter of the newest `count` messages up to the number `last`.
+fn newest_of(last: Seq, count: u64) -> Filter {
+    let first = Seq(last.0.saturating_sub(count).saturating_add(1));
+    Filter::range(Field::Seq, Some(number(first)), None)
+}
+
+fn number(seq: Seq) -> Scalar {
+    Scalar::Int(i64::try_from(seq.0).unwrap_or(i64::MAX))
 }
 
 /// Returns what is left out of a context because nothing found is about what was asked.

@@ -38,11 +38,14 @@ struct Summary {
 
 impl Under {
     /// Merges the messages under `summaries` with the `rows` of the window. `log` holds the newest messages of the session up
-    /// to the newest of `summaries`. Returns none if no message under a summary can be shown.
+    /// to the newest of `summaries`, and `number` the number of a row in it; 0 is that of rows which stand before the session. `is_whole`
+    /// tells whether these are all that stand there. Returns none if no message under a summary can be shown.
     pub(crate) fn new<'a>(
         log: Vec<StoredMessage>,
         rows: &[StoredMessage],
         summaries: impl Iterator<Item = &'a StoredMessage>,
+        number: impl Fn(&StoredMessage) -> Seq,
+        is_whole: bool,
     ) -> Option<Self> {
         let from = log.first()?.seq;
         let covering: Vec<(&StoredMessage, SeqRange)> = summaries.filter_map(|row| Some((row, row.covers?))).collect();
@@ -56,21 +59,22 @@ impl Under {
         let messages = messages.map(|(index, row)| (Slot::Row(index), row));
         let mut all: Vec<(Slot, &StoredMessage)> =
             under.iter().enumerate().map(|(index, row)| (Slot::Under(index), row)).chain(messages).collect();
-        all.sort_by_key(|(_, row)| row.seq);
+        all.sort_by_key(|(_, row)| number(row));
         let mut ledger = Ledger::default();
         all.iter().for_each(|(_, row)| ledger.push(row));
         let summary = |(row, covers): &(&StoredMessage, SeqRange)| {
             let is_shown = |(index, (_, row)): (usize, &(Slot, &StoredMessage))| {
-                covers.contains(row.seq) && ledger.is_in_order(index) && index >= ledger.first_start()
+                covers.contains(number(row)) && ledger.is_in_order(index) && index >= ledger.first_start()
             };
             let is_hidden = hidden.iter().any(|row| covers.contains(row.seq));
             let is_there = covers.first >= from && !is_hidden && all.iter().enumerate().any(is_shown);
-            let begins = all.partition_point(|(_, row)| row.seq < covers.first);
+            let begins = all.partition_point(|(_, row)| number(row) < covers.first);
             Summary { id: row.id, tokens: row.tokens, begins: is_there.then_some(begins) }
         };
         let summaries = covering.iter().map(summary).collect();
-        let places = all.into_iter().map(|(place, row)| (row.seq, place)).collect();
-        (!under.is_empty()).then_some(Self { rows: under, places, ledger, summaries, is_whole: from <= Seq(1) })
+        let places = all.into_iter().map(|(place, row)| (number(row), place)).collect();
+        let is_whole = is_whole && from <= Seq(1);
+        (!under.is_empty()).then_some(Self { rows: under, places, ledger, summaries, is_whole })
     }
 
     /// Returns the place of the oldest message with which a tail may begin. The tail, the instructions and the summaries that

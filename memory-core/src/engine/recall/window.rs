@@ -1,5 +1,7 @@
 //! The window: the part of a session that was read for a context, and the rows of it that fit.
 
+mod inherit;
+mod past;
 mod reading;
 mod shape;
 mod told;
@@ -8,18 +10,23 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::id::{MessageId, Seq};
-use crate::message::{Message, Role, StoredMessage};
+use crate::id::{MessageId, Seq, SessionId};
+use crate::message::{Link, Message, Role, StoredMessage};
 use crate::model::TokenCounter;
-use crate::store::chat::SessionState;
+use crate::store::chat::{Page, SessionState};
 use crate::window::{Budget, FitOptions, Ledger, Oversize, fit_with};
 
 use super::shown::Shown;
 use super::unfold::Under;
 
+use past::Past;
 pub(crate) use shape::Shape;
 
-/// The part of a session that was read: its instructions, its newest summary, and its tail.
+/// The next page to be read, and the conversation that holds it, if it is not the one of the window.
+pub(crate) type Older = (Option<SessionId>, Page);
+
+/// The part of a session that was read: its instructions, its newest summary, and its tail; of a branch also the past that it shares, whose
+/// rows are those of other conversations and stand before its own.
 #[derive(Debug)]
 pub(crate) struct Window {
     /// All but the newest summary.
@@ -35,14 +42,19 @@ pub(crate) struct Window {
     first: Seq,
     /// How many rows were read from there on.
     read: u64,
-    /// Whether these are all rows of the window.
-    is_whole: bool,
+    /// Whether these are all rows of the window, without the past that it shares.
+    is_own_whole: bool,
+    /// What begins a branch, until the past was read.
+    link: Option<Link>,
+    past: Option<Past>,
+    /// The rows before the newest summary, to be shown in its place where there is room.
+    log: Option<Vec<StoredMessage>>,
     /// Whether there are more instructions than were read.
     lacks_instructions: bool,
     /// Instructions that were read but do not fit.
     instructions_left_out: HashSet<MessageId>,
     under: Option<Under>,
-    /// How many rows were read that stand for messages which left without a summary.
+    /// How many rows were read that are no messages: they stand for others, which left without a summary, or begin a branch.
     archives: u64,
     /// Before this number the newest summary is to be looked for: what stands there is newer, and no summary.
     lost: Option<Seq>,
@@ -99,7 +111,22 @@ impl Window {
     /// Returns the number of the first message in `fitted` that is neither instruction nor summary.
     fn first_message(&self, fitted: &Fitted) -> Seq {
         let behind = fitted.shown.iter().skip(fitted.instructions).filter_map(|shown| self.row(shown));
-        behind.filter(|row| row.covers.is_none()).map(|row| row.seq).min().unwrap_or(Seq(u64::MAX))
+        behind.filter(|row| row.covers.is_none()).map(|row| self.number(row)).min().unwrap_or(Seq(u64::MAX))
+    }
+
+    /// Returns the number of a row among those of this conversation; 0 for one of the past that it shares.
+    fn number(&self, row: &StoredMessage) -> Seq {
+        if self.is_own(row) { row.seq } else { Seq(0) }
+    }
+
+    /// Returns whether a row is this conversation's, and not inherited.
+    pub(crate) fn is_own(&self, row: &StoredMessage) -> bool {
+        row.session == self.state.session
+    }
+
+    /// Returns whether everything was read that the window may show.
+    fn is_whole(&self) -> bool {
+        self.is_own_whole && self.past.as_ref().is_none_or(Past::is_whole)
     }
 
     /// Returns the largest legal part of the window within `budget` tokens. The newest summary goes in if it takes at most half
@@ -107,12 +134,12 @@ impl Window {
     fn fit_window(&self, budget: u64, oversize: Oversize, counter: &dyn TokenCounter) -> Result<Fitted> {
         let all = self.ledger.tokens_from(0);
         let has_room = |summary: &&StoredMessage| {
-            summary.tokens <= budget / 2 || self.is_whole && all.saturating_add(summary.tokens) <= budget
+            summary.tokens <= budget / 2 || self.is_whole() && all.saturating_add(summary.tokens) <= budget
         };
         if let Some(summary) = self.summary.as_ref().filter(has_room)
             && let Ok(mut fitted) = self.fit_messages(budget - summary.tokens, Oversize::Error, counter)
         {
-            let is_before = |row: &StoredMessage| row.seq < summary.seq;
+            let is_before = |row: &StoredMessage| self.number(row) < self.number(summary);
             let behind = fitted.shown.iter().skip(fitted.instructions);
             let older = behind.take_while(|shown| self.row(shown).is_some_and(is_before)).count();
             fitted.tokens += summary.tokens;
@@ -124,8 +151,8 @@ impl Window {
 
     /// Returns the largest legal part of the window within `budget` tokens, without its newest summary.
     fn fit_messages(&self, budget: u64, oversize: Oversize, counter: &dyn TokenCounter) -> Result<Fitted> {
-        let is_all = self.is_whole && self.ledger.tokens() <= budget;
-        let options = self.shape.options(oversize, &self.ledger, self.state.active_tokens, is_all);
+        let is_all = self.is_whole() && self.ledger.tokens() <= budget;
+        let options = self.shape.options(oversize, |step| self.before(step), is_all);
         let mut fitted = fit_with(&self.ledger, &self.rows, &Budget::new(budget), &options, counter)?;
         let is_by_count = self.is_cut_by_count(budget, &options)?;
         let truncated = fitted.shortened.len() as u64;
@@ -141,7 +168,7 @@ impl Window {
         let start = |options: &FitOptions| self.ledger.cut(&Budget::new(budget), options).map(|cut| cut.start);
         let unlimited = start(&options.with_most_messages(None))?;
         // Where so many were read, no older ones were.
-        let is_unread = !self.is_whole && self.ledger.messages() >= most && unlimited == self.ledger.first_start();
+        let is_unread = !self.is_whole() && self.ledger.messages() >= most && unlimited == self.ledger.first_start();
         Ok(is_unread || start(options)? > unlimited)
     }
 

@@ -95,6 +95,7 @@ impl fmt::Display for History {
             write!(f, " (numbers {} to {})", first.0, last.0)?;
         }
         let told = [
+            (self.inherited, "inherited"),
             (self.unfolded, "in place of summaries or beside them"),
             (self.no_room, "older ones did not fit"),
             (self.outside, "more than the window shows"),
@@ -181,6 +182,7 @@ fn left_out(left_out: &[LeftOut]) -> Option<String> {
         (Reason::Gone, "gone meanwhile"),
         (Reason::Unread, "because they could not be read"),
         (Reason::Replaced, "because others took their place"),
+        (Reason::AfterFork, "said where the branch does not lead"),
     ];
     let count = |reason| left_out.iter().filter(|item| item.reason == reason).count();
     let counts = reasons.map(|(reason, why)| (count(reason), why));

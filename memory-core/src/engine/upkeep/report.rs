@@ -2,11 +2,27 @@
 
 use crate::engine::inner::GivenUp;
 use crate::error::Error;
+use crate::id::SessionId;
 use crate::scope::Scope;
 use crate::store::text::Rejected;
 
 /// How many items a report names at most.
 const NAMED: usize = 100;
+
+/// What was forgotten because it is not kept any longer ([`Retention`](crate::engine::Retention)): the receipt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lapse {
+    /// The owner.
+    pub scope: Scope,
+    /// The conversation whose messages these were; none for records.
+    pub session: Option<SessionId>,
+    /// Messages and records removed.
+    pub removed: u64,
+    /// How many of them are records and summaries derived from what is not kept.
+    pub derived: u64,
+    /// Whether nothing is left of it: [`ForgetReceipt::complete`](crate::engine::ForgetReceipt::complete).
+    pub complete: bool,
+}
 
 /// What a pass of upkeep did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,6 +42,10 @@ pub struct UpkeepReport {
     pub cleaned: usize,
     /// Expired records deleted, and expired entries of boards and notes.
     pub expired: u64,
+    /// Messages and records forgotten because they are not kept any longer.
+    pub lapsed: u64,
+    /// Whose they were, each time that some were forgotten.
+    pub lapses: Vec<Lapse>,
     /// Windows whose oldest part was summarised.
     pub summarised: usize,
     /// Messages that left their window, each behind a summary or, by [`Folding::Archive`](crate::window::Folding), without.
@@ -48,6 +68,11 @@ impl UpkeepReport {
             let why = rejected.error.with_causes();
             self.given_up.push(GivenUp { scope: scope.clone(), item: rejected.item.clone(), why });
         }
+    }
+
+    pub(crate) fn lapse(&mut self, lapse: Lapse) {
+        self.lapsed = self.lapsed.saturating_add(lapse.removed);
+        self.lapses.push(lapse);
     }
 
     pub(crate) fn fail(&mut self, error: &Error) {

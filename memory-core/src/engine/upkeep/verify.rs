@@ -29,7 +29,7 @@ const ENTRIES: usize = 256;
 /// How many messages are asked for at once. They come whole, and may take 4 MiB each.
 const MESSAGES: usize = 4;
 /// How many owners one step visits at most.
-const OWNERS: usize = 16;
+pub(super) const OWNERS: usize = 16;
 /// The entries that truth does not hold, or the truth store that could not be asked, with its error.
 type Absent = std::result::Result<Vec<(ItemId, Version)>, (&'static str, Error)>;
 
@@ -100,7 +100,7 @@ impl Inner {
     }
 
     /// Returns the first owners after `last` that either truth store lists.
-    async fn owners_after(&self, last: Option<&Scope>) -> Result<Vec<Scope>> {
+    pub(super) async fn owners_after(&self, last: Option<&Scope>) -> Result<Vec<Scope>> {
         let [chat, records] = self.truths();
         let (chat, records) = tokio::try_join!(chat.owners(last, OWNERS), records.owners(last, OWNERS))?;
         let mut owners = [chat, records].concat();

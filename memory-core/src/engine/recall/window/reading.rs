@@ -7,25 +7,26 @@ use crate::engine::recall::unfold::Under;
 use crate::engine::recall::window::{Shape, Window};
 use crate::error::{Error, Result};
 use crate::id::Seq;
-use crate::message::StoredMessage;
+use crate::message::{Link, StoredMessage};
 use crate::model::TokenCounter;
 use crate::store::chat::{Page, Slice, View};
 use crate::window::{Budget, FitOptions, Ledger, Oversize};
 
-use super::is_instruction;
+use super::past::Past;
+use super::{Older, is_instruction};
 
 /// How many instructions a context reads at most: the newest ones, besides those at the head of the session.
-const INSTRUCTIONS: usize = 256;
+pub(super) const INSTRUCTIONS: usize = 256;
 /// How many rows are read at the head of a session that has more instructions.
-const HEAD: usize = 8;
+pub(super) const HEAD: usize = 8;
 /// How many rows of the tail are read at most. The budget usually ends the page long before.
-const TAIL: usize = 20_000;
+pub(super) const TAIL: usize = 20_000;
 /// How many rows are read in one page to find the newest summary behind rows that stand for none.
 const LOST: usize = 512;
 /// How many older rows are read in one page, if the first pages leave room.
 const MORE: usize = 64;
 /// Instructions are read up to this many times the budget, because another counter may have counted them.
-const SLACK: u64 = 8;
+pub(super) const SLACK: u64 = 8;
 
 impl Window {
     /// Returns the pages that a window is read from: the pinned rows, and the newest rows.
@@ -46,19 +47,22 @@ impl Window {
     ) -> Self {
         let size = pinned.messages.iter().map(|row| row.tokens).fold(0, u64::saturating_add);
         let is_cut = pinned.messages.len() > INSTRUCTIONS + 1 || size > limit.saturating_mul(SLACK);
-        let mut recounted = recount(&mut tail.messages, counter);
         let first = tail.messages.first().map_or(Seq(u64::MAX), |row| row.seq);
         let read = tail.messages.len() as u64;
-        let is_whole = read == tail.state.active_messages;
+        let is_own_whole = read == tail.state.active_messages;
         let is_archive = pinned.messages.iter().any(StoredMessage::is_archive);
         [&mut pinned, &mut tail].into_iter().for_each(|page| page.messages.retain(|row| !row.is_archive()));
-        let archives = read - tail.messages.len() as u64;
+        let mut archives = read - tail.messages.len() as u64;
+        let links = [&mut pinned, &mut tail].map(|page| take_link(&mut page.messages));
+        archives += u64::from(links.iter().any(Option::is_some));
+        let link = links.into_iter().flatten().next();
+        let mut recounted = recount(&mut tail.messages, counter);
         let is_summary = |row: &&StoredMessage| row.covers.is_some();
         // Pinned rows that stand in the tail are counted with it.
         pinned.messages.retain(|row| row.seq < first);
         recounted += recount(&mut pinned.messages, counter);
         let summary = tail.messages.iter().rfind(is_summary).or(pinned.messages.iter().rfind(is_summary)).cloned();
-        let lost = (is_archive && summary.is_none() && !is_whole).then_some(first);
+        let lost = (is_archive && summary.is_none() && !is_own_whole).then_some(first);
         let instructions = pinned.messages.into_iter().filter(is_instruction);
         let mut rows = tail.messages;
         rows.splice(..0, instructions);
@@ -74,8 +78,11 @@ impl Window {
             recounted,
             first,
             read,
-            is_whole,
-            lacks_instructions: is_cut && !is_whole,
+            is_own_whole,
+            link,
+            past: None,
+            log: None,
+            lacks_instructions: is_cut && !is_own_whole,
             instructions_left_out: HashSet::new(),
             under: None,
             archives,
@@ -100,44 +107,60 @@ impl Window {
     }
 
     /// Returns the page of the next older rows, if what was read leaves some of `budget`. That happens because rows that no
-    /// context can hold count for the page, but not for the context.
-    pub(crate) fn older(&self, budget: u64) -> Option<Page> {
+    /// context can hold count for the page, but not for the context, and where the past of a branch begins.
+    pub(crate) fn older(&self, budget: u64) -> Option<Older> {
         // Without the newest summary, which may find no room.
         let room = budget.saturating_sub(self.ledger.tokens_from(0));
-        let has_room = self.shape.most_messages.is_none_or(|most| self.ledger.messages() < most);
-        (room > 0 && has_room && !self.is_whole).then(|| Page::before(self.first, MORE, View::Active))
+        // As many messages as the first page has: some of them no context can hold.
+        let has_room =
+            self.shape.most_messages.is_none_or(|most| self.ledger.messages() < most.saturating_add(HEAD as u64));
+        if room == 0 || !has_room {
+            return None;
+        }
+        if !self.is_own_whole {
+            return Some((None, Page::before(self.first, MORE, View::Active)));
+        }
+        self.older_past(room).filter(|_| self.goes_into_past()).map(|(session, page)| (Some(session), page))
     }
 
     /// Returns the page of the next older rows, if the last turn begins before what was read. It is then larger than `budget`.
     ///
     /// # Errors
     /// [`Error::OverBudget`] if such a turn is an error.
-    pub(crate) fn rest_of_turn(&self, budget: u64) -> Result<Option<Page>> {
+    pub(crate) fn rest_of_turn(&self, budget: u64) -> Result<Option<Older>> {
         let tokens = self.ledger.tokens_from(0);
         let has_room = tokens < budget && self.shape.most_messages.is_none();
-        if self.is_whole || self.ledger.starts().next().is_some() || has_room {
+        if self.is_whole() || self.ledger.starts().next().is_some() || has_room {
             return Ok(None);
         }
-        if self.shape.oversize == Oversize::Error && tokens >= budget {
+        // Instructions may make room for it.
+        let instructions = self.rows.iter().filter(|row| is_instruction(row)).map(|row| row.tokens);
+        let turn = instructions.fold(tokens, u64::saturating_sub);
+        if self.shape.oversize == Oversize::Error && turn >= budget {
             return Err(Error::OverBudget { need: tokens.saturating_add(1), budget });
         }
-        Ok(Some(Page::before(self.first, TAIL, View::Active).within(budget)))
+        if !self.is_own_whole {
+            return Ok(Some((None, Page::before(self.first, TAIL, View::Active).within(budget))));
+        }
+        Ok(self.older_past(budget).map(|(session, page)| (Some(session), page)))
     }
 
     /// Puts older rows before those that were read.
     pub(crate) fn add_older(&mut self, mut older: Slice, counter: &dyn TokenCounter) {
         self.read += older.messages.len() as u64;
-        self.is_whole = older.messages.is_empty() || self.read == self.state.active_messages;
+        self.is_own_whole = older.messages.is_empty() || self.read == self.state.active_messages;
         self.complete &= older.complete;
         self.first = older.messages.first().map_or(self.first, |row| row.seq);
         let is_newest = |row: &StoredMessage| self.summary.as_ref().is_some_and(|summary| summary.id == row.id);
         let rows = older.messages.len();
         older.messages.retain(|row| !row.is_archive());
         self.archives += (rows - older.messages.len()) as u64;
+        // It was read with the pinned rows.
+        take_link(&mut older.messages);
         older.messages.retain(|row| !is_newest(row) && !self.instructions_left_out.contains(&row.id));
-        let known = self.rows.partition_point(|row| row.seq < self.first);
+        let known = self.rows.partition_point(|row| self.number(row) < self.first);
         let behind = older.messages.last().map_or(self.first, |row| Seq(row.seq.0.saturating_add(1)));
-        let upto = self.rows.partition_point(|row| row.seq < behind);
+        let upto = self.rows.partition_point(|row| self.number(row) < behind);
         // Instructions in this range are pinned, so they were read and counted before.
         let pinned: Vec<StoredMessage> = self.rows.splice(known..upto, []).collect();
         for row in &mut older.messages {
@@ -159,6 +182,10 @@ impl Window {
     pub(crate) fn add_head(&mut self, mut head: Slice, counter: &dyn TokenCounter) {
         let first = self.rows.first().map_or(Seq(u64::MAX), |row| row.seq);
         head.messages.retain(|row| row.seq < first);
+        if let Some(link) = take_link(&mut head.messages).filter(|_| self.link.is_none()) {
+            self.archives += 1;
+            self.link = Some(link);
+        }
         let instructions = head.messages.iter().take_while(|row| is_instruction(row)).count();
         head.messages.truncate(instructions);
         self.recounted += recount(&mut head.messages, counter);
@@ -174,12 +201,12 @@ impl Window {
         if cut.fits || over == 0 {
             return Ok(());
         }
-        let mut opening = Seq(1);
+        let (mut opening, root) = (Seq(1), self.root());
         self.rows.retain(|row| {
             if !is_instruction(row) || over == 0 {
                 return true;
             }
-            if row.seq == opening {
+            if row.seq == opening && row.session == root {
                 opening.0 += 1;
                 return true;
             }
@@ -193,7 +220,7 @@ impl Window {
 
     /// Returns the page of the messages under the window's summaries, as far as they fit into `budget`.
     pub(crate) fn folded(&self, budget: u64) -> Option<Page> {
-        let newest = self.summary.as_ref().filter(|_| self.is_whole && self.shape.unfolds())?;
+        let newest = self.summary.as_ref().filter(|_| self.is_own_whole && self.shape.unfolds())?;
         let taken = self.ledger.tokens().saturating_add(newest.tokens);
         let room = budget.checked_sub(taken).filter(|room| *room > 0)?;
         let summaries = self.summaries().map(|row| row.tokens).fold(0, u64::saturating_add);
@@ -202,9 +229,25 @@ impl Window {
     }
 
     /// Takes in the messages under the summaries, which may replace these.
-    pub(crate) fn unfold(&mut self, mut log: Slice, counter: &dyn TokenCounter) {
+    pub(crate) fn add_log(&mut self, mut log: Slice, counter: &dyn TokenCounter) {
         self.recounted += recount(log.messages.iter_mut().filter(|row| row.archived_by.is_some()), counter);
         self.complete &= log.complete;
-        self.under = Under::new(log.messages, &self.rows, self.summaries());
+        self.log = Some(log.messages);
     }
+
+    /// Ends the reading: what may stand for summaries, or is summarised, is decided by what was read.
+    pub(crate) fn finish(&mut self, counter: &dyn TokenCounter) {
+        if let Some(log) = self.log.take() {
+            let is_whole = self.past.as_ref().is_none_or(Past::is_whole);
+            self.under = Under::new(log, &self.rows, self.summaries(), |row| self.number(row), is_whole);
+        }
+        self.summarise_past(counter);
+    }
+}
+
+/// Takes the row that begins a branch out of the rows of a page, oldest first.
+fn take_link(rows: &mut Vec<StoredMessage>) -> Option<Link> {
+    let link = rows.first().and_then(Link::of)?;
+    rows.remove(0);
+    Some(link)
 }

@@ -1,6 +1,6 @@
 //! What a context wants of its window, by its request and the settings of the conversation.
 
-use crate::window::{BufferConfig, FitOptions, Ledger, Oversize, Steps};
+use crate::window::{BufferConfig, FitOptions, Oversize, Steps};
 
 /// What a context wants of its window.
 #[derive(Clone, Copy, Debug)]
@@ -41,12 +41,11 @@ impl Shape {
         self.steady.map_or(room, |steady| steady.min(room))
     }
 
-    /// Returns how rows fit. `active` counts the tokens of the whole window, of which the ledger holds the newest, and `is_all` says
-    /// whether all of it fits.
-    pub(super) fn options(&self, oversize: Oversize, ledger: &Ledger, active: u64, is_all: bool) -> FitOptions {
-        let before = active.saturating_sub(ledger.tokens());
+    /// Returns how rows fit. `before` tells, for the tokens of a step, how many tokens there are before the rows that were read, and
+    /// `is_all` whether all of the window fits.
+    pub(super) fn options(&self, oversize: Oversize, before: impl Fn(u64) -> u64, is_all: bool) -> FitOptions {
         let tokens = self.steady.filter(|_| !is_all).map(|steady| steady / 2);
-        let steps = tokens.map(|tokens| Steps { tokens, before });
+        let steps = tokens.map(|tokens| Steps { tokens, before: before(tokens) });
         FitOptions::default().with_oversize(oversize).with_most_messages(self.most_messages).with_steps(steps)
     }
 }

@@ -10,15 +10,18 @@ impl Window {
     /// Counts the rows of the window that went in, and those that did not, by reason.
     pub(crate) fn history(&self, fitted: &Fitted) -> History {
         let is_unfolded = |shown: &&Shown| matches!(shown, Shown::Under(_));
+        let is_inherited = |row: &&StoredMessage| !self.is_own(row);
+        let (inherited, tokens) = self.inherited();
         History {
-            window_messages: self.state.active_messages.saturating_sub(self.archives),
-            window_tokens: self.state.active_tokens,
+            window_messages: self.state.active_messages.saturating_sub(self.archives).saturating_add(inherited),
+            window_tokens: self.state.active_tokens.saturating_add(tokens),
+            inherited: fitted.shown.iter().filter_map(|shown| self.row(shown)).filter(is_inherited).count() as u64,
             kept_messages: fitted.shown.len() as u64,
             kept_tokens: fitted.tokens,
             unfolded: fitted.shown.iter().filter(is_unfolded).count() as u64,
             truncated: fitted.truncated,
             instructions_left_out: self.instructions_left_out.len() as u64,
-            instructions_unread: self.lacks_instructions,
+            instructions_unread: self.lacks_instructions || self.lacks_past_instructions(),
             ..self.unshown(fitted)
         }
     }
@@ -37,8 +40,10 @@ impl Window {
         let has_summary = fitted.shown.iter().any(|shown| matches!(shown, Shown::Summary));
         let makes_way = |row: &StoredMessage| self.is_unfolded(row, fitted);
         let read = (self.rows.len() + self.instructions_left_out.len()) as u64;
-        let read = read + u64::from(self.summary.is_some()) + self.archives;
-        history.no_room = self.state.active_messages.saturating_sub(read);
+        let own_summary = self.summary.as_ref().is_some_and(|summary| self.is_own(summary));
+        let read = read + u64::from(own_summary) + self.archives;
+        let all = self.state.active_messages.saturating_add(self.inherited().0);
+        history.no_room = all.saturating_sub(read);
         history.no_room += u64::from(self.summary.as_ref().is_some_and(|row| !has_summary && !makes_way(row)));
         for (index, row) in self.rows.iter().enumerate().filter(|(index, _)| is_shown.get(*index) == Some(&false)) {
             let opens = index < self.ledger.first_start();
@@ -46,9 +51,9 @@ impl Window {
                 Some(_) if makes_way(row) => continue,
                 Some(_) => &mut history.no_room,
                 // At the edge of what was read, its call is older and did not fit.
-                None if !self.ledger.is_paired(index) && (self.is_whole || !opens) => &mut history.unpaired,
+                None if !self.ledger.is_paired(index) && (self.is_whole() || !opens) => &mut history.unpaired,
                 None if index >= self.ledger.finished() => &mut history.unfinished,
-                None if self.is_whole && opens => &mut history.no_start,
+                None if self.is_whole() && opens => &mut history.no_start,
                 None => &mut history.no_room,
             };
             *why += 1;

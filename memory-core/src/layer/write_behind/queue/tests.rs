@@ -117,7 +117,7 @@ async fn what_waits_adds_up_and_leaves_nothing_behind() {
     queue.insert(vec![Queued { number: 12, ..twice.clone() }, twice], now);
     queue.send(&scope, &session).unwrap();
     assert_eq!(queue.remove(&scope, &session, Reach::Sent, |queued| queued.number <= 11).len(), 11);
-    assert_eq!(queue.sessions_of(&scope, &[id]), [session.clone()]);
+    assert_eq!(queue.sessions_of(&scope, &[id]), std::slice::from_ref(&session));
     queue.landed(&scope, &session, now, false);
     assert_eq!(queue.remove(&scope, &session, Reach::All, |_| true), [12]);
     assert!(queue.owners.is_empty() && queue.schedule.is_empty() && queue.count == 0 && queue.flights == 0);

@@ -1,0 +1,115 @@
+//! What retention bounds, and how far upkeep has come with it.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::engine::retention::Retentions;
+use crate::id::{Seq, SessionId};
+use crate::scope::Scope;
+use crate::store::chat::{Fence, SessionState};
+use crate::time::Timestamp;
+
+/// The pause between two steps, unless the last one left something to forget.
+const PAUSE: Duration = Duration::from_secs(10);
+/// Of how many conversations it is known how far they are looked through.
+const SESSIONS: usize = 10_000;
+
+/// The retention of everybody, and how far upkeep has come with it. Only this process knows; another one begins anew.
+#[derive(Debug)]
+pub(crate) struct Lapses {
+    pub(crate) retentions: Retentions,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// When the last step was taken.
+    at: Option<Timestamp>,
+    /// Whether it left something to forget.
+    has_more: bool,
+    stand: Stand,
+    looked: HashMap<(Scope, SessionId), Looked>,
+}
+
+/// Where the walk stands.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stand {
+    /// The owner that was visited last.
+    pub(crate) owner: Option<Scope>,
+    /// Whether that owner's conversations are not all visited.
+    pub(crate) is_within: bool,
+    /// The conversation of this owner that was visited last.
+    pub(crate) session: Option<SessionId>,
+}
+
+/// What is known of a conversation that was looked through.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Looked {
+    pub(crate) fence: Fence,
+    pub(crate) head: Seq,
+    pub(crate) revision: u64,
+    /// Up to here nothing is left to forget.
+    pub(crate) through: Seq,
+    /// When the next message is too old; none if none will be.
+    pub(crate) due: Option<Timestamp>,
+}
+
+impl Looked {
+    /// Returns whether there is nothing to forget in a conversation yet.
+    pub(crate) fn holds(&self, state: &SessionState, now: Timestamp) -> bool {
+        let seen = (self.fence, self.head, self.revision);
+        seen == (state.fence, state.head, state.revision) && self.due.is_none_or(|due| now < due)
+    }
+}
+
+impl Lapses {
+    pub(crate) fn new(retentions: Retentions) -> Self {
+        Self { retentions, state: Mutex::default() }
+    }
+
+    /// Takes the next step, if it is due.
+    pub(crate) fn take(&self, now: Timestamp) -> Option<Stand> {
+        if self.retentions.is_empty() {
+            return None;
+        }
+        let mut state = self.lock();
+        // A clock that was set back does not tell how long ago the step was.
+        let is_early = state.at.is_some_and(|at| at <= now && now.since(at) < PAUSE);
+        if is_early && !state.has_more {
+            return None;
+        }
+        (state.at, state.has_more) = (Some(now), false);
+        Some(state.stand.clone())
+    }
+
+    pub(crate) fn stands_at(&self, stand: Stand) {
+        self.lock().stand = stand;
+    }
+
+    /// Notes that the step left something to forget.
+    pub(crate) fn has_more(&self) {
+        self.lock().has_more = true;
+    }
+
+    pub(crate) fn looked(&self, scope: &Scope, session: &SessionId) -> Option<Looked> {
+        self.lock().looked.get(&(scope.clone(), session.clone())).copied()
+    }
+
+    pub(crate) fn note(&self, scope: &Scope, session: &SessionId, looked: Looked) {
+        let mut state = self.lock();
+        if state.looked.len() >= SESSIONS {
+            state.looked.clear();
+        }
+        state.looked.insert((scope.clone(), session.clone()), looked);
+    }
+
+    /// Drops all that is known of an owner.
+    pub(crate) fn forget(&self, scope: &Scope) {
+        self.lock().looked.retain(|(owner, _), _| owner != scope);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

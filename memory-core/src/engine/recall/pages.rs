@@ -1,0 +1,108 @@
+//! The calls that read a window: its pages one after the other, as far as there is room, and of a branch those of the past that it shares.
+
+use std::sync::Arc;
+
+use futures_util::future::try_join_all;
+
+use crate::engine::handle::Session;
+use crate::error::Result;
+use crate::model::{CounterId, TokenCounter};
+use crate::store::chat::{Page, Slice};
+use crate::window::can_unfold;
+
+use super::request::ContextRequest;
+use super::window::{Older, Window};
+
+/// How many pages of older rows are read at most, if calls and results without a counterpart fill the first ones.
+const MORE_PAGES: usize = 4;
+
+impl Session {
+    /// Reads further pages if `left` tokens have room for more than the first ones hold, or if the last turn begins before them.
+    pub(super) async fn complete(
+        &self,
+        window: &mut Window,
+        left: u64,
+        request: &ContextRequest,
+        counter: &dyn TokenCounter,
+    ) -> Result<()> {
+        for _ in 0..MORE_PAGES {
+            let Some(page) = window.lost_summary() else { break };
+            window.find_summary(self.window_page(&page, request).await?, counter);
+        }
+        for _ in 0..MORE_PAGES + window.parts() {
+            while let Some(older) = window.rest_of_turn(left)? {
+                self.extend(window, older, request, counter).await?;
+            }
+            window.keep_instructions_within(left)?;
+            let Some(older) = window.older(left) else { break };
+            self.extend(window, older, request, counter).await?;
+        }
+        window.keep_instructions_within(left)?;
+        if let Some(page) = window.folded(left) {
+            window.add_log(self.window_page(&page, request).await?, counter);
+        }
+        for _ in 0..MORE_PAGES + window.parts() {
+            let Some((session, page)) = window.past_behind_log(left) else { break };
+            self.extend(window, (Some(session), page), request, counter).await?;
+        }
+        window.keep_instructions_within(left)?;
+        window.finish(counter);
+        Ok(())
+    }
+
+    /// Reads the instructions at the head that the first pages lack and, of a branch, the first pages of the past that it shares.
+    pub(super) async fn begin(
+        &self,
+        window: &mut Window,
+        request: &ContextRequest,
+        counter: &dyn TokenCounter,
+    ) -> Result<()> {
+        if let Some(page) = window.head() {
+            window.add_head(self.window_page(&page, request).await?, counter);
+        }
+        let Some(link) = window.take_link() else { return Ok(()) };
+        let limit = request.budget.limit;
+        let reads = window.past_pages(&link, limit).into_iter().map(|pages| async move {
+            let session = self.scoped().session(&pages.session);
+            let read = tokio::try_join!(
+                session.window_page(&pages.pinned, request),
+                session.window_page(&pages.tail, request)
+            );
+            read.map(|(pinned, tail)| (pages, pinned, tail))
+        });
+        window.begin_past(&link, limit, try_join_all(reads).await?, counter);
+        Ok(())
+    }
+
+    /// Reads a page of older rows into the window.
+    async fn extend(
+        &self,
+        window: &mut Window,
+        (session, page): Older,
+        request: &ContextRequest,
+        counter: &dyn TokenCounter,
+    ) -> Result<()> {
+        match session {
+            None => window.add_older(self.window_page(&page, request).await?, counter),
+            Some(session) => {
+                let slice = self.scoped().session(&session).window_page(&page, request).await?;
+                window.add_past(slice, counter);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a page of the window. If the request asks for it, what stands aside in a message stands before its words, where it
+    /// can.
+    pub(super) async fn window_page(&self, page: &Page, request: &ContextRequest) -> Result<Slice> {
+        let mut slice = self.read(page).await?;
+        for row in slice.messages.iter_mut().filter(|_| request.asides) {
+            let Some(message) = row.message.as_mut().filter(|message| can_unfold(message)) else { continue };
+            let message = Arc::make_mut(message);
+            message.blocks.splice(..0, std::mem::take(&mut message.aside));
+            // It was counted without.
+            row.counter = CounterId::UNKNOWN;
+        }
+        Ok(slice)
+    }
+}

@@ -1,0 +1,258 @@
+//! Retention: forgets what is older or more than is kept, a stretch of owners and conversations a pass.
+//!
+//! A step visits at most 16 owners, 256 conversations and 4,096 rows, and forgets about 1,000 messages and records. The next one comes with
+//! the next pass if something is left, else after ten seconds by the memory's clock. A conversation that has not changed is read
+//! again only when its next message is too old.
+
+use crate::engine::event::Event;
+use crate::engine::forget::Forget;
+use crate::engine::handle::{Memory, Scoped};
+use crate::engine::inner::{Looked, Stand};
+use crate::error::Result;
+use crate::filter::{Field, Filter, Scalar};
+use crate::id::{ItemId, MessageId, RecordId, Seq, SessionId};
+use crate::record::StoredRecord;
+use crate::store::chat::{Edge, Page, SessionState, View};
+use crate::time::Timestamp;
+
+use super::lapsed::{Reach, Taken, choose};
+use super::report::{Lapse, UpkeepReport};
+use super::verify::OWNERS;
+
+/// How many rows are read in one page.
+const ROWS: usize = 256;
+/// A page ends behind the row that crosses this many tokens, about 4 MiB of text.
+const TOKENS: u64 = 1 << 20;
+/// How long it takes until a message is looked at again that something holds.
+const HELD: std::time::Duration = std::time::Duration::from_secs(3_600);
+
+/// What is left of the bounds of a step.
+struct Room {
+    sessions: usize,
+    rows: usize,
+    items: usize,
+}
+
+impl Room {
+    fn is_out(&self) -> bool {
+        self.sessions == 0 || self.rows == 0 || self.items == 0
+    }
+}
+
+impl Memory {
+    /// Takes a step, if it is due. What fails is reported, and tried again by the next round.
+    pub(super) async fn lapse(&self, report: &mut UpkeepReport) {
+        let Some(stand) = self.inner.lapses.take(self.now()) else { return };
+        if let Err(error) = self.go_on_lapsing(stand, report).await {
+            report.fail(&error);
+        }
+    }
+
+    async fn go_on_lapsing(&self, stand: Stand, report: &mut UpkeepReport) -> Result<()> {
+        let lapses = &self.inner.lapses;
+        let mut room = Room { sessions: 256, rows: 4_096, items: 1_000 };
+        let mut owners = self.inner.owners_after(stand.owner.as_ref()).await?;
+        let is_end = owners.len() < OWNERS;
+        let mut after = stand.session.filter(|_| stand.is_within);
+        if let Some(begun) = stand.owner.filter(|_| stand.is_within) {
+            owners.insert(0, begun);
+        }
+        for owner in owners {
+            let scoped = self.of(&owner);
+            lapses.stands_at(Stand { owner: Some(owner.clone()), is_within: true, session: after.clone() });
+            if !self.lapse_owner(&scoped, after.take(), &mut room, report).await? {
+                lapses.has_more();
+                return Ok(());
+            }
+            lapses.stands_at(Stand { owner: Some(owner), is_within: false, session: None });
+        }
+        if is_end {
+            lapses.stands_at(Stand::default());
+        }
+        Ok(())
+    }
+
+    /// Visits an owner. Returns whether nothing is left to visit.
+    async fn lapse_owner(
+        &self,
+        scoped: &Scoped,
+        mut after: Option<SessionId>,
+        room: &mut Room,
+        report: &mut UpkeepReport,
+    ) -> Result<bool> {
+        let (inner, scope) = (&self.inner, scoped.scope());
+        if after.is_none() && !scoped.lapse_records(room, report).await? {
+            return Ok(false);
+        }
+        while inner.lapses.retentions.bounds_messages_of(scope) {
+            let page = scoped.sessions(after.as_ref(), ROWS).await?;
+            let is_last = page.len() < ROWS;
+            for state in page {
+                if room.is_out() || inner.turn.is_ending() {
+                    return Ok(false);
+                }
+                room.sessions -= 1;
+                match scoped.lapse_session(&state, room, report).await {
+                    Ok(true) => {}
+                    Ok(false) => return Ok(false),
+                    // It holds up no other.
+                    Err(error) => report.fail(&error),
+                }
+                let session = Some(state.session.clone());
+                inner.lapses.stands_at(Stand { owner: Some(scope.clone()), is_within: true, session });
+                after = Some(state.session);
+            }
+            if is_last {
+                break;
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Scoped {
+    /// Forgets the records that are too old. Returns whether none is left.
+    async fn lapse_records(&self, room: &mut Room, report: &mut UpkeepReport) -> Result<bool> {
+        let inner = self.inner();
+        let Some(age) = inner.lapses.retentions.of(self.scope()).record_age else { return Ok(true) };
+        let last = before(inner.clock.now(), age);
+        let until = Scalar::Int(last.0.saturating_add(1));
+        let (filter, mut after) = (Filter::range(Field::At, None, Some(until)), None::<RecordId>);
+        loop {
+            let rows = inner.records.store().scan(self.scope(), &filter, after, ROWS).await?;
+            let is_last = rows.len() < ROWS;
+            after = rows.last().map(|row| row.record.id);
+            let is_old = |row: &StoredRecord| row.record.tellings().all(|telling| telling.at <= last);
+            let is_free = |row: &StoredRecord| !row.record.is_pinned() && !row.record.hold;
+            let old = rows.iter().filter(|row| is_old(row) && is_free(row));
+            let mut items: Vec<ItemId> = old.map(|row| ItemId::Record(row.record.id)).collect();
+            let held = self.held(items.iter().map(|item| (item.clone(), item.clone()))).await?;
+            items.retain(|item| !held.contains(item));
+            let records: Vec<RecordId> = items.iter().filter_map(ItemId::as_record).collect();
+            self.let_go(None, Forget::Records(records), items.len(), room, report).await?;
+            if is_last {
+                return Ok(true);
+            }
+            if room.items == 0 {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Forgets the messages of a conversation that are not kept. Returns whether none is left.
+    async fn lapse_session(&self, state: &SessionState, room: &mut Room, report: &mut UpkeepReport) -> Result<bool> {
+        let (inner, session) = (self.inner(), &state.session);
+        let retention = inner.lapses.retentions.of_session(self.scope(), session);
+        let now = inner.clock.now();
+        let looked = inner.lapses.looked(self.scope(), session).filter(|looked| looked.fence == state.fence);
+        if !retention.bounds_messages() || looked.is_some_and(|looked| looked.holds(state, now)) {
+            return Ok(true);
+        }
+        let by_count = retention.messages.map_or(0, |messages| state.head.0.saturating_sub(messages));
+        let by_bytes = match retention.bytes {
+            Some(bytes) => self.beyond(session, bytes).await?.0,
+            None => 0,
+        };
+        let cutoff = retention.age.map(|age| before(now, age));
+        let is_all = cutoff.is_some_and(|cutoff| state.last_at <= cutoff);
+        let reach = Reach { upto: Seq(by_count.max(by_bytes)), cutoff, is_all };
+        let mut through = looked.filter(|_| !is_all).map_or(Seq(0), |looked| looked.through);
+        let (mut after, mut due, mut is_leading) = (through, None::<Timestamp>, true);
+        loop {
+            if room.items == 0 || inner.turn.is_ending() {
+                let (fence, head) = (state.fence, Seq(0));
+                inner.lapses.note(self.scope(), session, Looked { fence, head, revision: 0, through, due });
+                return Ok(false);
+            }
+            let page = Page::after(after, ROWS, View::Log).within(TOKENS);
+            let rows = inner.chat.store().read(self.scope(), session, &page).await?.messages;
+            room.rows = room.rows.saturating_sub(rows.len());
+            let mut chosen = choose(&rows, &reach);
+            let Some(last) = chosen.last else { break };
+            after = last;
+            let itself = chosen.taken.iter().map(|taken| (taken.id, taken.id));
+            let covering = chosen.taken.iter().filter_map(|taken| Some((taken.id, taken.summary?)));
+            let named = itself.chain(covering).map(|(id, name)| (ItemId::Message(id), ItemId::Message(name)));
+            let held = self.held(named).await?;
+            let is_young = chosen.kept.is_some();
+            let is_held = |taken: &Taken| held.contains(&ItemId::Message(taken.id));
+            if let Some(first) = chosen.taken.iter().find(|taken| is_held(taken)) {
+                chosen.kept = chosen.kept.into_iter().chain([first.seq]).min();
+                due = earlier(due, now.checked_add(HELD).ok());
+            }
+            let ids: Vec<MessageId> =
+                chosen.taken.iter().filter(|taken| !is_held(taken)).map(|taken| taken.id).collect();
+            if is_leading {
+                through = chosen.kept.map_or(last, |kept| Seq(kept.0.saturating_sub(1)));
+                is_leading = chosen.kept.is_none();
+            }
+            let grows_old = |at: Timestamp| retention.age.and_then(|age| at.checked_add(age).ok());
+            due = earlier(due, chosen.oldest.and_then(grows_old));
+            let count = ids.len();
+            self.let_go(Some(session), Forget::Messages(ids), count, room, report).await?;
+            if count == 0 && is_young && last >= reach.upto {
+                break;
+            }
+        }
+        // What was forgotten has changed the conversation; somebody else may have too, and then the next round looks again.
+        let Some(is) = self.state_of(session).await?.filter(|is| is.fence == state.fence) else { return Ok(true) };
+        if is.head == state.head {
+            let (fence, head, revision) = (is.fence, is.head, is.revision);
+            inner.lapses.note(self.scope(), session, Looked { fence, head, revision, through, due });
+        }
+        Ok(true)
+    }
+
+    async fn state_of(&self, session: &SessionId) -> Result<Option<SessionState>> {
+        let state = self.inner().chat.store().read(self.scope(), session, &Page::newest(0)).await?.state;
+        Ok((state.head > Seq(0)).then_some(state))
+    }
+
+    /// Returns the last number before the newest messages that have no more than so many bytes together.
+    async fn beyond(&self, session: &SessionId, bytes: u64) -> Result<Seq> {
+        let (mut edge, mut sum) = (Edge::Newest, 0_u64);
+        loop {
+            let page = Page { edge, limit: ROWS, tokens: Some(TOKENS), view: View::Log, filter: None };
+            let rows = self.inner().chat.store().read(self.scope(), session, &page).await?.messages;
+            let Some(first) = rows.first() else { return Ok(Seq(0)) };
+            edge = Edge::Before(first.seq);
+            for row in rows.iter().rev() {
+                let size = row.message.as_ref().map_or(0, |message| message.encoded_len() as u64);
+                sum = sum.saturating_add(size);
+                if sum > bytes {
+                    return Ok(row.seq);
+                }
+            }
+        }
+    }
+
+    /// Forgets items, and says so.
+    async fn let_go(
+        &self,
+        session: Option<&SessionId>,
+        what: Forget,
+        count: usize,
+        room: &mut Room,
+        report: &mut UpkeepReport,
+    ) -> Result<()> {
+        if count == 0 {
+            return Ok(());
+        }
+        room.items = room.items.saturating_sub(count);
+        let receipt = self.forget(&what).await?;
+        let (removed, derived) = (receipt.removed, receipt.derived);
+        let session = session.cloned();
+        self.inner().tell(Some(self.scope()), &Event::Lapsed { session: session.clone(), removed, derived });
+        report.lapse(Lapse { scope: self.scope().clone(), session, removed, derived, complete: receipt.complete });
+        Ok(())
+    }
+}
+
+/// Returns the time so long before `now`.
+fn before(now: Timestamp, age: std::time::Duration) -> Timestamp {
+    Timestamp(now.0.saturating_sub(i64::try_from(age.as_micros()).unwrap_or(i64::MAX)))
+}
+
+fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
+    one.into_iter().chain(other).min()
+}
