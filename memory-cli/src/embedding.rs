@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use memory::model::Embedder;
-use memory::store::upkeep::IndexName;
+use memory::store::upkeep::{IndexName, Upkeep};
 use memory::{Settings, Stores};
 
 use crate::failure::Failure;
@@ -117,6 +117,9 @@ pub(crate) async fn with_embedders(settings: Settings, wished: Option<&Embedding
 /// Keeps, of the indexes of meaning, the first and those that follow the database; the one that lacks least answers. So the old
 /// one answers after a change of the embedder until the new one is full, and without a wish what there is is gone on with.
 pub(crate) async fn settle(stores: &mut Stores, wished: Option<&Embedding>) -> Result<(), Failure> {
+    if wished.is_none() {
+        leave_to_the_named(stores).await?;
+    }
     let only_reads = stores.chat()?.store().ping().await.is_ok_and(|health| health.is_read_only);
     if stores.vectors.len() < 2 && !only_reads {
         return Ok(());
@@ -137,11 +140,35 @@ pub(crate) async fn settle(stores: &mut Stores, wished: Option<&Embedding>) -> R
     Ok(())
 }
 
+/// Begins no index of meaning beside one whose embedder is known to whoever filled it and not to this call.
+async fn leave_to_the_named(stores: &mut Stores) -> Result<(), Failure> {
+    let mut followed = Vec::new();
+    for truth in truths(stores)? {
+        followed.extend(truth.indexes().await?.into_iter().map(|index| index.name).filter(IndexName::is_of_meaning));
+    }
+    let names: Vec<IndexName> = stores.vectors.iter().map(|(store, _)| IndexName::of_space(store.space())).collect();
+    if followed.iter().all(|name| names.contains(name)) {
+        return Ok(());
+    }
+    let mut follows = names.iter().map(|name| followed.contains(name));
+    stores.vectors.retain(|_| follows.next().unwrap_or(false));
+    if stores.vectors.is_empty() {
+        say(
+            "warning: search is by words alone: this database was embedded by a model that is not named here; name it with --embedder, or change to another with --embedder and reindex",
+        );
+    }
+    Ok(())
+}
+
+fn truths(stores: &Stores) -> Result<impl Iterator<Item = &Arc<dyn Upkeep>>, Failure> {
+    let records = stores.records.as_ref().map(|records| records.upkeep());
+    Ok(std::iter::once(stores.chat()?.upkeep()).chain(records))
+}
+
 /// Returns how many notes an index lacks; none if it does not follow the database.
 async fn lacking(stores: &Stores, index: &IndexName) -> Result<Option<u64>, Failure> {
-    let records = stores.records.as_ref().map(|records| records.upkeep());
     let mut lacking = None;
-    for truth in std::iter::once(stores.chat()?.upkeep()).chain(records) {
+    for truth in truths(stores)? {
         let Some(enlisted) = truth.indexes().await?.into_iter().find(|enlisted| enlisted.name == *index) else {
             continue;
         };

@@ -64,3 +64,20 @@ fn an_embedder_that_is_away_is_told_and_words_still_find() {
     assert_eq!(run(&["search", "coffee"]).code, 0);
     assert_eq!(run(&["search", "coffee", "--explain"]).json()["receipt"]["vector_candidates"], 2);
 }
+
+#[test]
+fn a_database_that_an_unnamed_model_embedded_gets_no_second_index_unasked() {
+    let runtime = Runtime::new().unwrap();
+    let server = runtime.block_on(Server::start(script));
+    let bed = Bed::new();
+    let ollama = format!("ollama@{}", server.url(""));
+    assert_eq!(bed.run(&["--embedder", &ollama, "remember", "Charlie likes green tea"]).code, 0);
+    let indexes = || bed.json(&["stats"])["indexes"].as_array().unwrap().len();
+    let before = indexes();
+    let found = bed.run(&["--json", "search", "green tea"]);
+    assert_eq!(found.json()["hits"][0]["text"], "Charlie likes green tea");
+    assert!(found.stderr.contains("not named here"), "{}", found.stderr);
+    assert_eq!(indexes(), before, "a search began an index");
+    let named = bed.json(&["--embedder", &ollama, "search", "green tea", "--explain"]);
+    assert_eq!(named["receipt"]["vector_candidates"], 1, "{named}");
+}
