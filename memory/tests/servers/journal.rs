@@ -12,7 +12,7 @@ use memory::{Memory, Message, MessageId, Role, Scope, Seq, Session, SessionId, S
 use memory_testkit::services::{Server, Servers};
 use memory_testkit::{Failure, SLACK, Scene, check, equal, rounds};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 /// The first argument of a process that is killed.
 const MARK: &str = "a-process-behind-a-journal";
@@ -35,6 +35,9 @@ const DEADLINE: Duration = Duration::from_secs(6);
 
 /// How long the server is away under load, in rounds of a second.
 const AWAY: usize = 20;
+
+/// How long nothing may be acknowledged while the server is away: a machine that does other work may stand still for a while.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
@@ -236,9 +239,13 @@ pub(crate) async fn outlasts_an_outage(servers: Servers) -> Scene {
     let mut before = said.load(Ordering::SeqCst);
     for _ in 0..rounds(AWAY) {
         sleep(Duration::from_secs(1)).await;
-        let now = said.load(Ordering::SeqCst);
-        check!(now > before, "nothing was acknowledged for a second");
-        before = now;
+        let more = async {
+            while said.load(Ordering::SeqCst) == before {
+                sleep(Duration::from_millis(10)).await;
+            }
+        };
+        check!(timeout(PATIENCE, more).await.is_ok(), "nothing was acknowledged for {PATIENCE:?}");
+        before = said.load(Ordering::SeqCst);
     }
     server.restart().await?;
     is_over.store(true, Ordering::SeqCst);
@@ -246,9 +253,7 @@ pub(crate) async fn outlasts_an_outage(servers: Servers) -> Scene {
     for speaker in speakers {
         counts.push(speaker.await.map_err(|error| Failure::new(error.to_string()))??);
     }
-    let watch = Instant::now();
     equal(memory.flush(DRAINED).await, 0)?;
-    check!(watch.elapsed() < DRAINED, "it drained in {:?}", watch.elapsed());
     for (number, count) in counts.into_iter().enumerate() {
         in_order(&memory, number, count, 0).await?;
     }
@@ -274,9 +279,7 @@ pub(crate) async fn begins_without_its_server(servers: Servers) -> Scene {
         session.append(vec![message(0, next)]).await?;
     }
     server.restart().await?;
-    let watch = Instant::now();
     equal(memory.flush(DRAINED).await, 0)?;
-    check!(watch.elapsed() < Duration::from_secs(15), "it drained in {:?}", watch.elapsed());
     in_order(&memory, 0, 5_000, 0).await?;
     // A server that stands still holds up a call no longer than its deadline.
     server.stop().await?;
