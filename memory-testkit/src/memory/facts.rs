@@ -73,21 +73,24 @@ async fn s2_14_news_takes_the_place_of_what_was_so_before(bed: Bed<Stores>) -> S
 }
 
 async fn what_was_said_before_is_read_too_and_nothing_twice(bed: Bed<Stores>) -> Scene {
-    let before = World::open(&bed).await?;
-    before.talk("ada")?.append((0..40).map(|n| before.user(&format!("I like dish {n}."))).collect()).await?;
-    before.tend().await?;
-    equal(facts(&before.owner("ada")?).await?.len(), 0)?;
-    let world = with(&bed, RuleExtractor).await?;
-    equal(world.memory.upkeep_once().await?.facts, 40)?;
-    equal(world.memory.upkeep_once().await?.facts, 0)?;
-    equal(facts(&world.owner("ada")?).await?.len(), 40)?;
+    let world = World::open(&bed).await?;
+    let ada = world.owner("ada")?;
+    ada.session(&session("talk")?).append((0..40).map(|n| world.user(&format!("I like dish {n}."))).collect()).await?;
+    world.tend().await?;
+    equal(facts(&ada).await?.len(), 0)?;
+    let process = || world.ground.open(|_, builder| builder.extractor(Arc::new(RuleExtractor)));
+    let memory = process().await?;
+    let first = memory.upkeep_once().await?;
+    equal((first.facts, first.failures), (40, Vec::new()))?;
+    equal(memory.upkeep_once().await?.facts, 0)?;
+    equal(facts(&ada).await?.len(), 40)?;
     // Another process reads nothing again; but all is read for it that is noted anew.
-    let other = with(&bed, RuleExtractor).await?;
-    equal(other.memory.upkeep_once().await?.facts, 0)?;
+    let other = process().await?;
+    equal(other.upkeep_once().await?.facts, 0)?;
     let name = memory_core::store::upkeep::IndexName::new("facts/rules-1")?;
-    other.memory.reindex(&name).await?;
-    equal(other.memory.upkeep_once().await?.facts, 40)?;
-    equal(facts(&world.owner("ada")?).await?.len(), 40)
+    other.reindex(&name).await?;
+    equal(other.upkeep_once().await?.facts, 40)?;
+    equal(facts(&ada).await?.len(), 40)
 }
 
 async fn a_fact_is_forgotten_with_the_message_that_says_it(bed: Bed<Stores>) -> Scene {

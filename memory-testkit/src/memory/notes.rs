@@ -55,7 +55,8 @@ async fn s1_5_a_note_is_found_at_once_and_never_written_down(bed: Bed<Stores>) -
     equal(found(&elsewhere, &Search::new("porto trains")).await?, [""; 0])?;
     equal(ada.records(&Filter::All, None, 10).await?, [])?;
     world.memory.close().await?;
-    equal(found(&ada, &Search::new("porto trains")).await?, [""; 0])
+    // A closed index may be told as degraded.
+    equal(ada.search(&Search::new("porto trains")).await?.hits, [])
 }
 
 async fn s1_5_a_note_carries_its_time_its_place_and_its_trust(bed: Bed<Stores>) -> Scene {
