@@ -123,6 +123,8 @@ impl Session {
             ForkPoint::Message(id) => Ok(self.scoped().said(&[id]).await?.pop()),
             ForkPoint::Number(Seq(0)) => Ok(None),
             ForkPoint::Number(seq) => {
+                // What waits in a journal has no number yet.
+                self.flush().await?;
                 let page = Page::after(Seq(seq.0 - 1), 1, View::Log);
                 Ok(self.read(&page).await?.messages.pop().filter(|row| row.seq == seq))
             }

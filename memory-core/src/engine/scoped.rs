@@ -46,7 +46,7 @@ impl Scoped {
     /// Expired and superseded records are among them unless the filter says otherwise: [`Filter::current`].
     ///
     /// ```
-    /// # async fn example(ada: &memory_core::Scoped) -> memory_core::Result<()> {
+    /// # async fn example(ada: &memory_core::engine::Scoped) -> memory_core::Result<()> {
     /// use memory_core::Filter;
     ///
     /// let page = ada.latest(&Filter::All, None, 20).await?;

@@ -140,6 +140,7 @@ impl Session {
             let what = "find facts: the memory was built without an extractor".to_owned();
             return Err(Error::Unsupported { backend: "memory", what });
         };
+        self.flush().await?;
         Ok(scoped.facts_in(extraction, self.id(), range).await?.1)
     }
 }

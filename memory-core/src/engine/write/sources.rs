@@ -13,11 +13,13 @@ use crate::id::{ItemId, MessageId, RecordId};
 use crate::scope::Scope;
 
 impl Scoped {
-    /// Returns `Ok` if all these sources are stored.
+    /// Returns `Ok` if all these sources are stored. Messages among them that wait in a journal are sent first.
     ///
     /// # Errors
     /// `Invalid` if one is not.
     pub(crate) async fn check_sources(&self, sources: &[ItemId]) -> Result<()> {
+        let messages: Vec<MessageId> = sources.iter().filter_map(ItemId::as_message).collect();
+        self.inner().settle(self.scope(), &messages).await?;
         match self.absent_source(sources).await? {
             Some(source) => {
                 let refused = format!("the source {} is not stored, or was forgotten", source.key());

@@ -20,20 +20,16 @@ impl Scoped {
     /// What a record states does not change: another text is a new record that supersedes it ([`Scoped::supersede`]).
     ///
     /// ```
-    /// # use std::sync::Arc;
-    /// # use memory_core::{MemoryBuilder, Scope, reference};
-    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-    /// # let memory = MemoryBuilder::default().chat(reference::chat()).records(reference::records()).build().await?;
-    /// # let ada = memory.of(&Scope::new("acme", "ada")?);
-    /// use memory_core::Remember;
+    /// # async fn example(ada: &memory_core::engine::Scoped) -> memory_core::Result<()> {
+    /// use memory_core::engine::Remember;
     ///
     /// let told = ada.remember(Remember::fact("Ada's flight leaves at nine").with_tag("travel")).await?;
     /// let stored = ada.update(told.id, |record| {
     ///     record.tellings_mut().for_each(|telling| telling.pinned = true);
     /// });
     /// assert!(stored.await?.record.is_pinned());
-    /// # Ok::<(), memory_core::Error>(())
-    /// # }).unwrap();
+    /// # Ok(())
+    /// # }
     /// ```
     ///
     /// # Errors
