@@ -29,6 +29,7 @@ pub mod scope;
 pub mod secrets;
 pub mod store;
 pub mod stores;
+mod sync;
 pub mod time;
 pub mod vector;
 pub mod window;
