@@ -103,6 +103,9 @@ mod search;
 #[path = "engine/slow.rs"]
 mod slow;
 #[cfg(test)]
+#[path = "engine/snapshot.rs"]
+mod snapshot;
+#[cfg(test)]
 #[path = "engine/summaries.rs"]
 mod summaries;
 #[cfg(test)]
