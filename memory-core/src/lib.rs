@@ -26,6 +26,7 @@ pub mod recent;
 pub mod record;
 pub mod reference;
 pub mod scope;
+pub mod screen;
 pub mod secrets;
 pub mod store;
 pub mod stores;

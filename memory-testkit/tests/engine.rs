@@ -97,6 +97,9 @@ mod pinned;
 #[path = "engine/remember.rs"]
 mod remember;
 #[cfg(test)]
+#[path = "engine/screen.rs"]
+mod screen;
+#[cfg(test)]
 #[path = "engine/search.rs"]
 mod search;
 #[cfg(test)]
