@@ -25,6 +25,9 @@ mod cache;
 #[path = "engine/context.rs"]
 mod context;
 #[cfg(test)]
+#[path = "engine/costs.rs"]
+mod costs;
+#[cfg(test)]
 #[path = "engine/counters.rs"]
 mod counters;
 #[cfg(test)]
