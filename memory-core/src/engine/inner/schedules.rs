@@ -24,6 +24,7 @@ use crate::working::{NewNote, WorkingConfig, WorkingTier};
 
 const NAMES: [&str; 3] = ["one", "two", "three"];
 
+#[expect(clippy::disallowed_methods, reason = "the one setting of these tests")]
 fn schedules() -> usize {
     std::env::var("MEMORY_SCHEDULES").ok().and_then(|number| number.parse().ok()).unwrap_or(1_000)
 }
