@@ -101,6 +101,11 @@ window() { # HISTORIES
   MEMORY_CASES="$1" tests memory-core window_fit
 }
 
+# The locks of board, overlay and working tier, in so many schedules of each test.
+schedules() { # SCHEDULES
+  MEMORY_SCHEDULES="$1" tests memory-core memory_core s0_20
+}
+
 # What every context keeps to, over so many of them.
 contexts() { # CONTEXTS
   MEMORY_CONTEXTS="$1" tests memory-testkit contexts
@@ -152,6 +157,7 @@ soak "sqlite-histories" histories 10000 memory-sqlite conformance
 soak "redis-histories" histories 10000 memory-redis conformance
 soak "postgres-histories" histories 10000 memory-postgres conformance
 soak "contexts" contexts 100000
+soak "schedules" schedules 100000
 soak "models-storm" models_storm 10000
 soak "models-llama" models_llama
 soak "simulation" simulation 100000

@@ -16,9 +16,10 @@ mod text;
 mod vectors;
 
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 
 use crate::store::{Durability, Erased, ErasureLevel, Health};
+use crate::sync::{Mutex, MutexGuard};
 
 pub use blackboard::MemBlackboard;
 pub use cache::MemCache;

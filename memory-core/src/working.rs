@@ -9,7 +9,7 @@ mod tests;
 use std::collections::HashSet;
 use std::fmt;
 use std::hash::RandomState;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::id::ItemId;
 use crate::scope::{Epoch, Scope};
 use crate::store::{Durability, Erased, ErasureLevel, Health, Store};
+use crate::sync::{Mutex, MutexGuard};
 use crate::time::Timestamp;
 
 use kept::Kept;

@@ -89,7 +89,7 @@ async fn faults_of_an_index_are_typed_and_pass_when_they_are_mended(servers: Ser
     equal(count(&text, &scope).await?, 1)
 }
 
-async fn a_frozen_server_is_told_in_time_and_a_killed_one_keeps_what_it_acknowledged(servers: Servers) -> Scene {
+async fn s3_8_a_frozen_server_is_told_in_time_and_a_killed_one_keeps_what_it_acknowledged(servers: Servers) -> Scene {
     let mut server = servers.own("elastic")?.start().await?;
     let (text, scope) = (open(server.url(), "kill").await?, Scope::new("f", "ada")?);
     for number in 0..20 {
@@ -193,10 +193,10 @@ fn main() -> ExitCode {
             faults_of_an_index_are_typed_and_pass_when_they_are_mended,
         )
         .alone(
-            "a_frozen_server_is_told_in_time_and_a_killed_one_keeps_what_it_acknowledged",
-            a_frozen_server_is_told_in_time_and_a_killed_one_keeps_what_it_acknowledged,
+            "s3_8_a_frozen_server_is_told_in_time_and_a_killed_one_keeps_what_it_acknowledged",
+            s3_8_a_frozen_server_is_told_in_time_and_a_killed_one_keeps_what_it_acknowledged,
         )
-        .alone("a_memory_goes_on_without_its_index_of_words_and_it_follows", upkeep::follows)
+        .alone("s3_8_a_memory_goes_on_without_its_index_of_words_and_it_follows", upkeep::follows)
         .test(
             "an_index_that_was_deleted_or_emptied_tells_another_incarnation",
             an_index_that_was_deleted_or_emptied_tells_another_incarnation,

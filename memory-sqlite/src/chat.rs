@@ -2,6 +2,8 @@
 
 mod append;
 mod compact;
+#[cfg(test)]
+mod costs;
 mod encode;
 mod read;
 mod redact;

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use memory_core::model::Embedder;
+use memory_core::model::{Embedder, Summarizer};
 use memory_core::store::blackboard::{Blackboard, Keep};
 use memory_core::store::cache::Cache;
 use memory_core::store::chat::ChatStore;
@@ -35,6 +35,8 @@ pub type Boards = Arc<dyn Blackboard>;
 pub type Journals = Arc<dyn Journal>;
 /// An embedder.
 pub type Embedders = Arc<dyn Embedder>;
+/// A summariser.
+pub type Summarizers = Arc<dyn Summarizer>;
 
 /// The settings that a backend is opened with. A backend ignores those that it does not need.
 ///
@@ -144,6 +146,16 @@ impl Subject for Arc<dyn Embedder> {
     fn health(&self) -> Boxed<'_, Result<Health>> {
         let EmbeddingSpace { model, recipe, .. } = self.space().clone();
         Box::pin(async move { Ok(Health::new(model, recipe, Durability::Volatile)) })
+    }
+
+    fn close(&self) -> Boxed<'_, Result<()>> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
+impl Subject for Arc<dyn Summarizer> {
+    fn health(&self) -> Boxed<'_, Result<Health>> {
+        Box::pin(async { Ok(Health::new("", "", Durability::Volatile)) })
     }
 
     fn close(&self) -> Boxed<'_, Result<()>> {

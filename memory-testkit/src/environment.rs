@@ -1,5 +1,6 @@
 //! The environment variables of the kit. No other file reads them.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 #[expect(clippy::disallowed_methods, reason = "the configuration of the kit")]
@@ -47,6 +48,11 @@ pub fn rounds(usual: usize) -> usize {
 #[cfg(feature = "containers")]
 pub(crate) fn messages(usual: usize) -> usize {
     number("MEMORY_TEST_MESSAGES").and_then(|messages| usize::try_from(messages).ok()).unwrap_or(usual)
+}
+
+/// Returns `MEMORY_TEST_REPORT`: the folder that reports are written into.
+pub(crate) fn report() -> Option<PathBuf> {
+    text("MEMORY_TEST_REPORT").map(PathBuf::from)
 }
 
 /// Returns `MEMORY_TEST_LIMIT`: the longest that a test may take, in seconds; `usual` unless it says otherwise.

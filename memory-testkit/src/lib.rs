@@ -39,6 +39,7 @@ mod set_aside;
 pub mod siege;
 pub mod simulation;
 mod suite;
+pub mod summarizer;
 pub mod text;
 mod trial;
 mod upkeep;
@@ -46,7 +47,8 @@ pub mod vectors;
 pub mod wire;
 
 pub use bed::{
-    Bed, Boards, Caches, Chat, Embedders, Journals, Open, Opener, Records, Setting, Subject, Texts, Vectors, opener,
+    Bed, Boards, Caches, Chat, Embedders, Journals, Open, Opener, Records, Setting, Subject, Summarizers, Texts,
+    Vectors, opener,
 };
 pub use boxed::Boxed;
 pub use check::{Failure, SLACK, Scene, equal};

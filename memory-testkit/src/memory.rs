@@ -14,6 +14,7 @@ mod folds;
 mod fork;
 mod fork_ends;
 mod fresh;
+mod future;
 mod gate;
 mod ground;
 mod histories;
@@ -52,6 +53,7 @@ pub fn table() -> Vec<Scenario<Stores>> {
         fork::TABLE,
         fork_ends::TABLE,
         fresh::TABLE,
+        future::TABLE,
         gate::TABLE,
         histories::TABLE,
         lifetimes::TABLE,

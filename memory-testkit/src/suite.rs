@@ -5,6 +5,7 @@ mod official;
 #[cfg(feature = "containers")]
 mod own;
 mod presence;
+mod report;
 mod stage;
 mod summary;
 #[cfg(test)]
@@ -20,13 +21,16 @@ use memory_core::Result;
 use tokio::runtime::{Builder, Handle};
 
 use crate::bed::{
-    Boards, Caches, Chat, Embedders, Journals, Opener, Records, Setting, Subject, Texts, Vectors, opener,
+    Boards, Caches, Chat, Embedders, Journals, Opener, Records, Setting, Subject, Summarizers, Texts, Vectors, opener,
 };
 use crate::boxed::Boxed;
 use crate::isolation::{self, Openers};
 use crate::scenario::Scenario;
 use crate::trial::{Played, Verdict, play};
-use crate::{behind, blackboard, cache, chat, embedder, forgetting, journal, memory, records, text, vectors};
+use crate::{
+    behind, blackboard, cache, chat, embedder, environment, forgetting, journal, memory, records, summarizer, text,
+    vectors,
+};
 use gaps::Gap;
 pub use official::{OFFICIAL_ONLY, OfficialOnly};
 pub use presence::Presence;
@@ -152,6 +156,17 @@ impl Suite {
         self.plan("embedder", &embedder::table(), &open)
     }
 
+    /// Adds the scenarios of summarisers. They hold nothing of any owner, so isolation has nothing to try on them.
+    #[must_use]
+    pub fn summarizer<F, R>(self, open: F) -> Self
+    where
+        F: Fn(Setting) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Summarizers>> + Send + 'static,
+    {
+        let open = self.on_server(opener(open));
+        self.plan("summarizer", &summarizer::table(), &open)
+    }
+
     /// Declares that the backend does not keep the promise `scenario`, such as `chat::keeps_every_name`, and why.
     ///
     /// The scenario must go on failing: one that passes, or that does not exist, fails the suite.
@@ -168,7 +183,8 @@ impl Suite {
         self
     }
 
-    /// Runs the scenarios that the arguments of the process select, as `cargo test` does, and prints the result.
+    /// Runs the scenarios that the arguments of the process select, as `cargo test` does, and prints the result. If
+    /// `MEMORY_TEST_REPORT` names a folder, the report is written there too, as `NAME.json`.
     ///
     /// One runtime serves the whole process: pools and connection managers die with the runtime that made them.
     pub fn run(self) -> ExitCode {
@@ -179,6 +195,11 @@ impl Suite {
         };
         if !arguments.list {
             summary.tell(&conclusion);
+        }
+        if let Some(folder) = environment::report().filter(|_| !arguments.list)
+            && let Err(error) = summary.report.write(&folder, summary.suite, &summary.line(&conclusion))
+        {
+            return summary::complain(&format!("no report: {error}"));
         }
         conclusion.exit_code()
     }
@@ -243,16 +264,21 @@ impl Suite {
             let (runtime, summary, stage, url) = (runtime.clone(), summary.clone(), stage.clone(), url.clone());
             trials.push(Trial::ignorable_test(format!("{suite}::{name}"), move || {
                 runtime.block_on(async {
+                    let reason = gap.as_ref().map(|gap| gap.reason);
+                    let told = |verdict: Verdict, gap: Option<&str>| {
+                        summary.report.note(&name, &verdict, gap);
+                        told(verdict)
+                    };
                     if let Some(verdict) = stage.lacks(need, &url).await {
-                        return told(verdict);
+                        return told(verdict, None);
                     }
                     if let Some(reason) = only.filter(|_| !stage.official()) {
                         summary.count_official_only();
-                        return told(Verdict::Ignored(format!("official server only: {reason}")));
+                        return told(Verdict::Ignored(format!("official server only: {reason}")), None);
                     }
                     let (verdict, health) = play(&stage).await;
                     summary.note(health);
-                    told(gaps::judge(gap.as_ref(), verdict, || summary.count_gap()))
+                    told(gaps::judge(gap.as_ref(), verdict, || summary.count_gap()), reason)
                 })
             }));
         }

@@ -25,6 +25,9 @@ mod cache;
 #[path = "engine/context.rs"]
 mod context;
 #[cfg(test)]
+#[path = "engine/costs.rs"]
+mod costs;
+#[cfg(test)]
 #[path = "engine/counters.rs"]
 mod counters;
 #[cfg(test)]
@@ -97,11 +100,17 @@ mod pinned;
 #[path = "engine/remember.rs"]
 mod remember;
 #[cfg(test)]
+#[path = "engine/screen.rs"]
+mod screen;
+#[cfg(test)]
 #[path = "engine/search.rs"]
 mod search;
 #[cfg(test)]
 #[path = "engine/slow.rs"]
 mod slow;
+#[cfg(test)]
+#[path = "engine/snapshot.rs"]
+mod snapshot;
 #[cfg(test)]
 #[path = "engine/summaries.rs"]
 mod summaries;

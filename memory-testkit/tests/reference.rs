@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use memory_core::hashing::HashEmbedder;
 use memory_core::reference::{MemBlackboard, MemCache, MemChat, MemJournal, MemRecords, MemText, MemVectors};
+use memory_core::window::ExtractiveSummarizer;
 use memory_core::{Result, Truth};
-use memory_testkit::{Boards, Caches, Embedders, Journals, Setting, Suite, Texts, Vectors};
+use memory_testkit::{Boards, Caches, Embedders, Journals, Setting, Suite, Summarizers, Texts, Vectors};
 
 /// Returns the opener of stores that live in the process: opened twice by one name, it is the same store.
 fn shared<S: Clone + Send>(make: impl Fn(Setting) -> S) -> impl Fn(Setting) -> std::future::Ready<Result<S>> {
@@ -31,5 +32,6 @@ fn main() -> ExitCode {
         }))
         .journal(shared(|setting| Arc::new(MemJournal::new(setting.capacity)) as Journals))
         .embedder(shared(|_| Arc::new(HashEmbedder::new(384)) as Embedders))
+        .summarizer(shared(|_| Arc::new(ExtractiveSummarizer::default()) as Summarizers))
         .run()
 }

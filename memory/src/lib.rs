@@ -47,7 +47,7 @@ pub use memory_core::{
     Block, Error, Field, Filter, ItemId, Message, MessageId, Record, RecordId, Result, Role, Scalar, Scope, Seq,
     SessionId, StoredMessage, StoredRecord, Stores, Timestamp, Trust, Unit,
 };
-pub use memory_core::{analysis, extract, layer, message, rank, window};
+pub use memory_core::{analysis, extract, layer, message, rank, screen, window};
 #[cfg(feature = "elastic")]
 pub use memory_elastic as elastic;
 #[cfg(any(feature = "http-models", feature = "local", feature = "static"))]

@@ -68,7 +68,8 @@ fn scrubbed(text: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut is_left_out = false;
     for line in text.split('\n') {
-        let is_of_run = ["found     ", "took      ", "left out  "].iter().any(|label| line.starts_with(label));
+        let is_of_run =
+            ["found     ", "stages    ", "took      ", "left out  "].iter().any(|label| line.starts_with(label));
         is_left_out = is_of_run || (is_left_out && line.starts_with(' '));
         if is_left_out || line.ends_with(" s") {
             continue;

@@ -10,6 +10,8 @@ mod given_up;
 mod index;
 mod kept_vectors;
 mod lapses;
+#[cfg(test)]
+mod schedules;
 mod synopses;
 mod tell;
 mod turn;

@@ -20,6 +20,7 @@ mod request;
 mod reuse;
 mod search;
 mod shown;
+mod stages;
 mod terms;
 mod told;
 mod unfold;

@@ -3,6 +3,8 @@
 mod events;
 mod words;
 
+use std::collections::BTreeMap;
+
 use serde::{Serialize, Serializer};
 
 use crate::error::Error;
@@ -198,6 +200,9 @@ pub struct SearchReceipt {
     pub dropped_at_hydration: usize,
     /// The stages that failed.
     pub degraded: Vec<Degraded>,
+    /// How long each stage took, in microseconds; only those that were needed. Of several calls of one stage the longest counts, and
+    /// stages run at the same time: so they do not add up to the whole.
+    pub stages: BTreeMap<Stage, u64>,
     /// How long it took, in microseconds.
     pub took_micros: u64,
 }

@@ -6,6 +6,7 @@ mod links;
 mod put;
 mod remember;
 mod retire;
+mod screened;
 mod sources;
 mod tell;
 mod update;

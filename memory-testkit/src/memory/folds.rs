@@ -16,6 +16,7 @@ scenarios!(TABLE: Stores = [
     s0_5_c21_a_full_window_is_folded_down_to_half_and_nothing_is_lost,
     s0_5_summaries_that_are_switched_off_fold_nothing,
     s1_4_at_message_51_the_oldest_ten_are_folded_and_archived,
+    s3_8_what_was_said_is_found_by_its_words_in_the_window_and_in_the_archive,
     o5_a_fold_can_be_undone,
     o5_a_fold_that_ends_with_its_process_at_any_call_loses_nothing,
 ]);
@@ -98,6 +99,27 @@ async fn s1_4_at_message_51_the_oldest_ten_are_folded_and_archived(bed: Bed<Stor
     let archived = talk.read(&Page::after(Seq(0), 1_000, View::All)).await?.messages;
     equal(archived.iter().filter(|row| row.archived_by.is_some()).count(), 10)?;
     equal(log(&talk).await?.get(..50), Some(&before[..]))
+}
+
+async fn s3_8_what_was_said_is_found_by_its_words_in_the_window_and_in_the_archive(bed: Bed<Stores>) -> Scene {
+    let (world, talk) = full(&bed, BufferConfig::default().with_limit(LIMIT)).await?;
+    talk.append(vec![world.user("My tulip is called Boreas.")]).await?;
+    check!(world.memory.upkeep_once().await?.summarised > 0, "nothing was folded");
+    let archived = |text: &str, rows: &[StoredMessage]| {
+        rows.iter().any(|row| {
+            row.archived_by.is_some() && row.message.as_deref().is_some_and(|message| message.text() == text)
+        })
+    };
+    let rows = talk.read(&Page::after(Seq(0), 1_000, View::All)).await?.messages;
+    check!(archived("My rose is called Aurora.", &rows) && !archived("My tulip is called Boreas.", &rows), "{rows:?}");
+    // By the index alone, and by words alone.
+    let reader = world.ground.reader("ada").await?;
+    for (words, text) in [("Aurora", "My rose is called Aurora."), ("Boreas", "My tulip is called Boreas.")] {
+        let found = reader.search(&Search::new(words).limit(1)).await?;
+        equal(texts(&found), [text])?;
+        check!(found.hits.iter().all(|hit| hit.signals.text_rank == Some(1)), "{:?}", found.hits);
+    }
+    Ok(())
 }
 
 async fn o5_a_fold_can_be_undone(bed: Bed<Stores>) -> Scene {

@@ -1,6 +1,7 @@
 //! Generated histories of conversations: appends, drafts, edits, folds, branches and forgets, beside a model that copies everything.
 
 use memory_core::engine::{ContextRequest, Forget, HistoryEdge, PartKind, Scoped, Session};
+use memory_core::store::Durability;
 use memory_core::window::{BufferConfig, Folding, Oversize};
 use memory_core::{Block, Error, Message, MessageId, Role};
 use serde_json::Map;
@@ -15,7 +16,8 @@ scenarios!(TABLE: Stores = [
     contexts_of_branches_are_those_of_copies,
 ]);
 
-/// How many histories are played, and of how many steps.
+/// How many histories are played, in this process and on other stores, and of how many steps.
+const IN_PROCESS: usize = 1_000;
 const HISTORIES: usize = 20;
 const STEPS: usize = 25;
 /// How many conversations of one history are made at most.
@@ -26,6 +28,8 @@ const TALKS: usize = 6;
 struct Said {
     id: MessageId,
     text: String,
+    /// Whether the model said it: no context begins with it.
+    is_answer: bool,
     /// The conversation that stores it, and how many were said there before.
     home: usize,
     place: usize,
@@ -44,7 +48,8 @@ struct Talk {
 
 impl Talk {
     fn shown(&self) -> Vec<String> {
-        self.said.iter().filter(|said| said.replaced_at.is_none()).map(|said| said.text.clone()).collect()
+        let shown = self.said.iter().filter(|said| said.replaced_at.is_none());
+        shown.skip_while(|said| said.is_answer).map(|said| said.text.clone()).collect()
     }
 
     fn all(&self) -> Vec<String> {
@@ -73,6 +78,8 @@ struct Play<'a> {
     branches: usize,
     folds: usize,
     edits: usize,
+    /// How many drafts were finished.
+    drafts: usize,
 }
 
 impl Play<'_> {
@@ -100,7 +107,8 @@ impl Play<'_> {
         let Some(talk) = self.talks.get_mut(home) else { return };
         for message in messages {
             let (id, text, place) = (message.id, message.text(), talk.count);
-            talk.said.push(Said { id, text, home, place, replaced_at: None });
+            let is_answer = message.role == Role::Assistant;
+            talk.said.push(Said { id, text, is_answer, home, place, replaced_at: None });
             talk.count += 1;
         }
     }
@@ -139,6 +147,11 @@ impl Play<'_> {
                 let mut draft = talk.draft();
                 draft.push("never finished");
             }
+            (8, _) => {
+                talk.append(new.clone()).await?;
+                self.append(home, &new);
+                self.finish_draft(home).await?;
+            }
             _ => {
                 talk.append(new.clone()).await?;
                 self.append(home, &new);
@@ -147,6 +160,23 @@ impl Play<'_> {
         let other = self.random.below(self.talks.len());
         self.look(home).await?;
         self.look(other).await
+    }
+
+    /// Answers by a draft that grows piece by piece.
+    async fn finish_draft(&mut self, home: usize) -> Scene {
+        let mut draft = self.session(home)?.draft();
+        for piece in ["All of ", "them, ", &format!("at step {}", self.steps)] {
+            draft.push(piece);
+        }
+        draft.finish().await?;
+        // A repeat of it changes nothing.
+        draft.finish().await?;
+        let said = self.session(home)?.history(HistoryEdge::Newest, 1).await?.messages;
+        let answer = said.first().and_then(|row| row.message.as_deref()).ok_or("the draft is not there")?;
+        equal((answer.role, answer.text()), (Role::Assistant, draft.text().to_owned()))?;
+        self.drafts += 1;
+        self.append(home, std::slice::from_ref(answer));
+        Ok(())
     }
 
     async fn replace(&mut self, home: usize, place: usize, from: &Said, new: Vec<Message>) -> Scene {
@@ -192,18 +222,20 @@ async fn histories_of_edits_folds_branches_and_forgets_read_as_the_model_does(be
     let config = BufferConfig::default().with_limit(300).with_folding(Folding::Summaries);
     let world = World::with(&bed, |_, builder| builder.buffer(config)).await?;
     let mut random = Random::new(bed.seed);
-    let mut seen = [0; 3];
-    for history in 0..environment::histories(HISTORIES) {
+    let mut seen = [0; 4];
+    let usual = if bed.durability == Durability::Volatile { IN_PROCESS } else { HISTORIES };
+    for history in 0..environment::histories(usual) {
         let owner = world.owner(&format!("ada {history}"))?;
         let (random, talks) = (Random::new(random.number()), vec![Talk::default()]);
-        let mut play = Play { world: &world, owner, random, talks, steps: 0, branches: 0, folds: 0, edits: 0 };
+        let mut play =
+            Play { world: &world, owner, random, talks, steps: 0, branches: 0, folds: 0, edits: 0, drafts: 0 };
         for _ in 0..STEPS {
             play.step().await.map_err(|failure| Failure::new(format!("history {history}: {failure}")))?;
         }
         for talk in 0..play.talks.len() {
             play.look(talk).await?;
         }
-        let played = [play.branches, play.folds, play.edits];
+        let played = [play.branches, play.folds, play.edits, play.drafts];
         seen.iter_mut().zip(played).for_each(|(seen, played)| *seen += played);
         play.owner.forget(&Forget::Everything).await?;
     }

@@ -22,6 +22,7 @@ scenarios!(TABLE: Stores = [
     a_call_stays_as_long_as_its_result,
     instructions_go_with_the_last_message_and_a_branch_keeps_its_past,
     records_are_forgotten_by_age_unless_they_are_pinned_on_hold_or_told_again,
+    s1_11_a_record_that_matters_is_kept_longer,
     what_a_pinned_record_was_derived_from_stays,
     what_is_folded_lapses_too,
     a_long_conversation_lapses_in_bounded_steps,
@@ -227,6 +228,34 @@ async fn records_are_forgotten_by_age_unless_they_are_pinned_on_hold_or_told_aga
         ada.records(&Filter::All, None, 10).await?.iter().map(|stored| stored.record.text.clone()).collect();
     left.sort();
     equal(left, ["Ada is allergic to nuts", "Ada is sued", "Ada lives in Kyiv"])
+}
+
+async fn s1_11_a_record_that_matters_is_kept_longer(bed: Bed<Stores>) -> Scene {
+    let world = keeping(&bed, Retention::default().with_record_age(30 * DAY).with_importance(0.39)).await?;
+    let ada = world.owner("ada")?;
+    ada.remember(Remember::fact("Ada is allergic to nuts").with_importance(1.0)).await?;
+    ada.remember(Remember::fact("Ada wore a red hat").with_importance(0.0)).await?;
+    ada.remember(Remember::fact("Ada saw a blue bird")).await?;
+    ada.remember(Remember::fact("Ada drives an old tractor")).await?;
+    for _ in 0..15 {
+        world.ground.clock.advance(Duration::from_secs(1));
+        equal(ada.recall(&Search::new("tractor").limit(1)).await?.hits.len(), 1)?;
+    }
+    let left = async || -> Result<Vec<String>, Failure> {
+        let rows = ada.records(&Filter::All, None, 10).await?;
+        let mut left: Vec<String> = rows.iter().map(|stored| stored.record.text.clone()).collect();
+        left.sort();
+        Ok(left)
+    };
+    wait(&world, 20 * DAY).await?;
+    equal(left().await?.len(), 4)?;
+    // 0.07 is left of newness. What was said of importance, or use, adds enough.
+    wait(&world, 11 * DAY).await?;
+    equal(left().await?, ["Ada drives an old tractor", "Ada is allergic to nuts"])?;
+    // Nothing of newness, and use alone is too little.
+    let lapses = wait(&world, 700 * DAY).await?;
+    equal(lapses.iter().map(|lapse| lapse.removed).sum::<u64>(), 1)?;
+    equal(left().await?, ["Ada is allergic to nuts"])
 }
 
 async fn what_a_pinned_record_was_derived_from_stays(bed: Bed<Stores>) -> Scene {

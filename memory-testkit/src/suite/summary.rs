@@ -9,10 +9,13 @@ use std::sync::{Mutex, PoisonError};
 use libtest_mimic::Conclusion;
 use memory_core::store::Health;
 
+use super::report::Report;
+
 /// What a run has met.
 #[derive(Debug)]
 pub(super) struct Summary {
-    suite: &'static str,
+    pub(super) report: Report,
+    pub(super) suite: &'static str,
     servers: Mutex<BTreeSet<String>>,
     used: Mutex<Vec<String>>,
     gaps: AtomicU64,
@@ -22,6 +25,7 @@ pub(super) struct Summary {
 impl Summary {
     pub(super) fn new(suite: &'static str) -> Self {
         Self {
+            report: Report::default(),
             suite,
             servers: Mutex::default(),
             used: Mutex::default(),

@@ -23,7 +23,7 @@ fn main() -> ExitCode {
         .service(Service::redis(), places::cache)
         .service(Service::elastic(), places::words)
         .service(Service::qdrant(), places::meanings)
-        .test("a_context_waits_twice_for_four_servers", waits::twice)
+        .test("s3_8_a_context_waits_twice_for_four_servers", waits::twice)
         .test("a_cache_adds_one_wait_before_the_two_and_saves_the_embedding", waits::with_a_cache)
         .test("sqlite_agrees_with_itself_after_a_siege", siege::sqlite)
         .test("postgres_agrees_with_itself_after_a_siege", siege::postgres)

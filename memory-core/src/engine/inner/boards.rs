@@ -1,10 +1,11 @@
 //! What this process knows of boards: when entries expire, and how long searches took.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use crate::scope::Scope;
+use crate::sync::{Mutex, MutexGuard};
 use crate::time::Timestamp;
 
 /// How many owners are known at most. Boards of others are not measured, and swept only when an entry of this process expires.
@@ -83,6 +84,14 @@ impl Boards {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+impl Boards {
+    /// Holds the lock, as no caller may.
+    pub(crate) fn held(&self) -> impl Sized + '_ {
+        self.lock()
     }
 }
 

@@ -2,11 +2,12 @@
 //! found at once.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::id::{ItemId, RecordId, SessionId};
 use crate::scope::Scope;
+use crate::sync::{Mutex, MutexGuard};
 
 /// How many items of an owner are held at most, the newest.
 const ITEMS: usize = 128;

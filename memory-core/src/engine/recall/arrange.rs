@@ -19,6 +19,7 @@ use super::legs::Legs;
 use super::passage::LOOKED_AT;
 use super::question::Search;
 use super::rank::{Candidate, rank};
+use super::stages::{Stages, longest};
 
 /// How many candidates are arranged for each hit, at least [`LOOKED_AT`] and at most [`MOST`].
 const EACH: usize = 2;
@@ -48,9 +49,11 @@ impl Inner {
         let count = search.limit.saturating_mul(EACH).clamp(LOOKED_AT, MOST).min(candidates.len());
         let rest = candidates.split_off(count);
         self.hydrate(scope, candidates.iter().map(|candidate| &candidate.item), filter, read).await;
-        if let Err(error) = self.rerank(search, &mut candidates, read).await {
+        let stages = Stages::default();
+        if let Err(error) = self.rerank(search, &mut candidates, read, &stages).await {
             note::<()>(&mut read.degraded, Stage::Rerank, &error);
         }
+        longest(&mut read.took, stages.took());
         if let Some(lambda) = search.mmr {
             candidates = diverse(&candidates, lambda, read, &self.analysis);
         }
@@ -59,7 +62,13 @@ impl Inner {
     }
 
     /// Puts the candidates that were read into the order of the reranker, before those that were not.
-    async fn rerank(&self, search: &Search, candidates: &mut [Candidate], read: &Hydrated) -> Result<()> {
+    async fn rerank(
+        &self,
+        search: &Search,
+        candidates: &mut [Candidate],
+        read: &Hydrated,
+        stages: &Stages,
+    ) -> Result<()> {
         let Some(reranker) = self.reranker.clone().filter(|_| !search.words.trim().is_empty()) else { return Ok(()) };
         let (mut judged, texts): (Vec<&mut Candidate>, Vec<String>) = candidates
             .iter_mut()
@@ -76,7 +85,8 @@ impl Inner {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
             reranker.rerank(&question, &texts).await
         };
-        let scores = self.in_time("rerank", apart("reranker", "rerank", call)).await?;
+        let scores = self.in_time("rerank", apart("reranker", "rerank", call));
+        let scores = stages.time(Stage::Rerank, scores).await?;
         if scores.len() != count || scores.iter().any(|score| score.is_nan()) {
             return Err(Error::invalid(format!(
                 "the reranker gave {} scores for {count} texts, or no number",

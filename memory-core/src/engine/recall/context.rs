@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::engine::careful::Careful;
 use crate::engine::handle::Session;
 use crate::engine::hit::Content;
-use crate::engine::receipt::{Reason, SearchReceipt};
+use crate::engine::receipt::{Reason, SearchReceipt, Stage};
 use crate::error::Result;
 use crate::id::MessageId;
 use crate::message::{Message, Role};
@@ -17,6 +17,7 @@ use super::block::{Block, Fates, is_in};
 use super::contents::{Context, Recalled, Room};
 use super::plan::{Chosen, Found, Recall};
 use super::request::ContextRequest;
+use super::stages::{Stages, longest};
 use super::told::Told;
 use super::window::{Fitted, Window};
 
@@ -64,8 +65,9 @@ impl Session {
         let shape = request.shape(self.buffer())?;
         let (pinned, tail) = Window::pages(request.budget.limit, &shape);
         let synopsis = self.scoped().synopsis_for(request.synopsis);
-        let (pinned, tail, mut found, (synopsis, untold)) =
-            tokio::join!(self.window_page(&pinned, request), self.window_page(&tail, request), asked, synopsis);
+        let stages = Stages::default();
+        let read = async |page| stages.time(Stage::Chat, self.window_page(page, request)).await;
+        let (pinned, tail, mut found, (synopsis, untold)) = tokio::join!(read(&pinned), read(&tail), asked, synopsis);
         let mut window = Window::new(request.budget.limit, shape, pinned?, tail?, counter);
         self.begin(&mut window, request, counter).await?;
         inner.note_budget(self, &request.budget, &window.state);
@@ -87,6 +89,7 @@ impl Session {
             None => (window.fit_beside(left, 0, counter)?, Recalled::default(), SearchReceipt::default()),
         };
         receipt.degraded.extend(untold);
+        longest(&mut receipt.stages, stages.took());
         let mut context = Context::of(window, fitted, recalled, told, room, counter, receipt);
         context.receipt.prefix_reuse_ratio = self.beginning().reuse(&context.receipt.included);
         context.receipt.took_micros = watch.micros();

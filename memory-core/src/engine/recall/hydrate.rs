@@ -14,6 +14,8 @@ use crate::scope::Scope;
 use crate::store::chat::{ChatStore, FoundMessages};
 use crate::store::records::RecordStore;
 
+use super::stages::{Stages, Took, longest};
+
 /// A note, and what it was derived from.
 pub(super) type Derived = (ItemId, Vec<ItemId>);
 
@@ -30,6 +32,8 @@ pub(crate) struct Hydrated {
     /// Notes with what they were derived from, which truth has not been asked for yet.
     pub(super) unproven: Vec<Derived>,
     pub(crate) degraded: Vec<Degraded>,
+    /// How long truth and the reranker took.
+    pub(super) took: Took,
 }
 
 impl Hydrated {
@@ -77,9 +81,11 @@ impl Inner {
     ) {
         let items: Vec<&ItemId> = items.filter(|item| !known.is_known(item)).collect();
         let sought = items.iter().copied();
-        let read = noting(read_items(self.chat.store().as_ref(), self.records.store().as_ref(), scope, sought));
+        let (chat, records, stages) = (self.chat.store().as_ref(), self.records.store().as_ref(), Stages::default());
+        let read = noting(read_items(chat, records, scope, sought, &stages));
         let unproven = std::mem::take(&mut known.unproven);
         let (((rows, stored), uncached), fallen) = tokio::join!(read, self.fallen(scope, &unproven));
+        longest(&mut known.took, stages.took());
         let fallen = fallen.unwrap_or_else(|error| {
             known.degraded.push(Degraded::new(Stage::Working, &error));
             unproven.into_iter().map(|(note, _)| note).collect()
@@ -120,6 +126,7 @@ async fn read_items(
     records: &dyn RecordStore,
     scope: &Scope,
     items: impl Iterator<Item = &ItemId> + Clone,
+    stages: &Stages,
 ) -> (Result<FoundMessages>, Result<Vec<StoredRecord>>) {
     let messages: Vec<MessageId> = items.clone().filter_map(ItemId::as_message).collect();
     let ids: Vec<RecordId> = items.filter_map(ItemId::as_record).collect();
@@ -127,13 +134,13 @@ async fn read_items(
         if messages.is_empty() {
             return Ok(FoundMessages { messages: Vec::new(), complete: true });
         }
-        chat.get(scope, &messages).await
+        stages.time(Stage::Chat, chat.get(scope, &messages)).await
     };
     let read_records = async {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        records.get(scope, &ids).await
+        stages.time(Stage::Records, records.get(scope, &ids)).await
     };
     tokio::join!(read_messages, read_records)
 }

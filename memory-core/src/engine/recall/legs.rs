@@ -24,6 +24,7 @@ use crate::time::Stopwatch;
 
 use super::hydrate::note;
 use super::question::Search;
+use super::stages::{Stages, Took};
 use super::terms::Terms;
 
 /// The size of the candidate pool of each index, even if the memory's limit of results is lower.
@@ -62,6 +63,8 @@ pub(crate) struct Legs {
     /// How much each candidate tells that was looked at, beside what the question says.
     pub(crate) tells: HashMap<ItemId, f32>,
     pub(crate) degraded: Vec<Degraded>,
+    /// How long the indexes took.
+    pub(super) took: Took,
 }
 
 impl Legs {
@@ -82,6 +85,7 @@ impl Legs {
             vector_candidates: self.vector.len(),
             notes: self.notes.len(),
             degraded: self.degraded.clone(),
+            stages: self.took.clone(),
             ..SearchReceipt::default()
         }
     }
@@ -93,18 +97,19 @@ impl Inner {
     /// The speakers are known only from the hits by words. If the question names one of them, it is embedded again, as that
     /// speaker would say it.
     pub(crate) async fn legs(&self, scope: &Scope, search: &Search, filter: &Filter) -> Legs {
-        let Terms { sought: terms, left_out } = self.terms(scope, search).await;
+        let stages = Stages::default();
+        let Terms { sought: terms, left_out } = self.terms(scope, search, &stages).await;
         let limit = search.rule().candidates(search.limit).min(self.limits.results.max(POOL));
         let weighs = search.rule().weighs_context();
         let of_unit = |unit| {
             let query = TextQuery { terms: terms.clone(), unit, filter: filter.clone(), limit };
-            self.text_leg(scope, query, search.searches(unit))
+            self.text_leg(scope, query, search.searches(unit), &stages)
         };
         let spans = TextQuery { terms: terms.clone(), unit: Unit::Span, filter: Filter::All, limit };
-        let spans = self.text_leg(scope, spans, weighs && search.searches(Unit::Message));
+        let spans = self.text_leg(scope, spans, weighs && search.searches(Unit::Message), &stages);
         // Smoothing needs the neighbours of near messages among the candidates, so more of them are asked for.
         let near = limit.saturating_mul(if weighs { 2 } else { 1 });
-        let vector = noting(self.vector_leg(scope, search, filter, &search.words, near));
+        let vector = noting(self.vector_leg((scope, &stages), search, filter, &search.words, near));
         let (messages, records, spans, ((mut sought, vector), uncached)) =
             tokio::join!(of_unit(Unit::Message), of_unit(Unit::Record), spans, vector);
 
@@ -117,7 +122,7 @@ impl Inner {
         let asked = if weighs { self.asked(search, &text) } else { Asked::default() };
         let vector = match self.rewritten(search, &asked) {
             Some(words) => {
-                let (again, vector) = self.vector_leg(scope, search, filter, &words, near).await;
+                let (again, vector) = self.vector_leg((scope, &stages), search, filter, &words, near).await;
                 sought = again.or(sought);
                 vector
             }
@@ -130,14 +135,15 @@ impl Inner {
         degraded.extend(behind.map(|index| Degraded::new(index.stage(), &unbuilt())));
         let importance = if search.rule().weighs_importance() {
             let found = text.hits.iter().map(|hit| &hit.item).chain(vector.iter().map(|hit| &hit.item));
-            let importance = self.importance(scope, found.filter_map(ItemId::as_record).collect()).await;
+            let importance = self.importance(scope, found.filter_map(ItemId::as_record).collect());
+            let importance = stages.time(Stage::Records, importance).await;
             importance.unwrap_or_else(|error| note(&mut degraded, Stage::Records, &error))
         } else {
             HashMap::new()
         };
         degraded.dedup();
-        let (tells, notes) = (HashMap::new(), HashSet::new());
-        Legs { terms, left_out, text, spans, vector, sought, notes, asked, importance, limit, tells, degraded }
+        let (tells, notes, took) = (HashMap::new(), HashSet::new(), stages.took());
+        Legs { terms, left_out, text, spans, vector, sought, notes, asked, importance, limit, tells, degraded, took }
     }
 
     /// Reads the importance of records from truth. It changes with time and use, so no index holds it.
@@ -180,29 +186,30 @@ impl Inner {
         self.analysis.in_first_person(&search.words, speaker)
     }
 
-    pub(crate) fn text_leg(
+    pub(super) fn text_leg(
         &self,
         scope: &Scope,
         query: TextQuery,
         is_sought: bool,
+        stages: &Stages,
     ) -> impl Future<Output = Result<TextHits>> {
         let store = self.text().filter(|_| is_sought && !query.terms.is_empty());
         async move {
             let Some(store) = store else { return Ok(TextHits::default()) };
-            self.in_time("search words", store.search(scope, &query)).await
+            stages.time(Stage::Text, self.in_time("search words", store.search(scope, &query))).await
         }
     }
 
     /// Searches by meaning. Returns the vector of the question too, if the first index of vectors has its space.
     async fn vector_leg(
         &self,
-        scope: &Scope,
+        (scope, stages): (&Scope, &Stages),
         search: &Search,
         filter: &Filter,
         words: &str,
         limit: usize,
     ) -> (Option<Vec<f32>>, std::result::Result<Vec<VectorHit>, (Stage, Error)>) {
-        let (index, vector) = match self.sought(scope, search, words).await {
+        let (index, vector) = match self.sought((scope, stages), search, words).await {
             Ok(Some(found)) => found,
             Ok(None) => return (None, Ok(Vec::new())),
             Err(failure) => return (None, Err(failure)),
@@ -213,14 +220,15 @@ impl Inner {
         let units = search.units.iter().map(|unit| Scalar::from(unit.name())).collect();
         let filter = filter.clone().and(Filter::In(Field::Unit, units));
         let query = VectorQuery { space, vector, filter, limit, floor: None, with_vectors: false };
-        let hits = self.in_time("search vectors", index.store.search(scope, &query)).await;
+        let hits = self.in_time("search vectors", index.store.search(scope, &query));
+        let hits = stages.time(Stage::Vector, hits).await;
         (sought, hits.map_err(|error| (Stage::Vector, error)))
     }
 
     /// Returns the index to search by meaning, and the vector to search it with; none if there is nothing to search by.
     async fn sought(
         &self,
-        scope: &Scope,
+        (scope, stages): (&Scope, &Stages),
         search: &Search,
         words: &str,
     ) -> std::result::Result<Option<(&Vectors, Vec<f32>)>, (Stage, Error)> {
@@ -239,7 +247,7 @@ impl Inner {
         if let Some((_, vector)) = &search.vector {
             return Ok(Some((index, vector.clone())));
         }
-        let embedded = self.in_time("embed", self.embed_query(scope, index, words)).await;
+        let embedded = stages.time(Stage::Embed, self.in_time("embed", self.embed_query(scope, index, words))).await;
         let vector = embedded.map_err(|error| (Stage::Embed, error))?;
         // Without a vector, the embedder knows nothing of these words.
         Ok((!vector.is_empty()).then_some((index, vector)))

@@ -17,6 +17,7 @@ use crate::time::Stopwatch;
 use super::hydrate::Hydrated;
 use super::question::Search;
 use super::rank::Candidate;
+use super::stages::longest;
 
 /// How many searches run at once.
 const TOGETHER: usize = 8;
@@ -153,6 +154,7 @@ impl Scoped {
             }
         }
         receipt.degraded.append(&mut read.degraded);
+        longest(&mut receipt.stages, std::mem::take(&mut read.took));
         self.inner().note_absent(self.scope(), read.absent);
         taken.left_out.extend(rest.take(limit).map(|c| LeftOut::new(&c.item, Reason::BelowLimit, c.signals)));
         taken

@@ -9,6 +9,7 @@ use crate::scope::Scope;
 use crate::store::text::{Term, TextHits, TextQuery};
 
 use super::question::Search;
+use super::stages::Stages;
 
 /// How many terms are counted in one call, so that a pasted book keeps no store busy for long.
 const COUNTED: usize = 1_024;
@@ -27,7 +28,7 @@ impl Inner {
     ///
     /// If there are too many, takes those that the fewest of the owner's texts hold; a term that no text holds finds nothing
     /// and comes last. If no index counts them, takes the longest, which are usually rare.
-    pub(crate) async fn terms(&self, scope: &Scope, search: &Search) -> Terms {
+    pub(super) async fn terms(&self, scope: &Scope, search: &Search, stages: &Stages) -> Terms {
         let terms = self.analysis.query(&search.words);
         let (all, most) = (terms.len(), self.limits.query_terms);
         if all <= most {
@@ -35,7 +36,7 @@ impl Inner {
         }
         let mut counts = Some(Vec::with_capacity(all));
         for some in terms.chunks(COUNTED) {
-            let counted = self.containing(scope, search, some).await;
+            let counted = self.containing((scope, stages), search, some).await;
             counts = counts.zip(counted).map(|(all, some)| [all, some].concat());
             if counts.is_none() {
                 break;
@@ -52,10 +53,15 @@ impl Inner {
     }
 
     /// Returns how many of the owner's texts hold each term; none if no index tells. The search itself reports why.
-    async fn containing(&self, scope: &Scope, search: &Search, terms: &[Term]) -> Option<Vec<u64>> {
+    async fn containing(
+        &self,
+        (scope, stages): (&Scope, &Stages),
+        search: &Search,
+        terms: &[Term],
+    ) -> Option<Vec<u64>> {
         let of_unit = |unit| {
             let query = TextQuery { terms: terms.to_vec(), unit, filter: Filter::All, limit: 1 };
-            self.text_leg(scope, query, search.searches(unit))
+            self.text_leg(scope, query, search.searches(unit), stages)
         };
         let (messages, records) = tokio::join!(of_unit(Unit::Message), of_unit(Unit::Record));
         let (messages, records) = (messages.ok()?, records.ok()?);

@@ -43,6 +43,12 @@ impl fmt::Display for Signals {
 }
 
 impl SearchReceipt {
+    /// Returns how long each stage took, if any did.
+    fn latencies(&self) -> Option<String> {
+        let told = self.stages.iter().map(|(stage, micros)| format!("{stage} {}", millis(*micros)));
+        (!self.stages.is_empty()).then(|| format!("stages    {}", told.collect::<Vec<_>>().join(", ")))
+    }
+
     /// Returns what went wrong, and which part of the question was not searched for, one line each.
     pub fn troubles(&self) -> impl Iterator<Item = String> {
         let told = self.degraded.iter().map(|degraded| format!("degraded  {degraded}"));
@@ -62,6 +68,7 @@ impl fmt::Display for SearchReceipt {
         lines.push(format!("found     {by_words} candidates by words, {by_meaning} by meaning{notes}; took {took}"));
         let dropped = self.dropped_at_hydration;
         lines.extend((dropped > 0).then(|| format!("dropped   {dropped} whose content is gone")));
+        lines.extend(self.latencies());
         lines.extend(self.troubles());
         f.write_str(&one_a_line(&lines))
     }
@@ -168,6 +175,7 @@ impl fmt::Display for ContextReceipt {
         if !self.complete {
             lines.push("degraded  the conversation was read without its primary store".to_owned());
         }
+        lines.extend(self.search.latencies());
         lines.push(format!("took      {}", millis(self.took_micros)));
         f.write_str(&one_a_line(&lines))
     }
@@ -215,11 +223,12 @@ mod tests {
             speaker: Some("Ada\nLovelace".to_owned()),
             text_candidates: 3,
             degraded: vec![Degraded { stage: Stage::Vector, why: "away".to_owned() }],
+            stages: [(Stage::Embed, 400), (Stage::Text, 1_000)].into(),
             took_micros: 1_500,
             ..SearchReceipt::default()
         };
         let told = "sought    dentist\nsaid by   Ada\\nLovelace\nfound     3 candidates by words, 0 by meaning; took 1.5 ms\n\
-            degraded  vector: away\nsought    the 1 rarest of 3 terms";
+            stages    embed 0.4 ms, text 1.0 ms\ndegraded  vector: away\nsought    the 1 rarest of 3 terms";
         assert_eq!(receipt.to_string(), told);
     }
 

@@ -11,6 +11,7 @@ use crate::engine::inner::{Looked, Stand};
 use crate::error::Result;
 use crate::filter::{Field, Filter, Scalar};
 use crate::id::{ItemId, MessageId, RecordId, Seq, SessionId};
+use crate::rank::{Decay, importance};
 use crate::record::StoredRecord;
 use crate::store::chat::{Edge, Page, SessionState, View};
 use crate::time::Timestamp;
@@ -114,8 +115,10 @@ impl Scoped {
     /// Forgets the records that are too old. Returns whether none is left.
     async fn lapse_records(&self, room: &mut Room, report: &mut UpkeepReport) -> Result<bool> {
         let inner = self.inner();
-        let Some(age) = inner.lapses.retentions.of(self.scope()).record_age else { return Ok(true) };
-        let last = before(inner.clock.now(), age);
+        let retention = inner.lapses.retentions.of(self.scope());
+        let Some(age) = retention.record_age else { return Ok(true) };
+        let now = inner.clock.now();
+        let last = before(now, age);
         let until = Scalar::Int(last.0.saturating_add(1));
         let (filter, mut after) = (Filter::range(Field::At, None, Some(until)), None::<RecordId>);
         loop {
@@ -124,7 +127,10 @@ impl Scoped {
             after = rows.last().map(|row| row.record.id);
             let is_old = |row: &StoredRecord| row.record.tellings().all(|telling| telling.at <= last);
             let is_free = |row: &StoredRecord| !row.record.is_pinned() && !row.record.hold;
-            let old = rows.iter().filter(|row| is_old(row) && is_free(row));
+            let matters = |row: &StoredRecord| {
+                retention.importance.is_some_and(|least| importance(row, now, Decay::LONG_TERM) >= least)
+            };
+            let old = rows.iter().filter(|row| is_old(row) && is_free(row) && !matters(row));
             let mut items: Vec<ItemId> = old.map(|row| ItemId::Record(row.record.id)).collect();
             let held = self.held(items.iter().map(|item| (item.clone(), item.clone()))).await?;
             items.retain(|item| !held.contains(item));

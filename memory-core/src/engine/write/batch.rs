@@ -47,7 +47,7 @@ impl Scoped {
         self.check_sources(&sources.into_iter().cloned().collect::<Vec<ItemId>>()).await?;
         let mut seen = BTreeSet::new();
         let is_new = |(remember, record): &(&Remember, &Record)| {
-            remember.gate.is_none() && self.ids_of(record).all(|id| !known.contains(&id))
+            remember.gate.is_none() && remember.screen.is_none() && self.ids_of(record).all(|id| !known.contains(&id))
         };
         let is_first = |(_, (_, record)): &(usize, (&Remember, &Record))| seen.insert(record.id);
         let pairs = all.iter().zip(&told).enumerate();

@@ -12,6 +12,7 @@ use crate::id::{ItemId, RecordId, SessionId};
 use crate::message::Trust;
 use crate::novelty::Gate;
 use crate::record::{Record, Telling};
+use crate::screen::{Finding, Screen};
 use crate::time::Timestamp;
 
 /// A request to remember something. Everything but kind and text has a default.
@@ -35,6 +36,7 @@ pub struct Remember {
     pub(crate) id: Option<RecordId>,
     pub(crate) ttl: Option<Duration>,
     pub(crate) gate: Option<Gate>,
+    pub(crate) screen: Option<Screen>,
     /// The most characters of its text.
     pub(crate) most: Option<usize>,
     pub(crate) record: Record,
@@ -43,7 +45,14 @@ pub struct Remember {
 impl Remember {
     /// Remembers `text` as a record of `kind`.
     pub fn new(kind: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { id: None, ttl: None, gate: None, most: None, record: Record::new(kind, text, Timestamp(0)) }
+        Self {
+            id: None,
+            ttl: None,
+            gate: None,
+            screen: None,
+            most: None,
+            record: Record::new(kind, text, Timestamp(0)),
+        }
     }
 
     /// Remembers a fact.
@@ -117,6 +126,13 @@ impl Remember {
     #[must_use]
     pub fn gated(mut self, gate: Gate) -> Self {
         self.gate = Some(gate);
+        self
+    }
+
+    /// Lets a write gate look at its text first, for what comes from tools, pages and other models ([`Screen`]).
+    #[must_use]
+    pub fn screened(mut self, screen: Screen) -> Self {
+        self.screen = Some(screen);
         self
     }
 
@@ -226,6 +242,9 @@ pub struct RememberReceipt {
     /// What was told besides the text and does not show in the record.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_taken: Vec<NotTaken>,
+    /// What a write gate found in it ([`Remember::screened`]).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
     /// Why a gate could not compare it: it was let through.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub degraded: Vec<Degraded>,
@@ -234,7 +253,7 @@ pub struct RememberReceipt {
 impl RememberReceipt {
     /// Returns the receipt of what was taken whole, and not compared.
     pub(crate) fn new(id: RecordId, outcome: Remembered, version: u64) -> Self {
-        Self { id, outcome, version, novelty: None, not_taken: Vec::new(), degraded: Vec::new() }
+        Self { id, outcome, version, novelty: None, not_taken: Vec::new(), findings: Vec::new(), degraded: Vec::new() }
     }
 }
 

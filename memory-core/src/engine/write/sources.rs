@@ -10,6 +10,7 @@ use crate::engine::handle::Scoped;
 use crate::engine::inner::Inner;
 use crate::error::{Error, Result};
 use crate::id::{ItemId, MessageId, RecordId};
+use crate::message::Trust;
 use crate::scope::Scope;
 
 impl Scoped {
@@ -36,6 +37,19 @@ impl Scoped {
 }
 
 impl Inner {
+    /// Returns the lowest trust of the items that truth holds; none if it holds none of them.
+    pub(super) async fn least_trust(&self, scope: &Scope, sources: &[ItemId]) -> Result<Option<Trust>> {
+        let messages: Vec<MessageId> = sources.iter().filter_map(ItemId::as_message).collect();
+        let records: Vec<RecordId> = sources.iter().filter_map(ItemId::as_record).collect();
+        if sources.is_empty() {
+            return Ok(None);
+        }
+        let (messages, records) =
+            tokio::try_join!(self.bare.chat.get(scope, &messages), self.bare.records.get(scope, &records))?;
+        let said = messages.messages.iter().filter_map(|row| row.message.as_ref()).map(|message| message.trust);
+        Ok(said.chain(records.iter().map(|stored| stored.record.trust())).min())
+    }
+
     /// Returns those of the items from which nothing may be derived, because truth does not hold them or they are about to be
     /// forgotten. Read from truth and not from the cache.
     pub(crate) async fn gone(&self, scope: &Scope, sources: &[ItemId]) -> Result<HashSet<ItemId>> {

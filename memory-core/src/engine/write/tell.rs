@@ -32,7 +32,9 @@ struct Change {
 
 impl Scoped {
     pub(crate) async fn tell(&self, remember: &Remember) -> Result<RememberReceipt> {
-        let receipt = self.stored_or_known(remember).await?;
+        let (remember, findings) = &self.screened(remember).await?;
+        let mut receipt = self.stored_or_known(remember).await?;
+        receipt.findings.clone_from(findings);
         if remember.gate.is_some() && remember.id.is_none() {
             let event = Event::Gated { is_new: receipt.outcome == Remembered::Stored, novelty: receipt.novelty };
             self.inner().tell(Some(self.scope()), &event);
@@ -75,6 +77,7 @@ impl Scoped {
     }
 
     pub(crate) async fn replace(&self, old: RecordId, remember: &Remember) -> Result<RememberReceipt> {
+        let (remember, findings) = &self.screened(remember).await?;
         let told = self.prepare(remember)?;
         let mut first = None;
         for _ in 0..ATTEMPTS {
@@ -82,7 +85,8 @@ impl Scoped {
             self.check_sources(&told.first.sources).await?;
             let stored = found.pop().ok_or_else(|| Error::invalid("there is no such record"))?;
             if let Some(Superseded { by, .. }) = stored.record.superseded {
-                return self.replaced(by, &told).await;
+                let receipt = self.replaced(by, &told).await?;
+                return Ok(RememberReceipt { findings: findings.clone(), ..receipt });
             }
             // The caller means the record as it was at the time of the call.
             if *first.get_or_insert(stored.version) != stored.version {
@@ -97,6 +101,7 @@ impl Scoped {
                 Put { record: Arc::new(retired), expect: Expect::Version(stored.version) },
                 Put { record: Arc::new(record), expect },
             ];
+            receipt.findings.clone_from(findings);
             receipt.version = match self.write(fence, puts).await {
                 Ok(versions) => versions.get(1).copied().unwrap_or(1),
                 Err(Error::Conflict) => continue,

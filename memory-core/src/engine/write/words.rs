@@ -39,6 +39,7 @@ impl fmt::Display for RememberReceipt {
         };
         write!(f, "{outcome}: {} (version {})", self.id, self.version)?;
         self.novelty.map_or(Ok(()), |novelty| write!(f, ", novelty {novelty:.2}"))?;
+        self.findings.iter().try_for_each(|finding| write!(f, "\ngate: {finding}"))?;
         self.degraded.iter().try_for_each(|degraded| write!(f, "\nnot compared: {degraded}"))?;
         self.not_taken.iter().try_for_each(|not_taken| write!(f, "\nnot taken: {not_taken}"))
     }

@@ -1,0 +1,35 @@
+//! The write gate of a request: its text without secrets, with the trust of its sources, in quarantine if it gives orders.
+
+use std::borrow::Cow;
+
+use crate::engine::handle::Scoped;
+use crate::error::Result;
+use crate::screen::{Finding, TAG};
+use crate::time::Timestamp;
+
+use super::remember::Remember;
+
+/// The year 9999. What is true only from then on is in no search.
+const NEVER: Timestamp = Timestamp(253_370_764_800_000_000);
+
+impl Scoped {
+    /// Returns what is to be remembered after its gate looked at it, and what that found.
+    pub(super) async fn screened<'a>(&self, remember: &'a Remember) -> Result<(Cow<'a, Remember>, Vec<Finding>)> {
+        let Some(screen) = remember.screen else { return Ok((Cow::Borrowed(remember), Vec::new())) };
+        let (mut screened, mut findings) = (remember.clone(), Vec::new());
+        let told = &mut screened.record.first;
+        let least = self.inner().least_trust(self.scope(), &told.sources).await?;
+        if let Some(least) = least.filter(|least| *least < told.trust) {
+            told.trust = least;
+            findings.push(Finding::SourceTrust);
+        }
+        let looked = screen.look_at(&screened.record.text, told.trust);
+        if looked.is_quarantined() {
+            told.tags.push(TAG.to_owned());
+            (told.valid_from, told.valid_to, told.pinned) = (Some(NEVER), None, false);
+        }
+        screened.record.text = looked.text;
+        findings.extend(looked.findings);
+        Ok((Cow::Owned(screened), findings))
+    }
+}

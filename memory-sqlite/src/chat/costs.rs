@@ -1,0 +1,113 @@
+//! What appends and folds cost, by the steps of SQLite's machine.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use memory_core::id::{MessageId, Seq, SeqRange, SessionId};
+use memory_core::store::chat::{Append, ChatStore, Compaction, NewMessage, Page};
+use memory_core::{Message, Role, Scope, Timestamp};
+use tempfile::TempDir;
+
+use crate::client::Sqlite;
+use crate::error::Doing;
+use crate::{SqliteChat, SqliteConfig};
+
+/// A conversation in a file, and a counter of the steps that its writer takes.
+struct Talk {
+    _folder: TempDir,
+    chat: SqliteChat,
+    scope: Scope,
+    session: SessionId,
+    steps: Arc<AtomicU64>,
+}
+
+impl Talk {
+    /// Fills a conversation with so many messages, of which the newest 500 are in the window.
+    async fn of(messages: usize) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = Sqlite::connect(SqliteConfig::new(folder.path().join("memory.db"))).await.unwrap();
+        let chat = SqliteChat::new(&file);
+        let (scope, session) = (Scope::new("tenant", "subject").unwrap(), SessionId::new("session").unwrap());
+        let steps = Arc::new(AtomicU64::new(0));
+        let talk = Self { _folder: folder, chat, scope, session, steps: Arc::clone(&steps) };
+        let mut left = messages;
+        while left > 500 {
+            let part = (left - 500).min(500);
+            talk.append(part).await;
+            talk.fold(part).await;
+            left -= part;
+        }
+        talk.append(left).await;
+        let watch = file.write("watch", move |connection| {
+            Box::pin(async move {
+                let mut handle = connection.lock_handle().await.doing("watch")?;
+                handle.set_progress_handler(1, move || {
+                    steps.fetch_add(1, Ordering::SeqCst);
+                    true
+                });
+                Ok(())
+            })
+        });
+        watch.await.unwrap();
+        talk
+    }
+
+    async fn append(&self, count: usize) {
+        let new = || NewMessage::sized(Message::new(Role::User, "words", Timestamp(0)), 1);
+        let batch = Append::new((0..count).map(|_| new()).collect());
+        self.chat.append(&self.scope, &self.session, &batch).await.unwrap();
+    }
+
+    /// Folds the oldest so many messages of the window that are no summaries.
+    async fn fold(&self, count: usize) {
+        let rows = self.chat.read(&self.scope, &self.session, &Page::newest(10_000)).await.unwrap().messages;
+        let rows: Vec<_> = rows.iter().filter(|row| row.covers.is_none()).take(count).collect();
+        let (first, last) = (rows[0].seq, rows[rows.len() - 1].seq);
+        let ids: Vec<MessageId> = rows.iter().map(|row| row.id).collect();
+        let summary = NewMessage::sized(Message::new(Role::User, "summary", Timestamp(0)), 1);
+        let change = Compaction::Fold { span: SeqRange { first, last }, ids, summary };
+        let state = self.chat.compact(&self.scope, &self.session, &change).await.unwrap();
+        assert!(state.head > Seq(0));
+    }
+
+    /// Returns how many steps were taken since it was asked last.
+    fn spent(&self) -> u64 {
+        self.steps.swap(0, Ordering::SeqCst)
+    }
+}
+
+#[tokio::test]
+async fn s1_3_an_append_takes_the_same_steps_in_a_session_of_a_hundred_thousand_rows() {
+    let mut costs = Vec::new();
+    for messages in [1_000, 100_000] {
+        let talk = Talk::of(messages).await;
+        // The first one after the connection was told to count prepares its statements.
+        talk.append(1).await;
+        talk.spent();
+        talk.append(1).await;
+        let one = talk.spent();
+        talk.append(100).await;
+        let hundred = talk.spent();
+        assert!(one > 0 && hundred < 100 * one, "{one} steps for a message, {hundred} for a hundred");
+        costs.push((one, hundred));
+    }
+    assert!(costs[1].0 <= costs[0].0 + 20 && costs[1].1 <= costs[0].1 + 20, "{costs:?}");
+}
+
+#[tokio::test]
+async fn s1_3_a_fold_takes_steps_for_what_leaves_the_window_and_not_for_what_left_before() {
+    let mut costs = Vec::new();
+    for messages in [1_000, 20_000] {
+        let talk = Talk::of(messages).await;
+        talk.fold(10).await;
+        talk.spent();
+        talk.fold(100).await;
+        let hundred = talk.spent();
+        talk.fold(300).await;
+        let more = talk.spent();
+        assert!(hundred > 0 && more < 3 * hundred, "{hundred} steps for a hundred, {more} for three");
+        costs.push((hundred, more));
+    }
+    // A window holds one more summary for each part that was folded before.
+    assert!(costs[1].0 <= 2 * costs[0].0 && costs[1].1 <= 2 * costs[0].1, "{costs:?}");
+}
