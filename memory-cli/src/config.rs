@@ -81,8 +81,9 @@ impl Database {
         }
         Ok(match Backend::file(url) {
             Some(path) => {
-                let file = path.strip_suffix("?mode=ro").unwrap_or(path);
-                Self { url: format!("sqlite:{path}"), file: Some(PathBuf::from(file)) }
+                let parameters = url.trim().rsplit_once('?').filter(|_| !url.trim().ends_with(path));
+                let parameters = parameters.map_or_else(String::new, |(_, query)| format!("?{query}"));
+                Self { url: format!("sqlite:{path}{parameters}"), file: Some(PathBuf::from(path)) }
             }
             None => Self { url: url.to_owned(), file: None },
         })
