@@ -137,8 +137,8 @@ async fn s3_17_figures_are_told_on_a_listener_of_their_own_and_name_no_owner() {
         "memory_index_pending{index=",
         "memory_store_up{part=",
         "# HELP memory_store_calls_total calls of stores that ended",
-        "memory_store_calls_total{backend=\"sqlite\",part=\"records\",operation=\"newest\",outcome=\"ok\"}",
-        "memory_store_call_seconds_bucket{backend=\"sqlite\",part=\"records\",operation=\"newest\",outcome=\"ok\",le=",
+        "memory_store_calls_total{backend=\"sqlite\",part=\"records\",operation=\"scan\",outcome=\"ok\"}",
+        "memory_store_call_seconds_bucket{backend=\"sqlite\",part=\"records\",operation=\"scan\",outcome=\"ok\",le=",
     ] {
         assert!(figures.contains(figure), "{figure}: {figures}");
     }
