@@ -18,7 +18,7 @@ use crate::progress::Style;
 
 pub(crate) use chat::{Answering, Chat};
 pub(crate) use lists::{
-    Facts, FactsChange, Fork, Order, Queue, QueueChange, RecordChange, Records, Sessions, Set, Show,
+    Facts, FactsChange, Fork, Order, Queue, QueueChange, RecordChange, Records, Sessions, Set, Show, Stats,
 };
 pub(crate) use recall::{Bounds, Context, Dialect, Search};
 #[cfg(feature = "server")]
@@ -115,8 +115,8 @@ pub(crate) enum Command {
     Records(Records),
     /// Tells whether facts are found in what people say, of all owners; begins or ends that, or tries it
     Facts(Facts),
-    /// Shows the database, what it holds of you, and how far its indexes are
-    Stats,
+    /// Shows the database, what it holds of you, and how far its indexes are; or how much a running program does
+    Stats(Stats),
     /// Puts everything that is stored into the indexes again, of all owners; with --embedder changes who embeds
     Reindex(Reindex),
     /// Empties an index that is not used any more, and forgets it
@@ -159,7 +159,9 @@ impl Command {
     pub(crate) fn stores(&self) -> bool {
         match self {
             Self::Demo | Self::Import(_) | Self::Remember(_) | Self::Move(_) | Self::Eval(_) | Self::Chat(_) => true,
-            Self::Context(_) | Self::Search(_) | Self::Forget(_) | Self::Fork(_) | Self::Stats | Self::Export => false,
+            Self::Context(_) | Self::Search(_) | Self::Forget(_) | Self::Fork(_) | Self::Stats(_) | Self::Export => {
+                false
+            }
             Self::Sessions(_) | Self::Show(_) | Self::Records(_) | Self::Backup(_) | Self::Owners => false,
             Self::Reindex(_)
             | Self::Retire(_)
@@ -206,7 +208,7 @@ impl Command {
             Self::Demo | Self::Import(_) | Self::Chat(_) => "stopped; what was stored stays",
             Self::Context(_) | Self::Search(_) | Self::Sessions(_) | Self::Show(_) | Self::Records(_) => "stopped",
             Self::Queue(_) => "stopped; what waits stays in the journal",
-            Self::Stats | Self::Export | Self::Owners | Self::Eval(_) => "stopped",
+            Self::Stats(_) | Self::Export | Self::Owners | Self::Eval(_) => "stopped",
             Self::Completions(_) | Self::Man(_) => "stopped",
             #[cfg(feature = "server")]
             Self::Serve(_) | Self::Mcp(_) | Self::Hook(_) | Self::Token(_) => "stopped",

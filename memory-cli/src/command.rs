@@ -82,7 +82,7 @@ async fn dispatch(command: &Command, call: &Call, output: &mut Output) -> Result
         Command::Fork(args) => fork::run(call, args, output).await,
         Command::Records(args) => records::run(call, args, output).await,
         Command::Facts(args) => facts::run(call, args, output).await,
-        Command::Stats => stats::run(call, output).await,
+        Command::Stats(args) => stats::run(call, args, output).await,
         Command::Reindex(args) => indexes::reindex(call, args, output).await,
         Command::Retire(args) => indexes::retire(call, args, output).await,
         Command::Queue(args) => queue::run(call, args, output).await,

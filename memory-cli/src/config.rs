@@ -81,8 +81,9 @@ impl Database {
         }
         Ok(match Backend::file(url) {
             Some(path) => {
-                let file = path.strip_suffix("?mode=ro").unwrap_or(path);
-                Self { url: format!("sqlite:{path}"), file: Some(PathBuf::from(file)) }
+                let parameters = url.trim().rsplit_once('?').filter(|(place, _)| place.ends_with(path));
+                let parameters = parameters.map_or_else(String::new, |(_, query)| format!("?{query}"));
+                Self { url: format!("sqlite:{path}{parameters}"), file: Some(PathBuf::from(path)) }
             }
             None => Self { url: url.to_owned(), file: None },
         })
@@ -255,6 +256,8 @@ mod tests {
         assert_eq!(file("sqlite:///a").as_deref(), Some("/a"));
         assert_eq!(file("SQLite:a").as_deref(), Some("a"));
         assert_eq!(file("sqlite:/a?mode=ro").as_deref(), Some("/a"));
+        assert_eq!(Database::at("o?mode=ro").unwrap().url, "sqlite:o?mode=ro");
+        assert_eq!(Database::at("what? o").unwrap().url, "sqlite:what? o");
         assert_eq!(file("memory:"), None);
         for url in ["", "sqlite:", "mysql://x", "memory:x", "qdrant://x"] {
             assert_eq!(Database::at(url).unwrap_err().code(), 2, "{url}");

@@ -11,6 +11,7 @@ mod failure;
 mod forgetting;
 mod hits;
 mod line;
+mod log;
 mod look;
 mod model;
 mod moment;
@@ -57,6 +58,7 @@ fn parse(args: impl Iterator<Item = OsString>) -> Result<(Cli, Named), clap::Err
 }
 
 fn run(cli: Cli, named: Named) -> ExitCode {
+    log::begin(&cli.command);
     let mut output = Output::stdout(cli.global.json, Look::of_stdout(cli.global.color));
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,

@@ -70,6 +70,9 @@ mod kill;
 #[path = "program/lists.rs"]
 mod lists;
 #[cfg(test)]
+#[path = "program/logs.rs"]
+mod logs;
+#[cfg(test)]
 #[path = "program/manual.rs"]
 mod manual;
 #[cfg(test)]
@@ -94,6 +97,9 @@ mod passages;
 #[cfg(test)]
 #[path = "program/queue.rs"]
 mod queue;
+#[cfg(test)]
+#[path = "program/rates.rs"]
+mod rates;
 #[cfg(test)]
 #[path = "program/records.rs"]
 mod records;

@@ -117,6 +117,11 @@ impl Cause {
     pub fn new(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self(Arc::from(source.into()))
     }
+
+    /// Returns whether it wraps an `E`.
+    pub(crate) fn is<E: StdError + 'static>(&self) -> bool {
+        self.0.is::<E>()
+    }
 }
 
 impl fmt::Display for Cause {

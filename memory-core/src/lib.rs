@@ -6,6 +6,7 @@ pub mod engine;
 pub mod error;
 pub mod extract;
 pub mod fields;
+pub mod figures;
 pub mod filter;
 pub mod hashing;
 pub mod id;

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use tokio::time::timeout;
 
 use crate::error::{Cause, Error, Result, Transience};
-use crate::layer::{Guard, GuardPolicy, Guarded, WriteBehindPolicy};
+use crate::layer::{Guard, GuardPolicy, Guarded, Metered, WriteBehindPolicy};
 use crate::model::Embedder;
 use crate::store::blackboard::Blackboard;
 use crate::store::cache::Cache;
@@ -154,6 +154,25 @@ impl Stores {
             journal,
             behind,
             away,
+        }
+    }
+
+    /// Counts the calls of each store except the cache and the board, which the memory counts itself, and the working tier, which is
+    /// no more than a table of this process.
+    #[must_use]
+    pub(crate) fn metered(self) -> Self {
+        let vectors = self.vectors.into_iter();
+        Self {
+            chat: self.chat.map(Metered::chat),
+            records: self.records.map(Metered::records),
+            text: self.text.map(|store| Metered::of("text", store) as _),
+            vectors: vectors.map(|(store, embedder)| (Metered::of("vectors", store) as _, embedder)).collect(),
+            cache: self.cache,
+            blackboard: self.blackboard,
+            working: self.working,
+            journal: self.journal.map(|journal| Metered::new("journal", "journal", journal) as _),
+            behind: self.behind,
+            away: self.away,
         }
     }
 

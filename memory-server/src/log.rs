@@ -16,12 +16,13 @@ use tracing::{Event, Level, Metadata, Subscriber};
 /// How many lines wait for their reader; more are left out, and counted in the next line.
 const WAITING: usize = 4_096;
 
-/// Writes the events of this process to stderr from now on, unless somebody has arranged for them already.
+/// Writes the events of this process that are wanted to stderr from now on, unless somebody has arranged for them already. They are
+/// asked for by their target, such as `memory_server::request`, and their level. Those of other projects are never written.
 ///
 /// ```
-/// memory_server::log_as_json();
+/// memory_server::log_as_json(|_, level| level <= tracing::Level::INFO);
 /// ```
-pub fn log_as_json() {
+pub fn log_as_json(is_wanted: impl Fn(&str, Level) -> bool + Send + Sync + 'static) {
     let (lines, written) = sync_channel::<String>(WAITING);
     let write = move || {
         for line in written {
@@ -31,22 +32,25 @@ pub fn log_as_json() {
     };
     // Without a thread there is no log, and everything else goes on.
     if std::thread::Builder::new().name("log".to_owned()).spawn(write).is_ok() {
-        let _ = tracing::subscriber::set_global_default(JsonLines { lines, left_out: AtomicU64::new(0) });
+        let lines = JsonLines { is_wanted, lines, left_out: AtomicU64::new(0) };
+        let _ = tracing::subscriber::set_global_default(lines);
     }
 }
 
-struct JsonLines {
+struct JsonLines<F> {
+    is_wanted: F,
     lines: SyncSender<String>,
     left_out: AtomicU64,
 }
 
-fn is_told(metadata: &Metadata<'_>) -> bool {
-    metadata.is_event() && *metadata.level() <= Level::INFO && metadata.target().starts_with("memory")
+fn is_told(metadata: &Metadata<'_>, is_wanted: impl Fn(&str, Level) -> bool) -> bool {
+    let is_ours = metadata.is_event() && metadata.target().starts_with("memory");
+    is_ours && is_wanted(metadata.target(), *metadata.level())
 }
 
-impl Subscriber for JsonLines {
+impl<F: Fn(&str, Level) -> bool + Send + Sync + 'static> Subscriber for JsonLines<F> {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        is_told(metadata)
+        is_told(metadata, &self.is_wanted)
     }
 
     fn new_span(&self, _: &Attributes<'_>) -> Id {
@@ -128,7 +132,7 @@ mod tests {
 
     impl Subscriber for Kept {
         fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-            is_told(metadata)
+            is_told(metadata, |_, level| level <= Level::INFO)
         }
 
         fn new_span(&self, _: &Attributes<'_>) -> Id {

@@ -37,6 +37,22 @@ fn every_proof_that_the_page_of_faults_names_is_there() {
 }
 
 #[test]
+fn the_page_of_upgrades_has_every_migration() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let page = fs::read_to_string(root.join("docs/upgrade.md")).unwrap();
+    for folder in ["memory-sqlite/migrations", "memory-postgres/migrations"] {
+        let part = page.split(folder).nth(1).unwrap().split("\n\n").next().unwrap();
+        let names = fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<String> = names.map(|name| format!("`{}`", name.to_str().unwrap())).collect();
+        names.sort();
+        let mut told: Vec<String> =
+            part.split('`').filter(|word| word.ends_with(".sql")).map(|word| format!("`{word}`")).collect();
+        told.sort();
+        assert_eq!(told, names, "{folder}");
+    }
+}
+
+#[test]
 fn every_file_that_the_pages_of_the_architecture_and_of_the_rows_name_is_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     for page in ["ARCHITECTURE.md", "docs/rows.md"] {

@@ -46,6 +46,9 @@ mod enlisting;
 #[path = "engine/events.rs"]
 mod events;
 #[cfg(test)]
+#[path = "engine/figures.rs"]
+mod figures;
+#[cfg(test)]
 #[path = "engine/fixture.rs"]
 mod fixture;
 #[cfg(test)]

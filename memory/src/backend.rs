@@ -10,16 +10,17 @@ mod redis;
 mod sqlite;
 #[cfg(test)]
 mod tests;
+mod tuning;
 mod url;
 
 use std::fmt;
 use std::sync::Arc;
 
-use memory_core::layer::GuardPolicy;
 use memory_core::{Clock, Error, Result, Stores, SystemClock};
 
 use kind::Kind;
 pub(crate) use kind::Wanted;
+use tuning::Tuning;
 pub(crate) use url::normal;
 use url::{file, split};
 
@@ -48,7 +49,8 @@ impl Backend {
     /// Returns the backend that `url` names. The scheme of the URL may be in upper or lower case.
     ///
     /// # Errors
-    /// `Unsupported` if no backend has this scheme; `Invalid` for SQLite without a path.
+    /// `Unsupported` if no backend has this scheme; `Invalid` for SQLite without a path, and for a parameter behind `?` that the
+    /// backend does not know.
     pub fn of(url: &str) -> Result<Self> {
         let url = url.trim();
         let (scheme, rest) = match split(url) {
@@ -58,6 +60,7 @@ impl Backend {
             None => ("sqlite".to_owned(), url),
         };
         let kind = KINDS.iter().find(|kind| kind.schemes.contains(&scheme.as_str())).ok_or_else(unknown)?;
+        kind.check_parameters(url)?;
         match kind.name {
             "sqlite" => file(url).map(drop)?,
             "memory" if !rest.is_empty() => return Err(unknown()),
@@ -135,5 +138,6 @@ pub(crate) async fn open(url: &str, wanted: &Wanted<'_>, may_be_away: bool) -> R
         stores => stores?,
     };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    Ok(stores.guarded(&GuardPolicy::default(), &clock))
+    let (_, tuning) = Tuning::take(url)?;
+    Ok(stores.guarded(&tuning.policy(), &clock))
 }

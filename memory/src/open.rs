@@ -18,6 +18,9 @@ use crate::settings::Settings;
 /// | `redis://HOST` | conversations alone; nothing can be remembered beside them | `redis` |
 /// | `redis+cluster://HOST:PORT,HOST:PORT` | the same in a Redis Cluster, named by some of its nodes | `redis-cluster` |
 ///
+/// `?pool=N&deadline=TIME` behind a URL says how many calls run at once and how long one may take, `50ms` to `3600s`. What a backend
+/// does not know there is `Invalid`. `docs/backends.md` has the defaults.
+///
 /// Search is by words and, with the feature `static`, by meaning through a small table inside the program
 /// (`memory::models::StaticEmbedder`). For another embedder, see [`open_with`]; for none, and to take each part from a place of
 /// its own, see [`Settings`].

@@ -5,6 +5,7 @@
 
 pub use memory_core::store::*;
 pub use memory_core::{
-    Analysis, Away, CounterId, Digest, Epoch, Fields, Limits, StoreStatus, Stores, Truth, Version, error, filter,
-    hashing, id, index, number, outlive, plan, posting, recent, record, reference, scope, secrets, time, vector,
+    Analysis, Away, CounterId, Digest, Epoch, Fields, Limits, StoreStatus, Stores, Truth, Version, error, figures,
+    filter, hashing, id, index, number, outlive, plan, posting, recent, record, reference, scope, secrets, time,
+    vector,
 };

@@ -1,7 +1,23 @@
 //! The commands that list and show: conversations, messages, records, owners.
 
+use std::net::SocketAddr;
+use std::time::Duration;
+
 use clap::{Args, Subcommand, ValueEnum};
 use memory::{MessageId, RecordId, Timestamp};
+
+use crate::duration;
+
+/// `memory stats`.
+#[derive(Args, Debug)]
+pub(crate) struct Stats {
+    /// Shows how much the program does that tells its figures there, as `memory serve --metrics` does
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) metrics: Option<SocketAddr>,
+    /// How long that is looked at
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration::parse, requires = "metrics")]
+    pub(crate) over: Duration,
+}
 
 /// The order of conversations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

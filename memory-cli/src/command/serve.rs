@@ -4,12 +4,14 @@ use std::net::{SocketAddr, TcpListener};
 
 use memory_server::{Config, Grant, Rights, Server, Token, TokenFile, Tokens, log_as_json};
 use serde_json::json;
+use tracing::Level;
 
 use super::call::Call;
 use super::mcp::agents;
 use super::token::{file, unusable};
 use crate::cli::Serve;
 use crate::failure::{Failure, Outcome};
+use crate::log;
 use crate::output::{Output, say};
 
 /// Serves until it is told to stop.
@@ -34,7 +36,10 @@ pub(crate) async fn run(call: &Call, args: &Serve, output: &mut Output) -> Resul
     let config = args.hosts.iter().fold(config, |config, host| config.with_host(host));
     let address = listener.local_addr().map_err(Failure::Output)?;
     announce(address, link.as_deref(), output)?;
-    log_as_json();
+    match log::wanted() {
+        Some(wanted) => log_as_json(move |target, level| wanted.would_enable(target, &level)),
+        None => log_as_json(|_, level| level <= Level::INFO),
+    }
     let mut server = Server::new(memory, tokens, config);
     if let Some(metrics) = metrics {
         server = server.with_metrics(metrics);

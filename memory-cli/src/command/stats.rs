@@ -1,5 +1,7 @@
 //! `memory stats`: the database, what it holds of the owner, how far its indexes are.
 
+mod rates;
+
 use std::fmt;
 
 use memory::Status;
@@ -9,6 +11,7 @@ use memory::{Filter, Memory, RecordId, Scope, Scoped};
 use serde_json::{Value, json};
 
 use super::call::Call;
+use crate::cli::Stats;
 use crate::config::{Database, size};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
@@ -36,7 +39,10 @@ impl fmt::Display for OwnerStats {
 }
 
 /// Shows the statistics. Without an owner, those of the database alone.
-pub(crate) async fn run(call: &Call, output: &mut Output) -> Result<Outcome, Failure> {
+pub(crate) async fn run(call: &Call, args: &Stats, output: &mut Output) -> Result<Outcome, Failure> {
+    if let Some(address) = args.metrics {
+        return rates::run(address, args, output).await;
+    }
     let (owner, database) = (call.owner_if_named()?, call.database()?);
     let memory = call.open_database(&database, None).await?;
     let owned = match &owner {

@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use crate::figures;
 use crate::id::{MessageId, SessionId};
 use crate::scope::Scope;
 
@@ -9,6 +10,27 @@ use crate::scope::Scope;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
+    /// A conversation was begun: its first message is stored.
+    Begun {
+        /// The conversation.
+        session: SessionId,
+    },
+    /// An append took a window to its limit. Upkeep folds its oldest part.
+    Full {
+        /// The conversation.
+        session: SessionId,
+        /// How many tokens the window holds.
+        tokens: u64,
+    },
+    /// Something was forgotten, at a call or because it is not kept any longer.
+    Forgotten {
+        /// How many messages and records.
+        removed: u64,
+        /// How many of them were derived from what was to be forgotten.
+        derived: u64,
+        /// Whether nothing is left anywhere: [`ForgetReceipt::complete`](super::ForgetReceipt::complete).
+        complete: bool,
+    },
     /// The oldest part of a window, or the middle of its newest turn, was folded behind a summary.
     Folded {
         /// The conversation.
@@ -146,6 +168,11 @@ impl Event {
     /// Writes the event to the log, without owners.
     pub(super) fn log(&self) {
         match self {
+            Self::Begun { .. } => tracing::info!("a conversation was begun"),
+            Self::Full { tokens, .. } => tracing::warn!(tokens, "a window is full"),
+            Self::Forgotten { removed, derived, complete } => {
+                tracing::info!(removed, derived, complete, "something was forgotten");
+            }
             Self::Folded { messages, tokens, .. } => tracing::info!(messages, tokens, "folded a part of a window"),
             Self::Archived { .. } => tracing::trace!("a message left its window"),
             Self::Unfolded { .. } => tracing::info!("a fold was undone"),
@@ -171,5 +198,33 @@ impl Event {
                 tracing::debug!(hits, degraded, took_micros, "answered a question");
             }
         }
+    }
+
+    /// Counts the event, without owners and ids.
+    pub(super) fn count(&self) {
+        let count = |number: &usize| *number as u64;
+        let (name, items, took) = match self {
+            Self::Begun { .. } => ("begun", 1, None),
+            Self::Full { .. } => ("full", 1, None),
+            Self::Forgotten { removed, .. } => ("forgotten", *removed, None),
+            Self::Folded { messages, .. } => ("folded", count(messages), None),
+            Self::Archived { .. } => ("archived", 1, None),
+            Self::Unfolded { .. } => ("unfolded", 1, None),
+            Self::Forked { .. } => ("forked", 1, None),
+            Self::Oversize { truncated, .. } => ("oversize", *truncated, None),
+            Self::Refused { .. } => ("refused", 1, None),
+            Self::Dropped { messages, .. } => ("dropped", count(messages), None),
+            Self::Expired { records } => ("expired", *records, None),
+            Self::Lapsed { removed, .. } => ("lapsed", *removed, None),
+            Self::Gated { is_new, .. } => ("gated", u64::from(*is_new), None),
+            Self::Extracted { facts } => ("extracted", count(facts), None),
+            Self::Evicted { entries } => ("evicted", count(entries), None),
+            Self::Hit => ("hit", 1, None),
+            Self::Miss => ("miss", 1, None),
+            Self::Embedded { texts, took_micros } => ("embedded", count(texts), Some(*took_micros)),
+            Self::Recalled { hits, degraded: 0, took_micros } => ("recalled", count(hits), Some(*took_micros)),
+            Self::Recalled { hits, took_micros, .. } => ("recalled_in_part", count(hits), Some(*took_micros)),
+        };
+        figures::event(name, items, took);
     }
 }

@@ -16,6 +16,7 @@ use crate::layer::cached::noting;
 use crate::scope::{Epoch, Scope};
 use crate::store::upkeep::Backlog;
 
+use super::event::Event;
 use super::handle::Scoped;
 use super::inner::Inner;
 use bounds::{ATTEMPTS, BATCH};
@@ -70,6 +71,7 @@ impl Scoped {
     /// ```
     #[doc(alias = "purge")]
     #[doc(alias = "delete_all")]
+    #[tracing::instrument(name = "forget", level = "debug", skip_all)]
     pub async fn forget(&self, what: &Forget) -> Result<ForgetReceipt> {
         let forgotten = async {
             match what {
@@ -91,6 +93,8 @@ impl Scoped {
         let mut receipt = receipt?.without_cache(uncached).with_unasked(self.inner().unasked(self.scope()).await);
         receipt.complete = receipt.complete && matches!(self.is_half_erased().await, Ok(false));
         self.inner().changed.notify_one();
+        let ForgetReceipt { removed, derived, complete, .. } = receipt;
+        self.inner().tell(Some(self.scope()), &Event::Forgotten { removed, derived, complete });
         Ok(receipt)
     }
 

@@ -118,6 +118,7 @@ impl Scoped {
     /// ```
     #[doc(alias = "add_working")]
     #[doc(alias = "WorkingMemory")]
+    #[tracing::instrument(name = "note", level = "debug", skip_all)]
     pub async fn note(&self, note: WorkingNote) -> Result<NoteReceipt> {
         let inner = self.inner();
         let record = Arc::new(self.record_of(note)?);

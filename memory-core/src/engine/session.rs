@@ -51,6 +51,7 @@ impl Session {
     #[doc(alias = "put")]
     #[doc(alias = "add_message")]
     #[doc(alias = "add_to_agent")]
+    #[tracing::instrument(name = "append", level = "debug", skip_all)]
     pub async fn append(&self, messages: Vec<Message>) -> Result<AppendReceipt> {
         let inner = self.scoped().inner();
         if messages.len() > inner.limits.messages {
@@ -63,6 +64,9 @@ impl Session {
         let batch = Append { fence, asked: inner.asked.take(self.scoped().scope(), self.id()), messages };
         let appended = inner.chat.store().append(self.scoped().scope(), self.id(), &batch).await?;
         inner.note_if_full(self.scoped().scope(), self.id(), self.buffer(), &appended.state);
+        let sizes = batch.messages.iter().map(|new| new.tokens);
+        let placed = appended.placements.iter().copied().zip(sizes);
+        inner.tell_growth(self.scoped().scope(), self.buffer(), &appended.state, placed);
         self.note_written(batch.messages.iter().map(|new| new.message.id), &appended.placements);
         // What waits in a journal is not there for upkeep yet.
         if appended.placements.iter().any(|placement| *placement != Placement::Queued) {
@@ -181,6 +185,8 @@ impl Session {
         recount(rows.iter_mut().filter(|row| row.counter.is_unknown()), &counter);
         counter.verdict(Ok(()))?;
         let restored = inner.chat.store().restore(self.scoped().scope(), self.id(), &rows).await?;
+        let placed = restored.placements.iter().copied().zip(rows.iter().map(|row| row.tokens));
+        inner.tell_growth(self.scoped().scope(), self.buffer(), &restored.state, placed);
         self.note_written(rows.iter().map(|row| row.id), &restored.placements);
         inner.changed.notify_one();
         Ok(AppendReceipt {

@@ -27,6 +27,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
+use tracing::Instrument as _;
 
 use crate::error::{Error, Result};
 use crate::model::apart;
@@ -157,6 +158,7 @@ impl Memory {
             };
             memory.inner.turn.take(whole).await
         };
+        let pass = pass.instrument(tracing::debug_span!("upkeep"));
         apart("upkeep", "carry out its pass", pass).await
     }
 }

@@ -23,6 +23,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout_at};
 
 use crate::error::{Cause, Error, Result, Transience};
+use crate::figures;
 use crate::scope::Scope;
 use crate::store::chat::ChatStore;
 use crate::store::records::RecordStore;
@@ -181,6 +182,7 @@ impl Guard {
                 Attempt::Made(answer) => return answer,
             };
             let Some(wait) = self.wait(retry, &error, until) else { return Err(error) };
+            figures::retry(self.backend);
             tokio::time::sleep(wait).await;
         }
         Err(self.late(call.doing))
@@ -241,8 +243,7 @@ impl Guard {
     }
 
     fn open(&self, doing: &'static str, after: Duration) -> Error {
-        let source = Cause::new("it failed lately, and is asked again only after a while");
-        self.fault(doing, Transience::Transient { after: Some(after) }, source)
+        self.fault(doing, Transience::Transient { after: Some(after) }, Cause::new(Unasked))
     }
 
     fn late(&self, doing: &'static str) -> Error {
@@ -253,6 +254,11 @@ impl Guard {
         Error::Backend { backend: self.backend, doing, transience, source }
     }
 }
+
+/// Why a call did not reach its backend: the circuit is open.
+#[derive(Debug, thiserror::Error)]
+#[error("it failed lately, and is asked again only after a while")]
+pub(super) struct Unasked;
 
 /// Returns what an answer tells about the backend.
 fn outcome<T>(answer: &Result<T>) -> Outcome {

@@ -113,8 +113,10 @@ async fn a_server_without_requests_stops_at_once() {
 }
 
 #[tokio::test]
-async fn figures_are_told_on_a_listener_of_their_own_and_name_no_owner() {
-    let memory = memory::open("memory:").await.unwrap().build().await.unwrap();
+async fn s3_17_figures_are_told_on_a_listener_of_their_own_and_name_no_owner() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("memory.sqlite");
+    let memory = memory::open(file.to_str().unwrap()).await.unwrap().build().await.unwrap();
     let [listener, metrics] = [(); 2].map(|()| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
     let (address, own) = (listener.local_addr().unwrap(), metrics.local_addr().unwrap());
     let (stop, stopped) = oneshot::channel();
@@ -134,10 +136,17 @@ async fn figures_are_told_on_a_listener_of_their_own_and_name_no_owner() {
         "memory_request_seconds_bucket{operation=\"GET /v1/records\"",
         "memory_index_pending{index=",
         "memory_store_up{part=",
+        "# HELP memory_store_calls_total calls of stores that ended",
+        "memory_store_calls_total{backend=\"sqlite\",part=\"records\",operation=\"scan\",outcome=\"ok\"}",
+        "memory_store_call_seconds_bucket{backend=\"sqlite\",part=\"records\",operation=\"scan\",outcome=\"ok\",le=",
     ] {
         assert!(figures.contains(figure), "{figure}: {figures}");
     }
     assert!(!figures.contains("special"));
+    let page = include_str!("../../../docs/operations.md");
+    for name in figures.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()) {
+        assert!(page.contains(&format!("| `{name}` |")), "{name} is not on the page");
+    }
     running.stop.send(()).unwrap();
     timeout(Duration::from_secs(5), running.server).await.unwrap().unwrap().unwrap();
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use memory_core::engine::{BoardEntry, ContextRequest, Event, Observer, Remember, Search};
+use memory_core::engine::{BoardEntry, ContextRequest, Event, Forget, Observer, Remember, Search};
 use memory_core::novelty::Gate;
 use memory_core::window::{BufferConfig, Folding, Oversize};
 use memory_core::{MessageId, Role, Scope};
@@ -99,6 +99,28 @@ async fn s4_14_what_happens_is_told() {
 }
 
 #[tokio::test]
+async fn s4_14_creation_capacity_and_removal_are_told_once_each() {
+    let config = BufferConfig::default().with_capacity_messages(4).with_folding(Folding::Off);
+    let (bench, watch) = watched(config).await;
+    let (ada, talk) = (bench.owner("ada"), bench.session("ada"));
+    let first = bench.chatter(1);
+    let told = |watch: &Watch| watch.take().into_iter().map(|(_, event)| event).collect::<Vec<Event>>();
+    talk.append(first.clone()).await.unwrap();
+    assert_eq!(told(&watch), [Event::Begun { session: talk.id().clone() }]);
+    talk.append(first).await.unwrap();
+    assert_eq!(told(&watch), [], "a repeat begins nothing");
+    let filling = talk.append(bench.chatter(1)).await.unwrap();
+    let tokens = talk.state().await.unwrap().active_tokens;
+    assert!(filling.pressure >= 1.0);
+    assert_eq!(told(&watch), [Event::Full { session: talk.id().clone(), tokens }]);
+    talk.append(bench.chatter(1)).await.unwrap();
+    assert_eq!(told(&watch), [], "it was full before");
+    let receipt = ada.forget(&Forget::Session(talk.id().clone())).await.unwrap();
+    let forgotten = Event::Forgotten { removed: receipt.removed, derived: 0, complete: true };
+    assert_eq!((receipt.removed, told(&watch)), (6, vec![forgotten]));
+}
+
+#[tokio::test]
 async fn every_answer_is_told_with_the_time_that_it_took() {
     let (bench, watch) = watched(BufferConfig::default()).await;
     let (ada, talk) = (bench.owner("ada"), bench.session("ada"));
@@ -107,7 +129,8 @@ async fn every_answer_is_told_with_the_time_that_it_took() {
     let context = talk.assemble(&ContextRequest::new("", 1_000).recall(0)).await.unwrap();
     let told: Vec<Event> = watch.take().into_iter().map(|(_, event)| event).collect();
     let event = |hits, took_micros| Event::Recalled { hits, degraded: 0, took_micros };
-    assert_eq!(told, [event(6, newest.receipt.took_micros), event(0, context.receipt.took_micros)]);
+    let begun = Event::Begun { session: talk.id().clone() };
+    assert_eq!(told, [begun, event(6, newest.receipt.took_micros), event(0, context.receipt.took_micros)]);
 }
 
 #[tokio::test]

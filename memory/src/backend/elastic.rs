@@ -6,6 +6,7 @@ pub(super) const KIND: Kind = Kind {
     name: "elastic",
     schemes: &["elastic", "elastic+http", "elastic+https"],
     holds: Holds { text: true, vectors: true, ..Holds::NOTHING },
+    parameters: &["deadline", "pool", "prefix"],
     is_server: true,
     #[cfg(feature = "elastic")]
     open: Some(|url, wanted| Box::pin(server::open(url, wanted))),
@@ -16,19 +17,27 @@ pub(super) const KIND: Kind = Kind {
 #[cfg(feature = "elastic")]
 mod server {
     use std::sync::Arc;
+    use std::time::Duration;
 
     use memory_core::{Result, Stores};
     use memory_elastic::{Configured, Elastic, ElasticConfig, ElasticText, ElasticVectors};
 
     use crate::backend::kind::Wanted;
+    use crate::backend::tuning::Tuning;
     use crate::backend::url;
 
+    /// How long a request and a bulk request may take, within the usual deadline.
+    const REQUEST: Duration = Duration::from_secs(2);
+    const BULK: Duration = Duration::from_secs(10);
+
     pub(super) async fn open(url: &str, wanted: &Wanted<'_>) -> Result<Stores> {
-        let (url, prefix) = url::take(url, "prefix");
+        let (url, tuning) = Tuning::take(url)?;
+        let (url, prefix) = url::take(&url, "prefix");
         let mut config = match url::http(&url) {
             Some(url) => ElasticConfig::new(&url)?,
             None => Configured::from_environment()?.enabled()?,
         };
+        config = config.with_patience(tuning.share(REQUEST)).with_bulk_patience(tuning.share(BULK));
         if let Some(prefix) = prefix {
             config = config.with_prefix(&prefix)?;
         }

@@ -7,6 +7,8 @@ use memory_core::analysis::Analysis;
 use memory_core::model::Embedder;
 use memory_core::{Error, Result, Stores};
 
+use super::url::query;
+
 /// What a file says about its kind of place.
 pub(super) struct Kind {
     /// Its name, which is that of its feature.
@@ -14,6 +16,8 @@ pub(super) struct Kind {
     /// What its URLs begin with, before the colon, in lower case.
     pub(super) schemes: &'static [&'static str],
     pub(super) holds: Holds,
+    /// What its URLs may say behind a question mark.
+    pub(super) parameters: &'static [&'static str],
     /// Whether it is a server: one may be away for a while, and gets a guard.
     pub(super) is_server: bool,
     /// None where its feature is off.
@@ -71,6 +75,18 @@ impl Kind {
             (wanted.board && !board, "hold boards"),
         ];
         table.into_iter().find(|(is_missing, _)| *is_missing).map_or(Ok(()), |(_, what)| Err(self.cannot(what)))
+    }
+
+    /// Returns `Ok` if a URL says nothing behind its question mark but what this kind knows. What is wrong is not quoted: it may be a
+    /// piece of a password.
+    pub(super) fn check_parameters(&self, url: &str) -> Result<()> {
+        let (_, query) = if self.is_server { url.rsplit_once('?') } else { query(url) }.unwrap_or((url, ""));
+        let mut pairs = query.split('&').filter(|pair| !pair.is_empty());
+        if pairs.all(|pair| pair.split_once('=').is_some_and(|(name, _)| self.parameters.contains(&name))) {
+            return Ok(());
+        }
+        let list = self.parameters.iter().map(|name| format!("{name}=")).collect::<Vec<_>>().join(", ");
+        Err(Error::invalid(format!("behind the ? of a URL of {} stands one of {list}", self.name)))
     }
 
     pub(super) async fn connect(&self, url: &str, wanted: &Wanted<'_>) -> Result<Stores> {

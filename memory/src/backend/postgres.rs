@@ -2,10 +2,31 @@
 
 use super::kind::{Holds, Kind};
 
+/// What URLs may say: how the server is used, where the tables are, and what the driver knows.
+const PARAMETERS: &[&str] = &[
+    "deadline",
+    "pool",
+    "schema",
+    "application_name",
+    "dbname",
+    "host",
+    "hostaddr",
+    "options",
+    "password",
+    "port",
+    "sslcert",
+    "sslkey",
+    "sslmode",
+    "sslrootcert",
+    "statement-cache-capacity",
+    "user",
+];
+
 pub(super) const KIND: Kind = Kind {
     name: "postgres",
     schemes: &["postgres", "postgresql"],
     holds: Holds::TRUTH_AND_INDEXES,
+    parameters: PARAMETERS,
     is_server: true,
     #[cfg(feature = "postgres")]
     open: Some(|url, wanted| Box::pin(server::open(url, wanted))),
@@ -16,16 +37,25 @@ pub(super) const KIND: Kind = Kind {
 #[cfg(feature = "postgres")]
 mod server {
     use std::sync::Arc;
+    use std::time::Duration;
 
     use memory_core::{Result, Stores, Truth};
     use memory_postgres::{PgChat, PgRecords, PgText, PgVectors, Postgres, PostgresConfig};
 
     use crate::backend::kind::Wanted;
+    use crate::backend::tuning::Tuning;
     use crate::backend::url;
 
+    /// How long an attempt may take, within the usual deadline.
+    const ATTEMPT: Duration = Duration::from_secs(3);
+
     pub(super) async fn open(url: &str, wanted: &Wanted<'_>) -> Result<Stores> {
-        let (url, schema) = url::take(url, "schema");
-        let mut config = PostgresConfig::new(&url)?;
+        let (url, tuning) = Tuning::take(url)?;
+        let (url, schema) = url::take(&url, "schema");
+        let mut config = PostgresConfig::new(&url)?.with_deadline(tuning.share(ATTEMPT));
+        if let Some(connections) = tuning.pool.and_then(|pool| u32::try_from(pool).ok()) {
+            config = config.with_connections(connections);
+        }
         if let Some(schema) = schema {
             config = config.with_schema(&schema)?;
         }

@@ -11,6 +11,7 @@ pub(super) const KIND: Kind = Kind {
     name: "memory",
     schemes: &["memory"],
     holds: Holds { cache: true, board: true, ..Holds::TRUTH_AND_INDEXES },
+    parameters: &[],
     is_server: false,
     open: Some(|_, wanted| Box::pin(async { Ok(open(wanted)) })),
 };

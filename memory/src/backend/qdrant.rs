@@ -6,6 +6,7 @@ pub(super) const KIND: Kind = Kind {
     name: "qdrant",
     schemes: &["qdrant", "qdrant+http", "qdrant+https"],
     holds: Holds { vectors: true, ..Holds::NOTHING },
+    parameters: &["deadline", "pool", "prefix"],
     is_server: true,
     #[cfg(feature = "qdrant")]
     open: Some(|url, wanted| Box::pin(server::open(url, wanted))),
@@ -16,20 +17,28 @@ pub(super) const KIND: Kind = Kind {
 #[cfg(feature = "qdrant")]
 mod server {
     use std::sync::Arc;
+    use std::time::Duration;
 
     use memory_core::{Error, Result, Stores};
     use memory_qdrant::{Qdrant, QdrantConfig, QdrantVectors};
 
     use crate::backend::kind::Wanted;
+    use crate::backend::tuning::Tuning;
     use crate::backend::url;
 
+    /// How long a read and a write of one chunk may take, within the usual deadline.
+    const READ: Duration = Duration::from_secs(2);
+    const WRITE: Duration = Duration::from_secs(10);
+
     pub(super) async fn open(url: &str, wanted: &Wanted<'_>) -> Result<Stores> {
-        let (url, prefix) = url::take(url, "prefix");
+        let (url, tuning) = Tuning::take(url)?;
+        let (url, prefix) = url::take(&url, "prefix");
         let missing = || Error::Unsupported { backend: "qdrant", what: "be used: QDRANT_URL is not set".to_owned() };
         let mut config = match url::http(&url) {
             Some(url) => QdrantConfig::new(url),
             None => QdrantConfig::from_env()?.ok_or_else(missing)?,
         };
+        config = config.with_timeout(tuning.share(READ)).with_write_timeout(tuning.share(WRITE));
         if let Some(prefix) = prefix {
             config = config.with_prefix(prefix);
         }

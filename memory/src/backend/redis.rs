@@ -6,6 +6,7 @@ pub(super) const KIND: Kind = Kind {
     name: "redis",
     schemes: &["redis", "rediss", "redis+cluster", "rediss+cluster"],
     holds: Holds { truth: true, cache: true, board: true, ..Holds::NOTHING },
+    parameters: &["deadline", "pool", "prefix", "protocol", "db", "user", "pass"],
     is_server: true,
     #[cfg(feature = "redis")]
     open: Some(|url, wanted| Box::pin(server::open(url, wanted))),
@@ -16,16 +17,22 @@ pub(super) const KIND: Kind = Kind {
 #[cfg(feature = "redis")]
 mod server {
     use std::sync::Arc;
+    use std::time::Duration;
 
     use memory_core::{Result, Stores, Truth};
     use memory_redis::{Redis, RedisBlackboard, RedisCache, RedisChat, RedisConfig};
 
     use crate::backend::kind::Wanted;
+    use crate::backend::tuning::Tuning;
     use crate::backend::url;
 
+    /// How long an answer may take, within the usual deadline.
+    const ANSWER: Duration = Duration::from_millis(500);
+
     pub(super) async fn open(url: &str, wanted: &Wanted<'_>) -> Result<Stores> {
-        let (url, prefix) = url::take(url, "prefix");
-        let mut config = configured(url)?;
+        let (url, tuning) = Tuning::take(url)?;
+        let (url, prefix) = url::take(&url, "prefix");
+        let mut config = configured(url)?.with_timeout(tuning.share(ANSWER));
         if let Some(prefix) = prefix {
             config = config.with_prefix(prefix);
         }

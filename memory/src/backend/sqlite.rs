@@ -6,6 +6,7 @@ pub(super) const KIND: Kind = Kind {
     name: "sqlite",
     schemes: &["sqlite"],
     holds: Holds::TRUTH_AND_INDEXES,
+    parameters: &["deadline", "mode", "pool"],
     is_server: false,
     #[cfg(feature = "sqlite")]
     open: Some(|url, wanted| Box::pin(file::open(url, wanted))),
@@ -17,19 +18,30 @@ pub(super) const KIND: Kind = Kind {
 mod file {
     use std::sync::Arc;
 
-    use memory_core::{Result, Stores, Truth};
+    use memory_core::{Error, Result, Stores, Truth};
     use memory_sqlite::{Sqlite, SqliteChat, SqliteConfig, SqliteRecords, SqliteText, SqliteVectors};
 
     use crate::backend::kind::Wanted;
+    use crate::backend::tuning::Tuning;
     use crate::backend::url;
 
-    /// How a path ends whose file is to be read alone.
-    const READ_ONLY: &str = "?mode=ro";
+    /// Returns how the file is used.
+    fn configured(url: &str) -> Result<SqliteConfig> {
+        let parameters = url::query(url).map_or_else(String::new, |(_, query)| format!("?{query}"));
+        let (parameters, tuning) = Tuning::take(&parameters)?;
+        let (_, mode) = url::take(&parameters, "mode");
+        let is_read_only = match mode.as_deref() {
+            None => false,
+            Some("ro") => true,
+            Some(_) => return Err(Error::invalid("mode is ro: the file is only read")),
+        };
+        let config = SqliteConfig::new(url::file(url)?).with_read_only(is_read_only);
+        let config = if let Some(pool) = tuning.pool { config.with_readers(pool) } else { config };
+        Ok(if let Some(deadline) = tuning.deadline { config.with_patience(deadline) } else { config })
+    }
 
     pub(super) async fn open(url: &str, wanted: &Wanted<'_>) -> Result<Stores> {
-        let path = url::file(url)?;
-        let (path, is_read_only) = path.strip_suffix(READ_ONLY).map_or((path, false), |path| (path, true));
-        let sqlite = Sqlite::connect(SqliteConfig::new(path).with_read_only(is_read_only)).await?;
+        let sqlite = Sqlite::connect(configured(url)?).await?;
         let mut stores = Stores::default();
         if wanted.truth {
             stores.chat = Some(Truth::chat(Arc::new(SqliteChat::new(&sqlite))));

@@ -6,6 +6,7 @@ pub(super) const WORDS: Kind = Kind {
     name: "words",
     schemes: &["words"],
     holds: Holds::TRUTH_AND_INDEXES,
+    parameters: &[],
     is_server: false,
     open: Some(|_, wanted| {
         Box::pin(async {
@@ -50,6 +51,35 @@ fn urls_name_backends() {
 }
 
 #[test]
+fn what_a_url_says_and_its_backend_does_not_know_is_refused_and_not_quoted() {
+    for url in [
+        "a.sqlite?mode=ro",
+        "sqlite:a?pool=2&deadline=1s",
+        "postgres://h/d?pool=4&deadline=2s&schema=a&sslmode=require",
+        "redis://h?prefix=a&deadline=100ms&protocol=resp3",
+        "qdrant://h?pool=3",
+        "elastic:?prefix=a&deadline=10s",
+        "qdrant:?",
+    ] {
+        assert!(Backend::of(url).is_ok(), "{url}");
+    }
+    for url in [
+        "sqlite:a?canary=1",
+        "a.sqlite?mode=ro&schema=canary",
+        "postgres://h/d?pol=canary",
+        "postgres://h/d?prefix=canary",
+        "redis://h?schema=canary",
+        "redis+cluster://h:1,i:2?canary",
+        "qdrant://h?api_key=canary",
+        "elastic://h?pool=3&canary=",
+    ] {
+        let error = Backend::of(url).unwrap_err();
+        assert!(matches!(error, Error::Invalid { .. }), "{url}: {error}");
+        assert!(!error.to_string().contains("canary") && error.to_string().contains("deadline="), "{url}: {error}");
+    }
+}
+
+#[test]
 fn files_are_found_in_urls() {
     let table = [
         ("a/b.sqlite", Some("a/b.sqlite")),
@@ -58,6 +88,8 @@ fn files_are_found_in_urls() {
         ("memory:", None),
         ("redis://h", None),
         ("sqlite:", None),
+        ("sqlite:/a?mode=ro&pool=2", Some("/a")),
+        ("what? is it.sqlite", Some("what? is it.sqlite")),
     ];
     for (url, file) in table {
         assert_eq!(Backend::file(url), file, "{url}");

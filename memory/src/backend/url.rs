@@ -16,16 +16,23 @@ pub(crate) fn normal(url: &str) -> String {
     split(url).map_or_else(|| url.to_owned(), |(kind, rest)| format!("{kind}:{rest}"))
 }
 
-/// Returns the path of a file from a URL of SQLite or a bare path.
+/// Returns what stands behind the last question mark of a URL, if it is a list of parameters: else it belongs to a path.
+pub(super) fn query(url: &str) -> Option<(&str, &str)> {
+    let (place, query) = url.rsplit_once('?')?;
+    let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_' || byte == b'-');
+    let is_pair = |pair: &str| pair.split_once('=').is_some_and(|(name, _)| !name.is_empty() && is_name(name));
+    query.split('&').all(is_pair).then_some((place, query))
+}
+
+/// Returns the path of a file from a URL of SQLite or a bare path, without parameters.
 pub(super) fn file(url: &str) -> Result<&str> {
-    let url = url.trim();
+    let url = query(url.trim()).map_or(url.trim(), |(place, _)| place);
     let rest = split(url).map_or(url, |(_, rest)| rest);
     let path = rest.strip_prefix("//").unwrap_or(rest);
     if path.is_empty() { Err(Error::invalid("the database has no path: write sqlite:PATH")) } else { Ok(path) }
 }
 
 /// Takes the value called `name` out of the query of a URL.
-#[cfg(any(test, feature = "redis", feature = "postgres", feature = "qdrant", feature = "elastic"))]
 pub(super) fn take(url: &str, name: &str) -> (String, Option<String>) {
     let Some((place, query)) = url.rsplit_once('?') else { return (url.to_owned(), None) };
     let (taken, rest): (Vec<&str>, Vec<&str>) =

@@ -10,9 +10,11 @@ use crate::engine::inner::{
 #[cfg(doc)]
 use crate::engine::{retention::Retention, synopsis::SynopsisConfig};
 use crate::error::{Error, Result};
-use crate::layer::{CacheLayer, Guard, GuardPolicy, Guarded, WriteBehind};
+use crate::layer::{CacheLayer, Guard, GuardPolicy, Guarded, Metered, WriteBehind};
 use crate::model::Summarizer;
 use crate::reference::{MemBlackboard, NoRecords};
+use crate::store::blackboard::Blackboard;
+use crate::store::cache::Cache;
 use crate::store::truth::Truth;
 use crate::store::upkeep::Upkeep;
 use crate::window::ExtractiveSummarizer;
@@ -39,20 +41,22 @@ impl MemoryBuilder {
         if let Some(policy) = &self.guard {
             self.stores = self.stores.guarded(policy, &self.clock);
         }
+        self.stores = self.stores.metered();
         let chat = self.stores.chat()?.clone();
         let none = || Truth::records(Arc::new(NoRecords::beside(chat.clone())));
         let records = self.stores.records.take().unwrap_or_else(none);
-        let board = self.stores.blackboard.get_or_insert_with(|| {
-            let here = MemBlackboard::new(Arc::clone(&self.clock), MemBlackboard::DEFAULT_CAPACITY);
-            Arc::new(here)
-        });
-        let board = Arc::clone(board);
+        let here = || -> Arc<dyn Blackboard> {
+            Arc::new(MemBlackboard::new(Arc::clone(&self.clock), MemBlackboard::DEFAULT_CAPACITY))
+        };
+        let board: Arc<dyn Blackboard> = Metered::of("board", self.stores.blackboard.take().unwrap_or_else(here));
+        self.stores.blackboard = Some(Arc::clone(&board));
         let working = self.stores.working.get_or_insert_with(|| Arc::new(WorkingTier::new(self.working)));
         let working = Arc::clone(working);
         let bare = Bare { chat: Arc::clone(chat.store()), records: Arc::clone(records.store()) };
         let cache = self.stores.cache.take().map(|cache| {
             let guard = Guard::new(cache.backend(), GuardPolicy::cache(), Arc::clone(&self.clock));
-            CacheLayer::new(Arc::new(Guarded::new(cache, guard)), self.cache.clone())
+            let cache: Arc<dyn Cache> = Arc::new(Guarded::new(cache, guard));
+            CacheLayer::new(Metered::of("cache", cache), self.cache.clone())
         });
         let (chat, records) = match &cache {
             Some(cache) => (cache.chat(chat), cache.records(records)),

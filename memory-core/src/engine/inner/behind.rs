@@ -30,14 +30,21 @@ impl Inner {
         match flushed {
             Flushed::Taken { scope, state, placed } => {
                 let session = &state.session;
-                let added = placed.iter().filter(|(_, placement)| matches!(placement, Placement::Added(_)));
-                let written = |(id, _): &(MessageId, Placement)| Written {
+                let added = placed.iter().filter(|(.., placement)| matches!(placement, Placement::Added(_)));
+                let written = |(id, ..): &(MessageId, u64, Placement)| Written {
                     item: ItemId::Message(*id),
                     session: Some(session.clone()),
                     version: 0,
                 };
                 self.note_written(scope, added.map(written).collect::<Vec<_>>().into_iter());
-                self.note_if_full(scope, session, &self.buffers.of(scope, session), state);
+                let settings = self.buffers.of(scope, session);
+                self.note_if_full(scope, session, &settings, state);
+                self.tell_growth(
+                    scope,
+                    &settings,
+                    state,
+                    placed.iter().map(|(_, tokens, placement)| (*placement, *tokens)),
+                );
                 self.changed.notify_one();
             }
             Flushed::Refused { scope, session, message, why } => {

@@ -48,6 +48,7 @@ impl Scoped {
     /// # Ok(())
     /// # }
     /// ```
+    #[tracing::instrument(name = "context", level = "debug", skip_all)]
     pub async fn assemble(&self, request: &ContextRequest) -> Result<Context> {
         let counter = Careful::new(&self.inner().counter);
         let context = self.composed(&counter, request).await;

@@ -47,6 +47,7 @@ impl Session {
     /// # Errors
     /// `OverBudget` if instructions, query and the last turn do not fit and the request's policy is to fail; `Invalid` beyond
     /// the limits; else the failure of reading the conversation. A failing index or embedder is no error: the receipt names it.
+    #[tracing::instrument(name = "context", level = "debug", skip_all)]
     pub async fn assemble(&self, request: &ContextRequest) -> Result<Context> {
         let counter = Careful::new(&self.scoped().inner().counter);
         let context = self.request_by(&counter, request).await;

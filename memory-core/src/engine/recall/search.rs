@@ -63,6 +63,7 @@ impl Scoped {
         self.search_by(&search.ranked_by(&self.inner().buffers.common)).await
     }
 
+    #[tracing::instrument(name = "search", level = "debug", skip_all)]
     async fn search_by(&self, search: &Search) -> Result<SearchResults> {
         let watch = Stopwatch::start();
         let inner = self.inner();

@@ -35,6 +35,7 @@ impl Scoped {
     /// # Ok(())
     /// # }
     /// ```
+    #[tracing::instrument(name = "put", level = "debug", skip_all)]
     pub async fn put(&self, record: Record, expect: Expect) -> Result<u64> {
         let record = Arc::new(Record { doomed: false, ..record });
         self.inner().limits.check_record(&record)?;

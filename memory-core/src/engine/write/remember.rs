@@ -358,6 +358,7 @@ impl Scoped {
     /// ```
     #[doc(alias = "ingest")]
     #[doc(alias = "add")]
+    #[tracing::instrument(name = "remember", level = "debug", skip_all)]
     pub async fn remember(&self, remember: Remember) -> Result<RememberReceipt> {
         self.tell(&remember).await
     }

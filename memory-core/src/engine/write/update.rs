@@ -35,6 +35,7 @@ impl Scoped {
     /// # Errors
     /// `Invalid` if there is no such record, if the change touches its id, kind, text, agent or what superseded it, adds a source
     /// that is not stored, or goes beyond the limits.
+    #[tracing::instrument(name = "update", level = "debug", skip_all)]
     pub async fn update(&self, id: RecordId, change: impl Fn(&mut Record) + Send + Sync) -> Result<StoredRecord> {
         for _ in 0..ATTEMPTS {
             let (fence, mut found) = try_join!(self.fence(), async { self.stored(&[id]).await })?;

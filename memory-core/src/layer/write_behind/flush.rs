@@ -119,8 +119,10 @@ impl Shared {
         self.taken.fetch_add(1, Ordering::Relaxed);
         self.learn(appended.durability);
         self.acknowledge(numbers).await;
-        let rows = sending.rows.iter().map(|queued| queued.new.message.id);
-        let placed = rows.zip(appended.placements.iter().copied()).collect();
+        let rows = sending.rows.iter().map(|queued| (queued.new.message.id, queued.new.tokens));
+        let placed =
+            rows.zip(appended.placements.iter().copied()).map(|((id, tokens), placement)| (id, tokens, placement));
+        let placed = placed.collect();
         self.tell(&Flushed::Taken { scope: scope.clone(), state: appended.state.clone(), placed });
     }
 

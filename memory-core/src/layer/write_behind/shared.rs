@@ -23,8 +23,8 @@ pub(super) const CLOSING: Duration = Duration::from_secs(5);
 /// What becomes of messages that were queued.
 #[derive(Clone, Debug)]
 pub(crate) enum Flushed {
-    /// The primary has them.
-    Taken { scope: Scope, state: SessionState, placed: Vec<(MessageId, Placement)> },
+    /// The primary has them; each with its tokens.
+    Taken { scope: Scope, state: SessionState, placed: Vec<(MessageId, u64, Placement)> },
     /// The primary refused one for good; it is set aside.
     Refused { scope: Scope, session: SessionId, message: MessageId, why: String },
     /// Their session or owner was erased since they were queued.
