@@ -30,6 +30,9 @@ serve() { # DATABASE TENANT SUBJECT
 }
 
 "$program" --db "$work/sample.sqlite" demo > /dev/null
+# A conversation that outgrew its budget: its beginning stands behind a summary.
+for number in $(seq 40); do echo "Note $number of the garden: the $number. bed needs water, and the tomatoes in it need a stick each."; done |
+  "$program" --db "$work/sample.sqlite" --tenant demo --subject ines chat --session garden --budget 600 > /dev/null 2>&1
 serve sample.sqlite demo ines
 sample="$link"
 # Long enough that most of them left the window, behind summaries.

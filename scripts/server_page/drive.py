@@ -132,6 +132,16 @@ def a_session_and_its_context(site):
     site.picture("context")
 
 
+def what_left_the_window(site):
+    first = site.call("GET", "sessions/garden/messages?after=0&limit=1")["shown"][0]
+    site.call("POST", "forget", {"ids": [site.call("GET", "sessions/garden/messages?limit=1")["shown"][0]["id"]]})
+    site.go("#/sessions/garden")
+    states = site.page.eval_on_selector_all("#timeline .item", "items => items.map(item => item.dataset.state)")
+    assert {"active", "archived", "summary", "forgotten"} <= set(states), states
+    assert first["text"] in site.text() and "for 1 to" in site.text()
+    site.picture("garden")
+
+
 def a_search(site):
     site.press("Escape", "3")
     site.begins("#/search")
@@ -268,6 +278,7 @@ with sync_playwright() as playwright:
         each_view(browser, scheme)
     site = Site(browser, SAMPLE)
     a_session_and_its_context(site)
+    what_left_the_window(site)
     a_search(site)
     records_and_forgetting(site)
     what_is_hostile(site)

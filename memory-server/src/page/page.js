@@ -519,7 +519,7 @@ async function receiptOf(receipt) {
     said.delete(`${store.part} ${store.backend}`);
     if (own) return storeRow(own);
     const isIndex = ['text', 'vectors'].includes(store.part), isTruth = ['chat', 'records'].includes(store.part);
-    return [store.part, store.backend, null, null, isTruth ? 'erased' : isIndex ? 'deletion confirmed' : 'not asked'];
+    return [store.part, store.backend, null, null, isTruth ? 'erased' : isIndex ? (receipt.complete ? 'deletion confirmed' : 'asked') : 'not asked'];
   });
   const rest = [...said.values()].map(storeRow);
   return [

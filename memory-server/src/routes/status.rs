@@ -15,10 +15,7 @@ use crate::problem::Problem;
 #[utoipa::path(get, path = "/v1/status", tag = "status", security(("token" = [])),
     responses((status = 200, description = "`tenant`, `subject`, `rights`, `stores`, `indexes`, `version`.", body = Object),
         Problems))]
-pub(crate) async fn status(
-    Extension(caller): Extension<Caller>,
-    Reads(ada): Reads,
-) -> Result<Response<Body>, Problem> {
+pub(crate) async fn status(Extension(caller): Extension<Caller>, Reads(ada): Reads) -> Result<Response<Body>, Problem> {
     let (status, indexes) = tokio::join!(ada.memory().status(), ada.indexes());
     let stores = status.stores.iter().map(|store| {
         // Why one does not answer may name places: that is for whoever runs the server.
