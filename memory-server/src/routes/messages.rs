@@ -40,7 +40,7 @@ pub(crate) struct Messages {
     /// Which of them: `log` all messages and marks of forgotten ones, `all` summaries too, each behind what it covers, `active` the
     /// window.
     #[serde(default)]
-    #[param(default = "log")]
+    #[param(inline, default = "log")]
     view: Seen,
 }
 
