@@ -1,5 +1,6 @@
 //! `memory move` over servers: there and back again nothing has changed.
 
+#[cfg(test)]
 #[cfg(all(feature = "server", unix))]
 #[path = "program/running.rs"]
 mod running;
