@@ -133,9 +133,21 @@ sieges() { # OPERATIONS
   MEMORY_TEST_OPERATIONS="$1" tests memory servers siege
 }
 
-# Owners of a server, so many forged calls.
-server_isolation() { # CALLS
-  MEMORY_CALLS="$1" tests memory-server server no_call_shows_a_byte_of_another_owner
+# Generated calls of a server, so many: those of owners that name others, those of the graph beside its reference, results of tools.
+server_calls() { # CALLS FILTER
+  MEMORY_CALLS="$1" tests memory-server server "$2"
+}
+
+# The server in a browser, and with the clients and kits of others.
+server_seen() { # SCRIPT
+  local program
+  program="$(awk '$1 == "memory-cli" && $2 == "memory" && $3 !~ /\/deps\// { print $3; exit }' <<< "$built")"
+  "scripts/$1" "$program"
+}
+
+# Kills a server so many times under clients that try again.
+server_kills() { # KILLS
+  MEMORY_KILLS="$1" tests memory-cli program crash
 }
 
 soak "program-kills" program_kills "$program"
@@ -162,7 +174,12 @@ soak "models-storm" models_storm 10000
 soak "models-llama" models_llama
 soak "simulation" simulation 100000
 soak "sieges" sieges 100000
-soak "server-isolation" server_isolation 100000
+soak "server-isolation" server_calls 100000 no_call_shows_a_byte_of_another_owner
+soak "server-graph" server_calls 500 sequences_of_calls_are_answered
+soak "server-results" server_calls 10000 results_fit_into_their_tokens
+soak "server-kills" server_kills 100
+soak "server-page" server_seen server_page.sh
+soak "server-kits" server_seen server_kits.sh
 if [ "${#profile[@]}" -gt 0 ]; then
   soak "reference-conformance" reference 10000000
   soak "sqlite-conformance" conformance memory-sqlite 200000

@@ -18,6 +18,10 @@ mod chat;
 #[path = "program/commands.rs"]
 mod commands;
 #[cfg(test)]
+#[cfg(all(feature = "server", unix))]
+#[path = "program/crash.rs"]
+mod crash;
+#[cfg(test)]
 #[path = "program/demo.rs"]
 mod demo;
 #[cfg(test)]
@@ -106,6 +110,10 @@ mod records;
 #[cfg(test)]
 #[path = "program/round_trip.rs"]
 mod round_trip;
+#[cfg(test)]
+#[cfg(all(feature = "server", unix))]
+#[path = "program/running.rs"]
+mod running;
 #[cfg(test)]
 #[path = "program/secrets.rs"]
 mod secrets;

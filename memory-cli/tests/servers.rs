@@ -1,5 +1,13 @@
 //! `memory move` over servers: there and back again nothing has changed.
 
+#[cfg(test)]
+#[cfg(all(feature = "server", unix))]
+#[path = "program/running.rs"]
+mod running;
+#[cfg(all(feature = "server", unix))]
+#[path = "servers/served.rs"]
+mod served;
+
 use std::path::Path;
 use std::process::{Command, ExitCode, Output};
 
@@ -157,7 +165,10 @@ async fn redis_alone_says_what_a_search_needs(servers: Servers) -> Scene {
 }
 
 fn main() -> ExitCode {
-    Suite::new("memory-cli")
+    let suite = Suite::new("memory-cli");
+    #[cfg(all(feature = "server", unix))]
+    let suite = suite.test("a_server_answers_the_same_over_postgres_and_over_a_file", served::the_same);
+    suite
         .service(Service::postgres(), probe)
         .service(Service::redis(), probe)
         .test(

@@ -43,6 +43,10 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Json<T> {
         let (parts, body) = request.into_parts();
         check_length(&parts.headers, &body, app.config.body_bytes)?;
         let bytes = read(body, app).await?;
+        // A list would be read as the members in their order, which nobody means.
+        if bytes.trim_ascii_start().first() != Some(&b'{') {
+            return Err(Problem::bad("the body has to be an object"));
+        }
         serde_json::from_slice(&bytes)
             .map(Self)
             .map_err(|error| Problem::bad(format!("the body is not right: {error}")))

@@ -3,11 +3,14 @@
 pub(crate) mod context;
 pub(crate) mod forget;
 pub(crate) mod health;
+pub(crate) mod items;
 pub(crate) mod messages;
 pub(crate) mod openapi;
+pub(crate) mod page;
 pub(crate) mod records;
 pub(crate) mod search;
 pub(crate) mod sessions;
+pub(crate) mod status;
 pub(crate) mod transfer;
 
 use axum::body::Body;

@@ -22,7 +22,7 @@ use crate::figures;
 use crate::gate;
 use crate::observe::observe;
 use crate::problem::Problem;
-use crate::routes::health;
+use crate::routes::{health, page};
 use crate::table;
 
 /// How long work that was cut off is waited for.
@@ -73,7 +73,8 @@ impl Server {
     pub fn router(&self) -> Router {
         let (operations, document) = table::operations(&self.app);
         let open = Router::new().route("/health", get(health::health)).route("/ready", get(health::ready));
-        open.merge(operations)
+        open.merge(page::files())
+            .merge(operations)
             .fallback(|| async { Problem::absent("page") })
             .method_not_allowed_fallback(|| async {
                 Problem::new(StatusCode::METHOD_NOT_ALLOWED, "this is called in another way")

@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::gate;
 use crate::mcp;
-use crate::routes::{context, forget, messages, openapi, records, search, sessions, transfer};
+use crate::routes::{context, forget, items, messages, openapi, records, search, sessions, status, transfer};
 
 /// Returns the routes under a token, and their document.
 pub(crate) fn operations(app: &Arc<App>) -> (Router<Arc<App>>, OpenApi) {
@@ -24,11 +24,13 @@ pub(crate) fn operations(app: &Arc<App>) -> (Router<Arc<App>>, OpenApi) {
         .routes(routes!(messages::read, messages::append))
         .routes(routes!(context::assemble))
         .routes(routes!(search::search))
+        .routes(routes!(items::items))
         .routes(routes!(records::list::list, records::remember::remember))
         .routes(routes!(records::one::get, records::one::put))
         .routes(routes!(records::remember::supersede))
         .routes(routes!(records::one::history))
         .routes(routes!(forget::forget))
+        .routes(routes!(status::status))
         .routes(routes!(openapi::document));
     let long = OpenApiRouter::new().routes(routes!(transfer::export)).routes(routes!(transfer::import));
     let (quick, mut document) = quick.split_for_parts();

@@ -31,6 +31,9 @@ mod mcp;
 #[path = "server/messages.rs"]
 mod messages;
 #[cfg(test)]
+#[path = "server/page.rs"]
+mod page;
+#[cfg(test)]
 #[path = "server/records.rs"]
 mod records;
 #[cfg(test)]

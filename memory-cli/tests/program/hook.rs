@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use memory::store::time::Stopwatch;
 use serde_json::{Value, json};
+use sqlx::{ConnectOptions as _, Connection as _};
 
 use crate::support::{Answer, Bed, answer};
 
@@ -75,4 +76,37 @@ fn whatever_is_wrong_the_agent_goes_on_within_two_seconds() {
         assert!(begun.elapsed() < Duration::from_secs(4), "{what} took {:?}", begun.elapsed());
         assert!(answer.stderr.lines().count() <= 1, "{what}: {}", answer.stderr);
     }
+}
+
+/// Holds a file of SQLite so that nobody else reads or writes it.
+fn held(path: &std::path::Path, work: impl FnOnce()) {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
+        let mut file = options.connect().await.unwrap();
+        sqlx::query("PRAGMA locking_mode = EXCLUSIVE").execute(&mut file).await.unwrap();
+        sqlx::query("BEGIN EXCLUSIVE").execute(&mut file).await.unwrap();
+        work();
+        sqlx::query("ROLLBACK").execute(&mut file).await.unwrap();
+        file.close().await.unwrap();
+    });
+}
+
+#[test]
+fn a_file_that_others_hold_does_not_hold_up_the_agent_and_the_next_hook_stores_the_transcript() {
+    let bed = Bed::new();
+    bed.run(&["remember", "Ada has a cat"]);
+    let path = bed.file("transcript.jsonl", line(1, "user", "The parcel goes to Porto."));
+    let asks = json!({ "hook_event_name": "UserPromptSubmit", "session_id": "s2", "prompt": "What does Ada have?" });
+    held(&bed.database(), || {
+        for event in [&ended(&path), &asks] {
+            let begun = Stopwatch::start();
+            let answer = hook(&bed, event);
+            assert_eq!((answer.code, answer.stdout.as_str()), (0, ""), "{}", answer.stderr);
+            assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+        }
+    });
+    assert_eq!(hook(&bed, &ended(&path)).code, 0);
+    assert_eq!(bed.json(&["show", "s1"])["messages"], 1);
+    assert!(hook(&bed, &asks).stdout.contains("Ada has a cat"));
 }

@@ -1,72 +1,11 @@
 //! The server as people run it: tokens, the link, a token that is revoked while it runs, and its end.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
-use std::process::{Child, ChildStdout, Command, Stdio};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use memory::store::time::Stopwatch;
 
+use crate::running::Running;
 use crate::support::Bed;
-
-/// A server that runs.
-pub(crate) struct Running {
-    child: Child,
-    address: String,
-    /// The token of its link.
-    link: Option<String>,
-    stdout: BufReader<ChildStdout>,
-    log: JoinHandle<String>,
-}
-
-impl Running {
-    fn start(mut command: Command) -> Self {
-        let command = command.args(["serve", "--listen", "127.0.0.1:0"]);
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let (mut stdout, mut stderr) = (BufReader::new(child.stdout.take().unwrap()), child.stderr.take().unwrap());
-        let log = std::thread::spawn(move || {
-            let mut log = String::new();
-            stderr.read_to_string(&mut log).unwrap();
-            log
-        });
-        let mut line = String::new();
-        stdout.read_line(&mut line).unwrap();
-        let address =
-            line.split("http://").nth(1).and_then(|rest| rest.split('/').next()).unwrap_or_default().to_owned();
-        Self { child, address, link: None, stdout, log }
-    }
-
-    fn with_link(mut self) -> Self {
-        let mut line = String::new();
-        self.stdout.read_line(&mut line).unwrap();
-        self.link = line.trim().split("#token=").nth(1).map(str::to_owned);
-        self
-    }
-
-    /// Sends a request, and returns its status and its body.
-    fn get(&self, path: &str, token: &str) -> (u16, String) {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        let host = &self.address;
-        write!(
-            stream,
-            "GET {path} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\nconnection: close\r\n\r\n"
-        )
-        .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
-        (status, answer.split("\r\n\r\n").nth(1).unwrap_or_default().to_owned())
-    }
-
-    /// Ends it as a service manager does, and returns its exit code and what it logged.
-    fn stop(mut self) -> (Option<i32>, String) {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
-        let code = self.child.wait().unwrap().code();
-        (code, self.log.join().unwrap())
-    }
-}
 
 #[test]
 fn a_token_opens_its_owner_until_it_is_revoked_and_the_end_leaves_one_file() {
@@ -80,7 +19,7 @@ fn a_token_opens_its_owner_until_it_is_revoked_and_the_end_leaves_one_file() {
     assert!(listed.contains("ada of acme, read, made") && !listed.contains(&ada[21..]), "{listed}");
     let mut command = bed.bare();
     command.arg("--db").arg(bed.database());
-    let running = Running::start(command);
+    let running = Running::start(command, "127.0.0.1:0");
     let records = |token: &str| running.get("/v1/records", token);
     assert!(records(&ada).1.contains("cat") && !records(&ada).1.contains("dog"));
     assert!(records(&bob).1.contains("dog"));
@@ -105,8 +44,8 @@ fn a_token_opens_its_owner_until_it_is_revoked_and_the_end_leaves_one_file() {
 #[test]
 fn the_link_of_a_server_on_this_machine_opens_the_owner_that_is_named() {
     let bed = Bed::new();
-    let running = Running::start(bed.command()).with_link();
-    let link = running.link.clone().unwrap();
+    let running = Running::start(bed.command(), "127.0.0.1:0").with_link();
+    let link = running.token.clone().unwrap();
     assert_eq!(running.get("/v1/sessions", &link).0, 200);
     assert_eq!(running.get("/v1/sessions", "mem_0").0, 401);
     assert_eq!(running.stop().0, Some(0));

@@ -37,6 +37,34 @@ pub(crate) struct Messages {
     #[serde(default = "hundred")]
     #[param(minimum = 1, maximum = 1000, default = 100)]
     limit: u64,
+    /// Which of them: `log` all messages and marks of forgotten ones, `all` summaries too, each behind what it covers, `active` the
+    /// window.
+    #[serde(default)]
+    #[param(inline, default = "log")]
+    view: Seen,
+}
+
+/// Which messages are shown.
+#[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Seen {
+    /// All messages.
+    #[default]
+    Log,
+    /// Summaries too.
+    All,
+    /// The window.
+    Active,
+}
+
+impl From<Seen> for View {
+    fn from(seen: Seen) -> Self {
+        match seen {
+            Seen::Log => Self::Log,
+            Seen::All => Self::All,
+            Seen::Active => Self::Active,
+        }
+    }
 }
 
 fn hundred() -> u64 {
@@ -59,7 +87,7 @@ pub(crate) async fn read(
         (None, Some(before)) => Edge::Before(Seq(before)),
         (Some(_), Some(_)) => return Err(Problem::bad("after and before exclude each other")),
     };
-    let page = Page { edge, limit, tokens: None, view: View::Log, filter: None };
+    let page = Page { edge, limit, tokens: None, view: which.view.into(), filter: None };
     let handle = ada.session(&session);
     let (slice, title) = tokio::join!(handle.read(&page), handle.title());
     let (slice, title) = (slice?, title?.map(|title| title.text));

@@ -79,6 +79,8 @@ async fn a_token_that_may_read_changes_nothing() {
             "GET /v1/sessions",
             "GET /v1/sessions/talk",
             "GET /v1/sessions/talk/messages",
+            "GET /v1/status",
+            "POST /v1/items",
             "POST /v1/search",
             "POST /v1/sessions/talk/context",
         ]
@@ -89,7 +91,9 @@ async fn a_token_that_may_read_changes_nothing() {
 async fn every_route_refuses_the_names_of_others() {
     let bed = Bed::new().await;
     let mut routes = operations(&bed).await;
-    routes.extend(["/health", "/ready", "/nothing"].map(|path| (Method::GET, path.to_owned())));
+    routes.extend(
+        ["/health", "/ready", "/", "/page.css", "/page.js", "/nothing"].map(|path| (Method::GET, path.to_owned())),
+    );
     for (method, path) in routes {
         let call = || Call::new(method.clone(), &path).json(&json!({})).by(&bed.ada);
         for (name, value) in [
@@ -131,9 +135,9 @@ async fn the_token_names_the_owner_and_nothing_else_does() {
 }
 
 #[tokio::test]
-async fn health_and_readiness_are_told_to_everybody() {
+async fn health_readiness_and_the_files_of_the_page_are_for_everybody() {
     let bed = Bed::new().await;
-    for path in ["/health", "/ready"] {
+    for path in ["/health", "/ready", "/", "/page.css", "/page.js"] {
         assert_eq!(bed.send(Call::get(path)).await.status, 200);
     }
 }

@@ -51,6 +51,12 @@ async fn what_is_no_json_of_ours_is_refused_and_stores_nothing() {
         assert_eq!(bed.status(raw(body)).await, 400, "{body}");
     }
     assert_eq!(bed.status(raw([b'"', 0xff, b'"'])).await, 400);
+    // Nor are the members in their order without their names.
+    for (path, body) in
+        [("/v1/sessions/a/context", json!([])), ("/v1/search", json!(["x"])), ("/v1/records", json!(["Ada has a cat"]))]
+    {
+        assert_eq!(bed.status(Call::post(path, &body)).await, 400, "{path}");
+    }
     let right = "{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}";
     assert_eq!(bed.status(Call::new(Method::POST, TALK).body(right)).await, 415);
     assert_eq!(bed.status(Call::new(Method::POST, TALK).header("content-type", "text/plain").body(right)).await, 415);

@@ -22,6 +22,12 @@ pub(crate) struct Bed {
     pub(crate) expired: String,
 }
 
+/// Returns how many rounds a test of generated calls makes: `MEMORY_CALLS`, or as many as a run of all tests has time for.
+#[expect(clippy::disallowed_methods, reason = "the slow tier asks for more")]
+pub(crate) fn rounds(usual: usize) -> usize {
+    std::env::var("MEMORY_CALLS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(usual)
+}
+
 /// A request under way.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {

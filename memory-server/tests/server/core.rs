@@ -130,7 +130,7 @@ async fn results_fit_into_their_tokens_and_no_text_ends_the_block() {
             .await;
     }
     bed.memory.upkeep_once().await.unwrap();
-    for number in 0..200_usize {
+    for number in 0..crate::bed::rounds(1_000) {
         let most = [200, 201, 350, 700, 1_500, 4_000][number % 6];
         let query = ["garden", "", "the garden 🦀", "about 日本語", "garden 17"][number % 5];
         let (name, mut arguments) = match number % 4 {

@@ -150,7 +150,7 @@ async fn sequences_of_calls_are_answered_as_the_reference_answers_them() {
         state ^= state << 17;
         usize::try_from(state >> 20).unwrap() % bound
     };
-    for sequence in 0..50 {
+    for sequence in 0..crate::bed::rounds(50) {
         let (token, mut reference) = (if sequence % 2 == 0 { &bed.ada } else { &bed.bob }, Reference::default());
         for _ in 0..12 {
             let (name, arguments) = call(&mut chance);

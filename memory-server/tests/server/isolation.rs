@@ -10,12 +10,6 @@ use tower::ServiceExt as _;
 
 const OWNERS: usize = 20;
 
-/// How many calls are made; `MEMORY_CALLS` says otherwise.
-#[expect(clippy::disallowed_methods, reason = "the slow tier asks for more")]
-fn calls() -> usize {
-    std::env::var("MEMORY_CALLS").ok().and_then(|calls| calls.parse().ok()).unwrap_or(3_000)
-}
-
 /// Numbers that look like chance (xorshift).
 struct Random(u64);
 
@@ -87,7 +81,7 @@ fn call(random: &mut Random, owners: &[Owner], number: usize) -> Request<Body> {
     let text = format!("{mark} {}", random.one(&["cat", "dog", "plan", "note of everybody"]));
     let session = escaped(random.one::<&str>(&["a", "b", "a b"]));
     let filter = random.one(&["kind = fact", "session = a", "role = user or kind = fact", "not kind = none"]);
-    let (method, path, mut body) = match random.below(18) {
+    let (method, path, mut body) = match random.below(20) {
         0..3 => (
             Method::POST,
             format!("/v1/sessions/{session}/messages"),
@@ -113,6 +107,8 @@ fn call(random: &mut Random, owners: &[Owner], number: usize) -> Request<Body> {
         12 if random.below(10) == 0 => (Method::GET, "/v1/export".to_owned(), Value::Null),
         12 => (Method::GET, format!("/v1/sessions/{path}"), Value::Null),
         13..17 => (Method::POST, "/mcp".to_owned(), agent_call(random, &named, &text)),
+        17 => (Method::POST, "/v1/items".to_owned(), json!({ "items": [format!("m-{named}"), format!("r-{named}")] })),
+        18 => (Method::GET, "/v1/status".to_owned(), Value::Null),
         _ if random.below(4) == 0 => (Method::POST, "/v1/forget".to_owned(), json!({ "ids": [named] })),
         _ => (Method::GET, "/v1/sessions/..%2f..%2fadmin/messages".to_owned(), Value::Null),
     };
@@ -190,7 +186,7 @@ async fn no_call_shows_a_byte_of_another_owner() {
     let memory = crate::bed::memory().await;
     let router = Server::new(memory.clone(), tokens, Config::default()).router();
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    let (mut own, mut answered, total) = (0, 0, calls());
+    let (mut own, mut answered, total) = (0, 0, crate::bed::rounds(10_000));
     for round in 0..total {
         let number = random.below(OWNERS);
         let request = call(&mut random, &owners, number);

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use memory::{Message, Role, Scope, SessionId};
 use memory_server::{Config, Server, Tokens};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -70,7 +71,7 @@ async fn a_client_that_sends_its_headers_byte_by_byte_is_cut_off_and_others_are_
     let config = Config { header_timeout: Duration::from_millis(300), ..Config::default() };
     let running = run(config, "memory:").await;
     let mut slow = Vec::new();
-    for _ in 0..50 {
+    for _ in 0..200 {
         let mut stream = running.connect().await;
         stream.write_all(b"GET /health HT").await.unwrap();
         slow.push(stream);
@@ -99,6 +100,39 @@ async fn a_server_stops_within_its_drain_and_leaves_one_file() {
     server.await.unwrap().unwrap();
     assert!(begun.elapsed() < drain + Duration::from_secs(3), "{:?}", begun.elapsed());
     assert!(TcpStream::connect(address).await.is_err());
+    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["memory.sqlite"]);
+}
+
+#[tokio::test]
+async fn an_answer_that_nobody_reads_on_does_not_hold_up_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("memory.sqlite");
+    let memory = memory::open(file.to_str().unwrap()).await.unwrap().build().await.unwrap();
+    let ada = memory.of(&Scope::new("acme", "ada").unwrap());
+    // More than the buffers of two sockets hold.
+    for _ in 0..24 {
+        let message = Message::new(Role::User, "word ".repeat(200_000), memory.now());
+        ada.session(&SessionId::new("a").unwrap()).append(vec![message]).await.unwrap();
+    }
+    memory.close().await.unwrap();
+    let drain = Duration::from_secs(1);
+    let running = run(Config { drain, ..Config::default() }, file.to_str().unwrap()).await;
+    let mut stream = running.connect().await;
+    let (host, token) = (running.address, &running.token);
+    let head = format!("GET /v1/export HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\n\r\n");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut beginning = [0; 1_000];
+    stream.read_exact(&mut beginning).await.unwrap();
+    assert!(beginning.starts_with(b"HTTP/1.1 200"));
+    let (begun, Running { stop, server, .. }) = (Instant::now(), running);
+    stop.send(()).unwrap();
+    server.await.unwrap().unwrap();
+    assert!(begun.elapsed() < drain + Duration::from_secs(3), "{:?}", begun.elapsed());
+    // It was cut off in the middle: the server did not wait for its reader.
+    let mut rest = Vec::new();
+    let _ = stream.read_to_end(&mut rest).await;
+    assert!(rest.len() < 20_000_000, "{}", rest.len());
     let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["memory.sqlite"]);
 }

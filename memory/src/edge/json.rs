@@ -18,13 +18,29 @@ pub fn session(state: &SessionState, title: Option<&str>) -> Value {
     })
 }
 
-/// Returns a message with itself as OpenAI's chat JSON; of a forgotten one, that it is.
+/// Returns a message with itself as OpenAI's chat JSON; of a forgotten one, that it is. `state` tells whether it is in the window.
 pub fn message(row: &StoredMessage) -> Value {
     let Some(message) = &row.message else {
-        return json!({ "unit": "message", "id": row.id, "seq": row.seq, "session": row.session.name(), "forgotten": true });
+        return json!({
+            "unit": "message", "id": row.id, "seq": row.seq, "session": row.session.name(), "state": "forgotten", "forgotten": true,
+        });
     };
-    let more = json!({ "message": message.to_openai(), "origin": message.origin, "metadata": message.metadata });
+    let more = json!({
+        "message": message.to_openai(), "origin": message.origin, "metadata": message.metadata, "state": state(row),
+        "tokens": row.tokens, "covers": row.covers.map(|covers| [covers.first, covers.last]),
+    });
     with(Content::Message(row.clone()).to_json(), more)
+}
+
+/// Returns where a message stands: in the window, or why it left it.
+fn state(row: &StoredMessage) -> &'static str {
+    match row {
+        row if row.is_replaced() => "replaced",
+        row if row.archived_by.is_some() => "archived",
+        row if row.is_archive() => "archive",
+        row if row.covers.is_some() => "summary",
+        _ => "active",
+    }
 }
 
 /// Returns a record with all that is known of it, and whether it is current at `now`.
