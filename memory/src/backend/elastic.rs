@@ -17,7 +17,7 @@ pub(super) const KIND: Kind = Kind {
 mod server {
     use std::sync::Arc;
 
-    use memory_core::{Result, Stores};
+    use memory_core::{Disabled, Error, Result, Stores};
     use memory_elastic::{Configured, Elastic, ElasticConfig, ElasticText, ElasticVectors};
 
     use crate::backend::kind::Wanted;
@@ -27,7 +27,10 @@ mod server {
         let (url, prefix) = url::take(url, "prefix");
         let mut config = match url::http(&url) {
             Some(url) => ElasticConfig::new(&url)?,
-            None => Configured::from_environment()?.enabled()?,
+            None => match Configured::from_values(|name| wanted.named.get(name))?.enabled() {
+                Ok(config) => config,
+                Err(why) => return Ok(disabled(wanted, why)),
+            },
         };
         if let Some(prefix) = prefix {
             config = config.with_prefix(&prefix)?;
@@ -42,5 +45,13 @@ mod server {
             stores.vectors.push((Arc::new(store), Arc::clone(embedder)));
         }
         Ok(stores)
+    }
+
+    /// Returns what is told of an unset host: the parts that are wanted, and why they are not there.
+    fn disabled(wanted: &Wanted<'_>, why: Error) -> Stores {
+        let parts = [(wanted.analysis.is_some(), "text"), (!wanted.embedders.is_empty(), "vectors")];
+        let parts = parts.into_iter().filter(|(is_wanted, _)| *is_wanted);
+        let disabled = parts.map(|(_, part)| Disabled { part, backend: "elastic", why: why.clone() }).collect();
+        Stores { disabled, ..Stores::default() }
     }
 }
