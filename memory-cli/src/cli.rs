@@ -2,11 +2,14 @@
 
 mod chat;
 mod lists;
+mod manual;
 mod recall;
 #[cfg(feature = "server")]
 mod server;
+mod settings;
 
 use std::fmt;
+use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use memory::store::secrets::without_secrets;
@@ -20,9 +23,11 @@ pub(crate) use chat::{Answering, Chat};
 pub(crate) use lists::{
     Facts, FactsChange, Fork, Order, Queue, QueueChange, RecordChange, Records, Sessions, Set, Show, Stats,
 };
+pub(crate) use manual::{Completions, Man};
 pub(crate) use recall::{Bounds, Context, Dialect, Search};
 #[cfg(feature = "server")]
 pub(crate) use server::{AgentOptions, Client, Hook, HookedAgent, Mcp, McpAction, Serve, Token, TokenChange, TokensAt};
+pub(crate) use settings::{Config, ConfigAction};
 
 /// Memory for LLM agents: conversations in, contexts with receipts out.
 #[derive(Debug, Parser)]
@@ -62,6 +67,9 @@ pub(crate) struct Global {
     /// The database: sqlite:PATH, a path, postgres://… or redis://… [default: a file in your data folder, shown by `memory stats`]
     #[arg(long, global = true, value_name = "URL", env = "MEMORY_URL", hide_env_values = true)]
     pub(crate) db: Option<DatabaseUrl>,
+    /// A file of settings: where each part is and how the memory is to be, in YAML; `memory config check` looks at it
+    #[arg(long, global = true, value_name = "FILE", env = "MEMORY_CONFIG", hide_env_values = true)]
+    pub(crate) config: Option<PathBuf>,
     /// The tenant whose memory this is
     #[arg(long, global = true, value_name = "NAME", env = "MEMORY_TENANT", hide_env_values = true)]
     pub(crate) tenant: Option<String>,
@@ -147,6 +155,8 @@ pub(crate) enum Command {
     /// Makes, lists and revokes tokens of the server
     #[cfg(feature = "server")]
     Token(Token),
+    /// Looks at a file of settings, or writes the schema of such files
+    Config(Config),
     /// Writes what a shell needs to complete the commands of this program
     Completions(Completions),
     /// Writes the manual pages into a folder
@@ -167,6 +177,7 @@ impl Command {
             | Self::Retire(_)
             | Self::Queue(_)
             | Self::Facts(_)
+            | Self::Config(_)
             | Self::Completions(_)
             | Self::Man(_) => false,
             #[cfg(feature = "server")]
@@ -209,27 +220,11 @@ impl Command {
             Self::Context(_) | Self::Search(_) | Self::Sessions(_) | Self::Show(_) | Self::Records(_) => "stopped",
             Self::Queue(_) => "stopped; what waits stays in the journal",
             Self::Stats(_) | Self::Export | Self::Owners | Self::Eval(_) => "stopped",
-            Self::Completions(_) | Self::Man(_) => "stopped",
+            Self::Config(_) | Self::Completions(_) | Self::Man(_) => "stopped",
             #[cfg(feature = "server")]
             Self::Serve(_) | Self::Mcp(_) | Self::Hook(_) | Self::Token(_) => "stopped",
         }
     }
-}
-
-/// `memory completions`.
-#[derive(Args, Debug)]
-pub(crate) struct Completions {
-    /// The shell
-    #[arg(value_enum)]
-    pub(crate) shell: clap_complete::Shell,
-}
-
-/// `memory man`.
-#[derive(Args, Debug)]
-pub(crate) struct Man {
-    /// The folder; it is made if it is missing
-    #[arg(value_name = "FOLDER")]
-    pub(crate) folder: std::path::PathBuf,
 }
 
 /// A format that can be read.
@@ -346,7 +341,7 @@ pub(crate) struct Retire {
 pub(crate) struct Backup {
     /// The file to be made; one that is there is not overwritten
     #[arg(value_name = "FILE")]
-    pub(crate) file: std::path::PathBuf,
+    pub(crate) file: PathBuf,
 }
 
 /// `memory move`.
@@ -383,7 +378,7 @@ pub(crate) struct Eval {
     pub(crate) path: Option<String>,
     /// Vectors of its texts, a safetensors file
     #[arg(long, value_name = "FILE")]
-    pub(crate) vectors: Option<std::path::PathBuf>,
+    pub(crate) vectors: Option<PathBuf>,
     /// Shows each question whose evidence is not found first, and what is
     #[arg(long)]
     pub(crate) misses: bool,

@@ -26,6 +26,7 @@ mod search;
 #[cfg(feature = "server")]
 mod serve;
 mod sessions;
+mod settings;
 mod show;
 mod stats;
 #[cfg(feature = "server")]
@@ -39,7 +40,10 @@ use call::Call;
 
 /// Runs what the command line asks for.
 pub(crate) async fn run(cli: Cli, named: Named, output: &mut Output) -> Result<Outcome, Failure> {
-    let call = Call::new(cli.global, named, cli.command.stores());
+    if let Command::Config(args) = &cli.command {
+        return settings::run(&cli.global, args, output);
+    }
+    let call = Call::new(cli.global, named, cli.command.stores())?;
     let outcome = if cli.command.stops_itself() {
         dispatch(&cli.command, &call, output).await
     } else {
@@ -100,6 +104,7 @@ async fn dispatch(command: &Command, call: &Call, output: &mut Output) -> Result
         Command::Hook(args) => hook::run(call, args, output).await,
         #[cfg(feature = "server")]
         Command::Token(args) => token::run(call, args, output),
+        Command::Config(args) => settings::run(&call.global, args, output),
         Command::Completions(args) => manual::completions(args, output),
         Command::Man(args) => manual::pages(args, output),
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use memory::extract::RuleExtractor;
 use memory::model::{Summarizer, TokenCounter};
 use memory::store::secrets::without_secrets;
-use memory::{Backend, BufferConfig, Error, Folding, Memory, Scope, Settings, Stores};
+use memory::{Backend, Error, Folding, Memory, Scope, Settings, Stores};
 
 use crate::embedding::{self, Embedding};
 use crate::failure::Failure;
@@ -26,12 +26,14 @@ pub(crate) struct Reader {
 }
 
 /// A database.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub(crate) struct Database {
     /// Its URL, which may hold a password: see [`Database::shown`].
     url: String,
     /// Its file, if it is one.
     pub(crate) file: Option<PathBuf>,
+    /// What is said beside its place.
+    beside: Settings,
 }
 
 impl fmt::Debug for Database {
@@ -55,7 +57,7 @@ impl Database {
     /// Returns whether both are one: their files may be named in two ways.
     pub(crate) fn is(&self, other: &Self) -> bool {
         let files = self.file.as_deref().zip(other.file.as_deref());
-        self == other || files.is_some_and(|(one, two)| same_file::is_same_file(one, two).unwrap_or(false))
+        self.url == other.url || files.is_some_and(|(one, two)| same_file::is_same_file(one, two).unwrap_or(false))
     }
 
     /// Refuses a file that is not there.
@@ -83,9 +85,13 @@ impl Database {
             Some(path) => {
                 let parameters = url.trim().rsplit_once('?').filter(|(place, _)| place.ends_with(path));
                 let parameters = parameters.map_or_else(String::new, |(_, query)| format!("?{query}"));
-                Self { url: format!("sqlite:{path}{parameters}"), file: Some(PathBuf::from(path)) }
+                Self {
+                    url: format!("sqlite:{path}{parameters}"),
+                    file: Some(PathBuf::from(path)),
+                    beside: Settings::default(),
+                }
             }
-            None => Self { url: url.to_owned(), file: None },
+            None => Self { url: url.to_owned(), file: None, beside: Settings::default() },
         })
     }
 
@@ -95,32 +101,37 @@ impl Database {
         let path = file.to_str().ok_or_else(|| {
             Failure::Usage("the path of the data folder is not UTF-8: say where with --db sqlite:PATH".to_owned())
         })?;
-        Ok(Self { url: format!("sqlite:{path}"), file: Some(file) })
+        Ok(Self { url: format!("sqlite:{path}"), file: Some(file), beside: Settings::default() })
+    }
+
+    /// Returns it with what a file of settings says beside its place.
+    pub(crate) fn by(self, settings: &Settings) -> Self {
+        Self { beside: settings.clone(), ..self }
     }
 
     /// Opens it, with search by meaning where somebody embeds.
     ///
     /// Conversations are summarised only where it is known how much a model reads, which is the `reader`: an import does
-    /// not know, and a later context with a larger budget would miss the words that a summary stands for.
+    /// not know, and a later context with a larger budget would miss the words that a summary stands for. A limit or a capacity of the
+    /// settings counts in any case.
     pub(crate) async fn open(&self, reader: Option<Reader>, wished: Option<&Embedding>) -> Result<Memory, Failure> {
-        let settings = Settings::new(&self.url).or_env();
+        let settings = self.placed();
         let mut stores = connect(embedding::with_embedders(settings, wished).await?).await?;
         embedding::settle(&mut stores, wished).await?;
         if matches!(wished, Some(Embedding::Local | Embedding::Static)) && stores.vectors.is_empty() {
             let what = "no place for vectors: this database holds none, so name one by MEMORY_VECTORS_URL";
             return Err(Failure::Usage(what.to_owned()));
         }
-        Self::build(stores, reader).await
+        self.build(stores, reader).await
     }
 
     /// Returns its settings, with text and cache where the environment says. Nobody embeds, and nothing is queued.
     pub(crate) fn settings(&self) -> Settings {
-        Settings::new(&self.url).or_env().without_embedder().without_journal()
+        self.placed().without_embedder().without_journal()
     }
 
-    /// Returns the file of the journal before it.
-    pub(crate) fn journal() -> Option<PathBuf> {
-        Settings::new("memory:").or_env().journal().map(Path::to_owned)
+    fn placed(&self) -> Settings {
+        self.beside.clone().with_truth(&self.url).or_env()
     }
 
     /// Opens its stores.
@@ -129,16 +140,16 @@ impl Database {
     }
 
     /// Puts a memory over stores, which finds facts if that was begun.
-    pub(crate) async fn build(stores: Stores, reader: Option<Reader>) -> Result<Memory, Failure> {
-        Self::build_finding(stores, reader, Finding::AsBefore).await
+    pub(crate) async fn build(&self, stores: Stores, reader: Option<Reader>) -> Result<Memory, Failure> {
+        self.build_finding(stores, reader, Finding::AsBefore).await
     }
 
     /// Opens it, and finds facts or not.
     pub(crate) async fn open_finding(&self, finding: Finding) -> Result<Memory, Failure> {
-        Self::build_finding(self.connect().await?, None, finding).await
+        self.build_finding(self.connect().await?, None, finding).await
     }
 
-    async fn build_finding(stores: Stores, reader: Option<Reader>, finding: Finding) -> Result<Memory, Failure> {
+    async fn build_finding(&self, stores: Stores, reader: Option<Reader>, finding: Finding) -> Result<Memory, Failure> {
         let finds = match finding {
             Finding::Begun | Finding::Tried => true,
             Finding::AsBefore => {
@@ -146,11 +157,14 @@ impl Database {
                 indexes.is_ok_and(|indexes| indexes.iter().any(|index| index.name.as_str() == FACTS))
             }
         };
+        let said = self.beside.buffer();
+        let is_bounded = said.limit.is_some() || said.capacity_messages.is_some();
         let buffer = match &reader {
-            Some(reader) => BufferConfig::default().with_limit(reader.tokens),
-            None => BufferConfig::default().with_folding(Folding::Off),
+            Some(reader) if said.limit.is_none() => said.with_limit(reader.tokens),
+            None if !is_bounded => said.with_folding(Folding::Off),
+            _ => said,
         };
-        let mut builder = memory::over(stores).counter(counter()).buffer(buffer);
+        let mut builder = self.beside.over(stores)?.counter(counter()).buffer(buffer);
         if let Some(summarizer) = reader.and_then(|reader| reader.summarizer) {
             builder = builder.summarizer(summarizer);
         }

@@ -126,6 +126,9 @@ mod served;
 #[path = "program/server.rs"]
 mod server;
 #[cfg(test)]
+#[path = "program/settings.rs"]
+mod settings;
+#[cfg(test)]
 #[path = "program/support.rs"]
 mod support;
 #[cfg(test)]

@@ -48,5 +48,5 @@ pub use model::CounterId;
 pub use record::{Record, StoredRecord};
 pub use scope::{Epoch, Scope};
 pub use store::truth::Truth;
-pub use stores::{Away, StoreStatus, Stores};
+pub use stores::{Away, Disabled, StoreStatus, Stores};
 pub use time::{Clock, SystemClock, Timestamp};

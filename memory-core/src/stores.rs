@@ -60,6 +60,8 @@ pub struct Stores {
     pub behind: WriteBehindPolicy,
     /// What could not be opened, and is done without.
     pub away: Vec<Away>,
+    /// What is switched off by its settings, and is done without.
+    pub disabled: Vec<Disabled>,
 }
 
 /// A server of an index or a cache that did not answer: its stores are there, and connect when they are needed. Or a place that
@@ -69,6 +71,18 @@ pub struct Away {
     /// The backend's name.
     pub backend: &'static str,
     /// Why it could not be opened.
+    pub why: Error,
+}
+
+/// A part whose place is switched off by its settings, such as `elastic:` where no host is named: there is no store for it. The
+/// memory's status names it, and so does the receipt of every search that does without it.
+#[derive(Clone, Debug)]
+pub struct Disabled {
+    /// What it would be used for: `text` or `vectors`.
+    pub part: &'static str,
+    /// The backend's name.
+    pub backend: &'static str,
+    /// What switches it off.
     pub why: Error,
 }
 
@@ -94,7 +108,7 @@ impl Stores {
 
     /// Returns each store with its part's name, truth first.
     pub fn parts(&self) -> Vec<(&'static str, Arc<dyn Store>)> {
-        let Self { chat, records, text, vectors, cache, blackboard, working, journal: _, behind: _, away: _ } = self;
+        let Self { chat, records, text, vectors, cache, blackboard, working, journal: _, behind: _, .. } = self;
         let mut parts: Vec<(&'static str, Arc<dyn Store>)> = Vec::new();
         parts.extend(chat.iter().map(|chat| ("chat", chat.store().clone() as _)));
         parts.extend(records.iter().map(|records| ("records", records.store().clone() as _)));
@@ -107,11 +121,12 @@ impl Stores {
     }
 
     /// Returns these stores and, for parts that are missing here, those of `other`; all indexes of meaning, and all servers that
-    /// are away, of both.
+    /// are away and parts that are switched off, of both.
     #[must_use]
     pub fn or(mut self, other: Self) -> Self {
         self.vectors.extend(other.vectors);
         self.away.extend(other.away);
+        self.disabled.extend(other.disabled);
         Self {
             chat: self.chat.or(other.chat),
             records: self.records.or(other.records),
@@ -123,6 +138,7 @@ impl Stores {
             behind: if self.journal.is_some() { self.behind } else { other.behind },
             journal: self.journal.or(other.journal),
             away: self.away,
+            disabled: self.disabled,
         }
     }
 
@@ -131,7 +147,7 @@ impl Stores {
     #[must_use]
     pub fn guarded(self, policy: &GuardPolicy, clock: &Arc<dyn Clock>) -> Self {
         let guard = |backend| Guard::new(backend, policy.clone(), Arc::clone(clock));
-        let Self { chat, records, text, vectors, cache, blackboard, working, journal, behind, away } = self;
+        let Self { chat, records, text, vectors, cache, blackboard, working, journal, behind, away, disabled } = self;
         let vectors = vectors.into_iter().map(|(store, embedder)| {
             let guard = guard(store.backend());
             (Arc::new(Guarded::new(store, guard)) as Arc<dyn VectorStore>, embedder)
@@ -154,6 +170,7 @@ impl Stores {
             journal,
             behind,
             away,
+            disabled,
         }
     }
 
@@ -173,6 +190,7 @@ impl Stores {
             journal: self.journal.map(|journal| Metered::new("journal", "journal", journal) as _),
             behind: self.behind,
             away: self.away,
+            disabled: self.disabled,
         }
     }
 

@@ -12,6 +12,7 @@ use std::time::Duration;
 use elasticsearch::http::Url;
 use memory_core::error::{Error, Result};
 use memory_core::time::{Clock, SystemClock};
+use percent_encoding::percent_decode_str;
 use secrecy::SecretString;
 
 use crate::error::BACKEND;
@@ -41,7 +42,7 @@ pub struct ElasticConfig {
 impl ElasticConfig {
     /// Returns the usual way to use the server at `url`, such as `http://127.0.0.1:9200`.
     ///
-    /// A user and a password in the address are taken out of it. Indexes are called `kari_memory-…`.
+    /// A user and a password in the address are taken out of it and percent-decoded. Indexes are called `kari_memory-…`.
     ///
     /// # Errors
     /// `Invalid` for an address that is none of `http` or `https`.
@@ -51,8 +52,10 @@ impl ElasticConfig {
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
             return Err(Error::invalid("the address of a server begins with http or https"));
         }
+        // What stands encoded in an address is sent as it was meant.
+        let meant = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
         let user = (!url.username().is_empty())
-            .then(|| (url.username().to_owned(), SecretString::from(url.password().unwrap_or_default())));
+            .then(|| (meant(url.username()), SecretString::from(meant(url.password().unwrap_or_default()))));
         if url.set_username("").is_err() || url.set_password(None).is_err() {
             return Err(Error::invalid("not the address of a server"));
         }

@@ -3,6 +3,7 @@
     "[memory-cli/README.md]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/memory-cli/README.md\n",
     "[docs/benchmarks.md]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/benchmarks.md\n",
     "[docs/recall.md]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/recall.md\n",
+    "[docs/settings.md]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/settings.md\n",
     "[examples/quickstart]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/examples/quickstart/src/main.rs\n",
     "[examples/postgres]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/examples/postgres/src/main.rs\n",
     "[examples/redis]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/examples/redis/src/main.rs\n",
@@ -61,4 +62,4 @@ pub use memory_redis as redis;
 #[cfg(feature = "sqlite")]
 pub use memory_sqlite as sqlite;
 pub use open::{open, open_with, over};
-pub use settings::Settings;
+pub use settings::{Problem, Settings, SettingsError};

@@ -53,7 +53,8 @@ impl Settings {
     /// # Errors
     /// As [`crate::open`]; `Unsupported` where a backend cannot hold a part; `Invalid` for vectors without an embedder.
     pub async fn open(self) -> Result<MemoryBuilder> {
-        Ok(over(self.connect().await?))
+        let stores = self.clone().connect().await?;
+        self.over(stores)
     }
 }
 

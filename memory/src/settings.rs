@@ -1,28 +1,42 @@
-//! [`Settings`]: where each part of a memory is stored.
+//! [`Settings`]: where each part of a memory is stored, and how the memory is to be.
 
-mod buffer;
+mod build;
+mod check;
+mod connect;
+mod file;
+mod journal;
+mod key;
+mod keys;
+mod models;
+mod problem;
+mod read;
+mod schema;
+mod secret;
 #[cfg(test)]
 mod tests;
+mod values;
+mod yaml;
 
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use memory_core::analysis::Analysis;
 use memory_core::model::Embedder;
-use memory_core::secrets::without_secrets;
-use memory_core::{Away, Error, Result, Stores};
+use memory_core::{Error, Result};
 
-use crate::backend::{Backend, Wanted, normal, open};
-use buffer::Buffer;
+use crate::backend::normal;
+use key::Value;
+use keys::{
+    BOARD, CACHE, EMBEDDING_MODEL, EMBEDDING_URL, FLUSH_BATCH, FLUSH_SECONDS, JOURNAL, PERSISTENT, PROVIDER, TEXT,
+    TRUTH, VECTOR_SEARCH, VECTORS,
+};
+use values::Values;
 
-/// The variables that [`Settings::from_env`] reads.
-const TRUTH: &str = "MEMORY_URL";
-const TEXT: &str = "MEMORY_TEXT_URL";
-const VECTORS: &str = "MEMORY_VECTORS_URL";
-const CACHE: &str = "MEMORY_CACHE_URL";
-const BOARD: &str = "MEMORY_BOARD_URL";
+pub use problem::{Problem, SettingsError};
 
-/// Where each part of a memory is stored.
+/// Where each part of a memory is stored, and how the memory is to be. From code, from a file ([`Settings::from_file`]), from the
+/// environment ([`Settings::from_env`]), or from all of them: what code says counts first, then the file, then the environment.
 ///
 /// ```no_run
 /// # async fn example(embedder: std::sync::Arc<dyn memory::model::Embedder>) -> memory::Result<()> {
@@ -56,52 +70,43 @@ const BOARD: &str = "MEMORY_BOARD_URL";
 /// otherwise they are in this process, and no other process sees them. Servers get a guard each ([`memory_core::layer`]).
 #[derive(Clone)]
 pub struct Settings {
-    truth: String,
-    text: Option<String>,
-    vectors: Option<String>,
-    /// Said by the environment: counts only where there is an embedder.
-    vectors_if_embedded: Option<String>,
-    cache: Option<String>,
-    board: Option<String>,
-    /// The journal before conversations.
-    buffer: Buffer,
+    values: Values,
     /// The first one answers.
     embedders: Vec<Arc<dyn Embedder>>,
-    /// Nobody has named the first embedder.
+    /// Nobody has given the first embedder.
     is_unasked: bool,
+    /// The file of the journal, as code gave it.
+    journal: Option<PathBuf>,
 }
 
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { truth, text, vectors, vectors_if_embedded, cache, board, buffer, embedders, is_unasked: _ } = self;
-        let shown = |url: &Option<String>| url.as_deref().map(without_secrets);
-        f.debug_struct("Settings")
-            .field("truth", &without_secrets(truth))
-            .field("text", &shown(text))
-            .field("vectors", &shown(vectors))
-            .field("vectors_if_embedded", &shown(vectors_if_embedded))
-            .field("cache", &shown(cache))
-            .field("board", &shown(board))
-            .field("buffer", buffer)
-            .field("embedders", embedders)
-            .finish()
+        let Self { values, embedders, is_unasked: _, journal } = self;
+        let mut shown = f.debug_struct("Settings");
+        shown.field("values", values).field("embedders", embedders).field("journal", journal).finish()
+    }
+}
+
+/// Settings that say nothing: a place for the truth is still needed.
+impl Default for Settings {
+    fn default() -> Self {
+        Self::of(Values::default())
     }
 }
 
 impl Settings {
     /// Stores truth at `url`, and every other part that the backend of `url` can hold.
     pub fn new(url: impl Into<String>) -> Self {
-        Self {
-            truth: normal(&url.into()),
-            text: None,
-            vectors: None,
-            vectors_if_embedded: None,
-            cache: None,
-            board: None,
-            buffer: Buffer::default(),
-            embedders: built_in().into_iter().collect(),
-            is_unasked: true,
-        }
+        Self::default().with_truth(url)
+    }
+
+    /// Returns whether these settings name who embeds, or that nobody does.
+    pub fn names_embedder(&self) -> bool {
+        !self.is_unasked || self.values.has(&EMBEDDING_MODEL) || self.values.has(&VECTOR_SEARCH)
+    }
+
+    fn of(values: Values) -> Self {
+        Self { values, embedders: built_in().into_iter().collect(), is_unasked: true, journal: None }
     }
 
     /// Reads the environment.
@@ -122,45 +127,60 @@ impl Settings {
     /// # Errors
     /// `Invalid` without `MEMORY_URL`.
     pub fn from_env() -> Result<Self> {
-        let truth = variable(TRUTH).ok_or_else(|| Error::invalid(format!("{TRUTH} is not set")))?;
-        Ok(Self::new(truth).or_env())
+        let settings = Self::default().or_env();
+        match settings.truth() {
+            Some(_) => Ok(settings),
+            None => Err(Error::invalid("MEMORY_URL is not set")),
+        }
     }
 
-    /// Takes the URLs of text, vectors, cache and boards, and what is to be known of a journal, from the environment, where none was
-    /// set.
+    /// Takes the URLs of truth, text, vectors, cache and boards, and what is to be known of a journal, from the environment, where none
+    /// was set.
     #[must_use]
     pub fn or_env(self) -> Self {
         self.or_values(variable)
     }
 
     fn or_values(mut self, value: impl Fn(&str) -> Option<String>) -> Self {
-        self.buffer = self.buffer.or_values(&value);
-        let value = |name| value(name).map(|url| normal(&url));
-        self.text = self.text.or_else(|| value(TEXT));
-        self.vectors_if_embedded = value(VECTORS);
-        self.cache = self.cache.or_else(|| value(CACHE));
-        self.board = self.board.or_else(|| value(BOARD));
+        self.values = self.values.or_values(value);
         self
+    }
+
+    /// Sets the URL of the truth.
+    #[must_use]
+    pub fn with_truth(mut self, url: impl Into<String>) -> Self {
+        self.values.set_text(&TRUTH, normal(&url.into()));
+        self.values.forget(&PERSISTENT);
+        self.values.forget(&PROVIDER);
+        self
+    }
+
+    /// Returns the URL of the truth, if there is one. It may hold a password.
+    pub fn truth(&self) -> Option<&str> {
+        match self.values.flag(&PERSISTENT) {
+            Some(false) => Some("memory:"),
+            _ => self.values.text(&TRUTH),
+        }
     }
 
     /// Sets the URL of the text index.
     #[must_use]
     pub fn with_text(mut self, url: impl Into<String>) -> Self {
-        self.text = Some(normal(&url.into()));
+        self.values.set_text(&TEXT, normal(&url.into()));
         self
     }
 
     /// Sets the URL of the vector index. It needs an embedder.
     #[must_use]
     pub fn with_vectors(mut self, url: impl Into<String>) -> Self {
-        self.vectors = Some(normal(&url.into()));
+        self.values.set_text(&VECTORS, normal(&url.into()));
         self
     }
 
     /// Sets the URL of the cache. Default none.
     #[must_use]
     pub fn with_cache(mut self, url: impl Into<String>) -> Self {
-        self.cache = Some(normal(&url.into()));
+        self.values.set_text(&CACHE, normal(&url.into()));
         self
     }
 
@@ -182,7 +202,7 @@ impl Settings {
     /// ```
     #[must_use]
     pub fn with_board(mut self, url: impl Into<String>) -> Self {
-        self.board = Some(normal(&url.into()));
+        self.values.set_text(&BOARD, normal(&url.into()));
         self
     }
 
@@ -209,34 +229,35 @@ impl Settings {
     /// # tokio::runtime::Runtime::new().unwrap().block_on(example(folder.path().to_str().unwrap())).unwrap();
     /// ```
     #[must_use]
-    pub fn with_journal(mut self, path: impl Into<std::path::PathBuf>) -> Self {
-        self.buffer.path = Some(path.into());
+    pub fn with_journal(mut self, path: impl Into<PathBuf>) -> Self {
+        self.journal = Some(path.into());
         self
     }
 
     /// Does without a journal, whatever the environment says.
     #[must_use]
     pub fn without_journal(mut self) -> Self {
-        self.buffer = Buffer::default();
+        self.journal = None;
+        self.values.clear(JOURNAL.section());
         self
     }
 
     /// Returns the file of the journal, if there is to be one.
-    pub fn journal(&self) -> Option<&std::path::Path> {
-        self.buffer.path.as_deref()
+    pub fn journal(&self) -> Option<&Path> {
+        self.journal.as_deref().or_else(|| self.values.text(&JOURNAL).map(Path::new))
     }
 
     /// Sets how many messages of a conversation may wait in the journal. Default 20.
     #[must_use]
     pub fn with_flush_batch(mut self, messages: usize) -> Self {
-        self.buffer.batch = Some(messages);
+        self.values.set(&FLUSH_BATCH, Value::Whole(messages.max(1) as u64), false);
         self
     }
 
     /// Sets how long a message may wait in the journal. Default 5 seconds.
     #[must_use]
-    pub fn with_flush_age(mut self, age: std::time::Duration) -> Self {
-        self.buffer.age = Some(age);
+    pub fn with_flush_age(mut self, age: Duration) -> Self {
+        self.values.set(&FLUSH_SECONDS, Value::Number(age.as_secs_f64()), false);
         self
     }
 
@@ -249,6 +270,8 @@ impl Settings {
             None => self.embedders.push(embedder),
         }
         self.is_unasked = false;
+        self.values.forget(&VECTOR_SEARCH);
+        self.forget_model();
         self
     }
 
@@ -260,67 +283,19 @@ impl Settings {
         self
     }
 
+    fn forget_model(&mut self) {
+        self.values.forget(&EMBEDDING_MODEL);
+        self.values.clear(EMBEDDING_URL.section());
+    }
+
     /// Searches by words alone.
     #[must_use]
     pub fn without_embedder(mut self) -> Self {
         self.embedders.clear();
+        self.values.set(&VECTOR_SEARCH, Value::Flag(false), false);
+        self.values.forget(&VECTORS);
+        self.forget_model();
         self
-    }
-
-    /// Opens the stores, without a memory over them.
-    ///
-    /// A server of an index or a cache that does not answer is named in [`Stores::away`], and asked again when it is needed:
-    /// until then searches answer without it, and say so. Truth has to answer, unless there is a journal.
-    ///
-    /// # Errors
-    /// As [`Settings::open`].
-    pub async fn connect(self) -> Result<Stores> {
-        let truth = Backend::of(&self.truth)?;
-        if self.vectors.is_some() && self.embedders.is_empty() {
-            return Err(Error::invalid("search by meaning needs an embedder"));
-        }
-        let policy = self.buffer.policy()?;
-        let may_be_away = self.buffer.path.is_some();
-        let analysis = Analysis::english();
-        let beside = |can: bool| can.then(|| self.truth.clone());
-        let text = self.text.clone().or_else(|| beside(truth.holds_text()));
-        let vectors = self.vectors.clone().or_else(|| self.vectors_if_embedded.clone());
-        let vectors = vectors.filter(|_| !self.embedders.is_empty()).or_else(|| beside(truth.holds_vectors()));
-        let board = self.board.clone().or_else(|| beside(truth.holds_shared_boards()));
-        let is_dispensable = self.is_unasked && vectors.as_ref() == Some(&self.truth);
-        let (mut stores, mut opened) = (Stores::default(), Vec::new());
-        for url in [Some(&self.truth), text.as_ref(), vectors.as_ref(), self.cache.as_ref(), board.as_ref()]
-            .into_iter()
-            .flatten()
-        {
-            if opened.contains(&url) {
-                continue;
-            }
-            opened.push(url);
-            let here = |part: &Option<String>| part.as_ref() == Some(url);
-            let wanted = Wanted {
-                truth: *url == self.truth,
-                analysis: here(&text).then_some(&analysis),
-                embedders: if here(&vectors) { &self.embedders } else { &[] },
-                cache: here(&self.cache),
-                board: here(&board),
-            };
-            if !wanted.is_anything() {
-                continue;
-            }
-            let part = match open(url, &wanted, may_be_away).await {
-                Err(why @ Error::Unsupported { .. }) if wanted.truth && is_dispensable => {
-                    let part = open(url, &Wanted { embedders: &[], ..wanted }, may_be_away).await?;
-                    stores.away.push(Away { backend: truth.name(), why });
-                    part
-                }
-                part => part?,
-            };
-            stores = stores.or(part);
-        }
-        stores.journal = self.buffer.open(&self.truth).await?;
-        stores.behind = policy;
-        Ok(stores)
     }
 }
 

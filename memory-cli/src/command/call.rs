@@ -1,9 +1,9 @@
 //! What a command was called with, and what it has opened.
 
-use memory::{Memory, Scope, Scoped, SessionId};
+use memory::{Memory, Scope, Scoped, SessionId, Settings};
 use tokio::sync::OnceCell;
 
-use crate::cli::{Global, Named};
+use crate::cli::{DatabaseUrl, Global, Named};
 use crate::config::{Database, Finding, Reader, SESSION, owner};
 use crate::embedding::Embedding;
 use crate::failure::Failure;
@@ -15,6 +15,8 @@ pub(super) struct Call {
     pub(super) global: Global,
     /// What was named on the command line, not by the environment.
     pub(super) named: Named,
+    /// What the file of settings says, if there is one.
+    pub(super) settings: Settings,
     /// The command stores something, so that it may begin a database.
     stores: bool,
     /// What the command has opened, to be closed at its end however it ends.
@@ -22,8 +24,27 @@ pub(super) struct Call {
 }
 
 impl Call {
-    pub(super) fn new(global: Global, named: Named, stores: bool) -> Self {
-        Self { global, named, stores, opened: OnceCell::new() }
+    /// Returns the call, with what its file of settings says where the command line says nothing.
+    pub(super) fn new(mut global: Global, named: Named, stores: bool) -> Result<Self, Failure> {
+        let settings = match &global.config {
+            None => Settings::default(),
+            Some(file) => Settings::from_file(file).map_err(|error| {
+                let more = format!("all of it: memory config check {}", file.display());
+                Failure::Usage(format!("{}; {more}", memory::Error::from(error)))
+            })?,
+        };
+        if let Some(truth) = settings.truth().filter(|_| !named.database) {
+            global.db = Some(DatabaseUrl(truth.to_owned()));
+        }
+        if settings.names_embedder() && !named.embedder {
+            global.embedder = None;
+        }
+        Ok(Self { global, named, settings, stores, opened: OnceCell::new() })
+    }
+
+    /// Returns the file of the journal.
+    pub(super) fn journal(&self) -> Option<std::path::PathBuf> {
+        self.settings.clone().or_env().journal().map(std::path::Path::to_owned)
     }
 
     /// Returns the owner.
@@ -41,10 +62,11 @@ impl Call {
 
     /// Returns the database.
     pub(super) fn database(&self) -> Result<Database, Failure> {
-        match &self.global.db {
+        Ok(match &self.global.db {
             Some(place) => Database::at(&place.0),
             None => Database::in_data_folder("memory.sqlite"),
-        }
+        }?
+        .by(&self.settings))
     }
 
     /// Opens the memory of the owner. Who is meant is asked first, so that a wrong call makes no file.

@@ -26,6 +26,7 @@ pub(crate) async fn run(call: &Call, output: &mut Output) -> Result<Outcome, Fai
         Some(place) if call.named.database => Database::at(&place.0)?,
         _ => Database::in_data_folder("demo.sqlite")?,
     };
+    let database = database.by(&call.settings);
     let questions = sample::questions()?;
     let memory = call.open_database(&database, None).await?;
     let scoped = memory.of(&Scope::new(TENANT, SUBJECT)?);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use memory::model::Embedder;
 use memory::store::secrets::without_secrets;
-use memory::{BufferConfig, Field, Filter, Folding, Memory, MessageId, Settings};
+use memory::{BufferConfig, Field, Filter, Folding, Memory, MessageId};
 
 use super::call::Call;
 use crate::cli::Eval;
@@ -100,7 +100,7 @@ async fn build(call: &Call, embedder: Option<Arc<dyn Embedder>>, users_alone: bo
     let settings = if call.named.database {
         call.database()?.settings()
     } else {
-        Settings::new("memory:").or_env().without_journal()
+        call.settings.clone().with_truth("memory:").or_env().without_journal()
     };
     let settings = match embedder {
         Some(embedder) => settings.with_embedder(embedder),

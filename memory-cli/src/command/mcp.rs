@@ -75,6 +75,10 @@ fn config(call: &Call, args: &Mcp, client: Client, output: &mut Output) -> Resul
     let owner = call.owner()?;
     let mut words =
         vec!["mcp".to_owned(), "--tenant".to_owned(), owner.tenant(), "--subject".to_owned(), owner.subject()];
+    if let Some(file) = &call.global.config {
+        let file = std::path::absolute(file).unwrap_or_else(|_| file.clone());
+        words.extend(["--config".to_owned(), file.display().to_string()]);
+    }
     if call.named.database {
         words.extend(["--db".to_owned(), call.database()?.shown()]);
     }

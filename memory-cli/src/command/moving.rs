@@ -18,7 +18,7 @@ use report::Total;
 
 /// Copies what the command line asks for. Safe to run again, also after a kill: what is there already stays.
 pub(crate) async fn run(call: &Call, args: &Move, output: &mut Output) -> Result<Outcome, Failure> {
-    let (from, to) = (Database::at(&args.from.0)?, Database::at(&args.to.0)?);
+    let (from, to) = (Database::at(&args.from.0)?.by(&call.settings), Database::at(&args.to.0)?.by(&call.settings));
     if from.is(&to) {
         return Err(Failure::Usage("--from and --to name the same database".to_owned()));
     }
@@ -33,7 +33,7 @@ pub(crate) async fn run(call: &Call, args: &Move, output: &mut Output) -> Result
     if target.records.is_none() && !args.conversations {
         refuse_records(&source, &to, &owners).await?;
     }
-    let memory = call.hold(Database::build(target.clone(), None).await?).await;
+    let memory = call.hold(to.build(target.clone(), None).await?).await;
     let progress = Progress::new(args.progress, None);
     let committed = |items| progress.committed(items, 0);
     let mut job = transfer::Move::new(&source, target).watched(&committed);

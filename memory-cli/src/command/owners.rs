@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use super::call::Call;
 use super::stats::{OwnerStats, count};
-use crate::config::Database;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::words::plural;
@@ -18,7 +17,7 @@ pub(crate) async fn run(call: &Call, output: &mut Output) -> Result<Outcome, Fai
     }
     let stores = database.connect().await?;
     let owners = transfer::owners(&stores).await?;
-    let memory = call.hold(Database::build(stores, None).await?).await;
+    let memory = call.hold(database.build(stores, None).await?).await;
     let mut list: Vec<Value> = Vec::new();
     let mut listed = 0_usize;
     for owner in &owners {

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 use super::call::Call;
 use crate::cli::{Queue, QueueChange};
-use crate::config::Database;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::visible::visible;
@@ -20,7 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const LISTED: usize = 1_000;
 
 pub(crate) async fn run(call: &Call, args: &Queue, output: &mut Output) -> Result<Outcome, Failure> {
-    let path = Database::journal()
+    let path = call
+        .journal()
         .ok_or_else(|| Failure::Usage("there is no journal: SESSION_BUFFER_PATH says where one is".to_owned()))?;
     match &args.change {
         Some(QueueChange::Recover) => recover(&path, output).await,

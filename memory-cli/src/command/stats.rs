@@ -141,6 +141,12 @@ fn as_json(database: &Database, status: &Status, owner: Option<&Scope>, owned: O
         "schema": schema(database),
         "stores": stores.collect::<Vec<Value>>(), "indexes": indexes.collect::<Vec<Value>>(), "owner": owner,
     });
+    if let (false, Some(members)) = (status.disabled.is_empty(), all.as_object_mut()) {
+        let disabled = status.disabled.iter().map(
+            |disabled| json!({ "part": disabled.part, "backend": disabled.backend, "why": disabled.why.with_causes() }),
+        );
+        members.insert("disabled".to_owned(), disabled.collect());
+    }
     if let (Some(JournalStatus { waiting, refused }), Some(members)) = (&status.journal, all.as_object_mut()) {
         members.insert("journal".to_owned(), json!({ "waiting": waiting, "refused": refused.as_ref().ok() }));
     }
@@ -169,6 +175,9 @@ fn in_words(
             Err(error) => format!("does not answer: {}", error.with_causes()),
         };
         output.line(&format!("{:<10} {health}", store.part))?;
+    }
+    for disabled in &status.disabled {
+        output.line(&format!("{:<10} switched off: {}", disabled.part, disabled.why.with_causes()))?;
     }
     for index in &status.indexes {
         let backlog = match &index.backlog {

@@ -12,7 +12,7 @@ use crate::store::chat::ChatStore;
 use crate::store::records::RecordStore;
 use crate::store::truth::Truth;
 use crate::store::upkeep::{Backlog, IndexName};
-use crate::stores::{StoreStatus, Stores};
+use crate::stores::{Disabled, StoreStatus, Stores};
 use crate::time::Timestamp;
 
 use super::builder::MemoryBuilder;
@@ -46,6 +46,8 @@ pub struct Status {
     pub indexes: Vec<IndexStatus>,
     /// The journal before its conversations; none if there is none.
     pub journal: Option<JournalStatus>,
+    /// What is switched off by its settings, and is done without.
+    pub disabled: Vec<Disabled>,
 }
 
 /// The state of a journal before conversations.
@@ -82,7 +84,7 @@ impl Memory {
         );
         let (stores, indexes, journal) =
             tokio::join!(self.inner.stores.status(), indexes, self.inner.journal_status(None));
-        Status { stores, indexes, journal }
+        Status { stores, indexes, journal, disabled: self.inner.stores.disabled.clone() }
     }
 
     /// Sends what waits in the journal to the store, and returns how many messages still wait when that is done, or when

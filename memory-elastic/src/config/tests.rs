@@ -1,3 +1,5 @@
+use secrecy::ExposeSecret as _;
+
 use super::*;
 
 fn read(pairs: &[(&str, &str)]) -> Result<Configured> {
@@ -72,6 +74,8 @@ fn no_password_is_shown_or_kept_in_the_address() {
     assert!(!format!("{config:?}").contains("canary"));
     assert_eq!(config.url.as_str(), "https://search.example:9200/");
     assert!(config.user.is_some());
+    let (user, password) = ElasticConfig::new("https://a%40b:p%40%2F%3Ass@search.example").unwrap().user.unwrap();
+    assert_eq!((user.as_str(), password.expose_secret()), ("a@b", "p@/:ss"), "encoded, it would be another password");
     let error = ElasticConfig::new("http://ada:canary@[").unwrap_err();
     assert!(!format!("{error:?} {error}").contains("canary"));
 }

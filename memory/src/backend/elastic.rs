@@ -19,7 +19,7 @@ mod server {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use memory_core::{Result, Stores};
+    use memory_core::{Disabled, Error, Result, Stores};
     use memory_elastic::{Configured, Elastic, ElasticConfig, ElasticText, ElasticVectors};
 
     use crate::backend::kind::Wanted;
@@ -35,7 +35,10 @@ mod server {
         let (url, prefix) = url::take(&url, "prefix");
         let mut config = match url::http(&url) {
             Some(url) => ElasticConfig::new(&url)?,
-            None => Configured::from_environment()?.enabled()?,
+            None => match Configured::from_values(|name| wanted.named.get(name))?.enabled() {
+                Ok(config) => config,
+                Err(why) => return Ok(disabled(wanted, why)),
+            },
         };
         config = config.with_patience(tuning.share(REQUEST)).with_bulk_patience(tuning.share(BULK));
         if let Some(prefix) = prefix {
@@ -51,5 +54,13 @@ mod server {
             stores.vectors.push((Arc::new(store), Arc::clone(embedder)));
         }
         Ok(stores)
+    }
+
+    /// Returns what is told of an unset host: the parts that are wanted, and why they are not there.
+    fn disabled(wanted: &Wanted<'_>, why: Error) -> Stores {
+        let parts = [(wanted.analysis.is_some(), "text"), (!wanted.embedders.is_empty(), "vectors")];
+        let parts = parts.into_iter().filter(|(is_wanted, _)| *is_wanted);
+        let disabled = parts.map(|(_, part)| Disabled { part, backend: "elastic", why: why.clone() }).collect();
+        Stores { disabled, ..Stores::default() }
     }
 }

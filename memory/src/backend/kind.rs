@@ -1,5 +1,7 @@
 //! The description of a backend: its URL schemes, the parts that it can hold, and how it is opened.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -54,13 +56,35 @@ pub(crate) struct Wanted<'a> {
     /// An index of meaning for each.
     pub(crate) embedders: &'a [Arc<dyn Embedder>],
     pub(crate) cache: bool,
-    /// The boards of owners.
-    pub(crate) board: bool,
+    /// The boards of owners, and how many entries each holds.
+    pub(crate) board: Option<usize>,
+    /// What the backend's own variables are to be, where the settings say so.
+    pub(crate) named: &'a Named,
+}
+
+/// Values of the variables of backends, such as `ELASTIC_HOST`, some of them secret. The environment has the others.
+#[derive(Clone, Default)]
+pub(crate) struct Named(pub(crate) BTreeMap<&'static str, String>);
+
+impl fmt::Debug for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Named").field(&self.0.keys()).finish()
+    }
+}
+
+impl Named {
+    /// Returns what a variable is.
+    #[cfg(any(feature = "elastic", feature = "qdrant"))]
+    #[expect(clippy::disallowed_methods, reason = "this is configuration")]
+    pub(super) fn get(&self, name: &str) -> Option<String> {
+        let value = self.0.get(name).cloned().or_else(|| std::env::var(name).ok());
+        value.filter(|value| !value.trim().is_empty())
+    }
 }
 
 impl Wanted<'_> {
     pub(crate) fn is_anything(&self) -> bool {
-        self.truth || self.analysis.is_some() || !self.embedders.is_empty() || self.cache || self.board
+        self.truth || self.analysis.is_some() || !self.embedders.is_empty() || self.cache || self.board.is_some()
     }
 }
 
@@ -72,7 +96,7 @@ impl Kind {
             (wanted.analysis.is_some() && !text, "hold an index of words"),
             (!wanted.embedders.is_empty() && !vectors, "hold an index of meaning"),
             (wanted.cache && !cache, "be a cache"),
-            (wanted.board && !board, "hold boards"),
+            (wanted.board.is_some() && !board, "hold boards"),
         ];
         table.into_iter().find(|(is_missing, _)| *is_missing).map_or(Ok(()), |(_, what)| Err(self.cannot(what)))
     }

@@ -12,7 +12,7 @@ use memory_core::model::Embedder;
 use memory_core::{Away, Error, Stores, Truth};
 use tokio::sync::OnceCell;
 
-use super::kind::{Kind, Wanted};
+use super::kind::{Kind, Named, Wanted};
 
 /// A part that is opened later, and its store once it is open.
 struct LatePart {
@@ -22,7 +22,8 @@ struct LatePart {
     analysis: Option<Analysis>,
     embedders: Vec<Arc<dyn Embedder>>,
     cache: bool,
-    board: bool,
+    board: Option<usize>,
+    named: Named,
     opened: OnceCell<Stores>,
 }
 
@@ -30,17 +31,18 @@ impl LatePart {
     /// Returns the open stores; connects if there are none.
     async fn opened(&self) -> Result<&Stores> {
         let analysis = self.analysis.as_ref();
-        let Self { kind: _, url: _, truth, analysis: _, embedders, cache, board, opened: _ } = self;
-        let wanted = Wanted { truth: *truth, analysis, embedders, cache: *cache, board: *board };
+        let Self { kind: _, url: _, truth, analysis: _, embedders, cache, board, named, opened: _ } = self;
+        let wanted = Wanted { truth: *truth, analysis, embedders, cache: *cache, board: *board, named };
         self.opened.get_or_try_init(|| self.kind.connect(&self.url, &wanted)).await
     }
 }
 
 /// Returns stores that open what is wanted once they are needed; `why` is why they are not open.
 pub(super) fn open(kind: &'static Kind, url: &str, wanted: &Wanted<'_>, why: Error) -> Stores {
-    let Wanted { truth, analysis, embedders, cache, board } = *wanted;
-    let (analysis, embedders, url) = (analysis.cloned(), embedders.to_vec(), url.to_owned());
-    let place = Arc::new(LatePart { kind, url, truth, analysis, embedders, cache, board, opened: OnceCell::new() });
+    let Wanted { truth, analysis, embedders, cache, board, named } = *wanted;
+    let (analysis, embedders, url, named) = (analysis.cloned(), embedders.to_vec(), url.to_owned(), named.clone());
+    let opened = OnceCell::new();
+    let place = Arc::new(LatePart { kind, url, truth, analysis, embedders, cache, board, named, opened });
     let late = || Arc::clone(&place);
     let text = |analysis: &Analysis| -> Arc<dyn TextStore> {
         Arc::new(Late { place: late(), of: analysis.name().to_owned(), take: |stores, _| stores.text.as_ref() })
@@ -56,7 +58,7 @@ pub(super) fn open(kind: &'static Kind, url: &str, wanted: &Wanted<'_>, why: Err
         vectors: place.embedders.iter().map(vectors).collect(),
         cache: cache.then(|| Arc::new(Late { place: late(), of: (), take: |stores, ()| stores.cache.as_ref() }) as _),
         blackboard: board
-            .then(|| Arc::new(Late { place: late(), of: (), take: |stores, ()| stores.blackboard.as_ref() }) as _),
+            .map(|_| Arc::new(Late { place: late(), of: (), take: |stores, ()| stores.blackboard.as_ref() }) as _),
         away: vec![Away { backend: kind.name, why }],
         ..Stores::default()
     }

@@ -31,9 +31,8 @@ fn open(wanted: &Wanted<'_>) -> Stores {
     if wanted.cache {
         stores.cache = Some(Arc::new(MemCache::new(Arc::new(SystemClock))));
     }
-    if wanted.board {
-        let board = MemBlackboard::new(Arc::new(SystemClock), MemBlackboard::DEFAULT_CAPACITY);
-        stores.blackboard = Some(Arc::new(board));
+    if let Some(capacity) = wanted.board {
+        stores.blackboard = Some(Arc::new(MemBlackboard::new(Arc::new(SystemClock), capacity)));
     }
     stores
 }

@@ -19,7 +19,7 @@ mod server {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use memory_core::{Error, Result, Stores};
+    use memory_core::{Disabled, Error, Result, Stores};
     use memory_qdrant::{Qdrant, QdrantConfig, QdrantVectors};
 
     use crate::backend::kind::Wanted;
@@ -33,10 +33,12 @@ mod server {
     pub(super) async fn open(url: &str, wanted: &Wanted<'_>) -> Result<Stores> {
         let (url, tuning) = Tuning::take(url)?;
         let (url, prefix) = url::take(&url, "prefix");
-        let missing = || Error::Unsupported { backend: "qdrant", what: "be used: QDRANT_URL is not set".to_owned() };
         let mut config = match url::http(&url) {
             Some(url) => QdrantConfig::new(url),
-            None => QdrantConfig::from_env()?.ok_or_else(missing)?,
+            None => match named(wanted) {
+                Some(config) => config,
+                None => return Ok(disabled()),
+            },
         };
         config = config.with_timeout(tuning.share(READ)).with_write_timeout(tuning.share(WRITE));
         if let Some(prefix) = prefix {
@@ -49,5 +51,20 @@ mod server {
             stores.vectors.push((Arc::new(store), Arc::clone(embedder)));
         }
         Ok(stores)
+    }
+
+    /// Returns what `QDRANT_URL`, `QDRANT_API_KEY` and `QDRANT_PREFIX` name.
+    fn named(wanted: &Wanted<'_>) -> Option<QdrantConfig> {
+        let config = QdrantConfig::new(wanted.named.get("QDRANT_URL")?);
+        let key = wanted.named.get("QDRANT_API_KEY");
+        let config = key.into_iter().fold(config, QdrantConfig::with_api_key);
+        let prefix = wanted.named.get("QDRANT_PREFIX");
+        Some(prefix.into_iter().fold(config, QdrantConfig::with_prefix))
+    }
+
+    /// Returns what is told of an unset URL.
+    fn disabled() -> Stores {
+        let why = Error::Unsupported { backend: "qdrant", what: "be used: QDRANT_URL is not set".to_owned() };
+        Stores { disabled: vec![Disabled { part: "vectors", backend: "qdrant", why }], ..Stores::default() }
     }
 }

@@ -44,8 +44,8 @@ mod server {
         if wanted.cache {
             stores.cache = Some(Arc::new(RedisCache::new(&redis)));
         }
-        if wanted.board {
-            stores.blackboard = Some(Arc::new(RedisBlackboard::new(&redis, RedisBlackboard::DEFAULT_CAPACITY)));
+        if let Some(capacity) = wanted.board {
+            stores.blackboard = Some(Arc::new(RedisBlackboard::new(&redis, capacity)));
         }
         Ok(stores)
     }

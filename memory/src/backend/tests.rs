@@ -98,9 +98,10 @@ fn files_are_found_in_urls() {
 
 #[tokio::test]
 async fn a_backend_says_what_it_cannot_hold_and_which_feature_is_off() {
-    let nothing = || Wanted { truth: false, analysis: None, embedders: &[], cache: false, board: false };
+    let (named, policy) = (Named::default(), GuardPolicy::default());
+    let nothing = || Wanted { truth: false, analysis: None, embedders: &[], cache: false, board: None, named: &named };
     let (truth, cache) = (Wanted { truth: true, ..nothing() }, Wanted { cache: true, ..nothing() });
-    let board = Wanted { board: true, ..nothing() };
+    let board = Wanted { board: Some(100), ..nothing() };
     for (url, wanted, what) in [
         ("qdrant://h", &truth, "qdrant cannot hold conversations"),
         ("elastic://h", &truth, "elastic cannot hold conversations"),
@@ -109,12 +110,12 @@ async fn a_backend_says_what_it_cannot_hold_and_which_feature_is_off() {
         ("a.sqlite", &board, "sqlite cannot hold boards"),
         ("elastic://h", &board, "elastic cannot hold boards"),
     ] {
-        assert_eq!(open(url, wanted, false).await.err().unwrap().to_string(), what);
+        assert_eq!(open(url, wanted, false, &policy).await.err().unwrap().to_string(), what);
     }
     for (url, wanted) in [("postgres://h/d", &truth), ("redis://h", &cache), ("redis://h", &board)] {
         let backend = Backend::of(url).unwrap();
         if !backend.is_built_in() {
-            let error = open(url, wanted, false).await.err().unwrap().to_string();
+            let error = open(url, wanted, false, &policy).await.err().unwrap().to_string();
             assert!(error.ends_with(&format!("the feature {} is off", backend.name())), "{error}");
         }
     }
@@ -123,7 +124,8 @@ async fn a_backend_says_what_it_cannot_hold_and_which_feature_is_off() {
 #[cfg(all(feature = "redis", not(feature = "redis-cluster")))]
 #[tokio::test]
 async fn a_cluster_needs_its_feature() {
-    let wanted = Wanted { truth: true, analysis: None, embedders: &[], cache: false, board: false };
-    let error = open("redis+cluster://h", &wanted, false).await.err().unwrap().to_string();
+    let named = Named::default();
+    let wanted = Wanted { truth: true, analysis: None, embedders: &[], cache: false, board: None, named: &named };
+    let error = open("redis+cluster://h", &wanted, false, &GuardPolicy::default()).await.err().unwrap().to_string();
     assert_eq!(error, "redis cannot be opened as a cluster: the feature redis-cluster is off");
 }

@@ -33,13 +33,12 @@ impl Tuning {
         Ok((url, tuning))
     }
 
-    /// Returns the policy of the guard before a server.
-    pub(super) fn policy(self) -> GuardPolicy {
-        let usual = GuardPolicy::default();
+    /// Returns the policy of the guard before a server, where it is `usual` unless the URL says otherwise.
+    pub(super) fn policy(self, usual: &GuardPolicy) -> GuardPolicy {
         let deadline = self.deadline.unwrap_or(usual.deadline);
         let bulk = usual.bulk_deadline.max(deadline);
         let (pool, queue) = (self.pool.unwrap_or(usual.concurrency), usual.queue);
-        usual.with_deadline(deadline).with_bulk_deadline(bulk).with_concurrency(pool, queue)
+        usual.clone().with_deadline(deadline).with_bulk_deadline(bulk).with_concurrency(pool, queue)
     }
 
     /// Returns how long a driver may take for one attempt, where it is `usual` with the usual deadline.
@@ -86,14 +85,15 @@ mod tests {
 
     #[test]
     fn a_deadline_is_that_of_the_guard_and_attempts_have_their_share() {
-        assert_eq!(Tuning::default().policy(), GuardPolicy::default());
+        let usual = GuardPolicy::default();
+        assert_eq!(Tuning::default().policy(&usual), usual);
         let tuning = Tuning { pool: Some(4), deadline: Some(Duration::from_secs(12)) };
-        let policy = tuning.policy();
+        let policy = tuning.policy(&usual);
         assert_eq!((policy.deadline, policy.bulk_deadline), (Duration::from_secs(12), Duration::from_secs(60)));
         assert_eq!((policy.concurrency, policy.queue), (4, 256));
         assert_eq!(tuning.share(Duration::from_secs(2)), Duration::from_secs(4));
         assert_eq!(Tuning::default().share(Duration::from_secs(2)), Duration::from_secs(2));
         let slow = Tuning { pool: None, deadline: Some(Duration::from_secs(300)) };
-        assert_eq!(slow.policy().bulk_deadline, Duration::from_secs(300));
+        assert_eq!(slow.policy(&usual).bulk_deadline, Duration::from_secs(300));
     }
 }

@@ -1,20 +1,27 @@
 use memory_core::hashing::HashEmbedder;
 
 use super::*;
+use crate::backend::Backend;
 use crate::open::over;
 
+mod table;
+
 fn values(name: &str) -> Option<String> {
-    let table = [(TEXT, "elastic:"), (CACHE, "redis://:secret@h"), (BOARD, "redis://:secret@board")];
+    let table = [
+        ("MEMORY_TEXT_URL", "elastic:"),
+        ("MEMORY_CACHE_URL", "redis://:secret@h"),
+        ("MEMORY_BOARD_URL", "redis://:secret@board"),
+    ];
     table.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
 }
 
 #[test]
 fn the_environment_fills_what_was_not_said() {
     let settings = Settings::new("memory:").with_cache("memory:").or_values(values);
-    assert_eq!(settings.text.as_deref(), Some("elastic:"));
-    assert_eq!(settings.cache.as_deref(), Some("memory:"));
-    assert_eq!(settings.board.as_deref(), Some("redis://:secret@board"));
-    assert_eq!(settings.vectors, None);
+    assert_eq!(settings.values.text(&TEXT), Some("elastic:"));
+    assert_eq!(settings.values.text(&CACHE), Some("memory:"));
+    assert_eq!(settings.values.text(&BOARD), Some("redis://:secret@board"));
+    assert_eq!(settings.values.text(&VECTORS), None);
 }
 
 #[test]
@@ -94,9 +101,10 @@ async fn an_embedder_beside_has_an_index_of_its_own_behind_the_first() {
 
 fn journal(table: &'static [(&'static str, &'static str)]) -> Result<(Option<String>, usize, f64)> {
     let value = |name: &str| table.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
-    let buffer = Settings::new("memory:").or_values(value).buffer;
-    let policy = buffer.policy()?;
-    let path = buffer.path.map(|path| path.to_string_lossy().into_owned());
+    let settings = Settings::new("memory:").or_values(value);
+    settings.values.check_environment()?;
+    let policy = build::flushes(&settings.values);
+    let path = settings.journal().map(|path| path.to_string_lossy().into_owned());
     Ok((path, policy.batch, policy.age.as_secs_f64()))
 }
 
@@ -129,6 +137,7 @@ fn s3_16_a_wrong_variable_is_named() {
 #[test]
 fn s3_16_what_is_said_counts_more_than_the_environment() {
     let value = |name: &str| (name == "SESSION_FLUSH_BATCH").then(|| "50".to_owned());
-    let buffer = Settings::new("memory:").with_journal("said.db").with_flush_batch(3).or_values(value).buffer;
-    assert_eq!((buffer.path, buffer.batch), (Some("said.db".into()), Some(3)));
+    let settings = Settings::new("memory:").with_journal("said.db").with_flush_batch(3).or_values(value);
+    assert_eq!(settings.journal(), Some(Path::new("said.db")));
+    assert_eq!(build::flushes(&settings.values).batch, 3);
 }

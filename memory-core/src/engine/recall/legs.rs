@@ -130,6 +130,7 @@ impl Inner {
         };
         let mut vector = vector.unwrap_or_else(|(stage, error)| note(&mut degraded, stage, &error));
         vector.retain(|hit| !is_instruction(&hit.fields));
+        degraded.extend(self.disabled());
         degraded.extend(self.can_search().err().map(|error| Degraded::new(Stage::Text, &error)));
         let behind = self.behind_for_ever().filter(|index| self.answers(index));
         degraded.extend(behind.map(|index| Degraded::new(index.stage(), &unbuilt())));
@@ -163,8 +164,17 @@ impl Inner {
         if !self.indexes.is_empty() {
             return Ok(());
         }
+        if let Some(disabled) = self.stores.disabled.first() {
+            return Err(disabled.why.clone());
+        }
         let what = "search: there is no index of words; say where one is by MEMORY_TEXT_URL or `Settings::with_text`";
         Err(Error::Unsupported { backend: self.chat.store().backend(), what: what.to_owned() })
+    }
+
+    /// Returns the searches that are switched off by their settings.
+    fn disabled(&self) -> impl Iterator<Item = Degraded> {
+        let stage = |part| if part == "vectors" { Stage::Vector } else { Stage::Text };
+        self.stores.disabled.iter().map(move |disabled| Degraded::new(stage(disabled.part), &disabled.why))
     }
 
     /// Returns the person and the times that the question names. Only speakers of the hits by words count as persons.

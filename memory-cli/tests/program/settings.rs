@@ -1,0 +1,111 @@
+//! `--config FILE` and `memory config`.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::{Bed, answer, conversations};
+
+#[test]
+fn s1_19_config_check_tells_line_and_remedy_of_every_broken_file() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../memory/tests/settings/broken");
+    let bed = Bed::new();
+    let mut checked = 0;
+    for file in fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()) {
+        if file.extension().is_none_or(|end| end != "yaml") {
+            continue;
+        }
+        checked += 1;
+        let path = file.to_str().unwrap();
+        let mut command = bed.bare();
+        command.env("USER_NAME", "hunter2").args(["config", "check", path]);
+        let told = answer(&mut command, b"");
+        assert_eq!(told.code, 2, "{path}: {}", told.stdout);
+        assert_eq!(told.stdout, fs::read_to_string(file.with_extension("txt")).unwrap(), "{path}");
+        assert!(told.stderr.contains("mistake") && told.stderr.lines().count() == 1, "{path}: {}", told.stderr);
+        assert!(!format!("{}{}", told.stdout, told.stderr).contains("hunter2"), "{path}");
+    }
+    assert!(checked >= 30);
+    let told = answer(bed.bare().args(["--json", "config", "check", "nowhere.yaml"]), b"");
+    assert_eq!((told.code, told.json()["problems"][0]["line"].is_null()), (2, true));
+}
+
+#[test]
+fn s1_19_a_file_says_where_the_database_and_its_journal_are_for_every_command() {
+    let bed = Bed::new();
+    let file = bed.file(
+        "memory.yaml",
+        "memory:\n  persistent: { connection_string: here.sqlite }\n  journal: { path: here.journal }\n  buffer: { vector_search: false }\n",
+    );
+    let talk = bed.file("talk.jsonl", conversations());
+    let run = |args: &[&str]| {
+        let mut command = bed.bare();
+        command.args(["--config", &file, "--tenant", "acme", "--subject", "ada"]).args(args);
+        answer(&mut command, b"")
+    };
+    assert!(run(&["config", "check"]).stdout.ends_with("memory.yaml: nothing is wrong\n"));
+    let imported = run(&["import", &talk]);
+    assert_eq!(imported.code, 0, "{}", imported.stderr);
+    assert!(bed.path("here.sqlite").exists() && bed.path("here.journal").exists());
+    let stats = run(&["--json", "stats"]).json();
+    assert_eq!((&stats["url"], &stats["owner"]["messages"]), (&"sqlite:here.sqlite".into(), &7.into()));
+    assert_eq!(stats["journal"]["waiting"], 0);
+    // What the command line names counts before the file.
+    let elsewhere = run(&["--db", "there.sqlite", "remember", "likes tea"]);
+    assert_eq!(elsewhere.code, 0, "{}", elsewhere.stderr);
+    assert!(bed.path("there.sqlite").exists());
+    // The file that is named counts before variables.
+    let mut command = bed.bare();
+    command.env("MEMORY_CONFIG", &file).env("MEMORY_URL", "nowhere.sqlite").args(["--json", "stats"]);
+    assert_eq!(answer(&mut command, b"").json()["url"], "sqlite:here.sqlite");
+}
+
+#[test]
+fn s1_19_a_broken_file_stops_every_command_before_anything_is_opened() {
+    let bed = Bed::new();
+    let file = bed.file("memory.yaml", "memory:\n  buffer:\n    max_sise: 8\n    fold: 1\n");
+    let mut command = bed.command();
+    let told = answer(command.args(["--config", &file, "remember", "likes tea"]), b"").refused(2).to_owned();
+    assert!(told.contains("line 3 of the settings") && told.contains("did you mean `max_size`?"), "{told}");
+    assert!(told.contains("1 more") && told.contains("memory config check"), "{told}");
+    assert!(!bed.database().exists());
+}
+
+#[test]
+fn s1_20_a_secret_of_the_environment_reaches_no_output() {
+    let bed = Bed::new();
+    let file = bed.file(
+        "memory.yaml",
+        "memory:\n  persistent:\n    connection_string: postgres://app:${{ secrets.DB_PASSWORD }}@127.0.0.1:1/memory\n",
+    );
+    let run = |secret: Option<&str>| {
+        let mut command = bed.bare();
+        command.args(["--config", &file, "stats"]).envs(secret.map(|secret| ("DB_PASSWORD", secret)));
+        answer(&mut command, b"")
+    };
+    let missing = run(None).refused(2).to_owned();
+    assert!(missing.contains("line 3") && missing.contains("the secret DB_PASSWORD is not set"), "{missing}");
+    let told = run(Some("c4nary"));
+    assert_ne!(told.code, 0);
+    assert!(!format!("{}{}", told.stdout, told.stderr).contains("c4nary"), "{}", told.stderr);
+}
+
+#[cfg(feature = "elastic")]
+#[test]
+fn s3_15_a_place_without_a_host_is_shown_as_switched_off() {
+    let bed = Bed::new();
+    let file = bed.file("memory.yaml", "memory: { search: { text_url: 'elastic:' } }");
+    assert_eq!(bed.run(&["remember", "likes tea"]).code, 0);
+    let stats = bed.run(&["--config", &file, "stats"]);
+    assert_eq!(stats.code, 0, "{}", stats.stderr);
+    assert!(stats.stdout.contains("text       switched off: elastic cannot be used: ELASTIC_HOST is not set"));
+    let disabled = &bed.json(&["--config", &file, "stats"])["disabled"][0];
+    assert_eq!((&disabled["part"], &disabled["backend"]), (&"text".into(), &"elastic".into()));
+}
+
+#[test]
+fn s1_19_the_schema_names_the_settings() {
+    let schema = answer(Bed::new().bare().args(["config", "schema"]), b"").json();
+    let buffer = &schema["properties"]["memory"]["properties"]["buffer"]["properties"];
+    assert_eq!(buffer["window_messages"]["anyOf"][0]["type"], "integer");
+    assert!(buffer["max_size"].is_object() && buffer["windows"].is_null());
+}

@@ -1,0 +1,199 @@
+//! What settings make of a memory: its buffer, its tiers, how long things are kept, and the guards of its servers.
+
+use std::sync::Arc;
+
+use memory_core::engine::{MemoryBuilder, Retained, Retention, SynopsisConfig};
+use memory_core::layer::{CachePolicy, GuardPolicy, WriteBehindPolicy};
+use memory_core::rank::Ranking;
+use memory_core::reference::MemBlackboard;
+use memory_core::window::{BufferConfig, Folding, Oversize};
+use memory_core::working::WorkingConfig;
+use memory_core::{Result, Stores, SystemClock};
+
+use super::Settings;
+use super::keys::{
+    ADAPTIVE, BOARD_ENTRIES, BUFFER_MULTIPLIER, BULK_DEADLINE, CACHE_TTL, CACHE_VECTORS_TTL, CAPACITY, CONCURRENCY,
+    CONTEXT_AGE, CONTEXT_TTL, DEADLINE, FAILURES, FIFO_INTERVAL, FLUSH_BATCH, FLUSH_BYTES, FLUSH_SECONDS, FOLD_AT,
+    FOLD_TO, FOLDING, IDENTITY_AGE, IDENTITY_TTL, KEEP_BYTES, KEEP_DAYS, KEEP_MESSAGES, KEEP_RECORD_DAYS, KEEP_TURNS,
+    KEPT_VECTORS, LIMIT, MAX_MEMORY, MAX_SUMMARIES, MERGE, MULTIPLIER, OVERSIZE, PATIENCE, PRESET, QUEUE, RANKING,
+    RECENCY_WEIGHT, REFRESH, RETRIES, SHARE_VECTORS, STABLE, SUMMARY_SHARE, SUMMARY_TOKENS, SYNOPSIS, SYNOPSIS_TOKENS,
+    TOUCH, WINDOW,
+};
+use super::models;
+use super::values::Values;
+use crate::open::over;
+
+const SECOND: f64 = 1.0;
+const MINUTE: f64 = 60.0;
+const DAY: f64 = 86_400.0;
+
+impl Settings {
+    /// Begins a memory over open stores, with all that these settings say beside places: what [`Settings::open`] does after
+    /// [`Settings::connect`].
+    ///
+    /// # Errors
+    /// `Unsupported` for a model over HTTP where the feature `http-models` is off; `Invalid` for an address or a key of it that is
+    /// none.
+    pub fn over(&self, mut stores: Stores) -> Result<MemoryBuilder> {
+        let values = &self.values;
+        let capacity = values.count(&BOARD_ENTRIES).filter(|_| stores.blackboard.is_none());
+        if let Some(capacity) = capacity {
+            stores.blackboard = Some(Arc::new(MemBlackboard::new(Arc::new(SystemClock), capacity)));
+        }
+        let cache = stores.cache.take();
+        let mut builder = over(stores).buffer(self.buffer()).working(working(values));
+        if let Some(cache) = cache {
+            builder = builder.cache_with(cache, cached(values));
+        }
+        if values.flag(&SYNOPSIS).unwrap_or_else(|| values.says(SYNOPSIS.section())) {
+            builder = builder.synopsis(synopsis(values));
+        }
+        if let Some(patience) = values.time(&PATIENCE, SECOND) {
+            builder = builder.patience(patience);
+        }
+        if let Some(count) = values.count(&KEPT_VECTORS) {
+            builder = builder.kept_vectors(count);
+        }
+        if values.flag(&SHARE_VECTORS) == Some(true) {
+            builder = builder.share_vectors();
+        }
+        if let Some(touch) = values.flag(&TOUCH) {
+            builder = builder.touch(touch);
+        }
+        if values.says(KEEP_DAYS.section()) {
+            builder = builder.retention(Retained::Everything, retention(values));
+        }
+        if let Some(summarizer) = models::summarizer(values)? {
+            builder = builder.summarizer(summarizer);
+        }
+        if let Some(reranker) = models::reranker(values)? {
+            builder = builder.reranker(reranker);
+        }
+        Ok(builder)
+    }
+
+    /// Returns the settings of conversations.
+    ///
+    /// ```
+    /// let settings = memory::Settings::from_yaml("memory: { buffer: { max_size: 8 } }", |_| None).unwrap();
+    /// assert_eq!(settings.buffer().window_messages, Some(8));
+    /// ```
+    pub fn buffer(&self) -> BufferConfig {
+        let values = &self.values;
+        let mut buffer = match values.text(&PRESET) {
+            Some("balanced") => BufferConfig::balanced(),
+            Some("high_recall") => BufferConfig::high_recall(),
+            Some("conversational") => BufferConfig::conversational(),
+            _ => BufferConfig::default(),
+        };
+        let times =
+            |number: Option<u64>, factor: Option<u64>| number.zip(factor).map(|(one, two)| one.saturating_mul(two));
+        buffer.window_messages = values.whole(&WINDOW).or(buffer.window_messages);
+        let capacity =
+            values.whole(&CAPACITY).or_else(|| times(values.whole(&WINDOW), values.whole(&BUFFER_MULTIPLIER)));
+        buffer.capacity_messages = capacity.or(buffer.capacity_messages);
+        let summaries = values.whole(&MAX_SUMMARIES).or_else(|| times(capacity, values.whole(&MULTIPLIER)));
+        let summaries = summaries.map_or(buffer.max_summaries, |most| usize::try_from(most).unwrap_or(usize::MAX));
+        buffer = buffer.with_max_summaries(summaries, values.count(&MERGE).unwrap_or(buffer.merge));
+        buffer.limit = values.whole(&LIMIT);
+        let (high, low) =
+            (values.number(&FOLD_AT).unwrap_or(buffer.high), values.number(&FOLD_TO).unwrap_or(buffer.low));
+        buffer = buffer.with_shares(high, low);
+        buffer.summary_tokens = values.whole(&SUMMARY_TOKENS).unwrap_or(buffer.summary_tokens);
+        buffer.summary_share = values.number(&SUMMARY_SHARE).unwrap_or(buffer.summary_share);
+        buffer.is_adaptive = values.flag(&ADAPTIVE).unwrap_or(buffer.is_adaptive);
+        buffer.is_stable = values.flag(&STABLE).unwrap_or(buffer.is_stable);
+        buffer.keep_turns = values.count(&KEEP_TURNS).unwrap_or(buffer.keep_turns);
+        buffer.folding = match values.text(&FOLDING) {
+            Some("archive") => Folding::Archive,
+            Some("off") => Folding::Off,
+            _ => Folding::Summaries,
+        };
+        buffer.oversize = match values.text(&OVERSIZE) {
+            Some("truncate_middle") => Oversize::TruncateMiddle,
+            Some("keep") => Oversize::Keep,
+            _ => Oversize::Error,
+        };
+        buffer.ranking = ranking(values, buffer.ranking);
+        buffer
+    }
+}
+
+/// Returns the ranking, if that of the preset is `preset`.
+fn ranking(values: &Values, preset: Ranking) -> Ranking {
+    let weight = values.number(&RECENCY_WEIGHT).map(|weight| weight as f32);
+    let mut ranking = match values.text(&RANKING) {
+        Some("rrf") => Ranking::rrf(),
+        Some("min_max") => Ranking::min_max(),
+        Some("muxi") => Ranking::muxi(0.3),
+        Some("kari") => Ranking::kari(),
+        Some("weighted") => Ranking::weighted(),
+        Some(_) => Ranking::z_score(),
+        None => preset,
+    };
+    if let (Some(weight), Ranking::Blend { recency_weight, .. } | Ranking::Weighted { recency_weight, .. }) =
+        (weight, &mut ranking)
+    {
+        *recency_weight = weight;
+    }
+    ranking
+}
+
+fn working(values: &Values) -> WorkingConfig {
+    let mut working = WorkingConfig::default();
+    if let Some(most) = values.whole(&MAX_MEMORY) {
+        working.max_bytes = most.saturating_mul(1 << 20);
+    }
+    working.sweep_every = values.time(&FIFO_INTERVAL, MINUTE).unwrap_or(working.sweep_every);
+    working
+}
+
+fn cached(values: &Values) -> CachePolicy {
+    let mut policy = CachePolicy::default();
+    policy.ttl = values.time(&CACHE_TTL, SECOND).unwrap_or(policy.ttl);
+    policy.vectors_ttl = values.time(&CACHE_VECTORS_TTL, SECOND).unwrap_or(policy.vectors_ttl);
+    policy
+}
+
+fn synopsis(values: &Values) -> SynopsisConfig {
+    let usual = SynopsisConfig::default();
+    SynopsisConfig {
+        identity_ttl: values.time(&IDENTITY_TTL, SECOND).unwrap_or(usual.identity_ttl),
+        context_ttl: values.time(&CONTEXT_TTL, SECOND).unwrap_or(usual.context_ttl),
+        refresh_on_access: values.flag(&REFRESH).unwrap_or(usual.refresh_on_access),
+        identity_max_age: values.time(&IDENTITY_AGE, SECOND).unwrap_or(usual.identity_max_age),
+        context_max_age: values.time(&CONTEXT_AGE, SECOND).unwrap_or(usual.context_max_age),
+        max_tokens: values.whole(&SYNOPSIS_TOKENS).unwrap_or(usual.max_tokens),
+    }
+}
+
+fn retention(values: &Values) -> Retention {
+    let mut retention = Retention::default();
+    retention.age = values.time(&KEEP_DAYS, DAY);
+    retention.messages = values.whole(&KEEP_MESSAGES);
+    retention.bytes = values.whole(&KEEP_BYTES);
+    retention.record_age = values.time(&KEEP_RECORD_DAYS, DAY);
+    retention
+}
+
+/// Returns the policy of the guards before servers.
+pub(super) fn guards(values: &Values) -> GuardPolicy {
+    let mut policy = GuardPolicy::default();
+    policy.deadline = values.time(&DEADLINE, SECOND).unwrap_or(policy.deadline);
+    policy.bulk_deadline = values.time(&BULK_DEADLINE, SECOND).unwrap_or(policy.bulk_deadline);
+    let small = |key, usual: u32| values.whole(key).map_or(usual, |number| u32::try_from(number).unwrap_or(u32::MAX));
+    policy.retries = small(&RETRIES, policy.retries);
+    policy.failures = small(&FAILURES, policy.failures);
+    policy.concurrency = values.count(&CONCURRENCY).unwrap_or(policy.concurrency);
+    policy.queue = values.count(&QUEUE).unwrap_or(policy.queue);
+    policy
+}
+
+/// Returns when what waits in the journal goes on.
+pub(super) fn flushes(values: &Values) -> WriteBehindPolicy {
+    let mut policy = WriteBehindPolicy::default();
+    policy.batch = values.count(&FLUSH_BATCH).unwrap_or(policy.batch);
+    policy.bytes = values.whole(&FLUSH_BYTES).unwrap_or(policy.bytes);
+    policy.age = values.time(&FLUSH_SECONDS, SECOND).unwrap_or(policy.age);
+    policy
+}

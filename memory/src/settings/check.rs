@@ -1,0 +1,157 @@
+//! What settings must not say together.
+
+use super::key::Key;
+use super::keys::{
+    BUFFER_MULTIPLIER, CAPACITY, CONTEXT_AGE, CONTEXT_TTL, ELASTIC_HOST, ELASTIC_PASSWORD, ELASTIC_PORT, ELASTIC_USER,
+    EMBEDDING_KEY, EMBEDDING_MODEL, EMBEDDING_URL, FOLD_AT, FOLD_TO, IDENTITY_AGE, IDENTITY_TTL, ISOLATION,
+    MAX_SUMMARIES, MULTIPLIER, PERSISTENT, PROVIDER, RANKING, RECENCY_WEIGHT, RERANKER_KEY, RERANKER_MODEL,
+    RERANKER_URL, STABLE, SUMMARIZER_KEY, SUMMARIZER_MODEL, SUMMARIZER_URL, TRUTH, VECTOR_SEARCH, VECTORS, WINDOW,
+};
+use super::values::Values;
+use crate::backend::Backend;
+
+/// What is wrong with a key, beside others, and how it is put right.
+pub(super) struct Wrong {
+    pub(super) key: &'static Key,
+    pub(super) what: String,
+    pub(super) remedy: String,
+}
+
+fn wrong_key(key: &'static Key, what: impl Into<String>, remedy: impl Into<String>) -> Option<Wrong> {
+    Some(Wrong { key, what: what.into(), remedy: remedy.into() })
+}
+
+/// Returns all that is wrong.
+pub(super) fn wrong(values: &Values) -> Vec<Wrong> {
+    let checks =
+        [isolation, place, window, capacity, summaries, folding, recency, stable, ages, vectors, elastic, port];
+    let found = checks.iter().filter_map(|check| check(values));
+    found.chain(models(values)).collect()
+}
+
+fn isolation(values: &Values) -> Option<Wrong> {
+    let is_off = values.flag(&ISOLATION) == Some(false);
+    is_off.then(|| wrong_key(&ISOLATION, "owners are always kept apart", "leave it out, or say true"))?
+}
+
+fn place(values: &Values) -> Option<Wrong> {
+    if values.flag(&PERSISTENT) == Some(false) && values.has(&TRUTH) && !values.is_ambient(&TRUTH) {
+        return wrong_key(&PERSISTENT, "nothing persists, but a place is named", "leave one of them out");
+    }
+    let provider = values.text(&PROVIDER)?;
+    let Some(place) = values.text(&TRUTH) else {
+        let remedy = format!("say where: `connection_string: {}`", example(provider));
+        return (provider != "sqlite").then(|| wrong_key(&PROVIDER, "no place of it is named", remedy))?;
+    };
+    let (kind, named) = (Backend::of(place).ok()?.name(), provider.trim_end_matches("ql"));
+    (kind != named).then(|| {
+        let remedy = format!("say `provider: {kind}`, or name a place such as {}", example(provider));
+        wrong_key(&PROVIDER, format!("the place is one of {kind}"), remedy)
+    })?
+}
+
+fn example(provider: &str) -> &'static str {
+    match provider {
+        "postgres" | "postgresql" => "postgres://app@db/memory",
+        "redis" => "redis://db",
+        _ => "sqlite:memory.sqlite",
+    }
+}
+
+fn window(values: &Values) -> Option<Wrong> {
+    let (window, capacity) = (values.whole(&WINDOW)?, values.whole(&CAPACITY)?);
+    let what = format!("a window of {window} messages is above the capacity of {capacity}");
+    (window > capacity).then(|| wrong_key(&WINDOW, what, "make `capacity_messages` larger, or the window smaller"))?
+}
+
+fn capacity(values: &Values) -> Option<Wrong> {
+    values.whole(&BUFFER_MULTIPLIER)?;
+    if values.has(&CAPACITY) {
+        return wrong_key(&BUFFER_MULTIPLIER, "`capacity_messages` says this already", "leave one of them out");
+    }
+    (!values.has(&WINDOW)).then(|| wrong_key(&BUFFER_MULTIPLIER, "of what?", "say `window_messages` too"))?
+}
+
+fn summaries(values: &Values) -> Option<Wrong> {
+    values.whole(&MULTIPLIER)?;
+    if values.has(&MAX_SUMMARIES) {
+        return wrong_key(&MULTIPLIER, "`max_summaries` says this already", "leave one of them out");
+    }
+    let has_capacity = values.has(&CAPACITY) || values.has(&BUFFER_MULTIPLIER);
+    (!has_capacity).then(|| wrong_key(&MULTIPLIER, "of what?", "say `capacity_messages` too"))?
+}
+
+fn folding(values: &Values) -> Option<Wrong> {
+    let (at, to) = (values.number(&FOLD_AT), values.number(&FOLD_TO));
+    let (key, other) = if to.is_some() { (&FOLD_TO, "fold_at") } else { (&FOLD_AT, "fold_to") };
+    let (at, to) = (at.unwrap_or(0.8), to.unwrap_or(0.5));
+    (to >= at)
+        .then(|| wrong_key(key, "folding would end above where it begins", format!("see `{other}`: {at} to {to}")))?
+}
+
+fn recency(values: &Values) -> Option<Wrong> {
+    values.number(&RECENCY_WEIGHT)?;
+    let has_preset = values.text(&super::keys::PRESET).is_some_and(|preset| preset != "none");
+    let counts = match values.text(&RANKING) {
+        Some(ranking) => matches!(ranking, "muxi" | "kari" | "weighted"),
+        None => has_preset,
+    };
+    let remedy = "say `ranking: muxi` too, or a preset";
+    (!counts).then(|| wrong_key(&RECENCY_WEIGHT, "this ranking does not weigh newness", remedy))?
+}
+
+fn stable(values: &Values) -> Option<Wrong> {
+    let both = values.flag(&STABLE) == Some(true) && values.has(&WINDOW);
+    let remedy = "leave out `window_messages`";
+    both.then(|| wrong_key(&STABLE, "a window of so many messages moves with each message", remedy))?
+}
+
+fn ages(values: &Values) -> Option<Wrong> {
+    let halves =
+        [(&IDENTITY_TTL, 604_800.0, &IDENTITY_AGE, 2_592_000.0), (&CONTEXT_TTL, 3_600.0, &CONTEXT_AGE, 86_400.0)];
+    halves.into_iter().find_map(|(ttl, usual, age, oldest)| {
+        let (good, most) = (values.number(ttl).unwrap_or(usual), values.number(age).unwrap_or(oldest));
+        let key = if values.has(ttl) { ttl } else { age };
+        let remedy = format!("make `{}` larger, or `{}` smaller", age.name(), ttl.name());
+        (good > most).then(|| wrong_key(key, "a half would be good for longer than it may be old", remedy))?
+    })
+}
+
+fn vectors(values: &Values) -> Option<Wrong> {
+    let is_off = values.flag(&VECTOR_SEARCH) == Some(false);
+    let key = [&EMBEDDING_MODEL, &VECTORS].into_iter().find(|key| values.has(key) && !values.is_ambient(key))?;
+    is_off.then(|| wrong_key(key, "search by meaning is off", "leave this out, or `vector_search: false`"))?
+}
+
+fn elastic(values: &Values) -> Option<Wrong> {
+    let is_bare = values.has(&ELASTIC_PASSWORD) && !values.has(&ELASTIC_USER);
+    is_bare.then(|| wrong_key(&ELASTIC_PASSWORD, "whose password?", "say `user` too"))?
+}
+
+fn port(values: &Values) -> Option<Wrong> {
+    let is_none = values.whole(&ELASTIC_PORT)? > u64::from(u16::MAX);
+    let key = if values.has(&ELASTIC_PORT) { &ELASTIC_PORT } else { &ELASTIC_HOST };
+    is_none.then(|| wrong_key(key, "there is no such port", "a port is at most 65535"))?
+}
+
+/// Servers and keys of models that nobody asks, and models of servers that nobody named.
+fn models(values: &Values) -> Vec<Wrong> {
+    let parts = [
+        (&EMBEDDING_MODEL, &EMBEDDING_URL, &EMBEDDING_KEY),
+        (&SUMMARIZER_MODEL, &SUMMARIZER_URL, &SUMMARIZER_KEY),
+        (&RERANKER_MODEL, &RERANKER_URL, &RERANKER_KEY),
+    ];
+    let mut found = Vec::new();
+    for (model, url, key) in parts {
+        let provider = values.text(model).map(|model| model.split_once('/').map_or(model, |(provider, _)| provider));
+        let is_asked = !matches!(provider, None | Some("static" | "extractive" | "none"));
+        if let Some(unused) = [url, key].into_iter().find(|unused| !is_asked && values.has(unused)) {
+            found.extend(wrong_key(unused, "no model is asked there", format!("say `{}` too", model.path)));
+        }
+        if matches!(provider, Some("azure" | "tei")) && !values.has(url) {
+            let remedy = format!("say where: `{}`", url.path);
+            found.extend(wrong_key(model, "this provider is asked at an address of your own", remedy));
+        }
+    }
+    found
+}

@@ -1,0 +1,40 @@
+//! The settings of models over HTTP. A key is sent to the server named beside it, or to its vendor, and to nobody else.
+
+use super::{Key, keys};
+use crate::settings::key::Kind::{Model, Secret, Text, Time};
+
+keys! { MODELS;
+    EMBEDDING_URL "embedding.base_url" [] []
+        Text, "the vendor's",
+        "Where the model is asked, if that is another server than the vendor's.";
+    EMBEDDING_KEY "embedding.api_key" [] []
+        Secret, "none",
+        "The key.";
+    EMBEDDING_DEADLINE "embedding.deadline_seconds" [] []
+        Time, "120",
+        "How long a call may take, over all attempts, in seconds.";
+    SUMMARIZER_MODEL "summarizer.model" [] []
+        Model(&["openai", "azure", "anthropic", "ollama"], &["extractive"]), "extractive",
+        "Who summarises: first and last sentences without a model, or a model over HTTP.";
+    SUMMARIZER_URL "summarizer.base_url" [] []
+        Text, "the vendor's",
+        "Where the model is asked, if that is another server than the vendor's.";
+    SUMMARIZER_KEY "summarizer.api_key" [] []
+        Secret, "none",
+        "The key.";
+    SUMMARIZER_DEADLINE "summarizer.deadline_seconds" [] []
+        Time, "120",
+        "How long a call may take, over all attempts, in seconds.";
+    RERANKER_MODEL "reranker.model" [] []
+        Model(&["cohere", "jina", "tei"], &["none"]), "none",
+        "Who judges; other servers of the same shape by `cohere/MODEL` with a `base_url`.";
+    RERANKER_URL "reranker.base_url" [] []
+        Text, "the vendor's",
+        "Where the model is asked, if that is another server than the vendor's.";
+    RERANKER_KEY "reranker.api_key" [] []
+        Secret, "none",
+        "The key.";
+    RERANKER_DEADLINE "reranker.deadline_seconds" [] []
+        Time, "120",
+        "How long a call may take, over all attempts, in seconds.";
+}

@@ -1,0 +1,127 @@
+//! The models that settings name: who embeds, who summarises, who judges.
+
+use std::sync::Arc;
+
+use memory_core::model::{Embedder, Reranker, Summarizer};
+use memory_core::{Error, Result};
+
+use super::key::Key;
+use super::keys::{DIMENSION, EMBEDDING_MODEL, RERANKER_MODEL, SUMMARIZER_MODEL};
+use super::values::Values;
+
+/// Returns the embedder that is named, opened; none for the table inside the program, or if none is named.
+///
+/// # Errors
+/// If it cannot be asked; `Invalid` if its vectors have another number of numbers than was said.
+pub(super) async fn embedder(values: &Values) -> Result<Option<Arc<dyn Embedder>>> {
+    let Some((provider, model)) = named(values, &EMBEDDING_MODEL) else { return Ok(None) };
+    over_http::embedder(values, provider, model, values.count(&DIMENSION)).await.map(Some)
+}
+
+/// Refuses an embedder whose vectors have another number of numbers than was said.
+pub(super) fn check_dimension(values: &Values, embedder: &dyn Embedder) -> Result<()> {
+    let (Some(said), has) = (values.count(&DIMENSION), embedder.space().dimension) else { return Ok(()) };
+    if said == has {
+        return Ok(());
+    }
+    Err(Error::invalid(format!("working.vector_dimension is {said}, and the embedder's vectors have {has} numbers")))
+}
+
+/// Returns the summariser that is named; none for extracts.
+pub(super) fn summarizer(values: &Values) -> Result<Option<Arc<dyn Summarizer>>> {
+    let Some((provider, model)) = named(values, &SUMMARIZER_MODEL) else { return Ok(None) };
+    over_http::summarizer(values, provider, model).map(Some)
+}
+
+/// Returns the reranker that is named.
+pub(super) fn reranker(values: &Values) -> Result<Option<Arc<dyn Reranker>>> {
+    let Some((provider, model)) = named(values, &RERANKER_MODEL) else { return Ok(None) };
+    over_http::reranker(values, provider, model).map(Some)
+}
+
+/// Returns the provider and the model that a key names, if one over HTTP is named.
+fn named<'v>(values: &'v Values, key: &Key) -> Option<(&'v str, Option<&'v str>)> {
+    let text = values.text(key).filter(|text| !matches!(*text, "static" | "extractive" | "none"))?;
+    Some(text.split_once('/').map_or((text, None), |(provider, model)| (provider, Some(model))))
+}
+
+#[cfg(feature = "http-models")]
+mod over_http {
+    use memory_models::{Anthropic, ChatModel, ChatSummarizer, HttpConfig, Ollama, OpenAi, RerankServer};
+
+    use super::{Arc, Embedder, Key, Reranker, Result, Summarizer, Values};
+    use crate::settings::keys::{
+        EMBEDDING_DEADLINE, EMBEDDING_KEY, EMBEDDING_URL, RERANKER_DEADLINE, RERANKER_KEY, RERANKER_URL,
+        SUMMARIZER_DEADLINE, SUMMARIZER_KEY, SUMMARIZER_URL,
+    };
+
+    /// How a server is asked: its address, the key for it, and for how long.
+    fn config(values: &Values, keys: [&Key; 3], vendor: &str) -> Result<HttpConfig> {
+        let [url, key, deadline] = keys;
+        let config = HttpConfig::new(values.text(url).unwrap_or(vendor))?;
+        let config = values.text(key).into_iter().fold(config, HttpConfig::with_key);
+        Ok(values.time(deadline, 1.0).into_iter().fold(config, HttpConfig::with_deadline))
+    }
+
+    pub(super) async fn embedder(
+        values: &Values,
+        provider: &str,
+        model: Option<&str>,
+        dimension: Option<usize>,
+    ) -> Result<Arc<dyn Embedder>> {
+        let config = |vendor| config(values, [&EMBEDDING_URL, &EMBEDDING_KEY, &EMBEDDING_DEADLINE], vendor);
+        let options = match provider {
+            "ollama" => Ollama::with_config(config(Ollama::URL)?)?.embedder(model.unwrap_or(Ollama::EMBEDDER)),
+            "azure" => OpenAi::azure(config("")?)?.embedder(model.unwrap_or_default()),
+            _ if values.has(&EMBEDDING_URL) => OpenAi::compatible(config("")?)?.embedder(model.unwrap_or_default()),
+            _ => OpenAi::with_config(config(OpenAi::URL)?)?.embedder(model.unwrap_or_default()),
+        };
+        let options = dimension.into_iter().fold(options, |options, numbers| options.with_dimension(numbers));
+        Ok(Arc::new(options.open().await?))
+    }
+
+    pub(super) fn summarizer(values: &Values, provider: &str, model: Option<&str>) -> Result<Arc<dyn Summarizer>> {
+        let config = |vendor| config(values, [&SUMMARIZER_URL, &SUMMARIZER_KEY, &SUMMARIZER_DEADLINE], vendor);
+        let name = model.unwrap_or_default();
+        let chat: Arc<dyn ChatModel> = match provider {
+            "anthropic" => Arc::new(Anthropic::with_config(config(Anthropic::URL)?)?.chat(name)),
+            "ollama" => Arc::new(Ollama::with_config(config(Ollama::URL)?)?.chat(name)),
+            "azure" => Arc::new(OpenAi::azure(config("")?)?.chat(name)),
+            _ if values.has(&SUMMARIZER_URL) => Arc::new(OpenAi::compatible(config("")?)?.chat(name)),
+            _ => Arc::new(OpenAi::with_config(config(OpenAi::URL)?)?.chat(name)),
+        };
+        Ok(Arc::new(ChatSummarizer::new(chat)))
+    }
+
+    pub(super) fn reranker(values: &Values, provider: &str, model: Option<&str>) -> Result<Arc<dyn Reranker>> {
+        let config = |vendor| config(values, [&RERANKER_URL, &RERANKER_KEY, &RERANKER_DEADLINE], vendor);
+        let server = match provider {
+            "tei" => RerankServer::tei(config("")?)?,
+            "jina" => RerankServer::with_config(config(RerankServer::JINA)?)?,
+            _ => RerankServer::with_config(config(RerankServer::COHERE)?)?,
+        };
+        Ok(Arc::new(server.reranker(model.unwrap_or_default())))
+    }
+}
+
+#[cfg(not(feature = "http-models"))]
+mod over_http {
+    use super::{Arc, Embedder, Error, Reranker, Result, Summarizer, Values};
+
+    fn off<T>() -> Result<T> {
+        let what = "ask a model over HTTP: the feature http-models is off".to_owned();
+        Err(Error::Unsupported { backend: "memory", what })
+    }
+
+    pub(super) async fn embedder(_: &Values, _: &str, _: Option<&str>, _: Option<usize>) -> Result<Arc<dyn Embedder>> {
+        off()
+    }
+
+    pub(super) fn summarizer(_: &Values, _: &str, _: Option<&str>) -> Result<Arc<dyn Summarizer>> {
+        off()
+    }
+
+    pub(super) fn reranker(_: &Values, _: &str, _: Option<&str>) -> Result<Arc<dyn Reranker>> {
+        off()
+    }
+}
