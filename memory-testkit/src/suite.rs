@@ -125,7 +125,7 @@ impl Suite {
     }
 
     /// Adds the scenarios of conversation stores, played on these conversations with a journal before them; a whole memory gets a
-    /// journal of its own. What differs is declared ([`crate::behind::GAPS`]).
+    /// journal of its own. What differs is declared (`behind::GAPS`).
     #[must_use]
     pub fn behind<F, R, G, Q>(self, chat: F, journal: G) -> Self
     where
