@@ -37,7 +37,7 @@ mod server {
             Some(url) => ElasticConfig::new(&url)?,
             None => match Configured::from_values(|name| wanted.named.get(name))?.enabled() {
                 Ok(config) => config,
-                Err(why) => return Ok(disabled(wanted, why)),
+                Err(why) => return Ok(disabled(wanted, &why)),
             },
         };
         config = config.with_patience(tuning.share(REQUEST)).with_bulk_patience(tuning.share(BULK));
@@ -57,7 +57,7 @@ mod server {
     }
 
     /// Returns what is told of an unset host: the parts that are wanted, and why they are not there.
-    fn disabled(wanted: &Wanted<'_>, why: Error) -> Stores {
+    fn disabled(wanted: &Wanted<'_>, why: &Error) -> Stores {
         let parts = [(wanted.analysis.is_some(), "text"), (!wanted.embedders.is_empty(), "vectors")];
         let parts = parts.into_iter().filter(|(is_wanted, _)| *is_wanted);
         let disabled = parts.map(|(_, part)| Disabled { part, backend: "elastic", why: why.clone() }).collect();

@@ -13,10 +13,10 @@ pub(super) fn schema() -> Value {
         .map(|(section, about)| {
             let settings = keys::all().filter(|key| key.section() == *section);
             let settings: Map<String, Value> = settings.flat_map(of_key).collect();
-            ((*section).to_owned(), map(about, settings))
+            ((*section).to_owned(), map(about, &settings))
         })
         .collect();
-    let memory = map("The settings of a memory.", sections);
+    let memory = map("The settings of a memory.", &sections);
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Settings of a memory",
@@ -26,7 +26,7 @@ pub(super) fn schema() -> Value {
     })
 }
 
-fn map(about: &str, properties: Map<String, Value>) -> Value {
+fn map(about: &str, properties: &Map<String, Value>) -> Value {
     json!({
         "type": ["object", "null"], "description": about, "properties": properties, "additionalProperties": false,
     })
