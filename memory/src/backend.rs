@@ -16,6 +16,7 @@ mod url;
 use std::fmt;
 use std::sync::Arc;
 
+use memory_core::layer::GuardPolicy;
 use memory_core::{Clock, Error, Result, Stores, SystemClock};
 
 use kind::Kind;
