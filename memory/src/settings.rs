@@ -262,7 +262,7 @@ impl Settings {
     }
 
     /// Searches by meaning through `embedder`. Default: the table that the feature `static` brings, unless the truth's place
-    /// cannot hold its vectors, as a Postgres server without pgvector: then [`Stores::away`] says why.
+    /// cannot hold its vectors, as a Postgres server without pgvector: then [`Stores::away`](crate::Stores::away) says why.
     #[must_use]
     pub fn with_embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
         match self.embedders.first_mut() {
