@@ -14,6 +14,9 @@
     "[memory-server]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/memory-server/README.md\n",
     "[examples/all-four]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/examples/all-four/src/main.rs\n",
     "[docs/backends.md]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/backends.md\n",
+    "[docs/operations.md]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/operations.md\n",
+    "[docs/upgrade.md]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/upgrade.md\n",
+    "[docs/write-gate.md]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/write-gate.md\n",
     "[CONTRIBUTING.md]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/CONTRIBUTING.md\n",
     "[ARCHITECTURE.md]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/main/ARCHITECTURE.md\n"
 )]
