@@ -16,6 +16,8 @@ mod problem;
 mod routes;
 mod server;
 mod table;
+#[cfg(feature = "tls")]
+mod tls;
 mod token;
 
 pub use access::Tokens;
@@ -23,4 +25,6 @@ pub use config::Config;
 pub use log::log_as_json;
 pub use mcp::{Agents, GraphImport, Profile, gather, import_graph, serve_stdio};
 pub use server::Server;
+#[cfg(feature = "tls")]
+pub use tls::Certificate;
 pub use token::{Grant, Right, Rights, Token, TokenFile};

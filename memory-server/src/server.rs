@@ -24,6 +24,8 @@ use crate::observe::observe;
 use crate::problem::Problem;
 use crate::routes::{health, page};
 use crate::table;
+#[cfg(feature = "tls")]
+use crate::tls::Certificate;
 
 /// How long work that was cut off is waited for.
 const MOMENT: Duration = Duration::from_millis(300);
@@ -52,12 +54,38 @@ const LOOK: Duration = Duration::from_secs(1);
 pub struct Server {
     app: Arc<App>,
     figures: Option<Arc<TcpListener>>,
+    #[cfg(feature = "tls")]
+    certificate: Option<Certificate>,
 }
 
 impl Server {
     /// Puts `memory` behind `tokens`.
     pub fn new(memory: Memory, tokens: Tokens, config: Config) -> Self {
-        Self { app: Arc::new(App::new(memory, tokens, config)), figures: None }
+        Self {
+            app: Arc::new(App::new(memory, tokens, config)),
+            figures: None,
+            #[cfg(feature = "tls")]
+            certificate: None,
+        }
+    }
+
+    /// Encrypts what is sent, but for figures. Without it, and beyond this machine, a proxy has to do that.
+    ///
+    /// ```
+    /// # async fn example(server: memory_server::Server) -> std::io::Result<memory_server::Server> {
+    /// use memory_server::Certificate;
+    ///
+    /// let certificate = Certificate::read("/etc/memory/fullchain.pem", "/etc/memory/privkey.pem").await?;
+    /// # Ok(
+    /// server.with_certificate(certificate)
+    /// # )
+    /// # }
+    /// ```
+    #[cfg(feature = "tls")]
+    #[must_use]
+    pub fn with_certificate(mut self, certificate: Certificate) -> Self {
+        self.certificate = Some(certificate);
+        self
     }
 
     /// Tells figures, in the text form of Prometheus, at `/metrics` of a listener of their own. They need no token, and name no
@@ -94,13 +122,15 @@ impl Server {
         let app = Arc::clone(&self.app);
         let handle = Handle::new();
         let metrics = match &self.figures {
-            Some(own) => Some(self.listen(own.try_clone()?, figures::router(&app), &handle)?),
+            Some(own) => Some(self.listen_in_clear(own.try_clone()?, figures::router(&app), &handle)?),
             None => None,
         };
         figures::keeper();
         let mut serving = self.listen(listener, self.router(), &handle)?;
         let upkeep = app.memory.upkeep();
         let looking = tokio::spawn(look(app.tokens.clone()));
+        #[cfg(feature = "tls")]
+        let renewing = self.certificate.clone().map(|certificate| tokio::spawn(certificate.renew()));
         let failed = tokio::select! {
             biased;
             () = stop => None,
@@ -116,6 +146,8 @@ impl Server {
         // What is done for clients that went away has the rest of the time, and a moment to see that they did.
         app.idle(drain.saturating_sub(watch.elapsed()).max(MOMENT)).await;
         looking.abort();
+        #[cfg(feature = "tls")]
+        renewing.iter().for_each(JoinHandle::abort);
         metrics.iter().for_each(JoinHandle::abort);
         upkeep.stop().await;
         app.memory.close().await.map_err(io::Error::other)?;
@@ -124,6 +156,23 @@ impl Server {
 
     /// Serves `router` as a task, until the handle says otherwise.
     fn listen(
+        &self,
+        listener: TcpListener,
+        router: Router,
+        handle: &Handle<SocketAddr>,
+    ) -> io::Result<JoinHandle<io::Result<()>>> {
+        #[cfg(feature = "tls")]
+        if let Some(certificate) = &self.certificate {
+            let patience = self.app.config.header_timeout;
+            let server = axum_server::from_tcp(listener)?.handle(handle.clone());
+            let mut server = server.acceptor(certificate.acceptor(patience));
+            server.http_builder().http1().header_read_timeout(patience);
+            return Ok(tokio::spawn(server.serve(router.into_make_service())));
+        }
+        self.listen_in_clear(listener, router, handle)
+    }
+
+    fn listen_in_clear(
         &self,
         listener: TcpListener,
         router: Router,

@@ -39,6 +39,9 @@ mod records;
 #[cfg(test)]
 #[path = "server/sockets.rs"]
 mod sockets;
+#[cfg(all(test, feature = "tls"))]
+#[path = "server/tls.rs"]
+mod tls;
 #[cfg(test)]
 #[path = "server/transfer.rs"]
 mod transfer;

@@ -23,9 +23,17 @@ pub(crate) struct Serve {
     /// A name that it is reached by besides those of this machine; may be given several times
     #[arg(long = "host", value_name = "NAME", value_delimiter = ',', env = "MEMORY_HOSTS", hide_env_values = true)]
     pub(crate) hosts: Vec<String>,
-    /// A proxy stands before it, which encrypts: needed to listen elsewhere than on this machine
+    /// A proxy stands before it, which encrypts: needed to listen elsewhere than on this machine without a certificate
     #[arg(long, env = "MEMORY_BEHIND_PROXY", hide_env_values = true)]
     pub(crate) behind_proxy: bool,
+    /// The certificate that it encrypts by, with those that vouch for it behind it: a file of PEM, read again when it was renewed
+    #[cfg(feature = "tls")]
+    #[arg(long, value_name = "FILE", requires = "tls_key", env = "MEMORY_TLS_CERTIFICATE", hide_env_values = true)]
+    pub(crate) tls_certificate: Option<PathBuf>,
+    /// The key of the certificate: a file of PEM
+    #[cfg(feature = "tls")]
+    #[arg(long, value_name = "FILE", requires = "tls_certificate", env = "MEMORY_TLS_KEY", hide_env_values = true)]
+    pub(crate) tls_key: Option<PathBuf>,
     /// Where figures are told, at /metrics [default: nowhere]
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) metrics: Option<SocketAddr>,

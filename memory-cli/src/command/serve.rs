@@ -2,6 +2,8 @@
 
 use std::net::{SocketAddr, TcpListener};
 
+#[cfg(feature = "tls")]
+use memory_server::Certificate;
 use memory_server::{Config, Grant, Rights, Server, Token, TokenFile, Tokens, log_as_json};
 use serde_json::json;
 use tracing::Level;
@@ -21,6 +23,8 @@ pub(crate) async fn run(call: &Call, args: &Serve, output: &mut Output) -> Resul
     if !args.listen.ip().is_loopback() {
         check_open(args, &file, &grants)?;
     }
+    #[cfg(feature = "tls")]
+    let certificate = certificate(args).await?;
     let (listener, metrics) = (bind(args.listen)?, args.metrics.map(bind).transpose()?);
     let memory = call.open_database(&call.database()?, None).await?;
     let mut tokens = Tokens::of_file(file.clone()).map_err(|error| unusable(&file, &error))?;
@@ -35,7 +39,8 @@ pub(crate) async fn run(call: &Call, args: &Serve, output: &mut Output) -> Resul
     let config = Config { agents: agents(&args.agents)?, ..Config::default() };
     let config = args.hosts.iter().fold(config, |config, host| config.with_host(host));
     let address = listener.local_addr().map_err(Failure::Output)?;
-    announce(address, link.as_deref(), output)?;
+    let scheme = if args.encrypts() { "https" } else { "http" };
+    announce(&format!("{scheme}://{address}/"), address, link.as_deref(), output)?;
     match log::wanted() {
         Some(wanted) => log_as_json(move |target, level| wanted.would_enable(target, &level)),
         None => log_as_json(|_, level| level <= Level::INFO),
@@ -43,6 +48,10 @@ pub(crate) async fn run(call: &Call, args: &Serve, output: &mut Output) -> Resul
     let mut server = Server::new(memory, tokens, config);
     if let Some(metrics) = metrics {
         server = server.with_metrics(metrics);
+    }
+    #[cfg(feature = "tls")]
+    if let Some(certificate) = certificate {
+        server = server.with_certificate(certificate);
     }
     let served = server.serve(listener, stopped()).await;
     served.map_err(|error| Failure::Inner(format!("the server failed: {error}")))?;
@@ -58,8 +67,8 @@ fn check_open(args: &Serve, file: &TokenFile, grants: &[Grant]) -> Result<(), Fa
             "{listen} is open to others, and {path} holds no token: `memory token new`"
         )));
     }
-    if !args.behind_proxy {
-        let how = "put a proxy before it that encrypts, and say --behind-proxy";
+    if !args.behind_proxy && !args.encrypts() {
+        let how = "give a certificate by --tls-certificate and --tls-key, or put a proxy before it that encrypts and say --behind-proxy";
         return Err(Failure::Usage(format!(
             "{listen} is open to others, and what is sent there is not encrypted: {how}"
         )));
@@ -68,6 +77,28 @@ fn check_open(args: &Serve, file: &TokenFile, grants: &[Grant]) -> Result<(), Fa
         return Err(Failure::Usage("say by which name the server is reached: --host NAME".to_owned()));
     }
     Ok(())
+}
+
+/// Reads the certificate, if one is given.
+#[cfg(feature = "tls")]
+async fn certificate(args: &Serve) -> Result<Option<Certificate>, Failure> {
+    let Some((certificate, key)) = args.tls_certificate.as_ref().zip(args.tls_key.as_ref()) else { return Ok(None) };
+    let read = Certificate::read(certificate, key).await;
+    let unusable = |error| {
+        let (certificate, key) = (certificate.display(), key.display());
+        Failure::Usage(format!("{certificate} and {key} are no certificate and its key: {error}"))
+    };
+    read.map(Some).map_err(unusable)
+}
+
+impl Serve {
+    /// Returns whether it encrypts what is sent.
+    fn encrypts(&self) -> bool {
+        #[cfg(feature = "tls")]
+        return self.tls_certificate.is_some();
+        #[cfg(not(feature = "tls"))]
+        return false;
+    }
 }
 
 fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
@@ -86,8 +117,7 @@ fn linked(call: &Call, grants: &[Grant]) -> Result<Option<(String, String)>, Fai
 }
 
 /// Says where the server listens. The token stands behind `#`, which a browser keeps to itself.
-fn announce(address: SocketAddr, token: Option<&str>, output: &mut Output) -> Result<(), Failure> {
-    let url = format!("http://{address}/");
+fn announce(url: &str, address: SocketAddr, token: Option<&str>, output: &mut Output) -> Result<(), Failure> {
     let link = token.map(|token| format!("{url}#token={token}"));
     if output.is_json() {
         output.json(&json!({ "listening": address, "link": link }))?;

@@ -59,6 +59,13 @@ fn a_server_that_others_reach_needs_tokens_encryption_and_a_name() {
     bed.json(&["token", "new"]);
     assert!(serve(&[]).refused(2).contains("--behind-proxy"));
     assert!(serve(&["--behind-proxy"]).refused(2).contains("--host"));
+    #[cfg(feature = "tls")]
+    {
+        let lone = serve(&["--host", "memory.example.org", "--tls-certificate", "certificate.pem"]);
+        assert!(lone.refused(2).contains("--tls-key"));
+        let files = ["--host", "h", "--tls-certificate", "certificate.pem", "--tls-key", "key.pem"];
+        assert!(serve(&files).refused(2).contains("no certificate and its key"));
+    }
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = listener.local_addr().unwrap().to_string();
     assert!(bed.run(&["serve", "--listen", &taken]).refused(2).contains("cannot listen"));
