@@ -115,6 +115,9 @@ mod slow;
 #[path = "engine/snapshot.rs"]
 mod snapshot;
 #[cfg(test)]
+#[path = "engine/spaces.rs"]
+mod spaces;
+#[cfg(test)]
 #[path = "engine/summaries.rs"]
 mod summaries;
 #[cfg(test)]

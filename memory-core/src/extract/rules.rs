@@ -30,8 +30,9 @@ const MOST: usize = 32;
 /// use memory_core::engine::MemoryBuilder;
 /// use memory_core::extract::RuleExtractor;
 ///
-/// let builder = MemoryBuilder::default().extractor(Arc::new(RuleExtractor));
-/// # drop(builder);
+/// fn finds_facts(builder: MemoryBuilder) -> MemoryBuilder {
+///     builder.extractor(Arc::new(RuleExtractor))
+/// }
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RuleExtractor;

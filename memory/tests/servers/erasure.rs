@@ -124,7 +124,7 @@ async fn tell(memory: &Memory, stores: &Stores, owner: &Scope) -> Result<Session
 }
 
 /// Runs upkeep until no index is behind.
-async fn settled(memory: &Memory) -> Scene {
+pub(crate) async fn settled(memory: &Memory) -> Scene {
     let until = Instant::now() + PATIENCE;
     loop {
         let upkeep = memory.upkeep_once().await;
