@@ -50,9 +50,9 @@ impl Problem {
         Self { retryable: true, ..Self::new(status, detail) }
     }
 
-    /// Returns what is wrong in words.
+    /// Returns what is wrong in words, and whether the same call may do better.
     pub(crate) fn words(self) -> String {
-        self.detail
+        if self.retryable { format!("{}; try again", self.detail) } else { self.detail }
     }
 
     pub(crate) fn status(&self) -> StatusCode {

@@ -39,6 +39,8 @@ pub(crate) async fn run(call: &Call, args: &Serve, output: &mut Output) -> Resul
     let config = Config { agents: agents(&args.agents)?, ..Config::default() };
     let config = args.hosts.iter().fold(config, |config, host| config.with_host(host));
     let address = listener.local_addr().map_err(Failure::Output)?;
+    // Whoever reads where it listens may tell it to stop.
+    let stop = stopped().map_err(Failure::Output)?;
     let scheme = if args.encrypts() { "https" } else { "http" };
     announce(&format!("{scheme}://{address}/"), address, link.as_deref(), output)?;
     match log::wanted() {
@@ -53,7 +55,7 @@ pub(crate) async fn run(call: &Call, args: &Serve, output: &mut Output) -> Resul
     if let Some(certificate) = certificate {
         server = server.with_certificate(certificate);
     }
-    let served = server.serve(listener, stopped()).await;
+    let served = server.serve(listener, stop).await;
     served.map_err(|error| Failure::Inner(format!("the server failed: {error}")))?;
     Ok(Outcome::Done)
 }
@@ -131,18 +133,21 @@ fn announce(url: &str, address: SocketAddr, token: Option<&str>, output: &mut Ou
     Ok(output.flush()?)
 }
 
-/// Waits until this process is told to stop.
-async fn stopped() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = tokio::signal::ctrl_c() => {}
-            }
-            return;
+/// Returns what ends when this process is told to stop. It listens from now on.
+#[cfg(unix)]
+fn stopped() -> std::io::Result<impl Future<Output = ()> + Send> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
         }
-    }
-    let _ = tokio::signal::ctrl_c().await;
+    })
+}
+
+/// Returns what ends when this process is told to stop.
+#[cfg(not(unix))]
+fn stopped() -> std::io::Result<impl Future<Output = ()> + Send> {
+    Ok(async { drop(tokio::signal::ctrl_c().await) })
 }

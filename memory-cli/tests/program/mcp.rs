@@ -38,8 +38,17 @@ impl Client {
         Some(serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}")))
     }
 
+    /// Calls a tool, again where it says so: on a busy machine others may hold the file for long.
     fn tool(&mut self, name: &str, arguments: &Value) -> Option<String> {
-        let answer = self.ask("tools/call", &json!({ "name": name, "arguments": arguments }))?;
+        let call = json!({ "name": name, "arguments": arguments });
+        let mut answer = self.ask("tools/call", &call)?;
+        for _ in 0..20 {
+            let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_default();
+            if answer["result"]["isError"] != true || !text.ends_with("; try again") {
+                break;
+            }
+            answer = self.ask("tools/call", &call)?;
+        }
         assert_ne!(answer["result"]["isError"], true, "{answer}");
         Some(answer["result"]["content"][0]["text"].as_str().unwrap().to_owned())
     }

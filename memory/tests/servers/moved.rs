@@ -1,6 +1,5 @@
 //! What is moved to servers is indexed there as it was before, item by item: words on one server, meanings on another.
 
-use memory::store::Version;
 use memory::store::text::Deletion;
 use memory::transfer::Move;
 use memory::{Forget, ItemId, Memory, Message, Remember, Result, Role, Scope, SessionId, Settings, Stores};
@@ -10,7 +9,7 @@ use memory_testkit::{Scene, check, equal};
 use crate::erasure::settled;
 use crate::places::{Places, embedder};
 
-/// How many entries are read in one page.
+/// How many items are read in one page.
 const PAGE: usize = 64;
 
 /// Says and notes what an owner has: more than a page, some of it forgotten and some of it superseded.
@@ -32,29 +31,24 @@ async fn tell(memory: &Memory, owner: &Scope) -> Result<()> {
     Ok(())
 }
 
-/// Returns what the indexes of words and of meaning hold of an owner, each item with its version.
-async fn entries(stores: &Stores, owner: &Scope) -> Result<[Vec<(ItemId, Version)>; 2]> {
-    let mut all: [Vec<(ItemId, Version)>; 2] = Default::default();
-    let [words, meanings] = &mut all;
-    if let Some(text) = &stores.text {
-        loop {
-            let page = text.scan(owner, words.last().map(|(item, _)| item), PAGE).await?;
-            if page.is_empty() {
-                break;
-            }
-            words.extend(page);
+/// Returns which items the indexes of words and of meaning hold of an owner. Their versions are those of the truth that they follow.
+async fn items(stores: &Stores, owner: &Scope) -> Result<[Vec<ItemId>; 2]> {
+    let (mut words, mut meanings) = (Vec::new(), Vec::new());
+    while let Some(text) = &stores.text {
+        let page = text.scan(owner, words.last(), PAGE).await?;
+        if page.is_empty() {
+            break;
         }
+        words.extend(page.into_iter().map(|(item, _)| item));
     }
-    if let Some((vectors, _)) = stores.vectors.first() {
-        loop {
-            let page = vectors.scan(owner, meanings.last().map(|(item, _)| item), PAGE).await?;
-            if page.is_empty() {
-                break;
-            }
-            meanings.extend(page);
+    while let Some((vectors, _)) = stores.vectors.first() {
+        let page = vectors.scan(owner, meanings.last(), PAGE).await?;
+        if page.is_empty() {
+            break;
         }
+        meanings.extend(page.into_iter().map(|(item, _)| item));
     }
-    Ok(all)
+    Ok([words, meanings])
 }
 
 pub(crate) async fn indexed_alike(servers: Servers) -> Scene {
@@ -73,16 +67,15 @@ pub(crate) async fn indexed_alike(servers: Servers) -> Scene {
     }
     settled(&memory::over(target.clone()).build().await?).await?;
     for owner in &owners {
-        let before = entries(&source, owner).await?;
+        let before = items(&source, owner).await?;
         check!(before.iter().all(|index| index.len() > 160), "too little to compare: {before:?}");
-        equal(entries(&target, owner).await?, before)?;
+        equal(items(&target, owner).await?, before)?;
     }
-    // An entry that is missing would show.
+    // An item that is missing would show.
     let (Some(owner), Some(text)) = (owners.first(), &target.text) else { return Ok(()) };
-    let [words, _] = entries(&target, owner).await?;
-    let one: Vec<(ItemId, Version)> = words.into_iter().take(1).collect();
+    let one = text.scan(owner, None, 1).await?;
     text.delete(owner, &Deletion::Items(one)).await?;
     text.flush().await?;
-    check!(entries(&target, owner).await? != entries(&source, owner).await?, "a missing entry does not show");
+    check!(items(&target, owner).await? != items(&source, owner).await?, "a missing item does not show");
     Ok(())
 }
