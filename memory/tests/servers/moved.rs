@@ -48,6 +48,9 @@ async fn items(stores: &Stores, owner: &Scope) -> Result<[Vec<ItemId>; 2]> {
         }
         meanings.extend(page.into_iter().map(|(item, _)| item));
     }
+    // Each store scans in an order of its own.
+    words.sort();
+    meanings.sort();
     Ok([words, meanings])
 }
 
