@@ -54,6 +54,8 @@ code() {
   mapfile -t crates < <(ls -d memory*/ | grep -v memory-cli | tr -d / | tr - _)
   # Built as the tests are, so that nothing is built for it alone.
   cargo build --quiet --workspace --all-features --example doc_links
+  # A crate that is documented before its dependency has a folder is given no links into it: which is first, chance decides.
+  (mkdir -p "${CARGO_TARGET_DIR:-target}/doc" && cd "${CARGO_TARGET_DIR:-target}/doc" && mkdir -p "${crates[@]}")
   for features in "" --all-features; do
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet $features
     "${CARGO_TARGET_DIR:-target}/debug/examples/doc_links" "${CARGO_TARGET_DIR:-target}/doc" "${crates[@]}"
