@@ -197,8 +197,8 @@ impl Command {
         }
     }
 
-    /// Returns whether it closes what it opened itself, within a time of its own.
-    pub(crate) fn closes_itself(&self) -> bool {
+    /// Returns whether an agent waits for it: it closes what it opened within a time of its own, and its code is 0.
+    pub(crate) fn is_hook(&self) -> bool {
         #[cfg(feature = "server")]
         return matches!(self, Self::Hook(_));
         #[cfg(not(feature = "server"))]

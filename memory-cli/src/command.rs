@@ -40,8 +40,12 @@ use call::Call;
 
 /// Runs what the command line asks for.
 pub(crate) async fn run(cli: Cli, named: Named, output: &mut Output) -> Result<Outcome, Failure> {
-    if let Command::Config(args) = &cli.command {
-        return settings::run(&cli.global, args, output);
+    // What needs no settings works whatever is wrong with them.
+    match &cli.command {
+        Command::Config(args) => return settings::run(&cli.global, args, output),
+        Command::Completions(args) => return manual::completions(args, output),
+        Command::Man(args) => return manual::pages(args, output),
+        _ => {}
     }
     let call = Call::new(cli.global, named, cli.command.stores())?;
     let outcome = if cli.command.stops_itself() {
@@ -57,7 +61,7 @@ pub(crate) async fn run(cli: Cli, named: Named, output: &mut Output) -> Result<O
             }
         }
     };
-    if !cli.command.closes_itself() {
+    if !cli.command.is_hook() {
         call.close().await;
     }
     output.flush()?;
@@ -104,8 +108,7 @@ async fn dispatch(command: &Command, call: &Call, output: &mut Output) -> Result
         Command::Hook(args) => hook::run(call, args, output).await,
         #[cfg(feature = "server")]
         Command::Token(args) => token::run(call, args, output),
-        Command::Config(args) => settings::run(&call.global, args, output),
-        Command::Completions(args) => manual::completions(args, output),
-        Command::Man(args) => manual::pages(args, output),
+        // Done already.
+        Command::Config(_) | Command::Completions(_) | Command::Man(_) => Ok(Outcome::Done),
     }
 }

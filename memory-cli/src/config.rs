@@ -54,6 +54,14 @@ impl Database {
         shown.strip_prefix("sqlite:").unwrap_or(&shown).to_owned()
     }
 
+    /// Returns it with the path of its file as it is found from every folder.
+    pub(crate) fn absolute(self) -> Self {
+        let behind = |file: &PathBuf| self.url.strip_prefix("sqlite:")?.strip_prefix(file.to_str()?).map(str::to_owned);
+        let file = self.file.as_ref().and_then(|file| std::path::absolute(file).ok().zip(behind(file)));
+        let Some((file, parameters)) = file else { return self };
+        Self { url: format!("sqlite:{}{parameters}", file.display()), file: Some(file), ..self }
+    }
+
     /// Returns whether both are one: their files may be named in two ways.
     pub(crate) fn is(&self, other: &Self) -> bool {
         let files = self.file.as_deref().zip(other.file.as_deref());

@@ -1,9 +1,11 @@
 //! Who embeds, for search by meaning beside search by words.
 
+use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use memory::model::Embedder;
+use memory::store::secrets::without_secrets;
 use memory::store::upkeep::{IndexName, Upkeep};
 use memory::{Settings, Stores};
 
@@ -46,6 +48,22 @@ impl FromStr for Embedding {
                 Err("write static, local, none, ollama, ollama:MODEL or openai:MODEL, the last three perhaps with @URL")
             }
         }
+    }
+}
+
+impl fmt::Display for Embedding {
+    /// Writes it as it is named on the command line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Served(Served { provider, model, url }) = self else {
+            return f.write_str(match self {
+                Self::Static => "static",
+                Self::Local => "local",
+                _ => "none",
+            });
+        };
+        f.write_str(if *provider == Provider::Openai { "openai" } else { "ollama" })?;
+        model.iter().try_for_each(|model| write!(f, ":{model}"))?;
+        url.iter().try_for_each(|url| write!(f, "@{}", without_secrets(url)))
     }
 }
 

@@ -45,9 +45,23 @@ const ERROR: &str = "error: ";
 
 fn main() -> ExitCode {
     match parse(std::env::args_os()) {
-        Ok((cli, named)) => run(cli, named),
-        Err(error) => explain(&error),
+        Ok((cli, named)) => {
+            let is_hook = cli.command.is_hook();
+            of_hook(is_hook, run(cli, named))
+        }
+        Err(error) => of_hook(calls_hook(std::env::args_os()), explain(&error)),
     }
+}
+
+/// Returns success for a hook, whatever was wrong: an agent waits for it, and some codes stop the agent.
+fn of_hook(is_hook: bool, code: ExitCode) -> ExitCode {
+    if is_hook { ExitCode::SUCCESS } else { code }
+}
+
+/// Returns whether arguments that are wrong were meant for a hook.
+fn calls_hook(args: impl Iterator<Item = OsString>) -> bool {
+    let matches = Cli::command().ignore_errors(true).try_get_matches_from(args);
+    matches.is_ok_and(|matches| matches.subcommand_name() == Some("hook"))
 }
 
 fn parse(args: impl Iterator<Item = OsString>) -> Result<(Cli, Named), clap::Error> {

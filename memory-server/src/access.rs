@@ -58,11 +58,15 @@ impl Tokens {
         if stamp == self.known.read().unwrap_or_else(PoisonError::into_inner).stamp {
             return;
         }
-        let grants = file.grants().unwrap_or_else(|error| {
-            tracing::error!(%error, "no token of the file opens anything");
-            Vec::new()
-        });
-        *self.known.write().unwrap_or_else(PoisonError::into_inner) = Known { stamp, grants: by_id(grants) };
+        let known = match file.grants() {
+            Ok(grants) => Known { stamp, grants: by_id(grants) },
+            Err(error) => {
+                tracing::error!(%error, "no token of the file opens anything");
+                // Without a stamp, so that it is read again even if it does not change.
+                Known::default()
+            }
+        };
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = known;
     }
 
     /// Returns what `presented` opens at `now`. That nothing does takes the same time whatever is wrong with it.
@@ -117,6 +121,7 @@ mod tests {
         }
         std::fs::write(file.path(), "{").unwrap();
         assert_eq!((opens(&ada), opens(&bob)), (false, true));
+        assert_eq!(tokens.known.read().unwrap().stamp, None, "it is not read again");
     }
 
     #[test]

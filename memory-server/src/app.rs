@@ -20,6 +20,9 @@ use crate::problem::Problem;
 /// How long it is believed that the stores answer.
 const AGAIN: Duration = Duration::from_secs(1);
 
+/// More requests at once than any server has, and as many as can be counted.
+const MOST: usize = 1 << 24;
+
 /// What every request shares.
 #[derive(Debug)]
 pub(crate) struct App {
@@ -44,7 +47,9 @@ pub(crate) struct Place {
 }
 
 impl App {
-    pub(crate) fn new(memory: Memory, tokens: Tokens, config: Config) -> Self {
+    pub(crate) fn new(memory: Memory, tokens: Tokens, mut config: Config) -> Self {
+        config.at_once = config.at_once.min(MOST);
+        config.at_once_per_token = config.at_once_per_token.min(MOST);
         Self {
             memory,
             tokens,

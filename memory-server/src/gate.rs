@@ -63,7 +63,10 @@ pub(crate) async fn enter(app: Arc<App>, deadline: Duration, mut request: Reques
         Ok(place) => place,
         Err(problem) => return problem.into_response(),
     };
+    let place = Arc::new(place);
     request.extensions_mut().insert(caller);
+    // For an answer that is sent long after it was made.
+    request.extensions_mut().insert(Arc::clone(&place));
     let work = tokio::spawn(async move {
         let response = next.run(request).await;
         drop(place);

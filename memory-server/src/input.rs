@@ -4,10 +4,12 @@
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes, HttpBody as _, to_bytes};
-use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request, State};
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
 use axum::http::request::Parts;
+use axum::middleware::Next;
+use axum::response::Response;
 use memory::{RecordId, SessionId};
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
@@ -35,11 +37,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Json<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
-        let kind = request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        let kind = kind.split(';').next().unwrap_or_default().trim();
-        if !kind.eq_ignore_ascii_case("application/json") {
-            return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body has to be application/json"));
-        }
+        check_kind(request.headers(), &["application/json"])?;
         let (parts, body) = request.into_parts();
         check_length(&parts.headers, &body, app.config.body_bytes)?;
         let bytes = read(body, app).await?;
@@ -51,6 +49,17 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Json<T> {
             .map(Self)
             .map_err(|error| Problem::bad(format!("the body is not right: {error}")))
     }
+}
+
+/// Returns `Ok` if the body is said to be of one of these kinds, of which the first is named where it is not.
+pub(crate) fn check_kind(headers: &HeaderMap, kinds: &[&str]) -> Result<(), Problem> {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    if kinds.iter().any(|known| kind.eq_ignore_ascii_case(known)) {
+        return Ok(());
+    }
+    let wanted = kinds.first().copied().unwrap_or_default();
+    Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, format!("the body has to be {wanted}")))
 }
 
 /// Returns `Ok` unless the body is said to be larger than `most`, or is packed: what would come out of it is not known.
@@ -72,6 +81,14 @@ pub(crate) fn too_large(most: usize) -> Problem {
 /// Returns that a body did not come to its end in time.
 pub(crate) fn too_slow() -> Problem {
     Problem::later(StatusCode::REQUEST_TIMEOUT, "the body did not come to its end in time")
+}
+
+/// Reads the body before what is called, within the bounds of every route.
+pub(crate) async fn whole(State(app): State<Arc<App>>, request: Request, next: Next) -> Result<Response, Problem> {
+    let (parts, body) = request.into_parts();
+    check_length(&parts.headers, &body, app.config.body_bytes)?;
+    let body = read(body, &app).await?;
+    Ok(next.run(Request::from_parts(parts, Body::from(body))).await)
 }
 
 async fn read(body: Body, app: &App) -> Result<Bytes, Problem> {

@@ -165,8 +165,7 @@ impl Server {
         if let Some(certificate) = &self.certificate {
             let patience = self.app.config.header_timeout;
             let server = axum_server::from_tcp(listener)?.handle(handle.clone());
-            let mut server = server.acceptor(certificate.acceptor(patience));
-            server.http_builder().http1().header_read_timeout(patience);
+            let server = of_one_version(server.acceptor(certificate.acceptor(patience)), patience);
             return Ok(tokio::spawn(server.serve(router.into_make_service())));
         }
         self.listen_in_clear(listener, router, handle)
@@ -178,10 +177,21 @@ impl Server {
         router: Router,
         handle: &Handle<SocketAddr>,
     ) -> io::Result<JoinHandle<io::Result<()>>> {
-        let mut server = axum_server::from_tcp(listener)?.handle(handle.clone());
-        server.http_builder().http1().header_read_timeout(self.app.config.header_timeout);
+        let server = axum_server::from_tcp(listener)?.handle(handle.clone());
+        let server = of_one_version(server, self.app.config.header_timeout);
         Ok(tokio::spawn(server.serve(router.into_make_service())))
     }
+}
+
+/// Lets a server speak HTTP/1 only, and gives each client so long for the headers of a request. A server that speaks two versions
+/// waits without a bound for the bytes that tell which.
+fn of_one_version<A>(
+    server: axum_server::Server<SocketAddr, A>,
+    patience: Duration,
+) -> axum_server::Server<SocketAddr, A> {
+    let mut server = server.http1_only();
+    server.http_builder().http1().header_read_timeout(patience);
+    server
 }
 
 /// Looks at the file of tokens again and again, so that a change counts without a new start, and sums up figures.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
-use axum::middleware::{Next, from_fn};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{Components, Info, OpenApi};
 use utoipa_axum::router::OpenApiRouter;
@@ -13,6 +13,7 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::gate;
+use crate::input;
 use crate::mcp;
 use crate::routes::{context, forget, items, messages, openapi, records, search, sessions, status, transfer};
 
@@ -43,6 +44,8 @@ pub(crate) fn operations(app: &Arc<App>) -> (Router<Arc<App>>, OpenApi) {
         }))
     };
     let agents = Router::new().route_service("/mcp", mcp::service(app.config.agents.clone(), app.config.body_bytes));
+    // What serves agents would wait for a body without a bound.
+    let agents = agents.route_layer(from_fn_with_state(Arc::clone(app), input::whole));
     let quick = guarded(quick.merge(agents), app.config.deadline);
     let routes = quick.merge(guarded(long, app.config.transfer_deadline));
     (routes, described(document))

@@ -16,6 +16,8 @@ const LOOK: Duration = Duration::from_secs(60);
 pub struct Certificate {
     files: [PathBuf; 2],
     config: RustlsConfig,
+    /// When the files were written that were read.
+    written: [Option<SystemTime>; 2],
 }
 
 impl Certificate {
@@ -25,8 +27,10 @@ impl Certificate {
     /// A file cannot be read or holds no PEM, or the key is that of another certificate.
     pub async fn read(certificate: impl Into<PathBuf>, key: impl Into<PathBuf>) -> io::Result<Self> {
         let files = [certificate.into(), key.into()];
+        // First the times: what is written meanwhile is newer than they are.
+        let written = written(&files);
         let config = read(&files).await?;
-        Ok(Self { files, config })
+        Ok(Self { files, config, written })
     }
 
     /// Returns what encrypts. A client has so long to agree with it.
@@ -36,7 +40,7 @@ impl Certificate {
 
     /// Looks at the files again and again.
     pub(crate) async fn renew(self) {
-        let mut known = self.changed();
+        let mut known = self.written;
         loop {
             tokio::time::sleep(LOOK).await;
             self.look(&mut known).await;
@@ -45,7 +49,7 @@ impl Certificate {
 
     /// Takes the files if they have changed. While they cannot be used, the certificate before them stays.
     async fn look(&self, known: &mut [Option<SystemTime>; 2]) {
-        let now = self.changed();
+        let now = written(&self.files);
         if now == *known {
             return;
         }
@@ -58,16 +62,16 @@ impl Certificate {
             Err(error) => tracing::warn!(%error, "the renewed certificate cannot be used"),
         }
     }
-
-    fn changed(&self) -> [Option<SystemTime>; 2] {
-        self.files.each_ref().map(|file| file.metadata().and_then(|of| of.modified()).ok())
-    }
 }
 
 impl fmt::Debug for Certificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Certificate").field("files", &self.files).finish_non_exhaustive()
     }
+}
+
+fn written(files: &[PathBuf; 2]) -> [Option<SystemTime>; 2] {
+    files.each_ref().map(|file| file.metadata().and_then(|of| of.modified()).ok())
 }
 
 async fn read([certificate, key]: &[PathBuf; 2]) -> io::Result<RustlsConfig> {
@@ -95,7 +99,7 @@ mod tests {
         let files = ["certificate.pem", "key.pem"].map(|name| folder.path().join(name));
         renew(&files);
         let certificate = Certificate::read(&files[0], &files[1]).await.unwrap();
-        let (mut known, first) = (certificate.changed(), certificate.config.get_inner());
+        let (mut known, first) = (certificate.written, certificate.config.get_inner());
         certificate.look(&mut known).await;
         assert!(Arc::ptr_eq(&first, &certificate.config.get_inner()), "nothing has changed");
         known = [None; 2];
@@ -108,7 +112,7 @@ mod tests {
         renew(&files);
         certificate.look(&mut known).await;
         assert!(!Arc::ptr_eq(&first, &certificate.config.get_inner()));
-        assert_eq!(known, certificate.changed());
+        assert_eq!(known, written(&files));
         // The key of another certificate.
         let key = std::fs::read(&files[1]).unwrap();
         renew(&files);

@@ -76,11 +76,16 @@ fn config(call: &Call, args: &Mcp, client: Client, output: &mut Output) -> Resul
     let mut words =
         vec!["mcp".to_owned(), "--tenant".to_owned(), owner.tenant(), "--subject".to_owned(), owner.subject()];
     if let Some(file) = &call.global.config {
-        let file = std::path::absolute(file).unwrap_or_else(|_| file.clone());
-        words.extend(["--config".to_owned(), file.display().to_string()]);
+        words.extend(["--config".to_owned(), absolute(file)]);
     }
     if call.named.database {
-        words.extend(["--db".to_owned(), call.database()?.shown()]);
+        words.extend(["--db".to_owned(), call.database()?.absolute().shown()]);
+    }
+    if let Some(embedder) = call.global.embedder.as_ref().filter(|_| call.named.embedder) {
+        words.extend(["--embedder".to_owned(), embedder.to_string()]);
+    }
+    if let Some(file) = &args.agents.descriptions {
+        words.extend(["--descriptions".to_owned(), absolute(file)]);
     }
     for (option, value) in
         [("--tools", &args.agents.named()), ("--max-tokens", &args.agents.max_tokens.map(|most| most.to_string()))]
@@ -98,6 +103,11 @@ fn config(call: &Call, args: &Mcp, client: Client, output: &mut Output) -> Resul
     };
     output.whole(&pretty(&value))?;
     Ok(Outcome::Done)
+}
+
+/// Returns the path as it is found from every folder: a client starts the program in one of its own.
+fn absolute(file: &Path) -> String {
+    std::path::absolute(file).unwrap_or_else(|_| file.to_owned()).display().to_string()
 }
 
 fn toml(program: &str, words: &[String], output: &mut Output) -> Result<Outcome, Failure> {

@@ -15,9 +15,6 @@ use crate::words::plural;
 /// How long what was refused and is sent again is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How many refused messages are listed.
-const LISTED: usize = 1_000;
-
 pub(crate) async fn run(call: &Call, args: &Queue, output: &mut Output) -> Result<Outcome, Failure> {
     let path = call
         .journal()
@@ -51,8 +48,9 @@ pub(crate) async fn run(call: &Call, args: &Queue, output: &mut Output) -> Resul
     }
 }
 
+/// Returns all that was refused of the owner.
 async fn refused(scoped: &Scoped) -> Result<Vec<Refused>, Failure> {
-    Ok(scoped.refused(LISTED).await?)
+    Ok(scoped.refused(usize::MAX).await?)
 }
 
 /// Lists what waits, of all owners as a number, and what was refused of this owner.

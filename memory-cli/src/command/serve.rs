@@ -1,6 +1,6 @@
 //! `memory serve`: the memory behind HTTP and MCP, for whoever has a token.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 
 #[cfg(feature = "tls")]
 use memory_server::Certificate;
@@ -16,6 +16,9 @@ use crate::failure::{Failure, Outcome};
 use crate::log;
 use crate::output::{Output, say};
 
+/// The subject of a token that opens every subject of its tenant.
+const EVERYBODY: &str = "*";
+
 /// Serves until it is told to stop.
 pub(crate) async fn run(call: &Call, args: &Serve, output: &mut Output) -> Result<Outcome, Failure> {
     let file = file(&args.file)?;
@@ -23,26 +26,31 @@ pub(crate) async fn run(call: &Call, args: &Serve, output: &mut Output) -> Resul
     if !args.listen.ip().is_loopback() {
         check_open(args, &file, &grants)?;
     }
+    let config = Config { agents: agents(&args.agents)?, ..Config::default() };
+    let config = args.hosts.iter().fold(config, |config, host| config.with_host(host));
+    // Whoever connects to another address of this machine names it.
+    let config = if args.listen.ip().is_loopback() { config.with_host(&host(args.listen.ip())) } else { config };
     #[cfg(feature = "tls")]
     let certificate = certificate(args).await?;
     let (listener, metrics) = (bind(args.listen)?, args.metrics.map(bind).transpose()?);
     let memory = call.open_database(&call.database()?, None).await?;
     let mut tokens = Tokens::of_file(file.clone()).map_err(|error| unusable(&file, &error))?;
     let mut link = None;
-    if args.listen.ip().is_loopback()
+    if args.is_for_this_machine()
         && let Some((tenant, subject)) = linked(call, &grants)?
     {
         let token = Token::fresh().map_err(|error| Failure::Inner(format!("there are no random bytes: {error}")))?;
         tokens = tokens.with(Grant::new(&token, &tenant, &subject, Rights::all(), memory.now())?);
         link = Some(token.reveal());
     }
-    let config = Config { agents: agents(&args.agents)?, ..Config::default() };
-    let config = args.hosts.iter().fold(config, |config, host| config.with_host(host));
     let address = listener.local_addr().map_err(Failure::Output)?;
     // Whoever reads where it listens may tell it to stop.
     let stop = stopped().map_err(Failure::Output)?;
     let scheme = if args.encrypts() { "https" } else { "http" };
     announce(&format!("{scheme}://{address}/"), address, link.as_deref(), output)?;
+    if link.is_none() && args.is_for_this_machine() {
+        say("note: the link needs an owner: --tenant NAME --subject NAME; tokens: `memory token new`");
+    }
     match log::wanted() {
         Some(wanted) => log_as_json(move |target, level| wanted.would_enable(target, &level)),
         None => log_as_json(|_, level| level <= Level::INFO),
@@ -93,7 +101,20 @@ async fn certificate(args: &Serve) -> Result<Option<Certificate>, Failure> {
     read.map(Some).map_err(unusable)
 }
 
+fn host(address: IpAddr) -> String {
+    match address {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => format!("[{address}]"),
+    }
+}
+
 impl Serve {
+    /// Returns whether it is reached from this machine alone, so that it may show a link that opens it. Behind a proxy, others read
+    /// what a server prints.
+    fn is_for_this_machine(&self) -> bool {
+        self.listen.ip().is_loopback() && self.hosts.is_empty() && !self.behind_proxy
+    }
+
     /// Returns whether it encrypts what is sent.
     fn encrypts(&self) -> bool {
         #[cfg(feature = "tls")]
@@ -115,7 +136,8 @@ fn linked(call: &Call, grants: &[Grant]) -> Result<Option<(String, String)>, Fai
     let owner = |grant: &Grant| (grant.tenant().to_owned(), grant.subject().to_owned());
     let mut owners: Vec<(String, String)> = grants.iter().map(owner).collect();
     owners.dedup();
-    Ok(owners.pop().filter(|_| owners.is_empty()))
+    // A token of a whole tenant names no owner.
+    Ok(owners.pop().filter(|(_, subject)| owners.is_empty() && subject != EVERYBODY))
 }
 
 /// Says where the server listens. The token stands behind `#`, which a browser keeps to itself.
@@ -125,10 +147,7 @@ fn announce(url: &str, address: SocketAddr, token: Option<&str>, output: &mut Ou
         output.json(&json!({ "listening": address, "link": link }))?;
     } else {
         output.line(&format!("listening on {url} (API {url}v1, MCP {url}mcp)"))?;
-        match &link {
-            Some(link) => output.whole(link)?,
-            None => say("note: the link needs an owner: --tenant NAME --subject NAME; tokens: `memory token new`"),
-        }
+        link.iter().try_for_each(|link| output.whole(link))?;
     }
     Ok(output.flush()?)
 }

@@ -78,6 +78,30 @@ fn whatever_is_wrong_the_agent_goes_on_within_two_seconds() {
     }
 }
 
+#[test]
+fn a_wrong_call_of_a_hook_and_settings_that_cannot_be_read_do_not_stop_the_agent() {
+    let bed = Bed::new();
+    let broken = bed.file("broken.yaml", "memory: [");
+    let asks = json!({ "hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "Hm?" }).to_string();
+    for (args, config) in [
+        (&["hook", "claude-code"][..], broken.as_str()),
+        (&["hook", "claude-code"], "/nowhere/settings.yaml"),
+        (&["hook", "claude-code", "--budge", "3"], ""),
+        (&["--tenant", "acme", "hook"], ""),
+        (&["hook", "another-agent"], ""),
+    ] {
+        let mut command = bed.bare();
+        command.args(args);
+        if !config.is_empty() {
+            command.env("MEMORY_CONFIG", config);
+        }
+        let answer = answer(&mut command, asks.as_bytes());
+        assert_eq!((answer.code, answer.stdout.as_str()), (0, ""), "{args:?}: {}", answer.stderr);
+        assert!(answer.stderr.starts_with("error: "), "{args:?}: {}", answer.stderr);
+    }
+    assert_eq!(bed.run(&["search", "hook", "--budge"]).code, 2);
+}
+
 /// Holds a file of SQLite so that nobody else reads or writes it.
 fn held(path: &std::path::Path, work: impl FnOnce()) {
     let runtime = tokio::runtime::Runtime::new().unwrap();

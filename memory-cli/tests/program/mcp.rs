@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::Bed;
+use crate::support::{Bed, answer};
 
 /// A client of a process of its own.
 struct Client {
@@ -129,6 +129,25 @@ fn the_configuration_of_a_client_names_this_program_and_owner() {
     assert_eq!(&words[..5], ["mcp", "--tenant", "acme", "--subject", "ada"]);
     assert_eq!(&words[words.len() - 2..], ["--tools", "files"]);
     assert!(entry["command"].as_str().unwrap().ends_with("memory"));
+    // A client starts the program in a folder of its own, so what is named is named from the root.
+    let mut command = bed.bare();
+    command.args([
+        "--tenant",
+        "a",
+        "--subject",
+        "b",
+        "--db",
+        "own.sqlite?pool=2",
+        "--embedder",
+        "openai:small@http://127.0.0.1:9/v1",
+    ]);
+    command.args(["mcp", "--descriptions", "words.json", "config", "cursor"]);
+    let value = answer(&mut command, b"").json();
+    let args = value["mcpServers"]["memory"]["args"].to_string();
+    let database = format!("\"--db\",\"sqlite:{}?pool=2\"", bed.path("own.sqlite").display());
+    assert!(args.contains(&database), "{args}");
+    assert!(args.contains("\"--embedder\",\"openai:small@http://127.0.0.1:9/v1\""), "{args}");
+    assert!(args.contains(&format!("\"--descriptions\",\"{}\"", bed.path("words.json").display())), "{args}");
     assert!(json("vscode").contains("\"servers\"") && json("codex").starts_with("[mcp_servers.memory]"));
     assert!(bed.run(&["mcp", "--tools", "none"]).refused(2).contains("core, chatgpt, graph and files"));
 }

@@ -80,11 +80,13 @@ impl Running {
         self.log.join().unwrap();
     }
 
-    /// Ends it as a service manager does, and returns its exit code and what it logged.
+    /// Ends it as a service manager does, and returns its exit code, and what it printed and logged.
     pub(crate) fn stop(mut self) -> (Option<i32>, String) {
         let id = self.process.0.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
         let code = self.process.0.wait().unwrap().code();
-        (code, self.log.join().unwrap())
+        let mut printed = String::new();
+        self.stdout.read_to_string(&mut printed).unwrap();
+        (code, printed + &self.log.join().unwrap())
     }
 }

@@ -52,6 +52,33 @@ fn the_link_of_a_server_on_this_machine_opens_the_owner_that_is_named() {
 }
 
 #[test]
+fn no_link_is_printed_where_others_read_it_or_where_it_would_open_more_than_one_owner() {
+    let bed = Bed::new();
+    bed.json(&["token", "new"]);
+    let printed = |command: std::process::Command| Running::start(command, "127.0.0.1:0").stop().1;
+    assert!(printed(bed.command()).contains("token="));
+    for (name, value) in [("MEMORY_BEHIND_PROXY", "true"), ("MEMORY_HOSTS", "memory.example.org")] {
+        let mut command = bed.command();
+        command.env(name, value);
+        assert!(!printed(command).contains("token="), "{name}");
+    }
+    let every = Bed::new();
+    every.of("*").json(&["token", "new"]);
+    let mut nobody = every.bare();
+    nobody.arg("--db").arg(every.database());
+    assert!(!printed(nobody).contains("token="));
+}
+
+#[test]
+fn a_server_on_another_address_of_this_machine_is_called_by_it() {
+    let bed = Bed::new();
+    let running = Running::start(bed.command(), "127.0.0.2:0").with_link();
+    let link = running.token.clone().unwrap();
+    assert_eq!(running.get("/v1/sessions", &link).0, 200);
+    assert_eq!(running.stop().0, Some(0));
+}
+
+#[test]
 fn a_server_that_others_reach_needs_tokens_encryption_and_a_name() {
     let bed = Bed::new();
     let serve = |more: &[&str]| bed.run(&[&["serve", "--listen", "0.0.0.0:0"], more].concat());

@@ -92,22 +92,10 @@ async fn fetch(arguments: Map<String, Value>, caller: &Caller, fitting: &Fitting
             facts(&edge::record(stored, caller.now()), &["kind", "at", "trust", "current", "tags"])
         }
     };
-    let mut text = content.text();
-    loop {
-        let whole = json!({ "id": id, "title": title(&content, ada, ""), "text": text, "url": url(&item), "metadata": metadata });
-        let whole = whole.to_string();
-        if text.is_empty() || fitting.fits(&whole) {
-            return Ok(fitting.clip(&whole));
-        }
-        let end = text.floor_char_boundary(text.len() * 3 / 4);
-        text = text.get(..end).map(|text| text.trim_end_matches('…').to_owned()).unwrap_or_default();
-        if !text.is_empty() {
-            text.push('…');
-        }
-        if text.len() < 8 {
-            text.clear();
-        }
-    }
+    let (title, url) = (title(&content, ada, ""), url(&item));
+    let whole =
+        |text: &str| json!({ "id": id, "title": title, "text": text, "url": url, "metadata": metadata }).to_string();
+    Ok(fitting.clip(&fitting.clipped(&content.text(), whole)))
 }
 
 /// Returns some members of an item.

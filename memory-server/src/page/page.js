@@ -17,7 +17,7 @@ function el(name, members = {}, ...children) {
 }
 
 /** Characters that change how others are shown, or that nobody sees. They are shown by their numbers. */
-const UNSEEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+const UNSEEN = /(?![\t\n\r\u200c\u200d\ufe0e\ufe0f])[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 function plain(text) {
   const parts = [];
@@ -495,14 +495,21 @@ async function erasing(ids, session, everything) {
     event.preventDefault();
     if (everything && typed.value !== subject) return typed.focus();
     button.disabled = true;
+    let receipt;
     try {
-      const receipt = await ask('forget', everything ? { everything: true } : session ? { session } : { ids });
-      box.remove();
-      result.replaceChildren(...[await receiptOf(receipt), await proof(known, session, everything)].flat(Infinity).filter(Boolean));
-      document.getElementById('receipt')?.focus();
+      receipt = await ask('forget', everything ? { everything: true } : session ? { session } : { ids });
     } catch (problem) {
       button.disabled = false;
-      result.replaceChildren(failure(problem));
+      return result.replaceChildren(failure(problem));
+    }
+    // It is done: what fails from here on does not take the receipt away.
+    box.remove();
+    result.replaceChildren(...(await receiptOf(receipt)).flat(Infinity).filter(Boolean));
+    document.getElementById('receipt')?.focus();
+    try {
+      result.append(...[await proof(known, session, everything)].flat(Infinity).filter(Boolean));
+    } catch (problem) {
+      result.append(failure(problem));
     }
   });
   return [
@@ -513,7 +520,7 @@ async function erasing(ids, session, everything) {
 
 /** The receipt of a forget, store by store. */
 async function receiptOf(receipt) {
-  const status = await read('status'), said = new Map(receipt.stores.map((store) => [`${store.part} ${store.backend}`, store]));
+  const status = await read('status').catch(() => ({ stores: [] })), said = new Map(receipt.stores.map((store) => [`${store.part} ${store.backend}`, store]));
   const rows = status.stores.map((store) => {
     const own = said.get(`${store.part} ${store.backend}`);
     said.delete(`${store.part} ${store.backend}`);

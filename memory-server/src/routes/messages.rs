@@ -135,6 +135,8 @@ struct Told {
     chat: Value,
     id: Option<MessageId>,
     at: Option<Timestamp>,
+    /// Its id was made before the request, so that it may be stored already.
+    is_repeatable: bool,
 }
 
 /// Appends messages, all or none. Repeatable where each message has an `id`, or the request a header `Idempotency-Key`: what is
@@ -157,6 +159,7 @@ pub(crate) async fn append(
     let mut told = messages.into_iter().map(told).collect::<Result<Vec<Told>, Problem>>()?;
     for (place, told) in told.iter_mut().enumerate() {
         let made = || key.map_or_else(MessageId::fresh, |key| id_of(&session, key, place));
+        told.is_repeatable = told.id.is_some() || key.is_some();
         told.id = Some(told.id.unwrap_or_else(made));
     }
     // Another request with the same ids may store them meanwhile, at another time.
@@ -196,13 +199,14 @@ fn told(mut members: Map<String, Value>) -> Result<Told, Problem> {
         Some(Value::String(at)) => Some(at.parse()?),
         Some(_) => return Err(Problem::bad("at is a time: 2024-05-17T18:30:00Z")),
     };
-    Ok(Told { chat: Value::Object(members), id, at })
+    Ok(Told { chat: Value::Object(members), id, at, is_repeatable: false })
 }
 
 /// Stores messages. What has no time of its own and is stored already keeps the time that it has.
 async fn store(ada: &Scoped, session: &SessionId, told: &[Told]) -> Result<(Vec<MessageId>, AppendReceipt), Error> {
     let ids: Vec<MessageId> = told.iter().filter_map(|told| told.id).collect();
-    let timeless: Vec<MessageId> = told.iter().filter(|told| told.at.is_none()).filter_map(|told| told.id).collect();
+    let timeless = told.iter().filter(|told| told.at.is_none() && told.is_repeatable);
+    let timeless: Vec<MessageId> = timeless.filter_map(|told| told.id).collect();
     let stored = if timeless.is_empty() { Vec::new() } else { ada.messages(&timeless).await? };
     let times: HashMap<MessageId, Timestamp> =
         stored.iter().filter_map(|row| Some((row.id, row.message.as_ref()?.at))).collect();

@@ -1,29 +1,33 @@
 //! Everything of an owner as JSON lines: out of the memory, and into it.
 
 use std::fs::File;
-use std::io::{Seek as _, SeekFrom, Write as _};
+use std::io::{ErrorKind, Seek as _, SeekFrom, Write as _};
 use std::sync::Arc;
+use std::time::Duration;
 
+use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderMap, HeaderValue, Response, StatusCode};
+use axum::http::{HeaderValue, Response, StatusCode};
 use futures_util::stream::{self, StreamExt as _};
 use memory::import::{Import, Source};
 use memory::transfer;
 use memory::{Scoped, SessionId, Timestamp};
 use serde::Deserialize;
 use serde_json::json;
+use tokio::io::AsyncReadExt as _;
 use tokio::runtime::Handle;
+use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use utoipa::IntoParams;
 
 use super::sessions::known;
 use super::{Problems, json as answer};
-use crate::app::App;
+use crate::app::{App, Place};
 use crate::caller::{Reads, Writes};
-use crate::input::{Parameters, check_length, too_large, too_slow};
+use crate::input::{Parameters, check_kind, check_length, too_large, too_slow};
 use crate::problem::Problem;
 
 /// Bytes that are sent at once.
@@ -52,6 +56,8 @@ fn failed(error: impl std::fmt::Display) -> Problem {
         Problems))]
 pub(crate) async fn export(
     Reads(ada): Reads,
+    State(app): State<Arc<App>>,
+    Extension(place): Extension<Arc<Place>>,
     Parameters(which): Parameters<Exported>,
 ) -> Result<Response<Body>, Problem> {
     let session = which.session.as_deref().map(SessionId::new).transpose()?;
@@ -60,7 +66,7 @@ pub(crate) async fn export(
     }
     // Into a file without a name first: an answer that has begun cannot fail any more, and no slow reader holds up anything.
     let file = spawn_blocking(move || spool(&ada, session.as_ref())).await.map_err(failed)??;
-    let mut response = Response::new(Body::from_stream(chunks(file)));
+    let mut response = Response::new(Body::from_stream(sent(file, place, app.config.transfer_deadline)));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
     Ok(response)
 }
@@ -73,22 +79,39 @@ fn spool(ada: &Scoped, session: Option<&SessionId>) -> Result<File, Problem> {
     Ok(file)
 }
 
-fn chunks(file: File) -> impl futures_util::Stream<Item = std::io::Result<Bytes>> {
-    use tokio::io::AsyncReadExt as _;
-
-    let file = tokio::fs::File::from_std(file);
-    stream::unfold(Some(file), |file| async move {
-        let mut file = file?;
-        let mut chunk = vec![0; CHUNK];
-        match file.read(&mut chunk).await {
-            Ok(0) => None,
-            Ok(read) => {
-                chunk.truncate(read);
-                Some((Ok(chunk.into()), Some(file)))
-            }
-            Err(error) => Some((Err(error), None)),
+/// Sends a file. Until the last of it is taken, or `patience` is over, it keeps the place of the request.
+fn sent(file: File, place: Arc<Place>, patience: Duration) -> impl futures_util::Stream<Item = std::io::Result<Bytes>> {
+    let (send, receive) = mpsc::channel(1);
+    tokio::spawn(async move {
+        let sent = timeout(patience, feed(tokio::fs::File::from_std(file), send)).await;
+        if !matches!(sent, Ok(Ok(()))) {
+            tracing::warn!("an export was not taken to its end");
+        }
+        drop(place);
+    });
+    stream::unfold(Some(receive), |receive| async move {
+        let mut receive = receive?;
+        match receive.recv().await {
+            Some(Some(chunk)) => Some((Ok(chunk), Some(receive))),
+            Some(None) => None,
+            // Without its end it must not look whole.
+            None => Some((Err(ErrorKind::TimedOut.into()), None)),
         }
     })
+}
+
+/// Sends the chunks of a file and, if all were read, that this was the end.
+async fn feed(mut file: tokio::fs::File, send: mpsc::Sender<Option<Bytes>>) -> std::io::Result<()> {
+    let gone = |_| std::io::Error::from(ErrorKind::BrokenPipe);
+    loop {
+        let mut chunk = vec![0; CHUNK];
+        let read = file.read(&mut chunk).await?;
+        chunk.truncate(read);
+        send.send((read > 0).then(|| chunk.into())).await.map_err(gone)?;
+        if read == 0 {
+            return Ok(());
+        }
+    }
 }
 
 /// Reads JSON lines: an export, or chat JSON. What is stored already stays as it is, so the same lines may be sent again. An
@@ -102,7 +125,7 @@ pub(crate) async fn import(
     request: Request,
 ) -> Result<Response<Body>, Problem> {
     let (parts, body) = request.into_parts();
-    check_kind(&parts.headers)?;
+    check_kind(&parts.headers, &["application/x-ndjson", "application/jsonl", "application/json"])?;
     check_length(&parts.headers, &body, app.config.import_bytes)?;
     // Whole before anything is stored: a client that goes away half-way stores nothing.
     let file = timeout(app.config.transfer_deadline, received(body, app.config.import_bytes)).await;
@@ -116,14 +139,6 @@ pub(crate) async fn import(
         "added": tally.added, "already": tally.already, "rejected": tally.rejected, "forgotten": tally.forgotten,
         "sessions": tally.sessions(), "notes": tally.notes, "rejections": tally.rejections, "left_out": tally.left_out,
     })))
-}
-
-fn check_kind(headers: &HeaderMap) -> Result<(), Problem> {
-    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    match kind.split(';').next().unwrap_or_default().trim() {
-        "application/x-ndjson" | "application/jsonl" | "application/json" => Ok(()),
-        _ => Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body has to be application/x-ndjson")),
-    }
 }
 
 /// Writes a body into a file without a name.

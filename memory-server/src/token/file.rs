@@ -55,11 +55,6 @@ impl TokenFile {
         &self.path
     }
 
-    /// Returns whether it is there.
-    pub fn exists(&self) -> bool {
-        self.path.exists()
-    }
-
     /// Returns what it holds; nothing if it is not there.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
-use axum::http::{HeaderMap, Method, Request, StatusCode};
+use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
 use memory::{Memory, Timestamp};
 use memory_server::{Config, Grant, Rights, Server, Token, Tokens};
 use serde_json::{Value, json};
@@ -61,7 +61,10 @@ impl Bed {
     }
 
     pub(crate) async fn with(config: Config) -> Self {
-        let memory = memory().await;
+        Self::over(memory().await, config)
+    }
+
+    pub(crate) fn over(memory: Memory, config: Config) -> Self {
         let all = "read,write,forget";
         let [ada, bob, tenant] = ["ada", "bob", "*"].map(|subject| token(subject, all));
         let (reader, expired) = (token("ada", "read"), token("ada", all));
@@ -87,8 +90,13 @@ impl Bed {
         self.send_raw(request.body(Body::from(body)).unwrap()).await
     }
 
+    /// Sends a request, and returns the answer with its body still to come.
+    pub(crate) async fn begin(&self, request: Request<Body>) -> Response<Body> {
+        self.router.clone().oneshot(request).await.unwrap()
+    }
+
     pub(crate) async fn send_raw(&self, request: Request<Body>) -> Answer {
-        let (parts, body) = self.router.clone().oneshot(request).await.unwrap().into_parts();
+        let (parts, body) = self.begin(request).await.into_parts();
         let body = to_bytes(body, usize::MAX).await.unwrap().to_vec();
         let mut headers = parts.headers;
         // On a socket every answer has it; here those of some routes have.

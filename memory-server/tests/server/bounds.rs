@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use axum::body::Body;
-use axum::http::{Request, StatusCode};
+use axum::body::{Body, to_bytes};
+use axum::http::{Method, Request, StatusCode};
 use futures_util::stream::{self, StreamExt as _};
 use memory_server::Config;
+use serde_json::json;
 use tokio::sync::oneshot;
 
 use crate::bed::{Bed, Call};
@@ -14,12 +15,16 @@ const BODY: &str = r#"{"messages":[{"role":"user","content":"slow"}]}"#;
 
 /// Returns a request of Ada's whose body comes when the sender says so.
 fn slow(bed: &Bed) -> (Request<Body>, oneshot::Sender<()>) {
+    slow_at(bed, "/v1/sessions/talk/messages")
+}
+
+fn slow_at(bed: &Bed, path: &str) -> (Request<Body>, oneshot::Sender<()>) {
     let (send, wait) = oneshot::channel::<()>();
     let body = stream::once(async move {
         let _ = wait.await;
         Ok::<_, std::io::Error>(BODY)
     });
-    let request = Request::post("/v1/sessions/talk/messages").header("host", "localhost");
+    let request = Request::post(path).header("host", "localhost");
     let request =
         request.header("authorization", format!("Bearer {}", bed.ada)).header("content-type", "application/json");
     (request.body(Body::from_stream(body)).unwrap(), send)
@@ -57,13 +62,53 @@ async fn more_requests_at_once_than_the_server_takes_are_told_to_come_again() {
     assert_eq!(first.status, 200);
 }
 
+#[tokio::test]
+async fn a_bound_beyond_all_numbers_bounds_nothing() {
+    let bed = Bed::with(Config { at_once: usize::MAX, at_once_per_token: usize::MAX, ..Config::default() }).await;
+    assert_eq!(bed.status(Call::get("/v1/records")).await, 200);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_request_ends_at_its_deadline_and_gives_up_its_place() {
     let bed = Bed::with(Config { deadline: Duration::from_secs(3), at_once: 1, ..Config::default() }).await;
-    let (request, _never) = slow(&bed);
-    let answer = bed.send_raw(request).await;
-    assert!([408, 503].contains(&answer.status), "{}", answer.status);
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    for path in ["/v1/sessions/talk/messages", "/mcp"] {
+        let (request, _never) = slow_at(&bed, path);
+        let answer = bed.send_raw(request).await;
+        assert!([408, 503].contains(&answer.status), "{path}: {}", answer.status);
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert_eq!(bed.status(Call::get("/v1/records")).await, 200, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_sent_to_agents_is_bounded_as_all_else_is() {
+    let bed = Bed::with(Config { body_bytes: 1_000, ..Config::default() }).await;
+    let call = |length: usize| {
+        Call::new(Method::POST, "/mcp").header("content-type", "application/json").body(vec![b' '; length])
+    };
+    assert_eq!(bed.status(call(1_001)).await, 413);
+    assert_eq!(bed.status(call(10).header("content-encoding", "gzip")).await, 415);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_export_keeps_its_place_until_it_is_taken_or_its_time_is_over() {
+    let bed = Bed::with(Config { transfer_deadline: Duration::from_secs(60), at_once: 1, ..Config::default() }).await;
+    for session in ["a", "b", "c", "d"] {
+        let message = json!({ "role": "user", "content": "word ".repeat(40_000) });
+        bed.ok(Call::post(format!("/v1/sessions/{session}/messages"), &json!({ "messages": [message] }))).await;
+    }
+    let export = || {
+        let request = Request::get("/v1/export").header("host", "localhost");
+        request.header("authorization", format!("Bearer {}", bed.ada)).body(Body::empty()).unwrap()
+    };
+    let left = bed.begin(export()).await;
+    assert_eq!(left.status(), 200);
+    assert_eq!(bed.status(Call::get("/v1/records")).await, 503, "it is not sent yet");
+    tokio::time::sleep(Duration::from_secs(61)).await;
+    assert_eq!(bed.status(Call::get("/v1/records")).await, 200);
+    assert!(to_bytes(left.into_body(), usize::MAX).await.is_err(), "half an export must not look whole");
+    let whole = bed.send_raw(export()).await;
+    assert_eq!((whole.status, whole.body.last()), (200, Some(&b'\n')));
     assert_eq!(bed.status(Call::get("/v1/records")).await, 200);
 }
 

@@ -1,12 +1,18 @@
 //! The profile `files`: the commands and words of Claude's memory tool.
 
+use std::sync::Arc;
+
 use memory_server::{Agents, Config, Profile};
 use serde_json::{Value, json};
 
 use crate::bed::Bed;
 
+fn config() -> Config {
+    Config { agents: Agents { profile: Profile::Files, ..Agents::default() }, ..Config::default() }
+}
+
 async fn bed() -> Bed {
-    Bed::with(Config { agents: Agents { profile: Profile::Files, ..Agents::default() }, ..Config::default() }).await
+    Bed::with(config()).await
 }
 
 fn told(answer: Result<String, String>) -> String {
@@ -103,16 +109,65 @@ async fn paths_lead_nowhere_but_under_the_root_and_owners_have_files_of_their_ow
     }
 }
 
-#[tokio::test]
+/// Returns a bed over a file, which threads really use at once.
+async fn shared(folder: &tempfile::TempDir) -> Bed {
+    let file = folder.path().join("memory.sqlite");
+    let memory = memory::open(file.to_str().unwrap()).await.unwrap().build().await.unwrap();
+    Bed::over(memory, config())
+}
+
+fn inserts(path: &str) -> Vec<Value> {
+    let insert = |number| json!({ "command": "insert", "path": path, "insert_line": 0, "insert_text": format!("line {number}") });
+    (0..20).map(insert).collect()
+}
+
+/// Carries out the calls at once, each in a task of its own.
+async fn at_once(bed: &Arc<Bed>, calls: Vec<Value>) -> Vec<Result<String, String>> {
+    let call = |call: Value| {
+        let bed = Arc::clone(bed);
+        tokio::spawn(async move { bed.tool("memory", &call).await })
+    };
+    let calls: Vec<_> = calls.into_iter().map(call).collect();
+    futures_util::future::join_all(calls).await.into_iter().map(Result::unwrap).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn changes_of_one_file_at_once_are_all_there() {
-    let bed = bed().await;
-    let path = "/memories/list";
+    let folder = tempfile::tempdir().unwrap();
+    let (bed, path) = (Arc::new(shared(&folder).await), "/memories/list");
     bed.tool("memory", &json!({ "command": "create", "path": path, "file_text": "" })).await.unwrap();
-    let inserts: Vec<Value> = (0..20).map(|number| json!({ "command": "insert", "path": path, "insert_line": 0, "insert_text": format!("line {number}") })).collect();
-    let calls = inserts.iter().map(|insert| bed.tool("memory", insert));
-    for answer in futures_util::future::join_all(calls).await {
+    for answer in at_once(&bed, inserts(path)).await {
         answer.unwrap();
     }
     let shown = bed.tool("memory", &json!({ "command": "view", "path": path })).await.unwrap();
     assert!((0..20).all(|number| shown.lines().any(|line| line.ends_with(&format!("line {number}")))), "{shown}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_written_while_a_file_is_renamed_goes_along() {
+    let folder = tempfile::tempdir().unwrap();
+    let bed = Arc::new(shared(&folder).await);
+    let (mut both, mut rounds) = (0, 0..100);
+    while both < 5 {
+        let round = rounds.next().expect("renames and writes that meet");
+        let (old, new) = (format!("/memories/old{round}"), format!("/memories/new{round}"));
+        bed.tool("memory", &json!({ "command": "create", "path": old, "file_text": "" })).await.unwrap();
+        let rename = json!({ "command": "rename", "old_path": old, "new_path": new });
+        let (writer, lines) = (Arc::clone(&bed), inserts(&old));
+        let writing = tokio::spawn(async move {
+            let mut written = Vec::new();
+            for (number, line) in lines.iter().enumerate() {
+                written.extend(writer.tool("memory", line).await.is_ok().then_some(number));
+            }
+            written
+        });
+        bed.tool("memory", &rename).await.unwrap();
+        let written = writing.await.unwrap();
+        let shown = bed.tool("memory", &json!({ "command": "view", "path": new })).await.unwrap();
+        let holds = |number: &usize| shown.lines().any(|line| line.ends_with(&format!("line {number}")));
+        assert!(written.iter().all(holds), "{written:?}: {shown}");
+        assert!(bed.tool("memory", &json!({ "command": "view", "path": old })).await.is_err());
+        bed.tool("memory", &json!({ "command": "create", "path": old, "file_text": "again" })).await.unwrap();
+        both += usize::from(!written.is_empty() && written.len() < 20);
+    }
 }

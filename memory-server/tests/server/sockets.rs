@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use memory::{Message, Role, Scope, SessionId};
 use memory_server::{Config, Server, Tokens};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -66,21 +66,44 @@ fn stalled(running: &Running) -> String {
     )
 }
 
+/// Sends the same bytes again and again, one at a time, for as long as the server listens.
+async fn trickle(mut stream: impl AsyncWrite + Unpin, head: &'static [u8]) {
+    for byte in head.iter().cycle() {
+        if stream.write_all(&[*byte]).await.is_err() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
 #[tokio::test]
-async fn a_client_that_sends_its_headers_byte_by_byte_is_cut_off_and_others_are_answered() {
+async fn a_client_that_does_not_end_its_headers_is_cut_off_and_others_are_answered() {
     let config = Config { header_timeout: Duration::from_millis(300), ..Config::default() };
     let running = run(config, "memory:").await;
     let mut slow = Vec::new();
-    for _ in 0..200 {
-        let mut stream = running.connect().await;
-        stream.write_all(b"GET /health HT").await.unwrap();
-        slow.push(stream);
+    // Nothing, the beginning of another version of HTTP, half a line, and headers that never end.
+    for head in [&b""[..], b"P", b"PRI * HTTP/2.0\r\n", b"GET /health HT", b"x"] {
+        for _ in 0..40 {
+            let (read, mut write) = running.connect().await.into_split();
+            if head == b"x" {
+                write.write_all(b"GET /health HTTP/1.1\r\n").await.unwrap();
+                tokio::spawn(trickle(write, b"x: x\r\n"));
+            } else {
+                write.write_all(head).await.unwrap();
+                // Kept open.
+                tokio::spawn(async move {
+                    std::future::pending::<()>().await;
+                    drop(write);
+                });
+            }
+            slow.push((head, read));
+        }
     }
     assert!(running.get("/health").await.starts_with("HTTP/1.1 200"));
-    for mut stream in slow {
+    for (head, mut stream) in slow {
         let mut rest = Vec::new();
         let read = timeout(Duration::from_secs(10), stream.read_to_end(&mut rest)).await;
-        assert!(read.is_ok(), "the connection stays open");
+        assert!(read.is_ok(), "the connection stays open behind {head:?}");
     }
 }
 

@@ -265,7 +265,33 @@ async fn rename(ada: &Scoped, old_path: &str, new_path: &str) -> Result<String, 
         if !shelf::make(ada, &place, kept.content()).await? {
             return Err(Refusal::new(format!("The destination {new_path} already exists")));
         }
+        follow(ada, kept, &place).await?;
     }
     shelf::remove(ada, &files).await?;
     Ok(format!("Successfully renamed {old_path} to {new_path}"))
+}
+
+/// Closes the old file. What somebody wrote into it since it was copied goes to `place` too.
+async fn follow(ada: &Scoped, copied: &Kept, place: &Place) -> Result<(), Refusal> {
+    let (from, mut kept) = (Place::parse(copied.path())?, copied.clone());
+    for _ in 0..ATTEMPTS {
+        if shelf::leave(ada, &kept).await? {
+            return Ok(());
+        }
+        // Somebody deleted it: then nothing is lost.
+        let Some(changed) = shelf::file(ada, &from).await? else { return Ok(()) };
+        let moved = shelf::file(ada, place).await?.filter(|moved| moved.content() == kept.content());
+        let is_taken_along = match moved {
+            Some(moved) => shelf::rewrite(ada, place, &moved, changed.content()).await?,
+            None => false,
+        };
+        if !is_taken_along {
+            break;
+        }
+        kept = changed;
+    }
+    let (from, to) = (from.as_str(), place.as_str());
+    Err(Refusal::new(format!(
+        "Others change the file all the while: {from} is still there, and {to} has what it held."
+    )))
 }

@@ -8,6 +8,8 @@ use crate::mcp::tool::ORIGIN;
 
 /// The kind of the records.
 const KIND: &str = "file";
+/// The kind of what is left of a renamed file until it is forgotten. Nothing finds it, and whoever read the file before cannot change it.
+const LEFT: &str = "file renamed";
 /// The member of their metadata that holds the path.
 const PATH: &str = "path";
 /// How many are read at once.
@@ -40,6 +42,11 @@ fn text(place: &Place, content: &str) -> String {
 
 /// Returns the file at `place`.
 pub(super) async fn file(ada: &Scoped, place: &Place) -> Result<Option<Kept>, Error> {
+    Ok(at(ada, place).await?.filter(|kept| kept.stored.record.kind == KIND))
+}
+
+/// Returns what is at `place`: a file, or what is left of one.
+async fn at(ada: &Scoped, place: &Place) -> Result<Option<Kept>, Error> {
     Ok(ada.get(&[id(place)]).await?.pop().map(|stored| Kept { stored }))
 }
 
@@ -63,17 +70,26 @@ pub(super) async fn make(ada: &Scoped, place: &Place, content: &str) -> Result<b
     record.first.trust = Trust::Assistant;
     record.first.origin = Some(ORIGIN.to_owned());
     record.first.metadata.insert(PATH.to_owned(), place.as_str().into());
-    match ada.put(record, Expect::Absent).await {
+    let left = at(ada, place).await?.filter(|kept| kept.stored.record.kind == LEFT);
+    let expect = left.map_or(Expect::Absent, |left| Expect::Version(left.stored.version));
+    match ada.put(record, expect).await {
         Ok(_) => Ok(true),
-        Err(Error::IdConflict { .. }) => Ok(false),
+        Err(Error::IdConflict { .. } | Error::Conflict) => Ok(false),
         Err(error) => Err(error),
     }
 }
 
 /// Puts other content into a file, and returns false if somebody else changed it meanwhile.
 pub(super) async fn rewrite(ada: &Scoped, place: &Place, kept: &Kept, content: &str) -> Result<bool, Error> {
-    let Kept { stored } = kept;
-    let record = Record { text: text(place, content), ..(*stored.record).clone() };
+    change(ada, kept, Record { text: text(place, content), ..(*kept.stored.record).clone() }).await
+}
+
+/// Closes a file that has another name now, and returns false if somebody else changed it meanwhile.
+pub(super) async fn leave(ada: &Scoped, kept: &Kept) -> Result<bool, Error> {
+    change(ada, kept, Record { kind: LEFT.to_owned(), ..(*kept.stored.record).clone() }).await
+}
+
+async fn change(ada: &Scoped, Kept { stored }: &Kept, record: Record) -> Result<bool, Error> {
     match ada.put(record, Expect::Version(stored.version)).await {
         Ok(_) => Ok(true),
         Err(Error::Conflict) => Ok(false),
