@@ -22,6 +22,7 @@ mod lifetimes;
 mod notes;
 mod owners;
 mod planner;
+mod quarantine;
 mod ranking;
 mod records;
 mod retention;
@@ -60,6 +61,7 @@ pub fn table() -> Vec<Scenario<Stores>> {
         notes::TABLE,
         owners::TABLE,
         planner::TABLE,
+        quarantine::TABLE,
         ranking::TABLE,
         records::TABLE,
         retention::TABLE,

@@ -29,7 +29,7 @@ pub(crate) async fn run(call: &Call, args: &Serve, output: &mut Output) -> Resul
     let config = Config { agents: agents(&args.agents)?, ..Config::default() };
     let config = args.hosts.iter().fold(config, |config, host| config.with_host(host));
     // Whoever connects to another address of this machine names it.
-    let config = if args.listen.ip().is_loopback() { config.with_host(&host(args.listen.ip())) } else { config };
+    let config = if args.listen.ip().is_loopback() { config.with_host(host(args.listen.ip())) } else { config };
     #[cfg(feature = "tls")]
     let certificate = certificate(args).await?;
     let (listener, metrics) = (bind(args.listen)?, args.metrics.map(bind).transpose()?);

@@ -84,7 +84,13 @@ impl Session {
                 inner.tell(Some(scope), &Event::Forked { session, from });
                 Ok(child)
             }
-            Some(Placement::Already(Seq(1)) | Placement::Queued) => Ok(child),
+            Some(Placement::Already(Seq(1))) => Ok(child),
+            // What it will be is known when it is sent.
+            Some(Placement::Queued) => {
+                child.flush().await?;
+                let first = child.read(&Page::after(Seq(0), 1, View::Log)).await?.messages.pop();
+                if first.is_some_and(|row| row.id == id) { Ok(child) } else { Err(Error::Conflict) }
+            }
             // Somebody began the conversation meanwhile: the row says nothing there, and is not kept.
             Some(Placement::Added(_) | Placement::Already(_)) => {
                 inner.chat.store().redact(scope, &[id]).await?;
@@ -113,7 +119,12 @@ impl Session {
         if point.session == *self.id() {
             return Ok((Link::new(branch, &point, before)?, said));
         }
-        let holds = |known: &Point| known.session == point.session && point.at <= known.at;
+        // Another conversation may have been begun under the name of one that was deleted.
+        let living = match &link {
+            Some(link) => self.living(link).await?.points,
+            None => Vec::new(),
+        };
+        let holds = |known: &Point| known.session == point.session && point.at <= known.at && living.contains(known);
         let place = before.iter().position(holds).ok_or_else(absent)?;
         Ok((Link::new(branch, &point, before.get(place + 1..).unwrap_or_default())?, said))
     }

@@ -109,8 +109,8 @@ impl Session {
 
     async fn backwards_from(&self, row: &StoredMessage) -> Result<Backwards> {
         let link = self.link().await?.ok_or_else(elsewhere)?;
-        let place = place_of(&link, row)?;
         let Past { points, gone } = self.living(&link).await?;
+        let place = place_of(&link, &points, row)?;
         let older = |point: &Point| link.points().iter().position(|known| known == point) >= Some(place);
         let rest = points.into_iter().filter(older).collect();
         let mut back = Backwards { rest, gone, ..Backwards::new() };
@@ -170,8 +170,8 @@ impl Session {
             mine.truncate(limit);
             return if is_here { Ok(HistoryPage { messages: mine, gone: Vec::new() }) } else { Err(elsewhere()) };
         };
-        let place = after.map_or(Ok(usize::MAX), |row| place_of(&link, row))?;
         let Past { points, gone } = self.living(&link).await?;
+        let place = after.map_or(Ok(usize::MAX), |row| place_of(&link, &points, row))?;
         let (mut messages, mut sum) = (Vec::new(), 0_u64);
         let is_full = |messages: &Vec<StoredMessage>, sum: u64| {
             messages.len() >= limit || tokens.is_some_and(|tokens| sum > tokens)
@@ -232,9 +232,9 @@ pub(super) fn behind(seq: Seq) -> Seq {
     Seq(seq.0.saturating_add(1))
 }
 
-/// Returns the place in the past where a message of another conversation stands.
-fn place_of(link: &Link, row: &StoredMessage) -> Result<usize> {
-    let holds = |point: &Point| point.session == row.session && row.seq <= point.at;
+/// Returns the place in the past where a message of another conversation stands that still holds it.
+fn place_of(link: &Link, living: &[Point], row: &StoredMessage) -> Result<usize> {
+    let holds = |point: &Point| point.session == row.session && row.seq <= point.at && living.contains(point);
     link.points().iter().position(holds).ok_or_else(elsewhere)
 }
 

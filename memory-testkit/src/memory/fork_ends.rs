@@ -56,8 +56,16 @@ async fn a_deleted_past_is_told_and_no_new_conversation_takes_its_place(bed: Bed
             let page = branch.history(HistoryEdge::Newest, 10).await?;
             equal((page.messages.len(), page.gone), (left.len(), vec![talk.id().clone()]))?;
         }
-        // Another conversation of that name.
-        say(&world, &world.talk("ada")?, ["secret", "more", "and more"]).await?;
+        // Another conversation of that name is no past of theirs.
+        let ids = say(&world, &world.talk("ada")?, ["secret", "more", "and more"]).await?;
+        let refused = b.fork(ids[0], &session("from another")?).await;
+        check!(matches!(refused, Err(Error::Invalid { .. })), "{refused:?}");
+        for row in talk.scoped().messages(&ids).await? {
+            for edge in [HistoryEdge::Before(&row), HistoryEdge::After(&row)] {
+                let page = b.history(edge, 10).await;
+                check!(matches!(page, Err(Error::Invalid { .. })), "{edge:?}: {page:?}");
+            }
+        }
     }
     // The name may be used for a branch, too.
     let other = world.talk("ada")?;

@@ -97,11 +97,11 @@ impl Lapses {
     }
 
     pub(crate) fn note(&self, scope: &Scope, session: &SessionId, looked: Looked) {
-        let mut state = self.lock();
-        if state.looked.len() >= SESSIONS {
-            state.looked.clear();
+        let (mut state, key) = (self.lock(), (scope.clone(), session.clone()));
+        // One that finds no room is read again each time, which is better than all of them.
+        if state.looked.len() < SESSIONS || state.looked.contains_key(&key) {
+            state.looked.insert(key, looked);
         }
-        state.looked.insert((scope.clone(), session.clone()), looked);
     }
 
     /// Drops all that is known of an owner.

@@ -61,9 +61,14 @@ impl Memory {
         for owner in owners {
             let scoped = self.of(&owner);
             lapses.stands_at(Stand { owner: Some(owner.clone()), is_within: true, session: after.clone() });
-            if !self.lapse_owner(&scoped, after.take(), &mut room, report).await? {
-                lapses.has_more();
-                return Ok(());
+            match self.lapse_owner(&scoped, after.take(), &mut room, report).await {
+                Ok(true) => {}
+                Ok(false) => {
+                    lapses.has_more();
+                    return Ok(());
+                }
+                // It holds up no other.
+                Err(error) => report.fail(&error),
             }
             lapses.stands_at(Stand { owner: Some(owner), is_within: false, session: None });
         }

@@ -137,10 +137,15 @@ impl Scoped {
         Ok(alike.filter_map(|(stored, vector)| Some((stored, similarity(vector)?))).collect())
     }
 
-    /// Returns whether a record may take a telling of `told`: it is current, and of the same kind and agent.
+    /// Returns whether a record may take a telling of `told`: it is current, and of the same kind and agent. What is not true yet takes
+    /// only what is true from the same time on, and what is takes nothing that is not.
     fn takes(&self, stored: &StoredRecord, told: &Record) -> bool {
-        let record = &stored.record;
-        (&record.kind, &record.agent) == (&told.kind, &told.agent) && !self.is_retired(stored) && !self.is_over(stored)
+        let (record, now) = (&stored.record, self.inner().clock.now());
+        let begins = |record: &Record| record.validity().0.filter(|from| *from > now);
+        (&record.kind, &record.agent) == (&told.kind, &told.agent)
+            && begins(record) == begins(told)
+            && !self.is_retired(stored)
+            && !self.is_over(stored)
     }
 }
 

@@ -366,7 +366,8 @@ impl Scoped {
     /// Supersedes the record `old` in one transaction: stores `remember`, or adds a telling to the record that says the same, and
     /// retires `old`. From then on only the new record is current.
     ///
-    /// Sources work as in [`Scoped::remember`]. If the new record is refused, the old one stays current.
+    /// Sources work as in [`Scoped::remember`]. If the new record is refused, or its write gate puts it in quarantine
+    /// ([`Remember::screened`]), the old one stays current.
     ///
     /// # Errors
     /// `Invalid` if the record `old` does not exist or is retired already, or if a source is not stored or was forgotten;

@@ -37,13 +37,15 @@ impl Scoped {
 }
 
 impl Inner {
-    /// Returns the lowest trust of the items that truth holds; none if it holds none of them.
+    /// Returns the lowest trust of the items that truth holds; none if it holds none of them. What waits in a journal is sent first: it
+    /// has a trust too.
     pub(super) async fn least_trust(&self, scope: &Scope, sources: &[ItemId]) -> Result<Option<Trust>> {
         let messages: Vec<MessageId> = sources.iter().filter_map(ItemId::as_message).collect();
         let records: Vec<RecordId> = sources.iter().filter_map(ItemId::as_record).collect();
         if sources.is_empty() {
             return Ok(None);
         }
+        self.settle(scope, &messages).await?;
         let (messages, records) =
             tokio::try_join!(self.bare.chat.get(scope, &messages), self.bare.records.get(scope, &records))?;
         let said = messages.messages.iter().filter_map(|row| row.message.as_ref()).map(|message| message.trust);

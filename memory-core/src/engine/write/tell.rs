@@ -17,6 +17,7 @@ use crate::store::records::{Expect, Put, RecordBatch};
 use super::likeness::{Gated, Likeness};
 use super::links::{Target, identity};
 use super::remember::{NotTaken, Remember, RememberReceipt, Remembered};
+use super::screened::Screened;
 
 /// How often a write is tried that loses against concurrent writes.
 pub(crate) const ATTEMPTS: usize = 1_000;
@@ -32,7 +33,7 @@ struct Change {
 
 impl Scoped {
     pub(crate) async fn tell(&self, remember: &Remember) -> Result<RememberReceipt> {
-        let (remember, findings) = &self.screened(remember).await?;
+        let Screened { remember, findings, .. } = &self.screened(remember).await?;
         let mut receipt = self.stored_or_known(remember).await?;
         receipt.findings.clone_from(findings);
         if remember.gate.is_some() && remember.id.is_none() {
@@ -77,7 +78,7 @@ impl Scoped {
     }
 
     pub(crate) async fn replace(&self, old: RecordId, remember: &Remember) -> Result<RememberReceipt> {
-        let (remember, findings) = &self.screened(remember).await?;
+        let Screened { remember, findings, is_quarantined } = &self.screened(remember).await?;
         let told = self.prepare(remember)?;
         let mut first = None;
         for _ in 0..ATTEMPTS {
@@ -86,6 +87,11 @@ impl Scoped {
             let stored = found.pop().ok_or_else(|| Error::invalid("there is no such record"))?;
             if let Some(Superseded { by, .. }) = stored.record.superseded {
                 let receipt = self.replaced(by, &told).await?;
+                return Ok(RememberReceipt { findings: findings.clone(), ..receipt });
+            }
+            if *is_quarantined {
+                // What gives orders takes the place of nothing.
+                let receipt = self.stored_or_known(remember).await?;
                 return Ok(RememberReceipt { findings: findings.clone(), ..receipt });
             }
             // The caller means the record as it was at the time of the call.
