@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
+/// The longest wait: ten years, which can be added to every moment of this machine's clock.
+pub(crate) const LONGEST: Duration = Duration::from_secs(3_650 * 86_400);
+
 /// A moment: microseconds since 1970-01-01T00:00:00Z, negative before it.
 ///
 /// Shown as RFC 3339 between the years -9999 and 9999, and as `@` and the microseconds outside; both parse.

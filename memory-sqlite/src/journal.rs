@@ -8,6 +8,7 @@
 //! that looks like a write that a loss of power cut off. So the log is short: it is moved into the file every four MiB, when
 //! nothing has been asked for a second, and when the journal is closed.
 
+mod aside;
 mod config;
 mod entry;
 mod ledger;

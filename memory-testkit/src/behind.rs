@@ -44,7 +44,6 @@ pub(crate) const GAPS: &[(&str, &str)] = &[
     ("memory::s0_21_what_was_said_is_in_the_next_context", OTHERS),
     ("memory::s0_5_summaries_that_are_switched_off_fold_nothing", OTHERS),
     ("memory::a_replacement_that_ends_with_its_process_at_any_call_is_completed_by_the_same_call", OTHERS),
-    ("memory::a_branch_holds_no_copy_and_costs_the_same_whatever_the_length_of_its_past", OTHERS),
     ("memory::a_fork_that_ends_with_its_process_at_any_call_is_completed_by_the_same_call", OTHERS),
     ("chat::what_one_opening_writes_another_reads", OTHERS),
     ("chat::a_burial_fences_handles_of_other_openings", OTHERS),

@@ -28,7 +28,7 @@ use crate::scope::Scope;
 use crate::store::chat::ChatStore;
 use crate::store::records::RecordStore;
 use crate::store::truth::Truth;
-use crate::time::Clock;
+use crate::time::{Clock, LONGEST};
 
 use breaker::Outcome;
 use budget::{Budget, Dice};
@@ -60,9 +60,14 @@ impl Caller {
 /// Limits nest: the shortest counts. They do not reach into tasks that the call spawns.
 pub async fn within<F: Future>(limit: Duration, call: F) -> F::Output {
     let caller = Caller::current();
-    let until = Instant::now() + limit;
+    let until = from_now(limit);
     let until = caller.until.map_or(until, |outer| outer.min(until));
     CALLER.scope(Caller { until: Some(until), ..caller }, call).await
+}
+
+/// Returns the time so long from now, or ten years from now: no clock counts for ever.
+fn from_now(limit: Duration) -> Instant {
+    Instant::now() + limit.min(LONGEST)
 }
 
 /// Watches one backend: its latest answers, and the calls under way.
@@ -169,7 +174,7 @@ impl Guard {
             Patience::Short => self.policy.deadline,
             Patience::Long => self.policy.bulk_deadline,
         };
-        let until = Instant::now() + limit;
+        let until = from_now(limit);
         let until = caller.until.map_or(until, |outer| outer.min(until));
         let retries = if call.is_repeatable && !caller.is_guarded { self.policy.retries } else { 0 };
         self.state().budget.deposit();
@@ -234,7 +239,7 @@ impl Guard {
         };
         let mut state = self.state();
         let wait = budget::backoff(retry, state.dice.roll()).max(asked);
-        let in_time = Instant::now() + wait < until;
+        let in_time = Instant::now().checked_add(wait).is_some_and(|at| at < until);
         (in_time && state.budget.withdraw()).then_some(wait)
     }
 

@@ -53,12 +53,15 @@ pub(super) struct Attempts<'a> {
     retry: u32,
 }
 
+/// The longest call: ten years, which can be added to every moment of a clock.
+const LONGEST: Duration = Duration::from_secs(3_650 * 86_400);
+
 impl<'a> Attempts<'a> {
     /// Begins a call that may take so long.
     pub(super) fn begin(client: &'a Client, doing: &'static str, limit: Duration) -> Self {
         let now = Instant::now();
         client.spend().call(now);
-        Self { client, doing, until: now + limit, retry: 0 }
+        Self { client, doing, until: now + limit.min(LONGEST), retry: 0 }
     }
 
     /// Returns when the call has to be done.
@@ -79,7 +82,7 @@ impl<'a> Attempts<'a> {
         let roll = self.client.config.clock.now().0.cast_unsigned().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
         let wait = backoff(self.retry, roll).max(fault.after().unwrap_or_default());
         let now = Instant::now();
-        if now + wait >= self.until || !self.client.spend().retry(now) {
+        if now.checked_add(wait).is_none_or(|at| at >= self.until) || !self.client.spend().retry(now) {
             return Err(self.end(fault));
         }
         self.retry += 1;

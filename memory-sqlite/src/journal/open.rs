@@ -8,6 +8,7 @@ use memory_core::store::Durability;
 use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteLockingMode;
 
+use super::aside::complete;
 use super::config::JournalConfig;
 use super::entry::{Entry, columns};
 use super::ledger::{Ledger, Whole, read_whole, write_whole};
@@ -44,6 +45,7 @@ pub(super) struct Opened {
 pub(super) async fn open(config: JournalConfig) -> Result<Opened> {
     let path = place_of(&config)?;
     let mut lock = Lock::take(&path)?;
+    complete(&path)?;
     // SQLite takes a file of no length, or of a few bytes, for a new one. One that was removed on purpose is begun again.
     let was_made = lock.is_made();
     let may_begin = !was_made || !(path.exists() || is_filled(&log_of(&path)));
@@ -70,7 +72,8 @@ async fn bound(
     found: Option<String>,
 ) -> Result<Option<String>> {
     let wanted = config.truth.clone();
-    if wanted.is_none() || wanted == found {
+    let is_same = wanted.as_deref().zip(found.as_deref()).is_some_and(|(wanted, found)| place(wanted) == place(found));
+    if wanted.is_none() || is_same {
         return Ok(found);
     }
     if found.is_some() && places.len() > 0 {
@@ -80,6 +83,17 @@ async fn bound(
     let whole = Whole { last: places.last, count: places.len() as u64, mark: places.mark, truth: wanted.clone() };
     write_whole(connection, &whole).await.doing(SCAN)?;
     Ok(wanted)
+}
+
+/// Returns which database a name means. Who logs in, how many connections there are and how long they are waited for is not part of it.
+fn place(name: &str) -> String {
+    let Some((scheme, rest)) = name.split_once("://") else { return name.to_owned() };
+    let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let (hosts, path) = place.split_at(place.find('/').unwrap_or(place.len()));
+    let hosts = hosts.rsplit_once('@').map_or(hosts, |(_, hosts)| hosts);
+    let is_tuning = |pair: &&str| ["pool", "deadline"].contains(&pair.split('=').next().unwrap_or_default());
+    let query: Vec<&str> = query.split('&').filter(|pair| !pair.is_empty() && !is_tuning(pair)).collect();
+    format!("{scheme}://{hosts}{path}?{}", query.join("&"))
 }
 
 /// Returns the absolute path of a journal, whose folder exists.

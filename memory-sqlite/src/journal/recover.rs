@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use memory_core::error::Result;
 use sqlx::{Connection as _, SqliteConnection};
 
+use super::aside::replace;
 use super::config::JournalConfig;
 use super::entry::{Entry, columns};
 use super::ledger::{Fault, Ledger, read_whole};
@@ -59,8 +60,7 @@ pub(super) async fn recover(config: JournalConfig) -> Result<Recovered> {
     ledger.commit().await.map_err(|fault| fault.error())?;
     ledger.checkpoint().await.map_err(|fault: Fault| fault.error())?;
     ledger.into_connection().close().await.doing(SAVE)?;
-    let damaged = place_aside(&path)?;
-    std::fs::rename(&new, &path).map_err(|source| unopened(source.to_string()))?;
+    let damaged = replace(&path, &new)?;
     // A saved entry may have been acknowledged after what the damage hides; the primary knows it by its id then.
     let lost = whole.map(|whole| whole.count.saturating_sub(kept));
     Ok(Recovered { kept, lost, damaged: Some(damaged) })
@@ -99,18 +99,6 @@ async fn entry(connection: &mut SqliteConnection, number: u64) -> Option<Entry> 
     let sql = concat!("SELECT ", columns!(), " FROM entry WHERE number = ?");
     let row = sqlx::query(sql).bind(number.cast_signed()).fetch_optional(connection).await.ok()??;
     Entry::read(&row, SAVE).ok().filter(|entry| entry.number == number)
-}
-
-/// Moves the damaged file aside, with its log, and returns where it is.
-fn place_aside(path: &Path) -> Result<PathBuf> {
-    let name = |number: u32| beside(path, &format!(".damaged-{number}"));
-    let aside = (1..u32::MAX).map(name).find(|aside| !aside.exists()).unwrap_or_else(|| name(0));
-    std::fs::rename(path, &aside).map_err(|source| unopened(source.to_string()))?;
-    for end in ["-wal", "-shm"] {
-        // There is none after a clean end.
-        let _ = std::fs::rename(beside(path, end), beside(&aside, end));
-    }
-    Ok(aside)
 }
 
 /// Removes what an earlier attempt left.

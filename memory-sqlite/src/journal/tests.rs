@@ -202,3 +202,42 @@ async fn messages_meant_for_one_database_are_not_sent_to_another() {
     journal.close().await.unwrap();
     assert!(SqliteJournal::connect(config("one")).await.is_err());
 }
+
+#[tokio::test]
+async fn a_database_is_the_same_whoever_logs_in_and_however_it_is_tuned() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = |truth: &str| JournalConfig::new(folder.path().join("journal.db")).with_truth(truth);
+    let journal = SqliteJournal::connect(config("postgres://ada@db:5432/memory?pool=4&schema=a")).await.unwrap();
+    push(&journal, "waits").await.unwrap();
+    journal.close().await.unwrap();
+    for same in ["postgres://bob@db:5432/memory?schema=a&deadline=9s", "postgres://db:5432/memory?schema=a"] {
+        let journal = SqliteJournal::connect(config(same)).await.unwrap();
+        assert_eq!(texts(&journal).await, ["waits"], "{same}");
+        journal.close().await.unwrap();
+    }
+    for other in
+        ["postgres://db:5432/memory?schema=b", "postgres://db:5432/memory", "postgres://db:5433/memory?schema=a"]
+    {
+        assert!(SqliteJournal::connect(config(other)).await.is_err(), "{other}");
+    }
+}
+
+#[tokio::test]
+async fn a_recovery_that_ended_between_its_steps_is_completed_by_whoever_opens_the_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let file = |end: &str| folder.path().join(format!("journal.db{end}"));
+    let config = JournalConfig::new(&path);
+    let journal = SqliteJournal::connect(config.clone()).await.unwrap();
+    push(&journal, "saved").await.unwrap();
+    journal.close().await.unwrap();
+    // The damaged file has left, its log has not, and the saved one is not there yet.
+    std::fs::rename(&path, file(".saved")).unwrap();
+    std::fs::write(file(".damaged-1"), b"damaged").unwrap();
+    std::fs::write(file("-wal"), b"the log of the damaged one").unwrap();
+    let journal = SqliteJournal::connect(config.clone()).await.unwrap();
+    assert_eq!(texts(&journal).await, ["saved"]);
+    journal.close().await.unwrap();
+    assert!(!file(".saved").exists());
+    assert_eq!(std::fs::read(file(".damaged-1-wal")).unwrap(), b"the log of the damaged one");
+}

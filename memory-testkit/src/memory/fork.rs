@@ -79,6 +79,7 @@ async fn a_branch_holds_no_copy_and_costs_the_same_whatever_the_length_of_its_pa
     let world = World::open(&bed).await?;
     let long = world.talk("ada")?;
     long.append([vec![world.say(Role::System, "You are a gardener.")], world.chatter(1_000)].concat()).await?;
+    long.flush().await?;
     let mut costs = Vec::new();
     for at in [20, 2_000] {
         let counting = Arc::<Counting>::default();

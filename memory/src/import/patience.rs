@@ -32,7 +32,7 @@ where
             answer => return answer,
         };
         let wait = wait(&error).max(least);
-        if Instant::now() + wait > until {
+        if Instant::now().checked_add(wait).is_none_or(|at| at > until) {
             return Err(error);
         }
         sleep(wait).await;

@@ -105,6 +105,15 @@ async fn the_callers_deadline_counts_where_it_is_shorter() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn times_without_end_end_no_process() {
+    let bench = Bench::new(GuardPolicy::default().with_deadline(Duration::MAX));
+    let error = bench
+        .make(Call::quick("answer"), |_| async { Err(fault(Transience::Transient { after: Some(Duration::MAX) })) });
+    within(Duration::MAX, error).await.unwrap_err();
+    assert_eq!(bench.calls(), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_guard_inside_another_never_retries() {
     let (outer, inner) = (Bench::new(GuardPolicy::default()), Bench::new(GuardPolicy::default()));
     let call = || inner.make(Call::quick("answer"), |_| async { Err(transient()) });

@@ -71,8 +71,7 @@ impl Shared {
 
     /// Brings messages to the primary. Fewer go with the next call if it refused some of several.
     pub(super) async fn carry(self: Arc<Self>, sending: Sending) -> Result<()> {
-        let Sending { scope, session, .. } = &sending;
-        let mut flight = Flight { shared: &self, scope, session, landing: None };
+        let mut flight = Flight { shared: &self, sending: &sending, landing: None };
         let (landing, outcome) = match self.deliver(&sending).await {
             Ok(()) => (Landing { at: Instant::now(), is_in_doubt: false, is_taken: true }, Ok(())),
             Err(error) => {
@@ -308,8 +307,7 @@ struct Landing {
 /// A flush under way. It lands however it ends.
 struct Flight<'a> {
     shared: &'a Shared,
-    scope: &'a Scope,
-    session: &'a SessionId,
+    sending: &'a Sending,
     /// None if it did not come to its end.
     landing: Option<Landing>,
 }
@@ -321,9 +319,9 @@ impl Drop for Flight<'_> {
         let Landing { at, is_in_doubt, is_taken } = self.landing.take().unwrap_or(lost);
         {
             let mut queue = self.shared.queue();
-            queue.landed(self.scope, self.session, at, is_in_doubt);
+            queue.landed(self.sending, at, is_in_doubt);
             if is_taken {
-                queue.taken(self.scope, self.session, now);
+                queue.taken(&self.sending.scope, &self.sending.session, now);
             }
         }
         self.shared.landings.send_modify(|landings| *landings += 1);

@@ -14,7 +14,7 @@ use crate::id::{MessageId, Seq, SessionId};
 use crate::scope::{Epoch, Scope};
 use crate::store::chat::{Fence, SessionState};
 use crate::store::journal::Queued;
-use crate::time::Timestamp;
+use crate::time::{LONGEST, Timestamp};
 
 use super::policy::WriteBehindPolicy;
 use super::waiting::{Reach, Row, Waiting};
@@ -45,6 +45,8 @@ pub(super) struct Sending {
     pub(super) rows: Vec<Queued>,
     /// How many older ones were left where they are.
     pub(super) skipped: usize,
+    /// Its number: an owner that is erased and writes again may have two at once.
+    pub(super) flight: u64,
 }
 
 /// Messages that were queued before their session or owner was erased.
@@ -92,7 +94,7 @@ pub(super) struct Queue {
 impl Queue {
     pub(super) fn new(policy: WriteBehindPolicy) -> Self {
         Self {
-            policy,
+            policy: WriteBehindPolicy { age: policy.age.min(LONGEST), ..policy },
             owners: HashMap::new(),
             schedule: BTreeSet::new(),
             count: 0,
@@ -240,21 +242,25 @@ impl Queue {
         let change = self.changes;
         let waiting = self.waiting_mut(scope, session).filter(|waiting| waiting.sent == 0)?;
         let (fence, rows) = waiting.send()?;
-        waiting.change = change;
+        (waiting.change, waiting.flight) = (change, change);
         let skipped = waiting.sent - rows.len();
         let entry = (waiting.due, scope.clone(), session.clone());
         self.schedule.remove(&entry);
         self.flights += 1;
-        Some(Sending { scope: scope.clone(), session: session.clone(), fence, rows, skipped })
+        Some(Sending { scope: scope.clone(), session: session.clone(), fence, rows, skipped, flight: change })
     }
 
     /// Ends what [`Queue::send`] began. What was sent stays, and goes again at `at`; `is_in_doubt` tells whether the primary may
     /// have it.
-    pub(super) fn landed(&mut self, scope: &Scope, session: &SessionId, at: Instant, is_in_doubt: bool) {
+    pub(super) fn landed(&mut self, sending: &Sending, at: Instant, is_in_doubt: bool) {
+        let Sending { scope, session, flight, .. } = sending;
         self.flights = self.flights.saturating_sub(1);
         self.changes += 1;
         let change = self.changes;
-        let Some(waiting) = self.waiting_mut(scope, session) else { return };
+        // What waits now may be under way on another flight.
+        let Some(waiting) = self.waiting_mut(scope, session).filter(|waiting| waiting.flight == *flight) else {
+            return;
+        };
         if is_in_doubt {
             waiting.rows.iter_mut().take(waiting.sent).for_each(|row| row.is_new = false);
         }
@@ -312,7 +318,7 @@ impl Queue {
     /// Notes that the primary did not answer, and returns when to ask it again: after `pause`, at least.
     pub(super) fn went_away(&mut self, now: Instant, pause: impl FnOnce(u32) -> Duration) -> Instant {
         let failures = self.away.map_or(1, |away| away.failures.saturating_add(1));
-        let until = now + pause(failures);
+        let until = now + pause(failures).min(LONGEST);
         self.away = Some(Away { until, failures });
         until
     }

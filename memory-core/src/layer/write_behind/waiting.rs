@@ -59,6 +59,8 @@ pub(super) struct Waiting {
     pub(super) last_at: Timestamp,
     /// How many of the oldest were sent and not answered yet.
     pub(super) sent: usize,
+    /// The flight on which they were sent.
+    pub(super) flight: u64,
     /// Whether an answer was lost, so that the primary may have the oldest ones, or get them later.
     pub(super) is_in_doubt: bool,
     /// Differs whenever messages were sent or left.
@@ -78,6 +80,7 @@ impl Waiting {
             asked: 0,
             last_at: Timestamp(i64::MIN),
             sent: 0,
+            flight: 0,
             is_in_doubt: false,
             change,
             due,

@@ -30,12 +30,13 @@ async fn pushes_that_end_in_any_order_stand_in_that_of_their_numbers() {
     let mut queue = filled([3, 4, 1], now);
     queue.insert(vec![queued(2, None)], now);
     let (scope, session) = place();
-    assert_eq!(numbers(&queue.send(&scope, &session).unwrap().rows), [1, 2, 3, 4]);
+    let sending = queue.send(&scope, &session).unwrap();
+    assert_eq!(numbers(&sending.rows), [1, 2, 3, 4]);
     // What comes late stands behind what is under way.
     queue.insert(vec![queued(9, None), queued(0, None)], now);
     assert!(queue.send(&scope, &session).is_none());
     queue.remove(&scope, &session, Reach::All, |queued| (1..=4).contains(&queued.number));
-    queue.landed(&scope, &session, now, false);
+    queue.landed(&sending, now, false);
     assert_eq!(numbers(&queue.send(&scope, &session).unwrap().rows), [0, 9]);
 }
 
@@ -48,9 +49,37 @@ async fn messages_of_two_fences_go_apart() {
     let sending = queue.send(&scope, &session).unwrap();
     assert_eq!((sending.fence, numbers(&sending.rows)), (None, vec![1, 2]));
     queue.remove(&scope, &session, Reach::All, |queued| queued.number < 3);
-    queue.landed(&scope, &session, now, false);
+    queue.landed(&sending, now, false);
     let sending = queue.send(&scope, &session).unwrap();
     assert_eq!((sending.fence, numbers(&sending.rows)), (fence, vec![3]));
+}
+
+#[tokio::test]
+async fn a_flight_of_what_was_erased_ends_no_other() {
+    let (now, (scope, session)) = (Instant::now(), place());
+    let mut queue = filled([1], now);
+    let erased = queue.send(&scope, &session).unwrap();
+    queue.remove(&scope, &session, Reach::All, |_| true);
+    queue.insert(vec![queued(2, None)], now);
+    let later = queue.send(&scope, &session).unwrap();
+    queue.landed(&erased, now, true);
+    assert!(queue.send(&scope, &session).is_none(), "it is under way");
+    assert_eq!(queue.flights(), 1);
+    queue.landed(&later, now, false);
+    assert_eq!(numbers(&queue.send(&scope, &session).unwrap().rows), [2]);
+}
+
+#[tokio::test]
+async fn a_wait_without_end_ends_no_process() {
+    let (now, (scope, session)) = (Instant::now(), place());
+    let mut queue = Queue::new(WriteBehindPolicy::default().with_age(Duration::MAX));
+    queue.insert(vec![queued(1, None)], now);
+    assert!(queue.next(now).is_err());
+    assert!(queue.went_away(now, |_| Duration::MAX) > now);
+    let sending = queue.send(&scope, &session).unwrap();
+    queue.landed(&sending, now, false);
+    queue.taken(&scope, &session, now);
+    assert!(queue.next(now).is_err());
 }
 
 #[tokio::test]
@@ -60,10 +89,11 @@ async fn a_message_goes_when_it_is_due_and_the_primary_is_not_away() {
     let due = now + queue.policy.age;
     assert_eq!(queue.next(now).unwrap_err(), Some(due));
     queue.hasten(&scope, &session, now);
-    assert_eq!(numbers(&queue.next(now).unwrap().rows), [1]);
+    let sending = queue.next(now).unwrap();
+    assert_eq!(numbers(&sending.rows), [1]);
     assert!(queue.next(now).is_err());
     let until = queue.went_away(now, |failures| Duration::from_secs(u64::from(failures)));
-    queue.landed(&scope, &session, until, true);
+    queue.landed(&sending, until, true);
     assert_eq!(queue.next(now).unwrap_err(), Some(until));
     // One looks whether it is back, and the others wait for that one.
     let mut other = queued(2, None);
@@ -115,10 +145,10 @@ async fn what_waits_adds_up_and_leaves_nothing_behind() {
     let twice = Queued { number: 11, ..queued(1, None) };
     let id = twice.new.message.id;
     queue.insert(vec![Queued { number: 12, ..twice.clone() }, twice], now);
-    queue.send(&scope, &session).unwrap();
+    let sending = queue.send(&scope, &session).unwrap();
     assert_eq!(queue.remove(&scope, &session, Reach::Sent, |queued| queued.number <= 11).len(), 11);
     assert_eq!(queue.sessions_of(&scope, &[id]), std::slice::from_ref(&session));
-    queue.landed(&scope, &session, now, false);
+    queue.landed(&sending, now, false);
     assert_eq!(queue.remove(&scope, &session, Reach::All, |_| true), [12]);
     assert!(queue.owners.is_empty() && queue.schedule.is_empty() && queue.count == 0 && queue.flights == 0);
 }
