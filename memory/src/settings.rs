@@ -77,13 +77,16 @@ pub struct Settings {
     is_unasked: bool,
     /// The file of the journal, as code gave it.
     journal: Option<PathBuf>,
+    /// There is to be no journal, whatever else says where one is.
+    is_direct: bool,
 }
 
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { values, embedders, is_unasked: _, journal } = self;
+        let Self { values, embedders, is_unasked: _, journal, is_direct } = self;
         let mut shown = f.debug_struct("Settings");
-        shown.field("values", values).field("embedders", embedders).field("journal", journal).finish()
+        shown.field("values", values).field("embedders", embedders).field("journal", journal);
+        shown.field("is_direct", is_direct).finish()
     }
 }
 
@@ -106,7 +109,7 @@ impl Settings {
     }
 
     fn of(values: Values) -> Self {
-        Self { values, embedders: built_in().into_iter().collect(), is_unasked: true, journal: None }
+        Self { values, embedders: built_in().into_iter().collect(), is_unasked: true, journal: None, is_direct: false }
     }
 
     /// Reads the environment.
@@ -230,21 +233,22 @@ impl Settings {
     /// ```
     #[must_use]
     pub fn with_journal(mut self, path: impl Into<PathBuf>) -> Self {
-        self.journal = Some(path.into());
+        (self.journal, self.is_direct) = (Some(path.into()), false);
         self
     }
 
-    /// Does without a journal, whatever the environment says.
+    /// Does without a journal, whatever the environment says, before this call or behind it.
     #[must_use]
     pub fn without_journal(mut self) -> Self {
-        self.journal = None;
+        (self.journal, self.is_direct) = (None, true);
         self.values.clear(JOURNAL.section());
         self
     }
 
     /// Returns the file of the journal, if there is to be one.
     pub fn journal(&self) -> Option<&Path> {
-        self.journal.as_deref().or_else(|| self.values.text(&JOURNAL).map(Path::new))
+        let said = self.journal.as_deref().or_else(|| self.values.text(&JOURNAL).map(Path::new));
+        said.filter(|_| !self.is_direct)
     }
 
     /// Sets how many messages of a conversation may wait in the journal. Default 20.

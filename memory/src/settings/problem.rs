@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use memory_core::secrets::without_secrets;
+
 /// Something that is wrong in a file of settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -66,7 +68,11 @@ impl Problem {
         what: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Self {
-        if is_hidden || value.line != name.line || value.from < name.to {
+        // A place may stand where none belongs.
+        let written: String =
+            characters(source, value.line).skip(value.from).take(value.to.saturating_sub(value.from)).collect();
+        let holds_secret = without_secrets(&written) != written;
+        if is_hidden || holds_secret || value.line != name.line || value.from < name.to {
             return Self::of_name(source, name, what, remedy);
         }
         let (shown, before) = cut(source, name.line, name.from, value.to);
@@ -95,9 +101,13 @@ impl Problem {
     }
 }
 
+fn characters(source: &str, line: usize) -> impl Iterator<Item = char> {
+    source.lines().nth(line.saturating_sub(1)).unwrap_or_default().chars()
+}
+
 /// Returns the characters of a line from `from` to `to`, dots for what else it has, and how many characters stand before them.
 fn cut(source: &str, line: usize, from: usize, to: usize) -> (String, usize) {
-    let text: Vec<char> = source.lines().nth(line.saturating_sub(1)).unwrap_or_default().chars().collect();
+    let text: Vec<char> = characters(source, line).collect();
     let part = |from: usize, to: usize| -> String {
         let shown = text.get(from.min(text.len())..to.min(text.len())).unwrap_or_default();
         shown.iter().map(|character| if character.is_control() { ' ' } else { *character }).collect()

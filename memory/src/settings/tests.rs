@@ -135,6 +135,24 @@ fn s3_16_a_wrong_variable_is_named() {
 }
 
 #[test]
+fn s3_16_who_wants_no_journal_gets_none_whatever_the_environment_says() {
+    let value = |name: &str| (name == "SESSION_BUFFER_PATH").then(|| "a.db".to_owned());
+    let direct = Settings::new("memory:").without_journal();
+    assert_eq!(direct.clone().or_values(value).journal(), None);
+    assert_eq!(Settings::new("memory:").or_values(value).without_journal().journal(), None);
+    assert_eq!(direct.or_values(value).with_journal("b.db").journal(), Some(Path::new("b.db")));
+}
+
+#[test]
+fn s1_20_a_place_with_a_password_is_quoted_nowhere_also_where_none_belongs() {
+    for line in ["buffer: { window: postgres://ada:tulip@db/x }", "buffer: { window: 'x?password=tulip' }"] {
+        let error = Settings::from_yaml(&format!("memory: {{ {line} }}"), |_| None).unwrap_err();
+        assert!(!error.to_string().contains("tulip") && !format!("{error:?}").contains("tulip"), "{error}");
+        assert!(error.to_string().contains("window"), "{error}");
+    }
+}
+
+#[test]
 fn s3_16_what_is_said_counts_more_than_the_environment() {
     let value = |name: &str| (name == "SESSION_FLUSH_BATCH").then(|| "50".to_owned());
     let settings = Settings::new("memory:").with_journal("said.db").with_flush_batch(3).or_values(value);
