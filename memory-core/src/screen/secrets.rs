@@ -22,41 +22,84 @@ pub enum Secret {
 }
 
 /// How the keys and tokens of services begin.
-const TOKENS: [&str; 22] = [
+const TOKENS: [&str; 40] = [
     "sk-",
     "sk_live_",
     "sk_test_",
     "rk_live_",
     "pk_live_",
+    "whsec_",
     "ghp_",
     "gho_",
     "ghs_",
     "ghu_",
+    "ghr_",
     "github_pat_",
     "glpat-",
+    "xoxa-",
     "xoxb-",
     "xoxp-",
+    "xoxr-",
+    "xoxs-",
     "xapp-",
     "AKIA",
     "ASIA",
     "AIza",
+    "ya29.",
     "hf_",
     "npm_",
     "pypi-",
     "dop_v1_",
     "eyJ",
+    "gsk_",
+    "pplx-",
+    "SG.",
+    "shpat_",
+    "tskey-",
+    "dckr_pat_",
+    "lin_api_",
+    "figd_",
+    "sntrys_",
+    "ATATT",
+    "AGE-SECRET-KEY-",
+    "mem_",
 ];
+/// How many groups of digits the number of a card is written in at most: pairs of them.
+const GROUPS: usize = 10;
 /// How many letters a key has at least behind its beginning.
 const TOKEN_LETTERS: usize = 12;
 /// The words that name a secret.
-const NAMES: [&str; 10] =
-    ["password", "passwort", "passwd", "passphrase", "pwd", "secret", "token", "api_key", "apikey", "api-key"];
+const NAMES: [&str; 20] = [
+    "password",
+    "passwort",
+    "passwd",
+    "passphrase",
+    "passcode",
+    "pwd",
+    "secret",
+    "token",
+    "api_key",
+    "apikey",
+    "api-key",
+    "access_key",
+    "secret_key",
+    "private_key",
+    "kennwort",
+    "contraseña",
+    "senha",
+    "parola",
+    "пароль",
+    "mdp",
+];
+/// The words that a token of a request stands behind.
+const SCHEMES: [&str; 2] = ["bearer", "basic"];
 /// What may stand between such a word and the secret.
-const LINKS: [&str; 4] = ["is", "was", "ist", "="];
+const LINKS: [&str; 12] = ["is", "was", "ist", "war", "es", "é", "è", "est", "=", "-", "–", "→"];
 /// What is written in place of a secret.
 const CUT: &str = "[cut out]";
 const KEY_BEGINS: &str = "-----BEGIN ";
-const KEY_ENDS: &str = "PRIVATE KEY-----";
+const KEY_ENDS: &str = "-----END ";
+const LINE_ENDS: &str = "-----";
 
 /// Returns a text without its secrets, and which kinds were cut out, each once.
 ///
@@ -81,16 +124,16 @@ fn without_keys(text: &str, found: &mut Vec<Secret>) -> String {
     let (mut left, mut rest) = (String::with_capacity(text.len()), text);
     while let Some((before, behind)) = rest.split_once(KEY_BEGINS) {
         left.push_str(before);
-        let head = behind.split("-----").next().unwrap_or_default();
-        if !head.ends_with("PRIVATE KEY") {
+        let (head, body) = behind.split_once(LINE_ENDS).unwrap_or((behind, ""));
+        if !head.contains("PRIVATE KEY") {
             left.push_str(KEY_BEGINS);
             rest = behind;
             continue;
         }
         found.push(Secret::PrivateKey);
         left.push_str(CUT);
-        // The first mark ends the line that begins the key, the second one the key.
-        rest = behind.splitn(3, KEY_ENDS).nth(2).unwrap_or_default();
+        let end = body.split_once(KEY_ENDS).and_then(|(_, end)| end.split_once(LINE_ENDS));
+        rest = end.map_or("", |(_, rest)| rest);
     }
     left.push_str(rest);
     left
@@ -99,39 +142,70 @@ fn without_keys(text: &str, found: &mut Vec<Secret>) -> String {
 /// Cuts out tokens, logins and what stands behind the name of a secret.
 fn without_words(text: &str, found: &mut Vec<Secret>) -> String {
     let mut left = String::with_capacity(text.len());
-    // Whether a secret was named, and whether a sign said that it follows.
-    let (mut is_named, mut is_told) = (false, false);
+    // Whether a secret was named, whether a sign said that it follows, and whether it is a token.
+    let (mut is_named, mut is_told, mut is_scheme) = (false, false, false);
     for part in text.split_inclusive(char::is_whitespace) {
         let end = part.trim_end().len();
         let (word, blank) = part.split_at(end);
         let (before, core, behind) = bare(word);
         let lower = core.to_lowercase();
         let named = NAMES.iter().find_map(|name| Some(lower.strip_prefix(name)?.trim_start_matches('s')));
-        if is_token(core) {
+        if is_token(core) || is_scheme && is_opaque(core) {
             found.push(Secret::Token);
             left.extend([before, CUT, behind]);
         } else if core.contains("://") {
             let shown = without_login(core);
             found.extend((shown != core).then_some(Secret::Login));
             left.extend([before, shown.as_str(), behind]);
-        } else if let Some(mark) = core.find(['=', ':']).filter(|mark| named.is_some() && mark + 1 < core.len()) {
-            found.push(Secret::Password);
-            left.extend([before, core.get(..=mark).unwrap_or_default(), CUT, behind]);
+        } else if let Some((shown, kind)) = without_pairs(core) {
+            found.push(kind);
+            left.extend([before, shown.as_str(), behind]);
         } else if is_named && (is_told || looks_secret(core)) && !core.is_empty() && !LINKS.contains(&lower.as_str()) {
             found.push(Secret::Password);
             left.extend([before, CUT, behind]);
         } else {
             left.push_str(word);
             let is_link = is_named && LINKS.contains(&lower.as_str());
-            is_named = is_link || named.is_some_and(str::is_empty);
+            is_named = is_link || named.is_some_and(str::is_empty) || is_name(&lower);
             is_told = is_named && (behind.starts_with([':', '=']) || core == "=");
+            is_scheme = SCHEMES.contains(&lower.as_str());
             left.push_str(blank);
             continue;
         }
-        (is_named, is_told) = (false, false);
+        (is_named, is_told, is_scheme) = (false, false, false);
         left.push_str(blank);
     }
     left
+}
+
+/// Cuts secrets out of `name=value` and `name:value`, several of them with semicolons or ampersands between; none if there are none.
+fn without_pairs(core: &str) -> Option<(String, Secret)> {
+    let (mut left, mut kind) = (String::new(), None);
+    for pair in core.split_inclusive([';', '&']) {
+        let (pair, end) = pair.split_at(pair.trim_end_matches([';', '&']).len());
+        let marked = pair.find(['=', ':']).filter(|mark| mark + 1 < pair.len()).map(|mark| pair.split_at(mark + 1));
+        let secret = marked.and_then(|(name, value)| match is_token(bare(value).1) {
+            true => Some(Secret::Token),
+            false => is_name(&name.to_lowercase()).then_some(Secret::Password),
+        });
+        match marked.filter(|_| secret.is_some()) {
+            Some((name, _)) => left.extend([name, CUT, end]),
+            None => left.extend([pair, end]),
+        }
+        kind = kind.or(secret);
+    }
+    kind.map(|kind| (left, kind))
+}
+
+/// Returns whether a word in lower case names a secret: `password`, `db_password`, `passwords`.
+fn is_name(lower: &str) -> bool {
+    let name = lower.trim_end_matches(|letter: char| !letter.is_alphanumeric());
+    let is_whole =
+        |name: &str, known: &str| name.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest == "s");
+    NAMES.iter().any(|known| {
+        let before = name.strip_suffix(known).and_then(|before| before.chars().next_back());
+        is_whole(name, known) || before.is_some_and(|letter| "_-.\"'".contains(letter))
+    })
 }
 
 /// Parts a word from the marks around it.
@@ -148,10 +222,13 @@ fn bare(word: &str) -> (&str, &str, &str) {
 }
 
 fn is_token(word: &str) -> bool {
-    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
-    TOKENS.iter().filter_map(|begin| word.strip_prefix(begin)).any(|rest| {
-        rest.len() >= TOKEN_LETTERS && rest.chars().all(is_letter) && rest.chars().any(|letter| letter.is_ascii_digit())
-    })
+    TOKENS.iter().filter_map(|begin| word.strip_prefix(begin)).any(is_opaque)
+}
+
+/// Returns whether a word is one of a key: long, with a digit, and of no other letters than keys have.
+fn is_opaque(word: &str) -> bool {
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "-_.+/=".contains(letter);
+    word.len() >= TOKEN_LETTERS && word.chars().all(is_letter) && word.chars().any(|letter| letter.is_ascii_digit())
 }
 
 /// Returns whether a word behind the name of a secret is one: no word of a language holds a digit or a sign.
@@ -159,32 +236,49 @@ fn looks_secret(word: &str) -> bool {
     word.chars().count() >= 4 && word.chars().any(|letter| letter.is_ascii_digit() || "!@#$%^&*_+".contains(letter))
 }
 
-/// Cuts out the numbers of cards, whatever blanks or dashes stand between their digits.
+/// Cuts out the numbers of cards, whatever blanks, dots or dashes stand between their digits.
 fn without_cards(text: &str, found: &mut Vec<Secret>) -> String {
-    let mut left = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(begin) = rest.find(|letter: char| letter.is_ascii_digit()) {
-        let (before, run) = rest.split_at(begin);
-        left.push_str(before);
-        let mut end = 0;
-        for (at, letter) in run.char_indices() {
-            match letter {
-                '0'..='9' => end = at + 1,
-                ' ' | '-' if at == end => {}
-                _ => break,
+    let groups = groups(text);
+    let (mut left, mut from, mut first) = (String::with_capacity(text.len()), 0, 0);
+    while first < groups.len() {
+        let card = (first..groups.len()).rev().find_map(|last| {
+            let run = groups.get(first..=last)?;
+            let is_joined = run.windows(2).all(|two| is_joint(text.get(two[0].end..two[1].start).unwrap_or_default()));
+            let number = text.get(run.first()?.start..run.last()?.end)?;
+            (run.len() <= GROUPS && is_joined && is_card(number)).then_some((last, number.len()))
+        });
+        let start = groups.get(first).map_or(text.len(), |group| group.start);
+        match card {
+            Some((last, length)) => {
+                found.push(Secret::Card);
+                left.push_str(text.get(from..start).unwrap_or_default());
+                left.push_str(CUT);
+                (from, first) = (start + length, last + 1);
             }
+            None => first += 1,
         }
-        let (number, behind) = run.split_at(end);
-        if is_card(number) {
-            found.push(Secret::Card);
-            left.push_str(CUT);
-        } else {
-            left.push_str(number);
-        }
-        rest = behind;
     }
-    left.push_str(rest);
+    left.push_str(text.get(from..).unwrap_or_default());
     left
+}
+
+/// Returns where digits stand together.
+fn groups(text: &str) -> Vec<std::ops::Range<usize>> {
+    let mut groups: Vec<std::ops::Range<usize>> = Vec::new();
+    for (at, _) in text.char_indices().filter(|(_, letter)| letter.is_ascii_digit()) {
+        match groups.last_mut().filter(|group| group.end == at) {
+            Some(group) => group.end = at + 1,
+            None => groups.push(at..at + 1),
+        }
+    }
+    groups
+}
+
+/// Returns whether digits before and behind it may be those of one number.
+fn is_joint(between: &str) -> bool {
+    let mut letters = between.chars();
+    letters.next().is_some_and(|letter| letter.is_whitespace() || ".-\u{2010}\u{2011}\u{2013}".contains(letter))
+        && letters.next().is_none()
 }
 
 /// Returns whether the check digit of a number is right, as Luhn defines it, and whether a card may begin so.
@@ -200,7 +294,9 @@ fn is_card(number: &str) -> bool {
             (_, twice) => twice,
         })
         .sum();
-    (13..=19).contains(&digits.len()) && sum.is_multiple_of(10) && matches!(digits.first(), Some(3..=6))
+    let begins = digits.iter().take(4).fold(0, |begin, digit| begin * 10 + digit);
+    let is_begun = matches!(digits.first(), Some(3..=6)) || (2_221..=2_720).contains(&begins);
+    (13..=19).contains(&digits.len()) && sum.is_multiple_of(10) && is_begun
 }
 
 #[cfg(test)]
@@ -226,6 +322,27 @@ mod tests {
                 "a\n[cut out]\nb",
                 Secret::PrivateKey,
             ),
+            ("DB_PASSWORD=hunter2", "DB_PASSWORD=[cut out]", Secret::Password),
+            (
+                "Server=db;User Id=sa;Password=x1;Pool=4",
+                "Server=db;User Id=sa;Password=[cut out];Pool=4",
+                Secret::Password,
+            ),
+            ("the key=sk-proj-abc123def456ghi789 works", "the key=[cut out] works", Secret::Token),
+            ("Authorization: Bearer 0123456789abcdef/+==", "Authorization: Bearer [cut out]==", Secret::Token),
+            ("{\"db_password\":\"hunter2\"}", "{\"db_password\":[cut out]\"}", Secret::Password),
+            ("password - tulip-42", "password - [cut out]", Secret::Password),
+            ("Das Kennwort ist tulpe42.", "Das Kennwort ist [cut out].", Secret::Password),
+            ("room 12 4111 1111 1111 1111 and 7", "room 12 [cut out] and 7", Secret::Card),
+            ("4111.1111.1111.1111", "[cut out]", Secret::Card),
+            ("2223 0031 2200 3222", "[cut out]", Secret::Card),
+            ("3782 822463 10005", "[cut out]", Secret::Card),
+            (
+                "a\n-----BEGIN PGP PRIVATE KEY BLOCK-----\nlQOY\n-----END PGP PRIVATE KEY BLOCK-----\nb",
+                "a\n[cut out]\nb",
+                Secret::PrivateKey,
+            ),
+            ("-----BEGIN PRIVATE KEY-----\nMIIE", "[cut out]", Secret::PrivateKey),
         ] {
             assert_eq!(cut(text), (left.to_owned(), vec![secret]), "{text}");
         }
@@ -241,6 +358,10 @@ mod tests {
             "https://example.org/a?page=2 tells more",
             "Ada's mail is ada@example.org",
             "-----BEGIN CERTIFICATE----- MIIB -----END CERTIFICATE-----",
+            "The bearer of good news came at noon",
+            "max_tokens=1500 and token_count=3",
+            "Ada - a gardener - lives in Porto",
+            "In 2024 1 200 people came, in 2025 1 300",
             "a  b\n\nc\t d",
             "",
         ] {
