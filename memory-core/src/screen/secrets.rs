@@ -243,7 +243,8 @@ fn without_cards(text: &str, found: &mut Vec<Secret>) -> String {
     while first < groups.len() {
         let card = (first..groups.len()).rev().find_map(|last| {
             let run = groups.get(first..=last)?;
-            let is_joined = run.windows(2).all(|two| is_joint(text.get(two[0].end..two[1].start).unwrap_or_default()));
+            let between = run.iter().zip(run.iter().skip(1)).map(|(one, next)| text.get(one.end..next.start));
+            let is_joined = between.into_iter().all(|between| between.is_some_and(is_joint));
             let number = text.get(run.first()?.start..run.last()?.end)?;
             (run.len() <= GROUPS && is_joined && is_card(number)).then_some((last, number.len()))
         });
