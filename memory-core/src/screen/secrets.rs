@@ -241,12 +241,12 @@ fn without_cards(text: &str, found: &mut Vec<Secret>) -> String {
     let groups = groups(text);
     let (mut left, mut from, mut first) = (String::with_capacity(text.len()), 0, 0);
     while first < groups.len() {
-        let card = (first..groups.len()).rev().find_map(|last| {
+        let card = (first..groups.len().min(first + GROUPS)).rev().find_map(|last| {
             let run = groups.get(first..=last)?;
-            let between = run.iter().zip(run.iter().skip(1)).map(|(one, next)| text.get(one.end..next.start));
-            let is_joined = between.into_iter().all(|between| between.is_some_and(is_joint));
+            let mut between = run.iter().zip(run.iter().skip(1)).map(|(one, next)| text.get(one.end..next.start));
+            let is_joined = between.all(|between| between.is_some_and(is_joint));
             let number = text.get(run.first()?.start..run.last()?.end)?;
-            (run.len() <= GROUPS && is_joined && is_card(number)).then_some((last, number.len()))
+            (is_joined && is_card(number)).then_some((last, number.len()))
         });
         let start = groups.get(first).map_or(text.len(), |group| group.start);
         match card {
