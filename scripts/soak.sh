@@ -9,10 +9,10 @@ cd "$(dirname "$0")/.."
 export CARGO_TERM_COLOR="${CARGO_TERM_COLOR:-never}" MEMORY_REQUIRE="${MEMORY_REQUIRE:-all}" MEMORY_TEST_LIMIT="${MEMORY_TEST_LIMIT:-7200}"
 
 # What the two sizes of the tier differ in.
-profile=() program=200 redis=100 postgres=15 qdrant=30 storm=20000
+profile=() program=200 redis=100 postgres=15 qdrant=30 storm=20000 window=1000000
 if [ "${1:-}" = --release ]; then
   shift
-  profile=(--release) program=1000 redis=1000 postgres=300 qdrant=100 storm=160000
+  profile=(--release) program=1000 redis=1000 postgres=300 qdrant=100 storm=160000 window=10000000
 fi
 wanted=("$@")
 results="" failed=0
@@ -106,6 +106,14 @@ schedules() { # SCHEDULES
   MEMORY_SCHEDULES="$1" tests memory-core memory_core s0_20
 }
 
+# Changes the code of windows, ranking, novelty and filters in every way that a list of changes knows, and asks whether a test of the
+# crate fails. What it misses stands in mutants.out/missed.txt.
+mutants() {
+  command -v cargo-mutants > /dev/null || cargo install --quiet --locked cargo-mutants
+  cargo mutants --package memory-core --file 'memory-core/src/window/**' --file 'memory-core/src/rank/**' \
+    --file memory-core/src/novelty/gate.rs --file memory-core/src/filter.rs
+}
+
 # What every context keeps to, over so many of them.
 contexts() { # CONTEXTS
   MEMORY_CONTEXTS="$1" tests memory-testkit contexts
@@ -168,6 +176,7 @@ soak "reference-histories" histories 10000 memory-testkit reference
 soak "sqlite-histories" histories 10000 memory-sqlite conformance
 soak "redis-histories" histories 10000 memory-redis conformance
 soak "postgres-histories" histories 10000 memory-postgres conformance
+soak "window" window "$window"
 soak "contexts" contexts 100000
 soak "schedules" schedules 100000
 soak "models-storm" models_storm 10000
@@ -185,7 +194,7 @@ if [ "${#profile[@]}" -gt 0 ]; then
   soak "sqlite-conformance" conformance memory-sqlite 200000
   soak "redis-conformance" conformance memory-redis 200000
   soak "postgres-conformance" conformance memory-postgres 200000
-  soak "window" window 10000000
+  soak "mutants" mutants
 fi
 
 printf '\n== the slow tier, on %s cores, %s\n%s' "$(nproc)" "$(date -u +%F)" "$results"

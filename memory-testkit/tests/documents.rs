@@ -12,7 +12,7 @@ fn the_worked_example_of_the_readme_is_the_one_that_is_played() {
 }
 
 #[test]
-fn every_proof_that_the_page_of_faults_names_is_there() {
+fn every_proof_that_the_pages_of_faults_and_of_reliability_name_is_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut code = String::new();
     for folder in fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()) {
@@ -20,9 +20,11 @@ fn every_proof_that_the_page_of_faults_names_is_there() {
             ["src", "tests"].iter().for_each(|part| read(&folder.join(part), &mut code));
         }
     }
-    let page = fs::read_to_string(root.join("docs/faults.md")).unwrap();
-    let lines: Vec<&str> = page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| what")).collect();
-    assert!(lines.len() > 30);
+    let [faults, goals] =
+        ["docs/faults.md", "docs/reliability.md"].map(|page| fs::read_to_string(root.join(page)).unwrap());
+    let is_row = |line: &&str| line.starts_with("| ") && !line.starts_with("| what") && !line.starts_with("| goal");
+    let lines: Vec<&str> = faults.lines().chain(goals.lines()).filter(is_row).collect();
+    assert!(lines.len() > 50);
     for line in lines {
         let proof = line.trim_end_matches('|').rsplit('|').next().unwrap().trim();
         let names: Vec<&str> = proof.split('`').skip(1).step_by(2).collect();

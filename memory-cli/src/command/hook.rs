@@ -4,6 +4,7 @@
 mod event;
 mod transcript;
 
+use std::collections::HashSet;
 use std::io::Read as _;
 use std::time::Duration;
 
@@ -87,7 +88,16 @@ async fn store(memory: &Memory, scoped: &Scoped, event: &Event) -> Result<(), Fa
     let messages = tokio::task::spawn_blocking(move || transcript::read(&path)).await;
     let messages = messages.map_err(|_| Failure::Inner("the transcript could not be read".to_owned()))??;
     let session = SessionId::new(&event.session)?;
-    for batch in messages.chunks(BATCH) {
+    // Batches are stored oldest first, so those before one that is stored are stored too.
+    let mut missing = Vec::new();
+    for batch in messages.chunks(BATCH).rev() {
+        let fresh = fresh(scoped, batch).await?;
+        if fresh.is_empty() {
+            break;
+        }
+        missing.push(fresh);
+    }
+    for batch in missing.into_iter().rev() {
         append(scoped, &session, batch).await?;
     }
     // What is left to be indexed is done by the next call.
@@ -95,14 +105,14 @@ async fn store(memory: &Memory, scoped: &Scoped, event: &Event) -> Result<(), Fa
     Ok(())
 }
 
-/// Appends those messages that are not stored. Their ids and times are the transcript's, so a repeat adds nothing.
-async fn append(scoped: &Scoped, session: &SessionId, messages: &[Message]) -> Result<(), Failure> {
+/// Returns those messages that are not stored. Their ids and times are the transcript's, so a repeat adds nothing.
+async fn fresh(scoped: &Scoped, messages: &[Message]) -> Result<Vec<Message>, Failure> {
     let ids: Vec<MessageId> = messages.iter().map(|message| message.id).collect();
-    let stored: Vec<MessageId> = scoped.messages(&ids).await?.iter().map(|row| row.id).collect();
-    let fresh: Vec<Message> = messages.iter().filter(|message| !stored.contains(&message.id)).cloned().collect();
-    if fresh.is_empty() {
-        return Ok(());
-    }
+    let stored: HashSet<MessageId> = scoped.messages(&ids).await?.iter().map(|row| row.id).collect();
+    Ok(messages.iter().filter(|message| !stored.contains(&message.id)).cloned().collect())
+}
+
+async fn append(scoped: &Scoped, session: &SessionId, fresh: Vec<Message>) -> Result<(), Failure> {
     match scoped.session(session).append(fresh.clone()).await {
         // One of them is taken by other content: the others are stored all the same.
         Err(Error::IdConflict { .. } | Error::Invalid { .. }) => {

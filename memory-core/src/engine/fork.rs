@@ -89,7 +89,11 @@ impl Session {
             Some(Placement::Queued) => {
                 child.flush().await?;
                 let first = child.read(&Page::after(Seq(0), 1, View::Log)).await?.messages.pop();
-                if first.is_some_and(|row| row.id == id) { Ok(child) } else { Err(Error::Conflict) }
+                if first.is_some_and(|row| row.id == id) {
+                    return Ok(child);
+                }
+                inner.chat.store().redact(scope, &[id]).await?;
+                Err(Error::Conflict)
             }
             // Somebody began the conversation meanwhile: the row says nothing there, and is not kept.
             Some(Placement::Added(_) | Placement::Already(_)) => {
