@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use memory::model::Embedder;
 use memory::store::secrets::without_secrets;
-use memory::store::upkeep::{IndexName, Upkeep};
+use memory::store::upkeep::{Enlisted, IndexName, Upkeep};
 use memory::{Settings, Stores};
 
 use crate::failure::Failure;
@@ -135,8 +135,9 @@ pub(crate) async fn with_embedders(settings: Settings, wished: Option<&Embedding
 /// Keeps, of the indexes of meaning, the first and those that follow the database; the one that lacks least answers. So the old
 /// one answers after a change of the embedder until the new one is full, and without a wish what there is is gone on with.
 pub(crate) async fn settle(stores: &mut Stores, wished: Option<&Embedding>) -> Result<(), Failure> {
+    let followed = followed(stores).await?;
     if wished.is_none() {
-        leave_to_the_named(stores).await?;
+        leave_to_the_named(stores, &followed);
     }
     let only_reads = stores.chat()?.store().ping().await.is_ok_and(|health| health.is_read_only);
     if stores.vectors.len() < 2 && !only_reads {
@@ -144,7 +145,7 @@ pub(crate) async fn settle(stores: &mut Stores, wished: Option<&Embedding>) -> R
     }
     let mut kept = Vec::new();
     for (place, part) in std::mem::take(&mut stores.vectors).into_iter().enumerate() {
-        let lacking = lacking(stores, &IndexName::of_space(part.0.space())).await?;
+        let lacking = lacking(&followed, &IndexName::of_space(part.0.space())).await?;
         if place == 0 || lacking.is_some() {
             kept.push((lacking, part));
         }
@@ -159,35 +160,39 @@ pub(crate) async fn settle(stores: &mut Stores, wished: Option<&Embedding>) -> R
 }
 
 /// Begins no index of meaning beside one whose embedder is known to whoever filled it and not to this call.
-async fn leave_to_the_named(stores: &mut Stores) -> Result<(), Failure> {
-    let mut followed = Vec::new();
-    for truth in truths(stores)? {
-        followed.extend(truth.indexes().await?.into_iter().map(|index| index.name).filter(IndexName::is_of_meaning));
-    }
+fn leave_to_the_named(stores: &mut Stores, followed: &[Followed]) {
+    let followed = followed.iter().flat_map(|(_, indexes)| indexes).map(|index| &index.name);
+    let followed: Vec<&IndexName> = followed.filter(|name| name.is_of_meaning()).collect();
     let names: Vec<IndexName> = stores.vectors.iter().map(|(store, _)| IndexName::of_space(store.space())).collect();
     if followed.iter().all(|name| names.contains(name)) {
-        return Ok(());
+        return;
     }
-    let mut follows = names.iter().map(|name| followed.contains(name));
+    let mut follows = names.iter().map(|name| followed.contains(&name));
     stores.vectors.retain(|_| follows.next().unwrap_or(false));
     if stores.vectors.is_empty() {
         say(
             "warning: search is by words alone: this database was embedded by a model that is not named here; name it with --embedder, or change to another with --embedder and reindex",
         );
     }
-    Ok(())
 }
 
-fn truths(stores: &Stores) -> Result<impl Iterator<Item = &Arc<dyn Upkeep>>, Failure> {
+/// A truth, and the indexes that follow it.
+type Followed = (Arc<dyn Upkeep>, Vec<Enlisted>);
+
+async fn followed(stores: &Stores) -> Result<Vec<Followed>, Failure> {
+    let mut followed = Vec::new();
     let records = stores.records.as_ref().map(|records| records.upkeep());
-    Ok(std::iter::once(stores.chat()?.upkeep()).chain(records))
+    for truth in std::iter::once(stores.chat()?.upkeep()).chain(records) {
+        followed.push((Arc::clone(truth), truth.indexes().await?));
+    }
+    Ok(followed)
 }
 
 /// Returns how many notes an index lacks; none if it does not follow the database.
-async fn lacking(stores: &Stores, index: &IndexName) -> Result<Option<u64>, Failure> {
+async fn lacking(followed: &[Followed], index: &IndexName) -> Result<Option<u64>, Failure> {
     let mut lacking = None;
-    for truth in truths(stores)? {
-        let Some(enlisted) = truth.indexes().await?.into_iter().find(|enlisted| enlisted.name == *index) else {
+    for (truth, indexes) in followed {
+        let Some(enlisted) = indexes.iter().find(|enlisted| enlisted.name == *index) else {
             continue;
         };
         let notes = if enlisted.is_noted { truth.backlog(index).await?.pending } else { u64::MAX };

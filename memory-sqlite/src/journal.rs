@@ -17,6 +17,7 @@ mod open;
 mod owner;
 mod places;
 mod recover;
+mod truth;
 
 use async_trait::async_trait;
 use memory_core::Scope;
@@ -68,8 +69,10 @@ impl SqliteJournal {
     /// Saves the whole entries of a damaged journal into a new file at its path, and keeps the damaged file beside it. Changes
     /// nothing if the journal is whole.
     ///
+    /// If the damage hides which database the messages are meant for, [`JournalConfig::with_truth`] has to name it.
+    ///
     /// # Errors
-    /// `Unsupported` if another process has it; `Backend` if the new file cannot be written.
+    /// `Unsupported` if another process has it, and if nothing tells which database the messages are meant for; `Backend` if the new file cannot be written.
     pub async fn recover(config: JournalConfig) -> Result<Recovered> {
         recover::recover(config).await
     }

@@ -16,7 +16,6 @@ mod url;
 use std::fmt;
 use std::sync::Arc;
 
-use memory_core::layer::GuardPolicy;
 use memory_core::{Clock, Error, Result, Stores, SystemClock};
 
 use kind::Kind;
@@ -127,8 +126,8 @@ fn unknown() -> Error {
 }
 
 /// Opens what is wanted of the place that `url` names. A server that does not answer is asked again when it is needed; one that
-/// holds truth only if `may_be_away`. The guards go by `policy`.
-pub(crate) async fn open(url: &str, wanted: &Wanted<'_>, may_be_away: bool, policy: &GuardPolicy) -> Result<Stores> {
+/// holds truth only if `may_be_away`.
+pub(crate) async fn open(url: &str, wanted: &Wanted<'_>, may_be_away: bool) -> Result<Stores> {
     let Backend(kind) = Backend::of(url)?;
     kind.check(wanted)?;
     if !kind.is_server {
@@ -140,5 +139,5 @@ pub(crate) async fn open(url: &str, wanted: &Wanted<'_>, may_be_away: bool, poli
     };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let (_, tuning) = Tuning::take(url)?;
-    Ok(stores.guarded(&tuning.policy(policy), &clock))
+    Ok(stores.guarded(&tuning.policy(wanted.policy), &clock))
 }

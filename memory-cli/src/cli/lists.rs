@@ -164,7 +164,11 @@ pub(crate) enum QueueChange {
         ids: Vec<MessageId>,
     },
     /// Saves what is whole of a damaged journal into a new file, and keeps the damaged one beside it
-    Recover,
+    Recover {
+        /// If the damage hides which database the messages are meant for: it is the one that the settings name
+        #[arg(long)]
+        meant_here: bool,
+    },
 }
 
 /// A change of a record.

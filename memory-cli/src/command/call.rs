@@ -47,6 +47,12 @@ impl Call {
         self.settings.clone().or_env().journal().map(std::path::Path::to_owned)
     }
 
+    /// Returns the name by which the journal knows the database.
+    #[cfg(feature = "sqlite")]
+    pub(super) fn journal_truth(&self) -> Result<Option<String>, Failure> {
+        Ok(self.database()?.settings().journal_truth())
+    }
+
     /// Returns the owner.
     pub(super) fn owner(&self) -> Result<Scope, Failure> {
         owner(self.global.tenant.as_deref(), self.global.subject.as_deref())

@@ -20,7 +20,7 @@ pub(crate) async fn run(call: &Call, args: &Queue, output: &mut Output) -> Resul
         .journal()
         .ok_or_else(|| Failure::Usage("there is no journal: SESSION_BUFFER_PATH says where one is".to_owned()))?;
     match &args.change {
-        Some(QueueChange::Recover) => recover(&path, output).await,
+        Some(QueueChange::Recover { meant_here }) => recover(call, &path, *meant_here, output).await,
         Some(QueueChange::Retry { ids }) => {
             let (memory, scoped) = call.open().await?;
             let ids = if ids.is_empty() {
@@ -94,10 +94,19 @@ fn tell(output: &mut Output, value: &Value, lines: &[String]) -> Result<(), Fail
 }
 
 #[cfg(feature = "sqlite")]
-async fn recover(path: &std::path::Path, output: &mut Output) -> Result<Outcome, Failure> {
+async fn recover(
+    call: &Call,
+    path: &std::path::Path,
+    meant_here: bool,
+    output: &mut Output,
+) -> Result<Outcome, Failure> {
     use memory::sqlite::{JournalConfig, Recovered, SqliteJournal};
 
-    let Recovered { kept, lost, damaged } = SqliteJournal::recover(JournalConfig::new(path)).await?;
+    let mut config = JournalConfig::new(path);
+    if let Some(truth) = call.journal_truth()?.filter(|_| meant_here) {
+        config = config.with_truth(truth);
+    }
+    let Recovered { kept, lost, damaged } = SqliteJournal::recover(config).await?;
     let mut lines = vec![format!("{kept} {} in the journal", plural(kept, "message"))];
     match (&damaged, lost) {
         (None, _) => lines.push("it is whole, and was not changed".to_owned()),
@@ -111,6 +120,6 @@ async fn recover(path: &std::path::Path, output: &mut Output) -> Result<Outcome,
 }
 
 #[cfg(not(feature = "sqlite"))]
-async fn recover(_: &std::path::Path, _: &mut Output) -> Result<Outcome, Failure> {
+async fn recover(_: &Call, _: &std::path::Path, _: bool, _: &mut Output) -> Result<Outcome, Failure> {
     Err(Failure::Usage("a journal is an SQLite file: build with --features sqlite".to_owned()))
 }

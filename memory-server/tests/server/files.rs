@@ -154,13 +154,18 @@ async fn what_is_written_while_a_file_is_renamed_goes_along() {
         bed.tool("memory", &json!({ "command": "create", "path": old, "file_text": "" })).await.unwrap();
         let rename = json!({ "command": "rename", "old_path": old, "new_path": new });
         let (writer, lines) = (Arc::clone(&bed), inserts(&old));
+        let (begun, has_begun) = tokio::sync::oneshot::channel();
         let writing = tokio::spawn(async move {
-            let mut written = Vec::new();
+            let (mut written, mut begun) = (Vec::new(), Some(begun));
             for (number, line) in lines.iter().enumerate() {
                 written.extend(writer.tool("memory", line).await.is_ok().then_some(number));
+                if let Some(begun) = begun.take() {
+                    begun.send(()).unwrap();
+                }
             }
             written
         });
+        has_begun.await.unwrap();
         bed.tool("memory", &rename).await.unwrap();
         let written = writing.await.unwrap();
         let shown = bed.tool("memory", &json!({ "command": "view", "path": new })).await.unwrap();

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use super::truth::place;
+
 /// Which file holds a journal, and how much it may hold.
 ///
 /// ```
@@ -32,9 +34,11 @@ impl JournalConfig {
     }
 
     /// Names the database that its messages are meant for, so that a journal which holds some is not emptied into another one.
+    ///
+    /// Of a URL, who logs in and how the connection is tuned does not count, and is not kept.
     #[must_use]
-    pub fn with_truth(mut self, name: impl Into<String>) -> Self {
-        self.truth = Some(name.into());
+    pub fn with_truth(mut self, name: impl AsRef<str>) -> Self {
+        self.truth = Some(place(name.as_ref()));
         self
     }
 

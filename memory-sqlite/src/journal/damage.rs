@@ -143,6 +143,28 @@ async fn what_is_whole_of_a_damaged_journal_is_saved() {
 }
 
 #[tokio::test]
+async fn messages_whose_database_the_damage_hides_are_saved_only_for_one_that_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = |truth: &str| JournalConfig::new(folder.path().join("journal.db")).with_truth(truth);
+    let journal = SqliteJournal::connect(config("one")).await.unwrap();
+    let (scope, session) = place();
+    journal.push(&scope, &session, &batch(["for one".to_owned()])).await.unwrap();
+    journal.owner.ask("break", |ledger| Box::pin(ledger.run("UPDATE whole SET truth = 'other'"))).await.unwrap();
+    drop(journal);
+    let unnamed = JournalConfig::new(folder.path().join("journal.db"));
+    let refused = loop {
+        match SqliteJournal::recover(unnamed.clone()).await {
+            Err(Error::Unsupported { what, .. }) if what.contains("another process") => tokio::task::yield_now().await,
+            outcome => break outcome,
+        }
+    };
+    assert!(matches!(&refused, Err(Error::Unsupported { what, .. }) if what.contains("name it")), "{refused:?}");
+    assert_eq!(SqliteJournal::recover(config("one")).await.unwrap().kept, 1);
+    assert!(SqliteJournal::connect(config("other")).await.is_err());
+    assert_eq!(all(&SqliteJournal::connect(config("one")).await.unwrap()).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
 async fn a_file_of_something_else_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory.db");

@@ -14,6 +14,7 @@ use super::entry::{Entry, columns};
 use super::ledger::{Ledger, Whole, read_whole, write_whole};
 use super::lock::Lock;
 use super::places::Places;
+use super::truth::place;
 use crate::SqliteConfig;
 use crate::client::connect::{Failure, connect, options, path_of, run, scalar, unsupported, wal};
 use crate::client::place::{Access, FilePlace, is_filled, log_of};
@@ -72,7 +73,7 @@ async fn bound(
     found: Option<String>,
 ) -> Result<Option<String>> {
     let wanted = config.truth.clone();
-    let is_same = wanted.as_deref().zip(found.as_deref()).is_some_and(|(wanted, found)| place(wanted) == place(found));
+    let is_same = wanted.as_deref().zip(found.as_deref()).is_some_and(|(wanted, found)| wanted == place(found));
     if wanted.is_none() || is_same {
         return Ok(found);
     }
@@ -83,17 +84,6 @@ async fn bound(
     let whole = Whole { last: places.last, count: places.len() as u64, mark: places.mark, truth: wanted.clone() };
     write_whole(connection, &whole).await.doing(SCAN)?;
     Ok(wanted)
-}
-
-/// Returns which database a name means. Who logs in, how many connections there are and how long they are waited for is not part of it.
-fn place(name: &str) -> String {
-    let Some((scheme, rest)) = name.split_once("://") else { return name.to_owned() };
-    let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
-    let (hosts, path) = place.split_at(place.find('/').unwrap_or(place.len()));
-    let hosts = hosts.rsplit_once('@').map_or(hosts, |(_, hosts)| hosts);
-    let is_tuning = |pair: &&str| ["pool", "deadline"].contains(&pair.split('=').next().unwrap_or_default());
-    let query: Vec<&str> = query.split('&').filter(|pair| !pair.is_empty() && !is_tuning(pair)).collect();
-    format!("{scheme}://{hosts}{path}?{}", query.join("&"))
 }
 
 /// Returns the absolute path of a journal, whose folder exists.

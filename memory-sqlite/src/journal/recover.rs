@@ -13,7 +13,7 @@ use super::lock::Lock;
 use super::open::{file, open, place_of};
 use super::places::Places;
 use crate::SqliteConfig;
-use crate::client::connect::{connect, options, unopened};
+use crate::client::connect::{connect, options, unopened, unsupported};
 use crate::client::place::{Access, beside};
 use crate::client::private;
 use crate::error::Doing;
@@ -48,12 +48,20 @@ pub(super) async fn recover(config: JournalConfig) -> Result<Recovered> {
     let path = place_of(&config)?;
     let _lock = Lock::take(&path)?;
     let (entries, whole) = salvage(&path).await;
+    let truth = match &whole {
+        Some(whole) => whole.truth.clone(),
+        None if entries.is_empty() || config.truth.is_some() => config.truth.clone(),
+        None => {
+            return Err(unsupported(
+                "recover this journal: which database its messages are meant for cannot be read; name it",
+            ));
+        }
+    };
     let new = beside(&path, ".new");
     remove(&new)?;
     private::create(&new);
     let (connection, _) = file(&new, true).await?;
     let last = entries.last().map_or(0, |entry| entry.number).max(whole.as_ref().map_or(0, |whole| whole.last));
-    let truth = whole.as_ref().and_then(|whole| whole.truth.clone()).or_else(|| config.truth.clone());
     let mut ledger = Ledger::new(connection, config, truth, Places::after(last));
     let kept = entries.len() as u64;
     ledger.restore(entries);

@@ -207,10 +207,14 @@ async fn messages_meant_for_one_database_are_not_sent_to_another() {
 async fn a_database_is_the_same_whoever_logs_in_and_however_it_is_tuned() {
     let folder = tempfile::tempdir().unwrap();
     let config = |truth: &str| JournalConfig::new(folder.path().join("journal.db")).with_truth(truth);
-    let journal = SqliteJournal::connect(config("postgres://ada@db:5432/memory?pool=4&schema=a")).await.unwrap();
+    let journal =
+        SqliteJournal::connect(config("postgres://ada@db:5432/memory?pool=4&schema=a&table=b")).await.unwrap();
     push(&journal, "waits").await.unwrap();
     journal.close().await.unwrap();
-    for same in ["postgres://bob@db:5432/memory?schema=a&deadline=9s", "postgres://db:5432/memory?schema=a"] {
+    for same in [
+        "postgres://bob@db:5432/memory?schema=a&deadline=9s&table=b",
+        "postgres://db:5432/memory?user=bob&table=b&sslmode=require&password=secret&schema=a",
+    ] {
         let journal = SqliteJournal::connect(config(same)).await.unwrap();
         assert_eq!(texts(&journal).await, ["waits"], "{same}");
         journal.close().await.unwrap();

@@ -40,7 +40,9 @@ mod server {
                 Err(why) => return Ok(disabled(wanted, &why)),
             },
         };
-        config = config.with_patience(tuning.share(REQUEST)).with_bulk_patience(tuning.share(BULK));
+        config = config
+            .with_patience(tuning.share(wanted.policy, REQUEST))
+            .with_bulk_patience(tuning.share(wanted.policy, BULK));
         if let Some(prefix) = prefix {
             config = config.with_prefix(&prefix)?;
         }

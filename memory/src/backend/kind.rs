@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use memory_core::analysis::Analysis;
+use memory_core::layer::GuardPolicy;
 use memory_core::model::Embedder;
 use memory_core::{Error, Result, Stores};
 
@@ -60,6 +61,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) board: Option<usize>,
     /// What the backend's own variables are to be, where the settings say so.
     pub(crate) named: &'a Named,
+    /// How calls of a server are guarded, where its URL does not say otherwise.
+    pub(crate) policy: &'a GuardPolicy,
 }
 
 /// Values of the variables of backends, such as `ELASTIC_HOST`, some of them secret. The environment has the others.

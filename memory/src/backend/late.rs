@@ -7,6 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use memory_core::analysis::Analysis;
+use memory_core::layer::GuardPolicy;
 use memory_core::methods::*;
 use memory_core::model::Embedder;
 use memory_core::{Away, Error, Stores, Truth};
@@ -24,6 +25,7 @@ struct LatePart {
     cache: bool,
     board: Option<usize>,
     named: Named,
+    policy: GuardPolicy,
     opened: OnceCell<Stores>,
 }
 
@@ -31,18 +33,19 @@ impl LatePart {
     /// Returns the open stores; connects if there are none.
     async fn opened(&self) -> Result<&Stores> {
         let analysis = self.analysis.as_ref();
-        let Self { kind: _, url: _, truth, analysis: _, embedders, cache, board, named, opened: _ } = self;
-        let wanted = Wanted { truth: *truth, analysis, embedders, cache: *cache, board: *board, named };
+        let Self { kind: _, url: _, truth, analysis: _, embedders, cache, board, named, policy, opened: _ } = self;
+        let wanted = Wanted { truth: *truth, analysis, embedders, cache: *cache, board: *board, named, policy };
         self.opened.get_or_try_init(|| self.kind.connect(&self.url, &wanted)).await
     }
 }
 
 /// Returns stores that open what is wanted once they are needed; `why` is why they are not open.
 pub(super) fn open(kind: &'static Kind, url: &str, wanted: &Wanted<'_>, why: Error) -> Stores {
-    let Wanted { truth, analysis, embedders, cache, board, named } = *wanted;
-    let (analysis, embedders, url, named) = (analysis.cloned(), embedders.to_vec(), url.to_owned(), named.clone());
+    let Wanted { truth, analysis, embedders, cache, board, named, policy } = *wanted;
+    let (analysis, embedders, url) = (analysis.cloned(), embedders.to_vec(), url.to_owned());
+    let (named, policy) = (named.clone(), policy.clone());
     let opened = OnceCell::new();
-    let place = Arc::new(LatePart { kind, url, truth, analysis, embedders, cache, board, named, opened });
+    let place = Arc::new(LatePart { kind, url, truth, analysis, embedders, cache, board, named, policy, opened });
     let late = || Arc::clone(&place);
     let text = |analysis: &Analysis| -> Arc<dyn TextStore> {
         Arc::new(Late { place: late(), of: analysis.name().to_owned(), take: |stores, _| stores.text.as_ref() })

@@ -52,7 +52,7 @@ mod server {
     pub(super) async fn open(url: &str, wanted: &Wanted<'_>) -> Result<Stores> {
         let (url, tuning) = Tuning::take(url)?;
         let (url, schema) = url::take(&url, "schema");
-        let mut config = PostgresConfig::new(&url)?.with_deadline(tuning.share(ATTEMPT));
+        let mut config = PostgresConfig::new(&url)?.with_deadline(tuning.share(wanted.policy, ATTEMPT));
         if let Some(connections) = tuning.pool.and_then(|pool| u32::try_from(pool).ok()) {
             config = config.with_connections(connections);
         }

@@ -40,7 +40,9 @@ mod server {
                 None => return Ok(disabled()),
             },
         };
-        config = config.with_timeout(tuning.share(READ)).with_write_timeout(tuning.share(WRITE));
+        config = config
+            .with_timeout(tuning.share(wanted.policy, READ))
+            .with_write_timeout(tuning.share(wanted.policy, WRITE));
         if let Some(prefix) = prefix {
             config = config.with_prefix(prefix);
         }

@@ -32,7 +32,7 @@ mod server {
     pub(super) async fn open(url: &str, wanted: &Wanted<'_>) -> Result<Stores> {
         let (url, tuning) = Tuning::take(url)?;
         let (url, prefix) = url::take(&url, "prefix");
-        let mut config = configured(url)?.with_timeout(tuning.share(ANSWER));
+        let mut config = configured(url)?.with_timeout(tuning.share(wanted.policy, ANSWER));
         if let Some(prefix) = prefix {
             config = config.with_prefix(prefix);
         }

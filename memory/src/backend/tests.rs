@@ -1,3 +1,5 @@
+use memory_core::layer::GuardPolicy;
+
 use super::kind::Holds;
 use super::*;
 
@@ -99,7 +101,15 @@ fn files_are_found_in_urls() {
 #[tokio::test]
 async fn a_backend_says_what_it_cannot_hold_and_which_feature_is_off() {
     let (named, policy) = (Named::default(), GuardPolicy::default());
-    let nothing = || Wanted { truth: false, analysis: None, embedders: &[], cache: false, board: None, named: &named };
+    let nothing = || Wanted {
+        truth: false,
+        analysis: None,
+        embedders: &[],
+        cache: false,
+        board: None,
+        named: &named,
+        policy: &policy,
+    };
     let (truth, cache) = (Wanted { truth: true, ..nothing() }, Wanted { cache: true, ..nothing() });
     let board = Wanted { board: Some(100), ..nothing() };
     for (url, wanted, what) in [
@@ -110,12 +120,12 @@ async fn a_backend_says_what_it_cannot_hold_and_which_feature_is_off() {
         ("a.sqlite", &board, "sqlite cannot hold boards"),
         ("elastic://h", &board, "elastic cannot hold boards"),
     ] {
-        assert_eq!(open(url, wanted, false, &policy).await.err().unwrap().to_string(), what);
+        assert_eq!(open(url, wanted, false).await.err().unwrap().to_string(), what);
     }
     for (url, wanted) in [("postgres://h/d", &truth), ("redis://h", &cache), ("redis://h", &board)] {
         let backend = Backend::of(url).unwrap();
         if !backend.is_built_in() {
-            let error = open(url, wanted, false, &policy).await.err().unwrap().to_string();
+            let error = open(url, wanted, false).await.err().unwrap().to_string();
             assert!(error.ends_with(&format!("the feature {} is off", backend.name())), "{error}");
         }
     }
@@ -125,7 +135,15 @@ async fn a_backend_says_what_it_cannot_hold_and_which_feature_is_off() {
 #[tokio::test]
 async fn a_cluster_needs_its_feature() {
     let named = Named::default();
-    let wanted = Wanted { truth: true, analysis: None, embedders: &[], cache: false, board: None, named: &named };
+    let wanted = Wanted {
+        truth: true,
+        analysis: None,
+        embedders: &[],
+        cache: false,
+        board: None,
+        named: &named,
+        policy: &policy,
+    };
     let error = open("redis+cluster://h", &wanted, false, &GuardPolicy::default()).await.err().unwrap().to_string();
     assert_eq!(error, "redis cannot be opened as a cluster: the feature redis-cluster is off");
 }

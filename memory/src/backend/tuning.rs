@@ -41,11 +41,13 @@ impl Tuning {
         usual.clone().with_deadline(deadline).with_bulk_deadline(bulk).with_concurrency(pool, queue)
     }
 
-    /// Returns how long a driver may take for one attempt, where it is `usual` with the usual deadline.
+    /// Returns how long a driver may take for one attempt, where it is `usual` with the usual deadline. `policy` says the deadline
+    /// if the URL does not; of one above the longest, that one counts.
     #[cfg(any(test, feature = "redis", feature = "postgres", feature = "qdrant", feature = "elastic"))]
-    pub(super) fn share(self, usual: Duration) -> Duration {
-        self.deadline
-            .map_or(usual, |deadline| deadline.mul_f64(usual.div_duration_f64(GuardPolicy::default().deadline)))
+    pub(super) fn share(self, policy: &GuardPolicy, usual: Duration) -> Duration {
+        let [_, most] = DEADLINES;
+        let deadline = self.deadline.unwrap_or(policy.deadline).min(most);
+        deadline.mul_f64(usual.div_duration_f64(GuardPolicy::default().deadline))
     }
 }
 
@@ -91,8 +93,13 @@ mod tests {
         let policy = tuning.policy(&usual);
         assert_eq!((policy.deadline, policy.bulk_deadline), (Duration::from_secs(12), Duration::from_secs(60)));
         assert_eq!((policy.concurrency, policy.queue), (4, 256));
-        assert_eq!(tuning.share(Duration::from_secs(2)), Duration::from_secs(4));
-        assert_eq!(Tuning::default().share(Duration::from_secs(2)), Duration::from_secs(2));
+        assert_eq!(tuning.share(&usual, Duration::from_secs(2)), Duration::from_secs(4));
+        let of_settings = GuardPolicy::default().with_deadline(Duration::from_secs(3));
+        let endless = GuardPolicy::default().with_deadline(Duration::MAX);
+        for (policy, expected) in [(&usual, 2), (&of_settings, 1), (&endless, 1_200)] {
+            assert_eq!(Tuning::default().share(policy, Duration::from_secs(2)), Duration::from_secs(expected));
+        }
+        assert_eq!(tuning.share(&of_settings, Duration::from_secs(2)), Duration::from_secs(4));
         let slow = Tuning { pool: None, deadline: Some(Duration::from_secs(300)) };
         assert_eq!(slow.policy(&usual).bulk_deadline, Duration::from_secs(300));
     }

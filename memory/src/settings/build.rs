@@ -79,44 +79,45 @@ impl Settings {
     /// assert_eq!(settings.buffer().window_messages, Some(8));
     /// ```
     pub fn buffer(&self) -> BufferConfig {
-        let values = &self.values;
-        let mut buffer = match values.text(&PRESET) {
-            Some("balanced") => BufferConfig::balanced(),
-            Some("high_recall") => BufferConfig::high_recall(),
-            Some("conversational") => BufferConfig::conversational(),
-            _ => BufferConfig::default(),
-        };
-        let times =
-            |number: Option<u64>, factor: Option<u64>| number.zip(factor).map(|(one, two)| one.saturating_mul(two));
-        buffer.window_messages = values.whole(&WINDOW).or(buffer.window_messages);
-        let capacity =
-            values.whole(&CAPACITY).or_else(|| times(values.whole(&WINDOW), values.whole(&BUFFER_MULTIPLIER)));
-        buffer.capacity_messages = capacity.or(buffer.capacity_messages);
-        let summaries = values.whole(&MAX_SUMMARIES).or_else(|| times(capacity, values.whole(&MULTIPLIER)));
-        let summaries = summaries.map_or(buffer.max_summaries, |most| usize::try_from(most).unwrap_or(usize::MAX));
-        buffer = buffer.with_max_summaries(summaries, values.count(&MERGE).unwrap_or(buffer.merge));
-        buffer.limit = values.whole(&LIMIT);
-        let (high, low) =
-            (values.number(&FOLD_AT).unwrap_or(buffer.high), values.number(&FOLD_TO).unwrap_or(buffer.low));
-        buffer = buffer.with_shares(high, low);
-        buffer.summary_tokens = values.whole(&SUMMARY_TOKENS).unwrap_or(buffer.summary_tokens);
-        buffer.summary_share = values.number(&SUMMARY_SHARE).unwrap_or(buffer.summary_share);
-        buffer.is_adaptive = values.flag(&ADAPTIVE).unwrap_or(buffer.is_adaptive);
-        buffer.is_stable = values.flag(&STABLE).unwrap_or(buffer.is_stable);
-        buffer.keep_turns = values.count(&KEEP_TURNS).unwrap_or(buffer.keep_turns);
-        buffer.folding = match values.text(&FOLDING) {
-            Some("archive") => Folding::Archive,
-            Some("off") => Folding::Off,
-            _ => Folding::Summaries,
-        };
-        buffer.oversize = match values.text(&OVERSIZE) {
-            Some("truncate_middle") => Oversize::TruncateMiddle,
-            Some("keep") => Oversize::Keep,
-            _ => Oversize::Error,
-        };
-        buffer.ranking = ranking(values, buffer.ranking);
-        buffer
+        buffer(&self.values)
     }
+}
+
+/// Returns the settings of conversations.
+pub(super) fn buffer(values: &Values) -> BufferConfig {
+    let mut buffer = match values.text(&PRESET) {
+        Some("balanced") => BufferConfig::balanced(),
+        Some("high_recall") => BufferConfig::high_recall(),
+        Some("conversational") => BufferConfig::conversational(),
+        _ => BufferConfig::default(),
+    };
+    let times = |number: Option<u64>, factor: Option<u64>| number.zip(factor).map(|(one, two)| one.saturating_mul(two));
+    buffer.window_messages = values.whole(&WINDOW).or(buffer.window_messages);
+    let capacity = values.whole(&CAPACITY).or_else(|| times(values.whole(&WINDOW), values.whole(&BUFFER_MULTIPLIER)));
+    buffer.capacity_messages = capacity.or(buffer.capacity_messages);
+    let summaries = values.whole(&MAX_SUMMARIES).or_else(|| times(capacity, values.whole(&MULTIPLIER)));
+    let summaries = summaries.map_or(buffer.max_summaries, |most| usize::try_from(most).unwrap_or(usize::MAX));
+    buffer = buffer.with_max_summaries(summaries, values.count(&MERGE).unwrap_or(buffer.merge));
+    buffer.limit = values.whole(&LIMIT);
+    let (high, low) = (values.number(&FOLD_AT).unwrap_or(buffer.high), values.number(&FOLD_TO).unwrap_or(buffer.low));
+    buffer = buffer.with_shares(high, low);
+    buffer.summary_tokens = values.whole(&SUMMARY_TOKENS).unwrap_or(buffer.summary_tokens);
+    buffer.summary_share = values.number(&SUMMARY_SHARE).unwrap_or(buffer.summary_share);
+    buffer.is_adaptive = values.flag(&ADAPTIVE).unwrap_or(buffer.is_adaptive);
+    buffer.is_stable = values.flag(&STABLE).unwrap_or(buffer.is_stable);
+    buffer.keep_turns = values.count(&KEEP_TURNS).unwrap_or(buffer.keep_turns);
+    buffer.folding = match values.text(&FOLDING) {
+        Some("archive") => Folding::Archive,
+        Some("off") => Folding::Off,
+        _ => Folding::Summaries,
+    };
+    buffer.oversize = match values.text(&OVERSIZE) {
+        Some("truncate_middle") => Oversize::TruncateMiddle,
+        Some("keep") => Oversize::Keep,
+        _ => Oversize::Error,
+    };
+    buffer.ranking = ranking(values, buffer.ranking);
+    buffer
 }
 
 /// Returns the ranking, if that of the preset is `preset`.
@@ -180,7 +181,7 @@ fn retention(values: &Values) -> Retention {
 pub(super) fn guards(values: &Values) -> GuardPolicy {
     let mut policy = GuardPolicy::default();
     policy.deadline = values.time(&DEADLINE, SECOND).unwrap_or(policy.deadline);
-    policy.bulk_deadline = values.time(&BULK_DEADLINE, SECOND).unwrap_or(policy.bulk_deadline);
+    policy.bulk_deadline = values.time(&BULK_DEADLINE, SECOND).unwrap_or(policy.bulk_deadline.max(policy.deadline));
     let small = |key, usual: u32| values.whole(key).map_or(usual, |number| u32::try_from(number).unwrap_or(u32::MAX));
     policy.retries = small(&RETRIES, policy.retries);
     policy.failures = small(&FAILURES, policy.failures);

@@ -1,10 +1,11 @@
 //! What settings must not say together.
 
+use super::build;
 use super::key::Key;
 use super::keys::{
-    BUFFER_MULTIPLIER, CAPACITY, CONTEXT_AGE, CONTEXT_TTL, ELASTIC_HOST, ELASTIC_PASSWORD, ELASTIC_PORT, ELASTIC_USER,
-    EMBEDDING_KEY, EMBEDDING_MODEL, EMBEDDING_URL, FOLD_AT, FOLD_TO, IDENTITY_AGE, IDENTITY_TTL, ISOLATION,
-    MAX_SUMMARIES, MULTIPLIER, PERSISTENT, PROVIDER, RANKING, RECENCY_WEIGHT, RERANKER_KEY, RERANKER_MODEL,
+    BUFFER_MULTIPLIER, BULK_DEADLINE, CAPACITY, CONTEXT_AGE, CONTEXT_TTL, ELASTIC_HOST, ELASTIC_PASSWORD, ELASTIC_PORT,
+    ELASTIC_USER, EMBEDDING_KEY, EMBEDDING_MODEL, EMBEDDING_URL, FOLD_AT, FOLD_TO, IDENTITY_AGE, IDENTITY_TTL,
+    ISOLATION, MAX_SUMMARIES, MULTIPLIER, PERSISTENT, PROVIDER, RANKING, RECENCY_WEIGHT, RERANKER_KEY, RERANKER_MODEL,
     RERANKER_URL, STABLE, SUMMARIZER_KEY, SUMMARIZER_MODEL, SUMMARIZER_URL, TRUTH, VECTOR_SEARCH, VECTORS, WINDOW,
 };
 use super::values::Values;
@@ -23,8 +24,10 @@ fn wrong_key(key: &'static Key, what: impl Into<String>, remedy: impl Into<Strin
 
 /// Returns all that is wrong.
 pub(super) fn wrong(values: &Values) -> Vec<Wrong> {
-    let checks =
-        [isolation, place, window, capacity, summaries, folding, recency, stable, ages, vectors, elastic, port];
+    let checks = [
+        isolation, place, window, capacity, summaries, folding, recency, stable, deadlines, ages, vectors, elastic,
+        port,
+    ];
     let found = checks.iter().filter_map(|check| check(values));
     found.chain(models(values)).collect()
 }
@@ -59,9 +62,11 @@ fn example(provider: &str) -> &'static str {
 }
 
 fn window(values: &Values) -> Option<Wrong> {
-    let (window, capacity) = (values.whole(&WINDOW)?, values.whole(&CAPACITY)?);
+    let buffer = build::buffer(values);
+    let (window, capacity) = (buffer.window_messages?, buffer.capacity_messages?);
+    let key = if values.has(&WINDOW) { &WINDOW } else { &CAPACITY };
     let what = format!("a window of {window} messages is above the capacity of {capacity}");
-    (window > capacity).then(|| wrong_key(&WINDOW, what, "make `capacity_messages` larger, or the window smaller"))?
+    (window > capacity).then(|| wrong_key(key, what, "make `capacity_messages` larger, or the window smaller"))?
 }
 
 fn capacity(values: &Values) -> Option<Wrong> {
@@ -101,9 +106,16 @@ fn recency(values: &Values) -> Option<Wrong> {
 }
 
 fn stable(values: &Values) -> Option<Wrong> {
-    let both = values.flag(&STABLE) == Some(true) && values.has(&WINDOW);
-    let remedy = "leave out `window_messages`";
+    let both = values.flag(&STABLE) == Some(true) && build::buffer(values).window_messages.is_some();
+    let remedy = "leave out `window_messages`, and a preset, which says it too";
     both.then(|| wrong_key(&STABLE, "a window of so many messages moves with each message", remedy))?
+}
+
+fn deadlines(values: &Values) -> Option<Wrong> {
+    let bulk = values.number(&BULK_DEADLINE)?;
+    let is_less = bulk < build::guards(values).deadline.as_secs_f64();
+    let remedy = "make it larger, or `deadline_seconds` smaller";
+    is_less.then(|| wrong_key(&BULK_DEADLINE, "a large call would have less time than a small one", remedy))?
 }
 
 fn ages(values: &Values) -> Option<Wrong> {

@@ -54,13 +54,14 @@ impl Settings {
                 cache: here(&cache),
                 board: here(&board).then_some(capacity),
                 named: &named,
+                policy: &policy,
             };
             if !wanted.is_anything() {
                 continue;
             }
-            let part = match open(url, &wanted, may_be_away, &policy).await {
+            let part = match open(url, &wanted, may_be_away).await {
                 Err(why @ Error::Unsupported { .. }) if wanted.truth && is_dispensable => {
-                    let part = open(url, &Wanted { embedders: &[], ..wanted }, may_be_away, &policy).await?;
+                    let part = open(url, &Wanted { embedders: &[], ..wanted }, may_be_away).await?;
                     stores.away.push(Away { backend: truth.name(), why });
                     part
                 }

@@ -11,18 +11,33 @@ use memory_core::secrets::without_secrets;
 use memory_core::store::journal::Journal;
 
 #[cfg(feature = "sqlite")]
+use super::Settings;
+#[cfg(feature = "sqlite")]
 use crate::backend::Backend;
 
 /// Opens the journal in a file, if there is to be one, for the truth at a URL.
 #[cfg(feature = "sqlite")]
 pub(super) async fn open(path: Option<&Path>, truth: &str) -> Result<Option<Arc<dyn Journal>>> {
     let Some(path) = path else { return Ok(None) };
-    // A file may be named in several ways; a password may change.
-    let file = Backend::file(truth).and_then(|file| std::path::absolute(file).ok());
-    let name = file.map_or_else(|| without_secrets(truth), |file| file.to_string_lossy().into_owned());
-    let config = memory_sqlite::JournalConfig::new(path).with_truth(name);
+    let config = memory_sqlite::JournalConfig::new(path).with_truth(name_of(truth));
     let journal = memory_sqlite::SqliteJournal::connect(config).await?;
     Ok(Some(Arc::new(journal)))
+}
+
+/// Returns the name by which a journal knows the truth at a URL: a file may be named in several ways, and a password may change.
+#[cfg(feature = "sqlite")]
+fn name_of(truth: &str) -> String {
+    let file = Backend::file(truth).and_then(|file| std::path::absolute(file).ok());
+    file.map_or_else(|| without_secrets(truth), |file| file.to_string_lossy().into_owned())
+}
+
+#[cfg(feature = "sqlite")]
+impl Settings {
+    /// Returns the name by which the journal knows the truth, for [`JournalConfig::with_truth`](memory_sqlite::JournalConfig::with_truth);
+    /// none if no place is named for the truth.
+    pub fn journal_truth(&self) -> Option<String> {
+        self.truth().map(name_of)
+    }
 }
 
 #[cfg(not(feature = "sqlite"))]

@@ -15,6 +15,7 @@ use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
 
+use crate::bytes;
 use crate::dump::{Dump, put_cached};
 use crate::places::Places;
 
@@ -67,6 +68,22 @@ impl Four {
 
     fn server(&self, name: &str) -> std::result::Result<Arc<Mutex<Server>>, Failure> {
         self.servers.get(name).cloned().ok_or_else(|| Failure::new("there is no such server"))
+    }
+
+    /// Returns all that each server tells.
+    async fn bytes(&self) -> std::result::Result<Vec<(&'static str, Vec<u8>)>, Failure> {
+        let mut told = Vec::new();
+        for (name, server) in &self.servers {
+            let url = server.lock().await.url().to_owned();
+            let bytes = match *name {
+                "postgres" => bytes::of_postgres(&url).await,
+                "redis" => bytes::of_redis(&url).await,
+                "elastic" => bytes::of_elastic(&url).await,
+                _ => bytes::of_qdrant(&url).await,
+            };
+            told.push((*name, bytes?));
+        }
+        Ok(told)
     }
 
     /// Returns a memory over the stores whose saga is struck once.
@@ -168,6 +185,46 @@ pub(crate) async fn outlives(servers: Servers) -> Scene {
     for (victim, (server, parts)) in owners.iter().zip(rounds) {
         let told = round(&four, &owners, victim, server, parts).await;
         told.map_err(|failure| Failure::new(format!("with {server} stopped: {failure}")))?;
+    }
+    Ok(())
+}
+
+/// Whatever is asked of the servers past the stores, none tells a word or an id of an owner who was erased.
+pub(crate) async fn leaves_no_byte(servers: Servers) -> Scene {
+    let four = Four::start(&servers).await?;
+    let memory = memory::over(four.stores.clone()).build().await?;
+    let mut marks = Vec::new();
+    for (name, canary) in [("ada", "qoxada"), ("bob", "qoxbob")] {
+        let owner = Scope::new("acme", name)?;
+        let session = tell(&memory, &four.stores, &owner).await?;
+        let said = Message::new(Role::User, format!("The kite is called {canary}."), memory.now());
+        let record = Remember::fact(format!("{canary} is a kite"));
+        let mut of_owner = vec![canary.to_owned(), said.id.to_string()];
+        session.append(vec![said]).await?;
+        of_owner.push(memory.of(&owner).remember(record).await?.id.to_string());
+        if let Some(cache) = &four.stores.cache {
+            let epoch = four.stores.chat()?.upkeep().epoch(&owner).await?;
+            cache.put(&owner, epoch, "kite", canary.as_bytes(), Duration::from_secs(3_600)).await?;
+        }
+        // As the text form of bytes in Postgres.
+        of_owner.push(canary.bytes().map(|byte| format!("{byte:02x}")).collect());
+        marks.push((owner, of_owner));
+    }
+    settled(&memory).await?;
+    let [(ada, of_ada), (_, of_bob)] = marks.as_slice() else { return Err(Failure::new("two owners")) };
+    let found = |told: &[u8], marks: &[String]| -> Vec<String> {
+        let stands = |mark: &&String| told.windows(mark.len()).any(|part| part.eq_ignore_ascii_case(mark.as_bytes()));
+        marks.iter().filter(stands).cloned().collect()
+    };
+    for (name, told) in four.bytes().await? {
+        check!(!found(&told, of_ada).is_empty(), "{name} tells nothing of what was stored: {} bytes", told.len());
+    }
+    let receipt = memory.of(ada).forget(&Forget::Everything).await?;
+    check!(receipt.complete, "{receipt:?}");
+    settled(&memory).await?;
+    for (name, told) in four.bytes().await? {
+        equal((name, found(&told, of_ada)), (name, Vec::new()))?;
+        check!(!found(&told, of_bob).is_empty(), "{name} forgot another owner");
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! What only several servers together can show: the truth in Postgres, vectors in Qdrant, words in Elasticsearch, a cache
 //! in Redis; what is moved there; what is reached by URLs alone; sieges of each backend by two processes; and a journal before Postgres.
 
+mod bytes;
 mod cluster;
 mod dump;
 mod erasure;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         .test("truth_and_elasticsearch_agree_after_a_siege", siege::elastic)
         .test("a_siege_finds_what_was_acknowledged_and_is_lost", siege::forgetful)
         .alone("an_erasure_outlives_each_server_stopping_midway", erasure::outlives)
+        .alone("o8_no_server_tells_a_byte_of_an_erased_owner", erasure::leaves_no_byte)
         .alone("s3_6_what_a_journal_acknowledged_survives_kills_of_process_and_server", journal::survives_kills)
         .alone("s3_6_a_journal_outlasts_an_outage_under_load", journal::outlasts_an_outage)
         .alone("s3_6_a_memory_begins_without_its_server_and_drains_later", journal::begins_without_its_server)
