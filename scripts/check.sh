@@ -80,6 +80,11 @@ tests() {
   local code=0
   scripts/tests.py 2>&1 | tee "$log" || code=$?
 
+  if [ -n "${MEMORY_TEST_POSTGRES_IMAGE:-}" ]; then
+    step "tests of the server once more, over Postgres"
+    scripts/server_over_postgres.sh 2>&1 | tee -a "$log" || code=1
+  fi
+
   step "ceilings of the calls of three tiers, unoptimised, at a fifth of the size"
   # Nothing is built for it but the bench; the full size, optimised: cargo bench -p memory-sqlite --bench tiers.
   cargo bench --quiet --workspace --all-features --profile dev --bench tiers -- 200 1000 2000 2>&1 | tee -a "$log" || code=1

@@ -3,7 +3,12 @@
 # scripts and marks of direction; 100,000 messages. Needs Python, Chromium (Debian: `apt-get install chromium`) and the network for
 # one pinned package.
 #   scripts/server_page.sh PROGRAM [FOLDER]    PROGRAM is a built `memory`; FOLDER takes a picture of each view
+#   scripts/server_page.sh --install           installs Chromium, as root on Debian
 set -euo pipefail
+if [ "${1:-}" = --install ]; then
+  command -v chromium > /dev/null || { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium; } > /dev/null
+  exit
+fi
 program="$(realpath "${1:?usage: scripts/server_page.sh PROGRAM [FOLDER]}")"
 pictures="${2:+$(mkdir -p "$2" && realpath "$2")}"
 cd "$(dirname "$0")/.."

@@ -135,12 +135,17 @@ pub(crate) async fn with_embedders(settings: Settings, wished: Option<&Embedding
 /// Keeps, of the indexes of meaning, the first and those that follow the database; the one that lacks least answers. So the old
 /// one answers after a change of the embedder until the new one is full, and without a wish what there is is gone on with.
 pub(crate) async fn settle(stores: &mut Stores, wished: Option<&Embedding>) -> Result<(), Failure> {
+    let only_reads = stores.chat()?.store().ping().await.is_ok_and(|health| health.is_read_only);
+    let is_settled = |stores: &Stores| stores.vectors.len() < 2 && !only_reads;
+    // Truth may be away: it is asked only where something is to be chosen.
+    if wished.is_some() && is_settled(stores) {
+        return Ok(());
+    }
     let followed = followed(stores).await?;
     if wished.is_none() {
         leave_to_the_named(stores, &followed);
     }
-    let only_reads = stores.chat()?.store().ping().await.is_ok_and(|health| health.is_read_only);
-    if stores.vectors.len() < 2 && !only_reads {
+    if is_settled(stores) {
         return Ok(());
     }
     let mut kept = Vec::new();

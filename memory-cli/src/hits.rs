@@ -30,7 +30,7 @@ impl Question<'_> {
 
     /// Returns a hit as JSON, with the passage that matched.
     pub(crate) fn to_json(self, hit: &Hit) -> Value {
-        edge::hit(hit, self.words, self.analysis)
+        edge::hit(hit, &mut self.analysis.excerpts(self.words))
     }
 }
 

@@ -32,7 +32,7 @@ use foreign::Tongue;
 use piece::Piece;
 use split::{Apostrophes, Casing, pieces};
 
-pub use excerpt::Excerpt;
+pub use excerpt::{Excerpt, Excerpts};
 pub use language::Language;
 pub use times::Period;
 

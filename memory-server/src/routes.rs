@@ -20,6 +20,7 @@ use axum::response::IntoResponse;
 use memory::receipt::IndexStatus;
 use memory::{Filter, Scoped};
 use serde::Serialize;
+use serde_json::Value;
 use utoipa::IntoResponses;
 
 use crate::problem::Problem;
@@ -75,8 +76,10 @@ pub(crate) fn filter(text: Option<&str>) -> Result<Filter, Problem> {
     Ok(text.map_or(Ok(Filter::All), str::parse)?)
 }
 
-/// Returns how many notes of the owner no index has followed yet.
-pub(crate) async fn pending(scoped: &Scoped) -> u64 {
-    let indexes: Vec<IndexStatus> = scoped.indexes().await;
-    indexes.iter().filter_map(|index| index.backlog.as_ref().ok()).map(|backlog| backlog.pending).max().unwrap_or(0)
+/// Returns how many notes of the owner no index has followed yet, as a member of an answer, if that `is_asked`.
+pub(crate) async fn pending(scoped: &Scoped, is_asked: bool) -> Option<(String, Value)> {
+    let indexes: Vec<IndexStatus> = if is_asked { scoped.indexes().await } else { return None };
+    let backlogs = indexes.iter().filter_map(|index| index.backlog.as_ref().ok());
+    let most = backlogs.map(|backlog| backlog.pending).max().unwrap_or(0);
+    Some(("pending".to_owned(), most.into()))
 }

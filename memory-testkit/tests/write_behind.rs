@@ -1,6 +1,9 @@
 //! Write-behind over a primary that is away, loses answers, or refuses messages.
 
 #[cfg(test)]
+#[path = "write_behind/derived.rs"]
+mod derived;
+#[cfg(test)]
 #[path = "write_behind/erased.rs"]
 mod erased;
 #[cfg(test)]

@@ -24,16 +24,45 @@ struct Match {
     terms: Vec<Term>,
 }
 
+/// What a question asks for, to be found in several texts. Made by [`Analysis::excerpts`].
+#[derive(Debug)]
+pub struct Excerpts<'a> {
+    analysis: &'a Analysis,
+    sought: HashSet<Term>,
+    /// Of each word that was met, what of it is sought.
+    known: HashMap<String, Vec<Term>>,
+}
+
 impl Analysis {
-    /// Returns the piece of `text` that holds the most of what `question` asks for, of at most about `most` characters: the
+    /// Reads a question, to cut the [excerpts](Excerpts::of) of several texts that answer it.
+    ///
+    /// ```
+    /// use memory_core::analysis::Analysis;
+    ///
+    /// let analysis = Analysis::english();
+    /// let mut excerpts = analysis.excerpts("Where is my parcel?");
+    /// let excerpt = excerpts.of("The parcels never arrived.", 80);
+    /// assert_eq!(excerpt.matches, [4..11]);
+    /// ```
+    pub fn excerpts(&self, question: &str) -> Excerpts<'_> {
+        Excerpts { analysis: self, sought: self.query(question).into_iter().collect(), known: HashMap::new() }
+    }
+
+    /// Returns the excerpt of one text, as [`Excerpts::of`] does.
+    pub fn excerpt(&self, question: &str, text: &str, most: usize) -> Excerpt {
+        self.excerpts(question).of(text, most)
+    }
+}
+
+impl Excerpts<'_> {
+    /// Returns the piece of `text` that holds the most of what the question asks for, of at most about `most` characters: the
     /// whole text if it is that short, its beginning if nothing matches.
     ///
     /// Words match by their terms, as in a search: `parcels` is marked where a parcel is asked for.
-    pub fn excerpt(&self, question: &str, text: &str, most: usize) -> Excerpt {
+    pub fn of(&mut self, text: &str, most: usize) -> Excerpt {
         let line = head_of(text).split_whitespace().collect::<Vec<_>>().join(" ");
         let is_whole = text.len() == head_of(text).len();
-        let sought: HashSet<Term> = self.query(question).into_iter().collect();
-        let found = joined(&line, self.found(&line, &sought));
+        let found = joined(&line, self.found(&line));
         let cut = window(&line, &found, most);
         let (before, after) = (cut.start > 0, cut.end < line.len() || !is_whole);
         let lead = if before { "…" } else { "" };
@@ -46,35 +75,42 @@ impl Analysis {
     }
 
     /// Returns what of a line is sought, in its order.
-    fn found(&self, line: &str, sought: &HashSet<Term>) -> Vec<Match> {
+    fn found(&mut self, line: &str) -> Vec<Match> {
         let mut found = Vec::new();
-        if sought.is_empty() {
+        if self.sought.is_empty() {
             return found;
         }
-        let mut known: HashMap<&str, Vec<Term>> = HashMap::new();
         let mut singles = Vec::new();
         for chunk in chunks(line) {
             let text = line.get(chunk.clone()).unwrap_or_default();
-            if let Some(term) = whole(text).filter(|term| sought.contains(term)) {
+            if let Some(term) = whole(text).filter(|term| self.sought.contains(term)) {
                 found.push(Match { place: chunk, terms: vec![term] });
                 continue;
             }
             for (run, is_dense) in runs(text) {
                 let (at, word) = (chunk.start + run.start, text.get(run).unwrap_or_default());
                 if is_dense {
-                    pairs(at, word, sought, &mut found, &mut singles);
+                    pairs(at, word, &self.sought, &mut found, &mut singles);
                     continue;
                 }
-                let terms = known.entry(word).or_insert_with(|| {
-                    self.document(word).into_iter().map(|(term, _)| term).filter(|term| sought.contains(term)).collect()
-                });
+                let terms = self.terms(word);
                 if !terms.is_empty() {
-                    found.push(Match { place: at..at + word.len(), terms: terms.clone() });
+                    found.push(Match { place: at..at + word.len(), terms: terms.to_vec() });
                 }
             }
         }
         // A character of a pair is sought alone too, which marks much where the pair itself stands.
         if found.is_empty() { singles } else { found }
+    }
+
+    /// Returns what of a word is sought.
+    fn terms(&mut self, word: &str) -> &[Term] {
+        if !self.known.contains_key(word) {
+            let terms = self.analysis.document(word).into_iter().map(|(term, _)| term);
+            let sought = terms.filter(|term| self.sought.contains(term)).collect();
+            self.known.insert(word.to_owned(), sought);
+        }
+        self.known.get(word).map_or(&[], Vec::as_slice)
     }
 }
 

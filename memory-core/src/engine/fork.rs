@@ -85,18 +85,14 @@ impl Session {
                 Ok(child)
             }
             Some(Placement::Already(Seq(1))) => Ok(child),
-            // What it will be is known when it is sent.
-            Some(Placement::Queued) => {
+            // What becomes of a queued row is known when it is sent.
+            Some(Placement::Queued | Placement::Added(_) | Placement::Already(_)) => {
                 child.flush().await?;
                 let first = child.read(&Page::after(Seq(0), 1, View::Log)).await?.messages.pop();
                 if first.is_some_and(|row| row.id == id) {
                     return Ok(child);
                 }
-                inner.chat.store().redact(scope, &[id]).await?;
-                Err(Error::Conflict)
-            }
-            // Somebody began the conversation meanwhile: the row says nothing there, and is not kept.
-            Some(Placement::Added(_) | Placement::Already(_)) => {
+                // Somebody began the conversation meanwhile: the row says nothing there, and is not kept.
                 inner.chat.store().redact(scope, &[id]).await?;
                 Err(Error::Conflict)
             }

@@ -275,7 +275,7 @@ const views = {
     asked.append(el('datalist', { id: 'known' }, sessions.map((one) => el('option', { value: one.session }, one.title ?? ''))));
     const head = [el('h1', {}, 'Context'), el('p', { class: 'lead' }, 'What a model would be sent now, what was left out, and why. Nothing is stored by looking.'), asked];
     if (!session) return [...head, empty('There are no sessions yet.')];
-    const body = { query: question, budget: Number(budget), recall: Number(at.get('recall') ?? 5), filter: at.get('filter') || undefined };
+    const body = { query: question, budget: Number(budget), recall: Number(at.get('recall') ?? 5), filter: at.get('filter') || undefined, pending: true };
     const answer = await ask(`sessions/${encodeURIComponent(session)}/context`, body).catch((problem) => problem);
     if (answer instanceof Problem) return [...head, failure(answer)];
     return [...head, ...(await sent(answer, question))];
@@ -290,7 +290,7 @@ const views = {
       field('As of', 'as_of', value('as_of'), { class: 'some', placeholder: '2026-01-31T12:00:00Z' }), field('Hits', 'limit', value('limit') || '10', { class: 'short', type: 'number', min: 1, max: 1000 }),
       check('Explain', 'explain', explain));
     const head = [el('h1', {}, 'Search'), el('p', { class: 'lead' }, 'By words and by meaning, over messages and records. Without a question, the newest.'), asked];
-    const body = { query: value('q'), limit: Number(value('limit') || 10), explain };
+    const body = { query: value('q'), limit: Number(value('limit') || 10), explain, pending: true };
     for (const name of ['kind', 'filter', 'as_of']) if (value(name)) body[name] = value(name);
     const found = await ask('search', body).catch((problem) => problem);
     if (found instanceof Problem) return [...head, failure(found)];

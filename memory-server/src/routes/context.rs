@@ -5,7 +5,7 @@ use axum::http::Response;
 use memory::window::Budget;
 use memory::{ContextRequest, SessionId, edge};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::{Problems, filter, json as answer, pending};
@@ -43,6 +43,9 @@ pub(crate) struct Ask {
     /// Whether what stands aside in imported messages is shown.
     #[serde(default)]
     asides: bool,
+    /// Whether the answer tells how many notes no index has followed yet. Every store is asked once more for it.
+    #[serde(default)]
+    pending: bool,
 }
 
 /// How a context is written for a model.
@@ -72,7 +75,7 @@ const ITEMS: u64 = 1_000;
 /// of what went in, what was left out, and why.
 #[utoipa::path(post, path = "/v1/sessions/{session}/context", tag = "recall", security(("token" = [])),
     params(("session" = String, Path, min_length = 1, max_length = 255)), request_body = Ask,
-    responses((status = 200, description = "What is sent, `receipt` and `pending`.", body = Object),
+    responses((status = 200, description = "What is sent, `receipt`, and `pending` if asked.", body = Object),
         (status = 422, description = "The query does not fit into the budget.", content_type = "application/problem+json",
             body = Problem), Problems))]
 pub(crate) async fn assemble(
@@ -84,7 +87,7 @@ pub(crate) async fn assemble(
 }
 
 async fn contexts(ada: &memory::Scoped, session: &SessionId, ask: Ask) -> Result<Value, Problem> {
-    let Ask { query, budget, reserve, recall, filter: condition, dialect, asides } = ask;
+    let Ask { query, budget, reserve, recall, filter: condition, dialect, asides, pending: is_asked } = ask;
     if budget > TOKENS || reserve > TOKENS || recall > ITEMS {
         return Err(Problem::bad(format!("budget and reserve are at most {TOKENS}, recall {ITEMS}")));
     }
@@ -93,10 +96,10 @@ async fn contexts(ada: &memory::Scoped, session: &SessionId, ask: Ask) -> Result
         .matching(filter(condition.as_deref())?)
         .asides(asides);
     let handle = ada.session(session);
-    let (context, pending) = tokio::join!(handle.assemble(&request), pending(ada));
+    let (context, pending) = tokio::join!(handle.assemble(&request), pending(ada, is_asked));
     let mut value = edge::context(&context?, dialect == Dialect::Anthropic);
     if let Value::Object(members) = &mut value {
-        members.insert("pending".to_owned(), json!(pending));
+        members.extend(pending);
     }
     Ok(value)
 }

@@ -45,6 +45,9 @@ pub(crate) struct Question {
     /// Whether the answer tells how the hits were found.
     #[serde(default)]
     explain: bool,
+    /// Whether the answer tells how many notes no index has followed yet. Every store is asked once more for it.
+    #[serde(default)]
+    pending: bool,
 }
 
 /// What is searched.
@@ -63,7 +66,7 @@ fn ten() -> u64 {
 
 /// Finds messages and records by their words and meaning. It only reads.
 #[utoipa::path(post, path = "/v1/search", tag = "recall", security(("token" = [])), request_body = Question,
-    responses((status = 200, description = "`hits`, the best first, `degraded`, `pending`, and `receipt` if asked.",
+    responses((status = 200, description = "`hits`, the best first, `degraded`, and `pending` and `receipt` if asked.",
         body = Object), Problems))]
 pub(crate) async fn search(Reads(ada): Reads, Json(question): Json<Question>) -> Result<Response<Body>, Problem> {
     let limit = super::sessions::bounded(question.limit, 1_000)?;
@@ -80,13 +83,14 @@ pub(crate) async fn search(Reads(ada): Reads, Json(question): Json<Question>) ->
         search = search.as_of(at.parse::<Timestamp>()?);
     }
     search.mmr = question.mmr;
-    let (found, pending) = tokio::join!(ada.search(&search), pending(&ada));
+    let (found, pending) = tokio::join!(ada.search(&search), pending(&ada, question.pending));
     let found = found?;
-    let analysis = ada.memory().analysis();
-    let hits: Vec<Value> = found.hits.iter().map(|hit| edge::hit(hit, &question.query, analysis)).collect();
-    let mut value = json!({ "hits": hits, "degraded": found.receipt.degraded, "pending": pending });
-    if let (true, Value::Object(members)) = (question.explain, &mut value) {
-        members.insert("receipt".to_owned(), json!(found.receipt));
+    let mut excerpts = ada.memory().analysis().excerpts(&question.query);
+    let hits: Vec<Value> = found.hits.iter().map(|hit| edge::hit(hit, &mut excerpts)).collect();
+    let mut value = json!({ "hits": hits, "degraded": found.receipt.degraded });
+    if let Value::Object(members) = &mut value {
+        members.extend(pending);
+        members.extend(question.explain.then(|| ("receipt".to_owned(), json!(found.receipt))));
     }
     Ok(answer(&value))
 }

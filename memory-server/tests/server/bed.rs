@@ -3,7 +3,7 @@
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
-use memory::{Memory, Timestamp};
+use memory::{Memory, MessageId, Timestamp};
 use memory_server::{Config, Grant, Rights, Server, Token, Tokens};
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
@@ -45,7 +45,16 @@ pub(crate) struct Answer {
     pub(crate) body: Vec<u8>,
 }
 
+/// Returns a memory with nothing in it: in this process, or on the Postgres that `MEMORY_SERVER_OVER` names.
+#[expect(clippy::disallowed_methods, reason = "scripts/server_over_postgres.sh asks for another place")]
 pub(crate) async fn memory() -> Memory {
+    let Ok(url) = std::env::var("MEMORY_SERVER_OVER") else { return in_process().await };
+    let place = format!("{url}?schema=s{}&pool=4", MessageId::fresh().to_string().replace('-', ""));
+    memory::open(&place).await.unwrap().build().await.unwrap()
+}
+
+/// Returns a memory in this process, for tests whose clock stands still.
+pub(crate) async fn in_process() -> Memory {
     memory::open("memory:").await.unwrap().build().await.unwrap()
 }
 

@@ -9,7 +9,7 @@ use memory_server::Config;
 use serde_json::json;
 use tokio::sync::oneshot;
 
-use crate::bed::{Bed, Call};
+use crate::bed::{Bed, Call, in_process};
 
 const BODY: &str = r#"{"messages":[{"role":"user","content":"slow"}]}"#;
 
@@ -70,7 +70,8 @@ async fn a_bound_beyond_all_numbers_bounds_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn a_request_ends_at_its_deadline_and_gives_up_its_place() {
-    let bed = Bed::with(Config { deadline: Duration::from_secs(3), at_once: 1, ..Config::default() }).await;
+    let bed =
+        Bed::over(in_process().await, Config { deadline: Duration::from_secs(3), at_once: 1, ..Config::default() });
     for path in ["/v1/sessions/talk/messages", "/mcp"] {
         let (request, _never) = slow_at(&bed, path);
         let answer = bed.send_raw(request).await;
@@ -92,7 +93,8 @@ async fn what_is_sent_to_agents_is_bounded_as_all_else_is() {
 
 #[tokio::test(start_paused = true)]
 async fn an_export_keeps_its_place_until_it_is_taken_or_its_time_is_over() {
-    let bed = Bed::with(Config { transfer_deadline: Duration::from_secs(60), at_once: 1, ..Config::default() }).await;
+    let config = Config { transfer_deadline: Duration::from_secs(60), at_once: 1, ..Config::default() };
+    let bed = Bed::over(in_process().await, config);
     for session in ["a", "b", "c", "d"] {
         let message = json!({ "role": "user", "content": "word ".repeat(40_000) });
         bed.ok(Call::post(format!("/v1/sessions/{session}/messages"), &json!({ "messages": [message] }))).await;

@@ -119,14 +119,17 @@ async fn a_context_is_what_a_model_is_sent_with_its_receipt() {
     let sent = context["messages"].to_string();
     assert!(sent.contains("Dr. Marsh") && sent.contains("Good morning"), "{sent}");
     assert_eq!(context["receipt"]["complete"], true);
-    assert!(context["pending"].is_u64());
+    assert!(context["pending"].is_null());
+    assert!(bed.ok(ask(json!({ "pending": true }))).await["pending"].is_u64());
     let anthropic = bed.ok(ask(json!({ "as": "anthropic", "recall": 0 }))).await;
     assert!(!anthropic["messages"].to_string().contains("Marsh"));
     assert_eq!(bed.status(ask(json!({ "budget": 1 }))).await, 422);
     assert_eq!(bed.status(ask(json!({ "budget": 0.5 }))).await, 400);
-    let found = bed.ok(Call::post("/v1/search", &json!({ "query": "dentist", "explain": true }))).await;
+    let found =
+        bed.ok(Call::post("/v1/search", &json!({ "query": "dentist", "explain": true, "pending": true }))).await;
     assert_eq!(found["hits"][0]["session"], "old");
     assert_eq!(found["receipt"]["terms"], json!(["dentist"]));
+    assert!(found["pending"].is_u64());
     let passage = &found["hits"][0]["passage"];
     assert_eq!((&passage["text"], &passage["matches"]), (&json!("My dentist is Dr. Marsh."), &json!([[3, 10]])));
 }

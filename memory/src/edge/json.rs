@@ -1,6 +1,6 @@
 //! The JSON of what a memory answers. Names stay; members may be added.
 
-use memory_core::analysis::{Analysis, Excerpt};
+use memory_core::analysis::{Excerpt, Excerpts};
 use memory_core::engine::{Content, Context, Hit};
 use memory_core::store::chat::SessionState;
 use memory_core::{Fields, Filter, StoredMessage, StoredRecord, Timestamp};
@@ -59,9 +59,9 @@ pub fn record(stored: &StoredRecord, now: Timestamp) -> Value {
     with(Content::Record(stored.clone()).to_json(), more)
 }
 
-/// Returns a hit with the passage that answers `words`. Its places are counted in characters.
-pub fn hit(hit: &Hit, words: &str, analysis: &Analysis) -> Value {
-    let Excerpt { text, matches } = analysis.excerpt(words, &hit.content.text(), PASSAGE);
+/// Returns a hit with the passage that answers the question of `excerpts`. Its places are counted in characters.
+pub fn hit(hit: &Hit, excerpts: &mut Excerpts<'_>) -> Value {
+    let Excerpt { text, matches } = excerpts.of(&hit.content.text(), PASSAGE);
     let place = |at: usize| text.get(..at).map_or(0, |before| before.chars().count());
     let places: Vec<[usize; 2]> = matches.iter().map(|range| [place(range.start), place(range.end)]).collect();
     with(hit.to_json(), json!({ "passage": { "text": text, "matches": places } }))

@@ -10,7 +10,8 @@ use crate::engine::handle::Scoped;
 use crate::engine::inner::Inner;
 use crate::error::{Error, Result};
 use crate::id::{ItemId, MessageId, RecordId};
-use crate::message::Trust;
+use crate::message::{StoredMessage, Trust};
+use crate::record::StoredRecord;
 use crate::scope::Scope;
 
 impl Scoped {
@@ -41,39 +42,39 @@ impl Inner {
     /// has a trust too.
     pub(super) async fn least_trust(&self, scope: &Scope, sources: &[ItemId]) -> Result<Option<Trust>> {
         let messages: Vec<MessageId> = sources.iter().filter_map(ItemId::as_message).collect();
-        let records: Vec<RecordId> = sources.iter().filter_map(ItemId::as_record).collect();
-        if sources.is_empty() {
-            return Ok(None);
-        }
         self.settle(scope, &messages).await?;
-        let (messages, records) =
-            tokio::try_join!(self.bare.chat.get(scope, &messages), self.bare.records.get(scope, &records))?;
-        let said = messages.messages.iter().filter_map(|row| row.message.as_ref()).map(|message| message.trust);
+        let (messages, records) = self.sources(scope, sources).await?;
+        let said = messages.iter().filter_map(|row| row.message.as_ref()).map(|message| message.trust);
         Ok(said.chain(records.iter().map(|stored| stored.record.trust())).min())
     }
 
     /// Returns those of the items from which nothing may be derived, because truth does not hold them or they are about to be
-    /// forgotten. Read from truth and not from the cache.
+    /// forgotten.
     pub(crate) async fn gone(&self, scope: &Scope, sources: &[ItemId]) -> Result<HashSet<ItemId>> {
-        let messages: Vec<MessageId> = sources.iter().filter_map(ItemId::as_message).collect();
-        let records: Vec<RecordId> = sources.iter().filter_map(ItemId::as_record).collect();
-        let stored_messages = async {
-            if messages.is_empty() {
-                return Ok(Vec::new());
-            }
-            Ok(self.bare.chat.get(scope, &messages).await?.messages)
-        };
-        let stored_records = async {
-            if records.is_empty() {
-                return Ok(Vec::new());
-            }
-            self.bare.records.get(scope, &records).await
-        };
-        let (messages, records) = tokio::try_join!(stored_messages, stored_records)?;
+        let (messages, records) = self.sources(scope, sources).await?;
         let messages = messages.into_iter().map(|row| ItemId::Message(row.id));
         let records = records.into_iter().filter(|stored| !stored.record.doomed);
         // A span only weighs in the ranking and is never shown, so nothing can be derived from it.
         let stored: HashSet<ItemId> = messages.chain(records.map(|stored| ItemId::Record(stored.record.id))).collect();
         Ok(sources.iter().filter(|source| !stored.contains(source)).cloned().collect())
+    }
+
+    /// Returns the messages and records among the items, read from truth and not from the cache.
+    async fn sources(&self, scope: &Scope, sources: &[ItemId]) -> Result<(Vec<StoredMessage>, Vec<StoredRecord>)> {
+        let messages: Vec<MessageId> = sources.iter().filter_map(ItemId::as_message).collect();
+        let records: Vec<RecordId> = sources.iter().filter_map(ItemId::as_record).collect();
+        let messages = async {
+            if messages.is_empty() {
+                return Ok(Vec::new());
+            }
+            Ok(self.bare.chat.get(scope, &messages).await?.messages)
+        };
+        let records = async {
+            if records.is_empty() {
+                return Ok(Vec::new());
+            }
+            self.bare.records.get(scope, &records).await
+        };
+        tokio::try_join!(messages, records)
     }
 }

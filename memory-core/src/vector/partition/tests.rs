@@ -172,7 +172,7 @@ fn the_nearest_are_found_where_just_they_do_not_pass() {
 }
 
 #[test]
-fn codes_of_8_bits_change_no_answer() {
+fn o19_codes_of_8_bits_change_no_answer() {
     let (mut partition, mut kept, sought) = clustered(5_001, 2);
     for n in (0..5_001u16).step_by(9) {
         // Some items have another piece, which may be the nearer one.

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# The tests of the server once more, with a Postgres below it: each memory in a schema of its own.
+#   scripts/services.sh run scripts/server_over_postgres.sh
+set -euo pipefail
+cd "$(dirname "$0")/.."
+image="${MEMORY_TEST_POSTGRES_IMAGE:?scripts/services.sh run names it}"
+container="$(docker run --detach --rm --publish 127.0.0.1::5432 --label org.memory-testkit=1 \
+  --label "org.memory-testkit.run=${MEMORY_TEST_RUN:-}" --env POSTGRES_PASSWORD=postgres "$image")"
+trap 'docker rm --force --volumes "$container" > /dev/null' EXIT
+place="$(docker port "$container" 5432/tcp)"
+for _ in $(seq 300); do
+  # It answers once before it is ready: over a socket of its own, while it is made.
+  if docker exec "$container" pg_isready --quiet --host 127.0.0.1; then break; fi
+  sleep 0.1
+done
+# An unoptimised test keeps all that it waits for on its stack.
+export RUST_MIN_STACK=16777216 MEMORY_SERVER_OVER="postgres://postgres:postgres@$place/postgres"
+cargo test --workspace --all-features --test server
