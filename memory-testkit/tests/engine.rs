@@ -118,6 +118,9 @@ mod snapshot;
 #[path = "engine/spaces.rs"]
 mod spaces;
 #[cfg(test)]
+#[path = "engine/stacks.rs"]
+mod stacks;
+#[cfg(test)]
 #[path = "engine/summaries.rs"]
 mod summaries;
 #[cfg(test)]

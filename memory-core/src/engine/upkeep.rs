@@ -156,7 +156,7 @@ impl Memory {
                 memory.lapse(&mut report).await;
                 Ok(report)
             };
-            memory.inner.turn.take(whole).await
+            memory.inner.turn.take(Box::pin(whole)).await
         };
         let pass = pass.instrument(tracing::debug_span!("upkeep"));
         apart("upkeep", "carry out its pass", pass).await

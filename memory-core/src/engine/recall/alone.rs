@@ -51,7 +51,7 @@ impl Scoped {
     #[tracing::instrument(name = "context", level = "debug", skip_all)]
     pub async fn assemble(&self, request: &ContextRequest) -> Result<Context> {
         let counter = Careful::new(&self.inner().counter);
-        let context = self.composed(&counter, request).await;
+        let context = Box::pin(self.composed(&counter, request)).await;
         counter.verdict(context)
     }
 

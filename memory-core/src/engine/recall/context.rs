@@ -50,7 +50,7 @@ impl Session {
     #[tracing::instrument(name = "context", level = "debug", skip_all)]
     pub async fn assemble(&self, request: &ContextRequest) -> Result<Context> {
         let counter = Careful::new(&self.scoped().inner().counter);
-        let context = self.request_by(&counter, request).await;
+        let context = Box::pin(self.request_by(&counter, request)).await;
         counter.verdict(context)
     }
 

@@ -32,11 +32,12 @@ impl Inner {
         written.extend(waiting);
         written.retain(|item| search.searches(item.unit()));
         let mut read = Hydrated::default();
+        // Futures as large as these are boxed: an unoptimised build holds one on the stack at each step up to the caller.
+        let legs = Box::pin(self.legs(scope, search, filter));
         if written.is_empty() {
-            return (self.legs(scope, search, filter).await, read);
+            return (legs.await, read);
         }
-        let (mut legs, ()) =
-            tokio::join!(self.legs(scope, search, filter), self.hydrate(scope, written.iter(), filter, &mut read));
+        let (mut legs, ()) = tokio::join!(legs, self.hydrate(scope, written.iter(), filter, &mut read));
         // No index is at fault for what truth does not hold.
         let gone = std::mem::take(&mut read.absent).into_iter().map(|item| (item, u64::MAX));
         // The upkeep of another process may have indexed the others.

@@ -109,7 +109,7 @@ impl Inner {
         let spans = self.text_leg(scope, spans, weighs && search.searches(Unit::Message), &stages);
         // Smoothing needs the neighbours of near messages among the candidates, so more of them are asked for.
         let near = limit.saturating_mul(if weighs { 2 } else { 1 });
-        let vector = noting(self.vector_leg((scope, &stages), search, filter, &search.words, near));
+        let vector = noting(Box::pin(self.vector_leg((scope, &stages), search, filter, &search.words, near)));
         let (messages, records, spans, ((mut sought, vector), uncached)) =
             tokio::join!(of_unit(Unit::Message), of_unit(Unit::Record), spans, vector);
 
@@ -122,7 +122,8 @@ impl Inner {
         let asked = if weighs { self.asked(search, &text) } else { Asked::default() };
         let vector = match self.rewritten(search, &asked) {
             Some(words) => {
-                let (again, vector) = self.vector_leg((scope, &stages), search, filter, &words, near).await;
+                let again = Box::pin(self.vector_leg((scope, &stages), search, filter, &words, near));
+                let (again, vector) = again.await;
                 sought = again.or(sought);
                 vector
             }
