@@ -86,7 +86,7 @@ tests() {
   fi
 
   step "ceilings of the calls of three tiers, unoptimised, at a fifth of the size"
-  # Nothing is built for it but the bench; the full size, optimised: cargo bench -p memory-sqlite --bench tiers.
+  # The full size, optimised: cargo bench -p memory-sqlite --bench tiers.
   cargo bench --quiet --workspace --all-features --profile dev --bench tiers -- 200 1000 2000 2>&1 | tee -a "$log" || code=1
 
   # At the end, where it is seen: what ran against which server, and what failed, with its reason.

@@ -72,7 +72,8 @@ impl SqliteJournal {
     /// If the damage hides which database the messages are meant for, [`JournalConfig::with_truth`] has to name it.
     ///
     /// # Errors
-    /// `Unsupported` if another process has it, and if nothing tells which database the messages are meant for; `Backend` if the new file cannot be written.
+    /// `Unsupported` if another process has it, and if nothing tells which database the messages are meant for; `Backend` if the
+    /// new file cannot be written.
     pub async fn recover(config: JournalConfig) -> Result<Recovered> {
         recover::recover(config).await
     }

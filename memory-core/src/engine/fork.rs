@@ -85,14 +85,18 @@ impl Session {
                 Ok(child)
             }
             Some(Placement::Already(Seq(1))) => Ok(child),
-            // What becomes of a queued row is known when it is sent.
-            Some(Placement::Queued | Placement::Added(_) | Placement::Already(_)) => {
+            // What it will be is known when it is sent.
+            Some(Placement::Queued) => {
                 child.flush().await?;
                 let first = child.read(&Page::after(Seq(0), 1, View::Log)).await?.messages.pop();
                 if first.is_some_and(|row| row.id == id) {
                     return Ok(child);
                 }
-                // Somebody began the conversation meanwhile: the row says nothing there, and is not kept.
+                inner.chat.store().redact(scope, &[id]).await?;
+                Err(Error::Conflict)
+            }
+            // Somebody began the conversation meanwhile: the row says nothing there, and is not kept.
+            Some(Placement::Added(_) | Placement::Already(_)) => {
                 inner.chat.store().redact(scope, &[id]).await?;
                 Err(Error::Conflict)
             }

@@ -98,20 +98,16 @@ fn files_are_found_in_urls() {
     }
 }
 
+fn nothing<'a>(named: &'a Named, policy: &'a GuardPolicy) -> Wanted<'a> {
+    Wanted { truth: false, analysis: None, embedders: &[], cache: false, board: None, named, policy }
+}
+
 #[tokio::test]
 async fn a_backend_says_what_it_cannot_hold_and_which_feature_is_off() {
     let (named, policy) = (Named::default(), GuardPolicy::default());
-    let nothing = || Wanted {
-        truth: false,
-        analysis: None,
-        embedders: &[],
-        cache: false,
-        board: None,
-        named: &named,
-        policy: &policy,
-    };
-    let (truth, cache) = (Wanted { truth: true, ..nothing() }, Wanted { cache: true, ..nothing() });
-    let board = Wanted { board: Some(100), ..nothing() };
+    let nothing = nothing(&named, &policy);
+    let (truth, cache) = (Wanted { truth: true, ..nothing }, Wanted { cache: true, ..nothing });
+    let board = Wanted { board: Some(100), ..nothing };
     for (url, wanted, what) in [
         ("qdrant://h", &truth, "qdrant cannot hold conversations"),
         ("elastic://h", &truth, "elastic cannot hold conversations"),
@@ -134,16 +130,8 @@ async fn a_backend_says_what_it_cannot_hold_and_which_feature_is_off() {
 #[cfg(all(feature = "redis", not(feature = "redis-cluster")))]
 #[tokio::test]
 async fn a_cluster_needs_its_feature() {
-    let named = Named::default();
-    let wanted = Wanted {
-        truth: true,
-        analysis: None,
-        embedders: &[],
-        cache: false,
-        board: None,
-        named: &named,
-        policy: &policy,
-    };
-    let error = open("redis+cluster://h", &wanted, false, &GuardPolicy::default()).await.err().unwrap().to_string();
+    let (named, policy) = (Named::default(), GuardPolicy::default());
+    let wanted = Wanted { truth: true, ..nothing(&named, &policy) };
+    let error = open("redis+cluster://h", &wanted, false).await.err().unwrap().to_string();
     assert_eq!(error, "redis cannot be opened as a cluster: the feature redis-cluster is off");
 }
