@@ -39,6 +39,9 @@ code() {
   step "clippy"
   cargo clippy --workspace --all-targets --all-features -- -D warnings
 
+  step "tests compile with less than all features"
+  cargo check --quiet -p memory --tests --no-default-features --features redis,sqlite
+
   step "bans, licences, sources"
   if command -v cargo-deny > /dev/null; then
     cargo deny --log-level error check bans licenses sources

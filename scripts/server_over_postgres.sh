@@ -13,6 +13,5 @@ for _ in $(seq 300); do
   if docker exec "$container" pg_isready --quiet --host 127.0.0.1; then break; fi
   sleep 0.1
 done
-# An unoptimised test keeps all that it waits for on its stack.
-export RUST_MIN_STACK=16777216 MEMORY_SERVER_OVER="postgres://postgres:postgres@$place/postgres"
+export MEMORY_SERVER_OVER="postgres://postgres:postgres@$place/postgres"
 cargo test --workspace --all-features --test server

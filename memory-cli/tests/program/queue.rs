@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use serde_json::json;
+use sqlx::{ConnectOptions as _, Connection as _};
 
 use crate::support::{Answer, Bed, answer, conversations};
 
@@ -56,23 +57,46 @@ fn what_is_whole_of_a_damaged_journal_is_saved() {
     assert_eq!(run(&bed, &["sessions"]).code, 0);
 }
 
-#[test]
-fn a_message_that_is_refused_is_listed_and_may_be_discarded() {
-    let bed = Bed::new();
+/// Leaves a message in the journal: the one database that it is meant for has another of its id.
+fn refused(bed: &Bed) {
     let line = |text: &str| {
         let id = "01890a5d-ac96-774b-bcce-b302099a8057";
         format!("{}\n", json!({ "session": "talk", "id": id, "role": "user", "content": text }))
     };
     let (first, second) = (bed.file("one.jsonl", line("the first")), bed.file("two.jsonl", line("another")));
-    assert_eq!(run(&bed, &["import", &first]).code, 0);
+    assert_eq!(run(bed, &["import", &first]).code, 0);
     // Whether it can be stored is known only when it is sent, at the end of the command.
-    run(&bed, &["import", &second]);
-    let listed = run(&bed, &["--json", "queue"]).json();
+    run(bed, &["import", &second]);
+    let listed = run(bed, &["--json", "queue"]).json();
     assert_eq!(listed["refused"].as_array().unwrap().len(), 1, "{listed}");
+}
+
+#[test]
+fn a_message_that_is_refused_is_listed_and_may_be_discarded() {
+    let bed = Bed::new();
+    refused(&bed);
+    let listed = run(&bed, &["--json", "queue"]).json();
     let id = listed["refused"][0]["id"].as_str().unwrap();
     assert!(run(&bed, &["queue"]).stdout.contains(id));
     assert_eq!(run(&bed, &["queue", "retry"]).code, 3);
     assert_eq!(run(&bed, &["queue", "discard", id]).code, 0);
     assert_eq!(run(&bed, &["--json", "queue"]).json()["refused"], json!([]));
     assert!(bed.run(&["show", "talk"]).stdout.contains("the first"));
+}
+
+#[test]
+fn messages_whose_database_the_damage_hides_are_saved_only_for_the_one_that_is_named() {
+    let bed = Bed::new();
+    refused(&bed);
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
+        let options = sqlx::sqlite::SqliteConnectOptions::new().filename(bed.path("journal.sqlite"));
+        let mut file = options.connect().await.unwrap();
+        sqlx::query("UPDATE whole SET truth = 'other'").execute(&mut file).await.unwrap();
+        file.close().await.unwrap();
+    });
+    assert!(run(&bed, &["sessions"]).refused(1).contains("damaged"));
+    assert!(run(&bed, &["queue", "recover"]).refused(1).contains("name it"));
+    let saved = run(&bed, &["--json", "queue", "recover", "--meant-here"]);
+    assert_eq!((saved.code, saved.json()["kept"].as_u64()), (3, Some(1)), "{}", saved.stderr);
+    assert_eq!(run(&bed, &["--json", "queue"]).json()["refused"].as_array().unwrap().len(), 1);
 }
