@@ -43,12 +43,9 @@ impl Decay {
 
     /// Returns the decay `e^(-rate t)` with `t` in days; [`Decay::NONE`] for a rate that is not above 0.
     pub fn per_day(rate: f64) -> Self {
-        let half_life = std::f64::consts::LN_2 / rate * DAY as f64;
-        if rate > 0.0 {
-            Self { half_life: Duration::try_from_secs_f64(half_life).unwrap_or(Duration::MAX) }
-        } else {
-            Self::NONE
-        }
+        // At a rate of 0 the half-life is endless, which no duration is.
+        let half_life = std::f64::consts::LN_2 / rate.max(0.0) * DAY as f64;
+        Duration::try_from_secs_f64(half_life).map_or(Self::NONE, |half_life| Self { half_life })
     }
 
     /// Returns the recency at `age`: `0.5^(age / half_life)`, which is 1 at age 0 and never rises with age.
@@ -116,7 +113,8 @@ mod tests {
         assert_eq!(Decay::kari().half_life.as_millis(), Decay::LONG_TERM.half_life.as_millis());
         assert_eq!(Decay::KARI_RECALL.half_life.as_secs(), 2_495);
         assert!((Decay::KARI_RECALL.at(Duration::from_secs(3_600)) - (-1f32).exp()).abs() < 1e-6);
-        assert_eq!(Decay::per_day(0.0), Decay::NONE);
-        assert_eq!(Decay::per_day(f64::NAN), Decay::NONE);
+        for rate in [0.0, -0.0, -0.05, f64::NEG_INFINITY, f64::NAN] {
+            assert_eq!(Decay::per_day(rate), Decay::NONE, "{rate}");
+        }
     }
 }

@@ -1,5 +1,8 @@
 //! The ledger: running sums of the tokens of a session's rows, with the places where a context may begin.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::VecDeque;
 
 use super::budget::{Budget, FitOptions};
@@ -86,8 +89,8 @@ pub struct Cut {
 impl Ledger {
     /// Returns the ledger of `rows`, oldest first.
     pub fn of(rows: &[StoredMessage]) -> Self {
-        let (places, turns) = (VecDeque::with_capacity(rows.len()), VecDeque::with_capacity(rows.len() / 2));
-        let mut ledger = Self { rows: places, starts: turns, ..Self::default() };
+        let mut ledger = Self::default();
+        ledger.rows.reserve(rows.len());
         rows.iter().for_each(|row| ledger.push(row));
         ledger
     }
@@ -146,16 +149,14 @@ impl Ledger {
     /// Ends a group of a call and its results. If results are missing, no context shows the group.
     fn close_group(&mut self) {
         let Some(group) = self.group.take().filter(|group| !group.waiting.is_empty()) else { return };
-        let mut sum = self.before(group.position);
+        self.sum = self.before(group.position);
         for row in self.rows.range_mut(group.position - self.left..) {
             if row.class == Class::InOrder {
                 row.class = Class::Unpaired;
                 self.unpaired += 1;
             }
-            row.before = sum;
-            sum += row.counted();
+            row.before = self.sum;
         }
-        self.sum = sum;
     }
 
     /// Removes the oldest `count` rows.
@@ -220,7 +221,7 @@ impl Ledger {
         let behind = index.checked_sub(1).and_then(|before| self.starts.get(before)).copied().unwrap_or(0);
         let mut tokens = cost(start);
         let mut kept = Vec::new();
-        let upto = self.summaries.partition_point(|position| *position < start);
+        let (Ok(upto) | Err(upto)) = self.summaries.binary_search(&start);
         for position in self.summaries.range(..upto).rev().take_while(|position| **position >= behind) {
             let more = tokens + self.row(*position).map_or(0, Row::counted);
             if more > room {

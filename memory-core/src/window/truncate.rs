@@ -1,5 +1,8 @@
 //! Cutting the middle out of texts that are too long for a context.
 
+#[cfg(test)]
+mod tests;
+
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -78,10 +81,13 @@ pub(super) fn cut_middle(text: &str, goal: u64, count: &mut dyn FnMut(&str) -> u
         (shorter, tokens)
     };
     let mut best = try_keeping(0);
+    if best.1 > goal {
+        return best;
+    }
     let (mut low, mut high) = (0, text.len());
     for _ in 0..GUESSES {
-        let middle = low + (high - low) / 2;
-        if best.1 > goal || middle == low {
+        let middle = usize::midpoint(low, high);
+        if middle == low {
             break;
         }
         let attempt = try_keeping(middle);

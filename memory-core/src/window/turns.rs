@@ -134,17 +134,16 @@ impl<'a> Window<'a> {
     /// Returns the smallest fold inside the newest turn that is `enough`, or else the largest that leaves the newest reply or calls.
     pub(super) fn fold_inside(&self, config: &BufferConfig, enough: impl Fn(u64, u64) -> bool) -> Option<FoldPlan> {
         let turn = self.turns().last()?;
-        let segments = self.segments(&[Kind::Reply, Kind::Follows, Kind::Archive]).into_iter();
-        let mut inside = segments.filter(|segment| segment.end > turn.start + 1);
-        inside.find_map(|segment| {
-            let mut rows = segment.start.max(turn.start + 1)..segment.end;
+        let segments = self.segments(&[Kind::Reply, Kind::Follows, Kind::Archive]);
+        segments.into_iter().find_map(|segment| {
+            let mut rows = segment.start.max(turn.start)..segment.end;
             let segment = rows.find(|index| self.kind(*index) == Some(Kind::Reply))?..rows.end;
             // Behind an instruction the results of a call may follow.
             let behind = (segment.end..self.rows.len()).map(|index| self.kind(index));
             let next = behind.flatten().find(|kind| *kind != Kind::Instruction);
             let may_end = next.is_some_and(|kind| kind != Kind::Follows);
             let is_group = |index: &usize| self.kind(*index) == Some(Kind::Reply);
-            let ends = (segment.start + 1..segment.end).filter(is_group);
+            let ends = segment.clone().skip(1).filter(is_group);
             let ends: Vec<usize> = ends.chain(may_end.then_some(segment.end)).collect();
             let range = segment.start..self.smallest(config, segment.start, &ends, &enough)?;
             self.plan(config, FoldReason::Turn, range)
@@ -222,7 +221,7 @@ impl<'a> Window<'a> {
 
     /// Returns where a fold from `first` may end, in order: at each start of a turn in the segment or right after it.
     fn ends(&self, first: usize, segment_end: usize, keep_from: usize) -> Vec<usize> {
-        let inside = (first + 1..segment_end).filter(|index| self.is_start(*index) && *index <= keep_from);
+        let inside = (first..segment_end).skip(1).filter(|index| self.is_start(*index) && *index <= keep_from);
         let behind = self.rows.iter().enumerate().skip(segment_end);
         let next = behind.map(|(index, (_, kind))| (index, *kind)).find(|(_, kind)| *kind != Kind::Instruction);
         let at_end = next.is_some_and(|(index, kind)| kind == Kind::Start && index <= keep_from);

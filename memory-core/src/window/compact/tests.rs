@@ -1,3 +1,5 @@
+mod shares;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 

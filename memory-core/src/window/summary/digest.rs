@@ -1,5 +1,8 @@
 //! What is told of somebody without a model: the beginnings of records, and what the person said of late.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashSet;
 
 use crate::error::{Error, Result};
@@ -54,10 +57,11 @@ fn lines(request: &SummaryRequest, most: usize) -> Vec<Line> {
     let count = records.len();
     let last = count + said.len();
     said.reverse();
-    let records = records.into_iter().enumerate().map(|(place, text)| (2 * place, Line { place, text }));
-    let said = said.into_iter().enumerate().map(|(age, text)| (2 * age + 1, Line { place: last - age, text }));
+    let records = records.into_iter().enumerate().map(|(place, text)| (place, Line { place, text }));
+    let said = said.into_iter().enumerate().map(|(age, text)| (age, Line { place: last - age, text }));
     let mut turns: Vec<(usize, Line)> =
         records.chain(said).filter(|(_, line)| seen.insert(line.text.clone())).collect();
+    // Stable, so that in each turn the record comes before the message.
     turns.sort_by_key(|(turn, _)| *turn);
     turns.into_iter().map(|(_, line)| line).collect()
 }

@@ -50,6 +50,7 @@ fn s2_6_the_limit_is_three_quarters_of_what_the_answer_leaves() {
     assert_eq!(token_limit(Some(&gpt), u64::MAX), 0);
     assert_eq!(token_limit(None, 500), 3_000);
     assert_eq!(LimitRule::default().with_share(0.5).limit(Some(&gpt), 0), 64_000);
+    assert_eq!(LimitRule::default().with_unknown(2_000).limit(None, 500), 2_000);
 }
 
 #[test]
@@ -85,9 +86,27 @@ fn the_heuristic_formula_is_the_documented_one() {
     assert_eq!([count(" world"), count("hello world")], [1, 4]);
     // No two of these letters are a token.
     assert_eq!(count("qgqkzjxg"), 8);
+    // ` C` is a token and `aC` is none; of the triples in this word some are tokens.
+    assert_eq!([count(" C"), count("aC"), count("April")], [1, 2, 3]);
     assert_eq!([count("1234567"), count("abc 5")], [4, 3]);
     assert_eq!(count("{}[]\n\n\n\n"), 8);
     assert_eq!(count("日本語"), 9);
     assert_eq!(count("getHTTPResponse"), 8);
     assert_eq!([count("  a"), count("  1"), count(&" ".repeat(1_000))], [2, 3, 101]);
+    // Of several blanks the last belongs to a word or a sign, but not to a number; a tab belongs to nothing.
+    let ten = |blank: &str, next: &str| count(&format!("{}{next}", blank.repeat(10)));
+    assert_eq!([ten(" ", " world"), ten(" ", "world"), ten(" ", "(")], [3, 2, 2]);
+    assert_eq!([ten(" ", "1"), ten(" ", "é"), ten("\t", "("), ten("\t", "")], [4, 5, 4, 2]);
+    assert_eq!([count(" ("), count("   "), count(" 1")], [1, 1, 2]);
+    // A word is no longer one token where an apostrophe or another letter follows.
+    assert_eq!([count(" world,"), count(" world'"), count(" worldé")], [2, 4, 5]);
+}
+
+#[test]
+#[cfg(feature = "tiktoken")]
+fn counters_have_the_names_of_their_tables() {
+    let names =
+        [CounterKind::O200k, CounterKind::Cl100k, CounterKind::Heuristic].map(|kind| kind.counter().name().to_owned());
+    assert_eq!(names, ["o200k_base-2", "cl100k_base-2", "heuristic-2"]);
+    assert_eq!(format!("{:?}", TiktokenCounter::o200k()), "TiktokenCounter(o200k_base-2)");
 }

@@ -46,11 +46,11 @@ fn jpeg(bytes: &[u8]) -> Option<(u64, u64)> {
 }
 
 fn big(bytes: &[u8], at: usize, count: usize) -> Option<u64> {
-    Some(bytes.get(at..at + count)?.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+    Some(bytes.get(at..at + count)?.iter().fold(0, |number, byte| (number << 8) + u64::from(*byte)))
 }
 
 fn little(bytes: &[u8], at: usize, count: usize) -> Option<u64> {
-    Some(bytes.get(at..at + count)?.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+    Some(bytes.get(at..at + count)?.iter().rev().fold(0, |number, byte| (number << 8) + u64::from(*byte)))
 }
 
 /// Decodes up to the first character that is not base64.
@@ -66,7 +66,7 @@ fn decode(base64: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(base64.len() / 4 * 3);
     let (mut bits, mut count) = (0_u32, 0);
     for value in base64.iter().map_while(digit) {
-        (bits, count) = (bits << 6 | u32::from(value), count + 6);
+        (bits, count) = ((bits << 6) + u32::from(value), count + 6);
         if count >= 8 {
             count -= 8;
             bytes.push((bits >> count & 0xFF) as u8);

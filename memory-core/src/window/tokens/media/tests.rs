@@ -119,3 +119,48 @@ fn pieces_of_the_other_dialect_cost_the_same() {
     let text = json!({ "type": "document", "source": { "type": "text", "media_type": "text/plain", "data": "a".repeat(9_000) } });
     assert_eq!(count(&text), 9_000);
 }
+
+fn png(width: u32, height: u32) -> String {
+    base64(&[b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".as_slice(), &width.to_be_bytes(), &height.to_be_bytes()].concat())
+}
+
+#[test]
+fn an_image_without_a_width_or_a_height_has_no_size() {
+    assert_eq!(dimensions(&png(1, 1)), Some((1, 1)));
+    assert_eq!([dimensions(&png(0, 1)), dimensions(&png(1, 0)), dimensions(&png(0, 0))], [None; 3]);
+}
+
+#[test]
+fn both_alphabets_of_base64_are_read() {
+    let plain = png(992, 4_032);
+    assert!(plain.contains('+') && plain.contains('/'), "{plain}");
+    for text in [plain.replace('+', "-").replace('/', "_"), plain] {
+        assert_eq!(dimensions(&text), Some((992, 4_032)));
+    }
+}
+
+#[test]
+fn sizes_are_found_behind_other_segments_of_a_jpeg() {
+    // A preview, a mark without a length, and the tables of the coding come before the frame.
+    let preview = [&[0xFF, 0xE1, 0, 12][..], &[7; 10]].concat();
+    let tables = [&[0xFF, 0xC4, 0, 9][..], &[3; 7]].concat();
+    let frame = [0xFF, 0xC0, 0, 17, 8, 1, 0xE0, 2, 0x80, 3];
+    let file = [&[0xFF, 0xD8][..], &preview, &[0xFF, 0x01, 0xFF, 0xD0], &tables, &frame].concat();
+    assert_eq!(dimensions(&base64(&file)), Some((640, 480)));
+}
+
+#[test]
+fn a_container_of_something_else_is_no_image() {
+    let webp = headers().remove(3);
+    let other = [&webp[..8], b"AVI ", &webp[12..]].concat();
+    assert_eq!([dimensions(&base64(&webp)), dimensions(&base64(&other))], [Some((640, 480)), None]);
+}
+
+#[test]
+fn data_is_found_in_lists_and_a_short_text_is_a_name() {
+    let sound = |value: Value| count(&json!({ "type": "input_audio", "input_audio": value }));
+    // 12,000 bytes are three seconds of MP3, and a sound of unknown length counts as two minutes.
+    assert_eq!(sound(json!({ "data": "a".repeat(16_000) })), 3 * 32);
+    assert_eq!(sound(json!({ "parts": ["x", "a".repeat(16_000)] })), 3 * 32);
+    assert_eq!([100, 101].map(|length| sound(json!({ "data": "a".repeat(length) }))), [120 * 32, 32]);
+}

@@ -1,0 +1,83 @@
+//! What summaries, forgotten messages and large turns do to a plan.
+
+use super::*;
+
+fn reason(list: &[(Said, u64)], config: &BufferConfig) -> Option<FoldReason> {
+    plan_fold(&rows(list), config, Some(1_000), NONE).map(|plan| plan.reason)
+}
+
+#[test]
+fn a_full_window_merges_summaries_only_above_their_share() {
+    let config = BufferConfig::default();
+    for (each, outside, inside) in [
+        (50, FoldReason::Tokens, FoldReason::Turn),
+        (125, FoldReason::Tokens, FoldReason::Turn),
+        (126, FoldReason::Summaries, FoldReason::Summaries),
+    ] {
+        let summaries = [(Said::Summary(10), each)].repeat(2);
+        assert_eq!(reason(&[summaries.clone(), turns(8, 50)].concat(), &config), Some(outside), "{each}");
+        let turn = [vec![(Said::User, 50)], summaries, STEP.repeat(9)].concat();
+        assert_eq!(reason(&turn, &config), Some(inside), "{each} inside of a turn");
+    }
+}
+
+#[test]
+fn a_summary_is_inside_of_a_turn_if_more_of_the_turn_follows() {
+    let config = BufferConfig::default().with_max_summaries(1, 2);
+    let (user, reply) = ((Said::User, 50), (Said::Assistant, 50));
+    let two = [(Said::Summary(10), 50)].repeat(2);
+    for (list, merges) in [
+        ([two.clone(), vec![user, reply]].concat(), true),
+        ([vec![user], two.clone(), vec![reply]].concat(), false),
+        ([vec![user, reply], two.clone()].concat(), true),
+        ([vec![user, reply], two.clone(), vec![user, reply]].concat(), true),
+        ([vec![user, reply], two, vec![reply, user]].concat(), false),
+    ] {
+        let found = plan_fold(&rows(&list), &config, None, NONE).map(|plan| plan.reason);
+        assert_eq!(found, merges.then_some(FoldReason::Summaries), "{list:?}");
+    }
+}
+
+#[test]
+fn the_largest_of_the_turns_kept_sets_an_adaptive_threshold() {
+    let config = BufferConfig::default().with_adaptive_threshold();
+    // The turn of 300 tokens lets folding begin at 700 as long as it is one of the newest four.
+    let with_large = |before: usize, after: usize| [turns(before, 45), turns(1, 150), turns(after, 45)].concat();
+    assert_eq!(reason(&with_large(5, 0), &config), Some(FoldReason::Tokens));
+    assert_eq!(reason(&with_large(2, 3), &config), Some(FoldReason::Tokens));
+    assert_eq!(reason(&with_large(1, 4), &config), None);
+}
+
+#[test]
+fn what_is_forgotten_or_replaced_is_not_in_the_window() {
+    let mut gone = rows(&turns(300, 5));
+    for row in &mut gone {
+        row.message = None;
+    }
+    assert_eq!(plan_fold(&gone, &policy(), Some(1_000), NONE), None);
+}
+
+#[test]
+fn a_window_without_tokens_is_never_too_full() {
+    let config = BufferConfig::default().with_folding(Folding::Archive);
+    assert_eq!(plan_fold(&rows(&turns(3, 0)), &config, Some(0), NONE), None);
+    assert!(plan_fold(&rows(&turns(3, 1)), &config, Some(0), NONE).is_some());
+}
+
+#[test]
+fn a_plan_names_its_rows_and_gives_the_summariser_those_that_say_something() {
+    let mut all = rows(&turns(8, 50));
+    let first = all[0].seq;
+    all[0].covers = Some(SeqRange { first, last: first });
+    all[0].message = Some(Message::of_blocks(Role::Assistant, Vec::new(), Timestamp(0)).into());
+    let plan = FoldPlan {
+        reason: FoldReason::Messages,
+        span: SeqRange { first, last: all[2].seq },
+        rows: all[..3].to_vec(),
+        tokens: 150,
+        max_tokens: 32,
+    };
+    assert_eq!(plan.ids(), [all[0].id, all[1].id, all[2].id]);
+    let request = plan.request(vec!["1974".to_owned()]);
+    assert_eq!((request.messages, request.max_tokens, request.keep), (all[1..3].to_vec(), 32, vec!["1974".to_owned()]));
+}

@@ -1,0 +1,94 @@
+use serde_json::Map;
+
+use super::*;
+use crate::id::{Seq, SessionId};
+use crate::message::Role;
+use crate::model::CounterId;
+use crate::time::Timestamp;
+
+/// Counts one token for each `x` in a message.
+#[derive(Debug)]
+struct Crosses;
+
+impl TokenCounter for Crosses {
+    fn name(&self) -> &str {
+        "crosses"
+    }
+
+    fn count(&self, message: &Message) -> u64 {
+        let calls = message.blocks.iter().map(|block| match block {
+            Block::ToolCall { arguments, .. } => self.count_text(arguments),
+            _ => 0,
+        });
+        calls.sum::<u64>()
+            + texts(&mut message.blocks.clone()).into_iter().map(|text| self.count_text(text)).sum::<u64>()
+    }
+
+    fn count_text(&self, text: &str) -> u64 {
+        text.matches('x').count() as u64
+    }
+}
+
+fn row(blocks: Vec<Block>) -> StoredMessage {
+    let message = Message::of_blocks(Role::Assistant, blocks, Timestamp(0));
+    StoredMessage {
+        id: message.id,
+        session: SessionId::new("s").unwrap(),
+        seq: Seq(1),
+        tokens: Crosses.count(&message),
+        counter: CounterId::UNKNOWN,
+        covers: None,
+        archived_by: None,
+        message: Some(message.into()),
+    }
+}
+
+/// The places, tokens and texts of the rows that were cut.
+fn shrunk(rows: &[StoredMessage], over: u64) -> Option<Vec<(usize, u64, Vec<String>)>> {
+    let cut = shrink(rows.iter().enumerate().collect(), over, &Crosses)?;
+    let told = |(place, row): (usize, StoredMessage)| {
+        let mut blocks = row.message.unwrap().blocks.clone();
+        (place, row.tokens, texts(&mut blocks).into_iter().map(|text| text.clone()).collect())
+    };
+    Some(cut.into_iter().map(told).collect())
+}
+
+#[test]
+fn a_cut_says_how_many_characters_are_missing() {
+    assert_eq!(without_middle("0123456789", 4), "01[… 6 characters cut …]89");
+    assert_eq!(without_middle("0123456789", 5), "012[… 5 characters cut …]89");
+    assert_eq!(without_middle("ääääää", 8), "ää[… 2 characters cut …]ää");
+}
+
+#[test]
+fn as_much_is_kept_as_the_goal_allows() {
+    let kept = |goal: u64| cut_middle(&"x".repeat(100), goal, &mut |text| Crosses.count_text(text));
+    for goal in [0, 1, 50, 99] {
+        assert_eq!(kept(goal).1, goal);
+    }
+    // Where the mark alone has as many tokens as the goal, what counts nothing stays beside it.
+    let (text, tokens) = cut_middle("abcdefgh", 5, &mut |_| 5);
+    assert!(tokens == 5 && text.starts_with("abc"), "{text}");
+    let (text, tokens) = cut_middle("abcdefgh", 4, &mut |_| 5);
+    assert_eq!((text.as_str(), tokens), ("[… 8 characters cut …]", 5));
+}
+
+#[test]
+fn the_results_of_calls_are_cut_and_their_arguments_are_not() {
+    let arguments = "x".repeat(90);
+    let call = Block::ToolCall { id: "c".into(), name: "f".into(), arguments, extra: Map::new() };
+    let result = Block::tool_result("c", vec![Block::text("x".repeat(50))]);
+    let rows = [row(vec![call]), row(vec![result])];
+    let cut = shrunk(&rows, 40).unwrap();
+    assert_eq!(cut.iter().map(|(place, tokens, _)| (*place, *tokens)).collect::<Vec<_>>(), [(1, 10)]);
+    assert_eq!(shrunk(&rows, 60), None);
+}
+
+#[test]
+fn a_text_whose_cut_saves_nothing_stays_whole() {
+    let long = "o".repeat(500);
+    let rows = [row(vec![Block::text(long.clone()), Block::text("x".repeat(50))])];
+    let cut = shrunk(&rows, 40).unwrap();
+    assert_eq!((cut.len(), cut[0].1), (1, 10));
+    assert_eq!(cut[0].2[0], long);
+}
