@@ -128,3 +128,17 @@ impl Filter {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::{Seq, SessionId};
+
+    #[test]
+    fn a_negated_filter_matches_what_the_filter_does_not() {
+        let fields = Fields::of_span(&SessionId::new("s").unwrap(), Seq(1), Timestamp(0));
+        let matches = |filter: Filter| [filter.matches(&fields), filter.negate().matches(&fields)];
+        assert_eq!(matches(Filter::All), [true, false]);
+        assert_eq!(matches(Filter::Exists(Field::Tag)), [false, true]);
+    }
+}

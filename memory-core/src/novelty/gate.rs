@@ -161,6 +161,8 @@ mod tests {
     fn s3_11_novelty_at_the_threshold_is_stored() {
         let gate = Gate::default().with_threshold(0.25);
         assert_eq!(gate.decide(None, nearest(0.75, false)), Verdict::Stored);
+        let stricter = gate.with_threshold(0.5);
+        assert_eq!(stricter.decide(None, nearest(0.75, false)), Verdict::Reinforced(RecordId::of_content(b"old")));
         assert_eq!((novelty(Similarity::new(1.0)), novelty(Similarity::new(-1.0))), (0.0, 2.0));
     }
 

@@ -81,3 +81,30 @@ pub fn bm25f(parameters: &Bm25, evidence: &TextHits) -> Vec<f32> {
     let weights = TermWeights::new(parameters, evidence.documents, evidence.mean_length, &evidence.containing);
     evidence.hits.iter().map(|hit| weights.score(hit.length, &hit.own, &hit.near)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is(got: f32, want: f32) {
+        assert!((got - want).abs() < 1e-5, "{got} is not {want}");
+    }
+
+    #[test]
+    fn a_rarer_term_weighs_more_by_the_formula_of_lucene() {
+        is(idf(4, 1), (10.0f32 / 3.0).ln());
+        is(idf(10, 4), (1.0 + 6.5f32 / 4.5).ln());
+        is(idf(3, 3), (1.0 + 0.5f32 / 3.5).ln());
+    }
+
+    #[test]
+    fn a_score_is_the_formula_of_bm25f() {
+        // A text of twice the mean length: the denominator grows by 1.2 × (1 - 0.75 + 0.75 × 2) = 2.1.
+        let weights = TermWeights::new(&Bm25::default(), 4, 2.0, &[1, 4]);
+        let (rare, common) = ((10.0f32 / 3.0).ln(), (1.0 + 0.5f32 / 4.5).ln());
+        is(weights.score(4, &[2, 0], &[0.5, 0.0]), rare * 2.5 * 2.2 / 4.6);
+        is(weights.score(4, &[0, 1], &[0.0, 0.0]), common * 2.2 / 3.1);
+        is(weights.score(4, &[2, 1], &[0.5, 0.0]), rare * 2.5 * 2.2 / 4.6 + common * 2.2 / 3.1);
+        is(weights.score(0, &[1, 0], &[0.0, 0.0]), rare * 2.2 / 1.3);
+    }
+}

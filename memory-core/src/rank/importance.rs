@@ -45,6 +45,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::message::Trust;
+    use crate::record::{Record, Telling};
 
     fn score(days: u64, accesses: u64, explicit: Option<f32>) -> f32 {
         Importance { age: Duration::from_secs(days * 86_400), accesses, explicit }.score(Decay::LONG_TERM)
@@ -77,5 +79,14 @@ mod tests {
         is(score(0, 100, Some(1.0)), 1.0);
         is(score(0, 1_000, Some(1.0)), 1.0);
         is(score(0, 9, Some(0.0)), 0.3 + 0.3 * 10f32.ln() / 101f32.ln());
+    }
+
+    #[test]
+    fn s1_11_a_record_counts_by_its_age_its_use_and_its_importance() {
+        let day = 86_400_000_000;
+        let telling = Telling { importance: Some(0.25), ..Telling::new(Timestamp(5 * day), Trust::User) };
+        let record = Record { first: telling, ..Record::new("fact", "Ada has two cats", Timestamp(0)) };
+        let stored = StoredRecord { record: record.into(), version: 1, accessed_at: None, access_count: 7 };
+        assert_eq!(importance(&stored, Timestamp(25 * day), Decay::LONG_TERM), score(20, 7, Some(0.25)));
     }
 }

@@ -59,6 +59,11 @@ mod tests {
         assert_eq!(mmr(&[0.9, 0.89, 0.6], similarity, 1.0, 3), [0, 1, 2]);
     }
 
+    #[test]
+    fn of_equal_candidates_the_earlier_is_chosen() {
+        assert_eq!(mmr(&[0.5, 0.5, 0.5], |_, _| 0.0, 0.5, 2), [0, 1]);
+    }
+
     proptest! {
         #[test]
         fn chooses_each_place_at_most_once_and_the_most_relevant_first(

@@ -192,3 +192,47 @@ fn asking_for_more_changes_no_score_of_the_first_and_keeps_the_order_of_the_othe
     let alone: Vec<u8> = (0..250).collect();
     assert_eq!(order_of(&z_score(&[leg(&words, 0.0, 1_000)])), items(&alone));
 }
+
+/// 100 candidates with the mean `middle` and the deviation `deviation`, and after them one for each score of `others`.
+fn hundred_and(middle: f32, deviation: f32, others: &[f32]) -> Vec<(u8, f32)> {
+    let best = (0..100).map(|n| (n, if n % 2 == 0 { middle + deviation } else { middle - deviation }));
+    best.chain((100..).zip(others.iter().copied())).collect()
+}
+
+fn added_to(n: u8, fused: &[Fused]) -> f32 {
+    fused.iter().find(|fused| fused.item == item(n)).unwrap().legs[0].added
+}
+
+#[test]
+fn after_the_best_hundred_a_hundredth_of_the_distance_from_the_floor_counts() {
+    let close = |got: f32, want: f32| assert!((got - want).abs() < 1e-5, "{got} is not {want}");
+    // The floor is 1.375 deviations below the mean, and the next score a quarter of a deviation above the floor.
+    let fused = z_score(&[leg(&hundred_and(3.0, 2.0, &[0.75]), 0.25, 1_000)]);
+    close(added_to(100, &fused), -1.375 + 0.0025);
+    // Where the distances are larger than any standard score, the largest is a hundredth of the largest standard score.
+    let fused = z_score(&[leg(&hundred_and(100.0, 0.5, &[99.0, 49.5]), 0.0, 1_000)]);
+    let furthest = 99f32.sqrt();
+    close(added_to(100, &fused), -furthest + furthest / 100.0);
+    close(added_to(101, &fused), -furthest + furthest / 200.0);
+}
+
+#[test]
+fn scores_are_scaled_from_the_lowest_or_from_the_floor_where_not_all_was_found() {
+    let added = |partition: u64| {
+        let fused = min_max(&[leg(&[(1, 5.0), (2, 3.0), (3, 1.0)], 0.0, partition)]);
+        [1, 2, 3].map(|n| added_to(n, &fused))
+    };
+    assert_eq!(added(3), [1.0, 0.5, 0.0]);
+    assert_eq!(added(4), [1.0, 3.0 / 5.0, 1.0 / 5.0]);
+}
+
+#[test]
+fn a_leg_that_found_nothing_adds_nothing_however_far_its_floor() {
+    let fused = z_score(&[leg(&[], f32::INFINITY, 5), leg(&[(1, 2.0), (2, 1.0)], 0.0, 2)]);
+    assert_eq!(fused.iter().map(|fused| fused.score).collect::<Vec<_>>(), [1.0, -1.0]);
+}
+
+#[test]
+fn both_zeros_are_one_score() {
+    assert_eq!(order_of(&rrf(&[leg(&[(1, 0.0), (2, -0.0)], 0.0, 2)], 10.0)), items(&[2, 1]), "newer first");
+}

@@ -91,7 +91,33 @@ fn the_default_ignores_age_except_between_equals() {
     let legs = |age| [leg(LegKind::Text, &[(1, age, 3.0), (2, 0, 1.0)]), leg(LegKind::Vector, &[(1, age, 0.9)])];
     assert_eq!(scores(Ranking::default(), &legs(0)), scores(Ranking::default(), &legs(90)));
     assert_eq!(Ranking::default().candidates(5), 100);
-    assert_eq!(Ranking::default().candidates(50), 500);
+    assert_eq!([Ranking::default(), Ranking::muxi(0.3)].map(|ranking| ranking.candidates(50)), [500, 500]);
+}
+
+#[test]
+fn the_presets_have_the_documented_weights() {
+    let legs = [leg(LegKind::Text, &[(1, 0, 8.0), (2, 0, 4.0)]), leg(LegKind::Vector, &[(2, 0, 0.5)])];
+    let score = |ranking: Ranking, n: u8| scores(ranking, &legs).iter().find(|found| found.0 == item(n)).unwrap().1;
+    assert_eq!([1, 2].map(|n| score(Ranking::min_max(), n)), [0.4, 0.4 * 0.5 + 0.6]);
+    assert_eq!([1, 2].map(|n| score(Ranking::rrf(), n)), [1.0 / 11.0, 23.0 / 132.0]);
+}
+
+#[test]
+fn a_ranking_tells_what_it_weighs() {
+    let without = Ranking::Weighted {
+        weights: Weights { text: 0.0, vector: 1.0 },
+        recency_weight: 0.1,
+        recency: Recency::Rank,
+        importance_weight: 0.0,
+    };
+    let told = |ranking: Ranking| {
+        let counts = [LegKind::Text, LegKind::Vector].map(|kind| ranking.counts(kind));
+        (ranking.weighs_context(), ranking.weighs_importance(), counts)
+    };
+    assert_eq!(told(Ranking::z_score()), (true, false, [true, true]));
+    assert_eq!(told(Ranking::kari()), (false, false, [true, true]));
+    assert_eq!(told(Ranking::weighted()), (true, true, [true, true]));
+    assert_eq!(told(without), (true, false, [false, true]));
 }
 
 #[test]
