@@ -1,5 +1,8 @@
 //! The settings of a conversation's buffer: what its window shows, when its oldest part leaves, and how it is searched.
 
+#[cfg(test)]
+mod tests;
+
 use super::budget::Oversize;
 use crate::error::{Error, Result};
 use crate::rank::Ranking;

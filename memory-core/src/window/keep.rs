@@ -104,4 +104,10 @@ mod tests {
         let kept = must_keep(&rows, 1_000, &HeuristicCounter);
         assert_eq!(kept, ["B2", "C3"]);
     }
+
+    #[test]
+    fn each_text_is_kept_once_and_a_letter_is_no_name() {
+        let kept = must_keep(&rows(&["so I met Ada in 1974", "then I met Ada"]), 1_000, &HeuristicCounter);
+        assert_eq!(kept, ["Ada", "1974"]);
+    }
 }

@@ -1,5 +1,8 @@
 //! Pairing calls with results: which of them a message holds, and so where it may stand in a context.
 
+#[cfg(test)]
+mod tests;
+
 use serde_json::Value;
 
 use crate::message::{Block, Message, Role, Slot, StoredMessage};

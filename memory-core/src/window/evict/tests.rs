@@ -116,3 +116,13 @@ proptest! {
         prop_assert_eq!(buffer.stats().eviction_count, gone.len() as u64);
     }
 }
+
+#[test]
+fn s4_2_a_buffer_too_small_for_the_mark_of_a_cut_takes_nothing() {
+    let mut buffer = RingBuffer::new(2).with_oversize(Oversize::TruncateMiddle);
+    let found = buffer.push(Entry::new("many words ".repeat(200), &HeuristicCounter));
+    assert!(matches!(found, Err(Error::OverBudget { budget: 2, .. })), "{found:?}");
+    assert!(buffer.is_empty());
+    _ = buffer.push(entry(2)).unwrap();
+    assert!(!buffer.is_empty());
+}

@@ -157,6 +157,15 @@ fn a_call_at_the_end_waits_for_its_results_unless_asked() {
 }
 
 #[test]
+fn a_result_without_its_call_is_not_an_older_row() {
+    let answer = json!({ "role": "tool", "tool_call_id": "unknown", "content": "found" });
+    let answer = Message::from_openai(&answer, Defaults { id: MessageId::fresh(), at: Timestamp(0) }).unwrap();
+    let rows = [said(&[(Role::User, "one")]), vec![row(2, answer)]].concat();
+    let fitted = fit(&rows, &Budget::new(1_000), &FitOptions::default(), &COUNTER).unwrap();
+    assert_eq!((fitted.dropped, fitted.events), (1, vec![FitEvent::Unpaired { rows: 1 }]));
+}
+
+#[test]
 fn a_ledger_of_other_rows_is_invalid() {
     let rows = said(&[(Role::User, "one")]);
     let found = fit_with(&Ledger::default(), &rows, &Budget::new(9), &FitOptions::default(), &COUNTER);

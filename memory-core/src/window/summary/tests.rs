@@ -135,3 +135,31 @@ proptest! {
         }
     }
 }
+
+/// Counts every text alike.
+#[derive(Debug)]
+struct Always(u64);
+
+impl TokenCounter for Always {
+    fn name(&self) -> &str {
+        "always"
+    }
+
+    fn count(&self, _: &Message) -> u64 {
+        self.0
+    }
+
+    fn count_text(&self, _: &str) -> u64 {
+        self.0
+    }
+}
+
+#[test]
+fn a_text_too_long_for_any_counter_is_refused_without_counting() {
+    let check = |bytes: usize, tokens: u64| bounded(&"a".repeat(bytes), 3, &Always(tokens));
+    assert_eq!(check(3 * 256 + 255, 2).unwrap(), 2);
+    assert!(matches!(check(4 * 256, 2), Err(Error::OverBudget { need: 4, budget: 3 })));
+    assert!(matches!(check(1_000 * 256, 2), Err(Error::OverBudget { need: 1_000, budget: 3 })));
+    assert_eq!(check(255, 3).unwrap(), 3);
+    assert!(matches!(check(255, 4), Err(Error::OverBudget { need: 4, budget: 3 })));
+}
