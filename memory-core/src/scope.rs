@@ -137,7 +137,8 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(20_000))]
+        // `PROPTEST_CASES` asks for more.
+        #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(20_000)))]
         #[test]
         fn keys_are_injective_over_hostile_names(a in (hostile(), hostile()), b in (hostile(), hostile())) {
             let (x, y) = (Scope::new(&a.0, &a.1).unwrap(), Scope::new(&b.0, &b.1).unwrap());

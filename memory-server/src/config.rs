@@ -21,7 +21,7 @@ pub struct Config {
     pub body_bytes: usize,
     /// The most bytes of an import. Default 256 MiB.
     pub import_bytes: usize,
-    /// The most requests at once; more are told to come again. Default 256.
+    /// The most requests at once; more are told to come again. Default 256, and at most 16,777,216 whatever is said here.
     pub at_once: usize,
     /// The most requests at once with one token. Default 32.
     pub at_once_per_token: usize,
