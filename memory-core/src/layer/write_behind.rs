@@ -33,7 +33,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, RwLock, watch};
 use tokio::time::Instant;
 
 use crate::error::Result;
@@ -102,6 +102,7 @@ impl WriteBehind {
             taken: AtomicU64::new(0),
             wake: Arc::new(Notify::new()),
             landings: watch::Sender::new(0),
+            takes: RwLock::new(true),
             is_closed: AtomicBool::new(false),
             listener: OnceLock::new(),
         });

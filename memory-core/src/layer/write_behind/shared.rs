@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, RwLock, watch};
 use tokio::time::{Instant, timeout};
 
 use crate::error::Result;
@@ -49,6 +49,8 @@ pub(super) struct Shared {
     pub(super) wake: Arc<Notify>,
     /// Rises whenever a flush ended.
     pub(super) landings: watch::Sender<u64>,
+    /// Whether messages are still queued. Who queues some holds it meanwhile.
+    pub(super) takes: RwLock<bool>,
     pub(super) is_closed: AtomicBool,
     pub(super) listener: OnceLock<Listener>,
 }
@@ -105,6 +107,13 @@ impl Shared {
         let emptied = async { while self.queue().count() > 0 && landings.changed().await.is_ok() {} };
         let _ = timeout(within, emptied).await;
         self.queue().count()
+    }
+
+    /// Queues no more messages from now on, and waits a while for calls that are about to.
+    pub(super) async fn refuse(&self) {
+        if let Ok(mut takes) = timeout(CLOSING, self.takes.write()).await {
+            *takes = false;
+        }
     }
 
     /// Ends the task, and waits a while for what is under way.

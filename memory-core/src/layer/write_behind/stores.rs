@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use futures_util::future::try_join_all;
 use tokio::time::Instant;
 
-use crate::error::{Error, Result};
+use crate::error::{Cause, Error, Result, Transience};
 use crate::id::{MessageId, SessionId};
 use crate::message::StoredMessage;
 use crate::outlive::to_end;
@@ -55,6 +55,10 @@ impl Behind {
     async fn push(&self, scope: &Scope, session: &SessionId, batch: Append) -> Result<()> {
         let (shared, scope, session) = (Arc::clone(&self.shared), scope.clone(), session.clone());
         let pushed = async move {
+            let takes = shared.takes.read().await;
+            if !*takes {
+                return Err(closed(shared.inner.backend()));
+            }
             let last = shared.journal.push(&scope, &session, &batch).await?;
             let Append { fence, asked, messages } = batch;
             let first = last.saturating_add(1).saturating_sub(messages.len() as u64);
@@ -68,6 +72,11 @@ impl Behind {
     }
 }
 
+fn closed(backend: &'static str) -> Error {
+    let source = Cause::new("the memory is closed");
+    Error::Backend { backend, doing: "queue a message", transience: Transience::Permanent, source }
+}
+
 #[async_trait]
 impl Store for Behind {
     fn backend(&self) -> &'static str {
@@ -79,6 +88,8 @@ impl Store for Behind {
     }
 
     async fn close(&self) -> Result<()> {
+        // What is acknowledged after the last flush would wait until the journal is opened again.
+        self.shared.refuse().await;
         if !self.shared.is_closed.load(Ordering::Acquire) {
             self.shared.drain(CLOSING).await;
             self.shared.end().await;
