@@ -181,6 +181,8 @@ impl StoredShares {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use proptest::strategy::ValueTree as _;
+    use proptest::test_runner::TestRunner;
 
     use super::*;
 
@@ -198,20 +200,6 @@ mod tests {
         }
 
         #[test]
-        fn counts_of_four_neighbours_are_told_by_their_shares(
-            weights in prop::array::uniform4(0.05_f32..1.0),
-            terms in prop::collection::vec(prop::array::uniform4(0..4u8), 0..40),
-        ) {
-            let weights = [0, 1, 2, 3].map(|place| weights[place] * [0.4, 0.4, 0.15, 0.15][place]);
-            let alone = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]];
-            let terms: Vec<[u8; 4]> = alone.into_iter().chain(terms).filter(|times| *times != [0; 4]).collect();
-            let counts: Vec<f32> = terms.iter().map(|times| Shares(weights).sum(*times)).collect();
-            let shares = Shares::of(counts.clone());
-            let exact = counts.iter().filter(|near| matches!(shares.lent(**near), Lent::Exact(_))).count();
-            prop_assert!(exact * 4 <= counts.len(), "{exact} of {}", counts.len());
-        }
-
-        #[test]
         fn shares_are_read_back(
             all in prop::collection::vec(prop::array::uniform4(prop_oneof![Just(0.0), count()]), 0..20),
         ) {
@@ -220,5 +208,24 @@ mod tests {
             prop_assert!(StoredShares::new(bytes.clone(), all.len() + 1).is_err());
             prop_assert_eq!(StoredShares::new(bytes, all.len()).unwrap().all(), all);
         }
+    }
+
+    /// Of a few counts several may be sums of other shares by chance, so a single list promises nothing.
+    #[test]
+    fn counts_of_four_neighbours_are_told_by_their_shares() {
+        let lists = (prop::array::uniform4(0.05_f32..1.0), prop::collection::vec(prop::array::uniform4(0..4u8), 0..40));
+        let mut runner = TestRunner::deterministic();
+        let (mut exact, mut all) = (0, 0);
+        for _ in 0..2_000 {
+            let (weights, terms) = lists.new_tree(&mut runner).unwrap().current();
+            let weights = [0, 1, 2, 3].map(|place| weights[place] * [0.4, 0.4, 0.15, 0.15][place]);
+            let alone = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]];
+            let terms = alone.into_iter().chain(terms).filter(|times| *times != [0; 4]);
+            let counts: Vec<f32> = terms.map(|times| Shares(weights).sum(times)).collect();
+            let shares = Shares::of(counts.clone());
+            exact += counts.iter().filter(|near| matches!(shares.lent(**near), Lent::Exact(_))).count();
+            all += counts.len();
+        }
+        assert!(exact * 50 <= all, "{exact} of {all}");
     }
 }
