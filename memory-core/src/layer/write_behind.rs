@@ -102,7 +102,8 @@ impl WriteBehind {
             taken: AtomicU64::new(0),
             wake: Arc::new(Notify::new()),
             landings: watch::Sender::new(0),
-            takes: RwLock::new(true),
+            is_closing: AtomicBool::new(false),
+            pushes: RwLock::default(),
             is_closed: AtomicBool::new(false),
             listener: OnceLock::new(),
         });

@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use memory_core::Error;
 use memory_core::layer::WriteBehindPolicy;
 use memory_core::store::Durability;
 use memory_core::store::chat::Placement;
@@ -67,6 +68,9 @@ async fn s3_5_what_waits_goes_when_a_request_ends_or_the_memory_is_closed() {
     assert_eq!(bed.stored().await, numbered(0..1));
     say(&talk, numbered(1..2)).await;
     memory.close().await.unwrap();
+    assert_eq!((bed.stored().await, bed.held().await), (numbered(0..2), (0, 0)));
+    let late = talk.append(vec![message("after the last flush")]).await;
+    assert!(matches!(late, Err(Error::Backend { .. })), "{late:?}");
     assert_eq!((bed.stored().await, bed.held().await), (numbered(0..2), (0, 0)));
 }
 

@@ -17,7 +17,7 @@ use crate::store::{Durability, Health};
 
 use super::queue::Queue;
 
-/// How long closing waits for what is under way to the primary, and before for what waits.
+/// How long closing waits for what is about to be queued, then for what waits, then for what is under way to the primary.
 pub(super) const CLOSING: Duration = Duration::from_secs(5);
 
 /// What becomes of messages that were queued.
@@ -49,8 +49,11 @@ pub(super) struct Shared {
     pub(super) wake: Arc<Notify>,
     /// Rises whenever a flush ended.
     pub(super) landings: watch::Sender<u64>,
-    /// Whether messages are still queued. Who queues some holds it meanwhile.
-    pub(super) takes: RwLock<bool>,
+    /// Whether appends are refused. An append reads it while it holds `pushes`.
+    pub(super) is_closing: AtomicBool,
+    /// Held by each append until its messages are in the queue, so that closing can wait for all of them.
+    pub(super) pushes: RwLock<()>,
+    /// Whether the task has ended.
     pub(super) is_closed: AtomicBool,
     pub(super) listener: OnceLock<Listener>,
 }
@@ -109,11 +112,10 @@ impl Shared {
         self.queue().count()
     }
 
-    /// Queues no more messages from now on, and waits a while for calls that are about to.
+    /// Refuses appends from now on, and waits a while for those that are queuing messages.
     pub(super) async fn refuse(&self) {
-        if let Ok(mut takes) = timeout(CLOSING, self.takes.write()).await {
-            *takes = false;
-        }
+        self.is_closing.store(true, Ordering::Release);
+        let _ = timeout(CLOSING, self.pushes.write()).await;
     }
 
     /// Ends the task, and waits a while for what is under way.

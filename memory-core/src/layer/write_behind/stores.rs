@@ -55,8 +55,8 @@ impl Behind {
     async fn push(&self, scope: &Scope, session: &SessionId, batch: Append) -> Result<()> {
         let (shared, scope, session) = (Arc::clone(&self.shared), scope.clone(), session.clone());
         let pushed = async move {
-            let takes = shared.takes.read().await;
-            if !*takes {
+            let _push = shared.pushes.read().await;
+            if shared.is_closing.load(Ordering::Acquire) {
                 return Err(closed(shared.inner.backend()));
             }
             let last = shared.journal.push(&scope, &session, &batch).await?;
@@ -88,7 +88,7 @@ impl Store for Behind {
     }
 
     async fn close(&self) -> Result<()> {
-        // What is acknowledged after the last flush would wait until the journal is opened again.
+        // First: what is acknowledged after the last flush would wait until the journal is opened again.
         self.shared.refuse().await;
         if !self.shared.is_closed.load(Ordering::Acquire) {
             self.shared.drain(CLOSING).await;

@@ -1,9 +1,6 @@
-use std::sync::Arc;
-
 use super::*;
 use crate::id::SessionId;
 use crate::message::{Message, Role};
-use crate::model::CounterId;
 use crate::scope::{Epoch, Scope};
 use crate::store::chat::NewMessage;
 use crate::time::Timestamp;
@@ -21,16 +18,7 @@ fn queued(number: u64, role: Role, fence: Option<Fence>) -> Queued {
 
 fn stored(seq: u64) -> StoredMessage {
     let message = Message::new(Role::User, format!("stored {seq}"), Timestamp(0));
-    StoredMessage {
-        id: message.id,
-        session: SessionId::new("s").unwrap(),
-        seq: Seq(seq),
-        tokens: 5,
-        counter: CounterId::UNKNOWN,
-        covers: None,
-        archived_by: None,
-        message: Some(Arc::new(message)),
-    }
+    StoredMessage::of_tests(seq, 5, message)
 }
 
 fn state(head: u64) -> SessionState {
