@@ -21,9 +21,9 @@ pub struct Config {
     pub body_bytes: usize,
     /// The most bytes of an import. Default 256 MiB.
     pub import_bytes: usize,
-    /// The most requests at once; more are told to come again. Default 256, and at most 16,777,216 whatever is said here.
+    /// The most requests at once; more are told to come again. Default 256; above 16,777,216 it is that.
     pub at_once: usize,
-    /// The most requests at once with one token. Default 32.
+    /// The most requests at once with one token. Default 32; above 16,777,216 it is that.
     pub at_once_per_token: usize,
     /// How long a request may take. A write that takes longer goes on, and its repeat finds it. Default 30 seconds.
     pub deadline: Duration,

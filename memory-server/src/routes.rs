@@ -71,6 +71,14 @@ pub(crate) fn json(value: &impl Serialize) -> Response<Body> {
     response
 }
 
+/// Returns the object `rest` with a list in it. `json!` would copy the list.
+pub(crate) fn with_list(name: &str, list: impl Iterator<Item = Value>, mut rest: Value) -> Value {
+    if let Value::Object(members) = &mut rest {
+        members.insert(name.to_owned(), list.collect());
+    }
+    rest
+}
+
 /// Reads a condition in its text form.
 pub(crate) fn filter(text: Option<&str>) -> Result<Filter, Problem> {
     Ok(text.map_or(Ok(Filter::All), str::parse)?)

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::{Problems, json as answer};
+use super::{Problems, json as answer, with_list};
 use crate::caller::Reads;
 use crate::input::Json;
 use crate::problem::Problem;
@@ -53,5 +53,5 @@ pub(crate) async fn items(Reads(ada): Reads, Json(Items { items }): Json<Items>)
         value.as_object_mut()?.insert("item".to_owned(), json!(item.key()));
         Some(value)
     });
-    Ok(answer(&json!({ "items": shown.collect::<Vec<Value>>() })))
+    Ok(answer(&with_list("items", shown, json!({}))))
 }

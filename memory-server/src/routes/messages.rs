@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use utoipa::{IntoParams, ToSchema};
 
 use super::sessions::bounded;
-use super::{Problems, json as answer};
+use super::{Problems, json as answer, with_list};
 use crate::caller::{Reads, Writes};
 use crate::input::{InSession, Json, Parameters};
 use crate::problem::Problem;
@@ -95,11 +95,11 @@ pub(crate) async fn read(
         return Err(Problem::absent("session"));
     }
     let next = slice.messages.last().map(|row| row.seq).filter(|last| *last < slice.state.head);
-    let shown: Vec<Value> = slice.messages.iter().map(edge::message).collect();
-    Ok(answer(&json!({
+    let rest = json!({
         "session": session.name(), "title": title, "messages": slice.state.head,
-        "last_at": slice.state.last_at.to_string(), "shown": shown, "next": next,
-    })))
+        "last_at": slice.state.last_at.to_string(), "next": next,
+    });
+    Ok(answer(&with_list("shown", slice.messages.iter().map(edge::message), rest)))
 }
 
 /// Messages to be appended.

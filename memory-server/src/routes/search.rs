@@ -4,10 +4,10 @@ use axum::body::Body;
 use axum::http::Response;
 use memory::{Field, Filter, Search, SessionId, Timestamp, Unit, edge};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::{Problems, filter, json as answer, pending};
+use super::{Problems, filter, json as answer, pending, with_list};
 use crate::caller::Reads;
 use crate::input::Json;
 use crate::number::whole;
@@ -86,11 +86,11 @@ pub(crate) async fn search(Reads(ada): Reads, Json(question): Json<Question>) ->
     let (found, pending) = tokio::join!(ada.search(&search), pending(&ada, question.pending));
     let found = found?;
     let mut excerpts = ada.memory().analysis().excerpts(&question.query);
-    let hits: Vec<Value> = found.hits.iter().map(|hit| edge::hit(hit, &mut excerpts)).collect();
-    // Each member is moved in: `json!` would copy the hits.
-    let mut members = Map::from_iter([("hits".to_owned(), Value::Array(hits))]);
-    members.insert("degraded".to_owned(), json!(found.receipt.degraded));
-    members.extend(pending);
-    members.extend(question.explain.then(|| ("receipt".to_owned(), json!(found.receipt))));
-    Ok(answer(&Value::Object(members)))
+    let hits = found.hits.iter().map(|hit| edge::hit(hit, &mut excerpts));
+    let mut value = with_list("hits", hits, json!({ "degraded": found.receipt.degraded }));
+    if let Value::Object(members) = &mut value {
+        members.extend(pending);
+        members.extend(question.explain.then(|| ("receipt".to_owned(), json!(found.receipt))));
+    }
+    Ok(answer(&value))
 }

@@ -5,10 +5,10 @@ use axum::http::Response;
 use memory::store::chat::SessionState;
 use memory::{Forget, Scoped, Seq, SessionId, edge};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use utoipa::IntoParams;
 
-use super::{Problems, json as answer};
+use super::{Problems, json as answer, with_list};
 use crate::caller::{Forgets, Reads};
 use crate::input::{InSession, Parameters};
 use crate::problem::Problem;
@@ -54,7 +54,7 @@ pub(crate) async fn list(
     let titles = edge::titles(&ada, &ids).await?;
     let next = ids.last().filter(|_| ids.len() == limit).map(SessionId::name);
     let sessions = states.iter().zip(titles).map(|(state, title)| edge::session(state, title.as_deref()));
-    Ok(answer(&json!({ "sessions": sessions.collect::<Vec<Value>>(), "next": next })))
+    Ok(answer(&with_list("sessions", sessions, json!({ "next": next }))))
 }
 
 /// Returns the state of a session that holds messages.

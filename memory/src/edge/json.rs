@@ -70,12 +70,9 @@ pub fn hit(hit: &Hit, excerpts: &mut Excerpts<'_>) -> Value {
 /// Returns a context with its receipt: `messages` as OpenAI's API takes them or, if `anthropic`, `messages` and `system` as
 /// Anthropic's does.
 pub fn context(context: &Context, anthropic: bool) -> Value {
-    let mut sent =
-        if anthropic { context.to_anthropic() } else { Value::from_iter([("messages", context.to_openai())]) };
-    if let Value::Object(members) = &mut sent {
-        members.insert("receipt".to_owned(), json!(context.receipt));
-    }
-    sent
+    // `json!` would copy the messages.
+    let sent = if anthropic { context.to_anthropic() } else { Value::from_iter([("messages", context.to_openai())]) };
+    with(sent, json!({ "receipt": context.receipt }))
 }
 
 fn with(mut value: Value, more: Value) -> Value {

@@ -4,14 +4,14 @@ use axum::body::Body;
 use axum::http::Response;
 use memory::{Field, Filter, RecordId, Timestamp, edge};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use utoipa::IntoParams;
 
 use crate::caller::Reads;
 use crate::input::Parameters;
 use crate::problem::Problem;
 use crate::routes::sessions::bounded;
-use crate::routes::{Problems, filter, json as answer};
+use crate::routes::{Problems, filter, json as answer, with_list};
 
 const MOST: u64 = 1_000;
 
@@ -65,6 +65,6 @@ pub(crate) async fn list(Reads(ada): Reads, Parameters(which): Parameters<Record
     }
     let found = ada.records(&wanted, after, limit).await?;
     let next = found.last().filter(|_| found.len() == limit).map(|stored| stored.record.id);
-    let records: Vec<Value> = found.iter().map(|stored| edge::record(stored, now)).collect();
-    Ok(answer(&json!({ "records": records, "next": next })))
+    let records = found.iter().map(|stored| edge::record(stored, now));
+    Ok(answer(&with_list("records", records, json!({ "next": next }))))
 }

@@ -14,7 +14,7 @@ use super::sources;
 use crate::caller::{Reads, Writes};
 use crate::input::{Json, OfRecord};
 use crate::problem::Problem;
-use crate::routes::{Problems, json as answer};
+use crate::routes::{Problems, json as answer, with_list};
 
 /// A record, with its version as its tag.
 fn tagged(value: &Value, version: u64) -> Response<Body> {
@@ -48,7 +48,7 @@ pub(crate) async fn history(Reads(ada): Reads, OfRecord(id): OfRecord) -> Result
         return Err(Problem::absent("record"));
     }
     let now = ada.memory().now();
-    Ok(answer(&json!({ "records": chain.iter().map(|stored| edge::record(stored, now)).collect::<Vec<Value>>() })))
+    Ok(answer(&with_list("records", chain.iter().map(|stored| edge::record(stored, now)), json!({}))))
 }
 
 /// A whole record.
