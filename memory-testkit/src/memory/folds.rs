@@ -147,6 +147,8 @@ async fn o5_a_fold_that_ends_with_its_process_at_any_call_loses_nothing(bed: Bed
         for nth in 1.. {
             let talk = world.talk(&format!("{ending:?} {nth}"))?;
             talk.append(world.chatter(50)).await?;
+            // A journal, if there is one, would send it at any of the calls.
+            talk.flush().await?;
             let (said, before) = (log(&talk).await?, active(&talk).await?);
             let cut = Arc::<Cut>::default();
             let dying = world.ground.open_cut_by(&cut, |_, builder| builder.buffer(window)).await?;
