@@ -57,3 +57,20 @@ impl StoredMessage {
         Self { archived_by: self.archived_by.filter(|_| stays), ..self }
     }
 }
+
+#[cfg(test)]
+impl StoredMessage {
+    /// Returns a row of the window, of the session `s`.
+    pub(crate) fn of_tests(seq: u64, tokens: u64, message: Message) -> Self {
+        Self {
+            id: message.id,
+            session: SessionId::new("s").unwrap(),
+            seq: Seq(seq),
+            tokens,
+            counter: CounterId::UNKNOWN,
+            covers: None,
+            archived_by: None,
+            message: Some(message.into()),
+        }
+    }
+}

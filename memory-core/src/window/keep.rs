@@ -58,28 +58,12 @@ pub(crate) fn telling_words(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::id::{Seq, SessionId};
     use crate::message::{Message, Role};
-    use crate::model::CounterId;
     use crate::time::Timestamp;
     use crate::window::HeuristicCounter;
 
     fn rows(texts: &[&str]) -> Vec<StoredMessage> {
-        let row = |text: &&str| {
-            let message = Message::new(Role::User, *text, Timestamp(0));
-            let session = SessionId::new("s").unwrap();
-            let (id, seq) = (message.id, Seq(1));
-            StoredMessage {
-                id,
-                session,
-                seq,
-                tokens: 9,
-                counter: CounterId::UNKNOWN,
-                covers: None,
-                archived_by: None,
-                message: Some(message.into()),
-            }
-        };
+        let row = |text: &&str| StoredMessage::of_tests(1, 9, Message::new(Role::User, *text, Timestamp(0)));
         texts.iter().map(row).collect()
     }
 

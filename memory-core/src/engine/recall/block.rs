@@ -119,9 +119,7 @@ mod tests {
 
     use super::*;
     use crate::engine::Content;
-    use crate::id::{Seq, SessionId};
     use crate::message::{Role, StoredMessage};
-    use crate::model::CounterId;
     use crate::window::MediaCosts;
     use crate::window::tokens::count_message;
 
@@ -144,16 +142,7 @@ mod tests {
 
     fn hit(text: &str) -> Hit {
         let message = Message::new(Role::User, text, Timestamp(0));
-        let row = StoredMessage {
-            id: message.id,
-            session: SessionId::new("s").unwrap(),
-            seq: Seq(1),
-            tokens: 0,
-            counter: CounterId::UNKNOWN,
-            covers: None,
-            archived_by: None,
-            message: Some(message.into()),
-        };
+        let row = StoredMessage::of_tests(1, 0, message);
         Hit { item: ItemId::Message(row.id), content: Content::Message(row), signals: Signals::default() }
     }
 

@@ -2,25 +2,15 @@ use std::sync::Arc;
 
 use super::*;
 use crate::extract::Slot;
-use crate::id::{MessageId, RecordId, Seq, SessionId};
+use crate::id::{MessageId, RecordId};
 use crate::message::{Role, StoredMessage};
-use crate::model::CounterId;
 use crate::record::{Record, StoredRecord};
 use crate::time::Timestamp;
 
 const NOON: Timestamp = Timestamp(1_000_000);
 
 fn row(message: Message) -> StoredMessage {
-    StoredMessage {
-        id: message.id,
-        session: SessionId::new("s").unwrap(),
-        seq: Seq(1),
-        tokens: 1,
-        counter: CounterId::UNKNOWN,
-        covers: None,
-        archived_by: None,
-        message: Some(Arc::new(message)),
-    }
+    StoredMessage::of_tests(1, 1, message)
 }
 
 fn request() -> ExtractRequest {

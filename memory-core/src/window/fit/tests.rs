@@ -3,25 +3,15 @@ use proptest::prelude::*;
 use serde_json::{Map, json};
 
 use super::*;
-use crate::id::{Seq, SessionId};
+use crate::id::Seq;
 use crate::message::{Block, Defaults, Message, Role};
-use crate::model::CounterId;
 use crate::time::Timestamp;
 use crate::window::HeuristicCounter;
 
 const COUNTER: HeuristicCounter = HeuristicCounter;
 
 fn row(number: u64, message: Message) -> StoredMessage {
-    StoredMessage {
-        id: message.id,
-        session: SessionId::new("s").unwrap(),
-        seq: Seq(number),
-        tokens: COUNTER.count(&message),
-        counter: CounterId::UNKNOWN,
-        covers: None,
-        archived_by: None,
-        message: Some(message.into()),
-    }
+    StoredMessage::of_tests(number, COUNTER.count(&message), message)
 }
 
 fn said(list: &[(Role, &str)]) -> Vec<StoredMessage> {

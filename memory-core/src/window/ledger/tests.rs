@@ -1,24 +1,14 @@
 use serde_json::Map;
 
 use super::*;
-use crate::id::{MessageId, Seq, SeqRange, SessionId};
+use crate::id::{MessageId, Seq, SeqRange};
 use crate::message::{Block, Message, Role};
-use crate::model::CounterId;
 use crate::time::Timestamp;
 use crate::window::Steps;
 
 fn row(role: Role, block: Block, tokens: u64) -> StoredMessage {
     let message = Message::of_blocks(role, vec![block], Timestamp(0));
-    StoredMessage {
-        id: message.id,
-        session: SessionId::new("s").unwrap(),
-        seq: Seq(1),
-        tokens,
-        counter: CounterId::UNKNOWN,
-        covers: None,
-        archived_by: None,
-        message: Some(message.into()),
-    }
+    StoredMessage::of_tests(1, tokens, message)
 }
 
 fn said(role: Role, tokens: u64) -> StoredMessage {

@@ -1,21 +1,10 @@
 use serde_json::json;
 
 use super::*;
-use crate::id::{Seq, SessionId};
-use crate::model::CounterId;
 use crate::time::Timestamp;
 
 fn row(message: Message) -> StoredMessage {
-    StoredMessage {
-        id: message.id,
-        session: SessionId::new("s").unwrap(),
-        seq: Seq(1),
-        tokens: 1,
-        counter: CounterId::UNKNOWN,
-        covers: None,
-        archived_by: None,
-        message: Some(message.into()),
-    }
+    StoredMessage::of_tests(1, 1, message)
 }
 
 fn of_blocks(role: Role, blocks: Vec<Block>) -> StoredMessage {

@@ -2,25 +2,15 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::id::{Seq, SeqRange, SessionId};
+use crate::id::{Seq, SeqRange};
 use crate::message::Message;
-use crate::model::CounterId;
 use crate::model::SummaryPurpose;
 use crate::time::Timestamp;
 
 fn request(said: &[(Role, &str)], max_tokens: u64, keep: &[&str]) -> SummaryRequest {
     let row = |(role, text): &(Role, &str)| {
         let message = Message::new(*role, *text, Timestamp(0));
-        StoredMessage {
-            id: message.id,
-            session: SessionId::new("s").unwrap(),
-            seq: Seq(1),
-            tokens: HeuristicCounter.count(&message),
-            counter: CounterId::UNKNOWN,
-            covers: None,
-            archived_by: None,
-            message: Some(message.into()),
-        }
+        StoredMessage::of_tests(1, HeuristicCounter.count(&message), message)
     };
     let keep = keep.iter().map(|text| (*text).to_owned()).collect();
     SummaryRequest {

@@ -77,7 +77,7 @@ fn run(rest: &[u8], before: Option<u8>) -> (usize, u64) {
             let all = length(rest, |byte| byte == blank);
             let joins = |next: &u8| blank == b' ' && next.is_ascii_graphic() && !next.is_ascii_digit();
             let next = rest.get(all);
-            // The tokenizers cut before the last blank, which may join what follows. One that stands alone is an arm above.
+            // The tokenizers cut before the last blank, which may join what follows. A single one is in an arm above.
             if next.is_some_and(joins) {
                 return (all - 1, blanks(all - 1));
             }

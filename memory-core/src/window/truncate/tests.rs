@@ -1,9 +1,7 @@
 use serde_json::Map;
 
 use super::*;
-use crate::id::{Seq, SessionId};
 use crate::message::Role;
-use crate::model::CounterId;
 use crate::time::Timestamp;
 
 /// Counts one token for each `x` in a message.
@@ -31,16 +29,7 @@ impl TokenCounter for Crosses {
 
 fn row(blocks: Vec<Block>) -> StoredMessage {
     let message = Message::of_blocks(Role::Assistant, blocks, Timestamp(0));
-    StoredMessage {
-        id: message.id,
-        session: SessionId::new("s").unwrap(),
-        seq: Seq(1),
-        tokens: Crosses.count(&message),
-        counter: CounterId::UNKNOWN,
-        covers: None,
-        archived_by: None,
-        message: Some(message.into()),
-    }
+    StoredMessage::of_tests(1, Crosses.count(&message), message)
 }
 
 /// The places, tokens and texts of the rows that were cut.

@@ -1,7 +1,7 @@
 use super::*;
-use crate::id::{Seq, SeqRange, SessionId};
+use crate::id::{Seq, SeqRange};
 use crate::message::{Message, StoredMessage};
-use crate::model::{CounterId, SummaryPurpose};
+use crate::model::SummaryPurpose;
 use crate::record::{Record, StoredRecord};
 use crate::time::Timestamp;
 
@@ -31,16 +31,7 @@ impl TokenCounter for Counter {
 
 fn said(role: Role, text: &str) -> StoredMessage {
     let message = Message::new(role, text, Timestamp(0));
-    StoredMessage {
-        id: message.id,
-        session: SessionId::new("s").unwrap(),
-        seq: Seq(1),
-        tokens: 1,
-        counter: CounterId::UNKNOWN,
-        covers: None,
-        archived_by: None,
-        message: Some(message.into()),
-    }
+    StoredMessage::of_tests(1, 1, message)
 }
 
 fn request(records: &[&str], messages: Vec<StoredMessage>, max_tokens: u64) -> SummaryRequest {
