@@ -37,8 +37,9 @@ soak() { # NAME COMMAND...
   results+="$( { grep -E ' on .*: [0-9]+ passed, ' "$said" || grep -E '^test result: .* [1-9][0-9]* passed' "$said" || true; } | sed 's/^/    /')"$'\n'
 }
 
-# A crate alone would be built with other features of what it uses.
-built="$(scripts/built.sh ${profile[@]+"${profile[@]}"})"
+# Everything is built once, as the tests build it: a crate alone would be built with other features of what it uses.
+built="$(cargo test ${profile[@]+"${profile[@]}"} --workspace --all-features --no-run --message-format json |
+  sed -nE 's|.*"manifest_path":"[^"]*/([^"/]+)/Cargo.toml".*"name":"([^"]+)".*"executable":"([^"]+)".*|\1 \2 \3|p')"
 
 # Some tests of a crate.
 tests() { # CRATE TARGET [ARGUMENT...]
