@@ -182,14 +182,15 @@ impl Analysis {
     ///
     /// A question of only question words keeps them, and one of only stop words keeps those.
     pub fn query(&self, text: &str) -> Vec<Term> {
-        let pieces = self.asked(&foreign::without_phrases(&fold::normalise(text)));
+        let text = fold::normalise(text);
+        let pieces = self.asked(&foreign::without_phrases(&text));
         let is_foreign = self.tongue_of(&pieces).is_foreign();
         let Inner { stop, question, .. } = &*self.0;
         let is_kept: [&dyn Fn(&str) -> bool; 2] =
             [&|word| !stop.contains(word) && !question.contains(word), &|word| !stop.contains(word)];
         let terms = |is_kept: &&dyn Fn(&str) -> bool| self.terms(&pieces, is_foreign, is_kept);
         let found = is_kept.iter().map(terms).find(|terms| !terms.is_empty());
-        found.unwrap_or_else(|| self.terms(&self.asked(text), is_foreign, &|_| true))
+        found.unwrap_or_else(|| self.terms(&self.asked(&text), is_foreign, &|_| true))
     }
 
     /// Returns the terms of a question by which something can be relevant to it: those of [`Analysis::query`] without the
@@ -203,9 +204,10 @@ impl Analysis {
         self.terms(&pieces, tongue.is_foreign(), &is_kept)
     }
 
+    /// Returns the pieces of a question that is normalised already: not every text stays the same if that is done twice.
     fn asked(&self, text: &str) -> Vec<(Piece, Box<str>)> {
         let mut pieces: Vec<(Piece, Box<str>)> = Vec::new();
-        self.split(text, &mut |piece, text| {
+        self.split_normalised(text, &mut |piece, text| {
             if piece != Piece::Single || dense::is_asked(text) {
                 pieces.push((piece, text.into()));
             }
@@ -247,11 +249,14 @@ impl Analysis {
     }
 
     fn split(&self, text: &str, sink: &mut dyn FnMut(Piece, &str)) {
+        self.split_normalised(&fold::normalise(text), sink);
+    }
+
+    fn split_normalised(&self, text: &str, sink: &mut dyn FnMut(Piece, &str)) {
         let language = self.0.language;
         let apostrophes = if language == Some(Language::English) { Apostrophes::English } else { Apostrophes::Split };
-        let text = fold::normalise(text);
-        pieces(&text, apostrophes, self.casing(), sink);
-        numbers::spaced(&text, sink);
+        pieces(text, apostrophes, self.casing(), sink);
+        numbers::spaced(text, sink);
     }
 
     /// Gives `sink` the words and names of a text in order, in lower case; `camelCase` is not split.
