@@ -8,7 +8,7 @@ mod histories;
 mod oracle;
 
 use histories::{Histories, NoCounter, cases, rows_of};
-use memory_core::window::{Budget, FitOptions, Fitted, Ledger, Oversize, fit, fit_with};
+use memory_core::window::{Budget, FitOptions, Fitted, Oversize, fit};
 use memory_core::{Error, StoredMessage};
 use oracle::Kind;
 
@@ -114,29 +114,5 @@ fn s2_3_o4_a_larger_budget_never_gives_a_shorter_tail() {
         let of = |limit: u64| ids(fit_of(rows, &Budget::new(limit), &options).unwrap().rows(rows));
         let (small, large) = (of(one.min(two)), of(one.max(two)));
         assert!(small.iter().all(|id| large.contains(id)), "{small:?} of {one}, {large:?} of {two}");
-    });
-}
-
-#[test]
-fn s2_3_o3_a_ledger_that_grows_and_loses_rows_cuts_like_a_fresh_one() {
-    for_histories(|histories, rows| {
-        let (budget, options) = (histories.budget(), keeping(histories.options()));
-        let (mut ledger, mut gone) = (Ledger::default(), 0);
-        for (index, row) in rows.iter().enumerate() {
-            ledger.push(row);
-            let count = if histories.below(3) == 0 { histories.below(3) as usize } else { 0 };
-            let count = count.min(ledger.len());
-            ledger.drop_front(count);
-            gone += count;
-            let left = &rows[gone..=index];
-            let grown = fit_with(&ledger, left, &budget, &options, &NoCounter);
-            let fresh = fit_of(left, &budget, &options);
-            match (grown, fresh) {
-                (Ok(grown), Ok(fresh)) => assert_eq!((grown.shown, grown.tokens), (fresh.shown, fresh.tokens)),
-                (grown, fresh) => assert_eq!(grown.is_err(), fresh.is_err()),
-            }
-            assert_eq!(ledger.tokens(), Ledger::of(left).tokens());
-            assert_eq!(ledger.len(), left.len());
-        }
     });
 }

@@ -3,8 +3,6 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::VecDeque;
-
 use super::budget::{Budget, FitOptions};
 use super::pairing::{Standing, answer};
 use crate::error::Result;
@@ -12,24 +10,21 @@ use crate::message::StoredMessage;
 
 /// Holds, for each row of a session, its tokens and where it may stand in a context; oldest first.
 ///
-/// Kept beside the rows, it tells where to cut without reading them: appending is O(1) amortised, cutting is O(log n). Rows
-/// leave at the front only. After a fold, make a new ledger.
+/// Kept beside the rows, it tells where to cut without reading them: appending is O(1) amortised, cutting is O(log n). When
+/// rows leave, make a new ledger of those that stay.
 ///
 /// ```
 /// use memory_core::window::Ledger;
 ///
-/// let mut ledger = Ledger::default(); // `push` a row for each message of the session
-/// ledger.drop_front(10); // the ten oldest are no longer kept
-/// assert_eq!(ledger.len(), 0);
+/// let ledger = Ledger::of(&[]); // the rows of a session
+/// assert_eq!((ledger.len(), ledger.tokens()), (0, 0));
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
-    rows: VecDeque<Row>,
-    /// How many rows have left. Positions in the other fields count them too, so that they stay valid.
-    left: usize,
-    starts: VecDeque<usize>,
-    summaries: VecDeque<usize>,
-    instructions: VecDeque<usize>,
+    rows: Vec<Row>,
+    starts: Vec<usize>,
+    summaries: Vec<usize>,
+    instructions: Vec<usize>,
     instruction_tokens: u128,
     active: usize,
     unpaired: usize,
@@ -96,8 +91,8 @@ impl Ledger {
     }
 
     /// Appends a row.
-    pub fn push(&mut self, row: &StoredMessage) {
-        let position = self.end();
+    pub(crate) fn push(&mut self, row: &StoredMessage) {
+        let position = self.rows.len();
         let place = Standing::of(row);
         if !matches!(place, Standing::Absent | Standing::Instruction | Standing::Result(_) | Standing::Tangled) {
             self.close_group();
@@ -108,16 +103,16 @@ impl Ledger {
             Standing::Tangled => Class::Unpaired,
             Standing::Result(results) => self.class_of_results(&results),
             Standing::Instruction => {
-                self.instructions.push_back(position);
+                self.instructions.push(position);
                 self.instruction_tokens += u128::from(row.tokens);
                 Class::Instruction
             }
             Standing::Summary => {
-                self.summaries.push_back(position);
+                self.summaries.push(position);
                 Class::InOrder
             }
             Standing::Start => {
-                self.starts.push_back(position);
+                self.starts.push(position);
                 Class::InOrder
             }
             Standing::Reply => Class::InOrder,
@@ -133,7 +128,7 @@ impl Ledger {
         self.active += usize::from(class != Class::Absent);
         self.unpaired += usize::from(class == Class::Unpaired);
         self.tokens += row.active();
-        self.rows.push_back(row);
+        self.rows.push(row);
     }
 
     fn class_of_results(&mut self, results: &[Option<&str>]) -> Class {
@@ -150,31 +145,13 @@ impl Ledger {
     fn close_group(&mut self) {
         let Some(group) = self.group.take().filter(|group| !group.waiting.is_empty()) else { return };
         self.sum = self.before(group.position);
-        for row in self.rows.range_mut(group.position - self.left..) {
+        for row in &mut self.rows[group.position..] {
             if row.class == Class::InOrder {
                 row.class = Class::Unpaired;
                 self.unpaired += 1;
             }
             row.before = self.sum;
         }
-    }
-
-    /// Removes the oldest `count` rows.
-    pub fn drop_front(&mut self, count: usize) {
-        for row in self.rows.drain(..count.min(self.rows.len())) {
-            self.left += 1;
-            self.active -= usize::from(row.class != Class::Absent);
-            self.unpaired -= usize::from(row.class == Class::Unpaired);
-            self.tokens -= row.active();
-            if row.class == Class::Instruction {
-                self.instruction_tokens -= u128::from(row.tokens);
-            }
-        }
-        for positions in [&mut self.starts, &mut self.summaries, &mut self.instructions] {
-            let gone = positions.partition_point(|position| *position < self.left);
-            positions.drain(..gone);
-        }
-        self.group = self.group.take().filter(|group| group.position >= self.left);
     }
 
     /// Returns how many rows it counts.
@@ -205,14 +182,14 @@ impl Ledger {
         let room = u128::from(budget.room()?);
         let end = match &self.group {
             Some(group) if !group.waiting.is_empty() && !options.keep_unfinished => group.position,
-            _ => self.end(),
+            _ => self.rows.len(),
         };
         let cost = |start: usize| self.instruction_tokens + (self.before(end) - self.before(start));
-        let newest = self.starts.back().copied().unwrap_or(end);
+        let newest = self.starts.last().copied().unwrap_or(end);
         if cost(newest) > room {
-            return Ok(self.cut_at(newest, end, Vec::new(), cost(newest), false));
+            return Ok(Cut { summaries: Vec::new(), start: newest, end, tokens: clip(cost(newest)), fits: false });
         }
-        let messages = |position: usize| self.row(position).map_or(self.messages, |row| row.messages);
+        let messages = |position: usize| self.rows.get(position).map_or(self.messages, |row| row.messages);
         let is_too_many =
             |start: usize| options.most_messages.is_some_and(|most| messages(end) - messages(start) > most);
         let fits = self.starts.partition_point(|start| cost(*start) > room || is_too_many(*start));
@@ -222,8 +199,8 @@ impl Ledger {
         let mut tokens = cost(start);
         let mut kept = Vec::new();
         let (Ok(upto) | Err(upto)) = self.summaries.binary_search(&start);
-        for position in self.summaries.range(..upto).rev().take_while(|position| **position >= behind) {
-            let more = tokens + self.row(*position).map_or(0, Row::counted);
+        for position in self.summaries[..upto].iter().rev().take_while(|position| **position >= behind) {
+            let more = tokens + self.rows.get(*position).map_or(0, Row::counted);
             if more > room {
                 break;
             }
@@ -231,7 +208,7 @@ impl Ledger {
             kept.push(*position);
         }
         kept.reverse();
-        Ok(self.cut_at(start, end, kept, tokens, true))
+        Ok(Cut { summaries: kept, start, end, tokens: clip(tokens), fits: true })
     }
 
     /// Returns the index of the first start at or after the one of `index` that is a step's.
@@ -242,20 +219,14 @@ impl Ledger {
         self.starts.partition_point(|start| before + self.before(*start) < anchor)
     }
 
-    fn cut_at(&self, start: usize, end: usize, mut summaries: Vec<usize>, tokens: u128, fits: bool) -> Cut {
-        summaries.iter_mut().for_each(|position| *position -= self.left);
-        Cut { summaries, start: start - self.left, end: end - self.left, tokens: clip(tokens), fits }
-    }
-
     /// Returns the tokens of the instructions and of the tail that begins with the row `start`.
     pub(crate) fn tokens_from(&self, start: usize) -> u64 {
-        let (start, end) = (self.left + start, self.left + self.finished());
-        clip(self.instruction_tokens + self.before(end).saturating_sub(self.before(start)))
+        clip(self.instruction_tokens + self.before(self.finished()).saturating_sub(self.before(start)))
     }
 
     /// Returns the indices of the rows with which a tail may begin, oldest first.
     pub(crate) fn starts(&self) -> impl Iterator<Item = usize> {
-        self.starts.iter().map(|position| position - self.left)
+        self.starts.iter().copied()
     }
 
     /// Returns the index of the first row with which a tail may begin; the number of rows if there is none.
@@ -266,7 +237,7 @@ impl Ledger {
     /// Returns the index after the last row that does not wait for results.
     pub(crate) fn finished(&self) -> usize {
         let waiting = self.group.as_ref().filter(|group| !group.waiting.is_empty());
-        waiting.map_or(self.rows.len(), |group| group.position - self.left)
+        waiting.map_or(self.rows.len(), |group| group.position)
     }
 
     /// Returns whether a tail shows a row in its order.
@@ -281,7 +252,7 @@ impl Ledger {
 
     /// Returns the indices of the instructions.
     pub(super) fn instructions(&self) -> impl ExactSizeIterator<Item = usize> {
-        self.instructions.iter().map(|position| position - self.left)
+        self.instructions.iter().copied()
     }
 
     /// Returns how many rows are active.
@@ -298,16 +269,8 @@ impl Ledger {
         self.rows.get(index).map_or(Class::Absent, |row| row.class)
     }
 
-    fn end(&self) -> usize {
-        self.left + self.rows.len()
-    }
-
-    fn row(&self, position: usize) -> Option<&Row> {
-        self.rows.get(position - self.left)
-    }
-
     fn before(&self, position: usize) -> u128 {
-        self.row(position).map_or(self.sum, |row| row.before)
+        self.rows.get(position).map_or(self.sum, |row| row.before)
     }
 }
 

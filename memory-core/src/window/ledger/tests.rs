@@ -33,7 +33,7 @@ fn cut(ledger: &Ledger, limit: u64, options: &FitOptions) -> Cut {
 }
 
 #[test]
-fn what_leaves_no_longer_counts() {
+fn rows_count_by_how_a_context_shows_them() {
     let replaced = StoredMessage { archived_by: Some(MessageId::of_content(b"other")), ..said(Role::User, 1_000) };
     let rows = [
         replaced,
@@ -45,15 +45,14 @@ fn what_leaves_no_longer_counts() {
         result("unknown", 32),
         said(Role::User, 64),
     ];
-    let mut ledger = Ledger::of(&rows);
-    let counts = |ledger: &Ledger| (ledger.len(), ledger.active(), ledger.unpaired(), ledger.tokens());
-    assert_eq!((counts(&ledger), ledger.messages()), ((8, 7, 1, 127), 5));
-    ledger.drop_front(4);
-    assert_eq!(counts(&ledger), (4, 4, 1, 120));
-    ledger.drop_front(3);
-    assert_eq!((counts(&ledger), ledger.is_empty()), ((1, 1, 0, 64), false));
-    ledger.drop_front(9);
-    assert_eq!((counts(&ledger), ledger.is_empty()), ((0, 0, 0, 0), true));
+    let counts = |rows: &[StoredMessage]| {
+        let ledger = Ledger::of(rows);
+        (ledger.len(), ledger.active(), ledger.unpaired(), ledger.tokens(), ledger.messages())
+    };
+    assert_eq!(counts(&rows), (8, 7, 1, 127, 5));
+    // Without the call, the result of it is unpaired too.
+    assert_eq!(counts(&rows[5..]), (3, 3, 2, 112, 3));
+    assert_eq!(counts(&[]), (0, 0, 0, 0, 0));
 }
 
 #[test]
@@ -80,18 +79,9 @@ fn a_tail_in_steps_begins_at_the_first_turn_after_a_step() {
 }
 
 #[test]
-fn places_are_told_from_the_first_row_that_is_left() {
-    let rows = [
-        said(Role::User, 1),
-        said(Role::Assistant, 2),
-        said(Role::System, 4),
-        said(Role::User, 8),
-        result("unknown", 16),
-        said(Role::User, 32),
-        call("a", 64),
-    ];
+fn places_are_told_by_the_index_of_the_row() {
+    let rows = [said(Role::System, 4), said(Role::User, 8), result("unknown", 16), said(Role::User, 32), call("a", 64)];
     let mut ledger = Ledger::of(&rows);
-    ledger.drop_front(2);
     assert_eq!((ledger.starts().collect::<Vec<_>>(), ledger.first_start()), (vec![1, 3], 1));
     assert_eq!([1, 3].map(|start| ledger.tokens_from(start)), [4 + 8 + 32, 4 + 32]);
     let told = |index: usize| (ledger.is_in_order(index), ledger.is_paired(index));
