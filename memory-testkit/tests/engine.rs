@@ -142,6 +142,9 @@ mod unindexed;
 #[path = "engine/upkeep.rs"]
 mod upkeep;
 #[cfg(test)]
+#[path = "engine/useless_summaries.rs"]
+mod useless_summaries;
+#[cfg(test)]
 #[path = "engine/verifying.rs"]
 mod verifying;
 #[cfg(test)]

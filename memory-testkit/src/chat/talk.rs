@@ -6,7 +6,7 @@ use memory_core::{Message, MessageId, Result, Role, Scope, Seq, SeqRange, Sessio
 use crate::check::{Failure, Scene, equal};
 use crate::{Bed, Chat};
 
-/// More rows than any scenario stores.
+/// The rows of the longest page: more than any scenario stores but the cancel storm.
 pub(crate) const MANY: usize = 100_000;
 
 /// When messages of scenarios are said, unless they say otherwise.
@@ -91,8 +91,18 @@ impl Talk {
         Ok(self.chat.store().read(&self.scope, &self.session, page).await?.messages)
     }
 
+    /// Returns all rows, read page by page.
     pub(crate) async fn rows(&self, view: View) -> Result<Vec<StoredMessage>> {
-        self.read(&Page::after(Seq(0), MANY, view)).await
+        let mut rows: Vec<StoredMessage> = Vec::new();
+        loop {
+            let last = rows.last().map_or(Seq(0), |row| row.seq);
+            let page = self.read(&Page::after(last, MANY, view)).await?;
+            let is_last = page.len() < MANY;
+            rows.extend(page);
+            if is_last {
+                return Ok(rows);
+            }
+        }
     }
 
     /// Returns the final numbers of messages that were queued. Reading everything has them sent.
@@ -147,8 +157,7 @@ impl Talk {
     /// Checks that the session is in order: gapless numbers, views that agree, marks that have their summary, and
     /// counters that equal a recount.
     pub(crate) async fn in_order(&self) -> Scene {
-        let slice = self.chat.store().read(&self.scope, &self.session, &Page::after(Seq(0), MANY, View::All)).await?;
-        let (state, all) = (slice.state, slice.messages);
+        let (state, all) = (self.state().await?, self.rows(View::All).await?);
         let log: Vec<_> = all.iter().filter(|row| row.covers.is_none()).cloned().collect();
         equal(numbers(&log), (1..=log.len() as u64).collect::<Vec<_>>())?;
         equal_rows(&self.rows(View::Log).await?, &log)?;
