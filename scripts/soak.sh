@@ -101,6 +101,16 @@ window() { # HISTORIES
   MEMORY_CASES="$1" tests memory-core window_fit
 }
 
+# Summarisers of no use, each over so many conversations.
+summaries() { # CONVERSATIONS
+  MEMORY_TEST_ROUNDS="$1" tests memory-testkit engine g18_
+}
+
+# Owners whose keys could be one, so many pairs of pairs.
+keys() { # PAIRS
+  PROPTEST_CASES="$1" tests memory-core memory_core injective
+}
+
 # The locks of board, overlay and working tier, in so many schedules of each test.
 schedules() { # SCHEDULES
   MEMORY_SCHEDULES="$1" tests memory-core memory_core s0_20
@@ -179,6 +189,7 @@ soak "postgres-histories" histories 10000 memory-postgres conformance
 soak "window" window "$window"
 soak "contexts" contexts 100000
 soak "schedules" schedules 100000
+soak "summaries" summaries 1000
 soak "models-storm" models_storm 10000
 soak "models-llama" models_llama
 soak "simulation" simulation 100000
@@ -190,6 +201,7 @@ soak "server-kills" server_kills 100
 soak "server-page" server_seen server_page.sh
 soak "server-kits" server_seen server_kits.sh
 if [ "${#profile[@]}" -gt 0 ]; then
+  soak "keys" keys 10000000
   soak "reference-conformance" reference 10000000
   soak "sqlite-conformance" conformance memory-sqlite 200000
   soak "redis-conformance" conformance memory-redis 200000

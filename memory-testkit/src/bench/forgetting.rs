@@ -1,4 +1,4 @@
-//! How long an owner of many records takes to forget a session, and what a put of records costs.
+//! How long an owner of many records takes to forget a session and to be forgotten, and what a put of records costs.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ const ROUNDS: usize = 20;
 const MESSAGES: usize = 20;
 const DERIVED: usize = 5;
 
-/// Puts `count` records of an owner, each told in a session and derived from a message, and forgets some more sessions.
+/// Puts `count` records of an owner, each told in a session and derived from a message, forgets some more sessions, and the owner.
 ///
 /// # Errors
 /// The first error of a store, or an error if a record is left.
@@ -61,6 +61,11 @@ pub async fn forgetting(chat: Truth<dyn ChatStore>, records: Truth<dyn RecordSto
         if !left.is_empty() {
             return Err(format!("{} derived records are left", left.len()).into());
         }
+    }
+    let everything = async |_| owner.forget(&Forget::Everything).await.map(|_| ());
+    Times::of(1, everything).await?.report("forget the owner");
+    if !records.store().scan(&scope, &Filter::All, None, 1).await?.is_empty() {
+        return Err("a record of the forgotten owner is left".into());
     }
     say(&format!(
         "{count} records of the owner, {DERIVED} derived from the messages of each session that was forgotten"
