@@ -151,6 +151,7 @@ macro_rules! store_methods {
             unguarded "reject a message" reject(number: u64, why: &str) -> ();
             unguarded "read rejected messages" rejected(owner: Option<&Scope>, limit: usize) -> Vec<Rejection>;
             unguarded "revive rejected messages" revive(revived: &[(u64, Option<Fence>)]) -> ();
+            unguarded "discard rejected messages" discard(numbers: &[u64]) -> u64;
             unguarded "forget queued messages" forget(scope: &Scope, ids: &[MessageId]) -> u64;
             unguarded "erase an owner's messages"
                 erase(scope: &Scope, session: Option<&SessionId>, below: Fence) -> u64;

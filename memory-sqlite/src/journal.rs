@@ -136,6 +136,14 @@ impl Journal for SqliteJournal {
         work.await
     }
 
+    async fn discard(&self, numbers: &[u64]) -> Result<u64> {
+        let numbers = numbers.to_vec();
+        let work = self
+            .owner
+            .ask("discard rejected messages", move |ledger| Box::pin(async move { Ok(ledger.discard(&numbers)) }));
+        work.await
+    }
+
     async fn forget(&self, scope: &Scope, ids: &[MessageId]) -> Result<u64> {
         let (scope, ids) = (scope.clone(), ids.to_vec());
         let work = self.owner.ask("forget queued messages", move |ledger| {

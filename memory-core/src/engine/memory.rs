@@ -82,8 +82,7 @@ impl Memory {
             |name| async move { self.inner.backlog(&name).await },
             |name| self.inner.given_up.of_all(name),
         );
-        let (stores, indexes, journal) =
-            tokio::join!(self.inner.stores.status(), indexes, self.inner.journal_status(None));
+        let (stores, indexes, journal) = tokio::join!(self.inner.stores.status(), indexes, self.inner.journal_status());
         Status { stores, indexes, journal, disabled: self.inner.stores.disabled.clone() }
     }
 
@@ -146,10 +145,9 @@ impl Memory {
 
 impl Inner {
     /// Returns the state of the journal.
-    pub(super) async fn journal_status(&self, scope: Option<&Scope>) -> Option<JournalStatus> {
+    async fn journal_status(&self) -> Option<JournalStatus> {
         let behind = self.behind.as_ref()?;
-        let refused = behind.refused(scope, usize::MAX).await.map(|refused| refused.len());
-        Some(JournalStatus { waiting: behind.waiting(), refused })
+        Some(JournalStatus { waiting: behind.waiting(), refused: behind.refused_count().await })
     }
 
     /// Returns the state of each index. Truth is asked once for all indexes whether everything is noted.

@@ -27,8 +27,9 @@ pub fn session_version(state: &SessionState, step: u64) -> Version {
     Version { epoch: state.fence.epoch, revision }
 }
 
-/// Returns a version that separates the session's deleted generations from the present one: no deleted entry has a higher one,
-/// and every present entry has. None if no generation was deleted.
+/// Returns a version that separates the session's deleted generations from the present one: no deleted entry has a higher one.
+/// An entry of the present generation has, unless the session was changed about a thousand times since it was indexed. None if
+/// the session was neither deleted nor changed so often.
 pub fn deleted_version(state: &SessionState) -> Option<Version> {
     let revision = state.began().saturating_mul(STEPS).checked_sub(1)?;
     Some(Version { epoch: state.fence.epoch, revision })

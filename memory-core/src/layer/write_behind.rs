@@ -16,6 +16,7 @@
 //! Records are not queued. Whether a record is stored, and in which version, is decided by what is stored already; an answer without
 //! the primary would be a guess. So `remember` fails while the primary of the records is away.
 
+mod aside;
 mod flush;
 mod judge;
 mod overlay;
@@ -157,9 +158,18 @@ impl WriteBehind {
         self.shared.end().await;
     }
 
-    /// Returns up to `limit` messages that were set aside, of one owner or of all.
+    /// Returns up to `limit` messages that were set aside, of one owner or of all. Those whose session or owner was erased since, by
+    /// whatever process, are removed instead.
+    ///
+    /// # Errors
+    /// That of the primary, if it does not tell how the sessions are.
     pub async fn refused(&self, scope: Option<&Scope>, limit: usize) -> Result<Vec<Rejection>> {
-        self.shared.journal.rejected(scope, limit).await
+        self.shared.refused(scope, limit).await
+    }
+
+    /// Returns how many messages were set aside, of all owners.
+    pub(crate) async fn refused_count(&self) -> Result<usize> {
+        Ok(self.shared.journal.rejected(None, usize::MAX).await?.len())
     }
 
     /// Queues messages of an owner again that were set aside; returns how many. One that was set aside because its session or
@@ -186,11 +196,12 @@ impl WriteBehind {
         Ok(meant.len())
     }
 
-    /// Removes messages that were set aside, by their ids.
+    /// Removes messages that were set aside, by their ids, and returns how many. One of them that was appended again and waits
+    /// stays.
     pub async fn discard(&self, scope: &Scope, ids: &[MessageId]) -> Result<u64> {
-        let refused = self.refused(Some(scope), usize::MAX).await?;
-        let is_meant = |id: &MessageId| refused.iter().any(|refused| refused.queued.new.message.id == *id);
-        let ids: Vec<MessageId> = ids.iter().copied().filter(is_meant).collect();
-        self.shared.journal.forget(scope, &ids).await
+        let refused = self.shared.journal.rejected(Some(scope), usize::MAX).await?.into_iter();
+        let meant = refused.filter(|refused| ids.contains(&refused.queued.new.message.id));
+        let numbers: Vec<u64> = meant.map(|refused| refused.queued.number).collect();
+        self.shared.journal.discard(&numbers).await
     }
 }

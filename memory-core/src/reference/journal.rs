@@ -136,6 +136,11 @@ impl Journal for MemJournal {
         Ok(())
     }
 
+    async fn discard(&self, numbers: &[u64]) -> Result<u64> {
+        let mut state = self.state.lock();
+        Ok(numbers.iter().filter(|number| state.rejected.remove(number).is_some()).count() as u64)
+    }
+
     async fn forget(&self, scope: &Scope, ids: &[MessageId]) -> Result<u64> {
         let ids: HashSet<&MessageId> = ids.iter().collect();
         Ok(self.state.lock().remove_all(scope, |queued| ids.contains(&queued.new.message.id)))

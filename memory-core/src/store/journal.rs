@@ -81,6 +81,10 @@ pub trait Journal: Debug + Send + Sync + 'static {
     /// number. They get new numbers.
     async fn revive(&self, revived: &[(u64, Option<Fence>)]) -> Result<()>;
 
+    /// Removes rejected messages by their numbers, and returns how many. Others are skipped, also those that wait. Nothing of them
+    /// remains where the journal stands.
+    async fn discard(&self, numbers: &[u64]) -> Result<u64>;
+
     /// Removes the messages of an owner with these ids, rejected ones too; returns how many.
     async fn forget(&self, scope: &Scope, ids: &[MessageId]) -> Result<u64>;
 

@@ -7,7 +7,7 @@ local head, last, nines = string.match(ARGV[3], '^(%d-)([0-8])(9*)$')
 redis.call('RPUSH', owner .. ':buried', epoch)
 epoch = head .. text(tonumber(last) + 1) .. string.rep('0', #nines)
 redis.call('HSET', owner, 'epoch', epoch)
-for token in string.gmatch(indexes, '=(%S+)') do
+for _, token in ipairs(tokens()) do
   redis.call('UNLINK', note_keys(token))
 end
 mark('o', 'replaced', 0, 0)

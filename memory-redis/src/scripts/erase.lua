@@ -6,7 +6,7 @@ if epoch < ARGV[3] then
   redis.call('RPUSH', owner .. ':buried', epoch)
   epoch = ARGV[3]
   redis.call('HSET', owner, 'epoch', epoch)
-  for token in string.gmatch(indexes, '=(%S+)') do
+  for _, token in ipairs(tokens()) do
     local notes, queue = note_keys(token)
     local burial = redis.call('HGET', notes, 'o')
     redis.call('UNLINK', notes, queue)

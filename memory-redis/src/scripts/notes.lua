@@ -61,7 +61,7 @@ local function mark_for(token, target, kind, from, upto, gone)
 end
 
 local function mark(target, kind, from, upto, gone)
-  for token in string.gmatch(indexes, '=(%S+)') do
+  for _, token in ipairs(tokens()) do
     mark_for(token, target, kind, from, upto, gone or '0')
   end
 end

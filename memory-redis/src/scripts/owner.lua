@@ -29,6 +29,15 @@ local function prepare()
   end
 end
 
+-- The tokens of the indexes. A name may hold `=`, a token does not.
+local function tokens()
+  local found = {}
+  for entry in string.gmatch(indexes or '', '%S+') do
+    found[#found + 1] = string.match(entry, '=([^=]+)$')
+  end
+  return found
+end
+
 -- Whole numbers as texts: Lua itself would write 1e+15.
 local function text(number)
   return string.format('%.0f', number)

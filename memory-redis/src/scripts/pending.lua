@@ -9,7 +9,7 @@ for i, entry in ipairs(entries) do
   rows[i] = redis.call('HGET', notes, string.match(entry, '^%S+ (.*)$'))
 end
 local has_any = '0'
-for token in string.gmatch(indexes or '', '=(%S+)') do
+for _, token in ipairs(tokens()) do
   if redis.call('EXISTS', owner .. ':n:' .. token) == 1 then has_any = '1' end
 end
 return { 'ok', entries, rows, has_any }

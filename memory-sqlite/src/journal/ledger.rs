@@ -231,6 +231,14 @@ impl Ledger {
         Ok(())
     }
 
+    /// Removes rejected entries; other numbers are skipped. Returns how many.
+    pub(super) fn discard(&mut self, numbers: &[u64]) -> u64 {
+        let rejected = |number: &u64| self.places.get(*number).is_some_and(|place| place.is_rejected);
+        let numbers: BTreeSet<u64> = numbers.iter().copied().filter(rejected).collect();
+        self.is_secret |= !numbers.is_empty();
+        self.remove(numbers)
+    }
+
     /// Removes an owner's entries that are meant, rejected ones too; returns how many.
     pub(super) fn erase(
         &mut self,

@@ -15,7 +15,27 @@ scenarios!(TABLE: Journals = [
     a_revived_message_can_be_rejected_again,
     a_revived_message_carries_the_fence_it_is_given,
     a_page_of_one_owners_rejected_messages_holds_nothing_of_others,
+    discarding_removes_rejected_messages_and_no_others,
 ]);
+
+async fn discarding_removes_rejected_messages_and_no_others(bed: Bed<Journals>) -> Scene {
+    let ada = bed.scope("ada")?;
+    push(&bed.store, &ada, 0..3).await?;
+    let all = numbers(&queued(&bed.store).await?);
+    for number in all.iter().take(2) {
+        bed.store.reject(*number, "no").await?;
+    }
+    // The same message again, which waits.
+    let again = push(&bed.store, &ada, [0]).await?;
+    let discarded =
+        [all.first().copied().unwrap_or_default(), all.last().copied().unwrap_or_default(), again, u64::MAX];
+    equal(bed.store.discard(&discarded).await?, 1)?;
+    equal(bed.store.discard(&discarded).await?, 0)?;
+    equal(bed.store.discard(&[]).await?, 0)?;
+    equal(ids(&queued(&bed.store).await?), [2, 0])?;
+    let rejected = bed.store.rejected(None, 9).await?;
+    equal(ids(&rejected.into_iter().map(|rejection| rejection.queued).collect::<Vec<_>>()), [1])
+}
 
 async fn a_rejected_message_leaves_the_queue_and_keeps_its_reason(bed: Bed<Journals>) -> Scene {
     let ada = bed.scope("ada")?;

@@ -6,8 +6,9 @@ use std::time::Duration;
 use memory_core::engine::{
     ContextRequest, Event, Forget, HistoryEdge, Lapse, Observer, Remember, Retained, Retention, Search, Session,
 };
+use memory_core::store::chat::{Page, View};
 use memory_core::window::{BufferConfig, Folding};
-use memory_core::{Block, Error, Filter, ItemId, Message, MessageId, Role, Scope};
+use memory_core::{Block, Error, Filter, ItemId, Message, MessageId, Role, Scope, Seq, StoredMessage};
 
 use super::world::{World, session, texts};
 use crate::doubles::Counting;
@@ -24,6 +25,7 @@ scenarios!(TABLE: Stores = [
     records_are_forgotten_by_age_unless_they_are_pinned_on_hold_or_told_again,
     s1_11_a_record_that_matters_is_kept_longer,
     what_a_pinned_record_was_derived_from_stays,
+    what_a_pinned_record_was_derived_from_stays_under_summaries_of_summaries,
     what_is_folded_lapses_too,
     a_long_conversation_lapses_in_bounded_steps,
     another_process_goes_on_behind_what_is_forgotten,
@@ -276,6 +278,31 @@ async fn what_a_pinned_record_was_derived_from_stays(bed: Bed<Stores>) -> Scene 
     wait(&world, DAY).await?;
     equal(left(&talk).await?, [""; 0])?;
     equal(ada.records(&Filter::All, None, 10).await?.len(), 0)
+}
+
+async fn what_a_pinned_record_was_derived_from_stays_under_summaries_of_summaries(bed: Bed<Stores>) -> Scene {
+    let window = BufferConfig::default().with_limit(600).with_max_summaries(1, 2).with_folding(Folding::Summaries);
+    let retention = Retention::default().with_age(DAY);
+    let world = World::with(&bed, |_, b| b.buffer(window).retention(Retained::Everything, retention)).await?;
+    let talk = world.talk("ada")?;
+    say(&world, &talk, &["My rose is called Aurora."]).await?;
+    for _ in 0..4 {
+        talk.append(world.chatter(30)).await?;
+        wait(&world, Duration::from_secs(60)).await?;
+    }
+    let rows = talk.read(&Page::after(Seq(0), 1_000, View::All)).await?.messages;
+    let above = |id: MessageId| rows.iter().find(|row| row.id == id).and_then(|row| row.archived_by);
+    let first = rows.first().ok_or("nothing was said")?;
+    let top = above(first.id).and_then(above).ok_or("no summary was summarised")?;
+    let pinned = Remember::fact("Ada grows roses").with_source(ItemId::Message(top)).pinned();
+    talk.scoped().remember(pinned).await?;
+    wait(&world, 2 * DAY).await?;
+    check!(left(&talk).await?.contains(&first_said(first)), "the first message is forgotten");
+    equal(talk.scoped().records(&Filter::All, None, 10).await?.len(), 1)
+}
+
+fn first_said(row: &StoredMessage) -> String {
+    row.message.as_deref().map(Message::text).unwrap_or_default()
 }
 
 async fn what_is_folded_lapses_too(bed: Bed<Stores>) -> Scene {

@@ -3,6 +3,7 @@
 use memory_core::store::upkeep::Backlog;
 use memory_core::{Epoch, Seq};
 
+use super::bury;
 use super::keeper::{Follower, Keeper};
 use crate::chat::talk::only;
 use crate::check::{Scene, equal};
@@ -21,7 +22,29 @@ scenarios!(CHAT: Chat, RECORDS: Records = [
     a_removal_is_noted_as_gone,
     enlisting_notes_nothing_that_was_removed,
     notes_of_one_owner_say_nothing_of_another,
+    an_index_may_have_any_signs_in_its_name,
 ]);
+
+async fn an_index_may_have_any_signs_in_its_name<S: Keeper>(bed: Bed<S>) -> Scene {
+    for (number, name) in
+        (0..).zip(["facts/a=b", "facts/=", "facts/a=b=c", "a%b", "a*b?[c]", "a:b", "a\\b'\"", "a;b|c"])
+    {
+        let scope = bed.scope(&format!("owner {number}"))?;
+        let follower = Follower::new(&bed)?.beside(name)?;
+        crate::upkeep::enlist(&**follower.store.upkeep(), &follower.index).await?;
+        follower.store.write(&scope, "a").await?;
+        let note = follower.due(0).await?.into_iter().find(|note| note.scope == scope);
+        check!(note.is_some(), "a write was not noted for the index {name}");
+        equal(follower.store.upkeep().backlog(&follower.index).await?.pending, 1)?;
+        follower.all_done().await?;
+        equal(follower.due(0).await?, [])?;
+        bury(follower.store.upkeep(), &scope).await?;
+        equal(follower.due(0).await?.len(), 1)?;
+        follower.store.upkeep().retire(&follower.index).await?;
+        equal(follower.store.upkeep().backlog(&follower.index).await?, Backlog::default())?;
+    }
+    Ok(())
+}
 
 async fn a_write_notes_itself_in_the_same_step<S: Keeper>(bed: Bed<S>) -> Scene {
     let follower = Follower::enlisted(&bed).await?;

@@ -214,3 +214,26 @@ async fn a_retired_fact_falls_with_its_source() {
     ada.forget(&Forget::Messages(vec![said.id])).await.unwrap();
     assert_eq!(ada.get(&[told.id]).await.unwrap(), []);
 }
+
+#[tokio::test]
+async fn a_record_whose_source_has_expired_can_still_be_changed() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    let trip = Remember::fact("Ada is in Rome").with_ttl(Duration::from_secs(60));
+    let trip = ada.remember(trip).await.unwrap().id;
+    let derived = Remember::fact("Ada likes Rome").with_source(ItemId::Record(trip));
+    let derived = ada.remember(derived).await.unwrap().id;
+    bench.clock.advance(Duration::from_secs(3_600));
+    bench.tend().await;
+    assert_eq!(ada.get(&[trip, derived]).await.unwrap().len(), 1);
+    let held = ada.update(derived, |record| record.hold = true).await.unwrap();
+    assert!(held.record.hold);
+    let tagged = memory_core::Record { hold: false, ..(*held.record).clone() };
+    ada.put(tagged.clone(), memory_core::store::records::Expect::Version(held.version)).await.unwrap();
+    // A source that it did not have is looked for.
+    let mut other = tagged;
+    other.first.sources.push(ItemId::Record(RecordId::of_content(b"nobody")));
+    let stored = ada.get(&[derived]).await.unwrap().remove(0);
+    let refused = ada.put(other, memory_core::store::records::Expect::Version(stored.version)).await;
+    assert!(matches!(refused, Err(Error::Invalid { .. })), "{refused:?}");
+}

@@ -167,3 +167,18 @@ async fn settings_that_cannot_be_are_refused() {
     }
     assert!(good.check().is_ok());
 }
+
+#[tokio::test(start_paused = true)]
+async fn s1_14_a_clock_that_was_ahead_holds_up_no_synopsis() {
+    let (bench, ada) = with(Arc::new(Turning(OnceLock::new()))).await;
+    let now = bench.memory.now();
+    bench.clock.advance(365 * DAY);
+    ada.synopsis().await.unwrap();
+    bench.tend().await;
+    bench.clock.set(now);
+    ada.remember(Remember::fact("Ada moved to Cork.")).await.unwrap();
+    ada.synopsis().await.unwrap();
+    bench.clock.advance(DAY);
+    ada.synopsis().await.unwrap();
+    assert_eq!(bench.memory.upkeep_once().await.unwrap().synopses, 1);
+}

@@ -188,6 +188,30 @@ async fn a_span_of_a_deleted_session_that_was_begun_anew_is_cleaned_out_by_its_v
 }
 
 #[tokio::test]
+async fn a_span_that_is_there_stays_however_often_its_session_was_changed() {
+    let (world, ada) = (World::new(), owner("ada"));
+    let memory = world.open().await;
+    let said = say(&memory, &ada, "talk", 1_300).await;
+    while memory.upkeep_once().await.unwrap().indexed > 0 {}
+    // Each redacted message is a change.
+    memory.of(&ada).forget(&Forget::Messages(said[192..].to_vec())).await.unwrap();
+    while memory.upkeep_once().await.unwrap().indexed > 0 {}
+    let state = memory.of(&ada).session(&session("talk")).state().await.unwrap();
+    assert!(state.revision > 1_024, "{state:?}");
+    let spans = async || {
+        let texts = world.indexed(&ada).await.texts.into_iter();
+        texts.filter(|entry| entry.item.unit() == Unit::Span).map(|entry| entry.item).collect::<Vec<_>>()
+    };
+    let held = spans().await;
+    assert_eq!(held.len(), 3);
+    for _ in 0..4 {
+        assert_eq!(world.step(&memory).await.failures, [""; 0]);
+        assert_eq!(spans().await, held);
+    }
+    assert_eq!(world.step(&memory).await.cleaned, 0);
+}
+
+#[tokio::test]
 async fn nothing_is_deleted_on_the_word_of_a_truth_that_fails_or_answers_in_part() {
     let (world, ada) = (World::new(), owner("ada"));
     let memory = world.open().await;

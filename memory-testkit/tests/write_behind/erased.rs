@@ -6,7 +6,7 @@ use memory_core::engine::{Event, Forget};
 use memory_core::store::Store as _;
 use memory_core::store::chat::{ChatStore, Page};
 use memory_core::store::upkeep::Upkeep;
-use memory_core::{Epoch, Error};
+use memory_core::{Epoch, Error, SessionId};
 use tokio::time::sleep;
 
 use crate::fixture::{Bed, ada, message, numbered, read, say, session, talk};
@@ -32,6 +32,51 @@ async fn o8_a_forget_reaches_what_waits_and_what_was_refused() {
         assert_eq!(read(&new).await, (vec!["begun again".to_owned()], true));
         memory.close().await.unwrap();
         assert_eq!(bed.stored().await, ["begun again"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn o8_a_forget_reaches_what_was_refused_of_a_session_that_has_nothing_else() {
+    let bed = Bed::new();
+    let memory = bed.open().await;
+    let owner = memory.of(&ada());
+    let alone = owner.session(&SessionId::new("alone").unwrap());
+    *bed.faults.refuses.lock().unwrap() = Some("poison");
+    say(&alone, ["poison".to_owned()]).await;
+    sleep(Duration::from_secs(120)).await;
+    say(&session(&memory), numbered(0..1)).await;
+    sleep(Duration::from_secs(30)).await;
+    assert_eq!((bed.held().await, owner.refused(9).await.unwrap().len()), ((0, 1), 1));
+    let receipt = owner.forget(&Forget::Session(alone.id().clone())).await.unwrap();
+    assert!(receipt.complete, "{receipt}");
+    assert_eq!((bed.held().await, owner.refused(9).await.unwrap().len()), ((0, 0), 0));
+    assert_eq!(bed.stored().await, numbered(0..1), "another session stays");
+}
+
+#[tokio::test(start_paused = true)]
+async fn o8_what_was_refused_before_an_erasure_elsewhere_is_shown_to_nobody() {
+    for is_owner in [true, false] {
+        let bed = Bed::new();
+        let memory = bed.open().await;
+        *bed.faults.refuses.lock().unwrap() = Some("poison");
+        say(&session(&memory), ["poison".to_owned()]).await;
+        say(&session(&memory), numbered(0..3)).await;
+        sleep(Duration::from_secs(30)).await;
+        assert_eq!(bed.held().await, (0, 1));
+        erase_elsewhere(&bed, is_owner).await;
+        assert!(memory.of(&ada()).refused(9).await.unwrap().is_empty());
+        assert_eq!(bed.held().await, (0, 0), "{is_owner}");
+    }
+}
+
+/// Erases the owner or the session in another process.
+async fn erase_elsewhere(bed: &Bed, is_owner: bool) {
+    if is_owner {
+        let epoch = bed.primary.bury(&ada(), Epoch(0)).await.unwrap();
+        bed.primary.erase(&ada(), epoch).await.unwrap();
+    } else {
+        let seen = bed.primary.read(&ada(), &talk(), &Page::newest(0)).await.unwrap().state;
+        bed.primary.delete(&ada(), &seen).await.unwrap();
     }
 }
 
@@ -62,14 +107,7 @@ async fn o8_what_was_queued_before_an_erasure_elsewhere_is_dropped() {
         say(&talk_here, numbered(0..2)).await;
         talk_here.flush().await.unwrap();
         say(&talk_here, numbered(2..5)).await;
-        // Another process erases.
-        if is_owner {
-            let epoch = bed.primary.bury(&ada(), Epoch(0)).await.unwrap();
-            bed.primary.erase(&ada(), epoch).await.unwrap();
-        } else {
-            let seen = bed.primary.read(&ada(), &talk(), &Page::newest(0)).await.unwrap().state;
-            bed.primary.delete(&ada(), &seen).await.unwrap();
-        }
+        erase_elsewhere(&bed, is_owner).await;
         assert_eq!(read(&session(&memory)).await, (Vec::new(), true));
         sleep(Duration::from_secs(10)).await;
         assert_eq!((bed.stored().await.len(), bed.held().await), (0, (0, 0)));

@@ -85,3 +85,28 @@ async fn an_id_that_holds_other_content_is_refused_at_once_or_set_aside() {
     sleep(Duration::from_secs(10)).await;
     assert_eq!((bed.stored().await, bed.held().await), (numbered(0..3), (0, 1)));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_discard_leaves_what_was_said_again_and_waits() {
+    let bed = Bed::new();
+    let memory = bed.open().await;
+    let talk = session(&memory);
+    *bed.faults.refuses.lock().unwrap() = Some("poison");
+    let poison = message("poison");
+    talk.append(vec![poison.clone()]).await.unwrap();
+    say(&talk, numbered(0..3)).await;
+    sleep(Duration::from_secs(30)).await;
+    assert_eq!(bed.held().await, (0, 1));
+    bed.faults.go_away();
+    talk.append(vec![poison.clone()]).await.unwrap();
+    assert_eq!(bed.held().await, (1, 1));
+    assert_eq!(memory.of(&ada()).discard(&[poison.id]).await.unwrap(), 1);
+    assert_eq!(bed.held().await, (1, 0));
+    // The process ends, and the next one sends what was acknowledged.
+    drop((talk, memory));
+    *bed.faults.refuses.lock().unwrap() = None;
+    bed.faults.come_back();
+    let memory = bed.open().await;
+    assert_eq!(memory.flush(Duration::from_secs(10)).await, 0);
+    assert_eq!(bed.stored().await, ["message 0", "message 1", "message 2", "poison"]);
+}

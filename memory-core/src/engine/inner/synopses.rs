@@ -164,7 +164,8 @@ impl Synopses {
             let mut halves = Vec::new();
             for half in Half::BOTH {
                 let state = owner.half(half);
-                if state.is_wanted && state.tried.is_none_or(|tried| now.since(tried) >= PAUSE) {
+                // A try in the future is one before the clock was set back.
+                if state.is_wanted && state.tried.is_none_or(|tried| tried > now || now.since(tried) >= PAUSE) {
                     (state.is_wanted, state.is_stale, state.tried) = (false, false, Some(now));
                     halves.push(half);
                 }

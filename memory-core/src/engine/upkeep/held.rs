@@ -12,7 +12,7 @@ const ROWS: usize = 256;
 
 impl Scoped {
     /// Returns those of the items from which a pinned record, or one on hold, was derived, directly or by others. Each is given with what
-    /// it is named by as a source: itself, and a summary that covers it.
+    /// it is named by as a source: itself, and the summaries that cover it.
     pub(super) async fn held(&self, items: impl Iterator<Item = (ItemId, ItemId)>) -> Result<HashSet<ItemId>> {
         let mut origins: HashMap<ItemId, HashSet<ItemId>> = HashMap::new();
         for (item, name) in items {

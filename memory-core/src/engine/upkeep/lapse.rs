@@ -4,6 +4,8 @@
 //! the next pass if something is left, else after ten seconds by the memory's clock. A conversation that has not changed is read
 //! again only when its next message is too old.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::engine::event::Event;
 use crate::engine::forget::Forget;
 use crate::engine::handle::{Memory, Scoped};
@@ -182,7 +184,7 @@ impl Scoped {
             let Some(last) = chosen.last else { break };
             after = last;
             let itself = chosen.taken.iter().map(|taken| (taken.id, taken.id));
-            let covering = chosen.taken.iter().filter_map(|taken| Some((taken.id, taken.summary?)));
+            let covering = self.covering(&chosen.taken).await?.into_iter();
             let named = itself.chain(covering).map(|(id, name)| (ItemId::Message(id), ItemId::Message(name)));
             let held = self.held(named).await?;
             let is_young = chosen.kept.is_some();
@@ -212,6 +214,24 @@ impl Scoped {
             inner.lapses.note(self.scope(), session, Looked { fence, head, revision, through, due });
         }
         Ok(true)
+    }
+
+    /// Returns the summaries that cover messages, those that cover these, and so on, each with the message.
+    async fn covering(&self, taken: &[Taken]) -> Result<HashSet<(MessageId, MessageId)>> {
+        let mut next: HashSet<(MessageId, MessageId)> =
+            taken.iter().filter_map(|taken| Some((taken.id, taken.summary?))).collect();
+        let (mut found, mut above) = (HashSet::new(), HashMap::<MessageId, Option<MessageId>>::new());
+        while !next.is_empty() {
+            let summaries: HashSet<MessageId> = next.iter().map(|(_, summary)| *summary).collect();
+            let unread: Vec<MessageId> = summaries.into_iter().filter(|summary| !above.contains_key(summary)).collect();
+            let rows = self.said(&unread).await?;
+            above.extend(unread.into_iter().map(|summary| (summary, None)));
+            above.extend(rows.into_iter().map(|row| (row.id, row.archived_by)));
+            found.extend(&next);
+            let up = |(id, summary)| Some((id, above.get(&summary).copied().flatten()?));
+            next = next.into_iter().filter_map(up).filter(|pair| !found.contains(pair)).collect();
+        }
+        Ok(found)
     }
 
     async fn state_of(&self, session: &SessionId) -> Result<Option<SessionState>> {

@@ -72,6 +72,7 @@ impl Inner {
                     "an index held what truth does not"
                 );
                 let count = absent.len();
+                self.renew_spans(&owner, &absent).await?;
                 index.delete(&owner, &Deletion::Items(absent)).await?;
                 report.cleaned += count;
             }
@@ -81,6 +82,18 @@ impl Inner {
         }
         if is_end {
             walk.stands_at(None, None);
+        }
+        Ok(())
+    }
+
+    /// Indexes again what stands where these spans did. After very many changes of a conversation, the entry of a span that is there
+    /// looks like one of a generation that was deleted ([`deleted_version`]): the new entry has a higher version, and stays.
+    async fn renew_spans(&self, scope: &Scope, absent: &[(ItemId, Version)]) -> Result<()> {
+        for (item, _) in absent {
+            if let ItemId::Span(session, number) = item {
+                let range = span_range(*number);
+                self.index_again(scope, session, range.first, range.last).await?;
+            }
         }
         Ok(())
     }

@@ -11,7 +11,8 @@ impl Inner {
     pub(crate) fn sweep_notes(&self, report: &mut UpkeepReport) {
         let now = self.clock.now();
         let mut swept = self.swept.lock().unwrap_or_else(PoisonError::into_inner);
-        if now.since(*swept) >= self.working.sweep_every() {
+        // A sweep in the future is one before the clock was set back.
+        if *swept > now || now.since(*swept) >= self.working.sweep_every() {
             *swept = now;
             report.expired += self.working.sweep(now);
         }

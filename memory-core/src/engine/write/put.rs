@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use crate::engine::handle::Scoped;
 use crate::error::{Error, Result};
-use crate::id::ItemId;
 use crate::record::Record;
 use crate::store::records::{Expect, Put};
 
+use super::sources::added;
 use super::tell::ATTEMPTS;
 
 impl Scoped {
@@ -20,7 +20,7 @@ impl Scoped {
     ///
     /// # Errors
     /// `Conflict` if another version is stored than the one expected, or none; `IdConflict` if there should be none; `Invalid`
-    /// beyond the limits, or if a source is not stored; `Fenced` after an erasure.
+    /// beyond the limits, or if a source is not stored that the expected version did not have; `Fenced` after an erasure.
     ///
     /// # Examples
     /// ```
@@ -39,11 +39,14 @@ impl Scoped {
     pub async fn put(&self, record: Record, expect: Expect) -> Result<u64> {
         let record = Arc::new(Record { doomed: false, ..record });
         self.inner().limits.check_record(&record)?;
-        let sources: Vec<ItemId> = record.sources().into_iter().cloned().collect();
         for _ in 0..ATTEMPTS {
             let fence = self.fence().await?;
             // After the fence was read; `sources` says why.
-            self.check_sources(&sources).await?;
+            let stored = match expect {
+                Expect::Version(_) => self.stored(&[record.id]).await?.pop(),
+                _ => None,
+            };
+            self.check_sources(&added(&record, stored.as_ref().map(|stored| &*stored.record))).await?;
             match self.write(fence, vec![Put { record: Arc::clone(&record), expect }]).await {
                 // Perhaps only because another record was deleted meanwhile.
                 Err(Error::Conflict) if self.fence().await? != fence => {}

@@ -11,8 +11,17 @@ use crate::engine::inner::Inner;
 use crate::error::{Error, Result};
 use crate::id::{ItemId, MessageId, RecordId};
 use crate::message::{StoredMessage, Trust};
-use crate::record::StoredRecord;
+use crate::record::{Record, StoredRecord};
 use crate::scope::Scope;
+
+/// Returns the sources of a record that the stored one does not have.
+///
+/// Those that it has may have expired since, and a record stays when they do. One that is being forgotten changes the stored record,
+/// so that the put is refused.
+pub(super) fn added(record: &Record, stored: Option<&Record>) -> Vec<ItemId> {
+    let known: HashSet<&ItemId> = stored.into_iter().flat_map(Record::sources).collect();
+    record.sources().into_iter().filter(|source| !known.contains(source)).cloned().collect()
+}
 
 impl Scoped {
     /// Returns `Ok` if all these sources are stored. Messages among them that wait in a journal are sent first.

@@ -10,6 +10,7 @@ use crate::id::RecordId;
 use crate::record::{Record, StoredRecord};
 use crate::store::records::{Expect, Put};
 
+use super::sources::added;
 use super::tell::ATTEMPTS;
 
 impl Scoped {
@@ -49,8 +50,7 @@ impl Scoped {
             check_statement(&stored.record, &record)?;
             self.inner().limits.check_record(&record)?;
             // After the fence was read; `sources` says why.
-            let sources: Vec<_> = record.sources().into_iter().cloned().collect();
-            self.check_sources(&sources).await?;
+            self.check_sources(&added(&record, Some(&stored.record))).await?;
             let record = Arc::new(record);
             let put = Put { record: Arc::clone(&record), expect: Expect::Version(stored.version) };
             match self.write(fence, vec![put]).await {

@@ -213,7 +213,7 @@ impl Shared {
             }
             Some(fence) if fence < state.fence => {
                 self.queue().know(scope, &state);
-                self.note(self.forget_refused(scope, session, state.fence).await);
+                self.note(self.discard_older(scope, session, |fence| fence < state.fence).await);
                 self.drop_stale().await;
             }
             _ => return Ok(false),
@@ -230,14 +230,6 @@ impl Shared {
             self.acknowledge(numbers).await;
             self.tell(&Flushed::Dropped { scope, session, count });
         }
-    }
-
-    /// Removes what was set aside of a session that was erased since.
-    async fn forget_refused(&self, scope: &Scope, session: &SessionId, now: Fence) -> Result<()> {
-        let refused = self.journal.rejected(Some(scope), usize::MAX).await?.into_iter().map(|refused| refused.queued);
-        let is_older = |queued: &Queued| queued.session == *session && queued.fence.is_some_and(|fence| fence < now);
-        let ids: Vec<MessageId> = refused.filter(is_older).map(|queued| queued.new.message.id).collect();
-        self.journal.forget(scope, &ids).await.map(drop)
     }
 
     /// Sets messages aside that were refused again and again, now that the primary has taken one behind them.

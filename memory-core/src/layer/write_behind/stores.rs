@@ -192,6 +192,8 @@ impl ChatStore for Behind {
             queue.free(scope, &seen.session);
         }
         self.shared.journal.erase(scope, Some(&seen.session), now.fence).await?;
+        // A session that the primary does not have is deleted without a new fence.
+        self.shared.discard_older(scope, &seen.session, |fence| fence <= seen.fence).await?;
         self.shared.drop_stale().await;
         Ok(deleted)
     }

@@ -212,3 +212,20 @@ impl Break for LosesFences {
 async fn a_journal_that_loses_the_fence_of_what_it_revives_is_caught() {
     caught(LosesFences, &["a_revived_message_carries_the_fence_it_is_given"]).await;
 }
+
+/// Discards messages that wait as well as rejected ones.
+#[derive(Clone, Debug)]
+struct DiscardsWaiting;
+
+#[async_trait]
+impl Break for DiscardsWaiting {
+    async fn discard(&self, inner: &MemJournal, numbers: &[u64]) -> Result<u64> {
+        inner.acknowledge(numbers).await?;
+        inner.discard(numbers).await
+    }
+}
+
+#[tokio::test]
+async fn a_journal_that_discards_what_waits_is_caught() {
+    caught(DiscardsWaiting, &["discarding_removes_rejected_messages_and_no_others"]).await;
+}
