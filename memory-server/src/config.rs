@@ -21,13 +21,16 @@ pub struct Config {
     pub body_bytes: usize,
     /// The most bytes of an import. Default 256 MiB.
     pub import_bytes: usize,
+    /// The most bytes of the list of an answer: messages, records, hits. It ends behind the one that crosses this, and tells where to
+    /// go on. Default 16 MiB.
+    pub answer_bytes: usize,
     /// The most requests at once; more are told to come again. Default 256; above 16,777,216 it is that.
     pub at_once: usize,
     /// The most requests at once with one token. Default 32; above 16,777,216 it is that.
     pub at_once_per_token: usize,
     /// How long a request may take. A write that takes longer goes on, and its repeat finds it. Default 30 seconds.
     pub deadline: Duration,
-    /// How long an export or an import may take. Default 10 minutes.
+    /// How long an export or an import may take, and how long a client may take for a long answer. Default 10 minutes.
     pub transfer_deadline: Duration,
     /// How long a client may take for the headers of a request. Default 10 seconds.
     pub header_timeout: Duration,
@@ -43,6 +46,7 @@ impl Default for Config {
             hosts: Vec::new(),
             body_bytes: 8 << 20,
             import_bytes: 256 << 20,
+            answer_bytes: 16 << 20,
             at_once: 256,
             at_once_per_token: 32,
             deadline: Duration::from_secs(30),

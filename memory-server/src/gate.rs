@@ -12,6 +12,7 @@ use tokio::time::timeout;
 use crate::app::App;
 use crate::caller::Caller;
 use crate::problem::Problem;
+use crate::routes::sending::kept;
 use crate::token::MARK;
 
 /// Refuses what names another server, or holds a token in its address, which others would log.
@@ -53,7 +54,7 @@ fn holds_token(uri: &Uri) -> bool {
 /// Lets who has a token pass, if there is a place, and answers at the deadline.
 ///
 /// The work is a task of its own: a write whose client goes away, or has waited long enough, comes to its end, and keeps its
-/// place until then.
+/// place until then. A long answer keeps it until it is sent.
 pub(crate) async fn enter(app: Arc<App>, deadline: Duration, mut request: Request, next: Next) -> Response {
     let caller = match Caller::of(request.headers(), &app.tokens, &app.memory) {
         Ok(caller) => caller,
@@ -67,10 +68,10 @@ pub(crate) async fn enter(app: Arc<App>, deadline: Duration, mut request: Reques
     request.extensions_mut().insert(caller);
     // For an answer that is sent long after it was made.
     request.extensions_mut().insert(Arc::clone(&place));
+    let patience = app.config.transfer_deadline;
     let work = tokio::spawn(async move {
         let response = next.run(request).await;
-        drop(place);
-        response
+        kept(response, place, patience).await
     });
     match timeout(deadline, work).await {
         Ok(Ok(response)) => response,

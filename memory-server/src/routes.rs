@@ -4,11 +4,13 @@ pub(crate) mod context;
 pub(crate) mod forget;
 pub(crate) mod health;
 pub(crate) mod items;
+pub(crate) mod list;
 pub(crate) mod messages;
 pub(crate) mod openapi;
 pub(crate) mod page;
 pub(crate) mod records;
 pub(crate) mod search;
+pub(crate) mod sending;
 pub(crate) mod sessions;
 pub(crate) mod status;
 pub(crate) mod transfer;
@@ -66,7 +68,12 @@ pub(crate) enum Problems {
 
 /// Answers with JSON.
 pub(crate) fn json(value: &impl Serialize) -> Response<Body> {
-    let mut response = serde_json::to_vec(value).unwrap_or_default().into_response();
+    json_of(serde_json::to_vec(value).unwrap_or_default())
+}
+
+/// Answers with what is JSON already.
+fn json_of(written: Vec<u8>) -> Response<Body> {
+    let mut response = written.into_response();
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }

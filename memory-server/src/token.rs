@@ -57,6 +57,22 @@ impl Token {
         is_token.then(|| Self { id: id.to_owned(), secret: secret.to_owned() })
     }
 
+    /// Returns the public id that `text` names: itself, or a token, whole or cut short, whose secret is left out.
+    ///
+    /// ```
+    /// use memory_server::Token;
+    ///
+    /// let token = Token::fresh()?;
+    /// assert_eq!(Token::id_in(&token.reveal()), token.id());
+    /// assert_eq!(Token::id_in(token.id()), token.id());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn id_in(text: &str) -> &str {
+        let text = text.trim();
+        let bare = text.strip_prefix(MARK).unwrap_or(text);
+        bare.split_once('_').map_or(bare, |(id, _)| id)
+    }
+
     /// Returns the public id, by which it is found and revoked.
     pub fn id(&self) -> &str {
         &self.id

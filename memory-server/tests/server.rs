@@ -25,6 +25,9 @@ mod graph;
 #[path = "server/isolation.rs"]
 mod isolation;
 #[cfg(test)]
+#[path = "server/lists.rs"]
+mod lists;
+#[cfg(test)]
 #[path = "server/mcp.rs"]
 mod mcp;
 #[cfg(test)]

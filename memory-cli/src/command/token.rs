@@ -54,7 +54,8 @@ fn fresh(
         }
         output.json(&value)?;
     } else {
-        output.line(&token.reveal())?;
+        // Broken at the width of a terminal, it would be copied with a line break.
+        output.whole(&token.reveal())?;
         say(&format!("shown this once; {}", of(&grant)));
     }
     Ok(Outcome::Done)
@@ -75,7 +76,7 @@ fn list(file: &TokenFile, output: &mut Output) -> Result<Outcome, Failure> {
 
 fn revoke(ids: &[String], file: &TokenFile, output: &mut Output) -> Result<Outcome, Failure> {
     let mut unknown = 0;
-    for id in ids {
+    for id in ids.iter().map(|text| Token::id_in(text)) {
         let was_there = file.remove(id).map_err(|error| unusable(file, &error))?;
         unknown += usize::from(!was_there);
         let outcome = if was_there { "revoked" } else { "unknown" };

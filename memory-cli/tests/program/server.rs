@@ -99,6 +99,39 @@ fn a_server_that_others_reach_needs_tokens_encryption_and_a_name() {
 }
 
 #[test]
+fn a_token_is_revoked_in_the_file_that_a_link_names_and_by_the_whole_of_it() {
+    let bed = Bed::new();
+    let (file, link, lost) = (bed.path("tokens"), bed.path("link"), bed.path("lost"));
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    std::os::unix::fs::symlink(bed.path("nothing"), &lost).unwrap();
+    let at = |path: &std::path::Path, args: &[&str]| bed.run(&[args, &["--tokens", path.to_str().unwrap()]].concat());
+    let new = || at(&file, &["--json", "token", "new"]).json()["token"].as_str().unwrap().to_owned();
+    let (one, two) = (new(), new());
+    let count = |path| at(path, &["token", "list"]).stdout.matches("of acme").count();
+    assert_eq!((count(&file), count(&link)), (2, 2));
+    let answer = at(&link, &["token", "revoke", &one[4..20]]);
+    assert_eq!((answer.code, answer.stdout), (0, format!("{} revoked\n", &one[4..20])));
+    assert!(link.is_symlink());
+    assert_eq!((count(&file), count(&link)), (1, 1));
+    let answer = at(&file, &["token", "revoke", &two]);
+    assert_eq!((answer.code, answer.stdout), (0, format!("{} revoked\n", &two[4..20])));
+    assert_eq!((count(&file), count(&link)), (0, 0));
+    let answer = at(&file, &["token", "revoke", &two]);
+    assert_eq!((answer.code, answer.stdout), (3, format!("{} unknown\n", &two[4..20])));
+    at(&lost, &["token", "new"]).refused(2);
+    assert!(lost.is_symlink());
+}
+
+#[test]
+fn a_token_stands_on_one_line_however_narrow_the_terminal_is() {
+    let bed = Bed::new();
+    let mut command = bed.command();
+    command.env("COLUMNS", "80").args(["token", "new"]);
+    let shown = crate::support::answer(&mut command, b"").stdout;
+    assert_eq!((shown.lines().count(), shown.trim_end().len()), (1, 85), "{shown}");
+}
+
+#[test]
 fn a_file_of_tokens_that_others_may_read_is_refused() {
     use std::os::unix::fs::PermissionsExt as _;
 

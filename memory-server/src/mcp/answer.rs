@@ -66,6 +66,11 @@ impl Fitting {
         self.most
     }
 
+    /// Returns half the budget.
+    pub(super) fn half(&self) -> Self {
+        Self { counter: Arc::clone(&self.counter), most: self.most / 2 }
+    }
+
     pub(super) fn fits(&self, text: &str) -> bool {
         self.counter.count_text(text) <= self.most
     }

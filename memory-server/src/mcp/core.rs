@@ -3,7 +3,8 @@
 use memory::edge::{self, forget_ids};
 use memory::receipt::Remembered;
 use memory::{
-    Content, Field, Filter, Forget, MessageId, RecordId, Remember, Scalar, Search, SessionId, Timestamp, Trust, Unit,
+    Content, Field, Filter, Forget, MessageId, RecordId, Remember, Scalar, Scoped, Search, SessionId, StoredMessage,
+    Timestamp, Trust, Unit,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -210,13 +211,17 @@ async fn add(arguments: Map<String, Value>, caller: &Caller) -> Result<String, R
     })
 }
 
+fn kept_by_the_application() -> Refusal {
+    Refusal::new("the application keeps this memory: only it changes it")
+}
+
 async fn update(arguments: Map<String, Value>, caller: &Caller) -> Result<String, Refusal> {
     let Replaced { id, text } = read(arguments)?;
     let ada = caller.allowed(Right::Write)?;
     let id: RecordId = id.parse()?;
     let stored = ada.get(&[id]).await?.pop().ok_or_else(|| Refusal::new("there is no memory with this id"))?;
     if stored.record.trust() == Trust::System {
-        return Err(Refusal::new("the application keeps this memory: only it changes it"));
+        return Err(kept_by_the_application());
     }
     // What a model writes is believed as a model is, whoever told the old one.
     let trust = stored.record.trust().min(Trust::Assistant);
@@ -243,12 +248,22 @@ async fn list(arguments: Map<String, Value>, caller: &Caller, fitting: &Fitting)
     Ok(fitting.items(&items, "", ada.memory().analysis()))
 }
 
+/// Returns whether the application told a record or gave an instruction, so that no agent changes it.
+async fn is_of_the_application(ada: &Scoped, id: MessageId) -> Result<bool, Refusal> {
+    let is_told = ada.get(&[RecordId(id.0)]).await?.iter().any(|stored| stored.record.trust() == Trust::System);
+    let is_instruction = |row: &StoredMessage| row.message.as_ref().is_some_and(|message| message.is_instruction());
+    Ok(is_told || ada.messages(&[id]).await?.iter().any(is_instruction))
+}
+
 async fn delete(arguments: Map<String, Value>, caller: &Caller, agents: &Agents) -> Result<String, Refusal> {
     let Deleted { id, session, everything } = read(arguments)?;
     let ada = caller.allowed(Right::Forget)?;
     let receipt = match (id, session, everything.unwrap_or(false)) {
         (Some(id), None, false) => {
             let id: MessageId = id.parse()?;
+            if !agents.allow_forget && is_of_the_application(ada, id).await? {
+                return Err(kept_by_the_application());
+            }
             let (receipt, unknown) = forget_ids(ada, &[id]).await?;
             if receipt.removed == 0 && !unknown.is_empty() {
                 return Err(Refusal::new("there is no memory with this id"));

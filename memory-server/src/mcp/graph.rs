@@ -2,14 +2,15 @@
 //! and so is a relation: what two clients write at once is all there.
 
 mod calls;
+mod fit;
 mod import;
 mod shapes;
 mod shelf;
 
 use serde_json::{Map, Value, json};
 
+use self::fit::{LEFT_OUT, Showing, fitted};
 pub use self::import::{GraphImport, import_graph};
-use self::shapes::{Graph, pretty};
 use super::answer::{Answer, Fitting};
 use super::describe::{list, object, text, texts};
 use super::refusal::Refusal;
@@ -25,7 +26,9 @@ pub(super) fn definitions() -> Vec<Definition> {
     let added = object(2, &[("entityName", text()), ("contents", texts())]);
     let taken = object(2, &[("entityName", text()), ("observations", texts())]);
     let results = object(2, &[("entityName", text()), ("addedObservations", texts())]);
-    let graph = object(2, &[("entities", list(&entity)), ("relations", list(&relation))]);
+    // What does not fit says so.
+    let answer = |name, of: &Value| object(1, &[(name, list(of)), (LEFT_OUT, text())]);
+    let graph = object(2, &[("entities", list(&entity)), ("relations", list(&relation)), (LEFT_OUT, text())]);
     let done = object(2, &[("success", json!({ "type": "boolean" })), ("message", text())]);
     let tool = |name, effect, what, argument: Option<(&str, Value)>, answers: Value| {
         let schema = object(usize::from(argument.is_some()), argument.as_slice());
@@ -37,21 +40,21 @@ pub(super) fn definitions() -> Vec<Definition> {
             Adds,
             "Create multiple new entities in the knowledge graph",
             Some(("entities", list(&entity))),
-            object(1, &[("entities", list(&entity))]),
+            answer("entities", &entity),
         ),
         tool(
             "create_relations",
             Adds,
             "Create multiple new relations between entities in the knowledge graph. Relations should be in active voice",
             Some(("relations", list(&relation))),
-            object(1, &[("relations", list(&relation))]),
+            answer("relations", &relation),
         ),
         tool(
             "add_observations",
             Adds,
             "Add new observations to existing entities in the knowledge graph",
             Some(("observations", list(&added))),
-            object(1, &[("results", list(&results))]),
+            answer("results", &results),
         ),
         tool(
             "delete_entities",
@@ -106,34 +109,11 @@ pub(super) async fn call(
         "delete_entities" => calls::delete_entities(arguments, caller).await,
         "delete_observations" => calls::delete_observations(arguments, caller).await,
         "delete_relations" => calls::delete_relations(arguments, caller).await,
-        "read_graph" => calls::read_graph(arguments, caller).await.map(|graph| fitted(graph, fitting)),
-        "search_nodes" => calls::search_nodes(arguments, caller).await.map(|graph| fitted(graph, fitting)),
-        "open_nodes" => calls::open_nodes(arguments, caller).await.map(|graph| fitted(graph, fitting)),
+        "read_graph" => calls::read_graph(arguments, caller).await,
+        "search_nodes" => calls::search_nodes(arguments, caller).await,
+        "open_nodes" => calls::open_nodes(arguments, caller).await,
         _ => return None,
     };
-    Some(result.map(|answer| clipped(answer, fitting)))
-}
-
-/// Returns the graph as it fits: where it does not, without the entities that were made first.
-fn fitted(mut graph: Graph, fitting: &Fitting) -> Answer {
-    loop {
-        let value = json!(graph);
-        let text = pretty(&value);
-        if fitting.fits(&text) || (graph.entities.is_empty() && graph.relations.is_empty()) {
-            return Answer { text, structured: Some(value) };
-        }
-        // An eighth at a time: each look counts all tokens.
-        let cut = |length: usize| length.div_ceil(8);
-        graph.entities.drain(..cut(graph.entities.len()));
-        let relations = if graph.entities.is_empty() { graph.relations.len() } else { cut(graph.relations.len()) };
-        graph.relations.drain(..relations);
-    }
-}
-
-/// Returns an answer whose text fits: what was made or added is told, or that it is too much to tell.
-fn clipped(answer: Answer, fitting: &Fitting) -> Answer {
-    if fitting.fits(&answer.text) {
-        return answer;
-    }
-    Answer { text: fitting.clip(&answer.text), structured: answer.structured }
+    let showing = if name == "open_nodes" { Showing::Named } else { Showing::Newest };
+    Some(result.map(|answer| fitted(answer, showing, fitting)))
 }

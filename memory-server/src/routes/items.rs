@@ -1,15 +1,19 @@
 //! Messages and records by the keys that receipts name them by.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
 use axum::http::Response;
-use memory::{ItemId, MessageId, RecordId, edge};
+use memory::{ItemId, MessageId, RecordId, Scoped, edge};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::{Problems, json as answer, with_list};
+use super::Problems;
+use super::list::{List, written};
+use crate::app::App;
 use crate::caller::Reads;
 use crate::input::Json;
 use crate::problem::Problem;
@@ -26,32 +30,85 @@ pub(crate) struct Items {
 /// The most items of one request.
 const MOST: usize = 1_000;
 
-/// Returns messages and records by their keys: the words of what a receipt names. What is gone is left out.
+/// How many items are read at once: what is read may not be shown.
+const PART: usize = 32;
+
+/// Returns messages and records by their keys: the words of what a receipt names. What is gone is left out, and what the answer
+/// has no room for.
 #[utoipa::path(post, path = "/v1/items", tag = "recall", security(("token" = [])), request_body = Items,
-    responses((status = 200, description = "`items`, each with its key as `item`, in the order of the request.", body = Object),
-        Problems))]
-pub(crate) async fn items(Reads(ada): Reads, Json(Items { items }): Json<Items>) -> Result<Response<Body>, Problem> {
+    responses((status = 200, description = "`items`, each with its key as `item`, in the order of the request; `left`: the last \
+        keys of the request, for which there was no room: ask for them anew.", body = Object), Problems))]
+pub(crate) async fn items(
+    Reads(ada): Reads,
+    State(app): State<Arc<App>>,
+    Json(Items { items }): Json<Items>,
+) -> Result<Response<Body>, Problem> {
     if !(1..=MOST).contains(&items.len()) {
         return Err(Problem::bad(format!("1 to {MOST} items are read at once")));
     }
     let items = items.iter().map(|key| ItemId::from_key(key)).collect::<memory::Result<Vec<ItemId>>>()?;
-    let (mut messages, mut records) = (Vec::<MessageId>::new(), Vec::<RecordId>::new());
-    for item in &items {
-        match item {
-            ItemId::Message(id) => messages.push(*id),
-            ItemId::Record(id) => records.push(*id),
-            ItemId::Span(..) => return Err(Problem::bad("a stretch of a session is no item")),
+    if items.iter().any(|item| matches!(item, ItemId::Span(..))) {
+        return Err(Problem::bad("a stretch of a session is no item"));
+    }
+    let mut list = List::within(app.config.answer_bytes);
+    let mut found: HashMap<&ItemId, Option<Bytes>> = HashMap::new();
+    let mut taken = 0;
+    for part in items.chunks(PART) {
+        if list.is_full() {
+            break;
+        }
+        read(&ada, part, &mut found).await?;
+        for item in part {
+            if list.is_full() {
+                break;
+            }
+            taken += 1;
+            if let Some(Some(written)) = found.get(item) {
+                list.push_written(written.clone());
+            }
         }
     }
-    let (messages, records) = tokio::join!(ada.messages(&messages), ada.get(&records));
+    let left: Vec<String> = items.iter().skip(taken).map(ItemId::key).collect();
+    Ok(list.answer("items", &json!({ "left": left })))
+}
+
+/// Reads those items of a part that were not looked for before, and adds them to what was `found`, each as it is shown.
+async fn read<'items>(
+    ada: &Scoped,
+    part: &'items [ItemId],
+    found: &mut HashMap<&'items ItemId, Option<Bytes>>,
+) -> Result<(), Problem> {
+    let (mut messages, mut records) = (HashMap::new(), HashMap::new());
+    for item in part.iter().filter(|item| !found.contains_key(item)) {
+        match item {
+            ItemId::Message(id) => {
+                messages.insert(*id, item);
+            }
+            ItemId::Record(id) => {
+                records.insert(*id, item);
+            }
+            ItemId::Span(..) => {}
+        }
+    }
+    let message_ids: Vec<MessageId> = messages.keys().copied().collect();
+    let record_ids: Vec<RecordId> = records.keys().copied().collect();
+    let (said, known) = tokio::join!(ada.messages(&message_ids), ada.get(&record_ids));
+    found.extend(part.iter().filter(|item| !found.contains_key(item)).map(|item| (item, None)).collect::<Vec<_>>());
     let now = ada.memory().now();
-    let said = messages?.into_iter().map(|row| (ItemId::Message(row.id), edge::message(&row)));
-    let known = records?.into_iter().map(|stored| (ItemId::Record(stored.record.id), edge::record(&stored, now)));
-    let found: HashMap<ItemId, Value> = said.chain(known).collect();
-    let shown = items.iter().filter_map(|item| {
-        let mut value = found.get(item)?.clone();
-        value.as_object_mut()?.insert("item".to_owned(), json!(item.key()));
-        Some(value)
-    });
-    Ok(answer(&with_list("items", shown, json!({}))))
+    for row in said? {
+        found.extend(messages.get(&row.id).map(|item| (*item, Some(shown(item, edge::message(&row))))));
+    }
+    for stored in known? {
+        let item = records.get(&stored.record.id);
+        found.extend(item.map(|item| (*item, Some(shown(item, edge::record(&stored, now))))));
+    }
+    Ok(())
+}
+
+/// Returns an item as JSON, with its key in it.
+fn shown(item: &ItemId, mut value: Value) -> Bytes {
+    if let Value::Object(members) = &mut value {
+        members.insert("item".to_owned(), json!(item.key()));
+    }
+    written(&value)
 }

@@ -1,24 +1,30 @@
 //! The messages of a conversation: reading them, and appending to them.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use axum::body::Body;
+use axum::extract::State;
 use axum::http::{HeaderMap, Response};
 use memory::message::Defaults;
 use memory::receipt::AppendReceipt;
-use memory::store::chat::{Edge, Page, Placement, View};
-use memory::{Error, Message, MessageId, Scoped, Seq, SessionId, Timestamp, edge};
+use memory::store::chat::{Edge, Page, Placement, SessionState, Slice, View};
+use memory::{Error, Message, MessageId, Scoped, Seq, Session, SessionId, Timestamp, edge};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::{IntoParams, ToSchema};
 
+use super::list::List;
 use super::sessions::bounded;
-use super::{Problems, json as answer, with_list};
+use super::{Problems, json as answer};
+use crate::app::App;
 use crate::caller::{Reads, Writes};
 use crate::input::{InSession, Json, Parameters};
 use crate::problem::Problem;
 
 const MOST: u64 = 1_000;
+/// How many messages are read at once.
+const PART: usize = 100;
 /// The header that makes a request repeatable whose messages have no ids.
 const KEY: &str = "idempotency-key";
 
@@ -71,12 +77,13 @@ fn hundred() -> u64 {
     100
 }
 
-/// Reads messages, oldest first.
+/// Reads messages, oldest first. A page of very long ones ends before its limit.
 #[utoipa::path(get, path = "/v1/sessions/{session}/messages", tag = "sessions", security(("token" = [])),
     params(("session" = String, Path, min_length = 1, max_length = 255), Messages),
     responses((status = 200, description = "`shown`: the messages; `next`: the number to go on after.", body = Object), Problems))]
 pub(crate) async fn read(
     Reads(ada): Reads,
+    State(app): State<Arc<App>>,
     InSession(session): InSession,
     Parameters(which): Parameters<Messages>,
 ) -> Result<Response<Body>, Problem> {
@@ -87,19 +94,64 @@ pub(crate) async fn read(
         (None, Some(before)) => Edge::Before(Seq(before)),
         (Some(_), Some(_)) => return Err(Problem::bad("after and before exclude each other")),
     };
-    let page = Page { edge, limit, tokens: None, view: which.view.into(), filter: None };
     let handle = ada.session(&session);
-    let (slice, title) = tokio::join!(handle.read(&page), handle.title());
-    let (slice, title) = (slice?, title?.map(|title| title.text));
-    if slice.state.head == Seq(0) {
+    let wanted = Page { edge, limit, tokens: None, view: which.view.into(), filter: None };
+    let (read, title) = tokio::join!(shown(&handle, wanted, app.config.answer_bytes), handle.title());
+    let (Shown { list, last, state }, title) = (read?, title?.map(|title| title.text));
+    if state.head == Seq(0) {
         return Err(Problem::absent("session"));
     }
-    let next = slice.messages.last().map(|row| row.seq).filter(|last| *last < slice.state.head);
     let rest = json!({
-        "session": session.name(), "title": title, "messages": slice.state.head,
-        "last_at": slice.state.last_at.to_string(), "next": next,
+        "session": session.name(), "title": title, "messages": state.head, "last_at": state.last_at.to_string(),
+        "next": last.filter(|last| *last < state.head),
     });
-    Ok(answer(&with_list("shown", slice.messages.iter().map(edge::message), rest)))
+    Ok(list.answer("shown", &rest))
+}
+
+/// Messages as they are shown.
+struct Shown {
+    /// Oldest first.
+    list: List,
+    /// The number of the newest.
+    last: Option<Seq>,
+    /// The session before they were read.
+    state: SessionState,
+}
+
+/// Reads a page from its edge on, until an answer of `most` bytes is full. It is read in parts, so that no more is held of very long
+/// messages than is sent. Rows of one number stay together.
+async fn shown(session: &Session, mut page: Page, most: usize) -> memory::Result<Shown> {
+    // A token is some bytes, mostly. A part that this cuts short is followed by the next.
+    let tokens = (most / 2) as u64;
+    let is_after = matches!(page.edge, Edge::After(_));
+    let (mut list, mut left) = (List::within(most), page.limit);
+    let (mut at, mut last, mut first_state) = (None, None, None);
+    loop {
+        page = Page { limit: left.min(PART), tokens: Some(tokens), ..page };
+        let Slice { messages: mut rows, state, .. } = session.read(&page).await?;
+        let fence = state.fence;
+        let begun: &SessionState = first_state.get_or_insert(state);
+        if !is_after {
+            rows.reverse();
+        }
+        let is_end = rows.len() < page.limit && rows.iter().map(|row| row.tokens).sum::<u64>() <= tokens;
+        // Another session of this name has begun meanwhile.
+        let rows = if begun.fence == fence { rows } else { Vec::new() };
+        for row in &rows {
+            if list.is_full() && at != Some(row.seq) {
+                break;
+            }
+            list.push(&edge::message(row));
+            at = Some(row.seq);
+            last = last.max(at);
+        }
+        left = left.saturating_sub(rows.len());
+        let Some(at) = at.filter(|_| !is_end && !rows.is_empty() && left > 0 && !list.is_full()) else {
+            let list = if is_after { list } else { list.reversed() };
+            return Ok(Shown { list, last, state: begun.clone() });
+        };
+        page.edge = if is_after { Edge::After(at) } else { Edge::Before(at) };
+    }
 }
 
 /// Messages to be appended.

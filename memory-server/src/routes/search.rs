@@ -1,13 +1,18 @@
 //! Finding messages and records.
 
+use std::sync::Arc;
+
 use axum::body::Body;
+use axum::extract::State;
 use axum::http::Response;
 use memory::{Field, Filter, Search, SessionId, Timestamp, Unit, edge};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::{Problems, filter, json as answer, pending, with_list};
+use super::list::List;
+use super::{Problems, filter, pending};
+use crate::app::App;
 use crate::caller::Reads;
 use crate::input::Json;
 use crate::number::whole;
@@ -66,9 +71,14 @@ fn ten() -> u64 {
 
 /// Finds messages and records by their words and meaning. It only reads.
 #[utoipa::path(post, path = "/v1/search", tag = "recall", security(("token" = [])), request_body = Question,
-    responses((status = 200, description = "`hits`, the best first, `degraded`, and `pending` and `receipt` if asked.",
+    responses((status = 200, description = "`hits`, the best first; `left_out`: how many more there was no room for; `degraded`, and \
+        `pending` and `receipt` if asked.",
         body = Object), Problems))]
-pub(crate) async fn search(Reads(ada): Reads, Json(question): Json<Question>) -> Result<Response<Body>, Problem> {
+pub(crate) async fn search(
+    Reads(ada): Reads,
+    State(app): State<Arc<App>>,
+    Json(question): Json<Question>,
+) -> Result<Response<Body>, Problem> {
     let limit = super::sessions::bounded(question.limit, 1_000)?;
     let mut search = Search::new(&question.query).limit(limit).matching(filter(question.filter.as_deref())?);
     if let Some(session) = &question.session {
@@ -86,11 +96,18 @@ pub(crate) async fn search(Reads(ada): Reads, Json(question): Json<Question>) ->
     let (found, pending) = tokio::join!(ada.search(&search), pending(&ada, question.pending));
     let found = found?;
     let mut excerpts = ada.memory().analysis().excerpts(&question.query);
-    let hits = found.hits.iter().map(|hit| edge::hit(hit, &mut excerpts));
-    let mut value = with_list("hits", hits, json!({ "degraded": found.receipt.degraded }));
+    let mut list = List::within(app.config.answer_bytes);
+    for hit in &found.hits {
+        if list.is_full() {
+            break;
+        }
+        list.push(&edge::hit(hit, &mut excerpts));
+    }
+    let left_out = found.hits.len() - list.len();
+    let mut value = json!({ "degraded": found.receipt.degraded, "left_out": left_out });
     if let Value::Object(members) = &mut value {
         members.extend(pending);
         members.extend(question.explain.then(|| ("receipt".to_owned(), json!(found.receipt))));
     }
-    Ok(answer(&value))
+    Ok(list.answer("hits", &value))
 }

@@ -1,28 +1,26 @@
 //! Everything of an owner as JSON lines: out of the memory, and into it.
 
 use std::fs::File;
-use std::io::{ErrorKind, Seek as _, SeekFrom, Write as _};
+use std::io::{Seek as _, SeekFrom, Write as _};
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Extension;
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, Response, StatusCode};
-use futures_util::stream::{self, StreamExt as _};
+use futures_util::StreamExt as _;
 use memory::import::{Import, Source};
 use memory::transfer;
 use memory::{Scoped, SessionId, Timestamp};
 use serde::Deserialize;
 use serde_json::json;
-use tokio::io::AsyncReadExt as _;
 use tokio::runtime::Handle;
-use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use utoipa::IntoParams;
 
+use super::sending::sent;
 use super::sessions::known;
 use super::{Problems, json as answer};
 use crate::app::{App, Place};
@@ -30,8 +28,6 @@ use crate::caller::{Reads, Writes};
 use crate::input::{Parameters, check_kind, check_length, too_large, too_slow};
 use crate::problem::Problem;
 
-/// Bytes that are sent at once.
-const CHUNK: usize = 64 << 10;
 /// The session of imported messages that name none, as in the program.
 const SESSION: &str = "chat_history";
 
@@ -66,7 +62,8 @@ pub(crate) async fn export(
     }
     // Into a file without a name first: an answer that has begun cannot fail any more, and no slow reader holds up anything.
     let file = spawn_blocking(move || spool(&ada, session.as_ref())).await.map_err(failed)??;
-    let mut response = Response::new(Body::from_stream(sent(file, place, app.config.transfer_deadline)));
+    let file = tokio::fs::File::from_std(file);
+    let mut response = Response::new(sent(file, place, app.config.transfer_deadline));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
     Ok(response)
 }
@@ -79,43 +76,8 @@ fn spool(ada: &Scoped, session: Option<&SessionId>) -> Result<File, Problem> {
     Ok(file)
 }
 
-/// Sends a file. Until the last of it is taken, or `patience` is over, it keeps the place of the request.
-fn sent(file: File, place: Arc<Place>, patience: Duration) -> impl futures_util::Stream<Item = std::io::Result<Bytes>> {
-    let (send, receive) = mpsc::channel(1);
-    tokio::spawn(async move {
-        let sent = timeout(patience, feed(tokio::fs::File::from_std(file), send)).await;
-        if !matches!(sent, Ok(Ok(()))) {
-            tracing::warn!("an export was not taken to its end");
-        }
-        drop(place);
-    });
-    stream::unfold(Some(receive), |receive| async move {
-        let mut receive = receive?;
-        match receive.recv().await {
-            Some(Some(chunk)) => Some((Ok(chunk), Some(receive))),
-            Some(None) => None,
-            // Without its end it must not look whole.
-            None => Some((Err(ErrorKind::TimedOut.into()), None)),
-        }
-    })
-}
-
-/// Sends the chunks of a file and, if all were read, that this was the end.
-async fn feed(mut file: tokio::fs::File, send: mpsc::Sender<Option<Bytes>>) -> std::io::Result<()> {
-    let gone = |_| std::io::Error::from(ErrorKind::BrokenPipe);
-    loop {
-        let mut chunk = vec![0; CHUNK];
-        let read = file.read(&mut chunk).await?;
-        chunk.truncate(read);
-        send.send((read > 0).then(|| chunk.into())).await.map_err(gone)?;
-        if read == 0 {
-            return Ok(());
-        }
-    }
-}
-
 /// Reads JSON lines: an export, or chat JSON. What is stored already stays as it is, so the same lines may be sent again. An
-/// export of another owner is believed as little as a document.
+/// export of another owner is refused: it counts as one line `rejected`, and nothing of it is stored.
 #[utoipa::path(post, path = "/v1/import", tag = "transfer", security(("token" = [])),
     request_body(content = String, content_type = "application/x-ndjson"),
     responses((status = 200, description = "`added`, `already`, `rejected` and `forgotten`, and why.", body = Object), Problems))]

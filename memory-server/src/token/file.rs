@@ -121,13 +121,15 @@ impl TokenFile {
 
     /// Changes the file alone among all processes: another is written and put in its place.
     fn change(&self, change: impl FnOnce(&mut Vec<Grant>)) -> io::Result<()> {
+        // What a link names, in the place where it is: a file in the place of the link would leave that one as it was.
+        let path = self.resolved()?;
         // A lock beside it: the file itself is another one after each change.
-        let lock = private(OpenOptions::new().write(true).create(true)).open(self.beside(".lock"))?;
+        let lock = private(OpenOptions::new().write(true).create(true)).open(beside(&path, ".lock"))?;
         lock.lock()?;
         let mut grants = self.grants()?;
         change(&mut grants);
         let content = Content { version: 1, tokens: grants.iter().map(Grant::to_row).collect() };
-        let fresh = self.beside(".new");
+        let fresh = beside(&path, ".new");
         // What a process left here that was killed.
         match std::fs::remove_file(&fresh) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
@@ -138,15 +140,23 @@ impl TokenFile {
         text.push(b'\n');
         file.write_all(&text)?;
         file.sync_all()?;
-        std::fs::rename(&fresh, &self.path)?;
-        sync_folder(&self.path)
+        std::fs::rename(&fresh, &path)?;
+        sync_folder(&path)
     }
 
-    fn beside(&self, end: &str) -> PathBuf {
-        let mut path: OsString = self.path.as_os_str().to_owned();
-        path.push(end);
-        path.into()
+    /// Returns the path of the file itself. A link to nothing is refused, for nobody knows where the file would be.
+    fn resolved(&self) -> io::Result<PathBuf> {
+        match std::fs::canonicalize(&self.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound && !self.path.is_symlink() => Ok(self.path.clone()),
+            path => path,
+        }
     }
+}
+
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut path: OsString = path.as_os_str().to_owned();
+    path.push(end);
+    path.into()
 }
 
 #[cfg(unix)]

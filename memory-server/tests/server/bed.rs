@@ -18,6 +18,8 @@ pub(crate) struct Bed {
     pub(crate) tenant: String,
     /// May read alone.
     pub(crate) reader: String,
+    /// May write alone.
+    pub(crate) writer: String,
     /// Has expired.
     pub(crate) expired: String,
 }
@@ -76,14 +78,15 @@ impl Bed {
     pub(crate) fn over(memory: Memory, config: Config) -> Self {
         let all = "read,write,forget";
         let [ada, bob, tenant] = ["ada", "bob", "*"].map(|subject| token(subject, all));
-        let (reader, expired) = (token("ada", "read"), token("ada", all));
-        let tokens = [&ada, &bob, &tenant, &reader]
+        let [reader, writer, expired] = ["read", "write", all].map(|rights| token("ada", rights));
+        let tokens = [&ada, &bob, &tenant, &reader, &writer]
             .iter()
             .fold(Tokens::default(), |tokens, (_, grant)| tokens.with(grant.clone()));
         let tokens = tokens.with(expired.1.expiring(Timestamp(1)));
         let server = Server::new(memory.clone(), tokens, config);
         let router = server.router();
-        Self { memory, router, ada: ada.0, bob: bob.0, tenant: tenant.0, reader: reader.0, expired: expired.0 }
+        let (reader, writer, expired) = (reader.0, writer.0, expired.0);
+        Self { memory, router, ada: ada.0, bob: bob.0, tenant: tenant.0, reader, writer, expired }
     }
 
     /// Sends a request.

@@ -114,6 +114,29 @@ async fn an_export_keeps_its_place_until_it_is_taken_or_its_time_is_over() {
     assert_eq!(bed.status(Call::get("/v1/records")).await, 200);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_long_answer_keeps_its_place_until_it_is_taken_or_its_time_is_over() {
+    let config = Config { transfer_deadline: Duration::from_secs(60), at_once: 1, ..Config::default() };
+    let bed = Bed::over(in_process().await, config);
+    let message = json!({ "role": "user", "content": "word ".repeat(400_000) });
+    bed.ok(Call::post("/v1/sessions/a/messages", &json!({ "messages": [message] }))).await;
+    let read = || {
+        let request = Request::get("/v1/sessions/a/messages").header("host", "localhost");
+        request.header("authorization", format!("Bearer {}", bed.ada)).body(Body::empty()).unwrap()
+    };
+    let left = bed.begin(read()).await;
+    assert_eq!(left.status(), 200);
+    let length: usize = left.headers()["content-length"].to_str().unwrap().parse().unwrap();
+    assert_eq!(bed.status(Call::get("/v1/records")).await, 503, "it is not sent yet");
+    tokio::time::sleep(Duration::from_secs(61)).await;
+    assert_eq!(bed.status(Call::get("/v1/records")).await, 200);
+    assert!(to_bytes(left.into_body(), usize::MAX).await.is_err(), "half an answer must not look whole");
+    let whole = bed.send_raw(read()).await;
+    assert_eq!((whole.status, whole.body.len()), (200, length));
+    assert_eq!(whole.json()["shown"][0]["message"]["content"].as_str().unwrap().len(), 2_000_000);
+    assert_eq!(bed.status(Call::get("/v1/records")).await, 200);
+}
+
 #[tokio::test]
 async fn a_write_whose_client_went_away_comes_to_its_end() {
     let bed = Bed::new().await;

@@ -56,6 +56,16 @@ async fn what_a_model_may_not_do_is_told_in_words_it_can_act_on() {
     let id = bed.ok(Call::post("/v1/records", &kept)).await["id"].clone();
     let refused = bed.tool("update_memory", &json!({ "id": id, "text": "Name prices" })).await.unwrap_err();
     assert!(refused.contains("application"), "{refused}");
+    let instruction = json!({ "messages": [{ "role": "system", "content": "Never name prices" }, { "role": "user", "content": "Hello" }] });
+    bed.ok(Call::post("/v1/sessions/talk/messages", &instruction)).await;
+    let said = bed.ok(Call::get("/v1/sessions/talk/messages")).await["shown"].clone();
+    assert_eq!((&said[0]["trust"], &said[1]["trust"]), (&json!("system"), &json!("user")));
+    for kept in [&id, &said[0]["id"]] {
+        let refused = bed.tool("delete_memory", &json!({ "id": kept })).await.unwrap_err();
+        assert!(refused.contains("application"), "{refused}");
+    }
+    bed.ok(Call::get(format!("/v1/records/{}", id.as_str().unwrap()))).await;
+    assert!(bed.tool("delete_memory", &json!({ "id": said[1]["id"] })).await.unwrap().starts_with("Deleted 1"));
     for (tool, arguments, word) in [
         ("add_memory", json!({ "text": 3 }), "expected a string"),
         ("add_memory", json!({}), "missing field `text`"),
@@ -88,6 +98,9 @@ async fn more_than_ids_is_forgotten_where_that_is_allowed() {
     let message = json!({ "messages": [{ "role": "user", "content": "x" }] });
     bed.ok(Call::post("/v1/sessions/talk/messages", &message)).await;
     assert!(bed.tool("delete_memory", &json!({ "session": "talk" })).await.unwrap().starts_with("Deleted 1"));
+    let kept = json!({ "text": "Never name prices", "trust": "system" });
+    let id = bed.ok(Call::post("/v1/records", &kept)).await["id"].clone();
+    assert!(bed.tool("delete_memory", &json!({ "id": id })).await.unwrap().starts_with("Deleted 1"));
     bed.tool("add_memory", &json!({ "text": "Ada has a cat" })).await.unwrap();
     bed.tool("delete_memory", &json!({ "everything": true })).await.unwrap();
     assert_eq!(bed.tool("list_memories", &json!({})).await.unwrap(), "Nothing was found.");

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use memory::window::CounterKind;
 use memory_server::{Agents, Config, Profile};
 use serde_json::{Value, json};
 
-use crate::bed::Bed;
+use crate::bed::{Bed, Call};
 
 fn config() -> Config {
     Config { agents: Agents { profile: Profile::Files, ..Agents::default() }, ..Config::default() }
@@ -174,5 +175,132 @@ async fn what_is_written_while_a_file_is_renamed_goes_along() {
         assert!(bed.tool("memory", &json!({ "command": "view", "path": old })).await.is_err());
         bed.tool("memory", &json!({ "command": "create", "path": old, "file_text": "again" })).await.unwrap();
         both += usize::from(!written.is_empty() && written.len() < 20);
+    }
+}
+
+fn create(path: &str, text: &str) -> Value {
+    json!({ "command": "create", "path": path, "file_text": text })
+}
+
+fn view(path: &str) -> Value {
+    json!({ "command": "view", "path": path })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_made_where_another_was_while_its_folder_is_renamed_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let bed = Arc::new(shared(&folder).await);
+    for round in 0..3 {
+        let (old, new) = (format!("/memories/old{round}"), format!("/memories/new{round}"));
+        for number in 0..60 {
+            bed.tool("memory", &create(&format!("{old}/{number:02}"), "old")).await.unwrap();
+        }
+        let (writer, path) = (Arc::clone(&bed), format!("{old}/00"));
+        let made = path.clone();
+        let making = tokio::spawn(async move { while writer.tool("memory", &create(&made, "anew")).await.is_err() {} });
+        bed.tool("memory", &json!({ "command": "rename", "old_path": old, "new_path": new })).await.unwrap();
+        making.await.unwrap();
+        assert!(bed.tool("memory", &view(&path)).await.unwrap().ends_with("anew"));
+        assert!(bed.tool("memory", &view(&format!("{new}/00"))).await.unwrap().ends_with("old"));
+        let listed = bed.tool("memory", &view(&old)).await.unwrap();
+        assert_eq!(listed.lines().count(), 3, "{listed}");
+    }
+    assert_eq!(left(&bed).await, json!([]));
+}
+
+/// Returns what is left of renamed files.
+async fn left(bed: &Bed) -> Value {
+    bed.ok(Call::get("/v1/records?kind=file%20renamed")).await["records"].clone()
+}
+
+/// Returns whether any of the owner's memory holds a word.
+async fn holds(bed: &Bed, word: &str) -> bool {
+    bed.memory.upkeep_once().await.unwrap();
+    let found = bed.ok(Call::post("/v1/search", &json!({ "query": word }))).await["hits"].to_string();
+    let exported = bed.send(Call::get("/v1/export").by(&bed.ada)).await.text();
+    assert!(found.starts_with('['), "{found}");
+    found.contains(word) || exported.contains(word)
+}
+
+#[tokio::test]
+async fn a_rename_that_cannot_be_done_changes_nothing_and_leaves_nothing() {
+    let bed = bed().await;
+    let (old, long) = ("/memories/a", format!("/memories/{}", "n".repeat(300)));
+    bed.tool("memory", &create("/memories/a/x", "zanzibar secret")).await.unwrap();
+    bed.tool("memory", &create(&format!("/memories/a/{}", "z".repeat(900)), "z")).await.unwrap();
+    let rename = |new: &str| json!({ "command": "rename", "old_path": old, "new_path": new });
+    let refused = bed.tool("memory", &rename(&long)).await.unwrap_err();
+    assert_eq!(refused, "A path has at most 1024 bytes.");
+    assert!(bed.tool("memory", &view("/memories/a/x")).await.unwrap().ends_with("zanzibar secret"));
+    assert!(bed.tool("memory", &view(&long)).await.is_err());
+    assert!(holds(&bed, "zanzibar").await);
+    bed.tool("memory", &rename("/memories/b")).await.unwrap();
+    bed.tool("memory", &json!({ "command": "delete", "path": "/memories/b" })).await.unwrap();
+    assert!(!holds(&bed, "zanzibar").await);
+    assert_eq!(left(&bed).await, json!([]));
+}
+
+#[tokio::test]
+async fn what_a_rename_left_that_was_cut_off_goes_with_its_folder() {
+    let bed = bed().await;
+    let cut_off = json!({ "text": "/memories/a/x\nzanzibar secret", "kind": "file renamed" });
+    for (arguments, answer) in [
+        (json!({ "command": "delete", "path": "/memories/a" }), Err("The path /memories/a does not exist")),
+        (json!({ "command": "delete", "path": "/memories/a/x" }), Err("The path /memories/a/x does not exist")),
+        (
+            json!({ "command": "rename", "old_path": "/memories/a", "new_path": "/memories/b" }),
+            Ok("Successfully renamed /memories/a to /memories/b"),
+        ),
+    ] {
+        bed.ok(Call::post("/v1/records", &cut_off)).await;
+        if answer.is_ok() {
+            bed.tool("memory", &create("/memories/a/y", "y")).await.unwrap();
+        }
+        assert!(holds(&bed, "zanzibar").await);
+        let told = bed.tool("memory", &arguments).await;
+        assert_eq!(told.as_deref().map_err(String::as_str), answer);
+        assert!(!holds(&bed, "zanzibar").await, "{arguments}");
+        assert_eq!(left(&bed).await, json!([]));
+    }
+}
+
+#[tokio::test]
+async fn who_may_write_alone_is_told_nothing_of_what_a_file_holds() {
+    let bed = bed().await;
+    let path = "/memories/a";
+    bed.tool("memory", &create(path, "zanzibar secret\nkey 4711\nkey 4712\nharbour\n")).await.unwrap();
+    let replace =
+        |old: &str| json!({ "command": "str_replace", "path": path, "old_str": old, "new_str": "something else" });
+    let insert =
+        |line: i64| json!({ "command": "insert", "path": path, "insert_line": line, "insert_text": "a new line" });
+    let edited = Ok("The memory file has been edited.".to_owned());
+    let not_once = Err("No replacement was performed, old_str has to appear exactly once in /memories/a.".to_owned());
+    let told = async |arguments: Value| bed.tool_by(&bed.writer, "memory", &arguments).await;
+    assert_eq!(told(replace("4711")).await, edited);
+    assert_eq!((told(replace("key")).await, told(replace("no such")).await), (not_once.clone(), not_once));
+    assert_eq!(told(insert(1)).await, Ok("The file /memories/a has been edited.".to_owned()));
+    for arguments in [replace("4712"), insert(0), insert(99), create(path, "x"), view(path), view("/memories")] {
+        let (Ok(answer) | Err(answer)) = told(arguments).await;
+        let words = ["zanzibar", "secret", "key", "4711", "4712", "harbour", "[0,"];
+        assert!(!words.iter().any(|word| answer.contains(word)), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn answers_fit_however_long_the_paths_are_that_they_name() {
+    let bed = bed().await;
+    let long = |name: &str| format!("/memories/{}{name}", "./".repeat(200_000));
+    for arguments in [
+        create(&long("a"), "one\n"),
+        create(&long("a"), "one\n"),
+        view(&long("a")),
+        json!({ "command": "insert", "path": long("a"), "insert_line": 0, "insert_text": "zero" }),
+        json!({ "command": "str_replace", "path": long("a"), "old_str": "one", "new_str": "1" }),
+        json!({ "command": "rename", "old_path": long("a"), "new_path": long("b") }),
+        json!({ "command": "delete", "path": long("b") }),
+        json!({ "command": "delete", "path": long("b") }),
+    ] {
+        let (Ok(answer) | Err(answer)) = bed.tool("memory", &arguments).await;
+        assert!(CounterKind::O200k.counter().count_text(&answer) <= 1_500, "{}", answer.len());
     }
 }

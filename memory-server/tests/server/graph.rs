@@ -1,5 +1,6 @@
 //! The profile `graph`: the answers of the reference memory server, and nothing lost where clients write at once.
 
+use memory::window::CounterKind;
 use memory_server::{Agents, Config, Profile};
 use serde_json::{Value, json};
 
@@ -227,4 +228,91 @@ async fn a_graph_that_is_too_large_is_shown_without_its_oldest_part() {
     let shown = graph["entities"].as_array().unwrap();
     assert!(!shown.is_empty() && shown.len() < 200);
     assert_eq!(shown.last().unwrap()["name"], "e199");
+}
+
+/// Calls a tool of Ada's whose answer has to fit into so many tokens, as text and as JSON. Returns the JSON.
+async fn fitted(bed: &Bed, most: u64, name: &str, arguments: &Value) -> Value {
+    let answer = bed.rpc(&bed.ada, "tools/call", &json!({ "name": name, "arguments": arguments })).await;
+    let (structured, text) = (&answer["result"]["structuredContent"], &answer["result"]["content"][0]["text"]);
+    let counter = CounterKind::O200k.counter();
+    for told in [&structured.to_string(), text.as_str().unwrap()] {
+        assert!(counter.count_text(told) <= most, "{name}: {told}");
+    }
+    assert_eq!(serde_json::from_str::<Value>(text.as_str().unwrap()).unwrap(), *structured);
+    structured.clone()
+}
+
+#[tokio::test]
+async fn a_node_that_is_too_large_is_shown_shorter_and_the_answer_says_so() {
+    let bed = bed().await;
+    let long: String = (0..6_000).map(|number| format!("{} 🦀 ", number * 7_919)).collect();
+    assert!(long.len() > 60_000);
+    let ada = json!({ "name": "Ada", "entityType": "person", "observations": [long, "likes tea"] });
+    let bob = json!({ "name": "Bob", "entityType": "person", "observations": ["sails"] });
+    let calls = [
+        ("create_entities", json!({ "entities": [ada, bob] })),
+        ("add_observations", json!({ "observations": [{ "entityName": "Bob", "contents": [long] }] })),
+        ("open_nodes", json!({ "names": ["Ada"] })),
+        ("search_nodes", json!({ "query": "TEA" })),
+        ("read_graph", json!({})),
+    ];
+    for (name, arguments) in calls {
+        let answer = fitted(&bed, 20_000, name, &arguments).await;
+        assert!(answer["leftOut"].as_str().unwrap().contains("without all their words"), "{answer}");
+        let (list, told) = if name == "add_observations" { ("results", 0) } else { ("entities", 1) };
+        let [one, ..] = answer[list].as_array().unwrap().as_slice() else { panic!("{name}: {answer}") };
+        if told == 0 {
+            assert!(one["addedObservations"][0].as_str().unwrap().ends_with('…'), "{one}");
+        } else {
+            assert_eq!((&one["name"], &one["observations"][0]), (&json!("Ada"), &json!("likes tea")), "{name}");
+        }
+    }
+    let bob = fitted(&bed, 20_000, "open_nodes", &json!({ "names": ["Bob"] })).await;
+    assert!(bob["entities"][0]["observations"][0].as_str().unwrap().ends_with('…'), "{bob}");
+}
+
+#[tokio::test]
+async fn nodes_that_were_asked_for_by_name_are_all_there_in_the_smallest_room() {
+    let agents = Agents { profile: Profile::Graph, max_tokens: Some(1_000), ..Agents::default() };
+    let bed = Bed::with(Config { agents, ..Config::default() }).await;
+    let names: Vec<String> = (0..15).map(|number| format!("e{number}")).collect();
+    let entity = |name: &String| json!({ "name": name, "entityType": "t", "observations": ["日本語".repeat(300)] });
+    let relation =
+        |(number, name): (usize, &String)| json!({ "from": name, "to": "e0", "relationType": format!("r{number}") });
+    let entities: Vec<Value> = names.iter().map(entity).collect();
+    let relations: Vec<Value> = names.iter().cycle().take(300).enumerate().map(relation).collect();
+    fitted(&bed, 1_000, "create_entities", &json!({ "entities": entities })).await;
+    fitted(&bed, 1_000, "create_relations", &json!({ "relations": relations })).await;
+    let opened = fitted(&bed, 1_000, "open_nodes", &json!({ "names": names })).await;
+    let shown: Vec<&str> =
+        opened["entities"].as_array().unwrap().iter().map(|entity| entity["name"].as_str().unwrap()).collect();
+    assert_eq!(shown, names);
+    let left_out = opened["leftOut"].as_str().unwrap();
+    assert!(left_out.contains("relations are left out") && !left_out.contains("entities"), "{left_out}");
+    let read = fitted(&bed, 1_000, "read_graph", &json!({})).await;
+    assert!(read["leftOut"].as_str().unwrap().contains("relations are left out"), "{read}");
+}
+
+#[tokio::test]
+async fn who_may_write_alone_is_not_told_what_is_known() {
+    let bed = bed().await;
+    let entity = |name: &str| json!({ "name": name, "entityType": "person", "observations": ["likes tea"] });
+    bed.tool("create_entities", &json!({ "entities": [entity("Ada")] })).await.unwrap();
+    let relation = json!({ "relations": [{ "from": "Ada", "to": "Bob", "relationType": "knows" }] });
+    bed.tool("create_relations", &relation).await.unwrap();
+    let answers = async |known: &str, fresh: &str| {
+        let added = json!({ "observations": [{ "entityName": "Ada", "contents": [known, fresh] }] });
+        let told = bed.tool_by(&bed.writer, "add_observations", &added).await.unwrap();
+        let told: Value = serde_json::from_str(&told).unwrap();
+        assert_eq!(told[0]["addedObservations"], json!([known, fresh]));
+    };
+    answers("likes tea", "sails").await;
+    answers("likes tea", "sails").await;
+    let entities = json!({ "entities": [entity("Ada"), entity("Bob")] });
+    let made: Value =
+        serde_json::from_str(&bed.tool_by(&bed.writer, "create_entities", &entities).await.unwrap()).unwrap();
+    assert_eq!(made, entities["entities"]);
+    let made: Value =
+        serde_json::from_str(&bed.tool_by(&bed.writer, "create_relations", &relation).await.unwrap()).unwrap();
+    assert_eq!(made, relation["relations"]);
 }

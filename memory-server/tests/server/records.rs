@@ -53,6 +53,32 @@ async fn a_record_is_changed_over_the_version_that_was_read_and_no_other() {
 }
 
 #[tokio::test]
+async fn a_record_that_is_changed_is_forgotten_with_every_session_that_told_it_as_before() {
+    let bed = Bed::new().await;
+    let told = |session: &str| {
+        let told = json!({ "text": "Ada has a cat", "session": session, "run": "first", "tags": ["pets"], "trust": "assistant" });
+        Call::post("/v1/records", &told)
+    };
+    let id = bed.ok(told("a")).await["id"].as_str().unwrap().to_owned();
+    assert_eq!(bed.ok(told("b")).await["id"], json!(id));
+    let path = format!("/v1/records/{id}");
+    let whole = json!({ "text": "Ada has two cats", "tags": ["cats"], "importance": 0.5 });
+    let read = bed.send(Call::get(&path).by(&bed.ada)).await;
+    let put = Call::put(&path, &whole).header("if-match", read.headers["etag"].to_str().unwrap());
+    let version = bed.ok(put.clone()).await["version"].clone();
+    assert_eq!(bed.ok(put).await["version"], version, "a repeat changes nothing");
+    let forget = |session: &str| Call::post("/v1/forget", &json!({ "session": session }));
+    for session in ["a", "b"] {
+        let record = bed.ok(Call::get(&path)).await;
+        assert_eq!((&record["trust"], &record["tags"]), (&json!("assistant"), &json!(["cats"])));
+        let (text, importance) = (&record["text"], &record["importance"]);
+        assert_eq!((text, importance), (&json!("Ada has two cats"), &json!(0.5)));
+        bed.ok(forget(session)).await;
+    }
+    assert_eq!(bed.status(Call::get(&path)).await, 404);
+}
+
+#[tokio::test]
 async fn what_is_superseded_stays_in_the_history() {
     let bed = Bed::new().await;
     let remember = |text: &str| json!({ "text": text });

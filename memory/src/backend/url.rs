@@ -63,14 +63,28 @@ pub(super) fn http(url: &str) -> Option<String> {
     if place.is_empty() {
         return None;
     }
-    let host = place.rsplit_once('@').map_or(place, |(_, host)| host);
-    let is_here = ["localhost", "127.", "[::1]"].iter().any(|here| host.starts_with(here));
     let way = match kind.split_once('+') {
         Some((_, way)) => way,
-        None if is_here => "http",
+        None if is_here(place) => "http",
         None => "https",
     };
     Some(format!("{way}://{place}"))
+}
+
+/// Returns whether a place, `USER:PASSWORD@HOST:PORT` and perhaps a path, is on this machine.
+#[cfg(any(test, feature = "qdrant", feature = "elastic"))]
+fn is_here(place: &str) -> bool {
+    let place = place.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+    let host = place.rsplit_once('@').map_or(place, |(_, host)| host);
+    let (host, port) = match host.strip_prefix('[') {
+        Some(host) => host.split_once(']').unwrap_or_default(),
+        None => host.find(':').map_or((host, ""), |at| host.split_at(at)),
+    };
+    if !port.is_empty() && !port.starts_with(':') {
+        return false;
+    }
+    host.eq_ignore_ascii_case("localhost")
+        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]
@@ -84,6 +98,11 @@ mod tests {
             ("qdrant://vectors:6334", Some("https://vectors:6334")),
             ("qdrant://localhost:6334", Some("http://localhost:6334")),
             ("elastic://ada:x@127.0.0.1:9200", Some("http://ada:x@127.0.0.1:9200")),
+            ("qdrant://[::1]:6334/", Some("http://[::1]:6334/")),
+            ("elastic://localhost.corp.example:9200", Some("https://localhost.corp.example:9200")),
+            ("qdrant://127.example.org", Some("https://127.example.org")),
+            ("qdrant://[::1].example.org", Some("https://[::1].example.org")),
+            ("elastic://search.example/@localhost", Some("https://search.example/@localhost")),
             ("elastic+http://search:9200", Some("http://search:9200")),
             ("elastic+https://localhost", Some("https://localhost")),
             ("ELASTIC+HTTP://search", Some("http://search")),

@@ -28,10 +28,15 @@ pub(super) fn read(path: &Path) -> io::Result<Vec<Message>> {
     Ok(messages)
 }
 
-/// Returns a message that somebody said; none of a line of another kind, of what the program itself put in, and of side tasks.
+/// What marks a line that nobody said: what the program put in, side tasks, the summary of a compaction, which stands as the person's
+/// words, and what the program answers for a model that could not.
+const UNSAID: [&str; 5] =
+    ["isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage"];
+
+/// Returns a message that somebody said; none of a line of another kind, and of one that nobody said.
 fn message(line: &Value, at: Timestamp) -> Option<Message> {
     let is_set = |name: &str| line.get(name).and_then(Value::as_bool).unwrap_or(false);
-    if !matches!(line.get("type")?.as_str()?, "user" | "assistant") || is_set("isMeta") || is_set("isSidechain") {
+    if !matches!(line.get("type")?.as_str()?, "user" | "assistant") || UNSAID.into_iter().any(is_set) {
         return None;
     }
     let id: MessageId = line.get("uuid")?.as_str()?.parse().ok()?;
@@ -69,6 +74,9 @@ mod tests {
             line("user", 3, result, json!({})),
             line("user", 4, json!("caveat"), json!({ "isMeta": true })),
             line("assistant", 5, json!("of a side task"), json!({ "isSidechain": true })),
+            line("user", 8, json!("This session is being continued"), json!({ "isCompactSummary": true })),
+            line("user", 9, json!("of a compaction"), json!({ "isVisibleInTranscriptOnly": true })),
+            line("assistant", 10, json!("API Error: overloaded"), json!({ "isApiErrorMessage": true })),
             "not json".to_owned(),
             line("assistant", 6, json!([{ "type": "text", "text": "In line 3." }]), json!({ "timestamp": null })),
             line("user", 7, json!("cut"), json!({}))[..60].to_owned(),

@@ -7,7 +7,7 @@ use memory::Scoped;
 
 use super::lines::{lines_of, numbered, size};
 use super::path::{Place, ROOT};
-use super::shelf::{self, Kept};
+use super::shelf::{self, Kept, Leavings};
 use crate::caller::Caller;
 use crate::mcp::answer::Fitting;
 use crate::mcp::refusal::{Refusal, read};
@@ -50,28 +50,30 @@ enum Command {
     },
 }
 
-/// Carries out a command.
+/// Carries out a command. The answer fits, however long the path is that it names.
 pub(super) async fn run(arguments: Map<String, Value>, caller: &Caller, fitting: &Fitting) -> Result<String, Refusal> {
     let command: Command = read(arguments)?;
-    match command {
+    // Who may write alone is told nothing of what a file holds.
+    let shows = caller.allowed(Right::Read).is_ok();
+    let told = match command {
         Command::View { path, view_range } => {
-            let shown = view(caller.allowed(Right::Read)?, &Place::parse(&path)?, &path, view_range).await?;
-            Ok(fitting.clip(&shown))
+            view(caller.allowed(Right::Read)?, &Place::parse(&path)?, &path, view_range).await?
         }
-        Command::Create { path, file_text } => create(caller.allowed(Right::Write)?, &path, &file_text).await,
+        Command::Create { path, file_text } => create(caller.allowed(Right::Write)?, &path, &file_text).await?,
         Command::StrReplace { path, old_str, new_str } => {
-            replace(caller.allowed(Right::Write)?, &path, &old_str, &new_str).await.map(|shown| fitting.clip(&shown))
+            replace(caller.allowed(Right::Write)?, &path, &old_str, &new_str, shows).await?
         }
         Command::Insert { path, insert_line, insert_text } => {
-            insert(caller.allowed(Right::Write)?, &path, insert_line, &insert_text).await
+            insert(caller.allowed(Right::Write)?, &path, insert_line, &insert_text, shows).await?
         }
-        Command::Delete { path } => delete(caller.allowed(Right::Forget)?, &path).await,
+        Command::Delete { path } => delete(caller.allowed(Right::Forget)?, &path).await?,
         Command::Rename { old_path, new_path } => {
             // What is renamed leaves its old place for good.
             caller.allowed(Right::Write)?;
-            rename(caller.allowed(Right::Forget)?, &old_path, &new_path).await
+            rename(caller.allowed(Right::Forget)?, &old_path, &new_path).await?
         }
-    }
+    };
+    Ok(fitting.clip(&told))
 }
 
 fn absent(path: &str) -> Refusal {
@@ -169,7 +171,8 @@ async fn edit(
     Err(Refusal::new("Others change the file all the while: try again."))
 }
 
-async fn replace(ada: &Scoped, path: &str, old: &str, new: &str) -> Result<String, Refusal> {
+/// Replaces what stands once in a file. With `shows`, the answer tells what stands there.
+async fn replace(ada: &Scoped, path: &str, old: &str, new: &str, shows: bool) -> Result<String, Refusal> {
     edit(ada, path, |content| {
         let line_of = |place: usize| content.get(..place).unwrap_or_default().matches('\n').count();
         if old.is_empty() {
@@ -177,20 +180,27 @@ async fn replace(ada: &Scoped, path: &str, old: &str, new: &str) -> Result<Strin
         }
         let places: Vec<usize> = content.match_indices(old).map(|(place, _)| place).collect();
         let changed = match places.as_slice() {
-            [] => {
+            [] if shows => {
                 let why = format!("No replacement was performed, old_str `{old}` did not appear verbatim in {path}.");
                 return Err(Refusal::new(why));
             }
             [one] => line_of(*one),
-            several => {
+            several if shows => {
                 let lines: Vec<String> = several.iter().map(|place| (line_of(*place) + 1).to_string()).collect();
                 return Err(Refusal::new(format!(
                     "No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {}. Please ensure it is unique",
                     lines.join(", ")
                 )));
             }
+            _ => {
+                let why = format!("No replacement was performed, old_str has to appear exactly once in {path}.");
+                return Err(Refusal::new(why));
+            }
         };
         let content = content.replace(old, new);
+        if !shows {
+            return Ok((content, "The memory file has been edited.".to_owned()));
+        }
         let lines: Vec<&str> = content.split('\n').collect();
         let first = changed.saturating_sub(AROUND);
         let shown = lines.get(first..lines.len().min(changed + AROUND + 1)).unwrap_or_default();
@@ -201,15 +211,15 @@ async fn replace(ada: &Scoped, path: &str, old: &str, new: &str) -> Result<Strin
     .await
 }
 
-async fn insert(ada: &Scoped, path: &str, line: i64, text: &str) -> Result<String, Refusal> {
+/// Inserts lines into a file. With `shows`, a refusal tells how many there are.
+async fn insert(ada: &Scoped, path: &str, line: i64, text: &str, shows: bool) -> Result<String, Refusal> {
     edit(ada, path, |content| {
         let mut lines = lines_of(content);
         let count = lines.len();
         let place = usize::try_from(line).ok().filter(|place| *place <= count);
         let place = place.ok_or_else(|| {
-            Refusal::new(format!(
-                "Invalid `insert_line` parameter: {line}. It should be within the range [0, {count}]."
-            ))
+            let wrong = format!("Invalid `insert_line` parameter: {line}.");
+            Refusal::new(if shows { format!("{wrong} It should be within the range [0, {count}].") } else { wrong })
         })?;
         lines.insert(place, text.trim_end_matches('\n'));
         let mut content = lines.join("\n");
@@ -230,6 +240,7 @@ async fn delete(ada: &Scoped, path: &str) -> Result<String, Refusal> {
         Some(kept) => vec![kept],
         None => shelf::below(ada, &place).await?,
     };
+    shelf::sweep(ada, &place).await?;
     if files.is_empty() {
         return Err(Refusal::new(format!("The path {path} does not exist")));
     }
@@ -257,25 +268,36 @@ async fn rename(ada: &Scoped, old_path: &str, new_path: &str) -> Result<String, 
         return Err(Refusal::new("A directory cannot be moved into itself."));
     }
     check_folders(ada, &new).await?;
-    for kept in &files {
-        let place = match old.below(kept.path()) {
-            Some(rest) => new.with(rest)?,
-            None => new.clone(),
-        };
-        if !shelf::make(ada, &place, kept.content()).await? {
-            return Err(Refusal::new(format!("The destination {new_path} already exists")));
+    // All new paths are checked before any file is touched.
+    let place_of = |kept: &Kept| old.below(kept.path()).map_or_else(|| Ok(new.clone()), |rest| new.with(rest));
+    let places = files.iter().map(place_of).collect::<Result<Vec<Place>, Refusal>>()?;
+    let leavings = Leavings::new()?;
+    let mut moved = Ok(());
+    for (kept, place) in files.iter().zip(&places) {
+        moved = move_file(ada, kept, place, &leavings).await;
+        if moved.is_err() {
+            break;
         }
-        follow(ada, kept, &place).await?;
     }
-    shelf::remove(ada, &files).await?;
-    Ok(format!("Successfully renamed {old_path} to {new_path}"))
+    // Also after an error: what was moved by then stands at its new place.
+    leavings.forget(ada).await?;
+    shelf::sweep(ada, &old).await?;
+    moved.map(|()| format!("Successfully renamed {old_path} to {new_path}"))
+}
+
+async fn move_file(ada: &Scoped, kept: &Kept, place: &Place, leavings: &Leavings) -> Result<(), Refusal> {
+    if !shelf::make(ada, place, kept.content()).await? {
+        let (from, to) = (kept.path(), place.as_str());
+        return Err(Refusal::new(format!("The destination {to} already exists: {from} is still there.")));
+    }
+    follow(ada, kept, place, leavings).await
 }
 
 /// Closes the old file. What somebody wrote into it since it was copied goes to `place` too.
-async fn follow(ada: &Scoped, copied: &Kept, place: &Place) -> Result<(), Refusal> {
+async fn follow(ada: &Scoped, copied: &Kept, place: &Place, leavings: &Leavings) -> Result<(), Refusal> {
     let (from, mut kept) = (Place::parse(copied.path())?, copied.clone());
     for _ in 0..ATTEMPTS {
-        if shelf::leave(ada, &kept).await? {
+        if leavings.leave(ada, &kept).await? {
             return Ok(());
         }
         // Somebody deleted it: then nothing is lost.

@@ -1,19 +1,23 @@
 //! Files as records: made, changed over what was read, and forgotten.
 
+use memory::store::record::Telling;
 use memory::store::records::Expect;
-use memory::{Error, Field, Filter, Forget, Record, RecordId, Scoped, StoredRecord, Trust};
+use memory::{Error, Field, Filter, Forget, MessageId, Record, RecordId, Scoped, SessionId, StoredRecord, Trust};
 
 use super::path::Place;
 use crate::mcp::tool::ORIGIN;
 
 /// The kind of the records.
 const KIND: &str = "file";
-/// The kind of what is left of a renamed file until it is forgotten. Nothing finds it, and whoever read the file before cannot change it.
+/// The kind of what is left of a renamed file until it is forgotten: its path, without its content. No command shows it, and whoever
+/// read the file before cannot change it.
 const LEFT: &str = "file renamed";
 /// The member of their metadata that holds the path.
 const PATH: &str = "path";
 /// How many are read at once.
 const PAGE: usize = 500;
+/// How often a file is tried to be made where something else is made and forgotten meanwhile.
+const ATTEMPTS: usize = 100;
 
 /// A file.
 #[derive(Clone, Debug)]
@@ -29,6 +33,36 @@ impl Kept {
 
     pub(super) fn path(&self) -> &str {
         self.stored.record.text.split_once('\n').map_or("", |(path, _)| path)
+    }
+}
+
+/// What one call leaves of files. It is forgotten by a session of its own: a record of that session is what the call left and nothing
+/// that stands there since, because whoever makes a file over it names no session. To forget the records by their ids would delete
+/// the new file too.
+#[derive(Debug)]
+pub(super) struct Leavings(SessionId);
+
+impl Leavings {
+    pub(super) fn new() -> Result<Self, Error> {
+        SessionId::new(&format!("{LEFT} {}", MessageId::fresh())).map(Self)
+    }
+
+    /// Closes a file that has another name now, and returns false if somebody else changed it meanwhile.
+    pub(super) async fn leave(&self, ada: &Scoped, kept: &Kept) -> Result<bool, Error> {
+        let StoredRecord { record, .. } = &kept.stored;
+        let first = Telling {
+            origin: Some(ORIGIN.to_owned()),
+            session: Some(self.0.clone()),
+            ..Telling::new(record.first.at, Trust::Assistant)
+        };
+        // The content is at the new place. If this ends before the rest is forgotten, nothing gives out what was there.
+        let left = Record { id: record.id, first, ..Record::new(LEFT, format!("{}\n", kept.path()), record.first.at) };
+        change(ada, kept, left).await
+    }
+
+    /// Forgets what was left for good.
+    pub(super) async fn forget(self, ada: &Scoped) -> Result<(), Error> {
+        ada.forget(&Forget::Session(self.0)).await.map(drop)
     }
 }
 
@@ -52,16 +86,34 @@ async fn at(ada: &Scoped, place: &Place) -> Result<Option<Kept>, Error> {
 
 /// Returns the files below `place`, in the order of their paths.
 pub(super) async fn below(ada: &Scoped, place: &Place) -> Result<Vec<Kept>, Error> {
-    let (filter, mut after, mut found) = (Filter::eq(Field::Kind, KIND), None, Vec::new());
-    loop {
-        let page = ada.records(&filter, after, PAGE).await?;
-        let Some(last) = page.last() else { break };
-        after = Some(last.record.id);
-        let kept = page.into_iter().map(|stored| Kept { stored });
-        found.extend(kept.filter(|kept| place.below(kept.path()).is_some()));
-    }
+    let mut found = all(ada, KIND, |kept| place.below(kept.path()).is_some()).await?;
     found.sort_by(|one, other| one.path().cmp(other.path()));
     Ok(found)
+}
+
+async fn all(ada: &Scoped, kind: &str, is_wanted: impl Fn(&Kept) -> bool) -> Result<Vec<Kept>, Error> {
+    let (filter, mut after, mut found) = (Filter::eq(Field::Kind, kind), None, Vec::new());
+    loop {
+        let page = ada.records(&filter, after, PAGE).await?;
+        let Some(last) = page.last() else { return Ok(found) };
+        after = Some(last.record.id);
+        found.extend(page.into_iter().map(|stored| Kept { stored }).filter(&is_wanted));
+    }
+}
+
+/// Forgets what renames that were cut off left at `place` and below it.
+pub(super) async fn sweep(ada: &Scoped, place: &Place) -> Result<(), Error> {
+    let is_here = |kept: &Kept| kept.path() == place.as_str() || place.below(kept.path()).is_some();
+    let left = all(ada, LEFT, is_here).await?;
+    if left.is_empty() {
+        return Ok(());
+    }
+    let leavings = Leavings::new()?;
+    for kept in &left {
+        // Whoever changed it meanwhile made a file of it, or forgets it.
+        leavings.leave(ada, kept).await?;
+    }
+    leavings.forget(ada).await
 }
 
 /// Makes a file, and returns false if one is there.
@@ -70,23 +122,25 @@ pub(super) async fn make(ada: &Scoped, place: &Place, content: &str) -> Result<b
     record.first.trust = Trust::Assistant;
     record.first.origin = Some(ORIGIN.to_owned());
     record.first.metadata.insert(PATH.to_owned(), place.as_str().into());
-    let left = at(ada, place).await?.filter(|kept| kept.stored.record.kind == LEFT);
-    let expect = left.map_or(Expect::Absent, |left| Expect::Version(left.stored.version));
-    match ada.put(record, expect).await {
-        Ok(_) => Ok(true),
-        Err(Error::IdConflict { .. } | Error::Conflict) => Ok(false),
-        Err(error) => Err(error),
+    for _ in 0..ATTEMPTS {
+        let expect = match at(ada, place).await? {
+            None => Expect::Absent,
+            Some(left) if left.stored.record.kind == LEFT => Expect::Version(left.stored.version),
+            Some(_) => return Ok(false),
+        };
+        match ada.put(record.clone(), expect).await {
+            Ok(_) => return Ok(true),
+            // Somebody made it meanwhile, or forgot what was left there.
+            Err(Error::IdConflict { .. } | Error::Conflict) => {}
+            Err(error) => return Err(error),
+        }
     }
+    Err(Error::Conflict)
 }
 
 /// Puts other content into a file, and returns false if somebody else changed it meanwhile.
 pub(super) async fn rewrite(ada: &Scoped, place: &Place, kept: &Kept, content: &str) -> Result<bool, Error> {
     change(ada, kept, Record { text: text(place, content), ..(*kept.stored.record).clone() }).await
-}
-
-/// Closes a file that has another name now, and returns false if somebody else changed it meanwhile.
-pub(super) async fn leave(ada: &Scoped, kept: &Kept) -> Result<bool, Error> {
-    change(ada, kept, Record { kind: LEFT.to_owned(), ..(*kept.stored.record).clone() }).await
 }
 
 async fn change(ada: &Scoped, Kept { stored }: &Kept, record: Record) -> Result<bool, Error> {

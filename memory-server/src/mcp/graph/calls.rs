@@ -54,6 +54,16 @@ fn told(name: &str, list: &Value) -> Answer {
     Answer { text: pretty(list), structured: Some(json!({ name: list })) }
 }
 
+fn shown(graph: &Graph) -> Answer {
+    let value = json!(graph);
+    Answer { text: pretty(&value), structured: Some(value) }
+}
+
+/// Returns whether the caller may be told what was known before. Who may write alone is answered as if nothing was.
+fn is_told(caller: &Caller) -> bool {
+    caller.allowed(Right::Read).is_ok()
+}
+
 fn done(message: &str) -> Answer {
     Answer { text: message.to_owned(), structured: Some(json!({ "success": true, "message": message })) }
 }
@@ -63,7 +73,7 @@ pub(super) async fn create_entities(arguments: Map<String, Value>, caller: &Call
     let ada = caller.allowed(Right::Write)?;
     let mut made = Vec::new();
     for (place, entity) in entities.iter().enumerate() {
-        if shelf::make_entity(ada, entity, place).await? {
+        if shelf::make_entity(ada, entity, place).await? || !is_told(caller) {
             made.push(entity);
         }
     }
@@ -75,7 +85,7 @@ pub(super) async fn create_relations(arguments: Map<String, Value>, caller: &Cal
     let ada = caller.allowed(Right::Write)?;
     let mut made = Vec::new();
     for (place, relation) in relations.iter().enumerate() {
-        if shelf::make_relation(ada, relation, place).await? {
+        if shelf::make_relation(ada, relation, place).await? || !is_told(caller) {
             made.push(relation);
         }
     }
@@ -98,7 +108,8 @@ pub(super) async fn add_observations(arguments: Map<String, Value>, caller: &Cal
             fresh
         };
         let fresh = shelf::change(ada, entity_name, add).await?.ok_or_else(|| unknown(entity_name))?;
-        results.push(json!({ "entityName": entity_name, "addedObservations": fresh }));
+        let added = if is_told(caller) { &fresh } else { contents };
+        results.push(json!({ "entityName": entity_name, "addedObservations": added }));
     }
     Ok(told("results", &json!(results)))
 }
@@ -132,11 +143,11 @@ pub(super) async fn delete_relations(arguments: Map<String, Value>, caller: &Cal
     Ok(done("Relations deleted successfully"))
 }
 
-pub(super) async fn read_graph(_: Map<String, Value>, caller: &Caller) -> Result<Graph, Refusal> {
-    Ok(shelf::read(caller.allowed(Right::Read)?).await?)
+pub(super) async fn read_graph(_: Map<String, Value>, caller: &Caller) -> Result<Answer, Refusal> {
+    Ok(shown(&shelf::read(caller.allowed(Right::Read)?).await?))
 }
 
-pub(super) async fn search_nodes(arguments: Map<String, Value>, caller: &Caller) -> Result<Graph, Refusal> {
+pub(super) async fn search_nodes(arguments: Map<String, Value>, caller: &Caller) -> Result<Answer, Refusal> {
     let Query { query } = read(arguments)?;
     let query = query.to_lowercase();
     let holds = |text: &String| text.to_lowercase().contains(&query);
@@ -146,17 +157,17 @@ pub(super) async fn search_nodes(arguments: Map<String, Value>, caller: &Caller)
     .await
 }
 
-pub(super) async fn open_nodes(arguments: Map<String, Value>, caller: &Caller) -> Result<Graph, Refusal> {
+pub(super) async fn open_nodes(arguments: Map<String, Value>, caller: &Caller) -> Result<Answer, Refusal> {
     let Names { names } = read(arguments)?;
     some(caller.allowed(Right::Read)?, |entity| names.contains(&entity.name)).await
 }
 
 /// Returns some entities, and the relations that begin or end in one of them.
-async fn some(ada: &Scoped, is_wanted: impl Fn(&Entity) -> bool) -> Result<Graph, Refusal> {
+async fn some(ada: &Scoped, is_wanted: impl Fn(&Entity) -> bool) -> Result<Answer, Refusal> {
     let Graph { mut entities, mut relations } = shelf::read(ada).await?;
     entities.retain(is_wanted);
     let names: HashSet<&String> = entities.iter().map(|entity| &entity.name).collect();
     relations.retain(|relation| names.contains(&relation.from) || names.contains(&relation.to));
     drop(names);
-    Ok(Graph { entities, relations })
+    Ok(shown(&Graph { entities, relations }))
 }

@@ -1,19 +1,26 @@
 //! The list of records.
 
+use std::sync::Arc;
+
 use axum::body::Body;
+use axum::extract::State;
 use axum::http::Response;
 use memory::{Field, Filter, RecordId, Timestamp, edge};
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
 
+use crate::app::App;
 use crate::caller::Reads;
 use crate::input::Parameters;
 use crate::problem::Problem;
+use crate::routes::list::List;
 use crate::routes::sessions::bounded;
-use crate::routes::{Problems, filter, json as answer, with_list};
+use crate::routes::{Problems, filter};
 
 const MOST: u64 = 1_000;
+/// How many records are read at once.
+const PART: usize = 100;
 
 /// Which records.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -45,12 +52,17 @@ fn hundred() -> u64 {
     100
 }
 
-/// Lists records, in the order of their ids: the current ones, unless it is asked for others.
+/// Lists records, in the order of their ids: the current ones, unless it is asked for others. A page of very long ones ends before its
+/// limit.
 #[utoipa::path(get, path = "/v1/records", tag = "records", security(("token" = [])), params(Records),
     responses((status = 200, description = "`records`, and `next` if there may be more.", body = Object), Problems))]
-pub(crate) async fn list(Reads(ada): Reads, Parameters(which): Parameters<Records>) -> Result<Response<Body>, Problem> {
-    let limit = bounded(which.limit, MOST)?;
-    let after: Option<RecordId> = which.after.as_deref().map(str::parse).transpose()?;
+pub(crate) async fn list(
+    Reads(ada): Reads,
+    State(app): State<Arc<App>>,
+    Parameters(which): Parameters<Records>,
+) -> Result<Response<Body>, Problem> {
+    let mut left = bounded(which.limit, MOST)?;
+    let mut after: Option<RecordId> = which.after.as_deref().map(str::parse).transpose()?;
     let now = ada.memory().now();
     let mut wanted = match &which.as_of {
         Some(at) => Filter::as_of(at.parse::<Timestamp>()?, now),
@@ -63,8 +75,22 @@ pub(crate) async fn list(Reads(ada): Reads, Parameters(which): Parameters<Record
             wanted = wanted.and(Filter::eq(field, value.as_str()));
         }
     }
-    let found = ada.records(&wanted, after, limit).await?;
-    let next = found.last().filter(|_| found.len() == limit).map(|stored| stored.record.id);
-    let records = found.iter().map(|stored| edge::record(stored, now));
-    Ok(answer(&with_list("records", records, json!({ "next": next }))))
+    // In parts, so that no more is held of very long records than is sent.
+    let (mut list, mut is_end) = (List::within(app.config.answer_bytes), false);
+    while left > 0 && !is_end && !list.is_full() {
+        let part = left.min(PART);
+        let found = ada.records(&wanted, after, part).await?;
+        let before = list.len();
+        for stored in &found {
+            if list.is_full() {
+                break;
+            }
+            list.push(&edge::record(stored, now));
+            after = Some(stored.record.id);
+        }
+        let shown = list.len() - before;
+        left -= shown;
+        is_end = shown == found.len() && found.len() < part;
+    }
+    Ok(list.answer("records", &json!({ "next": after.filter(|_| !is_end) })))
 }

@@ -80,10 +80,11 @@ pub(crate) struct Whole {
     #[serde(default)]
     #[schema(max_length = 255)]
     origin: Option<String>,
-    /// How far it may be believed: `untrusted`, `tool`, `assistant`, `user` or `system`.
-    #[serde(default = "user")]
-    #[schema(value_type = String, pattern = "^(untrusted|tool|assistant|user|system)$", default = "user")]
-    trust: Trust,
+    /// How far it may be believed: `untrusted`, `tool`, `assistant`, `user` or `system`. Default as far as the stored record, and
+    /// `user` for a new one.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, pattern = "^(untrusted|tool|assistant|user|system)$")]
+    trust: Option<Trust>,
     /// The time from which it is true.
     #[serde(default)]
     #[schema(format = DateTime)]
@@ -110,18 +111,16 @@ fn fact() -> String {
     "fact".to_owned()
 }
 
-fn user() -> Trust {
-    Trust::User
-}
-
 impl Whole {
-    /// Returns the record. What it shows of the stored one is the time at which that was told, and what took its place.
+    /// Returns the record. What it shows of the stored one is where and when that was told, and what took its place.
+    ///
+    /// Everybody who told the stored one tells this one, each in the same session and run: so it is forgotten with these, as that was.
     async fn record(&self, ada: &Scoped, id: RecordId, stored: Option<&Record>) -> Result<Record, Problem> {
         let time = |text: &Option<String>| text.as_deref().map(str::parse::<Timestamp>).transpose();
         let at = stored.map_or(ada.memory().now(), |record| record.first.at);
-        let first = Telling {
+        let trust = self.trust.unwrap_or_else(|| stored.map_or(Trust::User, Record::trust));
+        let told = Telling {
             origin: self.origin.clone(),
-            session: stored.and_then(|record| record.first.session.clone()),
             sources: sources(ada, &self.sources).await?,
             tags: self.tags.clone(),
             importance: self.importance,
@@ -130,17 +129,32 @@ impl Whole {
             valid_from: time(&self.valid_from)?,
             valid_to: time(&self.valid_to)?,
             metadata: self.metadata.clone(),
-            ..Telling::new(at, self.trust)
+            ..Telling::new(at, trust)
         };
+        let mut tellings =
+            stored.map_or_else(|| vec![told.clone()], |record| told_as_before(record, &told)).into_iter();
         Ok(Record {
             id,
             agent: self.agent.clone(),
-            first,
+            first: tellings.next().unwrap_or(told),
+            again: tellings.collect(),
             hold: stored.is_some_and(|record| record.hold),
             superseded: stored.and_then(|record| record.superseded),
             ..Record::new(&self.kind, &self.text, at)
         })
     }
+}
+
+/// Returns what is `told` now, by everybody who told the record: once for each session and run.
+fn told_as_before(record: &Record, told: &Telling) -> Vec<Telling> {
+    let mut tellings: Vec<Telling> = Vec::new();
+    for before in record.tellings() {
+        if !tellings.iter().any(|telling| (&telling.session, &telling.run) == (&before.session, &before.run)) {
+            let (session, run) = (before.session.clone(), before.run.clone());
+            tellings.push(Telling { at: before.at, session, run, ..told.clone() });
+        }
+    }
+    tellings
 }
 
 /// Returns what the headers expect to be stored.

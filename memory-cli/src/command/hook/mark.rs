@@ -1,0 +1,167 @@
+//! How far hooks offered each session: so that they do not store again what was forgotten since.
+//!
+//! A deletion frees the ids of a session's messages, and the transcript still has them. What tells of the deletion is that the session's
+//! fence rose, and what tells which messages were there before it is a mark, in a file of the data folder. The file holds ids and
+//! times and no words, and stays when the memory forgets.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::path::PathBuf;
+
+use memory::store::chat::Fence;
+use memory::{Message, MessageId, Scope, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::config::{Database, in_data_folder};
+use crate::failure::Failure;
+
+/// How many sessions are kept in mind: those that were offered last.
+const MOST: usize = 1_000;
+
+/// The most bytes of the file that are read.
+const BYTES: u64 = 4 << 20;
+
+/// A message of a transcript.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Line {
+    id: MessageId,
+    at: Timestamp,
+}
+
+/// How far a session was offered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Mark {
+    pub(super) session: String,
+    /// The fence under which it was offered.
+    pub(super) fence: Fence,
+    /// The last message that was offered.
+    pub(super) last: Line,
+    /// The last message that was forgotten with the session.
+    pub(super) forgotten: Option<Line>,
+}
+
+impl Line {
+    pub(super) fn of(message: &Message) -> Self {
+        Self { id: message.id, at: message.at }
+    }
+
+    /// Returns whether it is one of these messages.
+    pub(super) fn is_among(self, messages: &[Message]) -> bool {
+        messages.iter().any(|message| message.id == self.id)
+    }
+
+    /// Returns how many of these messages end with it: where it is not among them, those that are as old.
+    pub(super) fn end(self, messages: &[Message]) -> usize {
+        let place = messages.iter().rposition(|message| message.id == self.id);
+        let place = place.or_else(|| messages.iter().rposition(|message| message.at <= self.at));
+        place.map_or(0, |place| place + 1)
+    }
+}
+
+impl Mark {
+    /// Returns the last message that is forgotten now that the session has this fence.
+    pub(super) fn forgotten_by(&self, fence: Fence) -> Option<Line> {
+        if fence > self.fence { Some(self.last) } else { self.forgotten }
+    }
+}
+
+/// The file of marks of an owner of a database. Several processes may use it at once.
+#[derive(Clone, Debug)]
+pub(super) struct Marks {
+    path: PathBuf,
+}
+
+impl Marks {
+    /// Names the file.
+    pub(super) fn of(database: &Database, owner: &Scope) -> Result<Self, Failure> {
+        let file = database.file.as_deref().and_then(|file| fs::canonicalize(file).ok());
+        let place = file.map_or_else(|| database.shown(), |file| file.to_string_lossy().into_owned());
+        let name = MessageId::of_content(format!("hook\n{}\n{place}", owner.key()).as_bytes());
+        Ok(Self { path: in_data_folder(&format!("hook-{name}.json"))? })
+    }
+
+    /// Returns the marks, the newest last; none if the file is not there.
+    pub(super) fn read(&self) -> io::Result<Vec<Mark>> {
+        let file = match File::open(&self.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            file => file?,
+        };
+        let mut text = String::new();
+        file.take(BYTES).read_to_string(&mut text)?;
+        serde_json::from_str(&text).map_err(|_| {
+            let damaged = format!("{} is damaged: it tells what hooks stored before", self.path.display());
+            io::Error::new(ErrorKind::InvalidData, damaged)
+        })
+    }
+
+    /// Puts a mark in the place of the one of the same session.
+    pub(super) fn put(&self, mark: Mark) -> io::Result<()> {
+        // A lock beside it: the file itself is another one after each change.
+        let lock = private(OpenOptions::new().write(true).create(true)).open(self.path.with_extension("lock"))?;
+        lock.lock()?;
+        let mut marks = self.read()?;
+        if marks.contains(&mark) {
+            return Ok(());
+        }
+        marks.retain(|other| other.session != mark.session);
+        marks.push(mark);
+        marks.drain(..marks.len().saturating_sub(MOST));
+        let fresh = self.path.with_extension("new");
+        let mut file = private(OpenOptions::new().write(true).create(true).truncate(true)).open(&fresh)?;
+        file.write_all(&serde_json::to_vec(&marks)?)?;
+        file.sync_all()?;
+        fs::rename(&fresh, &self.path)
+    }
+}
+
+/// Lets a file be made for its user alone.
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
+}
+
+#[cfg(test)]
+mod tests {
+    use memory::Role;
+
+    use super::*;
+
+    fn said(seconds: i64) -> Message {
+        Message::new(Role::User, "word", Timestamp(seconds * 1_000_000))
+    }
+
+    #[test]
+    fn a_mark_tells_what_was_forgotten_once_the_fence_rose() {
+        let messages = [said(1), said(2), said(2), said(3)];
+        let lines: Vec<Line> = messages.iter().map(Line::of).collect();
+        let fence = |generation| Fence { generation, ..Fence::default() };
+        let mark = Mark { session: "s".to_owned(), fence: fence(2), last: lines[2], forgotten: Some(lines[0]) };
+        assert_eq!(mark.forgotten_by(fence(2)), Some(lines[0]));
+        assert_eq!(mark.forgotten_by(fence(1)), Some(lines[0]), "an older copy of the database");
+        assert_eq!(mark.forgotten_by(fence(3)), Some(lines[2]));
+        assert_eq!(lines[1].end(&messages), 2);
+        assert_eq!(Line::of(&said(2)).end(&messages), 3, "of another transcript: by its time");
+        assert_eq!(Line::of(&said(0)).end(&messages), 0);
+        assert!(lines[1].is_among(&messages) && !lines[1].is_among(&messages[2..]));
+    }
+
+    #[test]
+    fn marks_are_kept_for_the_sessions_that_were_offered_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let marks = Marks { path: folder.path().join("hook.json") };
+        assert_eq!(marks.read().unwrap(), []);
+        let line = Line::of(&said(1));
+        let mark =
+            |number: usize| Mark { session: number.to_string(), fence: Fence::default(), last: line, forgotten: None };
+        let full: Vec<Mark> = (0..MOST).map(mark).collect();
+        fs::write(&marks.path, serde_json::to_vec(&full).unwrap()).unwrap();
+        marks.put(Mark { forgotten: Some(line), ..mark(0) }).unwrap();
+        marks.put(mark(MOST)).unwrap();
+        let names: Vec<String> = marks.read().unwrap().into_iter().map(|mark| mark.session).collect();
+        assert_eq!((names.len(), names[0].as_str()), (MOST, "2"));
+        assert_eq!(names[MOST - 2..], ["0".to_owned(), MOST.to_string()]);
+        fs::write(&marks.path, "{").unwrap();
+        assert!(marks.put(mark(1)).is_err());
+    }
+}
