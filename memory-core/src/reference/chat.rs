@@ -133,10 +133,15 @@ impl ChatStore for MemChat {
 
     async fn compact(&self, scope: &Scope, session: &SessionId, change: &Compaction) -> Result<SessionState> {
         let mut state = self.state.lock();
+        if let Compaction::Fold { fence, .. } = change {
+            state.read(scope, |owner| owner.check_fence(session, *fence))?;
+        }
         match (state.owners.get_mut(scope), change) {
-            (Some(owner), Compaction::Fold { span, ids, summary }) => owner.fold(session, *span, ids, summary)?,
+            (Some(owner), Compaction::Fold { fence: _, span, ids, summary }) => {
+                owner.fold(session, *span, ids, summary)?;
+            }
             (Some(owner), Compaction::Unfold { summary }) => owner.unfold(session, *summary)?,
-            (None, Compaction::Fold { span, ids, summary }) => {
+            (None, Compaction::Fold { fence: _, span, ids, summary }) => {
                 Owner::default().fold(session, *span, ids, summary)?;
             }
             (None, Compaction::Unfold { .. }) => {}

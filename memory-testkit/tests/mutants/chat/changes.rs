@@ -21,18 +21,50 @@ impl Break for ComparesNothing {
         session: &SessionId,
         change: &Compaction,
     ) -> Result<SessionState> {
-        let Compaction::Fold { span, summary, .. } = change else {
+        let Compaction::Fold { fence, span, summary, .. } = change else {
             return inner.compact(scope, session, change).await;
         };
         let rows = inner.read(scope, session, &Page::after(Seq(0), usize::MAX, View::Active)).await?.messages;
         let ids = rows.iter().filter(|row| span.contains(row.seq)).map(|row| row.id).collect();
-        inner.compact(scope, session, &Compaction::Fold { span: *span, ids, summary: summary.clone() }).await
+        let change = Compaction::Fold { fence: *fence, span: *span, ids, summary: summary.clone() };
+        inner.compact(scope, session, &change).await
     }
 }
 
 #[tokio::test]
 async fn a_fold_that_compares_nothing_is_caught() {
     caught(ComparesNothing, &["refuses_a_fold_of_other_rows_than_are_active"]).await;
+}
+
+/// Folds rows of the same ids, whatever was deleted or erased since the caller saw them.
+#[derive(Clone, Debug)]
+struct FoldsWithoutAFence;
+
+#[async_trait]
+impl Break for FoldsWithoutAFence {
+    async fn compact(
+        &self,
+        inner: &MemChat,
+        scope: &Scope,
+        session: &SessionId,
+        change: &Compaction,
+    ) -> Result<SessionState> {
+        let mut change = change.clone();
+        if let Compaction::Fold { fence, .. } = &mut change {
+            *fence = inner.read(scope, session, &Page::newest(0)).await?.state.fence;
+        }
+        inner.compact(scope, session, &change).await
+    }
+}
+
+#[tokio::test]
+async fn a_fold_without_a_fence_is_caught() {
+    let by = [
+        "refuses_a_fold_from_before_a_deletion",
+        "refuses_a_fold_from_before_an_erasure",
+        "refuses_a_fold_with_a_fence_that_nobody_has_seen",
+    ];
+    caught(FoldsWithoutAFence, &by).await;
 }
 
 /// Loses the first original of a summary that is unfolded.
