@@ -308,11 +308,19 @@ pub trait ChatStore: Store {
     /// Stores exported rows with their numbers, archive marks and summaries.
     ///
     /// Rows come in the order of [`View::All`] and continue the session without a gap. Rows that are there are `Already`. A row
-    /// without content becomes a marker, whose id stays taken. Summaries get no placement.
+    /// without content becomes a marker, whose id stays taken. Summaries get no placement. The fence is the one that the caller's
+    /// handle saw; `None` checks nothing.
     ///
     /// # Errors
-    /// `Conflict` if a number is taken by another message or would leave a gap; `IdConflict` as in `append`.
-    async fn restore(&self, scope: &Scope, session: &SessionId, rows: &[StoredMessage]) -> Result<Appended>;
+    /// `Fenced` if the fence is not the session's; `Conflict` if a number is taken by another message or would leave a gap;
+    /// `IdConflict` as in `append`.
+    async fn restore(
+        &self,
+        scope: &Scope,
+        session: &SessionId,
+        fence: Option<Fence>,
+        rows: &[StoredMessage],
+    ) -> Result<Appended>;
 
     /// Returns the page, oldest first. If there is no such session, it has no rows and a state of zeros. The state always has
     /// the fence that an append must carry now.

@@ -31,7 +31,7 @@ pub(super) async fn compact(
             Box::pin(async move {
                 let mut place = session::enter(connection, scope, session, COMPACT).await?;
                 if let Change::Fold { fence, .. } = change {
-                    place.session.counters.check(place.session.epoch, *fence)?;
+                    place.session.counters.check(place.session.epoch, Some(*fence))?;
                 }
                 match change {
                     Change::Fold { .. } if !place.session.is_owned => return Err(Error::Conflict.into()),

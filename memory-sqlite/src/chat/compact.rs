@@ -32,7 +32,7 @@ pub(super) async fn compact(
             let found = session::find(connection, &scope, &session, COMPACT).await?;
             let mut kept = found.session;
             if let Change::Fold { fence, .. } = &change {
-                kept.counters.check(found.epoch(), *fence)?;
+                kept.counters.check(found.epoch(), Some(*fence))?;
             }
             match (found.owner, &change) {
                 (Some(owner), Change::Fold { fence: _, span, ids, summary }) => {

@@ -171,8 +171,17 @@ impl ChatStore for TinyChat {
         })
     }
 
-    async fn restore(&self, scope: &Scope, session: &SessionId, rows: &[StoredMessage]) -> Result<Appended> {
+    async fn restore(
+        &self,
+        scope: &Scope,
+        session: &SessionId,
+        fence: Option<Fence>,
+        rows: &[StoredMessage],
+    ) -> Result<Appended> {
         self.lock().add(scope, session, |owner| {
+            if fence.is_some_and(|seen| seen != owner.state(session).fence) {
+                return Err(Error::Fenced);
+            }
             rows.iter().filter_map(|row| owner.restore(session, row).transpose()).collect()
         })
     }

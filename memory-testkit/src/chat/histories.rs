@@ -56,7 +56,7 @@ async fn moves_any_history_to_another_owner(bed: Bed<Chat>) -> Scene {
         run.talk = Talk { scope: bed.scope("bob")?, ..run.talk };
         let parts = rows.chunk_by(|one, next| one.seq == next.seq).collect::<Vec<_>>();
         for part in parts.chunks(1 + random.below(10)) {
-            run.talk.chat.store().restore(&run.talk.scope, &run.talk.session, &part.concat()).await?;
+            run.talk.chat.store().restore(&run.talk.scope, &run.talk.session, None, &part.concat()).await?;
         }
         run.model.moved();
         equal_rows(&run.talk.rows(View::All).await?, &run.model.rows(View::All))?;

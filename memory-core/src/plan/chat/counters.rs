@@ -46,11 +46,12 @@ impl Counters {
         })
     }
 
-    /// Returns `Ok` if `fence` is the one of the session, of an owner in `epoch`.
+    /// Returns `Ok` if `fence` is the one of the session, of an owner in `epoch`, or none.
     ///
     /// # Errors
     /// `Fenced`.
-    pub fn check(&self, epoch: i64, fence: Fence) -> Result<()> {
+    pub fn check(&self, epoch: i64, fence: Option<Fence>) -> Result<()> {
+        let Some(fence) = fence else { return Ok(()) };
         let is_now = |number: u64, now: i64| i64::try_from(number) == Ok(now);
         let is_present = is_now(fence.epoch.0, epoch) && is_now(fence.generation, self.generation);
         if is_present { Ok(()) } else { Err(Error::Fenced) }

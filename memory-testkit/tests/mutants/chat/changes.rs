@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use memory_core::reference::MemChat;
-use memory_core::store::chat::{Appended, ChatStore as _, Compaction, Page, Redacted, SessionState, View};
+use memory_core::store::chat::{Appended, ChatStore as _, Compaction, Fence, Page, Redacted, SessionState, View};
 use memory_core::store::upkeep::Upkeep as _;
 use memory_core::{Epoch, MessageId, Result, Scope, Seq, SessionId, StoredMessage};
 
@@ -145,7 +145,7 @@ impl Break for FreesForgottenIds {
             }
             let seen = inner.read(scope, session, &Page::newest(0)).await?.state;
             inner.delete(scope, &seen).await?;
-            inner.restore(scope, session, &rows).await?;
+            inner.restore(scope, session, None, &rows).await?;
         }
         Ok(touched)
     }
@@ -167,11 +167,12 @@ impl Break for LosesMarks {
         inner: &MemChat,
         scope: &Scope,
         session: &SessionId,
+        fence: Option<Fence>,
         rows: &[StoredMessage],
     ) -> Result<Appended> {
         let mut rows = rows.to_vec();
         rows.iter_mut().for_each(|row| row.archived_by = None);
-        inner.restore(scope, session, &rows).await
+        inner.restore(scope, session, fence, &rows).await
     }
 }
 
@@ -244,4 +245,31 @@ async fn late_deletions_that_take_what_came_since_are_caught() {
         "a_burial_raises_the_epoch_above_the_one_that_was_seen",
     ];
     caught(TakesWhatCameSince, &by).await;
+}
+
+/// Restores whatever was deleted or erased since.
+#[derive(Clone, Debug)]
+struct RestoresWithoutAFence;
+
+#[async_trait]
+impl Break for RestoresWithoutAFence {
+    async fn restore(
+        &self,
+        inner: &MemChat,
+        scope: &Scope,
+        session: &SessionId,
+        _: Option<Fence>,
+        rows: &[StoredMessage],
+    ) -> Result<Appended> {
+        inner.restore(scope, session, None, rows).await
+    }
+}
+
+#[tokio::test]
+async fn a_restore_without_a_fence_is_caught() {
+    let by = [
+        "refuses_to_restore_with_the_fence_of_a_deleted_session",
+        "refuses_to_restore_with_the_fence_of_a_buried_owner",
+    ];
+    caught(RestoresWithoutAFence, &by).await;
 }
