@@ -58,7 +58,8 @@ macro_rules! store_methods {
     (@ [ChatStore $($rest:ident)*] $($made:tt)*) => { $crate::store_methods! { @ [$($rest)*] $($made)*
         ChatStore {} calls {
             quick "append messages" append(scope: &Scope, session: &SessionId, batch: &Append) -> Appended;
-            bulk "restore messages" restore(scope: &Scope, session: &SessionId, rows: &[StoredMessage]) -> Appended;
+            bulk "restore messages"
+                restore(scope: &Scope, session: &SessionId, fence: Option<Fence>, rows: &[StoredMessage]) -> Appended;
             quick "read messages" read(scope: &Scope, session: &SessionId, page: &Page) -> Slice;
             quick "get messages" get(scope: &Scope, ids: &[MessageId]) -> FoundMessages;
             quick "list sessions" sessions(scope: &Scope, after: Option<&SessionId>, limit: usize) -> Vec<SessionState>;
@@ -79,7 +80,7 @@ macro_rules! store_methods {
             quick "read the fence of records" fence(scope: &Scope) -> Fence;
             quick "raise the fence of records" advance(scope: &Scope, seen: Fence) -> Fence;
             quick "delete records" delete(scope: &Scope, records: &[(RecordId, u64)]) -> u64;
-            bulk "restore records" restore(scope: &Scope, rows: &[StoredRecord]) -> ();
+            bulk "restore records" restore(scope: &Scope, epoch: Option<Epoch>, rows: &[StoredRecord]) -> ();
         }
     } };
     (@ [Upkeep $($rest:ident)*] $($made:tt)*) => { $crate::store_methods! { @ [$($rest)*] $($made)*

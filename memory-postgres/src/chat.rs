@@ -14,7 +14,7 @@ use memory_core::id::{MessageId, SessionId};
 use memory_core::message::StoredMessage;
 use memory_core::scope::{Epoch, Scope};
 use memory_core::store::chat::{
-    Append, Appended, ChatStore, Compaction, FoundMessages, Page, Redacted, SessionState, Slice,
+    Append, Appended, ChatStore, Compaction, Fence, FoundMessages, Page, Redacted, SessionState, Slice,
 };
 use memory_core::store::{Erased, Health, Store};
 
@@ -61,8 +61,14 @@ impl ChatStore for PgChat {
         append::append(&self.server, scope, session, batch).await
     }
 
-    async fn restore(&self, scope: &Scope, session: &SessionId, rows: &[StoredMessage]) -> Result<Appended> {
-        restore::restore(&self.server, scope, session, rows).await
+    async fn restore(
+        &self,
+        scope: &Scope,
+        session: &SessionId,
+        fence: Option<Fence>,
+        rows: &[StoredMessage],
+    ) -> Result<Appended> {
+        restore::restore(&self.server, scope, session, fence, rows).await
     }
 
     async fn read(&self, scope: &Scope, session: &SessionId, page: &Page) -> Result<Slice> {

@@ -105,7 +105,7 @@ impl RecordStore for PgRecords {
         change::delete(&self.server, scope, records).await
     }
 
-    async fn restore(&self, scope: &Scope, rows: &[StoredRecord]) -> Result<()> {
-        restore::restore(&self.server, scope, rows).await
+    async fn restore(&self, scope: &Scope, epoch: Option<Epoch>, rows: &[StoredRecord]) -> Result<()> {
+        restore::restore(&self.server, scope, epoch, rows).await
     }
 }

@@ -16,7 +16,7 @@ use memory_core::id::{MessageId, SessionId};
 use memory_core::message::StoredMessage;
 use memory_core::scope::{Epoch, Scope};
 use memory_core::store::chat::{
-    Append, Appended, ChatStore, Compaction, FoundMessages, Page, Redacted, SessionState, Slice,
+    Append, Appended, ChatStore, Compaction, Fence, FoundMessages, Page, Redacted, SessionState, Slice,
 };
 use memory_core::store::{Erased, Health, Store};
 
@@ -62,8 +62,14 @@ impl ChatStore for SqliteChat {
         append::append(&self.file, scope, session, batch).await
     }
 
-    async fn restore(&self, scope: &Scope, session: &SessionId, rows: &[StoredMessage]) -> Result<Appended> {
-        restore::restore(&self.file, scope, session, rows).await
+    async fn restore(
+        &self,
+        scope: &Scope,
+        session: &SessionId,
+        fence: Option<Fence>,
+        rows: &[StoredMessage],
+    ) -> Result<Appended> {
+        restore::restore(&self.file, scope, session, fence, rows).await
     }
 
     async fn read(&self, scope: &Scope, session: &SessionId, page: &Page) -> Result<Slice> {

@@ -104,7 +104,7 @@ impl RecordStore for SqliteRecords {
         change::delete(&self.file, scope, records).await
     }
 
-    async fn restore(&self, scope: &Scope, rows: &[StoredRecord]) -> Result<()> {
-        restore::restore(&self.file, scope, rows).await
+    async fn restore(&self, scope: &Scope, epoch: Option<Epoch>, rows: &[StoredRecord]) -> Result<()> {
+        restore::restore(&self.file, scope, epoch, rows).await
     }
 }

@@ -64,6 +64,9 @@ mod gate;
 #[path = "engine/late.rs"]
 mod late;
 #[cfg(test)]
+#[path = "engine/late_summaries.rs"]
+mod late_summaries;
+#[cfg(test)]
 #[path = "engine/likeness.rs"]
 mod likeness;
 #[cfg(test)]

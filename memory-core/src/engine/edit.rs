@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::id::{MessageId, Seq, SeqRange};
 use crate::message::{Left, Message, Role, StoredMessage};
-use crate::store::chat::{Compaction, Page, Placement, Slice, View};
+use crate::store::chat::{Compaction, Page, Placement, SessionState, Slice, View};
 use crate::time::Timestamp;
 use crate::window::archive;
 
@@ -96,7 +96,7 @@ impl Session {
     async fn set_aside(&self, first: Seq, until: Seq) -> Result<()> {
         let span = SeqRange { first, last: Seq(until.0.saturating_sub(1)) };
         for _ in 0..ATTEMPTS {
-            let (rows, revision) = self.active(span).await?;
+            let (rows, state) = self.active(span).await?;
             let mut rows = rows.iter().rev().filter(|row| !row.is_archive());
             // If a change is lost, the older ones wait, so that the oldest is last.
             let is_done = loop {
@@ -105,7 +105,7 @@ impl Session {
                     self.unfold(row.id).await?;
                     break false;
                 }
-                match self.set_one_aside(row, until, revision).await {
+                match self.set_one_aside(row, until, &state).await {
                     Err(Error::Conflict) => break false,
                     done => done?,
                 }
@@ -117,19 +117,19 @@ impl Session {
         Err(Error::Conflict)
     }
 
-    async fn set_one_aside(&self, row: &StoredMessage, by: Seq, revision: u64) -> Result<()> {
+    async fn set_one_aside(&self, row: &StoredMessage, by: Seq, state: &SessionState) -> Result<()> {
         let (inner, scope) = (self.scoped().inner(), self.scoped().scope());
         let at = row.message.as_ref().map_or_else(Default::default, |message| message.at);
         let span = SeqRange { first: row.seq, last: row.seq };
-        let summary = archive(Left::Replaced(by), row.id, revision, at);
-        let change = Compaction::Fold { span, ids: vec![row.id], summary };
+        let summary = archive(Left::Replaced(by), row.id, state.revision, at);
+        let change = Compaction::Fold { fence: state.fence, span, ids: vec![row.id], summary };
         inner.chat.store().compact(scope, self.id(), &change).await?;
         inner.tell(Some(scope), &Event::Archived { session: self.id().clone(), message: row.id });
         Ok(())
     }
 
-    /// Returns the active rows of a span, oldest first, and the session's revision.
-    async fn active(&self, span: SeqRange) -> Result<(Vec<StoredMessage>, u64)> {
+    /// Returns the active rows of a span, oldest first, and the session's state, of which the fence is this handle's.
+    async fn active(&self, span: SeqRange) -> Result<(Vec<StoredMessage>, SessionState)> {
         let (mut rows, mut after): (Vec<StoredMessage>, Seq) = (Vec::new(), Seq(span.first.0.saturating_sub(1)));
         loop {
             let Slice { messages, state, .. } = self.read(&Page::after(after, ROWS, View::Active)).await?;
@@ -140,7 +140,7 @@ impl Session {
             after = messages.last().map_or(after, |row| row.seq);
             rows.extend(messages.into_iter().filter(|row| span.contains(row.seq)));
             if is_last {
-                return Ok((rows, state.revision));
+                return Ok((rows, state));
             }
         }
     }

@@ -35,7 +35,7 @@ pub struct Scoped {
     scope: Scope,
     /// The epoch of the owner's records, as the handle first saw it.
     epoch: Arc<OnceLock<Epoch>>,
-    /// The same of the owner's conversations.
+    /// The same of the owner's conversations. Those that are opened with the handle see no later one.
     said: Arc<OnceLock<Epoch>>,
 }
 
@@ -137,7 +137,35 @@ impl Scoped {
     pub(super) async fn present_epoch(&self) -> Result<Epoch> {
         // That of conversations rises first, and is never behind that of records.
         let now = self.inner().chat.upkeep().epoch(&self.scope).await?;
-        if now == *self.said.get_or_init(|| now) { Ok(now) } else { Err(Error::Fenced) }
+        self.check_epoch(now)?;
+        Ok(now)
+    }
+
+    /// Returns `Ok` if the owner was not erased since this handle first saw the epoch of the conversations.
+    fn check_epoch(&self, now: Epoch) -> Result<()> {
+        if now == *self.said.get_or_init(|| now) { Ok(()) } else { Err(Error::Fenced) }
+    }
+
+    /// Returns the epoch that restored records carry.
+    ///
+    /// # Errors
+    /// `Fenced` if the owner was erased since this handle first asked, for records or for conversations.
+    pub(super) async fn whole_epoch(&self) -> Result<Epoch> {
+        // In this order: where the conversations are of the epoch that was seen, no later one of the records was read before.
+        let records = self.fence().await?.epoch;
+        self.present_epoch().await?;
+        Ok(records)
+    }
+
+    /// Returns `Ok` if the owner was not erased since this handle was first used, which may be now: after a later erasure, what is
+    /// restored or remembered through the handle, and said in conversations opened with it, is refused.
+    ///
+    /// A long work of many calls, as an import, does this first.
+    ///
+    /// # Errors
+    /// `Fenced` if the owner was erased.
+    pub async fn check(&self) -> Result<()> {
+        self.whole_epoch().await.map(drop)
     }
 }
 
@@ -186,6 +214,9 @@ impl Session {
     }
 
     /// Returns the fence of the conversation as this handle first saw it. Every append carries it.
+    ///
+    /// # Errors
+    /// `Fenced` if the owner was erased since the owner's handle was first used.
     pub(super) async fn fence(&self) -> Result<Fence> {
         if let Some(fence) = self.fence.get() {
             return Ok(*fence);
@@ -199,6 +230,7 @@ impl Session {
             // Truth did not tell it: what is assumed now may turn out to be wrong.
             return Ok(fence);
         }
+        self.scoped.check_epoch(fence.epoch)?;
         // Not under a lock: a caller who does not poll would keep it from all others.
         Ok(*self.fence.get_or_init(|| fence))
     }

@@ -72,10 +72,12 @@ impl Scoped {
     ///
     /// # Errors
     /// `Conflict` if a record is stored in the same or a newer version with other content; `Invalid` beyond the limits, or
-    /// if a version or count is larger than [`StoredRecord::check_numbers`] allows.
+    /// if a version or count is larger than [`StoredRecord::check_numbers`] allows; `Fenced` if the owner was erased since this
+    /// handle was first used.
     pub async fn restore(&self, rows: &[StoredRecord]) -> Result<()> {
         rows.iter().try_for_each(|row| self.inner().limits.check_stored(row))?;
-        self.inner().records.store().restore(self.scope(), rows).await?;
+        let epoch = Some(self.whole_epoch().await?);
+        self.inner().records.store().restore(self.scope(), epoch, rows).await?;
         let now = self.inner().clock.now();
         rows.iter().for_each(|row| self.inner().synopses.told(self.scope(), Half::of(&row.record), now));
         self.inner().changed.notify_one();

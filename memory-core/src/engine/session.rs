@@ -36,7 +36,7 @@ impl Session {
     ///
     /// # Errors
     /// `Invalid` for a message beyond the limits, `IdConflict` for an id that holds other content, `Fenced` if the
-    /// session or its owner was erased since this handle was first used: then open another handle.
+    /// session or its owner was erased since this handle or the owner's was first used: then open other handles.
     ///
     /// # Examples
     /// ```
@@ -174,7 +174,8 @@ impl Session {
     /// unknown one, are recounted.
     ///
     /// # Errors
-    /// `Invalid` for a row beyond the limits, `Conflict` if a number is taken by another message or would leave a gap.
+    /// `Invalid` for a row beyond the limits, `Conflict` if a number is taken by another message or would leave a gap, `Fenced` as
+    /// [`Session::append`].
     pub async fn restore(&self, rows: &[StoredMessage]) -> Result<AppendReceipt> {
         let inner = self.scoped().inner();
         rows.iter().try_for_each(|row| inner.limits.check_row(row))?;
@@ -184,7 +185,8 @@ impl Session {
         rows.iter_mut().filter(|row| row.counter == own).for_each(|row| row.counter = CounterId::UNKNOWN);
         recount(rows.iter_mut().filter(|row| row.counter.is_unknown()), &counter);
         counter.verdict(Ok(()))?;
-        let restored = inner.chat.store().restore(self.scoped().scope(), self.id(), &rows).await?;
+        let fence = Some(self.fence().await?);
+        let restored = inner.chat.store().restore(self.scoped().scope(), self.id(), fence, &rows).await?;
         let placed = restored.placements.iter().copied().zip(rows.iter().map(|row| row.tokens));
         inner.tell_growth(self.scoped().scope(), self.buffer(), &restored.state, placed);
         self.note_written(rows.iter().map(|row| row.id), &restored.placements);

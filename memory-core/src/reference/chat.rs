@@ -21,7 +21,7 @@ use crate::message::StoredMessage;
 use crate::plan::chat::{Restoration, Restored};
 use crate::scope::{Epoch, Scope};
 use crate::store::chat::{
-    Append, Appended, ChatStore, Compaction, FoundMessages, Page, Placement, Redacted, SessionState, Slice,
+    Append, Appended, ChatStore, Compaction, Fence, FoundMessages, Page, Placement, Redacted, SessionState, Slice,
 };
 use crate::store::{Durability, Erased, Health, Store};
 
@@ -99,9 +99,16 @@ impl ChatStore for MemChat {
         Ok(state.answer(scope, session, placements, added))
     }
 
-    async fn restore(&self, scope: &Scope, session: &SessionId, rows: &[StoredMessage]) -> Result<Appended> {
+    async fn restore(
+        &self,
+        scope: &Scope,
+        session: &SessionId,
+        fence: Option<Fence>,
+        rows: &[StoredMessage],
+    ) -> Result<Appended> {
         let rows = rows.iter().map(|row| Restored::encode(session, row, |_| ())).collect::<Result<Vec<_>>>()?;
         let mut state = self.state.lock();
+        state.read(scope, |owner| owner.check_fence(session, fence))?;
         let there = state.read(scope, |owner| owner.look(session, &rows));
         let plan = Restoration::plan(&there, &rows)?;
         if rows.is_empty() {
@@ -133,10 +140,15 @@ impl ChatStore for MemChat {
 
     async fn compact(&self, scope: &Scope, session: &SessionId, change: &Compaction) -> Result<SessionState> {
         let mut state = self.state.lock();
+        if let Compaction::Fold { fence, .. } = change {
+            state.read(scope, |owner| owner.check_fence(session, Some(*fence)))?;
+        }
         match (state.owners.get_mut(scope), change) {
-            (Some(owner), Compaction::Fold { span, ids, summary }) => owner.fold(session, *span, ids, summary)?,
+            (Some(owner), Compaction::Fold { fence: _, span, ids, summary }) => {
+                owner.fold(session, *span, ids, summary)?;
+            }
             (Some(owner), Compaction::Unfold { summary }) => owner.unfold(session, *summary)?,
-            (None, Compaction::Fold { span, ids, summary }) => {
+            (None, Compaction::Fold { fence: _, span, ids, summary }) => {
                 Owner::default().fold(session, *span, ids, summary)?;
             }
             (None, Compaction::Unfold { .. }) => {}

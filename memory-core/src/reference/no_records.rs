@@ -89,7 +89,7 @@ impl RecordStore for NoRecords {
         Ok(0)
     }
 
-    async fn restore(&self, _: &Scope, rows: &[StoredRecord]) -> Result<()> {
+    async fn restore(&self, _: &Scope, _: Option<Epoch>, rows: &[StoredRecord]) -> Result<()> {
         if rows.is_empty() { Ok(()) } else { Err(self.refusal()) }
     }
 }

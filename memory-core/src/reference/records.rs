@@ -11,7 +11,7 @@ use async_trait::async_trait;
 
 use super::notes::{Mark, Notes};
 use super::{BACKEND, Shared, erased, health};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::id::RecordId;
 use crate::record::StoredRecord;
@@ -188,8 +188,15 @@ impl RecordStore for MemRecords {
         Ok(records.iter().filter(|(id, _)| state.delete(scope, *id)).count() as u64)
     }
 
-    async fn restore(&self, scope: &Scope, rows: &[StoredRecord]) -> Result<()> {
+    async fn restore(&self, scope: &Scope, epoch: Option<Epoch>, rows: &[StoredRecord]) -> Result<()> {
+        if rows.is_empty() {
+            return Ok(());
+        }
         let mut state = self.state.lock();
+        let now = state.owners.get(scope).map_or(Epoch(0), |owner| owner.epoch);
+        if epoch.is_some_and(|epoch| epoch != now) {
+            return Err(Error::Fenced);
+        }
         let rows = match state.owners.get(scope) {
             Some(owner) => owner.plan_restore(rows)?,
             None => Owner::default().plan_restore(rows)?,

@@ -256,6 +256,9 @@ pub struct FoundMessages {
 pub enum Compaction {
     /// Archives a range of active rows behind a summary.
     Fold {
+        /// The fence of the state that the fold was planned from. The same ids may stand at the same numbers after a deletion
+        /// or an erasure, with other words.
+        fence: Fence,
         /// The numbers that the summary covers. It may not cut a summary, and need not begin at the first message, so that
         /// instructions at the head of a session can stay in the window.
         span: SeqRange,
@@ -305,11 +308,19 @@ pub trait ChatStore: Store {
     /// Stores exported rows with their numbers, archive marks and summaries.
     ///
     /// Rows come in the order of [`View::All`] and continue the session without a gap. Rows that are there are `Already`. A row
-    /// without content becomes a marker, whose id stays taken. Summaries get no placement.
+    /// without content becomes a marker, whose id stays taken. Summaries get no placement. The fence is the one that the caller's
+    /// handle saw; `None` checks nothing.
     ///
     /// # Errors
-    /// `Conflict` if a number is taken by another message or would leave a gap; `IdConflict` as in `append`.
-    async fn restore(&self, scope: &Scope, session: &SessionId, rows: &[StoredMessage]) -> Result<Appended>;
+    /// `Fenced` if the fence is not the session's; `Conflict` if a number is taken by another message or would leave a gap;
+    /// `IdConflict` as in `append`.
+    async fn restore(
+        &self,
+        scope: &Scope,
+        session: &SessionId,
+        fence: Option<Fence>,
+        rows: &[StoredMessage],
+    ) -> Result<Appended>;
 
     /// Returns the page, oldest first. If there is no such session, it has no rows and a state of zeros. The state always has
     /// the fence that an append must carry now.
@@ -328,7 +339,7 @@ pub trait ChatStore: Store {
     /// Idempotent: folding again with the same summary id and content, and unfolding a summary that is gone, succeed.
     ///
     /// # Errors
-    /// `Conflict` if `ids` are not exactly the active rows in the span, if the span cuts a summary, leaves the session or
+    /// `Fenced` if a fold's fence is not the session's; `Conflict` if `ids` are not exactly the active rows in the span, if the span cuts a summary, leaves the session or
     /// holds no active row, or if a summary to be unfolded is archived itself;
     /// `IdConflict` if the summary's id is taken.
     async fn compact(&self, scope: &Scope, session: &SessionId, change: &Compaction) -> Result<SessionState>;

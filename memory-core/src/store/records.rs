@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::filter::Filter;
 use crate::id::RecordId;
 use crate::record::{Record, StoredRecord};
-use crate::scope::Scope;
+use crate::scope::{Epoch, Scope};
 use crate::store::Store;
 use crate::store::chat::Fence;
 use crate::time::Timestamp;
@@ -113,10 +113,11 @@ pub trait RecordStore: Store {
 
     /// Stores exported rows, all or none, with their versions and access statistics, and notes them for every index.
     ///
-    /// A row is skipped if the stored version is the same or newer, with equal content.
+    /// A row is skipped if the stored version is the same or newer, with equal content. The epoch is the one that the caller's
+    /// handle saw; `None` checks nothing. No rows change nothing.
     ///
     /// # Errors
-    /// `Conflict` if the stored version is the same or newer, with other content; a deletion counts as other content.
+    /// `Fenced` if there are rows and the owner's epoch is another one; `Conflict` if the stored version is the same or newer, with other content; a deletion counts as other content.
     /// `Invalid` if a version or count is larger than [`StoredRecord::check_numbers`] allows.
-    async fn restore(&self, scope: &Scope, rows: &[StoredRecord]) -> Result<()>;
+    async fn restore(&self, scope: &Scope, epoch: Option<Epoch>, rows: &[StoredRecord]) -> Result<()>;
 }

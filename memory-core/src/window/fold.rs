@@ -3,7 +3,7 @@
 use crate::id::{MessageId, SeqRange};
 use crate::message::StoredMessage;
 use crate::model::{SummaryPurpose, SummaryRequest};
-use crate::store::chat::{Compaction, NewMessage};
+use crate::store::chat::{Compaction, Fence, NewMessage};
 
 /// Why rows are folded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,8 +59,8 @@ impl FoldPlan {
         }
     }
 
-    /// Returns the change that replaces the rows by `summary`.
-    pub fn fold(&self, summary: NewMessage) -> Compaction {
-        Compaction::Fold { span: self.span, ids: self.ids(), summary }
+    /// Returns the change that replaces the rows by `summary`, with the fence of the state that they were read with.
+    pub fn fold(&self, fence: Fence, summary: NewMessage) -> Compaction {
+        Compaction::Fold { fence, span: self.span, ids: self.ids(), summary }
     }
 }

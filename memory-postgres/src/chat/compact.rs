@@ -30,9 +30,14 @@ pub(super) async fn compact(
         server.run(Call::transaction(COMPACT).rows(count), change, |connection, (scope, session, change)| {
             Box::pin(async move {
                 let mut place = session::enter(connection, scope, session, COMPACT).await?;
+                if let Change::Fold { fence, .. } = change {
+                    place.session.counters.check(place.session.epoch, Some(*fence))?;
+                }
                 match change {
                     Change::Fold { .. } if !place.session.is_owned => return Err(Error::Conflict.into()),
-                    Change::Fold { span, ids, summary } => fold(connection, &mut place, (*span, ids, summary)).await?,
+                    Change::Fold { fence: _, span, ids, summary } => {
+                        fold(connection, &mut place, (*span, ids, summary)).await?;
+                    }
                     Change::Unfold { summary } => unfold(connection, &mut place, *summary).await?,
                 }
                 Ok(place.session.state(session)?)

@@ -5,7 +5,7 @@ use memory_core::id::{MessageId, SessionId};
 use memory_core::message::StoredMessage;
 use memory_core::plan::chat::{Position, Restoration, Restored, There};
 use memory_core::scope::Scope;
-use memory_core::store::chat::Appended;
+use memory_core::store::chat::{Appended, Fence};
 use sqlx::postgres::PgConnection;
 use uuid::Uuid;
 
@@ -26,6 +26,7 @@ pub(super) async fn restore(
     server: &Postgres,
     scope: &Scope,
     session: &SessionId,
+    fence: Option<Fence>,
     rows: &[StoredMessage],
 ) -> Result<Appended> {
     let rows = rows.iter().map(|row| Restored::encode(session, row, facets)).collect::<Result<Vec<_>>>()?;
@@ -34,6 +35,7 @@ pub(super) async fn restore(
     let restored = server.run(call, rows, move |connection, (scope, session, rows)| {
         Box::pin(async move {
             let mut place = session::enter(connection, scope, session, RESTORE).await?;
+            place.session.counters.check(place.session.epoch, fence)?;
             if rows.is_empty() {
                 return Ok(Appended { placements: Vec::new(), state: place.session.state(session)?, durability });
             }

@@ -7,6 +7,7 @@ use memory_core::store::chat::{Compaction, SessionState};
 
 use super::session;
 use crate::client::{Call, Redis, detached};
+use crate::keys::padded;
 use crate::row::Row;
 use crate::script;
 
@@ -21,11 +22,13 @@ pub(super) async fn compact(
 ) -> Result<SessionState> {
     let key = redis.keys().owner(scope);
     let call = match change {
-        Compaction::Fold { span, ids, summary } => {
+        Compaction::Fold { fence, span, ids, summary } => {
             let summary = Row::new(session, summary, Some(span.first))?;
             redis.truth().await?;
             Call::new(&script::FOLD, key)
                 .arg(session.key())
+                .arg(padded(fence.epoch))
+                .number(fence.generation)
                 .number(span.first.0)
                 .number(span.last.0)
                 .arg(summary.bytes)

@@ -4,10 +4,11 @@ use memory_core::error::{Error, Result};
 use memory_core::id::SessionId;
 use memory_core::message::StoredMessage;
 use memory_core::scope::Scope;
-use memory_core::store::chat::{Appended, NewMessage};
+use memory_core::store::chat::{Appended, Fence, NewMessage};
 
 use super::session;
 use crate::client::{Call, Redis, detached};
+use crate::keys::padded;
 use crate::row::Row;
 use crate::script;
 
@@ -18,9 +19,14 @@ pub(super) async fn restore(
     redis: &Redis,
     scope: &Scope,
     session: &SessionId,
+    fence: Option<Fence>,
     rows: &[StoredMessage],
 ) -> Result<Appended> {
     let mut call = Call::change(&script::RESTORE, redis.keys().owner(scope)).arg(session.key());
+    call = match fence {
+        Some(fence) => call.arg(padded(fence.epoch)).number(fence.generation),
+        None => call.arg("-").arg("-"),
+    };
     for row in rows {
         let [head, bytes] = encode(session, row)?;
         call = call.arg(head).arg(bytes);

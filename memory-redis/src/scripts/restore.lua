@@ -1,12 +1,16 @@
--- Stores rows as they are. ARGV: two for `prepare`, session, then for each row `number first last ` (`-` where it covers
--- nothing) with its archive mark behind it, and the row, or the id alone of what has no content.
+-- Stores rows as they are. ARGV: two for `prepare`, session, epoch and generation of the fence or `-`, then for each row
+-- `number first last ` (`-` where it covers nothing) with its archive mark behind it, and the row, or the id alone of what
+-- has no content.
 -- Everything is checked before anything is stored.
 local s = load_session(ARGV[3])
-local count = (#ARGV - 3) / 2
+if ARGV[4] ~= '-' and (ARGV[4] ~= epoch or ARGV[5] ~= s.generation) then
+  return { 'fenced' }
+end
+local count = (#ARGV - 5) / 2
 if count == 0 then return { 'ok', state_of(s), {} } end
 
 local wanted = {}
-for i = 1, count do wanted[i] = string.sub(ARGV[3 + 2 * i], 1, 16) end
+for i = 1, count do wanted[i] = string.sub(ARGV[5 + 2 * i], 1, 16) end
 local found = in_portions('HMGET', ids, wanted)
 local placed, messages, summaries, planned = {}, {}, {}, {}
 
@@ -53,7 +57,7 @@ local function plan_summary(row, there)
 end
 
 for i = 1, count do
-  local head, body = ARGV[2 + 2 * i], ARGV[3 + 2 * i]
+  local head, body = ARGV[4 + 2 * i], ARGV[5 + 2 * i]
   local number, first, last, behind = string.match(head, '^(%d+) (%S+) (%S+) ()')
   local mark = string.sub(head, behind)
   local row = { id = wanted[i], number = tonumber(number), body = body, mark = mark ~= '' and mark,

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use memory_core::error::{Error, Result};
+use memory_core::error::Result;
 use memory_core::id::{MessageId, Seq, SessionId};
 use memory_core::plan::chat::{Batch, Counters, KnownRow, Position};
-use memory_core::scope::{Epoch, Scope};
-use memory_core::store::chat::{Append, Appended, Fence, Placement};
+use memory_core::scope::Scope;
+use memory_core::store::chat::{Append, Appended, Placement};
 use sqlx::{Row, SqliteConnection};
 
 use super::encode::{Encoded, insert, insert_values};
@@ -28,10 +28,7 @@ pub(super) async fn append(file: &Sqlite, scope: &Scope, session: &SessionId, ba
         Box::pin(async move {
             let found = session::find(connection, &scope, &session, APPEND).await?;
             let (kept, epoch) = (found.session, found.epoch());
-            let now = Fence { epoch: Epoch(loaded(epoch)?), generation: loaded(kept.counters.generation)? };
-            if batch.fence.is_some_and(|fence| fence != now) {
-                return Err(Error::Fenced);
-            }
+            kept.counters.check(epoch, batch.fence)?;
             if batch.rows.is_empty() {
                 let state = kept.state(&session, epoch)?;
                 return Ok(Appended { placements: Vec::new(), state, durability });

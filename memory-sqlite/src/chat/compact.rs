@@ -31,8 +31,11 @@ pub(super) async fn compact(
         Box::pin(async move {
             let found = session::find(connection, &scope, &session, COMPACT).await?;
             let mut kept = found.session;
+            if let Change::Fold { fence, .. } = &change {
+                kept.counters.check(found.epoch(), Some(*fence))?;
+            }
             match (found.owner, &change) {
-                (Some(owner), Change::Fold { span, ids, summary }) => {
+                (Some(owner), Change::Fold { fence: _, span, ids, summary }) => {
                     fold(connection, owner, &mut kept, (*span, ids, summary)).await?;
                 }
                 (Some(owner), Change::Unfold { summary }) => unfold(connection, owner, &mut kept, *summary).await?,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use memory_core::id::{MessageId, Seq, SeqRange, SessionId};
-use memory_core::store::chat::{Append, ChatStore, Compaction, NewMessage, Page};
+use memory_core::store::chat::{Append, ChatStore, Compaction, NewMessage, Page, Slice};
 use memory_core::{Message, Role, Scope, Timestamp};
 use tempfile::TempDir;
 
@@ -60,12 +60,13 @@ impl Talk {
 
     /// Folds the oldest so many messages of the window that are no summaries.
     async fn fold(&self, count: usize) {
-        let rows = self.chat.read(&self.scope, &self.session, &Page::newest(10_000)).await.unwrap().messages;
-        let rows: Vec<_> = rows.iter().filter(|row| row.covers.is_none()).take(count).collect();
+        let Slice { state, messages, .. } =
+            self.chat.read(&self.scope, &self.session, &Page::newest(10_000)).await.unwrap();
+        let rows: Vec<_> = messages.iter().filter(|row| row.covers.is_none()).take(count).collect();
         let (first, last) = (rows[0].seq, rows[rows.len() - 1].seq);
         let ids: Vec<MessageId> = rows.iter().map(|row| row.id).collect();
         let summary = NewMessage::sized(Message::new(Role::User, "summary", Timestamp(0)), 1);
-        let change = Compaction::Fold { span: SeqRange { first, last }, ids, summary };
+        let change = Compaction::Fold { fence: state.fence, span: SeqRange { first, last }, ids, summary };
         let state = self.chat.compact(&self.scope, &self.session, &change).await.unwrap();
         assert!(state.head > Seq(0));
     }

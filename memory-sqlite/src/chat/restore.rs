@@ -7,7 +7,7 @@ use memory_core::id::{MessageId, SessionId};
 use memory_core::message::StoredMessage;
 use memory_core::plan::chat::{Position, Restoration, Restored, There};
 use memory_core::scope::Scope;
-use memory_core::store::chat::Appended;
+use memory_core::store::chat::{Appended, Fence};
 use sqlx::{Row as _, SqliteConnection};
 
 use super::append::known;
@@ -30,6 +30,7 @@ pub(super) async fn restore(
     file: &Sqlite,
     scope: &Scope,
     session: &SessionId,
+    fence: Option<Fence>,
     rows: &[StoredMessage],
 ) -> Result<Appended> {
     let rows = rows.iter().map(|row| Restored::encode(session, row, value_rows)).collect::<Result<Vec<_>>>()?;
@@ -38,6 +39,7 @@ pub(super) async fn restore(
         Box::pin(async move {
             let found = session::find(connection, &scope, &session, RESTORE).await?;
             let (kept, epoch) = (found.session, found.epoch());
+            kept.counters.check(epoch, fence)?;
             if rows.is_empty() {
                 return Ok(Appended { placements: Vec::new(), state: kept.state(&session, epoch)?, durability });
             }

@@ -76,6 +76,7 @@ impl Bed {
                 let start = first.covers.map_or(first.seq, |covers| covers.first);
                 let summary = Message::new(Role::System, marker(owner), Timestamp(1));
                 let change = Compaction::Fold {
+                    fence: window.state.fence,
                     span: SeqRange { first: start, last: last.seq },
                     ids: window.messages.iter().map(|row| row.id).collect(),
                     summary: NewMessage::sized(summary, 1),

@@ -1,9 +1,9 @@
 //! Restoring exported records: everything is checked before anything is stored.
 
 use memory_core::error::Result;
-use memory_core::plan::records::Restoration;
+use memory_core::plan::records::{Restoration, check_epoch};
 use memory_core::record::StoredRecord;
-use memory_core::scope::Scope;
+use memory_core::scope::{Epoch, Scope};
 
 use super::row::{known, store};
 use crate::client::Sqlite;
@@ -14,7 +14,7 @@ use crate::owner::{self, Truth};
 const RESTORE: &str = "restore records";
 
 /// Restores the records that are newer than the stored ones.
-pub(super) async fn restore(file: &Sqlite, scope: &Scope, rows: &[StoredRecord]) -> Result<()> {
+pub(super) async fn restore(file: &Sqlite, scope: &Scope, seen: Option<Epoch>, rows: &[StoredRecord]) -> Result<()> {
     if rows.is_empty() {
         return Ok(());
     }
@@ -23,6 +23,7 @@ pub(super) async fn restore(file: &Sqlite, scope: &Scope, rows: &[StoredRecord])
     let work = file.write(RESTORE, move |connection| {
         Box::pin(async move {
             let owner = owner::obtain(connection, Truth::Records, &scope, RESTORE).await?;
+            check_epoch(seen, owner.epoch)?;
             let known = known(connection, owner, &restoration.records, RESTORE).await?;
             let rows = restoration.plan(&known)?;
             store(connection, owner, &known, &rows, RESTORE).await?;

@@ -171,8 +171,17 @@ impl ChatStore for TinyChat {
         })
     }
 
-    async fn restore(&self, scope: &Scope, session: &SessionId, rows: &[StoredMessage]) -> Result<Appended> {
+    async fn restore(
+        &self,
+        scope: &Scope,
+        session: &SessionId,
+        fence: Option<Fence>,
+        rows: &[StoredMessage],
+    ) -> Result<Appended> {
         self.lock().add(scope, session, |owner| {
+            if fence.is_some_and(|seen| seen != owner.state(session).fence) {
+                return Err(Error::Fenced);
+            }
             rows.iter().filter_map(|row| owner.restore(session, row).transpose()).collect()
         })
     }
@@ -200,6 +209,12 @@ impl ChatStore for TinyChat {
 
     async fn compact(&self, scope: &Scope, session: &SessionId, change: &Compaction) -> Result<SessionState> {
         let mut state = self.lock();
+        let now = state.owners.get(scope).cloned().unwrap_or_default().state(session).fence;
+        if let Compaction::Fold { fence, .. } = change
+            && *fence != now
+        {
+            return Err(Error::Fenced);
+        }
         let Some(owner) = state.owners.get_mut(scope) else {
             let is_fold = matches!(change, Compaction::Fold { .. });
             return if is_fold { Err(Error::Conflict) } else { Ok(Owner::default().state(session)) };
@@ -211,7 +226,7 @@ impl ChatStore for TinyChat {
         let known = owner.row(id).filter(|row| row.session == *session && row.covers.is_some()).cloned();
         match (change, known) {
             (Compaction::Fold { summary, .. }, Some(row)) if row.message.as_ref() == Some(&summary.message) => {}
-            (Compaction::Fold { span, ids, summary }, None) if !owner.places.contains_key(&id) => {
+            (Compaction::Fold { fence: _, span, ids, summary }, None) if !owner.places.contains_key(&id) => {
                 owner.sessions.entry(session.clone()).or_default().fold(session, *span, ids, summary)?;
                 owner.places.insert(id, (session.clone(), span.last));
             }

@@ -74,7 +74,7 @@ async fn keeps_odd_summaries_and_restored_rows(bed: Bed<Chat>) -> Scene {
         talk.compact(&talk.plan(seq, seq, &summary).await?).await?;
     }
     let rows = talk.rows(View::All).await?;
-    bob.chat.store().restore(&bob.scope, &bob.session, &rows).await?;
+    bob.chat.store().restore(&bob.scope, &bob.session, None, &rows).await?;
     for talk in [talk, bob] {
         for message in &messages {
             same(talk.get(&[message.id]).await?.first(), message)?;

@@ -83,7 +83,7 @@ async fn restores_who_counted(bed: Bed<Chat>) -> Scene {
     talk.compact(&talk.plan(1, 2, &counted("summary", CounterId(7))).await?).await?;
     let rows = talk.rows(View::All).await?;
     let bob = Talk::new(&bed, "bob", "s")?;
-    bob.chat.store().restore(&bob.scope, &bob.session, &rows).await?;
+    bob.chat.store().restore(&bob.scope, &bob.session, None, &rows).await?;
     equal(counters(&bob.rows(View::All).await?), counters(&rows))
 }
 

@@ -87,7 +87,7 @@ async fn a_fold_takes_no_number_and_no_time(bed: Bed<Chat>) -> Scene {
 async fn refuses_a_fold_of_other_rows_than_are_active(bed: Bed<Chat>) -> Scene {
     let talk = five(&bed).await?;
     let all: Vec<_> = talk.rows(View::Log).await?.iter().map(|row| row.id).collect();
-    let before = talk.rows(View::All).await?;
+    let (before, fence) = (talk.rows(View::All).await?, talk.state().await?.fence);
     let mut swapped: Vec<_> = all.iter().copied().take(3).collect();
     swapped.swap(0, 1);
     let wrong: [Vec<MessageId>; 6] = [
@@ -99,12 +99,13 @@ async fn refuses_a_fold_of_other_rows_than_are_active(bed: Bed<Chat>) -> Scene {
         Vec::new(),
     ];
     for ids in wrong {
-        let change = Compaction::Fold { span: span(1, 3), ids, summary: new("summary") };
+        let change = Compaction::Fold { fence, span: span(1, 3), ids, summary: new("summary") };
         fails!(talk.compact(&change).await, Error::Conflict);
     }
     equal(talk.rows(View::All).await?, before)?;
     talk.fold(1, 2, "first").await?;
-    let archived = Compaction::Fold { span: span(1, 2), ids: all.into_iter().take(2).collect(), summary: new("again") };
+    let ids = all.into_iter().take(2).collect();
+    let archived = Compaction::Fold { fence, span: span(1, 2), ids, summary: new("again") };
     fails!(talk.compact(&archived).await, Error::Conflict);
     equal(talk.window().await?, ["first", "three", "four", "five"])
 }
@@ -133,7 +134,8 @@ async fn refuses_a_fold_of_nothing(bed: Bed<Chat>) -> Scene {
     let talk = five(&bed).await?;
     let second = only(talk.rows(View::Log).await?.into_iter().skip(1).take(1).collect())?;
     talk.chat.store().redact(&talk.scope, &[second.id]).await?;
-    let nothing = Compaction::Fold { span: span(2, 2), ids: Vec::new(), summary: new("summary") };
+    let fence = talk.state().await?.fence;
+    let nothing = Compaction::Fold { fence, span: span(2, 2), ids: Vec::new(), summary: new("summary") };
     fails!(talk.compact(&nothing).await, Error::Conflict);
     fails!(talk.beside("unknown")?.compact(&nothing).await, Error::Conflict);
     equal(talk.window().await?, ["one", "three", "four", "five"])

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memory_core::store::chat::{Compaction, Edge, NewMessage, Page, View};
+use memory_core::store::chat::{Compaction, Edge, NewMessage, Page, SessionState, View};
 use memory_core::{CounterId, Error, Message, Role, Seq, SeqRange, StoredMessage, Timestamp};
 
 use super::model::Model;
@@ -56,7 +56,7 @@ async fn moves_any_history_to_another_owner(bed: Bed<Chat>) -> Scene {
         run.talk = Talk { scope: bed.scope("bob")?, ..run.talk };
         let parts = rows.chunk_by(|one, next| one.seq == next.seq).collect::<Vec<_>>();
         for part in parts.chunks(1 + random.below(10)) {
-            run.talk.chat.store().restore(&run.talk.scope, &run.talk.session, &part.concat()).await?;
+            run.talk.chat.store().restore(&run.talk.scope, &run.talk.session, None, &part.concat()).await?;
         }
         run.model.moved();
         equal_rows(&run.talk.rows(View::All).await?, &run.model.rows(View::All))?;
@@ -145,8 +145,8 @@ impl Run {
         let summary = self.draw();
         self.model.fold(span, &summary);
         let ids = rows.iter().map(|row| row.id).collect();
-        let change = Compaction::Fold { span, ids, summary: summary.clone() };
-        let revision = self.talk.state().await?.revision;
+        let SessionState { fence, revision, .. } = self.talk.state().await?;
+        let change = Compaction::Fold { fence, span, ids, summary: summary.clone() };
         let state = self.talk.compact(&change).await?;
         check!(state.revision > revision, "a fold left the revision at {revision}");
         equal(self.talk.compact(&change).await?, state)?;
@@ -164,7 +164,8 @@ impl Run {
             1 => ids.push(self.draw().message.id),
             _ => wrong.last = Seq(self.model.head().0 + 1),
         }
-        let change = Compaction::Fold { span: wrong, ids, summary: self.draw() };
+        let fence = self.talk.state().await?.fence;
+        let change = Compaction::Fold { fence, span: wrong, ids, summary: self.draw() };
         fails!(self.talk.compact(&change).await, Error::Conflict);
         Ok(())
     }

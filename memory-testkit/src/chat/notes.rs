@@ -195,7 +195,7 @@ async fn a_restore_notes_its_rows(bed: Bed<Chat>) -> Scene {
     talk.fold(1, 2, "summary").await?;
     let rows = talk.rows(View::All).await?;
     let (index, bob) = (enlist(&bed).await?, Talk::new(&bed, "bob", "s")?);
-    bob.chat.store().restore(&bob.scope, &bob.session, &rows).await?;
+    bob.chat.store().restore(&bob.scope, &bob.session, None, &rows).await?;
     let notes = due(&bed, &index).await?;
     let note = only(notes.into_iter().filter(|note| note.scope == bob.scope).collect())?;
     equal((note.target, note.from, note.upto), (Target::Messages(bob.session), Seq(1), Seq(3)))

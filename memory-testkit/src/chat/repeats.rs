@@ -57,8 +57,8 @@ async fn restore_is_repeated_after_a_lost_answer(bed: Bed<Chat>) -> Scene {
     ada.say(&["four", "five", "six"]).await?;
     ada.fold(4, 5, "four and five").await?;
     let rows = ada.rows(View::All).await?;
-    fails!(cut.chat.store().restore(&cut.scope, &cut.session, &rows).await, Error::Backend { .. });
-    let repeated = cut.chat.store().restore(&cut.scope, &cut.session, &rows).await?;
+    fails!(cut.chat.store().restore(&cut.scope, &cut.session, None, &rows).await, Error::Backend { .. });
+    let repeated = cut.chat.store().restore(&cut.scope, &cut.session, None, &rows).await?;
     equal(repeated.placements, (1..=6).map(|number| Placement::Already(Seq(number))).collect::<Vec<_>>())?;
     equal(bob.rows(View::All).await?, rows)?;
     bob.in_order().await

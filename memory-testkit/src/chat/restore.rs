@@ -36,7 +36,7 @@ async fn rich(bed: &Bed<Chat>) -> memory_core::Result<Talk> {
 }
 
 async fn restore(talk: &Talk, rows: &[StoredMessage]) -> memory_core::Result<Appended> {
-    talk.chat.store().restore(&talk.scope, &talk.session, rows).await
+    talk.chat.store().restore(&talk.scope, &talk.session, None, rows).await
 }
 
 /// Returns what must be equal after a round trip; the session's name may have changed.

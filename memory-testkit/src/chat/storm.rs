@@ -146,10 +146,10 @@ async fn a_dropped_restore_happens_fully_or_not_at_all(bed: Bed<Chat>) -> Scene 
     let rows = source.rows(View::All).await?;
     for round in 0..environment::storm(2_000) / 50 {
         let talk = Talk::new(&bed, &format!("owner {round}"), "s")?;
-        drop(give_up(&mut random, talk.chat.store().restore(&talk.scope, &talk.session, &rows)).await);
+        drop(give_up(&mut random, talk.chat.store().restore(&talk.scope, &talk.session, None, &rows)).await);
         let found = talk.rows(View::All).await?.len();
         check!(found == 0 || found == rows.len(), "half a restore: {found} of {} rows", rows.len());
-        talk.chat.store().restore(&talk.scope, &talk.session, &rows).await?;
+        talk.chat.store().restore(&talk.scope, &talk.session, None, &rows).await?;
         equal(talk.window().await?, ["outer", "four"])?;
         talk.in_order().await?;
         drop(give_up(&mut random, talk.delete()).await);

@@ -134,9 +134,9 @@ impl Talk {
     /// Returns the fold of what is active in the span.
     pub(crate) async fn plan(&self, first: u64, last: u64, summary: &NewMessage) -> Result<Compaction> {
         let span = span(first, last);
-        let rows = self.rows(View::Active).await?;
+        let (fence, rows) = (self.state().await?.fence, self.rows(View::Active).await?);
         let ids = rows.iter().filter(|row| span.contains(row.seq)).map(|row| row.id).collect();
-        Ok(Compaction::Fold { span, ids, summary: summary.clone() })
+        Ok(Compaction::Fold { fence, span, ids, summary: summary.clone() })
     }
 
     /// Folds what is active in the span behind a summary of these words, and returns the summary.

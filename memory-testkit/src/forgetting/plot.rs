@@ -1,7 +1,7 @@
 //! What is said and derived in a round, what of it is to be forgotten, and a naive model of what has to fall with that.
 
 use memory_core::engine::{Forget, Remember, Scoped};
-use memory_core::store::chat::{Compaction, NewMessage, Page, View};
+use memory_core::store::chat::{Compaction, NewMessage, Page, Slice, View};
 use memory_core::{ItemId, Message, MessageId, Role, Seq, SeqRange, SessionId};
 
 use super::world::{World, message, record, talk};
@@ -225,10 +225,12 @@ pub(super) async fn fold(
 ) -> Result<MessageId, Failure> {
     let chat = world.chat.store();
     let span = SeqRange { first: Seq(1), last: Seq(last as u64) };
-    let rows = chat.read(scoped.scope(), session, &Page::after(Seq(0), 1_000, View::Active)).await?.messages;
-    let ids = rows.iter().filter(|row| span.contains(row.seq)).map(|row| row.id).collect();
+    let Slice { state, messages, .. } =
+        chat.read(scoped.scope(), session, &Page::after(Seq(0), 1_000, View::Active)).await?;
+    let ids = messages.iter().filter(|row| span.contains(row.seq)).map(|row| row.id).collect();
     let summary = NewMessage::sized(said(Role::Assistant, text), 3);
     let id = summary.message.id;
-    chat.compact(scoped.scope(), session, &Compaction::Fold { span, ids, summary }).await?;
+    let change = Compaction::Fold { fence: state.fence, span, ids, summary };
+    chat.compact(scoped.scope(), session, &change).await?;
     Ok(id)
 }

@@ -128,7 +128,8 @@ impl MessageActor {
         let text = format!("{} sums up {}", self.owner.mark, self.folds);
         let id = MessageId::of_content(text.as_bytes());
         let summary = NewMessage::sized(Message::new(Role::System, text, NOON).with_id(id), 1);
-        let change = Compaction::Fold { span, ids, summary: summary.clone() };
+        let fence = self.store.store().read(&self.owner.scope, &session, &Page::newest(0)).await?.state.fence;
+        let change = Compaction::Fold { fence, span, ids, summary: summary.clone() };
         let answer = self.store.store().compact(&self.owner.scope, &session, &change).await;
         if is_foreign {
             fails!(answer, Error::Conflict);

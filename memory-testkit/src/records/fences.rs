@@ -23,6 +23,8 @@ scenarios!(TABLE: Records = [
     a_deletion_that_finds_something_newer_deletes_nothing,
     of_a_put_and_a_deletion_of_its_record_one_is_refused,
     keeps_the_fences_of_owners_apart,
+    a_restore_from_before_an_erasure_is_refused,
+    a_restore_outlives_a_deletion_of_other_records,
 ]);
 
 /// Tries to put a new record, and passes if that is refused and stores nothing.
@@ -209,4 +211,30 @@ async fn keeps_the_fences_of_owners_apart(bed: Bed<Records>) -> Scene {
     bob.advance(bob.fence().await?).await?;
     equal(ada.fence().await?, seen)?;
     equal(ada.put_with(Some(seen), &[(&fact("coffee"), Expect::Absent)]).await?, [1])
+}
+
+async fn a_restore_from_before_an_erasure_is_refused(bed: Bed<Records>) -> Scene {
+    let (shelf, unknown) = (Shelf::plain(&bed)?, Shelf::new(&bed, "unknown")?);
+    shelf.put(&[&fact("tea"), &fact("water")]).await?;
+    let (rows, old) = (shelf.all().await?, shelf.fence().await?.epoch);
+    shelf.restore_with(Some(old), &rows).await?;
+    let epoch = bury(shelf.records.upkeep(), &shelf.scope).await?;
+    fails!(shelf.restore_with(Some(old), &rows).await, Error::Fenced);
+    shelf.records.store().erase(&shelf.scope, epoch).await?;
+    fails!(shelf.restore_with(Some(old), &rows).await, Error::Fenced);
+    fails!(unknown.restore_with(Some(epoch), &rows).await, Error::Fenced);
+    equal((shelf.all().await?, unknown.all().await?), (vec![], vec![]))?;
+    shelf.restore_with(Some(shelf.fence().await?.epoch), &rows).await?;
+    equal(shelf.all().await?, rows)
+}
+
+async fn a_restore_outlives_a_deletion_of_other_records(bed: Bed<Records>) -> Scene {
+    let shelf = Shelf::plain(&bed)?;
+    let (tea, water) = (fact("tea"), fact("water"));
+    shelf.put(&[&tea]).await?;
+    let (rows, epoch) = (shelf.all().await?, shelf.fence().await?.epoch);
+    shelf.put(&[&water]).await?;
+    shelf.delete(&[water.id]).await?;
+    shelf.restore_with(Some(epoch), &rows).await?;
+    equal(texts(&shelf.all().await?), ["tea"])
 }

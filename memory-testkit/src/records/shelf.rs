@@ -115,6 +115,10 @@ impl Shelf {
     }
 
     pub(super) async fn restore(&self, rows: &[StoredRecord]) -> Result<()> {
-        self.records.store().restore(&self.scope, rows).await
+        self.restore_with(None, rows).await
+    }
+
+    pub(super) async fn restore_with(&self, epoch: Option<Epoch>, rows: &[StoredRecord]) -> Result<()> {
+        self.records.store().restore(&self.scope, epoch, rows).await
     }
 }

@@ -158,7 +158,8 @@ impl World {
         let tokens = self.counter.count(&Message::new(Role::User, shown, Timestamp(self.at)));
         let summary = NewMessage::sized(message, tokens);
         let ids = some.iter().map(|row| row.id).collect();
-        chat.compact(scope, self.session.id(), &Compaction::Fold { span, ids, summary }).await.unwrap();
+        let fence = self.session.state().await.unwrap().fence;
+        chat.compact(scope, self.session.id(), &Compaction::Fold { fence, span, ids, summary }).await.unwrap();
     }
 
     /// Returns the rows of the window.

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use memory_core::engine::{ContextRequest, Remember, Search, Stage};
+use memory_core::engine::{ContextRequest, Forget, Remember, Search, Stage};
 use memory_core::store::chat::{Page, View};
 use memory_core::window::BufferConfig;
-use memory_core::{Filter, Message, Seq};
+use memory_core::{Error, Filter, Message, Seq};
 
-use crate::bench::{Bench, Taps};
+use crate::bench::{Bench, Taps, session};
 
 #[tokio::test]
 async fn o13_a_context_made_again_from_a_snapshot_is_the_same_in_every_byte() {
@@ -85,4 +85,44 @@ async fn o13_every_message_of_the_window_is_kept_or_counted_under_one_reason() {
             assert_eq!(history.window_messages, 300);
         }
     }
+}
+
+#[tokio::test]
+async fn s1_14_a_restore_under_way_writes_nothing_after_everything_was_forgotten() {
+    let bench = Bench::new().await;
+    let talk = bench.session("ada");
+    talk.append(bench.chatter(2)).await.unwrap();
+    talk.scoped().remember(Remember::fact("Aurora is a rose")).await.unwrap();
+    let rows = talk.read(&Page::after(Seq(0), 100, View::All)).await.unwrap().messages;
+    let records = talk.scoped().records(&Filter::All, None, 10).await.unwrap();
+
+    let bob = bench.owner("bob");
+    bob.session(&session("first")).restore(&rows).await.unwrap();
+    assert!(bench.owner("bob").forget(&Forget::Everything).await.unwrap().complete);
+    let first = bob.session(&session("first")).restore(&rows).await;
+    assert!(matches!(first, Err(Error::Fenced)), "{first:?}");
+    let second = bob.session(&session("second")).restore(&rows).await;
+    assert!(matches!(second, Err(Error::Fenced)), "{second:?}");
+    let said = bob.session(&session("third")).append(bench.chatter(1)).await;
+    assert!(matches!(said, Err(Error::Fenced)), "{said:?}");
+    let records_too = bob.restore(&records).await;
+    assert!(matches!(records_too, Err(Error::Fenced)), "{records_too:?}");
+
+    let anew = bench.owner("bob");
+    assert!(anew.sessions(None, 10).await.unwrap().is_empty());
+    assert!(anew.records(&Filter::All, None, 10).await.unwrap().is_empty());
+    anew.restore(&records).await.unwrap();
+    anew.session(&session("first")).restore(&rows).await.unwrap();
+}
+
+#[tokio::test]
+async fn s1_14_a_session_that_was_forgotten_is_not_restored_by_an_older_handle() {
+    let bench = Bench::new().await;
+    let talk = bench.session("ada");
+    talk.append(bench.chatter(2)).await.unwrap();
+    let rows = talk.read(&Page::after(Seq(0), 100, View::All)).await.unwrap().messages;
+    talk.scoped().forget(&Forget::Session(session("talk"))).await.unwrap();
+    let late = talk.restore(&rows).await;
+    assert!(matches!(late, Err(Error::Fenced)), "{late:?}");
+    bench.session("ada").restore(&rows).await.unwrap();
 }

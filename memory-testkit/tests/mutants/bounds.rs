@@ -93,12 +93,18 @@ struct ClampsNumbers;
 
 #[async_trait]
 impl records_stores::Break for ClampsNumbers {
-    async fn restore(&self, inner: &MemRecords, scope: &Scope, rows: &[StoredRecord]) -> Result<()> {
+    async fn restore(
+        &self,
+        inner: &MemRecords,
+        scope: &Scope,
+        epoch: Option<Epoch>,
+        rows: &[StoredRecord],
+    ) -> Result<()> {
         let clamped = rows.iter().map(|row| {
             let (version, access_count) = (row.version.min(LARGEST), row.access_count.min(LARGEST));
             StoredRecord { version, access_count, ..row.clone() }
         });
-        inner.restore(scope, &clamped.collect::<Vec<_>>()).await
+        inner.restore(scope, epoch, &clamped.collect::<Vec<_>>()).await
     }
 }
 

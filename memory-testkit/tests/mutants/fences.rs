@@ -5,7 +5,7 @@ use memory_core::reference::MemRecords;
 use memory_core::store::chat::Fence;
 use memory_core::store::records::RecordBatch;
 use memory_core::store::records::RecordStore as _;
-use memory_core::{Error, RecordId, Result, Scope};
+use memory_core::{Epoch, Error, RecordId, Result, Scope, StoredRecord};
 
 use crate::records_stores::{Break, caught};
 
@@ -179,4 +179,20 @@ impl Break for SparesOlder {
 #[tokio::test]
 async fn a_deletion_that_spares_what_is_older_is_caught() {
     caught(SparesOlder, &["deletes_what_is_older_than_said"]).await;
+}
+
+/// Restores whatever was erased since.
+#[derive(Clone, Debug)]
+struct RestoresWithoutAFence;
+
+#[async_trait]
+impl Break for RestoresWithoutAFence {
+    async fn restore(&self, inner: &MemRecords, scope: &Scope, _: Option<Epoch>, rows: &[StoredRecord]) -> Result<()> {
+        inner.restore(scope, None, rows).await
+    }
+}
+
+#[tokio::test]
+async fn a_restore_of_records_without_a_fence_is_caught() {
+    caught(RestoresWithoutAFence, &["a_restore_from_before_an_erasure_is_refused"]).await;
 }

@@ -8,7 +8,7 @@ use memory_core::reference::MemRecords;
 use memory_core::store::records::RecordStore as _;
 use memory_core::store::records::{Expect, Put, RecordBatch};
 use memory_core::store::upkeep::Upkeep as _;
-use memory_core::{Fields, Filter, RecordId, Result, Scope, StoredRecord, Timestamp};
+use memory_core::{Epoch, Fields, Filter, RecordId, Result, Scope, StoredRecord, Timestamp};
 
 use crate::records_stores::{Break, caught};
 
@@ -204,9 +204,15 @@ struct RestoresOneByOne;
 
 #[async_trait]
 impl Break for RestoresOneByOne {
-    async fn restore(&self, inner: &MemRecords, scope: &Scope, rows: &[StoredRecord]) -> Result<()> {
+    async fn restore(
+        &self,
+        inner: &MemRecords,
+        scope: &Scope,
+        epoch: Option<Epoch>,
+        rows: &[StoredRecord],
+    ) -> Result<()> {
         for row in rows {
-            inner.restore(scope, std::slice::from_ref(row)).await?;
+            inner.restore(scope, epoch, std::slice::from_ref(row)).await?;
         }
         Ok(())
     }

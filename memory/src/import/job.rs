@@ -21,6 +21,7 @@ const PATIENCE: Duration = Duration::from_millis(200);
 pub struct Import {
     items: Items,
     writer: Writer,
+    has_begun: bool,
     has_ended: bool,
 }
 
@@ -40,7 +41,7 @@ impl Import {
     /// # Errors
     /// The thread that reads cannot be started.
     pub fn begin(scoped: Scoped, input: impl Read + Send + 'static, source: Source) -> io::Result<Self> {
-        Ok(Self { items: Items::of(input, source)?, writer: Writer::new(scoped), has_ended: false })
+        Ok(Self { items: Items::of(input, source)?, writer: Writer::new(scoped), has_begun: false, has_ended: false })
     }
 
     /// Begins to read what stands at `paths` for the owner of `scoped`: files, and folders and ZIP archives as they were
@@ -49,7 +50,12 @@ impl Import {
     /// # Errors
     /// The thread that reads cannot be started. A file that cannot be read is no error: it is counted as rejected.
     pub fn begin_files(scoped: Scoped, paths: Vec<PathBuf>, source: Source) -> io::Result<Self> {
-        Ok(Self { items: Items::of_files(paths, source)?, writer: Writer::new(scoped), has_ended: false })
+        Ok(Self {
+            items: Items::of_files(paths, source)?,
+            writer: Writer::new(scoped),
+            has_begun: false,
+            has_ended: false,
+        })
     }
 
     /// Reads on and writes one more batch; returns none at the end of the file. A batch is durable when this returns.
@@ -58,8 +64,12 @@ impl Import {
     ///
     /// # Errors
     /// The error of the memory; a transient one is retried for half a minute first. What is wrong with the file is no error:
-    /// it is counted in the tally.
+    /// it is counted in the tally. `Fenced` if the owner was erased since the first step: what was not written yet stays out.
     pub async fn step(&mut self) -> Result<Option<Progress>> {
+        if !self.has_begun {
+            self.writer.begin().await?;
+            self.has_begun = true;
+        }
         while !self.has_ended {
             let next = if self.writer.is_waiting() {
                 timeout(PATIENCE, self.items.next()).await.ok()

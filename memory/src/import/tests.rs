@@ -13,6 +13,8 @@ use super::{Format, Item, Source};
 mod broken;
 mod changing;
 mod claude;
+#[cfg(feature = "sqlite")]
+mod erased;
 mod files;
 #[cfg(feature = "sqlite")]
 mod hostile;

@@ -103,6 +103,14 @@ impl Writer {
         self.waiting.items > 0
     }
 
+    /// Sees the owner as it is now: nothing is written after a later erasure, also where its first batch comes behind that.
+    ///
+    /// # Errors
+    /// `Fenced` if the owner was erased since the handle was first used.
+    pub(super) async fn begin(&self) -> Result<()> {
+        patiently(|| self.scoped.check()).await
+    }
+
     /// Writes the batch. When this returns it is durable; items that were refused are in the tally.
     ///
     /// # Errors

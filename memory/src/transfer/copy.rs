@@ -53,17 +53,28 @@ pub struct Move<'a> {
     progress: &'a (dyn Fn(u64) + Send + Sync),
     /// Rows and records known to be in the target.
     done: u64,
+    began: Began,
+}
+
+/// The epochs of the target when the move of an owner began: an erasure that comes meanwhile ends it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Began {
+    /// Of conversations.
+    said: Epoch,
+    /// Of records.
+    known: Epoch,
 }
 
 impl fmt::Debug for Move<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { source, target, has_records, mirror, progress: _, done } = self;
+        let Self { source, target, has_records, mirror, progress: _, done, began } = self;
         f.debug_struct("Move")
             .field("source", source)
             .field("target", target)
             .field("has_records", has_records)
             .field("mirror", mirror)
             .field("done", done)
+            .field("began", began)
             .finish()
     }
 }
@@ -78,7 +89,7 @@ impl<'a> Move<'a> {
             target.records = target.records.map(|records| layer.records(records));
         }
         let has_records = target.records.is_some();
-        Self { source, target, has_records, mirror: false, progress: &|_| {}, done: 0 }
+        Self { source, target, has_records, mirror: false, progress: &|_| {}, done: 0, began: Began::default() }
     }
 
     /// Leaves records behind.
@@ -107,11 +118,17 @@ impl<'a> Move<'a> {
     /// Copies an owner, reads the copy back, and returns what became of it.
     ///
     /// # Errors
-    /// What a store fails with. The same call goes on from there.
+    /// What a store fails with; `Fenced` if the owner was erased in the target meanwhile, or a session was deleted there. The same
+    /// call goes on from there.
     pub async fn owner(&mut self, scope: &Scope) -> Result<Moved> {
         let mut moved = Moved::default();
         if let Some(problem) = self.align(scope).await? {
             moved.problems.push(problem);
+            return Ok(moved);
+        }
+        self.began = self.begin(scope).await?;
+        if self.began.said.max(self.began.known) > epoch(self.source, scope).await? {
+            moved.problems.push(Problem::ForgottenInTarget);
             return Ok(moved);
         }
         if self.mirror && !holds(self.source, scope).await? && holds(&self.target, scope).await? {
@@ -156,6 +173,15 @@ impl<'a> Move<'a> {
         Ok(None)
     }
 
+    async fn begin(&self, scope: &Scope) -> Result<Began> {
+        let said = self.target.chat()?.upkeep().epoch(scope).await?;
+        let known = match &self.target.records {
+            Some(records) => records.upkeep().epoch(scope).await?,
+            None => Epoch::default(),
+        };
+        Ok(Began { said, known })
+    }
+
     async fn session(&mut self, scope: &Scope, here: &SessionState, moved: &mut Moved) -> Result<()> {
         moved.sessions += 1;
         let (session, name) = (&here.session, here.session.name());
@@ -188,8 +214,8 @@ impl<'a> Move<'a> {
         moved: &mut Moved,
     ) -> std::result::Result<(), Interrupted> {
         let (here, there) = (self.source.chat()?.store(), Arc::clone(self.target.chat()?.store()));
-        let head = there.read(scope, session, &Page::newest(0)).await?.state.head;
-        let (mut sum, mut restored) = self.rows(scope, session, head).await?;
+        let before = there.read(scope, session, &Page::newest(0)).await?.state;
+        let (mut sum, mut restored) = self.rows(scope, session, &before).await?;
         let copied = there.read(scope, session, &Page::newest(0)).await?.state;
         let mut is_same = restored.is_ok() && sum_of(there.as_ref(), scope, session).await? == sum;
         if !is_same && (self.mirror || is_older_copy(here.as_ref(), there.as_ref(), scope, session).await?) {
@@ -197,7 +223,8 @@ impl<'a> Move<'a> {
                 Err(Error::Conflict) => return Err(Interrupted::Torn),
                 answer => answer?,
             };
-            (sum, restored) = self.rows(scope, session, Seq(0)).await?;
+            let emptied = there.read(scope, session, &Page::newest(0)).await?.state;
+            (sum, restored) = self.rows(scope, session, &emptied).await?;
             is_same = restored.is_ok() && sum_of(there.as_ref(), scope, session).await? == sum;
         }
         if !is_same {
@@ -207,21 +234,26 @@ impl<'a> Move<'a> {
         Ok(())
     }
 
-    /// Copies the rows behind `head`, and returns the checksum of all rows with what the target said.
+    /// Copies the rows behind those of the target, which is as `there` says, and returns the checksum of all rows with what the
+    /// target said.
     async fn rows(
         &mut self,
         scope: &Scope,
         session: &SessionId,
-        head: Seq,
+        there: &SessionState,
     ) -> std::result::Result<(Checksum, Result<()>), Interrupted> {
         let (mut sum, mut session_reader, mut outcome) = (Checksum::default(), SessionReader::default(), Ok(()));
+        if there.fence.epoch != self.began.said {
+            return Err(Error::Fenced.into());
+        }
         loop {
             let slice = self.source.chat()?.store().read(scope, session, &session_reader.page()).await?;
             let rows = session_reader.take(slice)?;
             let Some(last) = rows.last() else { return Ok((sum, outcome)) };
             rows.iter().for_each(|row| sum.add_message(row));
-            if last.seq > head && outcome.is_ok() {
-                let restored = self.target.chat()?.store().restore(scope, session, &rows).await;
+            if last.seq > there.head && outcome.is_ok() {
+                let fence = Some(there.fence);
+                let restored = self.target.chat()?.store().restore(scope, session, fence, &rows).await;
                 outcome = unless_differing(restored.map(drop)).map_err(Interrupted::Failed)?;
             }
             self.done += rows.len() as u64;
@@ -243,7 +275,7 @@ impl<'a> Move<'a> {
             };
             rows.iter().for_each(|stored| moved.records.add_record(stored));
             rows.iter().for_each(|stored| accesses.add_accesses(stored));
-            restore(there.store().as_ref(), scope, &rows, &mut moved.problems).await?;
+            restore(there.store().as_ref(), scope, self.began.known, &rows, &mut moved.problems).await?;
             self.done += rows.len() as u64;
             (self.progress)(self.done);
         }
@@ -288,14 +320,15 @@ fn unless_differing(answer: Result<()>) -> Result<Result<()>> {
 async fn restore(
     store: &dyn RecordStore,
     scope: &Scope,
+    epoch: Epoch,
     rows: &[StoredRecord],
     problems: &mut Vec<Problem>,
 ) -> Result<()> {
-    if unless_differing(store.restore(scope, rows).await)?.is_ok() {
+    if unless_differing(store.restore(scope, Some(epoch), rows).await)?.is_ok() {
         return Ok(());
     }
     for row in rows.chunks(1) {
-        if let Err(error) = unless_differing(store.restore(scope, row).await)? {
+        if let Err(error) = unless_differing(store.restore(scope, Some(epoch), row).await)? {
             problems.extend(row.first().map(|stored| Problem::OtherRecord(stored.record.id, error)));
         }
     }

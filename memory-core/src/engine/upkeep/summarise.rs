@@ -95,7 +95,11 @@ impl Inner {
                 false => archive_of(&plan, slice.state.revision),
             };
             let Some(summary) = summary else { return Ok(()) };
-            self.chat.store().compact(scope, session, &plan.fold(summary)).await?;
+            match self.chat.store().compact(scope, session, &plan.fold(slice.state.fence, summary)).await {
+                // What was summarised was forgotten meanwhile, and what was said since notes itself.
+                Err(Error::Fenced) => return Ok(()),
+                folded => drop(folded?),
+            }
             report.summarised += usize::from(is_summary);
             report.archived += plan.messages();
             if is_summary {

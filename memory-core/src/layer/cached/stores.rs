@@ -60,8 +60,14 @@ impl ChatStore for Cached<dyn ChatStore, StoredMessage> {
         self.inner.append(scope, session, batch).await
     }
 
-    async fn restore(&self, scope: &Scope, session: &SessionId, rows: &[StoredMessage]) -> Result<Appended> {
-        self.shelf.change(scope, self.inner.restore(scope, session, rows)).await
+    async fn restore(
+        &self,
+        scope: &Scope,
+        session: &SessionId,
+        fence: Option<Fence>,
+        rows: &[StoredMessage],
+    ) -> Result<Appended> {
+        self.shelf.change(scope, self.inner.restore(scope, session, fence, rows)).await
     }
 
     async fn read(&self, scope: &Scope, session: &SessionId, page: &Page) -> Result<Slice> {
@@ -146,7 +152,7 @@ impl RecordStore for Cached<dyn RecordStore, StoredRecord> {
         self.shelf.change(scope, self.inner.delete(scope, records)).await
     }
 
-    async fn restore(&self, scope: &Scope, rows: &[StoredRecord]) -> Result<()> {
-        self.shelf.change(scope, self.inner.restore(scope, rows)).await
+    async fn restore(&self, scope: &Scope, epoch: Option<Epoch>, rows: &[StoredRecord]) -> Result<()> {
+        self.shelf.change(scope, self.inner.restore(scope, epoch, rows)).await
     }
 }

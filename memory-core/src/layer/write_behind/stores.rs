@@ -132,10 +132,16 @@ impl ChatStore for Behind {
         Ok(Appended { placements, state, durability: shared.durability() })
     }
 
-    async fn restore(&self, scope: &Scope, session: &SessionId, rows: &[StoredMessage]) -> Result<Appended> {
+    async fn restore(
+        &self,
+        scope: &Scope,
+        session: &SessionId,
+        fence: Option<Fence>,
+        rows: &[StoredMessage],
+    ) -> Result<Appended> {
         let ids: Vec<MessageId> = rows.iter().map(|row| row.id).collect();
         self.shared.settle(scope, Some(session), &ids).await?;
-        let restored = self.shared.inner.restore(scope, session, rows).await?;
+        let restored = self.shared.inner.restore(scope, session, fence, rows).await?;
         self.shared.queue().know(scope, &restored.state);
         Ok(restored)
     }

@@ -1,7 +1,7 @@
 //! The counters of a session.
 
 use super::Row;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::id::{Seq, SessionId};
 use crate::number::{loaded, stored};
 use crate::scope::Epoch;
@@ -44,6 +44,17 @@ impl Counters {
             asked: count(self.asked)?,
             last_at: Timestamp(self.last_at.unwrap_or_default()),
         })
+    }
+
+    /// Returns `Ok` if `fence` is the one of the session, of an owner in `epoch`, or none.
+    ///
+    /// # Errors
+    /// `Fenced`.
+    pub fn check(&self, epoch: i64, fence: Option<Fence>) -> Result<()> {
+        let Some(fence) = fence else { return Ok(()) };
+        let is_now = |number: u64, now: i64| i64::try_from(number) == Ok(now);
+        let is_present = is_now(fence.epoch.0, epoch) && is_now(fence.generation, self.generation);
+        if is_present { Ok(()) } else { Err(Error::Fenced) }
     }
 
     /// Takes in the newest message. The counters of the window are updated separately.

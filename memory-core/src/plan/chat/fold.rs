@@ -4,13 +4,15 @@ use super::{KnownRow, Position, Row, id_conflict};
 use crate::error::{Error, Result};
 use crate::fields::Fields;
 use crate::id::{MessageId, SeqRange, SessionId};
-use crate::store::chat::Compaction;
+use crate::store::chat::{Compaction, Fence};
 
 /// A change of the window, with its summary encoded before the transaction.
 #[derive(Debug)]
 pub enum Change<F> {
     /// As [`Compaction::Fold`].
     Fold {
+        /// The fence that the caller saw.
+        fence: Fence,
         /// The span.
         span: SeqRange,
         /// The active rows in it.
@@ -42,8 +44,9 @@ impl<F: Default> Change<F> {
     /// As [`Row::encode`].
     pub fn encode(session: &SessionId, change: &Compaction, facets: impl Fn(&Fields) -> F) -> Result<Self> {
         Ok(match change {
-            Compaction::Fold { span, ids, summary } => {
-                Self::Fold { span: *span, ids: ids.clone(), summary: Row::encode(session, summary, facets)? }
+            Compaction::Fold { fence, span, ids, summary } => {
+                let summary = Row::encode(session, summary, facets)?;
+                Self::Fold { fence: *fence, span: *span, ids: ids.clone(), summary }
             }
             Compaction::Unfold { summary } => Self::Unfold { summary: *summary },
         })

@@ -59,13 +59,17 @@ impl Owner {
         self.sessions.get(&place.session)?.get(place.position).filter(|row| row.message.is_some())
     }
 
+    /// Returns `Ok` if this is the fence of a session, or none.
+    pub(super) fn check_fence(&self, session: &SessionId, fence: Option<Fence>) -> Result<()> {
+        let generation = self.sessions.get(session).map_or(0, Session::generation);
+        let now = Fence { epoch: self.epoch, generation };
+        if fence.is_none_or(|fence| fence == now) { Ok(()) } else { Err(Error::Fenced) }
+    }
+
     /// Returns `Ok` if the batch can be appended.
     pub(super) fn check_append(&self, session: &SessionId, batch: &Append) -> Result<()> {
         let Append { fence, asked: _, messages } = batch;
-        let kept = Fence { epoch: self.epoch, generation: self.sessions.get(session).map_or(0, Session::generation) };
-        if fence.is_some_and(|fence| fence != kept) {
-            return Err(Error::Fenced);
-        }
+        self.check_fence(session, *fence)?;
         let mut seen: HashMap<MessageId, &Message> = HashMap::with_capacity(messages.len());
         for NewMessage { message, .. } in messages {
             if let Some(stored) = self.content(message.id)

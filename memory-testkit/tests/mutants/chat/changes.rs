@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use memory_core::reference::MemChat;
-use memory_core::store::chat::{Appended, ChatStore as _, Compaction, Page, Redacted, SessionState, View};
+use memory_core::store::chat::{Appended, ChatStore as _, Compaction, Fence, Page, Redacted, SessionState, View};
 use memory_core::store::upkeep::Upkeep as _;
 use memory_core::{Epoch, MessageId, Result, Scope, Seq, SessionId, StoredMessage};
 
@@ -21,18 +21,50 @@ impl Break for ComparesNothing {
         session: &SessionId,
         change: &Compaction,
     ) -> Result<SessionState> {
-        let Compaction::Fold { span, summary, .. } = change else {
+        let Compaction::Fold { fence, span, summary, .. } = change else {
             return inner.compact(scope, session, change).await;
         };
         let rows = inner.read(scope, session, &Page::after(Seq(0), usize::MAX, View::Active)).await?.messages;
         let ids = rows.iter().filter(|row| span.contains(row.seq)).map(|row| row.id).collect();
-        inner.compact(scope, session, &Compaction::Fold { span: *span, ids, summary: summary.clone() }).await
+        let change = Compaction::Fold { fence: *fence, span: *span, ids, summary: summary.clone() };
+        inner.compact(scope, session, &change).await
     }
 }
 
 #[tokio::test]
 async fn a_fold_that_compares_nothing_is_caught() {
     caught(ComparesNothing, &["refuses_a_fold_of_other_rows_than_are_active"]).await;
+}
+
+/// Folds rows of the same ids, whatever was deleted or erased since the caller saw them.
+#[derive(Clone, Debug)]
+struct FoldsWithoutAFence;
+
+#[async_trait]
+impl Break for FoldsWithoutAFence {
+    async fn compact(
+        &self,
+        inner: &MemChat,
+        scope: &Scope,
+        session: &SessionId,
+        change: &Compaction,
+    ) -> Result<SessionState> {
+        let mut change = change.clone();
+        if let Compaction::Fold { fence, .. } = &mut change {
+            *fence = inner.read(scope, session, &Page::newest(0)).await?.state.fence;
+        }
+        inner.compact(scope, session, &change).await
+    }
+}
+
+#[tokio::test]
+async fn a_fold_without_a_fence_is_caught() {
+    let by = [
+        "refuses_a_fold_from_before_a_deletion",
+        "refuses_a_fold_from_before_an_erasure",
+        "refuses_a_fold_with_a_fence_that_nobody_has_seen",
+    ];
+    caught(FoldsWithoutAFence, &by).await;
 }
 
 /// Loses the first original of a summary that is unfolded.
@@ -113,7 +145,7 @@ impl Break for FreesForgottenIds {
             }
             let seen = inner.read(scope, session, &Page::newest(0)).await?.state;
             inner.delete(scope, &seen).await?;
-            inner.restore(scope, session, &rows).await?;
+            inner.restore(scope, session, None, &rows).await?;
         }
         Ok(touched)
     }
@@ -135,11 +167,12 @@ impl Break for LosesMarks {
         inner: &MemChat,
         scope: &Scope,
         session: &SessionId,
+        fence: Option<Fence>,
         rows: &[StoredMessage],
     ) -> Result<Appended> {
         let mut rows = rows.to_vec();
         rows.iter_mut().for_each(|row| row.archived_by = None);
-        inner.restore(scope, session, &rows).await
+        inner.restore(scope, session, fence, &rows).await
     }
 }
 
@@ -212,4 +245,31 @@ async fn late_deletions_that_take_what_came_since_are_caught() {
         "a_burial_raises_the_epoch_above_the_one_that_was_seen",
     ];
     caught(TakesWhatCameSince, &by).await;
+}
+
+/// Restores whatever was deleted or erased since.
+#[derive(Clone, Debug)]
+struct RestoresWithoutAFence;
+
+#[async_trait]
+impl Break for RestoresWithoutAFence {
+    async fn restore(
+        &self,
+        inner: &MemChat,
+        scope: &Scope,
+        session: &SessionId,
+        _: Option<Fence>,
+        rows: &[StoredMessage],
+    ) -> Result<Appended> {
+        inner.restore(scope, session, None, rows).await
+    }
+}
+
+#[tokio::test]
+async fn a_restore_without_a_fence_is_caught() {
+    let by = [
+        "refuses_to_restore_with_the_fence_of_a_deleted_session",
+        "refuses_to_restore_with_the_fence_of_a_buried_owner",
+    ];
+    caught(RestoresWithoutAFence, &by).await;
 }

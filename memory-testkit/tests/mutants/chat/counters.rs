@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use memory_core::reference::MemChat;
-use memory_core::store::chat::{Append, Appended, ChatStore as _, FoundMessages, Page, Slice};
+use memory_core::store::chat::{Append, Appended, ChatStore as _, Fence, FoundMessages, Page, Slice};
 use memory_core::{CounterId, MessageId, Result, Scope, SessionId, StoredMessage};
 
 use crate::chat_stores::{Break, caught};
@@ -91,11 +91,12 @@ impl Break for RestoresNoCounters {
         inner: &MemChat,
         scope: &Scope,
         session: &SessionId,
+        fence: Option<Fence>,
         rows: &[StoredMessage],
     ) -> Result<Appended> {
         let mut rows = rows.to_vec();
         rows.iter_mut().for_each(|row| row.counter = CounterId::UNKNOWN);
-        inner.restore(scope, session, &rows).await
+        inner.restore(scope, session, fence, &rows).await
     }
 }
 
