@@ -55,6 +55,8 @@ pub struct Status {
 pub struct JournalStatus {
     /// How many messages wait for the store.
     pub waiting: usize,
+    /// How many bytes these messages have.
+    pub bytes: u64,
     /// How many were refused and set aside: of all owners, or of the owner whose handle was asked.
     pub refused: Result<usize>,
 }
@@ -149,7 +151,7 @@ impl Inner {
     pub(super) async fn journal_status(&self, scope: Option<&Scope>) -> Option<JournalStatus> {
         let behind = self.behind.as_ref()?;
         let refused = behind.refused(scope, usize::MAX).await.map(|refused| refused.len());
-        Some(JournalStatus { waiting: behind.waiting(), refused })
+        Some(JournalStatus { waiting: behind.waiting(), bytes: behind.waiting_bytes(), refused })
     }
 
     /// Returns the state of each index. Truth is asked once for all indexes whether everything is noted.
