@@ -24,7 +24,7 @@ use memory_core::vector::EmbeddingSpace;
 use memory_core::window::{BufferConfig, Folding};
 use memory_core::{Message, Result, Role, Scope, SessionId, Timestamp, Truth};
 use memory_sqlite::{Sqlite, SqliteChat, SqliteConfig, SqliteRecords, SqliteText, SqliteVectors};
-use memory_testkit::bench::{cpu, say};
+use memory_testkit::bench::{cpu, resident, say};
 use memory_testkit::generate::{Random, unit_vector};
 use sqlx::{Connection as _, SqliteConnection};
 
@@ -253,10 +253,8 @@ async fn child(path: &Path, with_vectors: bool, number: usize) -> Outcome<()> {
             }
             times.into_iter().for_each(|time| say_times(kind, time));
         }
-        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let resident =
-            |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("?").trim().to_owned();
-        say(&format!("resident {}, at most {}", resident("VmRSS:"), resident("VmHWM:")));
+        let (now, most) = resident();
+        say(&format!("resident {} kB, at most {} kB", now >> 10, most >> 10));
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Measures asynchronous calls for the benches of backends: the wall time of each, and the CPU time of all threads
 //! together; finds the server; and generates what they put.
 
+mod endings;
 pub mod enlist;
 pub mod forgetting;
 mod server;
@@ -14,6 +15,7 @@ use std::time::Duration;
 use memory_core::Result;
 use memory_core::time::Stopwatch;
 
+pub use endings::Endings;
 pub use server::{Outcome, against, alone, numbers, told};
 pub use turns::{Turn, Turns};
 
@@ -74,4 +76,14 @@ pub fn cpu() -> Duration {
         line.split(' ').next()?.parse::<u64>().ok()
     });
     Duration::from_nanos(spent.sum())
+}
+
+/// Returns how many bytes of this process are in memory, and the most that ever were; zeros where the system does not tell.
+pub fn resident() -> (u64, u64) {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let bytes = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+        line.split_whitespace().next().and_then(|kilobytes| kilobytes.parse::<u64>().ok()).unwrap_or_default() << 10
+    };
+    (bytes("VmRSS:"), bytes("VmHWM:"))
 }

@@ -147,8 +147,9 @@ fn as_json(database: &Database, status: &Status, owner: Option<&Scope>, owned: O
         );
         members.insert("disabled".to_owned(), disabled.collect());
     }
-    if let (Some(JournalStatus { waiting, refused }), Some(members)) = (&status.journal, all.as_object_mut()) {
-        members.insert("journal".to_owned(), json!({ "waiting": waiting, "refused": refused.as_ref().ok() }));
+    if let (Some(JournalStatus { waiting, bytes, refused }), Some(members)) = (&status.journal, all.as_object_mut()) {
+        let journal = json!({ "waiting": waiting, "bytes": bytes, "refused": refused.as_ref().ok() });
+        members.insert("journal".to_owned(), journal);
     }
     all
 }
@@ -192,7 +193,7 @@ fn in_words(
     if status.indexes.is_empty() {
         output.line("index      none, so nothing is found by words: MEMORY_TEXT_URL says where one is")?;
     }
-    if let Some(JournalStatus { waiting, refused }) = &status.journal {
+    if let Some(JournalStatus { waiting, bytes: _, refused }) = &status.journal {
         let refused = match refused {
             Ok(refused) => format!("{refused} refused"),
             Err(error) => error.with_causes(),

@@ -55,6 +55,8 @@ pub struct Status {
 pub struct JournalStatus {
     /// How many messages wait for the store.
     pub waiting: usize,
+    /// How many bytes these messages have.
+    pub bytes: u64,
     /// How many were refused and set aside: of all owners, or of the owner whose handle was asked.
     pub refused: Result<usize>,
 }
@@ -147,7 +149,11 @@ impl Inner {
     /// Returns the state of the journal.
     async fn journal_status(&self) -> Option<JournalStatus> {
         let behind = self.behind.as_ref()?;
-        Some(JournalStatus { waiting: behind.waiting(), refused: behind.refused_count().await })
+        Some(JournalStatus {
+            waiting: behind.waiting(),
+            bytes: behind.waiting_bytes(),
+            refused: behind.refused_count().await,
+        })
     }
 
     /// Returns the state of each index. Truth is asked once for all indexes whether everything is noted.

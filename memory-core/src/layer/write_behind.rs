@@ -139,6 +139,11 @@ impl WriteBehind {
         self.shared.queue().count()
     }
 
+    /// Returns how many bytes of messages wait for the primary.
+    pub fn waiting_bytes(&self) -> u64 {
+        self.shared.queue().bytes()
+    }
+
     /// Sends what waits of a session to the primary, and returns when it is there.
     ///
     /// # Errors

@@ -76,7 +76,8 @@ impl Breaker {
     pub(super) fn refuses(&self, now: Timestamp, owner: Option<&Scope>) -> Option<Duration> {
         match self.state {
             CircuitState::Closed => None,
-            CircuitState::Probing => Some(self.wait),
+            // The probe may end at any moment. Who would wait as long as after its failure comes late if it succeeds.
+            CircuitState::Probing => Some(FIRST_WAIT),
             CircuitState::Open { since } => {
                 let is_for_others = owner.is_some() && self.probed.as_ref() == owner;
                 let wait = if is_for_others { self.wait * 2 } else { self.wait };

@@ -78,6 +78,7 @@ pub(super) struct Queue {
     owners: HashMap<Scope, Owner>,
     schedule: BTreeSet<(Instant, Scope, SessionId)>,
     count: usize,
+    bytes: u64,
     flights: usize,
     changes: u64,
     away: Option<Away>,
@@ -98,6 +99,7 @@ impl Queue {
             owners: HashMap::new(),
             schedule: BTreeSet::new(),
             count: 0,
+            bytes: 0,
             flights: 0,
             changes: 0,
             away: None,
@@ -112,6 +114,11 @@ impl Queue {
     /// Returns how many messages wait.
     pub(super) fn count(&self) -> usize {
         self.count
+    }
+
+    /// Returns how many bytes of messages wait.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Lets everything go at once until [`Queue::slow_down`] is called as often.
@@ -181,8 +188,9 @@ impl Queue {
             owner.ids.entry(queued.new.message.id).or_insert_with(|| (session.clone(), 0)).1 += 1;
             let is_first = !owner.sessions.contains_key(&session);
             let waiting = owner.sessions.entry(session.clone()).or_insert_with(|| Waiting::new(change, due));
-            waiting.insert(Row::new(queued, now));
-            self.count += 1;
+            let row = Row::new(queued, now);
+            (self.count, self.bytes) = (self.count + 1, self.bytes + row.bytes);
+            waiting.insert(row);
             if is_first {
                 self.schedule.insert((due, scope.clone(), session.clone()));
             }
@@ -300,6 +308,7 @@ impl Queue {
             self.owners.remove(scope);
         }
         self.count -= gone.len();
+        self.bytes -= gone.iter().map(|row| row.bytes).sum::<u64>();
         gone.into_iter().map(|row| row.queued.number).collect()
     }
 

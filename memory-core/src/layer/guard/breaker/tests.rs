@@ -77,6 +77,21 @@ fn lets_one_probe_through_at_a_time_and_another_after_one_that_told_nothing() {
 }
 
 #[test]
+fn who_is_refused_while_a_probe_is_under_way_may_come_back_soon() {
+    let (mut breaker, mut now) = (open_at(at(0)), 0);
+    for wait in [1, 2, 4, 8] {
+        now += wait * SECOND;
+        assert!(call(&mut breaker, at(now), Outcome::Failure));
+    }
+    assert_eq!(breaker.refuses(at(now), None), Some(16 * FIRST_WAIT));
+    now += 16 * SECOND;
+    let probe = breaker.admit(at(now), None).unwrap();
+    assert_eq!(breaker.refuses(at(now), None), Some(FIRST_WAIT), "the probe may end at any moment");
+    breaker.record(at(now), probe, Outcome::Failure, None);
+    assert_eq!(breaker.refuses(at(now), None), Some(LONGEST_WAIT));
+}
+
+#[test]
 fn a_clock_set_back_does_not_keep_it_open() {
     let mut breaker = open_at(at(3_600 * SECOND));
     assert!(call(&mut breaker, at(0), Outcome::Success));

@@ -118,10 +118,11 @@ impl Queue {
 
     /// Notes a session as it is in the primary. What was queued before it was erased leaves.
     pub(crate) fn know(&mut self, scope: &Scope, state: &SessionState) {
-        if self.known.len() >= KNOWN {
+        let place = (scope.clone(), state.session.clone());
+        if self.known.len() >= KNOWN && !self.known.contains_key(&place) {
             self.known.clear();
         }
-        self.known.insert((scope.clone(), state.session.clone()), state.clone());
+        self.known.insert(place, state.clone());
         self.drop_stale(scope, &state.session, |queued| queued.fence.is_some_and(|fence| fence < state.fence));
     }
 
@@ -129,7 +130,7 @@ impl Queue {
     pub(crate) fn bury(&mut self, scope: &Scope, epoch: Epoch) {
         let below = Fence { epoch, generation: 0 };
         self.known.retain(|(owner, _), state| owner != scope || state.fence >= below);
-        if self.floors.len() >= KNOWN {
+        if self.floors.len() >= KNOWN && !self.floors.contains_key(scope) {
             self.floors.clear();
         }
         let floor = self.floors.entry(scope.clone()).or_default();

@@ -152,3 +152,26 @@ async fn what_waits_adds_up_and_leaves_nothing_behind() {
     assert_eq!(queue.remove(&scope, &session, Reach::All, |_| true), [12]);
     assert!(queue.owners.is_empty() && queue.schedule.is_empty() && queue.count == 0 && queue.flights == 0);
 }
+
+#[tokio::test]
+async fn the_bytes_that_wait_are_those_of_the_messages_that_do() {
+    let (now, (scope, session)) = (Instant::now(), place());
+    let bytes = |number| queued(number, None).new.message.encoded_len() as u64;
+    let mut queue = filled([1, 2, 10], now);
+    assert_eq!(queue.bytes(), bytes(1) + bytes(2) + bytes(10));
+    queue.remove(&scope, &session, Reach::All, |queued| queued.number < 3);
+    assert_eq!(queue.bytes(), bytes(10));
+    queue.remove(&scope, &session, Reach::All, |_| true);
+    assert_eq!((queue.count(), queue.bytes()), (0, 0));
+}
+
+#[tokio::test]
+async fn looking_again_at_a_known_session_forgets_no_other() {
+    let (mut queue, (scope, _)) = (Queue::new(WriteBehindPolicy::default()), place());
+    let session = |number: usize| SessionId::new(&number.to_string()).unwrap();
+    (0..KNOWN).for_each(|number| queue.know(&scope, &unknown(&session(number))));
+    queue.know(&scope, &unknown(&session(0)));
+    assert!((0..KNOWN).all(|number| queue.known(&scope, &session(number)).is_some()));
+    queue.know(&scope, &unknown(&session(KNOWN)));
+    assert!(queue.known.len() <= KNOWN && queue.known(&scope, &session(KNOWN)).is_some());
+}
