@@ -80,7 +80,7 @@ macro_rules! store_methods {
             quick "read the fence of records" fence(scope: &Scope) -> Fence;
             quick "raise the fence of records" advance(scope: &Scope, seen: Fence) -> Fence;
             quick "delete records" delete(scope: &Scope, records: &[(RecordId, u64)]) -> u64;
-            bulk "restore records" restore(scope: &Scope, epoch: Option<Epoch>, rows: &[StoredRecord]) -> ();
+            bulk "restore records" restore(scope: &Scope, seen: Option<Epoch>, rows: &[StoredRecord]) -> ();
         }
     } };
     (@ [Upkeep $($rest:ident)*] $($made:tt)*) => { $crate::store_methods! { @ [$($rest)*] $($made)*
