@@ -192,9 +192,14 @@ impl Ledger {
 
     /// Removes entries that wait; other numbers are skipped.
     pub(super) fn acknowledge(&mut self, numbers: &[u64]) {
-        let waiting = |number: &u64| self.places.get(*number).is_some_and(|place| !place.is_rejected);
-        let numbers: BTreeSet<u64> = numbers.iter().copied().filter(waiting).collect();
+        let numbers = self.of_these(numbers, false);
         self.remove(numbers);
+    }
+
+    /// Returns those of the numbers whose entries wait, or were rejected.
+    fn of_these(&self, numbers: &[u64], rejected: bool) -> BTreeSet<u64> {
+        let is_meant = |number: &u64| self.places.get(*number).is_some_and(|place| place.is_rejected == rejected);
+        numbers.iter().copied().filter(is_meant).collect()
     }
 
     fn remove(&mut self, numbers: BTreeSet<u64>) -> u64 {
@@ -233,8 +238,7 @@ impl Ledger {
 
     /// Removes rejected entries; other numbers are skipped. Returns how many.
     pub(super) fn discard(&mut self, numbers: &[u64]) -> u64 {
-        let rejected = |number: &u64| self.places.get(*number).is_some_and(|place| place.is_rejected);
-        let numbers: BTreeSet<u64> = numbers.iter().copied().filter(rejected).collect();
+        let numbers = self.of_these(numbers, true);
         self.is_secret |= !numbers.is_empty();
         self.remove(numbers)
     }
