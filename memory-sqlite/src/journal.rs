@@ -18,6 +18,7 @@ mod owner;
 mod places;
 mod recover;
 mod truth;
+mod whole;
 
 use async_trait::async_trait;
 use memory_core::Scope;

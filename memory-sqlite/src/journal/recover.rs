@@ -8,10 +8,11 @@ use sqlx::{Connection as _, SqliteConnection};
 use super::aside::replace;
 use super::config::JournalConfig;
 use super::entry::{Entry, columns};
-use super::ledger::{Fault, Ledger, read_whole};
+use super::ledger::{Fault, Ledger};
 use super::lock::Lock;
 use super::open::{file, open, place_of};
 use super::places::Places;
+use super::whole::{Whole, read_whole};
 use crate::SqliteConfig;
 use crate::client::connect::{connect, options, unopened, unsupported};
 use crate::client::place::{Access, beside};
@@ -75,7 +76,7 @@ pub(super) async fn recover(config: JournalConfig) -> Result<Recovered> {
 }
 
 /// Reads what is whole, in order, and what the entries were as a whole, if that is.
-async fn salvage(path: &Path) -> (Vec<Entry>, Option<super::ledger::Whole>) {
+async fn salvage(path: &Path) -> (Vec<Entry>, Option<Whole>) {
     let Ok(options) = options(&SqliteConfig::new(path), Access::Write, false) else { return (Vec::new(), None) };
     let Ok(mut connection) = connect(options).await else { return (Vec::new(), None) };
     let whole = read_whole(&mut connection).await.ok();
