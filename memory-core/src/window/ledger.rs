@@ -145,7 +145,7 @@ impl Ledger {
     fn close_group(&mut self) {
         let Some(group) = self.group.take().filter(|group| !group.waiting.is_empty()) else { return };
         self.sum = self.before(group.position);
-        for row in &mut self.rows[group.position..] {
+        for row in self.rows.iter_mut().skip(group.position) {
             if row.class == Class::InOrder {
                 row.class = Class::Unpaired;
                 self.unpaired += 1;
@@ -199,7 +199,7 @@ impl Ledger {
         let mut tokens = cost(start);
         let mut kept = Vec::new();
         let (Ok(upto) | Err(upto)) = self.summaries.binary_search(&start);
-        for position in self.summaries[..upto].iter().rev().take_while(|position| **position >= behind) {
+        for position in self.summaries.iter().take(upto).rev().take_while(|position| **position >= behind) {
             let more = tokens + self.rows.get(*position).map_or(0, Row::counted);
             if more > room {
                 break;

@@ -1,6 +1,7 @@
 //! What was set aside: messages that the primary refused for good.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use crate::error::Result;
 use crate::id::SessionId;
@@ -20,10 +21,9 @@ impl Shared {
         let mut refused = self.journal.rejected(scope, usize::MAX).await?;
         let mut fences: BTreeMap<(Scope, SessionId), Fence> = BTreeMap::new();
         for Rejection { queued, .. } in &refused {
-            let session = (queued.scope.clone(), queued.session.clone());
-            if !fences.contains_key(&session) {
+            if let Entry::Vacant(unknown) = fences.entry((queued.scope.clone(), queued.session.clone())) {
                 let slice = self.inner.read(&queued.scope, &queued.session, &Page::newest(0)).await?;
-                fences.insert(session, slice.state.fence);
+                unknown.insert(slice.state.fence);
             }
         }
         let is_erased = |rejection: &Rejection| {
