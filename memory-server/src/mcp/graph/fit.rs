@@ -114,7 +114,10 @@ fn shorten(value: &mut Value, room: usize) -> bool {
     match value {
         Value::String(text) => clip(text, room.max(LEAST)),
         Value::Array(observations) => shorten_all(observations, room),
-        Value::Object(members) => members.values_mut().fold(false, |is_cut, member| shorten(member, room) || is_cut),
+        Value::Object(members) => {
+            let cut = members.values_mut().map(|member| shorten(member, room));
+            cut.filter(|is_cut| *is_cut).count() > 0
+        }
         _ => false,
     }
 }
