@@ -286,6 +286,13 @@ impl Message {
         self.blocks.is_empty() && !self.aside.is_empty()
     }
 
+    /// Returns the call of the legacy dialect, `function_call`, which an assistant alone makes: to another role it is a member like
+    /// any that is not known.
+    pub(crate) fn legacy_call(&self) -> Option<&Value> {
+        let call = self.extra.get("function_call").filter(|call| call.is_object());
+        call.filter(|_| self.role == Role::Assistant)
+    }
+
     /// Returns the ids of the calls that this message makes.
     pub fn calls(&self) -> impl Iterator<Item = &str> {
         self.blocks.iter().filter_map(|block| match block {

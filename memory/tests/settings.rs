@@ -59,6 +59,30 @@ fn s1_20_no_answer_to_a_broken_file_quotes_a_secret() {
     }
 }
 
+/// A carriage return alone ends a line too. Whoever counted otherwise would show another line, and perhaps a secret of it.
+#[test]
+fn s1_20_lines_end_as_yaml_says_so_that_no_other_line_is_shown() {
+    for end in ["\n", "\r\n", "\r"] {
+        let yaml = format!("# one{end}# two{end}memory:\n  buffer:\n    max_sise: 8\n  elastic:\n    pw: hunter2\n");
+        let error = Settings::from_yaml(&yaml, secrets).unwrap_err();
+        let places: Vec<_> = error.problems().iter().map(|problem| (problem.line, problem.column)).collect();
+        assert_eq!(places, [(5, 5), (7, 5)]);
+        let shown = error.to_string();
+        assert!(shown.contains("5 |     max_sise: …") && !shown.contains("hunter2"), "{shown}");
+    }
+}
+
+#[test]
+fn s1_19_a_file_that_ends_too_soon_is_told_its_last_line() {
+    for yaml in
+        ["memory:\n buffer:\n  a?b:\n ~$c", "memory:\n buffer:\n  a?b:\n ~$c\n", "memory:\n  buffer: {\n\n", "\"", "["]
+    {
+        let error = Settings::from_yaml(yaml, secrets).unwrap_err();
+        let line = error.problems()[0].line;
+        assert!((1..=yaml.lines().count()).contains(&line), "{yaml:?}: {error}");
+    }
+}
+
 #[test]
 fn s1_20_a_secret_changes_nothing_but_its_value_and_is_never_shown() {
     let yaml = r#"

@@ -89,9 +89,7 @@ pub(super) fn answer<T: AsRef<str>>(calls: &mut Vec<Option<T>>, result: CallId<'
 
 fn calls(message: &Message) -> Vec<CallId<'_>> {
     let mut calls: Vec<_> = message.blocks.iter().filter_map(call_id).collect();
-    if message.extra.get("function_call").is_some_and(Value::is_object) {
-        calls.push(None);
-    }
+    calls.extend(message.legacy_call().map(|_| None));
     calls
 }
 

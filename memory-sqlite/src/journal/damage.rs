@@ -142,6 +142,47 @@ async fn what_is_whole_of_a_damaged_journal_is_saved() {
     assert_eq!((again.lost, again.damaged), (Some(0), None));
 }
 
+/// Returns the file with the number of an entry inside a page changed to one far above all others: the numbers of the page then lead
+/// back behind it.
+fn misnumbered(bytes: &[u8], page: usize) -> Option<Vec<u8>> {
+    const ROWS: u8 = 13;
+    let start = page * PAGE;
+    let number =
+        |at: usize| bytes.get(start + at..start + at + 2).map(|two| usize::from(two[0]) << 8 | usize::from(two[1]));
+    let count = (bytes.get(start) == Some(&ROWS)).then(|| number(3))??;
+    let cell = start + number(8 + count / 2 * 2).filter(|_| count > 4)?;
+    // The length of the row stands first, and its bytes but the last have their highest bit set.
+    let length = bytes.get(cell..)?.iter().take_while(|byte| **byte >= 0x80).count() + 1;
+    let mut damaged = bytes.to_vec();
+    let high = damaged.get_mut(cell + length).filter(|high| **high >= 0x80)?;
+    *high = 0xff;
+    Some(damaged)
+}
+
+#[tokio::test]
+async fn each_entry_beside_a_wrong_number_is_saved_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let expected = fill(&path).await;
+    let bytes = std::fs::read(&path).unwrap();
+    let mut told = 0;
+    for damaged in (1..bytes.len() / PAGE).filter_map(|page| misnumbered(&bytes, page)) {
+        if !is_told(&damaged, &path, &expected).await {
+            continue;
+        }
+        told += 1;
+        let recovered = SqliteJournal::recover(JournalConfig::new(&path)).await.unwrap();
+        assert_eq!(recovered.lost, Some(1));
+        let journal = SqliteJournal::connect(JournalConfig::new(&path)).await.unwrap();
+        let found = all(&journal).await.unwrap();
+        journal.close().await.unwrap();
+        assert_eq!(found.len(), expected.len() - 1);
+        assert!(found.iter().all(|queued| expected.contains(queued)));
+        std::fs::remove_file(recovered.damaged.unwrap()).unwrap();
+    }
+    assert!(told > 3, "{told}");
+}
+
 #[tokio::test]
 async fn messages_whose_database_the_damage_hides_are_saved_only_for_one_that_is_named() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,7 +1,9 @@
 //! Saving what is whole of a damaged journal.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use futures_util::TryStreamExt as _;
 use memory_core::error::Result;
 use sqlx::{Connection as _, SqliteConnection};
 
@@ -22,7 +24,7 @@ use crate::error::Doing;
 /// What it does, in words for errors.
 const SAVE: &str = "save the journal";
 
-/// How many numbers are tried one by one at most, where the entries cannot be read in order.
+/// How many rows are read at most, and how often it is begun anew behind a place that cannot be read.
 const TRIED: u64 = 1 << 20;
 
 /// What was saved of a journal.
@@ -80,34 +82,43 @@ async fn salvage(path: &Path) -> (Vec<Entry>, Option<Whole>) {
     let Ok(options) = options(&SqliteConfig::new(path), Access::Write, false) else { return (Vec::new(), None) };
     let Ok(mut connection) = connect(options).await else { return (Vec::new(), None) };
     let whole = read_whole(&mut connection).await.ok();
-    let mut entries = Vec::new();
+    // A damaged file may tell a number twice, in any order, or one that there never was: where to go on is told by whole entries.
+    let mut entries = BTreeMap::new();
     let (mut next, mut tried) = (0, 0);
-    while let Some(number) = following(&mut connection, next, whole.as_ref().map(|whole| whole.last)).await {
-        tried += 1;
-        if tried > TRIED {
+    while let Reading::Broken = read_on(&mut connection, next, &mut entries, &mut tried).await {
+        let read = entries.last_key_value().map_or(0, |(number, _)| number.saturating_add(1));
+        next = read.max(next.saturating_add(1));
+        if tried >= TRIED || whole.as_ref().is_none_or(|whole| next > whole.last) {
             break;
         }
-        entries.extend(entry(&mut connection, number).await);
-        next = number.saturating_add(1);
     }
     let _ = connection.close().await;
-    (entries, whole)
+    (entries.into_values().collect(), whole)
 }
 
-/// Returns the number of the next entry from `from` on. Where the file does not tell, the next number up to `last`.
-async fn following(connection: &mut SqliteConnection, from: u64, last: Option<u64>) -> Option<u64> {
-    let sql = "SELECT min(number) FROM entry WHERE number >= ?";
-    let found = sqlx::query_scalar::<_, Option<i64>>(sql).bind(from.cast_signed()).fetch_one(connection).await;
-    match found {
-        Ok(number) => number.map(i64::cast_unsigned),
-        Err(_) => last.filter(|last| from <= *last).map(|_| from),
+/// How reading the rows from a number on came to its end.
+enum Reading {
+    Ended,
+    Broken,
+}
+
+/// Reads rows from the number `from` on in the order in which they stand in the file, and keeps those that are whole.
+async fn read_on(
+    connection: &mut SqliteConnection,
+    from: u64,
+    entries: &mut BTreeMap<u64, Entry>,
+    tried: &mut u64,
+) -> Reading {
+    *tried += 1;
+    let sql = concat!("SELECT ", columns!(), " FROM entry WHERE number >= ? ORDER BY number");
+    let mut rows = sqlx::query(sql).bind(from.cast_signed()).fetch(connection);
+    while *tried < TRIED {
+        let Ok(row) = rows.try_next().await else { return Reading::Broken };
+        let Some(row) = row else { return Reading::Ended };
+        *tried += 1;
+        entries.extend(Entry::read(&row, SAVE).ok().map(|entry| (entry.number, entry)));
     }
-}
-
-async fn entry(connection: &mut SqliteConnection, number: u64) -> Option<Entry> {
-    let sql = concat!("SELECT ", columns!(), " FROM entry WHERE number = ?");
-    let row = sqlx::query(sql).bind(number.cast_signed()).fetch_optional(connection).await.ok()??;
-    Entry::read(&row, SAVE).ok().filter(|entry| entry.number == number)
+    Reading::Broken
 }
 
 /// Removes what an earlier attempt left.

@@ -88,7 +88,10 @@ impl Problem {
         what: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Self {
-        let text = source.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+        // At the end the parser stands behind the last line.
+        let last = lines(source).count().max(1);
+        let text = lines(source).nth(line.clamp(1, last) - 1).unwrap_or_default();
+        let (line, column) = if line > last { (last, text.chars().count()) } else { (line, column) };
         let indent = text.chars().take_while(|character| character.is_whitespace()).count();
         let word = |character: &char| character.is_ascii_alphanumeric() || *character == '_';
         let name = text.trim_start().chars().take_while(word).count();
@@ -101,8 +104,13 @@ impl Problem {
     }
 }
 
+/// Returns the lines of a file as YAML counts them: a carriage return alone ends one too.
+pub(super) fn lines(source: &str) -> impl Iterator<Item = &str> {
+    source.lines().flat_map(|line| line.split('\r'))
+}
+
 fn characters(source: &str, line: usize) -> impl Iterator<Item = char> {
-    source.lines().nth(line.saturating_sub(1)).unwrap_or_default().chars()
+    lines(source).nth(line.saturating_sub(1)).unwrap_or_default().chars()
 }
 
 /// Returns the characters of a line from `from` to `to`, dots for what else it has, and how many characters stand before them.

@@ -3,7 +3,7 @@
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput};
 
-use super::problem::{At, Problem};
+use super::problem::{At, Problem, lines};
 
 /// The largest file, in bytes.
 const LARGEST: usize = 1 << 20;
@@ -149,7 +149,7 @@ fn at(source: &str, span: Span) -> At {
     let to = if span.end.line() == line {
         span.end.col()
     } else {
-        source.lines().nth(line.saturating_sub(1)).map_or(from, |text| text.trim_end().chars().count())
+        lines(source).nth(line.saturating_sub(1)).map_or(from, |text| text.trim_end().chars().count())
     };
     At { line, from, to: to.max(from) }
 }

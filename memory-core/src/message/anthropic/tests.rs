@@ -191,6 +191,17 @@ fn a_conversation_of_the_other_dialect_has_roles_in_turn_and_results_first() {
 }
 
 #[test]
+fn only_an_assistant_makes_the_legacy_call() {
+    let said = |role: &str| {
+        let call = json!({ "name": "f", "arguments": "{}" });
+        let message = openai(&json!({ "role": role, "content": "words", "function_call": call }));
+        conversation([message].iter())["messages"].clone()
+    };
+    assert_eq!(said("assistant")[0]["content"][1]["type"], "tool_use");
+    assert_eq!(said("user"), json!([{ "role": "user", "content": [{ "type": "text", "text": "words" }] }]));
+}
+
+#[test]
 fn a_conversation_of_this_dialect_becomes_a_message_for_each_result() {
     let talk = [
         json!({ "role": "user", "content": [

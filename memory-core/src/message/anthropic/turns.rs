@@ -63,7 +63,7 @@ impl Turns {
                 _ => write::piece(block).filter(is_said).into_iter().for_each(|piece| self.put(role, piece)),
             }
         }
-        if let Some(value) = message.extra.get("function_call").filter(|value| value.is_object()) {
+        if let Some(value) = message.legacy_call() {
             self.call(None, &Block::Other { slot: Slot::ToolCalls, value: value.clone() });
         }
         // An empty message still takes a turn.

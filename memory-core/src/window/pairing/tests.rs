@@ -49,6 +49,18 @@ fn calls_and_results_are_known_in_each_dialect() {
 }
 
 #[test]
+fn only_an_assistant_makes_the_legacy_call() {
+    let of = |role: Role| {
+        let mut message = Message::new(role, "words", Timestamp(0));
+        message.extra.insert("function_call".to_owned(), json!({ "name": "f", "arguments": "{}" }));
+        row(message)
+    };
+    assert_eq!(Standing::of(&of(Role::Assistant)), Standing::Call(vec![None]));
+    assert_eq!(Standing::of(&of(Role::User)), Standing::Start);
+    assert_eq!(Standing::of(&of(Role::Function)), Standing::Result(vec![None]));
+}
+
+#[test]
 fn what_stands_aside_unfolds_if_its_calls_and_results_answer_one_another() {
     let can =
         |role: Role, aside: Vec<Block>| can_unfold(&Message { aside, ..Message::new(role, "words", Timestamp(0)) });
