@@ -103,6 +103,9 @@ mod persons;
 #[path = "engine/pinned.rs"]
 mod pinned;
 #[cfg(test)]
+#[path = "engine/protected.rs"]
+mod protected;
+#[cfg(test)]
 #[path = "engine/remember.rs"]
 mod remember;
 #[cfg(test)]

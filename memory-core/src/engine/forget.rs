@@ -20,7 +20,7 @@ use super::event::Event;
 use super::handle::Scoped;
 use super::inner::Inner;
 use bounds::{ATTEMPTS, BATCH};
-use derived::Fall;
+use derived::{Fall, Protected};
 use places::neighbourhoods;
 use receipt::{Draft, erasure};
 
@@ -73,10 +73,19 @@ impl Scoped {
     #[doc(alias = "delete_all")]
     #[tracing::instrument(name = "forget", level = "debug", skip_all)]
     pub async fn forget(&self, what: &Forget) -> Result<ForgetReceipt> {
+        self.forget_with(what, Protected::Falls).await
+    }
+
+    /// Forgets messages or records; not, of about 256 of them, if a record that is pinned or on hold would fall too.
+    pub(super) async fn forget_unless_protected(&self, what: &Forget) -> Result<ForgetReceipt> {
+        self.forget_with(what, Protected::Stops).await
+    }
+
+    async fn forget_with(&self, what: &Forget, protected: Protected) -> Result<ForgetReceipt> {
         let forgotten = async {
             match what {
-                Forget::Messages(ids) => self.forget_messages(ids).await,
-                Forget::Records(ids) => self.forget_records(ids).await,
+                Forget::Messages(ids) => self.forget_messages(ids, protected).await,
+                Forget::Records(ids) => self.forget_records(ids, protected).await,
                 Forget::Session(session) => self.forget_session(session).await,
                 Forget::Everything => self.forget_everything().await,
             }
@@ -106,23 +115,28 @@ impl Scoped {
         Ok(chat > records)
     }
 
-    async fn forget_messages(&self, ids: &[MessageId]) -> Result<ForgetReceipt> {
+    async fn forget_messages(&self, ids: &[MessageId], protected: Protected) -> Result<ForgetReceipt> {
         let mut draft = Draft::default();
         for batch in ids.chunks(BATCH) {
-            self.forget_together(batch, &mut draft).await?;
+            self.forget_together(batch, protected, &mut draft).await?;
         }
         Ok(draft.finish())
     }
 
-    async fn forget_together(&self, ids: &[MessageId], draft: &mut Draft) -> Result<()> {
+    async fn forget_together(&self, ids: &[MessageId], protected: Protected, draft: &mut Draft) -> Result<()> {
         let inner = self.inner();
         let mut standing = self.standing(ids).await?;
         let mut fall = Fall::of(ids.iter().chain(&standing.summaries).copied().map(ItemId::Message));
+        fall.protected = protected;
         self.fell(&mut fall).await?;
+        if fall.is_stopped {
+            return Ok(());
+        }
         let known = standing.summaries.len();
         standing.add(inner.chat.store().redact(self.scope(), ids).await?);
         fall.items.extend(standing.summaries.iter().skip(known).copied().map(ItemId::Message));
         self.outrun_puts().await?;
+        fall.is_gone();
         draft.is_unsettled |= !self.settle(&mut fall).await?;
         draft.removed += standing.asked;
         draft.derived += standing.fallen + fall.derived + self.drop_notes(&fall.items).1;
@@ -136,13 +150,18 @@ impl Scoped {
     }
 
     /// Forgets records, and the records derived from them.
-    pub(super) async fn forget_records(&self, ids: &[RecordId]) -> Result<ForgetReceipt> {
+    async fn forget_records(&self, ids: &[RecordId], protected: Protected) -> Result<ForgetReceipt> {
         let mut draft = Draft::default();
         for batch in ids.chunks(BATCH) {
             let mut fall = Fall::of(batch.iter().copied().map(ItemId::Record));
             fall.last = batch.iter().copied().collect();
+            fall.protected = protected;
             draft.removed += self.delete_records(batch, &mut fall).await?;
+            if fall.is_stopped {
+                continue;
+            }
             fall.last.clear();
+            fall.is_gone();
             draft.is_unsettled |= !self.settle(&mut fall).await?;
             let (notes, derived) = self.drop_notes(&fall.items);
             draft.removed += notes;
@@ -156,11 +175,18 @@ impl Scoped {
     async fn delete_records(&self, ids: &[RecordId], fall: &mut Fall) -> Result<u64> {
         for _ in 0..ATTEMPTS {
             let rows = self.stored(ids).await?;
+            fall.is_stopped |= fall.protected != Protected::Falls && rows.iter().any(|row| row.record.is_protected());
+            if fall.is_stopped {
+                return self.spare(ids).await.map(|()| 0);
+            }
             let versions = match self.doom(&rows).await {
                 Err(Error::Conflict) => continue,
                 other => other?,
             };
             self.fell(fall).await?;
+            if fall.is_stopped {
+                continue;
+            }
             // Absent records are named too: a put may be under way.
             let records: Vec<_> = ids.iter().map(|id| (*id, versions.get(id).copied().unwrap_or(0))).collect();
             match self.inner().records.store().delete(self.scope(), &records).await {

@@ -59,6 +59,11 @@ impl Record {
         self.contributing().any(|telling| telling.pinned)
     }
 
+    /// Returns whether the record is pinned or on hold, so that no bound of age or size takes it.
+    pub(crate) fn is_protected(&self) -> bool {
+        self.hold || self.is_pinned()
+    }
+
     /// Returns when the record expires: the latest time that a telling asks for; none if one sets no end, or the record is
     /// pinned.
     pub fn expires_at(&self) -> Option<Timestamp> {

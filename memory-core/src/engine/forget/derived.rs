@@ -23,6 +23,18 @@ const SOURCES: usize = 1_000;
 /// How often a look is repeated for what was derived meanwhile.
 const LOOKS: usize = 8;
 
+/// What becomes of a record that is pinned or on hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Protected {
+    /// It falls as others do.
+    #[default]
+    Falls,
+    /// It stays, and so does everything that it was derived from: nothing falls.
+    Stops,
+    /// It stays. What it was derived from is gone.
+    Stays,
+}
+
 /// Items that are forgotten together, with what falls with them.
 #[derive(Debug, Default)]
 pub(super) struct Fall {
@@ -36,11 +48,22 @@ pub(super) struct Fall {
     pub(super) of_session: u64,
     /// How many records fell because they were derived.
     pub(super) derived: u64,
+    /// What becomes of records that are pinned or on hold.
+    pub(super) protected: Protected,
+    /// Whether such a record has stopped it.
+    pub(super) is_stopped: bool,
 }
 
 impl Fall {
     pub(super) fn of(items: impl Iterator<Item = ItemId>) -> Self {
         Self { items: items.collect(), ..Self::default() }
+    }
+
+    /// Spares from now on only what is protected itself: what it was derived from is gone.
+    pub(super) fn is_gone(&mut self) {
+        if self.protected == Protected::Stops {
+            self.protected = Protected::Stays;
+        }
     }
 
     pub(super) fn records(&self) -> Vec<ItemId> {
@@ -61,6 +84,8 @@ struct Derived<'f> {
     falling: HashSet<RecordId>,
     /// The records that stay but lose some of their tellings.
     left: BTreeMap<RecordId, StoredRecord>,
+    /// Whether a record was found that is pinned or on hold, and not to fall.
+    has_protected: bool,
 }
 
 impl Derived<'_> {
@@ -75,7 +100,9 @@ impl Derived<'_> {
         if self.fall.last.contains(&id) || self.falling.contains(&id) {
             return;
         }
-        if row.record.tellings().all(|telling| self.takes_back(telling)) {
+        if self.fall.protected != Protected::Falls && row.record.is_protected() {
+            self.has_protected = true;
+        } else if row.record.tellings().all(|telling| self.takes_back(telling)) {
             self.left.remove(&id);
             self.gone.insert(ItemId::Record(id));
             self.falling.insert(id);
@@ -91,7 +118,7 @@ impl Derived<'_> {
 
 impl Scoped {
     /// Deletes everything that falls with `fall`, and adds it to `fall`. Returns whether there was anything to delete or take
-    /// back.
+    /// back. Where a protected record stops the fall, nothing of it is deleted.
     pub(super) async fn fell(&self, fall: &mut Fall) -> Result<bool> {
         let mut is_any = false;
         for _ in 0..ATTEMPTS {
@@ -109,6 +136,12 @@ impl Scoped {
     /// a repeat finds it.
     async fn fell_once(&self, fall: &mut Fall) -> Result<bool> {
         let (mut found, of_session) = self.look(fall).await?;
+        if found.has_protected && fall.protected == Protected::Stops {
+            let doomed: Vec<RecordId> = found.order.iter().map(|(id, _)| *id).collect();
+            self.spare(&doomed).await?;
+            fall.is_stopped = true;
+            return Ok(false);
+        }
         let is_any = !found.order.is_empty() || !found.left.is_empty();
         for stored in std::mem::take(&mut found.left).into_values() {
             // The next look finds a record that has no tellings left by now.
@@ -152,6 +185,19 @@ impl Scoped {
         Ok(versions.chain(doomed).collect())
     }
 
+    /// Takes back that records are doomed. One that was told again meanwhile is not doomed any more.
+    pub(super) async fn spare(&self, ids: &[RecordId]) -> Result<()> {
+        for stored in self.stored(ids).await?.into_iter().filter(|stored| stored.record.doomed) {
+            let record = Arc::new(Record { doomed: false, ..Record::clone(&stored.record) });
+            let puts = vec![Put { record, expect: Expect::Version(stored.version) }];
+            match self.inner().records.store().put(self.scope(), &RecordBatch { fence: None, puts }).await {
+                Ok(_) | Err(Error::Conflict) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
     /// Dooms those of the records that are not doomed, all or none, and returns their new versions.
     async fn put_doomed(&self, rows: &[StoredRecord]) -> Result<Vec<(RecordId, u64)>> {
         let doomed = |row: &StoredRecord| {
@@ -183,8 +229,15 @@ impl Scoped {
     /// these stand first.
     async fn look<'f>(&self, fall: &'f Fall) -> Result<(Derived<'f>, usize)> {
         let gone = fall.items.iter().cloned().collect();
-        let mut found =
-            Derived { fall, order: Vec::new(), free: Vec::new(), gone, falling: HashSet::new(), left: BTreeMap::new() };
+        let mut found = Derived {
+            fall,
+            order: Vec::new(),
+            free: Vec::new(),
+            gone,
+            falling: HashSet::new(),
+            left: BTreeMap::new(),
+            has_protected: false,
+        };
         if let Some(session) = &fall.session {
             self.find(&Filter::eq(Field::Session, session.name()), &mut found).await?;
         }

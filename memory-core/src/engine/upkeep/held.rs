@@ -30,7 +30,7 @@ impl Scoped {
                     let sources = row.record.sources();
                     let of: HashSet<ItemId> =
                         sources.into_iter().filter_map(|name| origins.get(name)).flatten().cloned().collect();
-                    if row.record.is_pinned() || row.record.hold {
+                    if row.record.is_protected() {
                         held.extend(of.iter().cloned());
                     }
                     let name = ItemId::Record(row.record.id);

@@ -133,11 +133,10 @@ impl Scoped {
             let is_last = rows.len() < ROWS;
             after = rows.last().map(|row| row.record.id);
             let is_old = |row: &StoredRecord| row.record.tellings().all(|telling| telling.at <= last);
-            let is_free = |row: &StoredRecord| !row.record.is_pinned() && !row.record.hold;
             let matters = |row: &StoredRecord| {
                 retention.importance.is_some_and(|least| importance(row, now, Decay::LONG_TERM) >= least)
             };
-            let old = rows.iter().filter(|row| is_old(row) && is_free(row) && !matters(row));
+            let old = rows.iter().filter(|row| is_old(row) && !row.record.is_protected() && !matters(row));
             let mut items: Vec<ItemId> = old.map(|row| ItemId::Record(row.record.id)).collect();
             let held = self.held(items.iter().map(|item| (item.clone(), item.clone()))).await?;
             items.retain(|item| !held.contains(item));
@@ -195,14 +194,19 @@ impl Scoped {
             }
             let ids: Vec<MessageId> =
                 chosen.taken.iter().filter(|taken| !is_held(taken)).map(|taken| taken.id).collect();
+            let count = ids.len();
+            if !self.let_go(Some(session), Forget::Messages(ids), count, room, report).await? {
+                // The next round looks again.
+                let (fence, head) = (state.fence, Seq(0));
+                inner.lapses.note(self.scope(), session, Looked { fence, head, revision: 0, through, due });
+                return Ok(true);
+            }
             if is_leading {
                 through = chosen.kept.map_or(last, |kept| Seq(kept.0.saturating_sub(1)));
                 is_leading = chosen.kept.is_none();
             }
             let grows_old = |at: Timestamp| retention.age.and_then(|age| at.checked_add(age).ok());
             due = earlier(due, chosen.oldest.and_then(grows_old));
-            let count = ids.len();
-            self.let_go(Some(session), Forget::Messages(ids), count, room, report).await?;
             if count == 0 && is_young && last >= reach.upto {
                 break;
             }
@@ -257,7 +261,8 @@ impl Scoped {
         }
     }
 
-    /// Forgets items, and says so.
+    /// Forgets at most a page of items, and says so. Returns whether they are gone: not if a record that would fall with them has been
+    /// pinned or put on hold since they were looked at.
     async fn let_go(
         &self,
         session: Option<&SessionId>,
@@ -265,17 +270,20 @@ impl Scoped {
         count: usize,
         room: &mut Room,
         report: &mut UpkeepReport,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         if count == 0 {
-            return Ok(());
+            return Ok(true);
         }
         room.items = room.items.saturating_sub(count);
-        let receipt = self.forget(&what).await?;
+        let receipt = self.forget_unless_protected(&what).await?;
         let (removed, derived) = (receipt.removed, receipt.derived);
+        if removed == 0 {
+            return Ok(false);
+        }
         let session = session.cloned();
         self.inner().tell(Some(self.scope()), &Event::Lapsed { session: session.clone(), removed, derived });
         report.lapse(Lapse { scope: self.scope().clone(), session, removed, derived, complete: receipt.complete });
-        Ok(())
+        Ok(true)
     }
 }
 
