@@ -120,11 +120,12 @@ function query(parameters) {
 
 /** Returns the words of items that a receipt names, by their keys. */
 async function wordsOf(keys) {
-  const wanted = [...new Set(keys)];
+  let wanted = [...new Set(keys)];
   const found = new Map();
-  for (let from = 0; from < wanted.length; from += 1000) {
-    const { items } = await ask('items', { items: wanted.slice(from, from + 1000) });
+  while (wanted.length > 0) {
+    const { items, left } = await ask('items', { items: wanted.slice(0, 1000) });
     items.forEach((item) => found.set(item.item, item));
+    wanted = [...left, ...wanted.slice(1000)];
   }
   return found;
 }

@@ -1,6 +1,7 @@
 //! The profile `files`: the commands and words of Claude's memory tool.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use memory::window::CounterKind;
 use memory_server::{Agents, Config, Profile};
@@ -117,9 +118,8 @@ async fn shared(folder: &tempfile::TempDir) -> Bed {
     Bed::over(memory, config())
 }
 
-fn inserts(path: &str) -> Vec<Value> {
-    let insert = |number| json!({ "command": "insert", "path": path, "insert_line": 0, "insert_text": format!("line {number}") });
-    (0..20).map(insert).collect()
+fn insert(path: &str, number: usize) -> Value {
+    json!({ "command": "insert", "path": path, "insert_line": 0, "insert_text": format!("line {number}") })
 }
 
 /// Carries out the calls at once, each in a task of its own.
@@ -137,7 +137,7 @@ async fn changes_of_one_file_at_once_are_all_there() {
     let folder = tempfile::tempdir().unwrap();
     let (bed, path) = (Arc::new(shared(&folder).await), "/memories/list");
     bed.tool("memory", &json!({ "command": "create", "path": path, "file_text": "" })).await.unwrap();
-    for answer in at_once(&bed, inserts(path)).await {
+    for answer in at_once(&bed, (0..20).map(|number| insert(path, number)).collect()).await {
         answer.unwrap();
     }
     let shown = bed.tool("memory", &json!({ "command": "view", "path": path })).await.unwrap();
@@ -148,33 +148,30 @@ async fn changes_of_one_file_at_once_are_all_there() {
 async fn what_is_written_while_a_file_is_renamed_goes_along() {
     let folder = tempfile::tempdir().unwrap();
     let bed = Arc::new(shared(&folder).await);
-    let (mut both, mut rounds) = (0, 0..100);
-    while both < 5 {
-        let round = rounds.next().expect("renames and writes that meet");
+    for round in 0..10 {
         let (old, new) = (format!("/memories/old{round}"), format!("/memories/new{round}"));
-        bed.tool("memory", &json!({ "command": "create", "path": old, "file_text": "" })).await.unwrap();
-        let rename = json!({ "command": "rename", "old_path": old, "new_path": new });
-        let (writer, lines) = (Arc::clone(&bed), inserts(&old));
+        bed.tool("memory", &create(&old, "")).await.unwrap();
+        let (writer, path) = (Arc::clone(&bed), old.clone());
         let (begun, has_begun) = tokio::sync::oneshot::channel();
+        // Writes line after line until the file is elsewhere, ever slower, so that the rename is not outrun for ever.
         let writing = tokio::spawn(async move {
-            let (mut written, mut begun) = (Vec::new(), Some(begun));
-            for (number, line) in lines.iter().enumerate() {
-                written.extend(writer.tool("memory", line).await.is_ok().then_some(number));
-                if let Some(begun) = begun.take() {
-                    begun.send(()).unwrap();
-                }
+            let (mut written, mut begun) = (0, Some(begun));
+            while writer.tool("memory", &insert(&path, written)).await.is_ok() {
+                written += 1;
+                begun.take().into_iter().for_each(|begun| begun.send(()).unwrap());
+                tokio::time::sleep(Duration::from_millis(written as u64)).await;
             }
             written
         });
         has_begun.await.unwrap();
-        bed.tool("memory", &rename).await.unwrap();
+        let rename = json!({ "command": "rename", "old_path": old, "new_path": new });
+        while bed.tool("memory", &rename).await.is_err() {}
         let written = writing.await.unwrap();
-        let shown = bed.tool("memory", &json!({ "command": "view", "path": new })).await.unwrap();
-        let holds = |number: &usize| shown.lines().any(|line| line.ends_with(&format!("line {number}")));
-        assert!(written.iter().all(holds), "{written:?}: {shown}");
-        assert!(bed.tool("memory", &json!({ "command": "view", "path": old })).await.is_err());
-        bed.tool("memory", &json!({ "command": "create", "path": old, "file_text": "again" })).await.unwrap();
-        both += usize::from(!written.is_empty() && written.len() < 20);
+        let shown = bed.tool("memory", &view(&new)).await.unwrap();
+        let holds = |number| shown.lines().any(|line| line.ends_with(&format!("line {number}")));
+        assert!((0..written).all(holds), "{written}: {shown}");
+        assert!(bed.tool("memory", &view(&old)).await.is_err());
+        bed.tool("memory", &create(&old, "again")).await.unwrap();
     }
 }
 
