@@ -9,11 +9,13 @@ mod load;
 mod outage;
 mod sample;
 
+use std::alloc::System;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cap::Cap;
 use memory::store::Health;
 use memory::store::time::Stopwatch;
 use memory::{Memory, Settings};
@@ -24,6 +26,10 @@ use memory_testkit::services::{Server, Service};
 use load::Load;
 use outage::Outages;
 use sample::Samples;
+
+/// Counts what is allocated: where this stands still and the process grows, what was freed lies in pieces too small for others.
+#[global_allocator]
+static HEAP: Cap<System> = Cap::new(System, usize::MAX);
 
 /// How long the best rate is measured.
 const AT_BEST: Duration = Duration::from_secs(20);

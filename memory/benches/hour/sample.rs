@@ -6,6 +6,7 @@ use memory::Memory;
 use memory_testkit::bench::{Outcome, resident, say};
 use tokio::time::{MissedTickBehavior, interval};
 
+use crate::HEAP;
 use crate::load::Load;
 use crate::outage::Outages;
 
@@ -26,6 +27,8 @@ struct Sample {
     minute: f64,
     /// In mebibytes.
     resident: f64,
+    /// What is allocated, in mebibytes. SQLite's own memory is not among it.
+    allocated: f64,
     waiting: usize,
     bytes: u64,
 }
@@ -46,19 +49,19 @@ impl<'a> Samples<'a> {
 
     /// Looks for so many minutes.
     pub(crate) async fn take(&mut self, minutes: usize) {
-        say("minute  resident MiB  waiting  bytes      acknowledged  refused  server");
+        say("minute  resident MiB  allocated MiB  waiting  bytes      acknowledged  refused  server");
         let mut turns = interval(EVERY);
         turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
         for number in 0..=minutes * PER_LINE {
             turns.tick().await;
-            let resident = mebibytes(resident().0);
+            let (resident, allocated) = (mebibytes(resident().0), mebibytes(HEAP.allocated() as u64));
             let Some(journal) = self.memory.status().await.journal else { continue };
             let minute = number as f64 / PER_LINE as f64;
-            self.seen.push(Sample { minute, resident, waiting: journal.waiting, bytes: journal.bytes });
+            self.seen.push(Sample { minute, resident, allocated, waiting: journal.waiting, bytes: journal.bytes });
             if number % PER_LINE == 0 {
                 let ((taken, refused), state) = (self.load.appended(), self.outages.state());
                 say(&format!(
-                    "{minute:>6.0}  {resident:>12.1}  {:>7}  {:>9}  {taken:>12}  {refused:>7}  {state}",
+                    "{minute:>6.0}  {resident:>12.1}  {allocated:>13.1}  {:>7}  {:>9}  {taken:>12}  {refused:>7}  {state}",
                     journal.waiting, journal.bytes
                 ));
             }
@@ -71,11 +74,13 @@ impl<'a> Samples<'a> {
     /// Which goal was missed.
     pub(crate) fn judge(&self, warm_up: usize) -> Outcome<()> {
         let warm: Vec<Sample> = self.seen.iter().filter(|sample| sample.minute >= warm_up as f64).copied().collect();
-        let growth = 10.0 * slope(&warm);
+        let growth = 10.0 * slope(&warm, |sample| sample.resident);
+        let allocated = 10.0 * slope(&warm, |sample| sample.allocated);
         let waiting = self.seen.iter().map(|sample| sample.waiting).max().unwrap_or_default();
         let bytes = self.seen.iter().map(|sample| sample.bytes).max().unwrap_or_default();
         let (_, most) = resident();
         say(&format!("resident: {growth:+.2} MiB in ten minutes, at most {:.1} MiB", mebibytes(most)));
+        say(&format!("allocated: {allocated:+.2} MiB in ten minutes"));
         say(&format!("queue: at most {waiting} of {MOST} messages, {bytes} of {MOST_BYTES} bytes"));
         if growth >= GROWTH {
             return Err(format!("memory grew by {growth:.2} MiB in ten minutes").into());
@@ -92,11 +97,11 @@ fn mebibytes(bytes: u64) -> f64 {
 }
 
 /// Returns by how many mebibytes a minute memory grew: the line with the least squares.
-fn slope(samples: &[Sample]) -> f64 {
+fn slope(samples: &[Sample], memory: impl Fn(&Sample) -> f64) -> f64 {
     let count = samples.len().max(1) as f64;
     let mean = |of: &dyn Fn(&Sample) -> f64| samples.iter().map(of).sum::<f64>() / count;
-    let (minute, resident) = (mean(&|sample| sample.minute), mean(&|sample| sample.resident));
-    let together = mean(&|sample| (sample.minute - minute) * (sample.resident - resident));
+    let (minute, middle) = (mean(&|sample| sample.minute), mean(&memory));
+    let together = mean(&|sample| (sample.minute - minute) * (memory(sample) - middle));
     let spread = mean(&|sample| (sample.minute - minute).powi(2));
     if spread > 0.0 { together / spread } else { 0.0 }
 }
