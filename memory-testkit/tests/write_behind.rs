@@ -4,6 +4,9 @@
 #[path = "write_behind/derived.rs"]
 mod derived;
 #[cfg(test)]
+#[path = "write_behind/doubts.rs"]
+mod doubts;
+#[cfg(test)]
 #[path = "write_behind/erased.rs"]
 mod erased;
 #[cfg(test)]

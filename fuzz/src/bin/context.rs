@@ -116,7 +116,8 @@ fn openai(messages: &[Value]) {
                 let calls = message.get("tool_calls").filter(|_| role == Some("assistant"));
                 let calls = calls.and_then(Value::as_array).into_iter().flatten();
                 open = calls.map(|call| call.get("id").and_then(Value::as_str)).collect();
-                open.extend(message.get("function_call").filter(|call| call.is_object()).map(|_| None));
+                let legacy = message.get("function_call").filter(|call| call.is_object() && role == Some("assistant"));
+                open.extend(legacy.map(|_| None));
             }
         }
     }

@@ -97,6 +97,7 @@ impl Scoped {
             self.inner().buffers.forget(self.scope());
             self.inner().synopses.forget(self.scope());
             self.inner().lapses.forget(self.scope());
+            self.inner().given_up.forget(self.scope());
             self.inner().boards.forget(self.scope(), self.inner().clock.now());
         }
         let mut receipt = receipt?.without_cache(uncached).with_unasked(self.inner().unasked(self.scope()).await);
@@ -130,6 +131,7 @@ impl Scoped {
         fall.protected = protected;
         self.fell(&mut fall).await?;
         if fall.is_stopped {
+            self.stop(&fall, draft).await;
             return Ok(());
         }
         let known = standing.summaries.len();
@@ -158,6 +160,7 @@ impl Scoped {
             fall.protected = protected;
             draft.removed += self.delete_records(batch, &mut fall).await?;
             if fall.is_stopped {
+                self.stop(&fall, &mut draft).await;
                 continue;
             }
             fall.last.clear();
@@ -195,6 +198,12 @@ impl Scoped {
             }
         }
         Err(Error::Conflict)
+    }
+
+    /// Finishes what had fallen before a protected record stopped the rest.
+    async fn stop(&self, fall: &Fall, draft: &mut Draft) {
+        draft.derived += fall.derived + self.drop_notes(fall.fallen()).1;
+        draft.failures.extend(self.inner().delete_items(self.scope(), fall.fallen()).await);
     }
 
     /// Drops the notes that are among `items` or derived from one of them, which truth does not hold any more. Returns how many of

@@ -53,7 +53,7 @@ pub(super) use kept_vectors::KeptVectors;
 pub(super) use lapses::{Lapses, Looked, Stand};
 pub(super) use synopses::{Built, Half, Synopses};
 pub(super) use turn::Turn;
-pub(super) use unindexed::{Unindexed, Written};
+pub(super) use unindexed::{Mark, Unindexed, Written};
 pub(super) use walk::{Step, Walk};
 
 pub use given_up::GivenUp;

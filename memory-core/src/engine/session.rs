@@ -208,10 +208,10 @@ impl Session {
         own.into_iter().for_each(|limit| inner.asked.note(scope, self.id(), limit));
     }
 
-    /// Notes the messages that were stored now, for searches to find before an index has them. Those stored before are left to it.
+    /// Notes the messages that were stored now, for searches to find before an index has them. Those stored before are left to it;
+    /// those that wait are found where they do.
     fn note_written(&self, ids: impl Iterator<Item = MessageId>, placements: &[Placement]) {
-        let is_new = |placement: &Placement| matches!(placement, Placement::Added(_) | Placement::Queued);
-        let added = ids.zip(placements).filter(|(_, placement)| is_new(placement));
+        let added = ids.zip(placements).filter(|(_, placement)| matches!(placement, Placement::Added(_)));
         let written = |(id, _)| Written { item: ItemId::Message(id), session: Some(self.id().clone()), version: 0 };
         let written: Vec<Written> = added.map(written).collect();
         self.scoped().inner().note_written(self.scoped().scope(), written.into_iter());

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::message::{Message, Role};
+use crate::window::makes_calls;
 
 use super::handle::Session;
 use super::past::{HistoryEdge, HistoryPage};
@@ -44,10 +45,7 @@ impl Session {
         let said = |message: &&&Message| !message.text().trim().is_empty();
         let of_person = messages.iter().filter(said).find(|message| message.role == Role::User);
         let first = of_person.or_else(|| {
-            messages
-                .iter()
-                .filter(said)
-                .find(|message| message.role == Role::Assistant && message.calls().next().is_none())
+            messages.iter().filter(said).find(|message| message.role == Role::Assistant && !makes_calls(message))
         });
         Ok(first.map(|message| Title { text: line(&message.text()), is_given: false }))
     }

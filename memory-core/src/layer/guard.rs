@@ -180,7 +180,7 @@ impl Guard {
         self.state().budget.deposit();
         for retry in 0..=retries {
             let now = Instant::now();
-            let share = until.saturating_duration_since(now) / (retries - retry + 1);
+            let share = until.saturating_duration_since(now) / retries.saturating_sub(retry).saturating_add(1);
             let error = match self.attempt(owner, call.doing, now + share, &mut make).await {
                 Attempt::Refused(error) => return Err(error),
                 Attempt::Made(Err(error)) if error.is_retryable() && retry < retries => error,

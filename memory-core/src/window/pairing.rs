@@ -71,6 +71,16 @@ pub(crate) fn can_unfold(message: &Message) -> bool {
         && calls.is_empty()
 }
 
+/// Returns whether the message makes a call, in any dialect.
+pub(crate) fn makes_calls(message: &Message) -> bool {
+    !has_only_words(message) && !calls(message).is_empty()
+}
+
+/// Returns whether the message answers a call, in any dialect.
+pub(crate) fn answers_calls(message: &Message) -> bool {
+    !has_only_words(message) && !results(message).is_empty()
+}
+
 /// Returns whether the message certainly has neither calls nor results, like most, so that nothing needs collecting.
 fn has_only_words(message: &Message) -> bool {
     let is_words = |block: &Block| matches!(block, Block::Text { .. } | Block::Media { .. } | Block::Reasoning { .. });

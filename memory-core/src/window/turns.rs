@@ -178,7 +178,8 @@ impl<'a> Window<'a> {
     fn merge_of(&self, kind: Kind, config: &BufferConfig) -> Option<FoldPlan> {
         let segments = self.segments(&[kind]);
         let pairs = segments.into_iter().filter(|segment| segment.len() > 1);
-        let mut folds = pairs.map(|segment| segment.start..segment.end.min(segment.start + config.merge.max(2)));
+        let mut folds =
+            pairs.map(|segment| segment.start..segment.end.min(segment.start.saturating_add(config.merge.max(2))));
         folds.find_map(|fold| self.plan(config, FoldReason::Summaries, fold))
     }
 

@@ -225,6 +225,21 @@ async fn s4_7_what_another_process_left_is_swept_once_the_board_is_used() {
 }
 
 #[tokio::test]
+async fn boards_that_are_away_cost_a_pass_few_calls() {
+    let (ground, counting) = (Ground::new(), Arc::new(Counting::default()));
+    let away = Arc::new(Faulty::at(1, When::Before).of("sweep").lasting());
+    let memory = ground.open(counting.clone(), away).await;
+    for number in 0..20 {
+        memory.of(&scope(&format!("team {number}"))).blackboard().get("a").await.unwrap();
+    }
+    for _ in 0..7 {
+        counting.reset();
+        assert!(!memory.upkeep_once().await.unwrap().failures.is_empty());
+        assert_eq!(counting.calls("epoch"), 3);
+    }
+}
+
+#[tokio::test]
 async fn s4_7_a_board_that_fails_is_swept_by_the_next_pass_and_holds_up_no_other() {
     let ground = Ground::new();
     let memory = ground.open(Arc::new(Counting::default()), Arc::new(Faulty::at(1, When::Before).of("sweep"))).await;

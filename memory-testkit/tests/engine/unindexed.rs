@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use memory_core::engine::{Scoped, Search};
+use memory_core::analysis::Analysis;
+use memory_core::engine::{Memory, Scoped, Search};
 use memory_core::rank::{Ranking, Weights};
-use memory_testkit::doubles::Counting;
+use memory_core::reference::{MemChat, MemRecords, MemText};
+use memory_core::{Message, Role, Scope, Truth};
+use memory_testkit::doubles::{Counting, Tapped};
 
-use crate::bench::{Bench, Taps};
+use crate::bench::{Bench, Taps, session};
 
 async fn texts(owner: &Scoped, words: &str) -> Vec<String> {
     let found = owner.search(&Search::new(words)).await.unwrap();
@@ -37,4 +40,42 @@ async fn what_is_indexed_is_read_from_the_index_alone() {
     bench.session("ada").append(vec![rose]).await.unwrap();
     assert_eq!(reads("tulip").await, 0);
     assert_eq!(texts(&ada, "Aurora").await, ["My rose is called Aurora."]);
+}
+
+/// Returns how often a search for words asks truth for messages.
+async fn reads(owner: &Scoped, counting: &Counting, words: &str) -> u64 {
+    let by_words = Search::new(words).ranking(Ranking::ZScore(Weights { text: 1.0, vector: 0.0 }));
+    let before = counting.calls("get");
+    owner.search(&by_words).await.unwrap();
+    counting.calls("get") - before
+}
+
+#[tokio::test]
+async fn what_has_no_words_is_not_read_again_and_again() {
+    let counting = Arc::new(Counting::default());
+    let bench = Bench::with(Taps { chat: counting.clone(), ..Taps::default() }, |builder| builder).await;
+    let said = vec![bench.say(Role::System, "You are a gardener."), bench.user("\u{1f44d}"), bench.user("")];
+    bench.session("ada").append(said).await.unwrap();
+    let ada = bench.owner("ada");
+    assert_eq!(reads(&ada, &counting, "tulip").await, 1);
+    bench.tend().await;
+    assert_eq!(reads(&ada, &counting, "tulip").await, 0);
+}
+
+#[tokio::test]
+async fn what_another_process_has_indexed_is_not_read_again_and_again() {
+    let (chat, records) = (Arc::new(MemChat::default()), Arc::new(MemRecords::default()));
+    let (text, counting) = (Arc::new(MemText::new(Analysis::english().name())), Arc::new(Counting::default()));
+    let open = async || {
+        let chat = Truth::chat(chat.clone()).layered(|store| Arc::new(Tapped::new(store, counting.clone())));
+        Memory::builder(chat, Truth::records(records.clone())).text(text.clone()).build().await.unwrap()
+    };
+    let [memory, other] = [open().await, open().await];
+    let ada = memory.of(&Scope::new("acme", "ada").unwrap());
+    let rose = Message::new(Role::User, "My rose is called Aurora.", memory.now());
+    ada.session(&session("talk")).append(vec![rose]).await.unwrap();
+    other.upkeep_once().await.unwrap();
+    assert_eq!(reads(&ada, &counting, "tulip").await, 1);
+    memory.upkeep_once().await.unwrap();
+    assert_eq!(reads(&ada, &counting, "tulip").await, 0);
 }

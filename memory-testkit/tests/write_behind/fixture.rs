@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use memory_core::engine::{Event, Memory, MemoryBuilder, Observer, Session};
 use memory_core::layer::WriteBehindPolicy;
@@ -24,6 +25,8 @@ pub(crate) struct Faults {
     pub(crate) is_broken: AtomicBool,
     /// It takes no message that holds these words.
     pub(crate) refuses: Mutex<Option<&'static str>>,
+    /// How long it takes over an append.
+    pub(crate) delay: Mutex<Duration>,
     pub(crate) appends: AtomicU64,
 }
 
@@ -58,6 +61,8 @@ impl Break for Arc<Faults> {
     ) -> Result<Appended> {
         self.check()?;
         self.appends.fetch_add(1, Ordering::SeqCst);
+        let delay = *self.delay.lock().unwrap();
+        tokio::time::sleep(delay).await;
         let refused = *self.refuses.lock().unwrap();
         let is_refused = |new: &NewMessage| refused.is_some_and(|words| new.message.text().contains(words));
         if self.is_broken.load(Ordering::SeqCst) || batch.messages.iter().any(is_refused) {

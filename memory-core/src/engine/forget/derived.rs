@@ -52,11 +52,14 @@ pub(super) struct Fall {
     pub(super) protected: Protected,
     /// Whether such a record has stopped it.
     pub(super) is_stopped: bool,
+    /// How many items the caller named.
+    pub(super) named: usize,
 }
 
 impl Fall {
     pub(super) fn of(items: impl Iterator<Item = ItemId>) -> Self {
-        Self { items: items.collect(), ..Self::default() }
+        let items: Vec<ItemId> = items.collect();
+        Self { named: items.len(), items, ..Self::default() }
     }
 
     /// Spares from now on only what is protected itself: what it was derived from is gone.
@@ -64,6 +67,11 @@ impl Fall {
         if self.protected == Protected::Stops {
             self.protected = Protected::Stays;
         }
+    }
+
+    /// Returns what has fallen besides what the caller named.
+    pub(super) fn fallen(&self) -> &[ItemId] {
+        self.items.get(self.named..).unwrap_or_default()
     }
 
     pub(super) fn records(&self) -> Vec<ItemId> {
@@ -118,7 +126,7 @@ impl Derived<'_> {
 
 impl Scoped {
     /// Deletes everything that falls with `fall`, and adds it to `fall`. Returns whether there was anything to delete or take
-    /// back. Where a protected record stops the fall, nothing of it is deleted.
+    /// back. Where a look finds a protected record that stops the fall, nothing more of it is deleted.
     pub(super) async fn fell(&self, fall: &mut Fall) -> Result<bool> {
         let mut is_any = false;
         for _ in 0..ATTEMPTS {
@@ -131,9 +139,9 @@ impl Scoped {
         Err(Error::Conflict)
     }
 
-    /// Deletes what one look finds. Tellings are taken back first, because nothing falls with them. Then the records found last
-    /// go first. So wherever this is cut off, each record left was derived from one that is left, or from a forgotten item, and
-    /// a repeat finds it.
+    /// Deletes what one look finds, once all of it is doomed. Tellings are taken back first, because nothing falls with them. Then
+    /// the records found last go first. So wherever this is cut off, each record left was derived from one that is left, or from a
+    /// forgotten item, and a repeat finds it.
     async fn fell_once(&self, fall: &mut Fall) -> Result<bool> {
         let (mut found, of_session) = self.look(fall).await?;
         if found.has_protected && fall.protected == Protected::Stops {
@@ -143,13 +151,13 @@ impl Scoped {
             return Ok(false);
         }
         let is_any = !found.order.is_empty() || !found.left.is_empty();
-        for stored in std::mem::take(&mut found.left).into_values() {
-            // The next look finds a record that has no tellings left by now.
-            self.take_back(stored, |telling| found.takes_back(telling)).await?;
-        }
         if !found.free.is_empty() {
             self.doom_found(&found.free).await?;
             return Err(Error::Conflict);
+        }
+        for stored in std::mem::take(&mut found.left).into_values() {
+            // The next look finds a record that has no tellings left by now.
+            self.take_back(stored, |telling| found.takes_back(telling)).await?;
         }
         let mut order = found.order;
         while !order.is_empty() {

@@ -1,6 +1,6 @@
 //! What this process knows of boards: when entries expire, and how long searches took.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::PoisonError;
 use std::time::Duration;
 
@@ -50,12 +50,13 @@ impl Boards {
         self.lock().due(scope, at);
     }
 
-    /// Takes out the owners whose boards are due, each once.
-    pub(crate) fn take_due(&self, now: Timestamp) -> BTreeSet<Scope> {
+    /// Takes out the owners whose boards are due, each once, those first that have been for the longest time.
+    pub(crate) fn take_due(&self, now: Timestamp) -> Vec<Scope> {
         let mut state = self.lock();
-        let mut taken = BTreeSet::new();
+        let (mut taken, mut seen) = (Vec::new(), HashSet::new());
         while state.due.first().is_some_and(|(at, _)| *at <= now) {
-            taken.extend(state.due.pop_first().map(|(_, scope)| scope));
+            let next = state.due.pop_first().map(|(_, scope)| scope);
+            taken.extend(next.filter(|scope| seen.insert(scope.clone())));
         }
         taken
     }
@@ -111,10 +112,10 @@ mod tests {
             boards.due(&owner("ada"), Timestamp(at));
         }
         boards.due(&owner("bob"), Timestamp(8));
-        assert_eq!(boards.take_due(Timestamp(4)), BTreeSet::new());
-        assert_eq!(boards.take_due(Timestamp(8)), BTreeSet::from([owner("ada"), owner("bob")]));
-        assert_eq!(boards.take_due(Timestamp(8)), BTreeSet::new());
-        assert_eq!(boards.take_due(Timestamp(9)), BTreeSet::from([owner("ada")]));
+        assert_eq!(boards.take_due(Timestamp(4)), []);
+        assert_eq!(boards.take_due(Timestamp(8)), [owner("ada"), owner("bob")]);
+        assert_eq!(boards.take_due(Timestamp(8)), []);
+        assert_eq!(boards.take_due(Timestamp(9)), [owner("ada")]);
     }
 
     #[test]

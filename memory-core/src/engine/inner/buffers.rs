@@ -1,6 +1,7 @@
 //! The settings of conversations that have their own, and which windows are too full.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Bound;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::id::SessionId;
@@ -20,7 +21,14 @@ pub(crate) struct Buffers {
     /// The settings of every conversation that has no others.
     pub(crate) common: BufferConfig,
     own: Mutex<Own>,
-    full: Mutex<BTreeSet<Place>>,
+    full: Mutex<Full>,
+}
+
+/// The windows that are too full, and the last one that was taken out: the next is the one behind it, so that all have their turn.
+#[derive(Debug, Default)]
+struct Full {
+    places: BTreeSet<Place>,
+    last: Option<Place>,
 }
 
 /// The settings of conversations that have their own, each with the turn of its last append.
@@ -59,7 +67,7 @@ impl Buffers {
     /// Drops all that is known of an owner.
     pub(crate) fn forget(&self, scope: &Scope) {
         lock(&self.own).settings.retain(|(owner, _), _| owner != scope);
-        lock(&self.full).retain(|(owner, _)| owner != scope);
+        lock(&self.full).places.retain(|(owner, _)| owner != scope);
     }
 
     /// Returns the settings of a conversation.
@@ -74,19 +82,27 @@ impl Buffers {
     /// Notes that the window of a conversation is too full.
     pub(crate) fn note_full(&self, scope: &Scope, session: &SessionId) {
         let mut full = lock(&self.full);
-        if full.len() < SESSIONS {
-            full.insert((scope.clone(), session.clone()));
+        if full.places.len() < SESSIONS {
+            full.places.insert((scope.clone(), session.clone()));
         }
     }
 
     /// Returns whether no further full window can be noted.
     pub(crate) fn is_crowded(&self) -> bool {
-        lock(&self.full).len() >= SESSIONS
+        lock(&self.full).places.len() >= SESSIONS
     }
 
     /// Takes out a conversation whose window is too full.
     pub(crate) fn next_full(&self) -> Option<Place> {
-        lock(&self.full).pop_first()
+        let mut full = lock(&self.full);
+        let behind = full
+            .last
+            .take()
+            .and_then(|last| full.places.range((Bound::Excluded(last), Bound::Unbounded)).next().cloned());
+        let next = behind.or_else(|| full.places.first().cloned())?;
+        full.places.remove(&next);
+        full.last = Some(next.clone());
+        Some(next)
     }
 }
 
@@ -110,6 +126,17 @@ mod tests {
     }
 
     #[test]
+    fn each_full_window_has_its_turn_although_others_are_noted_again() {
+        let (buffers, ada) = (Buffers::new(BufferConfig::default()), Scope::new("acme", "ada").unwrap());
+        let names = ["a", "b", "c"].map(|name| SessionId::new(name).unwrap());
+        names.iter().for_each(|name| buffers.note_full(&ada, name));
+        for name in names.iter().chain(&names) {
+            assert_eq!(buffers.next_full(), Some((ada.clone(), name.clone())));
+            buffers.note_full(&ada, name);
+        }
+    }
+
+    #[test]
     fn they_do_not_grow() {
         let (buffers, ada) = (Buffers::new(BufferConfig::default()), Scope::new("acme", "ada").unwrap());
         for number in 0..SESSIONS + 10 {
@@ -118,7 +145,7 @@ mod tests {
             buffers.note_full(&ada, &session);
         }
         assert!(buffers.is_crowded());
-        assert_eq!(lock(&buffers.full).len(), SESSIONS);
+        assert_eq!(lock(&buffers.full).places.len(), SESSIONS);
         assert!(lock(&buffers.own).settings.len() <= SESSIONS);
         let newest = SessionId::new(&(SESSIONS + 9).to_string()).unwrap();
         assert_eq!(buffers.of(&ada, &newest), BufferConfig::balanced());

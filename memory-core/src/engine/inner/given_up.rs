@@ -42,6 +42,11 @@ impl GivenUpCounts {
         self.lock().iter().filter(|((name, _), _)| name == index).map(|(_, count)| count).sum()
     }
 
+    /// Drops the counts of an owner.
+    pub(crate) fn forget(&self, scope: &Scope) {
+        self.lock().retain(|(_, owner), _| owner != scope);
+    }
+
     fn lock(&self) -> MutexGuard<'_, BTreeMap<(IndexName, Scope), u64>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::engine::retention::Retentions;
-use crate::id::{Seq, SessionId};
+use crate::id::{RecordId, Seq, SessionId};
 use crate::scope::Scope;
 use crate::store::chat::{Fence, SessionState};
 use crate::time::Timestamp;
@@ -29,7 +29,10 @@ struct State {
     /// Whether it left something to forget.
     has_more: bool,
     stand: Stand,
-    looked: HashMap<(Scope, SessionId), Looked>,
+    /// How many walks have ended.
+    walk: u64,
+    /// Each with the walk that visited it last.
+    looked: HashMap<(Scope, SessionId), (u64, Looked)>,
 }
 
 /// Where the walk stands.
@@ -41,6 +44,8 @@ pub(crate) struct Stand {
     pub(crate) is_within: bool,
     /// The conversation of this owner that was visited last.
     pub(crate) session: Option<SessionId>,
+    /// The record of this owner that was visited last, while no conversation was.
+    pub(crate) record: Option<RecordId>,
 }
 
 /// What is known of a conversation that was looked through.
@@ -92,15 +97,29 @@ impl Lapses {
         self.lock().has_more = true;
     }
 
+    /// Ends a walk through all owners. What it has not visited is not there any more.
+    pub(crate) fn end(&self) {
+        let mut state = self.lock();
+        let walk = state.walk;
+        state.looked.retain(|_, (visited, _)| *visited == walk);
+        state.walk += 1;
+        state.stand = Stand::default();
+    }
+
     pub(crate) fn looked(&self, scope: &Scope, session: &SessionId) -> Option<Looked> {
-        self.lock().looked.get(&(scope.clone(), session.clone())).copied()
+        let mut state = self.lock();
+        let walk = state.walk;
+        let (visited, looked) = state.looked.get_mut(&(scope.clone(), session.clone()))?;
+        *visited = walk;
+        Some(*looked)
     }
 
     pub(crate) fn note(&self, scope: &Scope, session: &SessionId, looked: Looked) {
         let (mut state, key) = (self.lock(), (scope.clone(), session.clone()));
         // One that finds no room is read again each time, which is better than all of them.
         if state.looked.len() < SESSIONS || state.looked.contains_key(&key) {
-            state.looked.insert(key, looked);
+            let walk = state.walk;
+            state.looked.insert(key, (walk, looked));
         }
     }
 

@@ -3,9 +3,9 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::PoisonError;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::id::{ItemId, RecordId, SessionId};
+use crate::id::{ItemId, RecordId, SessionId, Unit};
 use crate::scope::Scope;
 use crate::sync::{Mutex, MutexGuard};
 
@@ -32,10 +32,16 @@ impl Written {
     }
 }
 
+/// A moment between notes: what was noted before it is told from what was noted since.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark(u64);
+
 /// The items that were written of late, by owner.
 #[derive(Debug, Default)]
 pub(crate) struct Unindexed {
-    owners: Mutex<HashMap<Scope, VecDeque<Written>>>,
+    /// Each with the mark that was the next when it was noted.
+    owners: Mutex<HashMap<Scope, VecDeque<(u64, Written)>>>,
+    marks: AtomicU64,
     /// Whether there are any, so that a search usually needs no lock.
     any: AtomicBool,
 }
@@ -54,7 +60,10 @@ impl Unindexed {
             other.and_then(|other| owners.remove(&other));
         }
         let items = owners.entry(scope.clone()).or_default();
-        items.extend(newest);
+        let again: HashMap<&ItemId, u64> = newest.iter().map(|written| (&written.item, written.version)).collect();
+        items.retain(|(_, written)| again.get(&written.item).is_none_or(|version| *version < written.version));
+        let mark = self.marks.load(Ordering::Acquire);
+        items.extend(newest.into_iter().map(|written| (mark, written)));
         items.drain(..items.len().saturating_sub(ITEMS));
         self.any.store(true, Ordering::Release);
     }
@@ -66,7 +75,8 @@ impl Unindexed {
         }
         let owners = self.owners();
         let items = owners.get(scope).into_iter().flatten();
-        let elsewhere = items.filter(|written| but.is_none() || written.session.as_ref() != but);
+        let elsewhere =
+            items.map(|(_, written)| written).filter(|written| but.is_none() || written.session.as_ref() != but);
         let mut seen = HashSet::new();
         elsewhere.map(|written| &written.item).filter(|item| seen.insert(*item)).cloned().collect()
     }
@@ -79,11 +89,27 @@ impl Unindexed {
         let mut owners = self.owners();
         if let Some(items) = owners.get_mut(scope) {
             let indexed: HashMap<ItemId, u64> = indexed.collect();
-            items.retain(|written| indexed.get(&written.item).is_none_or(|version| *version < written.version));
+            items.retain(|(_, written)| indexed.get(&written.item).is_none_or(|version| *version < written.version));
             if items.is_empty() {
                 owners.remove(scope);
             }
         }
+        self.any.store(!owners.is_empty(), Ordering::Release);
+    }
+
+    /// Returns a mark between what was noted so far and what will be; none if there is nothing.
+    pub(crate) fn mark(&self) -> Option<Mark> {
+        let is_any = self.any.load(Ordering::Acquire);
+        is_any.then(|| Mark(self.marks.fetch_add(1, Ordering::AcqRel)))
+    }
+
+    /// Takes out the messages, or the records, that were noted before a mark: the index has all of them.
+    pub(crate) fn remove_until(&self, mark: Mark, unit: Unit) {
+        let mut owners = self.owners();
+        owners.retain(|_, items| {
+            items.retain(|(noted, written)| *noted > mark.0 || written.item.unit() != unit);
+            !items.is_empty()
+        });
         self.any.store(!owners.is_empty(), Ordering::Release);
     }
 
@@ -94,7 +120,7 @@ impl Unindexed {
         self.any.store(!owners.is_empty(), Ordering::Release);
     }
 
-    fn owners(&self) -> MutexGuard<'_, HashMap<Scope, VecDeque<Written>>> {
+    fn owners(&self) -> MutexGuard<'_, HashMap<Scope, VecDeque<(u64, Written)>>> {
         self.owners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -132,6 +158,31 @@ mod tests {
         unindexed.remove(&ada(), [(first.item, 2)].into_iter());
         assert_eq!(unindexed.of(&ada(), None), []);
         assert!(unindexed.owners().is_empty() && !unindexed.any.load(Ordering::Acquire));
+    }
+
+    #[test]
+    fn an_item_is_held_once_with_its_last_version() {
+        let unindexed = Unindexed::default();
+        for written in [record("one", 1), message("two", "s"), record("one", 2), message("two", "s")] {
+            unindexed.note(&ada(), [written].into_iter());
+        }
+        assert_eq!(unindexed.owners().values().map(VecDeque::len).sum::<usize>(), 2);
+        unindexed.remove(&ada(), [(record("one", 1).item, 1)].into_iter());
+        assert_eq!(unindexed.of(&ada(), None).len(), 2);
+    }
+
+    #[test]
+    fn what_was_noted_before_a_mark_is_taken_out_and_nothing_else() {
+        let unindexed = Unindexed::default();
+        assert!(unindexed.mark().is_none());
+        unindexed.note(&ada(), [message("one", "s"), record("two", 1)].into_iter());
+        let mark = unindexed.mark().unwrap();
+        unindexed.note(&ada(), [message("three", "s")].into_iter());
+        unindexed.remove_until(mark, Unit::Message);
+        assert_eq!(unindexed.of(&ada(), None), [record("two", 1).item, message("three", "s").item]);
+        let mark = unindexed.mark().unwrap();
+        [Unit::Message, Unit::Record].iter().for_each(|unit| unindexed.remove_until(mark, *unit));
+        assert!(unindexed.mark().is_none() && unindexed.owners().is_empty());
     }
 
     #[test]

@@ -53,6 +53,9 @@ impl Memory {
             }
             let mut outcomes = Vec::with_capacity(notes.len());
             for note in notes {
+                if inner.turn.is_ending() || Instant::now() >= until {
+                    break;
+                }
                 outcomes.push(match self.facts_of(extraction, &note).await {
                     Ok((through, operations)) => {
                         pass.report.facts += operations;

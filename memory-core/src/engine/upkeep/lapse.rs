@@ -56,14 +56,21 @@ impl Memory {
         let mut room = Room { sessions: 256, rows: 4_096, items: 1_000 };
         let mut owners = self.inner.owners_after(stand.owner.as_ref()).await?;
         let is_end = owners.len() < OWNERS;
-        let mut after = stand.session.filter(|_| stand.is_within);
+        let Stand { session: mut after, record: mut after_record, .. } =
+            if stand.is_within { stand.clone() } else { Stand::default() };
         if let Some(begun) = stand.owner.filter(|_| stand.is_within) {
             owners.insert(0, begun);
         }
         for owner in owners {
             let scoped = self.of(&owner);
-            lapses.stands_at(Stand { owner: Some(owner.clone()), is_within: true, session: after.clone() });
-            match self.lapse_owner(&scoped, after.take(), &mut room, report).await {
+            let begun = Stand {
+                owner: Some(owner.clone()),
+                is_within: true,
+                session: after.take(),
+                record: after_record.take(),
+            };
+            lapses.stands_at(begun.clone());
+            match self.lapse_owner(&scoped, begun, &mut room, report).await {
                 Ok(true) => {}
                 Ok(false) => {
                     lapses.has_more();
@@ -72,10 +79,10 @@ impl Memory {
                 // It holds up no other.
                 Err(error) => report.fail(&error),
             }
-            lapses.stands_at(Stand { owner: Some(owner), is_within: false, session: None });
+            lapses.stands_at(Stand { owner: Some(owner), ..Stand::default() });
         }
         if is_end {
-            lapses.stands_at(Stand::default());
+            lapses.end();
         }
         Ok(())
     }
@@ -84,12 +91,13 @@ impl Memory {
     async fn lapse_owner(
         &self,
         scoped: &Scoped,
-        mut after: Option<SessionId>,
+        begun: Stand,
         room: &mut Room,
         report: &mut UpkeepReport,
     ) -> Result<bool> {
         let (inner, scope) = (&self.inner, scoped.scope());
-        if after.is_none() && !scoped.lapse_records(room, report).await? {
+        let mut after = begun.session.clone();
+        if after.is_none() && !scoped.lapse_records(begun, room, report).await? {
             return Ok(false);
         }
         while inner.lapses.retentions.bounds_messages_of(scope) {
@@ -107,7 +115,7 @@ impl Memory {
                     Err(error) => report.fail(&error),
                 }
                 let session = Some(state.session.clone());
-                inner.lapses.stands_at(Stand { owner: Some(scope.clone()), is_within: true, session });
+                inner.lapses.stands_at(Stand { owner: Some(scope.clone()), is_within: true, session, record: None });
                 after = Some(state.session);
             }
             if is_last {
@@ -119,19 +127,20 @@ impl Memory {
 }
 
 impl Scoped {
-    /// Forgets the records that are too old. Returns whether none is left.
-    async fn lapse_records(&self, room: &mut Room, report: &mut UpkeepReport) -> Result<bool> {
+    /// Forgets the records that are too old, from where the walk stood. Returns whether none is left.
+    async fn lapse_records(&self, begun: Stand, room: &mut Room, report: &mut UpkeepReport) -> Result<bool> {
         let inner = self.inner();
         let retention = inner.lapses.retentions.of(self.scope());
         let Some(age) = retention.record_age else { return Ok(true) };
         let now = inner.clock.now();
         let last = before(now, age);
         let until = Scalar::Int(last.0.saturating_add(1));
-        let (filter, mut after) = (Filter::range(Field::At, None, Some(until)), None::<RecordId>);
+        let (filter, mut after) = (Filter::range(Field::At, None, Some(until)), begun.record);
         loop {
             let rows = inner.records.store().scan(self.scope(), &filter, after, ROWS).await?;
             let is_last = rows.len() < ROWS;
             after = rows.last().map(|row| row.record.id);
+            room.rows = room.rows.saturating_sub(rows.len());
             let is_old = |row: &StoredRecord| row.record.tellings().all(|telling| telling.at <= last);
             let matters = |row: &StoredRecord| {
                 retention.importance.is_some_and(|least| importance(row, now, Decay::LONG_TERM) >= least)
@@ -145,7 +154,8 @@ impl Scoped {
             if is_last {
                 return Ok(true);
             }
-            if room.items == 0 {
+            inner.lapses.stands_at(Stand { record: after, ..begun.clone() });
+            if room.is_out() || inner.turn.is_ending() {
                 return Ok(false);
             }
         }
@@ -277,13 +287,14 @@ impl Scoped {
         room.items = room.items.saturating_sub(count);
         let receipt = self.forget_unless_protected(&what).await?;
         let (removed, derived) = (receipt.removed, receipt.derived);
-        if removed == 0 {
+        let is_gone = removed > 0;
+        if !is_gone && derived == 0 {
             return Ok(false);
         }
         let session = session.cloned();
         self.inner().tell(Some(self.scope()), &Event::Lapsed { session: session.clone(), removed, derived });
         report.lapse(Lapse { scope: self.scope().clone(), session, removed, derived, complete: receipt.complete });
-        Ok(true)
+        Ok(is_gone)
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::id::{MessageId, Seq};
 use crate::message::{Message, StoredMessage};
 use crate::time::Timestamp;
+use crate::window::{answers_calls, makes_calls};
 
 /// How far a retention reaches in a conversation.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +48,7 @@ pub(super) fn choose(rows: &[StoredMessage], reach: &Reach) -> Chosen {
         *is_taken &= !stays;
         if is_result(message) {
             stays |= !*is_taken;
-        } else if message.calls().next().is_some() || !message.is_instruction() {
+        } else if makes_calls(message) || !message.is_instruction() {
             stays = false;
         }
     }
@@ -68,7 +69,7 @@ pub(super) fn choose(rows: &[StoredMessage], reach: &Reach) -> Chosen {
 fn whole(rows: &[StoredMessage]) -> usize {
     let is_open = |row: &StoredMessage| row.message.as_deref().is_none_or(is_result);
     let last = rows.iter().rposition(|row| !is_open(row)).unwrap_or(0);
-    let is_call = |row: &StoredMessage| row.message.as_deref().is_some_and(|message| message.calls().next().is_some());
+    let is_call = |row: &StoredMessage| row.message.as_deref().is_some_and(makes_calls);
     if last > 0 && rows.get(last).is_some_and(is_call) { last } else { rows.len() }
 }
 
@@ -81,7 +82,7 @@ fn is_beyond(row: &StoredMessage, reach: &Reach) -> bool {
 }
 
 fn is_result(message: &Message) -> bool {
-    message.role.is_result() || message.results().next().is_some()
+    message.role.is_result() || answers_calls(message)
 }
 
 #[cfg(test)]

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::engine::event::Event;
-use crate::engine::inner::{Index, Inner};
+use crate::engine::inner::{Index, Inner, Mark};
 use crate::error::{Error, Result};
-use crate::id::ItemId;
+use crate::id::{ItemId, Unit};
 use crate::scope::Scope;
 use crate::store::text::Rejected;
-use crate::store::upkeep::{IndexName, LONGEST_WAIT, Note, Outcome, Target, Upkeep};
+use crate::store::upkeep::{Backlog, IndexName, LONGEST_WAIT, Note, Outcome, Target, Upkeep};
 use crate::time::Timestamp;
 
 use super::document::{Untaken, Work};
@@ -17,6 +17,7 @@ use super::isolate::Setback;
 use super::report::UpkeepReport;
 use super::seen::Seen;
 use super::sight::Sight;
+use super::summarise::{BETWEEN, SHARE};
 
 /// How many notes are read in one call.
 const NOTES: usize = 64;
@@ -76,16 +77,16 @@ impl Inner {
     /// Carries out everything that is due, but for what reads conversations through an owner's handle.
     pub(crate) async fn pass(&self) -> Pass {
         let mut pass = Pass::default();
-        let truths = [self.chat.upkeep(), self.records.upkeep()];
-        for truth in truths {
+        let truths = [(Unit::Message, self.chat.upkeep()), (Unit::Record, self.records.upkeep())];
+        for (_, truth) in truths {
             self.sweep(truth.as_ref(), &mut pass).await;
         }
         self.sweep_boards(&mut pass.report).await;
         self.sweep_notes(&mut pass.report);
         for index in &self.indexes {
             self.keep_enlisted(index, &mut pass.report).await;
-            for truth in truths {
-                if !self.follow(index, truth.as_ref(), &mut pass).await {
+            for (unit, truth) in truths {
+                if !self.follow(index, unit, truth.as_ref(), &mut pass).await {
                     break;
                 }
             }
@@ -93,7 +94,7 @@ impl Inner {
         }
         self.clean(&mut pass.report).await;
         self.write_accesses(&mut pass.report).await;
-        self.summarise_full(&mut pass.report).await;
+        self.summarise_full(SHARE, &mut pass.report).await;
         pass
     }
 
@@ -115,12 +116,15 @@ impl Inner {
         }
     }
 
-    /// Carries out the due notes of one index, each once, a batch at a time. Returns whether the index can take the notes of
-    /// another truth store.
-    async fn follow(&self, index: &Index, truth: &dyn Upkeep, pass: &mut Pass) -> bool {
+    /// Carries out the due notes of one index about messages or records, each once, a batch at a time. Returns whether the index can take
+    /// the notes of another truth store.
+    async fn follow(&self, index: &Index, unit: Unit, truth: &dyn Upkeep, pass: &mut Pass) -> bool {
         let (mut seen, mut limit) = (Seen::default(), NOTES);
+        let mark = index.as_text().and_then(|_| self.unindexed.mark());
         while !self.turn.is_ending() {
-            let Some(found) = pass.answer(truth.pending(&index.name, self.clock.now(), limit).await) else { break };
+            let Some(found) = pass.answer(truth.pending(&index.name, self.clock.now(), limit).await) else {
+                return true;
+            };
             pass.has_answered = true;
             let is_all = found.len() < limit;
             if found.iter().any(|note| seen.is_stuck(note)) {
@@ -155,13 +159,23 @@ impl Inner {
             }
             settle(&index.name, truth, &outcomes, &mut seen, pass).await;
             if self.buffers.is_crowded() {
-                self.summarise_full(&mut pass.report).await;
+                self.summarise_full(BETWEEN, &mut pass.report).await;
             }
             if is_down {
                 return false;
             }
         }
+        if let Some(mark) = mark {
+            self.let_go_indexed(mark, index, unit, truth, pass).await;
+        }
         true
+    }
+
+    /// Lets go what this process wrote before a mark, if nothing is noted any more: whoever took the notes, the index has it.
+    async fn let_go_indexed(&self, mark: Mark, index: &Index, unit: Unit, truth: &dyn Upkeep, pass: &mut Pass) {
+        if let Some(Backlog { pending: 0, .. }) = pass.answer(truth.backlog(&index.name).await) {
+            self.unindexed.remove_until(mark, unit);
+        }
     }
 
     /// Carries out as many notes as fit into one batch; the others stay pending.

@@ -120,6 +120,9 @@ impl Inner {
             Document { entry, pieces }
         });
         let documents = documents.collect();
+        // No index will have them.
+        let wordless = changes.deletions.iter().map(|(item, version)| (item.clone(), version.revision));
+        self.unindexed.remove(scope, wordless);
         Ok(Read { state, last: range.last, forgotten: Deletion::Items(changes.deletions), documents })
     }
 

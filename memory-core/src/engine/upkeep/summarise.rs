@@ -31,8 +31,10 @@ const FOLDS: usize = 32;
 const KEEP_SHARE: u64 = 2;
 /// How long a summariser may take.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long a pass summarises sessions at most, so that a slow summariser holds up no index.
-const SHARE: Duration = Duration::from_secs(300);
+/// How long a pass summarises sessions at most, and one answer more, so that a slow summariser holds up no index.
+pub(super) const SHARE: Duration = Duration::from_secs(300);
+/// How long it does so between two batches for an index, when no further full window can be noted.
+pub(super) const BETWEEN: Duration = Duration::from_secs(5);
 
 impl Inner {
     /// Returns how full a window is, 1 at its limit.
@@ -62,22 +64,34 @@ impl Inner {
     }
 
     /// Summarises the full sessions, until upkeep is to end or the time is up. One that fails is retried after its next append.
-    pub(crate) async fn summarise_full(&self, report: &mut UpkeepReport) {
-        let until = Instant::now() + SHARE;
+    pub(crate) async fn summarise_full(&self, share: Duration, report: &mut UpkeepReport) {
+        let until = Instant::now() + share;
         while !self.turn.is_ending() && Instant::now() < until {
             let Some((scope, session)) = self.buffers.next_full() else { return };
-            if let Err(error) = self.fold(&scope, &session, report).await {
-                report.fail(&error);
+            match self.fold(&scope, &session, until, report).await {
+                Ok(true) => {}
+                Ok(false) => self.buffers.note_full(&scope, &session),
+                Err(error) => report.fail(&error),
             }
         }
     }
 
-    async fn fold(&self, scope: &Scope, session: &SessionId, report: &mut UpkeepReport) -> Result<()> {
+    /// Folds a window until it is no longer too full. Returns false if there was no time for that.
+    async fn fold(
+        &self,
+        scope: &Scope,
+        session: &SessionId,
+        until: Instant,
+        report: &mut UpkeepReport,
+    ) -> Result<bool> {
         let config = self.buffers.of(scope, session);
         if config.folding == Folding::Off {
-            return Ok(());
+            return Ok(true);
         }
-        for _ in 0..FOLDS {
+        for fold in 0..FOLDS {
+            if fold > 0 && (self.turn.is_ending() || Instant::now() >= until) {
+                return Ok(false);
+            }
             let page = Page::after(Seq(0), ROWS, View::Active);
             let mut slice = self.bare.chat.read(scope, session, &page).await?;
             let seen = slice.messages.iter().map(|row| row.tokens).fold(0, u64::saturating_add);
@@ -88,16 +102,16 @@ impl Inner {
             recount(&mut slice.messages, &counter);
             counter.verdict(Ok(()))?;
             let plan = plan_fold(&slice.messages, &config, limit, Beyond { tokens, messages });
-            let Some(plan) = plan else { return Ok(()) };
+            let Some(plan) = plan else { return Ok(true) };
             let is_summary = config.folding == Folding::Summaries && plan.reason != FoldReason::Archives;
             let summary = match is_summary {
                 true => self.summary_of(&plan, report).await,
                 false => archive_of(&plan, slice.state.revision),
             };
-            let Some(summary) = summary else { return Ok(()) };
+            let Some(summary) = summary else { return Ok(true) };
             match self.chat.store().compact(scope, session, &plan.fold(slice.state.fence, summary)).await {
                 // What was summarised was forgotten meanwhile, and what was said since notes itself.
-                Err(Error::Fenced) => return Ok(()),
+                Err(Error::Fenced) => return Ok(true),
                 folded => drop(folded?),
             }
             report.summarised += usize::from(is_summary);
@@ -110,7 +124,7 @@ impl Inner {
                 self.tell(Some(scope), &Event::Archived { session: session.clone(), message: row.id });
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Returns a summary that passes the checks: the summariser's, or else an extract marked as such. None if neither passes,

@@ -105,9 +105,14 @@ impl Shared {
         Ok(())
     }
 
-    /// Removes messages that the primary has.
+    /// Removes messages that the primary has. Whoever listens is told first: at no moment is a message known to nobody.
     async fn confirm(&self, sending: &Sending, appended: &Appended) {
         let Sending { scope, session, .. } = sending;
+        let rows = sending.rows.iter().map(|queued| (queued.new.message.id, queued.new.tokens));
+        let placed =
+            rows.zip(appended.placements.iter().copied()).map(|((id, tokens), placement)| (id, tokens, placement));
+        let placed = placed.collect();
+        self.tell(&Flushed::Taken { scope: scope.clone(), state: appended.state.clone(), placed });
         let numbers = numbers(&sending.rows);
         {
             let mut queue = self.queue();
@@ -118,11 +123,6 @@ impl Shared {
         self.taken.fetch_add(1, Ordering::Relaxed);
         self.learn(appended.durability);
         self.acknowledge(numbers).await;
-        let rows = sending.rows.iter().map(|queued| (queued.new.message.id, queued.new.tokens));
-        let placed =
-            rows.zip(appended.placements.iter().copied()).map(|((id, tokens), placement)| (id, tokens, placement));
-        let placed = placed.collect();
-        self.tell(&Flushed::Taken { scope: scope.clone(), state: appended.state.clone(), placed });
     }
 
     /// Removes messages from the journal. Those that it cannot remove now it removes with the next ones; if the process ends before, a

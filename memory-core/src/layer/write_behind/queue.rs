@@ -147,7 +147,13 @@ impl Queue {
         self.owners.get_mut(scope)?.sessions.get_mut(session)
     }
 
-    /// Returns those of the messages that wait, by the sessions in which they do.
+    /// Returns those of the messages that wait.
+    pub(super) fn among(&self, scope: &Scope, ids: &[MessageId]) -> Vec<MessageId> {
+        let Some(owner) = self.owners.get(scope) else { return Vec::new() };
+        ids.iter().filter(|id| owner.ids.contains_key(id)).copied().collect()
+    }
+
+    /// Returns the sessions in which some of the messages wait.
     pub(super) fn sessions_of(&self, scope: &Scope, ids: &[MessageId]) -> Vec<SessionId> {
         let Some(owner) = self.owners.get(scope) else { return Vec::new() };
         let sessions: BTreeSet<&SessionId> =

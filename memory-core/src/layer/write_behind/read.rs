@@ -128,27 +128,42 @@ impl Shared {
 
     /// Returns the messages with these ids, those that wait among them.
     pub(super) async fn get(&self, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages> {
-        let sessions = self.queue().sessions_of(scope, ids);
-        if sessions.is_empty() {
+        let (waited, sessions) = {
+            let queue = self.queue();
+            (queue.among(scope, ids), queue.sessions_of(scope, ids))
+        };
+        if waited.is_empty() {
             return self.inner.get(scope, ids).await;
         }
         // Its session tells whether a message that waits was erased meanwhile.
         let nothing = Page::newest(0);
         let waiting = join_all(sessions.iter().map(|session| self.read(scope, session, &nothing)));
         let (found, waiting) = tokio::join!(self.inner.get(scope, ids), waiting);
-        let mut found = match found {
-            Err(error) if error.is_retryable() => FoundMessages { messages: Vec::new(), complete: false },
-            found => found?,
-        };
+        let mut found = if_there(found)?;
         let places: HashMap<MessageId, usize> = ids.iter().enumerate().rev().map(|(place, id)| (*id, place)).collect();
-        let known: HashSet<MessageId> = found.messages.iter().map(|row| row.id).collect();
-        for Both { slice, behind } in waiting.into_iter().collect::<Result<Vec<Both>>>()? {
-            found.complete &= slice.complete;
-            let is_asked = |row: &StoredMessage| places.contains_key(&row.id) && !known.contains(&row.id);
+        let mut known: HashSet<MessageId> = found.messages.iter().map(|row| row.id).collect();
+        // Where a message stands does not matter here, so a session in doubt leaves nothing open.
+        for Both { behind, .. } in waiting.into_iter().collect::<Result<Vec<Both>>>()? {
+            let is_asked = |row: &StoredMessage| places.contains_key(&row.id) && known.insert(row.id);
             found.messages.extend(behind.into_iter().filter(is_asked));
+        }
+        // What came to the primary after it was asked, and so waited no more, is in neither answer.
+        let missed: Vec<MessageId> = waited.into_iter().filter(|id| !known.contains(id)).collect();
+        if !missed.is_empty() && found.complete {
+            let later = if_there(self.inner.get(scope, &missed).await)?;
+            found.complete &= later.complete;
+            found.messages.extend(later.messages);
         }
         found.messages.sort_by_key(|row| places.get(&row.id).copied());
         Ok(found)
+    }
+}
+
+/// Returns what was found; nothing, and not all, where the primary is away.
+fn if_there(found: Result<FoundMessages>) -> Result<FoundMessages> {
+    match found {
+        Err(error) if error.is_retryable() => Ok(FoundMessages { messages: Vec::new(), complete: false }),
+        found => found,
     }
 }
 

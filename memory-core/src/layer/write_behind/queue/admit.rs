@@ -143,6 +143,9 @@ impl Queue {
 
     /// Notes messages of an owner that were forgotten: their ids stay taken.
     pub(crate) fn forget(&mut self, scope: &Scope, redacted: &[Redacted]) {
+        if redacted.is_empty() {
+            return;
+        }
         if self.forgotten.values().map(HashMap::len).sum::<usize>() + redacted.len() > KNOWN {
             self.forgotten.clear();
         }
@@ -154,6 +157,9 @@ impl Queue {
     pub(crate) fn free(&mut self, scope: &Scope, session: &SessionId) {
         if let Some(forgotten) = self.forgotten.get_mut(scope) {
             forgotten.retain(|_, of| of != session);
+            if forgotten.is_empty() {
+                self.forgotten.remove(scope);
+            }
         }
     }
 
