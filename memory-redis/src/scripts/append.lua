@@ -54,7 +54,7 @@ else
   end
 end
 if tonumber(ARGV[8]) > tonumber(s.asked) then s.asked = ARGV[8] end
-if s.head == 0 then redis.call('ZADD', base .. ':sessions', 0, s.name) end
+if s.head == 0 then begin(s) end
 local rows, window, map, pins = {}, {}, {}, {}
 for i, row in ipairs(fresh) do
   local place = text(s.head + i)

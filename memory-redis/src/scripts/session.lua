@@ -69,6 +69,12 @@ local function save_session(s)
     'pinned', '1', 'at', s.at, 'rank', text(s.rank), 'held', text(s.held), 'asked', s.asked)
 end
 
+-- Lists a session that is to hold its first message, or its first one since it was deleted.
+local function begin(s)
+  redis.call('ZADD', base .. ':sessions', 0, s.name)
+  redis.call('SREM', base .. ':emptied', s.name)
+end
+
 local function state_of(s)
   return { epoch, s.generation, text(s.revision), text(s.head), text(s.count), s.tokens, s.asked, s.at }
 end

@@ -3,6 +3,7 @@
 mod board;
 mod cache;
 mod cached;
+mod erase;
 mod kill;
 mod lists;
 mod notes;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         .alone("owners_that_a_failover_took_off_the_lists_are_found_again", lists::lost)
         .alone("an_owner_that_is_found_again_is_told_which_indexes_there_are", lists::missed)
         .alone("a_first_write_learns_of_an_index_that_is_enlisted_meanwhile", lists::first_write)
+        .alone("an_erasure_leaves_no_key_of_a_session_that_was_deleted_and_begun_anew", erase::begun_anew)
         .alone("a_purge_leaves_no_byte_of_what_was_erased", purge::purge)
         .run()
 }
