@@ -239,7 +239,6 @@ fn refusal(mut reply: Reply) -> Result<Reply> {
             Err(Error::IdConflict { id: MessageId(id).to_string() })
         }
         "invalid" => Err(Error::invalid("a summary stands at the last number it covers")),
-        "overflow" => Err(Error::invalid("the tokens of the session are too many to be counted")),
         _ => Err(damaged("a script answered with an unknown word")),
     }
 }
