@@ -213,9 +213,9 @@ impl Redis {
     }
 }
 
-/// Returns the pairs of a hash, whichever protocol it came by.
+/// Returns the pairs of a hash, or of members and scores, whichever protocol they came by.
 pub(crate) fn pairs(value: Value) -> Result<Vec<(String, String)>> {
-    redis::from_redis_value(value).map_err(|_| damaged("a hash is none"))
+    redis::from_redis_value(value).map_err(|_| damaged("a list of pairs is none"))
 }
 
 /// Runs `work` in a task of its own: whoever waits for it may go away, and it is done all the same.
