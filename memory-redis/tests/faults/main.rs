@@ -5,6 +5,7 @@ mod cache;
 mod cached;
 mod erase;
 mod kill;
+mod large;
 mod lists;
 mod notes;
 mod outage;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
         .alone("kills_lose_duplicate_and_reorder_nothing_acknowledged", kill::kills)
         .alone("answers_cut_off_at_any_byte_lead_to_each_message_once", kill::cut_answers)
         .alone("the_newer_protocol_serves_conversations_upkeep_cache_and_board", protocol::newer)
+        .alone("large_messages_are_read_in_steps", large::in_steps)
         .alone("a_restart_of_the_server_heals_the_connection", outage::restart)
         .alone("a_stopped_server_delays_no_call_beyond_its_timeout", outage::stopped)
         .alone("a_connection_that_leads_nowhere_is_made_anew", outage::silent)
