@@ -10,6 +10,9 @@ use sqlx::Error as Driver;
 /// The backend's name in errors and receipts.
 pub(crate) const BACKEND: &str = "postgres";
 
+/// The constraint by which an owner has an id once.
+const IDS: &str = "message_pkey";
+
 const TRANSIENT: Transience = Transience::Transient { after: None };
 
 /// What a failure means for its connection.
@@ -118,6 +121,8 @@ fn of_code(code: &str, fault: Fault, doing: &'static str) -> Failure {
     let (transience, aftermath) = match (code, code.get(..2).unwrap_or_default()) {
         // Serialisation and deadlock.
         ("40001" | "40P01", _) => (TRANSIENT, Aftermath::Repeat),
+        // Another session took an id between the look and the insert. The repeat sees it there, and says so.
+        ("23505", _) if fault.constraint.as_deref() == Some(IDS) => (TRANSIENT, Aftermath::Repeat),
         // Damaged pages.
         ("XX001" | "XX002", _) => {
             return Failure { error: Error::corrupt(BACKEND, fault), aftermath: Aftermath::Close };

@@ -213,9 +213,9 @@ impl Redis {
     }
 }
 
-/// Returns the pairs of a hash, whichever protocol it came by.
+/// Returns the pairs of a hash, or of members and scores, whichever protocol they came by.
 pub(crate) fn pairs(value: Value) -> Result<Vec<(String, String)>> {
-    redis::from_redis_value(value).map_err(|_| damaged("a hash is none"))
+    redis::from_redis_value(value).map_err(|_| damaged("a list of pairs is none"))
 }
 
 /// Runs `work` in a task of its own: whoever waits for it may go away, and it is done all the same.
@@ -239,7 +239,6 @@ fn refusal(mut reply: Reply) -> Result<Reply> {
             Err(Error::IdConflict { id: MessageId(id).to_string() })
         }
         "invalid" => Err(Error::invalid("a summary stands at the last number it covers")),
-        "overflow" => Err(Error::invalid("the tokens of the session are too many to be counted")),
         _ => Err(damaged("a script answered with an unknown word")),
     }
 }

@@ -124,9 +124,11 @@ async fn unfold(connection: &mut PgConnection, place: &mut OpenSession<'_>, summ
     recount(connection, place, COMPACT).await
 }
 
-/// Puts the rows that a summary replaces into the window again.
+/// Puts the rows that a summary replaces into the window of its session again. A restored mark of another session may name it
+/// too, which says nothing there.
 async fn bring_back(connection: &mut PgConnection, place: &OpenSession<'_>, summary: MessageId) -> Attempt<()> {
-    let sql = "UPDATE message SET archived_by = NULL WHERE scope = $1 AND epoch = $2 AND archived_by = $3";
+    let sql = "UPDATE message SET archived_by = NULL \
+         WHERE scope = $1 AND epoch = $2 AND archived_by = $3 AND session = $4";
     let update = sqlx::query(sql).bind(place.scope.key()).bind(place.session.epoch).bind(summary.0);
-    update.execute(connection).await.doing(COMPACT).map(|_| ())
+    update.bind(place.name.key()).execute(connection).await.doing(COMPACT).map(|_| ())
 }

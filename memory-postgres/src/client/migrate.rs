@@ -36,6 +36,7 @@ fn migrations() -> Vec<Migration> {
         plain(22, "large_deletions", include_str!("../../migrations/0022_large_deletions.sql")),
         plain(23, "views", include_str!("../../migrations/0023_views.sql")),
         plain(24, "records by time", include_str!("../../migrations/0024_records_by_time.sql")),
+        plain(25, "marks", include_str!("../../migrations/0025_marks.sql")),
     ]
 }
 

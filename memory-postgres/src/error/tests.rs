@@ -7,7 +7,7 @@ use super::*;
 
 /// A database error with a code, a constraint, and a text that must not be told.
 #[derive(Debug)]
-struct Told(&'static str);
+struct Told(&'static str, &'static str);
 
 impl fmt::Display for Told {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -27,7 +27,7 @@ impl DatabaseError for Told {
     }
 
     fn constraint(&self) -> Option<&str> {
-        Some("message_pkey")
+        Some(self.1)
     }
 
     fn as_error(&self) -> &(dyn StdError + Send + Sync + 'static) {
@@ -65,7 +65,7 @@ fn each_sqlstate_has_its_remedy() {
         ("22021", "permanent", Undo),        // a character that the database cannot hold
         ("22P02", "permanent", Undo),        // not the text form of a value
         ("22P05", "permanent", Undo),        // a character without translation
-        ("23505", "permanent", Undo),        // a unique constraint
+        ("23505", "permanent", Undo),        // a unique constraint, but for that of ids
         ("25006", "wait", Close),            // read-only
         ("28000", "permanent", Undo),        // not authorised
         ("28P01", "permanent", Undo),        // wrong password
@@ -90,9 +90,15 @@ fn each_sqlstate_has_its_remedy() {
         ("", "permanent", Undo),
     ];
     for (code, expected, aftermath) in table {
-        let failure = classify(&Driver::Database(Box::new(Told(code))), "test");
+        let failure = classify(&Driver::Database(Box::new(Told(code, "message_place"))), "test");
         assert_eq!((remedy(&failure.error), failure.aftermath), (expected, aftermath), "{code}");
     }
+}
+
+#[test]
+fn an_id_that_is_taken_meanwhile_is_looked_for_again() {
+    let failure = classify(&Driver::Database(Box::new(Told("23505", "message_pkey"))), "test");
+    assert_eq!((remedy(&failure.error), failure.aftermath), ("wait", Aftermath::Repeat));
 }
 
 #[test]
@@ -120,10 +126,10 @@ fn each_fault_of_the_driver_has_its_remedy() {
 
 #[test]
 fn tells_code_and_constraint_and_nothing_else() {
-    let error = classify(&Driver::Database(Box::new(Told("23505"))), "test").error;
+    let error = classify(&Driver::Database(Box::new(Told("23505", "message_pkey"))), "test").error;
     let source = StdError::source(&error).unwrap().to_string();
     assert_eq!(source, "SQLSTATE 23505, constraint message_pkey");
-    for driver in [Driver::Protocol("canary".to_owned()), Driver::Database(Box::new(Told("23505")))] {
+    for driver in [Driver::Protocol("canary".to_owned()), Driver::Database(Box::new(Told("23505", "message_pkey")))] {
         let error = classify(&driver, "test").error;
         assert!(!format!("{error:?} {error}").contains("canary"));
     }

@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         .alone("more_tasks_than_connections_wait_their_turn", writers::crowded)
         .alone("what_others_were_in_the_way_of_is_tried_again", states::repeated)
         .alone("deadlocks_are_not_seen", states::deadlocked)
+        .alone("an_id_that_is_taken_meanwhile_is_a_conflict", states::taken)
         .alone("faults_that_pass_are_told_as_such", states::passing)
         .alone("a_durability_class_is_no_older_than_a_minute", settings::durability)
         .alone("a_server_that_starts_is_told_as_such_and_waited_for", starting::starting)

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::Error;
 use memory_core::error::Result as Answer;
-use memory_core::store::chat::{Append, ChatStore as _, Placement};
+use memory_core::store::chat::{Append, ChatStore as _, Compaction, Page, Placement};
+use memory_core::{Error, Scope, Seq, SeqRange, SessionId};
 use memory_postgres::{PgChat, Postgres};
 use memory_testkit::services::{Server, Servers};
-use memory_testkit::{Failure, Scene, equal};
+use memory_testkit::{Failure, Scene, equal, fails};
 use sqlx::PgConnection;
+use uuid::Uuid;
 
 use super::writers::{Talk, in_order, new};
 use crate::support::{self, admin, config};
@@ -120,6 +121,51 @@ pub(crate) async fn deadlocked(servers: Servers) -> Scene {
 const SLOWLY: &str = "CREATE FUNCTION stage.slow_before() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
      PERFORM pg_sleep(0.2); RETURN NEW; END $$; \
      CREATE TRIGGER slowly BEFORE INSERT ON stage.message FOR EACH ROW EXECUTE FUNCTION stage.slow_before()";
+
+/// Takes an id in a session of its own while `work` is about to store it elsewhere: it has looked, and waits to insert.
+async fn take(
+    (admin, watcher): (&mut PgConnection, &mut PgConnection),
+    (scope, id): (&Scope, Uuid),
+    work: impl Future<Output = Answer<()>> + Send + 'static,
+) -> Scene {
+    run(admin, "BEGIN").await?;
+    let sql = "INSERT INTO stage.message (scope, epoch, session, seq, layer, id, digest, tokens) \
+         VALUES ($1, 0, $2::uuid::text, 1, 0, $2::uuid, '', 0)";
+    let insert = sqlx::query(sql).bind(scope.key()).bind(id).execute(&mut *admin).await;
+    insert.map_err(|error| Failure::new(error.to_string()))?;
+    let task = tokio::spawn(work);
+    let sql = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'memory_tester' AND wait_event_type = 'Lock'";
+    while number(watcher, sql).await? == 0 && !task.is_finished() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    run(admin, "COMMIT").await?;
+    let answer = task.await.map_err(|error| Failure::new(error.to_string()))?;
+    fails!(answer, Error::IdConflict { id: ref named } if *named == id.to_string());
+    Ok(())
+}
+
+pub(crate) async fn taken(servers: Servers) -> Scene {
+    let Stage { server, chat, talk, mut admin } = stage(&servers).await?;
+    // Within a transaction the list of connections stands still.
+    let mut watcher = support::admin(server.url()).await?;
+    let source = Talk::new()?;
+    source.append(&chat, &new("restored")).await?;
+    let rows = chat.read(&source.scope, &source.session, &Page::newest(1)).await?.messages;
+    let id = rows.first().map(|row| row.id.0).ok_or("there is no row")?;
+    let (to, scope, session) = (chat.clone(), talk.scope.clone(), SessionId::new("restored")?);
+    let restore = async move { to.restore(&scope, &session, None, &rows).await.map(|_| ()) };
+    take((&mut admin, &mut watcher), (&talk.scope, id), restore).await?;
+
+    let slice = chat.read(&talk.scope, &talk.session, &Page::newest(1)).await?;
+    let ids = slice.messages.iter().map(|row| row.id).collect();
+    let (summary, span) = (new("summary"), SeqRange { first: Seq(1), last: Seq(1) });
+    let id = summary.message.id.0;
+    let change = Compaction::Fold { fence: slice.state.fence, span, ids, summary };
+    let (to, of) = (chat.clone(), Arc::clone(&talk));
+    let fold = async move { to.compact(&of.scope, &of.session, &change).await.map(|_| ()) };
+    take((&mut admin, &mut watcher), (&talk.scope, id), fold).await?;
+    equal(talk.texts(&chat).await?, ["first"])
+}
 
 pub(crate) async fn passing(servers: Servers) -> Scene {
     let Stage { server, chat, talk, mut admin } = stage(&servers).await?;

@@ -19,12 +19,16 @@ use crate::script;
 
 const APPEND: &str = "append messages";
 
+/// The largest sum of tokens that the server counts up to. It stands for all that are larger.
+const MOST_TOKENS: u64 = i64::MAX as u64;
+
 /// A batch, encoded.
 struct Batch {
     /// The rows of the messages, each once.
     rows: Vec<Row>,
     /// For each message of the call, which of the rows it is, and whether it is a repetition.
     places: Vec<(usize, bool)>,
+    /// Up to [`MOST_TOKENS`].
     tokens: u64,
     latest: Timestamp,
 }
@@ -94,8 +98,5 @@ fn encode(session: &SessionId, messages: &[NewMessage]) -> Result<Batch> {
             }
         }
     }
-    if i64::try_from(tokens).is_err() {
-        return Err(Error::invalid("the tokens of a batch are too many to be counted"));
-    }
-    Ok(Batch { rows, places, tokens, latest })
+    Ok(Batch { rows, places, tokens: tokens.min(MOST_TOKENS), latest })
 }

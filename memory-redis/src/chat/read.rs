@@ -20,7 +20,7 @@ const READ: &str = "read messages";
 const STEP: usize = 512;
 const STEP_BYTES: usize = 4 << 20;
 
-/// How many ids one step looks up.
+/// How many ids one step looks up at the most.
 const IDS: usize = 256;
 
 /// How often a page of several steps is begun anew because the session changed meanwhile.
@@ -158,11 +158,17 @@ fn matches(filter: &Filter, row: &StoredMessage) -> bool {
 
 /// Reads messages by id, in the order of `ids`.
 pub(super) async fn get(redis: &Redis, scope: &Scope, ids: &[MessageId]) -> Result<FoundMessages> {
-    let mut messages = Vec::new();
-    for some in ids.chunks(IDS) {
-        let ids = some.iter().map(|id| id.0.as_bytes().to_vec());
-        let call = Call::new(&script::GET, redis.keys().owner(scope)).args(ids);
-        for entry in redis.run(&call, READ).await?.list()?.lists()? {
+    let (mut messages, mut rest) = (Vec::new(), ids);
+    while !rest.is_empty() {
+        let some = rest.iter().take(IDS).map(|id| id.0.as_bytes().to_vec());
+        let call = Call::new(&script::GET, redis.keys().owner(scope)).number(STEP_BYTES).args(some);
+        let entries = redis.run(&call, READ).await?.list()?.lists()?;
+        if entries.is_empty() {
+            return Err(damaged("no id was looked up"));
+        }
+        // Where the rows are large, a step answers for some of the ids.
+        rest = rest.get(entries.len()..).unwrap_or_default();
+        for entry in entries {
             messages.extend(found(entry)?);
         }
     }

@@ -1,5 +1,5 @@
--- Appends messages. ARGV: two for `prepare`, session, epoch and generation of the fence or `-`, the sum of the tokens,
--- the latest time, the largest budget asked for, then a row for each message, each id once.
+-- Appends messages. ARGV: two for `prepare`, session, epoch and generation of the fence or `-`, the sum of the tokens
+-- up to the largest that is kept, the latest time, the largest budget asked for, then a row for each message, each id once.
 local first_row = 9
 local s = load_session(ARGV[3])
 if ARGV[4] ~= '-' and (ARGV[4] ~= epoch or ARGV[5] ~= s.generation) then
@@ -39,22 +39,17 @@ if unprepared then return unprepared end
 
 local is_whole = #fresh == count
 if is_whole then
-  if not add_tokens(s, ARGV[6]) then return { 'overflow' } end
+  add_tokens(s, ARGV[6])
   if ARGV[7] > s.at then s.at = ARGV[7] end
 else
-  local added = {}
   for _, row in ipairs(fresh) do
     local tokens, at = string.match(row, '^(%d+) (%d+)', 49)
-    if not add_tokens(s, tokens) then
-      for _, undo in ipairs(added) do add_tokens(s, '-' .. undo) end
-      return { 'overflow' }
-    end
-    if tokens ~= '0' then added[#added + 1] = tokens end
+    add_tokens(s, tokens)
     if at > s.at then s.at = at end
   end
 end
 if tonumber(ARGV[8]) > tonumber(s.asked) then s.asked = ARGV[8] end
-if s.head == 0 then redis.call('ZADD', base .. ':sessions', 0, s.name) end
+if s.head == 0 then begin(s) end
 local rows, window, map, pins = {}, {}, {}, {}
 for i, row in ipairs(fresh) do
   local place = text(s.head + i)

@@ -38,8 +38,12 @@ for _, name in ipairs(names) do
   redis.call('UNLINK', key)
   redis.call('ZREM', base .. ':sessions', name)
 end
-for _, name in ipairs(redis.call('SPOP', base .. ':emptied', some)) do
-  redis.call('UNLINK', base .. ':s:' .. name)
+-- A session that was emptied and begun anew may be named in both sets, and its key alone tells its generation: so those
+-- that are emptied wait until no session is left.
+if #names < some then
+  for _, name in ipairs(redis.call('SPOP', base .. ':emptied', some)) do
+    redis.call('UNLINK', base .. ':s:' .. name)
+  end
 end
 for _, dead in ipairs(redis.call('LRANGE', base .. ':dead', 0, some - 1)) do
   local generation, session = string.match(dead, '^(%S+) (%S+)$')

@@ -1,10 +1,14 @@
--- Returns what stands under ids. ARGV: ids. Answers for each session, place, row and archive mark, or nothing.
-local answers = {}
-for i, entry in ipairs(in_portions('HMGET', ids, ARGV)) do
+-- Returns what stands under ids. ARGV: how many bytes to gather at the most, then ids. Answers for each session, place, row
+-- and archive mark, or nothing; as far as the one that crosses the bytes.
+local wanted, answers, bytes = {}, {}, 0
+for i = 2, #ARGV do wanted[i - 1] = ARGV[i] end
+for i, entry in ipairs(in_portions('HMGET', ids, wanted)) do
   local there = entry and follow(entry)
   local row = there and redis.call('HGET', there.keys.rows, there.place)
   if is_content(row) then
     answers[i] = { there.session, there.place, row, redis.call('HGET', there.keys.marks, there.place) }
+    bytes = bytes + #row
+    if bytes > tonumber(ARGV[1]) then break end
   else
     answers[i] = {}
   end

@@ -118,27 +118,28 @@ else
 end
 if #places == 0 then return { 'ok', state_of(s), 0, {}, {} } end
 
--- Fetches rows, up to the one that crosses the tokens or the bytes.
-local rows, width = {}, 64
-if #places <= width and not budget then
-  rows = redis.call('HMGET', s.keys.rows, unpack(places))
-else
-  local tokens, bytes, full_at = 0, 0, nil
-  for first = 1, #places, width do
-    for i, row in ipairs(redis.call('HMGET', s.keys.rows, unpack(places, first, math.min(first + width - 1, #places)))) do
-      local place = places[first + i - 1]
-      if full_at and number_of(place) ~= full_at then break end
-      rows[#rows + 1] = row
-      bytes = bytes + (row and #row or 0)
-      if is_content(row) then tokens = tokens + tonumber(tokens_of(row)) end
-      if bytes > most or (budget and tokens > budget) then full_at = number_of(place) end
+-- Fetches rows, up to the one that crosses the tokens or the bytes: a few at first, because each may be very large.
+local rows, first, width = {}, 1, 4
+local tokens, bytes, full_at, is_cut = 0, 0, nil, false
+while first <= #places and not is_cut do
+  local last = math.min(first + width - 1, #places)
+  for i, row in ipairs(redis.call('HMGET', s.keys.rows, unpack(places, first, last))) do
+    local place = places[first + i - 1]
+    if full_at and number_of(place) ~= full_at then
+      is_cut = true
+      break
     end
-    if full_at and #rows < math.min(first + width - 1, #places) then break end
+    rows[#rows + 1] = row
+    bytes = bytes + (row and #row or 0)
+    if budget and is_content(row) then tokens = tokens + tonumber(tokens_of(row)) end
+    if bytes > most or (budget and tokens > budget) then full_at = number_of(place) end
   end
-  if #rows < #places then
-    more = 1
-    for i = #places, #rows + 1, -1 do places[i] = nil end
-  end
+  first, width = last + 1, math.min(2 * width, 32)
+  if full_at and places[first] and number_of(places[first]) ~= full_at then is_cut = true end
+end
+if #rows < #places then
+  more = 1
+  for i = #places, #rows + 1, -1 do places[i] = nil end
 end
 if view == 'active' or view == 'pinned' then return { 'ok', state_of(s), more, places, rows } end
 return { 'ok', state_of(s), more, places, rows, in_portions('HMGET', s.keys.marks, places) }

@@ -97,7 +97,7 @@ for _, list in ipairs({ messages, summaries }) do
     if row.mark and is_forgotten(row.mark) then row.mark = false end
   end
 end
-if s.head == 0 and #messages > 0 then redis.call('ZADD', base .. ':sessions', 0, s.name) end
+if s.head == 0 and #messages > 0 then begin(s) end
 for _, row in ipairs(messages) do
   store(row, text(row.number))
   s.head = row.number

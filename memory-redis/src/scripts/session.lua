@@ -63,10 +63,59 @@ local function pin(s, places)
   if #scored > 0 then in_portions('ZADD', s.keys.pins, scored) end
 end
 
+-- The largest sum of tokens that is kept: it stands for all that are larger.
+local most_tokens = '9223372036854775807'
+
+-- Adds tokens to the sum of the window. The server does it, in 64 bits: Lua's numbers would round them.
+local function add_tokens(s, tokens)
+  if tokens == '0' then return end
+  if s.tokens == most_tokens then
+    -- How much the sum is above it nobody knows, so nothing can be taken away from it.
+    s.is_uncounted = s.is_uncounted or string.sub(tokens, 1, 1) == '-'
+    return
+  end
+  local sum = redis.pcall('HINCRBY', s.key, 'tokens', tokens)
+  if type(sum) == 'table' then
+    if string.find(sum.err, 'overflow', 1, true) then
+      redis.call('HSET', s.key, 'tokens', most_tokens)
+      s.tokens = most_tokens
+      return
+    end
+    -- The server refuses to write: let the error through as it is.
+    sum = redis.call('HINCRBY', s.key, 'tokens', tokens)
+  end
+  s.tokens = sum < 9007199254740992 and text(sum) or redis.call('HGET', s.key, 'tokens')
+end
+
+local function tokens_of(row)
+  return string.match(row, '^%d+', 49)
+end
+
+-- Adds up the tokens of the window anew, from all that stands in it.
+local function recount(s)
+  redis.call('HSET', s.key, 'tokens', '0')
+  s.tokens = '0'
+  local width = 500
+  for from = 0, s.count, width do
+    local places = redis.call('ZRANGE', s.keys.window, from, from + width - 1)
+    local rows = #places > 0 and redis.call('HMGET', s.keys.rows, unpack(places)) or {}
+    for _, row in ipairs(rows) do
+      if row then add_tokens(s, tokens_of(row)) end
+    end
+  end
+end
+
 local function save_session(s)
   if not s.is_pinned then pin(s, find_pins(s)) end
+  if s.is_uncounted then recount(s) end
   redis.call('HSET', s.key, 'gen', s.generation, 'rev', text(s.revision), 'head', text(s.head), 'count', text(s.count),
     'pinned', '1', 'at', s.at, 'rank', text(s.rank), 'held', text(s.held), 'asked', s.asked)
+end
+
+-- Lists a session that is to hold its first message, or its first one since it was deleted.
+local function begin(s)
+  redis.call('ZADD', base .. ':sessions', 0, s.name)
+  redis.call('SREM', base .. ':emptied', s.name)
 end
 
 local function state_of(s)
@@ -97,23 +146,6 @@ end
 
 local function entry_of(s, place)
   return s.generation .. ' ' .. place .. ' ' .. s.name
-end
-
--- Tokens are added by the server, in 64 bits: Lua's numbers would round them. Returns whether the sum can be kept.
-local function add_tokens(s, tokens)
-  if tokens == '0' then return true end
-  local sum = redis.pcall('HINCRBY', s.key, 'tokens', tokens)
-  if type(sum) == 'table' then
-    if string.find(sum.err, 'overflow', 1, true) then return false end
-    -- The server refuses to write: let the error through as it is.
-    sum = redis.call('HINCRBY', s.key, 'tokens', tokens)
-  end
-  s.tokens = sum < 9007199254740992 and text(sum) or redis.call('HGET', s.key, 'tokens')
-  return true
-end
-
-local function tokens_of(row)
-  return string.match(row, '^%d+', 49)
 end
 
 -- Takes what stands at a place out of the window.

@@ -11,9 +11,9 @@ use memory_core::time::Timestamp;
 use redis::cmd;
 
 use super::indexes::{IndexState, find};
-use crate::client::{Call, Redis, detached};
+use crate::client::{Call, Redis, detached, pairs};
 use crate::error::damaged;
-use crate::reply::{Reply, number};
+use crate::reply::number;
 use crate::script;
 
 const PENDING: &str = "read notes";
@@ -87,15 +87,13 @@ pub(super) async fn pending(redis: &Redis, index: &IndexName, now: Timestamp, li
 async fn listed(redis: &Redis, after: &str) -> Result<Vec<Listed>> {
     let mut range = cmd("ZRANGEBYSCORE");
     range.arg(redis.keys().noted()).arg(after).arg("+inf").arg("WITHSCORES").arg("LIMIT").arg(0).arg(PAGE);
-    let entries = Reply::open(redis.command(&range, PENDING).await?)?.texts()?;
-    let entry = |entry: &[String]| match entry {
-        [key, score] => Ok(Listed {
-            scope: Scope::from_key(key).map_err(|_| damaged("no owner has this key"))?,
-            score: score.clone(),
-        }),
-        _ => Err(damaged("a list is cut off")),
+    // By the newer protocol, each entry is a list of its own, and scores are numbers.
+    let entries = pairs(redis.command(&range, PENDING).await?)?;
+    let entry = |(key, score): (String, String)| {
+        let scope = Scope::from_key(&key).map_err(|_| damaged("no owner has this key"))?;
+        Ok(Listed { scope, score })
     };
-    entries.chunks(2).map(entry).collect()
+    entries.into_iter().map(entry).collect()
 }
 
 /// Returns notes of an owner that are due, and whether it has any note at all.

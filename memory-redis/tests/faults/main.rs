@@ -3,10 +3,13 @@
 mod board;
 mod cache;
 mod cached;
+mod erase;
 mod kill;
+mod large;
 mod lists;
 mod notes;
 mod outage;
+mod protocol;
 mod purge;
 mod settings;
 mod support;
@@ -21,6 +24,8 @@ fn main() -> ExitCode {
         .service(Service::redis(), support::probe)
         .alone("kills_lose_duplicate_and_reorder_nothing_acknowledged", kill::kills)
         .alone("answers_cut_off_at_any_byte_lead_to_each_message_once", kill::cut_answers)
+        .alone("the_newer_protocol_serves_conversations_upkeep_cache_and_board", protocol::newer)
+        .alone("large_messages_are_read_in_steps", large::in_steps)
         .alone("a_restart_of_the_server_heals_the_connection", outage::restart)
         .alone("a_stopped_server_delays_no_call_beyond_its_timeout", outage::stopped)
         .alone("a_connection_that_leads_nowhere_is_made_anew", outage::silent)
@@ -38,6 +43,7 @@ fn main() -> ExitCode {
         .alone("owners_that_a_failover_took_off_the_lists_are_found_again", lists::lost)
         .alone("an_owner_that_is_found_again_is_told_which_indexes_there_are", lists::missed)
         .alone("a_first_write_learns_of_an_index_that_is_enlisted_meanwhile", lists::first_write)
+        .alone("an_erasure_leaves_no_key_of_a_session_that_was_deleted_and_begun_anew", erase::begun_anew)
         .alone("a_purge_leaves_no_byte_of_what_was_erased", purge::purge)
         .run()
 }

@@ -125,7 +125,7 @@ async fn unfold(
     if is_archived {
         return Err(Error::Conflict);
     }
-    bring_back(connection, owner, summary.0.as_bytes(), COMPACT).await?;
+    bring_back(connection, owner, session.id, summary.0.as_bytes(), COMPACT).await?;
     for sql in [
         "DELETE FROM value WHERE owner = ? AND place = 0 AND item = ?",
         "DELETE FROM message WHERE owner = ? AND item = ?",
@@ -136,14 +136,17 @@ async fn unfold(
     recount(connection, owner, session, COMPACT).await
 }
 
-/// Puts the rows that a summary replaces into the window again.
+/// Puts the rows that a summary replaces into the window of its session again. A restored mark of another session may name it
+/// too, which says nothing there.
 pub(super) async fn bring_back(
     connection: &mut SqliteConnection,
     owner: Owner,
+    session: i64,
     summary: &[u8],
     doing: &'static str,
 ) -> Result<()> {
-    let sql = "UPDATE message SET archived_by = NULL WHERE owner = ? AND archived_by = ?";
-    let update = sqlx::query(sql).bind(owner.id).bind(summary).execute(connection).await;
+    let sql = "UPDATE message INDEXED BY message_archived SET archived_by = NULL \
+         WHERE owner = ? AND archived_by = ? AND session = ?";
+    let update = sqlx::query(sql).bind(owner.id).bind(summary).bind(session).execute(connection).await;
     update.doing(doing).map(|_| ())
 }

@@ -102,7 +102,7 @@ async fn forget(
         summaries.push(summary);
     }
     if row.is_summary {
-        bring_back(connection, owner, id.0.as_bytes(), REDACT).await?;
+        bring_back(connection, owner, session.id, id.0.as_bytes(), REDACT).await?;
     }
     blank(connection, owner, row.item).await?;
     session.counters.revision += 1;
@@ -122,12 +122,15 @@ async fn dissolve(
     summary: MessageId,
     seq: i64,
 ) -> Result<Option<Vec<u8>>> {
-    bring_back(connection, owner, summary.0.as_bytes(), REDACT).await?;
-    let sql = "SELECT item, layer > 0, archived_by FROM message WHERE owner = ? AND id = ?";
-    let found =
-        sqlx::query_as::<_, (i64, bool, Option<Vec<u8>>)>(sql).bind(owner.id).bind(summary.0.as_bytes().as_slice());
-    if let Some((item, is_summary, above)) = found.fetch_optional(&mut *connection).await.doing(REDACT)? {
-        // A restored mark may name a message, which covers nothing.
+    bring_back(connection, owner, session.id, summary.0.as_bytes(), REDACT).await?;
+    let sql = "SELECT item, session, layer > 0, archived_by FROM message WHERE owner = ? AND id = ?";
+    let found = sqlx::query_as::<_, (i64, i64, bool, Option<Vec<u8>>)>(sql).bind(owner.id);
+    let found = found.bind(summary.0.as_bytes().as_slice());
+    if let Some((item, at, is_summary, above)) = found.fetch_optional(&mut *connection).await.doing(REDACT)? {
+        // A restored mark may name what covers nothing here: a summary of another session, or a message.
+        if at != session.id {
+            return Ok(None);
+        }
         if is_summary {
             blank(connection, owner, item).await?;
         }

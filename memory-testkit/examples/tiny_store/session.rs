@@ -121,7 +121,8 @@ impl Session {
     /// Removes a summary and makes what it covered active again.
     pub(crate) fn unfold(&mut self, summary: MessageId) {
         self.revision += 1;
-        self.rows.retain(|row| row.id != summary);
+        // A restored mark may name a message, which stands for nothing.
+        self.rows.retain(|row| row.id != summary || row.covers.is_none());
         let covered = self.rows.iter_mut().filter(|row| row.archived_by == Some(summary));
         covered.for_each(|row| row.archived_by = None);
     }

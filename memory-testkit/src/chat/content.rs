@@ -22,6 +22,8 @@ scenarios!(TABLE: Chat = [
     keeps_every_id,
     keeps_the_largest_token_counts,
     no_sum_of_token_counts_begins_anew,
+    a_sum_too_large_is_right_again_once_less_is_in_the_window,
+    restores_token_counts_of_any_sum,
 ]);
 
 /// Checks that a row holds exactly this message.
@@ -168,8 +170,7 @@ async fn no_sum_of_token_counts_begins_anew(bed: Bed<Chat>) -> Scene {
         }
         let state = talk.state().await?;
         equal(state.active_messages, 1 + kept.len() as u64)?;
-        // Nine quintillions: the largest that every backend can add up to.
-        let least = if kept.is_empty() { 3 } else { 9_000_000_000_000_000_000 };
+        let least = if kept.is_empty() { 3 } else { ALL_COUNT };
         check!(state.active_tokens >= least, "after {count} more the session counts {}", state.active_tokens);
         equal(talk.rows(View::Active).await?.len(), 1 + kept.len())?;
     }
@@ -177,4 +178,49 @@ async fn no_sum_of_token_counts_begins_anew(bed: Bed<Chat>) -> Scene {
     equal(talk.state().await?.active_tokens, 3)?;
     talk.say(&["two"]).await?;
     equal(talk.state().await?.active_tokens, 6)
+}
+
+/// Nine quintillions: the largest sum that every backend can add up to.
+const ALL_COUNT: u64 = 9_000_000_000_000_000_000;
+
+/// Checks that a window of so many messages counts as too many tokens to be told.
+async fn is_beyond(talk: &Talk, messages: u64) -> Scene {
+    let state = talk.state().await?;
+    equal(state.active_messages, messages)?;
+    check!(state.active_tokens >= ALL_COUNT, "the session counts {}", state.active_tokens);
+    Ok(())
+}
+
+/// Forgets messages one by one: the first leaves enough tokens behind, the second leaves one message of three tokens.
+async fn shrinks(talk: &Talk, [first, second]: [MessageId; 2]) -> Scene {
+    talk.chat.store().redact(&talk.scope, &[first]).await?;
+    is_beyond(talk, 2).await?;
+    talk.chat.store().redact(&talk.scope, &[second]).await?;
+    equal(talk.state().await?.active_tokens, 3)?;
+    talk.say(&["two"]).await?;
+    talk.in_order().await
+}
+
+async fn a_sum_too_large_is_right_again_once_less_is_in_the_window(bed: Bed<Chat>) -> Scene {
+    let talk = Talk::plain(&bed)?;
+    let [one, two] = [sized("a", i64::MAX as u64), sized("b", i64::MAX as u64)];
+    let (summary, ids) = (sized("summary", 0), [one.message.id, two.message.id]);
+    talk.append(&[one]).await?;
+    talk.compact(&talk.plan(1, 1, &summary).await?).await?;
+    talk.append(&[two, new("one")]).await?;
+    // An unfold cannot be refused for what the window holds by now.
+    talk.unfold(&summary).await?;
+    is_beyond(&talk, 3).await?;
+    shrinks(&talk, ids).await
+}
+
+async fn restores_token_counts_of_any_sum(bed: Bed<Chat>) -> Scene {
+    let (talk, bob) = (Talk::plain(&bed)?, Talk::new(&bed, "bob", "s")?);
+    let messages = talk.say(&["a", "b", "one"]).await?;
+    let mut rows = talk.rows(View::All).await?;
+    rows.iter_mut().take(2).for_each(|row| row.tokens = i64::MAX as u64);
+    bob.chat.store().restore(&bob.scope, &bob.session, None, &rows).await?;
+    is_beyond(&bob, 3).await?;
+    let [first, second, ..] = messages.as_slice() else { return Err("there are three messages".into()) };
+    shrinks(&bob, [first.message.id, second.message.id]).await
 }

@@ -4,7 +4,7 @@ use memory_core::store::chat::{NewMessage, Placement, Redacted, View};
 use memory_core::{MessageId, Seq};
 
 use super::talk::{Talk, contradicting, ids, new, numbers, only, texts};
-use crate::check::{Scene, equal};
+use crate::check::{Failure, Scene, equal};
 use crate::{Bed, Chat};
 
 scenarios!(TABLE: Chat = [
@@ -16,6 +16,9 @@ scenarios!(TABLE: Chat = [
     all_summaries_around_a_message_fall,
     a_summary_inside_a_fallen_one_stays,
     the_id_of_a_summary_removes_the_summary,
+    a_mark_of_another_sessions_summary_stands_for_nothing,
+    a_summary_brings_back_nothing_of_another_session,
+    a_mark_that_names_a_message_stands_for_nothing,
     forgets_in_all_sessions_of_the_owner,
     skips_ids_that_are_absent_foreign_or_forgotten_already,
     an_empty_list_forgets_nothing,
@@ -135,6 +138,66 @@ async fn the_id_of_a_summary_removes_the_summary(bed: Bed<Chat>) -> Scene {
     talk.chat.store().redact(&talk.scope, &[inner]).await?;
     equal(talk.window().await?, ["one", "two", "three", "four", "five"])?;
     equal(talk.log().await?, ["one", "two", "three", "four", "five"])?;
+    talk.in_order().await
+}
+
+/// Restores messages of these words into another session of the owner, all but the last with the mark of `by`.
+async fn marked(
+    bed: &Bed<Chat>,
+    talk: &Talk,
+    words: &[&str],
+    by: MessageId,
+) -> Result<(Talk, Vec<MessageId>), Failure> {
+    let source = Talk::new(bed, "source", "t")?;
+    source.say(words).await?;
+    let mut rows = source.rows(View::All).await?;
+    rows.iter_mut().take(words.len() - 1).for_each(|row| row.archived_by = Some(by));
+    let other = talk.beside("t")?;
+    other.chat.store().restore(&other.scope, &other.session, None, &rows).await?;
+    Ok((other, rows.iter().map(|row| row.id).collect()))
+}
+
+async fn a_mark_of_another_sessions_summary_stands_for_nothing(bed: Bed<Chat>) -> Scene {
+    let (talk, _) = five(&bed).await?;
+    let summary = talk.fold(1, 4, "one to four").await?.message.id;
+    let before = (talk.state().await?, talk.rows(View::All).await?);
+    let (other, restored) = marked(&bed, &talk, &["six", "seven"], summary).await?;
+    // Summaries of both sessions stand alike, so that they are easily taken for each other.
+    other.say(&["eight", "nine"]).await?;
+    other.fold(3, 4, "eight and nine").await?;
+    let first: Vec<_> = restored.into_iter().take(1).collect();
+    equal(talk.chat.store().redact(&talk.scope, &first).await?.len(), 1)?;
+    equal((talk.state().await?, talk.rows(View::All).await?), before)?;
+    talk.in_order().await?;
+    equal(other.window().await?, ["seven", "eight and nine"])?;
+    other.in_order().await
+}
+
+async fn a_summary_brings_back_nothing_of_another_session(bed: Bed<Chat>) -> Scene {
+    let (talk, _) = five(&bed).await?;
+    let first = talk.fold(1, 2, "one and two").await?;
+    let second = talk.fold(3, 4, "three and four").await?.message.id;
+    let (other, _) = marked(&bed, &talk, &["six", "seven"], first.message.id).await?;
+    let before = (other.state().await?, other.rows(View::All).await?);
+    talk.unfold(&first).await?;
+    talk.chat.store().redact(&talk.scope, &[second]).await?;
+    equal(talk.window().await?, ["one", "two", "three", "four", "five"])?;
+    talk.in_order().await?;
+    equal((other.state().await?, other.rows(View::All).await?), before)
+}
+
+async fn a_mark_that_names_a_message_stands_for_nothing(bed: Bed<Chat>) -> Scene {
+    let talk = Talk::plain(&bed)?;
+    let source = Talk::new(&bed, "source", "s")?;
+    let messages = source.say(&["one", "two", "three"]).await?;
+    let mut rows = source.rows(View::All).await?;
+    let named = ids(&messages).into_iter().next();
+    rows.iter_mut().skip(1).take(1).for_each(|row| row.archived_by = named);
+    talk.chat.store().restore(&talk.scope, &talk.session, None, &rows).await?;
+    equal(talk.window().await?, ["one", "three"])?;
+    forget(&talk, &[2]).await?;
+    equal(talk.log().await?, ["one", "", "three"])?;
+    equal(talk.window().await?, ["one", "three"])?;
     talk.in_order().await
 }
 

@@ -37,7 +37,8 @@ impl Owner {
         if row.archived_by.is_some() {
             return Err(Error::Conflict);
         }
-        kept.dissolve(summary, place.position);
+        kept.remove(place.position);
+        kept.bring_back(summary);
         kept.revision += 1;
         self.ids.remove(&summary);
         Ok(())
@@ -47,32 +48,37 @@ impl Owner {
     pub(super) fn redact(&mut self, id: MessageId) -> Option<(Redacted, bool)> {
         let row = self.content(id)?;
         let (session, seq, is_message) = (row.session.clone(), row.seq, row.covers.is_none());
-        let summaries = self.covering(row.archived_by);
+        let summaries = self.covering(&session, row.archived_by);
         let position = self.ids.get(&id)?.position;
         let kept = self.sessions.get_mut(&session)?;
         for summary in &summaries {
             // A restore may not have brought the summary yet. Its id is taken, so that it never comes.
             let fresh = || Location { session: session.clone(), position: kept.fresh_position(seq) };
-            let place = self.ids.entry(*summary).or_insert_with(fresh).position;
-            kept.dissolve(*summary, place);
+            let place = self.ids.entry(*summary).or_insert_with(fresh);
+            // A restored mark may name what covers nothing here: a summary of another session, or a message.
+            if place.session == session && place.position.rank > 0 {
+                kept.remove(place.position);
+            }
+            kept.bring_back(*summary);
         }
         if is_message {
             kept.blank(position);
         } else {
-            kept.dissolve(id, position);
+            kept.remove(position);
+            kept.bring_back(id);
         }
         kept.revision += 1;
         Some((Redacted { id, session, seq, summaries }, is_message))
     }
 
-    /// Returns the summary `by`, the one that covers it, and so on.
-    fn covering(&self, by: Option<MessageId>) -> Vec<MessageId> {
+    /// Returns the summary `by`, the one that covers it, and so on, as far as they stand in `session`.
+    fn covering(&self, session: &SessionId, by: Option<MessageId>) -> Vec<MessageId> {
         let mut chain = Vec::new();
         let mut next = by;
         // Restored marks may point in a circle.
         while let Some(summary) = next.filter(|summary| !chain.contains(summary)) {
             chain.push(summary);
-            next = self.content(summary).and_then(|row| row.archived_by);
+            next = self.content(summary).filter(|row| row.session == *session).and_then(|row| row.archived_by);
         }
         chain
     }
@@ -129,10 +135,14 @@ impl Session {
         Some(self.active.range(inside).copied().collect())
     }
 
-    /// Removes a summary, and puts the rows it covers into the window again.
-    fn dissolve(&mut self, summary: MessageId, position: Position) {
+    /// Removes a summary.
+    fn remove(&mut self, position: Position) {
         self.leave(position);
         self.summaries.remove(&position);
+    }
+
+    /// Puts the rows that a summary covers into the window again.
+    fn bring_back(&mut self, summary: MessageId) {
         for original in self.originals.remove(&summary).unwrap_or_default() {
             if let Some(row) = self.get_mut(original) {
                 row.archived_by = None;
