@@ -51,6 +51,6 @@ fn stands(text: &str, problem: &Problem) {
         assert_eq!(lines.len(), 2, "{shown}");
         return;
     };
-    let width = line.trim_end().chars().count().max(caret.find('^').expect("a caret") + 1);
+    let width = line.chars().count().max(caret.find('^').expect("a caret") + 1);
     assert!(caret.chars().count() <= width, "{shown}");
 }

@@ -219,3 +219,39 @@ async fn a_file_of_something_else_is_left_alone() {
     }
     assert_eq!(std::fs::read(&path).unwrap(), before);
 }
+
+/// Returns the file with each number of an inner page of the table changed in turn, by which its entries are found: read in order, all
+/// are there.
+fn misled(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    const INNER: u8 = 5;
+    let number = |at: usize| usize::from(bytes[at]) << 8 | usize::from(bytes[at + 1]);
+    let inner = (PAGE..bytes.len()).step_by(PAGE).filter(|page| bytes[*page] == INNER);
+    let cells = inner.flat_map(move |page| (0..number(page + 3)).map(move |cell| page + number(page + 12 + cell * 2)));
+    cells.map(|cell| {
+        let mut damaged = bytes.to_vec();
+        // The last byte of the number, which stands behind that of a page.
+        let last = (cell + 4..).find(|at| damaged[*at] < 0x80).unwrap();
+        damaged[last] ^= 0x7f;
+        damaged
+    })
+}
+
+#[tokio::test]
+async fn each_entry_that_is_not_found_where_it_should_be_is_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let expected = fill(&path).await;
+    let mut told = 0;
+    for damaged in misled(&std::fs::read(&path).unwrap()) {
+        if !is_told(&damaged, &path, &expected).await {
+            continue;
+        }
+        told += 1;
+        let recovered = SqliteJournal::recover(JournalConfig::new(&path)).await.unwrap();
+        let journal = SqliteJournal::connect(JournalConfig::new(&path)).await.unwrap();
+        assert_eq!((all(&journal).await.unwrap(), recovered.lost), (expected.clone(), Some(0)));
+        journal.close().await.unwrap();
+        std::fs::remove_file(recovered.damaged.unwrap()).unwrap();
+    }
+    assert!(told > 3, "{told}");
+}

@@ -161,6 +161,18 @@ impl Ledger {
         self.entries(&numbers).await
     }
 
+    /// Finds every entry by its number, which may fail where reading them in order does not.
+    ///
+    /// # Errors
+    /// `Corrupt` if one is missing, or not as it was written.
+    pub(super) async fn check(&mut self) -> Result<()> {
+        let numbers: Vec<u64> = self.places.of(None).map(|(number, _)| number).collect();
+        for some in numbers.chunks(PAGE) {
+            self.entries(some).await?;
+        }
+        Ok(())
+    }
+
     /// Returns the entries with these numbers.
     ///
     /// # Errors

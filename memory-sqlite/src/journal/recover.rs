@@ -40,10 +40,14 @@ pub struct Recovered {
 
 pub(super) async fn recover(config: JournalConfig) -> Result<Recovered> {
     match open(config.clone()).await {
-        Ok(opened) => {
-            let kept = opened.ledger.count();
+        Ok(mut opened) => {
+            let (kept, found) = (opened.ledger.count(), opened.ledger.check().await);
             opened.ledger.into_connection().close().await.doing(SAVE)?;
-            return Ok(Recovered { kept, lost: Some(0), damaged: None });
+            match found {
+                Ok(()) => return Ok(Recovered { kept, lost: Some(0), damaged: None }),
+                Err(memory_core::Error::Corrupt { .. }) => {}
+                Err(error) => return Err(error),
+            }
         }
         Err(memory_core::Error::Corrupt { .. }) => {}
         Err(error) => return Err(error),

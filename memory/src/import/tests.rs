@@ -18,6 +18,7 @@ mod erased;
 mod files;
 #[cfg(feature = "sqlite")]
 mod hostile;
+mod together;
 mod trust;
 
 /// The longest line that the tests read.

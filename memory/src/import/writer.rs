@@ -1,6 +1,6 @@
 //! Writing what was read: batches that are durable before the next is read, bad items set apart, the good ones kept.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use memory_core::engine::{Scoped, Session};
@@ -151,7 +151,8 @@ impl Batch {
 /// Items to be written together, all or none.
 #[derive(Debug)]
 enum Group {
-    Messages(Session, Vec<Message>),
+    /// Those whose times are not told, besides, have the time at which they were stored first.
+    Messages(Session, Vec<Message>, HashSet<MessageId>),
     Rows(Session, Vec<StoredMessage>),
     Records(Scoped, Vec<StoredRecord>),
 }
@@ -202,7 +203,7 @@ impl Group {
         let of = |session: &Session| Some(fingerprint(session.id().key()));
         let mut outcome = GroupOutcome::default();
         match self {
-            Self::Messages(session, all) => {
+            Self::Messages(session, all, _) => {
                 (outcome.session, outcome.quoted) = (of(session), all.iter().filter(is_quoted).count() as u64);
             }
             Self::Rows(session, all) => {
@@ -220,7 +221,7 @@ impl Group {
 
     async fn store_once(&self, range: Range<usize>) -> Result<Vec<ItemOutcome>> {
         let placements = match self {
-            Self::Messages(session, all) => {
+            Self::Messages(session, all, _) => {
                 session.append(all.get(range).unwrap_or_default().to_vec()).await?.placements
             }
             Self::Rows(session, all) => session.restore(all.get(range).unwrap_or_default()).await?.placements,
@@ -229,11 +230,12 @@ impl Group {
         Ok(placements.into_iter().map(ItemOutcome::of).collect())
     }
 
-    /// Gives messages that are stored with equal words the trust, the title and what stands aside as they have it there.
-    /// Returns how many differed, and how many of these in their trust. Whether roles are trusted is said when something is
-    /// imported first, and a conversation may be renamed: a later import of it is no conflict.
+    /// Gives messages that are stored with equal words the trust, the title and what stands aside as they have it there, and the
+    /// time if theirs is not told. Returns how many differed, and how many of these in their trust. Whether roles are trusted is
+    /// said when something is imported first, and a conversation may be renamed: a later import of it is no conflict, nor is one
+    /// at the same time.
     async fn keep_stored(&mut self) -> Result<(u64, u64)> {
-        let Self::Messages(session, messages) = self else { return Ok((0, 0)) };
+        let Self::Messages(session, messages, timeless) = self else { return Ok((0, 0)) };
         let ids: Vec<MessageId> = messages.iter().map(|message| message.id).collect();
         let stored = patiently(|| session.scoped().messages(&ids)).await?;
         let stored: HashMap<MessageId, &Message> =
@@ -243,6 +245,9 @@ impl Group {
             let Some(there) = stored.get(&message.id).filter(|there| **there != message) else { continue };
             let mut like = message.clone();
             (like.trust, like.aside) = (there.trust, there.aside.clone());
+            if timeless.contains(&like.id) {
+                like.at = there.at;
+            }
             match there.metadata.get(TITLE) {
                 Some(title) => like = like.with_metadata(TITLE, title.clone()),
                 None => _ = like.metadata.remove(TITLE),
@@ -276,25 +281,25 @@ async fn restore_records(scoped: &Scoped, rows: &[StoredRecord]) -> Result<Vec<I
 }
 
 async fn write_messages(session: Session, said: Vec<(u64, ReadMessage)>) -> Result<GroupOutcome> {
-    let inferred = said.iter().filter(|(_, said)| said.time_is_inferred).map(|(_, said)| said.message.id);
-    let known = known_times(session.scoped(), inferred.collect()).await?;
+    let timeless = said.iter().filter(|(_, said)| said.time_is_inferred).map(|(_, said)| said.message.id);
+    let timeless: HashSet<MessageId> = timeless.collect();
+    let known = known_times(session.scoped(), &timeless).await?;
     let mut lines = Vec::with_capacity(said.len());
     let mut messages = Vec::with_capacity(said.len());
-    for (line, ReadMessage { mut message, time_is_inferred }) in said {
-        if time_is_inferred && let Some(at) = known.get(&message.id) {
-            message.at = *at;
-        }
+    for (line, ReadMessage { mut message, .. }) in said {
+        message.at = known.get(&message.id).copied().unwrap_or(message.at);
         lines.push(line);
         messages.push(message);
     }
-    write(lines, Group::Messages(session, messages)).await
+    write(lines, Group::Messages(session, messages, timeless)).await
 }
 
 /// Returns the times under which messages are stored, so that one without a time of its own keeps its first.
-async fn known_times(scoped: &Scoped, ids: Vec<MessageId>) -> Result<HashMap<MessageId, Timestamp>> {
+async fn known_times(scoped: &Scoped, ids: &HashSet<MessageId>) -> Result<HashMap<MessageId, Timestamp>> {
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
+    let ids: Vec<MessageId> = ids.iter().copied().collect();
     let stored = patiently(|| scoped.messages(&ids)).await?;
     Ok(stored.iter().filter_map(|row| Some((row.id, row.message.as_ref()?.at))).collect())
 }
@@ -304,12 +309,14 @@ async fn known_times(scoped: &Scoped, ids: Vec<MessageId>) -> Result<HashMap<Mes
 async fn write(lines: Vec<u64>, mut group: Group) -> Result<GroupOutcome> {
     let mut written = group.outcome();
     let mut stored = group.store(0..lines.len()).await;
-    if matches!(stored, Err(Error::IdConflict { .. })) {
+    // Again while another import stores the same messages: each is made like the stored one once.
+    while matches!(stored, Err(Error::IdConflict { .. })) {
         let (kept, trusted) = group.keep_stored().await?;
-        written.trusted_before = trusted;
-        if kept > 0 {
-            stored = group.store(0..lines.len()).await;
+        written.trusted_before += trusted;
+        if kept == 0 {
+            break;
         }
+        stored = group.store(0..lines.len()).await;
     }
     match stored {
         Ok(outcomes) => {
