@@ -42,6 +42,20 @@ fn a_branch_shows_what_it_inherited_and_its_own_messages() {
 }
 
 #[test]
+fn a_search_of_a_branch_looks_at_the_past_that_it_shares() {
+    let bed = branched();
+    for words in ["tomatoes", ""] {
+        let found = bed.json(&["search", words, "--session", "what if"]);
+        let hits = found["hits"].as_array().unwrap().iter();
+        let hits: Vec<(&str, u64)> =
+            hits.map(|hit| (hit["session"].as_str().unwrap(), hit["seq"].as_u64().unwrap())).collect();
+        assert!(hits.contains(&PLACES[1]), "{words}: {hits:?}");
+        // What was said there after the branch left is not of its past.
+        assert!(hits.iter().all(|hit| PLACES.contains(hit)), "{words}: {hits:?}");
+    }
+}
+
+#[test]
 fn a_branch_is_begun_once_and_wrong_calls_say_what_is_wrong() {
     let bed = branched();
     let again = bed.run(&["fork", "garden", "what if", "--at", "2"]);
