@@ -11,26 +11,32 @@ use crate::output::say;
 const QUIET: Duration = Duration::from_secs(2);
 
 /// Does what is due, and says so if it takes long, as the first embedding of a large database does. What fails is a
-/// warning: it stays noted, and the next command tries again.
-pub(crate) async fn after(memory: &Memory) {
+/// warning: it stays noted, and the next command tries again. Returns whether nothing failed.
+pub(crate) async fn after(memory: &Memory) -> bool {
     let mut work = std::pin::pin!(quietly(memory));
     tokio::select! {
         biased;
-        () = &mut work => return,
+        is_whole = &mut work => return is_whole,
         () = tokio::time::sleep(QUIET) => {}
     }
     let pending = pending(memory).await;
     say(&format!("note: {pending} notes are still to be indexed; stopping loses nothing, the next command goes on"));
-    work.await;
+    work.await
 }
 
-/// Does what is due, for a command that shows its progress itself.
-pub(crate) async fn quietly(memory: &Memory) {
+/// Does what is due, for a command that shows its progress itself. Returns whether nothing failed.
+pub(crate) async fn quietly(memory: &Memory) -> bool {
     match memory.upkeep_once().await {
-        Ok(report) => tell(&report),
+        Ok(report) => {
+            tell(&report);
+            report.failures.is_empty() && report.dead == 0
+        }
         // Nothing can be indexed; searches and `memory stats` say what is missing.
-        Err(Error::ReadOnly { .. }) => {}
-        Err(error) => say(&format!("warning: upkeep failed and will be tried again: {}", error.with_causes())),
+        Err(Error::ReadOnly { .. }) => true,
+        Err(error) => {
+            say(&format!("warning: upkeep failed and will be tried again: {}", error.with_causes()));
+            false
+        }
     }
 }
 
@@ -46,6 +52,11 @@ fn tell(report: &UpkeepReport) {
 /// Returns how many notes the indexes have not followed yet, of all owners; 0 if that cannot be told.
 pub(crate) async fn pending(memory: &Memory) -> u64 {
     most(&memory.status().await.indexes)
+}
+
+/// Returns how many notes an index has still to follow: at least one where that cannot be told.
+pub(crate) fn lacking(index: &IndexStatus) -> u64 {
+    index.backlog.as_ref().map_or(1, |backlog| backlog.pending.max(u64::from(!index.is_noted)))
 }
 
 fn most(indexes: &[IndexStatus]) -> u64 {

@@ -78,7 +78,7 @@ async fn index(memory: &Memory, progress: &Progress) -> bool {
         }
     };
     tokio::select! {
-        () = follow => false,
+        _ = follow => false,
         () = watch => false,
         _ = tokio::signal::ctrl_c() => true,
     }

@@ -190,8 +190,11 @@ mod table {
         let bed = Bed::new();
         let file = bed.file("talk.jsonl", talk());
         assert_eq!(run(&bed, "", &["import", &file]).code, 0);
-        assert_eq!(run(&bed, "none", &["reindex"]).code, 0);
-        assert_eq!(indexes(&bed).len(), 1);
+        let without = run(&bed, "none", &["reindex"]);
+        let [(index, _)] = &indexes(&bed)[..] else { panic!("{:?}", indexes(&bed)) };
+        assert_eq!((without.code, &without.json()["not_open"]), (3, &serde_json::json!([index])));
+        let with = run(&bed, "", &["reindex"]);
+        assert_eq!((with.code, &with.json()["not_open"]), (0, &serde_json::json!([])), "{}", with.stderr);
         let both = run(&bed, "", &["reindex", "--embedder", "static", "--index", "text/english"]);
         assert!(both.refused(2).contains("give one of them"), "{}", both.stderr);
     }
