@@ -79,6 +79,24 @@ fn a_branch_is_begun_once_and_wrong_calls_say_what_is_wrong() {
 }
 
 #[test]
+fn an_export_of_a_branch_alone_says_that_its_past_is_not_in_it() {
+    let bed = branched();
+    let whole = bed.run(&["export"]);
+    assert_eq!((whole.code, whole.stderr.as_str()), (0, ""));
+    let alone = bed.run(&["export", "--session", "what if"]);
+    assert_eq!(alone.code, 0);
+    assert!(alone.stderr.contains("the past that it shares with garden is not in this export"), "{}", alone.stderr);
+    let past = bed.run(&["export", "--session", "garden"]);
+    assert_eq!((past.code, past.stderr.as_str()), (0, ""));
+    // Both together are whole again, and the row that begins the branch is no instruction.
+    let other = Bed::new();
+    let imported = other.run_with(&["import", "-"], alone.stdout.as_bytes());
+    assert!(imported.stderr.contains("with 0 instructions"), "{}", imported.stderr);
+    assert_eq!(other.run_with(&["import", "-"], past.stdout.as_bytes()).code, 0);
+    assert_eq!(other.json(&["show", "what if"]), bed.json(&["show", "what if"]));
+}
+
+#[test]
 fn exports_and_moves_take_branches_along() {
     let bed = branched();
     let file = bed.file("export.jsonl", bed.run(&["export"]).stdout);
