@@ -55,6 +55,13 @@ fn a_mistyped_name_is_told_with_the_one_that_was_meant() {
         let answer = bed.run(args);
         assert_eq!((answer.code, answer.stderr), (0, format!("note: {line}\n")), "{args:?}");
     }
+    // The beginning of a name is near to it, however much of it is left out; a command that changes something does not guess.
+    let line = "there is no session chat; did you mean chat_history?";
+    for args in [&["forget", "--session", "chat"][..], &["export", "--session", "chat"], &["fork", "chat", "new"]] {
+        assert_eq!(bed.run(args).refused(2), line, "{args:?}");
+    }
+    let tried = bed.run(&["facts", "try", "--session", "chat"]);
+    assert_eq!((tried.code, tried.stderr), (0, format!("note: {line}\n")));
     assert_eq!(bed.run(&["forget", "--session", "something else"]).refused(2), "there is no session something else");
     let unknown = "0196b7a5-36b8-7b39-b8b8-6a3fbb3a4e5c";
     let partly = bed.run(&["forget", "--id", unknown, "--id", &message]);
