@@ -71,7 +71,8 @@ pub(crate) async fn warn_if_behind(scoped: &Scoped) -> u64 {
     if indexes.iter().any(|index| !index.is_noted && index.backlog.is_ok()) {
         say("warning: what was stored before is still being noted for an index, so some things may not be found");
     } else if pending > 0 {
-        say(&format!("warning: {pending} notes are not indexed yet, so some things may not be found"));
+        let notes = if pending == 1 { "note is" } else { "notes are" };
+        say(&format!("warning: {pending} {notes} not indexed yet, so some things may not be found"));
     }
     pending
 }

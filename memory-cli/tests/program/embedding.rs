@@ -140,7 +140,7 @@ mod table {
         assert_eq!(run(&bed, "none", &["import", &file]).code, 0);
         let first = run(&bed, "", &["search", "opera"]);
         assert_eq!(found(&first)[0], "Please book two seats for the opera");
-        assert!(first.stderr.contains("1 notes are not indexed yet"), "{}", first.stderr);
+        assert!(first.stderr.contains("1 note is not indexed yet"), "{}", first.stderr);
         assert_eq!(first.json()["pending"], 1);
         let second = run(&bed, "", &["search", QUESTION]);
         assert_eq!(found(&second)[0], "Milk and cheese upset my stomach");
@@ -216,7 +216,7 @@ mod transformer {
         assert_eq!(run(&bed, "none", &["import", &file]).code, 0);
         let first = run(&bed, "local", &["search", QUESTION]);
         assert_eq!(found(&first), [""; 0]);
-        assert!(first.stderr.contains("1 notes are not indexed yet"), "{}", first.stderr);
+        assert!(first.stderr.contains("1 note is not indexed yet"), "{}", first.stderr);
         assert_eq!(first.json()["pending"], 1);
         let second = run(&bed, "local", &["search", QUESTION]);
         assert_eq!(found(&second)[0], "Milk and cheese upset my stomach");

@@ -50,7 +50,7 @@ fn a_wrong_command_line_is_told_in_one_line() {
         (&["remember", " "], "more than blanks"),
         (&["remember", "x", "--tag", ""], "tags of 1 to 255 bytes"),
         (&["forget"], "one of --id, --session and --all"),
-        (&["forget", "--all", "--session", "x"], "one of --id, --session and --all"),
+        (&["forget", "--all", "--session", "x"], "too much is named: say only one of --id, --session and --all"),
         (&["forget", "--id", "7"], "not the id of a message"),
         (&["forget", "--all"], "say --yes"),
         (&["forget", "--session", "chat"], "there is no session chat"),

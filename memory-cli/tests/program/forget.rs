@@ -65,7 +65,7 @@ fn a_mistyped_name_is_told_with_the_one_that_was_meant() {
     assert_eq!(bed.run(&["forget", "--session", "something else"]).refused(2), "there is no session something else");
     let unknown = "0196b7a5-36b8-7b39-b8b8-6a3fbb3a4e5c";
     let partly = bed.run(&["forget", "--id", unknown, "--id", &message]);
-    assert_eq!((partly.code, partly.stdout.as_str()), (3, "1 items forgotten\n"));
+    assert_eq!((partly.code, partly.stdout.as_str()), (3, "1 item forgotten\n"));
     assert_eq!(partly.stderr, format!("warning: there is no message or record {unknown}\n"));
     let chat = bed.run_with(&["chat"], format!("/forget {unknown}\n").as_bytes());
     assert_eq!((chat.code, chat.stderr), (3, format!("error: there is no message or record {unknown}\n")));
