@@ -174,7 +174,15 @@ fn leave_to_the_named(stores: &mut Stores, followed: &[Followed]) {
     }
     let mut follows = names.iter().map(|name| followed.contains(&name));
     stores.vectors.retain(|_| follows.next().unwrap_or(false));
-    if stores.vectors.is_empty() {
+    if !stores.vectors.is_empty() {
+        return;
+    }
+    if let Some(disabled) = stores.disabled.iter().find(|disabled| disabled.part == "vectors") {
+        say(&format!("warning: search by meaning is switched off: {}", disabled.why.with_causes()));
+        return;
+    }
+    // Settings that want no search by meaning, or a database that cannot hold vectors, are told elsewhere or meant so.
+    if !names.is_empty() || Embedding::Static.built_in().is_none() {
         say(
             "warning: search is by words alone: this database was embedded by a model that is not named here; name it with --embedder, or change to another with --embedder and reindex",
         );

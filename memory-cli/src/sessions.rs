@@ -69,10 +69,17 @@ pub(crate) async fn note_if_empty(scoped: &Scoped, session: &SessionId) -> Resul
 /// Returns the clause that there is no such conversation, with the nearest name if there is a near one.
 pub(crate) async fn no_such(scoped: &Scoped, session: &SessionId) -> Result<String, Failure> {
     let sessions = all(scoped).await?;
-    let names = sessions.iter().map(|state| (distance(state.session.name(), session.name()), state.session.name()));
-    let near = names.min().filter(|(distance, _)| *distance <= 1 + session.name().chars().count() / 3);
-    let hint = near.map(|(_, name)| format!("; did you mean {name}?")).unwrap_or_default();
+    let names: Vec<&str> = sessions.iter().map(|state| state.session.name()).collect();
+    let hint = nearest(session.name(), &names).map(|name| format!("; did you mean {name}?")).unwrap_or_default();
     Ok(format!("there is no session {}{hint}", session.name()))
+}
+
+/// Returns the name that was perhaps meant: the shortest that begins so, else the one that differs least, if by few letters.
+fn nearest<'a>(named: &str, names: &[&'a str]) -> Option<&'a str> {
+    let begun = names.iter().copied().filter(|name| name.starts_with(named));
+    let few = 1 + named.chars().count() / 3;
+    let near = names.iter().map(|name| (distance(name, named), *name)).filter(|(distance, _)| *distance <= few);
+    begun.min_by_key(|name| (name.len(), *name)).or_else(|| near.min().map(|(_, name)| name))
 }
 
 /// Returns how many letters have to be added, left out or replaced to make one name the other.
@@ -93,6 +100,20 @@ fn distance(one: &str, other: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_name_that_begins_so_or_differs_least_is_the_nearest() {
+        let names = ["parcel-talk", "parcel-talk-2", "marvel", "garden"];
+        let table = [
+            ("parcel", Some("parcel-talk")),
+            ("gardn", Some("garden")),
+            ("marcel", Some("marvel")),
+            ("something else", None),
+        ];
+        for (named, near) in table {
+            assert_eq!(nearest(named, &names), near, "{named}");
+        }
+    }
 
     #[test]
     fn names_are_as_far_apart_as_letters_differ() {

@@ -72,6 +72,8 @@ fn owner(grant: &Grant, headers: &HeaderMap) -> Result<Scope, Problem> {
         (Some(_), Some(_)) => return Err(unclear()),
     };
     let subject = match subject {
+        // It means every subject, and is none.
+        Some(subject) if grant.is_of_tenant() && subject == grant.subject() => return Err(unclear()),
         Some(subject) if grant.is_of_tenant() => subject,
         None if grant.is_of_tenant() => return Err(unclear()),
         Some(subject) if subject != grant.subject() => {

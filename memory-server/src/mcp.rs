@@ -19,6 +19,6 @@ mod tools;
 
 pub use gather::gather;
 pub use graph::{GraphImport, import_graph};
-pub(crate) use http::service;
+pub(crate) use http::{problems, service};
 pub use profile::{Agents, Profile};
 pub use stdio::serve_stdio;

@@ -45,7 +45,8 @@ pub(crate) fn operations(app: &Arc<App>) -> (Router<Arc<App>>, OpenApi) {
     };
     let agents = Router::new().route_service("/mcp", mcp::service(app.config.agents.clone(), app.config.body_bytes));
     // What serves agents would wait for a body without a bound.
-    let agents = agents.route_layer(from_fn_with_state(Arc::clone(app), input::whole));
+    let agents =
+        agents.route_layer(from_fn_with_state(Arc::clone(app), input::whole)).route_layer(from_fn(mcp::problems));
     let quick = guarded(quick.merge(agents), app.config.deadline);
     let routes = quick.merge(guarded(long, app.config.transfer_deadline));
     (routes, described(document))

@@ -1,5 +1,6 @@
 //! `memory backup`: the whole database as a new file, while others use it.
 
+mod part;
 mod place;
 
 use std::io::BufWriter;

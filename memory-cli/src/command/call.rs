@@ -9,6 +9,9 @@ use crate::embedding::Embedding;
 use crate::failure::Failure;
 use crate::output::say;
 
+/// The subject that means every one, in tokens.
+const EVERY: &str = "*";
+
 /// What a command was called with.
 #[derive(Debug)]
 pub(super) struct Call {
@@ -83,6 +86,11 @@ impl Call {
     /// Opens the memory of the owner for a model, if one is given: longer conversations are summarised.
     pub(super) async fn open_for(&self, reader: Option<Reader>) -> Result<(Memory, Scoped), Failure> {
         let owner = self.owner()?;
+        if self.stores && owner.subject() == EVERY {
+            let what =
+                "no owner is called *: it means every subject in `memory token new`, so no token could name this one";
+            return Err(Failure::Usage(what.to_owned()));
+        }
         let memory = self.open_database(&self.database()?, reader).await?;
         let scoped = memory.of(&owner);
         Ok((memory, scoped))

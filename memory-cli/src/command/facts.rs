@@ -10,8 +10,8 @@ use crate::cli::{Facts, FactsChange};
 use crate::config::{FACTS, Finding};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
-use crate::upkeep;
 use crate::words::plural;
+use crate::{sessions, upkeep};
 
 /// How many messages are tried at once.
 const STEP: u64 = 16;
@@ -69,6 +69,9 @@ async fn try_out(call: &Call, output: &mut Output) -> Result<(), Failure> {
     let mut found = Vec::new();
     for first in (1..=head).step_by(STEP as usize) {
         found.extend(session.facts(SeqRange { first: Seq(first), last: Seq(first.saturating_add(STEP - 1)) }).await?);
+    }
+    if head == 0 && call.named_session()?.is_some() {
+        sessions::note_if_empty(session.scoped(), session.id()).await?;
     }
     if output.is_json() {
         return Ok(output.json(&json!({ "facts": found }))?);

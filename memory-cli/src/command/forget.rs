@@ -15,8 +15,10 @@ use crate::{sessions, upkeep};
 pub(crate) async fn run(call: &Call, args: &Forget, output: &mut Output) -> Result<Outcome, Failure> {
     let named = call.named_session()?;
     let chosen = usize::from(!args.ids.is_empty()) + usize::from(named.is_some()) + usize::from(args.all);
-    if chosen != 1 {
-        return Err(Failure::Usage("say what is to be forgotten: one of --id, --session and --all".to_owned()));
+    match chosen {
+        1 => {}
+        0 => return Err(Failure::Usage("say what is to be forgotten: one of --id, --session and --all".to_owned())),
+        _ => return Err(Failure::Usage("too much is named: say only one of --id, --session and --all".to_owned())),
     }
     let owner = call.owner()?;
     if args.all && !args.yes && !is_confirmed(&format!("{} of {}", owner.subject(), owner.tenant()))? {

@@ -37,6 +37,12 @@ pub(crate) async fn run(call: &Call, args: &cli::Import, output: &mut Output) ->
     let progress = Progress::new(args.progress, bytes);
     let interrupted = match copy(&mut import, &progress).await {
         Ok(interrupted) => interrupted,
+        Err(memory::Error::Fenced) => {
+            progress.finish();
+            let what = "the owner or a session was erased while it was imported, with what was in it: \
+                the same command imports it anew";
+            return Err(Failure::Busy(what.to_owned()));
+        }
         Err(error) => {
             progress.finish();
             progress.say(&format!("{} items are in; the same command goes on from there", import.tally().committed()));
@@ -78,7 +84,7 @@ async fn index(memory: &Memory, progress: &Progress) -> bool {
         }
     };
     tokio::select! {
-        () = follow => false,
+        _ = follow => false,
         () = watch => false,
         _ = tokio::signal::ctrl_c() => true,
     }

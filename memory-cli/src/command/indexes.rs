@@ -24,15 +24,37 @@ pub(crate) async fn reindex(call: &Call, args: &Reindex, output: &mut Output) ->
     for index in &indexes {
         memory.reindex(index).await?;
     }
-    let names: Vec<&str> = indexes.iter().map(IndexName::as_str).collect();
+    let is_whole = upkeep::after(&memory).await;
+    let status = memory.status().await.indexes;
+    let lacking = |name: &IndexName| status.iter().find(|index| index.name == *name).map(upkeep::lacking);
+    let left: Vec<(&str, Option<u64>)> = indexes.iter().map(|index| (index.as_str(), lacking(index))).collect();
+    let pending: u64 = left.iter().filter_map(|(_, lacking)| *lacking).sum();
+    let not_open: Vec<&str> = left.iter().filter(|(_, lacking)| lacking.is_none()).map(|(name, _)| *name).collect();
+    let outcome = if is_whole && pending == 0 && not_open.is_empty() { Outcome::Done } else { Outcome::Partial };
     if output.is_json() {
-        output.json(&json!({ "reindexed": names }))?;
+        let names: Vec<&str> = left.iter().map(|(name, _)| *name).collect();
+        output.json(&json!({ "reindexed": names, "pending": pending, "not_open": not_open, "failed": !is_whole }))?;
     } else {
-        names.iter().try_for_each(|name| output.line(&format!("{name}: everything is put into it again")))?;
+        left.iter().try_for_each(|(name, lacking)| output.line(&format!("{name}: {}", state(*lacking, is_whole))))?;
     }
     output.flush()?;
-    upkeep::after(&memory).await;
-    Ok(Outcome::Done)
+    Ok(outcome)
+}
+
+/// Returns what became of an index that lacks so many notes, none if it is not open here.
+fn state(lacking: Option<u64>, is_whole: bool) -> String {
+    match lacking {
+        None => "it is not open here; the next command that opens it puts everything into it again".to_owned(),
+        Some(0) if is_whole => "everything is put into it again".to_owned(),
+        Some(0) => {
+            "no note of it waits, but upkeep failed; the warnings say why, and the next command tries again".to_owned()
+        }
+        Some(lacking) => format!("{}; the next command goes on", waiting(lacking)),
+    }
+}
+
+fn waiting(notes: u64) -> String {
+    if notes == 1 { "1 note waits".to_owned() } else { format!("{notes} notes wait") }
 }
 
 /// Fills the index of who is to embed from now on, then drops those of others. Until it is full the old one answers.
@@ -53,11 +75,7 @@ async fn change(call: &Call, args: &Reindex, to: &Embedding, output: &mut Output
     upkeep::after(&memory).await;
     let status = memory.status().await;
     let filled = status.indexes.iter().find(|index| Some(&index.name) == target.as_ref());
-    let lacking = match filled.map(|index| (index.is_noted, &index.backlog)) {
-        Some((is_noted, Ok(backlog))) => backlog.pending.max(u64::from(!is_noted)),
-        Some((_, Err(_))) => 1,
-        None => 0,
-    };
+    let lacking = filled.map_or(0, upkeep::lacking);
     let mut retired = Vec::new();
     if lacking == 0 {
         let follow = memory.indexes().await?.into_iter().filter(|index| Some(index) != target.as_ref());
@@ -73,7 +91,7 @@ async fn change(call: &Call, args: &Reindex, to: &Embedding, output: &mut Output
     } else {
         let changed = target.iter().map(|index| match lacking {
             0 => format!("{}: full, it answers from now on", embedding::shown(index)),
-            _ => format!("{}: {lacking} notes wait; say the same again to go on", embedding::shown(index)),
+            _ => format!("{}: {}; say the same again to go on", embedding::shown(index), waiting(lacking)),
         });
         let dropped = retired.iter().map(|index| format!("{}: dropped", embedding::shown(index)));
         changed.chain(dropped).try_for_each(|line| output.line(&line))?;

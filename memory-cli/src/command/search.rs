@@ -1,6 +1,6 @@
 //! `memory search`: messages and records by their words.
 
-use memory::{Field, Filter};
+use memory::Filter;
 use serde_json::{Value, json};
 
 use super::call::Call;
@@ -12,18 +12,18 @@ use crate::{sessions, upkeep, words};
 
 /// Shows what is found.
 pub(crate) async fn run(call: &Call, args: &Search, output: &mut Output) -> Result<Outcome, Failure> {
-    let mut search = request(args)?;
+    let search = request(args)?;
     let (memory, scoped) = call.open().await?;
     let session = match call.named_session()? {
         Some(session) => Some(sessions::meant(&scoped, &session).await?.unwrap_or(session)),
         None => None,
     };
-    if let Some(session) = &session {
-        search = search.matching(Filter::eq(Field::Session, session.name()));
-    }
     let question = Question { words: &args.query, analysis: memory.analysis() };
     let pending = upkeep::warn_if_behind(&scoped).await;
-    let found = scoped.recall(&search).await?;
+    let found = match &session {
+        Some(session) => scoped.session(session).recall(&search).await?,
+        None => scoped.recall(&search).await?,
+    };
     if output.is_json() {
         let hits: Vec<Value> = found.hits.iter().map(|hit| question.to_json(hit)).collect();
         let mut value = json!({ "hits": hits, "degraded": found.receipt.degraded, "pending": pending });

@@ -40,6 +40,9 @@ fn fresh(
     output: &mut Output,
 ) -> Result<Outcome, Failure> {
     let owner = call.owner()?;
+    if expires.is_some_and(|expires| expires.is_zero()) {
+        return Err(Failure::Usage("--expires must be longer than zero".to_owned()));
+    }
     let now = SystemClock.now();
     let token = Token::fresh().map_err(|error| Failure::Inner(format!("there are no random bytes: {error}")))?;
     let mut grant = Grant::new(&token, &owner.tenant(), &owner.subject(), rights.clone(), now)?;

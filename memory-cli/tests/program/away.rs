@@ -43,6 +43,16 @@ fn an_index_that_is_away_is_told_and_the_rest_answers() {
 }
 
 #[test]
+fn an_index_that_cannot_be_filled_again_is_told_by_the_exit_code() {
+    let bed = Bed::new();
+    let file = bed.file("conversation.jsonl", conversations());
+    assert_eq!(answer(without_words(&bed).args(["import", &file]), b"").code, 0);
+    let reindexed = answer(without_words(&bed).arg("reindex"), b"");
+    assert_eq!(reindexed.code, 3, "{}{}", reindexed.stdout, reindexed.stderr);
+    assert!(reindexed.stdout.contains("2 notes wait") && !reindexed.stdout.contains("everything is put"));
+}
+
+#[test]
 fn a_cache_that_is_away_is_told_and_the_answer_is_whole() {
     let bed = Bed::new();
     bed.import(&conversations());

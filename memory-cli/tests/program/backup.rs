@@ -40,7 +40,40 @@ fn a_backup_overwrites_nothing_and_leaves_nothing_half_done() {
     let answer = answer(bed.bare().arg("--db").arg(&missing).arg("backup").arg(&copy), b"");
     assert!(answer.refused(2).contains("there is no database"));
     let parts: Vec<_> = std::fs::read_dir(bed.path("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert!(parts.iter().all(|name| !name.to_str().unwrap().contains(".part")), "{parts:?}");
+    assert!(parts.iter().all(|name| !name.to_str().unwrap().contains("part")), "{parts:?}");
+}
+
+#[test]
+fn what_a_killed_backup_left_is_removed_by_the_next_one_into_the_folder() {
+    let bed = Bed::new();
+    bed.import(&conversations());
+    let ends = [".memory-part", ".memory-part-journal", ".memory-part.lock"];
+    for copy in ["copy.sqlite", "yesterday.sqlite"] {
+        ends.iter().for_each(|end| drop(bed.file(&format!("{copy}{end}"), "of every owner")));
+    }
+    let copy = bed.path("copy.sqlite");
+    bed.json(&["backup", copy.to_str().unwrap()]);
+    let names: Vec<_> = std::fs::read_dir(bed.path("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(names.iter().all(|name| !name.to_str().unwrap().contains("part")), "{names:?}");
+    let shown = answer(bed.bare().arg("--db").arg(&copy).args(["owners", "--json"]), b"").json();
+    assert_eq!(shown["owners"][0]["messages"], 7);
+}
+
+#[test]
+fn two_backups_do_not_write_the_same_file() {
+    let bed = Bed::new();
+    bed.import(&conversations());
+    let (part, lock) = (bed.file("copy.sqlite.memory-part", "half"), bed.file("copy.sqlite.memory-part.lock", ""));
+    let other = std::fs::File::options().read(true).write(true).open(&lock).unwrap();
+    other.lock().unwrap();
+    let copy = bed.path("copy.sqlite");
+    assert!(bed.run(&["backup", copy.to_str().unwrap()]).refused(1).contains("another backup"));
+    assert_eq!(std::fs::read_to_string(&part).unwrap(), "half");
+    // Another file beside it is written meanwhile.
+    bed.json(&["backup", bed.path("other.sqlite").to_str().unwrap()]);
+    assert_eq!(std::fs::read_to_string(&part).unwrap(), "half");
+    drop(other);
+    bed.json(&["backup", copy.to_str().unwrap()]);
 }
 
 #[cfg(unix)]

@@ -201,9 +201,9 @@ fn s3_2_a_chat_forgets_one_message_or_all_of_itself() {
     let lines = format!("/forget {id}\n/search code\nThe new code is secret.\n/purge\n/search code\nagain\n");
     let answer = bed.run_with(&["chat"], lines.as_bytes());
     assert_eq!((answer.code, answer.stderr.as_str()), (0, ""));
-    assert!(answer.stdout.starts_with("1 items forgotten\nnothing found\n"), "{}", answer.stdout);
+    assert!(answer.stdout.starts_with("1 item forgotten\nnothing found\n"), "{}", answer.stdout);
     assert!(answer.stdout.contains("[user, query] The new code is secret.\n-- receipt\n"), "{}", answer.stdout);
-    assert!(answer.stdout.matches("1 items forgotten\nnothing found\n").count() == 2, "{}", answer.stdout);
+    assert!(answer.stdout.matches("1 item forgotten\nnothing found\n").count() == 2, "{}", answer.stdout);
     assert_eq!(bed.json(&["sessions"])["sessions"][0]["messages"], 1);
 }
 

@@ -140,7 +140,7 @@ mod table {
         assert_eq!(run(&bed, "none", &["import", &file]).code, 0);
         let first = run(&bed, "", &["search", "opera"]);
         assert_eq!(found(&first)[0], "Please book two seats for the opera");
-        assert!(first.stderr.contains("1 notes are not indexed yet"), "{}", first.stderr);
+        assert!(first.stderr.contains("1 note is not indexed yet"), "{}", first.stderr);
         assert_eq!(first.json()["pending"], 1);
         let second = run(&bed, "", &["search", QUESTION]);
         assert_eq!(found(&second)[0], "Milk and cheese upset my stomach");
@@ -190,8 +190,11 @@ mod table {
         let bed = Bed::new();
         let file = bed.file("talk.jsonl", talk());
         assert_eq!(run(&bed, "", &["import", &file]).code, 0);
-        assert_eq!(run(&bed, "none", &["reindex"]).code, 0);
-        assert_eq!(indexes(&bed).len(), 1);
+        let without = run(&bed, "none", &["reindex"]);
+        let [(index, _)] = &indexes(&bed)[..] else { panic!("{:?}", indexes(&bed)) };
+        assert_eq!((without.code, &without.json()["not_open"]), (3, &serde_json::json!([index])));
+        let with = run(&bed, "", &["reindex"]);
+        assert_eq!((with.code, &with.json()["not_open"]), (0, &serde_json::json!([])), "{}", with.stderr);
         let both = run(&bed, "", &["reindex", "--embedder", "static", "--index", "text/english"]);
         assert!(both.refused(2).contains("give one of them"), "{}", both.stderr);
     }
@@ -213,7 +216,7 @@ mod transformer {
         assert_eq!(run(&bed, "none", &["import", &file]).code, 0);
         let first = run(&bed, "local", &["search", QUESTION]);
         assert_eq!(found(&first), [""; 0]);
-        assert!(first.stderr.contains("1 notes are not indexed yet"), "{}", first.stderr);
+        assert!(first.stderr.contains("1 note is not indexed yet"), "{}", first.stderr);
         assert_eq!(first.json()["pending"], 1);
         let second = run(&bed, "local", &["search", QUESTION]);
         assert_eq!(found(&second)[0], "Milk and cheese upset my stomach");

@@ -50,7 +50,7 @@ fn a_wrong_command_line_is_told_in_one_line() {
         (&["remember", " "], "more than blanks"),
         (&["remember", "x", "--tag", ""], "tags of 1 to 255 bytes"),
         (&["forget"], "one of --id, --session and --all"),
-        (&["forget", "--all", "--session", "x"], "one of --id, --session and --all"),
+        (&["forget", "--all", "--session", "x"], "too much is named: say only one of --id, --session and --all"),
         (&["forget", "--id", "7"], "not the id of a message"),
         (&["forget", "--all"], "say --yes"),
         (&["forget", "--session", "chat"], "there is no session chat"),
@@ -75,6 +75,11 @@ fn a_wrong_command_line_is_told_in_one_line() {
         let line = answer.refused(2);
         assert!(line.contains(part), "{args:?}: {line}");
     }
+    // What no token could name is not begun; what was begun before is still read.
+    for args in [&["remember", "x"][..], &["import", "-"], &["chat"]] {
+        assert!(bed.of("*").run(args).refused(2).contains("no owner is called *"), "{args:?}");
+    }
+    assert_eq!(bed.of("*").run(&["sessions"]).code, 0);
     let empty = answer(bed.bare().args(["--tenant", "", "--subject", "ada", "sessions"]), b"");
     assert!(empty.refused(2).contains("the tenant must hold"));
 }

@@ -42,6 +42,20 @@ fn a_branch_shows_what_it_inherited_and_its_own_messages() {
 }
 
 #[test]
+fn a_search_of_a_branch_looks_at_the_past_that_it_shares() {
+    let bed = branched();
+    for words in ["tomatoes", ""] {
+        let found = bed.json(&["search", words, "--session", "what if"]);
+        let hits = found["hits"].as_array().unwrap().iter();
+        let hits: Vec<(&str, u64)> =
+            hits.map(|hit| (hit["session"].as_str().unwrap(), hit["seq"].as_u64().unwrap())).collect();
+        assert!(hits.contains(&PLACES[1]), "{words}: {hits:?}");
+        // What was said there after the branch left is not of its past.
+        assert!(hits.iter().all(|hit| PLACES.contains(hit)), "{words}: {hits:?}");
+    }
+}
+
+#[test]
 fn a_branch_is_begun_once_and_wrong_calls_say_what_is_wrong() {
     let bed = branched();
     let again = bed.run(&["fork", "garden", "what if", "--at", "2"]);
@@ -62,6 +76,24 @@ fn a_branch_is_begun_once_and_wrong_calls_say_what_is_wrong() {
     let words = bed.run(&["show", "what if"]).stdout;
     assert!(words.contains("the past that it shared with garden is gone"), "{words}");
     assert_eq!(bed.run(&["context", "How often?", "--session", "what if"]).code, 3);
+}
+
+#[test]
+fn an_export_of_a_branch_alone_says_that_its_past_is_not_in_it() {
+    let bed = branched();
+    let whole = bed.run(&["export"]);
+    assert_eq!((whole.code, whole.stderr.as_str()), (0, ""));
+    let alone = bed.run(&["export", "--session", "what if"]);
+    assert_eq!(alone.code, 0);
+    assert!(alone.stderr.contains("the past that it shares with garden is not in this export"), "{}", alone.stderr);
+    let past = bed.run(&["export", "--session", "garden"]);
+    assert_eq!((past.code, past.stderr.as_str()), (0, ""));
+    // Both together are whole again, and the row that begins the branch is no instruction.
+    let other = Bed::new();
+    let imported = other.run_with(&["import", "-"], alone.stdout.as_bytes());
+    assert!(imported.stderr.contains("with 0 instructions"), "{}", imported.stderr);
+    assert_eq!(other.run_with(&["import", "-"], past.stdout.as_bytes()).code, 0);
+    assert_eq!(other.json(&["show", "what if"]), bed.json(&["show", "what if"]));
 }
 
 #[test]

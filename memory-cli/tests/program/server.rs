@@ -123,6 +123,13 @@ fn a_token_is_revoked_in_the_file_that_a_link_names_and_by_the_whole_of_it() {
 }
 
 #[test]
+fn a_token_that_would_be_dead_at_once_is_not_made() {
+    let bed = Bed::new();
+    assert!(bed.run(&["token", "new", "--expires", "0s"]).refused(2).contains("longer than zero"));
+    assert_eq!(bed.json(&["token", "list"])["tokens"], serde_json::json!([]));
+}
+
+#[test]
 fn a_token_stands_on_one_line_however_narrow_the_terminal_is() {
     let bed = Bed::new();
     let mut command = bed.command();

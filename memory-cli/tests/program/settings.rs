@@ -102,6 +102,20 @@ fn s3_15_a_place_without_a_host_is_shown_as_switched_off() {
     assert_eq!((&disabled["part"], &disabled["backend"]), (&"text".into(), &"elastic".into()));
 }
 
+#[cfg(all(feature = "elastic", feature = "static"))]
+#[test]
+fn no_model_is_said_to_be_missing_where_search_by_meaning_is_switched_off() {
+    let bed = Bed::new();
+    let run = |args: &[&str]| answer(bed.command().env_remove("MEMORY_EMBEDDER").args(args), b"");
+    assert_eq!(run(&["remember", "likes tea"]).code, 0);
+    let off = bed.file("off.yaml", "memory: { search: { text_url: 'elastic:', vectors_url: 'elastic:' } }");
+    let told = run(&["--config", &off, "search", "tea"]).stderr;
+    assert!(told.contains("search by meaning is switched off: elastic"), "{told}");
+    assert!(!told.contains("not named here"), "{told}");
+    let words = bed.file("words.yaml", "memory: { buffer: { vector_search: false } }");
+    assert_eq!(run(&["--config", &words, "search", "tea"]).stderr, "");
+}
+
 #[test]
 fn s1_19_the_schema_names_the_settings() {
     let schema = answer(Bed::new().bare().args(["config", "schema"]), b"").json();

@@ -107,6 +107,12 @@ impl StoredMessage {
     pub fn begins_branch(&self) -> bool {
         Link::of(self).is_some()
     }
+
+    /// Returns the conversations whose past the branch shares that it begins, the nearest first; none if it begins no branch.
+    pub fn shares_past_of(&self) -> Vec<SessionId> {
+        let link = Link::of(self);
+        link.iter().flat_map(Link::points).map(|point| point.session.clone()).collect()
+    }
 }
 
 #[cfg(test)]

@@ -24,6 +24,27 @@ pub(crate) enum Forget {
     Everything(bool),
 }
 
+/// What is to be forgotten, as it is sent: perhaps nothing, or more than one.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Named {
+    ids: Option<Vec<String>>,
+    session: Option<String>,
+    everything: Option<bool>,
+}
+
+impl Named {
+    /// Returns the only one.
+    fn one(self) -> Result<Forget, Problem> {
+        match (self.ids, self.session, self.everything) {
+            (Some(ids), None, None) => Ok(Forget::Ids(ids)),
+            (None, Some(session), None) => Ok(Forget::Session(session)),
+            (None, None, Some(is_wanted)) => Ok(Forget::Everything(is_wanted)),
+            _ => Err(Problem::bad("say exactly one of ids, session and everything")),
+        }
+    }
+}
+
 /// The most ids of one request.
 const MOST: usize = 1_000;
 
@@ -31,8 +52,8 @@ const MOST: usize = 1_000;
 #[utoipa::path(post, path = "/v1/forget", tag = "forget", security(("token" = [])), request_body = Forget,
     responses((status = 200, description = "What was forgotten, store by store; `unknown` names ids that nothing has.",
         body = Object), Problems))]
-pub(crate) async fn forget(Forgets(ada): Forgets, Json(what): Json<Forget>) -> Result<Response<Body>, Problem> {
-    let receipt = match what {
+pub(crate) async fn forget(Forgets(ada): Forgets, Json(named): Json<Named>) -> Result<Response<Body>, Problem> {
+    let receipt = match named.one()? {
         Forget::Ids(ids) => {
             if !(1..=MOST).contains(&ids.len()) {
                 return Err(Problem::bad(format!("1 to {MOST} ids are forgotten at once")));

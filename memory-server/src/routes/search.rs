@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
-use memory::{Field, Filter, Search, SessionId, Timestamp, Unit, edge};
+use memory::{Search, SessionId, Timestamp, Unit, edge};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -32,7 +32,7 @@ pub(crate) struct Question {
     /// A condition: `role = user and at >= 2024-01-01 and tag in (a, b)`.
     #[serde(default)]
     filter: Option<String>,
-    /// Only in this session.
+    /// Only in this session; in a branch, also in the past that it shares.
     #[serde(default)]
     #[schema(min_length = 1, max_length = 255)]
     session: Option<String>,
@@ -81,9 +81,7 @@ pub(crate) async fn search(
 ) -> Result<Response<Body>, Problem> {
     let limit = super::sessions::bounded(question.limit, 1_000)?;
     let mut search = Search::new(&question.query).limit(limit).matching(filter(question.filter.as_deref())?);
-    if let Some(session) = &question.session {
-        search = search.matching(Filter::eq(Field::Session, SessionId::new(session)?.name()));
-    }
+    let session = question.session.as_deref().map(SessionId::new).transpose()?;
     match question.kind {
         Some(Kind::Message) => search = search.only(Unit::Message),
         Some(Kind::Record) => search = search.only(Unit::Record),
@@ -93,7 +91,13 @@ pub(crate) async fn search(
         search = search.as_of(at.parse::<Timestamp>()?);
     }
     search.mmr = question.mmr;
-    let (found, pending) = tokio::join!(ada.search(&search), pending(&ada, question.pending));
+    let found = async {
+        match &session {
+            Some(session) => ada.session(session).search(&search).await,
+            None => ada.search(&search).await,
+        }
+    };
+    let (found, pending) = tokio::join!(found, pending(&ada, question.pending));
     let found = found?;
     let mut excerpts = ada.memory().analysis().excerpts(&question.query);
     let mut list = List::within(app.config.answer_bytes);

@@ -131,6 +131,7 @@ async fn the_token_names_the_owner_and_nothing_else_does() {
     assert_eq!(of_tenant(list()).await.status, 400);
     assert_eq!(of_tenant(list().header("memory-subject", "ada").header("memory-subject", "bob")).await.status, 400);
     assert_eq!(of_tenant(list().header("memory-subject", "")).await.status, 400);
+    assert_eq!(of_tenant(list().header("memory-subject", "*")).await.status, 400);
     assert_eq!(texts(of_tenant(list().header("memory-subject", "größe")).await.json()), [""; 0]);
 }
 

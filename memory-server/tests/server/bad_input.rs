@@ -153,6 +153,22 @@ async fn conditions_and_numbers_beyond_their_bounds_are_refused() {
 }
 
 #[tokio::test]
+async fn exactly_one_thing_is_forgotten_by_a_request() {
+    let bed = Bed::new().await;
+    for body in [
+        json!({}),
+        json!({ "session": null }),
+        json!({ "ids": [], "session": "a" }),
+        json!({ "session": "a", "everything": true }),
+    ] {
+        let refused = bed.send(Call::post("/v1/forget", &body).by(&bed.ada)).await;
+        assert_eq!(refused.status, 400, "{body}");
+        assert_eq!(refused.json()["detail"], "say exactly one of ids, session and everything", "{body}");
+    }
+    assert_eq!(bed.status(Call::post("/v1/forget", &json!({ "owner": "bob" }))).await, 400);
+}
+
+#[tokio::test]
 async fn a_cursor_of_another_owner_is_only_a_place_in_the_order() {
     let bed = Bed::new().await;
     for (who, names) in [(&bed.ada, ["a", "c"]), (&bed.bob, ["b", "d"])] {

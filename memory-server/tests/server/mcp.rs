@@ -4,7 +4,7 @@ use memory::window::CounterKind;
 use memory_server::{Agents, Config, Profile};
 use serde_json::{Value, json};
 
-use crate::bed::{Bed, Call};
+use crate::bed::{Answer, Bed, Call};
 
 async fn with(profile: Profile) -> Bed {
     Bed::with(Config { agents: Agents { profile, ..Agents::default() }, ..Config::default() }).await
@@ -94,6 +94,14 @@ async fn no_id_but_the_token_opens_anything() {
     assert_eq!(bed.send(Call::post("/mcp", &json!({})).header("host", "evil.example").by(&bed.ada)).await.status, 403);
 }
 
+/// Asserts that a refusal is problem JSON, or an error of JSON-RPC.
+fn is_problem(answer: &Answer) {
+    let body = answer.json();
+    let is_of_rpc = body["jsonrpc"] == "2.0" && body["error"]["code"].is_i64();
+    assert!(is_of_rpc || answer.headers["content-type"] == "application/problem+json", "{}", answer.text());
+    assert!(is_of_rpc || body["status"] == answer.status, "{}", answer.text());
+}
+
 #[tokio::test]
 async fn what_is_no_request_is_refused() {
     let bed = Bed::new().await;
@@ -108,8 +116,17 @@ async fn what_is_no_request_is_refused() {
         "]".repeat(5_000)
     );
     for body in ["", "{", "null", "[]", &format!("[{request},{request}]"), "{\"jsonrpc\":\"1.0\"}", &deep] {
-        let status = send(body.to_owned()).await.status;
-        assert!((400..500).contains(&status), "{status} {}", &body[..30.min(body.len())]);
+        let answer = send(body.to_owned()).await;
+        assert!((400..500).contains(&answer.status), "{} {}", answer.text(), &body[..30.min(body.len())]);
+        is_problem(&answer);
+    }
+    assert_eq!(send("{".to_owned()).await.status, 400);
+    let of_other_kind = Call::post("/mcp", &json!(null)).body("x").header("accept", "text/html").by(&bed.ada);
+    is_problem(&bed.send(of_other_kind).await);
+    for call in [Call::get("/mcp").header("accept", "text/event-stream"), Call::delete("/mcp")] {
+        let answer = bed.send(call.by(&bed.ada)).await;
+        assert_eq!((answer.status, answer.headers["allow"].to_str().unwrap()), (405, "POST"));
+        is_problem(&answer);
     }
     let error = bed.rpc(&bed.ada, "tools/call", &json!({ "name": "no_such", "arguments": {} })).await;
     assert_eq!(error["error"]["code"], -32602, "{error}");

@@ -1,5 +1,6 @@
 //! Conversations over HTTP: appended, read by pages, asked for a context, forgotten.
 
+use memory::{Scope, Seq, SessionId};
 use serde_json::{Value, json};
 
 use crate::bed::{Bed, Call};
@@ -132,4 +133,15 @@ async fn a_context_is_what_a_model_is_sent_with_its_receipt() {
     assert!(found["pending"].is_u64());
     let passage = &found["hits"][0]["passage"];
     assert_eq!((&passage["text"], &passage["matches"]), (&json!("My dentist is Dr. Marsh."), &json!([[3, 10]])));
+}
+
+#[tokio::test]
+async fn a_search_of_a_branch_looks_at_the_past_that_it_shares() {
+    let bed = Bed::new().await;
+    bed.ok(Call::post(TALK, &said(&["My dentist is Dr. Marsh.", "The dentist has moved."]))).await;
+    let talk = bed.memory.of(&Scope::new("acme", "ada").unwrap()).session(&SessionId::new("talk").unwrap());
+    talk.fork(Seq(1), &SessionId::new("branch").unwrap()).await.unwrap();
+    let found = bed.ok(Call::post("/v1/search", &json!({ "query": "dentist", "session": "branch" }))).await;
+    let texts: Vec<&str> = found["hits"].as_array().unwrap().iter().map(|hit| hit["text"].as_str().unwrap()).collect();
+    assert_eq!(texts, ["My dentist is Dr. Marsh."]);
 }

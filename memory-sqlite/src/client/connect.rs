@@ -1,6 +1,6 @@
 //! Connections: opening them, and waiting for locks.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -118,13 +118,20 @@ pub(crate) fn options(config: &SqliteConfig, access: Access, create: bool) -> Re
 pub(crate) async fn connect(options: SqliteConnectOptions) -> Attempt<SqliteConnection> {
     // Waiting does not help with a path that cannot be opened.
     let lasting = |error| match error {
-        Error::Backend { source, .. } => unopened(source.to_string()),
+        Error::Backend { source, .. } => unopened(at(options.get_filename(), &source.to_string())),
         other => other,
     };
     options.connect().await.map_err(|source| match Failure::of(source, OPEN) {
         Failure::Refused(error) => Failure::Refused(lasting(error)),
         Failure::Busy(error) | Failure::Other(error) => Failure::Other(lasting(error)),
     })
+}
+
+/// Returns why a file cannot be opened, with its path and what the system says of it. It is not opened to ask: to close it again
+/// would give back the locks that other connections of this process have.
+fn at(path: &Path, why: &str) -> String {
+    let told = std::fs::metadata(path).err().map(|error| format!("{error}: ")).unwrap_or_default();
+    format!("{}: {told}{why}", path.display())
 }
 
 pub(crate) fn unopened(source: String) -> Error {

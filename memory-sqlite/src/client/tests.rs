@@ -196,6 +196,15 @@ async fn a_path_that_cannot_be_opened_is_a_lasting_fault() {
     }
 }
 
+#[tokio::test]
+async fn a_file_that_cannot_be_opened_is_told_with_its_path_and_what_the_system_says() {
+    let (_folder, config) = place();
+    let path = config.path.display().to_string();
+    let told = Sqlite::connect(config.with_create(false)).await.unwrap_err().with_causes();
+    let system = std::fs::metadata(&path).unwrap_err().to_string();
+    assert!(told.contains(&format!("{path}: {system}: ")), "{told}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_may_create_one_file_at_once() {
     let (_folder, config) = place();

@@ -13,6 +13,8 @@ use super::bounded::{self, Element};
 use super::meter::Meter;
 use super::queue::{Sink, Stopped};
 
+/// How serde_json begins to say that its bound of nesting is reached; its categories do not tell that.
+const TOO_DEEP: &str = "recursion limit exceeded";
 const TOO_LONG: &str = "longer than this program reads";
 const TOO_MUCH: &str = "holds more values than this program reads at once: write a message a line";
 
@@ -164,6 +166,9 @@ pub(super) fn category(error: &serde_json::Error) -> String {
         Category::Io => {
             let (text, place) = (error.to_string(), format!(" at line {} column {}", error.line(), error.column()));
             format!("it cannot be read: {}", text.trim_end_matches(&place))
+        }
+        Category::Syntax if error.to_string().starts_with(TOO_DEEP) => {
+            format!("it is nested too deep at column {}", error.column())
         }
         Category::Eof => "it ends too soon".to_owned(),
         Category::Syntax | Category::Data => format!("it is not well formed at column {}", error.column()),

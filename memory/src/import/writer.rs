@@ -198,8 +198,10 @@ impl Group {
     /// Returns what is told of the group once it is written.
     fn outcome(&self) -> GroupOutcome {
         let is_quoted = |message: &&Message| message.role.is_instruction() && message.trust < Trust::System;
-        let is_instruction =
-            |row: &&StoredMessage| row.message.as_ref().is_some_and(|message| message.is_instruction());
+        // What begins a branch has the role, and says nothing.
+        let is_instruction = |row: &&StoredMessage| {
+            row.message.as_ref().is_some_and(|message| message.is_instruction()) && !row.begins_branch()
+        };
         let of = |session: &Session| Some(fingerprint(session.id().key()));
         let mut outcome = GroupOutcome::default();
         match self {

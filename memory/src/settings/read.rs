@@ -1,6 +1,6 @@
 //! Reading a file of settings: names are looked up in the table, values read, and everything wrong is told at once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::check;
 use super::key::Key;
@@ -166,9 +166,19 @@ impl Reading<'_> {
         self.problems.push(Problem::of_value(self.source, name_at, at, key.kind.is_hidden(), what, remedy));
     }
 
-    /// Looks at what settings say together.
+    /// Looks at what settings say together. Where a value of a section could not be read, what the section says together is not
+    /// known: that value is perhaps what seems to be missing.
     fn check(&mut self) {
+        let is_unread = |key: &Key| self.found.contains_key(key.path) && !self.values.has(key);
+        let mut unread: BTreeSet<&str> = keys::all().filter(|key| is_unread(key)).map(Key::section).collect();
+        if is_unread(&keys::EMBEDDING_MODEL) {
+            // Its server stands in a section of its own.
+            unread.insert(keys::EMBEDDING_URL.section());
+        }
         for wrong in check::wrong(&self.values) {
+            if unread.contains(wrong.key.section()) {
+                continue;
+            }
             let Some((name, value, is_hidden)) = self.found.get(wrong.key.path) else { continue };
             self.problems.push(Problem::of_value(self.source, *name, *value, *is_hidden, wrong.what, wrong.remedy));
         }

@@ -4,35 +4,54 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::part::{self, Lock};
 use crate::failure::Failure;
 
 /// A file under another name beside its place. It is removed unless it is kept.
 pub(super) struct Place {
     path: PathBuf,
     wanted: PathBuf,
+    // Given back when the file is removed or kept.
+    _lock: Option<Lock>,
 }
 
 impl Place {
-    /// Begins a file that is to stand at `wanted`, readable by its user alone.
+    /// Begins a file that is to stand at `wanted`, readable by its user alone. What a backup that was killed has left in the folder
+    /// is removed.
     ///
     /// # Errors
-    /// A wrong call if something is there already, or there is no such folder.
+    /// A wrong call if something is there already, or there is no such folder; `Busy` if another process writes the same file.
     pub(super) fn new(wanted: &Path) -> Result<Self, Failure> {
         if wanted.symlink_metadata().is_ok() {
             return Err(is_there(wanted));
         }
-        let name = wanted.file_name().ok_or_else(|| Failure::Usage(format!("{} names no file", wanted.display())))?;
-        let mut beside = name.to_owned();
-        beside.push(format!(".{}.part", std::process::id()));
-        let path = wanted.with_file_name(beside);
+        if wanted.file_name().is_none() {
+            return Err(Failure::Usage(format!("{} names no file", wanted.display())));
+        }
+        let unmade =
+            |error: io::Error| Failure::Usage(format!("the file {} cannot be made: {error}", wanted.display()));
+        part::sweep(folder(wanted));
+        let lock = match Lock::take(wanted) {
+            Ok(Some(lock)) => {
+                part::remove(wanted);
+                Some(lock)
+            }
+            Ok(None) => {
+                let what = format!("another backup to {} is being written: wait for its end", wanted.display());
+                return Err(Failure::Busy(what));
+            }
+            // Without locks nobody can tell whose a part is: one that is there is not touched.
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => None,
+            Err(error) => return Err(unmade(error)),
+        };
+        let path = part::part(wanted);
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let unmade = |error| Failure::Usage(format!("the file {} cannot be made: {error}", wanted.display()));
         options.open(&path).map_err(unmade)?;
         // Only now: what another process writes there is not ours to remove.
-        Ok(Self { path, wanted: wanted.to_owned() })
+        Ok(Self { path, wanted: wanted.to_owned(), _lock: lock })
     }
 
     /// Returns where the file is until it is kept.
@@ -58,10 +77,7 @@ impl Place {
             Ok(()) => {}
         }
         #[cfg(unix)]
-        if let Some(folder) = self.wanted.parent() {
-            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-            File::open(folder)?.sync_all()?;
-        }
+        File::open(folder(&self.wanted))?.sync_all()?;
         Ok(fs::metadata(&self.wanted)?.len())
     }
 }
@@ -69,11 +85,13 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         // Kept under its name, or not wanted.
-        let _ = fs::remove_file(&self.path);
-        let mut journal = self.path.clone().into_os_string();
-        journal.push("-journal");
-        let _ = fs::remove_file(journal);
+        part::remove(&self.wanted);
     }
+}
+
+/// Returns the folder of a file.
+fn folder(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn is_there(path: &Path) -> Failure {

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::words::plural;
 
 use super::table::table;
 
@@ -49,7 +50,8 @@ pub(super) fn report(
         if forgotten > 0 {
             text.push_str(&format!(", {forgotten} forgotten before and left out"));
         }
-        output.line(&format!("{text}; {} sessions, {seconds:.1} s", tally.sessions()))?;
+        let sessions = tally.sessions();
+        output.line(&format!("{text}; {sessions} {}, {seconds:.1} s", plural(sessions, "session")))?;
         if rejected > 0 || !tally.left_out.is_empty() || tally.files > 0 {
             output.line("")?;
             table(tally).iter().try_for_each(|line| output.line(line))?;

@@ -7,7 +7,7 @@ use super::receipt::{ForgetReceipt, Unasked};
 /// Shows how much was forgotten, and what is not complete.
 impl fmt::Display for ForgetReceipt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} items forgotten", self.removed)?;
+        write!(f, "{} {} forgotten", self.removed, if self.removed == 1 { "item" } else { "items" })?;
         if self.derived > 0 {
             write!(f, ", {} of them derived from the others", self.derived)?;
         }
@@ -39,5 +39,7 @@ mod tests {
             not complete: the index vector/old is not open here, and 2 notes of the owner wait for it\n\
             nothing of it can be recalled any more; upkeep removes the rest";
         assert_eq!(receipt.to_string(), told);
+        let one = ForgetReceipt { removed: 1, derived: 0, unasked: Vec::new(), complete: true, ..receipt };
+        assert_eq!(one.to_string(), "1 item forgotten");
     }
 }

@@ -203,6 +203,13 @@ impl Session {
         let within = if past.is_empty() { within.remove(0) } else { Filter::Or(within) };
         self.scoped().search_by(&search.ranked_by(self.buffer()).matching(within)).await
     }
+
+    /// Searches as [`Session::search`] does, and notes the records found as accessed. Upkeep writes that down.
+    pub async fn recall(&self, search: &Search) -> Result<SearchResults> {
+        let found = self.search(search).await?;
+        self.scoped().note_access(found.hits.iter().filter_map(|hit| hit.item.as_record()).collect());
+        Ok(found)
+    }
 }
 
 /// Returns the filter of the newest `count` messages up to the number `last`.

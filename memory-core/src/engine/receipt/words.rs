@@ -161,7 +161,8 @@ impl fmt::Display for ContextReceipt {
         let terms = self.search.terms.join(" ");
         if !terms.is_empty() {
             let (recalled, in_window) = (recalled.len(), in_window.len());
-            lines.push(format!("recalled  {recalled} items beside {in_window} in the window, sought by: {terms}"));
+            let items = if recalled == 1 { "item" } else { "items" };
+            lines.push(format!("recalled  {recalled} {items} beside {in_window} in the window, sought by: {terms}"));
         }
         lines.extend(left_out(&self.search.left_out).map(|told| format!("left out  {told}")));
         lines.extend(self.search.troubles());

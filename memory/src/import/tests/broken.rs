@@ -12,12 +12,14 @@ use crate::import::read::read;
 #[test]
 fn a_bad_line_is_told_with_its_number_and_the_good_ones_are_kept() {
     let good = "{\"role\":\"user\",\"content\":\"a\"}";
+    let deep = format!("{{\"role\":\"user\",\"content\":{}{}}}", "[".repeat(200), "]".repeat(200));
     let lines = [
         good,
         "{\"role\":\"user\"",
         "7",
         "{\"role\":\"nobody\",\"content\":\"a\"}",
         "{\"role\":\"user\",\"content\":1e400}",
+        &deep,
         good,
     ];
     let expected = [
@@ -26,7 +28,8 @@ fn a_bad_line_is_told_with_its_number_and_the_good_ones_are_kept() {
         "3 ! not a message: it is no JSON object",
         "4 ! a chat message has an unknown role",
         "5 ! not JSON: it is not well formed at column 30",
-        "6 chat_history user a",
+        "6 ! not JSON: it is nested too deep at column 152",
+        "7 chat_history user a",
     ];
     assert_eq!(told(&items(&lines.join("\n"))), expected);
     let mut bytes = format!("{good}\n").into_bytes();
@@ -41,7 +44,7 @@ fn files_that_are_no_conversations_are_refused_in_a_line() {
     assert!(items("").is_empty() && items(" \n\t\n").is_empty());
     assert_eq!(told(&items("{\"a\":1}")), ["1 ! not a format that is known"]);
     let brackets = "[".repeat(1 << 20);
-    assert_eq!(told(&items(&brackets)), ["1 ! not JSON from here on: it is not well formed at column 128"]);
+    assert_eq!(told(&items(&brackets)), ["1 ! not JSON from here on: it is nested too deep at column 128"]);
     let cut = "[{\"role\":\"user\",\"content\":\"a\"},\n{\"role\":\"us";
     assert_eq!(told(&items(cut)), ["1 chat_history user a", "2 ! not JSON from here on: it ends too soon"]);
 }
