@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::engine::{HistoryEdge, Memory, Remember, Retained, Retention, Scoped, Session};
+use memory_core::engine::{Forget, HistoryEdge, Memory, Remember, Retained, Retention, Scoped, Session};
 use memory_core::reference::{MemChat, MemRecords};
-use memory_core::{ItemId, Message, Record, RecordId, Role, Scope, Truth};
+use memory_core::{Filter, ItemId, Message, Record, RecordId, Role, Scope, Truth};
 use memory_testkit::doubles::{Counting, ManualClock, Tapped};
 
 use crate::bench::session;
@@ -114,4 +114,32 @@ async fn what_is_told_again_and_pinned_while_it_lapses_is_there() {
         let records = old.talk.scoped().get(&[old.derived]).await.unwrap();
         assert!(records.iter().any(|row| row.record.is_pinned()), "after {quarter} quarters of a call");
     }
+}
+
+/// More records than are deleted at once, so that some are gone when one of the others is told again.
+#[tokio::test(start_paused = true)]
+async fn a_message_whose_fall_was_stopped_half_way_falls_once_nothing_holds_it() {
+    const DERIVED: usize = 300;
+    let mut stopped = 0;
+    for half in 0..60 {
+        let old = Old::with(Retention::default().with_age(DAY)).await;
+        let ada = old.talk.scoped();
+        let fact = |number: usize| Remember::fact(format!("Ada has injector {number}"));
+        let derived = (0..DERIVED).map(|number| fact(number).with_source(ItemId::Record(old.told)));
+        let told = ada.remember_all(derived.collect()).await.unwrap();
+        // The last that is deleted.
+        let (number, _) = told.iter().enumerate().min_by_key(|(_, told)| told.id).unwrap();
+        let again =
+            old.tend_beside(CALL / 2 * half, async |ada| ada.remember(fact(number).pinned()).await.unwrap()).await;
+        let left = ada.records(&Filter::All, None, 1_000).await.unwrap().len();
+        let is_stopped = old.left().await[0];
+        stopped += usize::from(is_stopped && left < DERIVED);
+        ada.forget(&Forget::Records(vec![again.id])).await.unwrap();
+        for _ in 0..3 {
+            old.clock.advance(DAY);
+            old.memory.upkeep_once().await.unwrap();
+        }
+        assert_eq!(old.left().await, [false; 3], "after {half} halves of a call");
+    }
+    assert!(stopped > 0);
 }

@@ -56,19 +56,13 @@ impl Memory {
         let mut room = Room { sessions: 256, rows: 4_096, items: 1_000 };
         let mut owners = self.inner.owners_after(stand.owner.as_ref()).await?;
         let is_end = owners.len() < OWNERS;
-        let Stand { session: mut after, record: mut after_record, .. } =
-            if stand.is_within { stand.clone() } else { Stand::default() };
+        let mut place = if stand.is_within { stand.clone() } else { Stand::default() };
         if let Some(begun) = stand.owner.filter(|_| stand.is_within) {
             owners.insert(0, begun);
         }
         for owner in owners {
             let scoped = self.of(&owner);
-            let begun = Stand {
-                owner: Some(owner.clone()),
-                is_within: true,
-                session: after.take(),
-                record: after_record.take(),
-            };
+            let begun = Stand { owner: Some(owner.clone()), is_within: true, ..std::mem::take(&mut place) };
             lapses.stands_at(begun.clone());
             match self.lapse_owner(&scoped, begun, &mut room, report).await {
                 Ok(true) => {}
@@ -180,10 +174,11 @@ impl Scoped {
         let reach = Reach { upto: Seq(by_count.max(by_bytes)), cutoff, is_all };
         let mut through = looked.filter(|_| !is_all).map_or(Seq(0), |looked| looked.through);
         let (mut after, mut due, mut is_leading) = (through, None::<Timestamp>, true);
+        // No conversation has this head, so the next round looks again.
+        let unfinished = |through, due| Looked { fence: state.fence, head: Seq(0), revision: 0, through, due };
         loop {
             if room.items == 0 || inner.turn.is_ending() {
-                let (fence, head) = (state.fence, Seq(0));
-                inner.lapses.note(self.scope(), session, Looked { fence, head, revision: 0, through, due });
+                inner.lapses.note(self.scope(), session, unfinished(through, due));
                 return Ok(false);
             }
             let page = Page::after(after, ROWS, View::Log).within(TOKENS);
@@ -206,9 +201,7 @@ impl Scoped {
                 chosen.taken.iter().filter(|taken| !is_held(taken)).map(|taken| taken.id).collect();
             let count = ids.len();
             if !self.let_go(Some(session), Forget::Messages(ids), count, room, report).await? {
-                // The next round looks again.
-                let (fence, head) = (state.fence, Seq(0));
-                inner.lapses.note(self.scope(), session, Looked { fence, head, revision: 0, through, due });
+                inner.lapses.note(self.scope(), session, unfinished(through, due));
                 return Ok(true);
             }
             if is_leading {
@@ -287,14 +280,14 @@ impl Scoped {
         room.items = room.items.saturating_sub(count);
         let receipt = self.forget_unless_protected(&what).await?;
         let (removed, derived) = (receipt.removed, receipt.derived);
-        let is_gone = removed > 0;
-        if !is_gone && derived == 0 {
+        if removed == 0 {
             return Ok(false);
         }
         let session = session.cloned();
         self.inner().tell(Some(self.scope()), &Event::Lapsed { session: session.clone(), removed, derived });
         report.lapse(Lapse { scope: self.scope().clone(), session, removed, derived, complete: receipt.complete });
-        Ok(is_gone)
+        // What fell before it was stopped counts among both.
+        Ok(removed > derived)
     }
 }
 
