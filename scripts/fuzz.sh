@@ -18,7 +18,7 @@ command -v c++ > /dev/null || { echo "there is no C++ compiler: scripts/fuzz.sh 
 seconds=60
 if [[ "${1:-}" =~ ^[0-9]+$ ]]; then seconds="$1"; shift; fi
 mapfile -t all < <(basename -s .rs fuzz/src/bin/*.rs)
-targets=("${@:-${all[@]}}")
+targets=("$@")
 [ "$#" -gt 0 ] || targets=("${all[@]}")
 for target in "${targets[@]}"; do
   [ -f "fuzz/src/bin/$target.rs" ] || { echo "there is no target $target, but ${all[*]}"; exit 2; }

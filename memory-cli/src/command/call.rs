@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::output::say;
 
 /// The subject that means every one, in tokens.
-const EVERY: &str = "*";
+pub(super) const EVERY: &str = "*";
 
 /// What a command was called with.
 #[derive(Debug)]

@@ -8,16 +8,13 @@ use memory_server::{Config, Grant, Rights, Server, Token, TokenFile, Tokens, log
 use serde_json::json;
 use tracing::Level;
 
-use super::call::Call;
+use super::call::{Call, EVERY};
 use super::mcp::agents;
 use super::token::{file, unusable};
 use crate::cli::Serve;
 use crate::failure::{Failure, Outcome};
 use crate::log;
 use crate::output::{Output, say};
-
-/// The subject of a token that opens every subject of its tenant.
-const EVERYBODY: &str = "*";
 
 /// Serves until it is told to stop.
 pub(crate) async fn run(call: &Call, args: &Serve, output: &mut Output) -> Result<Outcome, Failure> {
@@ -137,7 +134,7 @@ fn linked(call: &Call, grants: &[Grant]) -> Result<Option<(String, String)>, Fai
     let mut owners: Vec<(String, String)> = grants.iter().map(owner).collect();
     owners.dedup();
     // A token of a whole tenant names no owner.
-    Ok(owners.pop().filter(|(_, subject)| owners.is_empty() && subject != EVERYBODY))
+    Ok(owners.pop().filter(|(_, subject)| owners.is_empty() && subject != EVERY))
 }
 
 /// Says where the server listens. The token stands behind `#`, which a browser keeps to itself.

@@ -4,7 +4,7 @@ use memory::store::time::{Clock as _, SystemClock};
 use memory_server::{Grant, Rights, Token, TokenFile};
 use serde_json::{Value, json};
 
-use super::call::Call;
+use super::call::{Call, EVERY};
 use crate::cli::{Token as Args, TokenChange, TokensAt};
 use crate::config::in_data_folder;
 use crate::failure::{Failure, Outcome};
@@ -96,7 +96,7 @@ fn revoke(ids: &[String], file: &TokenFile, output: &mut Output) -> Result<Outco
 fn of(grant: &Grant) -> String {
     let until = grant.expires_at().map(|at| format!(", until {}", at.to_minute())).unwrap_or_default();
     let who = match grant.subject() {
-        "*" => format!("every subject of {}", grant.tenant()),
+        EVERY => format!("every subject of {}", grant.tenant()),
         subject => format!("{subject} of {}", grant.tenant()),
     };
     format!("{who}, {}, made {}{until}", grant.rights().names(), grant.made_at().to_minute())

@@ -76,7 +76,7 @@ impl Scoped {
         self.forget_with(what, Protected::Falls).await
     }
 
-    /// Forgets messages or records; not, of about 256 of them, if a record that is pinned or on hold would fall too.
+    /// Forgets messages or records in batches of 256; no batch with which a record would fall that is pinned or on hold.
     pub(super) async fn forget_unless_protected(&self, what: &Forget) -> Result<ForgetReceipt> {
         self.forget_with(what, Protected::Stops).await
     }
@@ -127,8 +127,8 @@ impl Scoped {
     async fn forget_together(&self, ids: &[MessageId], protected: Protected, draft: &mut Draft) -> Result<()> {
         let inner = self.inner();
         let mut standing = self.standing(ids).await?;
-        let mut fall = Fall::of(ids.iter().chain(&standing.summaries).copied().map(ItemId::Message));
-        fall.protected = protected;
+        let named = ids.iter().chain(&standing.summaries).copied().map(ItemId::Message);
+        let mut fall = Fall::of(named, protected);
         self.fell(&mut fall).await?;
         if fall.is_stopped {
             self.stop(&fall, draft).await;
@@ -138,7 +138,7 @@ impl Scoped {
         standing.add(inner.chat.store().redact(self.scope(), ids).await?);
         fall.items.extend(standing.summaries.iter().skip(known).copied().map(ItemId::Message));
         self.outrun_puts().await?;
-        fall.is_gone();
+        fall.note_gone();
         draft.is_unsettled |= !self.settle(&mut fall).await?;
         draft.removed += standing.asked;
         draft.derived += standing.fallen + fall.derived + self.drop_notes(&fall.items).1;
@@ -155,16 +155,15 @@ impl Scoped {
     async fn forget_records(&self, ids: &[RecordId], protected: Protected) -> Result<ForgetReceipt> {
         let mut draft = Draft::default();
         for batch in ids.chunks(BATCH) {
-            let mut fall = Fall::of(batch.iter().copied().map(ItemId::Record));
+            let mut fall = Fall::of(batch.iter().copied().map(ItemId::Record), protected);
             fall.last = batch.iter().copied().collect();
-            fall.protected = protected;
             draft.removed += self.delete_records(batch, &mut fall).await?;
             if fall.is_stopped {
                 self.stop(&fall, &mut draft).await;
                 continue;
             }
             fall.last.clear();
-            fall.is_gone();
+            fall.note_gone();
             draft.is_unsettled |= !self.settle(&mut fall).await?;
             let (notes, derived) = self.drop_notes(&fall.items);
             draft.removed += notes;
@@ -226,7 +225,7 @@ impl Scoped {
         if !self.said(&[summary]).await?.is_empty() {
             return Ok(());
         }
-        let mut fall = Fall::of([ItemId::Message(summary)].into_iter());
+        let mut fall = Fall::of([ItemId::Message(summary)].into_iter(), Protected::Falls);
         self.outrun_puts().await?;
         self.settle(&mut fall).await?;
         self.drop_notes(&fall.items);

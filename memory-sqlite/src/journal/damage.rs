@@ -142,6 +142,16 @@ async fn what_is_whole_of_a_damaged_journal_is_saved() {
     assert_eq!((again.lost, again.damaged), (Some(0), None));
 }
 
+/// Saves what is whole of a damaged journal, and removes the damaged file. Returns what is in the journal now, and how many are lost.
+async fn saved(path: &Path) -> (Vec<Queued>, Option<u64>) {
+    let recovered = SqliteJournal::recover(JournalConfig::new(path)).await.unwrap();
+    let journal = SqliteJournal::connect(JournalConfig::new(path)).await.unwrap();
+    let found = all(&journal).await.unwrap();
+    journal.close().await.unwrap();
+    std::fs::remove_file(recovered.damaged.unwrap()).unwrap();
+    (found, recovered.lost)
+}
+
 /// Returns the file with the number of an entry inside a page changed to one far above all others: the numbers of the page then lead
 /// back behind it.
 fn misnumbered(bytes: &[u8], page: usize) -> Option<Vec<u8>> {
@@ -171,14 +181,9 @@ async fn each_entry_beside_a_wrong_number_is_saved_once() {
             continue;
         }
         told += 1;
-        let recovered = SqliteJournal::recover(JournalConfig::new(&path)).await.unwrap();
-        assert_eq!(recovered.lost, Some(1));
-        let journal = SqliteJournal::connect(JournalConfig::new(&path)).await.unwrap();
-        let found = all(&journal).await.unwrap();
-        journal.close().await.unwrap();
-        assert_eq!(found.len(), expected.len() - 1);
+        let (found, lost) = saved(&path).await;
+        assert_eq!((found.len(), lost), (expected.len() - 1, Some(1)));
         assert!(found.iter().all(|queued| expected.contains(queued)));
-        std::fs::remove_file(recovered.damaged.unwrap()).unwrap();
     }
     assert!(told > 3, "{told}");
 }
@@ -247,11 +252,7 @@ async fn each_entry_that_is_not_found_where_it_should_be_is_saved() {
             continue;
         }
         told += 1;
-        let recovered = SqliteJournal::recover(JournalConfig::new(&path)).await.unwrap();
-        let journal = SqliteJournal::connect(JournalConfig::new(&path)).await.unwrap();
-        assert_eq!((all(&journal).await.unwrap(), recovered.lost), (expected.clone(), Some(0)));
-        journal.close().await.unwrap();
-        std::fs::remove_file(recovered.damaged.unwrap()).unwrap();
+        assert_eq!(saved(&path).await, (expected.clone(), Some(0)));
     }
     assert!(told > 3, "{told}");
 }

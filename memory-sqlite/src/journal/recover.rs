@@ -39,16 +39,8 @@ pub struct Recovered {
 }
 
 pub(super) async fn recover(config: JournalConfig) -> Result<Recovered> {
-    match open(config.clone()).await {
-        Ok(mut opened) => {
-            let (kept, found) = (opened.ledger.count(), opened.ledger.check().await);
-            opened.ledger.into_connection().close().await.doing(SAVE)?;
-            match found {
-                Ok(()) => return Ok(Recovered { kept, lost: Some(0), damaged: None }),
-                Err(memory_core::Error::Corrupt { .. }) => {}
-                Err(error) => return Err(error),
-            }
-        }
+    match count_whole(config.clone()).await {
+        Ok(kept) => return Ok(Recovered { kept, lost: Some(0), damaged: None }),
         Err(memory_core::Error::Corrupt { .. }) => {}
         Err(error) => return Err(error),
     }
@@ -79,6 +71,17 @@ pub(super) async fn recover(config: JournalConfig) -> Result<Recovered> {
     // A saved entry may have been acknowledged after what the damage hides; the primary knows it by its id then.
     let lost = whole.map(|whole| whole.count.saturating_sub(kept));
     Ok(Recovered { kept, lost, damaged: Some(damaged) })
+}
+
+/// Opens a journal, and returns how many entries it has.
+///
+/// # Errors
+/// `Corrupt` if it is damaged.
+async fn count_whole(config: JournalConfig) -> Result<u64> {
+    let mut opened = open(config).await?;
+    let found = opened.ledger.check().await.map(|()| opened.ledger.count());
+    opened.ledger.into_connection().close().await.doing(SAVE)?;
+    found
 }
 
 /// Reads what is whole, in order, and what the entries were as a whole, if that is.

@@ -57,13 +57,13 @@ pub(super) struct Fall {
 }
 
 impl Fall {
-    pub(super) fn of(items: impl Iterator<Item = ItemId>) -> Self {
+    pub(super) fn of(items: impl Iterator<Item = ItemId>, protected: Protected) -> Self {
         let items: Vec<ItemId> = items.collect();
-        Self { named: items.len(), items, ..Self::default() }
+        Self { named: items.len(), items, protected, ..Self::default() }
     }
 
-    /// Spares from now on only what is protected itself: what it was derived from is gone.
-    pub(super) fn is_gone(&mut self) {
+    /// Notes that what was named is gone: from now on a protected record stays alone, and stops nothing.
+    pub(super) fn note_gone(&mut self) {
         if self.protected == Protected::Stops {
             self.protected = Protected::Stays;
         }
@@ -193,11 +193,10 @@ impl Scoped {
         Ok(versions.chain(doomed).collect())
     }
 
-    /// Takes back that records are doomed. One that was told again meanwhile is not doomed any more.
+    /// Takes back that records are doomed, each by itself. One that was told again meanwhile is not doomed any more.
     pub(super) async fn spare(&self, ids: &[RecordId]) -> Result<()> {
-        for stored in self.stored(ids).await?.into_iter().filter(|stored| stored.record.doomed) {
-            let record = Arc::new(Record { doomed: false, ..Record::clone(&stored.record) });
-            let puts = vec![Put { record, expect: Expect::Version(stored.version) }];
+        for stored in self.stored(ids).await?.iter().filter(|stored| stored.record.doomed) {
+            let puts = vec![marked(stored, false)];
             match self.inner().records.store().put(self.scope(), &RecordBatch { fence: None, puts }).await {
                 Ok(_) | Err(Error::Conflict) => {}
                 Err(error) => return Err(error),
@@ -208,11 +207,7 @@ impl Scoped {
 
     /// Dooms those of the records that are not doomed, all or none, and returns their new versions.
     async fn put_doomed(&self, rows: &[StoredRecord]) -> Result<Vec<(RecordId, u64)>> {
-        let doomed = |row: &StoredRecord| {
-            let record = Arc::new(Record { doomed: true, ..Record::clone(&row.record) });
-            Put { record, expect: Expect::Version(row.version) }
-        };
-        let puts: Vec<Put> = rows.iter().filter(|row| !row.record.doomed).map(doomed).collect();
+        let puts: Vec<Put> = rows.iter().filter(|row| !row.record.doomed).map(|row| marked(row, true)).collect();
         if puts.is_empty() {
             return Ok(Vec::new());
         }
@@ -277,4 +272,10 @@ impl Scoped {
             }
         }
     }
+}
+
+/// Returns the change that dooms a record, or takes that back.
+fn marked(row: &StoredRecord, doomed: bool) -> Put {
+    let record = Arc::new(Record { doomed, ..Record::clone(&row.record) });
+    Put { record, expect: Expect::Version(row.version) }
 }

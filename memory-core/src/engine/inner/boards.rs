@@ -50,7 +50,7 @@ impl Boards {
         self.lock().due(scope, at);
     }
 
-    /// Takes out the owners whose boards are due, each once, those first that have been for the longest time.
+    /// Takes out the owners whose boards are due, each once. Those that have been due the longest come first.
     pub(crate) fn take_due(&self, now: Timestamp) -> Vec<Scope> {
         let mut state = self.lock();
         let (mut taken, mut seen) = (Vec::new(), HashSet::new());

@@ -93,9 +93,13 @@ impl Scoped {
     /// Searches, and notes the records found as accessed. Upkeep writes that down.
     #[doc(alias = "query")]
     pub async fn recall(&self, search: &Search) -> Result<SearchResults> {
-        let found = self.search(search).await?;
+        Ok(self.accessed(self.search(search).await?))
+    }
+
+    /// Notes the records that were found as accessed.
+    fn accessed(&self, found: SearchResults) -> SearchResults {
         self.note_access(found.hits.iter().filter_map(|hit| hit.item.as_record()).collect());
-        Ok(found)
+        found
     }
 
     /// Recalls for several questions at once; the answers come in their order.
@@ -205,10 +209,21 @@ impl Session {
     }
 
     /// Searches as [`Session::search`] does, and notes the records found as accessed. Upkeep writes that down.
+    ///
+    /// # Errors
+    /// Those of [`Session::search`].
+    ///
+    /// # Examples
+    /// ```
+    /// # async fn example(session: &memory_core::engine::Session) -> memory_core::Result<()> {
+    /// use memory_core::engine::Search;
+    ///
+    /// let found = session.recall(&Search::new("the dentist").limit(3)).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn recall(&self, search: &Search) -> Result<SearchResults> {
-        let found = self.search(search).await?;
-        self.scoped().note_access(found.hits.iter().filter_map(|hit| hit.item.as_record()).collect());
-        Ok(found)
+        Ok(self.scoped().accessed(self.search(search).await?))
     }
 }
 

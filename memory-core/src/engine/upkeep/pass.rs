@@ -122,9 +122,7 @@ impl Inner {
         let (mut seen, mut limit) = (Seen::default(), NOTES);
         let mark = index.as_text().and_then(|_| self.unindexed.mark());
         while !self.turn.is_ending() {
-            let Some(found) = pass.answer(truth.pending(&index.name, self.clock.now(), limit).await) else {
-                return true;
-            };
+            let Some(found) = pass.answer(truth.pending(&index.name, self.clock.now(), limit).await) else { break };
             pass.has_answered = true;
             let is_all = found.len() < limit;
             if found.iter().any(|note| seen.is_stuck(note)) {
@@ -133,6 +131,9 @@ impl Inner {
             let notes: Vec<Note> = found.into_iter().filter(|note| seen.is_new(note)).take(NOTES).collect();
             if notes.is_empty() {
                 // Other notes may wait behind those that this pass has carried out.
+                if is_all && let Some(mark) = mark {
+                    self.let_go_indexed(mark, index, unit, truth, pass).await;
+                }
                 if is_all || limit >= MOST_NOTES {
                     break;
                 }
@@ -164,9 +165,6 @@ impl Inner {
             if is_down {
                 return false;
             }
-        }
-        if let Some(mark) = mark {
-            self.let_go_indexed(mark, index, unit, truth, pass).await;
         }
         true
     }
