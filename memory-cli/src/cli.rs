@@ -326,6 +326,9 @@ pub(crate) struct Reindex {
     /// The index, as `memory stats` names it [default: all that follow the database; with --embedder its own]
     #[arg(long, value_name = "NAME")]
     pub(crate) index: Option<String>,
+    /// Empties the index first, whatever state it is in: mends what is damaged. Until it is full again, searches find less
+    #[arg(long)]
+    pub(crate) clear: bool,
 }
 
 /// `memory retire`.

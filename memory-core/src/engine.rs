@@ -9,7 +9,7 @@
 //! | how a record is stored, reinforced, superseded, retired or changed in its place | `write/remember.rs`, `write/retire.rs` and `write/put.rs` (the calls), `write/tell.rs` (what is written), `write/links.rs` (where), `write/sources.rs` (nothing is derived from what is not there) |
 //! | how anything is forgotten | `forget.rs` (the order), `forget/session.rs` (a conversation), `forget/derived.rs` (what falls with it), `forget/untell.rs` (what is left) |
 //! | what waits in a journal | `inner/behind.rs`, `journal.rs` (the calls) |
-//! | how indexes follow truth | `inner/index.rs` (what an index is), `upkeep.rs` (the calls), `upkeep/pass.rs`, `upkeep/project.rs` (from truth to entries), `upkeep/enlist.rs` (an index that is new or was lost), `upkeep/verify.rs` (what came late), `upkeep/retire.rs`; summaries in `upkeep/summarise.rs` |
+//! | how indexes follow truth | `inner/index.rs` (what an index is), `upkeep.rs` (the calls), `upkeep/pass.rs`, `upkeep/project.rs` (from truth to entries), `upkeep/enlist.rs` (an index that is new or was lost), `upkeep/verify.rs` (what came late), `upkeep/empty.rs` (rebuilding and retiring); summaries in `upkeep/summarise.rs` |
 //! | how long and how much is kept | `retention.rs` (for whom), `upkeep/lapse.rs` (the steps), `upkeep/lapsed.rs` (which messages), `upkeep/held.rs` (what stays in any case) |
 //! | what agents share on a board | `board.rs` (the calls), `upkeep/boards.rs` (what expires, and what an erasure left) |
 //! | what is noted for a while | `note.rs` (the call), `recall/working.rs` (how it is found), `upkeep/working.rs` (what expires); the tier itself is `crate::working` |

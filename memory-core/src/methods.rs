@@ -109,6 +109,7 @@ macro_rules! store_methods {
             quick "read versions of terms" versions(scope: &Scope, items: &[ItemId]) -> Vec<(ItemId, Version)>;
             quick "list terms" scan(scope: &Scope, after: Option<&ItemId>, limit: usize) -> Vec<(ItemId, Version)>;
             bulk "delete terms" delete(scope: &Scope, what: &Deletion) -> ();
+            bulk "clear terms" clear(scope: &Scope) -> ();
         }
     } };
     (@ [VectorStore $($rest:ident)*] $($made:tt)*) => { $crate::store_methods! { @ [$($rest)*] $($made)*
@@ -120,6 +121,7 @@ macro_rules! store_methods {
             quick "read versions of vectors" versions(scope: &Scope, items: &[ItemId]) -> Vec<(ItemId, Version)>;
             quick "list vectors" scan(scope: &Scope, after: Option<&ItemId>, limit: usize) -> Vec<(ItemId, Version)>;
             bulk "delete vectors" delete(scope: &Scope, what: &Deletion) -> ();
+            bulk "clear vectors" clear(scope: &Scope) -> ();
         }
     } };
     (@ [Cache $($rest:ident)*] $($made:tt)*) => { $crate::store_methods! { @ [$($rest)*] $($made)*

@@ -16,6 +16,7 @@ use crate::put::check_deleted;
 
 const DELETE: &str = "delete entries";
 const ERASE: &str = "erase the owner's index";
+const CLEAR: &str = "clear the owner's index";
 
 /// How many documents one pass deletes.
 const PAGE: u64 = 5_000;
@@ -166,6 +167,18 @@ pub(crate) async fn erase(index: &Index, scope: &Scope, below: Epoch) -> Result<
         Ok(Erased { removed, remaining: 0, level: ErasureLevel::Logical })
     });
     task.await.map_err(|_| stopped(ERASE))?
+}
+
+/// Deletes all entries of an owner, but not the document that says below which epoch it is erased.
+pub(crate) async fn clear(index: &Index, scope: &Scope) -> Result<()> {
+    let call = index.elastic.enter().await?;
+    let (index, scope) = (index.clone(), scope.clone());
+    let task = tokio::spawn(async move {
+        let _call = call;
+        let items = json!({ "exists": { "field": "item" } });
+        sweep(&index, &scope, &items, CLEAR).await
+    });
+    task.await.map_err(|_| stopped(CLEAR))?.map(|_| ())
 }
 
 /// Stores below which epoch the owner is erased, unless that is a higher one already.

@@ -124,4 +124,8 @@ impl TextStore for ElasticText {
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
         delete::delete(&self.index, scope, what).await
     }
+
+    async fn clear(&self, scope: &Scope) -> Result<()> {
+        delete::clear(&self.index, scope).await
+    }
 }

@@ -142,4 +142,8 @@ impl VectorStore for ElasticVectors {
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()> {
         delete::delete(&self.index, scope, what).await
     }
+
+    async fn clear(&self, scope: &Scope) -> Result<()> {
+        delete::clear(&self.index, scope).await
+    }
 }

@@ -162,4 +162,8 @@ impl TextStore for PgText {
             .run(call, input, |connection, (scope, name, what)| Box::pin(write::delete(connection, scope, name, what)));
         delete.await
     }
+
+    async fn clear(&self, scope: &Scope) -> Result<()> {
+        erase::clear(&self.database, &self.name, scope).await
+    }
 }

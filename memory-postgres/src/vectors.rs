@@ -222,4 +222,8 @@ impl VectorStore for PgVectors {
             _ => Ok(()),
         }
     }
+
+    async fn clear(&self, scope: &Scope) -> Result<()> {
+        erase::clear(&self.database, &self.table, &self.indexes, scope).await
+    }
 }

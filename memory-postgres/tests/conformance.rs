@@ -59,6 +59,9 @@ fn main() -> ExitCode {
         .test("erasers::at_once", |servers| async move {
             erasers::at_once(search(&servers).await?, servers.url("postgres")?).await
         })
+        .test("erasers::damaged", |servers| async move {
+            erasers::damaged(search(&servers).await?, servers.url("postgres")?).await
+        })
         .test("erasers::lost", |servers| async move {
             erasers::lost(search(&servers).await?, servers.url("postgres")?).await
         })

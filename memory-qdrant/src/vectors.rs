@@ -148,4 +148,9 @@ impl VectorStore for QdrantVectors {
         let (index, scope, what) = (Arc::clone(&self.index), scope.clone(), what.clone());
         detached("delete vectors", async move { write::delete(&index, &scope, &what).await }).await
     }
+
+    async fn clear(&self, scope: &Scope) -> Result<()> {
+        let (index, scope) = (Arc::clone(&self.index), scope.clone());
+        detached("clear vectors", async move { erase::clear(&index, &scope).await }).await
+    }
 }

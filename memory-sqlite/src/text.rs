@@ -76,6 +76,13 @@ impl SqliteText {
         forgotten
     }
 
+    /// Clears the file, and drops what is cached.
+    async fn clear_all(&self, scope: &Scope) -> Result<()> {
+        let cleared = erase::clear(&self.file, scope, &self.name).await;
+        self.let_go(scope);
+        cleared
+    }
+
     /// Erases from the file and from the cache.
     async fn erase_all(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
         let (owner, name) = (scope.clone(), Arc::clone(&self.name));
@@ -158,5 +165,11 @@ impl TextStore for SqliteText {
         let (texts, scope, what) = (self.clone(), scope.clone(), what.clone());
         let task = tokio::spawn(async move { texts.forget(&scope, &what).await });
         task.await.unwrap_or_else(|_| Err(lost("delete texts")))
+    }
+
+    async fn clear(&self, scope: &Scope) -> Result<()> {
+        let (texts, scope) = (self.clone(), scope.clone());
+        let task = tokio::spawn(async move { texts.clear_all(&scope).await });
+        task.await.unwrap_or_else(|_| Err(lost("clear texts")))
     }
 }

@@ -62,6 +62,13 @@ impl SqliteVectors {
         Ok(())
     }
 
+    /// Clears the file, and drops what is cached.
+    async fn clear_all(&self, scope: &Scope) -> Result<()> {
+        let cleared = erase::clear(&self.file, scope, &self.name).await;
+        self.file.vectors().remove(&(scope.clone(), Arc::clone(&self.name)));
+        cleared
+    }
+
     /// Erases from the file and from the cache.
     async fn erase_all(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
         let (owner, name, dimension) = (scope.clone(), Arc::clone(&self.name), self.space.dimension);
@@ -147,5 +154,11 @@ impl VectorStore for SqliteVectors {
         let (vectors, scope, what) = (self.clone(), scope.clone(), what.clone());
         let task = tokio::spawn(async move { vectors.forget(&scope, &what).await });
         task.await.unwrap_or_else(|_| Err(lost("delete vectors")))
+    }
+
+    async fn clear(&self, scope: &Scope) -> Result<()> {
+        let (vectors, scope) = (self.clone(), scope.clone());
+        let task = tokio::spawn(async move { vectors.clear_all(&scope).await });
+        task.await.unwrap_or_else(|_| Err(lost("clear vectors")))
     }
 }

@@ -1,6 +1,7 @@
 //! What text stores promise.
 
 pub(crate) mod build;
+mod clear;
 mod delete;
 mod erase;
 mod evidence;
@@ -25,6 +26,7 @@ pub fn table() -> Vec<Scenario<Texts>> {
         order::TABLE,
         search::TABLE,
         delete::TABLE,
+        clear::TABLE,
         erase::TABLE,
         erasers::TEXT,
         owners::TABLE,

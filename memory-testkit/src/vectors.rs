@@ -1,6 +1,7 @@
 //! What vector stores promise.
 
 pub(crate) mod build;
+mod clear;
 mod delete;
 mod erase;
 mod hostile;
@@ -23,6 +24,7 @@ pub fn table() -> Vec<Scenario<Vectors>> {
         search::TABLE,
         rejected::TABLE,
         delete::TABLE,
+        clear::TABLE,
         erase::TABLE,
         erasers::VECTORS,
         owners::TABLE,

@@ -22,7 +22,11 @@ pub(crate) async fn reindex(call: &Call, args: &Reindex, output: &mut Output) ->
         None => memory.indexes().await?,
     };
     for index in &indexes {
-        memory.reindex(index).await?;
+        if args.clear {
+            memory.rebuild(index).await?;
+        } else {
+            memory.reindex(index).await?;
+        }
     }
     let is_whole = upkeep::after(&memory).await;
     let status = memory.status().await.indexes;
@@ -59,9 +63,10 @@ fn waiting(notes: u64) -> String {
 
 /// Fills the index of who is to embed from now on, then drops those of others. Until it is full the old one answers.
 async fn change(call: &Call, args: &Reindex, to: &Embedding, output: &mut Output) -> Result<Outcome, Failure> {
-    if args.index.is_some() {
+    if args.index.is_some() || args.clear {
         return Err(Failure::Usage(
-            "--embedder changes who embeds, --index names an index: give one of them".to_owned(),
+            "--embedder changes who embeds; --index and --clear are about indexes as they are: give one or the others"
+                .to_owned(),
         ));
     }
     // Whoever embeds at present is open beside, so that its index can be emptied.

@@ -1,6 +1,7 @@
 //! `memory reindex` and `memory retire`.
 
 use serde_json::{Value, json};
+use sqlx::{ConnectOptions as _, Connection as _};
 
 use crate::support::{Bed, conversations};
 
@@ -44,4 +45,25 @@ fn a_retired_index_is_empty_and_is_filled_again_by_whoever_opens_it() {
     bed.json(&["reindex"]);
     let hits = bed.json(&["search", "tomatoes"])["hits"].clone();
     assert!(hits.as_array().unwrap().iter().all(|hit| hit["session"] != "garden"), "{hits}");
+}
+
+#[test]
+fn an_index_damaged_inside_its_file_is_cleared_and_filled_again() {
+    let bed = Bed::new();
+    bed.import(&conversations());
+    let name = words(&bed)["index"].as_str().unwrap().to_owned();
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
+        let mut file = sqlx::sqlite::SqliteConnectOptions::new().filename(bed.database()).connect().await.unwrap();
+        let gone = sqlx::query("DELETE FROM text_tail").execute(&mut file).await.unwrap();
+        assert!(gone.rows_affected() > 0);
+        file.close().await.unwrap();
+    });
+    assert!(!finds(&bed));
+    bed.json(&["reindex"]);
+    assert!(!finds(&bed), "what the file believes to hold is not written again");
+    let answer = json!({ "reindexed": [name], "pending": 0, "not_open": [], "failed": false });
+    assert_eq!(bed.json(&["reindex", "--clear"]), answer);
+    assert!(finds(&bed));
+    let refused = bed.run(&["reindex", "--clear", "--embedder", "none"]);
+    assert!(refused.refused(2).contains("--clear"), "{}", refused.stderr);
 }

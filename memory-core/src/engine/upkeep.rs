@@ -3,6 +3,7 @@
 mod boards;
 mod clean;
 mod document;
+mod empty;
 mod enlist;
 mod extract;
 mod held;
@@ -12,7 +13,6 @@ mod lapsed;
 mod pass;
 mod project;
 mod report;
-mod retire;
 mod seen;
 mod sight;
 mod stretch;

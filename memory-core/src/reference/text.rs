@@ -175,4 +175,11 @@ impl TextStore for MemText {
         }
         Ok(())
     }
+
+    async fn clear(&self, scope: &Scope) -> Result<()> {
+        if let Some(owned) = self.owners.get(scope) {
+            owned.write().units.clear();
+        }
+        Ok(())
+    }
 }

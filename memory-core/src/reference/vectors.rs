@@ -187,4 +187,11 @@ impl VectorStore for MemVectors {
         }
         Ok(())
     }
+
+    async fn clear(&self, scope: &Scope) -> Result<()> {
+        if let Some(owner) = self.owners.get(scope) {
+            owner.write().delete_where(|..| true);
+        }
+        Ok(())
+    }
 }

@@ -194,4 +194,9 @@ pub trait TextStore: Store {
 
     /// Deletes items from the index, up to the versions given.
     async fn delete(&self, scope: &Scope, what: &Deletion) -> Result<()>;
+
+    /// Deletes all entries of the owner, whatever state they are in: a damaged entry is no error. What was erased stays refused.
+    ///
+    /// After it, a put of any version that is not erased is stored, as if the item had never been here.
+    async fn clear(&self, scope: &Scope) -> Result<()>;
 }

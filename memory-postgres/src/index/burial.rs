@@ -7,6 +7,7 @@ use memory_core::Scope;
 use sqlx::postgres::PgConnection;
 use sqlx::{Postgres, QueryBuilder};
 
+use super::owner::Owner;
 use crate::error::{Attempt, Doing};
 use crate::statement::{fill, push};
 
@@ -14,6 +15,14 @@ const DOING: &str = "erase the owner's index";
 
 /// A table of an index: its name, and the columns of its key after scope and owner.
 pub(crate) type Rows<'a> = (&'a str, &'a [&'a str]);
+
+/// Makes all entries that an owner has in the index called `name` unreachable, to be deleted later.
+pub(crate) async fn bury(connection: &mut PgConnection, scope: &Scope, name: &str) -> Attempt<()> {
+    match Owner::find(connection, scope, name).await? {
+        Some(owner) => owner.bury(connection, name).await,
+        None => Ok(()),
+    }
+}
 
 /// Returns a number that the owner had before its burials, locked until the transaction ends; none if nothing is buried.
 ///

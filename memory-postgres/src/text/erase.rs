@@ -1,4 +1,4 @@
-//! Erasing an owner's texts.
+//! Erasing an owner's texts, and clearing them.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::items;
 use super::write::delete_places;
 use crate::client::{Call, Postgres};
 use crate::error::{Attempt, Doing};
-use crate::index::burial::{Rows, delete_first, forget, next};
+use crate::index::burial::{Rows, bury, delete_first, forget, next};
 use crate::index::owner::whole;
 use crate::index::{Owner, show};
 
@@ -33,20 +33,36 @@ pub(super) async fn erase(database: &Postgres, name: &Arc<str>, scope: &Scope, b
     let begin = database.run(Call::transaction(ERASE).long(), input(), |connection, (scope, name, below)| {
         Box::pin(begin(connection, scope, name, *below))
     });
-    let mut removed = begin.await?;
-    loop {
-        let step = database.run(Call::transaction(ERASE).long(), input(), |connection, (scope, name, _)| {
-            Box::pin(step(connection, scope, name))
-        });
-        match step.await? {
-            Some(items) => removed += items,
-            None => break,
-        }
-    }
+    let removed = begin.await? + delete_buried(database, name, scope).await?;
     let left = database.run(Call::transaction(ERASE).long(), input(), |connection, (scope, name, below)| {
         Box::pin(left(connection, scope, name, *below))
     });
     Ok(Erased { removed, remaining: left.await?, level: ErasureLevel::Logical })
+}
+
+/// Removes everything. It is buried first: nothing is read, so that damage is no obstacle.
+pub(super) async fn clear(database: &Postgres, name: &Arc<str>, scope: &Scope) -> Result<()> {
+    let input = (scope.clone(), Arc::clone(name));
+    let bury = database.run(Call::transaction("clear the owner's texts"), input, |connection, (scope, name)| {
+        Box::pin(bury(connection, scope, name))
+    });
+    bury.await?;
+    delete_buried(database, name, scope).await.map(|_| ())
+}
+
+/// Deletes what is buried, and returns how many were items.
+async fn delete_buried(database: &Postgres, name: &Arc<str>, scope: &Scope) -> Result<u64> {
+    let mut removed = 0;
+    loop {
+        let input = (scope.clone(), Arc::clone(name));
+        let step = database.run(Call::transaction(ERASE).long(), input, |connection, (scope, name)| {
+            Box::pin(step(connection, scope, name))
+        });
+        match step.await? {
+            Some(items) => removed += items,
+            None => return Ok(removed),
+        }
+    }
 }
 
 /// Raises the epoch of an owner to `below`. If all its items are older, buries them all at once.

@@ -1,4 +1,4 @@
-//! Erasing an owner's vectors.
+//! Erasing an owner's vectors, and clearing them.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::table::Table;
 use super::write::{Shrunk, remove_rows};
 use crate::client::{Call, Postgres};
 use crate::error::{Attempt, Doing};
-use crate::index::burial::{Rows, delete_first, forget, next};
+use crate::index::burial::{Rows, bury, delete_first, forget, next};
 use crate::index::owner::whole;
 use crate::index::{Owner, show};
 use crate::statement::fill;
@@ -38,6 +38,26 @@ pub(super) async fn erase(
     if let Some(shrunk) = shrunk.filter(|shrunk| shrunk.is_below(exact_below)) {
         indexes.discard(shrunk.owner).await?;
     }
+    removed += delete_buried(database, table, indexes, scope).await?;
+    let left = database.run(Call::transaction(ERASE).long(), input(), |connection, (scope, table, below)| {
+        Box::pin(left(connection, scope, table, *below))
+    });
+    Ok(Erased { removed, remaining: left.await?, level: ErasureLevel::Logical })
+}
+
+/// Removes everything. It is buried first: nothing is read, so that damage is no obstacle.
+pub(super) async fn clear(database: &Postgres, table: &Arc<Table>, indexes: &OwnIndexes, scope: &Scope) -> Result<()> {
+    let input = (scope.clone(), Arc::clone(table));
+    let bury = database.run(Call::transaction("clear the owner's vectors"), input, |connection, (scope, table)| {
+        Box::pin(bury(connection, scope, &table.name))
+    });
+    bury.await?;
+    delete_buried(database, table, indexes, scope).await.map(|_| ())
+}
+
+/// Deletes what is buried, and returns how many were items.
+async fn delete_buried(database: &Postgres, table: &Arc<Table>, indexes: &OwnIndexes, scope: &Scope) -> Result<u64> {
+    let mut removed = 0;
     // The number whose own index was dropped. Only then is it forgotten, so that a repeat of a call that was cut off finds it.
     let mut discarded = None;
     loop {
@@ -45,17 +65,13 @@ pub(super) async fn erase(
         let step = database.run(Call::transaction(ERASE).long(), input, |connection, (scope, table, discarded)| {
             Box::pin(step(connection, scope, table, *discarded))
         });
-        let Some(done) = step.await? else { break };
+        let Some(done) = step.await? else { return Ok(removed) };
         removed += done.items;
         if discarded != Some(done.owner) {
             indexes.discard(done.owner).await?;
             discarded = Some(done.owner);
         }
     }
-    let left = database.run(Call::transaction(ERASE).long(), input(), |connection, (scope, table, below)| {
-        Box::pin(left(connection, scope, table, *below))
-    });
-    Ok(Erased { removed, remaining: left.await?, level: ErasureLevel::Logical })
 }
 
 /// Raises the epoch of an owner to `below`. If all its items are older, buries them all at once.

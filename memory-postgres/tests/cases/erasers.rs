@@ -154,6 +154,32 @@ pub(crate) async fn at_once(database: Postgres, url: String) -> Scene {
     Ok(())
 }
 
+/// An index whose rows are damaged or missing is cleared, and filled anew.
+pub(crate) async fn damaged(database: Postgres, url: String) -> Scene {
+    for damage in [
+        "DELETE FROM text_posting WHERE scope = $1",
+        "DELETE FROM text_segment WHERE scope = $1",
+        "DELETE FROM text_item WHERE scope = $1",
+        "UPDATE text_segment SET documents = '\\x07' WHERE scope = $1",
+        "UPDATE text_tail SET terms = '\\x07' WHERE scope = $1",
+        "UPDATE text_item SET fields = '\\x07' WHERE scope = $1",
+    ] {
+        let mut place = Place::new(database.clone(), url.clone())?;
+        let text = PgText::new(&place.database, "erasers-1");
+        place.texts(&text.clone().with_folding(60, 4), 30).await?;
+        place.texts(&text, 1).await?;
+        let damaged = sqlx::query(damage).bind(place.scope.key()).execute(&mut place.admin().await?).await;
+        check!(damaged.map_err(|error| failed(&error))?.rows_affected() > 0, "{damage} damages nothing");
+        text.clear(&place.scope).await?;
+        for table in TEXTS {
+            equal((damage, table, place.rows(table).await?), (damage, table, 0))?;
+        }
+        place.texts(&text, 5).await?;
+        equal(text.scan(&place.scope, None, 100).await?.len(), 5)?;
+    }
+    Ok(())
+}
+
 /// Rows whose number was forgotten are found, counted and erased.
 pub(crate) async fn lost(database: Postgres, url: String) -> Scene {
     let mut place = Place::new(database, url)?;

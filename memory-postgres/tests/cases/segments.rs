@@ -84,6 +84,10 @@ impl Pair {
                 let erased = self.tested.erase(&owner, below).await?;
                 equal((erased.removed, erased.remaining), (self.reference.erase(&owner, below).await?.removed, 0))
             }
+            3 if self.random.chance(1, 8) => {
+                self.tested.clear(&owner).await?;
+                Ok(self.reference.clear(&owner).await?)
+            }
             _ => {
                 let count = if self.random.chance(1, 8) { 60 } else { 1 + self.random.below(4) };
                 let entries = (0..count).map(|_| self.entry()).collect::<Result<Vec<_>, _>>()?;

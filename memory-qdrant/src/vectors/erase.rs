@@ -1,4 +1,4 @@
-//! Erasing an owner.
+//! Erasing an owner, and clearing its entries.
 
 use ::qdrant_client::qdrant::{
     CountPoints, DeletePoints, Filter, PointsSelector, points_selector::PointsSelectorOneOf,
@@ -27,6 +27,11 @@ pub(super) async fn erase(index: &Index, scope: &Scope, below: Epoch) -> Result<
     delete_older(index, scope, below).await?;
     let remaining = count(index, scope, below).await?;
     Ok(Erased { removed: found.saturating_sub(remaining), remaining, level })
+}
+
+/// Deletes all that the owner has, but not its tombstone, which is nobody's point.
+pub(super) async fn clear(index: &Index, scope: &Scope) -> Result<()> {
+    delete(index, "clear the owner's vectors", Filter::must([is_of(scope)])).await
 }
 
 /// Deletes what the owner has from before `below`.

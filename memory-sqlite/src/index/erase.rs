@@ -1,4 +1,4 @@
-//! Erasing an owner's entries in an index.
+//! Erasing an owner's entries in an index, and clearing them.
 
 use memory_core::store::{Erased, ErasureLevel};
 use memory_core::{Epoch, Result, Scope};
@@ -52,21 +52,41 @@ pub(crate) async fn begin(
 
 /// Deletes the buried rows, counts what is left, and purges the file if it is small.
 pub(crate) async fn finish(file: &Sqlite, scope: &Scope, name: &str, below: Epoch, removed: u64) -> Result<Erased> {
-    let mut removed = removed;
-    loop {
-        let (scope, name) = (scope.clone(), name.to_owned());
-        let step = file.write(ERASE, move |connection| Box::pin(async move { step(connection, &scope, &name).await }));
-        match step.await? {
-            Some(items) => removed += items,
-            None => break,
-        }
-    }
+    let removed = removed + delete_buried(file, scope, name).await?;
     let (scope, name) = (scope.clone(), name.to_owned());
     let left =
         file.snapshot(ERASE, move |connection| Box::pin(async move { left(connection, &scope, &name, below).await }));
     let remaining = left.await?;
     let level = if remaining == 0 { file.purge_if_small().await? } else { ErasureLevel::Logical };
     Ok(Erased { removed, remaining, level })
+}
+
+/// Deletes all entries of an owner. They are buried first: none is read, so that damage is no obstacle.
+pub(crate) async fn clear(file: &Sqlite, scope: &Scope, name: &str) -> Result<()> {
+    let (owner, index) = (scope.clone(), name.to_owned());
+    let bury = file.write("clear the owner's index", move |connection| {
+        Box::pin(async move {
+            match Owner::find(connection, &owner, &index).await? {
+                Some(found) => found.bury(connection, &owner, &index).await,
+                None => Ok(()),
+            }
+        })
+    });
+    bury.await?;
+    delete_buried(file, scope, name).await.map(|_| ())
+}
+
+/// Deletes the buried rows, and returns how many were items.
+async fn delete_buried(file: &Sqlite, scope: &Scope, name: &str) -> Result<u64> {
+    let mut removed = 0;
+    loop {
+        let (scope, name) = (scope.clone(), name.to_owned());
+        let step = file.write(ERASE, move |connection| Box::pin(async move { step(connection, &scope, &name).await }));
+        match step.await? {
+            Some(items) => removed += items,
+            None => return Ok(removed),
+        }
+    }
 }
 
 /// Deletes some buried rows and, after the last ones, the old number itself. Returns how many were items; none if nothing was

@@ -7,6 +7,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::config::{SqliteConfig, Synchronous};
 
+mod clear;
 mod erase;
 mod held;
 mod history;

@@ -9,6 +9,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::config::{SqliteConfig, Synchronous};
 
+mod clear;
 mod held;
 mod history;
 

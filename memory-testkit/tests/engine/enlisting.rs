@@ -7,7 +7,7 @@ use memory_core::analysis::Analysis;
 use memory_core::engine::{Forget, Memory, Remember, Search};
 use memory_core::methods::*;
 use memory_core::reference::{MemChat, MemRecords, MemText};
-use memory_core::{Error, Message, Role, Truth};
+use memory_core::{Error, Fields, Message, Role, Seq, Truth};
 use memory_testkit::doubles::ManualClock;
 
 use crate::bench::session;
@@ -259,4 +259,46 @@ async fn an_index_that_nobody_opens_any_more_is_retired_by_name() {
     assert!(!memory.retire(index).await.unwrap(), "nobody could empty it");
     let receipt = memory.of(&ada()).forget(&Forget::Session(session("talk"))).await.unwrap();
     assert!(receipt.complete && receipt.unasked.is_empty(), "{receipt:?}");
+}
+
+/// Hides ada's message behind an entry without its words, which is newer than any that upkeep puts.
+async fn damage(place: &Place) {
+    let held = place.held().unwrap();
+    let items = held.scan(&ada(), None, 10).await.unwrap().into_iter();
+    let (item, version) = items.max_by_key(|(item, _)| item.as_message().is_some()).unwrap();
+    let version = Version { revision: u64::MAX, ..version };
+    let of_span = Fields::of_span(&session("talk"), Seq(1), "2025-03-01".parse().unwrap());
+    let fields = Fields { unit: item.unit(), ..of_span };
+    let entry = TextEntry { item, version, own: Vec::new(), near: Vec::new(), fields };
+    assert!(held.put(&ada(), &[entry], Visibility::OnReturn).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn an_index_is_rebuilt_though_it_believes_to_hold_everything() {
+    let (world, place) = (World::new(), Place::new());
+    let memory = world.told(&place).await;
+    let [index] = &memory.indexes().await.unwrap()[..] else { panic!("there is one index") };
+    damage(&place).await;
+    memory.reindex(index).await.unwrap();
+    memory.upkeep_once().await.unwrap();
+    assert_eq!(found(&memory).await, 0, "nothing is damaged");
+    assert!(memory.rebuild(index).await.unwrap());
+    memory.upkeep_once().await.unwrap();
+    assert_eq!(found(&memory).await, 1);
+    let unknown = IndexName::new("text/other").unwrap();
+    assert!(matches!(memory.rebuild(&unknown).await, Err(Error::Invalid { .. })));
+}
+
+#[tokio::test]
+async fn what_a_rebuild_that_failed_has_emptied_is_filled_again() {
+    let (world, place) = (World::new(), Place::new());
+    let memory = world.told(&place).await;
+    let [index] = &memory.indexes().await.unwrap()[..] else { panic!("there is one index") };
+    place.is_away.store(true, Ordering::SeqCst);
+    assert!(memory.rebuild(index).await.is_err());
+    place.is_away.store(false, Ordering::SeqCst);
+    // As far as it came.
+    place.held().unwrap().clear(&ada()).await.unwrap();
+    memory.upkeep_once().await.unwrap();
+    assert_eq!(found(&memory).await, 1);
 }

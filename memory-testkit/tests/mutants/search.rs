@@ -4,6 +4,7 @@ mod board_breaks;
 mod boards;
 mod cache_breaks;
 pub(crate) mod caches;
+mod clears;
 mod erasers;
 mod filter_breaks;
 mod isolation;

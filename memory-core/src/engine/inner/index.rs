@@ -163,6 +163,15 @@ impl Index {
         }
     }
 
+    /// Deletes all entries of an owner, whatever state they are in.
+    pub(crate) async fn clear(&self, scope: &Scope) -> Result<()> {
+        self.drop_kept(scope);
+        match &self.kind {
+            Kind::Text(store) => store.clear(scope).await,
+            Kind::Vectors(vectors) => vectors.store.clear(scope).await,
+        }
+    }
+
     /// Makes everything put into it findable.
     pub(crate) async fn flush(&self) -> Result<()> {
         match &self.kind {

@@ -23,7 +23,8 @@ impl Memory {
     /// Notes everything that is stored for an index again. The next upkeep of any process that has it open puts it there.
     ///
     /// Meanwhile searches find what the index holds. Call it after changes that truth cannot know of: an index was restored from
-    /// a backup, or lost a part of its data.
+    /// a backup, or lost entries. A store may leave an entry as it is whose content it believes to hold already; what is damaged
+    /// inside is mended by [`Memory::rebuild`].
     ///
     /// # Errors
     /// `Invalid` if no such index follows truth; else the failure of a truth store.

@@ -43,6 +43,10 @@ async fn step(random: &mut Random, players: &Players, stores: (&SqliteText, &Mem
             assert_eq!(erased.removed, reference.erase(&owner, below).await.unwrap().removed);
             assert_eq!(erased.remaining, 0);
         }
+        3 if random.chance(1, 8) => {
+            sqlite.clear(&owner).await.unwrap();
+            reference.clear(&owner).await.unwrap();
+        }
         _ => {
             let count = if random.chance(1, 8) { 60 } else { 1 + random.below(4) };
             let entries: Vec<_> = (0..count).map(|_| entry(random, players)).collect();

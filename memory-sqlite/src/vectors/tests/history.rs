@@ -57,6 +57,10 @@ async fn step(random: &mut Random, players: &Players, stores: (&SqliteVectors, &
             let erased = sqlite.erase(&owner, below).await.unwrap();
             assert_eq!(erased.removed, reference.erase(&owner, below).await.unwrap().removed);
         }
+        3 if random.chance(1, 8) => {
+            sqlite.clear(&owner).await.unwrap();
+            reference.clear(&owner).await.unwrap();
+        }
         _ => {
             let entries: Vec<_> = (0..1 + random.below(20)).map(|_| players.entry(random)).collect();
             let refused = |rejected: Vec<Rejected>| rejected.into_iter().map(|r| r.item).collect::<Vec<_>>();
