@@ -61,6 +61,12 @@ mod forking;
 #[path = "engine/gate.rs"]
 mod gate;
 #[cfg(test)]
+#[path = "engine/given_up.rs"]
+mod given_up;
+#[cfg(test)]
+#[path = "engine/lapsing.rs"]
+mod lapsing;
+#[cfg(test)]
 #[path = "engine/late.rs"]
 mod late;
 #[cfg(test)]
@@ -115,6 +121,9 @@ mod screen;
 #[path = "engine/search.rs"]
 mod search;
 #[cfg(test)]
+#[path = "engine/shares.rs"]
+mod shares;
+#[cfg(test)]
 #[path = "engine/slow.rs"]
 mod slow;
 #[cfg(test)]
@@ -144,6 +153,9 @@ mod titles;
 #[cfg(test)]
 #[path = "engine/unindexed.rs"]
 mod unindexed;
+#[cfg(test)]
+#[path = "engine/unnamed_calls.rs"]
+mod unnamed_calls;
 #[cfg(test)]
 #[path = "engine/upkeep.rs"]
 mod upkeep;

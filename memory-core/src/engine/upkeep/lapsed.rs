@@ -87,12 +87,15 @@ fn is_result(message: &Message) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::id::SessionId;
-    use crate::message::{Block, Role};
+    use crate::message::{Block, Role, Slot};
     use crate::model::CounterId;
 
-    /// A page of messages, one a letter, said a second apart: a person, the model, a call, a result, an instruction, a forgotten one.
+    /// A page of messages, one a letter, said a second apart: a person, the model, a call, a result, an instruction, a forgotten one;
+    /// a call and a result without ids, and those of the older dialect.
     fn page(letters: &str) -> Vec<StoredMessage> {
         let row = |(number, letter): (u64, char)| {
             let call = Block::ToolCall {
@@ -106,9 +109,15 @@ mod tests {
                 'c' => (Role::Assistant, call),
                 'r' => (Role::Tool, Block::tool_result("c", Vec::new())),
                 'i' => (Role::System, Block::text("i")),
+                'n' => (Role::Assistant, Block::Other { slot: Slot::ToolCalls, value: json!({ "function": {} }) }),
+                't' => (Role::Tool, Block::text("t")),
+                'f' => (Role::Function, Block::text("f")),
                 _ => (Role::Assistant, Block::text("a")),
             };
-            let message = Message::of_blocks(role, vec![block], Timestamp(number as i64));
+            let mut message = Message::of_blocks(role, vec![block], Timestamp(number as i64));
+            if letter == 'l' {
+                message.extra.insert("function_call".to_owned(), json!({ "name": "n", "arguments": "{}" }));
+            }
             StoredMessage {
                 id: message.id,
                 session: SessionId::new("s").unwrap(),
@@ -141,6 +150,16 @@ mod tests {
     fn a_call_at_the_end_of_a_page_waits_for_the_next_page_unless_it_begins_it() {
         assert_eq!(taken("uacr", &UPTO), (vec![1, 2], None, Some(2)));
         assert_eq!(taken("cr", &UPTO), (vec![1, 2], None, Some(2)));
+    }
+
+    #[test]
+    fn a_call_without_id_stays_with_its_results_as_one_with_an_id_does() {
+        for letters in ["uacrru", "ucrrua", "uacr", "cr", "uuucirua"] {
+            for (call, result) in [("n", "t"), ("l", "f")] {
+                let unnamed = letters.replace('c', call).replace('r', result);
+                assert_eq!(taken(&unnamed, &UPTO), taken(letters, &UPTO), "{unnamed}");
+            }
+        }
     }
 
     #[test]

@@ -192,3 +192,25 @@ async fn a_backend_that_fails_often_gets_a_tenth_more_calls_at_the_most() {
     }
     assert!((1_050..=1_110).contains(&bench.calls()), "{} attempts", bench.calls());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_always_fails_is_repeated_as_often_as_its_policy_says_and_ten_times_at_the_most() {
+    for (retries, attempts) in [(0, 1), (1, 2), (4, 5), (10, 11), (30, 11)] {
+        let policy = GuardPolicy::default().with_deadline(Duration::from_secs(60)).with_failures(u32::MAX);
+        let bench = Bench::new(policy.with_retries(retries));
+        bench.make(Call::quick("answer"), |_| async { Err(transient()) }).await.unwrap_err();
+        assert_eq!(bench.calls(), attempts, "{retries} retries");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_policy_of_many_retries_gives_many_calls_no_more_of_them() {
+    let policy = GuardPolicy::default().with_deadline(Duration::from_secs(60)).with_failures(u32::MAX);
+    let bench = Bench::new(policy.with_retries(30));
+    for _ in 0..1_000 {
+        // Nine in a row of twenty fail, which does not open the circuit.
+        let answer = |n| async move { if n % 20 < 9 { Err(transient()) } else { Ok(n) } };
+        let _ = bench.make(Call::quick("answer"), answer).await;
+    }
+    assert!((1_050..=1_110).contains(&bench.calls()), "{} attempts", bench.calls());
+}

@@ -2,10 +2,11 @@ mod shares;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use serde_json::json;
 
 use super::*;
 use crate::id::{MessageId, Seq, SeqRange, SessionId};
-use crate::message::{Block, Message, Role};
+use crate::message::{Block, Message, Role, Slot};
 use crate::model::CounterId;
 use crate::time::Timestamp;
 use crate::window::pairing::Standing;
@@ -182,6 +183,30 @@ fn a_turn_that_alone_is_too_large_is_folded_inside() {
     assert_eq!(span(&plan_fold(&rows(&huge), &policy, Some(1_000), NONE).unwrap()), (2, 3));
     let one = [(Said::User, 50), (Said::Call, 900), (Said::Result, 900)];
     assert_eq!(plan_fold(&rows(&one), &policy, Some(1_000), NONE), None);
+}
+
+/// Takes the ids out of calls and results, as dialects without ids have them.
+fn unnamed(mut rows: Vec<StoredMessage>) -> Vec<StoredMessage> {
+    for message in rows.iter_mut().filter_map(|row| row.message.as_mut()) {
+        let blocks = match &message.blocks[..] {
+            [Block::ToolCall { .. }] => vec![Block::Other { slot: Slot::ToolCalls, value: json!({ "function": {} }) }],
+            [Block::ToolResult { content, .. }] => content.clone(),
+            other => other.to_vec(),
+        };
+        *message = Message { blocks, ..Message::clone(message) }.into();
+    }
+    rows
+}
+
+#[test]
+fn a_call_without_id_is_folded_with_its_result() {
+    let policy = BufferConfig::default().with_summary_tokens(100);
+    let last = [(Said::Call, 900), (Said::Result, 900)];
+    for steps in [STEP.repeat(20), [STEP, last].concat(), last.to_vec()] {
+        let turn = rows(&[vec![(Said::User, 50)], steps].concat());
+        let plan = |rows: &[StoredMessage]| plan_fold(rows, &policy, Some(1_000), NONE).map(|plan| span(&plan));
+        assert_eq!(plan(&unnamed(turn.clone())), plan(&turn));
+    }
 }
 
 #[test]

@@ -147,6 +147,38 @@ fn a_call_at_the_end_waits_for_its_results_unless_asked() {
 }
 
 #[test]
+fn a_call_without_id_stands_in_a_context_with_its_answer_or_not_at_all() {
+    let read = |value| Message::from_openai(&value, Defaults { id: MessageId::fresh(), at: Timestamp(0) }).unwrap();
+    let call = json!({ "name": "weather", "arguments": {} });
+    let legacy = json!({ "name": "weather", "arguments": "{}" });
+    let steps = [
+        [
+            json!({ "role": "assistant", "content": null, "tool_calls": [{ "function": call }] }),
+            json!({ "role": "tool", "content": "rain" }),
+        ],
+        [
+            json!({ "role": "assistant", "content": null, "function_call": legacy }),
+            json!({ "role": "function", "name": "weather", "content": "rain" }),
+        ],
+    ];
+    for [call, answer] in steps.map(|step| step.map(read)) {
+        let mut rows = said(&[(Role::User, "will it rain?")]);
+        rows.extend([row(2, call), row(3, answer), row(4, Message::new(Role::User, "thank you", Timestamp(0)))]);
+        let tokens = rows.iter().map(|row| row.tokens).sum::<u64>();
+        let shown = |rows: &[StoredMessage], limit: u64| {
+            fit(rows, &Budget::new(limit), &FitOptions::default(), &COUNTER).unwrap().shown
+        };
+        assert_eq!(shown(&rows, tokens), [0, 1, 2, 3]);
+        assert_eq!(shown(&rows, tokens - 1), [3]);
+        assert_eq!(shown(&rows[..3], tokens), [0, 1, 2]);
+        assert_eq!(shown(&rows[..2], tokens), [0]);
+        for half in [[0, 1, 3], [0, 2, 3]] {
+            assert_eq!(shown(&half.map(|index| rows[index].clone()), tokens), [0, 2]);
+        }
+    }
+}
+
+#[test]
 fn a_result_without_its_call_is_not_an_older_row() {
     let answer = json!({ "role": "tool", "tool_call_id": "unknown", "content": "found" });
     let answer = Message::from_openai(&answer, Defaults { id: MessageId::fresh(), at: Timestamp(0) }).unwrap();

@@ -1,0 +1,58 @@
+//! Retention of records: a step is bounded, and the next one goes on where it stopped.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use memory_core::engine::{Memory, Retained, Retention, Scoped};
+use memory_core::reference::{MemChat, MemRecords};
+use memory_core::{Filter, Record, Scope, StoredRecord, Timestamp, Truth};
+use memory_testkit::doubles::{Counting, ManualClock, Tapped};
+
+/// Returns an owner of so many records that are too old. Those on hold are told by their place in the order of ids.
+async fn owner(count: usize, is_on_hold: impl Fn(usize) -> bool) -> (Scoped, Arc<Counting>) {
+    let counting = Arc::new(Counting::default());
+    let chat = Truth::chat(Arc::new(MemChat::default()));
+    let records = Truth::records(Arc::new(MemRecords::default()));
+    let records = records.layered(|store| Arc::new(Tapped::new(store, counting.clone())));
+    let month = Retention::default().with_record_age(Duration::from_secs(30 * 86_400));
+    let builder = Memory::builder(chat, records).clock(Arc::new(ManualClock::default()));
+    let memory = builder.retention(Retained::Everything, month).build().await.unwrap();
+    let fact = |n: usize| Record::new("fact", format!("Plant {n} stands on the balcony"), Timestamp(0));
+    let mut facts: Vec<Record> = (0..count).map(fact).collect();
+    facts.sort_by_key(|record| record.id);
+    facts.iter_mut().enumerate().for_each(|(place, record)| record.hold = is_on_hold(place));
+    let stored =
+        |record: Record| StoredRecord { record: record.into(), version: 1, accessed_at: None, access_count: 0 };
+    let rows: Vec<StoredRecord> = facts.into_iter().map(stored).collect();
+    let ada = memory.of(&Scope::new("acme", "ada").unwrap());
+    ada.restore(&rows).await.unwrap();
+    (ada, counting)
+}
+
+/// Takes a step, and returns how many records were read, and how many forgotten.
+async fn step(ada: &Scoped, counting: &Counting) -> (u64, u64) {
+    counting.reset();
+    let report = ada.memory().upkeep_once().await.unwrap();
+    assert_eq!(report.failures, [""; 0]);
+    (counting.rows("scan"), report.lapsed)
+}
+
+#[tokio::test]
+async fn a_step_reads_4_096_records_and_the_next_one_goes_on_behind_them() {
+    let (ada, counting) = owner(4_500, |place| (100..4_400).contains(&place)).await;
+    assert_eq!(step(&ada, &counting).await, (4_096, 100));
+    // Without a pause, as there is more.
+    assert_eq!(step(&ada, &counting).await, (404, 100));
+    assert_eq!(step(&ada, &counting).await, (0, 0));
+    let left = ada.records(&Filter::All, None, 5_000).await.unwrap();
+    assert!(left.len() == 4_300 && left.iter().all(|row| row.record.hold), "{} are left", left.len());
+}
+
+#[tokio::test]
+async fn a_step_forgets_about_a_thousand_records_and_the_next_one_the_rest() {
+    let (ada, counting) = owner(1_500, |_| false).await;
+    let (_, first) = step(&ada, &counting).await;
+    assert!((1_000..1_256).contains(&first), "{first} lapsed in one step");
+    assert_eq!(step(&ada, &counting).await.1, 1_500 - first);
+    assert_eq!(ada.records(&Filter::All, None, 10).await.unwrap().len(), 0);
+}
