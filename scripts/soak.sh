@@ -157,10 +157,10 @@ server_calls() { # CALLS FILTER
 }
 
 # The server in a browser, and with the clients and kits of others.
-server_seen() { # SCRIPT
+server_seen() { # SCRIPT [COMMAND BEFORE IT...]
   local program
   program="$(awk '$1 == "memory-cli" && $2 == "memory" && $3 !~ /\/deps\// { print $3; exit }' <<< "$built")"
-  "scripts/$1" "$program"
+  "${@:2}" "scripts/$1" "$program"
 }
 
 # Kills a server so many times under clients that try again.
@@ -200,6 +200,7 @@ soak "server-results" server_calls 10000 results_fit_into_their_tokens
 soak "server-kills" server_kills 100
 soak "server-page" server_seen server_page.sh
 soak "server-kits" server_seen server_kits.sh
+soak "server-kits-postgres" server_seen server_kits.sh scripts/server_over_postgres.sh
 if [ "${#profile[@]}" -gt 0 ]; then
   soak "keys" keys 10000000
   soak "reference-conformance" reference 10000000

@@ -171,14 +171,10 @@ pub(crate) async fn erase(index: &Index, scope: &Scope, below: Epoch) -> Result<
 
 /// Deletes all entries of an owner, but not the document that says below which epoch it is erased.
 pub(crate) async fn clear(index: &Index, scope: &Scope) -> Result<()> {
-    let call = index.elastic.enter().await?;
-    let (index, scope) = (index.clone(), scope.clone());
-    let task = tokio::spawn(async move {
-        let _call = call;
-        let items = json!({ "exists": { "field": "item" } });
-        sweep(&index, &scope, &items, CLEAR).await
-    });
-    task.await.map_err(|_| stopped(CLEAR))?.map(|_| ())
+    // Not a task of its own: a call that was given up may not delete what is put afterwards.
+    let _call = index.elastic.enter().await?;
+    let others = json!({ "bool": { "must_not": { "ids": { "values": [erasure_id(scope)] } } } });
+    sweep(index, scope, &others, CLEAR).await.map(|_| ())
 }
 
 /// Stores below which epoch the owner is erased, unless that is a higher one already.

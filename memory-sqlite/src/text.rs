@@ -76,13 +76,6 @@ impl SqliteText {
         forgotten
     }
 
-    /// Clears the file, and drops what is cached.
-    async fn clear_all(&self, scope: &Scope) -> Result<()> {
-        let cleared = erase::clear(&self.file, scope, &self.name).await;
-        self.let_go(scope);
-        cleared
-    }
-
     /// Erases from the file and from the cache.
     async fn erase_all(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
         let (owner, name) = (scope.clone(), Arc::clone(&self.name));
@@ -168,8 +161,7 @@ impl TextStore for SqliteText {
     }
 
     async fn clear(&self, scope: &Scope) -> Result<()> {
-        let (texts, scope) = (self.clone(), scope.clone());
-        let task = tokio::spawn(async move { texts.clear_all(&scope).await });
-        task.await.unwrap_or_else(|_| Err(lost("clear texts")))
+        self.let_go(scope);
+        erase::clear(&self.file, scope, &self.name).await
     }
 }

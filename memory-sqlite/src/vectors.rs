@@ -62,13 +62,6 @@ impl SqliteVectors {
         Ok(())
     }
 
-    /// Clears the file, and drops what is cached.
-    async fn clear_all(&self, scope: &Scope) -> Result<()> {
-        let cleared = erase::clear(&self.file, scope, &self.name).await;
-        self.file.vectors().remove(&(scope.clone(), Arc::clone(&self.name)));
-        cleared
-    }
-
     /// Erases from the file and from the cache.
     async fn erase_all(&self, scope: &Scope, below: Epoch) -> Result<Erased> {
         let (owner, name, dimension) = (scope.clone(), Arc::clone(&self.name), self.space.dimension);
@@ -157,8 +150,7 @@ impl VectorStore for SqliteVectors {
     }
 
     async fn clear(&self, scope: &Scope) -> Result<()> {
-        let (vectors, scope) = (self.clone(), scope.clone());
-        let task = tokio::spawn(async move { vectors.clear_all(&scope).await });
-        task.await.unwrap_or_else(|_| Err(lost("clear vectors")))
+        self.file.vectors().remove(&(scope.clone(), Arc::clone(&self.name)));
+        erase::clear(&self.file, scope, &self.name).await
     }
 }

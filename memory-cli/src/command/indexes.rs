@@ -39,15 +39,18 @@ pub(crate) async fn reindex(call: &Call, args: &Reindex, output: &mut Output) ->
         let names: Vec<&str> = left.iter().map(|(name, _)| *name).collect();
         output.json(&json!({ "reindexed": names, "pending": pending, "not_open": not_open, "failed": !is_whole }))?;
     } else {
-        left.iter().try_for_each(|(name, lacking)| output.line(&format!("{name}: {}", state(*lacking, is_whole))))?;
+        left.iter().try_for_each(|(name, lacking)| {
+            output.line(&format!("{name}: {}", state(*lacking, is_whole, args.clear)))
+        })?;
     }
     output.flush()?;
     Ok(outcome)
 }
 
-/// Returns what became of an index that lacks so many notes, none if it is not open here.
-fn state(lacking: Option<u64>, is_whole: bool) -> String {
+/// Returns what became of an index that lacks so many notes, none if it is not open here, and was to be emptied first or not.
+fn state(lacking: Option<u64>, is_whole: bool, clear: bool) -> String {
     match lacking {
+        None if clear => "it is not open here, so nothing was emptied; say it again with what opens it".to_owned(),
         None => "it is not open here; the next command that opens it puts everything into it again".to_owned(),
         Some(0) if is_whole => "everything is put into it again".to_owned(),
         Some(0) => {
@@ -65,7 +68,7 @@ fn waiting(notes: u64) -> String {
 async fn change(call: &Call, args: &Reindex, to: &Embedding, output: &mut Output) -> Result<Outcome, Failure> {
     if args.index.is_some() || args.clear {
         return Err(Failure::Usage(
-            "--embedder changes who embeds; --index and --clear are about indexes as they are: give one or the others"
+            "--embedder changes who embeds, --index and --clear are for the indexes that are there: give one of them"
                 .to_owned(),
         ));
     }

@@ -190,7 +190,7 @@ impl VectorStore for MemVectors {
 
     async fn clear(&self, scope: &Scope) -> Result<()> {
         if let Some(owner) = self.owners.get(scope) {
-            owner.write().delete_where(|..| true);
+            owner.write().delete_where(|_, _, _| true);
         }
         Ok(())
     }

@@ -197,6 +197,7 @@ pub trait TextStore: Store {
 
     /// Deletes all entries of the owner, whatever state they are in: a damaged entry is no error. What was erased stays refused.
     ///
-    /// After it, a put of any version that is not erased is stored, as if the item had never been here.
+    /// After it, a put of any version that is not erased is stored, as if the item had never been here. If its future is dropped, a
+    /// part may be deleted.
     async fn clear(&self, scope: &Scope) -> Result<()>;
 }

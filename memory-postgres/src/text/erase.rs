@@ -43,7 +43,7 @@ pub(super) async fn erase(database: &Postgres, name: &Arc<str>, scope: &Scope, b
 /// Removes everything. It is buried first: nothing is read, so that damage is no obstacle.
 pub(super) async fn clear(database: &Postgres, name: &Arc<str>, scope: &Scope) -> Result<()> {
     let input = (scope.clone(), Arc::clone(name));
-    let bury = database.run(Call::transaction("clear the owner's texts"), input, |connection, (scope, name)| {
+    let bury = database.run(Call::transaction("clear the owner's texts").long(), input, |connection, (scope, name)| {
         Box::pin(bury(connection, scope, name))
     });
     bury.await?;

@@ -48,9 +48,10 @@ pub(super) async fn erase(
 /// Removes everything. It is buried first: nothing is read, so that damage is no obstacle.
 pub(super) async fn clear(database: &Postgres, table: &Arc<Table>, indexes: &OwnIndexes, scope: &Scope) -> Result<()> {
     let input = (scope.clone(), Arc::clone(table));
-    let bury = database.run(Call::transaction("clear the owner's vectors"), input, |connection, (scope, table)| {
-        Box::pin(bury(connection, scope, &table.name))
-    });
+    let bury =
+        database.run(Call::transaction("clear the owner's vectors").long(), input, |connection, (scope, table)| {
+            Box::pin(bury(connection, scope, &table.name))
+        });
     bury.await?;
     delete_buried(database, table, indexes, scope).await.map(|_| ())
 }

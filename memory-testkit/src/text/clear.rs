@@ -48,7 +48,7 @@ async fn clearing_may_be_repeated_and_needs_nothing_to_be_there(bed: Bed<Texts>)
 async fn what_is_cleared_may_be_put_again_in_any_version(bed: Bed<Texts>) -> Scene {
     let ada = bed.scope("ada")?;
     let new = [entry(message(1), &["river"])?.at_revision(9), entry(message(2), &["river", "stone"])?.at_revision(9)];
-    let old = [entry(message(1), &["river"])?.at_revision(3), entry(message(2), &["lamp"])?.at_revision(9)];
+    let old = [entry(message(1), &["stone"])?.at_revision(3), entry(message(2), &["lamp"])?.at_revision(9)];
     put(&bed.store, &ada, &new).await?;
     bed.store.clear(&ada).await?;
     put(&bed.store, &ada, &old).await?;

@@ -46,7 +46,7 @@ async fn clearing_may_be_repeated_and_needs_nothing_to_be_there(bed: Bed<Vectors
 async fn what_is_cleared_may_be_put_again_in_any_version(bed: Bed<Vectors>) -> Scene {
     let ada = bed.scope("ada")?;
     let of = |number, slant, revision| entry(message(number), vec![toward(0, slant)]).at_revision(revision);
-    let (new, old) = ([of(1, 0.1, 9), of(2, 0.2, 9)], [of(1, 0.1, 3), of(2, 0.7, 9)]);
+    let (new, old) = ([of(1, 0.1, 9), of(2, 0.2, 9)], [of(1, 0.5, 3), of(2, 0.7, 9)]);
     put(&bed.store, &ada, &new).await?;
     bed.store.clear(&ada).await?;
     put(&bed.store, &ada, &old).await?;

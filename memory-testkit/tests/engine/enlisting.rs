@@ -7,7 +7,7 @@ use memory_core::analysis::Analysis;
 use memory_core::engine::{Forget, Memory, Remember, Search};
 use memory_core::methods::*;
 use memory_core::reference::{MemChat, MemRecords, MemText};
-use memory_core::{Error, Fields, Message, Role, Seq, Truth};
+use memory_core::{Error, Fields, Message, Role, Seq, Truth, Unit};
 use memory_testkit::doubles::ManualClock;
 
 use crate::bench::session;
@@ -265,7 +265,7 @@ async fn an_index_that_nobody_opens_any_more_is_retired_by_name() {
 async fn damage(place: &Place) {
     let held = place.held().unwrap();
     let items = held.scan(&ada(), None, 10).await.unwrap().into_iter();
-    let (item, version) = items.max_by_key(|(item, _)| item.as_message().is_some()).unwrap();
+    let (item, version) = items.max_by_key(|(item, _)| item.unit() == Unit::Message).unwrap();
     let version = Version { revision: u64::MAX, ..version };
     let of_span = Fields::of_span(&session("talk"), Seq(1), "2025-03-01".parse().unwrap());
     let fields = Fields { unit: item.unit(), ..of_span };

@@ -30,9 +30,7 @@ impl Memory {
     /// `Invalid` if no such index follows truth; else the failure of a truth store.
     pub async fn reindex(&self, index: &IndexName) -> Result<()> {
         self.check_follows(index).await?;
-        for truth in self.inner.truths() {
-            truth.doubt(index).await?;
-        }
+        self.inner.doubt(index).await?;
         if let Some(enlistment) = self.inner.index(index).and_then(|index| index.enlistment.as_ref()) {
             enlistment.set(EnlistmentState { is_noted: false, ..enlistment.known() });
         }
@@ -69,6 +67,14 @@ impl Inner {
         names.sort();
         names.dedup();
         Ok(names)
+    }
+
+    /// Has both truth stores forget which incarnation of an index they have filled.
+    pub(crate) async fn doubt(&self, index: &IndexName) -> Result<()> {
+        for truth in self.truths() {
+            truth.doubt(index).await?;
+        }
+        Ok(())
     }
 
     /// Continues noting what is stored for an index, and asks now and then whether its incarnation is still the one being filled.

@@ -2,7 +2,7 @@
 //!
 //! A step visits at most 16 owners, 256 conversations and 4,096 rows, and forgets about 1,000 messages and records. The next one comes with
 //! the next pass if something is left, else after ten seconds by the memory's clock. A conversation that has not changed is read
-//! again only when its next message is too old.
+//! again only when its next message is too old. One that is begun is read to its end, however many rows are left of the bound.
 
 use std::collections::{HashMap, HashSet};
 
@@ -61,6 +61,10 @@ impl Memory {
             owners.insert(0, begun);
         }
         for owner in owners {
+            if room.is_out() {
+                lapses.has_more();
+                return Ok(());
+            }
             let scoped = self.of(&owner);
             let begun = Stand { owner: Some(owner.clone()), is_within: true, ..std::mem::take(&mut place) };
             lapses.stands_at(begun.clone());
@@ -131,8 +135,9 @@ impl Scoped {
         let until = Scalar::Int(last.0.saturating_add(1));
         let (filter, mut after) = (Filter::range(Field::At, None, Some(until)), begun.record);
         loop {
-            let rows = inner.records.store().scan(self.scope(), &filter, after, ROWS).await?;
-            let is_last = rows.len() < ROWS;
+            let limit = ROWS.min(room.rows);
+            let rows = inner.records.store().scan(self.scope(), &filter, after, limit).await?;
+            let is_last = rows.len() < limit;
             after = rows.last().map(|row| row.record.id);
             room.rows = room.rows.saturating_sub(rows.len());
             let is_old = |row: &StoredRecord| row.record.tellings().all(|telling| telling.at <= last);
@@ -166,7 +171,7 @@ impl Scoped {
         }
         let by_count = retention.messages.map_or(0, |messages| state.head.0.saturating_sub(messages));
         let by_bytes = match retention.bytes {
-            Some(bytes) => self.beyond(session, bytes).await?.0,
+            Some(bytes) => self.beyond(session, bytes, room).await?.0,
             None => 0,
         };
         let cutoff = retention.age.map(|age| before(now, age));
@@ -247,11 +252,12 @@ impl Scoped {
     }
 
     /// Returns the last number before the newest messages that have no more than so many bytes together.
-    async fn beyond(&self, session: &SessionId, bytes: u64) -> Result<Seq> {
+    async fn beyond(&self, session: &SessionId, bytes: u64, room: &mut Room) -> Result<Seq> {
         let (mut edge, mut sum) = (Edge::Newest, 0_u64);
         loop {
             let page = Page { edge, limit: ROWS, tokens: Some(TOKENS), view: View::Log, filter: None };
             let rows = self.inner().chat.store().read(self.scope(), session, &page).await?.messages;
+            room.rows = room.rows.saturating_sub(rows.len());
             let Some(first) = rows.first() else { return Ok(Seq(0)) };
             edge = Edge::Before(first.seq);
             for row in rows.iter().rev() {

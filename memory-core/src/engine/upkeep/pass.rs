@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use crate::engine::event::Event;
 use crate::engine::inner::{Index, Inner, Mark};
 use crate::error::{Error, Result};
@@ -36,6 +38,8 @@ const ATTEMPTS: u32 = 5;
 #[derive(Debug, Default)]
 pub(crate) struct Pass {
     pub(super) report: UpkeepReport,
+    /// How long it has summarised.
+    summarised: Duration,
     /// Whether any truth store did what it was asked for.
     has_answered: bool,
     /// The first failure of a truth store.
@@ -94,8 +98,15 @@ impl Inner {
         }
         self.clean(&mut pass.report).await;
         self.write_accesses(&mut pass.report).await;
-        self.summarise_full(SHARE, &mut pass.report).await;
+        self.summarise(SHARE, &mut pass).await;
         pass
+    }
+
+    /// Summarises full sessions for so long, and in the whole pass no longer than its share.
+    async fn summarise(&self, share: Duration, pass: &mut Pass) {
+        let (begun, left) = (Instant::now(), SHARE.saturating_sub(pass.summarised));
+        self.summarise_full(share.min(left), &mut pass.report).await;
+        pass.summarised += begun.elapsed();
     }
 
     async fn sweep(&self, truth: &dyn Upkeep, pass: &mut Pass) {
@@ -160,7 +171,7 @@ impl Inner {
             }
             settle(&index.name, truth, &outcomes, &mut seen, pass).await;
             if self.buffers.is_crowded() {
-                self.summarise_full(BETWEEN, &mut pass.report).await;
+                self.summarise(BETWEEN, pass).await;
             }
             if is_down {
                 return false;

@@ -23,7 +23,7 @@ async fn a_damaged_index_is_cleared_and_filled_anew() {
         "DELETE FROM text_statistics",
         "DELETE FROM index_item",
         "UPDATE text_segment SET documents = x'07'",
-        "UPDATE text_posting SET postings = x'07'",
+        "UPDATE text_posting SET lists = x'07'",
         "UPDATE text_tail SET terms = x'07'",
         "UPDATE index_item SET fields = x'07'",
         "UPDATE index_item SET block = 999 WHERE block IS NOT NULL",
