@@ -9,6 +9,8 @@ pub(crate) mod now;
 pub(crate) mod owner;
 pub(crate) mod place;
 #[cfg(test)]
+pub(crate) mod raw;
+#[cfg(test)]
 pub(crate) mod restored;
 pub(crate) mod rows;
 pub(crate) mod select;

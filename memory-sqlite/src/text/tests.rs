@@ -6,6 +6,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::config::{SqliteConfig, Synchronous};
+use crate::index::raw;
 
 mod clear;
 mod erase;
@@ -55,13 +56,7 @@ fn query(terms: &[&str], limit: usize) -> TextQuery {
 }
 
 async fn rows(text: &SqliteText, table: &'static str) -> i64 {
-    let work = text.file.snapshot("count", move |connection| {
-        Box::pin(async move {
-            let mut sql = sqlx::QueryBuilder::new("SELECT count(*) FROM ");
-            Ok(sql.push(table).build_query_scalar().fetch_one(connection).await.unwrap())
-        })
-    });
-    work.await.unwrap()
+    raw::count(&text.file, table).await
 }
 
 #[tokio::test]

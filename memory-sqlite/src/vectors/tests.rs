@@ -8,6 +8,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::config::{SqliteConfig, Synchronous};
+use crate::index::raw;
 
 mod clear;
 mod held;
@@ -46,13 +47,7 @@ fn query(vector: Vec<f32>, limit: usize) -> VectorQuery {
 }
 
 async fn rows(vectors: &SqliteVectors, table: &'static str) -> i64 {
-    let work = vectors.file.snapshot("count", move |connection| {
-        Box::pin(async move {
-            let mut sql = sqlx::QueryBuilder::new("SELECT count(*) FROM ");
-            Ok(sql.push(table).build_query_scalar().fetch_one(connection).await.unwrap())
-        })
-    });
-    work.await.unwrap()
+    raw::count(&vectors.file, table).await
 }
 
 #[tokio::test]

@@ -2,16 +2,6 @@
 
 use super::*;
 
-async fn damage(text: &SqliteText, sql: &'static str) {
-    let work = text.file.write("damage the file", move |connection| {
-        Box::pin(async move {
-            assert!(sqlx::query(sql).execute(connection).await.unwrap().rows_affected() > 0);
-            Ok(())
-        })
-    });
-    work.await.unwrap();
-}
-
 #[tokio::test]
 async fn a_damaged_index_is_cleared_and_filled_anew() {
     let owner = scope("a");
@@ -32,7 +22,7 @@ async fn a_damaged_index_is_cleared_and_filled_anew() {
         let text = open(&folder, SMALL).await;
         text.put(&owner, &entries, Visibility::OnReturn).await.unwrap();
         let whole = text.search(&owner, &query(&["fox"], 100)).await.unwrap();
-        damage(&text, damaged).await;
+        raw::damage(&text.file, damaged).await;
         text.clear(&owner).await.unwrap();
         for table in ["index_item", "text_tail", "text_segment", "text_posting", "text_statistics", "index_value"] {
             assert_eq!(rows(&text, table).await, 0, "{damaged}: {table}");

@@ -2,16 +2,6 @@
 
 use super::*;
 
-async fn damage(vectors: &SqliteVectors, sql: &'static str) {
-    let work = vectors.file.write("damage the file", move |connection| {
-        Box::pin(async move {
-            assert!(sqlx::query(sql).execute(connection).await.unwrap().rows_affected() > 0);
-            Ok(())
-        })
-    });
-    work.await.unwrap();
-}
-
 #[tokio::test]
 async fn a_damaged_index_is_cleared_and_filled_anew() {
     let owner = scope("a");
@@ -29,7 +19,7 @@ async fn a_damaged_index_is_cleared_and_filled_anew() {
         let vectors = open(&folder, 8).await;
         vectors.put(&owner, &entries, Visibility::OnReturn).await.unwrap();
         let whole = vectors.search(&owner, &asked).await.unwrap();
-        damage(&vectors, damaged).await;
+        raw::damage(&vectors.file, damaged).await;
         vectors.clear(&owner).await.unwrap();
         for table in ["index_item", "vector_block", "index_value"] {
             assert_eq!(rows(&vectors, table).await, 0, "{damaged}: {table}");
