@@ -205,6 +205,11 @@ impl Command {
         return false;
     }
 
+    /// Returns whether it counts tokens.
+    pub(crate) fn counts(&self) -> bool {
+        matches!(self, Self::Demo | Self::Context(_)) || self.stops_itself()
+    }
+
     /// Returns what is true when the person stops it before it has answered.
     pub(crate) fn when_stopped(&self) -> &'static str {
         match self {

@@ -32,6 +32,8 @@ mod stats;
 #[cfg(feature = "server")]
 mod token;
 
+use memory::window::CounterKind;
+
 use crate::cli::{Cli, Command, Named};
 use crate::failure::{Failure, Outcome};
 use crate::output::{Output, say};
@@ -48,6 +50,9 @@ pub(crate) async fn run(cli: Cli, named: Named, output: &mut Output) -> Result<O
         _ => {}
     }
     let call = Call::new(cli.global, named, cli.command.stores())?;
+    if cli.command.counts() {
+        CounterKind::O200k.load_ahead();
+    }
     let outcome = if cli.command.stops_itself() {
         dispatch(&cli.command, &call, output).await
     } else {

@@ -32,7 +32,7 @@ pub struct Config {
     pub deadline: Duration,
     /// How long an export or an import may take, and how long a client may take for a long answer. Default 10 minutes.
     pub transfer_deadline: Duration,
-    /// How long a client may take for the headers of a request. Default 10 seconds.
+    /// How long a client may take for the headers of a request. Default 9 seconds.
     pub header_timeout: Duration,
     /// How long requests under way have when the server stops. Default 10 seconds.
     pub drain: Duration,
@@ -51,7 +51,7 @@ impl Default for Config {
             at_once_per_token: 32,
             deadline: Duration::from_secs(30),
             transfer_deadline: Duration::from_secs(600),
-            header_timeout: Duration::from_secs(10),
+            header_timeout: Duration::from_secs(9),
             drain: Duration::from_secs(10),
             agents: Agents::default(),
         }

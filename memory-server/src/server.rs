@@ -13,6 +13,7 @@ use axum_server::Handle;
 use memory::Memory;
 use memory::store::time::Stopwatch;
 use metrics_exporter_prometheus::PrometheusHandle;
+use socket2::SockRef;
 use tokio::task::JoinHandle;
 
 use crate::access::Tokens;
@@ -29,6 +30,10 @@ use crate::tls::Certificate;
 
 /// How long work that was cut off is waited for.
 const MOMENT: Duration = Duration::from_millis(300);
+
+/// How many connections may wait to be taken, if the system allows as many. With [`TcpListener::bind`] it is 128: where more come at
+/// once, the rest try again a second later.
+const WAITING: i32 = 1_024;
 
 /// How often the file of tokens is looked at.
 const LOOK: Duration = Duration::from_secs(1);
@@ -161,6 +166,7 @@ impl Server {
         router: Router,
         handle: &Handle<SocketAddr>,
     ) -> io::Result<JoinHandle<io::Result<()>>> {
+        SockRef::from(&listener).listen(WAITING)?;
         #[cfg(feature = "tls")]
         if let Some(certificate) = &self.certificate {
             let patience = self.app.config.header_timeout;

@@ -108,6 +108,17 @@ async fn a_client_that_does_not_end_its_headers_is_cut_off_and_others_are_answer
 }
 
 #[tokio::test]
+async fn hundreds_of_connections_at_once_wait_to_be_taken_and_none_is_turned_away() {
+    let running = run(Config::default(), "memory:").await;
+    assert!(running.get("/health").await.starts_with("HTTP/1.1 200"));
+    // The server has this thread, so it takes none of them meanwhile. What is turned away tries again after a second.
+    let connect = |_| std::net::TcpStream::connect_timeout(&running.address, Duration::from_millis(900)).unwrap();
+    let waiting: Vec<_> = (0..300).map(connect).collect();
+    assert!(running.get("/health").await.starts_with("HTTP/1.1 200"));
+    drop(waiting);
+}
+
+#[tokio::test]
 async fn a_server_stops_within_its_drain_and_leaves_one_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("memory.sqlite");

@@ -59,11 +59,12 @@ impl Scoped {
         let (inner, watch) = (self.inner(), Stopwatch::start());
         let now = inner.clock.now();
         let recall = request.recall_at(now, watch, inner, &inner.buffers.common)?;
-        let query = (!request.query.is_empty()).then(|| Message::new(Role::User, request.query.as_str(), now));
-        let room = Room::new(&request.budget, query, counter)?;
         let (mut found, (synopsis, untold)) =
             tokio::join!(self.ask_tiers(recall.as_ref(), None), self.synopsis_for(request.synopsis));
         self.read_best(found.as_mut()).await;
+        // Counted only now, because the first count of a process waits until the counter has loaded its tables.
+        let query = (!request.query.is_empty()).then(|| Message::new(Role::User, request.query.as_str(), now));
+        let room = Room::new(&request.budget, query, counter)?;
         let left = room.left();
         let told = Told::of(&synopsis, inner.synopses.config.max_tokens, counter, now, |tokens| tokens <= left);
         let share = request.recall_tokens.min(left - told.tokens());

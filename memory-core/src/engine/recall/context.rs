@@ -59,9 +59,6 @@ impl Session {
         let inner = self.scoped().inner();
         let now = inner.clock.now();
         let recall = request.recall_at(now, watch, inner, self.buffer())?;
-        let query = (!request.query.is_empty()).then(|| Message::new(Role::User, request.query.as_str(), now));
-        let mut room = Room::new(&request.budget, query, counter)?;
-
         let asked = self.scoped().ask_tiers(recall.as_ref(), Some(self.id()));
         let shape = request.shape(self.buffer())?;
         let (pinned, tail) = Window::pages(request.budget.limit, &shape);
@@ -69,6 +66,9 @@ impl Session {
         let stages = Stages::default();
         let read = async |page| stages.time(Stage::Chat, self.window_page(page, request)).await;
         let (pinned, tail, mut found, (synopsis, untold)) = tokio::join!(read(&pinned), read(&tail), asked, synopsis);
+        // Counted only now, because the first count of a process waits until the counter has loaded its tables.
+        let query = (!request.query.is_empty()).then(|| Message::new(Role::User, request.query.as_str(), now));
+        let mut room = Room::new(&request.budget, query, counter)?;
         let mut window = Window::new(request.budget.limit, shape, pinned?, tail?, counter);
         self.begin(&mut window, request, counter).await?;
         inner.note_budget(self, &request.budget, &window.state);
