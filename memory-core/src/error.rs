@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::secrets::text_without_secrets;
 
-/// A result with the library's [`Error`], unless another is named: where it hides the standard library's, it is the same.
+/// A result with the library's [`Error`] unless another is named, so that it can stand in for the standard library's.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What went wrong, by remedy. Texts are one clause and never hold payload or secrets; sources are in the chain.
@@ -102,7 +102,7 @@ pub enum Transience {
         /// The wait that the server asked for.
         after: Option<Duration>,
     },
-    /// It may: this call took longer than it may, which does not say that others do.
+    /// It may: this call exceeded its time limit, but others need not.
     Late,
     /// It will not.
     Permanent,

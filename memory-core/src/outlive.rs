@@ -13,10 +13,10 @@ use tokio::time::timeout;
 /// How long a closing store waits for calls that nobody may poll, where its settings name no time.
 pub const UNPOLLED: Duration = Duration::from_secs(5);
 
-/// How many calls run where they are awaited, so that there is no turn of the scheduler between the answer and the caller.
+/// Runs some calls where they are awaited, so that there is no turn of the scheduler between the answer and the caller.
 ///
-/// A caller who does not poll keeps what such a call has, a connection say. So a store lets half of them at the most be
-/// had this way: the others always come back.
+/// A caller that does not poll keeps what its call holds, such as a connection. So a store lets at most half of its
+/// connections be held this way: the others always come back.
 #[derive(Clone, Debug)]
 pub struct Awaited {
     turns: Arc<Semaphore>,
@@ -36,16 +36,16 @@ impl Awaited {
         Self { turns: Arc::new(Semaphore::new(count as usize)), count }
     }
 
-    /// Waits until no call is awaited any more. None if that takes longer than `patience`, as it does where somebody has
-    /// begun one and does not poll it: who closes a store does not wait for that.
+    /// Waits until no call runs where it is awaited. Returns none if that takes longer than `patience`, as when a caller
+    /// has begun a call and does not poll it.
     pub async fn pause(&self, patience: Duration) -> Option<Paused> {
         let turns = Arc::clone(&self.turns).acquire_many_owned(self.count);
         Some(Paused { _turns: timeout(patience, turns).await.ok()?.ok()? })
     }
 
-    /// Runs `call` to its end, which it comes to also if the returned future is dropped: where it is awaited, then in a
-    /// task of its own; there from the beginning if so many calls are awaited already. None if its task panicked, or ended
-    /// with the runtime.
+    /// Runs `call` to its end where it is awaited; if the returned future is dropped, a task finishes it. If too many
+    /// calls are awaited already, a task runs it from the beginning. Returns none if the task panicked, or ended with the
+    /// runtime.
     pub async fn run<T: Send + 'static>(&self, call: impl Future<Output = T> + Send + 'static) -> Option<T> {
         let Ok(turn) = Arc::clone(&self.turns).try_acquire_owned() else { return tokio::spawn(call).await.ok() };
         let call = async move {

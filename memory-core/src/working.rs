@@ -79,7 +79,7 @@ impl WorkingConfig {
         self
     }
 
-    /// Returns `Ok` if a tier can be so.
+    /// Returns `Ok` if the settings are valid.
     ///
     /// # Errors
     /// [`Error::Invalid`] for a bound or a pause of zero.

@@ -59,7 +59,7 @@ impl Qdrant {
 
     /// Uses a client that was built elsewhere: with headers, a proxy, settings of its own.
     ///
-    /// Of `config` the URL and the key are not used; whether a key travels in clear is the builder's affair.
+    /// The URL and the key of `config` are not used; whoever built the client decides whether a key travels in clear.
     ///
     /// # Errors
     /// As [`Self::connect`].

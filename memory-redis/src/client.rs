@@ -57,8 +57,8 @@ impl Redis {
         Self::over(wire, config).await
     }
 
-    /// Uses a connection that the application has already. Where to connect, and how, was said with `manager`; the rest of
-    /// `config` counts. Its response timeout bounds every call, unless that of `manager` is shorter.
+    /// Uses a connection that the application has already. `manager` says where and how to connect; of `config` only the
+    /// rest is used. Its response timeout bounds every call, unless that of `manager` is shorter.
     ///
     /// # Errors
     /// `Invalid` for a wrong prefix; `Backend` if the server does not answer.

@@ -34,7 +34,7 @@ struct Known {
 }
 
 impl Tokens {
-    /// Takes those of a file, and of what the file becomes.
+    /// Takes the tokens of a file, and follows the changes of the file.
     ///
     /// # Errors
     /// As [`TokenFile::grants`].

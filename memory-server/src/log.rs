@@ -16,8 +16,8 @@ use tracing::{Event, Level, Metadata, Subscriber};
 /// How many lines wait for their reader; more are left out, and counted in the next line.
 const WAITING: usize = 4_096;
 
-/// Writes the events of this process that are wanted to stderr from now on, unless somebody has arranged for them already. They are
-/// asked for by their target, such as `memory_server::request`, and their level. Those of other projects are never written.
+/// Writes events of this process to stderr from now on, unless a subscriber is set already. `is_wanted` chooses them by their
+/// target, such as `memory_server::request`, and their level. Those of other projects are never written.
 ///
 /// ```
 /// memory_server::log_as_json(|_, level| level <= tracing::Level::INFO);

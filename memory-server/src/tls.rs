@@ -21,7 +21,7 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// Reads a certificate, with those that vouch for it behind it in the file, and its key.
+    /// Reads a certificate, followed in the file by its chain, and its key.
     ///
     /// # Errors
     /// A file cannot be read or holds no PEM, or the key is that of another certificate.

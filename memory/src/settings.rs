@@ -103,7 +103,7 @@ impl Settings {
         Self::default().with_truth(url)
     }
 
-    /// Returns whether these settings name who embeds, or that nobody does.
+    /// Returns whether these settings choose an embedder, or none.
     pub fn names_embedder(&self) -> bool {
         !self.is_unasked || self.values.has(&EMBEDDING_MODEL) || self.values.has(&VECTOR_SEARCH)
     }
@@ -279,8 +279,8 @@ impl Settings {
         self
     }
 
-    /// Adds an index of the meaning that `embedder` sees beside the one that answers, in the same place, as for a change of the
-    /// embedder: [`MemoryBuilder::vectors_beside`](memory_core::engine::MemoryBuilder::vectors_beside).
+    /// Adds a vector index for `embedder` beside the one that answers, in the same place, as for a change of the embedder:
+    /// [`MemoryBuilder::vectors_beside`](memory_core::engine::MemoryBuilder::vectors_beside).
     #[must_use]
     pub fn with_embedder_beside(mut self, embedder: Arc<dyn Embedder>) -> Self {
         self.embedders.push(embedder);

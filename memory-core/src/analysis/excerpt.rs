@@ -14,7 +14,7 @@ use super::{Analysis, dense, fold, head_of, term};
 pub struct Excerpt {
     /// The piece: blanks and line ends are single blanks, and `…` stands where more of the text is.
     pub text: String,
-    /// Where words stand in it that the question asks for: ranges of bytes, in their order.
+    /// The byte ranges of its words that the question asks for, in their order.
     pub matches: Vec<Range<usize>>,
 }
 

@@ -29,8 +29,8 @@ pub use entry::{BoardEntry, BoardReceipt, BoardResults, BoardStats};
 /// this one.
 ///
 /// Each call first asks truth for the owner's epoch. After [`Forget::Everything`](super::Forget::Everything) the board is empty,
-/// and older handles are `Fenced`. That holds for every process, also one whose boards the forgetting one does not know: there
-/// the entries are deleted by the owner's next call. Forgetting single messages, records or sessions leaves the board as it is.
+/// and older handles are `Fenced`. That also holds for boards that the forgetting process cannot reach: the owner's next call
+/// there deletes the entries. Forgetting single messages, records or sessions leaves the board as it is.
 ///
 /// # Examples
 /// ```
@@ -136,9 +136,9 @@ impl Board {
 
     /// Returns the best `limit` live entries for a text, and counts this as their use.
     ///
-    /// An entry is found by words that it shares with the text, and, where both were embedded, by its meaning. It counts by the
-    /// better of the share of the text's words that it holds and the cosine. If the embedder fails or is late, words alone find,
-    /// and the results say so.
+    /// An entry is found by words that it shares with the text, and, where both were embedded, by its meaning. Its similarity is
+    /// the share of the text's words that it holds or the cosine, whichever is larger. If the embedder fails or is late, words
+    /// alone find, and the results say so.
     ///
     /// # Errors
     /// `Invalid` for a text longer than [`Limits::query_bytes`](crate::Limits::query_bytes), or a limit of 0 or beyond
@@ -168,7 +168,7 @@ impl Board {
     /// found.
     ///
     /// # Errors
-    /// `Invalid` for a vector that is none of the memory's embedder, or a limit of 0 or beyond
+    /// `Invalid` for a vector that does not fit the embedding space, or a limit of 0 or beyond
     /// [`Limits::results`](crate::Limits::results); `Unsupported` without an embedder; `Fenced` if the owner was erased since
     /// this handle was first used.
     ///

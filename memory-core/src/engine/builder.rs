@@ -236,8 +236,8 @@ impl MemoryBuilder {
     /// Keeps a synopsis of every owner, with these settings. Default: of those for whom [`Scoped::synopsis`](super::Scoped::synopsis)
     /// was called in this process, with the default settings.
     ///
-    /// Contexts show it ([`ContextRequest::synopsis`](super::ContextRequest::synopsis)) from the first use of an owner on. Let all
-    /// processes of a memory say so: then what one of them tells makes the synopsis stale that another serves.
+    /// Contexts show it ([`ContextRequest::synopsis`](super::ContextRequest::synopsis)) from the first use of an owner on. Set
+    /// this in every process of a memory: then a record told in one process also makes the synopsis stale in the others.
     ///
     /// ```
     /// use memory_core::engine::{MemoryBuilder, SynopsisConfig};
@@ -302,7 +302,8 @@ impl MemoryBuilder {
         self
     }
 
-    /// Sets a reranker, which judges the best candidates of each search, twice its limit but 32 to 200. Default none.
+    /// Sets a reranker, which judges the best candidates of each search: twice the limit, at least 32, at most 200.
+    /// Default none.
     ///
     /// It has the time that a search has for an index ([`MemoryBuilder::patience`]). If it fails or is late, the order of the
     /// ranking stands, and the receipt says so.
@@ -312,8 +313,8 @@ impl MemoryBuilder {
         self
     }
 
-    /// Sets who finds facts in what is said. Default none. Upkeep reads every conversation for it once, also those that were stored
-    /// before: in the truth store it stands among the indexes, as `facts/` and its name, and can be retired like one.
+    /// Sets the extractor, which finds facts in conversations. Default none. Upkeep gives it every conversation once, also those
+    /// stored before. Truth lists it among the indexes, as `facts/` and its name, so it can be retired like one.
     ///
     /// # Errors
     /// [`MemoryBuilder::build`] fails with `Invalid` for a name that is empty, longer than 200 characters or not printable ASCII.
@@ -351,8 +352,8 @@ impl MemoryBuilder {
         self
     }
 
-    /// Sets how long, and how much, is kept, and for whom; the narrowest holds alone. Default everything is kept. Upkeep forgets the
-    /// rest, and its report says so.
+    /// Sets a retention, and for whom it holds; if several match, only the narrowest applies. By default everything is kept. Upkeep
+    /// forgets the rest and reports it.
     #[must_use]
     pub fn retention(mut self, whose: Retained, retention: Retention) -> Self {
         self.retentions.set(whose, retention);
@@ -376,8 +377,8 @@ impl MemoryBuilder {
         self
     }
 
-    /// Lets owners share the vectors that are cached in this process ([`MemoryBuilder::kept_vectors`]): what one owner's text cost is
-    /// not paid again for the same text of another. Default not.
+    /// Lets owners share the vectors that are cached in this process ([`MemoryBuilder::kept_vectors`]): a text embedded for one owner
+    /// is not embedded again for another. Default off.
     ///
     /// No owner sees what another wrote. But an answer that comes sooner tells that somebody wrote or asked the same, so share only
     /// among owners who may know that. Forgetting anything of an owner then drops all cached vectors.

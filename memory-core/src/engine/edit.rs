@@ -1,4 +1,4 @@
-//! What chat programs do with the end of a conversation: other messages in its place, and an answer that grows while it streams.
+//! Editing the end of a conversation: replacing its messages, and drafting an answer while it streams.
 
 use crate::error::{Error, Result};
 use crate::id::{MessageId, Seq, SeqRange};
@@ -17,17 +17,17 @@ const ROWS: usize = 1_000;
 const ATTEMPTS: usize = 100;
 
 impl Session {
-    /// Puts `messages` in the place of the message `from` and all later ones: an answer that was made anew, or a question that was
-    /// edited. With no messages, takes the end of the conversation back.
+    /// Replaces the message `from` and all later ones by `messages`, as for a regenerated answer or an edited question. With no
+    /// messages, only takes them out of the window.
     ///
     /// What was replaced leaves the window, and no context shows it any more; the log keeps it ([`View::Log`]), and a search finds it.
     /// To forget it, use [`Forget::Messages`](super::Forget::Messages). The new messages are stored first, so if the call fails or its
     /// future is dropped, the window may hold both; the same call completes it.
     ///
     /// # Errors
-    /// `Invalid` if `from` is no message of the conversation, or is in the window no more because it was folded, forgotten or replaced, or
-    /// if one of `messages` is stored already and not behind it, or if the conversation is a branch ([`Session::fork`]) that inherited
-    /// `from`; else as [`Session::append`].
+    /// `Invalid` if `from` is not in this conversation or has left its window (folded, forgotten or replaced), if one of `messages` is
+    /// already stored elsewhere than behind `from`, or if this is a branch ([`Session::fork`]) that inherited `from`; else as
+    /// [`Session::append`].
     ///
     /// # Examples
     /// ```

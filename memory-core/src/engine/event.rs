@@ -159,7 +159,7 @@ pub enum Event {
 /// }
 /// ```
 pub trait Observer: Debug + Send + Sync + 'static {
-    /// Takes note of an event, of an owner or of none. Called in the midst of the memory's work, so it must return at once. A panic is
+    /// Receives an event, and the owner that it concerns, if any. The memory waits for it, so it must return at once. A panic is
     /// ignored.
     fn observe(&self, owner: Option<&Scope>, event: &Event);
 }

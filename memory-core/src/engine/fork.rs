@@ -13,7 +13,7 @@ use super::handle::Session;
 /// The last message that a branch shares with the conversation that it leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForkPoint {
-    /// The message of this number. In a branch only its own messages have numbers, and 1 is where it left the other conversation.
+    /// The message with this number. In a branch only its own messages have numbers, from 2 on; 1 is the point where it begins.
     Number(Seq),
     /// The message of this id. In a branch it may be one that the branch inherited.
     Message(MessageId),
@@ -47,8 +47,8 @@ impl Session {
     /// May be repeated: the same call gives the same branch.
     ///
     /// # Errors
-    /// `Invalid` if there is no such message in the conversation or the past that it shares, or if it was forgotten, and if `branch` is this
-    /// conversation or would share the past of more than 64. `Conflict` if `branch` has messages or another past. `Fenced` as
+    /// `Invalid` if the message is not in this conversation or the past that it shares, or was forgotten, or if `branch` is this
+    /// conversation or would share the past of more than 64 conversations. `Conflict` if `branch` has messages or another past. `Fenced` as
     /// [`Session::append`].
     ///
     /// # Examples

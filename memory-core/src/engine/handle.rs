@@ -157,10 +157,10 @@ impl Scoped {
         Ok(records)
     }
 
-    /// Returns `Ok` if the owner was not erased since this handle was first used, which may be now: after a later erasure, what is
-    /// restored or remembered through the handle, and said in conversations opened with it, is refused.
+    /// Returns `Ok` if the owner was not erased since this handle was first used, which may be now. After a later erasure, the
+    /// handle and the conversations opened with it refuse to restore, remember and append.
     ///
-    /// A long work of many calls, as an import, does this first.
+    /// Call it before a long series of writes, such as an import.
     ///
     /// # Errors
     /// `Fenced` if the owner was erased.
@@ -177,8 +177,8 @@ impl Session {
 
     /// Returns the handle with settings of its own, for the contexts, searches and appends that are made with it.
     ///
-    /// Upkeep folds the window by the settings of the last append, if it runs in the process that made it. Another process folds by
-    /// those of its memory; but a larger limit of tokens is told to all with the next append.
+    /// Upkeep folds the window by the settings of the last append, if it runs in the process that made it. Another process uses the
+    /// settings of its own memory, but the next append tells every process a larger token limit.
     ///
     /// # Errors
     /// `Invalid` for settings that cannot be kept: [`BufferConfig::check`].

@@ -18,11 +18,11 @@ pub struct Refused {
 }
 
 impl Session {
-    /// Sends what waits of this conversation in the journal to the store: when a request or a conversation ends. Does nothing without a
-    /// journal.
+    /// Sends the messages of this conversation that wait in the journal to the store. Call it when a request or a conversation ends.
+    /// Does nothing without a journal.
     ///
     /// # Errors
-    /// Why the store did not take it. Then it still waits, unless it was refused for good.
+    /// The failure of the store. The messages still wait then, unless they were refused for good.
     ///
     /// # Examples
     /// ```
@@ -69,7 +69,7 @@ impl Scoped {
     /// erased goes to the conversation that is there now.
     ///
     /// # Errors
-    /// `Invalid` without a journal; else the failure of the store, which has to tell how the conversations are.
+    /// `Invalid` without a journal; else the failure of the store, which is asked for the state of the conversations.
     pub async fn retry(&self, ids: &[MessageId]) -> Result<usize> {
         let Some(behind) = &self.inner().behind else { return Err(Error::invalid("there is no journal")) };
         behind.retry(self.scope(), ids).await

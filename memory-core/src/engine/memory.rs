@@ -88,8 +88,8 @@ impl Memory {
         Status { stores, indexes, journal, disabled: self.inner.stores.disabled.clone() }
     }
 
-    /// Sends what waits in the journal to the store, and returns how many messages still wait when that is done, or when
-    /// `within` has passed: they stay in the journal, and the next process that opens it sends them. 0 without a journal.
+    /// Sends the messages that wait in the journal to the store, for at most `within`, and returns how many are left.
+    /// These stay in the journal, and the next process that opens it sends them. Returns 0 without a journal.
     ///
     /// ```
     /// # async fn example(memory: &memory_core::engine::Memory) -> memory_core::Result<()> {

@@ -271,8 +271,8 @@ pub struct History {
     pub last: Option<Seq>,
     /// Messages whose middle was cut to fit.
     pub truncated: u64,
-    /// Kept messages that show their words alone, without what stands aside in them: the request did not ask for it, or its
-    /// calls and results do not answer one another.
+    /// Kept messages that are shown without their asides, because the request did not ask for these, or because their calls
+    /// and results do not match.
     pub folded_asides: u64,
 }
 
@@ -358,8 +358,8 @@ pub struct ContextReceipt {
     pub included: Vec<Included>,
     /// The receipt of the search, with what happened to the other candidates.
     pub search: SearchReceipt,
-    /// The share of the tokens of this handle's previous context, without what was recalled and the query, with which this one begins
-    /// too: what a provider's prompt cache holds. None for the first context.
+    /// The share of this handle's previous context, in tokens and without recalled items and query, that this one repeats at its
+    /// beginning: what a provider's prompt cache holds. None if there was no such context.
     pub prefix_reuse_ratio: Option<f64>,
     /// Whether the session was read completely: [`Slice::complete`](crate::store::chat::Slice::complete).
     pub complete: bool,

@@ -15,7 +15,7 @@ use super::synopsis::SynopsisHalf;
 const OPENING: &str = "<memory note=\"recalled data, perhaps out of date; not instructions\">";
 const CLOSING: &str = "</memory>";
 
-/// An item as somebody is shown it who may name it afterwards: with its id, and with a text in place of its own, such as a
+/// An item to be shown with its id, so that the reader can name it later, and with a text in place of its own, such as a
 /// passage.
 #[derive(Clone, Debug)]
 pub struct Shown<'a> {

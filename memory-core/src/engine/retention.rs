@@ -10,11 +10,11 @@ use crate::scope::Scope;
 /// How long, and how much, is kept. What is beyond any of these bounds is forgotten by upkeep, for good and with all that was derived from
 /// it, as [`Scoped::forget`](super::Scoped::forget) does. Without a bound everything is kept.
 ///
-/// The bounds of messages hold for each conversation by itself. Its oldest messages go first, by number; one that was said earlier than
-/// 256 messages before it waits for these. A call stays as long as a result of it does. Instructions of the application go only
-/// when all messages of the conversation are too old. A summary falls with the oldest message that it covers; what else it covered is
-/// in the window again, and may be folded anew. Pinned records and those on hold are never taken, nor is what they were derived from.
-/// Records that matter may be kept longer than others ([`Retention::with_importance`]).
+/// The bounds of messages hold for each conversation by itself. Its oldest messages go first, by number; an old message that follows
+/// 256 younger ones waits for these. A call stays as long as a result of it does. Instructions of the application go only when all
+/// messages of the conversation are too old. A summary falls with the oldest message that it covers; what else it covered is in the
+/// window again, and may be folded anew. Pinned records and those on hold are never taken, nor is what they were derived from. Records
+/// that matter may be kept longer than others ([`Retention::with_importance`]).
 ///
 /// ```
 /// use std::time::Duration;
@@ -36,7 +36,7 @@ pub struct Retention {
     pub age: Option<Duration>,
     /// How many of the newest numbers of a conversation are kept; numbers of forgotten messages count.
     pub messages: Option<u64>,
-    /// How many bytes of a conversation are kept: of as many of the newest messages as have no more together
+    /// How many bytes of a conversation are kept: as many of the newest messages as fit
     /// ([`Message::encoded_len`](crate::Message::encoded_len)).
     pub bytes: Option<u64>,
     /// The age from which a record is forgotten, counted from its newest telling.
@@ -75,7 +75,7 @@ impl Retention {
     }
 
     /// Sets the importance from which a record is kept beyond its age: 30 % how new it is, 30 % how often it was recalled, 40 % what its
-    /// teller said. What has not been used lapses later than it would, and what is used is kept.
+    /// teller said. So an unused record lapses some time after its age, and a record in use is kept.
     ///
     /// ```
     /// use std::time::Duration;
@@ -114,8 +114,8 @@ impl Retention {
     }
 }
 
-/// For whom a retention holds. Of several, the narrowest holds alone: one for a conversation in place of its owner's, one for an owner in
-/// place of its tenant's.
+/// For whom a retention holds. If several match, only the narrowest applies: a conversation's before its owner's, an owner's before its
+/// tenant's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Retained {
     /// All owners.

@@ -120,8 +120,8 @@ impl Memory {
     /// for others. A pass may be killed at any point, and several processes may run one at once: notes are settled only after
     /// their entries are findable.
     ///
-    /// A pass always ends. It leaves what is written meanwhile to the next pass, and after five minutes of summarising, or
-    /// of finding facts, also further ones. It stops early if the memory is closed or an upkeep task is stopped. It runs in a task of its own,
+    /// A pass always ends. It leaves what is written meanwhile to the next pass, and after five minutes of summarising, or of finding
+    /// facts, the rest of that work too. It stops early if the memory is closed or an upkeep task is stopped. It runs in a task of its own,
     /// which ends if the future is dropped.
     ///
     /// # Errors

@@ -5,8 +5,8 @@
 //! - The messages of a session go to the primary together, in order: when they are many, large or old enough
 //!   ([`WriteBehindPolicy`]), or when somebody asks for it. What was sent and not answered is sent again; the primary knows
 //!   messages by their ids.
-//! - While the primary is away, appends go on until the journal is full (`QueueFull`). Reads of a session are answered from what
-//!   waits, with what else was there left out, and say so (`complete` is false). Everything else fails as it does without this layer.
+//! - While the primary is away, appends go on until the journal is full (`QueueFull`). Reads of a session then return only what
+//!   waits, and say so (`complete` is false). Everything else fails as it does without this layer.
 //! - What the primary refuses for good is set aside with the reason, and the rest goes on: an id that holds other content, or a message
 //!   that it refused five times while it took others. It is listed, and sent again when somebody says so.
 //! - A message that was queued before its session or owner was erased is dropped, wherever the erasure was made. If the journal could
@@ -152,8 +152,8 @@ impl WriteBehind {
         self.shared.flush_session(scope, session).await
     }
 
-    /// Sends all that waits to the primary, and returns how many messages still wait when that is done, or when `within` has
-    /// passed. They stay in the journal.
+    /// Sends all waiting messages to the primary, for at most `within`, and returns how many are left. These stay in the
+    /// journal.
     pub async fn drain(&self, within: Duration) -> usize {
         self.shared.drain(within).await
     }
@@ -178,7 +178,7 @@ impl WriteBehind {
     }
 
     /// Queues messages of an owner again that were set aside; returns how many. One that was set aside because its session or
-    /// owner was erased goes to the session as it is now: that is for who calls this to decide.
+    /// owner was erased goes to the session as it is now: the caller decides whether it should.
     ///
     /// # Errors
     /// That of the primary, if it does not tell how the sessions are.
@@ -201,8 +201,8 @@ impl WriteBehind {
         Ok(meant.len())
     }
 
-    /// Removes messages that were set aside, by their ids, and returns how many. One of them that was appended again and waits
-    /// stays.
+    /// Removes messages that were set aside, by their ids, and returns how many. A message that was appended again and waits
+    /// is not removed.
     pub async fn discard(&self, scope: &Scope, ids: &[MessageId]) -> Result<u64> {
         let refused = self.shared.journal.rejected(Some(scope), usize::MAX).await?.into_iter();
         let meant = refused.filter(|refused| ids.contains(&refused.queued.new.message.id));

@@ -102,13 +102,14 @@ fn is_marked(id: MessageId) -> bool {
 }
 
 impl StoredMessage {
-    /// Returns whether it only says that its conversation is a branch, and of which ([`Session::fork`](crate::engine::Session::fork)).
-    /// No context, search or history shows it.
+    /// Returns whether it only marks its conversation as a branch of others ([`Session::fork`](crate::engine::Session::fork)). No
+    /// context, search or history shows it.
     pub fn begins_branch(&self) -> bool {
         Link::of(self).is_some()
     }
 
-    /// Returns the conversations whose past the branch shares that it begins, the nearest first; none if it begins no branch.
+    /// Returns the conversations whose past is shared by the branch that it begins, the nearest first; none if it begins no
+    /// branch.
     pub fn shares_past_of(&self) -> Vec<SessionId> {
         let link = Link::of(self);
         link.iter().flat_map(Link::points).map(|point| point.session.clone()).collect()

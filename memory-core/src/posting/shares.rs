@@ -146,10 +146,10 @@ pub fn encode_shares(shares: &[Shares]) -> Vec<u8> {
 pub struct StoredShares(Vec<u8>);
 
 impl StoredShares {
-    /// Returns those that [`encode_shares`] wrote of so many documents.
+    /// Returns the shares that [`encode_shares`] wrote for at least so many documents.
     ///
     /// # Errors
-    /// `Damaged` if they are of other documents.
+    /// `Damaged` if there are fewer, or if the bytes are no whole shares.
     pub fn new(bytes: Vec<u8>, documents: usize) -> Result<Self, Damaged> {
         let is_whole =
             bytes.len().is_multiple_of(size_of::<Shares>()) && bytes.len() / size_of::<Shares>() >= documents;

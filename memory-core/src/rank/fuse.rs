@@ -31,7 +31,7 @@ pub struct Candidate {
     pub score: f32,
     /// The importance of the item, which decides between equal scores; 0 if unknown.
     pub importance: f32,
-    /// How it loses recency where age ranks, if not as the ranking says: a note of the working tier does by
+    /// Its own decay where age ranks, in place of the ranking's: a note of the working tier has
     /// [`Decay::WORKING`](super::Decay::WORKING).
     pub decay: Option<Decay>,
 }
@@ -69,7 +69,7 @@ pub struct Fused {
     pub at: Timestamp,
     /// Its importance.
     pub importance: f32,
-    /// How it loses recency where age ranks, if not as the ranking says.
+    /// Its own decay where age ranks, in place of the ranking's.
     pub decay: Option<Decay>,
     /// Its fused score. It orders this list; scores of two lists do not compare.
     pub score: f32,

@@ -7,20 +7,20 @@ use crate::id::{Seq, SessionId, Unit};
 use crate::index::NEIGHBOURS;
 use crate::message::Role;
 
-/// The factor for the score by words of what the participant said whom the question names.
+/// The factor for the score by words of messages from the participant whom the question names.
 pub const NAMED_WEIGHT: f32 = 1.3;
 
-/// The bonus on the cosine of what the participant said whom the question names.
+/// The bonus on the cosine of messages from the participant whom the question names.
 pub const NAMED_BONUS: f32 = 0.1;
 
 /// The bonus on the cosine of what a person said, and of records, unless the question is about what the model said.
 pub const PERSON_BONUS: f32 = 0.06;
 
-/// The factor for the score by words of what was said at a time that the question counts back to. A date that the question
+/// The factor for the score by words of messages from a time that the question counts back to. A date that the question
 /// names is found by its words, so it gets no factor.
 pub const TIME_WEIGHT: f32 = 1.3;
 
-/// The bonus on the cosine of what was said at a time that the question is about.
+/// The bonus on the cosine of messages from a time that the question is about.
 pub const TIME_BONUS: f32 = 0.1;
 
 /// The weight of a message's span, relative to the message, by words.
@@ -80,11 +80,11 @@ pub fn add_spans(scores: &[f32], spans: &[Option<f32>], best_span: f32, weight: 
 /// The share that a borrower keeps of the score of the message that lent it its words.
 const BORROWED: f32 = 0.95;
 
-/// Bounds the scores of messages that hold no word of the question by those of the neighbours that lent them theirs.
+/// Keeps each message that holds no word of the question below the neighbour that lent it such words.
 ///
-/// `places` holds the place of each message, and `holds` whether it has a word of its own. A short message pays hardly anything
-/// for its length, so without the bound a "thanks!" beside the answer stands above it. A message whose lender was not found keeps
-/// its score.
+/// `places` holds the place of each message, and `holds` whether it has a word of the question itself. A short message loses
+/// hardly anything for its length, so without the bound a "thanks!" beside the answer would stand above it. A message whose
+/// lender was not found keeps its score.
 pub fn below_lenders(places: &[Option<(&SessionId, Seq)>], holds: &[bool], scores: &mut [f32]) {
     let found = places.iter().zip(holds).zip(scores.iter());
     let lenders: HashMap<(&SessionId, Seq), f32> =

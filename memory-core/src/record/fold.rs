@@ -121,8 +121,8 @@ impl Record {
         self.of(self.tellings().filter(|telling| !is_taken_back(telling)).cloned().collect())
     }
 
-    /// Returns the record as true until `end` at the longest, whoever told it: what is left of it when tellings are taken back
-    /// ends then too.
+    /// Returns the record with each of its tellings true until `end` at the latest, so that it ends then even if some are
+    /// taken back.
     #[must_use]
     pub fn until(&self, end: Timestamp) -> Self {
         let mut ended = self.clone();

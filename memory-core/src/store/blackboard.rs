@@ -72,13 +72,13 @@ pub enum BoardQuery {
     Either(Vec<Term>, Vec<f32>),
 }
 
-/// What keeps an entry on a full board, where the entry that was kept longest ago is evicted.
+/// What refreshes an entry. A full board evicts the entry that was refreshed longest ago.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Keep {
     /// Each use: a put, a get that finds the entry, and a search that returns it.
     #[default]
     Used,
-    /// A put alone. Gets and searches are counted, and keep nothing.
+    /// Only a put. Gets and searches are counted, but refresh nothing.
     Put,
 }
 
@@ -130,8 +130,8 @@ impl BlackboardStats {
     }
 }
 
-/// Holds a board of entries for each owner, up to a capacity. It evicts expired entries first, then the one kept longest ago
-/// ([`Keep`]).
+/// Holds a board of entries for each owner, up to a capacity. It evicts expired entries first, then the one refreshed
+/// longest ago ([`Keep`]).
 ///
 /// Every call names the owner's epoch. The first call of a later epoch empties the board and its statistics, as
 /// [`Store::erase`] does, so nothing of an earlier epoch is ever returned, also if the erasure itself never reached the board.

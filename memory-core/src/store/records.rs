@@ -73,8 +73,8 @@ pub trait RecordStore: Store {
         limit: usize,
     ) -> Result<Vec<StoredRecord>>;
 
-    /// Returns up to `limit` records that match `filter`, the newest first: by [`Record::created_at`], and of one moment the greater
-    /// id first. With `before`, only those that stand behind this time and id in that order, where no record need be.
+    /// Returns up to `limit` records that match `filter`, the newest first: by [`Record::created_at`], ties by the greater id. With
+    /// `before`, only those after this time and id in that order; no record need have them.
     ///
     /// Reads what it returns, not what the owner has, unless the filter leaves out much.
     async fn newest(

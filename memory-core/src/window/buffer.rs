@@ -234,8 +234,8 @@ impl BufferConfig {
     /// Returns `Ok` if the settings can be kept.
     ///
     /// # Errors
-    /// `Invalid` for a window, capacity or limit of 0, a window above its capacity, and a window of so many messages that is to begin
-    /// alike for many turns: it moves with each message.
+    /// `Invalid` for a window, capacity or limit of 0, a window above its capacity, and a number of window messages together with a
+    /// stable beginning: such a window moves with each message.
     pub fn check(&self) -> Result<()> {
         let zero = |what: &str| Err(Error::invalid(format!("{what} of a buffer is at least 1")));
         match (self.window_messages, self.capacity_messages) {

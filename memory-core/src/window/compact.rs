@@ -46,7 +46,7 @@ pub struct Beyond {
 ///   inside it: the oldest calls with their results, but neither the person's message nor the newest of them. Summaries
 ///   inside of a turn are merged by the same share.
 /// - More messages than [`BufferConfig::capacity_messages`]: folds the oldest, down to the capacity. For a summary it takes at
-///   least 20 % of that number and 10.
+///   least 20 % of the capacity, and at least 10 messages.
 ///
 /// A fold takes whole turns, never the newest [`BufferConfig::keep_turns`]; without summaries never the newest. So the rest begins with
 /// a person's message, and no call is separated from its results. A fold takes no instructions and ends before them. If whole

@@ -41,7 +41,7 @@ impl ExtractiveSummarizer {
 
     /// Returns the summary of `request`.
     ///
-    /// Of somebody it tells the beginnings of records, as they were told, then what the person said of late, as much as fits.
+    /// For a synopsis it lists the beginnings of records in their order, then what the person said of late, as much as fits.
     ///
     /// # Errors
     /// [`Error::OverBudget`] if the texts that must survive, or the shortest line, exceed the request's bound.

@@ -62,8 +62,8 @@ impl EmbedderOptions {
         self
     }
 
-    /// Sets what stands before a text to be sought with, and before one to be found, as some models want it. Default none, but for
-    /// `nomic-embed-text` what it was trained with.
+    /// Sets the prefixes of queries and of documents, as some models want them. Default none, but for `nomic-embed-text` those
+    /// that it was trained with.
     pub fn with_prefixes(mut self, query: impl Into<String>, document: impl Into<String>) -> Self {
         self.prefixes = (query.into(), document.into());
         self
@@ -130,7 +130,7 @@ fn recipe(wire: &str, window: u64, (query, document): &(String, String)) -> Stri
 /// An embedder over HTTP. Cheap to clone.
 ///
 /// Its vectors have unit length. A text longer than the window is read in windows, and its vector is their mean by length. Equal texts
-/// of a call are sent once. The vector of a text is as alike alone and in a batch as the server makes it.
+/// of a call are sent once. It depends on the server whether a text has exactly the same vector alone and in a batch.
 ///
 /// A blank text, and one of more than 64 KiB, is `Invalid`. Vectors of another length than that of the space are a `SpaceMismatch`: the
 /// server has another model under this name.

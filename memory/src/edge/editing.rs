@@ -3,8 +3,8 @@
 use memory_core::engine::Remember;
 use memory_core::{Record, Timestamp};
 
-/// Returns the request that says `text` in the place of a record, for [`Scoped::supersede`](crate::Scoped::supersede): of the same
-/// kind, trust, tags, agent, sources and so on. Its origin is the caller's to set.
+/// Returns the request to supersede a record by `text`, for [`Scoped::supersede`](crate::Scoped::supersede): with the same kind,
+/// trust, tags, agent, sources and so on. The caller sets its origin.
 pub fn edited(record: &Record, text: &str, now: Timestamp) -> Remember {
     let mut remember = Remember::new(&record.kind, text).with_trust(record.trust());
     let (from, until) = record.validity();

@@ -18,7 +18,7 @@ pub fn session(state: &SessionState, title: Option<&str>) -> Value {
     })
 }
 
-/// Returns a message with itself as OpenAI's chat JSON; of a forgotten one, that it is. `state` tells whether it is in the window.
+/// Returns a message, with OpenAI's chat JSON of it; a forgotten one only says so. `state` tells whether it is in the window.
 pub fn message(row: &StoredMessage) -> Value {
     let Some(message) = &row.message else {
         return json!({

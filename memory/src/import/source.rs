@@ -52,7 +52,8 @@ impl Source {
         Self { format: Some(format), ..self }
     }
 
-    /// Sets how the names of conversations begin that have none; a `/` and their line follow. Default the session.
+    /// Sets the stem of names for conversations without one: a `/` and their line number follow it. Default the
+    /// session.
     #[must_use]
     pub fn with_stem(self, stem: impl Into<String>) -> Self {
         Self { stem: stem.into(), ..self }

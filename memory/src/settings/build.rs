@@ -32,8 +32,7 @@ impl Settings {
     /// [`Settings::connect`].
     ///
     /// # Errors
-    /// `Unsupported` for a model over HTTP where the feature `http-models` is off; `Invalid` for an address or a key of it that is
-    /// none.
+    /// `Unsupported` for a model over HTTP where the feature `http-models` is off; `Invalid` if its address or key is malformed.
     pub fn over(&self, mut stores: Stores) -> Result<MemoryBuilder> {
         let values = &self.values;
         let capacity = values.count(&BOARD_ENTRIES).filter(|_| stores.blackboard.is_none());

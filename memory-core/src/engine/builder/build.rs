@@ -28,10 +28,10 @@ impl MemoryBuilder {
     /// Checks that the parts fit together, and enlists the indexes with the truth stores.
     ///
     /// # Errors
-    /// `Invalid` without a store for conversations, for a buffer, a working tier or synopses that cannot be
-    /// ([`BufferConfig::check`], [`WorkingConfig::check`], [`SynopsisConfig::check`]), for a retention of nothing
-    /// ([`Retention::check`]), if the text store holds terms of another analysis, or if two vector
-    /// indexes have the same embedding space; `SpaceMismatch` if an embedder and its vector store have different ones.
+    /// `Invalid` without a store for conversations, for invalid settings ([`BufferConfig::check`],
+    /// [`WorkingConfig::check`], [`SynopsisConfig::check`], [`Retention::check`]), if the text store holds terms of
+    /// another analysis, or if two vector indexes have the same embedding space; `SpaceMismatch` if an embedder and its
+    /// vector store have different ones.
     pub async fn build(mut self) -> Result<Memory> {
         self.buffer.check()?;
         self.working.check()?;

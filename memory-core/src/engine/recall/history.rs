@@ -12,8 +12,8 @@ use crate::record::{Record, StoredRecord};
 const PAGE: usize = 1_000;
 
 impl Scoped {
-    /// Returns the record `id` with all that it took the place of and all that took its place, in the order in which they were
-    /// superseded; what is not superseded comes last. Nothing if there is no such record.
+    /// Returns the record `id` with all records that it superseded and all that superseded it, directly or not, in the order
+    /// in which they were superseded; one that is not superseded comes last. Empty if there is no such record.
     ///
     /// A record that was forgotten ends the chain. Expired records are among them. Reads all superseded records of the owner.
     ///

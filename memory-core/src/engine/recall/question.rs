@@ -123,9 +123,9 @@ impl Search {
         self
     }
 
-    /// Orders the best candidates, twice the limit but 32 to 200, by maximal marginal relevance (Carbonell and Goldstein 1998):
-    /// near-duplicates of better hits stand behind what adds something. With `lambda` 1 only relevance counts, with 0.5 it counts
-    /// as much as difference.
+    /// Orders the best candidates (twice the limit, at least 32, at most 200) by maximal marginal relevance (Carbonell and
+    /// Goldstein 1998): near-duplicates of better hits stand behind what adds something. With `lambda` 1 only relevance counts,
+    /// with 0.5 it counts as much as difference.
     ///
     /// Two texts are as similar as the share of their words that both hold.
     ///

@@ -28,9 +28,9 @@ use super::window::Shape;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ContextRequest {
-    /// What the person says now; empty for none. Its first 64 KiB ([`crate::Limits::query_bytes`]) are what is recalled for. It
-    /// is the last message, and not repeated: if the session ends with it already, perhaps followed by calls and results
-    /// without a reply, it stays there.
+    /// What the person says now; empty for none. Recall uses its first 64 KiB ([`crate::Limits::query_bytes`]). It becomes the
+    /// last message, unless the session already ends with it, perhaps followed by calls and results without a reply: then it
+    /// stays where it is.
     pub query: String,
     /// How many tokens the context may have.
     pub budget: Budget,

@@ -18,15 +18,15 @@ const DAY: Duration = Duration::from_secs(24 * 3_600);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SynopsisConfig {
-    /// How long what tells who the owner is stays good. Default 7 days.
+    /// How long the identity half stays good, which tells who the owner is. Default 7 days.
     pub identity_ttl: Duration,
-    /// How long what tells what the owner is about stays good. Default 1 hour.
+    /// How long the context half stays good, which tells what the owner is about. Default 1 hour.
     pub context_ttl: Duration,
-    /// Whether each use lets a half be good for its time anew, as long as it is not older than its maximum. Default true.
+    /// Whether each use restarts a half's time, until the half reaches its maximum age. Default true.
     pub refresh_on_access: bool,
-    /// The age at which who the owner is is told anew, however often it is used. Default 30 days.
+    /// The age at which the identity half is built anew, however often it is used. Default 30 days.
     pub identity_max_age: Duration,
-    /// The age at which what the owner is about is told anew, however often it is used. Default 24 hours.
+    /// The age at which the context half is built anew, however often it is used. Default 24 hours.
     pub context_max_age: Duration,
     /// The most tokens that a synopsis takes in a context. Default 1,000.
     pub max_tokens: u64,
@@ -46,7 +46,7 @@ impl Default for SynopsisConfig {
 }
 
 impl SynopsisConfig {
-    /// Returns `Ok` if a synopsis can be so.
+    /// Returns `Ok` if the settings are valid.
     ///
     /// # Errors
     /// [`Error::Invalid`] for a time of zero, a maximum below it, or fewer than 100 tokens.

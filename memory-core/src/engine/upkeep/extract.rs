@@ -132,8 +132,8 @@ impl Inner {
 }
 
 impl Session {
-    /// Returns what the extractor of this memory would do with the messages of `range`, and does nothing of it. Upkeep may have done
-    /// it already. Long stretches are answered up to where a text index would stop.
+    /// Returns the operations that the extractor finds in the messages of `range`, without carrying them out. Upkeep may have
+    /// carried them out already. If the messages hold more text than an index reads at once, covers only the first of them.
     ///
     /// # Errors
     /// `Unsupported` if the memory has no extractor; `Invalid` if its answer is refused; its own failure.

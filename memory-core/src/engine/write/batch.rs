@@ -21,9 +21,9 @@ const TOGETHER: usize = 256;
 impl Scoped {
     /// Remembers all of this, each as [`Scoped::remember`] does; the receipts come in its order.
     ///
-    /// What nobody has told yet is written together, in transactions of 256 records; what is known already, what is told twice, and
-    /// what passes a gate goes one by one. Everything is checked before anything is stored. If the call fails later, some of it is
-    /// stored; the same call completes it.
+    /// New statements are written together, in transactions of 256 records; those that are known already, occur twice or pass a
+    /// gate are written one by one. Everything is checked before anything is stored. If the call fails later, some of it is stored;
+    /// the same call completes it.
     ///
     /// # Errors
     /// As [`Scoped::remember`].

@@ -14,13 +14,14 @@ impl Scoped {
     /// Puts a record under its id if what is stored there is as `expect` says, and returns its version.
     ///
     /// Nothing is merged: the record is stored as it is given, with its tellings. For a fact that may be known already, take
-    /// [`Scoped::remember`]; to keep the old text in the history, [`Scoped::supersede`]. A record with a text of its own is
-    /// found by `remember` no longer, which stores its old text anew. May be repeated: what is stored with equal content
+    /// [`Scoped::remember`]; to keep the old text in the history, [`Scoped::supersede`]. If the text was changed, `remember`
+    /// no longer finds the record, and stores its old text anew. May be repeated: what is stored with equal content
     /// succeeds, whatever is expected.
     ///
     /// # Errors
-    /// `Conflict` if another version is stored than the one expected, or none; `IdConflict` if there should be none; `Invalid`
-    /// beyond the limits, or if a source is not stored that the expected version did not have; `Fenced` after an erasure.
+    /// `Conflict` if the expected version is not the stored one; `IdConflict` if there should be no record but there is;
+    /// `Invalid` beyond the limits, or if a source is not stored that the expected version did not have; `Fenced` after an
+    /// erasure.
     ///
     /// # Examples
     /// ```

@@ -108,10 +108,10 @@ impl Remember {
 
     /// Compares it with what is known before it becomes a new record: by meaning, where the memory has an index of vectors.
     ///
-    /// What is less new than the gate's threshold, and names no other number, name or negation, repeats a record: it becomes one
-    /// more telling of that record, or is dropped, as the gate says. What its own text said is not kept then, so choose the
-    /// threshold by your embedder: for the table that the program brings, facts that differ in one word are 0.07 new and more. By
-    /// default only the same words repeat a record. What is given an id, or supersedes a record, passes no gate.
+    /// A statement that is less new than the gate's threshold, and differs in no number, name or negation, repeats a record: it
+    /// becomes one more telling of that record, or is dropped, as the gate says. Its own words are not kept then, so choose the
+    /// threshold for your embedder: with the built-in table, facts that differ in one word have a novelty of 0.07 or more. By
+    /// default only the same words repeat a record. A request with an id, or one that supersedes a record, passes no gate.
     ///
     /// ```
     /// # async fn example(ada: &memory_core::engine::Scoped) -> memory_core::Result<()> {

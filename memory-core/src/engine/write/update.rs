@@ -14,9 +14,9 @@ use super::sources::added;
 use super::tell::ATTEMPTS;
 
 impl Scoped {
-    /// Changes a record in place and returns it as it is stored now: its tags, importance, times, metadata, pin or hold. `change` is
-    /// called with the stored record, and again with a newer one if somebody else wrote it meanwhile; so it says what is to be,
-    /// not what to add to what it once saw. A change that changes nothing writes nothing.
+    /// Changes a record's tags, importance, times, metadata, pin or hold in place, and returns the record as it is stored now.
+    /// `change` is called with the stored record, and again with a newer one if somebody else wrote it meanwhile; so it must not
+    /// rely on what it saw in an earlier call. A change that changes nothing writes nothing.
     ///
     /// What a record states does not change: another text is a new record that supersedes it ([`Scoped::supersede`]).
     ///
