@@ -86,6 +86,26 @@ async fn a_file_is_created_viewed_changed_renamed_and_deleted_in_the_words_of_th
 }
 
 #[tokio::test]
+async fn a_folder_is_listed_two_levels_deep_with_the_sizes_of_all_that_is_in_it() {
+    let bed = bed().await;
+    for (path, text) in
+        [("a.md", "1"), ("a/.b/x", "22"), ("a/c/d/e", "333"), ("a/c/f", "4444"), (".g/h", "5"), ("z", "")]
+    {
+        bed.tool("memory", &create(&format!("/memories/{path}"), text)).await.unwrap();
+    }
+    for (path, promised) in [
+        (
+            "/memories",
+            vec!["11B\t/memories", "1B\t/memories/a.md", "9B\t/memories/a/", "7B\t/memories/a/c/", "0B\t/memories/z"],
+        ),
+        ("/memories/a", vec!["9B\t/memories/a", "7B\t/memories/a/c/", "3B\t/memories/a/c/d/", "4B\t/memories/a/c/f"]),
+    ] {
+        let told = bed.tool("memory", &view(path)).await.unwrap();
+        assert_eq!(told.lines().skip(1).collect::<Vec<_>>(), promised);
+    }
+}
+
+#[tokio::test]
 async fn paths_lead_nowhere_but_under_the_root_and_owners_have_files_of_their_own() {
     let bed = bed().await;
     for path in ["/etc/passwd", "/memories/../etc", "/memories2/a", "memories/a", ""] {

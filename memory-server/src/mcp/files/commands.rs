@@ -1,5 +1,7 @@
 //! The six commands, with the words of Claude's own memory tool.
 
+use std::collections::HashMap;
+
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -99,30 +101,35 @@ async fn view(ada: &Scoped, place: &Place, path: &str, range: Option<[i64; 2]>) 
 
 /// Returns what lies up to two levels below a folder. A hidden name begins with a dot.
 fn listing(place: &Place, path: &str, files: &[Kept]) -> String {
+    let mut folders: HashMap<&str, usize> = HashMap::new();
+    for kept in files {
+        for folder in place.below(kept.path()).into_iter().flat_map(folders_of) {
+            *folders.entry(folder).or_default() += kept.content().len();
+        }
+    }
     let mut lines = vec![format!("{}\t{path}", size(files.iter().map(|kept| kept.content().len()).sum()))];
-    let mut folders: Vec<String> = Vec::new();
     for kept in files {
         let Some(rest) = place.below(kept.path()) else { continue };
-        let parts: Vec<&str> = rest.split('/').collect();
-        if parts.iter().take(2).any(|part| part.starts_with('.')) {
+        if rest.split('/').take(2).any(|part| part.starts_with('.')) {
             continue;
         }
-        for depth in 1..parts.len().min(3) {
-            let folder = parts.get(..depth).unwrap_or_default().join("/");
-            if !folders.contains(&folder) {
-                let inside = format!("{}/{folder}/", place.as_str());
-                let bytes =
-                    files.iter().filter(|kept| kept.path().starts_with(&inside)).map(|kept| kept.content().len());
-                lines.push(format!("{}\t{path}/{folder}/", size(bytes.sum())));
-                folders.push(folder);
+        for folder in folders_of(rest) {
+            // A folder is told once, before the first of its files.
+            if let Some(bytes) = folders.remove(folder) {
+                lines.push(format!("{}\t{path}/{folder}/", size(bytes)));
             }
         }
-        if parts.len() <= 2 {
+        if rest.split('/').count() <= 2 {
             lines.push(format!("{}\t{path}/{rest}", size(kept.content().len())));
         }
     }
     let head = format!("Here're the files and directories up to 2 levels deep in {path}, excluding hidden items:");
     format!("{head}\n{}", lines.join("\n"))
+}
+
+/// Returns the first two folders that a path leads through.
+fn folders_of(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').take(2).filter_map(move |(end, _)| path.get(..end))
 }
 
 /// Returns whether something lies at `place`, or below it.

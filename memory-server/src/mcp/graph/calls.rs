@@ -6,7 +6,7 @@ use memory::Scoped;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::shapes::{Added, Entity, Graph, Relation, Taken, pretty};
+use super::shapes::{Added, Entity, Graph, Relation, Taken, add, pretty};
 use super::shelf;
 use crate::caller::Caller;
 use crate::mcp::answer::Answer;
@@ -102,12 +102,8 @@ pub(super) async fn add_observations(arguments: Map<String, Value>, caller: &Cal
     }
     let mut results = Vec::new();
     for Added { entity_name, contents } in &observations {
-        let add = |known: &mut Vec<String>| {
-            let fresh: Vec<String> = contents.iter().filter(|content| !known.contains(content)).cloned().collect();
-            known.extend(fresh.iter().cloned());
-            fresh
-        };
-        let fresh = shelf::change(ada, entity_name, add).await?.ok_or_else(|| unknown(entity_name))?;
+        let fresh = shelf::change(ada, entity_name, |known| add(known, contents)).await?;
+        let fresh = fresh.ok_or_else(|| unknown(entity_name))?;
         let added = if is_told(caller) { &fresh } else { contents };
         results.push(json!({ "entityName": entity_name, "addedObservations": added }));
     }
@@ -117,7 +113,8 @@ pub(super) async fn add_observations(arguments: Map<String, Value>, caller: &Cal
 pub(super) async fn delete_entities(arguments: Map<String, Value>, caller: &Caller) -> Result<Answer, Refusal> {
     let EntityNames { entity_names } = read(arguments)?;
     let ada = caller.allowed(Right::Forget)?;
-    let is_named = |name: &String| entity_names.contains(name);
+    let names: HashSet<&String> = entity_names.iter().collect();
+    let is_named = |name: &String| names.contains(name);
     let relations = shelf::read(ada).await?.relations;
     let relations = relations.iter().filter(|relation| is_named(&relation.from) || is_named(&relation.to));
     let mut ids: Vec<_> = relations.map(shelf::id_of_relation).collect();
@@ -131,7 +128,8 @@ pub(super) async fn delete_observations(arguments: Map<String, Value>, caller: &
     caller.allowed(Right::Forget)?;
     let ada = caller.allowed(Right::Write)?;
     for Taken { entity_name, observations } in &deletions {
-        shelf::change(ada, entity_name, |known| known.retain(|one| !observations.contains(one))).await?;
+        let gone: HashSet<&String> = observations.iter().collect();
+        shelf::change(ada, entity_name, |known| known.retain(|one| !gone.contains(one))).await?;
     }
     Ok(done("Observations deleted successfully"))
 }
@@ -159,6 +157,7 @@ pub(super) async fn search_nodes(arguments: Map<String, Value>, caller: &Caller)
 
 pub(super) async fn open_nodes(arguments: Map<String, Value>, caller: &Caller) -> Result<Answer, Refusal> {
     let Names { names } = read(arguments)?;
+    let names: HashSet<&String> = names.iter().collect();
     some(caller.allowed(Right::Read)?, |entity| names.contains(&entity.name)).await
 }
 
