@@ -106,6 +106,29 @@ async fn a_folder_is_listed_two_levels_deep_with_the_sizes_of_all_that_is_in_it(
 }
 
 #[tokio::test]
+async fn a_folder_of_more_files_than_are_read_at_once_is_listed_renamed_and_deleted_whole() {
+    let bed = bed().await;
+    for number in 0..40 {
+        bed.tool("memory", &create(&format!("/memories/a/{number:02}"), &format!("{number:02}"))).await.unwrap();
+    }
+    assert!(bed.tool("memory", &create("/memories/a", "a file")).await.unwrap_err().contains("already exists"));
+    for folder in ["/memories/a", "/memories/b"] {
+        let told = bed.tool("memory", &view(folder)).await.unwrap();
+        let names: Vec<_> = told.lines().skip(2).map(|line| line.rsplit_once('/').unwrap().1.to_owned()).collect();
+        assert_eq!(names, (0..40).map(|number| format!("{number:02}")).collect::<Vec<_>>());
+        assert!(told.contains(&format!("80B\t{folder}\n")), "{told}");
+        assert!(bed.tool("memory", &view(&format!("{folder}/39"))).await.unwrap().ends_with("39"));
+        if folder == "/memories/a" {
+            let rename = json!({ "command": "rename", "old_path": folder, "new_path": "/memories/b" });
+            bed.tool("memory", &rename).await.unwrap();
+            assert!(bed.tool("memory", &rename).await.unwrap_err().contains("already exists"));
+        }
+    }
+    bed.tool("memory", &json!({ "command": "delete", "path": "/memories/b" })).await.unwrap();
+    assert_eq!(bed.tool("memory", &view("/memories")).await.unwrap().lines().count(), 2);
+}
+
+#[tokio::test]
 async fn paths_lead_nowhere_but_under_the_root_and_owners_have_files_of_their_own() {
     let bed = bed().await;
     for path in ["/etc/passwd", "/memories/../etc", "/memories2/a", "memories/a", ""] {

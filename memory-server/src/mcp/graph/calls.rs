@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use memory::Scoped;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -113,11 +112,7 @@ pub(super) async fn add_observations(arguments: Map<String, Value>, caller: &Cal
 pub(super) async fn delete_entities(arguments: Map<String, Value>, caller: &Caller) -> Result<Answer, Refusal> {
     let EntityNames { entity_names } = read(arguments)?;
     let ada = caller.allowed(Right::Forget)?;
-    let names: HashSet<&String> = entity_names.iter().collect();
-    let is_named = |name: &String| names.contains(name);
-    let relations = shelf::read(ada).await?.relations;
-    let relations = relations.iter().filter(|relation| is_named(&relation.from) || is_named(&relation.to));
-    let mut ids: Vec<_> = relations.map(shelf::id_of_relation).collect();
+    let mut ids = shelf::relations_at(ada, &entity_names.iter().collect()).await?;
     ids.extend(entity_names.iter().map(|name| shelf::id_of_entity(name)));
     shelf::remove(ada, ids).await?;
     Ok(done("Entities deleted successfully"))
@@ -142,31 +137,21 @@ pub(super) async fn delete_relations(arguments: Map<String, Value>, caller: &Cal
 }
 
 pub(super) async fn read_graph(_: Map<String, Value>, caller: &Caller) -> Result<Answer, Refusal> {
-    Ok(shown(&shelf::read(caller.allowed(Right::Read)?).await?))
+    Ok(shown(&shelf::read(caller.allowed(Right::Read)?, shelf::MOST).await?))
 }
 
 pub(super) async fn search_nodes(arguments: Map<String, Value>, caller: &Caller) -> Result<Answer, Refusal> {
     let Query { query } = read(arguments)?;
     let query = query.to_lowercase();
     let holds = |text: &String| text.to_lowercase().contains(&query);
-    some(caller.allowed(Right::Read)?, |entity| {
-        holds(&entity.name) || holds(&entity.entity_type) || entity.observations.iter().any(holds)
-    })
-    .await
+    let is_wanted =
+        |entity: &Entity| holds(&entity.name) || holds(&entity.entity_type) || entity.observations.iter().any(holds);
+    Ok(shown(&shelf::part(caller.allowed(Right::Read)?, shelf::MOST, is_wanted).await?))
 }
 
 pub(super) async fn open_nodes(arguments: Map<String, Value>, caller: &Caller) -> Result<Answer, Refusal> {
     let Names { names } = read(arguments)?;
     let names: HashSet<&String> = names.iter().collect();
-    some(caller.allowed(Right::Read)?, |entity| names.contains(&entity.name)).await
-}
-
-/// Returns some entities, and the relations that begin or end in one of them.
-async fn some(ada: &Scoped, is_wanted: impl Fn(&Entity) -> bool) -> Result<Answer, Refusal> {
-    let Graph { mut entities, mut relations } = shelf::read(ada).await?;
-    entities.retain(is_wanted);
-    let names: HashSet<&String> = entities.iter().map(|entity| &entity.name).collect();
-    relations.retain(|relation| names.contains(&relation.from) || names.contains(&relation.to));
-    drop(names);
-    Ok(shown(&Graph { entities, relations }))
+    let is_wanted = |entity: &Entity| names.contains(&entity.name);
+    Ok(shown(&shelf::part(caller.allowed(Right::Read)?, shelf::MOST, is_wanted).await?))
 }

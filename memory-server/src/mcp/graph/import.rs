@@ -88,7 +88,7 @@ mod tests {
         let more = file.replace("likes tea", "sails");
         let again = import_graph(&ada, more.as_bytes()).await.unwrap();
         assert_eq!((again.entities, again.relations, again.already, again.observations), (0, 0, 2, 1));
-        let graph = shelf::read(&ada).await.unwrap();
+        let graph = shelf::read(&ada, shelf::MOST).await.unwrap();
         assert_eq!(graph.entities[0].observations, ["likes tea", "sails"]);
         assert_eq!(graph.relations[0].to, "Porto");
     }
