@@ -129,6 +129,26 @@ async fn a_folder_of_more_files_than_are_read_at_once_is_listed_renamed_and_dele
 }
 
 #[tokio::test]
+async fn a_file_that_a_record_took_the_place_of_is_none_and_is_made_anew() {
+    let (bed, path) = (bed().await, "/memories/a/x");
+    bed.tool("memory", &create(path, "old")).await.unwrap();
+    let id = bed.ok(Call::get("/v1/records?kind=file")).await["records"][0]["id"].as_str().unwrap().to_owned();
+    let newer = json!({ "text": format!("{path}\nnewer"), "kind": "file", "metadata": { "path": path } });
+    bed.ok(Call::post(format!("/v1/records/{id}/supersede"), &newer)).await;
+    assert_eq!(bed.tool("memory", &view("/memories")).await.unwrap().lines().count(), 2);
+    for arguments in [view(path), insert(path, 1), json!({ "command": "delete", "path": path })] {
+        let refused = bed.tool("memory", &arguments).await.unwrap_err();
+        assert!(refused.contains("does not exist"), "{arguments}: {refused}");
+    }
+    bed.tool("memory", &create(path, "zanzibar")).await.unwrap();
+    assert!(bed.tool("memory", &view(path)).await.unwrap().ends_with("zanzibar"));
+    assert_eq!(bed.tool("memory", &view("/memories/a")).await.unwrap().lines().count(), 3);
+    bed.memory.upkeep_once().await.unwrap();
+    let found = bed.ok(Call::post("/v1/search", &json!({ "query": "zanzibar" }))).await["hits"].to_string();
+    assert!(found.contains("zanzibar"), "{found}");
+}
+
+#[tokio::test]
 async fn paths_lead_nowhere_but_under_the_root_and_owners_have_files_of_their_own() {
     let bed = bed().await;
     for path in ["/etc/passwd", "/memories/../etc", "/memories2/a", "memories/a", ""] {

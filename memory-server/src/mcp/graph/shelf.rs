@@ -29,14 +29,25 @@ const ATTEMPTS: usize = 1_000;
 trait Node: DeserializeOwned {
     /// The kind of the records.
     const KIND: &'static str;
+
+    /// Returns the id of its record.
+    fn id(&self) -> RecordId;
 }
 
 impl Node for Entity {
     const KIND: &'static str = ENTITY;
+
+    fn id(&self) -> RecordId {
+        id_of_entity(&self.name)
+    }
 }
 
 impl Node for Relation {
     const KIND: &'static str = RELATION;
+
+    fn id(&self) -> RecordId {
+        id_of_relation(self)
+    }
 }
 
 fn id(parts: &[&str]) -> RecordId {
@@ -69,35 +80,53 @@ fn record(id: RecordId, kind: &str, text: String, node: Value, place: usize, now
     Record { id, first, ..Record::new(kind, text, now) }
 }
 
-async fn make(ada: &Scoped, record: Record) -> Result<bool, Error> {
-    match ada.put(record, Expect::Absent).await {
-        Ok(_) => Ok(true),
-        Err(Error::IdConflict { .. }) => Ok(false),
-        Err(error) => Err(error),
+/// Makes a record, and returns false if it is there. One that another record took the place of is made anew.
+async fn make(ada: &Scoped, record: &Record) -> Result<bool, Error> {
+    let mut expect = Expect::Absent;
+    for _ in 0..ATTEMPTS {
+        match ada.put(record.clone(), expect).await {
+            Ok(_) => return Ok(true),
+            Err(Error::IdConflict { .. }) => {}
+            Err(Error::Conflict) if expect != Expect::Absent => {}
+            Err(error) => return Err(error),
+        }
+        expect = match ada.get(&[record.id]).await?.pop() {
+            None => Expect::Absent,
+            Some(stored) if stored.record.superseded.is_some() => Expect::Version(stored.version),
+            Some(_) => return Ok(false),
+        };
     }
+    Err(Error::Conflict)
 }
 
 /// Makes an entity, and returns false if one has its name.
 pub(super) async fn make_entity(ada: &Scoped, entity: &Entity, place: usize) -> Result<bool, Error> {
     let now = ada.memory().now();
-    make(ada, record(id_of_entity(&entity.name), ENTITY, words(entity), json!(entity), place, now)).await
+    make(ada, &record(id_of_entity(&entity.name), ENTITY, words(entity), json!(entity), place, now)).await
 }
 
 /// Makes a relation, and returns false if there is the same.
 pub(super) async fn make_relation(ada: &Scoped, relation: &Relation, place: usize) -> Result<bool, Error> {
     let Relation { from, to, relation_type } = relation;
     let (text, now) = (format!("{from} {relation_type} {to}"), ada.memory().now());
-    make(ada, record(id_of_relation(relation), RELATION, text, json!(relation), place, now)).await
+    make(ada, &record(id_of_relation(relation), RELATION, text, json!(relation), place, now)).await
 }
 
-fn node<T: Node>(stored: &StoredRecord) -> Option<T> {
-    serde_json::from_value(stored.record.first.metadata.get(NODE)?.clone()).ok()
+/// Returns the node that a record is. None is what others made of its kind, and what another record took the place of.
+fn node<T: Node>(record: &Record) -> Option<T> {
+    let node: T = serde_json::from_value(record.first.metadata.get(NODE)?.clone()).ok()?;
+    (record.superseded.is_none() && record.id == node.id()).then_some(node)
+}
+
+/// Returns whether a record is an entity or a relation, which these tools alone change.
+pub(crate) fn owns(record: &Record) -> bool {
+    node::<Entity>(record).is_some() || node::<Relation>(record).is_some()
 }
 
 /// Returns an entity.
 pub(super) async fn entity(ada: &Scoped, name: &str) -> Result<Option<(Entity, StoredRecord)>, Error> {
     let stored = ada.get(&[id_of_entity(name)]).await?.pop();
-    Ok(stored.and_then(|stored| Some((node(&stored)?, stored))))
+    Ok(stored.and_then(|stored| Some((node(&stored.record)?, stored))))
 }
 
 /// Changes the observations of an entity by `change`, again if somebody else changed it meanwhile. Returns what `change` told;
@@ -140,8 +169,7 @@ async fn each<T: Node>(
         let Some(last) = page.last() else { return Ok(()) };
         after = Some(last.record.id);
         for stored in &page {
-            // Records of this kind that others made have no shape of the graph, and are left out.
-            if let Some(node) = node(stored) {
+            if let Some(node) = node(&stored.record) {
                 see(stored, node)?;
             }
         }
