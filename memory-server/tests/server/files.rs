@@ -102,6 +102,9 @@ async fn a_folder_is_listed_two_levels_deep_with_the_sizes_of_all_that_is_in_it(
     ] {
         let told = bed.tool("memory", &view(path)).await.unwrap();
         assert_eq!(told.lines().skip(1).collect::<Vec<_>>(), promised);
+        for same in [format!("{path}/"), format!("{path}/./")] {
+            assert_eq!(bed.tool("memory", &view(&same)).await.unwrap(), told, "{same}");
+        }
     }
 }
 

@@ -96,11 +96,13 @@ async fn view(ada: &Scoped, place: &Place, path: &str, range: Option<[i64; 2]>) 
     if files.is_empty() && !place.is_root() {
         return Err(absent(path));
     }
-    Ok(listing(place, path, &files))
+    Ok(listing(place, &files))
 }
 
 /// Returns what lies up to two levels below a folder. A hidden name begins with a dot.
-fn listing(place: &Place, path: &str, files: &[Listed]) -> String {
+fn listing(place: &Place, files: &[Listed]) -> String {
+    // Not as the agent wrote it, perhaps with a slash at its end.
+    let path = place.as_str();
     let mut folders: HashMap<&str, usize> = HashMap::new();
     for file in files {
         for folder in place.below(&file.path).into_iter().flat_map(folders_of) {
