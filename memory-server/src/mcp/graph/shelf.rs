@@ -53,7 +53,7 @@ impl Node for Relation {
 fn id(parts: &[&str]) -> RecordId {
     let mut bytes = b"graph\0".to_vec();
     for part in parts {
-        bytes.extend(part.len().to_le_bytes());
+        bytes.extend((part.len() as u64).to_le_bytes());
         bytes.extend(part.as_bytes());
     }
     RecordId::of_content(&bytes)
@@ -245,6 +245,11 @@ mod tests {
     use memory::Scope;
 
     use super::*;
+
+    #[test]
+    fn the_id_of_a_node_is_the_same_on_every_machine() {
+        assert_eq!(id_of_entity("Ada").to_string(), "bbc3fab3-51b6-5bff-a3b6-007581a6e545");
+    }
 
     #[tokio::test]
     async fn a_graph_beyond_its_bound_is_refused_whole_and_given_in_part() {
