@@ -15,6 +15,7 @@ use super::gather::{NOTHING, gathered};
 use super::profile::Agents;
 use super::refusal::{Refusal, read};
 use super::tool::{Definition, Effect, ORIGIN};
+use super::{files, graph};
 use crate::caller::Caller;
 use crate::number::whole_if_any;
 use crate::token::Right;
@@ -222,6 +223,16 @@ async fn update(arguments: Map<String, Value>, caller: &Caller) -> Result<String
     let stored = ada.get(&[id]).await?.pop().ok_or_else(|| Refusal::new("there is no memory with this id"))?;
     if stored.record.trust() == Trust::System {
         return Err(kept_by_the_application());
+    }
+    // Their tools find a record by what it holds, and not what takes its place.
+    if graph::owns(&stored.record) {
+        return Err(Refusal::new(
+            "this memory is of the knowledge graph: change it with the tools of the profile graph, such as add_observations, \
+             delete_observations, create_relations and delete_relations",
+        ));
+    }
+    if files::owns(&stored.record) {
+        return Err(Refusal::new("this memory is a file: change it with the tool memory of the profile files"));
     }
     // What a model writes is believed as a model is, whoever told the old one.
     let trust = stored.record.trust().min(Trust::Assistant);

@@ -8,6 +8,7 @@ mod shelf;
 
 use serde_json::{Map, Value, json};
 
+pub(super) use self::shelf::owns;
 use super::answer::{Answer, Fitting};
 use super::describe::{object, text};
 use super::refusal::Refusal;

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use self::fit::{LEFT_OUT, Showing, fitted};
 pub use self::import::{GraphImport, import_graph};
+pub(super) use self::shelf::owns;
 use super::answer::{Answer, Fitting};
 use super::describe::{list, object, text, texts};
 use super::refusal::Refusal;

@@ -232,11 +232,11 @@ fn key(headers: &HeaderMap) -> Result<Option<&[u8]>, Problem> {
     }
 }
 
-/// Returns the id of a message without one: made of the session, the key, and its place in the request.
+/// Returns the id of a message without one: made of the session, the key, and its place in the request. On every machine the same.
 fn id_of(session: &SessionId, key: &[u8], place: usize) -> MessageId {
     let name = session.key().as_bytes();
-    let parts: [&[u8]; 6] =
-        [b"append", &name.len().to_le_bytes(), name, &key.len().to_le_bytes(), key, &place.to_le_bytes()];
+    let [of_name, of_key, place] = [name.len(), key.len(), place].map(|number| (number as u64).to_le_bytes());
+    let parts: [&[u8]; 6] = [b"append", &of_name, name, &of_key, key, &place];
     MessageId::of_content(&parts.concat())
 }
 
@@ -287,4 +287,15 @@ fn appended(ids: &[MessageId], receipt: &AppendReceipt) -> Value {
         "stored": stored.collect::<Vec<Value>>(), "head": head, "tokens": tokens, "durability": durability,
         "pressure": pressure,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_id_of_a_message_without_one_is_the_same_on_every_machine() {
+        let id = id_of(&SessionId::new("talk").unwrap(), b"key", 1);
+        assert_eq!(id.to_string(), "9c14c834-d430-5930-9437-994ab9ac7352");
+    }
 }

@@ -1,7 +1,7 @@
 //! The profile `core`: six tools, and results that fit whatever is stored.
 
 use memory::window::CounterKind;
-use memory_server::{Agents, Config};
+use memory_server::{Agents, Config, Profile};
 use serde_json::{Value, json};
 
 use crate::bed::{Bed, Call};
@@ -89,6 +89,30 @@ async fn what_a_model_may_not_do_is_told_in_words_it_can_act_on() {
     assert!(
         bed.tool_by(&bed.reader, "delete_memory", &json!({ "id": id })).await.unwrap_err().contains("right to forget")
     );
+}
+
+#[tokio::test]
+async fn what_the_tools_of_other_profiles_keep_is_changed_by_these_alone() {
+    let bed = Bed::new().await;
+    let other = |profile: Profile| {
+        let agents = Agents { profile, ..Agents::default() };
+        Bed::over(bed.memory.clone(), Config { agents, ..Config::default() })
+    };
+    let (graph, files) = (other(Profile::Graph), other(Profile::Files));
+    let entity = json!({ "entities": [{ "name": "Ada", "entityType": "person", "observations": [] }] });
+    graph.tool("create_entities", &entity).await.unwrap();
+    let relation = json!({ "relations": [{ "from": "Ada", "to": "Bob", "relationType": "knows" }] });
+    graph.tool("create_relations", &relation).await.unwrap();
+    let file = json!({ "command": "create", "path": "/memories/a", "file_text": "Ada has a boat" });
+    files.tool("memory", &file).await.unwrap();
+    for (kind, tool) in [("entity", "add_observations"), ("relation", "create_relations"), ("file", "tool memory")] {
+        let kept = bed.ok(Call::get(format!("/v1/records?kind={kind}"))).await["records"][0]["id"].clone();
+        let refused = bed.tool("update_memory", &json!({ "id": kept, "text": "Ada sails" })).await.unwrap_err();
+        assert!(refused.contains(tool), "{kind}: {refused}");
+        // What is of the same kind and none of theirs is a memory like any other.
+        let own = bed.tool("add_memory", &json!({ "text": "Ada has a cat", "kind": kind })).await.unwrap();
+        bed.tool("update_memory", &json!({ "id": id_in(&own), "text": "Ada has two cats" })).await.unwrap();
+    }
 }
 
 #[tokio::test]

@@ -86,6 +86,72 @@ async fn a_file_is_created_viewed_changed_renamed_and_deleted_in_the_words_of_th
 }
 
 #[tokio::test]
+async fn a_folder_is_listed_two_levels_deep_with_the_sizes_of_all_that_is_in_it() {
+    let bed = bed().await;
+    for (path, text) in
+        [("a.md", "1"), ("a/.b/x", "22"), ("a/c/d/e", "333"), ("a/c/f", "4444"), (".g/h", "5"), ("z", "")]
+    {
+        bed.tool("memory", &create(&format!("/memories/{path}"), text)).await.unwrap();
+    }
+    for (path, promised) in [
+        (
+            "/memories",
+            vec!["11B\t/memories", "1B\t/memories/a.md", "9B\t/memories/a/", "7B\t/memories/a/c/", "0B\t/memories/z"],
+        ),
+        ("/memories/a", vec!["9B\t/memories/a", "7B\t/memories/a/c/", "3B\t/memories/a/c/d/", "4B\t/memories/a/c/f"]),
+    ] {
+        let told = bed.tool("memory", &view(path)).await.unwrap();
+        assert_eq!(told.lines().skip(1).collect::<Vec<_>>(), promised);
+        for same in [format!("{path}/"), format!("{path}/./")] {
+            assert_eq!(bed.tool("memory", &view(&same)).await.unwrap(), told, "{same}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_folder_of_more_files_than_are_read_at_once_is_listed_renamed_and_deleted_whole() {
+    let bed = bed().await;
+    for number in 0..40 {
+        bed.tool("memory", &create(&format!("/memories/a/{number:02}"), &format!("{number:02}"))).await.unwrap();
+    }
+    assert!(bed.tool("memory", &create("/memories/a", "a file")).await.unwrap_err().contains("already exists"));
+    for folder in ["/memories/a", "/memories/b"] {
+        let told = bed.tool("memory", &view(folder)).await.unwrap();
+        let names: Vec<_> = told.lines().skip(2).map(|line| line.rsplit_once('/').unwrap().1.to_owned()).collect();
+        assert_eq!(names, (0..40).map(|number| format!("{number:02}")).collect::<Vec<_>>());
+        assert!(told.contains(&format!("80B\t{folder}\n")), "{told}");
+        assert!(bed.tool("memory", &view(&format!("{folder}/39"))).await.unwrap().ends_with("39"));
+        if folder == "/memories/a" {
+            let rename = json!({ "command": "rename", "old_path": folder, "new_path": "/memories/b" });
+            bed.tool("memory", &rename).await.unwrap();
+            assert!(bed.tool("memory", &rename).await.unwrap_err().contains("already exists"));
+        }
+    }
+    bed.tool("memory", &json!({ "command": "delete", "path": "/memories/b" })).await.unwrap();
+    assert_eq!(bed.tool("memory", &view("/memories")).await.unwrap().lines().count(), 2);
+}
+
+#[tokio::test]
+async fn a_file_that_a_record_took_the_place_of_is_none_and_is_made_anew() {
+    let (bed, path) = (bed().await, "/memories/a/x");
+    bed.tool("memory", &create(path, "old")).await.unwrap();
+    let id = bed.ok(Call::get("/v1/records?kind=file")).await["records"][0]["id"].as_str().unwrap().to_owned();
+    let newer = json!({ "text": format!("{path}\nnewer"), "kind": "file", "metadata": { "path": path } });
+    bed.ok(Call::post(format!("/v1/records/{id}/supersede"), &newer)).await;
+    assert_eq!(bed.tool("memory", &view("/memories")).await.unwrap().lines().count(), 2);
+    for arguments in [view(path), insert(path, 1), json!({ "command": "delete", "path": path })] {
+        let refused = bed.tool("memory", &arguments).await.unwrap_err();
+        assert!(refused.contains("does not exist"), "{arguments}: {refused}");
+    }
+    bed.tool("memory", &create(path, "zanzibar")).await.unwrap();
+    assert!(bed.tool("memory", &view(path)).await.unwrap().ends_with("zanzibar"));
+    assert_eq!(bed.tool("memory", &view("/memories/a")).await.unwrap().lines().count(), 3);
+    bed.memory.upkeep_once().await.unwrap();
+    let found = bed.ok(Call::post("/v1/search", &json!({ "query": "zanzibar" }))).await["hits"].to_string();
+    assert!(found.contains("zanzibar"), "{found}");
+}
+
+#[tokio::test]
 async fn paths_lead_nowhere_but_under_the_root_and_owners_have_files_of_their_own() {
     let bed = bed().await;
     for path in ["/etc/passwd", "/memories/../etc", "/memories2/a", "memories/a", ""] {

@@ -4,7 +4,7 @@ use memory::window::CounterKind;
 use memory_server::{Agents, Config, Profile};
 use serde_json::{Value, json};
 
-use crate::bed::Bed;
+use crate::bed::{Bed, Call};
 
 async fn bed() -> Bed {
     Bed::with(Config { agents: Agents { profile: Profile::Graph, ..Agents::default() }, ..Config::default() }).await
@@ -214,6 +214,29 @@ async fn what_many_clients_write_at_once_is_all_there() {
         entities.iter().find(|entity| entity["name"] == "shared").unwrap()["observations"].as_array().unwrap().len(),
         15
     );
+}
+
+#[tokio::test]
+async fn a_node_that_a_record_took_the_place_of_is_none_and_is_made_anew() {
+    let bed = bed().await;
+    let ada = json!({ "name": "Ada", "entityType": "person", "observations": ["likes tea"] });
+    let entities = json!({ "entities": [ada] });
+    bed.tool("create_entities", &entities).await.unwrap();
+    let id = bed.ok(Call::get("/v1/records?kind=entity")).await["records"][0]["id"].as_str().unwrap().to_owned();
+    let newer = json!({ "text": "Ada sails", "kind": "entity", "metadata": { "node": ada, "place": 0 } });
+    bed.ok(Call::post(format!("/v1/records/{id}/supersede"), &newer)).await;
+    let graph = async || {
+        let told = bed.tool("read_graph", &json!({})).await.unwrap();
+        serde_json::from_str::<Value>(&told).unwrap()["entities"].clone()
+    };
+    assert_eq!(graph().await, json!([]));
+    let added = json!({ "observations": [{ "entityName": "Ada", "contents": ["sails"] }] });
+    assert!(bed.tool("add_observations", &added).await.unwrap_err().contains("not found"));
+    let made = bed.tool("create_entities", &entities).await.unwrap();
+    assert_eq!((serde_json::from_str::<Value>(&made).unwrap(), graph().await), (json!([ada]), json!([ada])));
+    bed.tool("add_observations", &added).await.unwrap();
+    bed.tool("delete_entities", &json!({ "entityNames": ["Ada"] })).await.unwrap();
+    assert_eq!(graph().await, json!([]));
 }
 
 #[tokio::test]

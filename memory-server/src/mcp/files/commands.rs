@@ -1,5 +1,7 @@
 //! The six commands, with the words of Claude's own memory tool.
 
+use std::collections::HashMap;
+
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -7,7 +9,7 @@ use memory::Scoped;
 
 use super::lines::{lines_of, numbered, size};
 use super::path::{Place, ROOT};
-use super::shelf::{self, Kept, Leavings};
+use super::shelf::{self, Kept, Leavings, Listed};
 use crate::caller::Caller;
 use crate::mcp::answer::Fitting;
 use crate::mcp::refusal::{Refusal, read};
@@ -94,40 +96,47 @@ async fn view(ada: &Scoped, place: &Place, path: &str, range: Option<[i64; 2]>) 
     if files.is_empty() && !place.is_root() {
         return Err(absent(path));
     }
-    Ok(listing(place, path, &files))
+    Ok(listing(place, &files))
 }
 
 /// Returns what lies up to two levels below a folder. A hidden name begins with a dot.
-fn listing(place: &Place, path: &str, files: &[Kept]) -> String {
-    let mut lines = vec![format!("{}\t{path}", size(files.iter().map(|kept| kept.content().len()).sum()))];
-    let mut folders: Vec<String> = Vec::new();
-    for kept in files {
-        let Some(rest) = place.below(kept.path()) else { continue };
-        let parts: Vec<&str> = rest.split('/').collect();
-        if parts.iter().take(2).any(|part| part.starts_with('.')) {
+fn listing(place: &Place, files: &[Listed]) -> String {
+    // Not as the agent wrote it, perhaps with a slash at its end.
+    let path = place.as_str();
+    let mut folders: HashMap<&str, usize> = HashMap::new();
+    for file in files {
+        for folder in place.below(&file.path).into_iter().flat_map(folders_of) {
+            *folders.entry(folder).or_default() += file.bytes;
+        }
+    }
+    let mut lines = vec![format!("{}\t{path}", size(files.iter().map(|file| file.bytes).sum()))];
+    for file in files {
+        let Some(rest) = place.below(&file.path) else { continue };
+        if rest.split('/').take(2).any(|part| part.starts_with('.')) {
             continue;
         }
-        for depth in 1..parts.len().min(3) {
-            let folder = parts.get(..depth).unwrap_or_default().join("/");
-            if !folders.contains(&folder) {
-                let inside = format!("{}/{folder}/", place.as_str());
-                let bytes =
-                    files.iter().filter(|kept| kept.path().starts_with(&inside)).map(|kept| kept.content().len());
-                lines.push(format!("{}\t{path}/{folder}/", size(bytes.sum())));
-                folders.push(folder);
+        for folder in folders_of(rest) {
+            // A folder is told once, before the first of its files.
+            if let Some(bytes) = folders.remove(folder) {
+                lines.push(format!("{}\t{path}/{folder}/", size(bytes)));
             }
         }
-        if parts.len() <= 2 {
-            lines.push(format!("{}\t{path}/{rest}", size(kept.content().len())));
+        if rest.split('/').count() <= 2 {
+            lines.push(format!("{}\t{path}/{rest}", size(file.bytes)));
         }
     }
     let head = format!("Here're the files and directories up to 2 levels deep in {path}, excluding hidden items:");
     format!("{head}\n{}", lines.join("\n"))
 }
 
+/// Returns the first two folders that a path leads through.
+fn folders_of(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').take(2).filter_map(move |(end, _)| path.get(..end))
+}
+
 /// Returns whether something lies at `place`, or below it.
 async fn is_taken(ada: &Scoped, place: &Place) -> Result<bool, Refusal> {
-    Ok(shelf::file(ada, place).await?.is_some() || !shelf::below(ada, place).await?.is_empty())
+    Ok(shelf::file(ada, place).await?.is_some() || shelf::is_folder(ada, place).await?)
 }
 
 /// Refuses a path whose folders are files.
@@ -143,7 +152,7 @@ async fn check_folders(ada: &Scoped, place: &Place) -> Result<(), Refusal> {
 async fn create(ada: &Scoped, path: &str, content: &str) -> Result<String, Refusal> {
     let place = Place::parse(path)?;
     check_folders(ada, &place).await?;
-    let is_folder = place.is_root() || !shelf::below(ada, &place).await?.is_empty();
+    let is_folder = place.is_root() || shelf::is_folder(ada, &place).await?;
     if is_folder || !shelf::make(ada, &place, content).await? {
         return Err(Refusal::new(format!("File {path} already exists")));
     }
@@ -236,10 +245,7 @@ async fn delete(ada: &Scoped, path: &str) -> Result<String, Refusal> {
     if place.is_root() {
         return Err(Refusal::new(format!("Cannot delete the {ROOT} directory itself")));
     }
-    let files = match shelf::file(ada, &place).await? {
-        Some(kept) => vec![kept],
-        None => shelf::below(ada, &place).await?,
-    };
+    let files = shelf::at_or_below(ada, &place).await?;
     shelf::sweep(ada, &place).await?;
     if files.is_empty() {
         return Err(Refusal::new(format!("The path {path} does not exist")));
@@ -257,51 +263,57 @@ async fn rename(ada: &Scoped, old_path: &str, new_path: &str) -> Result<String, 
     if new.is_root() || is_taken(ada, &new).await? {
         return Err(Refusal::new(format!("The destination {new_path} already exists")));
     }
-    let files = match shelf::file(ada, &old).await? {
-        Some(kept) => vec![kept],
-        None => shelf::below(ada, &old).await?,
-    };
+    let files = shelf::at_or_below(ada, &old).await?;
+    let absent = || Refusal::new(format!("The path {old_path} does not exist"));
     if files.is_empty() {
-        return Err(Refusal::new(format!("The path {old_path} does not exist")));
+        return Err(absent());
     }
     if old.below(new.as_str()).is_some() {
         return Err(Refusal::new("A directory cannot be moved into itself."));
     }
     check_folders(ada, &new).await?;
     // All new paths are checked before any file is touched.
-    let place_of = |kept: &Kept| old.below(kept.path()).map_or_else(|| Ok(new.clone()), |rest| new.with(rest));
-    let places = files.iter().map(place_of).collect::<Result<Vec<Place>, Refusal>>()?;
+    let route = |file: &Listed| -> Result<(Place, Place), Refusal> {
+        let to = old.below(&file.path).map_or_else(|| Ok(new.clone()), |rest| new.with(rest))?;
+        Ok((Place::parse(&file.path)?, to))
+    };
+    let routes = files.iter().map(route).collect::<Result<Vec<(Place, Place)>, Refusal>>()?;
     let leavings = Leavings::new()?;
-    let mut moved = Ok(());
-    for (kept, place) in files.iter().zip(&places) {
-        moved = move_file(ada, kept, place, &leavings).await;
-        if moved.is_err() {
-            break;
-        }
-    }
+    let moved = move_files(ada, &routes, &leavings).await;
     // Also after an error: what was moved by then stands at its new place.
     leavings.forget(ada).await?;
     shelf::sweep(ada, &old).await?;
-    moved.map(|()| format!("Successfully renamed {old_path} to {new_path}"))
+    if moved? { Ok(format!("Successfully renamed {old_path} to {new_path}")) } else { Err(absent()) }
 }
 
-async fn move_file(ada: &Scoped, kept: &Kept, place: &Place, leavings: &Leavings) -> Result<(), Refusal> {
+/// Moves files, and returns whether any was there still.
+async fn move_files(ada: &Scoped, routes: &[(Place, Place)], leavings: &Leavings) -> Result<bool, Refusal> {
+    let mut is_any = false;
+    for (from, place) in routes {
+        is_any |= move_file(ada, from, place, leavings).await?;
+    }
+    Ok(is_any)
+}
+
+/// Moves a file, and returns false if somebody deleted it since it was listed.
+async fn move_file(ada: &Scoped, from: &Place, place: &Place, leavings: &Leavings) -> Result<bool, Refusal> {
+    let Some(kept) = shelf::file(ada, from).await? else { return Ok(false) };
     if !shelf::make(ada, place, kept.content()).await? {
-        let (from, to) = (kept.path(), place.as_str());
+        let (from, to) = (from.as_str(), place.as_str());
         return Err(Refusal::new(format!("The destination {to} already exists: {from} is still there.")));
     }
-    follow(ada, kept, place, leavings).await
+    follow(ada, from, kept, place, leavings).await?;
+    Ok(true)
 }
 
 /// Closes the old file. What somebody wrote into it since it was copied goes to `place` too.
-async fn follow(ada: &Scoped, copied: &Kept, place: &Place, leavings: &Leavings) -> Result<(), Refusal> {
-    let (from, mut kept) = (Place::parse(copied.path())?, copied.clone());
+async fn follow(ada: &Scoped, from: &Place, mut kept: Kept, place: &Place, leavings: &Leavings) -> Result<(), Refusal> {
     for _ in 0..ATTEMPTS {
         if leavings.leave(ada, &kept).await? {
             return Ok(());
         }
         // Somebody deleted it: then nothing is lost.
-        let Some(changed) = shelf::file(ada, &from).await? else { return Ok(()) };
+        let Some(changed) = shelf::file(ada, from).await? else { return Ok(()) };
         let moved = shelf::file(ada, place).await?.filter(|moved| moved.content() == kept.content());
         let is_taken_along = match moved {
             Some(moved) => shelf::rewrite(ada, place, &moved, changed.content()).await?,

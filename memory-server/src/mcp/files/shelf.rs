@@ -14,13 +14,13 @@ const KIND: &str = "file";
 const LEFT: &str = "file renamed";
 /// The member of their metadata that holds the path.
 const PATH: &str = "path";
-/// How many are read at once.
-const PAGE: usize = 500;
+/// How many are read at once: a file may have a megabyte.
+const PAGE: usize = 32;
 /// How often a file is tried to be made where something else is made and forgotten meanwhile.
 const ATTEMPTS: usize = 100;
 
 /// A file.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Kept {
     stored: StoredRecord,
 }
@@ -32,7 +32,41 @@ impl Kept {
     }
 
     pub(super) fn path(&self) -> &str {
-        self.stored.record.text.split_once('\n').map_or("", |(path, _)| path)
+        path_of(&self.stored.record)
+    }
+
+    fn listed(&self) -> Listed {
+        Listed { path: self.path().to_owned(), bytes: self.content().len(), id: self.stored.record.id }
+    }
+}
+
+/// A file without its content.
+#[derive(Debug)]
+pub(super) struct Listed {
+    pub(super) path: String,
+    /// The bytes of the content.
+    pub(super) bytes: usize,
+    id: RecordId,
+}
+
+/// Records of a kind, a page after the other: no more of what they hold is in memory at once.
+#[derive(Debug)]
+struct Pages {
+    filter: Filter,
+    after: Option<RecordId>,
+}
+
+impl Pages {
+    fn of(kind: &str) -> Self {
+        Self { filter: Filter::eq(Field::Kind, kind), after: None }
+    }
+
+    /// Returns the next page; none behind the last one.
+    async fn read(&mut self, ada: &Scoped) -> Result<Option<Vec<Kept>>, Error> {
+        let page = ada.records(&self.filter, self.after, PAGE).await?;
+        let Some(last) = page.last() else { return Ok(None) };
+        self.after = Some(last.record.id);
+        Ok(Some(page.into_iter().map(|stored| Kept { stored }).collect()))
     }
 }
 
@@ -66,8 +100,22 @@ impl Leavings {
     }
 }
 
-fn id(place: &Place) -> RecordId {
-    RecordId::of_content(&[b"memory file\0", place.as_str().as_bytes()].concat())
+fn id(path: &str) -> RecordId {
+    RecordId::of_content(&[b"memory file\0", path.as_bytes()].concat())
+}
+
+fn path_of(record: &Record) -> &str {
+    record.text.split_once('\n').map_or("", |(path, _)| path)
+}
+
+/// Returns whether a record is the one of its path: not what others made of its kind, nor what another record took the place of.
+fn is_in_place(record: &Record) -> bool {
+    record.superseded.is_none() && record.id == id(path_of(record))
+}
+
+/// Returns whether a record is a file, or what is left of one, which this tool alone changes.
+pub(crate) fn owns(record: &Record) -> bool {
+    matches!(record.kind.as_str(), KIND | LEFT) && is_in_place(record)
 }
 
 fn text(place: &Place, content: &str) -> String {
@@ -76,56 +124,75 @@ fn text(place: &Place, content: &str) -> String {
 
 /// Returns the file at `place`.
 pub(super) async fn file(ada: &Scoped, place: &Place) -> Result<Option<Kept>, Error> {
-    Ok(at(ada, place).await?.filter(|kept| kept.stored.record.kind == KIND))
+    let found = at(ada, place).await?;
+    Ok(found.filter(|kept| kept.stored.record.kind == KIND && kept.stored.record.superseded.is_none()))
 }
 
-/// Returns what is at `place`: a file, or what is left of one.
+/// Returns what is at `place`: a file, what is left of one, or a file that another record took the place of.
 async fn at(ada: &Scoped, place: &Place) -> Result<Option<Kept>, Error> {
-    Ok(ada.get(&[id(place)]).await?.pop().map(|stored| Kept { stored }))
+    Ok(ada.get(&[id(place.as_str())]).await?.pop().map(|stored| Kept { stored }))
+}
+
+/// Returns the file at `place`, or else the files below it, in the order of their paths.
+pub(super) async fn at_or_below(ada: &Scoped, place: &Place) -> Result<Vec<Listed>, Error> {
+    match file(ada, place).await? {
+        Some(kept) => Ok(vec![kept.listed()]),
+        None => below(ada, place).await,
+    }
 }
 
 /// Returns the files below `place`, in the order of their paths.
-pub(super) async fn below(ada: &Scoped, place: &Place) -> Result<Vec<Kept>, Error> {
-    let mut found = all(ada, KIND, |kept| place.below(kept.path()).is_some()).await?;
-    found.sort_by(|one, other| one.path().cmp(other.path()));
+pub(super) async fn below(ada: &Scoped, place: &Place) -> Result<Vec<Listed>, Error> {
+    let (mut pages, mut found): (Pages, Vec<Listed>) = (Pages::of(KIND), Vec::new());
+    while let Some(page) = pages.read(ada).await? {
+        found.extend(page.iter().filter(|kept| is_file_below(kept, place)).map(Kept::listed));
+    }
+    found.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(found)
 }
 
-async fn all(ada: &Scoped, kind: &str, is_wanted: impl Fn(&Kept) -> bool) -> Result<Vec<Kept>, Error> {
-    let (filter, mut after, mut found) = (Filter::eq(Field::Kind, kind), None, Vec::new());
-    loop {
-        let page = ada.records(&filter, after, PAGE).await?;
-        let Some(last) = page.last() else { return Ok(found) };
-        after = Some(last.record.id);
-        found.extend(page.into_iter().map(|stored| Kept { stored }).filter(&is_wanted));
+/// Returns whether a file is below `place`.
+pub(super) async fn is_folder(ada: &Scoped, place: &Place) -> Result<bool, Error> {
+    let mut pages = Pages::of(KIND);
+    while let Some(page) = pages.read(ada).await? {
+        if page.iter().any(|kept| is_file_below(kept, place)) {
+            return Ok(true);
+        }
     }
+    Ok(false)
+}
+
+fn is_file_below(kept: &Kept, place: &Place) -> bool {
+    place.below(kept.path()).is_some() && is_in_place(&kept.stored.record)
 }
 
 /// Forgets what renames that were cut off left at `place` and below it.
 pub(super) async fn sweep(ada: &Scoped, place: &Place) -> Result<(), Error> {
-    let is_here = |kept: &Kept| kept.path() == place.as_str() || place.below(kept.path()).is_some();
-    let left = all(ada, LEFT, is_here).await?;
-    if left.is_empty() {
-        return Ok(());
+    let (mut pages, leavings, mut is_any) = (Pages::of(LEFT), Leavings::new()?, false);
+    while let Some(page) = pages.read(ada).await? {
+        for kept in &page {
+            if kept.path() == place.as_str() || place.below(kept.path()).is_some() {
+                // Whoever changed it meanwhile made a file of it, or forgets it.
+                leavings.leave(ada, kept).await?;
+                is_any = true;
+            }
+        }
     }
-    let leavings = Leavings::new()?;
-    for kept in &left {
-        // Whoever changed it meanwhile made a file of it, or forgets it.
-        leavings.leave(ada, kept).await?;
-    }
-    leavings.forget(ada).await
+    if is_any { leavings.forget(ada).await } else { Ok(()) }
 }
 
-/// Makes a file, and returns false if one is there.
+/// Makes a file, and returns false if one is there. One that another record took the place of is made anew.
 pub(super) async fn make(ada: &Scoped, place: &Place, content: &str) -> Result<bool, Error> {
-    let mut record = Record { id: id(place), ..Record::new(KIND, text(place, content), ada.memory().now()) };
+    let mut record = Record { id: id(place.as_str()), ..Record::new(KIND, text(place, content), ada.memory().now()) };
     record.first.trust = Trust::Assistant;
     record.first.origin = Some(ORIGIN.to_owned());
     record.first.metadata.insert(PATH.to_owned(), place.as_str().into());
     for _ in 0..ATTEMPTS {
         let expect = match at(ada, place).await? {
             None => Expect::Absent,
-            Some(left) if left.stored.record.kind == LEFT => Expect::Version(left.stored.version),
+            Some(Kept { stored }) if stored.record.kind == LEFT || stored.record.superseded.is_some() => {
+                Expect::Version(stored.version)
+            }
             Some(_) => return Ok(false),
         };
         match ada.put(record.clone(), expect).await {
@@ -152,7 +219,7 @@ async fn change(ada: &Scoped, Kept { stored }: &Kept, record: Record) -> Result<
 }
 
 /// Forgets files for good.
-pub(super) async fn remove(ada: &Scoped, files: &[Kept]) -> Result<(), Error> {
-    let ids = files.iter().map(|kept| kept.stored.record.id).collect();
+pub(super) async fn remove(ada: &Scoped, files: &[Listed]) -> Result<(), Error> {
+    let ids = files.iter().map(|file| file.id).collect();
     ada.forget(&Forget::Records(ids)).await.map(drop)
 }

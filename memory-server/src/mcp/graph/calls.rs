@@ -2,11 +2,10 @@
 
 use std::collections::HashSet;
 
-use memory::Scoped;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::shapes::{Added, Entity, Graph, Relation, Taken, pretty};
+use super::shapes::{Added, Entity, Graph, Relation, Taken, add, pretty};
 use super::shelf;
 use crate::caller::Caller;
 use crate::mcp::answer::Answer;
@@ -102,12 +101,8 @@ pub(super) async fn add_observations(arguments: Map<String, Value>, caller: &Cal
     }
     let mut results = Vec::new();
     for Added { entity_name, contents } in &observations {
-        let add = |known: &mut Vec<String>| {
-            let fresh: Vec<String> = contents.iter().filter(|content| !known.contains(content)).cloned().collect();
-            known.extend(fresh.iter().cloned());
-            fresh
-        };
-        let fresh = shelf::change(ada, entity_name, add).await?.ok_or_else(|| unknown(entity_name))?;
+        let fresh = shelf::change(ada, entity_name, |known| add(known, contents)).await?;
+        let fresh = fresh.ok_or_else(|| unknown(entity_name))?;
         let added = if is_told(caller) { &fresh } else { contents };
         results.push(json!({ "entityName": entity_name, "addedObservations": added }));
     }
@@ -117,10 +112,7 @@ pub(super) async fn add_observations(arguments: Map<String, Value>, caller: &Cal
 pub(super) async fn delete_entities(arguments: Map<String, Value>, caller: &Caller) -> Result<Answer, Refusal> {
     let EntityNames { entity_names } = read(arguments)?;
     let ada = caller.allowed(Right::Forget)?;
-    let is_named = |name: &String| entity_names.contains(name);
-    let relations = shelf::read(ada).await?.relations;
-    let relations = relations.iter().filter(|relation| is_named(&relation.from) || is_named(&relation.to));
-    let mut ids: Vec<_> = relations.map(shelf::id_of_relation).collect();
+    let mut ids = shelf::relations_at(ada, &entity_names.iter().collect()).await?;
     ids.extend(entity_names.iter().map(|name| shelf::id_of_entity(name)));
     shelf::remove(ada, ids).await?;
     Ok(done("Entities deleted successfully"))
@@ -131,7 +123,8 @@ pub(super) async fn delete_observations(arguments: Map<String, Value>, caller: &
     caller.allowed(Right::Forget)?;
     let ada = caller.allowed(Right::Write)?;
     for Taken { entity_name, observations } in &deletions {
-        shelf::change(ada, entity_name, |known| known.retain(|one| !observations.contains(one))).await?;
+        let gone: HashSet<&String> = observations.iter().collect();
+        shelf::change(ada, entity_name, |known| known.retain(|one| !gone.contains(one))).await?;
     }
     Ok(done("Observations deleted successfully"))
 }
@@ -144,30 +137,21 @@ pub(super) async fn delete_relations(arguments: Map<String, Value>, caller: &Cal
 }
 
 pub(super) async fn read_graph(_: Map<String, Value>, caller: &Caller) -> Result<Answer, Refusal> {
-    Ok(shown(&shelf::read(caller.allowed(Right::Read)?).await?))
+    Ok(shown(&shelf::read(caller.allowed(Right::Read)?, shelf::MOST).await?))
 }
 
 pub(super) async fn search_nodes(arguments: Map<String, Value>, caller: &Caller) -> Result<Answer, Refusal> {
     let Query { query } = read(arguments)?;
     let query = query.to_lowercase();
     let holds = |text: &String| text.to_lowercase().contains(&query);
-    some(caller.allowed(Right::Read)?, |entity| {
-        holds(&entity.name) || holds(&entity.entity_type) || entity.observations.iter().any(holds)
-    })
-    .await
+    let is_wanted =
+        |entity: &Entity| holds(&entity.name) || holds(&entity.entity_type) || entity.observations.iter().any(holds);
+    Ok(shown(&shelf::part(caller.allowed(Right::Read)?, shelf::MOST, is_wanted).await?))
 }
 
 pub(super) async fn open_nodes(arguments: Map<String, Value>, caller: &Caller) -> Result<Answer, Refusal> {
     let Names { names } = read(arguments)?;
-    some(caller.allowed(Right::Read)?, |entity| names.contains(&entity.name)).await
-}
-
-/// Returns some entities, and the relations that begin or end in one of them.
-async fn some(ada: &Scoped, is_wanted: impl Fn(&Entity) -> bool) -> Result<Answer, Refusal> {
-    let Graph { mut entities, mut relations } = shelf::read(ada).await?;
-    entities.retain(is_wanted);
-    let names: HashSet<&String> = entities.iter().map(|entity| &entity.name).collect();
-    relations.retain(|relation| names.contains(&relation.from) || names.contains(&relation.to));
-    drop(names);
-    Ok(shown(&Graph { entities, relations }))
+    let names: HashSet<&String> = names.iter().collect();
+    let is_wanted = |entity: &Entity| names.contains(&entity.name);
+    Ok(shown(&shelf::part(caller.allowed(Right::Read)?, shelf::MOST, is_wanted).await?))
 }

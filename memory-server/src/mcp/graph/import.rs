@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 use memory::{Error, Scoped};
 use serde::Deserialize;
 
-use super::shapes::{Entity, Relation};
+use super::shapes::{Entity, Relation, add};
 use super::shelf;
 
 /// A line of the file.
@@ -62,14 +62,8 @@ async fn take(ada: &Scoped, line: Line, place: usize, done: &mut GraphImport) ->
         Line::Relation(_) => done.already += 1,
         Line::Entity(entity) => {
             done.already += 1;
-            let add = |known: &mut Vec<String>| {
-                let before = known.len();
-                let fresh = entity.observations.iter().filter(|one| !known.contains(one)).cloned();
-                let fresh: Vec<String> = fresh.collect();
-                known.extend(fresh);
-                (known.len() - before) as u64
-            };
-            done.observations += shelf::change(ada, &entity.name, add).await?.unwrap_or(0);
+            let added = shelf::change(ada, &entity.name, |known| add(known, &entity.observations)).await?;
+            done.observations += added.unwrap_or_default().len() as u64;
         }
     }
     Ok(())
@@ -94,7 +88,7 @@ mod tests {
         let more = file.replace("likes tea", "sails");
         let again = import_graph(&ada, more.as_bytes()).await.unwrap();
         assert_eq!((again.entities, again.relations, again.already, again.observations), (0, 0, 2, 1));
-        let graph = shelf::read(&ada).await.unwrap();
+        let graph = shelf::read(&ada, shelf::MOST).await.unwrap();
         assert_eq!(graph.entities[0].observations, ["likes tea", "sails"]);
         assert_eq!(graph.relations[0].to, "Porto");
     }

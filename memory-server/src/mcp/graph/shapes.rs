@@ -1,5 +1,7 @@
 //! The shapes of the reference memory server.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -42,6 +44,15 @@ pub(super) struct Added {
 pub(super) struct Taken {
     pub(super) entity_name: String,
     pub(super) observations: Vec<String>,
+}
+
+/// Adds the observations that are not known, and returns them.
+pub(super) fn add(known: &mut Vec<String>, observations: &[String]) -> Vec<String> {
+    let there: HashSet<&String> = known.iter().collect();
+    let fresh: Vec<String> = observations.iter().filter(|one| !there.contains(one)).cloned().collect();
+    drop(there);
+    known.extend(fresh.iter().cloned());
+    fresh
 }
 
 /// Returns the JSON as the reference writes it.

@@ -1,5 +1,7 @@
 //! Entities and relations as records: made once, changed over what was read, and forgotten.
 
+use std::collections::HashSet;
+
 use memory::store::record::Telling;
 use memory::store::records::Expect;
 use memory::{Error, Field, Filter, Forget, Record, RecordId, Scoped, StoredRecord, Timestamp, Trust};
@@ -7,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::shapes::{Entity, Graph, Relation};
+use crate::mcp::refusal::Refusal;
 use crate::mcp::tool::ORIGIN;
 
 /// The kinds of the records.
@@ -15,15 +18,42 @@ const RELATION: &str = "relation";
 /// The member of their metadata that holds the shape, and the one that holds the place within a call.
 const NODE: &str = "node";
 const PLACE: &str = "place";
-/// How many are read at once.
-const PAGE: usize = 500;
+/// How many are read at once: an entity may have a megabyte, and its shape as much.
+const PAGE: usize = 32;
+/// The most bytes of text that an answer is made of.
+pub(super) const MOST: usize = 64 << 20;
 /// How often a change is tried that loses against others.
 const ATTEMPTS: usize = 1_000;
+
+/// The shape of a record.
+trait Node: DeserializeOwned {
+    /// The kind of the records.
+    const KIND: &'static str;
+
+    /// Returns the id of its record.
+    fn id(&self) -> RecordId;
+}
+
+impl Node for Entity {
+    const KIND: &'static str = ENTITY;
+
+    fn id(&self) -> RecordId {
+        id_of_entity(&self.name)
+    }
+}
+
+impl Node for Relation {
+    const KIND: &'static str = RELATION;
+
+    fn id(&self) -> RecordId {
+        id_of_relation(self)
+    }
+}
 
 fn id(parts: &[&str]) -> RecordId {
     let mut bytes = b"graph\0".to_vec();
     for part in parts {
-        bytes.extend(part.len().to_le_bytes());
+        bytes.extend((part.len() as u64).to_le_bytes());
         bytes.extend(part.as_bytes());
     }
     RecordId::of_content(&bytes)
@@ -50,35 +80,53 @@ fn record(id: RecordId, kind: &str, text: String, node: Value, place: usize, now
     Record { id, first, ..Record::new(kind, text, now) }
 }
 
-async fn make(ada: &Scoped, record: Record) -> Result<bool, Error> {
-    match ada.put(record, Expect::Absent).await {
-        Ok(_) => Ok(true),
-        Err(Error::IdConflict { .. }) => Ok(false),
-        Err(error) => Err(error),
+/// Makes a record, and returns false if it is there. One that another record took the place of is made anew.
+async fn make(ada: &Scoped, record: &Record) -> Result<bool, Error> {
+    let mut expect = Expect::Absent;
+    for _ in 0..ATTEMPTS {
+        match ada.put(record.clone(), expect).await {
+            Ok(_) => return Ok(true),
+            Err(Error::IdConflict { .. }) => {}
+            Err(Error::Conflict) if expect != Expect::Absent => {}
+            Err(error) => return Err(error),
+        }
+        expect = match ada.get(&[record.id]).await?.pop() {
+            None => Expect::Absent,
+            Some(stored) if stored.record.superseded.is_some() => Expect::Version(stored.version),
+            Some(_) => return Ok(false),
+        };
     }
+    Err(Error::Conflict)
 }
 
 /// Makes an entity, and returns false if one has its name.
 pub(super) async fn make_entity(ada: &Scoped, entity: &Entity, place: usize) -> Result<bool, Error> {
     let now = ada.memory().now();
-    make(ada, record(id_of_entity(&entity.name), ENTITY, words(entity), json!(entity), place, now)).await
+    make(ada, &record(id_of_entity(&entity.name), ENTITY, words(entity), json!(entity), place, now)).await
 }
 
 /// Makes a relation, and returns false if there is the same.
 pub(super) async fn make_relation(ada: &Scoped, relation: &Relation, place: usize) -> Result<bool, Error> {
     let Relation { from, to, relation_type } = relation;
     let (text, now) = (format!("{from} {relation_type} {to}"), ada.memory().now());
-    make(ada, record(id_of_relation(relation), RELATION, text, json!(relation), place, now)).await
+    make(ada, &record(id_of_relation(relation), RELATION, text, json!(relation), place, now)).await
 }
 
-fn node<T: DeserializeOwned>(stored: &StoredRecord) -> Option<T> {
-    serde_json::from_value(stored.record.first.metadata.get(NODE)?.clone()).ok()
+/// Returns the node that a record is. None is what others made of its kind, and what another record took the place of.
+fn node<T: Node>(record: &Record) -> Option<T> {
+    let node: T = serde_json::from_value(record.first.metadata.get(NODE)?.clone()).ok()?;
+    (record.superseded.is_none() && record.id == node.id()).then_some(node)
+}
+
+/// Returns whether a record is an entity or a relation, which these tools alone change.
+pub(crate) fn owns(record: &Record) -> bool {
+    node::<Entity>(record).is_some() || node::<Relation>(record).is_some()
 }
 
 /// Returns an entity.
 pub(super) async fn entity(ada: &Scoped, name: &str) -> Result<Option<(Entity, StoredRecord)>, Error> {
     let stored = ada.get(&[id_of_entity(name)]).await?.pop();
-    Ok(stored.and_then(|stored| Some((node(&stored)?, stored))))
+    Ok(stored.and_then(|stored| Some((node(&stored.record)?, stored))))
 }
 
 /// Changes the observations of an entity by `change`, again if somebody else changed it meanwhile. Returns what `change` told;
@@ -110,21 +158,118 @@ pub(super) async fn remove(ada: &Scoped, ids: Vec<RecordId>) -> Result<(), Error
     ada.forget(&Forget::Records(ids)).await.map(drop)
 }
 
-/// Returns the whole graph, in the order in which it was made.
-pub(super) async fn read(ada: &Scoped) -> Result<Graph, Error> {
-    let filter = Filter::In(Field::Kind, vec![ENTITY.into(), RELATION.into()]);
-    let (mut all, mut after) = (Vec::new(), None);
+/// Shows each node of a shape to `see`, until one is refused. A page of them is in memory at once.
+async fn each<T: Node>(
+    ada: &Scoped,
+    mut see: impl FnMut(&StoredRecord, T) -> Result<(), Refusal>,
+) -> Result<(), Refusal> {
+    let (filter, mut after) = (Filter::eq(Field::Kind, T::KIND), None);
     loop {
         let page = ada.records(&filter, after, PAGE).await?;
-        let Some(last) = page.last() else { break };
+        let Some(last) = page.last() else { return Ok(()) };
         after = Some(last.record.id);
-        all.extend(page);
+        for stored in &page {
+            if let Some(node) = node(&stored.record) {
+                see(stored, node)?;
+            }
+        }
     }
-    all.sort_by_key(|stored| {
-        let place = stored.record.first.metadata.get(PLACE).and_then(Value::as_u64);
-        (stored.record.first.at, place, stored.record.id)
-    });
-    // Records of these kinds that others made have no shape of the graph, and are left out.
-    let of = |kind| all.iter().filter(move |stored| stored.record.kind == kind);
-    Ok(Graph { entities: of(ENTITY).filter_map(node).collect(), relations: of(RELATION).filter_map(node).collect() })
+}
+
+/// Returns the nodes that are wanted, in the order in which they were made. Their bytes are taken off `room`.
+async fn nodes<T: Node>(ada: &Scoped, room: &mut usize, is_wanted: impl Fn(&T) -> bool) -> Result<Vec<T>, Refusal> {
+    let mut found: Vec<(Made, T)> = Vec::new();
+    each(ada, |stored, node: T| {
+        if is_wanted(&node) {
+            *room = room.checked_sub(stored.record.text.len()).ok_or_else(too_large)?;
+            found.push((made(stored), node));
+        }
+        Ok(())
+    })
+    .await?;
+    found.sort_by_key(|(made, _)| *made);
+    Ok(found.into_iter().map(|(_, node)| node).collect())
+}
+
+/// When a node was made: the time, and the place within the call.
+type Made = (Timestamp, Option<u64>, RecordId);
+
+fn made(stored: &StoredRecord) -> Made {
+    let place = stored.record.first.metadata.get(PLACE).and_then(Value::as_u64);
+    (stored.record.first.at, place, stored.record.id)
+}
+
+fn too_large() -> Refusal {
+    Refusal::new(format!(
+        "This takes more than {} MiB of the graph. search_nodes with rarer words and open_nodes with fewer names take less; \
+         delete_entities and delete_observations make the graph smaller.",
+        MOST >> 20
+    ))
+}
+
+/// Returns the whole graph, in the order in which it was made. One of more than `room` bytes is refused.
+pub(super) async fn read(ada: &Scoped, mut room: usize) -> Result<Graph, Refusal> {
+    let entities = nodes(ada, &mut room, |_: &Entity| true).await?;
+    let relations = nodes(ada, &mut room, |_: &Relation| true).await?;
+    Ok(Graph { entities, relations })
+}
+
+/// Returns the entities that are wanted, and the relations that begin or end in one of them. More than `room` bytes are refused.
+pub(super) async fn part(ada: &Scoped, mut room: usize, is_wanted: impl Fn(&Entity) -> bool) -> Result<Graph, Refusal> {
+    let entities: Vec<Entity> = nodes(ada, &mut room, is_wanted).await?;
+    let names: HashSet<&String> = entities.iter().map(|entity| &entity.name).collect();
+    let relations = nodes(ada, &mut room, |relation: &Relation| is_at(relation, &names)).await?;
+    drop(names);
+    Ok(Graph { entities, relations })
+}
+
+/// Returns the ids of the relations that begin or end in one of these entities.
+pub(super) async fn relations_at(ada: &Scoped, names: &HashSet<&String>) -> Result<Vec<RecordId>, Refusal> {
+    let mut ids = Vec::new();
+    each(ada, |stored, relation: Relation| {
+        if is_at(&relation, names) {
+            ids.push(stored.record.id);
+        }
+        Ok(())
+    })
+    .await?;
+    Ok(ids)
+}
+
+fn is_at(relation: &Relation, names: &HashSet<&String>) -> bool {
+    names.contains(&relation.from) || names.contains(&relation.to)
+}
+
+#[cfg(test)]
+mod tests {
+    use memory::Scope;
+
+    use super::*;
+
+    #[test]
+    fn the_id_of_a_node_is_the_same_on_every_machine() {
+        assert_eq!(id_of_entity("Ada").to_string(), "bbc3fab3-51b6-5bff-a3b6-007581a6e545");
+    }
+
+    #[tokio::test]
+    async fn a_graph_beyond_its_bound_is_refused_whole_and_given_in_part() {
+        let memory = memory::open("memory:").await.unwrap().build().await.unwrap();
+        let ada = memory.of(&Scope::new("acme", "ada").unwrap());
+        for name in ["Ada", "Bob"] {
+            let observations = vec!["o".repeat(100)];
+            let entity = Entity { name: name.to_owned(), entity_type: "person".to_owned(), observations };
+            assert!(make_entity(&ada, &entity, 0).await.unwrap());
+        }
+        let relation =
+            Relation { from: "Ada".to_owned(), to: "Porto".to_owned(), relation_type: "lives in".to_owned() };
+        assert!(make_relation(&ada, &relation, 0).await.unwrap());
+        let refused = read(&ada, 200).await.unwrap_err();
+        assert!(refused.0.contains("open_nodes") && refused.0.contains("delete_entities"), "{refused:?}");
+        let is_ada = |entity: &Entity| entity.name == "Ada";
+        let near = part(&ada, 200, is_ada).await.unwrap();
+        assert_eq!((near.entities.len(), &near.relations), (1, &vec![relation]));
+        assert!(part(&ada, 120, is_ada).await.is_err());
+        assert_eq!(read(&ada, MOST).await.unwrap().entities.len(), 2);
+        assert_eq!(relations_at(&ada, &HashSet::from([&"Porto".to_owned()])).await.unwrap().len(), 1);
+    }
 }
