@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::{IntoParams, ToSchema};
 
+use super::items;
 use super::list::List;
 use super::sessions::bounded;
 use super::{Problems, json as answer};
@@ -207,6 +208,11 @@ pub(crate) async fn append(
     if messages.is_empty() {
         return Err(Problem::bad("there is nothing to append"));
     }
+    // The limit of an append, before anything is read.
+    let most = ada.memory().limits().messages;
+    if messages.len() > most {
+        return Err(Problem::bad(format!("an append holds at most {most} messages")));
+    }
     let key = key(&headers)?;
     let mut told = messages.into_iter().map(told).collect::<Result<Vec<Told>, Problem>>()?;
     for (place, told) in told.iter_mut().enumerate() {
@@ -259,9 +265,11 @@ async fn store(ada: &Scoped, session: &SessionId, told: &[Told]) -> Result<(Vec<
     let ids: Vec<MessageId> = told.iter().filter_map(|told| told.id).collect();
     let timeless = told.iter().filter(|told| told.at.is_none() && told.is_repeatable);
     let timeless: Vec<MessageId> = timeless.filter_map(|told| told.id).collect();
-    let stored = if timeless.is_empty() { Vec::new() } else { ada.messages(&timeless).await? };
-    let times: HashMap<MessageId, Timestamp> =
-        stored.iter().filter_map(|row| Some((row.id, row.message.as_ref()?.at))).collect();
+    let mut times: HashMap<MessageId, Timestamp> = HashMap::new();
+    for part in timeless.chunks(items::PART) {
+        let stored = ada.messages(part).await?;
+        times.extend(stored.iter().filter_map(|row| Some((row.id, row.message.as_ref()?.at))));
+    }
     let now = ada.memory().now();
     let messages = told.iter().zip(&ids).map(|(told, id)| {
         let at = told.at.or_else(|| times.get(id).copied()).unwrap_or(now);

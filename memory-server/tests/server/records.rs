@@ -79,6 +79,25 @@ async fn a_record_that_is_changed_is_forgotten_with_every_session_that_told_it_a
 }
 
 #[tokio::test]
+async fn a_record_of_many_sources_is_forgotten_with_any_of_them() {
+    let bed = Bed::new().await;
+    let messages: Vec<Value> =
+        (0..70).map(|number| json!({ "role": "user", "content": format!("message {number}") })).collect();
+    let said = bed.ok(Call::post("/v1/sessions/talk/messages", &json!({ "messages": messages }))).await;
+    let mut sources: Vec<Value> = said["stored"].as_array().unwrap().iter().map(|one| one["id"].clone()).collect();
+    sources.push(bed.ok(Call::post("/v1/records", &json!({ "text": "Ada has a cat" }))).await["id"].clone());
+    let forget = async |ids: &[Value]| bed.ok(Call::post("/v1/forget", &json!({ "ids": ids }))).await;
+    // The record behind all messages, then the last message.
+    for last in [71, 70] {
+        let derived = json!({ "text": "Ada likes animals", "sources": &sources[..last] });
+        bed.ok(Call::post("/v1/records", &derived)).await;
+        assert_eq!(forget(&sources[last - 1..last]).await["complete"], true);
+        assert_eq!(bed.ok(Call::get("/v1/records?all=true")).await["records"], json!([]));
+    }
+    assert_eq!(forget(&sources[..]).await["unknown"], json!(&sources[69..]));
+}
+
+#[tokio::test]
 async fn what_is_superseded_stays_in_the_history() {
     let bed = Bed::new().await;
     let remember = |text: &str| json!({ "text": text });
