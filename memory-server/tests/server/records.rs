@@ -120,6 +120,49 @@ async fn what_is_superseded_stays_in_the_history() {
 }
 
 #[tokio::test]
+async fn a_text_in_the_place_of_another_is_forgotten_with_every_session_that_told_that_one() {
+    let bed = Bed::new().await;
+    let told = |session: &str, run: &str| {
+        Call::post("/v1/records", &json!({ "text": "Ada has a cat", "session": session, "run": run, "tags": ["pets"] }))
+    };
+    let id = bed.ok(told("a", "first")).await["id"].clone();
+    assert_eq!(bed.ok(told("b", "second")).await["id"], id);
+    bed.tool("update_memory", &json!({ "id": id, "text": "Ada has two cats" })).await.unwrap();
+    for session in ["a", "b"] {
+        let records = bed.ok(Call::get("/v1/records")).await["records"].clone();
+        assert_eq!(records[0]["text"], "Ada has two cats", "{session}");
+        assert_eq!((&records[0]["trust"], &records[0]["tags"]), (&json!("assistant"), &json!(["pets"])));
+        bed.ok(Call::post("/v1/forget", &json!({ "session": session }))).await;
+    }
+    assert_eq!(bed.ok(Call::get("/v1/records")).await["records"], json!([]));
+}
+
+#[tokio::test]
+async fn a_text_in_the_place_of_another_is_true_from_now_or_from_when_that_one_was_to_be() {
+    const PAST: &str = "2001-01-01T00:00:00Z";
+    const OVER: &str = "2002-01-01T00:00:00Z";
+    const LATER: &str = "2199-01-01T00:00:00Z";
+    let bed = Bed::new().await;
+    let read = async |id: &Value| bed.ok(Call::get(format!("/v1/records/{}", id.as_str().unwrap()))).await;
+    let times = [(Some(PAST), Some(OVER)), (Some(PAST), Some(LATER)), (None, Some(LATER)), (Some(LATER), None)];
+    for (number, (from, to)) in times.into_iter().enumerate() {
+        let told = json!({ "text": format!("Ada is in Porto {number}"), "valid_from": from, "valid_to": to });
+        let id = bed.ok(Call::post("/v1/records", &told)).await["id"].clone();
+        let berlin = json!({ "id": id, "text": format!("Ada has moved to Berlin {number}") });
+        bed.tool("update_memory", &berlin).await.unwrap();
+        let new = read(&read(&id).await["superseded_by"]).await;
+        assert_eq!((&new["valid_to"], &new["current"]), (&Value::Null, &json!(from != Some(LATER))), "{number}");
+        let begins = new["valid_from"].as_str();
+        let is_right = match from {
+            None => begins.is_none(),
+            Some(LATER) => begins == Some(LATER),
+            Some(_) => begins.is_some_and(|begins| begins > OVER),
+        };
+        assert!(is_right, "{number}: {begins:?}");
+    }
+}
+
+#[tokio::test]
 async fn records_are_listed_by_pages_and_conditions() {
     let bed = Bed::new().await;
     for number in 0..25 {
