@@ -22,7 +22,7 @@ pub struct Config {
     /// The most bytes of an import. Default 256 MiB.
     pub import_bytes: usize,
     /// The most bytes of the list of an answer: messages, records, hits. It ends behind the one that crosses this, and tells where to
-    /// go on. Default 16 MiB.
+    /// go on. The budget of a context may be a token for four of them, and 3,000 in any case. Default 16 MiB.
     pub answer_bytes: usize,
     /// The most requests at once; more are told to come again. Default 256; above 16,777,216 it is that.
     pub at_once: usize,

@@ -37,6 +37,7 @@ pub(crate) fn operations(app: &Arc<App>) -> (Router<Arc<App>>, OpenApi) {
     let (quick, mut document) = quick.split_for_parts();
     let (long, of_long) = long.split_for_parts();
     document.merge(of_long);
+    context::describe(&mut document, app.config.answer_bytes);
     let guarded = |router: Router<Arc<App>>, deadline: Duration| {
         let app = Arc::clone(app);
         router.route_layer(from_fn(move |request: Request, next: Next| {

@@ -4,6 +4,9 @@
 #[path = "server/access.rs"]
 mod access;
 #[cfg(test)]
+#[path = "server/away.rs"]
+mod away;
+#[cfg(test)]
 #[path = "server/bad_input.rs"]
 mod bad_input;
 #[cfg(test)]

@@ -21,7 +21,7 @@ mod forgetting;
 mod json;
 mod titles;
 
-pub use editing::edited;
+pub use editing::{edited, told_in};
 pub use forgetting::forget_ids;
 pub use json::{context, hit, message, record, session};
 pub use memory_core::engine::{Shown, fenced};

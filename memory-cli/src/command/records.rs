@@ -74,7 +74,7 @@ async fn newest(scoped: &Scoped, filter: &Filter, limit: usize) -> Result<(Vec<S
     }
 }
 
-/// Puts another text in the place of a record's, and keeps everything else that it was told with.
+/// Puts another text in the place of a record's, and keeps everything else that it was told with but how long it was to be true.
 async fn edit(call: &Call, id: RecordId, text: &str, output: &mut Output) -> Result<Outcome, Failure> {
     let (memory, scoped) = call.open().await?;
     let Some(stored) = scoped.get(&[id]).await?.pop() else { return Err(unknown(&id)) };

@@ -7,6 +7,7 @@ use tokio::time::timeout;
 
 use crate::analysis::Analysis;
 use crate::error::Result;
+use crate::limits::Limits;
 use crate::scope::Scope;
 use crate::store::chat::ChatStore;
 use crate::store::records::RecordStore;
@@ -76,6 +77,11 @@ impl Memory {
     /// Returns the present time by the memory's clock, for new messages.
     pub fn now(&self) -> Timestamp {
         self.inner.clock.now()
+    }
+
+    /// Returns how large things may be that are told to this memory.
+    pub fn limits(&self) -> &Limits {
+        &self.inner.limits
     }
 
     /// Returns the state of the stores and indexes, which are asked at once.

@@ -3,6 +3,7 @@
 mod batch;
 mod likeness;
 mod links;
+mod places;
 mod put;
 mod remember;
 mod retire;

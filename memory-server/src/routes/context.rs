@@ -1,14 +1,19 @@
 //! What a model is sent, within a budget of tokens.
 
+use std::sync::Arc;
+
 use axum::body::Body;
+use axum::extract::State;
 use axum::http::Response;
 use memory::window::Budget;
 use memory::{ContextRequest, SessionId, edge};
 use serde::Deserialize;
 use serde_json::Value;
-use utoipa::ToSchema;
+use utoipa::openapi::{OpenApi, RefOr, Schema};
+use utoipa::{Number, ToSchema};
 
 use super::{Problems, filter, json as answer, pending};
+use crate::app::App;
 use crate::caller::Reads;
 use crate::input::{InSession, Json};
 use crate::number::whole;
@@ -21,13 +26,13 @@ pub(crate) struct Ask {
     /// What the person says now.
     #[serde(default)]
     query: String,
-    /// Tokens that it may have.
+    /// Tokens that it may have. The maximum is this server's.
     #[serde(default = "budget", deserialize_with = "whole")]
-    #[schema(minimum = 0, maximum = 1_000_000_000, default = 3000)]
+    #[schema(minimum = 0, maximum = 4_194_304, default = 3000)]
     budget: u64,
     /// Tokens of these to be kept free.
     #[serde(default, deserialize_with = "whole")]
-    #[schema(minimum = 0, maximum = 1_000_000_000, default = 0)]
+    #[schema(minimum = 0, maximum = 4_194_304, default = 0)]
     reserve: u64,
     /// How many items are recalled, at the most.
     #[serde(default = "recall", deserialize_with = "whole")]
@@ -67,9 +72,30 @@ fn recall() -> u64 {
     5
 }
 
-/// The largest budget, and how many items are recalled at the most.
+/// The largest budget of any server.
 const TOKENS: u64 = 1_000_000_000;
+/// Bytes that a token is counted as: most are longer than two and shorter than six.
+const BYTES: u64 = 4;
+/// How many items are recalled at the most.
 const ITEMS: u64 = 1_000;
+
+/// Returns the largest budget where the list of an answer has `answer_bytes`: what fits into it fits about into such a list. The
+/// default budget is allowed in any case.
+fn largest(answer_bytes: usize) -> u64 {
+    (answer_bytes as u64 / BYTES).clamp(budget(), TOKENS)
+}
+
+/// Writes the largest budget where the list of an answer has `answer_bytes` into the document.
+pub(crate) fn describe(document: &mut OpenApi, answer_bytes: usize) {
+    let most = usize::try_from(largest(answer_bytes)).unwrap_or(usize::MAX);
+    let ask = document.components.as_mut().and_then(|components| components.schemas.get_mut("Ask"));
+    let Some(RefOr::T(Schema::Object(ask))) = ask else { return };
+    for member in ["budget", "reserve"] {
+        if let Some(RefOr::T(Schema::Object(tokens))) = ask.properties.get_mut(member) {
+            tokens.maximum = Some(Number::UInt(most));
+        }
+    }
+}
 
 /// Returns the context of a session: instructions, summaries, the newest messages, recalled items, and the query; with the receipt
 /// of what went in, what was left out, and why.
@@ -80,17 +106,19 @@ const ITEMS: u64 = 1_000;
             body = Problem), Problems))]
 pub(crate) async fn assemble(
     Reads(ada): Reads,
+    State(app): State<Arc<App>>,
     InSession(session): InSession,
     Json(ask): Json<Ask>,
 ) -> Result<Response<Body>, Problem> {
+    let most = largest(app.config.answer_bytes);
+    if ask.budget > most || ask.reserve > most || ask.recall > ITEMS {
+        return Err(Problem::bad(format!("budget and reserve are at most {most}, recall {ITEMS}")));
+    }
     Ok(answer(&contexts(&ada, &session, ask).await?))
 }
 
 async fn contexts(ada: &memory::Scoped, session: &SessionId, ask: Ask) -> Result<Value, Problem> {
     let Ask { query, budget, reserve, recall, filter: condition, dialect, asides, pending: is_asked } = ask;
-    if budget > TOKENS || reserve > TOKENS || recall > ITEMS {
-        return Err(Problem::bad(format!("budget and reserve are at most {TOKENS}, recall {ITEMS}")));
-    }
     let request = ContextRequest::new(query, Budget::new(budget).reserve(reserve))
         .recall(usize::try_from(recall).unwrap_or(usize::MAX))
         .matching(filter(condition.as_deref())?)

@@ -31,7 +31,7 @@ pub(crate) struct Items {
 const MOST: usize = 1_000;
 
 /// How many items are read at once: what is read may not be shown.
-const PART: usize = 32;
+pub(super) const PART: usize = 32;
 
 /// Returns messages and records by their keys: the words of what a receipt names. What is gone is left out, and what the answer
 /// has no room for.

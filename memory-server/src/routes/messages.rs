@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::{IntoParams, ToSchema};
 
+use super::items;
 use super::list::List;
 use super::sessions::bounded;
 use super::{Problems, json as answer};
@@ -207,6 +208,11 @@ pub(crate) async fn append(
     if messages.is_empty() {
         return Err(Problem::bad("there is nothing to append"));
     }
+    // The limit of an append, before anything is read.
+    let most = ada.memory().limits().messages;
+    if messages.len() > most {
+        return Err(Problem::bad(format!("an append holds at most {most} messages")));
+    }
     let key = key(&headers)?;
     let mut told = messages.into_iter().map(told).collect::<Result<Vec<Told>, Problem>>()?;
     for (place, told) in told.iter_mut().enumerate() {
@@ -214,12 +220,17 @@ pub(crate) async fn append(
         told.is_repeatable = told.id.is_some() || key.is_some();
         told.id = Some(told.id.unwrap_or_else(made));
     }
+    let mut known = Known::of(&ada, &told).await?;
+    let mut stored = store(&ada, &session, &told, &known).await;
     // Another request with the same ids may store them meanwhile, at another time.
-    let (messages, receipt) = match store(&ada, &session, &told).await {
-        Err(Error::IdConflict { .. }) if told.iter().any(|told| told.at.is_none()) => {
-            store(&ada, &session, &told).await?
-        }
-        stored => stored?,
+    if matches!(stored, Err(Error::IdConflict { .. })) && told.iter().any(|told| told.at.is_none()) {
+        known = Known::of(&ada, &told).await?;
+        stored = store(&ada, &session, &told, &known).await;
+    }
+    let (messages, receipt) = match (stored, known.missed) {
+        // What is stored at which time is not known, so that this may be no other content.
+        (Err(Error::IdConflict { .. }), Some(failure)) => return Err(failure.into()),
+        (stored, _) => stored?,
     };
     Ok(answer(&appended(&messages, &receipt)))
 }
@@ -254,17 +265,45 @@ fn told(mut members: Map<String, Value>) -> Result<Told, Problem> {
     Ok(Told { chat: Value::Object(members), id, at, is_repeatable: false })
 }
 
+/// What is known of messages that have no time of their own and may be stored already.
+struct Known {
+    /// When they were stored.
+    times: HashMap<MessageId, Timestamp>,
+    /// Why some could not be looked for. A journal takes them all the same, and knows them by their ids when they are stored.
+    missed: Option<Error>,
+}
+
+impl Known {
+    /// Looks for the messages that may be stored already.
+    async fn of(ada: &Scoped, told: &[Told]) -> Result<Self, Error> {
+        let timeless = told.iter().filter(|told| told.at.is_none() && told.is_repeatable);
+        let timeless: Vec<MessageId> = timeless.filter_map(|told| told.id).collect();
+        let mut known = Self { times: HashMap::new(), missed: None };
+        for part in timeless.chunks(items::PART) {
+            match ada.messages(part).await {
+                Ok(stored) => {
+                    known.times.extend(stored.iter().filter_map(|row| Some((row.id, row.message.as_ref()?.at))));
+                }
+                // The next ones may wait in a journal, which answers.
+                Err(error) if error.is_retryable() => known.missed = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(known)
+    }
+}
+
 /// Stores messages. What has no time of its own and is stored already keeps the time that it has.
-async fn store(ada: &Scoped, session: &SessionId, told: &[Told]) -> Result<(Vec<MessageId>, AppendReceipt), Error> {
+async fn store(
+    ada: &Scoped,
+    session: &SessionId,
+    told: &[Told],
+    known: &Known,
+) -> Result<(Vec<MessageId>, AppendReceipt), Error> {
     let ids: Vec<MessageId> = told.iter().filter_map(|told| told.id).collect();
-    let timeless = told.iter().filter(|told| told.at.is_none() && told.is_repeatable);
-    let timeless: Vec<MessageId> = timeless.filter_map(|told| told.id).collect();
-    let stored = if timeless.is_empty() { Vec::new() } else { ada.messages(&timeless).await? };
-    let times: HashMap<MessageId, Timestamp> =
-        stored.iter().filter_map(|row| Some((row.id, row.message.as_ref()?.at))).collect();
     let now = ada.memory().now();
     let messages = told.iter().zip(&ids).map(|(told, id)| {
-        let at = told.at.or_else(|| times.get(id).copied()).unwrap_or(now);
+        let at = told.at.or_else(|| known.times.get(id).copied()).unwrap_or(now);
         let message = Message::from_chat(&told.chat, Defaults { id: *id, at })?;
         if message.blocks.is_empty() { Err(Error::invalid("a message holds nothing")) } else { Ok(message) }
     });

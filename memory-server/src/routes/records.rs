@@ -4,19 +4,28 @@ pub(crate) mod list;
 pub(crate) mod one;
 pub(crate) mod remember;
 
+use std::collections::HashSet;
+
 use memory::{ItemId, MessageId, RecordId, Scoped};
 
+use super::items::PART;
 use crate::problem::Problem;
 
 /// Returns the items that these ids name: messages, else records.
 async fn sources(ada: &Scoped, ids: &[String]) -> Result<Vec<ItemId>, Problem> {
-    let ids = ids.iter().map(|id| id.parse()).collect::<memory::Result<Vec<MessageId>>>()?;
-    if ids.is_empty() {
-        return Ok(Vec::new());
+    // The limit of a record, before any of them is read.
+    let most = ada.memory().limits().sources;
+    if ids.len() > most {
+        return Err(Problem::bad(format!("more than {most} sources")));
     }
-    let messages = ada.messages(&ids).await?;
-    let is_message = |id: &MessageId| messages.iter().any(|row| row.id == *id);
+    let ids = ids.iter().map(|id| id.parse()).collect::<memory::Result<Vec<MessageId>>>()?;
+    let mut messages: HashSet<MessageId> = HashSet::new();
+    for part in ids.chunks(PART) {
+        messages.extend(ada.messages(part).await?.into_iter().map(|row| row.id));
+    }
     // One that is neither is refused with the record.
-    let item = |id: MessageId| if is_message(&id) { ItemId::Message(id) } else { ItemId::Record(RecordId(id.0)) };
+    let item = |id: MessageId| {
+        if messages.contains(&id) { ItemId::Message(id) } else { ItemId::Record(RecordId(id.0)) }
+    };
     Ok(ids.into_iter().map(item).collect())
 }

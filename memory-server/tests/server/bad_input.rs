@@ -153,6 +153,32 @@ async fn conditions_and_numbers_beyond_their_bounds_are_refused() {
 }
 
 #[tokio::test]
+async fn lists_beyond_their_bounds_are_refused_whatever_they_name() {
+    let bed = Bed::new().await;
+    let id = "0190b0a0-0000-7000-8000-00000000000c";
+    let problem = async |call: Call| {
+        let refused = bed.send(call.by(&bed.ada)).await;
+        (refused.status, refused.json()["detail"].as_str().unwrap().to_owned())
+    };
+    let told = |count: usize| json!({ "text": "Ada has a cat", "sources": vec![id; count] });
+    let put = |count: usize| Call::put(format!("/v1/records/{id}"), &told(count)).header("if-none-match", "*");
+    let more = (400, "more than 4096 sources".to_owned());
+    assert_eq!(problem(Call::post("/v1/records", &told(4_097))).await, more);
+    assert_eq!(problem(put(4_097)).await, more);
+    for call in [Call::post("/v1/records", &told(4_096)), put(4_096)] {
+        let (status, detail) = problem(call).await;
+        assert!(status == 400 && detail.contains("is not stored"), "{status}: {detail}");
+    }
+    let said = |count: usize| {
+        let message = json!({ "role": "user", "content": "x" });
+        Call::post(TALK, &json!({ "messages": vec![message; count] }))
+    };
+    let more = (400, "an append holds at most 10000 messages".to_owned());
+    assert_eq!(problem(said(10_001).header("idempotency-key", "many")).await, more);
+    assert_eq!(bed.status(Call::get(TALK)).await, 404);
+}
+
+#[tokio::test]
 async fn exactly_one_thing_is_forgotten_by_a_request() {
     let bed = Bed::new().await;
     for body in [

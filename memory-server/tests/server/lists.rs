@@ -119,3 +119,23 @@ async fn hits_without_room_are_counted() {
     assert!((1..=2).contains(&shown), "{shown}");
     assert_eq!(found["left_out"], 5 - shown);
 }
+
+#[tokio::test]
+async fn the_budget_of_a_context_is_bounded_by_what_an_answer_may_have() {
+    for (answer_bytes, most) in [(16 << 20, 4_194_304_u64), (40_000, 10_000), (1, 3_000), (usize::MAX, 1_000_000_000)] {
+        let bed = Bed::with(Config { answer_bytes, ..Config::default() }).await;
+        said(&bed, 1).await;
+        let ask = |member: &str, tokens: u64| {
+            let mut ask = json!({ "query": "word", "budget": 3_000 });
+            ask[member] = json!(tokens);
+            Call::post("/v1/sessions/talk/context", &ask)
+        };
+        assert_eq!(bed.ok(ask("budget", most)).await["receipt"]["complete"], true, "{most}");
+        for member in ["budget", "reserve"] {
+            assert_eq!(bed.status(ask(member, most + 1)).await, 400, "{member} {most}");
+        }
+        let document = bed.ok(Call::get("/v1/openapi.json")).await;
+        let tokens = &document["components"]["schemas"]["Ask"]["properties"];
+        assert_eq!((&tokens["budget"]["maximum"], &tokens["reserve"]["maximum"]), (&json!(most), &json!(most)));
+    }
+}

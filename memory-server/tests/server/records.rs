@@ -79,6 +79,25 @@ async fn a_record_that_is_changed_is_forgotten_with_every_session_that_told_it_a
 }
 
 #[tokio::test]
+async fn a_record_of_many_sources_is_forgotten_with_any_of_them() {
+    let bed = Bed::new().await;
+    let messages: Vec<Value> =
+        (0..70).map(|number| json!({ "role": "user", "content": format!("message {number}") })).collect();
+    let said = bed.ok(Call::post("/v1/sessions/talk/messages", &json!({ "messages": messages }))).await;
+    let mut sources: Vec<Value> = said["stored"].as_array().unwrap().iter().map(|one| one["id"].clone()).collect();
+    sources.push(bed.ok(Call::post("/v1/records", &json!({ "text": "Ada has a cat" }))).await["id"].clone());
+    let forget = async |ids: &[Value]| bed.ok(Call::post("/v1/forget", &json!({ "ids": ids }))).await;
+    // The record behind all messages, then the last message.
+    for last in [71, 70] {
+        let derived = json!({ "text": "Ada likes animals", "sources": &sources[..last] });
+        bed.ok(Call::post("/v1/records", &derived)).await;
+        assert_eq!(forget(&sources[last - 1..last]).await["complete"], true);
+        assert_eq!(bed.ok(Call::get("/v1/records?all=true")).await["records"], json!([]));
+    }
+    assert_eq!(forget(&sources[..]).await["unknown"], json!(&sources[69..]));
+}
+
+#[tokio::test]
 async fn what_is_superseded_stays_in_the_history() {
     let bed = Bed::new().await;
     let remember = |text: &str| json!({ "text": text });
@@ -98,6 +117,49 @@ async fn what_is_superseded_stays_in_the_history() {
     assert_eq!(texts(&bed.ok(Call::get("/v1/records?all=true")).await).len(), 2);
     assert_eq!(bed.status(Call::get(format!("/v1/records/{ID}/history"))).await, 404);
     assert_eq!(bed.status(Call::post(format!("/v1/records/{ID}/supersede"), &remember("x"))).await, 404);
+}
+
+#[tokio::test]
+async fn a_text_in_the_place_of_another_is_forgotten_with_every_session_that_told_that_one() {
+    let bed = Bed::new().await;
+    let told = |session: &str, run: &str| {
+        Call::post("/v1/records", &json!({ "text": "Ada has a cat", "session": session, "run": run, "tags": ["pets"] }))
+    };
+    let id = bed.ok(told("a", "first")).await["id"].clone();
+    assert_eq!(bed.ok(told("b", "second")).await["id"], id);
+    bed.tool("update_memory", &json!({ "id": id, "text": "Ada has two cats" })).await.unwrap();
+    for session in ["a", "b"] {
+        let records = bed.ok(Call::get("/v1/records")).await["records"].clone();
+        assert_eq!(records[0]["text"], "Ada has two cats", "{session}");
+        assert_eq!((&records[0]["trust"], &records[0]["tags"]), (&json!("assistant"), &json!(["pets"])));
+        bed.ok(Call::post("/v1/forget", &json!({ "session": session }))).await;
+    }
+    assert_eq!(bed.ok(Call::get("/v1/records")).await["records"], json!([]));
+}
+
+#[tokio::test]
+async fn a_text_in_the_place_of_another_is_true_from_now_or_from_when_that_one_was_to_be() {
+    const PAST: &str = "2001-01-01T00:00:00Z";
+    const OVER: &str = "2002-01-01T00:00:00Z";
+    const LATER: &str = "2199-01-01T00:00:00Z";
+    let bed = Bed::new().await;
+    let read = async |id: &Value| bed.ok(Call::get(format!("/v1/records/{}", id.as_str().unwrap()))).await;
+    let times = [(Some(PAST), Some(OVER)), (Some(PAST), Some(LATER)), (None, Some(LATER)), (Some(LATER), None)];
+    for (number, (from, to)) in times.into_iter().enumerate() {
+        let told = json!({ "text": format!("Ada is in Porto {number}"), "valid_from": from, "valid_to": to });
+        let id = bed.ok(Call::post("/v1/records", &told)).await["id"].clone();
+        let berlin = json!({ "id": id, "text": format!("Ada has moved to Berlin {number}") });
+        bed.tool("update_memory", &berlin).await.unwrap();
+        let new = read(&read(&id).await["superseded_by"]).await;
+        assert_eq!((&new["valid_to"], &new["current"]), (&Value::Null, &json!(from != Some(LATER))), "{number}");
+        let begins = new["valid_from"].as_str();
+        let is_right = match from {
+            None => begins.is_none(),
+            Some(LATER) => begins == Some(LATER),
+            Some(_) => begins.is_some_and(|begins| begins > OVER),
+        };
+        assert!(is_right, "{number}: {begins:?}");
+    }
 }
 
 #[tokio::test]

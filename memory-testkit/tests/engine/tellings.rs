@@ -72,6 +72,34 @@ async fn forgetting_a_session_takes_back_what_was_told_in_it() {
 }
 
 #[tokio::test]
+async fn a_text_that_is_told_in_several_places_stays_while_one_of_them_does() {
+    let bench = Bench::new().await;
+    let ada = bench.owner("ada");
+    let (first, second) = (say(&ada, &name("home"), "two").await, say(&ada, &name("work"), "two cats").await);
+    let old = ada.remember(Remember::fact("Ada has a cat")).await.unwrap().id;
+    let told = Remember::fact("Ada has two cats")
+        .with_session(name("home"))
+        .with_source(first)
+        .also_told(Some(name("work")), Some("night".to_owned()), vec![second.clone()])
+        .with_trust(Trust::Assistant)
+        .with_tag("pets");
+    let id = ada.supersede(old, told.clone()).await.unwrap().id;
+    assert_eq!(ada.supersede(old, told.clone()).await.unwrap().id, id);
+    ada.remember(told).await.unwrap();
+    let both = stored(&ada, id).await.unwrap().record;
+    assert_eq!(both.tellings().count(), 2, "a repeat adds none");
+    assert!(both.tellings().all(|telling| telling.trust == Trust::Assistant && telling.tags == ["pets"]));
+    ada.forget(&Forget::Session(name("home"))).await.unwrap();
+    let left = stored(&ada, id).await.unwrap().record;
+    assert_eq!(left.sessions(), [&name("work")]);
+    assert_eq!((left.runs(), left.sources()), (vec!["night"], vec![&second]));
+    ada.forget(&Forget::Messages(vec![message(&second)])).await.unwrap();
+    assert!(stored(&ada, id).await.is_none());
+    let gone = ada.remember(Remember::fact("Ada has three cats").also_told(None, None, vec![second])).await;
+    assert!(gone.is_err(), "{gone:?}");
+}
+
+#[tokio::test]
 async fn what_was_derived_from_a_record_stays_while_the_record_does() {
     let bench = Bench::new().await;
     let ada = bench.owner("ada");

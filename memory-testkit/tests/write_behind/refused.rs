@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use memory_core::engine::Event;
-use memory_core::{Error, SessionId};
+use memory_core::{Error, SessionId, Timestamp};
 use tokio::time::sleep;
 
 use crate::fixture::{Bed, ada, message, numbered, read, say, session};
@@ -82,6 +82,31 @@ async fn an_id_that_holds_other_content_is_refused_at_once_or_set_aside() {
     talk.flush().await.unwrap();
     // Nobody here knows of it any more.
     talk.append(vec![message("message 1"), other, message("message 2")]).await.unwrap();
+    sleep(Duration::from_secs(10)).await;
+    assert_eq!((bed.stored().await, bed.held().await), (numbered(0..3), (0, 1)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_said_again_at_another_time_while_the_primary_is_away_counts_as_stored() {
+    let bed = Bed::new();
+    let memory = bed.open().await;
+    let talk = session(&memory);
+    let first = message("message 0");
+    talk.append(vec![first.clone()]).await.unwrap();
+    talk.flush().await.unwrap();
+    bed.faults.go_away();
+    let mut again = first.clone();
+    again.at = Timestamp(first.at.0 + 1);
+    talk.append(vec![message("message 1"), again, message("message 2")]).await.unwrap();
+    bed.faults.come_back();
+    assert_eq!(memory.flush(Duration::from_secs(10)).await, 0);
+    assert_eq!((bed.stored().await, bed.held().await), (numbered(0..3), (0, 0)));
+    let stored = memory.of(&ada()).messages(&[first.id]).await.unwrap();
+    assert_eq!(stored[0].message.as_ref().unwrap().at, first.at);
+    // Other words at another time are other content all the same.
+    let mut other = message("other").with_id(first.id);
+    other.at = Timestamp(first.at.0 + 2);
+    talk.append(vec![other]).await.unwrap();
     sleep(Duration::from_secs(10)).await;
     assert_eq!((bed.stored().await, bed.held().await), (numbered(0..3), (0, 1)));
 }

@@ -5,6 +5,9 @@ use std::collections::HashSet;
 use memory_core::engine::{Forget, ForgetReceipt, Scoped};
 use memory_core::{MessageId, RecordId, Result};
 
+/// How many items are read at once, only to see whether they are there.
+const PART: usize = 32;
+
 /// Forgets each id as a message and as a record: whoever gives one need not know which it is. Returns with the receipt which
 /// of them were neither.
 ///
@@ -12,8 +15,11 @@ use memory_core::{MessageId, RecordId, Result};
 /// As [`Scoped::forget`].
 pub async fn forget_ids(scoped: &Scoped, ids: &[MessageId]) -> Result<(ForgetReceipt, Vec<MessageId>)> {
     let records: Vec<RecordId> = ids.iter().map(|id| RecordId(id.0)).collect();
-    let messages = scoped.messages(ids).await?.into_iter().map(|row| row.id.0);
-    let stored: HashSet<_> = messages.chain(scoped.get(&records).await?.iter().map(|row| row.record.id.0)).collect();
+    let mut stored = HashSet::new();
+    for (messages, records) in ids.chunks(PART).zip(records.chunks(PART)) {
+        stored.extend(scoped.messages(messages).await?.into_iter().map(|row| row.id.0));
+        stored.extend(scoped.get(records).await?.iter().map(|row| row.record.id.0));
+    }
     let unknown = ids.iter().copied().filter(|id| !stored.contains(&id.0)).collect();
     let mut receipt = scoped.forget(&Forget::Messages(ids.to_vec())).await?;
     let rest = scoped.forget(&Forget::Records(records)).await?;

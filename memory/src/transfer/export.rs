@@ -14,8 +14,8 @@ use super::line::{EndLine, Exported, Header, RecordLine, RowLine, VERSION};
 use super::session_reader::{SessionReader, TRIES, Torn};
 use super::spool::{Spool, write_line};
 
-/// Sessions, or records, that are read together.
-const PAGE: usize = 500;
+/// Sessions, or records, that are read together. Few, so that not much is held of very long records.
+const PAGE: usize = 100;
 
 /// Writes everything of an owner as JSON lines, a page at a time, and returns how much that is; only one session if one
 /// is given. [`Import`](crate::import::Import) reads it again.

@@ -43,7 +43,7 @@ impl Scoped {
         let told = all.iter().map(|remember| self.prepare(remember)).collect::<Result<Vec<Record>>>()?;
         let (fence, known) = try_join!(self.fence(), self.known(&told))?;
         // After the fence was read; `sources` says why.
-        let sources: BTreeSet<&ItemId> = told.iter().flat_map(|record| &record.first.sources).collect();
+        let sources: BTreeSet<&ItemId> = told.iter().flat_map(Record::sources).collect();
         self.check_sources(&sources.into_iter().cloned().collect::<Vec<ItemId>>()).await?;
         let mut seen = BTreeSet::new();
         let is_new = |(remember, record): &(&Remember, &Record)| {

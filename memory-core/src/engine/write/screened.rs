@@ -8,6 +8,7 @@ use crate::screen::{Finding, TAG};
 use crate::time::Timestamp;
 
 use super::remember::Remember;
+use super::sources::added;
 
 /// The year 9999. What is true only from then on is in no search.
 const NEVER: Timestamp = Timestamp(253_370_764_800_000_000);
@@ -31,8 +32,8 @@ impl Scoped {
     pub(super) async fn screened<'a>(&self, remember: &'a Remember) -> Result<Screened<'a>> {
         let Some(screen) = remember.screen else { return Ok(Screened::of(Cow::Borrowed(remember))) };
         let (mut screened, mut findings) = (remember.clone(), Vec::new());
+        let least = self.inner().least_trust(self.scope(), &added(&remember.record, None)).await?;
         let told = &mut screened.record.first;
-        let least = self.inner().least_trust(self.scope(), &told.sources).await?;
         if let Some(least) = least.filter(|least| *least < told.trust) {
             told.trust = least;
             findings.push(Finding::SourceTrust);

@@ -16,8 +16,10 @@ use crate::store::records::{Expect, Put, RecordBatch};
 
 use super::likeness::{Gated, Likeness};
 use super::links::{Target, identity};
+use super::places;
 use super::remember::{NotTaken, Remember, RememberReceipt, Remembered};
 use super::screened::Screened;
+use super::sources::added;
 
 /// How often a write is tried that loses against concurrent writes.
 pub(crate) const ATTEMPTS: usize = 1_000;
@@ -46,11 +48,12 @@ impl Scoped {
     /// Stores what is to be remembered, or finds the record that says it.
     async fn stored_or_known(&self, remember: &Remember) -> Result<RememberReceipt> {
         let told = self.prepare(remember)?;
+        let sources = added(&told, None);
         for _ in 0..ATTEMPTS {
             let place = async { if remember.id.is_some() { self.named(&told).await } else { self.place(&told).await } };
             let (fence, place) = try_join!(self.fence(), place)?;
             // After the fence was read; `sources` says why.
-            self.check_sources(&told.first.sources).await?;
+            self.check_sources(&sources).await?;
             let gate = remember.gate.as_ref().filter(|_| remember.id.is_none());
             let (place, likeness) = match gate {
                 None => (place, Likeness::default()),
@@ -80,10 +83,11 @@ impl Scoped {
     pub(crate) async fn replace(&self, old: RecordId, remember: &Remember) -> Result<RememberReceipt> {
         let Screened { remember, findings, is_quarantined } = &self.screened(remember).await?;
         let told = self.prepare(remember)?;
+        let sources = added(&told, None);
         let mut first = None;
         for _ in 0..ATTEMPTS {
             let (fence, mut found) = try_join!(self.fence(), async { self.stored(&[old]).await })?;
-            self.check_sources(&told.first.sources).await?;
+            self.check_sources(&sources).await?;
             let stored = found.pop().ok_or_else(|| Error::invalid("there is no such record"))?;
             if let Some(Superseded { by, .. }) = stored.record.superseded {
                 let receipt = self.replaced(by, &told).await?;
@@ -145,7 +149,8 @@ impl Scoped {
 
     fn change_known(&self, stored: &StoredRecord, told: &Record) -> Result<Change> {
         let limits = &self.inner().limits;
-        let mut record = stored.record.told(told.first.clone());
+        let known = (*stored.record).clone();
+        let mut record = told.tellings().fold(known, |record, telling| record.told(telling.clone()));
         // Alone the telling keeps the limits; together with the earlier ones it does not.
         let is_full = limits.check_record(&record).is_err();
         if is_full {
@@ -175,6 +180,7 @@ impl Scoped {
         if remember.gate.is_some_and(|gate| !(0.0..=2.0).contains(&gate.threshold)) {
             return Err(Error::invalid("the threshold of novelty is from 0 to 2"));
         }
+        places::fill(&mut record);
         inner.limits.check_record(&record)?;
         Ok(record)
     }

@@ -10,9 +10,10 @@ use tokio::time::Instant;
 
 use crate::error::{Error, Result, Transience};
 use crate::id::{MessageId, SessionId};
+use crate::message::Message;
 use crate::outlive::to_end;
 use crate::scope::Scope;
-use crate::store::chat::{Append, Appended, Fence, Page};
+use crate::store::chat::{Append, Appended, Fence, NewMessage, Page};
 use crate::store::journal::Queued;
 
 use super::judge::{TRIES, Verdict, pause, verdict};
@@ -99,10 +100,29 @@ impl Shared {
             asked: sending.rows.iter().map(|queued| queued.asked).max().unwrap_or_default(),
             messages: sending.rows.iter().map(|queued| queued.new.clone()).collect(),
         };
-        let appended = self.inner.append(scope, session, &batch).await?;
+        let appended = match self.inner.append(scope, session, &batch).await {
+            Err(conflict @ Error::IdConflict { .. }) => self.append_as_stored(sending, &batch, conflict).await?,
+            appended => appended?,
+        };
         self.set_refused_aside(sending).await;
         self.confirm(sending, &appended).await;
         Ok(())
+    }
+
+    /// Appends a message whose id is taken once more, with the time that is stored: so one that is stored but for its time counts as
+    /// stored. Who repeated it while the primary was away could not know that time.
+    ///
+    /// # Errors
+    /// `conflict` for several messages, which then go one by one, and for one that differs in more.
+    async fn append_as_stored(&self, sending: &Sending, batch: &Append, conflict: Error) -> Result<Appended> {
+        let Sending { scope, session, .. } = sending;
+        let [new] = batch.messages.as_slice() else { return Err(conflict) };
+        let found = self.inner.get(scope, &[new.message.id]).await?;
+        let stored = found.messages.into_iter().find_map(|row| row.message);
+        let Some(at) = stored.map(|stored| stored.at).filter(|at| *at != new.message.at) else { return Err(conflict) };
+        let message = Arc::new(Message { at, ..(*new.message).clone() });
+        let messages = vec![NewMessage { message, ..new.clone() }];
+        self.inner.append(scope, session, &Append { fence: batch.fence, asked: batch.asked, messages }).await
     }
 
     /// Removes messages that the primary has. Whoever listens is told first: at no moment is a message known to nobody.

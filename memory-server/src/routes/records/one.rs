@@ -147,14 +147,11 @@ impl Whole {
 
 /// Returns what is `told` now, by everybody who told the record: once for each session and run.
 fn told_as_before(record: &Record, told: &Telling) -> Vec<Telling> {
-    let mut tellings: Vec<Telling> = Vec::new();
-    for before in record.tellings() {
-        if !tellings.iter().any(|telling| (&telling.session, &telling.run) == (&before.session, &before.run)) {
-            let (session, run) = (before.session.clone(), before.run.clone());
-            tellings.push(Telling { at: before.at, session, run, ..told.clone() });
-        }
-    }
-    tellings
+    let again = |before: &Telling| {
+        let (session, run) = (before.session.clone(), before.run.clone());
+        Telling { at: before.at, session, run, ..told.clone() }
+    };
+    edge::told_in(record, |before| (&before.session, &before.run)).into_iter().map(again).collect()
 }
 
 /// Returns what the headers expect to be stored.

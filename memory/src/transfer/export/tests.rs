@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use memory_core::engine::Remember;
 use memory_core::store::chat::ChatStore;
 use memory_core::{Message, MessageId, Role, Scope, Timestamp, Truth};
 use memory_testkit::doubles::{Tap, Tapped};
@@ -34,6 +35,21 @@ impl Tap for Forgetful {
         let Some(id) = self.ids.lock().unwrap().pop() else { return Ok(()) };
         let redact = self.chat.store().redact(&self.scope, std::slice::from_ref(&id));
         tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(redact)).map(drop)
+    }
+}
+
+/// Keeps how many rows a call was answered with at the most.
+#[derive(Debug, Default)]
+struct Most(AtomicUsize);
+
+impl Tap for Most {
+    fn enter(&self, _: &'static str) -> memory_core::Result<()> {
+        Ok(())
+    }
+
+    fn leave(&self, _: &'static str, rows: usize) -> memory_core::Result<()> {
+        self.0.fetch_max(rows, Ordering::SeqCst);
+        Ok(())
     }
 }
 
@@ -81,4 +97,21 @@ async fn a_session_that_is_changed_all_the_time_is_not_exported_in_part() {
     let (answer, text, _) = exported(600).await;
     assert_eq!(answer.unwrap_err().to_string(), "talk is written to while it is exported");
     assert_eq!(text.lines().count(), 1, "the head alone: an import sees that the end is missing");
+}
+
+#[tokio::test]
+async fn records_are_read_a_hundred_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("memory.sqlite");
+    let mut stores = Settings::new(place.to_str().unwrap()).connect().await.unwrap();
+    let most = Arc::new(Most::default());
+    let watched = Arc::clone(&most);
+    stores.records = stores.records.map(|records| records.layered(|store| Arc::new(Tapped::new(store, watched))));
+    let memory = over(stores).build().await.unwrap();
+    let ada = memory.of(&Scope::new("acme", "ada").unwrap());
+    let told = (0..250).map(|number| Remember::fact(format!("Ada knows the number {number}")));
+    ada.remember_all(told.collect()).await.unwrap();
+    most.0.store(0, Ordering::SeqCst);
+    let exported = export(&ada, None, &mut Vec::new()).await.unwrap();
+    assert_eq!((exported.records, most.0.load(Ordering::SeqCst)), (250, 100));
 }
