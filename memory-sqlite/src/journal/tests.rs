@@ -18,18 +18,18 @@ pub(super) fn batch(texts: impl IntoIterator<Item = String>) -> Append {
     Append::new(texts.into_iter().map(new).collect())
 }
 
-async fn push(journal: &SqliteJournal, text: &str) -> memory_core::Result<u64> {
+pub(super) async fn push(journal: &SqliteJournal, text: &str) -> memory_core::Result<u64> {
     let (scope, session) = place();
     journal.push(&scope, &session, &batch([text.to_owned()])).await
 }
 
-async fn texts(journal: &SqliteJournal) -> Vec<String> {
+pub(super) async fn texts(journal: &SqliteJournal) -> Vec<String> {
     let queued = journal.queued(None, None, usize::MAX).await.unwrap();
     queued.into_iter().map(|queued| queued.new.message.text()).collect()
 }
 
 /// Returns how often `marker` stands in the files of a journal.
-fn traces(folder: &Path, marker: &str) -> usize {
+pub(super) fn traces(folder: &Path, marker: &str) -> usize {
     let files = std::fs::read_dir(folder).unwrap().map(|entry| std::fs::read(entry.unwrap().path()).unwrap());
     files.map(|bytes| bytes.windows(marker.len()).filter(|part| *part == marker.as_bytes()).count()).sum()
 }
