@@ -91,3 +91,17 @@ async fn o8_what_was_erased_while_the_log_finds_no_room_is_called_gone_once_it_i
         assert_eq!(texts(&journal).await, ["beside"]);
     }
 }
+
+#[tokio::test]
+async fn an_erasure_moves_no_log_to_which_nothing_was_added() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::connect(JournalConfig::new(folder.path().join("journal.db"))).await.unwrap();
+    let (scope, _) = place();
+    push(&journal, "stays").await.unwrap();
+    journal.forget(&scope, &[]).await.unwrap();
+    fill(&journal, EVER).await;
+    for _ in 0..3 {
+        assert_eq!(journal.forget(&scope, &[]).await.unwrap(), 0);
+    }
+    assert_eq!(fill(&journal, 0).await, EVER);
+}

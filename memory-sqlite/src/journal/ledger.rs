@@ -250,8 +250,10 @@ impl Ledger {
         let places = self.places.of(Some(scope));
         let meant = places.filter(|(_, place)| is_meant(&place.session, place.id, place.fence));
         let numbers: BTreeSet<u64> = meant.map(|(number, _)| number).collect();
-        self.log.hide(!numbers.is_empty());
-        self.remove(numbers)
+        let count = self.remove(numbers);
+        // What the primary has left the journal before, and may stand in the log all the same.
+        self.log.hide(self.log.is_filled() || !self.changes.is_empty());
+        count
     }
 
     /// Writes what was collected into a transaction, which it begins.
