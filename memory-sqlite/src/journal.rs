@@ -6,13 +6,15 @@
 //!
 //! Of one damage nothing is told: if the end of the log is damaged while no process has the journal open, and it was not closed,
 //! that looks like a write that a loss of power cut off. So the log is short: it is moved into the file every four MiB, when
-//! nothing has been asked for a second, and when the journal is closed.
+//! nothing has been asked for a second, and when the journal is closed. On a full disk it stays, until there is room.
 
 mod aside;
 mod config;
 mod entry;
+mod fault;
 mod ledger;
 mod lock;
+mod log;
 mod open;
 mod owner;
 mod places;
@@ -172,5 +174,7 @@ impl Journal for SqliteJournal {
 
 #[cfg(test)]
 mod damage;
+#[cfg(test)]
+mod full;
 #[cfg(test)]
 mod tests;

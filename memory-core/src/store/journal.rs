@@ -85,11 +85,13 @@ pub trait Journal: Debug + Send + Sync + 'static {
     /// remains where the journal stands.
     async fn discard(&self, numbers: &[u64]) -> Result<u64>;
 
-    /// Removes the messages of an owner with these ids, rejected ones too; returns how many.
+    /// Removes the messages of an owner with these ids, rejected ones too; returns how many. Nothing of them remains where the
+    /// journal stands, also where they were acknowledged before.
     async fn forget(&self, scope: &Scope, ids: &[MessageId]) -> Result<u64>;
 
     /// Removes the messages of an owner, or of one session, that were queued before the fence was `below`
-    /// ([`Queued::is_before`]), rejected ones too; returns how many. Nothing of them remains where the journal stands.
+    /// ([`Queued::is_before`]), rejected ones too; returns how many. Nothing of them remains where the journal stands, also where
+    /// they were acknowledged before.
     async fn erase(&self, scope: &Scope, session: Option<&SessionId>, below: Fence) -> Result<u64>;
 
     /// Closes the journal, so that another process may open it. Whatever it holds stays. Later calls fail. May be repeated.

@@ -14,50 +14,23 @@ use sqlx::{Row as _, SqliteConnection};
 
 use super::config::JournalConfig;
 use super::entry::{Draft, Entry, columns, insert, sum};
+use super::fault::Fault;
+use super::log::Log;
 use super::places::{Place, Places};
 use super::whole::{Whole, read_whole, write_whole};
-use crate::error::{BACKEND, Doing, classify, is_full};
+use crate::error::{BACKEND, Doing};
 
 /// What a ledger does, in words for errors.
-const KEEP: &str = "keep the journal";
 const READ: &str = "read the journal";
 
 /// What a commit adds to the log, in bytes: the pages of the last entry, of the root and of the whole.
 const COMMITTED: u64 = 3 * 4_096;
-
-/// How long the log may grow, in bytes. SQLite's own checkpoints hide that they failed, so there are none.
-const LONGEST_LOG: u64 = 4 << 20;
 
 /// How many entries are read by one statement.
 const PAGE: usize = 500;
 
 /// A call's work on the ledger.
 pub(super) type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'c>>;
-
-/// Why a change could not be written.
-#[derive(Debug)]
-pub(super) enum Fault {
-    /// The disk is full; nothing is broken.
-    Full,
-    /// What reached the disk is not known.
-    Broken(Error),
-}
-
-impl From<sqlx::Error> for Fault {
-    fn from(source: sqlx::Error) -> Self {
-        if is_full(&source) { Self::Full } else { Self::Broken(classify(source, KEEP)) }
-    }
-}
-
-impl Fault {
-    /// Returns the error for those whose changes it kept from being written.
-    pub(super) fn error(&self) -> Error {
-        match self {
-            Self::Full => Error::QueueFull,
-            Self::Broken(error) => error.clone(),
-        }
-    }
-}
 
 /// A change of the file that waits for the commit.
 #[derive(Debug)]
@@ -79,14 +52,14 @@ pub(super) struct Ledger {
     undo: Vec<(u64, Option<Place>)>,
     /// The highest number at the last commit.
     committed: u64,
-    /// How many bytes were written since the log was last moved into the file, about.
-    logged: u64,
-    /// Whether something was removed that must leave no trace.
-    is_secret: bool,
+    log: Log,
     /// Whether a transaction is open.
     is_open: bool,
     /// What kept a change from being written.
     fault: Option<Fault>,
+    /// How many checkpoints more find the disk full.
+    #[cfg(test)]
+    pub(super) full: u64,
 }
 
 impl Ledger {
@@ -98,8 +71,20 @@ impl Ledger {
     ) -> Self {
         let committed = places.last;
         let (changes, undo) = (Vec::new(), Vec::new());
-        let (logged, is_secret, is_open, fault) = (1, false, false, None);
-        Self { connection, config, truth, places, changes, undo, committed, logged, is_secret, is_open, fault }
+        Self {
+            connection,
+            config,
+            truth,
+            places,
+            changes,
+            undo,
+            committed,
+            log: Log::new(),
+            is_open: false,
+            fault: None,
+            #[cfg(test)]
+            full: 0,
+        }
     }
 
     /// Returns the connection, to be closed.
@@ -252,7 +237,7 @@ impl Ledger {
     /// Removes rejected entries; other numbers are skipped. Returns how many.
     pub(super) fn discard(&mut self, numbers: &[u64]) -> u64 {
         let numbers = self.of_these(numbers, true);
-        self.is_secret |= !numbers.is_empty();
+        self.log.hide(!numbers.is_empty());
         self.remove(numbers)
     }
 
@@ -265,8 +250,10 @@ impl Ledger {
         let places = self.places.of(Some(scope));
         let meant = places.filter(|(_, place)| is_meant(&place.session, place.id, place.fence));
         let numbers: BTreeSet<u64> = meant.map(|(number, _)| number).collect();
-        self.is_secret |= !numbers.is_empty();
-        self.remove(numbers)
+        let count = self.remove(numbers);
+        // What the primary has left the journal before, and may stand in the log all the same.
+        self.log.hide(self.log.is_filled() || !self.changes.is_empty());
+        count
     }
 
     /// Writes what was collected into a transaction, which it begins.
@@ -282,7 +269,7 @@ impl Ledger {
         for change in std::mem::take(&mut self.changes) {
             let (query, rows) = match change {
                 Change::Insert(entry) => {
-                    self.logged += entry.draft.bytes();
+                    self.log.add(entry.draft.bytes());
                     inserts.push(entry);
                     continue;
                 }
@@ -297,7 +284,7 @@ impl Ledger {
             };
             insert(&mut self.connection, &std::mem::take(&mut inserts)).await?;
             let changed = query.execute(&mut self.connection).await?.rows_affected();
-            self.logged += 64 * changed;
+            self.log.add(64 * changed);
             if changed != rows as u64 {
                 return Err(Fault::Broken(Error::corrupt(BACKEND, "an entry of the journal is missing")));
             }
@@ -305,7 +292,7 @@ impl Ledger {
         Ok(insert(&mut self.connection, &inserts).await?)
     }
 
-    /// Makes all changes durable; nothing of what was to leave no trace remains then.
+    /// Makes all changes durable.
     pub(super) async fn commit(&mut self) -> Result<(), Fault> {
         if let Some(fault) = self.fault.take() {
             return Err(fault);
@@ -316,12 +303,9 @@ impl Ledger {
             write_whole(&mut self.connection, &whole).await?;
             sqlx::query("COMMIT").execute(&mut self.connection).await?;
             (self.is_open, self.committed) = (false, whole.last);
-            self.logged += COMMITTED;
+            self.log.add(COMMITTED);
         }
         self.undo.clear();
-        if self.is_secret || self.logged > LONGEST_LOG {
-            self.checkpoint().await?;
-        }
         Ok(())
     }
 
@@ -334,7 +318,7 @@ impl Ledger {
         for (number, before) in std::mem::take(&mut self.undo).into_iter().rev() {
             self.places.set(number, before);
         }
-        (self.places.last, self.is_secret) = (self.committed, false);
+        self.places.last = self.committed;
         if std::mem::take(&mut self.is_open) {
             // Some faults end the transaction by themselves: then this fails, and the next shows that none is open.
             let _ = sqlx::query("ROLLBACK").execute(&mut self.connection).await;
@@ -349,7 +333,9 @@ impl Ledger {
     /// Runs a statement.
     #[cfg(test)]
     pub(super) fn run(&mut self, sql: &'static str) -> Work<'_, ()> {
-        Box::pin(async move { sqlx::raw_sql(sql).execute(&mut self.connection).await.map(drop).doing(KEEP) })
+        Box::pin(
+            async move { sqlx::raw_sql(sql).execute(&mut self.connection).await.map(drop).doing("run a statement") },
+        )
     }
 
     /// Returns what the entries are as a whole.
@@ -360,17 +346,41 @@ impl Ledger {
 
     /// Returns whether something stands in the log.
     pub(super) fn is_logged(&self) -> bool {
-        self.logged > 0
+        self.log.is_filled()
+    }
+
+    /// Returns whether somebody has removed what must leave no trace since this was last asked.
+    pub(super) fn has_hidden(&mut self) -> bool {
+        self.log.take_asked()
+    }
+
+    /// Moves the log if it is long, or holds what must leave no trace. Answers as [`Ledger::move_log`] does.
+    pub(super) async fn tidy(&mut self) -> Result<bool, Fault> {
+        if self.log.is_due() { self.move_log().await } else { Ok(true) }
+    }
+
+    /// Moves the log into the file. If the disk is full it stays for a while: all that was committed is there. Returns whether
+    /// nothing remains of what must leave no trace.
+    pub(super) async fn move_log(&mut self) -> Result<bool, Fault> {
+        match self.checkpoint().await {
+            Err(Fault::Full) => Ok(self.log.stay()),
+            moved => moved.map(|()| true),
+        }
     }
 
     /// Moves the log into the file and empties it.
     pub(super) async fn checkpoint(&mut self) -> Result<(), Fault> {
+        #[cfg(test)]
+        if let Some(full) = self.full.checked_sub(1) {
+            self.full = full;
+            return Err(Fault::Full);
+        }
         let moved = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").fetch_one(&mut self.connection).await?;
         if moved.try_get::<i64, _>(0)? != 0 {
             let error = Error::corrupt(BACKEND, "somebody else reads the journal");
             return Err(Fault::Broken(error));
         }
-        (self.logged, self.is_secret) = (0, false);
+        self.log.moved();
         Ok(())
     }
 }

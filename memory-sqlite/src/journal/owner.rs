@@ -11,7 +11,8 @@ use sqlx::Connection as _;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-use super::ledger::{Fault, Ledger, Work};
+use super::fault::Fault;
+use super::ledger::{Ledger, Work};
 use super::open::Opened;
 use crate::client::place::FilePlace;
 use crate::error::{BACKEND, Doing};
@@ -76,7 +77,7 @@ async fn run(opened: Opened, mut asked: mpsc::Receiver<Call>) {
         let some = asked.recv_many(&mut group, GROUP);
         let count = if is_logged { timeout(IDLE, some).await.ok() } else { Some(some.await) };
         match count {
-            None => poison = ledger.checkpoint().await.err().map(|fault| poisoned(&fault)),
+            None => poison = ledger.move_log().await.err().map(|fault| poisoned(&fault)),
             Some(0) => break None,
             Some(_) => {
                 if let Some(closer) = serve(&mut ledger, &place, &mut poison, &mut group).await {
@@ -87,7 +88,11 @@ async fn run(opened: Opened, mut asked: mpsc::Receiver<Call>) {
     };
     // Nothing is moved into a file of which it is not known what it holds.
     let moved = match poison {
-        None => ledger.checkpoint().await.map_err(|fault| fault.error()),
+        None => match ledger.move_log().await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Error::QueueFull),
+            Err(fault) => Err(fault.error()),
+        },
         Some(error) => Err(error),
     };
     let ended = ledger.into_connection().close().await.doing("close the journal");
@@ -106,11 +111,14 @@ async fn serve(
     poison: &mut Option<Error>,
     group: &mut Vec<Call>,
 ) -> Option<oneshot::Sender<Result<()>>> {
-    let mut verdicts: Vec<Verdict> = Vec::new();
+    let mut verdicts: Vec<(Verdict, bool)> = Vec::new();
     let mut closer = None;
     for call in group.drain(..) {
         match call {
-            Call::Work(job) if closer.is_none() && poison.is_none() => verdicts.push(job.run(ledger).await),
+            Call::Work(job) if closer.is_none() && poison.is_none() => {
+                let tell = job.run(ledger).await;
+                verdicts.push((tell, ledger.has_hidden()));
+            }
             Call::Work(job) => job.fail(poison.clone().unwrap_or_else(|| closed("serve a call"))),
             Call::Close(caller) => closer = Some(caller),
         }
@@ -118,11 +126,18 @@ async fn serve(
     if verdicts.is_empty() {
         return closer;
     }
-    let mut outcome = match place.check() {
+    let committed = match place.check() {
         Ok(()) => ledger.commit().await.map_err(Some),
         // If the file was moved away, nobody would ever read what is written to it.
         Err(_) => Err(None),
     };
+    let tidied = match committed {
+        Ok(()) => ledger.tidy().await.map_err(Some),
+        Err(fault) => Err(fault),
+    };
+    // What was committed is durable, also where a full disk keeps it in the log. It alone is not gone that must leave no trace.
+    let is_gone = !matches!(tidied, Ok(false));
+    let mut outcome = tidied.map(drop);
     if let Err(fault) = &outcome
         && let Err(error) = settle(ledger, fault.as_ref()).await
     {
@@ -133,7 +148,9 @@ async fn serve(
         Ok(()) => Ok(()),
         Err(fault) => Err(poison.clone().or(fault.take().map(|fault| fault.error())).unwrap_or(Error::QueueFull)),
     };
-    verdicts.into_iter().for_each(|tell| tell(answer.clone()));
+    for (tell, has_hidden) in verdicts {
+        tell(if has_hidden && !is_gone { Err(Error::QueueFull) } else { answer.clone() });
+    }
     closer
 }
 

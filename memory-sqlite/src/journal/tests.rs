@@ -1,11 +1,14 @@
 //! What is special to the journal in a file.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::store::chat::{Append, Fence, NewMessage};
+use memory_core::layer::{WriteBehind, WriteBehindPolicy};
+use memory_core::reference::MemChat;
+use memory_core::store::chat::{Append, Fence, NewMessage, Page};
 use memory_core::store::journal::Journal as _;
-use memory_core::{Epoch, Error, Message, Role, Scope, SessionId, Timestamp};
+use memory_core::{Epoch, Error, Message, Role, Scope, SessionId, Timestamp, Truth};
 
 use super::{JournalConfig, SqliteJournal};
 
@@ -18,18 +21,18 @@ pub(super) fn batch(texts: impl IntoIterator<Item = String>) -> Append {
     Append::new(texts.into_iter().map(new).collect())
 }
 
-async fn push(journal: &SqliteJournal, text: &str) -> memory_core::Result<u64> {
+pub(super) async fn push(journal: &SqliteJournal, text: &str) -> memory_core::Result<u64> {
     let (scope, session) = place();
     journal.push(&scope, &session, &batch([text.to_owned()])).await
 }
 
-async fn texts(journal: &SqliteJournal) -> Vec<String> {
+pub(super) async fn texts(journal: &SqliteJournal) -> Vec<String> {
     let queued = journal.queued(None, None, usize::MAX).await.unwrap();
     queued.into_iter().map(|queued| queued.new.message.text()).collect()
 }
 
 /// Returns how often `marker` stands in the files of a journal.
-fn traces(folder: &Path, marker: &str) -> usize {
+pub(super) fn traces(folder: &Path, marker: &str) -> usize {
     let files = std::fs::read_dir(folder).unwrap().map(|entry| std::fs::read(entry.unwrap().path()).unwrap());
     files.map(|bytes| bytes.windows(marker.len()).filter(|part| *part == marker.as_bytes()).count()).sum()
 }
@@ -86,6 +89,48 @@ async fn o8_what_was_erased_or_forgotten_leaves_no_byte() {
         assert_eq!(erased.unwrap(), 50);
         assert_eq!(traces(folder.path(), "a secret"), 0, "in round {round}");
     }
+}
+
+#[tokio::test]
+async fn o8_what_was_sent_before_it_was_erased_or_forgotten_leaves_no_byte() {
+    for way in ["redact", "delete", "erase"] {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = SqliteJournal::connect(JournalConfig::new(folder.path().join("journal.db"))).await.unwrap();
+        let primary = Truth::chat(Arc::new(MemChat::default()));
+        let behind = WriteBehind::open(primary, Arc::new(journal), WriteBehindPolicy::default()).await.unwrap();
+        let (chat, (scope, session)) = (behind.chat(), place());
+        let secret = batch((0..50).map(|number| format!("a secret {number}")));
+        chat.store().append(&scope, &session, &secret).await.unwrap();
+        behind.flush(&scope, &session).await.unwrap();
+        match way {
+            "redact" => {
+                let ids: Vec<_> = secret.messages.iter().map(|new| new.message.id).collect();
+                assert_eq!(chat.store().redact(&scope, &ids).await.unwrap().len(), 50);
+            }
+            "delete" => {
+                let seen = chat.store().read(&scope, &session, &Page::newest(0)).await.unwrap().state;
+                assert_eq!(chat.store().delete(&scope, &seen).await.unwrap(), 50);
+            }
+            _ => chat.store().erase(&scope, Epoch(1)).await.map(drop).unwrap(),
+        }
+        assert_eq!(traces(folder.path(), "a secret"), 0, "{way}");
+    }
+}
+
+#[tokio::test]
+async fn o8_what_is_sent_and_forgotten_by_one_commit_leaves_no_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::connect(JournalConfig::new(folder.path().join("journal.db"))).await.unwrap();
+    let (scope, session) = place();
+    let secret = batch(["a secret".to_owned()]);
+    let number = journal.push(&scope, &session, &secret).await.unwrap();
+    // Moves it from the log into the file.
+    assert_eq!(journal.forget(&scope, &[]).await.unwrap(), 0);
+    let (sent, ids) = ([number], [secret.messages[0].message.id]);
+    let (acknowledged, forgotten) = tokio::join!(journal.acknowledge(&sent), journal.forget(&scope, &ids));
+    acknowledged.unwrap();
+    assert_eq!(forgotten.unwrap(), 0);
+    assert_eq!(traces(folder.path(), "a secret"), 0);
 }
 
 #[tokio::test(start_paused = true)]

@@ -33,7 +33,9 @@ impl Shared {
         };
         let erased: Vec<u64> =
             refused.iter().filter(|refused| is_erased(refused)).map(|refused| refused.queued.number).collect();
-        self.journal.discard(&erased).await?;
+        if !erased.is_empty() {
+            self.journal.discard(&erased).await?;
+        }
         refused.retain(|rejection| !erased.contains(&rejection.queued.number));
         refused.truncate(limit);
         Ok(refused)
