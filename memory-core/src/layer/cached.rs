@@ -7,15 +7,19 @@
 //! - What is read from truth is cached with the stamp seen *before* truth was read.
 //! - A write marks the owner busy before it commits, and puts a new stamp after it. So nothing that was cached before or
 //!   meanwhile is ever used again. While an owner is busy nothing is cached, so a writer that dies in between leaves
-//!   an owner without a cache, not with a stale one.
-//! - A write whose answer was lost may still be applied later. It leaves a mark, which lives longer than any server's write.
-//!   While the mark is there nothing of the owner is used or cached, whatever stamps are put.
+//!   an owner without a cache, not with a stale one, unless another writer puts its stamp.
+//! - A write whose answer was lost, or whose caller went away, may still be applied later. It leaves a mark, which lives longer
+//!   than any server's write. While the mark is there nothing of the owner is used or cached, whatever stamps are put. Until it is
+//!   put, this process uses nothing of the owner.
+//! - A forget puts a new stamp of the records before its last look at them, although that changes none: what an earlier call
+//!   deleted is not served after it.
 //!
 //! So every read sees a put, a forget or an erasure that returned before, whoever filled the cache and when. Evicted entries
 //! and an emptied cache are misses; a missing stamp is replaced by a new one. If the cache did not take the new stamp after a
 //! write, this process uses nothing of that owner until it has put one, even if the cache applies earlier requests late.
-//! Two cases remain, each until the old content has expired ([`CachePolicy::ttl`], one minute): another process that still
-//! reaches the cache then may see it, and all may if the cache itself falls back to an older copy.
+//! Three cases remain, each until the old content has expired ([`CachePolicy::ttl`], one minute): another process that still
+//! reaches the cache then may see it, and all may if the cache itself falls back to an older copy, or if a process ends during a
+//! write of an owner of whom another writes at the same time.
 //!
 //! If the cache does not answer, truth does, and receipts name the failure.
 

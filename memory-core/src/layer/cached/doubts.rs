@@ -1,4 +1,5 @@
-//! The owners whose stamp could not be replaced after a write, so that the cache may hold stale items of theirs.
+//! The owners whose stamp could not be replaced after a write, so that the cache may hold stale items of theirs; and likewise
+//! those of whom a mark could not be put.
 
 use std::collections::HashSet;
 

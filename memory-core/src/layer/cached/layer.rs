@@ -1,4 +1,4 @@
-//! The cache layer: its cache, its policy, and the epochs and doubts of owners.
+//! The cache layer: its cache, its policy, and the epochs, doubts and late writes of owners.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -61,12 +61,15 @@ pub struct CacheLayer {
     pub(super) epochs: Mutex<HashMap<Scope, Epoch>>,
     /// The owners of whom the cache may hold stale items, because a write could not replace their stamp.
     pub(super) doubts: Mutex<Doubts>,
+    /// The owners with a write that nobody waits for any more, or whose answer was lost, and of which the cache has no mark yet.
+    pub(super) late: Mutex<Doubts>,
 }
 
 impl CacheLayer {
     /// Returns the layer over `cache`.
     pub fn new(cache: Arc<dyn Cache>, policy: CachePolicy) -> Arc<Self> {
-        Arc::new(Self { cache, policy, epochs: Mutex::default(), doubts: Mutex::default() })
+        let (epochs, doubts, late) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Arc::new(Self { cache, policy, epochs, doubts, late })
     }
 
     pub(crate) fn cache(&self) -> &Arc<dyn Cache> {
@@ -91,5 +94,9 @@ impl CacheLayer {
 
     pub(super) fn doubts(&self) -> MutexGuard<'_, Doubts> {
         self.doubts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn late(&self) -> MutexGuard<'_, Doubts> {
+        self.late.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

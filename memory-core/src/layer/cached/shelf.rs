@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::{join, join_all, try_join, try_join_all};
+use tokio::runtime::Handle;
 use uuid::Uuid;
 
 use crate::error::{Error, Result};
 use crate::scope::{Epoch, Scope};
 use crate::store::upkeep::Upkeep;
 
-use super::doubts::Ticket;
 use super::item::Item;
 use super::layer::CacheLayer;
 use super::notes::note;
@@ -24,7 +24,8 @@ type Stamp = [u8; 16];
 const BUSY: Stamp = [0; 16];
 /// How long a stamp lives. One that expires early only causes misses.
 const STAMP_TTL: Duration = Duration::from_secs(600);
-/// How long a write whose answer was lost may still be applied: longer than any server lets a write run.
+/// How long a write may still be applied whose answer was lost, or for which nobody waited: longer than any server lets a write
+/// run.
 const LATE_TTL: Duration = Duration::from_secs(900);
 /// The most items that are looked up in the cache; longer lists go straight to truth.
 const LOOKUPS: usize = 128;
@@ -62,9 +63,11 @@ impl<I: Item> Shelf<I> {
         if ids.len() > LOOKUPS || distinct.len() < ids.len() || ids.is_empty() {
             return Looked::nothing(ids);
         }
-        let doubt = self.layer.doubts().of(scope, I::STAMP);
-        if let Some(ticket) = doubt {
-            return self.begin_anew(scope, ids, ticket).await;
+        if self.is_doubtful(scope) {
+            if let Err(error) = self.renew(scope).await {
+                note(error);
+            }
+            return Looked::nothing(ids);
         }
         let (cache, guess) = (&self.layer.cache, self.layer.guess(scope));
         let keys: Vec<String> = ids.iter().map(|id| I::key(*id)).collect();
@@ -102,13 +105,26 @@ impl<I: Item> Shelf<I> {
         Looked { fill, ..Looked::nothing(ids) }
     }
 
-    /// Replaces the stamp that a write could not replace. Items cached under it may be stale.
-    async fn begin_anew(&self, scope: &Scope, ids: &[I::Id], ticket: Ticket) -> Looked<I> {
-        match self.mark(scope, I::STAMP, &fresh(), STAMP_TTL).await {
-            Ok(()) => self.layer.doubts().settle(scope, I::STAMP, ticket),
-            Err(error) => note(error),
+    /// Returns whether the cache may hold stale items of the owner, or hold some before a write of this process is over.
+    fn is_doubtful(&self, scope: &Scope) -> bool {
+        let is_stale = self.layer.doubts().of(scope, I::STAMP).is_some();
+        is_stale || self.layer.late().of(scope, I::STAMP).is_some()
+    }
+
+    /// Puts a new stamp, so that nothing is used that was cached before. If a write may still be applied, a mark comes first, which
+    /// keeps everyone from using the cache until that is over, whatever stamps are put.
+    async fn renew(&self, scope: &Scope) -> Result<()> {
+        let doubt = self.layer.doubts().of(scope, I::STAMP);
+        let late = self.layer.late().of(scope, I::STAMP);
+        if let Some(ticket) = late {
+            self.mark(scope, I::LATE, &[1], LATE_TTL).await?;
+            self.layer.late().settle(scope, I::STAMP, ticket);
         }
-        Looked::nothing(ids)
+        self.mark(scope, I::STAMP, &fresh(), STAMP_TTL).await?;
+        if let Some(ticket) = doubt {
+            self.layer.doubts().settle(scope, I::STAMP, ticket);
+        }
+        Ok(())
     }
 
     /// Caches what was read from truth, and returns all items in the order of `ids`.
@@ -136,23 +152,17 @@ impl<I: Item> Shelf<I> {
     /// Makes a change of truth, after which nothing cached before or meanwhile is used.
     pub(super) async fn change<T>(&self, scope: &Scope, write: impl Future<Output = Result<T>> + Send) -> Result<T> {
         let busy = self.mark(scope, I::STAMP, &BUSY, STAMP_TTL).await;
-        // Before the write, because the caller may drop this future during it.
+        // Before the write, because the process may end during it.
         busy.unwrap_or_else(|error| self.doubt(scope, error));
+        let unfinished = Unfinished { shelf: self, scope, is_over: false };
         let answer = write.await;
-        // Also after a failure, because the write may have been applied. If it may still be applied later, a mark keeps everyone
-        // from using the cache until that is over, whatever stamps are put. If the mark fails, the owner stays busy.
-        let doubt = self.layer.doubts().of(scope, I::STAMP);
-        let marked = async {
-            if answer.as_ref().is_err_and(may_come_later) {
-                self.mark(scope, I::LATE, &[1], LATE_TTL).await?;
-            }
-            self.mark(scope, I::STAMP, &fresh(), STAMP_TTL).await
-        };
-        match (marked.await, doubt) {
-            (Ok(()), Some(ticket)) => self.layer.doubts().settle(scope, I::STAMP, ticket),
-            (Ok(()), None) => {}
-            (Err(error), _) => self.doubt(scope, error),
+        if answer.as_ref().is_err_and(may_come_later) {
+            self.layer.late().add(scope, I::STAMP);
         }
+        // Also after a failure, because the write may have been applied. If the mark fails, the owner stays busy.
+        let renewed = self.renew(scope).await;
+        unfinished.end();
+        renewed.unwrap_or_else(|error| self.doubt(scope, error));
         answer
     }
 
@@ -171,6 +181,39 @@ impl<I: Item> Shelf<I> {
         }
         self.layer.learn(scope, epoch);
         put(epoch).await
+    }
+}
+
+/// A change that is under way. Dropped before its end, it notes that the write may still be applied: another writer's stamp is no
+/// sign that it is over.
+struct Unfinished<'s, I: Item> {
+    shelf: &'s Shelf<I>,
+    scope: &'s Scope,
+    is_over: bool,
+}
+
+impl<I: Item> Unfinished<'_, I> {
+    fn end(mut self) {
+        self.is_over = true;
+    }
+}
+
+impl<I: Item> Drop for Unfinished<'_, I> {
+    fn drop(&mut self) {
+        if self.is_over {
+            return;
+        }
+        self.shelf.layer.late().add(self.scope, I::STAMP);
+        // Other processes learn of it by the mark. Without a runtime this process puts it when it next asks the cache.
+        if let Ok(runtime) = Handle::try_current() {
+            let (layer, truth) = (Arc::clone(&self.shelf.layer), Arc::clone(&self.shelf.truth));
+            let (shelf, scope) = (Shelf::<I>::new(layer, truth), self.scope.clone());
+            runtime.spawn(async move {
+                if let Err(error) = shelf.renew(&scope).await {
+                    note(error);
+                }
+            });
+        }
     }
 }
 

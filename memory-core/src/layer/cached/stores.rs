@@ -145,7 +145,9 @@ impl RecordStore for Cached<dyn RecordStore, StoredRecord> {
     }
 
     async fn advance(&self, scope: &Scope, seen: Fence) -> Result<Fence> {
-        self.inner.advance(scope, seen).await
+        // It changes no item. But whoever calls it is about to look for what is left, and what another call deleted meanwhile, for
+        // which nobody waited, is not to be served after that look.
+        self.shelf.change(scope, self.inner.advance(scope, seen)).await
     }
 
     async fn delete(&self, scope: &Scope, records: &[(RecordId, u64)]) -> Result<u64> {
