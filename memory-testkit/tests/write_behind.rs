@@ -19,5 +19,8 @@ mod outage;
 #[path = "write_behind/refused.rs"]
 mod refused;
 #[cfg(test)]
+#[path = "write_behind/retried.rs"]
+mod retried;
+#[cfg(test)]
 #[path = "write_behind/triggers.rs"]
 mod triggers;

@@ -66,10 +66,12 @@ impl Scoped {
     }
 
     /// Queues refused messages again, behind what waits; returns how many. One that was refused because its conversation had been
-    /// erased goes to the conversation that is there now.
+    /// erased goes to the conversation that is there now. Goes on to its end, also if the future is dropped; a repeat completes what
+    /// failed half way.
     ///
     /// # Errors
-    /// `Invalid` without a journal; else the failure of the store, which is asked for the state of the conversations.
+    /// `Invalid` without a journal; `Overloaded` if others queue or forget messages for too long; else the failure of the store, which
+    /// is asked for the state of the conversations.
     pub async fn retry(&self, ids: &[MessageId]) -> Result<usize> {
         let Some(behind) = &self.inner().behind else { return Err(Error::invalid("there is no journal")) };
         behind.retry(self.scope(), ids).await

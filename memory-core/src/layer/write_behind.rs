@@ -30,7 +30,6 @@ mod task;
 mod upkeep;
 mod waiting;
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
@@ -42,7 +41,7 @@ use crate::error::Result;
 use crate::id::{MessageId, SessionId};
 use crate::scope::Scope;
 use crate::store::Durability;
-use crate::store::chat::{ChatStore, Fence, Page};
+use crate::store::chat::ChatStore;
 use crate::store::journal::{Journal, Rejection};
 use crate::store::truth::Truth;
 
@@ -106,6 +105,7 @@ impl WriteBehind {
             landings: watch::Sender::new(0),
             is_closing: AtomicBool::new(false),
             pushes: RwLock::default(),
+            retries: RwLock::default(),
             is_closed: AtomicBool::new(false),
             listener: OnceLock::new(),
         });
@@ -179,27 +179,13 @@ impl WriteBehind {
     }
 
     /// Queues messages of an owner again that were set aside; returns how many. One that was set aside because its session or
-    /// owner was erased goes to the session as it is now: the caller decides whether it should.
+    /// owner was erased goes to the session as it is now: the caller decides whether it should. Goes on to its end, also if the
+    /// future is dropped; a repeat completes what failed half way.
     ///
     /// # Errors
-    /// That of the primary, if it does not tell how the sessions are.
+    /// That of the primary, if it does not tell how the sessions are; `Overloaded` if others queue or forget messages for too long.
     pub async fn retry(&self, scope: &Scope, ids: &[MessageId]) -> Result<usize> {
-        let refused = self.refused(Some(scope), usize::MAX).await?.into_iter().map(|refused| refused.queued);
-        let meant: Vec<_> = refused.filter(|queued| ids.contains(&queued.new.message.id)).collect();
-        let mut sessions: BTreeMap<&SessionId, Fence> = BTreeMap::new();
-        for queued in &meant {
-            if !sessions.contains_key(&queued.session) {
-                let slice = self.shared.inner.read(scope, &queued.session, &Page::newest(0)).await?;
-                sessions.insert(&queued.session, slice.state.fence);
-            }
-        }
-        let fence = |session| sessions.get(session).copied();
-        let revived: Vec<_> = meant.iter().map(|queued| (queued.number, fence(&queued.session))).collect();
-        self.shared.journal.revive(&revived).await?;
-        for session in sessions.into_keys() {
-            self.shared.adopt(scope, session).await?;
-        }
-        Ok(meant.len())
+        self.shared.retry(scope, ids).await
     }
 
     /// Removes messages that were set aside, by their ids, and returns how many. A message that was appended again and waits

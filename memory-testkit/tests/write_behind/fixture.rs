@@ -155,6 +155,11 @@ impl Bed {
 
     /// Opens a memory, as a process of its own does.
     pub(crate) async fn open(&self) -> Memory {
+        self.open_with(self.journal.clone()).await
+    }
+
+    /// Opens a memory with a journal in place of that of the bed.
+    pub(crate) async fn open_with(&self, journal: Arc<dyn Journal>) -> Memory {
         let primary = Mutant { inner: self.primary.clone(), broken: self.faults.clone() };
         MemoryBuilder::over(memory_core::Stores {
             chat: Some(Truth::chat(Arc::new(primary))),
@@ -162,7 +167,7 @@ impl Bed {
             ..memory_core::Stores::default()
         })
         .text(self.text.clone())
-        .journal(self.journal.clone())
+        .journal(journal)
         .write_behind(self.policy)
         .buffer(BufferConfig::default().with_folding(Folding::Off))
         .observer(self.seen.clone())

@@ -1,15 +1,22 @@
-//! What was set aside: messages that the primary refused for good.
+//! What was set aside: messages that the primary refused for good, and how they are queued again.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
 
-use crate::error::Result;
-use crate::id::SessionId;
+use tokio::time::{Instant, timeout};
+
+use crate::error::{Error, Result, Transience};
+use crate::id::{MessageId, SessionId};
 use crate::scope::Scope;
 use crate::store::chat::{Fence, Page};
 use crate::store::journal::{Queued, Rejection};
 
 use super::shared::Shared;
+
+/// How long a retry waits for those who forget messages, then for those who queue some.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Shared {
     /// Returns up to `limit` messages that were set aside, of one owner or of all. Those whose session or owner was erased since are
@@ -39,6 +46,67 @@ impl Shared {
         refused.retain(|rejection| !erased.contains(&rejection.queued.number));
         refused.truncate(limit);
         Ok(refused)
+    }
+
+    /// Queues messages of an owner again that were set aside, or that a retry left in the journal; returns how many.
+    ///
+    /// # Errors
+    /// That of the primary, if it does not tell how the sessions are; `Overloaded` if others queue or forget messages for too long.
+    pub(super) async fn retry(self: &Arc<Self>, scope: &Scope, ids: &[MessageId]) -> Result<usize> {
+        let refused = self.refused(Some(scope), usize::MAX).await?.into_iter().map(|refused| refused.queued);
+        let meant: Vec<Queued> = refused.filter(|queued| ids.contains(&queued.new.message.id)).collect();
+        let mut fences: BTreeMap<SessionId, Fence> = BTreeMap::new();
+        for queued in &meant {
+            if let Entry::Vacant(unknown) = fences.entry(queued.session.clone()) {
+                let slice = self.inner.read(scope, &queued.session, &Page::newest(0)).await?;
+                unknown.insert(slice.state.fence);
+            }
+        }
+        let fence = |queued: &Queued| fences.get(&queued.session).copied();
+        let revived: Vec<(u64, Option<Fence>)> = meant.iter().map(|queued| (queued.number, fence(queued))).collect();
+        // In a task: those who wait for it do so whether or not the caller does.
+        let queued = tokio::spawn(Arc::clone(self).revive(scope.clone(), ids.to_vec(), revived)).await;
+        let lost = |_| Err(self.unqueued("the task ended without an answer", Transience::Transient { after: None }));
+        queued.unwrap_or_else(lost)
+    }
+
+    /// Moves messages back into the queue of the journal, and takes over those with these ids.
+    async fn revive(
+        self: Arc<Self>,
+        scope: Scope,
+        ids: Vec<MessageId>,
+        revived: Vec<(u64, Option<Fence>)>,
+    ) -> Result<usize> {
+        let _retry = timeout(PATIENCE, self.retries.write()).await.map_err(|_| Error::Overloaded)?;
+        let _push = timeout(PATIENCE, self.pushes.write()).await.map_err(|_| Error::Overloaded)?;
+        self.check_open()?;
+        self.journal.revive(&revived).await?;
+        self.adopt(&scope, &ids).await
+    }
+
+    /// Takes over messages of an owner with these ids that wait in the journal and not here; returns how many. Nobody else
+    /// queues messages meanwhile, or forgets any.
+    async fn adopt(&self, scope: &Scope, ids: &[MessageId]) -> Result<usize> {
+        // Before the journal is read, and first the queue: what leaves it is among those kept, until the journal has removed it.
+        let mut here: BTreeSet<u64> = {
+            let queue = self.queue();
+            let sessions = queue.sessions(scope, None);
+            let snapshots = sessions.iter().filter_map(|session| queue.snapshot(scope, session));
+            snapshots.flat_map(|snapshot| snapshot.rows).map(|row| row.queued.number).collect()
+        };
+        here.extend(self.kept().iter());
+        let ids: HashSet<&MessageId> = ids.iter().collect();
+        let mut lost = self.journal.queued(Some(scope), None, usize::MAX).await?;
+        lost.retain(|queued| ids.contains(&queued.new.message.id) && !here.contains(&queued.number));
+        let sessions: BTreeSet<SessionId> = lost.iter().map(|queued| queued.session.clone()).collect();
+        let (count, now) = (lost.len(), Instant::now());
+        {
+            let mut queue = self.queue();
+            queue.insert(lost, now);
+            sessions.iter().for_each(|session| queue.hasten(scope, session, now));
+        }
+        self.wake.notify_one();
+        Ok(count)
     }
 
     /// Removes what was set aside of a session, if its fence is known and `is_older`.

@@ -1,8 +1,8 @@
 //! A flush: the oldest messages of a session go to the primary, in order, and leave the journal once it has them.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -134,6 +134,7 @@ impl Shared {
         let placed = placed.collect();
         self.tell(&Flushed::Taken { scope: scope.clone(), state: appended.state.clone(), placed });
         let numbers = numbers(&sending.rows);
+        self.kept().extend(&numbers);
         {
             let mut queue = self.queue();
             let taken: HashSet<u64> = numbers.iter().copied().collect();
@@ -147,12 +148,15 @@ impl Shared {
 
     /// Removes messages from the journal. Those that it cannot remove now it removes with the next ones; if the process ends before, a
     /// later one sends them once more, and the primary has them already.
-    async fn acknowledge(&self, mut numbers: Vec<u64>) {
-        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        numbers.append(&mut kept());
+    async fn acknowledge(&self, numbers: Vec<u64>) {
+        self.kept().extend(numbers);
+        let numbers: Vec<u64> = self.kept().iter().copied().collect();
         let done = self.journal.acknowledge(&numbers).await;
-        if done.is_err() {
-            kept().extend(numbers);
+        if done.is_ok() {
+            let mut kept = self.kept();
+            for number in &numbers {
+                kept.remove(number);
+            }
         }
         self.note(done);
     }

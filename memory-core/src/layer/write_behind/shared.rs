@@ -1,5 +1,6 @@
 //! What the layer, its stores and its task share.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -8,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, RwLock, watch};
 use tokio::time::{Instant, timeout};
 
-use crate::error::Result;
+use crate::error::{Cause, Error, Result, Transience};
 use crate::id::{MessageId, SessionId};
 use crate::scope::Scope;
 use crate::store::chat::{ChatStore, Placement, SessionState};
@@ -41,8 +42,8 @@ pub(super) struct Shared {
     pub(super) queue: Mutex<Queue>,
     /// How durable what the primary has is, as it last said.
     pub(super) primary: Mutex<Durability>,
-    /// Messages that the primary has and the journal could not remove yet.
-    pub(super) kept: Mutex<Vec<u64>>,
+    /// Messages that need not go any more and that the journal has not removed yet. They come here before they leave the queue.
+    pub(super) kept: Mutex<BTreeSet<u64>>,
     /// How many flushes succeeded.
     pub(super) taken: AtomicU64,
     /// Wakes the task.
@@ -51,8 +52,11 @@ pub(super) struct Shared {
     pub(super) landings: watch::Sender<u64>,
     /// Whether appends are refused. An append reads it while it holds `pushes`.
     pub(super) is_closing: AtomicBool,
-    /// Held by each append until its messages are in the queue, so that closing can wait for all of them.
+    /// Held by each append until its messages are in the queue, so that closing can wait for all of them; alone by a retry, so
+    /// that it can tell what in the journal nobody is about to queue.
     pub(super) pushes: RwLock<()>,
+    /// Held by whoever forgets messages or deletes a session; alone by a retry, so that it brings nothing back of that.
+    pub(super) retries: RwLock<()>,
     /// Whether the task has ended.
     pub(super) is_closed: AtomicBool,
     pub(super) listener: OnceLock<Listener>,
@@ -76,6 +80,22 @@ impl Shared {
     /// Returns the queue, locked for a moment.
     pub(super) fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns what the journal has not removed yet, locked for a moment.
+    pub(super) fn kept(&self) -> MutexGuard<'_, BTreeSet<u64>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Fails once appends are refused. Whoever queues messages asks while it holds `pushes`.
+    pub(super) fn check_open(&self) -> Result<()> {
+        let is_closing = self.is_closing.load(Ordering::Acquire);
+        if is_closing { Err(self.unqueued("the memory is closed", Transience::Permanent)) } else { Ok(()) }
+    }
+
+    /// Returns the error for messages that could not be queued.
+    pub(super) fn unqueued(&self, why: &'static str, transience: Transience) -> Error {
+        Error::Backend { backend: self.inner.backend(), doing: "queue a message", transience, source: Cause::new(why) }
     }
 
     /// Returns how durable a message is that was acknowledged: no more than in the primary, where it goes.
@@ -125,19 +145,6 @@ impl Shared {
         self.wake.notify_one();
         let landed = async { while self.queue().flights() > 0 && landings.changed().await.is_ok() {} };
         let _ = timeout(CLOSING, landed).await;
-    }
-
-    /// Takes over what waits of a session in the journal and not here.
-    pub(super) async fn adopt(&self, scope: &Scope, session: &SessionId) -> Result<()> {
-        let queued = self.journal.queued(Some(scope), Some(session), usize::MAX).await?;
-        let mut queue = self.queue();
-        let here = queue.snapshot(scope, session).map(|snapshot| snapshot.rows).unwrap_or_default();
-        let is_here = |number| here.iter().any(|row| row.queued.number == number);
-        queue.insert(queued.into_iter().filter(|queued| !is_here(queued.number)).collect(), Instant::now());
-        queue.hasten(scope, session, Instant::now());
-        drop(queue);
-        self.wake.notify_one();
-        Ok(())
     }
 }
 

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use futures_util::future::try_join_all;
 use tokio::time::Instant;
 
-use crate::error::{Cause, Error, Result, Transience};
+use crate::error::{Error, Result};
 use crate::id::{MessageId, SessionId};
 use crate::message::StoredMessage;
 use crate::outlive::to_end;
@@ -56,9 +56,7 @@ impl Behind {
         let (shared, scope, session) = (Arc::clone(&self.shared), scope.clone(), session.clone());
         let pushed = async move {
             let _push = shared.pushes.read().await;
-            if shared.is_closing.load(Ordering::Acquire) {
-                return Err(closed(shared.inner.backend()));
-            }
+            shared.check_open()?;
             let last = shared.journal.push(&scope, &session, &batch).await?;
             let Append { fence, asked, messages } = batch;
             let first = last.saturating_add(1).saturating_sub(messages.len() as u64);
@@ -70,11 +68,6 @@ impl Behind {
         };
         to_end(pushed).await
     }
-}
-
-fn closed(backend: &'static str) -> Error {
-    let source = Cause::new("the memory is closed");
-    Error::Backend { backend, doing: "queue a message", transience: Transience::Permanent, source }
 }
 
 #[async_trait]
@@ -180,6 +173,7 @@ impl ChatStore for Behind {
     }
 
     async fn redact(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Redacted>> {
+        let _beside = self.shared.retries.read().await;
         // They get their numbers first, and leave a mark there: so a repeat of the append does not bring them back.
         self.shared.settle(scope, None, ids).await?;
         self.shared.journal.forget(scope, ids).await?;
@@ -189,6 +183,7 @@ impl ChatStore for Behind {
     }
 
     async fn delete(&self, scope: &Scope, seen: &SessionState) -> Result<u64> {
+        let _beside = self.shared.retries.read().await;
         self.shared.flush_session(scope, &seen.session).await?;
         let deleted = self.shared.inner.delete(scope, seen).await?;
         let now = self.shared.inner.read(scope, &seen.session, &Page::newest(0)).await?.state;

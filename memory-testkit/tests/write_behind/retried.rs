@@ -1,0 +1,197 @@
+//! Messages that were set aside and are sent again, over a journal that takes its time: whatever happens meanwhile, none is lost
+//! from sight, doubled or brought back.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use memory_core::Error;
+use memory_core::engine::{Forget, Memory, Scoped};
+use memory_core::methods::*;
+use memory_core::reference::MemJournal;
+use memory_testkit::broken_store;
+use tokio::time::{sleep, timeout};
+
+use crate::fixture::{Bed, ada, message, numbered, say, session};
+
+memory_core::store_methods!(Journal => broken_store { Arc<MemJournal> {} });
+
+/// How long the journal takes before it does what it is asked, and afterwards.
+const CALL: Duration = Duration::from_millis(20);
+
+/// More quarters of a call than a retry takes.
+const QUARTERS: u32 = 24;
+
+/// A slow journal.
+#[derive(Debug, Default)]
+struct Slow {
+    /// Its answers to who reads what waits are lost.
+    loses_answers: AtomicBool,
+}
+
+#[async_trait]
+impl Break for Arc<Slow> {
+    async fn push(&self, inner: &Arc<MemJournal>, scope: &Scope, session: &SessionId, batch: &Append) -> Result<u64> {
+        let last = inner.push(scope, session, batch).await;
+        sleep(3 * CALL).await;
+        last
+    }
+
+    async fn queued(
+        &self,
+        inner: &Arc<MemJournal>,
+        owner: Option<&Scope>,
+        session: Option<&SessionId>,
+        limit: usize,
+    ) -> Result<Vec<Queued>> {
+        sleep(CALL).await;
+        let queued = inner.queued(owner, session, limit).await;
+        sleep(CALL).await;
+        if self.loses_answers.load(Ordering::SeqCst) { Err(Error::QueueFull) } else { queued }
+    }
+
+    async fn acknowledge(&self, inner: &Arc<MemJournal>, numbers: &[u64]) -> Result<()> {
+        sleep(2 * CALL).await;
+        inner.acknowledge(numbers).await
+    }
+
+    async fn revive(&self, inner: &Arc<MemJournal>, revived: &[(u64, Option<Fence>)]) -> Result<()> {
+        sleep(CALL).await;
+        let done = inner.revive(revived).await;
+        sleep(CALL).await;
+        done
+    }
+}
+
+/// A memory over a slow journal, in which a message was set aside that the primary takes now.
+struct Aside {
+    bed: Bed,
+    slow: Arc<Slow>,
+    memory: Memory,
+    owner: Scoped,
+    poison: MessageId,
+}
+
+impl Aside {
+    async fn new() -> Self {
+        let (bed, slow) = (Bed::new(), Arc::new(Slow::default()));
+        let journal = Mutant { inner: bed.journal.clone(), broken: slow.clone() };
+        let memory = bed.open_with(Arc::new(journal)).await;
+        let (owner, talk) = (memory.of(&ada()), session(&memory));
+        *bed.faults.refuses.lock().unwrap() = Some("poison");
+        let poison = message("poison");
+        let id = poison.id;
+        talk.append(vec![poison]).await.unwrap();
+        say(&talk, numbered(0..3)).await;
+        sleep(Duration::from_secs(60)).await;
+        assert_eq!(bed.held().await, (0, 1));
+        *bed.faults.refuses.lock().unwrap() = None;
+        Self { bed, slow, memory, owner, poison: id }
+    }
+
+    /// Lets every append of the primary take so long.
+    fn delay(&self, delay: Duration) {
+        *self.bed.faults.delay.lock().unwrap() = delay;
+    }
+
+    /// Returns how many messages wait in the journal, and how many in the memory.
+    async fn waiting(&self) -> (usize, usize) {
+        let (held, _) = self.bed.held().await;
+        (held, self.memory.status().await.journal.unwrap().waiting)
+    }
+
+    /// Sends all that waits, and returns the words that the primary has then.
+    async fn sent(&self) -> Vec<String> {
+        assert_eq!(self.memory.flush(Duration::from_secs(300)).await, 0);
+        sleep(Duration::from_secs(1)).await;
+        assert_eq!(self.bed.held().await, (0, 0));
+        self.bed.stored().await
+    }
+}
+
+fn holds(texts: &[String], words: &str) -> bool {
+    texts.iter().any(|text| text == words)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retry_given_up_at_any_moment_goes_on_or_did_not_begin() {
+    for quarter in 0..QUARTERS {
+        let aside = Aside::new().await;
+        let _ = timeout(CALL / 4 * quarter, aside.owner.retry(&[aside.poison])).await;
+        sleep(Duration::from_secs(10)).await;
+        let is_refused = !aside.owner.refused(9).await.unwrap().is_empty();
+        assert_ne!(is_refused, holds(&aside.bed.stored().await, "poison"), "after {quarter} quarters of a call");
+        aside.owner.retry(&[aside.poison]).await.unwrap();
+        assert!(holds(&aside.sent().await, "poison"), "after {quarter} quarters of a call");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retry_that_failed_half_way_is_completed_by_its_repeat() {
+    let aside = Aside::new().await;
+    aside.slow.loses_answers.store(true, Ordering::SeqCst);
+    assert!(aside.owner.retry(&[aside.poison]).await.is_err());
+    aside.slow.loses_answers.store(false, Ordering::SeqCst);
+    assert_eq!((aside.bed.held().await, aside.waiting().await), ((1, 0), (1, 0)));
+    assert_eq!(aside.owner.retry(&[aside.poison]).await.unwrap(), 1);
+    assert_eq!(aside.owner.retry(&[aside.poison]).await.unwrap(), 0);
+    assert!(holds(&aside.sent().await, "poison"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_said_during_a_retry_is_queued_once() {
+    for quarter in 0..QUARTERS {
+        let aside = Aside::new().await;
+        aside.delay(Duration::from_secs(5));
+        let beside = message("beside");
+        let id = beside.id;
+        let talk = session(&aside.memory);
+        let said = async {
+            sleep(CALL / 4 * quarter).await;
+            talk.append(vec![beside]).await.unwrap();
+        };
+        let ids = [aside.poison, id];
+        let ((), retried) = tokio::join!(said, aside.owner.retry(&ids));
+        assert_eq!(retried.unwrap(), 1);
+        assert_eq!(aside.waiting().await, (2, 2), "after {quarter} quarters of a call");
+        let sent = aside.sent().await;
+        assert!(holds(&sent, "poison") && holds(&sent, "beside"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_sent_during_a_retry_does_not_wait_again() {
+    for quarter in 0..QUARTERS {
+        let aside = Aside::new().await;
+        aside.delay(5 * CALL);
+        let beside = message("beside");
+        let ids = [aside.poison, beside.id];
+        let talk = session(&aside.memory);
+        talk.append(vec![beside]).await.unwrap();
+        let retried = async {
+            sleep(CALL / 4 * quarter).await;
+            aside.owner.retry(&ids).await.unwrap();
+            sleep(3 * CALL).await;
+            let (held, waiting) = aside.waiting().await;
+            assert!(waiting <= held, "{waiting} of {held} after {quarter} quarters of a call");
+        };
+        let (flushed, ()) = tokio::join!(talk.flush(), retried);
+        flushed.unwrap();
+        let sent = aside.sent().await;
+        assert!(holds(&sent, "poison") && holds(&sent, "beside"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn o8_what_is_forgotten_during_a_retry_is_not_brought_back() {
+    for quarter in 0..QUARTERS {
+        let aside = Aside::new().await;
+        let forgotten = async {
+            sleep(CALL / 4 * quarter).await;
+            aside.owner.forget(&Forget::Messages(vec![aside.poison])).await.unwrap()
+        };
+        let ids = [aside.poison];
+        let (_, retried) = tokio::join!(forgotten, aside.owner.retry(&ids));
+        retried.unwrap();
+        assert!(!holds(&aside.sent().await, "poison"), "after {quarter} quarters of a call");
+    }
+}
