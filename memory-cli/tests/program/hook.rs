@@ -51,6 +51,20 @@ fn a_transcript_is_stored_once_and_recalled_before_the_next_prompt() {
     assert!(hook(&bed, &begins).stdout.contains("uses tabs"));
 }
 
+#[test]
+fn what_is_asked_about_a_long_log_is_answered_whether_it_stands_before_or_behind() {
+    let bed = Bed::new();
+    bed.run(&["remember", "The parcel E-4471-B goes to Porto"]);
+    let lines = (0..4_000).map(|number| format!("[{number:05}] worker-{number} waited, host {:x} slept", number * 131));
+    let (log, question) = (lines.collect::<Vec<_>>().join("\n"), "Where does E-4471-B go?");
+    assert!(log.len() > 150_000);
+    for prompt in [format!("{log}\n\n{question}\n"), format!("{question}\n\n{log}")] {
+        let asks = json!({ "hook_event_name": "UserPromptSubmit", "session_id": "s2", "prompt": prompt });
+        let answer = hook(&bed, &asks);
+        assert!(answer.stdout.contains("goes to Porto"), "{}{}", answer.stdout, answer.stderr);
+    }
+}
+
 /// Writes a transcript that is longer than any hook has the time to read, and ends with these lines.
 fn very_long(bed: &Bed, lines: &[String]) -> String {
     let path = bed.file("transcript.jsonl", "");

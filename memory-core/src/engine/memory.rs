@@ -7,6 +7,7 @@ use tokio::time::timeout;
 
 use crate::analysis::Analysis;
 use crate::error::Result;
+use crate::limits::Limits;
 use crate::scope::Scope;
 use crate::store::chat::ChatStore;
 use crate::store::records::RecordStore;
@@ -71,6 +72,11 @@ impl Memory {
     /// ([`Analysis::excerpt`]).
     pub fn analysis(&self) -> &Analysis {
         &self.inner.analysis
+    }
+
+    /// Returns how large things may be, for who shortens what people paste.
+    pub fn limits(&self) -> &Limits {
+        &self.inner.limits
     }
 
     /// Returns the present time by the memory's clock, for new messages.
