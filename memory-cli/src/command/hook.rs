@@ -3,19 +3,19 @@
 
 mod event;
 mod mark;
+mod store;
 mod transcript;
 
-use std::collections::HashSet;
 use std::io::Read as _;
 use std::time::Duration;
 
-use memory::{Error, Message, MessageId, Scoped, SessionId};
+use memory::store::time::Stopwatch;
 use memory_server::gather;
 use serde_json::json;
 use tokio::time::timeout;
 
 use self::event::{Event, Kind};
-use self::mark::{Line, Mark, Marks};
+use self::mark::Marks;
 use super::call::Call;
 use crate::cli::{Hook, HookedAgent};
 use crate::failure::{Failure, Outcome};
@@ -27,14 +27,12 @@ const PATIENCE: Duration = Duration::from_millis(1_800);
 /// The most bytes that are read of the event.
 const MOST: u64 = 16 << 20;
 
-/// How many messages are stored at once.
-const BATCH: usize = 500;
-
 /// Answers an event.
 pub(crate) async fn run(call: &Call, args: &Hook, output: &mut Output) -> Result<Outcome, Failure> {
     let HookedAgent::ClaudeCode = args.agent;
+    let watch = Stopwatch::start();
     let work = async {
-        let answered = answer(call, args.budget, output).await;
+        let answered = answer(call, args.budget, output, watch).await;
         call.close().await;
         answered
     };
@@ -47,7 +45,7 @@ pub(crate) async fn run(call: &Call, args: &Hook, output: &mut Output) -> Result
     Ok(Outcome::Done)
 }
 
-async fn answer(call: &Call, budget: u64, output: &mut Output) -> Result<(), Failure> {
+async fn answer(call: &Call, budget: u64, output: &mut Output, watch: Stopwatch) -> Result<(), Failure> {
     let event = read().await?;
     let (memory, scoped) = call.open().await?;
     match &event.kind {
@@ -55,9 +53,11 @@ async fn answer(call: &Call, budget: u64, output: &mut Output) -> Result<(), Fai
         Kind::Asks(prompt) => tell(&event, gather(&scoped, prompt, budget).await?, output),
         Kind::Ends => {
             let marks = Marks::of(&call.database()?, scoped.scope())?;
-            store(&scoped, &event, marks).await?;
-            // What is left to be indexed is done by the next call.
-            memory.upkeep_once().await?;
+            match store::store(&scoped, &event, marks, watch).await? {
+                // What is left to be indexed is done by the next call.
+                0 => drop(memory.upkeep_once().await?),
+                left => say(&format!("memory: the transcript is long: {left} messages are left for the next hook")),
+            }
             Ok(())
         }
         Kind::Other => Ok(()),
@@ -88,88 +88,4 @@ fn tell(event: &Event, recalled: Option<String>, output: &mut Output) -> Result<
         }))?;
     }
     Ok(output.flush()?)
-}
-
-/// Stores what the transcript has and the memory neither has nor forgot.
-async fn store(scoped: &Scoped, event: &Event, marks: Marks) -> Result<(), Failure> {
-    let Some(path) = event.transcript.clone() else { return Ok(()) };
-    let messages = beside(move || transcript::read(&path)).await?;
-    let session = SessionId::new(&event.session)?;
-    let begin = forgotten(scoped, &session, &messages, marks).await?;
-    // Batches are stored oldest first, so those before one that is stored are stored too.
-    let mut missing = Vec::new();
-    for batch in messages.get(begin..).unwrap_or_default().chunks(BATCH).rev() {
-        let fresh = fresh(scoped, batch).await?;
-        if fresh.is_empty() {
-            break;
-        }
-        missing.push(fresh);
-    }
-    for batch in missing.into_iter().rev() {
-        append(scoped, &session, batch).await?;
-    }
-    Ok(())
-}
-
-/// Does what waits for files, in a thread.
-async fn beside<T: Send + 'static>(work: impl FnOnce() -> std::io::Result<T> + Send + 'static) -> Result<T, Failure> {
-    let done = tokio::task::spawn_blocking(work).await;
-    let done = done.map_err(|_| Failure::Inner("a file of the hook could not be used".to_owned()))?;
-    done.map_err(|error| Failure::Usage(format!("a file of the hook cannot be used: {error}")))
-}
-
-/// Returns how many of the messages, from the first on, were forgotten with a session, and marks how far they are offered now.
-///
-/// The mark is there before they are stored: else what is forgotten after a hook was cut off would come back.
-async fn forgotten(scoped: &Scoped, session: &SessionId, messages: &[Message], marks: Marks) -> Result<usize, Failure> {
-    let Some(last) = messages.last().map(Line::of) else { return Ok(0) };
-    let fence = scoped.session(session).state().await?.fence;
-    let of_marks = marks.clone();
-    let (mut end, mut own) = (0, None);
-    for mark in beside(move || of_marks.read()).await? {
-        let then = if mark.session == session.name() {
-            fence
-        } else if mark.last.is_among(messages) {
-            // A conversation that goes on as another session begins with what was said in the first.
-            scoped.session(&SessionId::new(&mark.session)?).state().await?.fence
-        } else {
-            continue;
-        };
-        end = mark.forgotten_by(then).map_or(end, |line| end.max(line.end(messages)));
-        own = if mark.session == session.name() { Some(mark) } else { own };
-    }
-    if own.is_none() && fence.generation > 0 {
-        // It was forgotten, and nothing tells when: what is new begins behind what was stored since, or with the next message.
-        let missing: HashSet<MessageId> = fresh(scoped, messages).await?.iter().map(|message| message.id).collect();
-        let stored = messages.iter().rposition(|message| !missing.contains(&message.id));
-        end = end.max(stored.map_or(messages.len(), |place| place + 1));
-    }
-    let gone = end.checked_sub(1).and_then(|place| messages.get(place)).map(Line::of);
-    let forgotten = gone.or_else(|| own.and_then(|mark| mark.forgotten));
-    let mark = Mark { session: session.name().to_owned(), fence, last, forgotten };
-    beside(move || marks.put(mark)).await?;
-    Ok(end)
-}
-
-/// Returns those messages that are not stored. Their ids and times are the transcript's, so a repeat adds nothing.
-async fn fresh(scoped: &Scoped, messages: &[Message]) -> Result<Vec<Message>, Failure> {
-    let ids: Vec<MessageId> = messages.iter().map(|message| message.id).collect();
-    let stored: HashSet<MessageId> = scoped.messages(&ids).await?.iter().map(|row| row.id).collect();
-    Ok(messages.iter().filter(|message| !stored.contains(&message.id)).cloned().collect())
-}
-
-async fn append(scoped: &Scoped, session: &SessionId, fresh: Vec<Message>) -> Result<(), Failure> {
-    match scoped.session(session).append(fresh.clone()).await {
-        // One of them is taken by other content: the others are stored all the same.
-        Err(Error::IdConflict { .. } | Error::Invalid { .. }) => {
-            for message in fresh {
-                match scoped.session(session).append(vec![message]).await {
-                    Err(Error::IdConflict { .. } | Error::Invalid { .. }) => {}
-                    outcome => drop(outcome?),
-                }
-            }
-        }
-        outcome => drop(outcome?),
-    }
-    Ok(())
 }

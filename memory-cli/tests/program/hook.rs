@@ -1,5 +1,6 @@
 //! The hooks of Claude Code: what is recalled before a prompt, the transcript stored after it, and an agent that is never held up.
 
+use std::io::{Seek as _, SeekFrom, Write as _};
 use std::time::Duration;
 
 use memory::store::time::Stopwatch;
@@ -48,6 +49,79 @@ fn a_transcript_is_stored_once_and_recalled_before_the_next_prompt() {
     let begins =
         json!({ "hook_event_name": "SessionStart", "session_id": "s3", "cwd": "/work/garden", "source": "startup" });
     assert!(hook(&bed, &begins).stdout.contains("uses tabs"));
+}
+
+#[test]
+fn what_is_asked_about_a_long_log_is_answered_whether_it_stands_before_or_behind() {
+    let bed = Bed::new();
+    bed.run(&["remember", "The parcel E-4471-B goes to Porto"]);
+    let lines = (0..4_000).map(|number| format!("[{number:05}] worker-{number} waited, host {:x} slept", number * 131));
+    let (log, question) = (lines.collect::<Vec<_>>().join("\n"), "Where does E-4471-B go?");
+    assert!(log.len() > 150_000);
+    for prompt in [format!("{log}\n\n{question}\n"), format!("{question}\n\n{log}")] {
+        let asks = json!({ "hook_event_name": "UserPromptSubmit", "session_id": "s2", "prompt": prompt });
+        let answer = hook(&bed, &asks);
+        assert!(answer.stdout.contains("goes to Porto"), "{}{}", answer.stdout, answer.stderr);
+    }
+}
+
+/// Writes a transcript that is longer than any hook has the time to read, and ends with these lines.
+fn very_long(bed: &Bed, lines: &[String]) -> String {
+    let path = bed.file("transcript.jsonl", "");
+    let mut file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.set_len(300 << 20).unwrap();
+    file.seek(SeekFrom::End(0)).unwrap();
+    write!(file, "\n{}\n", lines.join("\n")).unwrap();
+    path
+}
+
+#[test]
+fn what_is_new_at_the_end_of_a_very_long_transcript_is_stored() {
+    let bed = Bed::new();
+    let mut lines = vec![line(1, "user", "The parcel goes to Porto."), line(2, "assistant", "Noted.")];
+    hook(&bed, &ended(&bed.file("transcript.jsonl", lines.join("\n"))));
+    for (number, text) in [(3, "And the letter?"), (4, "And the book?")] {
+        lines.push(line(number, "user", text));
+        let path = very_long(&bed, &lines);
+        for _ in 0..2 {
+            let answer = hook(&bed, &ended(&path));
+            assert_eq!((answer.code, answer.stdout.as_str(), answer.stderr.as_str()), (0, "", ""));
+            assert_eq!(bed.json(&["show", "s1"])["messages"], number);
+        }
+    }
+}
+
+#[test]
+fn of_a_transcript_that_is_too_long_the_end_is_stored_and_the_rest_is_told_once() {
+    let bed = Bed::new();
+    let mut lines = vec![line(1, "user", "The parcel goes to Porto.")];
+    let answer = hook(&bed, &ended(&very_long(&bed, &lines)));
+    assert_eq!((answer.code, answer.stdout.as_str(), answer.stderr.lines().count()), (0, "", 1), "{}", answer.stderr);
+    assert!(answer.stderr.contains("are not stored"), "{}", answer.stderr);
+    lines.push(line(2, "assistant", "Noted."));
+    let answer = hook(&bed, &ended(&very_long(&bed, &lines)));
+    assert_eq!((answer.code, answer.stdout.as_str(), answer.stderr.as_str()), (0, "", ""));
+    assert_eq!(bed.json(&["show", "s1"])["messages"], 2);
+}
+
+#[test]
+fn what_one_hook_has_no_time_to_store_the_next_ones_store() {
+    let bed = Bed::new();
+    let more = "On Monday a train takes it there. ".repeat(20);
+    let lines: Vec<String> =
+        (1..=6_000).map(|number| line(number, "user", &format!("Parcel {number} goes to Porto. {more}"))).collect();
+    let path = bed.file("transcript.jsonl", lines.join("\n"));
+    let mut stored = 0;
+    while stored < lines.len() as u64 {
+        let answer = hook(&bed, &ended(&path));
+        assert_eq!((answer.code, answer.stdout.as_str()), (0, ""), "{}", answer.stderr);
+        let now = bed.json(&["show", "s1"])["messages"].as_u64().unwrap();
+        assert!(now > stored, "{now} after {stored}: {}", answer.stderr);
+        stored = now;
+    }
+    assert_eq!(stored, lines.len() as u64);
+    let newest = bed.run(&["show", "s1"]).stdout;
+    assert!(newest.contains("Parcel 6000 goes"), "{newest}");
 }
 
 /// A session whose transcript holds a question and an answer, with ids of its own.

@@ -74,6 +74,11 @@ impl Memory {
         &self.inner.analysis
     }
 
+    /// Returns how large things may be, for who shortens what people paste.
+    pub fn limits(&self) -> &Limits {
+        &self.inner.limits
+    }
+
     /// Returns the present time by the memory's clock, for new messages.
     pub fn now(&self) -> Timestamp {
         self.inner.clock.now()

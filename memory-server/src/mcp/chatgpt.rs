@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::answer::{Answer, Fitting};
 use super::describe::{object, told};
+use super::gather::shortened;
 use super::refusal::{Refusal, read};
 use super::tool::{Definition, Effect};
 use crate::caller::Caller;
@@ -66,7 +67,8 @@ fn url(item: &ItemId) -> String {
 async fn search(arguments: Map<String, Value>, caller: &Caller, fitting: &Fitting) -> Result<String, Refusal> {
     let Asked { query } = read(arguments)?;
     let ada = caller.allowed(Right::Read)?;
-    let found = ada.recall(&Search::new(&query)).await?;
+    let query = shortened(ada, &query);
+    let found = ada.recall(&Search::new(&*query)).await?;
     let mut results: Vec<Value> = found
         .hits
         .iter()

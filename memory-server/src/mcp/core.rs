@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::answer::{Answer, Fitting};
 use super::describe::{object, texts, told, whole};
-use super::gather::{NOTHING, gathered};
+use super::gather::{NOTHING, gathered, shortened};
 use super::profile::Agents;
 use super::refusal::{Refusal, read};
 use super::tool::{Definition, Effect, ORIGIN};
@@ -178,14 +178,15 @@ fn items(limit: Option<u64>) -> Result<usize, Refusal> {
 async fn search(arguments: Map<String, Value>, caller: &Caller, fitting: &Fitting) -> Result<String, Refusal> {
     let Asked { query, limit, kind, max_tokens } = read(arguments)?;
     let fitting = fitting.asked(max_tokens)?;
-    let mut search = Search::new(&query).limit(items(limit)?);
+    let ada = caller.allowed(Right::Read)?;
+    let query = shortened(ada, &query);
+    let mut search = Search::new(&*query).limit(items(limit)?);
     match kind.as_deref() {
         None => {}
         Some("message") => search = search.only(Unit::Message),
         Some("record") => search = search.only(Unit::Record),
         Some(_) => return Err(Refusal::new("kind is message or record")),
     }
-    let ada = caller.allowed(Right::Read)?;
     let found = ada.recall(&search).await?;
     Ok(fitting.found(&found, &query, ada.memory().analysis()))
 }

@@ -206,3 +206,22 @@ async fn a_search_that_finds_nothing_says_so() {
         assert!(text.as_str().unwrap().starts_with("Nothing"), "{text}");
     }
 }
+
+#[tokio::test]
+async fn a_query_of_any_length_is_answered() {
+    let bed = Bed::new().await;
+    bed.tool("add_memory", &json!({ "text": "The parcel E-4471-B goes to Porto" })).await.unwrap();
+    bed.memory.upkeep_once().await.unwrap();
+    let log = (0..20_000).map(|number| format!("worker-{number} → waited")).collect::<Vec<_>>().join("\n");
+    for query in [format!("{log}\nWhere does E-4471-B go?"), format!("Where does E-4471-B go?\n{log}")] {
+        assert!(query.len() > 200 << 10);
+        for tool in ["search_memories", "get_context"] {
+            let found = bed.tool(tool, &json!({ "query": query })).await.unwrap();
+            assert!(found.contains("goes to Porto"), "{tool}: {found}");
+        }
+        let prompt = json!({ "name": "recall", "arguments": { "query": query } });
+        let prompt = bed.rpc(&bed.ada, "prompts/get", &prompt).await;
+        let told = prompt["result"]["messages"][0]["content"]["text"].as_str().unwrap();
+        assert!(told.contains("goes to Porto"), "{told}");
+    }
+}

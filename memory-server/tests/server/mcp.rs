@@ -184,6 +184,9 @@ async fn chatgpt_searches_and_fetches_in_its_own_shapes() {
         (&fetched["text"], &fetched["url"], &fetched["metadata"]["kind"]),
         (&json!("Ada lives in Porto"), &hit["url"], &json!("fact"))
     );
+    let pasted = format!("{}Where does Ada live?", "It was a long day. ".repeat(10_000));
+    let found = bed.tool("search", &json!({ "query": pasted })).await.unwrap();
+    assert!(found.contains(&id), "{found}");
     assert!(bed.tool_by(&bed.bob, "fetch", &json!({ "id": id })).await.is_err());
     assert!(bed.tool("fetch", &json!({ "id": "x" })).await.is_err());
     bed.ok(Call::post("/v1/records", &json!({ "text": "long ".repeat(20_000) }))).await;

@@ -1,31 +1,93 @@
 //! The transcript of Claude Code: a line of JSON for each message. What was said is stored; what stands beside the words, such as
-//! calls of tools, stays aside.
+//! calls of tools, stays aside. It is read from its end: most of a long one is stored already.
 
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use memory::message::Defaults;
 use memory::{Block, Message, MessageId, Timestamp};
-use serde_json::{Value, json};
+use serde_json::Value;
+
+/// The bytes of the first block: what one turn of the agent writes is often less.
+const FIRST: u64 = 128 << 10;
+
+/// The most bytes of a block, unless one line has more.
+const LARGEST: u64 = 8 << 20;
 
 /// The most bytes of a transcript that are read.
-const MOST: u64 = 256 << 20;
+const MOST: u64 = 64 << 20;
 
-/// Returns the messages of a transcript that hold words, in their order. Lines that are cut or of another kind are passed over.
-pub(super) fn read(path: &Path) -> io::Result<Vec<Message>> {
-    let (mut messages, mut at) = (Vec::new(), Timestamp(0));
-    let mut lines = BufReader::new(File::open(path)?.take(MOST));
-    let mut line = Vec::new();
-    while lines.read_until(b'\n', &mut line)? > 0 {
-        if let Ok(value) = serde_json::from_slice::<Value>(&line) {
-            // A line without a time is as old as the one before it, each time the transcript is read.
-            at = value.get("timestamp").and_then(Value::as_str).and_then(|text| text.parse().ok()).unwrap_or(at);
-            messages.extend(message(&value, at));
-        }
-        line.clear();
+/// A transcript that is read from its end, block by block.
+#[derive(Debug)]
+pub(super) struct Backwards {
+    file: File,
+    /// How long the file was when it was opened.
+    length: u64,
+    /// Where the block that was read last begins.
+    begin: u64,
+    /// How many bytes before it are read next.
+    step: u64,
+}
+
+impl Backwards {
+    /// Opens a transcript at its end.
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let length = file.metadata()?.len();
+        Ok(Self { file, length, begin: length, step: FIRST })
     }
-    Ok(messages)
+
+    /// Returns how many bytes at its beginning are not read yet.
+    pub(super) fn left(&self) -> u64 {
+        self.begin
+    }
+
+    /// Returns whether nothing is left, or no more of it may be read.
+    pub(super) fn is_over(&self) -> bool {
+        self.begin == 0 || self.length - self.begin + self.step.min(self.begin) > MOST
+    }
+
+    /// Reads the block before the one that was read last, and returns its messages that hold words, in their order. Lines that are cut
+    /// or of another kind are passed over.
+    ///
+    /// A block begins with a line that tells a time, since a line without one is as old as the line before it. If there is none, the
+    /// block is empty, and the next one begins further ahead.
+    pub(super) fn block(&mut self) -> io::Result<Vec<Message>> {
+        let (begin, messages) = self.read(self.begin.saturating_sub(self.step))?;
+        let next = self.step.saturating_mul(2);
+        self.step = if begin.is_some() { next.min(LARGEST) } else { next };
+        self.begin = begin.unwrap_or(self.begin);
+        Ok(messages)
+    }
+
+    /// Reads the lines from `from` on to the block that was read last. Returns where the first one begins that counts, and the messages.
+    fn read(&self, from: u64) -> io::Result<(Option<u64>, Vec<Message>)> {
+        // With the byte before: if it ends a line, the next one is whole.
+        let before = from.min(1);
+        let mut place = from - before;
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(place))?;
+        let mut lines = BufReader::new(file.take(self.begin - place));
+        if before > 0 {
+            place += lines.skip_until(b'\n')? as u64;
+        }
+        // The first line of the file counts whatever it tells.
+        let (mut begin, mut at) = if from == 0 { (Some(0), Some(Timestamp(0))) } else { (None, None) };
+        let (mut messages, mut line) = (Vec::new(), Vec::new());
+        while lines.read_until(b'\n', &mut line)? > 0 {
+            if let Ok(mut value) = serde_json::from_slice::<Value>(&line) {
+                at = value.get("timestamp").and_then(Value::as_str).and_then(|text| text.parse().ok()).or(at);
+                if let Some(at) = at {
+                    begin = begin.or(Some(place));
+                    messages.extend(message(&mut value, at));
+                }
+            }
+            place += line.len() as u64;
+            line.clear();
+        }
+        Ok((begin, messages))
+    }
 }
 
 /// What marks a line that nobody said: what the program put in, side tasks, the summary of a compaction, which stands as the person's
@@ -34,14 +96,16 @@ const UNSAID: [&str; 5] =
     ["isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage"];
 
 /// Returns a message that somebody said; none of a line of another kind, and of one that nobody said.
-fn message(line: &Value, at: Timestamp) -> Option<Message> {
+fn message(line: &mut Value, at: Timestamp) -> Option<Message> {
     let is_set = |name: &str| line.get(name).and_then(Value::as_bool).unwrap_or(false);
     if !matches!(line.get("type")?.as_str()?, "user" | "assistant") || UNSAID.into_iter().any(is_set) {
         return None;
     }
     let id: MessageId = line.get("uuid")?.as_str()?.parse().ok()?;
-    let said = line.get("message")?;
-    let chat = json!({ "role": said.get("role")?, "content": said.get("content")? });
+    let said = line.get_mut("message")?;
+    // Taken and not copied: what a tool answered may be long.
+    let mut taken = |name: &str| Some((name.to_owned(), said.get_mut(name)?.take()));
+    let chat = Value::Object([taken("role")?, taken("content")?].into_iter().collect());
     let mut message = Message::from_chat(&chat, Defaults { id, at }).ok()?;
     let (words, aside) = message.blocks.into_iter().partition(|block| matches!(block, Block::Text { .. }));
     (message.blocks, message.aside) = (words, aside);
@@ -51,7 +115,21 @@ fn message(line: &Value, at: Timestamp) -> Option<Message> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
+    use serde_json::json;
+
     use super::*;
+
+    /// Reads a transcript in blocks, of which the first has `step` bytes.
+    fn read(path: &Path, step: u64) -> Vec<Message> {
+        let mut back = Backwards { step, ..Backwards::open(path).unwrap() };
+        let mut messages = Vec::new();
+        while !back.is_over() {
+            messages.splice(..0, back.block().unwrap());
+        }
+        messages
+    }
 
     #[test]
     fn what_was_said_is_read_and_the_rest_is_passed_over() {
@@ -82,12 +160,34 @@ mod tests {
             line("user", 7, json!("cut"), json!({}))[..60].to_owned(),
         ];
         std::fs::write(&path, lines.join("\n")).unwrap();
-        let messages = read(&path).unwrap();
+        let messages = read(&path, FIRST);
         let texts: Vec<String> = messages.iter().map(Message::text).collect();
         assert_eq!(texts, ["Where is the bug?", "I will look.", "In line 3."]);
         assert_eq!(messages[1].aside.len(), 1);
         assert_eq!(messages[2].at, messages[0].at);
-        assert_eq!(read(&path).unwrap(), messages);
-        assert!(read(&folder.path().join("none")).is_err());
+        for step in 1..800 {
+            assert_eq!(read(&path, step), messages, "{step}");
+        }
+        assert!(Backwards::open(&folder.path().join("none")).is_err());
+    }
+
+    #[test]
+    fn no_more_than_the_end_of_a_long_transcript_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("transcript.jsonl");
+        let mut file = File::create(&path).unwrap();
+        assert!(read(&path, FIRST).is_empty());
+        file.set_len(2 * MOST).unwrap();
+        file.seek(SeekFrom::End(0)).unwrap();
+        let said = |number: u32| {
+            let id = format!("0190b0a0-0000-7000-8000-{number:012}");
+            let message = json!({ "role": "user", "content": "Hm?" });
+            json!({ "type": "user", "uuid": id, "timestamp": "2026-11-22T10:00:00Z", "message": message })
+        };
+        file.write_all(format!("\n{}\n{}\n", said(1), said(2)).as_bytes()).unwrap();
+        assert_eq!(read(&path, FIRST).len(), 2);
+        let mut back = Backwards::open(&path).unwrap();
+        assert_eq!(back.block().unwrap().len(), 2);
+        assert_eq!(back.left(), 2 * MOST + 1);
     }
 }

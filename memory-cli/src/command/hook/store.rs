@@ -1,0 +1,200 @@
+//! What a hook stores of a transcript: what stands behind the newest message that was stored or forgotten, oldest first, so that the next
+//! hook goes on where this one was cut off.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use memory::store::chat::Fence;
+use memory::store::time::Stopwatch;
+use memory::{Error, Message, MessageId, Scoped, Session, SessionId};
+
+use super::event::Event;
+use super::mark::{Line, Mark, Marks};
+use super::transcript::Backwards;
+use crate::failure::Failure;
+use crate::output::say;
+
+/// How long a transcript is read: what is before that is left out. Most machines read all that may be read in a third of it.
+const READING: Duration = Duration::from_millis(1_100);
+
+/// When no further batch is stored, so that there is time to close what is open.
+const STORING: Duration = Duration::from_millis(1_300);
+
+/// How many messages are looked up or stored at once.
+const BATCH: usize = 500;
+
+/// The most bytes that are stored at once, unless one message has more: their tokens are counted.
+const BYTES: usize = 256 << 10;
+
+/// Stores what the transcript has and the memory neither has nor forgot. Returns how many messages are left for the next hook, since the
+/// watch of this one tells that it is late.
+pub(super) async fn store(scoped: &Scoped, event: &Event, marks: Marks, watch: Stopwatch) -> Result<usize, Failure> {
+    let Some(path) = event.transcript.clone() else { return Ok(0) };
+    let back = beside(move || Backwards::open(&path)).await?;
+    let session = SessionId::new(&event.session)?;
+    let past = Past::of(scoped, &session, &marks).await?;
+    let New { messages, last, forgotten } = past.new_of(back).await?;
+    let Some(last) = last else { return Ok(0) };
+    // The mark is there before they are stored: else what is forgotten after a hook was cut off would come back.
+    let mark = Mark { session: session.name().to_owned(), fence: past.fence, last, forgotten };
+    beside(move || marks.put(mark)).await?;
+    let talk = scoped.session(&session);
+    let mut rest = messages.as_slice();
+    while !rest.is_empty() {
+        let (batch, others) = rest.split_at(fitting(rest));
+        append(&talk, batch).await?;
+        rest = others;
+        if watch.elapsed() >= STORING {
+            break;
+        }
+    }
+    Ok(rest.len())
+}
+
+/// Does what waits for files, in a thread.
+async fn beside<T: Send + 'static>(work: impl FnOnce() -> std::io::Result<T> + Send + 'static) -> Result<T, Failure> {
+    let done = tokio::task::spawn_blocking(work).await;
+    let done = done.map_err(|_| Failure::Inner("a file of the hook could not be used".to_owned()))?;
+    done.map_err(|error| Failure::Usage(format!("a file of the hook cannot be used: {error}")))
+}
+
+/// What a transcript has that is new.
+struct New {
+    /// The messages, oldest first.
+    messages: Vec<Message>,
+    /// The last message of the transcript, stored or not; none if it has no messages.
+    last: Option<Line>,
+    /// The last one that was forgotten.
+    forgotten: Option<Line>,
+}
+
+/// A message that is old, with all before it.
+#[derive(Clone, Copy)]
+struct Old {
+    line: Line,
+    /// It is stored, and those before it are too: they are stored oldest first. Else it was the last one when its session was forgotten.
+    is_stored: bool,
+}
+
+/// What was stored and forgotten before, of the session and of those that it may go on with.
+struct Past<'a> {
+    scoped: &'a Scoped,
+    session: &'a SessionId,
+    /// The present fence of the session.
+    fence: Fence,
+    marks: Vec<Mark>,
+    /// The messages that the marks name.
+    marked: HashSet<MessageId>,
+}
+
+impl<'a> Past<'a> {
+    async fn of(scoped: &'a Scoped, session: &'a SessionId, marks: &Marks) -> Result<Self, Failure> {
+        let fence = scoped.session(session).state().await?.fence;
+        let marks = marks.clone();
+        let marks = beside(move || marks.read()).await?;
+        let named = marks.iter().flat_map(|mark| mark.forgotten.into_iter().chain([mark.last]));
+        let marked = named.map(Line::id).collect();
+        Ok(Self { scoped, session, fence, marks, marked })
+    }
+
+    /// Reads a transcript back to what is old.
+    async fn new_of(&self, mut back: Backwards) -> Result<New, Failure> {
+        let watch = Stopwatch::start();
+        let (mut blocks, mut last, mut old) = (Vec::new(), None, None);
+        while old.is_none() && !back.is_over() && watch.elapsed() < READING {
+            let (mut block, rest) = beside(move || Ok((back.block()?, back))).await?;
+            back = rest;
+            last = last.or(block.last().map(Line::of));
+            if let Some((place, is_stored)) = self.old_in(&block).await? {
+                old = block.drain(..=place).next_back().map(|message| Old { line: Line::of(&message), is_stored });
+            }
+            blocks.push(block);
+        }
+        let mut messages: Vec<Message> = blocks.into_iter().rev().flatten().collect();
+        let own = self.marks.iter().find(|mark| mark.session == self.session.name());
+        // It was forgotten, and nothing tells when: what is new begins behind what was stored since, or with the next message.
+        let is_unmarked = own.is_none() && self.fence.generation > 0;
+        let was_forgotten = own.and_then(|mark| mark.forgotten_by(self.fence));
+        let end = match old {
+            Some(old) if old.is_stored || !is_unmarked => 0,
+            _ if is_unmarked => messages.len(),
+            // It may be another transcript of the session: then the times tell.
+            _ => was_forgotten.map_or(0, |line| line.end(&messages)),
+        };
+        let gone = messages.drain(..end).next_back().map(|message| Line::of(&message));
+        let behind = old.filter(|old| is_unmarked || !old.is_stored).map(|old| old.line);
+        let left = back.left();
+        if old.is_none() && !is_unmarked && left > 0 {
+            say(&format!("memory: the transcript is too long: its first {left} bytes are not stored"));
+        }
+        Ok(New { messages, last, forgotten: gone.or(behind).or(was_forgotten) })
+    }
+
+    /// Returns the place of the newest of these messages that is old, and whether it is stored.
+    async fn old_in(&self, messages: &[Message]) -> Result<Option<(usize, bool)>, Failure> {
+        let stored = self.stored_in(messages).await?;
+        let behind = stored.map_or(0, |place| place + 1);
+        for (place, message) in messages.iter().enumerate().skip(behind).rev() {
+            if self.marked.contains(&message.id) && self.was_forgotten_to(message.id).await? {
+                return Ok(Some((place, false)));
+            }
+        }
+        Ok(stored.map(|place| (place, true)))
+    }
+
+    /// Returns the place of the newest of these messages that is stored. Their ids are the transcript's.
+    async fn stored_in(&self, messages: &[Message]) -> Result<Option<usize>, Failure> {
+        let mut end = messages.len();
+        for batch in messages.rchunks(BATCH) {
+            let ids: Vec<MessageId> = batch.iter().map(|message| message.id).collect();
+            let stored: HashSet<MessageId> = self.scoped.messages(&ids).await?.iter().map(|row| row.id).collect();
+            end -= batch.len();
+            if let Some(place) = batch.iter().rposition(|message| stored.contains(&message.id)) {
+                return Ok(Some(end + place));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns whether a session was forgotten up to this message: this one, or one with which it goes on.
+    async fn was_forgotten_to(&self, id: MessageId) -> Result<bool, Failure> {
+        for mark in &self.marks {
+            if mark.forgotten.is_some_and(|line| line.id() == id) {
+                return Ok(true);
+            }
+            if mark.last.id() == id {
+                let session = SessionId::new(&mark.session)?;
+                if self.scoped.session(&session).state().await?.fence > mark.fence {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Returns how many of these messages, from the first on, are stored at once: at least one.
+fn fitting(messages: &[Message]) -> usize {
+    let mut bytes = 0;
+    let fits = |message: &&Message| {
+        bytes += message.encoded_len();
+        bytes <= BYTES
+    };
+    messages.iter().take(BATCH).take_while(fits).count().max(1)
+}
+
+async fn append(talk: &Session, batch: &[Message]) -> Result<(), Failure> {
+    match talk.append(batch.to_vec()).await {
+        // One of them is taken by other content: the others are stored all the same.
+        Err(Error::IdConflict { .. } | Error::Invalid { .. }) => {
+            for message in batch {
+                match talk.append(vec![message.clone()]).await {
+                    Err(Error::IdConflict { .. } | Error::Invalid { .. }) => {}
+                    outcome => drop(outcome?),
+                }
+            }
+        }
+        outcome => drop(outcome?),
+    }
+    Ok(())
+}
