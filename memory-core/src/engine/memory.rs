@@ -74,17 +74,12 @@ impl Memory {
         &self.inner.analysis
     }
 
-    /// Returns how large things may be, for who shortens what people paste.
-    pub fn limits(&self) -> &Limits {
-        &self.inner.limits
-    }
-
     /// Returns the present time by the memory's clock, for new messages.
     pub fn now(&self) -> Timestamp {
         self.inner.clock.now()
     }
 
-    /// Returns how large things may be that are told to this memory.
+    /// Returns the limits of sizes, such as of a query or of the sources of a record.
     pub fn limits(&self) -> &Limits {
         &self.inner.limits
     }
