@@ -5,9 +5,10 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
+use memory::receipt::ContextReceipt;
 use memory::window::Budget;
 use memory::{ContextRequest, SessionId, edge};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::openapi::{OpenApi, RefOr, Schema};
 use utoipa::{Number, ToSchema};
@@ -114,20 +115,25 @@ pub(crate) async fn assemble(
     if ask.budget > most || ask.reserve > most || ask.recall > ITEMS {
         return Err(Problem::bad(format!("budget and reserve are at most {most}, recall {ITEMS}")));
     }
-    Ok(answer(&contexts(&ada, &session, ask).await?))
-}
-
-async fn contexts(ada: &memory::Scoped, session: &SessionId, ask: Ask) -> Result<Value, Problem> {
     let Ask { query, budget, reserve, recall, filter: condition, dialect, asides, pending: is_asked } = ask;
     let request = ContextRequest::new(query, Budget::new(budget).reserve(reserve))
         .recall(usize::try_from(recall).unwrap_or(usize::MAX))
         .matching(filter(condition.as_deref())?)
         .asides(asides);
-    let handle = ada.session(session);
-    let (context, pending) = tokio::join!(handle.assemble(&request), pending(ada, is_asked));
-    let mut value = edge::context(&context?, dialect == Dialect::Anthropic);
-    if let Value::Object(members) = &mut value {
+    let handle = ada.session(&session);
+    let (context, pending) = tokio::join!(handle.assemble(&request), pending(&ada, is_asked));
+    let context = context?;
+    let mut sent = edge::sent(&context, dialect == Dialect::Anthropic);
+    if let Value::Object(members) = &mut sent {
         members.extend(pending);
     }
-    Ok(value)
+    Ok(answer(&Assembled { sent, receipt: &context.receipt }))
+}
+
+/// The answer. The receipt has an entry for each message, so it is written as it is, and not made a value first.
+#[derive(Serialize)]
+struct Assembled<'c> {
+    #[serde(flatten)]
+    sent: Value,
+    receipt: &'c ContextReceipt,
 }

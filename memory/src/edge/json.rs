@@ -67,12 +67,16 @@ pub fn hit(hit: &Hit, excerpts: &mut Excerpts<'_>) -> Value {
     with(hit.to_json(), json!({ "passage": { "text": text, "matches": places } }))
 }
 
-/// Returns a context with its receipt: `messages` as OpenAI's API takes them or, if `anthropic`, `messages` and `system` as
-/// Anthropic's does.
+/// Returns a context with its receipt: what [`sent`] returns, and `receipt`.
 pub fn context(context: &Context, anthropic: bool) -> Value {
+    with(sent(context, anthropic), json!({ "receipt": context.receipt }))
+}
+
+/// Returns what a model is sent: `messages` as OpenAI's API takes them or, if `anthropic`, `messages` and `system` as Anthropic's
+/// does.
+pub fn sent(context: &Context, anthropic: bool) -> Value {
     // `json!` would copy the messages.
-    let sent = if anthropic { context.to_anthropic() } else { Value::from_iter([("messages", context.to_openai())]) };
-    with(sent, json!({ "receipt": context.receipt }))
+    if anthropic { context.to_anthropic() } else { Value::from_iter([("messages", context.to_openai())]) }
 }
 
 fn with(mut value: Value, more: Value) -> Value {
