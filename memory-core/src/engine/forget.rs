@@ -254,7 +254,7 @@ impl Scoped {
         records.advance(self.scope(), seen).await.map(drop)
     }
 
-    /// Forgets what was derived from a summary, if the summary is gone.
+    /// Forgets what was derived from a summary, if the summary is gone. No trace of it is left then.
     pub(super) async fn forget_derived(&self, summary: MessageId) -> Result<()> {
         if !self.said(&[summary]).await?.is_empty() {
             return Ok(());
@@ -265,7 +265,7 @@ impl Scoped {
         self.drop_notes(&fall.items);
         // If an index fails, its note stays pending, and nothing can be hydrated.
         self.inner().delete_items(self.scope(), &fall.records()).await;
-        Ok(())
+        self.end_removals(&mut Draft::default()).await
     }
 
     async fn forget_everything(&self) -> Result<ForgetReceipt> {

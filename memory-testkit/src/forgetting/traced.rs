@@ -3,6 +3,7 @@
 
 use memory_core::engine::{Forget, Scoped};
 use memory_core::{Filter, ItemId, MessageId};
+use tokio::task::JoinHandle;
 
 use super::late::{Said, fact};
 use super::plot::fold;
@@ -21,7 +22,7 @@ scenarios!(TABLE: Stores = [
 /// How many calls a forget makes from its redaction on, at the most.
 const CALLS: u64 = 12;
 /// How a call ends early: its future is dropped, or its answer is lost.
-const ENDINGS: [Ending; 2] = [Ending::IsDroppedAfter, Ending::LosesItsAnswer];
+pub(super) const ENDINGS: [Ending; 2] = [Ending::IsDroppedAfter, Ending::LosesItsAnswer];
 
 /// Begins to forget `what`, derives a record from `source` right before the redaction, and cuts the forget off at the `nth` call
 /// from there on, the redaction itself being the first.
@@ -33,26 +34,30 @@ async fn cut_off(
 ) -> Scene {
     world.cut.arm_at("redact", Ending::IsDroppedBefore);
     let (forgetting, asked) = (unlucky.clone(), what.clone());
-    let mut forgetting = tokio::spawn(async move { forgetting.forget(&asked).await });
+    let forgetting = tokio::spawn(async move { forgetting.forget(&asked).await });
     world.cut.reached().await;
     sound.remember(fact("ada has a pin", ItemId::Message(source))).await?;
     world.cut.arm(nth, ending);
     world.cut.resume();
-    let is_dropped = tokio::select! {
-        _ = &mut forgetting => false,
-        () = world.cut.reached() => true,
-    };
-    if is_dropped {
-        forgetting.abort();
-        // It has ended, in whatever way.
-        drop(forgetting.await);
-    }
-    world.cut.disarm();
+    give_up(world, forgetting).await;
     Ok(())
 }
 
+/// Waits until a call has ended in whatever way, or drops it where the cut says so.
+pub(super) async fn give_up<T>(world: &World, mut call: JoinHandle<T>) {
+    let is_dropped = tokio::select! {
+        _ = &mut call => false,
+        () = world.cut.reached() => true,
+    };
+    if is_dropped {
+        call.abort();
+        drop(call.await);
+    }
+    world.cut.disarm();
+}
+
 /// Passes if `what` is forgotten, and no record is left.
-async fn ends(sound: &Scoped, what: &Forget) -> Scene {
+pub(super) async fn ends(sound: &Scoped, what: &Forget) -> Scene {
     let receipt = sound.forget(what).await?;
     check!(receipt.complete, "something is left: {receipt:?}");
     equal(sound.records(&Filter::All, None, 10).await?, [])
@@ -94,7 +99,7 @@ async fn what_was_told_of_a_summary_that_came_meanwhile_falls_although_the_answe
         // What was derived from the message is found and about to be deleted. The summaries that cover the message were read before.
         world.cut.arm_at("delete", Ending::IsDroppedBefore);
         let (forgetting, asked) = (unlucky.clone(), what.clone());
-        let mut forgetting = tokio::spawn(async move { forgetting.forget(&asked).await });
+        let forgetting = tokio::spawn(async move { forgetting.forget(&asked).await });
         world.cut.reached().await;
         let summary = fold(&world, &ada, &talk()?, 3, "the pin is 4711, and more").await?;
         world.cut.arm_at("redact", Ending::IsDroppedBefore);
@@ -103,14 +108,7 @@ async fn what_was_told_of_a_summary_that_came_meanwhile_falls_although_the_answe
         ada.remember(fact("ada has a pin", ItemId::Message(summary))).await?;
         world.cut.arm_at("redact", ending);
         world.cut.resume();
-        let is_dropped = tokio::select! {
-            _ = &mut forgetting => false,
-            () = world.cut.reached() => true,
-        };
-        if is_dropped {
-            forgetting.abort();
-            drop(forgetting.await);
-        }
+        give_up(&world, forgetting).await;
         ends(&ada, &what).await?;
     }
     Ok(())

@@ -1,10 +1,10 @@
-//! Removals of summaries that were cut off: what was derived from those that are gone falls.
+//! Removals of summaries, and those that were cut off: what was derived from the summaries falls.
 
 use std::collections::HashSet;
 
 use crate::engine::handle::Scoped;
 use crate::error::Result;
-use crate::id::ItemId;
+use crate::id::{ItemId, MessageId};
 use crate::record::StoredRecord;
 
 use super::bounds::BATCH;
@@ -13,6 +13,17 @@ use super::receipt::Draft;
 use super::trace::{is_trace, traced, traces};
 
 impl Scoped {
+    /// Forgets what was derived from a summary that is about to be removed, and leaves a trace of it for what is derived until it
+    /// is gone.
+    pub(crate) async fn begin_removal(&self, summary: MessageId) -> Result<()> {
+        let mut fall = Fall::of([ItemId::Message(summary)].into_iter(), Protected::Falls);
+        self.fell(&mut fall).await?;
+        self.drop_notes(&fall.items);
+        // If an index fails, its note stays pending, and nothing can be hydrated.
+        self.inner().delete_items(self.scope(), &fall.records()).await;
+        self.trace(&[summary]).await.map(drop)
+    }
+
     /// Lets fall what was derived from summaries whose removal was cut off.
     pub(super) async fn end_removals(&self, draft: &mut Draft) -> Result<()> {
         let (filter, mut after) = (traces(), None);
