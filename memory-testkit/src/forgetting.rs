@@ -9,6 +9,8 @@ mod many;
 mod outrun;
 mod plot;
 mod rounds;
+mod traced;
+mod unfolded;
 mod world;
 
 use crate::Scenario;
@@ -16,7 +18,7 @@ use crate::isolation::{Openers, Stores};
 
 /// Returns the scenarios of forgetting.
 pub fn table() -> Vec<Scenario<Stores>> {
-    [rounds::TABLE, late::TABLE, outrun::TABLE, many::TABLE].concat()
+    [rounds::TABLE, late::TABLE, outrun::TABLE, many::TABLE, traced::TABLE, unfolded::TABLE].concat()
 }
 
 /// Returns the scenarios for the truth stores that are given, and the openers of these stores. Without any, there are no

@@ -4,7 +4,9 @@ mod bounds;
 mod derived;
 mod places;
 mod receipt;
+mod removals;
 mod session;
+mod trace;
 mod untell;
 mod words;
 
@@ -21,8 +23,9 @@ use super::handle::Scoped;
 use super::inner::Inner;
 use bounds::{ATTEMPTS, BATCH};
 use derived::{Fall, Protected};
-use places::neighbourhoods;
+use places::{Standing, neighbourhoods};
 use receipt::{Draft, erasure};
+use trace::Trace;
 
 pub use receipt::{ForgetReceipt, StoreErasure, Unasked};
 
@@ -45,9 +48,10 @@ impl Scoped {
     /// Forgetting a source also forgets the records derived from it, those derived from them, and so on. Forgetting a message
     /// also forgets every summary that covers it. The items derived last go first, and what was asked for goes last. So if a
     /// call fails or its future is dropped, the same call completes it, at any later time. Once the sources are gone, derived
-    /// records are looked for once more, because another task may have added one meanwhile. Nothing can be derived from a record
-    /// that is about to be forgotten. A record that expired and was deleted breaks the chain: what was derived from it stays
-    /// when its own source is forgotten.
+    /// records are looked for once more, because another task may have added one meanwhile. Until that is done, a record of kind
+    /// `removal` names the summaries that go with the messages; no search finds it. Nothing can be derived from a record that is
+    /// about to be forgotten. A record that expired and was deleted breaks the chain: what was derived from it stays when its own
+    /// source is forgotten.
     ///
     /// Truth goes before the indexes, so nothing can be hydrated from then on. The receipt names an index that fails; its note
     /// stays pending, and upkeep completes it. After [`Forget::Everything`], older handles are `Fenced`. While such an erasure is
@@ -118,6 +122,9 @@ impl Scoped {
 
     async fn forget_messages(&self, ids: &[MessageId], protected: Protected) -> Result<ForgetReceipt> {
         let mut draft = Draft::default();
+        if protected == Protected::Falls {
+            self.end_removals(&mut draft).await?;
+        }
         for batch in ids.chunks(BATCH) {
             self.forget_together(batch, protected, &mut draft).await?;
         }
@@ -129,17 +136,23 @@ impl Scoped {
         let mut standing = self.standing(ids).await?;
         let named = ids.iter().chain(&standing.summaries).copied().map(ItemId::Message);
         let mut fall = Fall::of(named, protected);
-        self.fell(&mut fall).await?;
+        let mut traces = self.fell_traced(ids, &mut standing, &mut fall).await?;
         if fall.is_stopped {
             self.stop(&fall, draft).await;
-            return Ok(());
+            return self.untrace(&traces).await;
         }
         let known = standing.summaries.len();
         standing.add(inner.chat.store().redact(self.scope(), ids).await?);
-        fall.items.extend(standing.summaries.iter().skip(known).copied().map(ItemId::Message));
+        // A fold has come in between.
+        traces.extend(self.trace(standing.summaries_since(known)).await?);
+        fall.items.extend(standing.summaries_since(known).iter().copied().map(ItemId::Message));
         self.outrun_puts().await?;
         fall.note_gone();
-        draft.is_unsettled |= !self.settle(&mut fall).await?;
+        let is_settled = self.settle(&mut fall).await?;
+        if is_settled {
+            self.untrace(&traces).await?;
+        }
+        draft.is_unsettled |= !is_settled;
         draft.removed += standing.asked;
         draft.derived += standing.fallen + fall.derived + self.drop_notes(&fall.items).1;
         draft.failures.extend(inner.delete_items(self.scope(), &fall.items).await);
@@ -149,6 +162,27 @@ impl Scoped {
             draft.failures.extend(again.err().map(|error| ("neighbours", error)));
         }
         Ok(())
+    }
+
+    /// Deletes what falls with messages and the summaries that cover them, and leaves traces of these summaries, until there are no
+    /// further ones. So the names of the summaries outlive the messages, which are redacted next.
+    async fn fell_traced(&self, ids: &[MessageId], standing: &mut Standing, fall: &mut Fall) -> Result<Vec<Trace>> {
+        let mut traces = Vec::new();
+        for _ in 0..ATTEMPTS {
+            self.fell(fall).await?;
+            if fall.is_stopped {
+                return Ok(traces);
+            }
+            traces.extend(self.trace(&standing.summaries).await?);
+            let known = standing.summaries.len();
+            standing.add_summaries(self.standing(ids).await?.summaries);
+            let new = standing.summaries_since(known);
+            if new.is_empty() {
+                return Ok(traces);
+            }
+            fall.items.extend(new.iter().copied().map(ItemId::Message));
+        }
+        Err(Error::Conflict)
     }
 
     /// Forgets records, and the records derived from them.
@@ -220,7 +254,7 @@ impl Scoped {
         records.advance(self.scope(), seen).await.map(drop)
     }
 
-    /// Forgets what was derived from a summary, if the summary is gone.
+    /// Forgets what was derived from a summary, if the summary is gone. No trace of it is left then.
     pub(super) async fn forget_derived(&self, summary: MessageId) -> Result<()> {
         if !self.said(&[summary]).await?.is_empty() {
             return Ok(());
@@ -231,7 +265,7 @@ impl Scoped {
         self.drop_notes(&fall.items);
         // If an index fails, its note stays pending, and nothing can be hydrated.
         self.inner().delete_items(self.scope(), &fall.records()).await;
-        Ok(())
+        self.end_removals(&mut Draft::default()).await
     }
 
     async fn forget_everything(&self) -> Result<ForgetReceipt> {

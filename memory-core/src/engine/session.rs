@@ -218,17 +218,23 @@ impl Session {
     }
 
     /// Removes a summary, and makes the messages that it covers active again. Records derived from the summary are forgotten.
-    /// May be repeated.
+    /// May be repeated; if it is cut off and not repeated, the owner's next forget of messages or of a conversation ends that.
     ///
     /// # Errors
     /// `Conflict` if another summary has archived this one: unfold that first.
     pub async fn unfold(&self, summary: MessageId) -> Result<SessionState> {
+        let scoped = self.scoped();
+        let is_to_go =
+            |row: &StoredMessage| row.session == *self.id() && row.covers.is_some() && row.archived_by.is_none();
+        // Without the summary, no later forget could tell that its records hold words of the messages: they fall before it goes.
+        if scoped.said(&[summary]).await?.iter().any(is_to_go) {
+            scoped.begin_removal(summary).await?;
+        }
         let change = Compaction::Unfold { summary };
-        let state = self.scoped().inner().chat.store().compact(self.scoped().scope(), self.id(), &change).await?;
-        // Without the summary, no later forget could tell that its records hold words of the messages.
-        self.scoped().forget_derived(summary).await?;
+        let state = scoped.inner().chat.store().compact(scoped.scope(), self.id(), &change).await?;
+        scoped.forget_derived(summary).await?;
         let event = Event::Unfolded { session: self.id().clone(), summary };
-        self.scoped().inner().tell(Some(self.scoped().scope()), &event);
+        scoped.inner().tell(Some(scoped.scope()), &event);
         Ok(state)
     }
 }

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::Response;
 use memory::receipt::ContextReceipt;
 use memory::window::Budget;
-use memory::{ContextRequest, SessionId, edge};
+use memory::{ContextRequest, edge};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::openapi::{OpenApi, RefOr, Schema};

@@ -25,6 +25,8 @@ const OWNERS: usize = 16;
 /// Something said, a summary that covers it, and a record derived from the first.
 pub(super) struct Said {
     pub(super) message: MessageId,
+    /// Something else that was said, which no summary covers.
+    pub(super) other: MessageId,
     pub(super) summary: MessageId,
     pub(super) record: RecordId,
 }
@@ -33,10 +35,11 @@ impl Said {
     pub(super) async fn by(world: &World, scoped: &Scoped) -> Result<Self, Failure> {
         let messages: Vec<_> = ["my pin is 4711", "two", "three"].map(|text| said(Role::User, text)).to_vec();
         let message = messages.first().map(|message| message.id).ok_or("nothing was said")?;
+        let other = messages.last().map(|message| message.id).ok_or("nothing was said")?;
         scoped.session(&talk()?).append(messages).await?;
         let summary = fold(world, scoped, &talk()?, 2, "the pin is 4711").await?;
         let record = scoped.remember(fact("the pin of ada is 4711", ItemId::Message(message))).await?.id;
-        Ok(Self { message, summary, record })
+        Ok(Self { message, other, summary, record })
     }
 
     pub(super) fn items(&self) -> [ItemId; 3] {

@@ -36,7 +36,7 @@ async fn a_put_that_was_under_way_brings_nothing_back(bed: Bed<Stores>) -> Scene
         };
         let late = late.unwrap_or_else(|| Record::new("fact", "the pin was 4711", Timestamp(1)));
         if matches!(subject, "message" | "session") {
-            // Nothing else is to fall with it, whose deletion would refuse the put too.
+            // Nothing else is to fall with it, whose deletion would refuse the put too. No summary covers the message either.
             ada.forget(&Forget::Records(vec![said.record])).await?;
         }
         let put = Put { record: Arc::new(late.clone()), expect: Expect::Absent };
@@ -45,7 +45,7 @@ async fn a_put_that_was_under_way_brings_nothing_back(bed: Bed<Stores>) -> Scene
             ada.session(&talk()?).unfold(said.summary).await?;
         } else {
             let what = match subject {
-                "message" => Forget::Messages(vec![said.message]),
+                "message" => Forget::Messages(vec![said.other]),
                 "session" => Forget::Session(talk()?),
                 _ => Forget::Records(vec![late.id]),
             };
@@ -94,15 +94,15 @@ async fn what_takes_a_place_while_its_source_is_forgotten_is_refused_too(bed: Be
     let scope = bed.scope("ada")?;
     let (ada, unlucky) = (world.sound.of(&scope), world.bare.of(&scope));
     let said = Said::by(&world, &ada).await?;
-    // Nothing else is to fall with it, whose deletion would refuse the put too.
+    // Nothing else is to fall with it, whose deletion would refuse the put too. No summary covers the message either.
     ada.forget(&Forget::Records(vec![said.record])).await?;
     let old = ada.remember(Remember::fact("the pin is secret")).await?.id;
-    let new = fact("the pin is 4711", ItemId::Message(said.summary));
+    let new = fact("the pin is 4711", ItemId::Message(said.other));
     world.cut.arm_at("put", Ending::IsDroppedBefore);
     let (told, forgotten) = tokio::join!(unlucky.supersede(old, new), async {
         // The put waits until the source is forgotten.
         world.cut.reached().await;
-        let forgotten = ada.forget(&Forget::Messages(vec![said.message])).await;
+        let forgotten = ada.forget(&Forget::Messages(vec![said.other])).await;
         world.cut.resume();
         forgotten
     });

@@ -223,8 +223,18 @@ pub(super) async fn fold(
     last: usize,
     text: &str,
 ) -> Result<MessageId, Failure> {
+    fold_span(world, scoped, session, SeqRange { first: Seq(1), last: Seq(last as u64) }, text).await
+}
+
+/// Folds what is active in a span.
+pub(super) async fn fold_span(
+    world: &World,
+    scoped: &Scoped,
+    session: &SessionId,
+    span: SeqRange,
+    text: &str,
+) -> Result<MessageId, Failure> {
     let chat = world.chat.store();
-    let span = SeqRange { first: Seq(1), last: Seq(last as u64) };
     let Slice { state, messages, .. } =
         chat.read(scoped.scope(), session, &Page::after(Seq(0), 1_000, View::Active)).await?;
     let ids = messages.iter().filter(|row| span.contains(row.seq)).map(|row| row.id).collect();

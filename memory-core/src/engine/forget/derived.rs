@@ -16,6 +16,7 @@ use crate::record::{Record, StoredRecord, Telling};
 use crate::store::records::{Expect, Put, RecordBatch};
 
 use super::bounds::{ATTEMPTS, BATCH};
+use super::trace::is_trace;
 
 /// How many sources one query names: fewer than the clauses that a store allows in a filter.
 const SOURCES: usize = 1_000;
@@ -105,7 +106,8 @@ impl Derived<'_> {
 
     fn add(&mut self, row: StoredRecord) {
         let id = row.record.id;
-        if self.fall.last.contains(&id) || self.falling.contains(&id) {
+        // A trace is deleted when nothing is left of what it leads to.
+        if self.fall.last.contains(&id) || self.falling.contains(&id) || is_trace(&row.record) {
             return;
         }
         if self.fall.protected != Protected::Falls && row.record.is_protected() {

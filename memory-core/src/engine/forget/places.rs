@@ -31,10 +31,20 @@ impl Standing {
     pub(super) fn add(&mut self, redacted: Vec<Redacted>) {
         for Redacted { session, seq, summaries, .. } in redacted {
             self.places.push((session, seq));
-            let new: Vec<_> = summaries.into_iter().filter(|summary| !self.summaries.contains(summary)).collect();
-            self.fallen += new.len() as u64;
-            self.summaries.extend(new);
+            self.add_summaries(summaries);
         }
+    }
+
+    /// Adds those of these summaries that were not known.
+    pub(super) fn add_summaries(&mut self, summaries: Vec<MessageId>) {
+        let new: Vec<_> = summaries.into_iter().filter(|summary| !self.summaries.contains(summary)).collect();
+        self.fallen += new.len() as u64;
+        self.summaries.extend(new);
+    }
+
+    /// Returns the summaries behind the first `known` ones.
+    pub(super) fn summaries_since(&self, known: usize) -> &[MessageId] {
+        self.summaries.get(known..).unwrap_or_default()
     }
 }
 

@@ -13,6 +13,7 @@ use crate::store::text::Deletion;
 use super::bounds::{ATTEMPTS, BATCH};
 use super::derived::Fall;
 use super::receipt::{Draft, ForgetReceipt};
+use super::trace::Trace;
 
 /// What was read of a session that is being forgotten.
 struct Contents {
@@ -26,26 +27,42 @@ struct Contents {
     messages: u64,
     /// The rows up to `last` that still have their text.
     whole: Vec<MessageId>,
+    /// The summaries among these.
+    summaries: Vec<MessageId>,
+    /// The traces of the summaries that were removed.
+    traces: Vec<Trace>,
 }
 
 impl Contents {
     fn of(state: SessionState) -> Self {
-        Self { state, last: Seq(0), rows: HashSet::new(), messages: 0, whole: Vec::new() }
+        let (rows, whole, summaries, traces) = (HashSet::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { state, last: Seq(0), rows, messages: 0, whole, summaries, traces }
+    }
+
+    /// Lets what was read be read again.
+    fn begin_again(&mut self) {
+        self.whole.clear();
+        self.summaries.clear();
     }
 }
 
 impl Scoped {
-    /// Forgets a session. Texts go first; the rows' ids stay until nothing derived from them is left. So if this is cut off,
-    /// the same call finds the rest by the ids.
+    /// Forgets a session. Texts go first; the messages' ids, and traces of the summaries, stay until nothing derived from them is
+    /// left. So if this is cut off, the same call finds the rest by the ids.
     pub(super) async fn forget_session(&self, session: &SessionId) -> Result<ForgetReceipt> {
         let inner = self.inner();
         let mut draft = Draft::default();
         let mut fall = Fall { session: Some(session.clone()), ..Fall::default() };
+        self.end_removals(&mut draft).await?;
         let mut contents = Contents::of(self.read_state(session).await?);
         self.gather(&mut contents, &mut fall).await?;
         self.fell(&mut fall).await?;
         self.delete_session(&mut contents, &mut fall).await?;
-        draft.is_unsettled |= !self.settle(&mut fall).await?;
+        let is_settled = self.settle(&mut fall).await?;
+        if is_settled {
+            self.untrace(&contents.traces).await?;
+        }
+        draft.is_unsettled |= !is_settled;
         draft.removed += contents.messages + fall.of_session;
         draft.derived += fall.derived + self.drop_notes(&fall.items).1;
         draft.failures.extend(self.delete_deleted(session).await?);
@@ -77,6 +94,8 @@ impl Scoped {
                     answer => return answer.map(drop),
                 }
             }
+            let summaries = std::mem::take(&mut contents.summaries);
+            contents.traces.extend(self.trace(&summaries).await?);
             for batch in whole.chunks(BATCH) {
                 chat.redact(self.scope(), batch).await?;
             }
@@ -95,7 +114,7 @@ impl Scoped {
             let slice = self.inner().chat.store().read(self.scope(), &state.session, &page).await?;
             if slice.state.fence != state.fence {
                 // Its rows may now stand in the new generation, under the same ids.
-                contents.whole.clear();
+                contents.begin_again();
                 return Ok(());
             }
             let is_changed = slice.state.revision != state.revision;
@@ -103,20 +122,21 @@ impl Scoped {
             if is_changed {
                 // Something may have been put before `last` since it was read.
                 contents.last = Seq(0);
-                contents.whole.clear();
+                contents.begin_again();
                 continue;
             }
             let Some(row) = slice.messages.last() else { return Ok(()) };
             contents.last = row.seq;
             for row in slice.messages {
                 let is_message = row.covers.is_none() && row.message.is_some() && !row.begins_branch();
-                let StoredMessage { id, message, .. } = row;
+                let StoredMessage { id, message, covers, .. } = row;
                 if contents.rows.insert(id) {
                     contents.messages += u64::from(is_message);
                     fall.items.push(ItemId::Message(id));
                 }
                 if message.is_some() {
                     contents.whole.push(id);
+                    contents.summaries.extend(covers.map(|_| id));
                 }
             }
         }
