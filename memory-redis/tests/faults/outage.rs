@@ -83,7 +83,9 @@ pub(crate) async fn silent(servers: Servers) -> Scene {
     let address = server.url().trim_start_matches("redis://").to_owned();
     let proxy = Proxy::start(address).await.map_err(|error| Failure::new(error.to_string()))?;
     let config = RedisConfig::new(proxy.in_place_of(server.url())).with_timeout(Duration::from_millis(100));
-    let chat = RedisChat::new(&Redis::connect(config).await?)?;
+    // A busy machine may take longer than that to connect.
+    let redis = reached(|| Redis::connect(config.clone())).await?;
+    let chat = RedisChat::new(&redis)?;
     let (scope, session, page) = (scope("outage")?, SessionId::new("s")?, Page::newest(1));
     let batch = [message("before the silence".to_owned())];
     persist(&chat, &scope, &session, &batch).await?;
