@@ -27,6 +27,8 @@ use places::{Standing, neighbourhoods};
 use receipt::{Draft, erasure};
 use trace::Trace;
 
+pub(crate) use trace::is_trace;
+
 pub use receipt::{ForgetReceipt, StoreErasure, Unasked};
 
 /// What is to be forgotten.
@@ -122,9 +124,9 @@ impl Scoped {
 
     async fn forget_messages(&self, ids: &[MessageId], protected: Protected) -> Result<ForgetReceipt> {
         let mut draft = Draft::default();
-        if protected == Protected::Falls {
-            self.end_removals(&mut draft).await?;
-        }
+        // Their summaries are gone: nothing can be stopped any more, and what retention may not touch stays.
+        let kept = if protected == Protected::Falls { Protected::Falls } else { Protected::Stays };
+        self.end_removals(kept, &mut draft).await?;
         for batch in ids.chunks(BATCH) {
             self.forget_together(batch, protected, &mut draft).await?;
         }
@@ -148,11 +150,7 @@ impl Scoped {
         fall.items.extend(standing.summaries_since(known).iter().copied().map(ItemId::Message));
         self.outrun_puts().await?;
         fall.note_gone();
-        let is_settled = self.settle(&mut fall).await?;
-        if is_settled {
-            self.untrace(&traces).await?;
-        }
-        draft.is_unsettled |= !is_settled;
+        draft.is_unsettled |= !self.settle(&mut fall).await?;
         draft.removed += standing.asked;
         draft.derived += standing.fallen + fall.derived + self.drop_notes(&fall.items).1;
         draft.failures.extend(inner.delete_items(self.scope(), &fall.items).await);
@@ -161,6 +159,7 @@ impl Scoped {
             let again = inner.index_again(self.scope(), &session, first, last).await;
             draft.failures.extend(again.err().map(|error| ("neighbours", error)));
         }
+        self.untrace_settled(&traces, draft).await;
         Ok(())
     }
 
@@ -254,18 +253,9 @@ impl Scoped {
         records.advance(self.scope(), seen).await.map(drop)
     }
 
-    /// Forgets what was derived from a summary, if the summary is gone. No trace of it is left then.
-    pub(super) async fn forget_derived(&self, summary: MessageId) -> Result<()> {
-        if !self.said(&[summary]).await?.is_empty() {
-            return Ok(());
-        }
-        let mut fall = Fall::of([ItemId::Message(summary)].into_iter(), Protected::Falls);
-        self.outrun_puts().await?;
-        self.settle(&mut fall).await?;
-        self.drop_notes(&fall.items);
-        // If an index fails, its note stays pending, and nothing can be hydrated.
-        self.inner().delete_items(self.scope(), &fall.records()).await;
-        self.end_removals(&mut Draft::default()).await
+    /// Forgets what was derived from summaries that were unfolded. They left traces.
+    pub(super) async fn forget_unfolded(&self) -> Result<()> {
+        self.end_removals(Protected::Falls, &mut Draft::default()).await
     }
 
     async fn forget_everything(&self) -> Result<ForgetReceipt> {

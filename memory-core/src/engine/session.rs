@@ -226,13 +226,18 @@ impl Session {
         let scoped = self.scoped();
         let is_to_go =
             |row: &StoredMessage| row.session == *self.id() && row.covers.is_some() && row.archived_by.is_none();
-        // Without the summary, no later forget could tell that its records hold words of the messages: they fall before it goes.
-        if scoped.said(&[summary]).await?.iter().any(is_to_go) {
-            scoped.begin_removal(summary).await?;
-        }
+        let is_there = scoped.said(&[summary]).await?.iter().any(is_to_go);
+        // Without the summary, only its trace tells that records hold words of the messages.
+        let traces = if is_there { scoped.trace(&[summary]).await? } else { Vec::new() };
         let change = Compaction::Unfold { summary };
-        let state = scoped.inner().chat.store().compact(scoped.scope(), self.id(), &change).await?;
-        scoped.forget_derived(summary).await?;
+        let state = match scoped.inner().chat.store().compact(scoped.scope(), self.id(), &change).await {
+            Err(Error::Conflict) => {
+                scoped.untrace(&traces).await?;
+                return Err(Error::Conflict);
+            }
+            state => state?,
+        };
+        scoped.forget_unfolded().await?;
         let event = Event::Unfolded { session: self.id().clone(), summary };
         scoped.inner().tell(Some(scoped.scope()), &event);
         Ok(state)

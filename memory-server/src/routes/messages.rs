@@ -279,7 +279,12 @@ impl Known {
         let timeless = told.iter().filter(|told| told.at.is_none() && told.is_repeatable);
         let timeless: Vec<MessageId> = timeless.filter_map(|told| told.id).collect();
         let mut known = Self { times: HashMap::new(), missed: None };
-        for part in timeless.chunks(items::PART) {
+        let mut rest = timeless.as_slice();
+        while !rest.is_empty() {
+            // Behind a failure the others at once: only those that wait in a journal are found, and each call may take its whole deadline.
+            let some = if known.missed.is_some() { rest.len() } else { rest.len().min(items::PART) };
+            let (part, others) = rest.split_at(some);
+            rest = others;
             match ada.messages(part).await {
                 Ok(stored) => {
                     known.times.extend(stored.iter().filter_map(|row| Some((row.id, row.message.as_ref()?.at))));

@@ -2,7 +2,7 @@
 //! these records.
 
 use memory_core::engine::{Forget, Scoped};
-use memory_core::{Filter, ItemId, MessageId};
+use memory_core::{Error, Filter, ItemId, MessageId};
 use tokio::task::JoinHandle;
 
 use super::late::{Said, fact};
@@ -16,11 +16,13 @@ scenarios!(TABLE: Stores = [
     what_was_told_of_a_summary_at_last_falls_although_the_forget_is_cut_off,
     what_was_told_of_a_summary_of_a_session_at_last_falls_although_the_forget_is_cut_off,
     what_was_told_of_a_summary_that_came_meanwhile_falls_although_the_answer_is_lost,
+    what_was_told_of_a_summary_that_came_meanwhile_falls_with_its_session,
     an_unrelated_forget_ends_what_another_left,
+    a_failed_unfold_deletes_nothing_and_leaves_no_trace,
 ]);
 
 /// How many calls a forget makes from its redaction on, at the most.
-const CALLS: u64 = 12;
+const CALLS: u64 = 16;
 /// How a call ends early: its future is dropped, or its answer is lost.
 pub(super) const ENDINGS: [Ending; 2] = [Ending::IsDroppedAfter, Ending::LosesItsAnswer];
 
@@ -112,6 +114,50 @@ async fn what_was_told_of_a_summary_that_came_meanwhile_falls_although_the_answe
         ends(&ada, &what).await?;
     }
     Ok(())
+}
+
+async fn what_was_told_of_a_summary_that_came_meanwhile_falls_with_its_session(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let scope = bed.scope("ada")?;
+    let (ada, slow) = (world.sound.of(&scope), world.bare.of(&scope));
+    Said::by(&world, &ada).await?;
+    let what = Forget::Session(talk()?);
+    world.cut.arm_at("redact", Ending::IsDroppedBefore);
+    let meanwhile = async {
+        // All rows of the session are read by now.
+        world.cut.reached().await;
+        let told = async {
+            let summary = fold(&world, &ada, &talk()?, 3, "the pin is 4711, and more").await?;
+            Ok::<_, Failure>(ada.remember(fact("ada has a pin", ItemId::Message(summary))).await?)
+        };
+        let told = told.await;
+        world.cut.resume();
+        told
+    };
+    let (receipt, told) = tokio::join!(slow.forget(&what), meanwhile);
+    told?;
+    check!(receipt?.complete, "something is left");
+    equal(ada.records(&Filter::All, None, 10).await?, [])
+}
+
+async fn a_failed_unfold_deletes_nothing_and_leaves_no_trace(bed: Bed<Stores>) -> Scene {
+    let world = World::open(&bed).await?;
+    let scope = bed.scope("ada")?;
+    let (ada, slow) = (world.sound.of(&scope), world.bare.of(&scope).session(&talk()?));
+    let said = Said::by(&world, &ada).await?;
+    ada.remember(fact("ada has a pin", ItemId::Message(said.summary))).await?;
+    let before = ada.records(&Filter::All, None, 10).await?;
+    world.cut.arm_at("compact", Ending::IsDroppedBefore);
+    let meanwhile = async {
+        world.cut.reached().await;
+        let folded = fold(&world, &ada, &talk()?, 3, "the pin is 4711, and more").await;
+        world.cut.resume();
+        folded
+    };
+    let (unfolded, folded) = tokio::join!(slow.unfold(said.summary), meanwhile);
+    folded?;
+    fails!(unfolded, Error::Conflict);
+    equal(ada.records(&Filter::All, None, 10).await?, before)
 }
 
 async fn an_unrelated_forget_ends_what_another_left(bed: Bed<Stores>) -> Scene {

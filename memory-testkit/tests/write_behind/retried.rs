@@ -1,5 +1,5 @@
-//! Messages that were set aside and are sent again, over a journal that takes its time: whatever happens meanwhile, none is lost
-//! from sight, doubled or brought back.
+//! Messages that were set aside and are sent again, over a journal that takes its time or can remove nothing: whatever happens
+//! meanwhile, none is lost from sight, doubled or brought back.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,6 +26,8 @@ const QUARTERS: u32 = 24;
 struct Slow {
     /// Its answers to who reads what waits are lost.
     loses_answers: AtomicBool,
+    /// It can remove nothing for good.
+    is_full: AtomicBool,
 }
 
 #[async_trait]
@@ -52,6 +54,10 @@ impl Break for Arc<Slow> {
     async fn acknowledge(&self, inner: &Arc<MemJournal>, numbers: &[u64]) -> Result<()> {
         sleep(2 * CALL).await;
         inner.acknowledge(numbers).await
+    }
+
+    async fn forget(&self, inner: &Arc<MemJournal>, scope: &Scope, ids: &[MessageId]) -> Result<u64> {
+        if self.is_full.load(Ordering::SeqCst) { Err(Error::QueueFull) } else { inner.forget(scope, ids).await }
     }
 
     async fn revive(&self, inner: &Arc<MemJournal>, revived: &[(u64, Option<Fence>)]) -> Result<()> {
@@ -194,4 +200,19 @@ async fn o8_what_is_forgotten_during_a_retry_is_not_brought_back() {
         retried.unwrap();
         assert!(!holds(&aside.sent().await, "poison"), "after {quarter} quarters of a call");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_journal_that_can_remove_nothing_keeps_no_forgotten_text_readable() {
+    let aside = Aside::new().await;
+    let (talk, said) = (session(&aside.memory), message("my pin is 4711"));
+    let what = Forget::Messages(vec![said.id]);
+    talk.append(vec![said]).await.unwrap();
+    talk.flush().await.unwrap();
+    assert!(holds(&aside.bed.stored().await, "my pin is 4711"));
+    aside.slow.is_full.store(true, Ordering::SeqCst);
+    assert!(aside.owner.forget(&what).await.is_err());
+    assert!(!holds(&aside.bed.stored().await, "my pin is 4711"));
+    aside.slow.is_full.store(false, Ordering::SeqCst);
+    assert!(aside.owner.forget(&what).await.unwrap().complete);
 }

@@ -14,7 +14,8 @@ use super::transcript::Backwards;
 use crate::failure::Failure;
 use crate::output::say;
 
-/// How long a transcript is read: what is before that is left out. Most machines read all that may be read in a third of it.
+/// Until when a transcript is read, from the start of the hook: what is before that is left out. Most machines read all that may be
+/// read in a third of it.
 const READING: Duration = Duration::from_millis(1_100);
 
 /// When no further batch is stored, so that there is time to close what is open.
@@ -33,7 +34,7 @@ pub(super) async fn store(scoped: &Scoped, event: &Event, marks: Marks, watch: S
     let back = beside(move || Backwards::open(&path)).await?;
     let session = SessionId::new(&event.session)?;
     let past = Past::of(scoped, &session, &marks).await?;
-    let New { messages, last, forgotten } = past.new_of(back).await?;
+    let New { messages, last, forgotten } = past.new_of(back, watch).await?;
     let Some(last) = last else { return Ok(0) };
     // The mark is there before they are stored: else what is forgotten after a hook was cut off would come back.
     let mark = Mark { session: session.name().to_owned(), fence: past.fence, last, forgotten };
@@ -97,11 +98,10 @@ impl<'a> Past<'a> {
         Ok(Self { scoped, session, fence, marks, marked })
     }
 
-    /// Reads a transcript back to what is old.
-    async fn new_of(&self, mut back: Backwards) -> Result<New, Failure> {
-        let watch = Stopwatch::start();
+    /// Reads a transcript back to what is old, as far as the watch of the hook leaves time for more than its last block.
+    async fn new_of(&self, mut back: Backwards, watch: Stopwatch) -> Result<New, Failure> {
         let (mut blocks, mut last, mut old) = (Vec::new(), None, None);
-        while old.is_none() && !back.is_over() && watch.elapsed() < READING {
+        while old.is_none() && !back.is_over() && (blocks.is_empty() || watch.elapsed() < READING) {
             let (mut block, rest) = beside(move || Ok((back.block()?, back))).await?;
             back = rest;
             last = last.or(block.last().map(Line::of));

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::engine::handle::Scoped;
 use crate::error::Result;
-use crate::id::{ItemId, MessageId};
+use crate::id::ItemId;
 use crate::record::StoredRecord;
 
 use super::bounds::BATCH;
@@ -13,24 +13,13 @@ use super::receipt::Draft;
 use super::trace::{is_trace, traced, traces};
 
 impl Scoped {
-    /// Forgets what was derived from a summary that is about to be removed, and leaves a trace of it for what is derived until it
-    /// is gone.
-    pub(crate) async fn begin_removal(&self, summary: MessageId) -> Result<()> {
-        let mut fall = Fall::of([ItemId::Message(summary)].into_iter(), Protected::Falls);
-        self.fell(&mut fall).await?;
-        self.drop_notes(&fall.items);
-        // If an index fails, its note stays pending, and nothing can be hydrated.
-        self.inner().delete_items(self.scope(), &fall.records()).await;
-        self.trace(&[summary]).await.map(drop)
-    }
-
     /// Lets fall what was derived from summaries whose removal was cut off.
-    pub(super) async fn end_removals(&self, draft: &mut Draft) -> Result<()> {
+    pub(super) async fn end_removals(&self, protected: Protected, draft: &mut Draft) -> Result<()> {
         let (filter, mut after) = (traces(), None);
         loop {
             let rows = self.inner().records.store().scan(self.scope(), &filter, after, BATCH).await?;
             for row in rows.iter().filter(|row| is_trace(&row.record)) {
-                self.end_removal(row, draft).await?;
+                self.end_removal(row, protected, draft).await?;
             }
             after = rows.last().map(|row| row.record.id);
             if rows.len() < BATCH {
@@ -41,14 +30,14 @@ impl Scoped {
 
     /// Lets fall what was derived from those of the summaries that are gone. The others may be about to be removed, so that their
     /// trace stays.
-    async fn end_removal(&self, trace: &StoredRecord, draft: &mut Draft) -> Result<()> {
+    async fn end_removal(&self, trace: &StoredRecord, protected: Protected, draft: &mut Draft) -> Result<()> {
         let summaries = traced(&trace.record);
         let mut standing = HashSet::new();
         for batch in summaries.chunks(BATCH) {
             standing.extend(self.said(batch).await?.into_iter().map(|row| row.id));
         }
         let gone = summaries.into_iter().filter(|summary| !standing.contains(summary)).map(ItemId::Message);
-        let mut fall = Fall::of(gone, Protected::Falls);
+        let mut fall = Fall::of(gone, protected);
         if fall.items.is_empty() {
             return Ok(());
         }

@@ -11,7 +11,7 @@ use crate::store::chat::{Page, SessionState, View};
 use crate::store::text::Deletion;
 
 use super::bounds::{ATTEMPTS, BATCH};
-use super::derived::Fall;
+use super::derived::{Fall, Protected};
 use super::receipt::{Draft, ForgetReceipt};
 use super::trace::Trace;
 
@@ -53,20 +53,17 @@ impl Scoped {
         let inner = self.inner();
         let mut draft = Draft::default();
         let mut fall = Fall { session: Some(session.clone()), ..Fall::default() };
-        self.end_removals(&mut draft).await?;
+        self.end_removals(Protected::Falls, &mut draft).await?;
         let mut contents = Contents::of(self.read_state(session).await?);
         self.gather(&mut contents, &mut fall).await?;
         self.fell(&mut fall).await?;
         self.delete_session(&mut contents, &mut fall).await?;
-        let is_settled = self.settle(&mut fall).await?;
-        if is_settled {
-            self.untrace(&contents.traces).await?;
-        }
-        draft.is_unsettled |= !is_settled;
+        draft.is_unsettled |= !self.settle(&mut fall).await?;
         draft.removed += contents.messages + fall.of_session;
         draft.derived += fall.derived + self.drop_notes(&fall.items).1;
         draft.failures.extend(self.delete_deleted(session).await?);
         draft.failures.extend(inner.delete_items(self.scope(), &fall.records()).await);
+        self.untrace_settled(&contents.traces, &mut draft).await;
         Ok(draft.finish())
     }
 
@@ -97,7 +94,12 @@ impl Scoped {
             let summaries = std::mem::take(&mut contents.summaries);
             contents.traces.extend(self.trace(&summaries).await?);
             for batch in whole.chunks(BATCH) {
-                chat.redact(self.scope(), batch).await?;
+                let redacted = chat.redact(self.scope(), batch).await?;
+                // A fold has come in between: its summary went with the messages, so no further look shows it.
+                let gone = redacted.into_iter().flat_map(|redacted| redacted.summaries);
+                let gone: Vec<MessageId> = gone.filter(|summary| contents.rows.insert(*summary)).collect();
+                contents.traces.extend(self.trace(&gone).await?);
+                fall.items.extend(gone.into_iter().map(ItemId::Message));
             }
             self.outrun_puts().await?;
             self.settle(fall).await?;

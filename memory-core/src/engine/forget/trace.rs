@@ -3,7 +3,8 @@
 //! A message names the summary that covers it only as long as that stands. A record may be derived from the summary at the last
 //! moment, after it was looked for what was derived; and if the removal is cut off then, nothing leads from the message to that
 //! record any more. So a record that names the summaries is put before they are removed, and deleted when nothing derived from
-//! them is left. Whoever forgets messages or a session of the owner ends first what others have left of this (`removals.rs`).
+//! them is left. Whoever forgets messages or a session of the owner first deletes what was derived from the summaries of traces that other
+//! calls left (`removals.rs`).
 
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use crate::store::records::{Expect, Put, RecordBatch};
 use crate::time::Timestamp;
 
 use super::bounds::{ATTEMPTS, BATCH};
+use super::receipt::Draft;
 
 /// The kind of the records that are traces.
 const KIND: &str = "removal";
@@ -23,7 +25,7 @@ const KIND: &str = "removal";
 const TEXT: &str = "summaries that are being removed";
 
 /// A trace as it is stored: its record, and the version of that.
-pub(super) type Trace = (RecordId, u64);
+pub(crate) type Trace = (RecordId, u64);
 
 /// Returns the item that all traces of an owner name first, by which they are found. No record has this id.
 fn mark() -> ItemId {
@@ -41,7 +43,7 @@ pub(super) fn traced(trace: &Record) -> Vec<MessageId> {
 }
 
 /// Returns whether a record is a trace.
-pub(super) fn is_trace(record: &Record) -> bool {
+pub(crate) fn is_trace(record: &Record) -> bool {
     record.kind == KIND && record.first.sources.first() == Some(&mark())
 }
 
@@ -58,7 +60,7 @@ fn trace_of(summaries: &[MessageId], now: Timestamp) -> Record {
 impl Scoped {
     /// Leaves traces of summaries that are about to be removed. Where an erasure comes in between, or no records can be held, none is
     /// needed.
-    pub(super) async fn trace(&self, summaries: &[MessageId]) -> Result<Vec<Trace>> {
+    pub(crate) async fn trace(&self, summaries: &[MessageId]) -> Result<Vec<Trace>> {
         let mut traces = Vec::new();
         for batch in summaries.chunks(BATCH) {
             traces.extend(self.trace_together(batch).await?);
@@ -82,8 +84,14 @@ impl Scoped {
         Err(Error::Conflict)
     }
 
+    /// Deletes traces, unless something is left that was derived from their summaries. If that fails, the receipt says that something
+    /// is left, and the next forget ends it.
+    pub(super) async fn untrace_settled(&self, traces: &[Trace], draft: &mut Draft) {
+        draft.is_unsettled = draft.is_unsettled || self.untrace(traces).await.is_err();
+    }
+
     /// Deletes traces: nothing is left that was derived from their summaries. One that another call has left anew stays.
-    pub(super) async fn untrace(&self, traces: &[Trace]) -> Result<()> {
+    pub(crate) async fn untrace(&self, traces: &[Trace]) -> Result<()> {
         for trace in traces {
             match self.inner().records.store().delete(self.scope(), &[*trace]).await {
                 Ok(_) | Err(Error::Conflict) => {}

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::engine::event::Event;
-use crate::engine::forget::Forget;
+use crate::engine::forget::{Forget, is_trace};
 use crate::engine::handle::{Memory, Scoped};
 use crate::engine::inner::{Looked, Stand};
 use crate::error::Result;
@@ -140,7 +140,9 @@ impl Scoped {
             let is_last = rows.len() < limit;
             after = rows.last().map(|row| row.record.id);
             room.rows = room.rows.saturating_sub(rows.len());
-            let is_old = |row: &StoredRecord| row.record.tellings().all(|telling| telling.at <= last);
+            // A trace goes when what it leads to is gone.
+            let is_old =
+                |row: &StoredRecord| !is_trace(&row.record) && row.record.tellings().all(|telling| telling.at <= last);
             let matters = |row: &StoredRecord| {
                 retention.importance.is_some_and(|least| importance(row, now, Decay::LONG_TERM) >= least)
             };

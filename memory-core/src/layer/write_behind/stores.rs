@@ -176,10 +176,11 @@ impl ChatStore for Behind {
         let _beside = self.shared.retries.read().await;
         // They get their numbers first, and leave a mark there: so a repeat of the append does not bring them back.
         self.shared.settle(scope, None, ids).await?;
-        self.shared.journal.forget(scope, ids).await?;
+        let left = self.shared.journal.forget(scope, ids).await;
         let redacted = self.shared.inner.redact(scope, ids).await?;
         self.shared.queue().forget(scope, &redacted);
-        Ok(redacted)
+        // Last, so that a journal that can remove nothing, such as on a full disk, does not keep the primary's texts readable.
+        left.map(|_| redacted)
     }
 
     async fn delete(&self, scope: &Scope, seen: &SessionState) -> Result<u64> {
