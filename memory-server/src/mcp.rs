@@ -9,6 +9,7 @@ mod files;
 mod gather;
 mod graph;
 mod http;
+mod pages;
 mod profile;
 mod prompts;
 mod refusal;

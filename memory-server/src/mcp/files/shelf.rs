@@ -2,9 +2,10 @@
 
 use memory::store::record::Telling;
 use memory::store::records::Expect;
-use memory::{Error, Field, Filter, Forget, MessageId, Record, RecordId, Scoped, SessionId, StoredRecord, Trust};
+use memory::{Error, Forget, MessageId, Record, RecordId, Scoped, SessionId, StoredRecord, Trust};
 
 use super::path::Place;
+use crate::mcp::pages::Pages;
 use crate::mcp::tool::ORIGIN;
 
 /// The kind of the records.
@@ -14,8 +15,6 @@ const KIND: &str = "file";
 const LEFT: &str = "file renamed";
 /// The member of their metadata that holds the path.
 const PATH: &str = "path";
-/// How many are read at once: a file may have a megabyte.
-const PAGE: usize = 32;
 /// How often a file is tried to be made where something else is made and forgotten meanwhile.
 const ATTEMPTS: usize = 100;
 
@@ -47,27 +46,6 @@ pub(super) struct Listed {
     /// The bytes of the content.
     pub(super) bytes: usize,
     id: RecordId,
-}
-
-/// Records of a kind, a page after the other: no more of what they hold is in memory at once.
-#[derive(Debug)]
-struct Pages {
-    filter: Filter,
-    after: Option<RecordId>,
-}
-
-impl Pages {
-    fn of(kind: &str) -> Self {
-        Self { filter: Filter::eq(Field::Kind, kind), after: None }
-    }
-
-    /// Returns the next page; none behind the last one.
-    async fn read(&mut self, ada: &Scoped) -> Result<Option<Vec<Kept>>, Error> {
-        let page = ada.records(&self.filter, self.after, PAGE).await?;
-        let Some(last) = page.last() else { return Ok(None) };
-        self.after = Some(last.record.id);
-        Ok(Some(page.into_iter().map(|stored| Kept { stored }).collect()))
-    }
 }
 
 /// What one call leaves of files. It is forgotten by a session of its own: a record of that session is what the call left and nothing
@@ -145,7 +123,8 @@ pub(super) async fn at_or_below(ada: &Scoped, place: &Place) -> Result<Vec<Liste
 pub(super) async fn below(ada: &Scoped, place: &Place) -> Result<Vec<Listed>, Error> {
     let (mut pages, mut found): (Pages, Vec<Listed>) = (Pages::of(KIND), Vec::new());
     while let Some(page) = pages.read(ada).await? {
-        found.extend(page.iter().filter(|kept| is_file_below(kept, place)).map(Kept::listed));
+        let files = page.into_iter().map(|stored| Kept { stored });
+        found.extend(files.filter(|kept| is_file_below(kept, place)).map(|kept| kept.listed()));
     }
     found.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(found)
@@ -155,7 +134,7 @@ pub(super) async fn below(ada: &Scoped, place: &Place) -> Result<Vec<Listed>, Er
 pub(super) async fn is_folder(ada: &Scoped, place: &Place) -> Result<bool, Error> {
     let mut pages = Pages::of(KIND);
     while let Some(page) = pages.read(ada).await? {
-        if page.iter().any(|kept| is_file_below(kept, place)) {
+        if page.into_iter().any(|stored| is_file_below(&Kept { stored }, place)) {
             return Ok(true);
         }
     }
@@ -170,10 +149,10 @@ fn is_file_below(kept: &Kept, place: &Place) -> bool {
 pub(super) async fn sweep(ada: &Scoped, place: &Place) -> Result<(), Error> {
     let (mut pages, leavings, mut is_any) = (Pages::of(LEFT), Leavings::new()?, false);
     while let Some(page) = pages.read(ada).await? {
-        for kept in &page {
+        for kept in page.into_iter().map(|stored| Kept { stored }) {
             if kept.path() == place.as_str() || place.below(kept.path()).is_some() {
                 // Whoever changed it meanwhile made a file of it, or forgets it.
-                leavings.leave(ada, kept).await?;
+                leavings.leave(ada, &kept).await?;
                 is_any = true;
             }
         }

@@ -4,11 +4,12 @@ use std::collections::HashSet;
 
 use memory::store::record::Telling;
 use memory::store::records::Expect;
-use memory::{Error, Field, Filter, Forget, Record, RecordId, Scoped, StoredRecord, Timestamp, Trust};
+use memory::{Error, Forget, Record, RecordId, Scoped, StoredRecord, Timestamp, Trust};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::shapes::{Entity, Graph, Relation};
+use crate::mcp::pages::Pages;
 use crate::mcp::refusal::Refusal;
 use crate::mcp::tool::ORIGIN;
 
@@ -18,8 +19,6 @@ const RELATION: &str = "relation";
 /// The member of their metadata that holds the shape, and the one that holds the place within a call.
 const NODE: &str = "node";
 const PLACE: &str = "place";
-/// How many are read at once: an entity may have a megabyte, and its shape as much.
-const PAGE: usize = 32;
 /// The most bytes of text that an answer is made of.
 pub(super) const MOST: usize = 64 << 20;
 /// How often a change is tried that loses against others.
@@ -163,17 +162,15 @@ async fn each<T: Node>(
     ada: &Scoped,
     mut see: impl FnMut(&StoredRecord, T) -> Result<(), Refusal>,
 ) -> Result<(), Refusal> {
-    let (filter, mut after) = (Filter::eq(Field::Kind, T::KIND), None);
-    loop {
-        let page = ada.records(&filter, after, PAGE).await?;
-        let Some(last) = page.last() else { return Ok(()) };
-        after = Some(last.record.id);
+    let mut pages = Pages::of(T::KIND);
+    while let Some(page) = pages.read(ada).await? {
         for stored in &page {
             if let Some(node) = node(&stored.record) {
                 see(stored, node)?;
             }
         }
     }
+    Ok(())
 }
 
 /// Returns the nodes that are wanted, in the order in which they were made. Their bytes are taken off `room`.
