@@ -67,6 +67,9 @@ mod gate;
 #[path = "engine/given_up.rs"]
 mod given_up;
 #[cfg(test)]
+#[path = "engine/going_on.rs"]
+mod going_on;
+#[cfg(test)]
 #[path = "engine/lapsing.rs"]
 mod lapsing;
 #[cfg(test)]

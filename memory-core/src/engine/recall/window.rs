@@ -14,7 +14,7 @@ use crate::id::{MessageId, Seq, SessionId};
 use crate::message::{Link, Message, Role, StoredMessage};
 use crate::model::TokenCounter;
 use crate::store::chat::{Page, SessionState};
-use crate::window::{Budget, FitOptions, Ledger, Oversize, fit_with, makes_calls};
+use crate::window::{Budget, FitOptions, Ledger, Oversize, answers_calls, fit_with, makes_calls};
 
 use super::shown::Shown;
 use super::unfold::Under;
@@ -243,7 +243,7 @@ impl Window {
 /// Returns whether the message is a call, a result or an instruction: a step before a reply, or outside the conversation.
 fn is_step(message: &Message) -> bool {
     let is_outside = message.role.is_instruction() || message.is_aside();
-    is_outside || message.role.is_result() || makes_calls(message)
+    is_outside || message.role.is_result() || answers_calls(message) || makes_calls(message)
 }
 
 fn is_instruction(row: &StoredMessage) -> bool {
