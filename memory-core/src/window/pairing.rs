@@ -60,6 +60,11 @@ impl<'a> Standing<'a> {
     }
 }
 
+/// Returns whether the row is what a person or the model says: no step before a reply, no summary, and nothing outside the conversation.
+pub(crate) fn speaks(row: &StoredMessage) -> bool {
+    matches!(Standing::of(row), Standing::Start | Standing::Reply)
+}
+
 /// Returns whether something stands aside in a message that can stand before its words: calls and results answer one another, so
 /// that the message may stand where it did.
 pub(crate) fn can_unfold(message: &Message) -> bool {

@@ -2,13 +2,15 @@
 
 use memory_core::engine::{Context, PartKind, Remember};
 use memory_core::message::Defaults;
-use memory_core::{Message, MessageId};
+use memory_core::store::chat::Page;
+use memory_core::window::BufferConfig;
+use memory_core::{Message, MessageId, Role};
 use serde_json::{Value, json};
 
-use crate::bench::Bench;
+use crate::bench::{Bench, Taps};
 
-fn read(bench: &Bench, role: &str, block: &Value) -> Message {
-    let value = json!({ "role": role, "content": [block] });
+fn read(bench: &Bench, role: &str, blocks: &[Value]) -> Message {
+    let value = json!({ "role": role, "content": blocks });
     Message::from_anthropic(&value, Defaults { id: MessageId::fresh(), at: bench.memory.now() }).unwrap()
 }
 
@@ -16,7 +18,7 @@ fn read(bench: &Bench, role: &str, block: &Value) -> Message {
 fn answered(bench: &Bench, answer: &str) -> [Message; 2] {
     let call = json!({ "type": "tool_use", "id": "toolu_1", "name": "ask_user", "input": {} });
     let result = json!({ "type": "tool_result", "tool_use_id": "toolu_1", "content": answer });
-    [read(bench, "assistant", &call), read(bench, "user", &result)]
+    [read(bench, "assistant", &[call]), read(bench, "user", &[result])]
 }
 
 fn texts(context: &Context) -> Vec<String> {
@@ -49,4 +51,41 @@ async fn a_query_stands_once_although_a_call_was_answered_behind_it() {
     talk.append(turn).await.unwrap();
     let context = talk.context(query, 1_000).await.unwrap();
     assert_eq!((texts(&context).len(), context.parts[0].kind), (3, PartKind::Query), "{:?}", texts(&context));
+}
+
+#[tokio::test]
+async fn a_query_stands_once_although_the_steps_behind_it_were_folded_twice() {
+    let config = BufferConfig::default().with_limit(1_500);
+    let bench = Bench::with(Taps::default(), |builder| builder.buffer(config)).await;
+    let talk = bench.session("ada");
+    let query = "Find all roses that flower in autumn.";
+    talk.append(vec![bench.user(query)]).await.unwrap();
+    for half in 0..2 {
+        for step in 0..40 {
+            let found = format!("Bed {half}{step} has {} roses, none in flower as far as one can see.", step * 7);
+            talk.append(Vec::from(answered(&bench, &found))).await.unwrap();
+        }
+        assert!(bench.memory.upkeep_once().await.unwrap().summarised > 0);
+    }
+    let rows = talk.read(&Page::newest(1_000)).await.unwrap().messages;
+    assert!(rows.iter().filter(|row| row.covers.is_some()).count() > 1, "{rows:?}");
+    let context = talk.context(query, 1_500).await.unwrap();
+    let told = texts(&context);
+    assert_eq!(told.iter().filter(|text| *text == query).count(), 1, "{told:?}");
+}
+
+#[tokio::test]
+async fn a_query_behind_a_reply_that_answers_its_own_calls_is_a_new_one() {
+    let bench = Bench::new().await;
+    let talk = bench.session("ada");
+    // Some providers run tools themselves.
+    let call = json!({ "type": "tool_use", "id": "toolu_1", "name": "look", "input": {} });
+    let result = json!({ "type": "tool_result", "tool_use_id": "toolu_1", "content": "Two beds." });
+    let reply = read(&bench, "assistant", &[call, result, json!({ "type": "text", "text": "So far two beds." })]);
+    talk.append(vec![bench.user("continue"), reply]).await.unwrap();
+    let context = talk.context("continue", 1_000).await.unwrap();
+    let kinds: Vec<PartKind> = context.parts.iter().map(|part| part.kind).collect();
+    assert_eq!(kinds, [PartKind::History, PartKind::History, PartKind::Query]);
+    talk.append(vec![bench.user("continue"), bench.say(Role::Assistant, "There are three.")]).await.unwrap();
+    assert_eq!(talk.context("continue", 1_000).await.unwrap().parts.len(), 5);
 }

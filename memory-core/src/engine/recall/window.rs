@@ -14,7 +14,7 @@ use crate::id::{MessageId, Seq, SessionId};
 use crate::message::{Link, Message, Role, StoredMessage};
 use crate::model::TokenCounter;
 use crate::store::chat::{Page, SessionState};
-use crate::window::{Budget, FitOptions, Ledger, Oversize, answers_calls, fit_with, makes_calls};
+use crate::window::{Budget, FitOptions, Ledger, Oversize, fit_with, speaks};
 
 use super::shown::Shown;
 use super::unfold::Under;
@@ -204,12 +204,11 @@ impl Window {
         Ok((first, shown))
     }
 
-    /// Returns the newest message if it is a person's and says `text`. Only calls and results may follow it.
+    /// Returns the newest message if it is a person's and says `text`. Only calls, results and their summaries may follow it.
     pub(crate) fn said(&self, text: &str) -> Option<MessageId> {
-        let mut rows = self.rows.iter().rev().filter_map(|row| Some((row, row.message.as_deref()?)));
-        let (row, message) = rows.find(|(row, message)| row.covers.is_some() || !is_step(message))?;
-        let is_said = row.covers.is_none() && message.role == Role::User && message.text() == text;
-        is_said.then_some(row.id)
+        let row = self.rows.iter().rfind(|row| speaks(row))?;
+        let message = row.message.as_deref().filter(|message| message.role == Role::User)?;
+        (message.text() == text).then_some(row.id)
     }
 
     /// Returns the ids of the messages in `fitted`, without summaries.
@@ -238,12 +237,6 @@ impl Window {
         let message = row.message.take()?;
         Some((row, message))
     }
-}
-
-/// Returns whether the message is a call, a result or an instruction: a step before a reply, or outside the conversation.
-fn is_step(message: &Message) -> bool {
-    let is_outside = message.role.is_instruction() || message.is_aside();
-    is_outside || message.role.is_result() || answers_calls(message) || makes_calls(message)
 }
 
 fn is_instruction(row: &StoredMessage) -> bool {
