@@ -103,11 +103,16 @@ impl MediaCosts {
     };
 
     /// Returns the tokens of a piece of media. An image counts by its pixels if its header tells them, a sound or a file by its
-    /// size, and a text by its words. Media stored elsewhere count by a usual size.
+    /// size, and a document of texts and images by these. Media stored elsewhere count by a usual size.
     pub(super) fn tokens(&self, value: &Value, words: &dyn Fn(&str) -> u64) -> u64 {
-        let source = value.get("source").filter(|source| source.get("type").and_then(Value::as_str) == Some("text"));
-        if let Some(text) = source.and_then(|source| source.get("data")).and_then(Value::as_str) {
-            return words(text).max(self.page);
+        let source = |name: &str| value.get("source").and_then(|source| source.get(name));
+        let written = match source("type").and_then(Value::as_str) {
+            Some("text") => source("data").filter(|data| data.is_string()),
+            Some("content") => source("content"),
+            _ => None,
+        };
+        if let Some(written) = written {
+            return self.written(written, words).max(self.page);
         }
         let kind = value.get("type").and_then(Value::as_str).unwrap_or_default();
         let inner = value.get(kind);
@@ -123,6 +128,23 @@ impl MediaCosts {
                 data.map_or(SECONDS, |data| size(data).div_ceil(rate)).saturating_mul(self.second)
             }
             _ => data.map_or(0, |data| size(data) / FILE_BYTES).max(self.page),
+        }
+    }
+
+    /// Returns the tokens of what a document holds: a text, or a list of texts and images. Anything else counts as its JSON.
+    fn written(&self, content: &Value, words: &dyn Fn(&str) -> u64) -> u64 {
+        let piece = |piece: &Value| {
+            let member = |name: &str| piece.get(name).and_then(Value::as_str);
+            match (member("type"), member("text")) {
+                (Some("text"), Some(text)) => words(text),
+                (Some("image"), _) => self.tokens(piece, words),
+                _ => words(&piece.to_string()),
+            }
+        };
+        match content {
+            Value::String(text) => words(text),
+            Value::Array(pieces) => pieces.iter().map(piece).fold(0, u64::saturating_add),
+            other => words(&other.to_string()),
         }
     }
 }

@@ -44,12 +44,12 @@ impl TiktokenCounter {
             Some(Tokenizer::O200kBase) => Ok(Self::o200k()),
             Some(Tokenizer::Cl100kBase) => Ok(Self::cl100k()),
             Some(Tokenizer::O200kHarmony) => {
-                Ok(Self { name: "o200k_harmony-2", tables: tiktoken_rs::o200k_harmony_singleton })
+                Ok(Self { name: "o200k_harmony-3", tables: tiktoken_rs::o200k_harmony_singleton })
             }
-            Some(Tokenizer::P50kBase) => Ok(Self { name: "p50k_base-2", tables: tiktoken_rs::p50k_base_singleton }),
-            Some(Tokenizer::P50kEdit) => Ok(Self { name: "p50k_edit-2", tables: tiktoken_rs::p50k_edit_singleton }),
+            Some(Tokenizer::P50kBase) => Ok(Self { name: "p50k_base-3", tables: tiktoken_rs::p50k_base_singleton }),
+            Some(Tokenizer::P50kEdit) => Ok(Self { name: "p50k_edit-3", tables: tiktoken_rs::p50k_edit_singleton }),
             Some(Tokenizer::R50kBase | Tokenizer::Gpt2) => {
-                Ok(Self { name: "r50k_base-2", tables: tiktoken_rs::r50k_base_singleton })
+                Ok(Self { name: "r50k_base-3", tables: tiktoken_rs::r50k_base_singleton })
             }
             None => Err(Error::Unsupported { backend: "tiktoken", what: "count for this model".to_owned() }),
         }
@@ -57,12 +57,12 @@ impl TiktokenCounter {
 
     /// Returns the counter of GPT-4o and later models.
     pub fn o200k() -> Self {
-        Self { name: "o200k_base-2", tables: tiktoken_rs::o200k_base_singleton }
+        Self { name: "o200k_base-3", tables: tiktoken_rs::o200k_base_singleton }
     }
 
     /// Returns the counter of GPT-4, GPT-3.5 and the embedding models.
     pub fn cl100k() -> Self {
-        Self { name: "cl100k_base-2", tables: tiktoken_rs::cl100k_base_singleton }
+        Self { name: "cl100k_base-3", tables: tiktoken_rs::cl100k_base_singleton }
     }
 }
 
@@ -115,11 +115,11 @@ mod tests {
     #[test]
     fn models_are_known_by_name() {
         let name = |model: &str| TiktokenCounter::for_model(model).map(|counter| counter.name.to_owned());
-        assert_eq!(name("gpt-4o-mini").unwrap(), "o200k_base-2");
-        assert_eq!(name("openai/gpt-4o").unwrap(), "o200k_base-2");
-        assert_eq!(name("gpt-4").unwrap(), "cl100k_base-2");
-        assert_eq!(name("text-embedding-3-small").unwrap(), "cl100k_base-2");
-        assert_eq!(name("gpt-oss-120b").unwrap(), "o200k_harmony-2");
+        assert_eq!(name("gpt-4o-mini").unwrap(), "o200k_base-3");
+        assert_eq!(name("openai/gpt-4o").unwrap(), "o200k_base-3");
+        assert_eq!(name("gpt-4").unwrap(), "cl100k_base-3");
+        assert_eq!(name("text-embedding-3-small").unwrap(), "cl100k_base-3");
+        assert_eq!(name("gpt-oss-120b").unwrap(), "o200k_harmony-3");
         assert!(matches!(name("some-llama"), Err(Error::Unsupported { .. })));
     }
 

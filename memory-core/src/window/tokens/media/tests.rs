@@ -120,6 +120,20 @@ fn pieces_of_the_other_dialect_cost_the_same() {
     assert_eq!(count(&text), 9_000);
 }
 
+#[test]
+fn a_document_of_texts_and_images_costs_what_it_holds() {
+    let document = |content: Value| json!({ "type": "document", "source": { "type": "content", "content": content } });
+    let text = |length: usize| json!({ "type": "text", "text": "a".repeat(length) });
+    let data = base64(&[headers().remove(0), vec![0; 100]].concat());
+    let image = json!({ "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": data } });
+    let pixels = tiles((640, 480)).max(640 * 480 / 750 + 1);
+    assert_eq!(count(&document(json!([text(600_000), text(400_000), image]))), 1_000_000 + pixels);
+    assert_eq!(count(&document(json!("a".repeat(9_000)))), 9_000);
+    let other = json!({ "type": "table", "cells": "a".repeat(9_000) });
+    assert_eq!(count(&document(json!([other]))), other.to_string().len() as u64);
+    assert_eq!([count(&document(json!([text(10)]))), count(&document(json!([])))], [4_600; 2]);
+}
+
 fn png(width: u32, height: u32) -> String {
     base64(&[b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".as_slice(), &width.to_be_bytes(), &height.to_be_bytes()].concat())
 }
