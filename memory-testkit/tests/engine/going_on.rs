@@ -1,13 +1,13 @@
 //! Contexts in the middle of a turn: which message is the query, and what stands before it.
 
-use memory_core::engine::{Context, PartKind, Remember};
+use memory_core::engine::{Context, ContextRequest, PartKind, Remember};
 use memory_core::message::Defaults;
 use memory_core::store::chat::Page;
-use memory_core::window::BufferConfig;
-use memory_core::{Message, MessageId, Role};
+use memory_core::window::{BufferConfig, Oversize};
+use memory_core::{Error, Message, MessageId, Role};
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, Taps};
+use crate::bench::{Bench, Taps, session};
 
 fn read(bench: &Bench, role: &str, blocks: &[Value]) -> Message {
     let value = json!({ "role": role, "content": blocks });
@@ -88,4 +88,26 @@ async fn a_query_behind_a_reply_that_answers_its_own_calls_is_a_new_one() {
     assert_eq!(kinds, [PartKind::History, PartKind::History, PartKind::Query]);
     talk.append(vec![bench.user("continue"), bench.say(Role::Assistant, "There are three.")]).await.unwrap();
     assert_eq!(talk.context("continue", 1_000).await.unwrap().parts.len(), 5);
+}
+
+#[tokio::test]
+async fn a_query_that_is_too_large_is_cut_or_kept_where_it_was_appended() {
+    let bench = Bench::new().await;
+    let talk = bench.session("ada");
+    let query = "a long story about roses ".repeat(200);
+    talk.append(vec![bench.user(&query)]).await.unwrap();
+    let request = |oversize: Oversize| ContextRequest::new(query.as_str(), 200).oversize(oversize);
+    let cut = talk.assemble(&request(Oversize::TruncateMiddle)).await.unwrap();
+    assert_eq!((cut.parts.len(), cut.parts[0].kind, cut.receipt.history.truncated), (1, PartKind::Query, 1));
+    assert!(cut.tokens() <= 200 && cut.parts[0].message.text().contains("characters cut"), "{}", cut.receipt);
+    let kept = talk.assemble(&request(Oversize::Keep)).await.unwrap();
+    assert_eq!(texts(&kept), [query.as_str()]);
+    let other = bench.owner("ada").session(&session("other"));
+    for refused in [
+        talk.assemble(&request(Oversize::Error)).await,
+        other.assemble(&request(Oversize::TruncateMiddle)).await,
+        other.assemble(&request(Oversize::Keep)).await,
+    ] {
+        assert!(matches!(refused, Err(Error::OverBudget { budget: 200, .. })), "{refused:?}");
+    }
 }

@@ -151,26 +151,22 @@ impl Room {
             let tokens = counter.count(&message);
             Part { kind: PartKind::Query, message: Arc::new(message), tokens }
         });
-        let room = Self { limit, reserved: budget.reserve, query, said: None };
-        if room.query_tokens() > limit {
-            return Err(Error::OverBudget { need: room.query_tokens(), budget: limit });
-        }
-        Ok(room)
+        Ok(Self { limit, reserved: budget.reserve, query, said: None })
     }
 
     /// Returns the tokens that the window and the recalled items may take together.
-    pub(crate) fn left(&self) -> u64 {
-        self.limit.saturating_sub(self.query_tokens())
+    ///
+    /// # Errors
+    /// `OverBudget` if the query alone needs more than there are. In the window it is cut or kept as a part of the last turn.
+    pub(crate) fn left(&self) -> Result<u64> {
+        let need = self.query.as_ref().map_or(0, |query| query.tokens);
+        self.limit.checked_sub(need).ok_or(Error::OverBudget { need, budget: self.limit })
     }
 
     /// Leaves the query out if the window ends with it already.
     pub(crate) fn leave_query_to(&mut self, window: &Window) {
         self.said = self.query.as_ref().and_then(|query| window.said(&query.message.text()));
         self.query = self.query.take().filter(|_| self.said.is_none());
-    }
-
-    fn query_tokens(&self) -> u64 {
-        self.query.as_ref().map_or(0, |query| query.tokens)
     }
 }
 

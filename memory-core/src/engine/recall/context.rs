@@ -45,8 +45,9 @@ impl Session {
     /// length of the session.
     ///
     /// # Errors
-    /// `OverBudget` if instructions, query and the last turn do not fit and the request's policy is to fail; `Invalid` beyond
-    /// the limits; else the failure of reading the conversation. A failing index or embedder is no error: the receipt names it.
+    /// `OverBudget` if instructions, query and the last turn do not fit and the request's policy is to fail, or if a query that was
+    /// not appended does not fit by itself; `Invalid` beyond the limits; else the failure of reading the conversation. A failing
+    /// index or embedder is no error: the receipt names it.
     #[tracing::instrument(name = "context", level = "debug", skip_all)]
     pub async fn assemble(&self, request: &ContextRequest) -> Result<Context> {
         let counter = Careful::new(&self.scoped().inner().counter);
@@ -73,7 +74,7 @@ impl Session {
         self.begin(&mut window, request, counter).await?;
         inner.note_budget(self, &request.budget, &window.state);
         room.leave_query_to(&window);
-        let left = room.left();
+        let left = room.left()?;
         if let Some(found) = found.as_mut().filter(|_| !request.asides) {
             found.know(&window.rows);
         }

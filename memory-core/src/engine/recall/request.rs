@@ -45,7 +45,9 @@ pub struct ContextRequest {
     pub recall_tokens: u64,
     /// Which of the current items may be recalled. Default all.
     pub filter: Filter,
-    /// What happens if the last turn alone does not fit. Default none: as the buffer says ([`BufferConfig::oversize`]), an error.
+    /// What happens if the last turn alone does not fit, also where it is the query and was appended already. A query that was not
+    /// is neither cut nor kept: larger than the budget, it is an error. Default none: as the buffer says
+    /// ([`BufferConfig::oversize`]), an error.
     pub oversize: Option<Oversize>,
     /// The lambda of maximal marginal relevance among what is recalled, as [`Search::mmr`]. Default none.
     pub mmr: Option<f32>,
