@@ -35,41 +35,57 @@ pub(super) fn shrink(
     (over == 0).then_some(cut)
 }
 
-/// Cuts the texts of a message, the longest first, until it has at most `goal` tokens. Returns it with its tokens.
+/// Cuts the texts of a message, the longest first, until it has at most `goal` tokens. Returns it with its tokens. The message is counted
+/// a few times, however many texts it has.
 fn shorten(message: &Message, tokens: u64, goal: u64, counter: &dyn TokenCounter) -> (Message, u64) {
-    let mut best = (message.clone(), tokens);
-    let mut lengths: Vec<_> = texts(&mut best.0.blocks).iter().map(|text| text.len()).enumerate().collect();
-    lengths.sort_by_key(|(_, length)| Reverse(*length));
-    for (index, _) in lengths {
-        if best.1 <= goal {
-            break;
+    let mut copy = message.clone();
+    if tokens <= goal {
+        return (copy, tokens);
+    }
+    let long = savings(&mut copy, counter);
+    let empty = |copy: &mut Message, most: usize| {
+        let mut places = texts(&mut copy.blocks);
+        for (rank, (index, text)) in long.iter().enumerate() {
+            if let Some(place) = places.get_mut(*index) {
+                **place = if rank < most { without_middle(text, 0) } else { text.clone() };
+            }
         }
-        if let Some(shorter) = shorten_text(&best.0, index, best.1, goal, counter) {
-            best = shorter;
+    };
+    // To empty `few` of them is not enough; to empty `many` is, or these are all.
+    let (mut few, mut many) = (0, long.len());
+    while few + 1 < many {
+        let middle = usize::midpoint(few, many);
+        empty(&mut copy, middle);
+        if counter.count(&copy) <= goal {
+            many = middle;
+        } else {
+            few = middle;
         }
     }
-    best
+    let Some((index, text)) = long.get(few) else { return (copy, tokens) };
+    empty(&mut copy, few);
+    let (shorter, left) = cut_middle(text, goal, &mut |shorter| {
+        put(&mut copy, *index, shorter);
+        counter.count(&copy)
+    });
+    put(&mut copy, *index, &shorter);
+    (copy, left)
 }
 
-/// Cuts one text of a message; none if that saves nothing.
-fn shorten_text(
-    message: &Message,
-    index: usize,
-    tokens: u64,
-    goal: u64,
-    counter: &dyn TokenCounter,
-) -> Option<(Message, u64)> {
-    let mut copy = message.clone();
-    let text = texts(&mut copy.blocks).get(index).map(|text| (**text).clone())?;
-    let mut replace = |text: &str| {
-        if let Some(place) = texts(&mut copy.blocks).get_mut(index) {
-            text.clone_into(place);
-        }
-        counter.count(&copy)
-    };
-    let (shorter, _) = cut_middle(&text, goal, &mut replace);
-    let left = replace(&shorter);
-    (left < tokens).then_some((copy, left))
+/// Returns the texts of a message of which a mark alone has fewer tokens, with their indexes, the longest first.
+fn savings(message: &mut Message, counter: &dyn TokenCounter) -> Vec<(usize, String)> {
+    let saves = |text: &str| counter.count_text(&without_middle(text, 0)) < counter.count_text(text);
+    let texts = texts(&mut message.blocks).into_iter().enumerate().filter(|(_, text)| saves(text));
+    let mut long: Vec<(usize, String)> = texts.map(|(index, text)| (index, text.clone())).collect();
+    long.sort_by_key(|(_, text)| Reverse(text.len()));
+    long
+}
+
+/// Puts `text` in the place of the text of a message that has this index.
+fn put(message: &mut Message, index: usize, text: &str) {
+    if let Some(place) = texts(&mut message.blocks).get_mut(index) {
+        text.clone_into(place);
+    }
 }
 
 /// Cuts as little of the middle of `text` as brings `count` down to `goal`, or all of it if nothing does. Returns it with its

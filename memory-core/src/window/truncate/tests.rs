@@ -1,3 +1,5 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use serde_json::Map;
 
 use super::*;
@@ -80,4 +82,40 @@ fn a_text_whose_cut_saves_nothing_stays_whole() {
     let cut = shrunk(&rows, 40).unwrap();
     assert_eq!((cut.len(), cut[0].1), (1, 10));
     assert_eq!(cut[0].2[0], long);
+}
+
+/// Counts as [`Crosses`] does, and how often a message is counted.
+#[derive(Debug, Default)]
+struct Watched(AtomicUsize);
+
+impl TokenCounter for Watched {
+    fn name(&self) -> &str {
+        "watched"
+    }
+
+    fn count(&self, message: &Message) -> u64 {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Crosses.count(message)
+    }
+
+    fn count_text(&self, text: &str) -> u64 {
+        Crosses.count_text(text)
+    }
+}
+
+#[test]
+fn a_message_of_many_texts_is_counted_a_few_times_and_loses_no_more_than_it_must() {
+    let text = |n: usize| format!("{}{}", "x".repeat(40), "o".repeat(n % 7));
+    let rows = [row((0..500).map(|n| Block::text(text(n))).collect())];
+    let counter = Watched::default();
+    let cut = shrink(rows.iter().enumerate().collect(), 10_010, &counter).unwrap();
+    assert_eq!(cut[0].1.tokens, 500 * 40 - 10_010);
+    let mut blocks = cut[0].1.message.as_ref().unwrap().blocks.clone();
+    let left: Vec<u64> = texts(&mut blocks).into_iter().map(|text| Crosses.count_text(text)).collect();
+    let are = |tokens: u64| left.iter().filter(|left| **left == tokens).count();
+    assert_eq!([are(0), are(30), are(40)], [250, 1, 249]);
+    let longest = (0..500_usize).filter(|n| n % 7 > 3).all(|n| left[n] == 0);
+    assert!(longest, "the longest go first: {left:?}");
+    let counts = counter.0.load(Ordering::Relaxed);
+    assert!(counts <= 30, "{counts}");
 }
