@@ -121,6 +121,9 @@ mod protected;
 #[path = "engine/remember.rs"]
 mod remember;
 #[cfg(test)]
+#[path = "engine/reusing.rs"]
+mod reusing;
+#[cfg(test)]
 #[path = "engine/screen.rs"]
 mod screen;
 #[cfg(test)]
