@@ -6,6 +6,7 @@ mod tests;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use crate::error::{Error, Result};
 use crate::id::ItemId;
 use crate::rank::fuse::{self, Fused, Leg, min_max, rrf, z_score};
 use crate::rank::recency::{Decay, recency_by_rank};
@@ -152,6 +153,27 @@ impl Ranking {
     #[doc(alias = "recency_alpha")]
     pub fn recency_weight_of_alpha(alpha: f32) -> f32 {
         1.0 - clamp(alpha)
+    }
+
+    /// Returns `Ok` if its scores can be compared.
+    ///
+    /// # Errors
+    /// `Invalid` for a weight or a `k` that is negative, infinite or no number, and for a share of recency above 1.
+    pub(crate) fn check(&self) -> Result<()> {
+        let numbers = match *self {
+            Self::ZScore(Weights { text, vector }) | Self::MinMax(Weights { text, vector }) => [text, vector, 0.0, 0.0],
+            Self::Rrf { k, weights: Weights { text, vector } } => [text, vector, k, 0.0],
+            Self::Blend { recency_weight, .. } => [recency_weight, 1.0 - recency_weight, 0.0, 0.0],
+            Self::Weighted { weights: Weights { text, vector }, recency_weight, importance_weight, .. } => {
+                [text, vector, recency_weight, importance_weight]
+            }
+        };
+        if numbers.iter().all(|number| number.is_finite() && *number >= 0.0) {
+            return Ok(());
+        }
+        Err(Error::invalid(
+            "the weights of a ranking are finite and not negative, and the share of recency is from 0 to 1",
+        ))
     }
 
     /// Returns whether speakers, times and neighbours weigh in the legs before this ranking. Not for a formula over bare cosines.

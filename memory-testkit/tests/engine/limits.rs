@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use memory_core::engine::{Remember, Search, Stage};
 use memory_core::model::TokenCounter;
+use memory_core::rank::{Ranking, Recency, Weights};
 use memory_core::store::chat::{Page, View};
+use memory_core::window::BufferConfig;
 use memory_core::{Error, ItemId, Limits, Message, MessageId, Seq, StoredRecord};
 use memory_testkit::doubles::{Faulty, When};
 
@@ -66,6 +68,42 @@ async fn counts_at_the_end_of_their_type_are_neither_appended_nor_restored() {
         assert!(is_invalid(&bob.restore(&records).await), "{count} accesses");
     }
     assert!(bench.session("bob").restore(&rows).await.is_ok() && bob.restore(&records).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_ranking_whose_scores_cannot_be_compared_is_refused() {
+    let bench = Bench::new().await;
+    let (ada, talk) = (bench.owner("ada"), bench.session("ada"));
+    talk.append(vec![bench.user("My rose is called Aurora.")]).await.unwrap();
+    bench.tend().await;
+    let rankings = |number: f32| {
+        let [text, vector] =
+            [Weights { text: number, vector: 1.0 }, Weights { text: 1.0, vector: number }].map(Ranking::ZScore);
+        let (weights, recency) = (Weights { text: 1.0, vector: 1.0 }, Recency::Rank);
+        let weighted = |recency_weight, importance_weight| Ranking::Weighted {
+            weights,
+            recency_weight,
+            recency,
+            importance_weight,
+        };
+        let blend = Ranking::Blend { recency_weight: number, recency, clips: true, candidates: 100 };
+        let rrf = Ranking::Rrf { k: number, weights };
+        [text, vector, rrf, blend, weighted(number, 0.1), weighted(0.1, number)]
+    };
+    for number in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.1] {
+        for ranking in rankings(number) {
+            let found = ada.search(&Search::new("Aurora").ranking(ranking)).await;
+            assert!(is_invalid(&found), "{ranking:?}: {found:?}");
+        }
+    }
+    for ranking in [0.0, 1.0].into_iter().flat_map(rankings) {
+        assert!(ada.search(&Search::new("Aurora").ranking(ranking)).await.is_ok(), "{ranking:?}");
+    }
+    let above = Ranking::Blend { recency_weight: 1.1, recency: Recency::Rank, clips: true, candidates: 100 };
+    assert!(is_invalid(&ada.search(&Search::new("Aurora").ranking(above)).await));
+    // So is that of a conversation.
+    let talk = talk.with(BufferConfig::default().with_ranking(above)).unwrap();
+    assert!(is_invalid(&talk.context("Aurora", 1_000).await));
 }
 
 /// Ten texts of a thousand words that all of them hold, and one with a word of its own.

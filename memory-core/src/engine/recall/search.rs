@@ -44,7 +44,8 @@ impl Scoped {
     /// records. That needs no index.
     ///
     /// # Errors
-    /// `Invalid` beyond the limits; `Unsupported` if the memory has no index.
+    /// `Invalid` beyond the limits, and for weights of a ranking that are negative, infinite or no numbers; `Unsupported` if the memory
+    /// has no index.
     ///
     /// # Examples
     /// ```
@@ -250,6 +251,7 @@ impl Inner {
         if search.mmr.is_some_and(|lambda| !(0.0..=1.0).contains(&lambda)) {
             return Err(Error::invalid("the lambda of maximal marginal relevance is from 0 to 1"));
         }
+        search.rule().check()?;
         self.limits.check_search(search.limit, &search.filter)
     }
 }
