@@ -8,6 +8,8 @@ mod large;
 mod many;
 #[path = "cases/notes.rs"]
 mod notes;
+#[path = "cases/roles.rs"]
+mod roles;
 #[path = "cases/segments.rs"]
 mod segments;
 mod support;
@@ -82,6 +84,9 @@ fn main() -> ExitCode {
         .test("notes::of_earlier_versions", |servers| async move {
             let url = support::ordinary(&servers.url("postgres")?);
             notes::of_earlier_versions(search(&servers).await?, url).await
+        })
+        .test("roles::indexes_of_another_role", |servers| async move {
+            roles::indexes_of_another_role(servers.url("postgres")?).await
         })
         .test("segments::histories", |servers| async move {
             segments::histories(search(&servers).await?, servers.url("postgres")?).await

@@ -13,7 +13,7 @@ const DOING: &str = "migrate the tables";
 /// The table that records the migrations done.
 const TABLE: &str = "memory_migrations";
 
-/// Returns the migrations in order: 10, 11 and 16 touch the search stores, the others the truth.
+/// Returns the migrations in order: 10, 11, 16 and 26 touch the search stores, the others the truth.
 fn migrations() -> Vec<Migration> {
     let plain = |version, name: &'static str, sql: &'static str| {
         Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false)
@@ -37,6 +37,7 @@ fn migrations() -> Vec<Migration> {
         plain(23, "views", include_str!("../../migrations/0023_views.sql")),
         plain(24, "records by time", include_str!("../../migrations/0024_records_by_time.sql")),
         plain(25, "marks", include_str!("../../migrations/0025_marks.sql")),
+        plain(26, "left indexes", include_str!("../../migrations/0026_left_indexes.sql")),
     ]
 }
 

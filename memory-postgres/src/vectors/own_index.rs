@@ -20,6 +20,7 @@ use crate::statement::fill;
 pub(super) const MOST: usize = 32;
 
 const DOING: &str = "build an index of vectors";
+const DROP: &str = "drop an index of vectors";
 /// How long to wait before asking for the lock again.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -78,15 +79,15 @@ impl OwnIndexes {
         let build = self
             .database
             .apart(DOING, input, move |connection, (table, large)| Box::pin(build(connection, table, large)));
-        build.await
+        build.await.map_err(|error| if is_refused(&error) { refused() } else { error })
     }
 
-    /// Drops the index of an owner's number, if there is one, because the number is no longer in use or has few vectors.
+    /// Drops the index of an owner's number, if there is one, because the number is no longer in use or has few vectors. One that
+    /// the role does not own is left to the next build of the role that does.
     pub(super) async fn discard(&self, owner: i64) -> Result<()> {
         let input = Arc::clone(&self.table);
-        let discard = self.database.apart("drop an index of vectors", input, move |connection, table| {
-            Box::pin(discard(connection, table, owner))
-        });
+        let discard =
+            self.database.apart(DROP, input, move |connection, table| Box::pin(discard(connection, table, owner)));
         discard.await
     }
 
@@ -148,8 +149,7 @@ async fn create(connection: &mut PgConnection, table: &Table, name: &str, owner:
          USING hnsw ((embedding::halfvec({dimension})) halfvec_cosine_ops) WHERE owner = {owner}";
     let holes = [("name", name), ("table", &table.table), ("dimension", &dimension), ("owner", &owner)];
     let mut sql = fill(text, &holes);
-    let created = sql.build().persistent(false).execute(connection).await.doing(DOING);
-    created.map(|_| ()).map_err(|failure| if is_refused(&failure.error) { refused().into() } else { failure })
+    sql.build().persistent(false).execute(connection).await.doing(DOING).map(|_| ())
 }
 
 /// Waits until no other index of the table is being built or dropped, and holds that lock until the connection ends.
@@ -177,17 +177,19 @@ async fn rows(connection: &mut PgConnection, large: &Large) -> Attempt<Option<i6
 }
 
 /// Returns the own indexes, by name and by the owner's number of vectors when last read; 0 if the owner is unknown. Drops what
-/// an interrupted build left.
+/// an interrupted build left, and what another role could not drop.
 async fn standing(connection: &mut PgConnection, table: &Table) -> Attempt<Vec<(String, i64)>> {
-    let sql = "SELECT own.relname::text, i.indisvalid, coalesce(substring(obj_description(own.oid, 'pg_class') \
-         FROM '^[0-9]{1,18}$')::bigint, 0) FROM pg_index AS i JOIN pg_class AS own ON own.oid = i.indexrelid \
+    let sql = "SELECT own.relname::text, \
+         i.indisvalid AND NOT EXISTS (SELECT FROM index_left AS unused WHERE unused.name = own.relname), \
+         coalesce(substring(obj_description(own.oid, 'pg_class') FROM '^[0-9]{1,18}$')::bigint, 0) \
+         FROM pg_index AS i JOIN pg_class AS own ON own.oid = i.indexrelid \
          JOIN pg_am AS method ON method.oid = own.relam AND method.amname = 'hnsw' \
          WHERE i.indrelid = to_regclass(current_schema() || '.' || $1)";
     let found: Vec<(String, bool, i64)> =
         sqlx::query_as(sql).bind(&table.table).fetch_all(&mut *connection).await.doing(DOING)?;
     let mut standing = Vec::with_capacity(found.len());
-    for (name, is_valid, rows) in found {
-        if is_valid {
+    for (name, is_kept, rows) in found {
+        if is_kept {
             standing.push((name, rows));
         } else {
             drop_index(connection, &name).await?;
@@ -204,12 +206,24 @@ async fn discard(connection: &mut PgConnection, table: &Table, owner: i64) -> At
         return Ok(());
     }
     take_turn(connection, table).await?;
-    drop_index(connection, &name).await
+    match drop_index(connection, &name).await {
+        Err(failure) if is_refused(&failure.error) => leave(connection, &name).await,
+        dropped => dropped,
+    }
+}
+
+/// Notes an index that the role does not own, for the next build of the role that does.
+async fn leave(connection: &mut PgConnection, name: &str) -> Attempt<()> {
+    tracing::warn!(index = name, "an index of vectors is left to the role that owns it, whose next build drops it");
+    let note = sqlx::query("INSERT INTO index_left (name) VALUES ($1) ON CONFLICT DO NOTHING").bind(name);
+    note.execute(connection).await.doing(DROP).map(|_| ())
 }
 
 async fn drop_index(connection: &mut PgConnection, name: &str) -> Attempt<()> {
     let mut sql = fill("DROP INDEX CONCURRENTLY IF EXISTS {name}", &[("name", name)]);
-    sql.build().persistent(false).execute(connection).await.doing("drop an index of vectors").map(|_| ())
+    sql.build().persistent(false).execute(&mut *connection).await.doing(DROP)?;
+    let forget = sqlx::query("DELETE FROM index_left WHERE name = $1").bind(name);
+    forget.execute(connection).await.doing(DROP).map(|_| ())
 }
 
 /// Returns whether the role lacks the right.

@@ -1,0 +1,106 @@
+//! Two roles: one owns the tables and builds indexes, and the application runs as the other.
+
+use std::time::Duration;
+
+use memory_core::store::Store as _;
+use memory_core::store::text::{Deletion, Visibility};
+use memory_core::store::vectors::{VectorEntry, VectorStore as _};
+use memory_core::vector::EmbeddingSpace;
+use memory_core::{Epoch, ItemId, MessageId, Scope, Unit, Version};
+use memory_postgres::{PgVectors, Postgres, PostgresConfig};
+use memory_testkit::generate::{self, Random};
+use memory_testkit::{Failure, Scene, check, equal};
+use sqlx::QueryBuilder;
+use sqlx::postgres::PgConnection;
+
+use crate::support::{admin, open, ordinary};
+
+/// Makes the role that the application runs as.
+const APPLICATION: &str = "DO $$ BEGIN \
+     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'memory_application') THEN \
+     CREATE ROLE memory_application LOGIN PASSWORD 'memory_application' NOSUPERUSER NOBYPASSRLS; END IF; \
+     EXCEPTION WHEN duplicate_object OR unique_violation OR internal_error THEN NULL; END $$";
+
+/// What the README has an administrator grant.
+const RIGHTS: [&str; 3] =
+    ["USAGE ON SCHEMA", "SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA", "USAGE ON ALL SEQUENCES IN SCHEMA"];
+
+/// More pieces than one step of an erasure deletes.
+const MANY: usize = 2_500;
+const FEW: usize = 30;
+/// Above so many vectors an owner is large.
+const SMALL: usize = 20;
+
+fn failed(error: &sqlx::Error) -> Failure {
+    Failure::new(error.to_string())
+}
+
+async fn grant(admin: &mut PgConnection, schema: &str) -> Scene {
+    sqlx::raw_sql(APPLICATION).execute(&mut *admin).await.map_err(|error| failed(&error))?;
+    for rights in RIGHTS {
+        let mut sql = QueryBuilder::new("GRANT ");
+        sql.push(rights).push(" ").push(schema).push(" TO memory_application");
+        sql.build().execute(&mut *admin).await.map_err(|error| failed(&error))?;
+    }
+    Ok(())
+}
+
+fn application(url: &str, schema: &str) -> memory_core::Result<PostgresConfig> {
+    let url = ordinary(url).replace("memory_tester", "memory_application");
+    let config = PostgresConfig::new(&url)?.with_schema(schema)?.with_migrations(false);
+    Ok(config.with_connections(4).with_deadline(Duration::from_secs(30)))
+}
+
+/// Puts vectors of an owner, and returns their items.
+async fn put(store: &PgVectors, scope: &Scope, count: usize) -> Result<Vec<(ItemId, Version)>, Failure> {
+    let mut random = Random::new(29);
+    let mut entry = |_| VectorEntry {
+        item: ItemId::Message(MessageId(random.id())),
+        version: Version { epoch: Epoch(1), revision: 1 },
+        pieces: vec![generate::unit_vector(&mut random, 4)],
+        fields: generate::fields(&mut random, Unit::Message),
+    };
+    let entries: Vec<_> = (0..count).map(&mut entry).collect();
+    for part in entries.chunks(1_000) {
+        equal(store.put(scope, part, Visibility::OnReturn).await?.len(), 0)?;
+    }
+    Ok(entries.into_iter().map(|entry| (entry.item, entry.version)).collect())
+}
+
+/// Returns how many owners' own indexes there are.
+async fn indexes(admin: &mut PgConnection, schema: &str) -> Result<i64, Failure> {
+    let sql = "SELECT count(*) FROM pg_index AS i JOIN pg_class AS own ON own.oid = i.indexrelid \
+         JOIN pg_am AS method ON method.oid = own.relam AND method.amname = 'hnsw' \
+         WHERE own.relnamespace = to_regnamespace($1)";
+    sqlx::query_scalar(sql).bind(schema).fetch_one(admin).await.map_err(|error| failed(&error))
+}
+
+/// What the application cannot drop is in the way of no erasure, and goes with the next build of the tables' owner.
+pub(crate) async fn indexes_of_another_role(url: String) -> Scene {
+    let schema = format!("t{}", uuid::Uuid::now_v7().simple());
+    let space = EmbeddingSpace { model: schema.clone(), dimension: 4, normalised: false, recipe: "1".to_owned() };
+    let owner = PgVectors::open(&open(&url, &schema).await?, space.clone()).await?;
+    let mut admin = admin(&url).await?;
+    grant(&mut admin, &schema).await?;
+    let database = Postgres::connect(application(&url, &schema)?).await?;
+    let tested = PgVectors::open(&database, space).await?;
+    let (ada, bob) = (Scope::new("roles", "ada")?, Scope::new("roles", "bob")?);
+    let (eve, joe) = (Scope::new("roles", "eve")?, Scope::new("roles", "joe")?);
+    let items = put(&tested, &ada, FEW).await?;
+    put(&tested, &bob, MANY).await?;
+    put(&tested, &eve, MANY).await?;
+    for scope in [&ada, &bob, &eve] {
+        check!(owner.build_index(scope).await?, "an owner has no index");
+    }
+    let (gone, _) = items.split_at(FEW - SMALL);
+    tested.clone().with_exact_below(SMALL as u64).delete(&ada, &Deletion::Items(gone.to_vec())).await?;
+    equal(tested.scan(&ada, None, FEW).await?.len(), SMALL)?;
+    let erased = tested.erase(&bob, Epoch(2)).await?;
+    equal((erased.removed, erased.remaining), (MANY as u64, 0))?;
+    tested.clear(&eve).await?;
+    equal(tested.scan(&eve, None, MANY).await?.len(), 0)?;
+    equal(indexes(&mut admin, &schema).await?, 3)?;
+    put(&tested, &joe, FEW).await?;
+    check!(owner.build_index(&joe).await?, "an owner has no index");
+    equal(indexes(&mut admin, &schema).await?, 1)
+}
