@@ -146,7 +146,9 @@ mod stub {
 
     /// Lets the server tell these settings.
     fn set_up(stub: &RedisStub, sync: &str, policy: &str) {
-        let words = ["appendonly", "yes", "appendfsync", sync, "maxmemory-policy", policy].map(reply::bulk);
+        let settings = ["appendonly", "yes", "appendfsync", sync, "maxmemory-policy", policy];
+        let mut words = settings.map(reply::bulk).to_vec();
+        words.extend(["no-appendfsync-on-rewrite", "no"].map(reply::bulk));
         stub.always("CONFIG GET", reply::array(&words));
     }
 

@@ -35,7 +35,7 @@ impl Server {
     async fn ask_in_turn(wire: &Wire, patience: Duration) -> Result<Self> {
         let info = texts(wire.ask_all(&cmd("INFO"), patience).await.map_err(|source| classify(source, ASK))?);
         let mut settings = Vec::new();
-        for name in ["appendonly", "appendfsync", "maxmemory-policy"] {
+        for name in ["appendonly", "appendfsync", "maxmemory-policy", "no-appendfsync-on-rewrite"] {
             // Services that rent servers out often forbid CONFIG.
             let answer = wire.ask_all(cmd("CONFIG").arg("GET").arg(name), patience).await;
             settings.push(answer.map(|answer| settings_of(&texts(answer), name)).unwrap_or_default());
@@ -59,7 +59,8 @@ impl Server {
             name,
             version: version.to_owned(),
             policy: policy.or_else(|| line("maxmemory_policy").map(str::to_owned)),
-            is_synced: all(0, "yes") && all(1, "always"),
+            // With the last, the server syncs nothing while it writes a snapshot or rewrites the file, not even with `always`.
+            is_synced: all(0, "yes") && all(1, "always") && all(3, "no"),
         }
     }
 
@@ -146,7 +147,7 @@ fn passing(doing: &'static str, why: &'static str) -> Error {
 mod tests {
     use super::*;
 
-    fn server(settings: [&[&str]; 3]) -> Server {
+    fn server(settings: [&[&str]; 4]) -> Server {
         let info = ["# Server\r\nredis_version:7.0.15\r\n# Memory\r\nmaxmemory_policy:volatile-lru\r\n".to_owned()];
         let settings = settings.map(|values| values.iter().map(|value| (*value).to_owned()).collect());
         Server::of(&info, &settings)
@@ -154,22 +155,25 @@ mod tests {
 
     #[test]
     fn durable_is_only_what_is_synced_with_each_write_and_never_evicted() {
-        let table: [([&[&str]; 3], bool); 9] = [
-            ([&["yes"], &["always"], &["noeviction"]], true),
-            ([&["yes"], &["always"], &["volatile-ttl"]], true),
-            ([&["yes"], &["always"], &[]], true), // told by INFO
-            ([&["yes"], &["always"], &["allkeys-lru"]], false),
-            ([&["yes"], &["everysec"], &["noeviction"]], false),
-            ([&["no"], &["always"], &["noeviction"]], false),
-            ([&[], &[], &[]], false), // CONFIG is forbidden
-            ([&["yes", "no"], &["always", "always"], &["noeviction", "noeviction"]], false),
-            ([&["yes", "yes"], &["always", "always"], &["noeviction", "allkeys-lfu"]], false),
+        let table: [([&[&str]; 4], bool); 12] = [
+            ([&["yes"], &["always"], &["noeviction"], &["no"]], true),
+            ([&["yes"], &["always"], &["volatile-ttl"], &["no"]], true),
+            ([&["yes"], &["always"], &[], &["no"]], true), // told by INFO
+            ([&["yes"], &["always"], &["allkeys-lru"], &["no"]], false),
+            ([&["yes"], &["everysec"], &["noeviction"], &["no"]], false),
+            ([&["no"], &["always"], &["noeviction"], &["no"]], false),
+            ([&["yes"], &["always"], &["noeviction"], &["yes"]], false),
+            ([&["yes"], &["always"], &["noeviction"], &[]], false),
+            ([&[], &[], &[], &[]], false), // CONFIG is forbidden
+            ([&["yes", "no"], &["always", "always"], &["noeviction", "noeviction"], &["no", "no"]], false),
+            ([&["yes", "yes"], &["always", "always"], &["noeviction", "allkeys-lfu"], &["no", "no"]], false),
+            ([&["yes", "yes"], &["always", "always"], &["noeviction", "noeviction"], &["no", "yes"]], false),
         ];
         for (settings, promised) in table {
             assert_eq!(server(settings).durability() == Durability::Committed, promised, "{settings:?}");
         }
-        assert_eq!(server([&[], &[], &["noeviction", "allkeys-lfu"]]).policy.unwrap(), "allkeys-lfu");
-        assert_eq!(server([&[], &[], &[]]).policy.unwrap(), "volatile-lru");
+        assert_eq!(server([&[], &[], &["noeviction", "allkeys-lfu"], &[]]).policy.unwrap(), "allkeys-lfu");
+        assert_eq!(server([&[], &[], &[], &[]]).policy.unwrap(), "volatile-lru");
     }
 
     #[test]

@@ -33,6 +33,7 @@ pub(crate) async fn durability(servers: Servers) -> Scene {
         ("appendfsync", "always", Durability::Committed),
         ("appendfsync", "everysec", Durability::Volatile),
         ("appendonly", "no", Durability::Volatile),
+        ("no-appendfsync-on-rewrite", "yes", Durability::Volatile),
         ("maxmemory-policy", "volatile-lru", Durability::Committed),
     ];
     for (key, value, promised) in table {
